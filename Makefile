@@ -1,0 +1,118 @@
+# make            build every tool in tools/
+# make check      set up, build, and pass the tests          (as root)
+# make demo       set up, build, and watch a leak being found (as root)
+# make static     binaries that run on any x86-64 Linux, in $(O)/static
+# make install    PREFIX=/usr/local DESTDIR=
+# make check-api  the API table against NVIDIA's headers and libraries
+# make sanitize   the tests with ASan and UBSan
+# make V=1        show the commands                make O=DIR  build in DIR
+O       ?= build
+PREFIX  ?= /usr/local
+CUDA    ?= /usr/local/cuda
+CLANG   ?= clang
+BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
+MULTI   := $(shell $(CC) -dumpmachine)
+CFLAGS  ?= -g -O2
+WARN    := -Wall -Wextra -Wshadow -Wformat=2
+INC     := -iquote common -iquote bpf -iquote $(O)
+LIBS    := -lbpf -lelf -lz -liberty -pthread
+Q       := $(if $(V),,@)
+
+TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
+COMMON  := $(patsubst common/%.c,$(O)/%.o,$(wildcard common/*.c))
+TESTS   := $(wildcard tests/*.t)
+DEFS    := $(O)/cuda_api.def $(O)/cuda_err.def
+
+all: $(TOOLS:%=$(O)/%)
+
+$(O)/%: $(O)/%.o $(O)/libcommon.a
+	@echo "  LINK  $*"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(O)/%.o: tools/%.c $(O)/%.skel.h $(DEFS)
+	@echo "  CC    $<"
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+
+$(O)/%.o: common/%.c $(DEFS)
+	@echo "  CC    $<"
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+
+$(O)/watch.o: $(O)/watch.skel.h
+
+$(O)/libcommon.a: $(COMMON)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/%.skel.h: $(O)/%.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+# the system's headers are searched last: clang's own come first
+$(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
+	@echo "  BPF   $<"
+	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 $(INC) \
+		-idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+
+$(O)/%.def: common/%.tbl scripts/gen_api.awk scripts/gen_err.awk | $(O)
+	$(Q)awk -f scripts/gen_$(patsubst cuda_%,%,$*).awk $< > $@
+
+$(O):
+	$(Q)mkdir -p $@
+
+include tests/rules.mk
+
+setup-build setup-test: setup-%:
+	@scripts/setup $*
+
+# the targets that install first build in a second make, which sees what came
+check: setup-test
+	@$(MAKE) --no-print-directory all tests-built
+	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
+
+tests-built: all $(TEST_FILES)
+
+demo: setup-build
+	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
+	@O=$(O) scripts/demo
+
+check-api:
+	@CUDA=$(CUDA) scripts/check-api
+
+sanitize: setup-test
+	@$(MAKE) --no-print-directory O=$(O)/sanitize \
+		CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+		all tests-built
+	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) tests/run $(TESTS)
+
+# libelf's archive wants zlib's; nothing is loaded at run time
+static: all
+	$(Q)mkdir -p $(O)/static
+	$(Q)for t in $(TOOLS); do \
+		$(CC) -static $(LDFLAGS) $(O)/$$t.o $(O)/libcommon.a $(LIBS) -o $(O)/static/$$t || exit; \
+		strip $(O)/static/$$t; echo "  STATIC $$t"; done
+
+BIN  := $(DESTDIR)$(PREFIX)/bin
+MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
+COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# cudamallocsnoop is also cudamalloc-snoop: the last word of a name apart
+HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
+
+install: all
+	install -d $(BIN) $(MAN) $(COMP)
+	install $(TOOLS:%=$(O)/%) $(BIN)
+	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
+	for t in $(TOOLS); do \
+		$(O)/$$t --bash-completion >$(COMP)/$$t || exit; h=$$(echo $$t | $(HYPHEN)); \
+		[ $$h = $$t ] || { ln -sf $$t $(BIN)/$$h; ln -sf $$t.8 $(MAN)/$$h.8; \
+			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; }; done
+
+uninstall:
+	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
+		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n; done; done
+
+clean:
+	rm -rf $(O)
+
+-include $(wildcard $(O)/*.d)
+.PHONY: all setup-build setup-test check tests-built demo check-api sanitize static install uninstall clean
+.DELETE_ON_ERROR:
+.SECONDARY:

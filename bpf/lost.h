@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a tool's probes could not do, counted by them in lost[], printed by lost_report(). */
+#ifndef LOST_H
+#define LOST_H
+
+enum lost {
+	LOST_RECORD,	/* a record: the ring buffer was full */
+	LOST_THREAD,	/* a call: no memory for the thread's state */
+	LOST_RETURN,	/* a call that never returned: longjmp, exception, 64 nested calls */
+	LOST_READ,	/* an argument or result that could not be read */
+	LOST_PROCESS,	/* the end of a process: too many processes */
+	LOST_MAX
+};
+
+#endif

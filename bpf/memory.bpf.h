@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Probes of the functions that make and free memory: one record at each return, and when a
+ * process that made one ends or is replaced by exec. */
+#ifndef MEMORY_BPF_H
+#define MEMORY_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+
+/* Sizes that need more than one argument are put together at the return. */
+struct call_data {
+	__u64 ptr, size, other;
+	__u64 pitch;		/* where the call stores it */
+};
+
+struct thread_data;
+
+#include "cuda_api.h"
+#include "memory_event.h"
+
+struct thread_data {
+	__u64 where;
+	bool known;		/* its process is in processes */
+	struct memory_event event;
+};
+
+#include "cuda.bpf.h"
+
+/* Set by the tool. */
+const volatile bool memory_stacks;	/* user call stacks of successful allocations */
+const volatile bool memory_stacks_all;	/* … and of every other call */
+const volatile __u32 memory_sample = 1;	/* one allocation in so many */
+const volatile bool memory_failed_only;
+const volatile bool memory_failures;	/* failed calls are of interest too */
+const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 * 1024 * 1024);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, char);
+} processes SEC(".maps");
+
+/* Waking the reader at every record would double its cost: the reader looks every 10 ms by
+ * itself, and is woken when much has piled up. */
+static __always_inline __u64 memory_wakeup(bool now)
+{
+	if (now || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > 64 * 1024)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline __u64 read_u64(__u64 at)
+{
+	__u64 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+/* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
+static __always_inline __u64 rt_element(__u64 desc)
+{
+	__s32 bits[4] = {};
+
+	if (bpf_probe_read_user(bits, sizeof(bits), (void *)desc))
+		lose(LOST_READ);
+	return ((__u64)bits[0] + bits[1] + bits[2] + bits[3]) / 8;
+}
+
+/* Bytes of one element from CUarray_format and the number of channels (cuda.h); 0 for the
+ * formats whose elements have no size of their own. */
+static __always_inline __u64 drv_element(__u32 format, __u32 channels)
+{
+	switch (format) {
+	case 0x01: case 0x08: return channels;				/* 8-bit integers */
+	case 0x02: case 0x09: case 0x10: return 2 * channels;		/* 16-bit, half */
+	case 0x03: case 0x0a: case 0x20: return 4 * channels;		/* 32-bit, float */
+	}
+	return 0;
+}
+
+/* Bytes of a volume with its mipmap levels, each half as long in every direction. */
+static __always_inline __u64 volume(__u64 element, __u64 w, __u64 h, __u64 d, __u32 levels)
+{
+	__u64 bytes = 0;
+
+	for (__u32 i = 0; i < 16; i++) {
+		bytes += element * (w ?: 1) * (h ?: 1) * (d ?: 1);
+		w >>= 1, h >>= 1, d >>= 1;
+		if (i + 1 >= levels || !(w | h | d))
+			break;
+	}
+	return bytes;
+}
+
+static __always_inline __u64 array_size(const struct call *call, const struct cuda_args *row)
+{
+	struct { __u64 width, height, depth; __u32 format, channels; } a = {};
+	__u64 desc, element;
+	__u32 levels;
+
+	desc = cuda_arg(call, row->desc);
+	levels = cuda_arg(call, row->levels);
+	if (row->shape == CUDA_DRV_ARRAY) {
+		struct { __u64 width, height; __u32 format, channels; } flat = {};
+
+		if (bpf_probe_read_user(&flat, sizeof(flat), (void *)desc))
+			lose(LOST_READ);
+		return volume(drv_element(flat.format, flat.channels), flat.width, flat.height, 0, 1);
+	}
+	if (row->shape == CUDA_DRV_ARRAY3D) {
+		if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
+			lose(LOST_READ);
+		element = drv_element(a.format, a.channels);
+	} else {
+		element = rt_element(desc);
+		if (row->extent) {
+			a.width = cuda_arg(call, row->extent);
+			a.height = cuda_arg(call, row->extent + 1);
+			a.depth = cuda_arg(call, row->extent + 2);
+		} else {
+			a.width = cuda_arg(call, row->width);
+			a.height = cuda_arg(call, row->height);
+		}
+	}
+	return volume(element, a.width, a.height, a.depth, levels);
+}
+
+static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
+{
+	struct call_data *d = &call->data;
+
+	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
+	d->other = cuda_arg(call, row->ptr ? row->handle : row->dev);
+	d->pitch = 0;
+	switch (row->shape) {
+	case CUDA_BYTES:
+		d->size = cuda_arg(call, row->size);
+		break;
+	case CUDA_FIELD:
+		d->size = read_u64(cuda_arg(call, row->size) + row->size_at);
+		break;
+	case CUDA_PITCH:
+		d->pitch = cuda_arg(call, row->pitch);
+		d->size = cuda_arg(call, row->height);
+		break;
+	case CUDA_PITCHED:	/* struct cudaPitchedPtr: ptr, pitch, … */
+		d->pitch = d->ptr + 8;
+		d->size = cuda_arg(call, row->extent + 1) * cuda_arg(call, row->extent + 2);
+		break;
+	default:
+		d->size = array_size(call, row);
+	}
+}
+
+static __always_inline bool memory_enter(struct pt_regs *ctx)
+{
+	__u64 id = cuda_id(ctx);
+	struct thread *t;
+
+	if (id >= CUDA_ID_MAX)
+		return false;
+	t = call_begin(ctx, id);
+	if (!t)
+		return false;
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX)
+		return false;
+	memory_arguments(&t->call, &cuda_rows[id]);
+	return true;
+}
+
+/* Follows which device or context the thread works on. */
+static __always_inline void memory_where(struct thread *t, const struct cuda_args *row)
+{
+	if (row->dev && !row->ctx)
+		t->data.where = MEMORY_DEVICE | (__u32)t->call.data.other;
+	else if (row->out && !row->dev)
+		t->data.where = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is not said */
+	else
+		t->data.where = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+}
+
+/* The return of a call that was begun: fills the record; false if nobody wants it. */
+static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
+					  struct memory_event *e)
+{
+	const struct call_data *d = &t->call.data;
+	__u64 id = t->call.id, ids = bpf_get_current_pid_tgid();
+	const struct cuda_args *row;
+	unsigned char class;
+
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX)
+		return false;
+	row = &cuda_rows[id];
+	class = cuda_classes[id];
+	e->ret = PT_REGS_RC(ctx);
+	if (e->ret ? !memory_failures : memory_failed_only && class != CUDA_CTX)
+		return false;
+	if (class == CUDA_CTX) {
+		if (!e->ret)
+			memory_where(t, row);
+		return false;
+	}
+	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
+	e->size = !d->pitch ? d->size : e->ret ? 0 : d->size * read_u64(d->pitch);
+	if (class == CUDA_ALLOC) {
+		if (e->size < memory_min || e->size > memory_max)
+			return false;
+		if (memory_sample > 1 && bpf_get_prandom_u32() % memory_sample)
+			return false;
+	}
+	e->time = bpf_ktime_get_ns();
+	e->start = t->call.start;
+	e->other = class != CUDA_RESET ? d->other : row->ctx ? d->ptr :
+		   row->dev ? MEMORY_DEVICE | (__u32)d->other : t->data.where;
+	e->where = t->data.where;
+	e->pid = ids >> 32;
+	e->tid = ids;
+	e->id = id;
+	e->frames = 0;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	return true;
+}
+
+static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct memory_event *e = &t->data.event;
+	const __u64 head = offsetof(struct memory_event, stack);
+	bool stack, first = !t->data.known;
+	long n = 0;
+
+	if (!memory_record(ctx, t, e)) {
+		t->call.sp = 0;
+		return;
+	}
+	t->call.sp = 0;
+	if (first) {
+		char yes = 1;
+
+		t->data.known = true;
+		if (bpf_map_update_elem(&processes, &e->pid, &yes, BPF_ANY))
+			lose(LOST_PROCESS);
+	}
+	stack = memory_stacks && (memory_stacks_all ||
+				  (!e->ret && e->id < CUDA_ID_MAX &&
+				   cuda_classes[e->id] == CUDA_ALLOC));
+	if (stack) {
+		n = bpf_get_stack(ctx, e->stack, sizeof(e->stack), BPF_F_USER_STACK);
+		if (n < 0 || n > (long)sizeof(e->stack))
+			n = 0;
+		e->frames = (__u64)n / 8;
+	}
+	if (bpf_ringbuf_output(&events, e, head + n, memory_wakeup(first)))
+		lose(LOST_RECORD);
+}
+
+CUDA_PROGRAMS(memory_enter, memory_leave)
+
+static __always_inline void memory_process(__u32 pid, __u16 id)
+{
+	struct memory_event *e;
+
+	e = bpf_ringbuf_reserve(&events, offsetof(struct memory_event, stack), 0);
+	if (!e) {
+		lose(LOST_RECORD);
+		return;
+	}
+	__builtin_memset(e, 0, offsetof(struct memory_event, stack));
+	e->time = e->start = bpf_ktime_get_ns();
+	e->pid = e->tid = pid;
+	e->id = id;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+SEC("raw_tp/sched_process_exit") int memory_exit(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	/* not each thread's end: the last one's */
+	if (BPF_CORE_READ(task, signal, live.counter) == 0 && !bpf_map_delete_elem(&processes, &pid))
+		memory_process(pid, MEMORY_EXIT);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec") int memory_exec(void *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct thread *t;
+
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	if (t) {
+		t->call.sp = 0;
+		t->data.where = 0;
+	}
+	if (bpf_map_lookup_elem(&processes, &pid))
+		memory_process(pid, MEMORY_EXEC);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The records of the tools that follow memory. */
+#ifndef MEMORY_EVENT_H
+#define MEMORY_EVENT_H
+
+enum { MEMORY_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
+
+/* Ids past the API's: what happened to a process as a whole. */
+enum { MEMORY_EXIT = CUDA_ID_MAX, MEMORY_EXEC };
+
+/* Which device or context a thread works on: 0 = it was not seen to choose one;
+ * MEMORY_DEVICE + n = device n of the runtime; else a CUcontext. */
+#define MEMORY_DEVICE	(1ull << 63)
+#define MEMORY_NOWHERE	1ull	/* it left one for another that is not known */
+
+struct memory_event {
+	unsigned long long time, start;	/* CLOCK_MONOTONIC, ns: the return, the entry */
+	unsigned long long ptr;		/* address or handle; 0 if the call failed */
+	unsigned long long size;	/* bytes; 0 = not known */
+	unsigned long long other;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset */
+	unsigned long long where;
+	unsigned int pid, tid;
+	int ret;
+	unsigned short id;		/* enum cuda_id, or the ones above */
+	unsigned short frames;		/* how many follow */
+	char comm[16];
+	unsigned long long stack[MEMORY_FRAMES];	/* from the caller outwards */
+};
+
+#endif

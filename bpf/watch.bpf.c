@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tells user space when a process of the traced command starts a program, forks or loads a
+ * library, and holds it until the probes are in, so that none of its calls is missed. */
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "watch_event.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+typedef struct { int counter; } atomic_t;
+struct signal_struct { atomic_t live; };
+struct task_struct { int pid, tgid; struct signal_struct *signal; };
+#pragma clang attribute pop
+
+enum { SIGSTOP = 19 };
+
+/* the command and its descendants */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, unsigned int);
+	__type(value, char);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1024 * 1024);
+} watch_events SEC(".maps");
+
+/* of perf events that record mappings; no program uses it, libbpf's reader wants one */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(int));
+	__uint(value_size, sizeof(int));
+} watch_mappings SEC(".maps");
+
+__u64 watch_lost;
+
+/* A process that is to wait is stopped on its way out of the kernel.  No record, no stop:
+ * nobody would end it. */
+static __always_inline void tell(enum watch_what what, unsigned int pid, bool stop)
+{
+	struct watch_event *e = bpf_ringbuf_reserve(&watch_events, sizeof(*e), 0);
+
+	if (!e) {
+		__sync_fetch_and_add(&watch_lost, 1);
+		return;
+	}
+	e->what = what;
+	e->pid = pid;
+	e->stopped = stop && !bpf_send_signal(SIGSTOP);
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+SEC("raw_tp/sched_process_exec")
+int watch_exec(void *ctx)
+{
+	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (bpf_map_lookup_elem(&watched, &pid))
+		tell(WATCH_MAPPED, pid, true);
+	return 0;
+}
+
+/* On _dl_debug_state() of a dynamic linker: it is called, for debuggers, when libraries have
+ * been mapped and before their code runs (glibc and musl, r_brk of <link.h>). */
+SEC("uprobe")
+int watch_loaded(struct pt_regs *ctx)
+{
+	tell(WATCH_MAPPED, bpf_get_current_pid_tgid() >> 32, true);
+	return 0;
+}
+
+/* In the parent, before the child runs. */
+SEC("raw_tp/sched_process_fork")
+int watch_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (void *)ctx->args[1];
+	unsigned int parent = bpf_get_current_pid_tgid() >> 32;
+	unsigned int pid = BPF_CORE_READ(child, tgid);
+	char yes = 1;
+
+	if (pid == parent || !bpf_map_lookup_elem(&watched, &parent))
+		return 0;
+	if (bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY))
+		__sync_fetch_and_add(&watch_lost, 1);
+	tell(WATCH_FORKED, pid, false);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int watch_exit(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (BPF_CORE_READ(task, signal, live.counter) == 0 && !bpf_map_delete_elem(&watched, &pid))
+		tell(WATCH_ENDED, pid, false);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

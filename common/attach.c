@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "attach.h"
+#include "die.h"
+#include "elf.h"
+
+/* enum bpf_attach_type and bpf_attr.link_create.uprobe_multi of Linux 6.6 and 6.13
+ * (include/uapi/linux/bpf.h), which may be newer than the headers and libbpf at hand. */
+enum { TRACE_UPROBE_MULTI = 48, TRACE_UPROBE_SESSION = 57, UPROBE_MULTI_RETURN = 1 };
+
+struct link_create {
+	__u32 prog_fd, target_fd, attach_type, flags;
+	__aligned_u64 path, offsets, ref_ctr_offsets, cookies;
+	__u32 cnt, multi_flags, pid, pad;
+};
+
+struct attachment {
+	int fds[2];		/* session and multi */
+	struct bpf_link **links;	/* perf */
+	int nlinks;
+};
+
+static int link_multi(int prog, int type, const char *path, const __u64 *offsets,
+		      const __u64 *cookies, int n, int pid, bool ret)
+{
+	struct link_create attr = {
+		.prog_fd = prog, .attach_type = type, .path = (unsigned long)path,
+		.offsets = (unsigned long)offsets, .cookies = (unsigned long)cookies, .cnt = n,
+		.multi_flags = ret ? UPROBE_MULTI_RETURN : 0, .pid = pid,
+	};
+
+	return syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+const char *attach_name(enum attach_kind kind)
+{
+	static const char *const names[] = { "auto", "session", "multi", "perf" };
+
+	return names[kind];
+}
+
+/* An empty program of the kind, or -errno. */
+static int empty_program(int type)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0 if the kernel has this kind, else the reason. */
+static int try_kind(enum attach_kind kind)
+{
+	int type = kind == ATTACH_SESSION ? TRACE_UPROBE_SESSION :
+		   kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
+	__u64 offset = 0;
+	int prog, link;
+
+	prog = empty_program(type);
+	if (prog < 0)
+		return prog;
+	if (kind == ATTACH_PERF) {
+		close(prog);
+		return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
+					       NULL) == 1 ? 0 : -EOPNOTSUPP;
+	}
+	/* a directory is no file to probe: EBADF, unless the kind itself is unknown */
+	link = link_multi(prog, type, "/", &offset, NULL, 1, 0, false);
+	if (link >= 0 || errno != EBADF) {
+		close(link);
+		close(prog);
+		return link >= 0 || errno == EINVAL ? -EOPNOTSUPP : -errno;
+	}
+	/* 6.6 to 6.9 took the pid for a thread's; where that is mended a bad one is EINVAL */
+	link = link_multi(prog, type, "/proc/self/exe", &offset, NULL, 1, -1, false);
+	if (link >= 0) {
+		close(link);
+		link = 0;
+	} else {
+		link = errno == ESRCH ? -EOPNOTSUPP : 0;
+	}
+	close(prog);
+	return link;
+}
+
+static _Noreturn void no_kind(enum attach_kind kind, int err)
+{
+	if (err == -EPERM && geteuid())
+		die(0, "not permitted to trace: run it as root (it needs CAP_BPF, CAP_PERFMON and "
+		    "CAP_SYS_PTRACE)");
+	if (err == -EPERM)
+		die(0, "not permitted to load BPF programs, though root: a container without "
+		    "CAP_BPF and CAP_PERFMON, a user namespace, or kernel lockdown?");
+	if (err == -ENOSYS)
+		die(0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL)");
+	if (err != -EOPNOTSUPP)
+		die(err, "cannot try whether the kernel has --attach %s", attach_name(kind));
+	if (kind == ATTACH_PERF)
+		die(0, "this kernel has no attach cookies for uprobes: Linux 5.15 is needed");
+	die(0, "this kernel has no --attach %s (Linux %s); leave the option out", attach_name(kind),
+	    kind == ATTACH_SESSION ? "6.13" : "6.6, with the pid filter mended in 6.10");
+}
+
+enum attach_kind attach_choose(enum attach_kind wanted)
+{
+	enum attach_kind kind = wanted ? wanted : ATTACH_SESSION;
+	int err;
+
+	while ((err = try_kind(kind))) {
+		if (wanted || kind == ATTACH_PERF || err == -EPERM || err == -ENOSYS)
+			no_kind(kind, err);
+		kind++;
+	}
+	return kind;
+}
+
+static void want(struct bpf_object *obj, const char *name, bool load, int type)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(obj, name);
+
+	if (!p)
+		return;
+	bpf_program__set_autoload(p, load);
+	bpf_program__set_expected_attach_type(p, type);
+}
+
+void attach_prepare(struct bpf_object *obj, enum attach_kind kind)
+{
+	int type = kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
+
+	want(obj, "cuda_enter", kind != ATTACH_SESSION, type);
+	want(obj, "cuda_return", kind != ATTACH_SESSION, type);
+	want(obj, "cuda_session", kind == ATTACH_SESSION, TRACE_UPROBE_SESSION);
+}
+
+static int attach_perf(struct attachment *a, struct bpf_object *obj, const char *path, int pid,
+		       const struct elf_probe *probes, int n)
+{
+	static const char *const names[] = { "cuda_return", "cuda_enter" };
+
+	a->links = xcalloc(2 * n, sizeof(*a->links));
+	/* returns first: an entry whose return is not armed yet would look unfinished */
+	for (int i = 0; i < 2 * n; i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i / n]);
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = probes[i % n].id,
+			    .retprobe = i < n);
+
+		if (!p)
+			continue;
+		a->links[a->nlinks] = bpf_program__attach_uprobe_opts(p, pid ? pid : -1, path,
+								     probes[i % n].offset, &opts);
+		if (!a->links[a->nlinks])
+			return -errno;
+		a->nlinks++;
+	}
+	return 0;
+}
+
+static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attach_kind kind,
+			const char *path, int pid, const struct elf_probe *probes, int n)
+{
+	static const char *const names[] = { "cuda_return", "cuda_enter", "cuda_session" };
+	bool session = kind == ATTACH_SESSION;
+	int type = session ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI;
+	__u64 *offsets = xcalloc(n, 2 * sizeof(*offsets)), *cookies = offsets + n;
+	int err = 0;
+
+	for (int i = 0; i < n; i++) {
+		offsets[i] = probes[i].offset;
+		cookies[i] = probes[i].id;
+	}
+	for (int i = session ? 2 : 0; !err && i < (session ? 3 : 2); i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i]);
+
+		if (!p)
+			continue;
+		a->fds[i % 2] = link_multi(bpf_program__fd(p), type, path, offsets, cookies, n, pid,
+					   i == 0);
+		if (a->fds[i % 2] < 0)
+			err = -errno;
+	}
+	free(offsets);
+	return err;
+}
+
+struct attachment *attach_file(struct bpf_object *obj, enum attach_kind kind, int fd, int pid,
+			       const struct elf_probe *probes, int n)
+{
+	struct attachment *a = xcalloc(1, sizeof(*a));
+	char path[32];
+	int err;
+
+	a->fds[0] = a->fds[1] = -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = kind == ATTACH_PERF ? attach_perf(a, obj, path, pid, probes, n) :
+				    attach_multi(a, obj, kind, path, pid, probes, n);
+	if (!err)
+		return a;
+	attach_remove(a);
+	errno = -err;
+	return NULL;
+}
+
+void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind)
+{
+	bpf_program__set_expected_attach_type(prog, kind == ATTACH_PERF ? 0 : TRACE_UPROBE_MULTI);
+}
+
+struct attachment *attach_one(struct bpf_program *prog, enum attach_kind kind, int fd, int pid,
+			      unsigned long long offset)
+{
+	struct attachment *a = xcalloc(1, sizeof(*a));
+	__u64 at = offset, cookie = 0;
+	char path[32];
+
+	a->fds[0] = a->fds[1] = -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (kind != ATTACH_PERF) {
+		a->fds[0] = link_multi(bpf_program__fd(prog), TRACE_UPROBE_MULTI, path, &at, &cookie, 1,
+				       pid, false);
+		if (a->fds[0] >= 0)
+			return a;
+	} else {
+		a->links = xcalloc(1, sizeof(*a->links));
+		a->links[0] = bpf_program__attach_uprobe(prog, false, pid, path, offset);
+		a->nlinks = 1;
+		if (a->links[0])
+			return a;
+		a->nlinks = 0;
+	}
+	cookie = errno;
+	attach_remove(a);
+	errno = cookie;
+	return NULL;
+}
+
+void attach_remove(struct attachment *a)
+{
+	for (int i = 0; i < 2; i++)
+		if (a->fds[i] >= 0)
+			close(a->fds[i]);
+	while (a->nlinks)
+		bpf_link__destroy(a->links[--a->nlinks]);
+	free(a->links);
+	free(a);
+}

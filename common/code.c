@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "code.h"
+#include "cuda_fn.h"
+#include "die.h"
+#include "hash.h"
+#include "report.h"
+#include "target.h"
+#include "watch.h"
+
+struct entry {
+	struct code code;
+	int fd;			/* open while there is something to probe */
+	bool counted;
+	UT_hash_handle hh;
+};
+
+/* One file's probes for one process. */
+struct placed {
+	struct { struct code *code; long pid; } key;
+	struct attachment *attachment;
+	struct placed *next;	/* to be removed */
+	UT_hash_handle hh;
+};
+
+static struct entry *entries;
+static struct placed *placed;
+
+/* Keeps the functions that this tool wants, and tells the report of the others. */
+static void choose(const struct target *t, struct code *c)
+{
+	struct elf_scan *scan = &c->scan;
+	int kept = 0;
+
+	for (int i = 0; i < scan->n; i++) {
+		const struct elf_probe *p = &scan->probes[i];
+		const struct cuda_fn *fn = &cuda_fns[p->id];
+
+		if (!(t->classes & 1u << fn->class))
+			continue;
+		if (t->layer != TARGET_LAYER_ALL && t->layer != (int)fn->lib) {
+			report_probe(c->path, p, "--layer");
+			continue;
+		}
+		report_probe(c->path, p, NULL);
+		scan->probes[kept++] = *p;
+	}
+	if (scan->error)
+		report_file(c->path, scan->error);
+	else if (!scan->n && scan->fatbin)
+		report_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
+	scan->n = kept;
+}
+
+static struct code *look_into(const struct target *t, char *key, int fd)
+{
+	struct entry *e = xcalloc(1, sizeof(*e));
+
+	e->code.key = key;
+	e->code.path = strchr(strchr(key, ':') + 1, ':') + 1;
+	e->fd = fd;
+	if (fd < 0)
+		report_file(e->code.path, strerror(-fd));
+	else
+		elf_scan(fd, &e->code.scan);
+	choose(t, &e->code);
+	if (fd >= 0 && !e->code.scan.n && !(t->command && e->code.scan.linker)) {
+		close(fd);
+		e->fd = -EBADF;
+	}
+	HASH_ADD_KEYPTR(hh, entries, e->code.key, strlen(e->code.key), e);
+	return &e->code;
+}
+
+struct code *code_of_mapping(const struct target *t, int pid, const struct mapping *m)
+{
+	char *key = xprintf("%llx:%llu:%s", m->dev, m->ino, m->path);
+	struct entry *e;
+
+	HASH_FIND_STR(entries, key, e);
+	if (!e)
+		return look_into(t, key, proc_open_mapping(pid, m));
+	free(key);
+	return &e->code;
+}
+
+struct code *code_of_file(const struct target *t, const char *path)
+{
+	int fd = proc_open_file(path);
+	struct entry *e;
+	struct stat st;
+	char *key;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		errno = fd < 0 ? -fd : errno;
+		return NULL;
+	}
+	key = xprintf("%llx:%llu:%s", (unsigned long long)major(st.st_dev) << 32 |
+		      minor(st.st_dev), (unsigned long long)st.st_ino, path);
+	HASH_FIND_STR(entries, key, e);
+	if (!e)
+		return look_into(t, key, fd);
+	free(key);
+	close(fd);
+	return &e->code;
+}
+
+int code_attach(struct target *t, struct code *c, int pid)
+{
+	struct entry *e = (struct entry *)c;
+	struct placed *p;
+	struct attachment *a;
+	struct placed want;
+
+	if (e->fd < 0)
+		return 0;
+	memset(&want, 0, sizeof(want));
+	want.key.code = c;
+	want.key.pid = pid;
+	HASH_FIND(hh, placed, &want.key, sizeof(want.key), p);
+	if (p)
+		return 0;
+	a = c->scan.n ? attach_file(t->obj, t->kind, e->fd, pid, c->scan.probes, c->scan.n) :
+			watch_linker(e->fd, pid, c->scan.linker);
+	if (!a)
+		return -errno;
+	p = xcalloc(1, sizeof(*p));
+	p->key = want.key;
+	p->attachment = a;
+	HASH_ADD(hh, placed, key, sizeof(p->key), p);
+	if (!e->counted && c->scan.n) {
+		e->counted = true;
+		t->nprobes += c->scan.n;
+		t->nfiles++;
+	}
+	return 0;
+}
+
+/* Taking a probe out waits until no processor can be in it, tens of milliseconds; a thread
+ * of its own does that, so that records are read and stopped processes let go meanwhile. */
+static struct {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct placed *first;
+	bool running, end;
+} detacher = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+
+static void *detach(void *unused)
+{
+	struct placed *p;
+
+	pthread_mutex_lock(&detacher.lock);
+	while (!detacher.end || detacher.first) {
+		p = detacher.first;
+		if (!p) {
+			pthread_cond_wait(&detacher.more, &detacher.lock);
+			continue;
+		}
+		detacher.first = p->next;
+		pthread_mutex_unlock(&detacher.lock);
+		attach_remove(p->attachment);
+		free(p);
+		pthread_mutex_lock(&detacher.lock);
+	}
+	pthread_mutex_unlock(&detacher.lock);
+	return unused;
+}
+
+void code_detach(int pid)
+{
+	struct placed *p, *next;
+
+	if (!detacher.running && pthread_create(&detacher.thread, NULL, detach, NULL))
+		die(0, "cannot start a thread");
+	detacher.running = true;
+	pthread_mutex_lock(&detacher.lock);
+	HASH_ITER(hh, placed, p, next) {
+		if (pid >= 0 && p->key.pid != pid)
+			continue;
+		HASH_DEL(placed, p);
+		p->next = detacher.first;
+		detacher.first = p;
+	}
+	detacher.end = pid < 0;
+	pthread_cond_signal(&detacher.more);
+	pthread_mutex_unlock(&detacher.lock);
+	if (pid < 0)
+		pthread_join(detacher.thread, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The files that hold CUDA functions, each looked into once, and the probes in them. */
+#ifndef CODE_H
+#define CODE_H
+#include <stdbool.h>
+#include "attach.h"
+#include "elf.h"
+#include "proc.h"
+
+struct target;
+
+struct code {
+	char *key;		/* device, inode and name */
+	const char *path;	/* within key */
+	struct elf_scan scan;	/* its probes: those that the tool asked for */
+};
+
+/* The file behind a mapping; it is opened and read the first time.  Never NULL. */
+struct code *code_of_mapping(const struct target *t, int pid, const struct mapping *m);
+
+/* A file by name; NULL if it cannot be opened, with errno set. */
+struct code *code_of_file(const struct target *t, const char *path);
+
+/* Probes the file's functions in process pid, or everywhere (0); with -c a dynamic linker's
+ * too, to learn of libraries.  Does nothing if they are in, or if there is nothing to probe.
+ *  0, or -errno if the kernel refuses. */
+int code_attach(struct target *t, struct code *c, int pid);
+
+/* Takes the probes of a process that ended out, some time; or (-1) all, now, for good. */
+void code_detach(int pid);
+
+#endif

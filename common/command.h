@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The command of -c. */
+#ifndef COMMAND_H
+#define COMMAND_H
+#include <stdbool.h>
+
+/* Makes a child that will run `/bin/sh -c text` once command_go() is called; its pid.
+ * It ends with the tool should the tool be killed before that. */
+int command_prepare(const char *text);
+void command_go(void);
+
+/* Has it ended? */
+bool command_ended(void);
+
+/* Waits for the command to end (after sending it sig, unless 0) and returns its exit status,
+ * 128 + N if signal N ended it. */
+int command_finish(int sig);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The CUDA functions the tools know.  The rows are in cuda_api.tbl, which says how to
+ * write one; scripts/gen_api.awk turns each symbol into
+ * CUDA_API(name, lib, class, initialisers of struct cuda_args). */
+#ifndef CUDA_API_H
+#define CUDA_API_H
+
+enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX };
+
+enum cuda_class {
+	CUDA_ALLOC,	/* makes memory, or a handle that keeps memory */
+	CUDA_FREE,
+	CUDA_MAP,	/* cuMemMap: memory of a VMM handle at an address */
+	CUDA_UNMAP,
+	CUDA_RESET,	/* frees all of a context's or device's memory */
+	CUDA_CTX,	/* changes the calling thread's device or context */
+	CUDA_COPY,
+	CUDA_SET,	/* memset */
+	CUDA_LAUNCH,
+	CUDA_SYNC,
+	CUDA_NAME,	/* tells which kernel a handle or host stub stands for */
+	CUDA_CLASS_MAX
+};
+
+/* What kind of memory an allocation makes and a free takes. */
+enum cuda_memory {
+	CUDA_MEM_NONE, CUDA_DEVICE, CUDA_MANAGED, CUDA_HOST, CUDA_ARRAY, CUDA_POOL, CUDA_VMM,
+	CUDA_IPC, CUDA_MEMORY_MAX
+};
+
+/* How the bytes of a call are found from its arguments. */
+enum cuda_shape {
+	CUDA_BYTES,	/* size */
+	CUDA_FIELD,	/* the 64-bit word at byte size_at of the struct that size points to */
+	CUDA_PITCH,	/* *pitch after the call × height */
+	CUDA_PITCHED,	/* ptr is a cudaPitchedPtr *: its pitch × extent's height × depth */
+	CUDA_RT_ARRAY,	/* desc is a cudaChannelFormatDesc *, and width, height or extent, levels */
+	CUDA_DRV_ARRAY,	/* desc is a CUDA_ARRAY_DESCRIPTOR * */
+	CUDA_DRV_ARRAY3D, /* desc is a CUDA_ARRAY3D_DESCRIPTOR *, and levels */
+	CUDA_RECT,	/* width × height: 2D copies and memsets, in bytes × elem */
+	CUDA_EXTENT,	/* extent: width × height × depth */
+	CUDA_PARAMS,	/* a struct that params points to: its 64-bit words width, height, depth at
+			 * byte size_at.  With count: an array of so many structs of elem bytes.
+			 * The runtime's width is in elements where an array takes part. */
+	CUDA_PARAMS2D,	/* the same with width and height only */
+	CUDA_SIZES,	/* the sum of the count 64-bit words that size points to */
+};
+
+enum cuda_direction { CUDA_BY_KIND, CUDA_HTOD, CUDA_DTOH, CUDA_DTOD, CUDA_HTOH, CUDA_PTOP,
+		      CUDA_DEFAULT };
+
+/* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are
+ * the integer registers of the x86-64 ABI, 7 and up the stack above the return address:
+ * 7 is the 8 bytes just above it.  An argument of several words is where its first one is:
+ * extent is 3 words; grid and block are a dim3 in 2 words in the runtime, but 3 arguments in
+ * the driver.  Of a launch, params is a launch configuration (cudaLaunchConfig_t and
+ * CUlaunchConfig alike): grid and block as 6 32-bit words, the stream at byte 32; with count
+ * it is an array of cudaLaunchParams or CUDA_LAUNCH_PARAMS, elem bytes each, func first. */
+struct cuda_args {
+	unsigned char ptr, size, pitch, width, height, extent, desc, levels;
+	unsigned char handle, pool, ctx, dev, stream, event, dst, src, kind, params, count;
+	unsigned char func, grid, block, name, module;
+	unsigned char library, stub;	/* stub: the host function that stands for a kernel */
+	unsigned char out;	/* position of the argument that says where to store the result:
+				 * 1 in every row, or 0.  It is the first of ptr, handle, ctx, func,
+				 * name, module, library that the row has. */
+	unsigned char size_at;	/* CUDA_FIELD, CUDA_PARAMS */
+	unsigned char kind_at;	/* byte of *params with the enum cudaMemcpyKind */
+	unsigned char src_at, dst_at; /* bytes of *params with a CUmemorytype each */
+	unsigned char elem;	/* bytes of one unit of size or width; 0 = 1 */
+	unsigned char shape;	/* enum cuda_shape */
+	unsigned char memory;	/* enum cuda_memory */
+	unsigned char direction; /* enum cuda_direction, where the name fixes it */
+	unsigned char async;	/* 1: returns before the work is done */
+	unsigned char cooperative; /* CUDA_LAUNCH */
+};
+
+/* One id per symbol: also the cookie that its probes carry. */
+enum cuda_id {
+#define CUDA_API(name, lib, class, ...) CUDA_ID_##name,
+#include "cuda_api.def"
+#undef CUDA_API
+	CUDA_ID_MAX
+};
+
+#endif

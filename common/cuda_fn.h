@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The rows of cuda_api.tbl for user space, by id and by name. */
+#ifndef CUDA_FN_H
+#define CUDA_FN_H
+#include "cuda_api.h"
+
+struct cuda_fn {
+	const char *name;	/* the symbol, as it is exported */
+	enum cuda_lib lib;
+	enum cuda_class class;
+	struct cuda_args args;
+};
+
+/* Indexed by enum cuda_id, in the table's order. */
+extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
+
+/* The id of the function of that name, or -1.  Quick enough to be asked for every symbol of
+ * a large program.  Not for several threads: the first call sorts the index. */
+int cuda_fn_find(const char *name);
+
+#endif

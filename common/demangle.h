@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#ifndef DEMANGLE_H
+#define DEMANGLE_H
+
+/* A C++ symbol as it is written in the source; the symbol itself if it is none, or if its
+ * text would be longer than 4 KiB (a few hundred bytes can stand for gigabytes).  Static
+ * storage, good until the next call. */
+const char *demangle(const char *symbol);
+
+#endif

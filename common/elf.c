@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cuda_fn.h"
+#include "die.h"
+#include "elf.h"
+#include "elf_file.h"
+
+enum { CODE = 32, MAX_PROBES = 8 * CUDA_ID_MAX };
+
+/* The length of an instruction that can be stepped over, else 0. */
+static size_t harmless(const unsigned char *c, size_t len)
+{
+	if (len >= 4 && !memcmp(c, "\xf3\x0f\x1e\xfa", 4))
+		return 4;			/* endbr64 */
+	if (len >= 10 && c[0] == 0x81 && c[1] == 0x3d)
+		return 10;			/* cmpl $imm32, disp32(%rip) */
+	if (len >= 7 && (c[0] == 0x83 || c[0] == 0x80) && c[1] == 0x3d)
+		return 7;			/* cmpl, cmpb $imm8, disp32(%rip) */
+	if (len >= 8 && c[0] == 0x48 && c[1] == 0x83 && c[2] == 0x3d)
+		return 8;			/* cmpq $imm8, disp32(%rip) */
+	if (len >= 2 && c[0] == 0x66 && c[1] == 0x90)
+		return 2;			/* xchg %ax, %ax */
+	return 0;
+}
+
+static bool emulated(const unsigned char *c, size_t len)
+{
+	if (len < 2)
+		return false;
+	return (c[0] >= 0x50 && c[0] <= 0x57) ||			/* push */
+	       (c[0] == 0x41 && c[1] >= 0x50 && c[1] <= 0x57) ||
+	       c[0] == 0x90 || c[0] == 0xe8 || c[0] == 0xe9 || c[0] == 0xeb ||
+	       (c[0] >= 0x70 && c[0] <= 0x7f) ||			/* jcc */
+	       (c[0] == 0x0f && c[1] >= 0x80 && c[1] <= 0x8f);
+}
+
+size_t elf_cheap(const unsigned char *code, size_t len)
+{
+	size_t at = 0, step;
+
+	while (!emulated(code + at, len - at)) {
+		step = harmless(code + at, len - at);
+		if (!step)
+			return 0;
+		at += step;
+	}
+	return at;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct elf_probe *p = a, *q = b;
+
+	return p->id != q->id ? p->id - q->id : (p->symbol > q->symbol) - (p->symbol < q->symbol);
+}
+
+struct scanning {
+	struct elf_scan *scan;
+	const struct elf_file *file;
+	int fd;
+};
+
+static bool on_symbol(void *ctx, const char *name, const GElf_Sym *sym)
+{
+	struct scanning *s = ctx;
+	struct elf_scan *scan = s->scan;
+	unsigned char code[CODE];
+	unsigned long long offset;
+	char plain[128];
+	size_t len = strcspn(name, "@");	/* cudaMalloc@@libcudart.so.12 */
+	ssize_t n;
+	int id;
+
+	if (!strcmp(name, "_dl_debug_state") && elf_file_offset(s->file, sym->st_value, &offset))
+		scan->linker = offset;
+	if (len >= sizeof(plain) || (strncmp(name, "cu", 2) && strncmp(name, "__cu", 4)))
+		return true;
+	memcpy(plain, name, len);
+	plain[len] = 0;
+	id = cuda_fn_find(plain);
+	if (id < 0 || !elf_file_offset(s->file, sym->st_value, &offset))
+		return true;
+	n = pread(s->fd, code, sizeof(code), offset);
+	if (n <= 0)
+		return true;
+	if (scan->n == MAX_PROBES)
+		return false;
+	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
+	scan->probes[scan->n++] = (struct elf_probe){ id, offset, offset + elf_cheap(code, n) };
+	return true;
+}
+
+/* The same function from both tables, and functions that are the same code, once. */
+static void drop_doubles(struct elf_scan *scan)
+{
+	int kept = 0;
+
+	qsort(scan->probes, scan->n, sizeof(*scan->probes), by_id);
+	for (int i = 0; i < scan->n; i++) {
+		int j = 0;
+
+		while (j < kept && scan->probes[j].symbol != scan->probes[i].symbol)
+			j++;
+		if (j == kept)
+			scan->probes[kept++] = scan->probes[i];
+	}
+	scan->n = kept;
+}
+
+void elf_scan(int fd, struct elf_scan *scan)
+{
+	struct scanning s = { .scan = scan, .fd = fd };
+	struct elf_file file;
+
+	memset(scan, 0, sizeof(*scan));
+	scan->error = elf_file_open(&file, fd);
+	if (scan->error)
+		return;
+	s.file = &file;
+	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
+	scan->error = elf_file_symbols(&file, on_symbol, &s);
+	elf_file_close(&file);
+	if (scan->n)
+		drop_doubles(scan);
+}
+
+struct symbol {
+	unsigned long long start, size;
+	const char *name;
+};
+
+struct elf_symbols {
+	struct elf_file file;	/* holds the names */
+	struct symbol *symbols;
+	size_t n, room;
+};
+
+static bool keep_symbol(void *ctx, const char *name, const GElf_Sym *sym)
+{
+	struct elf_symbols *s = ctx;
+	unsigned long long offset;
+
+	if (!*name || !elf_file_offset(&s->file, sym->st_value, &offset))
+		return true;
+	if (s->n == s->room) {
+		s->room = s->room ? 2 * s->room : 256;
+		s->symbols = xrealloc(s->symbols, s->room, sizeof(*s->symbols));
+	}
+	s->symbols[s->n++] = (struct symbol){ offset, sym->st_size, name };
+	return true;
+}
+
+/* Where several symbols are one place the largest comes last, and is the one found. */
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol *p = a, *q = b;
+
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return (p->size > q->size) - (p->size < q->size);
+}
+
+struct elf_symbols *elf_symbols_load(int fd)
+{
+	struct elf_symbols *s = xcalloc(1, sizeof(*s));
+
+	if (elf_file_open(&s->file, fd)) {
+		free(s);
+		return NULL;
+	}
+	elf_file_symbols(&s->file, keep_symbol, s);
+	if (!s->n) {
+		elf_file_close(&s->file);
+		free(s);
+		return NULL;
+	}
+	qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
+	return s;
+}
+
+const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
+			     unsigned long long *off)
+{
+	size_t low = 0, high = s->n;
+	const struct symbol *found;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->symbols[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	found = &s->symbols[low - 1];
+	*off = offset - found->start;
+	return found->size && *off >= found->size ? NULL : found->name;
+}

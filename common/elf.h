@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the tools read from an ELF file: where its CUDA functions are, and its symbols.
+ * The files are other users': each size and offset is checked, nothing is mapped. */
+#ifndef ELF_H
+#define ELF_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One place to probe. */
+struct elf_probe {
+	int id;				/* enum cuda_id */
+	unsigned long long symbol;	/* file offset of the function */
+	unsigned long long offset;	/* file offset to probe: the cheap point, see elf_cheap() */
+};
+
+struct elf_scan {
+	struct elf_probe *probes;	/* the caller's to free() */
+	int n;
+	unsigned long long linker;	/* where a dynamic linker's _dl_debug_state() is, or 0 */
+	bool fatbin;		/* holds kernels, so it uses CUDA, with or without symbols */
+	const char *error;	/* why the file could not be read, or NULL; static storage */
+};
+
+/* Finds the functions of cuda_api.tbl that the file defines, in .symtab and .dynsym, each
+ * once, in the order of their ids. */
+void elf_scan(int fd, struct elf_scan *scan);
+
+/* How many bytes to step from a function's start to an instruction at which a uprobe is
+ * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c)
+ * instead of single-stepping a copy of it, a cost of nine times.  Only instructions that
+ * leave %rsp, the argument registers and memory alone are stepped over (endbr64, cmp with
+ * memory, nops).  0 if there is no such place. */
+size_t elf_cheap(const unsigned char *code, size_t len);
+
+struct elf_symbols;
+
+/* Loads a file's function symbols; NULL if it has none or they cannot be read. */
+struct elf_symbols *elf_symbols_load(int fd);
+
+/* The function at this offset of the file; *off is the distance from its start.  NULL if
+ * none; the name lives as long as the symbols. */
+const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
+			     unsigned long long *off);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdbool.h>
+#include "escape.h"
+
+/* The length of the UTF-8 sequence at s and its code point; 0 if it is not one
+ * (Unicode 15, table 3-7: no overlong forms, no surrogates). */
+static int utf8(const unsigned char *s, unsigned *point)
+{
+	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int len = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+
+	if (len < 2) {
+		*point = *s;
+		return len;
+	}
+	*point = *s & (0x7f >> len);
+	for (int i = 1; i < len; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*point = *point << 6 | (s[i] & 0x3f);
+	}
+	if (*point < least[len] || *point > 0x10ffff || *point >> 11 == 0x1b)
+		return 0;
+	return len;
+}
+
+/* Would change what the terminal does, or the order of what it shows. */
+static bool is_control(unsigned point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x200e ||
+	       point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+}
+
+int escape_text(FILE *f, const char *text)
+{
+	const unsigned char *s = (const void *)text;
+	int columns = 0, len;
+	unsigned point;
+
+	for (; *s; s += len) {
+		len = utf8(s, &point);
+		if (len && !is_control(point)) {
+			fwrite(s, 1, len, f);
+			columns++;
+			continue;
+		}
+		len = len ? len : 1;
+		for (int i = 0; i < len; i++)
+			columns += fprintf(f, "\\x%02x", s[i]);
+	}
+	return columns;
+}
+
+void escape_json(FILE *f, const char *text)
+{
+	const unsigned char *s = (const void *)text;
+	unsigned point;
+	int len;
+
+	putc('"', f);
+	for (; *s; s += len) {
+		len = utf8(s, &point);
+		if (!len) {
+			fputs("\\ufffd", f);
+			len = 1;
+		} else if (point == '"' || point == '\\') {
+			fprintf(f, "\\%c", point);
+		} else if (is_control(point)) {
+			fprintf(f, "\\u%04x", point);
+		} else {
+			fwrite(s, 1, len, f);
+		}
+	}
+	putc('"', f);
+}

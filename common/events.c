@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <bpf/libbpf.h>
+#include "die.h"
+#include "events.h"
+#include "out.h"
+#include "target.h"
+#include "watch.h"
+
+/* The probes do not wake the reader for each record: that would double their cost. */
+enum { POLL_MS = 10 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	stop = sig;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+int events_run(struct target *t, const struct events *e)
+{
+	double end = t->duration ? now() + t->duration : 0, next = now() + e->interval;
+	struct ring_buffer *rb = NULL;
+	long reports = 0;
+	bool last = false;
+	int err;
+
+	if (e->ring)
+		rb = ring_buffer__new(bpf_map__fd(e->ring), e->record, e->ctx, NULL);
+	if (e->ring && !rb)
+		die(errno, "cannot read records");
+	catch_signals();
+	while (!last) {
+		last = stop || target_ended(t) || (end && now() >= end);
+		err = watch_poll(rb, last ? 0 : POLL_MS);
+		if (err)
+			die(err, "cannot read records");
+		target_tick(t);
+		if (e->interval && !last && now() >= next) {
+			e->report(e->ctx);
+			next += e->interval;
+			last = ++reports == e->count;
+		}
+		last |= !out_flush();
+	}
+	ring_buffer__free(rb);
+	return stop;
+}
+
+void events_lost(const unsigned long long *lost)
+{
+	static const char *const what[LOST_MAX] = {
+		[LOST_RECORD] = "records lost: the ring buffer was full",
+		[LOST_THREAD] = "calls not seen: no memory for their thread's state",
+		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
+		[LOST_READ] = "arguments could not be read",
+		[LOST_PROCESS] = "processes whose end will not be seen: there are too many",
+	};
+	unsigned long long total = 0;
+
+	for (int i = 0; i < LOST_MAX; i++) {
+		total += lost[i];
+		if (lost[i])
+			warning(0, "%llu %s", lost[i], what[i]);
+	}
+	if (total && out_is_json())
+		printf("{\"lost\":%llu}\n", total);
+	out_flush();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The loop of every tool: records, intervals, and the end. */
+#ifndef EVENTS_H
+#define EVENTS_H
+#include <stddef.h>
+#include "lost.h"
+
+struct bpf_map;
+struct target;
+
+struct events {
+	struct bpf_map *ring;	/* of records, or NULL */
+	int (*record)(void *ctx, void *data, size_t size);
+	long interval;		/* seconds; 0 = none */
+	long count;		/* of intervals; 0 = no end */
+	void (*report)(void *ctx);	/* after each interval */
+	void *ctx;
+};
+
+/* Handles records and intervals until Ctrl-C, SIGTERM, the end of the duration, of the count,
+ * of the traced processes, or of whoever reads the output; then the records that are left.
+ * Returns the signal that ended it, else 0. */
+int events_run(struct target *t, const struct events *e);
+
+/* Prints what was lost, if anything: on standard error, and with -j as the last line of
+ * output. */
+void events_lost(const unsigned long long *lost);
+
+#endif

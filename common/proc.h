@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Processes and the files they have mapped, read from /proc.  A file is opened through the
+ * mapping itself (/proc/PID/map_files), never by its name: that works for deleted files and
+ * inside containers, and follows no link of the traced program. */
+#ifndef PROC_H
+#define PROC_H
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* One executable mapping of a file. */
+struct mapping {
+	unsigned long long start, end, offset;
+	unsigned long long dev, ino;	/* as /proc/PID/maps prints them, major << 32 | minor */
+	const char *path;		/* as the process sees it; may end in " (deleted)" */
+};
+
+/* Calls fn for each executable, file-backed mapping of the process, in address order, until
+ * it returns false.  0, or -errno: -ESRCH when the process is gone. */
+int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
+
+/* Opens the file behind a mapping, to read; the caller's to close.  -errno; -EINVAL if it is
+ * not a regular file. */
+int proc_open_mapping(int pid, const struct mapping *m);
+
+/* Opens a regular file by name: a FIFO or device there is refused without opening it.
+ * A descriptor, or -errno. */
+int proc_open_file(const char *path);
+
+/* The process's name into comm (16 bytes); false if it is gone. */
+bool proc_comm(int pid, char *comm);
+
+/* Calls fn with each process there is now. */
+void proc_each(void (*fn)(void *ctx, int pid), void *ctx);
+
+/* The process that this thread id belongs to; 0 if there is no such thread. */
+int proc_leader(int tid);
+
+#endif

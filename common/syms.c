@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "demangle.h"
+#include "die.h"
+#include "elf.h"
+#include "escape.h"
+#include "hash.h"
+#include "proc.h"
+#include "syms.h"
+
+/* A file that code came from.  Its descriptor keeps it readable, and its inode its own. */
+struct module {
+	char *key;		/* device, inode and path */
+	const char *path;	/* within key */
+	int fd;			/* -errno if it could not be opened */
+	bool read;
+	struct elf_symbols *symbols;
+	UT_hash_handle hh;
+};
+
+struct range {
+	unsigned long long start, end, offset;
+	struct module *module;
+};
+
+struct process {
+	int pid;
+	struct range *ranges;	/* in address order */
+	int n, room;
+	unsigned long long looked;	/* when, ns */
+	UT_hash_handle hh;
+};
+
+struct frame {
+	struct module *module;	/* NULL: not known, at is the address */
+	unsigned long long at;	/* the file offset */
+};
+
+struct stack {
+	UT_hash_handle hh;
+	int n;
+	struct frame frames[];
+};
+
+/* A miss in the mappings is a reason to read them again, but not each time: code made at
+ * run time is in no file. */
+static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
+
+static bool enabled;
+static struct module *modules;
+static struct process *processes;
+static struct stack *stacks;
+
+void syms_init(void)
+{
+	enabled = true;
+}
+
+static unsigned long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static struct module *module_of(int pid, const struct mapping *map)
+{
+	char *key = xprintf("%llx:%llu:%s", map->dev, map->ino, map->path);
+	struct module *m;
+
+	HASH_FIND_STR(modules, key, m);
+	if (m && m->fd < 0) {	/* another process may let us at it */
+		m->fd = proc_open_mapping(pid, map);
+		m->read = false;
+	}
+	if (m) {
+		free(key);
+		return m;
+	}
+	m = xcalloc(1, sizeof(*m));
+	m->key = key;
+	m->path = strchr(strchr(key, ':') + 1, ':') + 1;
+	m->fd = proc_open_mapping(pid, map);
+	HASH_ADD_KEYPTR(hh, modules, m->key, strlen(m->key), m);
+	return m;
+}
+
+struct looking {
+	struct process *process;
+	int n;
+};
+
+static bool on_mapping(void *ctx, const struct mapping *map)
+{
+	struct looking *l = ctx;
+	struct process *p = l->process;
+	struct range *r;
+
+	if (l->n == p->room) {
+		p->room = p->room ? 2 * p->room : 64;
+		p->ranges = xrealloc(p->ranges, p->room, sizeof(*p->ranges));
+	}
+	r = &p->ranges[l->n++];
+	*r = (struct range){ map->start, map->end, map->offset, module_of(p->pid, map) };
+	return true;
+}
+
+void syms_look(int pid)
+{
+	struct looking l = { NULL, 0 };
+	struct process *p;
+
+	if (!enabled)
+		return;
+	HASH_FIND_INT(processes, &pid, p);
+	if (!p) {
+		p = xcalloc(1, sizeof(*p));
+		p->pid = pid;
+		HASH_ADD_INT(processes, pid, p);
+	}
+	l.process = p;
+	p->looked = now();
+	/* what is known of a process that has ended stays */
+	if (!proc_mappings(pid, on_mapping, &l) && l.n)
+		p->n = l.n;
+}
+
+void syms_forget(int pid)
+{
+	struct process *p;
+
+	HASH_FIND_INT(processes, &pid, p);
+	if (!p)
+		return;
+	HASH_DEL(processes, p);
+	free(p->ranges);
+	free(p);
+}
+
+static const struct range *range_at(const struct process *p, unsigned long long addr)
+{
+	int low = 0, high = p->n;
+
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+
+		if (p->ranges[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->n && p->ranges[low].start <= addr ? &p->ranges[low] : NULL;
+}
+
+static struct frame frame_of(struct process *p, unsigned long long addr)
+{
+	const struct range *r = range_at(p, addr);
+
+	if (!r && now() - p->looked > LOOK_AGAIN_NS) {
+		syms_look(p->pid);
+		r = range_at(p, addr);
+	}
+	if (!r)
+		return (struct frame){ NULL, addr };
+	return (struct frame){ r->module, addr - r->start + r->offset };
+}
+
+const struct stack *stack_get(int pid, const unsigned long long *addrs, int n)
+{
+	struct stack *s, *found;
+	struct process *p;
+
+	if (!enabled || !n)
+		return NULL;
+	HASH_FIND_INT(processes, &pid, p);
+	if (!p) {
+		syms_look(pid);
+		HASH_FIND_INT(processes, &pid, p);
+	}
+	s = xcalloc(1, sizeof(*s) + n * sizeof(*s->frames));
+	s->n = n;
+	for (int i = 0; i < n; i++)
+		s->frames[i] = frame_of(p, addrs[i]);
+	HASH_FIND(hh, stacks, s->frames, n * sizeof(*s->frames), found);
+	if (found) {
+		free(s);
+		return found;
+	}
+	HASH_ADD(hh, stacks, frames, n * sizeof(*s->frames), s);
+	return s;
+}
+
+/* A return address is just behind the call, perhaps in the next function already. */
+static const char *name_of(const struct frame *f, unsigned long long *off)
+{
+	struct module *m = f->module;
+	const char *name;
+
+	if (!m)
+		return NULL;
+	if (!m->read && m->fd >= 0) {
+		m->symbols = elf_symbols_load(m->fd);
+		m->read = true;
+	}
+	name = m->symbols ? elf_symbols_find(m->symbols, f->at - 1, off) : NULL;
+	++*off;
+	return name ? demangle(name) : NULL;
+}
+
+static void print_text(const char *sym, unsigned long long off, const struct frame *f)
+{
+	fputs("        ", stdout);
+	if (sym) {
+		escape_text(stdout, sym);
+		printf("+0x%llx", off);
+	} else {
+		printf(f->module ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
+	}
+	if (f->module) {
+		fputs(" (", stdout);
+		escape_text(stdout, f->module->path);
+		putchar(')');
+	}
+	putchar('\n');
+}
+
+void stack_text(const struct stack *s)
+{
+	if (enabled && !s)
+		puts("        [no stack]");
+	for (int i = 0; s && i < s->n; i++) {
+		unsigned long long off = 0;
+		const char *sym = name_of(&s->frames[i], &off);
+
+		print_text(sym, off, &s->frames[i]);
+	}
+}
+
+void stack_json(const struct stack *s)
+{
+	putchar('[');
+	for (int i = 0; s && i < s->n; i++) {
+		const struct frame *f = &s->frames[i];
+		unsigned long long off = 0;
+		const char *sym = name_of(f, &off);
+
+		fputs(i ? ",{\"sym\":" : "{\"sym\":", stdout);
+		if (sym)
+			escape_json(stdout, sym);
+		else
+			fputs("null", stdout);
+		printf(",\"off\":\"0x%llx\",\"file\":", sym ? off : f->at);
+		if (f->module)
+			escape_json(stdout, f->module->path);
+		else
+			fputs("null", stdout);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+/* ';' and line ends separate frames and stacks there */
+static void folded_name(const char *s)
+{
+	char part[256];
+	size_t n;
+
+	for (; *s; s += n) {
+		n = strcspn(s, ";");
+		n = n < sizeof(part) ? n : sizeof(part) - 1;
+		if (!n) {
+			putchar(':');
+			n = 1;
+			continue;
+		}
+		memcpy(part, s, n);
+		part[n] = 0;
+		escape_text(stdout, part);
+	}
+}
+
+void stack_folded(const struct stack *s)
+{
+	if (!s)
+		fputs("[no stack]", stdout);
+	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
+		unsigned long long off = 0;
+		const char *sym = name_of(&s->frames[i], &off);
+
+		if (sym)
+			folded_name(sym);
+		else
+			fputs("[unknown]", stdout);
+		if (i)
+			putchar(';');
+	}
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "die.h"
+#include "watch.h"
+#include "watch.skel.h"
+
+enum { MAPPING_PAGES = 16 };
+
+/* PERF_RECORD_MMAP2 of linux/perf_event.h */
+struct mapped {
+	struct perf_event_header head;
+	__u32 pid, tid;
+	__u64 addr, len, offset;
+	__u32 major, minor;
+	__u64 ino, generation;
+	__u32 prot, flags;
+	char path[];
+};
+
+struct dropped {		/* PERF_RECORD_LOST */
+	struct perf_event_header head;
+	__u64 id, n;
+};
+
+static struct watch_bpf *skel;
+static struct ring_buffer *events;
+static struct perf_buffer *mappings;
+static enum attach_kind attach_kind;
+static bool (*wanted)(int pid, const char *path);
+static watch_fn *handler;
+static void *handler_ctx;
+static unsigned long long mappings_lost;
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	if (size >= sizeof(struct watch_event))
+		handler(handler_ctx, data);
+	return 0;
+}
+
+static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_header *head)
+{
+	const struct mapped *m = (void *)head;
+	struct watch_event e = { .what = WATCH_MAPPED };
+
+	(void)ctx, (void)cpu;
+	if (head->type == PERF_RECORD_LOST)
+		mappings_lost += ((const struct dropped *)head)->n;
+	if (head->type != PERF_RECORD_MMAP2 || head->size <= sizeof(*m) || !wanted(m->pid, m->path))
+		return LIBBPF_PERF_EVENT_CONT;
+	e.pid = m->pid;
+	handler(handler_ctx, &e);
+	return LIBBPF_PERF_EVENT_CONT;
+}
+
+static int fail(int err)
+{
+	watch_stop();
+	return err;
+}
+
+/* Programs that a kernel may refuse are loaded only where they are needed. */
+static int load(bool tree, watch_fn *fn, void *ctx)
+{
+	struct bpf_program *p;
+
+	handler = fn;
+	handler_ctx = ctx;
+	skel = watch_bpf__open();
+	if (!skel)
+		return -errno;
+	bpf_object__for_each_program(p, skel->obj)
+		bpf_program__set_autoload(p, tree);
+	attach_prepare_one(skel->progs.watch_loaded, attach_kind);
+	return watch_bpf__load(skel);
+}
+
+int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
+{
+	const char yes = 1;
+	int err;
+
+	attach_kind = kind;
+	err = load(true, fn, ctx);
+	if (!err)
+		err = bpf_map_update_elem(bpf_map__fd(skel->maps.watched), &pid, &yes, BPF_ANY);
+	if (!err)
+		err = watch_bpf__attach(skel);
+	if (err)
+		return fail(err);
+	events = ring_buffer__new(bpf_map__fd(skel->maps.watch_events), on_event, NULL, NULL);
+	return events ? 0 : fail(-errno);
+}
+
+int watch_all(bool (*is_wanted)(int pid, const char *path), watch_fn *fn, void *ctx)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1, .mmap2 = 1, .watermark = 1, .wakeup_watermark = 1,
+	};
+	int err = load(false, fn, ctx);
+
+	if (err)
+		return fail(err);
+	wanted = is_wanted;
+	mappings = perf_buffer__new_raw(bpf_map__fd(skel->maps.watch_mappings), MAPPING_PAGES, &attr,
+					on_mapping, NULL, NULL);
+	return mappings ? 0 : fail(-errno);
+}
+
+struct attachment *watch_linker(int fd, int pid, unsigned long long offset)
+{
+	return attach_one(skel->progs.watch_loaded, attach_kind, fd, pid, offset);
+}
+
+int watch_poll(struct ring_buffer *rb, int ms)
+{
+	struct pollfd fds[] = {		/* negative ones are passed over */
+		{ rb ? ring_buffer__epoll_fd(rb) : -1, POLLIN, 0 },
+		{ events ? ring_buffer__epoll_fd(events) : -1, POLLIN, 0 },
+		{ mappings ? perf_buffer__epoll_fd(mappings) : -1, POLLIN, 0 },
+	};
+	int err;
+
+	if (poll(fds, 3, ms) < 0 && errno != EINTR)
+		return -errno;
+	/* first what a process waits for */
+	err = events ? ring_buffer__consume(events) : 0;
+	if (err >= 0 && mappings)
+		err = perf_buffer__consume(mappings);
+	/* poll alone would not see records whose writer woke nobody */
+	if (err >= 0 && rb)
+		err = ring_buffer__consume(rb);
+	return err < 0 && err != -EINTR ? err : 0;
+}
+
+/* Has SIGSTOP come, or is it on its way?  The kernel may send it a little after the record,
+ * and SIGCONT undoes only what came before it. */
+static bool has_stop(int pid)
+{
+	unsigned long long pending = 0;
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;	/* it is gone */
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "State: %c", &state) != 1)
+			sscanf(line, "ShdPnd: %llx", &pending);
+	fclose(f);
+	return state == 'T' || state == 'Z' || pending & 1ull << (SIGSTOP - 1);
+}
+
+void watch_continue(const struct watch_event *e)
+{
+	const struct timespec pause = { 0, 100000 };
+
+	if (!e->stopped)
+		return;
+	for (int i = 0; i < 100 && !has_stop(e->pid); i++)
+		nanosleep(&pause, NULL);
+	kill(e->pid, SIGCONT);
+}
+
+unsigned long long watch_lost(void)
+{
+	return mappings_lost + (skel ? skel->bss->watch_lost : 0);
+}
+
+void watch_stop(void)
+{
+	ring_buffer__free(events);
+	perf_buffer__free(mappings);
+	watch_bpf__destroy(skel);
+	events = NULL;
+	mappings = NULL;
+	skel = NULL;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# cuda_api.tbl, which says what its rows mean -> one line a symbol:
+# CUDA_API(name, RT or DRV, CLASS, .field = value, ...)
+function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
+
+function list(text, into,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) into[w[i]] }
+
+# Where the x86-64 ABI passes the next argument: a register or stack words, as in cuda_args.
+function place(bytes,   words, at) {
+	words = int((bytes + 7) / 8)
+	if (words <= 2 && used + words <= 6) { at = used + 1; used += words }
+	else { at = 7 + stack; stack += words }
+	return at
+}
+
+function set(field, value) {
+	if ((NR, field) in given) fail("'" field "' is given twice")
+	given[NR, field]; init = init (init == "" ? "" : ", ") "." field " = " value
+}
+
+function argument(text, number,   role, out, size, at, pos) {
+	role = text; out = sub(/^\*/, "", role)
+	if (match(role, /@[0-9]+$/)) { at = substr(role, RSTART + 1); role = substr(role, 1, RSTART - 1) }
+	if (match(role, /:[0-9]+$/)) { size = substr(role, RSTART + 1); role = substr(role, 1, RSTART - 1) }
+	pos = place(size ? size : role in bytes ? bytes[role] : 8)
+	if (role ~ /^(grid|block)3$/) { place(8); place(8); sub(/3$/, "", role) }
+	if ((out ? number > (role == "pitch" ? 9 : 1) || !(role in outs) : role == "pitch") ||
+	    at != "" && role !~ /^(size|params)$/) fail("'" text "' cannot stand there")
+	if (role ~ /^(_|dim3)$/) return
+	if (!(role in roles)) { fail("unknown argument '" text "'"); return }
+	set(role, pos)
+	if (out && role != "pitch") set("out", pos)
+	if (at != "") set("size_at", at)
+	if (at != "" && role == "size") set("shape", "CUDA_FIELD")
+}
+
+function attribute(text,   key, value) {
+	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
+	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
+	else if (key ~ /^(elem|kind_at|src_at|dst_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
+	else if (text ~ /^(async|cooperative)$/) set(text, 1)
+	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
+}
+
+function emit(name) {
+	if (name in line) fail(name " is on line " line[name] " already")
+	line[name] = FNR
+	printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
+}
+
+BEGIN {
+	list("ptr size pitch width height extent desc levels handle pool ctx dev stream event dst src " \
+	     "kind params count func grid block name module library stub", roles)
+	list("ptr pitch handle ctx func name module library", outs)
+	list("alloc free map unmap reset ctx copy set launch sync name", classes)
+	split("device managed host array pool vmm ipc", w); for (i in w) words["memory", w[i]]
+	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
+		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
+	for (i = 1; i <= n; i++) { split(w[i], f, ":"); words["shape", f[1]]; needs[f[1]] = f[2] }
+	split("h2d HTOD d2h DTOH d2d DTOD h2h HTOH p2p PTOP default DEFAULT", w)
+	for (i = 1; i < 12; i += 2) words["direction", w[i]] = "CUDA_" w[i + 1]
+	bytes["dim3"] = bytes["grid"] = bytes["block"] = 12; bytes["extent"] = 24
+	print "/* Made from cuda_api.tbl by gen_api.awk: edit that. */"
+}
+
+/^[ \t]*(#|$)/ { next }
+$1 !~ /^(rt|drv)$/ { fail("unknown library '" $1 "'"); next }
+$2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : reason'"); next }
+!($2 in classes) { fail("unknown class '" $2 "'"); next }
+!match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*\([^()]*\)/) { fail("no NAME(ARGUMENT, ...) after the class"); next }
+
+{
+	proto = substr($0, 1, RLENGTH); n = split(substr($0, RLENGTH + 1), rest)
+	name = $3; sub(/\(.*/, "", name); gsub(/^[^(]*\(|\)|[ \t]/, "", proto)
+	init = ""; used = stack = 0
+	args = split(proto, arg, ",")
+	for (i = 1; i <= args; i++) if (arg[i] != "..." || i < args) argument(arg[i], i)
+	for (i = 1; i <= n; i++) if (rest[i] !~ /^\+/) attribute(rest[i])
+	shape = $2 ~ /^(copy|set)$/ ? "size" : ""
+	for (i = 1; i <= n; i++) if (sub(/^shape=/, "", rest[i])) shape = needs[rest[i]]
+	n_needs = split(shape, w, ",")
+	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape needs '" w[i] "'")
+	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
+	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
+	emit(name)
+	for (i = 1; i <= n; i++)
+		if (rest[i] ~ /^\+(v[2-4]|pt[ds][sz]|v[2-4]_pt[ds][sz])$/) emit(name "_" substr(rest[i], 2))
+		else if (rest[i] ~ /^\+/) fail("unknown variant '" rest[i] "'")
+}
+
+END { exit bad }

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# Compares cuda_api.tbl with one version of CUDA.  Three files: NVIDIA's headers after the
+# preprocessor, 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.
+# -v version=13000.  What it finds wrong goes to standard error; what only the compiler can
+# tell (structs by value, their members' offsets) to standard output, as C to compile.
+function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
+
+# The names that NVIDIA gives to parameters of each role.
+function synonyms(role, text,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) known[role, w[i]] }
+BEGIN {
+	synonyms("ptr", "devPtr dptr pdptr ptr pp p pHost pitchedDevPtr array mipmappedArray mipmap pHandle hArray hMipmappedArray ptr_out")
+	synonyms("size", "size bytesize count ByteCount N sizes memHandleDesc bufferDesc")
+	synonyms("pitch", "pitch pPitch");	synonyms("width", "width Width WidthInBytes")
+	synonyms("height", "height Height");	synonyms("extent", "extent")
+	synonyms("desc", "desc pAllocateArray pMipmappedArrayDesc")
+	synonyms("levels", "numLevels numMipmapLevels")
+	synonyms("handle", "handle extMem extMem_out kernel pKernel kernelPtr graphExec hGraphExec hGraph hfunc")
+	synonyms("pool", "pool memPool");	synonyms("ctx", "ctx pctx")
+	synonyms("dev", "dev device");		synonyms("stream", "stream hStream")
+	synonyms("event", "event hEvent");	synonyms("kind", "kind")
+	synonyms("dst", "dst dsts dstDevice dstHost dstArray devPtr pitchedDevPtr symbol")
+	synonyms("src", "src srcs srcDevice srcHost srcArray symbol")
+	synonyms("params", "p pCopy op opList config launchParamsList")
+	synonyms("count", "count numOps numDevices")
+	synonyms("func", "func f hfunc pFunc functionPtr")
+	synonyms("grid", "gridDim gridDimX");	synonyms("block", "blockDim blockDimX")
+	synonyms("name", "name deviceName");	synonyms("module", "hmod pMod")
+	synonyms("library", "library pLib");	synonyms("stub", "func hostFun symbolPtr entryFuncAddr")
+	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
+		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
+		"(Array|Array3D|Ctx)Create|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
+		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
+	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"
+	print "#include <stddef.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>"
+}
+
+FNR == 1 { file++ }
+
+# Prototypes: declared[name] = number of parameters, type[name, i], param[name, i].
+file == 1 && /^#/ { next }
+file == 1 {
+	text = text " " $0
+	while ((end = index(text, ";"))) {
+		prototype(substr(text, 1, end - 1)); text = substr(text, end + 1)
+	}
+	next
+}
+function prototype(s,   name, i, n, p) {
+	sub(/.*[{}]/, "", s); gsub(/__attribute__ *\(\([^()]*(\([^()]*\))?[^()]*\)\)/, "", s); gsub(/[ \t]+/, " ", s)
+	if (s ~ /typedef/ || !match(s, /[A-Za-z_0-9]+ ?\([^()]*\) ?$/)) return
+	s = substr(s, RSTART); name = s; sub(/ ?\(.*/, "", name); gsub(/^[^(]*\( ?| ?\) ?$/, "", s)
+	n = declared[name] = s == "void" ? 0 : split(s, p, / ?, ?/)
+	for (i = 1; i <= n; i++) {
+		match(p[i], /[A-Za-z_0-9]+$/)
+		type[name, i] = substr(p[i], 1, RSTART - 1); param[name, i] = substr(p[i], RSTART)
+	}
+}
+
+file == 2 { exported[$1, $2]; next }
+
+/^[ \t]*(#|$)/ { next }
+
+$2 == "none" {
+	for (i = 3; $i != ":"; i++) {
+		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name
+	}
+	next
+}
+
+{
+	rows++; proto = substr($0, 1, index($0, ")")); n = split(substr($0, length(proto) + 1), rest)
+	name = $3; sub(/\(.*/, "", name); gsub(/^[^(]*\(|\)|[ \t]/, "", proto); args = split(proto, arg, ",")
+	since = until = elem = 0
+	for (i = 1; i <= n; i++) {
+		split(rest[i], w, "[=.]")
+		if (w[1] == "since") since = w[2] * 1000 + w[3] * 10
+		if (w[1] == "until") until = w[2] * 1000 + (w[3] == "" ? 990 : w[3] * 10)
+		if (w[1] == "elem") elem = w[2]
+		if (w[1] ~ /^(kind|src|dst)_at$/) byte[w[1]] = w[2]
+	}
+	symbol(name)
+	for (i = 1; i <= n; i++) if (rest[i] ~ /^\+/) symbol(name "_" substr(rest[i], 2))
+	split("", byte)
+}
+
+function symbol(name,   i, j, n, call, role, has) {
+	symbols++; row[$1, name]; has = ($1, name) in exported
+	if (!has && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
+	if (has && until && version > until) fail(name " is exported: until= is wrong")
+	if (!(name in declared)) { missing = missing " " name; absent++; return }
+	checks = ""
+	for (i = j = 1; i <= args; i++) {
+		role = arg[i]; sub(/^\*/, "", role); sub(/[@:].*/, "", role); n = role ~ /^(grid|block)3$/ ? 3 : 1
+		if (role == "...") { for (; j <= declared[name]; j++) call = call ", 0"; break }
+		if (n == 3) sub(/3/, "", role)
+		if (j + n - 1 <= declared[name]) call = call value(name, role, arg[i], j, n)
+		j += n
+	}
+	if (j - 1 != declared[name])
+		fail(name " has " declared[name] " parameters in the headers, " j - 1 " here")
+	else printf "#line %d \"%s\"\n%s_Static_assert(sizeof(%s(%s)), \"\");\n", FNR, FILENAME, checks, name, substr(call, 3)
+}
+
+function assert(what, n, complaint) {
+	checks = checks "_Static_assert(" what " == " n ", \"" complaint " " n "\"); "
+}
+function member(t, name, byte) { assert("offsetof(__typeof__(*(" t ")0), " name ")", byte, name " is not at byte") }
+
+# The argument to pass as parameter j: ", 0" or a struct.
+function value(name, role, text, j, n,   t, at, left) {
+	t = left = type[name, j]; sub(/(void|char) ?\*/, "", left)
+	if (role !~ /^(_|dim3)$/ && (!((role, param[name, j]) in known) || role ~ /^(dst|src)$/ && t ~ /int $/))
+		fail("'" text "' is parameter '" t param[name, j] "' of " name)
+	if (role ~ /^(ptr|handle|pool|ctx|func|name|module|library|stub)$/ && (left ~ /\*/) != (text ~ /^\*/))
+		fail("'" text "' is parameter '" t param[name, j] "' of " name ": " (left ~ /\*/ ? "" : "not ") "*")
+	at = text; sub(/.*[@:]/, "", at)
+	if (role == "size" && text ~ /@/) member(t, "size", at)
+	if (role == "params") {
+		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)? / ? "WidthInBytes" : "extent", at)
+		if (elem) assert("sizeof(*(" t ")0)", elem, "the struct has not the size")
+		if ("kind_at" in byte) member(t, "kind", byte["kind_at"])
+		if ("src_at" in byte) member(t, "srcMemoryType", byte["src_at"])
+		if ("dst_at" in byte) member(t, "dstMemoryType", byte["dst_at"])
+	}
+	if (text ~ /:/) { assert("sizeof(" t ")", at, t "has not the size"); return ", (" t "){0}" }
+	if (n == 3) return ", 0, 0, 0"
+	return role ~ /^(dim3|grid|block)$/ ? ", (dim3){0}" : role == "extent" ? ", (struct cudaExtent){0}" : ", 0"
+}
+
+END {
+	for (i in exported) {
+		split(i, w, SUBSEP)
+		if (w[2] ~ candidate && !(i in row) && w[2] !~ "^(" substr(none[w[1]], 2) ")$") {
+			printf "%s: no row for %s, which %s exports\n", FILENAME, w[2], lib[w[1]] > "/dev/stderr"; bad = 1
+		}
+	}
+	printf "%d rows, %d symbols\n%d%s\n", rows, symbols, absent, (absent ? ":" missing : "") > counts
+	exit bad
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# shellcheck shell=sh
+# The words that the tests are written in.  Run as: sh lib.sh TEST.t
+set -u
+PATH=$O:$PATH
+bin=$O/tests/bin
+lib=$O/tests/lib
+tmp=$(mktemp -d)
+name='' why='' failed=0 pids=''
+
+# it TITLE: what follows, up to the next one, is one test
+it() { verdict; name=$*; why=''; }
+
+# skip WHY: the test cannot be done here
+skip() {
+	echo "  skip $name: $1"
+	echo skipped >>"$COUNTS"
+	name=''
+}
+
+no() { why="$why${why:+; }$1"; }
+
+verdict() {
+	[ -n "$name" ] || return 0
+	if [ -z "$why" ]; then
+		echo "  ok   $name"
+		echo passed >>"$COUNTS"
+	else
+		echo "  FAIL $name: $why"
+		for f in out err; do
+			[ -s "$tmp/$f" ] && head -n 20 "$tmp/$f" | cut -c1-300 | sed "s/^/       $f| /"
+		done
+		echo failed >>"$COUNTS"
+		failed=1
+	fi
+	name=''
+}
+
+finish() {
+	verdict
+	for p in $pids; do kill -9 "$p" 2>/dev/null; done
+	rm -rf "$tmp"
+	exit $failed
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc
+run() {
+	timeout 120 "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+}
+
+# program COMMAND...: starts it in the background, up to the word `wait` of mem; $pid
+program() {
+	rm -f "$tmp/go" "$tmp/ready"
+	mkfifo "$tmp/go"
+	"$@" <"$tmp/go" >"$tmp/ready" & pid=$!
+	pids="$pids $pid"
+	exec 3>"$tmp/go"
+	until_true grep -q ready "$tmp/ready"
+}
+
+# go: lets the program go on, and waits for its end
+go() {
+	echo >&3
+	exec 3>&-
+	wait "$pid"
+}
+
+# tool COMMAND...: starts a tool in the background, until it says that it traces; $tracer
+tool() {
+	"$@" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	pids="$pids $tracer"
+	until_true grep -q ': tracing' "$tmp/err"
+}
+
+# stop [SIGNAL]: ends the tool; its status in $rc
+stop() {
+	sleep .1
+	kill -s "${1:-INT}" "$tracer" 2>/dev/null
+	wait "$tracer"
+	rc=$?
+}
+
+# until_true COMMAND...: tries it for up to ten seconds
+until_true() {
+	tries=0
+	until "$@" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -le 500 ] || { no "never true: $*"; return 1; }
+		sleep .02
+	done
+}
+
+status() { [ "$rc" -eq "$1" ] || no "status $rc, not $1"; }
+equal() { [ "$1" = "$2" ] || no "'$1' is not '$2'"; }
+
+# lines N REGEX: so many lines of output match
+lines() {
+	got=$(grep -cE -- "$2" "$tmp/out")
+	[ "$got" -eq "$1" ] || no "$got lines match /$2/, not $1"
+}
+
+# json N FILTER: so many objects of the output satisfy jq's filter
+json() {
+	got=$(jq -c "select($2)" "$tmp/out" 2>"$tmp/jq" | wc -l)
+	[ -s "$tmp/jq" ] && no "jq: $(head -c 200 "$tmp/jq")"
+	[ "$got" -eq "$1" ] || no "$got objects with $2, not $1"
+}
+
+# sum N FILTER: jq's FILTER, added up over the objects that have it
+sum() {
+	got=$(jq -s "map($2) | add // 0" "$tmp/out")
+	[ "$got" = "$1" ] || no "the sum of $2 is $got, not $1"
+}
+
+# says TEXT: standard error has it; silent: standard error is empty but for 'tracing'
+says() { grep -qF -- "$1" "$tmp/err" || no "no '$1' on standard error"; }
+says_not() { ! grep -qF -- "$1" "$tmp/err" || no "'$1' on standard error"; }
+silent() { ! grep -v ': tracing' "$tmp/err" >"$tmp/said" || no "it says: $(head -c 200 "$tmp/said")"; }
+
+# fails STATUS MESSAGE COMMAND...
+fails() {
+	want=$1 msg=$2
+	shift 2
+	run "$@"
+	status "$want"
+	says "$msg"
+}
+
+. "./$1"

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# The simulated CUDA and the programs that tests trace. Included by the Makefile,
+# which has set O (where to build), CC, CXX, Q, CUDA. Gives TEST_FILES.
+#
+# SIM_OWN_HEADERS=1 builds without CUDA's headers where they are installed.
+# TEST_CFLAGS, TEST_LDFLAGS are added to every compilation and link.
+
+CUDA ?= /usr/local/cuda
+T_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+T_O := $(O)/tests
+T_LIB := $(T_O)/lib
+T_BIN := $(T_O)/bin
+T_OBJ := $(T_O)/obj
+
+# The header of CUDA 13 or later, where there is one.
+T_CUDA_H := $(wildcard $(CUDA)/include/cuda.h)
+ifneq ($(T_CUDA_H),)
+T_CUDA_OK := $(shell awk '/^\#define CUDA_VERSION/ { if ($$3 >= 13000) print "yes"; exit }' $(T_CUDA_H))
+endif
+ifneq ($(SIM_OWN_HEADERS)$(if $(T_CUDA_OK),,x),)
+T_HEADERS := -DSIM_OWN_HEADERS
+else
+T_HEADERS := -isystem $(CUDA)/include
+endif
+T_NVCC := $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+T_REAL := $(firstword $(wildcard $(CUDA)/lib64/libcudart.so.13 $(CUDA)/targets/x86_64-linux/lib/libcudart.so.13))
+
+# Tracers walk frame pointers; an optimized tail call has no frame.
+T_COMMON := -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls -MMD -MP \
+	$(T_HEADERS) $(TEST_CFLAGS)
+T_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 $(T_COMMON)
+T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
+# NVIDIA's functions begin with push (runtime) or cmpl (driver), never with endbr64.
+T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection=none \
+	-mno-omit-leaf-frame-pointer $(shell $(CC) -Werror -fno-shrink-wrap -E -xc /dev/null \
+	>/dev/null 2>&1 && echo -fno-shrink-wrap))
+T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)
+T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
+
+T_DRV := drv_array drv_block drv_copy drv_ctx drv_entry drv_launch drv_mem drv_pool drv_set \
+	drv_stream drv_vmm sim
+T_RT := rt_array rt_copy rt_copy2d rt_driver rt_launch rt_mem rt_register rt_stream sim
+
+T_LIBCUDA := $(T_LIB)/libcuda.so.1
+T_CUDART := $(T_LIB)/libcudart.so.13
+T_CUDART12 := $(T_LIB)/libcudart.so.12
+T_CUDART_A := $(T_LIB)/libcudart_static.a
+
+# program-variant: from which objects, with which libraries.
+T_PROGRAMS := mem deep deep-c churn longname
+T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv
+T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
+T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 \
+	$(if $(T_REAL),kern-real kern-real-static))
+
+TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS))
+
+$(T_LIB) $(T_BIN) $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
+	$(Q)mkdir -p $@
+
+# ---- simulated libraries
+
+$(T_OBJ)/sim/%.o: $(T_DIR)/sim/%.c | $(T_OBJ)/sim
+	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
+
+$(T_OBJ)/sim12/%.o: $(T_DIR)/sim/%.c | $(T_OBJ)/sim12
+	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_CUDART=12 -c $< -o $@
+
+$(T_OBJ)/static/%.o: $(T_DIR)/sim/%.c | $(T_OBJ)/static
+	$(Q)$(CC) $(T_SIM_CFLAGS) -DRT_STATIC -c $< -o $@
+
+T_LINK_SO = $(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs \
+	-Wl,-rpath,'$$ORIGIN' $(TEST_LDFLAGS) -pthread -o $@ $(filter %.o,$^) -ldl
+
+$(T_LIBCUDA): $(T_DRV:%=$(T_OBJ)/sim/%.o) | $(T_LIB)
+	$(T_LINK_SO)
+
+$(T_CUDART): $(T_RT:%=$(T_OBJ)/sim/%.o) $(T_DIR)/sim/libcudart13.map | $(T_LIB)
+	$(T_LINK_SO) -Wl,--version-script=$(filter %.map,$^)
+
+$(T_CUDART12): $(T_RT:%=$(T_OBJ)/sim12/%.o) $(T_DIR)/sim/libcudart12.map | $(T_LIB)
+	$(T_LINK_SO) -Wl,--version-script=$(filter %.map,$^)
+
+$(T_CUDART_A): $(T_RT:%=$(T_OBJ)/static/%.o) | $(T_LIB)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# ---- programs
+
+$(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
+	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
+
+$(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.cpp | $(T_OBJ)/workloads
+	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
+
+# deep.c and deep.cpp would share an object.
+$(T_OBJ)/workloads/deep-c.o: $(T_DIR)/workloads/deep.c | $(T_OBJ)/workloads
+	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
+
+$(T_OBJ)/workloads/deep.o: $(T_DIR)/workloads/deep.cpp | $(T_OBJ)/workloads
+	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
+
+$(T_OBJ)/workloads/%-dlopen.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
+	$(Q)$(CC) $(T_CFLAGS) -DRUNTIME_DLOPEN -c $< -o $@
+
+$(T_OBJ)/workloads/%-drv.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
+	$(Q)$(CC) $(T_CFLAGS) -DNO_RUNTIME -DDRIVER_LINKED -c $< -o $@
+
+T_MEM := mem mem_rt mem_copy mem_drv
+T_MEM_O := $(T_MEM:%=$(T_OBJ)/workloads/%.o)
+
+comma := ,
+# $(1) variant's suffix, $(2) the runtime it is linked with, $(3) flags. The real one
+# must not find the simulated driver: it stays without.
+define t_variant
+$(T_BIN)/mem$(1): $(T_MEM_O)
+$(foreach p,$(filter-out mem,$(T_PROGRAMS)),$(T_BIN)/$(p)$(1): $(T_OBJ)/workloads/$(p).o
+)
+$(T_PROGRAMS:%=$(T_BIN)/%$(1)): $(2) $(T_LIBCUDA) | $(T_BIN)
+	$$(Q)$(CXX) -o $$@ $$(filter %.o,$$^) $(2) $(3) -pthread -ldl
+endef
+$(eval $(call t_variant,,$(T_CUDART),$$(T_RPATH)))
+$(eval $(call t_variant,-12,$(T_CUDART12),$$(T_RPATH)))
+$(eval $(call t_variant,-static,$(T_CUDART_A),$$(T_RPATH)))
+$(eval $(call t_variant,-stripped,$(T_CUDART_A),$$(T_RPATH) -s))
+ifneq ($(T_REAL),)
+$(eval $(call t_variant,-real,$(T_REAL),-Wl$$(comma)-rpath$$(comma)$(dir $(T_REAL)) $$(TEST_LDFLAGS)))
+endif
+
+$(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(T_RPATH) -pthread -ldl
+
+$(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+# ---- nvcc's
+
+# Intermediate code only: quick to make, and any GPU compiles it.
+T_NVCCFLAGS := -O1 -g -std=c++17 -gencode arch=compute_75,code=compute_75 \
+	-Xcompiler -fno-omit-frame-pointer,-fno-optimize-sibling-calls
+
+$(T_OBJ)/workloads/kern.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@
+
+$(T_OBJ)/workloads/kern-legacy.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
+		-MMD -MF $(@:.o=.d) -c $< -o $@
+
+T_LINK_KERN = $(Q)$(CXX) -o $@ $^ $(T_RPATH) -pthread -ldl -lrt
+$(T_BIN)/kern: $(T_OBJ)/workloads/kern.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/kern-static: $(T_OBJ)/workloads/kern.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/kern-stripped: $(T_OBJ)/workloads/kern.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN) -s
+$(T_BIN)/kern-legacy: $(T_OBJ)/workloads/kern-legacy.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/kern-12: $(T_OBJ)/workloads/kern-legacy.o $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
+	$(Q)$(CXX) -o $@ $^ -Wl,-rpath,$(dir $(T_REAL)) $(TEST_LDFLAGS) -pthread -ldl
+$(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
+	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
+
+-include $(wildcard $(T_OBJ)/*/*.d)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The simulated driver's inside. */
+#ifndef DRV_H
+#define DRV_H
+
+#include <pthread.h>
+
+#include "sim.h"
+
+/* Exports begin as NVIDIA's do: a comparison that cannot be emulated, a branch,
+ * an indirect jump; registers and stack are untouched until the implementation.
+ */
+#if defined(__x86_64__)
+#define DRV_IMPL(name) sim_impl_##name
+#define DRV_STUB(name) \
+	__asm__(".pushsection .text\n" \
+		".p2align 4\n" \
+		".globl " #name "\n" \
+		".type " #name ", @function\n" \
+		#name ":\n" \
+		"cmpl $0x321cba00, sim_driver_state(%rip)\n" \
+		"je 1f\n" \
+		"jmp *sim_slot_" #name "(%rip)\n" \
+		".byte 0x66, 0x0f, 0x1f, 0x44, 0, 0\n"	/* so that it is je +12 */ \
+		"1: movl $4, %eax\n"	/* CUDA_ERROR_DEINITIALIZED */ \
+		"ret\n" \
+		".size " #name ", . - " #name "\n" \
+		".popsection\n" \
+		".pushsection .data.rel.ro.local, \"aw\"\n" \
+		".p2align 3\n" \
+		"sim_slot_" #name ": .quad sim_impl_" #name "\n" \
+		".popsection\n"); \
+	HIDDEN __typeof__(name) DRV_IMPL(name)
+#else
+#define DRV_IMPL(name) name
+#define DRV_STUB(name) EXPORTED __typeof__(name) name
+#endif
+
+/* DRV(name, (params), (args), trace format and values...) { body } */
+#define DRV_WRAP(name, body, params, args, ...) \
+	DRV_STUB(name); \
+	CUresult DRV_IMPL(name) params \
+	{ \
+		SIM_CALL("drv", name, body, args, __VA_ARGS__); \
+		return (CUresult)ret; \
+	}
+#define DRV(name, params, args, ...) \
+	static CUresult do_##name params; \
+	DRV_WRAP(name, do_##name, params, args, __VA_ARGS__) \
+	static CUresult do_##name params
+
+/* The same twice: also under the name for the per-thread default stream. */
+#define DRV_PT(name, suffix, params, args, ...) \
+	static CUresult do_##name params; \
+	DRV_WRAP(name, do_##name, params, args, __VA_ARGS__) \
+	extern __typeof__(name) name##suffix; \
+	DRV_WRAP(name##suffix, do_##name, params, args, __VA_ARGS__) \
+	static CUresult do_##name params
+#define DRV_PTDS(name, ...) DRV_PT(name, _ptds, __VA_ARGS__)
+#define DRV_PTSZ(name, ...) DRV_PT(name, _ptsz, __VA_ARGS__)
+
+/* Not traced and never made to fail: chatter. */
+#define DRV_QUIET(name) \
+	DRV_STUB(name); \
+	CUresult DRV_IMPL(name)
+
+enum { MAX_DEVICES = 8, HOST_SPACE = MAX_DEVICES, VMM_SPACE, NUM_SPACES };
+
+struct CUctx_st {
+	int dev, primary;
+	unsigned refs;
+	struct CUctx_st *next;
+};
+
+extern HIDDEN int drv_devices;
+extern HIDDEN size_t drv_memory;
+extern HIDDEN pthread_mutex_t drv_lock;
+HIDDEN CUcontext drv_current(void);
+HIDDEN CUresult drv_check(void);	/* is there a context? */
+
+/* What an address or a handle stands for. */
+enum kind {
+	K_DEVICE = 1, K_MANAGED = 2, K_HOST = 4, K_REGISTERED = 8, K_ARRAY = 16,
+	K_MIPMAP = 32, K_RANGE = 64, K_HANDLE = 128, K_MAP = 256, K_IPC = 512,
+};
+
+struct pool;
+
+struct block {
+	struct block *next;		/* same hash bucket, or free list */
+	uint64_t key;			/* address or handle */
+	uint64_t addr;			/* where its memory is, 0: nowhere */
+	size_t size, room;		/* asked for; taken from its space */
+	enum kind kind;
+	int space;			/* which space the memory is from */
+	int charged;			/* device that pays for it, -1: none */
+	unsigned refs;
+	CUcontext ctx;
+	struct pool *pool;
+	struct block *target;		/* of a mapping: the handle */
+	void *extra;			/* of an array: struct array */
+};
+
+/* All of these want drv_lock held. */
+HIDDEN struct block *block_new(enum kind kind, int space, int charged, size_t size);
+HIDDEN struct block *block_wrap(enum kind kind, uint64_t key, size_t size);
+HIDDEN struct block *block_find(uint64_t key, unsigned kinds);
+HIDDEN struct block *block_around(uint64_t addr, unsigned kinds);
+HIDDEN void block_free(struct block *b);
+HIDDEN void blocks_of_context_free(CUcontext ctx);
+HIDDEN void pool_put(struct pool *pool);
+HIDDEN size_t drv_used(int dev);
+HIDDEN int space_holds(int space, uint64_t addr);
+
+struct array {
+	CUDA_ARRAY3D_DESCRIPTOR desc;
+	size_t element, pitch, rows, layers;
+	uint64_t addr;
+	struct block *levels[16];
+	unsigned num_levels;
+};
+HIDDEN struct array *array_get(CUarray handle);
+
+struct CUstream_st {
+	CUgraph capturing;
+};
+HIDDEN CUstream drv_stream(CUstream stream);	/* NULL for the default ones */
+HIDDEN int drv_capture(CUstream stream);	/* 1: the call became a graph's node */
+#define IS_DEFAULT_STREAM(s) ((uintptr_t)(s) < 16)
+
+#endif

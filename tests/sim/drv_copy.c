@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Driver: copies between host, devices and arrays. Asynchronous ones are done
+ * when they return.
+ */
+#include <string.h>
+
+#include "drv.h"
+
+static CUresult move(uint64_t dst, uint64_t src, size_t size)
+{
+	CUresult r = drv_check();
+
+	if (r || !size)
+		return r;
+	if (!dst || !src)
+		return CUDA_ERROR_INVALID_VALUE;
+	memmove((void *)(uintptr_t)dst, (void *)(uintptr_t)src, size);
+	return CUDA_SUCCESS;
+}
+
+#define TRACE_COPY "0x%lx 0x%lx %zu", P(dst), P(src), size
+
+/* Those of one dimension: DST and SRC are what the driver names them by. */
+#define COPY(name, dst_type, src_type) \
+	DRV_PTDS(name, (dst_type dst, src_type src, size_t size), (dst, src, size), TRACE_COPY) \
+	{ \
+		return move((uint64_t)dst, (uint64_t)src, size); \
+	}
+#define COPY_ASYNC(name, dst_type, src_type) \
+	DRV_PTSZ(name, (dst_type dst, src_type src, size_t size, CUstream stream), \
+		 (dst, src, size, stream), TRACE_COPY) \
+	{ \
+		return drv_capture(stream) ? CUDA_SUCCESS : \
+			move((uint64_t)dst, (uint64_t)src, size); \
+	}
+
+COPY(cuMemcpy, CUdeviceptr, CUdeviceptr)
+COPY(cuMemcpyHtoD_v2, CUdeviceptr, const void *)
+COPY(cuMemcpyDtoH_v2, void *, CUdeviceptr)
+COPY(cuMemcpyDtoD_v2, CUdeviceptr, CUdeviceptr)
+COPY_ASYNC(cuMemcpyAsync, CUdeviceptr, CUdeviceptr)
+COPY_ASYNC(cuMemcpyHtoDAsync_v2, CUdeviceptr, const void *)
+COPY_ASYNC(cuMemcpyDtoHAsync_v2, void *, CUdeviceptr)
+COPY_ASYNC(cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr)
+
+DRV_PTDS(cuMemcpyPeer,
+	 (CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t size),
+	 (dst, dst_ctx, src, src_ctx, size), TRACE_COPY)
+{
+	(void)dst_ctx, (void)src_ctx;
+	return move(dst, src, size);
+}
+
+DRV_PTSZ(cuMemcpyPeerAsync,
+	 (CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t size,
+	  CUstream stream),
+	 (dst, dst_ctx, src, src_ctx, size, stream), TRACE_COPY)
+{
+	(void)dst_ctx, (void)src_ctx;
+	return drv_capture(stream) ? CUDA_SUCCESS : move(dst, src, size);
+}
+
+/* Arrays by byte offset. */
+static CUresult at(CUarray handle, size_t offset, size_t size, uint64_t *addr)
+{
+	struct array *a = array_get(handle);
+
+	if (!a)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (offset > a->pitch * a->rows || size > a->pitch * a->rows - offset)
+		return CUDA_ERROR_INVALID_VALUE;
+	*addr = a->addr + offset;
+	return CUDA_SUCCESS;
+}
+
+static CUresult to_array(CUarray dst, size_t offset, uint64_t src, size_t size)
+{
+	uint64_t d;
+	CUresult r = at(dst, offset, size, &d);
+
+	return r ? r : move(d, src, size);
+}
+
+static CUresult from_array(uint64_t dst, CUarray src, size_t offset, size_t size)
+{
+	uint64_t s;
+	CUresult r = at(src, offset, size, &s);
+
+	return r ? r : move(dst, s, size);
+}
+
+DRV_PTDS(cuMemcpyHtoA_v2, (CUarray dst, size_t off, const void *src, size_t size),
+	 (dst, off, src, size), TRACE_COPY)
+{
+	return to_array(dst, off, P(src), size);
+}
+
+DRV_PTDS(cuMemcpyDtoA_v2, (CUarray dst, size_t off, CUdeviceptr src, size_t size),
+	 (dst, off, src, size), TRACE_COPY)
+{
+	return to_array(dst, off, src, size);
+}
+
+DRV_PTDS(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t off, size_t size),
+	 (dst, src, off, size), TRACE_COPY)
+{
+	return from_array(P(dst), src, off, size);
+}
+
+DRV_PTDS(cuMemcpyAtoD_v2, (CUdeviceptr dst, CUarray src, size_t off, size_t size),
+	 (dst, src, off, size), TRACE_COPY)
+{
+	return from_array(dst, src, off, size);
+}
+
+DRV_PTDS(cuMemcpyAtoA_v2, (CUarray dst, size_t dst_off, CUarray src, size_t src_off, size_t size),
+	 (dst, dst_off, src, src_off, size), TRACE_COPY)
+{
+	uint64_t d;
+	CUresult r = at(dst, dst_off, size, &d);
+
+	return r ? r : from_array(d, src, src_off, size);
+}
+
+DRV_PTSZ(cuMemcpyHtoAAsync_v2,
+	 (CUarray dst, size_t off, const void *src, size_t size, CUstream stream),
+	 (dst, off, src, size, stream), TRACE_COPY)
+{
+	return drv_capture(stream) ? CUDA_SUCCESS : to_array(dst, off, P(src), size);
+}
+
+DRV_PTSZ(cuMemcpyAtoHAsync_v2,
+	 (void *dst, CUarray src, size_t off, size_t size, CUstream stream),
+	 (dst, src, off, size, stream), TRACE_COPY)
+{
+	return drv_capture(stream) ? CUDA_SUCCESS : from_array(P(dst), src, off, size);
+}
+
+/* One side of a copy of two or three dimensions. */
+struct side {
+	uint64_t addr;
+	size_t pitch, rows;
+};
+
+static CUresult side(struct side *s, CUmemorytype type, const void *host, CUdeviceptr dev,
+		     CUarray handle, size_t pitch, size_t rows,
+		     const size_t pos[3], const size_t extent[3])
+{
+	struct array *a;
+
+	s->pitch = pitch ? pitch : extent[0];
+	s->rows = rows ? rows : extent[1];
+	if (type == CU_MEMORYTYPE_ARRAY) {
+		a = array_get(handle);
+		if (!a)
+			return CUDA_ERROR_INVALID_HANDLE;
+		if (pos[0] + extent[0] > a->pitch || pos[1] + extent[1] > a->rows ||
+		    pos[2] + extent[2] > a->layers)
+			return CUDA_ERROR_INVALID_VALUE;
+		*s = (struct side) { a->addr, a->pitch, a->rows };
+	} else {
+		s->addr = type == CU_MEMORYTYPE_HOST ? P(host) : dev;
+		if (!s->addr || s->pitch < extent[0])
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	s->addr += (pos[2] * s->rows + pos[1]) * s->pitch + pos[0];
+	return CUDA_SUCCESS;
+}
+
+static CUresult copy_box(const CUDA_MEMCPY3D *c)
+{
+	size_t extent[3], src_pos[3], dst_pos[3], y, z;
+	struct side src, dst;
+	CUresult r = drv_check();
+
+	if (r)
+		return r;
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!c->WidthInBytes || !c->Height || !c->Depth)
+		return CUDA_SUCCESS;
+	extent[0] = c->WidthInBytes, extent[1] = c->Height, extent[2] = c->Depth;
+	src_pos[0] = c->srcXInBytes, src_pos[1] = c->srcY, src_pos[2] = c->srcZ;
+	dst_pos[0] = c->dstXInBytes, dst_pos[1] = c->dstY, dst_pos[2] = c->dstZ;
+	r = side(&src, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray,
+		 c->srcPitch, c->srcHeight, src_pos, extent);
+	if (!r)
+		r = side(&dst, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray,
+			 c->dstPitch, c->dstHeight, dst_pos, extent);
+	for (z = 0; !r && z < extent[2]; z++)
+		for (y = 0; y < extent[1]; y++)
+			memmove((void *)(uintptr_t)(dst.addr + (z * dst.rows + y) * dst.pitch),
+				(void *)(uintptr_t)(src.addr + (z * src.rows + y) * src.pitch),
+				extent[0]);
+	return r;
+}
+
+static CUresult copy_rectangle(const CUDA_MEMCPY2D *c)
+{
+	CUDA_MEMCPY3D box = { 0 };
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+#define SAME(field) box.field = c->field
+	SAME(srcXInBytes), SAME(srcY), SAME(srcMemoryType), SAME(srcHost), SAME(srcDevice);
+	SAME(srcArray), SAME(srcPitch), SAME(dstXInBytes), SAME(dstY), SAME(dstMemoryType);
+	SAME(dstHost), SAME(dstDevice), SAME(dstArray), SAME(dstPitch);
+	SAME(WidthInBytes), SAME(Height);
+	box.Depth = 1;
+	return copy_box(&box);
+}
+
+static CUresult copy_peers(const CUDA_MEMCPY3D_PEER *c)
+{
+	CUDA_MEMCPY3D box = { 0 };
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	SAME(srcXInBytes), SAME(srcY), SAME(srcZ), SAME(srcMemoryType), SAME(srcHost);
+	SAME(srcDevice), SAME(srcArray), SAME(srcPitch), SAME(srcHeight);
+	SAME(dstXInBytes), SAME(dstY), SAME(dstZ), SAME(dstMemoryType), SAME(dstHost);
+	SAME(dstDevice), SAME(dstArray), SAME(dstPitch), SAME(dstHeight);
+	SAME(WidthInBytes), SAME(Height), SAME(Depth);
+	return copy_box(&box);
+}
+
+#define TRACE_2D "%zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0
+#define TRACE_3D "%zu %zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0, c ? c->Depth : 0
+#define BOX(name, type, copy, ...) \
+	DRV_PTDS(name, (const type *c), (c), __VA_ARGS__) { return copy(c); }
+#define BOX_ASYNC(name, type, copy, ...) \
+	DRV_PTSZ(name, (const type *c, CUstream stream), (c, stream), __VA_ARGS__) \
+	{ return drv_capture(stream) ? CUDA_SUCCESS : copy(c); }
+
+BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
+BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
+BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D, copy_box, TRACE_3D)
+BOX(cuMemcpy3DPeer, CUDA_MEMCPY3D_PEER, copy_peers, TRACE_3D)
+BOX_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
+BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, copy_box, TRACE_3D)
+BOX_ASYNC(cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER, copy_peers, TRACE_3D)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Driver: filling memory. */
+#include <string.h>
+
+#include "drv.h"
+
+static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit,
+		     size_t width, size_t height)
+{
+	CUresult r = drv_check();
+	size_t x, y;
+	char *row;
+
+	if (r || !width || !height)
+		return r;
+	if (!dst || dst % unit || (height > 1 && pitch < width * unit))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (y = 0; y < height; y++) {
+		row = (char *)(uintptr_t)dst + y * pitch;
+		if (unit == 1)
+			memset(row, (int)value, width);
+		else
+			for (x = 0; x < width; x++)
+				memcpy(row + x * unit, &value, unit);	/* little-endian */
+	}
+	return CUDA_SUCCESS;
+}
+
+#define TRACE_SET "0x%lx %u %zu", P(dst), (unsigned)value, count
+#define SET(name, async, type) \
+	DRV_PTDS(name, (CUdeviceptr dst, type value, size_t count), (dst, value, count), \
+		 TRACE_SET) \
+	{ \
+		return fill(dst, 0, value, sizeof(value), count, 1); \
+	} \
+	DRV_PTSZ(async, (CUdeviceptr dst, type value, size_t count, CUstream stream), \
+		 (dst, value, count, stream), TRACE_SET) \
+	{ \
+		return drv_capture(stream) ? CUDA_SUCCESS : \
+			fill(dst, 0, value, sizeof(value), count, 1); \
+	}
+
+#define TRACE_SET_2D "0x%lx %u %zu %zu", P(dst), (unsigned)value, width, height
+#define SET_2D(name, async, type) \
+	DRV_PTDS(name, (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height), \
+		 (dst, pitch, value, width, height), TRACE_SET_2D) \
+	{ \
+		return fill(dst, pitch, value, sizeof(value), width, height); \
+	} \
+	DRV_PTSZ(async, (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height, \
+			 CUstream stream), \
+		 (dst, pitch, value, width, height, stream), TRACE_SET_2D) \
+	{ \
+		return drv_capture(stream) ? CUDA_SUCCESS : \
+			fill(dst, pitch, value, sizeof(value), width, height); \
+	}
+
+SET(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)
+SET(cuMemsetD16_v2, cuMemsetD16Async, unsigned short)
+SET(cuMemsetD32_v2, cuMemsetD32Async, unsigned)
+SET_2D(cuMemsetD2D8_v2, cuMemsetD2D8Async, unsigned char)
+SET_2D(cuMemsetD2D16_v2, cuMemsetD2D16Async, unsigned short)
+SET_2D(cuMemsetD2D32_v2, cuMemsetD2D32Async, unsigned)

@@ -55,15 +55,13 @@ static void choose(const struct target *t, struct code *c)
 		report_file(c->path, scan->error);
 	else if (!scan->n && scan->fatbin)
 		report_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
+	else if (!scan->n)
+		report_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
 }
 
-static struct code *look_into(const struct target *t, char *key, int fd)
+static struct code *look_into(const struct target *t, struct entry *e, int fd)
 {
-	struct entry *e = xcalloc(1, sizeof(*e));
-
-	e->code.key = key;
-	e->code.path = strchr(strchr(key, ':') + 1, ':') + 1;
 	e->fd = fd;
 	if (fd < 0)
 		report_file(e->code.path, strerror(-fd));
@@ -74,20 +72,40 @@ static struct code *look_into(const struct target *t, char *key, int fd)
 		close(fd);
 		e->fd = -EBADF;
 	}
-	HASH_ADD_KEYPTR(hh, entries, e->code.key, strlen(e->code.key), e);
 	return &e->code;
+}
+
+/* The entry of a file; *known if it need not be looked into.  The same file may have several
+ * names, and must not be probed twice; but the number of an inode that is not held open may
+ * by now be another file's. */
+static struct entry *entry_of(unsigned long long dev, unsigned long long ino, const char *path,
+			      bool *known)
+{
+	struct { unsigned long long dev, ino; } key = { dev, ino };
+	struct entry *e;
+
+	HASH_FIND(hh, entries, &key, sizeof(key), e);
+	*known = e && (e->fd >= 0 || !strcmp(e->code.path, path));
+	if (*known)
+		return e;
+	if (!e) {
+		e = xcalloc(1, sizeof(*e));
+		e->code.key.dev = dev;
+		e->code.key.ino = ino;
+		HASH_ADD(hh, entries, code.key, sizeof(key), e);
+	}
+	free(e->code.scan.probes);
+	free(e->code.path);
+	e->code.path = xstrdup(path);
+	return e;
 }
 
 struct code *code_of_mapping(const struct target *t, int pid, const struct mapping *m)
 {
-	char *key = xprintf("%llx:%llu:%s", m->dev, m->ino, m->path);
-	struct entry *e;
+	bool known;
+	struct entry *e = entry_of(m->dev, m->ino, m->path, &known);
 
-	HASH_FIND_STR(entries, key, e);
-	if (!e)
-		return look_into(t, key, proc_open_mapping(pid, m));
-	free(key);
-	return &e->code;
+	return known ? &e->code : look_into(t, e, proc_open_mapping(pid, m));
 }
 
 struct code *code_of_file(const struct target *t, const char *path)
@@ -95,18 +113,16 @@ struct code *code_of_file(const struct target *t, const char *path)
 	int fd = proc_open_file(path);
 	struct entry *e;
 	struct stat st;
-	char *key;
+	bool known;
 
 	if (fd < 0 || fstat(fd, &st)) {
 		errno = fd < 0 ? -fd : errno;
 		return NULL;
 	}
-	key = xprintf("%llx:%llu:%s", (unsigned long long)major(st.st_dev) << 32 |
-		      minor(st.st_dev), (unsigned long long)st.st_ino, path);
-	HASH_FIND_STR(entries, key, e);
-	if (!e)
-		return look_into(t, key, fd);
-	free(key);
+	e = entry_of((unsigned long long)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, path,
+		     &known);
+	if (!known)
+		return look_into(t, e, fd);
 	close(fd);
 	return &e->code;
 }

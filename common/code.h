@@ -10,8 +10,8 @@
 struct target;
 
 struct code {
-	char *key;		/* device, inode and name */
-	const char *path;	/* within key */
+	struct { unsigned long long dev, ino; } key;	/* as in struct mapping */
+	char *path;		/* the first that it was seen under */
 	struct elf_scan scan;	/* its probes: those that the tool asked for */
 };
 

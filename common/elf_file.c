@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "die.h"
 #include "elf_file.h"
@@ -16,6 +17,17 @@ static const char *fault(const char *otherwise)
 	const char *msg = elf_errmsg(-1);
 
 	return msg ? msg : otherwise;
+}
+
+/* libelf passes over tables that are not there. */
+static bool is_whole(int fd, const GElf_Ehdr *head)
+{
+	unsigned long long sections = head->e_shoff +
+				      (unsigned long long)head->e_shnum * head->e_shentsize;
+	struct stat st;
+
+	return !fstat(fd, &st) && sections >= head->e_shoff &&
+	       sections <= (unsigned long long)st.st_size;
 }
 
 static const char *read_segments(struct elf_file *f)
@@ -54,6 +66,8 @@ const char *elf_file_open(struct elf_file *f, int fd)
 		error = "not a 64-bit x86 ELF file";
 	else if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
 		error = "neither a program nor a shared library";
+	else if (!is_whole(f->fd, &head))
+		error = "a truncated ELF file";
 	else
 		error = read_segments(f);
 	if (error)

@@ -15,6 +15,13 @@ enum { MAX_OPTS = 48, LONG_ONLY = 256, OPT_COMPLETION = LONG_ONLY + MAX_OPTS };
 
 static const char *tool;
 
+static _Noreturn void printed(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die(errno, "cannot write to standard output");
+	exit(EXIT_SUCCESS);
+}
+
 static void help(const struct opt *o, const struct usage *u)
 {
 	char left[80];
@@ -32,7 +39,7 @@ static void help(const struct opt *o, const struct usage *u)
 	}
 	printf("  %-26s %s\n  %-26s %s\n\nExamples:\n%s", "-h, --help", "print this and exit",
 	       "-V, --version", "print the version and exit", u->examples);
-	exit(EXIT_SUCCESS);
+	printed();
 }
 
 /* For `make install`: what bash should offer after this tool's name. */
@@ -69,7 +76,7 @@ static void completion(const struct opt *opts)
 	for (o = opts; o->type; o++)
 		printf("--%s ", o->name);
 	printf("--help --version' -- \"$cur\")\n}\ncomplete -F _%s %s\n", tool, tool);
-	exit(EXIT_SUCCESS);
+	printed();
 }
 
 void opt_bad(const char *fmt, ...)
@@ -185,7 +192,7 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 			completion(opts);
 		if (c == 'V') {
 			printf("%s (cuda-bpf-tools) %s\n", tool, VERSION);
-			exit(EXIT_SUCCESS);
+			printed();
 		}
 		if (c == ':')
 			opt_bad("option '%s' needs a value", argv[optind - 1]);

@@ -12,15 +12,14 @@
 
 enum { NS_PER_S = 1000000000 };
 
-static bool json, closed;
+static bool json, closed, failed;
 
-/* What the C library's own flush at exit would fail to do in silence. */
+/* What could not be written is a failure, whatever status the command of -c has. */
 static void at_exit(void)
 {
-	if (!closed && (fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-		fprintf(stderr, "cannot write to standard output: %s\n", strerror(errno));
+	out_flush();
+	if (failed)
 		_exit(EXIT_FAILURE);
-	}
 }
 
 void out_init(bool j)
@@ -42,8 +41,9 @@ bool out_flush(void)
 	if (closed || (!fflush(stdout) && !ferror(stdout)))
 		return !closed;
 	closed = true;
-	if (errno != EPIPE)
-		die(errno, "cannot write to standard output");
+	failed = errno != EPIPE;
+	if (failed)
+		warning(errno, "cannot write to standard output");
 	return false;
 }
 

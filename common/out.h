@@ -28,7 +28,7 @@ struct field {
 };
 
 /* To be called once, before any output: JSON or text; from here a closed pipe is no error
- * but the end of output, and any other write error ends the tool with status 1. */
+ * but the end of output.  After any other write error the tool's status is 1. */
 void out_init(bool json);
 bool out_is_json(void);
 

@@ -165,6 +165,8 @@ static void attach_lib(struct target *t)
 	struct code *c = code_of_file(t, t->lib);
 	int err = 0;
 
+	if (!c && errno == EINVAL)
+		die(0, "%s is not a regular file", t->lib);
 	if (!c)
 		die(errno, "cannot open %s", t->lib);
 	if (c->scan.error)
@@ -183,7 +185,7 @@ static void attach_lib(struct target *t)
 static void attach_pids(struct target *t)
 {
 	for (int i = 0; t->pids[i]; i++)
-		if (!scan_process(t, t->pids[i]) && !t->lib)
+		if (!scan_process(t, t->pids[i]) && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
 				   "libcudart nor libcuda is mapped, nor is the runtime linked in "
 				   "(--list says more; -c traces from the start)", t->pids[i]);
@@ -228,7 +230,7 @@ void target_attach(struct target *t, unsigned classes)
 	}
 	if (t->list && !t->command) {
 		report_print();
-		exit(EXIT_SUCCESS);
+		exit(t->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
 	say_tracing(t);
 	if (t->command)
@@ -263,6 +265,7 @@ void target_tick(struct target *t)
 
 int target_finish(struct target *t, int sig)
 {
+	bool complete = t->command && command_ended();
 	int status = 0;
 
 	if (watch_lost())
@@ -277,7 +280,7 @@ int target_finish(struct target *t, int sig)
 	status = command_finish(sig);
 	if (t->list)
 		report_print();
-	else if (!t->nfiles)
+	else if (!t->nfiles && complete)
 		warning(0, "the command used no CUDA library: there was nothing to trace");
 	return status;
 }

@@ -5,8 +5,194 @@ for kind in session multi perf; do
 	it "--attach $kind sees each call once, as text"
 	run cudamallocsnoop --attach $kind --layer runtime -c "$bin/mem malloc 23 4096 free 7"
 	status 0
-	lines 23 ' cudaMalloc +alloc device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
-	lines 7 ' cudaFree +free +device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
+	lines 23 '^[0-9]+ +mem +cudaMalloc +alloc device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
+	lines 7 '^[0-9]+ +mem +cudaFree +free +device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
 	lines 31 ''
 	silent
+
+	it "--attach $kind sees each call once at the driver's cheap probe points, as JSON"
+	run cudamallocsnoop --attach $kind --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+	status 0
+	json 23 '.func == "cuMemAlloc_v2" and .op == "alloc" and .layer == "driver" and .size == 4096 and .ret == 0'
+	json 7 '.func == "cuMemFree_v2" and .op == "free" and .size == 4096 and .error == null'
+	json 30 'true'
+	silent
 done
+
+for kind in session multi; do
+	it "--attach $kind counts a runtime call and the driver call in it as one"
+	run cudamallocsnoop --attach $kind -jc "$bin/mem malloc 23 4096 free 7"
+	json 23 '.func == "cudaMalloc" and .layer == "runtime"'
+	json 7 '.func == "cudaFree"'
+	json 30 true
+done
+
+for program in mem-12 mem-static mem-dlopen; do
+	it "finds the runtime of $program"
+	load=
+	[ $program = mem-dlopen ] && load=load
+	run cudamallocsnoop -jc "$bin/$program $load malloc 23 4096 free 7"
+	json 23 '.func == "cudaMalloc" and .size == 4096'
+	json 7 '.func == "cudaFree" and .size == 4096'
+	json 30 true
+	silent
+done
+
+it "sees a stripped program's calls in the driver"
+run cudamallocsnoop -jc "$bin/mem-stripped malloc 23 4096 free 7"
+json 23 '.func == "cuMemAlloc_v2"'
+json 7 '.func == "cuMemFree_v2"'
+json 30 true
+
+it "sees a program that uses the driver alone"
+run cudamallocsnoop -jc "$bin/mem-drv drvmalloc 23 4096 drvfree 7"
+json 23 '.func == "cuMemAlloc_v2" and .size == 4096'
+json 7 '.func == "cuMemFree_v2" and .size == 4096'
+json 30 true
+
+for program in kern kern-legacy kern-12 kern-static; do
+	it "counts $program, built by nvcc, exactly"
+	if [ -e "$bin/$program" ]; then
+		run cudamallocsnoop -jc "$bin/$program 5 3 23 7 11"
+		json 25 '.op == "alloc" and .func == "cudaMalloc"'
+		json 9 '.op == "free" and .func == "cudaFree"'
+		json 34 true
+	else
+		skip "there is no nvcc"
+	fi
+done
+
+it "counts a stripped nvcc program in the driver"
+if [ -e "$bin/kern-stripped" ]; then
+	run cudamallocsnoop -jc "$bin/kern-stripped 5 3 23 7 11"
+	json 25 '.op == "alloc" and .func == "cuMemAlloc_v2"'
+	json 9 '.op == "free" and .func == "cuMemFree_v2"'
+	json 34 true
+else
+	skip "there is no nvcc"
+fi
+
+for program in mem-real kern-real kern-real-static; do
+	it "names the error of each call of the real libcudart without a driver: $program"
+	if [ ! -e "$bin/$program" ]; then
+		skip "there is no libcudart of NVIDIA's"
+	elif ldconfig -p | grep -q 'libcuda\.so\.1'; then
+		skip "there is a driver"
+	else
+		case $program in
+		mem*) run cudamallocsnoop -jc "$bin/$program malloc 23 4096 host 5 64" ;;
+		*) run cudamallocsnoop -jc "$bin/$program 5 3 23 7 11" ;;
+		esac
+		case $program in mem*) n=28 ;; *) n=25 ;; esac
+		json $n '.op == "alloc" and .ret == 35 and .error == "cudaErrorInsufficientDriver" and .ptr == null'
+	fi
+done
+
+it "shows every kind of memory with its size"
+all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
+mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2'
+all=$(echo "$all" | tr '\n' ' ')
+run cudamallocsnoop -jc "$bin/mem $all"
+json 1 '.func == "cudaMalloc" and .memory == "device" and .size == 4096'
+json 2 '.func == "cudaMallocManaged" and .memory == "managed" and .size == 8192'
+json 3 '.func == "cudaMallocPitch" and .memory == "device" and .size >= 1000'
+json 1 '.func == "cudaMalloc3D" and .memory == "device" and .size >= 10000'
+json 2 '.func == "cudaMallocArray" and .memory == "array" and .size == 64 * 64 * 4'
+json 3 '.func == "cudaMalloc3DArray" and .memory == "array" and .size == 8 * 8 * 8 * 4'
+json 1 '.func == "cudaMallocMipmappedArray" and .memory == "array" and .size == (64 * 64 + 32 * 32 + 16 * 16) * 4'
+json 5 '.func == "cudaMallocHost" and .memory == "host" and .size == 100'
+json 1 '.func == "cudaHostAlloc" and .memory == "host" and .size == 70'
+json 2 '.func == "cudaHostRegister" and .memory == "host" and .size == 4096'
+json 11 '.func == "cudaMallocAsync" and .memory == "pool" and .size == 1048576'
+json 3 '.func == "cudaMallocFromPoolAsync" and .memory == "pool" and .size == 4096'
+json 2 '.func == "cuMemCreate" and .memory == "vmm" and .size == 2097152'
+json 37 'true'
+
+it "the driver's own functions give the same sizes"
+cp "$tmp/out" "$tmp/runtime"
+run cudamallocsnoop --layer driver -jc "$bin/mem $all"
+json 37 'true'
+json 37 '.layer == "driver"'
+equal "$(jq -s 'map(.size) | add' "$tmp/out")" "$(jq -s 'map(.size) | add' "$tmp/runtime")"
+
+it "shows what every kind of free has freed"
+run cudamallocsnoop -jFc "$bin/mem $all freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
+json 37 '.op == "free" and .ret == 0 and .size > 0'
+json 2 '.func == "cudaFree" and .memory == "managed"'
+json 5 '.func == "cudaFreeArray" and .memory == "array"'
+json 1 '.func == "cudaFreeMipmappedArray"'
+json 6 '.func == "cudaFreeHost" and .memory == "host"'
+json 2 '.func == "cudaHostUnregister"'
+json 14 '.func == "cudaFreeAsync" and .memory == "pool"'
+json 2 '.func == "cuMemRelease" and .memory == "vmm"'
+
+it "-x shows the failed calls, with the error's name"
+run cudamallocsnoop -xjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
+json 5 '.op == "alloc" and .ret == 2 and .error == "cudaErrorMemoryAllocation" and .ptr == null'
+json 3 '.op == "free" and .ret == 1 and .error == "cudaErrorInvalidValue"'
+json 8 true
+
+it "names the driver's errors by the driver's names"
+run cudamallocsnoop -x -c "env SIM_FAIL=cuMemAlloc_v2:3=999,cuMemAlloc_v2:5=12345 $bin/mem-stripped malloc 7 64"
+lines 1 'CUDA_ERROR_UNKNOWN$'
+lines 1 ' 12345$'
+
+it "-m leaves out what is smaller, and its frees"
+run cudamallocsnoop -m 8k -jc "$bin/mem malloc 23 4096 malloc 3 8192 malloc 5 1m free 11"
+json 8 '.op == "alloc" and .size >= 8192'
+json 8 '.op == "free" and .size >= 8192'
+json 16 true
+
+it "-A shows allocations only, -F frees only"
+run cudamallocsnoop -A -c "$bin/mem malloc 23 64 free 7"
+lines 23 ' alloc '
+lines 24 ''
+run cudamallocsnoop -F -c "$bin/mem malloc 23 64 free 7"
+lines 7 ' free '
+lines 8 ''
+
+it "-T adds the time of day"
+run cudamallocsnoop -T -c "$bin/mem malloc 3 64"
+lines 3 '^[0-2][0-9]:[0-5][0-9]:[0-6][0-9]\.[0-9]{3} +[0-9]+ +mem '
+
+it "times are true: the wall clock's, and a latency of 20 ms is seen as 20 to 30"
+now=$(date +%s)
+run cudamallocsnoop -jc "env SIM_LATENCY_US=cuMemAlloc_v2=20000 $bin/mem malloc 3 64"
+json 3 ".latency_ns >= 20000000 and .latency_ns < 30000000"
+json 3 ".time >= $now and .time < $now + 30"
+
+it "-k names the program's own functions, ten frames deep, demangled, with file"
+run cudamallocsnoop -kjc "$bin/deep 3 4096"
+json 3 '[.stack[].sym] | .[0] == "int app::grow<int>(unsigned long)" and .[1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
+json 3 '.stack[0].file | endswith("/deep")'
+json 3 '.stack[11].sym == "main"'
+
+it "-k gives the caller at the driver's cheap probe points too"
+run cudamallocsnoop -k --layer driver --attach multi -c "$bin/deep-stripped 1 64"
+lines 1 'cuMemAlloc_v2'
+lines 0 'leak_1'
+run cudamallocsnoop -k --layer driver -jc "$bin/deep 3 64"
+json 3 '[.stack[].sym] | index("leak_1") > 9'
+
+it "-k gives the stack of a call that failed"
+run cudamallocsnoop -kxjc "env SIM_FAIL=cuMemAlloc_v2:*=2 $bin/deep 3 64"
+json 3 '.error == "cudaErrorMemoryAllocation" and .stack[10].sym == "leak_1"'
+
+it "escapes control characters in a process's name, in text and in JSON"
+evil=$(printf 'a\033[31mb\tc')
+run cudamallocsnoop -c "$bin/mem rename '$evil' malloc 3 64"
+lines 3 'a\\x1b\[31mb\\x09c '
+run cudamallocsnoop -jc "$bin/mem rename '$evil' malloc 3 64"
+json 3 '.comm == "a\u001b[31mb\tc"'
+
+it "text and JSON say the same"
+run cudamallocsnoop -jc "$bin/mem malloc 23 4096 fail 3 free 7"
+json 33 true
+json 26 '.op == "alloc"'
+run cudamallocsnoop -c "$bin/mem malloc 23 4096 fail 3 free 7"
+lines 34 ''
+lines 26 ' alloc '
+
+it "a reset shows what it freed"
+run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
+json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'

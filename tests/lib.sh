@@ -68,9 +68,11 @@ go() {
 	wait "$pid"
 }
 
-# tool COMMAND...: starts a tool in the background, until it says that it traces; $tracer
+# tool COMMAND...: starts a tool in the background, up to where it says that it traces; $tracer
 tool() {
-	"$@" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	: >"$tmp/err"
+	# without the <&0 a background job has no input
+	"$@" <&0 >"$tmp/out" 2>"$tmp/err" & tracer=$!
 	pids="$pids $tracer"
 	until_true grep -q ': tracing' "$tmp/err"
 }

@@ -32,8 +32,8 @@ T_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 $(T_COMMON)
 T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
 # NVIDIA's functions begin with push (runtime) or cmpl (driver), never with endbr64.
 T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection=none \
-	-mno-omit-leaf-frame-pointer $(shell $(CC) -Werror -fno-shrink-wrap -E -xc /dev/null \
-	>/dev/null 2>&1 && echo -fno-shrink-wrap))
+	$(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && \
+	echo -fno-shrink-wrap))
 T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
@@ -51,7 +51,7 @@ T_PROGRAMS := mem deep deep-c churn longname
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
-T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 \
+T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
@@ -110,7 +110,7 @@ $(T_OBJ)/workloads/%-drv.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
 T_MEM := mem mem_rt mem_copy mem_drv
 T_MEM_O := $(T_MEM:%=$(T_OBJ)/workloads/%.o)
 
-comma := ,
+T_COMMA := ,
 # $(1) variant's suffix, $(2) the runtime it is linked with, $(3) flags. The real one
 # must not find the simulated driver: it stays without.
 define t_variant
@@ -125,7 +125,7 @@ $(eval $(call t_variant,-12,$(T_CUDART12),$$(T_RPATH)))
 $(eval $(call t_variant,-static,$(T_CUDART_A),$$(T_RPATH)))
 $(eval $(call t_variant,-stripped,$(T_CUDART_A),$$(T_RPATH) -s))
 ifneq ($(T_REAL),)
-$(eval $(call t_variant,-real,$(T_REAL),-Wl$$(comma)-rpath$$(comma)$(dir $(T_REAL)) $$(TEST_LDFLAGS)))
+$(eval $(call t_variant,-real,$(T_REAL),-Wl$$(T_COMMA)-rpath$$(T_COMMA)$(dir $(T_REAL)) $$(TEST_LDFLAGS)))
 endif
 
 $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
@@ -147,8 +147,14 @@ $(T_OBJ)/workloads/kern-legacy.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workload
 	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
 		-MMD -MF $(@:.o=.d) -c $< -o $@
 
+# Each thread its own default stream: the _ptsz and _ptds functions.
+$(T_OBJ)/workloads/kern-ptsz.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) --default-stream per-thread -MMD -MF $(@:.o=.d) -c $< -o $@
+
 T_LINK_KERN = $(Q)$(CXX) -o $@ $^ $(T_RPATH) -pthread -ldl -lrt
 $(T_BIN)/kern: $(T_OBJ)/workloads/kern.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/kern-ptsz: $(T_OBJ)/workloads/kern-ptsz.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 $(T_BIN)/kern-static: $(T_OBJ)/workloads/kern.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)

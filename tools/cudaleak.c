@@ -56,7 +56,7 @@ static struct {
 	bool totals, folded;
 	bool reported;		/* of a process that exited */
 	unsigned long long allocs, frees;
-} leak = { .options.sample = 1, .top = 10, .max = LONG_MAX };
+} leak = { .options.sample = 1, .max = LONG_MAX };
 
 static void show(const struct leak_group *g, const char *at)
 {
@@ -118,7 +118,7 @@ static void report_holder(const struct holder *h, const char *at)
 			printf(" (estimated from 1 in %ld)", leak.options.sample);
 		putchar('\n');
 	}
-	for (i = 0; i < n && (leak.folded || i < (size_t)leak.top); i++)
+	for (i = 0; i < n && i < (size_t)leak.top; i++)
 		show(&g[i], at);
 	if (i < n && !out_is_json())
 		printf("    ... and %zu more%s\n", n - i, leak.options.each ? "" : " groups");
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 		OPT_NUM('o', "older", "MS", &leak.options.older_ms, 0, "only what is older than this"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "only allocations of at least SIZE"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "only allocations of at most SIZE"),
-		OPT_NUM('T', "top", "N", &leak.top, 1, "the N largest; default: 10"),
+		OPT_NUM('T', "top", "N", &leak.top, 1, "the N largest; default: 10, with -a and --folded all"),
 		OPT_FLAG('C', "totals", &leak.totals, "totals without call stacks: costs less"),
 		OPT_NUM('s', "sample", "N", &leak.options.sample, 1, "record one allocation in N, estimate the rest"),
 		OPT_FLAG(0, "folded", &leak.folded, "stacks on one line, for flame graphs, at the end"),
@@ -192,6 +192,8 @@ int main(int argc, char **argv)
 		opt_bad("--folded excludes --json and --totals");
 	if (leak.min > leak.max)
 		opt_bad("--min-size is larger than --max-size");
+	if (!leak.top)
+		leak.top = leak.options.each || leak.folded ? LONG_MAX : 10;
 	if (events.interval < 0)
 		events.interval = target.command || leak.folded ? 0 : 5;
 	target_init(&target);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* kern [SCALES FILLS MALLOCS FREES COPIES [wait]]: launches scale(float*, int)
+/* kern [SCALES FILLS MALLOCS FREES COPIES [wait|again]]: launches scale(float*, int)
  * SCALES (1009) and fill<int>(int*, int, int) FILLS (503) times, allocates MALLOCS
  * (23) times 4096 bytes, frees FREES (7) of them, copies COPIES (11) times 4096 bytes
  * to the device; two more allocations are the kernels' data, freed at the end.
  * wait: prints "ready" and reads a line before anything else.
+ * again: after all launches prints "ready", reads a line, launches as often again.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +30,22 @@ __global__ void fill(T *data, T value, int n)
 		data[i] = value;
 }
 
+static void ready()
+{
+	puts("ready");
+	fflush(stdout);
+	getchar();
+}
+
+static void launch(float *floats, int *ints, int n, int scales, int fills)
+{
+	for (int i = 0; i < scales; i++)
+		scale<<<8, 128>>>(floats, n);
+	for (int i = 0; i < fills; i++)
+		fill<int><<<4, 256>>>(ints, i, n);
+	cudaDeviceSynchronize();
+}
+
 static int argument(int argc, char **argv, int i, int otherwise)
 {
 	return i < argc ? atoi(argv[i]) : otherwise;
@@ -45,11 +62,8 @@ int main(int argc, char **argv)
 	float *floats = nullptr;
 	int *ints = nullptr;
 
-	if (argc > 6 && !strcmp(argv[6], "wait")) {
-		puts("ready");
-		fflush(stdout);
-		getchar();
-	}
+	if (argc > 6 && !strcmp(argv[6], "wait"))
+		ready();
 	cudaMalloc(&floats, n * sizeof(*floats));
 	cudaMalloc(&ints, n * sizeof(*ints));
 	for (int i = 0; i < mallocs; i++) {
@@ -60,11 +74,11 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < copies; i++)
 		cudaMemcpy(floats, host.data(), n * sizeof(*floats), cudaMemcpyHostToDevice);
-	for (int i = 0; i < scales; i++)
-		scale<<<8, 128>>>(floats, n);
-	for (int i = 0; i < fills; i++)
-		fill<int><<<4, 256>>>(ints, i, n);
-	cudaDeviceSynchronize();
+	launch(floats, ints, n, scales, fills);
+	if (argc > 6 && !strcmp(argv[6], "again")) {
+		ready();
+		launch(floats, ints, n, scales, fills);
+	}
 	for (int i = 0; i < frees && !pointers.empty(); i++) {
 		cudaFree(pointers.back());
 		pointers.pop_back();

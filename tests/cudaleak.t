@@ -1,0 +1,211 @@
+# shellcheck shell=sh
+
+for kind in session multi perf; do
+	it "--attach $kind finds what a command never freed, with its stack"
+	run cudaleak --attach $kind --layer runtime -c "$bin/deep 23 4096"
+	status 0
+	lines 1 '\(deep\) at its exit: 23 allocations not freed, 92\.0 KiB$'
+	lines 1 '^    94208 bytes in 23 allocations of device memory, oldest [0-9.]+ .?s$'
+	lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
+	lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
+	silent
+done
+
+it "stacks of a process that is gone have names, in JSON too"
+run cudaleak -jc "$bin/deep 23 4096"
+json 1 '.at == "exit" and .memory == "device" and .bytes == 94208 and .count == 23'
+json 1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
+json 1 '.comm == "deep" and .pid > 0 and .oldest_ns > 0 and (.time | floor) > 1700000000'
+json 1 true
+
+for program in mem-12 mem-static mem-stripped mem-dlopen; do
+	it "counts $program exactly, system calls and all"
+	load=
+	[ $program = mem-dlopen ] && load=load
+	run cudaleak -jc "$bin/$program $load malloc 23 4096 free 7 host 5 100 hostfree 2"
+	sum $((16 * 4096)) 'select(.memory == "device").bytes'
+	sum 16 'select(.memory == "device").count'
+	sum 3 'select(.memory == "host").count'
+	sum 300 'select(.memory == "host").bytes'
+	silent
+done
+
+it "every kind of memory is held until it is freed"
+all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
+mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2 ipc 1 64'
+all=$(echo "$all" | tr '\n' ' ')
+run cudaleak -Cjc "$bin/mem $all"
+sum 39 .count
+sum 6 'select(.memory == "device").count'
+sum 6 'select(.memory == "array").count'
+sum 8 'select(.memory == "host").count'
+sum 14 'select(.memory == "pool").count'
+sum 1 'select(.memory == "ipc").count'
+sum 2 'select(.memory == "managed").count'
+sum 4194304 'select(.memory == "vmm").bytes'
+run cudaleak -Cc "$bin/mem $all ipcclose 1 freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
+lines 1 'at its exit: 0 allocations not freed, 0 bytes$'
+
+it "a free by another thread is a free"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 otherfree 7"
+sum 16 .count
+json 0 .unknown_frees
+
+it "addresses that come again are right: two threads, 1009 pairs each, none left"
+run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
+lines 1 'at its exit: 0 allocations not freed'
+lines 1 ''
+
+it "failed calls change nothing"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
+sum 16 .count
+json 1 true
+
+it "a failed free leaves the memory held"
+run cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
+sum 17 .count
+
+it "frees of what was allocated before tracing began are counted apart"
+program "$bin/mem" malloc 7 100 wait malloc 5 100 free 9 wait
+tool cudaleak -jp "$pid" 60
+echo >&3
+sleep .5
+stop
+exec 3>&-
+json 1 '.unknown_frees == 4'
+sum 0 '.count'
+kill "$pid" 2>/dev/null
+
+it "the end of the process ends -p, and reports it"
+program "$bin/mem" wait malloc 23 4096 free 7
+tool cudaleak -p "$pid" 60
+go
+wait "$tracer"
+rc=$?
+status 0
+lines 1 'at its exit: 16 allocations not freed, 64\.0 KiB$'
+
+it "a device reset frees the device's memory, not pool and VMM memory"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 host 5 64 managed 2 64 array 1 8 8 async 3 64 vmm 2 reset malloc 1 100"
+sum 1 'select(.memory == "device").count'
+sum 3 'select(.memory == "pool").count'
+sum 2 'select(.memory == "vmm").count'
+sum 6 .count
+
+it "a reset of one device leaves another's memory"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 setdevice 1 malloc 7 64 reset"
+sum 23 .count
+sum 94208 .bytes
+
+it "destroying a context frees its memory"
+run cudaleak -Cjc "$bin/mem ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvmalloc 7 64"
+sum 7 .count
+sum 448 .bytes
+
+it "says how much it cannot tell when contexts were not seen"
+run cudaleak -Cjc "$bin/mem-stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
+sum 30 .count
+json 1 '.unsure == 30'
+
+it "exec ends one program's account and begins the next's"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 ')'"
+json 1 '.count == 23 and .at == "exit"'
+json 1 '.count == 7 and .at == "exit"'
+json 2 true
+
+it "follows the children of a command"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 forkexec '(' malloc 7 64 ')' join free 3"
+json 1 '.count == 20 and .at == "exit"'
+json 1 '.count == 7 and .at == "exit"'
+json 2 true
+run cudaleak -Cjc "sh -c '$bin/mem malloc 5 64; $bin/mem-static malloc 3 64'; $bin/mem malloc 2 64"
+sum 10 .count
+json 3 true
+
+it "follows a child that forks without exec"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' sleep 200 malloc 7 64 ')' join"
+json 1 '.count == 23'
+json 1 '.count == 7'
+
+it "a process that is killed is reported"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 segv"
+status 139
+json 1 '.count == 23 and .at == "exit"'
+
+it "a thread that ends with memory held is no process that ends"
+run cudaleak -Cjc "$bin/mem thread '(' malloc 23 4096 ')' join malloc 7 64 free 29"
+sum 1 .count
+json 1 true
+
+it "-a shows each allocation"
+run cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
+json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
+json 28 true
+
+it "-T shows the largest"
+run cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
+lines 3 '^    4096 bytes of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'
+lines 1 '^    \.\.\. and 25 more$'
+
+it "-z and -Z bound the sizes, both included"
+run cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 malloc 7 100 malloc 3 4097"
+sum 30 .count
+
+it "-o leaves out what is younger"
+program "$bin/mem" wait malloc 23 4096 sleep 700 malloc 7 64 wait
+tool cudaleak -Cj -o 500 -p "$pid" 60
+echo >&3
+sleep 1
+stop
+exec 3>&-
+sum 23 .count
+kill "$pid" 2>/dev/null
+
+it "-s records one in N and gives the estimate"
+run cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
+lines 1 '\(estimated from 1 in 10\)$'
+run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64"
+json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
+
+it "reports every interval, count times"
+program "$bin/mem" malloc 3 100 wait malloc 23 4096 wait
+tool cudaleak -Cj -p "$pid" 1 2
+echo >&3
+wait "$tracer"
+rc=$?
+exec 3>&-
+status 0
+json 3 '.at == "interval" and .count == 23'
+kill "$pid" 2>/dev/null
+
+it "--folded gives a line a stack, for flame graphs"
+run cudaleak --folded -c "$bin/deep 23 4096"
+lines 1 '^deep;.*;main;leak_1;leak_2;leak_3;leak_4;leak_5;leak_6;leak_7;leak_8;leak_9;leak_10;int app::grow<int>\(unsigned long\);\[device\] 94208$'
+lines 1 ''
+
+it "groups by stack, the largest first"
+run cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
+equal "$(grep -o ' of [a-z]* memory' "$tmp/out" | tr -d '\n')" ' of host memory of managed memory of device memory'
+
+it "says that nothing is held when nothing is"
+program "$bin/mem" malloc 3 100 wait
+tool cudaleak -p "$pid" 60
+stop
+exec 3>&-
+lines 1 'nothing held: 0 allocations and 0 frees seen$'
+kill "$pid" 2>/dev/null
+
+it "holds a million allocations, and reports them at once, in less than 300 MiB"
+mkfifo "$tmp/in"
+exec 3<>"$tmp/in"
+tool cudaleak -Cjc "$bin/churn million 1000003 wait >$tmp/churn" <"$tmp/in"
+i=0
+until grep -q ready "$tmp/churn" || [ $i -ge 300 ]; do i=$((i + 1)); sleep .1; done
+sleep .2
+rss=$(awk '/VmRSS/ { print $2 }' "/proc/$tracer/status")
+echo >&3
+wait "$tracer"
+exec 3>&-
+sum 1000003 .count
+says_not lost
+[ "$rss" -lt 300000 ] || no "$rss KiB resident"

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* train [STEPS]: the program of the manual's examples.  Allocates two weights and a staging
+ * buffer, then in each of 10 steps (of 20 ms) activations, which it frees, and a loss, which
+ * it does not.  In every step it asks for more than there is, and does not look.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cuda_api.h"
+
+#define KEPT __attribute__((noinline, noclone))
+
+static const size_t mib = 1024 * 1024;
+
+KEPT void *load_weights(size_t size)
+{
+	void *p = NULL;
+
+	cudaMalloc(&p, size);
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+KEPT void save_loss(void)
+{
+	void *p = NULL;
+
+	cudaMalloc(&p, 4096);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+KEPT void forward(void)
+{
+	void *p = NULL;
+
+	cudaMalloc(&p, mib);
+	save_loss();
+	cudaFree(p);
+}
+
+KEPT void grow_batch(void)
+{
+	void *p = NULL;
+
+	cudaMalloc(&p, mib << 30);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+int main(int argc, char **argv)
+{
+	long steps = argc > 1 ? atol(argv[1]) : 10;
+	void *weights[2], *staging = NULL;
+
+	cudaMallocHost(&staging, 4 * mib);
+	for (int i = 0; i < 2; i++)
+		weights[i] = load_weights(64 * mib);
+	while (steps-- > 0) {
+		forward();
+		grow_batch();
+		usleep(20000);
+	}
+	cudaFree(weights[1]);
+	cudaFree(weights[0]);
+	cudaFreeHost(staging);
+	return 0;
+}

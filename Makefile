@@ -4,7 +4,7 @@
 # make static     binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
 # make check-api  the API table against NVIDIA's headers and libraries
-# make sanitize   the tests with ASan and UBSan
+# make sanitize   the tools' tests with ASan and UBSan     (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 O       ?= build
 PREFIX  ?= /usr/local
@@ -76,18 +76,24 @@ demo: setup-build
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
 
-sanitize: setup-test
-	@$(MAKE) --no-print-directory O=$(O)/sanitize \
-		CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
-		all tests-built
-	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) tests/run $(TESTS)
+# the tools only: the programs that they trace stay as they are
+SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitized:
+	@$(MAKE) --no-print-directory O=$(O)/sanitize CFLAGS="$(SANITIZE)" all
+	$(Q)ln -sfn ../tests $(O)/sanitize/tests
 
-# libelf's archive wants zlib's; nothing is loaded at run time
-static: all
-	$(Q)mkdir -p $(O)/static
-	$(Q)for t in $(TOOLS); do \
-		$(CC) -static $(LDFLAGS) $(O)/$$t.o $(O)/libcommon.a $(LIBS) -o $(O)/static/$$t || exit; \
-		strip $(O)/static/$$t; echo "  STATIC $$t"; done
+sanitize: setup-test
+	@$(MAKE) --no-print-directory tests-built sanitized
+	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) tests/run $(wildcard $(TOOLS:%=tests/%.t))
+
+static: $(TOOLS:%=$(O)/static/%)
+
+# libelf's archive wants zlib's and, where it is newer, zstd's; nothing is loaded at run time
+ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
+$(O)/static/%: $(O)/%.o $(O)/libcommon.a
+	@echo "  STATIC $*"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -static -s $(LDFLAGS) $^ $(LIBS) $(ZSTD) -o $@
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
@@ -113,6 +119,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d)
-.PHONY: all setup-build setup-test check tests-built demo check-api sanitize static install uninstall clean
+.PHONY: all setup-build setup-test check tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

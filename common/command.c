@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
@@ -18,8 +17,6 @@ static _Noreturn void run(const char *text, int fd)
 {
 	char c;
 
-	/* the tool may die while it holds the command stopped */
-	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	signal(SIGPIPE, SIG_DFL);
 	if (read(fd, &c, 1) != 1)
 		_exit(EXIT_FAILURE);
@@ -61,11 +58,9 @@ bool command_ended(void)
 	return ended;
 }
 
-int command_finish(int sig)
+int command_finish(void)
 {
-	if (!command_ended() && sig)
-		kill(child, sig);
-	while (!ended)
+	while (!command_ended())
 		if (waitpid(child, &status, 0) == child || errno != EINTR)
 			ended = true;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -5,15 +5,14 @@
 #include <stdbool.h>
 
 /* Makes a child that will run `/bin/sh -c text` once command_go() is called; its pid.
- * It ends with the tool should the tool be killed before that. */
+ * It ends if the tool does before that. */
 int command_prepare(const char *text);
 void command_go(void);
 
 /* Has it ended? */
 bool command_ended(void);
 
-/* Waits for the command to end (after sending it sig, unless 0) and returns its exit status,
- * 128 + N if signal N ended it. */
-int command_finish(int sig);
+/* Waits for the command to end and returns its exit status, 128 + N if signal N ended it. */
+int command_finish(void);
 
 #endif

@@ -19,7 +19,7 @@
 #include "target.h"
 #include "watch.h"
 
-static bool watching;
+static bool watching, finishing;
 static const int *wanted_pids;	/* -p */
 
 static int open_pid(int pid)
@@ -147,7 +147,8 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		code_detach(e->pid);
 		return;
 	}
-	scan_process(t, e->pid);
+	if (!finishing)
+		scan_process(t, e->pid);
 	watch_continue(e);
 }
 
@@ -266,18 +267,21 @@ void target_tick(struct target *t)
 int target_finish(struct target *t, int sig)
 {
 	bool complete = t->command && command_ended();
+	unsigned long long lost;
 	int status = 0;
 
-	if (watch_lost())
-		warning(0, "%llu new mappings were missed: calls in them are not counted",
-			watch_lost());
-	watch_stop();
+	finishing = true;
+	watch_detach();
 	code_detach(-1);
+	if (sig)
+		watch_signal(sig);
+	lost = watch_lost();
+	watch_stop();
+	if (lost)
+		warning(0, "%llu new mappings were missed: calls in them are not counted", lost);
 	if (!t->command)
 		return 0;
-	/* what the watcher had stopped when it ended */
-	kill(t->pids[0], SIGCONT);
-	status = command_finish(sig);
+	status = command_finish();
 	if (t->list)
 		report_print();
 	else if (!t->nfiles && complete)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "die.h"
@@ -38,6 +42,7 @@ static bool (*wanted)(int pid, const char *path);
 static watch_fn *handler;
 static void *handler_ctx;
 static unsigned long long mappings_lost;
+static int rescuer, rescuer_pid;
 
 static int on_event(void *ctx, void *data, size_t size)
 {
@@ -68,6 +73,77 @@ static int fail(int err)
 	return err;
 }
 
+/* Has SIGSTOP come, or is it on its way?  The kernel may send it a little after the record,
+ * and SIGCONT undoes only what came before it. */
+static bool has_stop(int pid)
+{
+	unsigned long long pending = 0;
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;	/* it is gone */
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "State: %c", &state) != 1)
+			sscanf(line, "ShdPnd: %llx", &pending);
+	fclose(f);
+	return state == 'T' || state == 'Z' || pending & 1ull << (SIGSTOP - 1);
+}
+
+static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
+{
+	unsigned int pid = 0, next;
+	void *prev = NULL;
+
+	while (!bpf_map_get_next_key(map, prev, &next)) {
+		pid = next;
+		prev = &pid;
+		fn(pid, sig);
+	}
+}
+
+static void continue_stopped(int pid, int sig)
+{
+	if (has_stop(pid))
+		kill(pid, sig);
+}
+
+static void send_signal(int pid, int sig)
+{
+	kill(pid, sig);
+}
+
+/* A process of its own that, should the tool be killed, lets go whom it had stopped.  It
+ * looks for a while: the probes may outlive the tool a little. */
+static void start_rescuer(int map)
+{
+	const struct timespec pause = { 0, 20000000 };
+	int fds[2];
+	char c;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return;
+	rescuer_pid = fork();
+	if (rescuer_pid) {
+		close(fds[0]);
+		rescuer = fds[1];	/* its end is the tool's end */
+		return;
+	}
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_IGN);
+	dup2(fds[0], 0);
+	dup2(map, 1);
+	close_range(2, ~0u, 0);
+	if (read(0, &c, 1) == 0)
+		for (int i = 0; i < 100; i++) {
+			each_watched(1, continue_stopped, SIGCONT);
+			nanosleep(&pause, NULL);
+		}
+	_exit(0);
+}
+
 /* Programs that a kernel may refuse are loaded only where they are needed. */
 static int load(bool tree, watch_fn *fn, void *ctx)
 {
@@ -91,6 +167,8 @@ int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
 
 	attach_kind = kind;
 	err = load(true, fn, ctx);
+	if (!err)	/* before there are links that it would hold */
+		start_rescuer(bpf_map__fd(skel->maps.watched));
 	if (!err)
 		err = bpf_map_update_elem(bpf_map__fd(skel->maps.watched), &pid, &yes, BPF_ANY);
 	if (!err)
@@ -143,25 +221,6 @@ int watch_poll(struct ring_buffer *rb, int ms)
 	return err < 0 && err != -EINTR ? err : 0;
 }
 
-/* Has SIGSTOP come, or is it on its way?  The kernel may send it a little after the record,
- * and SIGCONT undoes only what came before it. */
-static bool has_stop(int pid)
-{
-	unsigned long long pending = 0;
-	char name[32], line[128], state = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return true;	/* it is gone */
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "State: %c", &state) != 1)
-			sscanf(line, "ShdPnd: %llx", &pending);
-	fclose(f);
-	return state == 'T' || state == 'Z' || pending & 1ull << (SIGSTOP - 1);
-}
-
 void watch_continue(const struct watch_event *e)
 {
 	const struct timespec pause = { 0, 100000 };
@@ -178,8 +237,25 @@ unsigned long long watch_lost(void)
 	return mappings_lost + (skel ? skel->bss->watch_lost : 0);
 }
 
+void watch_signal(int sig)
+{
+	if (events)
+		each_watched(bpf_map__fd(skel->maps.watched), send_signal, sig);
+}
+
+void watch_detach(void)
+{
+	if (skel)
+		watch_bpf__detach(skel);
+}
+
 void watch_stop(void)
 {
+	if (events)
+		ring_buffer__consume(events);
+	if (rescuer_pid > 0 && write(rescuer, "", 1) == 1)
+		waitpid(rescuer_pid, NULL, 0);
+	rescuer_pid = 0;
 	ring_buffer__free(events);
 	perf_buffer__free(mappings);
 	watch_bpf__destroy(skel);

@@ -10,7 +10,8 @@ typedef void watch_fn(void *ctx, const struct watch_event *e);
 
 /* Watches one process and its descendants.  Each is stopped (SIGSTOP) when it has called
  * exec, and when its dynamic linker, given to watch_linker(), has mapped libraries; fn is to
- * look at it and let it go with watch_continue().  0, or -errno: then nothing is watched. */
+ * look at it and let it go with watch_continue(); should the tool be killed, a small process
+ * of ours does that.  0, or -errno: then nothing is watched. */
 int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx);
 
 /* Tells of every process on the machine that maps code from a file whose name is_wanted()
@@ -30,8 +31,15 @@ int watch_poll(struct ring_buffer *rb, int ms);
 /* Lets a process go on that was stopped. */
 void watch_continue(const struct watch_event *e);
 
+/* Sends every process of the tree a signal. */
+void watch_signal(int sig);
+
 /* How often something could not be told. */
 unsigned long long watch_lost(void);
+
+/* Watches no more; fn is still called for what waits, until watch_stop().  Between the two
+ * the attachments of watch_linker() are to be removed, so that nobody is left stopped. */
+void watch_detach(void);
 void watch_stop(void);
 
 #endif

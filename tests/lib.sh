@@ -71,8 +71,9 @@ go() {
 # tool COMMAND...: starts a tool in the background, up to where it says that it traces; $tracer
 tool() {
 	: >"$tmp/err"
-	# without the <&0 a background job has no input
-	"$@" <&0 >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	exec 4<&0	# a background job's own input is /dev/null
+	"$@" <&4 >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	exec 4<&-
 	pids="$pids $tracer"
 	until_true grep -q ': tracing' "$tmp/err"
 }

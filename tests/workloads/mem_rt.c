@@ -70,7 +70,7 @@ static void do_load(char **arg)
 	}
 	register_kernel();
 }
-#else
+#elif !defined(NO_FAKE_KERNEL)	/* NVIDIA's runtime would fail at its image */
 static void __attribute__((constructor)) register_at_start(void)
 {
 	register_kernel();

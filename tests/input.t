@@ -1,0 +1,122 @@
+# shellcheck shell=sh
+# Mistakes and bad input: the message, and the status, 1 failed, 2 usage, 3 nothing to trace.
+
+for tool in cudamallocsnoop cudaleak; do
+	it "$tool names an unknown option"
+	fails 2 "$tool: unknown option '--bogus'" $tool --bogus
+	fails 2 "$tool: unknown option '-Q'" $tool -Q
+	fails 2 "Try '$tool --help'" $tool -Q
+	[ ! -s "$tmp/out" ] || no 'it prints something'
+
+	it "$tool says which value is wrong, and what was expected"
+	fails 2 "--pid: '12x' is not a process id" $tool -p 12x
+	fails 2 "--pid: '' is not a process id" $tool -p 12,
+	fails 2 "--pid: '99999999999999999999' is not a process id" $tool -p 99999999999999999999
+	fails 2 "--duration: '0' is not a whole number from 1" $tool -d 0
+	fails 2 "--layer: 'both' is not one of runtime|driver|all" $tool --layer both
+	fails 2 "--attach: 'x' is not one of auto|session|multi|perf" $tool --attach x
+	fails 2 "option '-p' needs a value" $tool -p
+	fails 2 "--command: an empty 'CMD ...'" $tool -c ''
+	fails 2 "--pid and --command exclude each other" $tool -p 1 -c true
+	fails 2 "no value belongs to option '--json=1'" $tool --json=1
+
+	it "$tool says that there is no such process"
+	fails 1 'pid 4194303: No such process' $tool -p 4194303
+
+	it "$tool says that a thread is no process"
+	program "$bin/mem" malloc 1 64 thread '(' sleep 5000 ')' wait
+	# shellcheck disable=SC2012 # the names are numbers
+	thread=$(ls "/proc/$pid/task" | tail -n 1)
+	fails 1 "pid $thread is a thread of process $pid: use -p $pid" $tool -p "$thread"
+	exec 3>&-
+	kill "$pid"
+
+	it "$tool says that a process has no CUDA, with status 3"
+	fails 3 "process $$ has no CUDA functions to trace" $tool -p $$
+
+	it "$tool refuses files that are no ELF libraries"
+	head -c 3000 "$lib/libcuda.so.1" >"$tmp/short"
+	head -c 40 "$lib/libcuda.so.1" >"$tmp/shorter"
+	mkfifo "$tmp/$tool.fifo"
+	fails 1 '/etc/passwd: not an ELF file' $tool -l /etc/passwd
+	fails 1 'short: a truncated ELF file' $tool -l "$tmp/short"
+	fails 1 'shorter: ' $tool -l "$tmp/shorter"
+	fails 1 'cannot open /nonexistent: No such file or directory' $tool -l /nonexistent
+	fails 1 '/dev/null is not a regular file' $tool -l /dev/null
+	fails 1 "$tool.fifo is not a regular file" $tool -l "$tmp/$tool.fifo"
+	fails 1 '/tmp is not a regular file' $tool -l /tmp
+	fails 3 'defines none of the CUDA functions' $tool -l /bin/sh
+
+	it "$tool says that it needs root"
+	fails 1 "not permitted to trace: run it as root" setpriv --reuid 65534 --clear-groups "$O/$tool"
+
+	it "$tool says what is missing when bpf() is refused to root"
+	fails 1 'not permitted to load BPF programs, though root' setpriv --bounding-set -bpf,-sys_admin,-perfmon \
+		--inh-caps -bpf,-sys_admin,-perfmon $tool
+
+	it "$tool passes on that a command does not exist"
+	fails 127 'not found' $tool -c /nonexistent/command
+
+	it "$tool fails when its output cannot be written"
+	timeout 60 $tool -c "$bin/mem malloc 23 4096" >/dev/full 2>"$tmp/err"
+	rc=$?
+	status 1
+	says 'cannot write to standard output: No space left on device'
+	for option in --help --version; do
+		timeout 60 $tool $option >/dev/full 2>"$tmp/err"
+		rc=$?
+		status 1
+	done
+
+	it "$tool ends quietly, with the command's status, when nobody reads its output any more"
+	{ timeout 60 $tool -q -c "$bin/mem malloc 1009 64 free 1009 exit 5"; echo $? >"$tmp/rc"; } 2>"$tmp/err" | true
+	rc=$(cat "$tmp/rc")
+	status 5
+	[ ! -s "$tmp/err" ] || no "it says $(cat "$tmp/err")"
+
+	it "$tool ends with status 0 when nobody reads the output of -p any more"
+	rm -f "$tmp/rc"
+	[ $tool = cudaleak ] && interval=1 || interval=
+	program "$bin/mem" malloc 1 64 wait loop 200 '(' malloc 23 64 sleep 10 ')'
+	{ timeout 20 $tool -p "$pid" $interval; echo $? >"$tmp/rc"; } 2>"$tmp/err" | head -n 1 >"$tmp/out" &
+	until_true grep -q ': tracing' "$tmp/err"
+	echo >&3
+	exec 3>&-
+	until_true test -s "$tmp/rc"
+	rc=$(cat "$tmp/rc")
+	status 0
+	silent
+	kill "$pid" 2>/dev/null
+done
+
+it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
+fails 2 "'5' is one argument too many" cudamallocsnoop 5
+fails 2 "interval: '0' is not a whole number of seconds from 1" cudaleak 0
+fails 2 "interval: 'x' is not" cudaleak x
+fails 2 "count: '-1' is not" cudaleak -- 1 -1
+fails 2 "'3' is one argument too many" cudaleak 1 2 3
+
+it "sizes are checked"
+for size in 4x k 1kk -5 '' 9999999999g 0x10; do
+	run cudamallocsnoop -m "$size"
+	status 2
+	says '--min'
+done
+fails 2 '--min-size is larger than --max-size' cudaleak -z 2k -Z 1k
+
+it "options that contradict each other are refused"
+fails 2 '--allocs and --frees exclude each other' cudamallocsnoop -A -F
+fails 2 '--folded excludes --json and --totals' cudaleak --folded -j
+fails 2 '--folded excludes --json and --totals' cudaleak --folded -C
+
+it "--version names the tool, the project and the version"
+run cudaleak --version
+status 0
+lines 1 '^cudaleak \(cuda-bpf-tools\) [0-9]+\.[0-9]+\.[0-9]+$'
+
+it "--help gives usage, options and examples, and needs no privilege"
+run setpriv --reuid 65534 --clear-groups "$O/cudaleak" --help
+status 0
+lines 1 '^Usage: cudaleak \[OPTIONS\] \[interval \[count\]\]$'
+lines 1 '^  -p, --pid PID\[,PID\.\.\.\] +trace these processes'
+lines 1 '^Examples:$'

@@ -1,0 +1,208 @@
+# shellcheck shell=sh
+# Which processes and files are traced.
+
+for kind in session multi perf; do
+	it "-p with --attach $kind traces a running process, and no other"
+	"$bin/mem" loop 100 '(' malloc 3 64 sleep 20 ')' & other=$!
+	pids="$pids $other"
+	program "$bin/mem" malloc 1 64 wait malloc 23 4096 free 7
+	tool cudamallocsnoop --attach $kind --layer driver -jp "$pid"
+	target=$pid
+	go
+	stop
+	kill $other 2>/dev/null
+	json 23 ".pid == $target and .op == \"alloc\""
+	json 30 "true"
+done
+
+it "-p traces several processes"
+"$bin/mem" malloc 1 64 loop 2000 '(' sleep 5 ')' malloc 1 64 & other=$!
+pids="$pids $other"
+program "$bin/mem" wait malloc 23 4096 free 7
+tool cudamallocsnoop -jp "$pid,$other"
+go
+stop
+kill $other
+json 30 true
+says "tracing pid $pid,$other"
+
+it "-p sees the threads that a process makes later"
+program "$bin/mem" wait thread '(' malloc 23 4096 ')' thread '(' malloc 7 64 ')' join
+tool cudamallocsnoop -jp "$pid"
+go
+stop
+json 30 '.tid != .pid'
+json 30 true
+
+it "-p sees a library that is loaded later"
+program "$bin/mem-dlopen" wait load sleep 300 malloc 23 4096 free 7
+tool cudamallocsnoop -l "$lib/libcuda.so.1" -jp "$pid"
+go
+stop
+json 30 '.func == "cudaMalloc" or .func == "cudaFree"'
+json 30 true
+
+it "without -p traces every process: two that run"
+"$bin/mem-static" malloc 1 64 loop 3 '(' sleep 500 ')' malloc 7 64 & other=$!
+pids="$pids $other"
+program "$bin/mem" malloc 1 64 wait malloc 23 4096
+tool cudaleak -Cj 60
+go
+wait $other
+stop
+json 1 ".count == 23 and .pid == $pid and .at == \"exit\""
+json 1 ".count == 7 and .pid == $other and .at == \"exit\""
+json 2 ".pid == $pid or .pid == $other"
+
+it "without -p traces programs that start later, two at once, each call once"
+tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
+"$bin/mem" malloc 1009 64 & other=$!
+"$bin/mem-stripped" malloc 503 64 free 7 & another=$!
+wait $other $another
+sleep .3
+stop
+json 1009 ".pid == $other and .op == \"alloc\""
+json 503 ".pid == $another and .op == \"alloc\""
+json 7 ".pid == $another and .op == \"free\""
+json 1009 ".pid == $other"
+
+it "traces a process in namespaces of its own, where the name of its library says nothing"
+mkdir -p "$tmp/away" "$tmp/keep"
+cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$bin/mem" "$tmp/keep"
+# shellcheck disable=SC2016 # for the inner shell
+program unshare -U -r -m -p -f --kill-child sh -c 'mount -t tmpfs none "$1" && cp "$2"/* "$1" &&
+	export LD_LIBRARY_PATH="$1" && exec "$1"/mem malloc 1 64 wait malloc 23 4096 free 7' - "$tmp/away" "$tmp/keep"
+inner=$(pgrep -n -x mem)
+tool cudamallocsnoop -jp "$inner"
+go
+stop
+json 23 '.func == "cudaMalloc" and .size == 4096'
+json 30 true
+[ ! -e "$tmp/away/mem" ] || no "the library is to be seen from outside"
+
+it "traces a library that was deleted while mapped"
+mkdir -p "$tmp/gone"
+cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$bin/mem" "$tmp/gone"
+program env LD_LIBRARY_PATH="$tmp/gone" "$tmp/gone/mem" malloc 1 64 wait malloc 23 4096 free 7
+rm -r "$tmp/gone"
+tool cudamallocsnoop -jkp "$pid"
+go
+stop
+json 23 '.func == "cudaMalloc" and .stack[0].sym == "do_malloc"'
+json 30 true
+
+it "traces the library that is mapped, not the one that replaced it"
+mkdir -p "$tmp/new"
+cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$bin/mem" "$tmp/new"
+program env LD_LIBRARY_PATH="$tmp/new" "$tmp/new/mem" malloc 1 64 wait malloc 23 4096 free 7
+cp "$tmp/new/libcudart.so.13" "$tmp/new/x"
+mv "$tmp/new/x" "$tmp/new/libcudart.so.13"
+cp "$tmp/new/libcuda.so.1" "$tmp/new/x"
+mv "$tmp/new/x" "$tmp/new/libcuda.so.1"
+tool cudamallocsnoop -jp "$pid"
+go
+stop
+json 30 true
+
+it "a library under two names is probed once"
+mkdir -p "$tmp/a" "$tmp/b"
+cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/a"
+ln "$tmp/a"/* "$tmp/b"
+env LD_LIBRARY_PATH="$tmp/a" "$bin/mem" malloc 1 64 loop 4 '(' sleep 500 ')' malloc 7 64 & other=$!
+program env LD_LIBRARY_PATH="$tmp/b" "$bin/mem" malloc 1 64 wait malloc 23 4096
+tool cudamallocsnoop -j
+go
+wait $other
+stop
+json 23 ".pid == $pid"
+json 7 ".pid == $other"
+silent
+
+it "-c traces from the first call to the last"
+for program in mem mem-static mem-stripped; do
+	run cudaleak -Cjc "$bin/$program malloc 23 4096 free 23"
+	json 0 'has("unknown_frees") or .count > 0'
+done
+
+it "-c passes the command's status on, and 128 + N for a signal"
+run cudamallocsnoop -c "$bin/mem malloc 1 64 exit 37"
+status 37
+run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
+status 139
+
+it "-c leaves the command's input and output alone"
+echo hello | cudamallocsnoop -q -c "cat; echo over >&2" >"$tmp/out" 2>"$tmp/err"
+lines 1 '^hello$'
+says over
+
+it "-c with a command that makes no CUDA call says so"
+run cudamallocsnoop -c true
+status 0
+says "the command used no CUDA library: there was nothing to trace"
+
+it "SIGTERM ends the command of -c too, and the report comes first"
+tool cudaleak -Cc "$bin/mem malloc 23 4096 sleep 60000"
+sleep .5
+stop TERM
+lines 1 '23 allocations not freed'
+status 143
+
+it "-d ends after so many seconds"
+program "$bin/mem" malloc 1 64 wait
+began=$(date +%s%N)
+run cudaleak -d 1 -p "$pid"
+exec 3>&-
+took=$((($(date +%s%N) - began) / 1000000))
+status 0
+[ $took -ge 1000 ] && [ $took -lt 3000 ] || no "it took $took ms"
+
+it "--layer runtime probes the runtime, --layer driver the driver"
+run cudamallocsnoop --layer runtime -jc "$bin/mem malloc 3 64 drvmalloc 5 64"
+json 3 '.layer == "runtime"'
+json 3 true
+run cudamallocsnoop --layer driver -jc "$bin/mem malloc 3 64 drvmalloc 5 64"
+json 8 '.layer == "driver"'
+json 8 true
+
+it "--list tells where the probes go, at the driver's cheap points, and what is skipped"
+program "$bin/mem" malloc 1 64 wait
+run cudamallocsnoop --list --layer driver -p "$pid"
+status 0
+lines 1 'libcuda.so.1 +driver +cuMemAlloc_v2 +0x[0-9a-f]+ +10 -$'
+lines 1 'libcudart.so.13 +runtime +cudaMalloc +0x[0-9a-f]+ +0 --layer$'
+run cudamallocsnoop --list -jp "$pid"
+exec 3>&-
+json 1 '.func == "cudaFree" and .layer == "runtime" and .step == 0 and .skipped == null'
+
+it "--list tells of a program whose symbols are stripped"
+if [ -e "$bin/kern-stripped" ]; then
+	run cudamallocsnoop --list -c "$bin/kern-stripped 1 1 1 1 1"
+	lines 1 'kern-stripped .*has kernels but no symbols'
+else
+	skip "there is no nvcc"
+fi
+
+it "takes its probes out at the end, in well under a second, and when it is killed"
+program "$bin/mem" malloc 1 64 wait
+for signal in INT KILL; do
+	tool cudamallocsnoop -p "$pid"
+	began=$(date +%s%N)
+	kill -s $signal "$tracer"
+	wait "$tracer"
+	took=$((($(date +%s%N) - began) / 1000000))
+	[ $took -lt 1000 ] || no "SIG$signal: $took ms"
+	sleep .3
+	probed=$(bpftool link 2>/dev/null | grep -c uprobe_multi)
+	equal "$probed" 0
+done
+exec 3>&-
+
+it "a command that is stopped to be probed goes on when the tool is killed"
+cudamallocsnoop -c "$bin/mem-dlopen sleep 200 load malloc 3 64 sleep 200 print >$tmp/done" >"$tmp/out" 2>&1 &
+tracer=$!
+until_true pgrep -x mem-dlopen >"$tmp/pid"
+# while it sleeps nobody is there to let it go; it then loads the library and is stopped
+kill -STOP "$tracer"
+until_true grep -q 'State:.T' "/proc/$(cat "$tmp/pid")/status"
+kill -9 "$tracer"
+until_true grep -q 'calls 3' "$tmp/done"

@@ -84,7 +84,9 @@ sanitized:
 
 sanitize: setup-test
 	@$(MAKE) --no-print-directory tests-built sanitized
-	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) tests/run $(wildcard $(TOOLS:%=tests/%.t))
+	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
+		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
+		tests/run $(wildcard $(TOOLS:%=tests/%.t))
 
 static: $(TOOLS:%=$(O)/static/%)
 

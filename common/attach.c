@@ -246,7 +246,8 @@ struct attachment *attach_one(struct bpf_program *prog, enum attach_kind kind, i
 
 void attach_remove(struct attachment *a)
 {
-	for (int i = 0; i < 2; i++)
+	/* entries first: calls under way still return */
+	for (int i = 1; i >= 0; i--)
 		if (a->fds[i] >= 0)
 			close(a->fds[i]);
 	while (a->nlinks)

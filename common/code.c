@@ -32,6 +32,16 @@ struct placed {
 static struct entry *entries;
 static struct placed *placed;
 
+/* In a process that runs, an allocation must not be seen before its free can be. */
+static int frees_first(const void *a, const void *b)
+{
+	const struct elf_probe *p = a, *q = b;
+	int p_allocates = cuda_fns[p->id].class == CUDA_ALLOC;
+	int q_allocates = cuda_fns[q->id].class == CUDA_ALLOC;
+
+	return p_allocates != q_allocates ? p_allocates - q_allocates : p->id - q->id;
+}
+
 /* Keeps the functions that this tool wants, and tells the report of the others. */
 static void choose(const struct target *t, struct code *c)
 {
@@ -58,6 +68,8 @@ static void choose(const struct target *t, struct code *c)
 	else if (!scan->n)
 		report_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
+	if (kept)
+		qsort(scan->probes, kept, sizeof(*scan->probes), frees_first);
 }
 
 static struct code *look_into(const struct target *t, struct entry *e, int fd)

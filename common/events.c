@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
 #include "die.h"
@@ -37,7 +38,7 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &sa, NULL);
 }
 
-int events_run(struct target *t, const struct events *e)
+int events_run(struct target *t, struct events *e)
 {
 	double end = t->duration ? now() + t->duration : 0, next = now() + e->interval;
 	struct ring_buffer *rb = NULL;
@@ -59,15 +60,17 @@ int events_run(struct target *t, const struct events *e)
 		if (e->interval && !last && now() >= next) {
 			e->report(e->ctx);
 			next += e->interval;
-			last = ++reports == e->count;
+			last = e->counted_out = ++reports == e->count;
 		}
 		last |= !out_flush();
 	}
+	if (e->lost)
+		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));
 	ring_buffer__free(rb);
 	return stop;
 }
 
-void events_lost(const unsigned long long *lost)
+void events_lost(const struct events *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
@@ -79,9 +82,9 @@ void events_lost(const unsigned long long *lost)
 	unsigned long long total = 0;
 
 	for (int i = 0; i < LOST_MAX; i++) {
-		total += lost[i];
-		if (lost[i])
-			warning(0, "%llu %s", lost[i], what[i]);
+		total += e->lost_then[i];
+		if (e->lost_then[i])
+			warning(0, "%llu %s", e->lost_then[i], what[i]);
 	}
 	if (total && out_is_json())
 		printf("{\"lost\":%llu}\n", total);

@@ -2,6 +2,7 @@
 /* The loop of every tool: records, intervals, and the end. */
 #ifndef EVENTS_H
 #define EVENTS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include "lost.h"
 
@@ -15,15 +16,19 @@ struct events {
 	long count;		/* of intervals; 0 = no end */
 	void (*report)(void *ctx);	/* after each interval */
 	void *ctx;
+	const void *lost;	/* the probes' lost[]; set before events_run() */
+	/* set by events_run() */
+	bool counted_out;	/* count was reached: the last report is already made */
+	unsigned long long lost_then[LOST_MAX];
 };
 
 /* Handles records and intervals until Ctrl-C, SIGTERM, the end of the duration, of the count,
  * of the traced processes, or of whoever reads the output; then the records that are left.
  * Returns the signal that ended it, else 0. */
-int events_run(struct target *t, const struct events *e);
+int events_run(struct target *t, struct events *e);
 
-/* Prints what was lost, if anything: on standard error, and with -j as the last line of
- * output. */
-void events_lost(const unsigned long long *lost);
+/* Prints what was lost up to the end of events_run(), if anything: on standard error, and with
+ * -j as the last line of output.  (Later, while the probes are taken out, nobody reads.) */
+void events_lost(const struct events *e);
 
 #endif

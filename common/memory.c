@@ -114,6 +114,12 @@ static bool late_free(struct holder *h, const struct live *l, const struct memor
 	return true;
 }
 
+/* Of memory that another process made, only its import may tell the size. */
+static unsigned long long known_size(unsigned char memory, unsigned long long size)
+{
+	return size || memory != CUDA_IPC ? size : ~0ull;
+}
+
 static struct memory_effect release(struct holder *h, const struct memory_event *e,
 				    unsigned char memory)
 {
@@ -127,7 +133,7 @@ static struct memory_effect release(struct holder *h, const struct memory_event 
 		return done;
 	}
 	done.memory = l->memory;
-	done.size = l->size;
+	done.size = known_size(l->memory, l->size);
 	if (!--l->refs)
 		drop(h, l);
 	return done;
@@ -218,7 +224,7 @@ struct memory_effect memory_apply(const struct memory_event *e, const struct sta
 	saw_where(done.holder, place(fn, e->where));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
-		done.size = e->size || fn->args.memory != CUDA_IPC ? e->size : ~0ull;
+		done.size = known_size(fn->args.memory, e->size);
 		if (!e->ret && e->ptr)
 			allocate(done.holder, e, fn, stack);
 	} else if (!e->ret && fn->class == CUDA_FREE) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -163,12 +164,22 @@ static void set(const struct opt *o, const char *s)
 	}
 }
 
+/* A descriptor that the caller closed would be given to the next file that is opened, and
+ * messages would go there: it becomes one that cannot be used. */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			exit(EXIT_FAILURE);
+}
+
 int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage *u)
 {
 	struct option longs[MAX_OPTS + 4] = {};
 	char shorts[2 * MAX_OPTS + 8] = ":hV", *s = shorts + 3;
 	int n = 0, c;
 
+	hold_standard_files();
 	tool = program_invocation_short_name;
 	for (const struct opt *o = opts; o->type && n < MAX_OPTS; o++, n++) {
 		longs[n] = (struct option){ o->name, !!o->arg, NULL, LONG_ONLY + n };

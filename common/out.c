@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +11,9 @@
 #include "out.h"
 #include "syms.h"
 
-enum { NS_PER_S = 1000000000 };
+/* The buffer is handed over when half full, at a line's end, so that lines stay whole in a
+ * pipe that others write to. */
+enum { NS_PER_S = 1000000000, BUFFER = 256 * 1024 };
 
 static bool json, closed, failed;
 
@@ -27,7 +30,7 @@ void out_init(bool j)
 	json = j;
 	signal(SIGPIPE, SIG_IGN);
 	/* whole batches: the loop flushes after each */
-	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
+	setvbuf(stdout, NULL, _IOFBF, BUFFER);
 	atexit(at_exit);
 }
 
@@ -147,6 +150,12 @@ static void json_value(const struct field *f, const void *at)
 	}
 }
 
+void out_line_end(void)
+{
+	if (__fpending(stdout) > BUFFER / 2)
+		out_flush();
+}
+
 void out_head(const struct field *f)
 {
 	const char *gap = "";
@@ -180,6 +189,7 @@ void out_row(const struct field *f, const void *row)
 	for (; !json && f->type; f++)
 		if (f->type == OUT_STACK)
 			stack_text(*(const struct stack *const *)((const char *)row + f->at));
+	out_line_end();
 }
 
 const char *out_clock(void)

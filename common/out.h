@@ -38,6 +38,9 @@ void out_head(const struct field *fields);
 /* One row. */
 void out_row(const struct field *fields, const void *row);
 
+/* To be called after lines that are printed without out_row(). */
+void out_line_end(void);
+
 /* Hands over what was printed; returns false once nobody reads it any more. */
 bool out_flush(void);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +51,8 @@ struct stack {
 /* A miss in the mappings is a reason to read them again, but not each time: code made at
  * run time is in no file. */
 static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
+
+enum { MANY = 4096 /* processes: time to look whether they still are */ };
 
 static bool enabled;
 static struct module *modules;
@@ -110,6 +114,16 @@ static bool on_mapping(void *ctx, const struct mapping *map)
 	return true;
 }
 
+/* Most processes that end are told of, but not those that made no record. */
+static void forget_the_dead(void)
+{
+	struct process *p, *next;
+
+	HASH_ITER(hh, processes, p, next)
+		if (kill(p->pid, 0) && errno == ESRCH)
+			syms_forget(p->pid);
+}
+
 void syms_look(int pid)
 {
 	struct looking l = { NULL, 0 };
@@ -119,6 +133,8 @@ void syms_look(int pid)
 		return;
 	HASH_FIND_INT(processes, &pid, p);
 	if (!p) {
+		if (HASH_COUNT(processes) % MANY == MANY - 1)
+			forget_the_dead();
 		p = xcalloc(1, sizeof(*p));
 		p->pid = pid;
 		HASH_ADD_INT(processes, pid, p);

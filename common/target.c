@@ -76,14 +76,14 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	struct code *c = code_of_mapping(s->t, s->pid, m);
 	int err;
 
-	s->found += c->scan.n > 0;
+	s->found += c->scan.n > 0 || c->scan.fatbin;
 	err = code_attach(s->t, c, s->t->pids ? s->pid : 0);
 	if (err && err != -ESRCH)	/* not: it ended meanwhile */
 		warning(err, "cannot probe %s", c->path);
 	return true;
 }
 
-/* Probes what a process has mapped; the number of its files with something to probe. */
+/* Probes what a process has mapped; the number of its files that use CUDA. */
 static int scan_process(struct target *t, int pid)
 {
 	struct scan s = { .t = t, .pid = pid };
@@ -118,7 +118,19 @@ static void scan_if_cuda(void *ctx, int pid)
 		scan_process(ctx, pid);
 }
 
-/* The libraries that programs of the future will load: so none of their calls is missed. */
+/* Probes a file in the processes of -p, or in all; with -c, where it will be mapped. */
+static int attach_everywhere(struct target *t, struct code *c)
+{
+	int err = 0;
+
+	if (!t->pids)
+		return code_attach(t, c, 0);
+	for (int i = 0; !err && t->pidfds && t->pids[i]; i++)
+		err = code_attach(t, c, t->pids[i]);
+	return err;
+}
+
+/* The libraries that programs are likely to load yet: so none of their calls is missed. */
 static void attach_installed(struct target *t)
 {
 	static const char *const dirs[] = {
@@ -127,13 +139,19 @@ static void attach_installed(struct target *t)
 	};
 	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
 					     "libcudart.so.12", "libcudart.so.13" };
+	struct code *c;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
-		char *path = xprintf("%s/%s", dirs[i / 4], names[i % 4]), *real = realpath(path, NULL);
-		struct code *c = real ? code_of_file(t, real) : NULL;
+		char *path, *real;
 
+		/* a process that runs has its runtime already, or brings its own */
+		if (t->pids && i % 4)
+			continue;
+		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
+		real = realpath(path, NULL);
+		c = real ? code_of_file(t, real) : NULL;
 		if (c)
-			code_attach(t, c, 0);
+			attach_everywhere(t, c);
 		free(path);
 		free(real);
 	}
@@ -164,7 +182,7 @@ static bool is_wanted(int pid, const char *path)
 static void attach_lib(struct target *t)
 {
 	struct code *c = code_of_file(t, t->lib);
-	int err = 0;
+	int err;
 
 	if (!c && errno == EINVAL)
 		die(0, "%s is not a regular file", t->lib);
@@ -175,10 +193,7 @@ static void attach_lib(struct target *t)
 	if (!c->scan.n)
 		die_status(EXIT_NOTHING, 0, "%s defines none of the CUDA functions that this tool "
 			   "traces", t->lib);
-	for (int i = 0; !err && t->pidfds && t->pids[i]; i++)
-		err = code_attach(t, c, t->pids[i]);
-	if (!t->pids)
-		err = code_attach(t, c, 0);
+	err = attach_everywhere(t, c);
 	if (err)
 		die(err, "cannot probe %s", t->lib);
 }
@@ -225,10 +240,9 @@ void target_attach(struct target *t, unsigned classes)
 		attach_lib(t);
 	if (t->pidfds)
 		attach_pids(t);
-	if (!t->pids) {
+	if (!t->pids)
 		proc_each(scan_if_cuda, t);
-		attach_installed(t);
-	}
+	attach_installed(t);
 	if (t->list && !t->command) {
 		report_print();
 		exit(t->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);

@@ -175,7 +175,8 @@ wait "$tracer"
 rc=$?
 exec 3>&-
 status 0
-json 3 '.at == "interval" and .count == 23'
+json 2 '.at == "interval" and .count == 23'
+json 2 true
 kill "$pid" 2>/dev/null
 
 it "--folded gives a line a stack, for flame graphs"

@@ -196,3 +196,16 @@ lines 26 ' alloc '
 it "a reset shows what it freed"
 run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
+
+for kind in session multi perf; do
+	it "--attach $kind: a call left by longjmp is said, and hides none of the later ones"
+	run env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime --attach $kind -jc "$bin/jump 5 3"
+	json 3 '.func == "cudaMalloc" and .size == 64'
+	json 0 '.size == 4096'
+	json 1 '.lost == 5'
+	says '5 calls never returned (longjmp'
+done
+
+it "a call that is under way when its process is killed is no call"
+run cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/mem malloc 23 64 thread \( hostalloc 1 64 \) sleep 100 segv'"
+json 23 'true'

@@ -11,8 +11,8 @@ files() {
 	if [ -e .git ] && git ls-files >/dev/null 2>&1; then
 		git ls-files -co --exclude-standard
 	else
-		find . -name .git -prune -o -path ./build -prune -o -path "$O" -prune -o -type f -print
-	fi | while read -r f; do [ ! -f "$f" ] || echo "$f"; done
+		find . -name .git -prune -o -path './build*' -prune -o -path "$O" -prune -o -type f -print
+	fi | grep -v '^build[^/]*/' | while read -r f; do [ ! -f "$f" ] || echo "$f"; done
 }
 
 scripts() {

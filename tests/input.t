@@ -68,6 +68,16 @@ for tool in cudamallocsnoop cudaleak; do
 		status 1
 	done
 
+	it "$tool fails when its output is closed, or open for reading only"
+	timeout 60 $tool -c "$bin/mem malloc 23 4096" >&- 2>"$tmp/err"
+	rc=$?
+	status 1
+	says 'cannot write to standard output: Bad file descriptor'
+	timeout 60 $tool -c "$bin/mem malloc 23 4096" 1</dev/null 2>"$tmp/err"
+	rc=$?
+	status 1
+	says 'cannot write to standard output: Bad file descriptor'
+
 	it "$tool ends quietly, with the command's status, when nobody reads its output any more"
 	{ timeout 60 $tool -q -c "$bin/mem malloc 1009 64 free 1009 exit 5"; echo $? >"$tmp/rc"; } 2>"$tmp/err" | true
 	rc=$(cat "$tmp/rc")
@@ -78,7 +88,7 @@ for tool in cudamallocsnoop cudaleak; do
 	rm -f "$tmp/rc"
 	[ $tool = cudaleak ] && interval=1 || interval=
 	program "$bin/mem" malloc 1 64 wait loop 200 '(' malloc 23 64 sleep 10 ')'
-	{ timeout 20 $tool -p "$pid" $interval; echo $? >"$tmp/rc"; } 2>"$tmp/err" | head -n 1 >"$tmp/out" &
+	{ timeout 20 $tool -p "$pid" ${interval:+"$interval"}; echo $? >"$tmp/rc"; } 2>"$tmp/err" | head -n 1 >"$tmp/out" &
 	until_true grep -q ': tracing' "$tmp/err"
 	echo >&3
 	exec 3>&-

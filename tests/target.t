@@ -169,10 +169,10 @@ program "$bin/mem" malloc 1 64 wait
 run cudamallocsnoop --list --layer driver -p "$pid"
 status 0
 lines 1 'libcuda.so.1 +driver +cuMemAlloc_v2 +0x[0-9a-f]+ +10 -$'
-lines 1 'libcudart.so.13 +runtime +cudaMalloc +0x[0-9a-f]+ +0 --layer$'
+lines 1 '/tests/lib/libcudart.so.13 +runtime +cudaMalloc +0x[0-9a-f]+ +0 --layer$'
 run cudamallocsnoop --list -jp "$pid"
 exec 3>&-
-json 1 '.func == "cudaFree" and .layer == "runtime" and .step == 0 and .skipped == null'
+json 1 '.func == "cudaFree" and .layer == "runtime" and (.file | endswith("/tests/lib/libcudart.so.13")) and .step == 0 and .skipped == null'
 
 it "--list tells of a program whose symbols are stripped"
 if [ -e "$bin/kern-stripped" ]; then

@@ -84,6 +84,7 @@ static void show(const struct leak_group *g, const char *at)
 	}
 	if (!leak.folded && !out_is_json() && !leak.totals)
 		stack_text(r.stack);
+	out_line_end();
 }
 
 static void doubt(const struct holder *h, const char *at, const char *key, const char *text,
@@ -145,8 +146,8 @@ static void report(void *ctx)
 		any = true;
 	}
 	if (!any && !out_is_json() && !leak.folded)
-		printf("[%s] nothing held: %llu allocations and %llu frees seen\n", out_clock(),
-		       leak.allocs, leak.frees);
+		printf("[%s] nothing held: %llu allocations and %llu frees %s\n", out_clock(),
+		       leak.allocs, leak.frees, leak.options.sample > 1 ? "recorded" : "seen");
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -220,11 +221,12 @@ int main(int argc, char **argv)
 	target_attach(&target, MEMORY_CLASSES);
 
 	events.ring = skel->maps.events;
+	events.lost = skel->bss->lost;
 	status = events_run(&target, &events);
-	if (memory_holders || !leak.reported)
+	if (!events.counted_out && (memory_holders || !leak.reported))
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost((unsigned long long *)skel->bss->lost);
+	events_lost(&events);
 	cudaleak_bpf__destroy(skel);
 	return status;
 }

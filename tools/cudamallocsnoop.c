@@ -144,9 +144,10 @@ int main(int argc, char **argv)
 
 	out_head(fields);
 	events.ring = skel->maps.events;
+	events.lost = skel->bss->lost;
 	sig = events_run(&target, &events);
 	sig = target_finish(&target, sig);
-	events_lost((unsigned long long *)skel->bss->lost);
+	events_lost(&events);
 	cudamallocsnoop_bpf__destroy(skel);
 	return sig;
 }

@@ -249,7 +249,8 @@ void blocks_of_context_free(CUcontext ctx)
 	for (i = 0; i < buckets; i++)
 		for (b = table[i]; b; b = next) {
 			next = b->next;
-			if (b->ctx == ctx && !(b->kind & (K_RANGE | K_HANDLE | K_MAP)))
+			/* cuda.h: not what cuMemCreate and the pools have made */
+			if (b->ctx == ctx && !b->pool && !(b->kind & (K_RANGE | K_HANDLE | K_MAP)))
 				block_free(b);
 		}
 }

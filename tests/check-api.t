@@ -1,0 +1,80 @@
+# shellcheck shell=sh
+# The API table agrees with NVIDIA's headers and libraries, and scripts/check-api would see it
+# if it did not: each of these mistakes is found, in its line.
+
+CUDA=${CUDA:-/usr/local/cuda}
+table=common/cuda_api.tbl
+
+it "the table agrees with NVIDIA's headers and libraries"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	run env CUDA="$CUDA" scripts/check-api
+	status 0
+	lines 1 '^check-api: [0-9]+ rows, [0-9]+ symbols agree with CUDA [0-9]+\.[0-9]+'
+fi
+
+# wrong SED MESSAGE: the table with this change is refused
+wrong() {
+	sed "$1" "$table" >"$tmp/wrong.tbl"
+	! cmp -s "$table" "$tmp/wrong.tbl" || no "'$1' changes nothing"
+	run env CUDA="$CUDA" scripts/check-api "$tmp/wrong.tbl"
+	status 1
+	cat "$tmp/out" "$tmp/err" >"$tmp/both"
+	grep -qE "wrong.tbl:[0-9]+: .*$2|wrong.tbl:[0-9]+:[0-9]+: .*$2" "$tmp/both" ||
+		no "'$1' is not reported as '$2': $(head -c 300 "$tmp/both")"
+}
+
+it "a mistake in a row's words is found when building, with file and line"
+for change in 's/cudaFree(ptr)/cudaFree(pointer)/' 's/memory=managed/memory=manged/' '/cudaFree(ptr)/p' \
+	's/^rt  free /run free /' 's/\(cudaMemcpy(.*\)+ptds/\1+pdts/' 's/^rt  sync /rt  sink /'; do
+	sed "$change" "$table" >"$tmp/wrong.tbl"
+	run awk -f scripts/gen_api.awk "$tmp/wrong.tbl"
+	status 1
+	grep -qE 'wrong.tbl:[0-9]+: ' "$tmp/err" || no "$change: no line"
+done
+
+it "wrong arguments are found against the headers"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	wrong 's/cuMemcpyHtoD_v2(dst, src/cuMemcpyHtoD_v2(src, dst/' 'is parameter'
+	wrong 's/cudaHostAlloc(\*ptr, size, _)/cudaHostAlloc(*ptr, size)/' 'has 3 parameters'
+	wrong 's/cudaLaunchKernel(func, grid, block/cudaLaunchKernel(func, _, _/' ''
+	wrong 's/_:64/_:56/' ''
+	wrong 's/size@24/size@16/' ''
+fi
+
+it "a function or variant that the libraries do not have is found"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	wrong 's/\(cudaMemcpy(.*\)+ptds/\1+ptsz/' 'libcudart has no cudaMemcpy_ptsz'
+	wrong 's/cudaMalloc(/cudaMaloc(/' 'libcudart has no cudaMaloc'
+fi
+
+it "a function that the table has forgotten is found"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	sed '/cuMemRelease(/d' "$table" >"$tmp/wrong.tbl"
+	run env CUDA="$CUDA" scripts/check-api "$tmp/wrong.tbl"
+	status 1
+	grep -q 'no row for cuMemRelease' "$tmp/out" "$tmp/err" || no "cuMemRelease is not missed"
+fi
+
+it "an error code that the table lacks is found, and generating the codes again changes nothing"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	sed '/InsufficientDriver/d' common/cuda_err.tbl >"$tmp/wrong.err"
+	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.err"
+	status 1
+	run env CUDA="$CUDA" scripts/gen-cuda-err
+	cmp -s "$tmp/out" common/cuda_err.tbl || no "another common/cuda_err.tbl comes out"
+fi
+
+it "without CUDA it says that it checked nothing"
+run env CUDA=/nonexistent scripts/check-api
+status 0
+lines 1 '^check-api: skipped: no CUDA headers in /nonexistent/include$'

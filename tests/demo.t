@@ -1,0 +1,16 @@
+# shellcheck shell=sh disable=SC2154 # rc: the words'
+it "the demo finds its leak"
+run scripts/demo
+status 0
+lines 7 ' cudaMalloc +alloc device '
+lines 1 ' 7 allocations not freed'
+lines 1 ' (leak_1|cache_result)\+0x'
+
+it "who may not trace is told so"
+if ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || ! setpriv --reuid 65534 test -x "$O/cudaleak"; then
+	skip "another user cannot reach the tools here"
+else
+	run setpriv --reuid 65534 --clear-groups scripts/demo
+	status 1
+	says 'cudamallocsnoop: not permitted to trace: run it as root'
+fi

@@ -1,0 +1,117 @@
+# shellcheck shell=sh disable=SC2154 # rc: the words'
+# make install, and what a build reads and writes.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+dest=$tmp/dest
+tools=$(basename -s .c tools/*.c)
+hyphen() { echo "$1" | sed -E 's/(snoop|size|top|latency)$/-\1/'; }
+
+it "make install puts programs, pages and completions where they belong"
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr install
+status 0
+for t in $tools; do
+	for n in $(printf '%s\n' "$t" "$(hyphen "$t")" | sort -u); do
+		printf '%s\n' "bin/$n" "share/man/man8/$n.8" "share/bash-completion/completions/$n"
+	done
+done | sort >"$tmp/expected"
+(cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
+equal "$(cat "$tmp/out")" "$(cat "$tmp/expected")"
+equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" ''
+find "$dest" -xtype l >"$tmp/out"
+lines 0 ''
+
+it "a program works under its hyphenated name, and names itself so"
+run "$dest/usr/bin/cudamalloc-snoop" -j -c "$bin/mem malloc 23 4096"
+status 0
+json 23 '.op == "alloc"'
+says "cudamalloc-snoop: tracing"
+fails 2 "cudamalloc-snoop: unknown option '--nonsense'" "$dest/usr/bin/cudamalloc-snoop" --nonsense
+says "Try 'cudamalloc-snoop --help'"
+
+it "the pages can be read under both names"
+for page in "$dest"/usr/share/man/man8/*; do
+	run mandoc -T html "$page"
+	status 0
+	lines 1 'id="NAME"'
+done
+
+it "bash completes both names"
+cat >"$tmp/complete" <<'EOF'
+for name in cudamallocsnoop cudamalloc-snoop; do
+	. "$1/$name"
+	COMP_WORDS=($name --attach m) COMP_CWORD=2
+	f=$(complete -p $name | sed 's/.*-F \([^ ]*\).*/\1/')
+	$f && echo "$name ${COMPREPLY[*]}"
+done
+EOF
+run bash "$tmp/complete" "$dest/usr/share/bash-completion/completions"
+equal "$(cat "$tmp/out")" 'cudamallocsnoop multi
+cudamalloc-snoop multi'
+silent
+
+it "make uninstall leaves no file"
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr uninstall
+status 0
+equal "$(find "$dest" ! -type d)" ''
+
+# A copy, as others may be at work in the tree.
+src=$tmp/src out=$tmp/o
+mkdir "$src" "$tmp/empty"
+tar -cf - --exclude=./.git --exclude=./build --exclude="./${O#"$PWD"/}" . | tar -xf - -C "$src"
+files() { (cd "$src" && find . -type f -exec cksum {} + | sort); }
+files >"$tmp/before"
+there() { run make -C "$src" --no-print-directory "O=$out" CUDA=/nonexistent SIM_OWN_HEADERS=1 "$@"; }
+
+it "builds elsewhere, without CUDA, without the running kernel's BTF"
+cat >"$tmp/build" <<'EOF'
+[ ! -d /sys/kernel/btf ] || mount --bind "$1" /sys/kernel/btf || exit 111
+PATH=/usr/bin:/bin:/usr/sbin:/sbin exec make -s -j2 -C "$2" "O=$3" CUDA=/nonexistent SIM_OWN_HEADERS=1 all tests-built
+EOF
+run unshare -m sh "$tmp/build" "$tmp/empty" "$src" "$out"
+if [ "$rc" -eq 111 ]; then
+	skip "no mounts are allowed here"
+	there -s -j2 all tests-built
+fi
+status 0
+equal "$(grep -v '^  [A-Z]* ' "$tmp/out")" ''
+
+it "and works"
+run "$out/cudamallocsnoop" -qj -c "$out/tests/bin/mem malloc 23 4096 free 7"
+status 0
+json 30 '.layer == "runtime"'
+silent
+
+it "and has touched nothing in the tree"
+files >"$tmp/out"
+equal "$(diff "$tmp/before" "$tmp/out")" ''
+
+it "a second make does nothing"
+PATH=/usr/bin:/bin:/usr/sbin:/sbin there -q all tests-built
+status 0
+
+it "a changed header rebuilds what includes it, and nothing else"
+touch "$src/common/die.h"
+there -n all
+status 0
+grep -hoE '[a-z_/]+[.]c\b' "$tmp/out" | sort -u >"$tmp/rebuilt"
+for d in "$out"/*.d; do
+	tr -d '\\\n' <"$d" | grep -q ' common/die\.h' && sed -n '1,2s/.* \([a-z_/]*[.]c\).*/\1/p' "$d" | head -n 1
+done | sort >"$tmp/expected"
+[ "$(wc -l <"$tmp/expected")" -gt 3 ] || no "few objects depend on it"
+equal "$(cat "$tmp/rebuilt")" "$(cat "$tmp/expected")"
+there -s -j2 all
+there -q all
+status 0
+
+it "a changed BPF header rebuilds the BPF programs and the tools"
+touch "$src/bpf/cuda.bpf.h"
+there -n all
+for t in $tools; do
+	grep -q "gen skeleton $out/$t.bpf.o" "$tmp/out" || no "no new skeleton of $t"
+	grep -q -- "-c tools/$t.c" "$tmp/out" || no "$t is not compiled"
+done
+
+it "a changed table of functions rebuilds what is made from it"
+touch "$src/common/cuda_api.tbl"
+there -n all
+lines 1 'awk -f scripts/gen_api.awk'
+grep -q -- '-c common/cuda_api.c' "$tmp/out" || no "cuda_api.c is not compiled"

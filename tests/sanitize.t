@@ -1,0 +1,85 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # name, rc: the words'
+# The tools built with ASan and UBSan, mostly on input that is not what it should be.
+# `make sanitize` runs each tool's own test with them.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+export ASAN_OPTIONS=exitcode=99
+export LSAN_OPTIONS="suppressions=$PWD/tests/sanitize.supp:print_suppressions=0"
+
+sound() {
+	case $rc in 99|124|128|129|1[3-9]*) no "status $rc${1:+ of $1}" ;; esac
+	says_not Sanitizer
+	says_not 'runtime error'
+}
+
+it "builds with ASan and UBSan"
+run make -s -j2 "O=$O" sanitized
+status 0
+PATH=$O/sanitize:$PATH
+grep -q __asan "$O/sanitize/cudaleak" || no 'cudaleak is built without ASan'
+
+for kind in session multi perf; do
+	it "--attach $kind: threads, children, executions, failures"
+	run cudamallocsnoop -qjk --attach $kind -c "$bin/mem thread '(' malloc 23 4096 ')' join \
+		fork '(' sleep 200 malloc 5 64 fail 2 free 3 ')' forkexec '(' host 3 64 ')' free 7 badfree 1"
+	sound
+	status 0
+	json 33 '.op == "alloc"'
+	json 11 '.op == "free"'
+done
+
+it "every kind of report of leaks"
+for options in -q -qj -qa -qC -qs3 --folded; do
+	run cudaleak $options -c "$bin/deep 19 4096"
+	sound "$options"
+	status 0
+done
+
+it "mistakes on the command line"
+for options in '-p 0' '-p 1,' '-p 99999999' '-p x' '-m 1q' '-m 99999999999999999999' '-d -1' '-d' \
+	'--lay driver x' '--layer nothing' '--attach' '-Z' '--list=x' '-c /nonexistent' '-l /dev/null' \
+	'-l /proc/self/mem' '-l /' "-l $tmp/nothing" '-A -F' "-c $(head -c 300 /dev/zero | tr '\0' x)"; do
+	# shellcheck disable=SC2086 # two words
+	run cudamallocsnoop -d1 $options
+	sound "$options"
+	[ "$rc" -ne 0 ] || no "status 0 of $options"
+done
+
+it "libraries that are damaged"
+# the headers, the tables they lead to, and the ends of both
+cat >"$tmp/damage.py" <<'EOF'
+import random, struct, sys
+whole = open(sys.argv[1], "rb").read()
+sections = struct.unpack_from("<Q", whole, 0x28)[0]
+random.seed(11)
+for i in range(48):
+    d = bytearray(whole)
+    if i < 12:
+        d = d[:[0, 1, 15, 63, 64, 65, 200, 4096, sections - 1, sections + 1, len(d) // 2, len(d) - 1][i]]
+    elif i < 24:
+        d[random.randrange(16, 64)] = random.choice((0, 1, 127, 128, 255))
+    else:
+        for _ in range(i - 20):
+            at = sections + random.randrange(64 * 30) if i % 2 else random.randrange(64, 12000)
+            if at < len(d):
+                d[at] = random.randrange(256)
+    open("%s/%d.so" % (sys.argv[2], i), "wb").write(d)
+EOF
+mkdir "$tmp/damaged"
+python3 "$tmp/damage.py" "$lib/libcudart.so.13" "$tmp/damaged"
+for f in "$tmp"/damaged/*.so; do
+	run cudaleak --list -l "$f"
+	sound "$f"
+done
+
+it "a reader that goes away, and one signal after another"
+cudamallocsnoop -qc "$bin/mem loop 300 '(' malloc 1 64 ')'" 2>"$tmp/err" | head -n 3 >"$tmp/out"
+lines 3 ''
+rc=0
+sound
+for signal in INT TERM HUP; do
+	program "$bin/mem" malloc 5 64 wait malloc 23 64
+	tool cudaleak -p "$pid"
+	stop $signal
+	sound
+	go
+done

@@ -1,0 +1,50 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+it "make static leaves programs that load nothing"
+run make -s -j2 "O=$O" static
+status 0
+for source in tools/*.c; do
+	t=$(basename "$source" .c)
+	[ -x "$O/static/$t" ] || no "no $t"
+	readelf -lW "$O/static/$t" >"$tmp/out"
+	lines 0 'INTERP|DYNAMIC'
+	readelf -SW "$O/static/$t" >"$tmp/out"
+	lines 0 '\.symtab'
+done
+
+it "they trace"
+run "$O/static/cudamallocsnoop" -qj -c "$bin/mem malloc 23 4096 free 7"
+status 0
+json 23 '.op == "alloc"'
+json 7 '.op == "free"'
+silent
+
+it "they name the functions of a stack"
+run "$O/static/cudaleak" -qj -c "$bin/deep 19 64"
+status 0
+json 1 '.count == 19 and ([.stack[].sym] | contains(["leak_1", "leak_10"]))'
+silent
+
+it "they need no file but themselves, and no environment"
+root=$tmp/root
+mkdir -p "$root/proc" "$root/sys"
+cp "$O/static/cudamallocsnoop" "$root"
+# the mounts are gone with their namespace
+cat >"$tmp/alone" <<'EOF'
+mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" || exit 111
+exec env -i "$2" "$1" /cudamallocsnoop -j -p "$3"
+EOF
+if ! unshare -m sh -c "mount -t proc p $root/proc && mount -t sysfs s $root/sys" 2>"$tmp/err"; then
+	skip "no mounts are allowed here"
+else
+	program "$bin/mem" wait malloc 23 4096 free 7
+	tool unshare -m sh "$tmp/alone" "$root" "$(command -v chroot)" "$pid"
+	go
+	wait "$tracer"
+	rc=$?
+	status 0
+	json 23 '.op == "alloc"'
+	json 7 '.op == "free"'
+	equal "$(find "$root" -mindepth 2)" ''
+fi

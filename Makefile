@@ -11,7 +11,7 @@ PREFIX  ?= /usr/local
 CUDA    ?= /usr/local/cuda
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
-MULTI   := $(shell $(CC) -dumpmachine)
+MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote bpf -iquote $(O)
@@ -59,7 +59,7 @@ $(O):
 
 include tests/rules.mk
 
-setup-build setup-test: setup-%:
+setup-build setup-demo setup-test: setup-%:
 	@scripts/setup $*
 
 # the targets that install first build in a second make, which sees what came
@@ -69,7 +69,7 @@ check: setup-test
 
 tests-built: all $(TEST_FILES)
 
-demo: setup-build
+demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
 	@O=$(O) scripts/demo
 
@@ -121,6 +121,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d)
-.PHONY: all setup-build setup-test check tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all setup-build setup-demo setup-test check tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

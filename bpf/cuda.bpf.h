@@ -100,6 +100,11 @@ static __always_inline bool call_is_alive(const struct call *call, __u64 sp, __u
 	return slot && !(slot & 0xfff);
 }
 
+/* A tool may define it as what is to be done with a call inside the one in flight. */
+#ifndef CUDA_NESTED
+#define CUDA_NESTED(ctx, t, id) ((void)0)
+#endif
+
 /* To be called at the entry: the thread, with all of its new call but the data set;
  * NULL if this call is part of one that is already counted. */
 static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
@@ -116,8 +121,10 @@ static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
 	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
 		lose(LOST_READ);
 	if (t->call.sp) {
-		if (call_is_alive(&t->call, sp, caller))
+		if (call_is_alive(&t->call, sp, caller)) {
+			CUDA_NESTED(ctx, t, id);
 			return NULL;
+		}
 		lose(LOST_RETURN);
 	}
 	t->call.sp = sp;

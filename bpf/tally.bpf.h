@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts calls in groups: without call stacks in the kernel, where nothing is sent; with them
  * by a record for each call, which user space adds up.  To be included after cuda.bpf.h by a
- * tool whose struct thread_data begins with struct tally_state. */
+ * tool whose struct thread_data has a struct tally_state tally. */
 #ifndef TALLY_BPF_H
 #define TALLY_BPF_H
 #include "tally.h"
@@ -90,12 +90,6 @@ static __always_inline void tally_add(const struct tally_key *key, __u64 value, 
 	tally_raise(&s->least, ~value);
 	tally_raise(&s->most, value);
 }
-
-/* What each thread keeps for its records. */
-struct tally_state {
-	bool known;		/* its process is in processes */
-	struct tally_record record;
-};
 
 /* As in memory.bpf.h: the reader looks every 10 ms, and is woken when much has piled up. */
 static __always_inline void tally_send(struct pt_regs *ctx, struct tally_state *state,

@@ -35,6 +35,12 @@ struct tally_record {
 	unsigned long long stack[TALLY_FRAMES];	/* from the caller outwards */
 };
 
+/* What a thread keeps for its records. */
+struct tally_state {
+	unsigned char known;	/* its process is in processes */
+	struct tally_record record;
+};
+
 /* How long a thread waited. */
 struct tally_thread_key { unsigned int epoch, pid, tid; };
 struct tally_thread { unsigned long long count, ns; char comm[16]; };

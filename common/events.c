@@ -78,6 +78,8 @@ void events_lost(const struct events *e)
 		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
 		[LOST_READ] = "arguments could not be read",
 		[LOST_PROCESS] = "processes whose end will not be seen: there are too many",
+		[LOST_GROUP] = "calls not counted: no room for their group",
+		[LOST_PIECES] = "batches of copies were too long to add up: bytes are missing",
 	};
 	unsigned long long total = 0;
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "die.h"
 #include "escape.h"
+#include "hist.h"
 #include "out.h"
 #include "syms.h"
 
@@ -64,7 +65,7 @@ static struct timespec wall(unsigned long long ns)
 
 static void text_value(const struct field *f, const void *at)
 {
-	unsigned long long n = f->type == OUT_INT || f->type == OUT_STR ? 0 :
+	unsigned long long n = f->type == OUT_INT || f->type == OUT_STR || f->type == OUT_REAL ? 0 :
 			       *(const unsigned long long *)at;
 	const char *s = NULL;
 	char buf[64] = "-";
@@ -94,8 +95,12 @@ static void text_value(const struct field *f, const void *at)
 	case OUT_STR:
 		s = *(const char *const *)at;
 		break;
+	case OUT_REAL:
+		snprintf(buf, sizeof(buf), "%.3f", *(const double *)at);
+		break;
 	case OUT_END:
 	case OUT_BOOL:
+	case OUT_HIST:
 	case OUT_STACK:
 		return;
 	}
@@ -143,6 +148,12 @@ static void json_value(const struct field *f, const void *at)
 		return;
 	case OUT_BOOL:
 		fputs(*(const bool *)at ? "true" : "false", stdout);
+		return;
+	case OUT_HIST:
+		hist_json(*(const unsigned long long *const *)at);
+		return;
+	case OUT_REAL:
+		printf("%.3f", *(const double *)at);
 		return;
 	case OUT_STACK:
 		stack_json(*(const struct stack *const *)at);

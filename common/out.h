@@ -15,6 +15,8 @@ enum field_type {
 			 * in JSON seconds since the epoch */
 	OUT_US,		/* unsigned long long, ns: text has microseconds, JSON ns */
 	OUT_BOOL,	/* bool, JSON only */
+	OUT_HIST,	/* const unsigned long long *: slots of hist.h, JSON only */
+	OUT_REAL,	/* double, three digits after the point */
 	OUT_STACK,	/* const struct stack *: lines below the row, in JSON an array */
 };
 #define OUT_NONE (~0ull)

@@ -31,7 +31,7 @@ T_COMMON := -g -Wall -Wextra -fno-omit-frame-pointer -fno-optimize-sibling-calls
 T_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 $(T_COMMON)
 T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
 # NVIDIA's functions begin with push (runtime) or cmpl (driver), never with endbr64.
-T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection=none \
+T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection=none \
 	$(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && \
 	echo -fno-shrink-wrap))
 T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counts kernel launches where they are made, with entry probes alone; returns are wanted of the
+ * functions that name kernels, which are called seldom, and with -x of launches.
+ *
+ * Each launch once: the runtime's entry counts, and the driver's entry inside it does not.  With
+ * no return probe nothing says that the runtime's call is over, so its entry leaves its stack
+ * pointer and return address.  A driver call is inside it if, on the same thread,
+ * - its own stack pointer is lower, by less than a runtime's frames take,
+ * - the stack still holds that return address where it was: a call made after the return from
+ *   the same or a shallower place has written another one there, and
+ * - it launches the same grid of the same blocks, or the same graph, and
+ * - it is the first since: the runtime makes one for each of its own.
+ * So a launch that fails inside the runtime hides no later one of the driver, unless that is made
+ * from deeper in the stack, in frames that happen to leave the old return address in place, and
+ * with the same grid and block: that cannot be told from a launch inside.  A launch by the same
+ * call instruction is told by the runtime's entry, which always counts.
+ *
+ * nvcc 13's stubs call __cudaLaunchKernel, which jumps into cudaLaunchKernel: the same stack
+ * pointer, return address and kernel, and this order. */
+#include <stdbool.h>
+#include <linux/types.h>
+#include "cudalaunchtop.h"
+
+struct call_data {};
+
+/* A call whose return is wanted. */
+struct frame {
+	__u64 sp;		/* at its entry; 0 = none */
+	__u64 caller;
+	__u64 out, subject, name;	/* arguments of a function that names a kernel */
+	struct launch_key key;	/* of a launch */
+	__u32 id;
+};
+
+struct thread_data {
+	__u64 program;
+	struct {		/* the runtime's launch that was entered last */
+		__u64 sp;	/* 0 = none, or the driver's launch inside was seen */
+		__u64 caller;
+		struct launch_key key;
+		__u32 grid[3], block[3];
+		bool jumps;	/* to the function of the same name without the underscores */
+		bool paired;
+	} outer;
+	struct frame frames[4];
+	struct launch_event event;
+	__u64 stack[LAUNCH_FRAMES + 1];	/* follows event in its record */
+};
+
+#include "cuda.bpf.h"
+
+const volatile bool launch_failures;	/* -x */
+const volatile bool launch_stacks;
+
+static const unsigned char cuda_libs[] = {
+#define CUDA_API(name, lib, class, ...) CUDA_##lib,
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
+enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct launch_key);
+	__type(value, struct launch_count);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 * 1024 * 1024);
+} events SEC(".maps");
+
+/* Process id to program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u64);
+} programs SEC(".maps");
+
+static __always_inline __u64 wakeup(bool now)
+{
+	if (now || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > 64 * 1024)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline __u64 read_u64(__u64 at)
+{
+	__u64 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 subject, __u64 object)
+{
+	struct launch_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		lose(LOST_RECORD);
+		return;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->key.pid = pid;
+	e->key.program = program;
+	e->what = what;
+	e->subject = subject;
+	e->object = object;
+	bpf_ringbuf_submit(e, wakeup(true));
+}
+
+/* Its string is in memory that may not be paged in: then the reader is to try.  The reader
+ * need not hurry otherwise: a program names thousands of kernels when it starts. */
+static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, __u64 at,
+				      const __u32 room)
+{
+	struct { struct launch_event head; char name[]; } *e;
+	long n;
+
+	e = bpf_ringbuf_reserve(&events, sizeof(struct launch_event) + room, 0);
+	if (!e) {
+		lose(LOST_RECORD);
+		return true;
+	}
+	__builtin_memset(&e->head, 0, sizeof(e->head));
+	n = bpf_probe_read_user_str(e->name, room, (void *)at);
+	if (n == room && room < LAUNCH_LONG_NAME) {
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return false;
+	}
+	if (n <= 0)
+		e->name[0] = 0;
+	e->head.key.pid = pid;
+	e->head.key.program = program;
+	e->head.what = LAUNCH_NAMED;
+	e->head.subject = subject;
+	e->head.object = at;
+	bpf_ringbuf_submit(e, wakeup(n <= 0));
+	return true;
+}
+
+static __always_inline __u64 program_of(struct thread *t, __u32 pid)
+{
+	__u64 now, *known;
+
+	if (t->data.program)
+		return t->data.program;
+	known = bpf_map_lookup_elem(&programs, &pid);
+	if (!known) {
+		now = bpf_ktime_get_ns();
+		if (bpf_map_update_elem(&programs, &pid, &now, BPF_NOEXIST))
+			known = bpf_map_lookup_elem(&programs, &pid);	/* another thread was first */
+		else
+			known = &now;
+		if (!known) {
+			lose(LOST_PROCESS);
+			known = &now;
+		}
+	}
+	t->data.program = *known;
+	return t->data.program;
+}
+
+/* Remembers a call whose return is wanted; NULL if there is no room. */
+static __always_inline struct frame *push(struct thread *t, __u64 sp, __u64 caller, __u32 id)
+{
+	struct frame *free = NULL;
+
+	for (int i = 0; i < 4; i++) {
+		struct frame *f = &t->data.frames[i];
+
+		if (f->sp && f->sp <= sp) {	/* it was left by longjmp or an exception */
+			f->sp = 0;
+			lose(LOST_RETURN);
+		}
+		if (!f->sp)
+			free = f;
+	}
+	if (!free) {
+		lose(LOST_RETURN);
+		return NULL;
+	}
+	free->sp = sp;
+	free->caller = caller;
+	free->id = id;
+	return free;
+}
+
+static __always_inline struct frame *returning(struct pt_regs *ctx, struct thread *t)
+{
+	for (int i = 0; t && i < 4; i++) {
+		struct frame *f = &t->data.frames[i];
+
+		/* the return has popped the return address */
+		if (f->sp && f->sp + 8 == PT_REGS_SP(ctx))
+			return f;
+	}
+	return NULL;
+}
+
+/* In a session program, see call_returns() in cuda.bpf.h. */
+static __always_inline struct frame *session_returns(struct pt_regs *ctx, struct thread *t)
+{
+	struct frame *f = returning(ctx, t);
+
+	if (!f || (PT_REGS_IP(ctx) != f->caller && f->caller & 0xfff))
+		return NULL;
+	return f;
+}
+
+static __always_inline bool name_enter(struct thread *t, const struct cuda_args *row, __u32 id,
+				       __u64 sp, __u64 caller, __u32 pid)
+{
+	__u64 stub = cuda_arg(&t->call, row->stub), name = cuda_arg(&t->call, row->name);
+	struct frame *f;
+
+	if (!row->out) {	/* __cudaRegisterFunction */
+		if (!send_name(pid, program_of(t, pid), stub, name, LAUNCH_NAME))
+			send_name(pid, program_of(t, pid), stub, name, LAUNCH_LONG_NAME);
+		return false;
+	}
+	if (row->module == 1 || row->library == 1)
+		return false;
+	f = push(t, sp, caller, id);
+	if (!f)
+		return false;
+	f->out = cuda_arg(&t->call, 1);
+	f->name = row->name == 1 ? 0 : name;
+	f->subject = row->stub ? stub : cuda_arg(&t->call, row->func > 1 ? row->func :
+						 row->handle > 1 ? row->handle : 0);
+	return true;
+}
+
+static __always_inline void name_leave(struct thread *t, struct frame *f)
+{
+	__u64 id = f->id, out = read_u64(f->out), name = f->name;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX || !out)
+		return;
+	if (!name && cuda_rows[id].name != 1) {
+		send(pid, program_of(t, pid), LAUNCH_ALIAS, out, f->subject);
+		return;
+	}
+	if (!name) {		/* …GetName(): stores the name of what it was given */
+		name = out;
+		out = f->subject;
+	}
+	if (!send_name(pid, program_of(t, pid), out, name, LAUNCH_NAME))
+		send_name(pid, program_of(t, pid), out, name, LAUNCH_LONG_NAME);
+}
+
+/* The value is shared with other threads on this processor: a probe can be preempted. */
+static __always_inline struct launch_count *count_of(struct pt_regs *ctx, struct thread *t,
+						     const struct launch_key *key, long stack)
+{
+	struct launch_event *e = &t->data.event;
+	struct launch_count none = {}, *c;
+	long err;
+
+	c = bpf_map_lookup_elem(&counts, key);
+	if (c)
+		return c;
+	err = bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST);
+	c = bpf_map_lookup_elem(&counts, key);
+	if (!c)
+		lose(LOST_GROUP);
+	if (err || !c)
+		return c;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->key = *key;
+	e->what = LAUNCH_FIRST;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	if (stack < 0 || stack > LAUNCH_FRAMES * 8)
+		stack = 0;
+	e->frames = (__u64)stack / 8;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
+		lose(LOST_RECORD);
+	return c;
+}
+
+/* The user's call stack into t->data.stack, its length in bytes, its hash into *hash. */
+static __always_inline long take_stack(struct pt_regs *ctx, struct thread *t, __u64 *hash)
+{
+	long n = bpf_get_stack(ctx, t->data.stack, LAUNCH_FRAMES * 8, BPF_F_USER_STACK);
+	__u64 h = 0xcbf29ce484222325;
+
+	if (n < 0 || n > LAUNCH_FRAMES * 8)
+		n = 0;
+	for (int i = 0; i < LAUNCH_FRAMES; i++) {
+		if (i * 8 >= n)
+			break;
+		h = (h ^ t->data.stack[i]) * 0x100000001b3;
+		h ^= h >> 29;
+	}
+	*hash = h ?: 1;
+	return n;
+}
+
+struct shape {
+	__u32 grid[3], block[3];
+};
+
+/* Is a launch with this configuration cooperative? cudaLaunchAttribute and CUlaunchAttribute
+ * have an id, 2 for that, and 8 bytes on the value, 72 bytes each. */
+static __always_inline bool is_cooperative(__u64 config)
+{
+	struct { __u64 attributes; __u32 n; } list = {};
+
+	if (bpf_probe_read_user(&list, sizeof(list), (void *)(config + 40)))
+		return false;
+	for (__u32 i = 0; i < MAX_ATTRIBUTES; i++) {
+		struct { __u32 id, pad, value; } a = {};
+
+		if (i >= list.n)
+			break;
+		if (!bpf_probe_read_user(&a, sizeof(a), (void *)(list.attributes + i * 72)) &&
+		    a.id == 2 && a.value)
+			return true;
+	}
+	return false;
+}
+
+/* What is launched, in which shape, how many times; func and kind of key. */
+static __always_inline __u64 launch_arguments(const struct call *call, const struct cuda_args *row,
+					      bool driver, struct launch_key *key, struct shape *s)
+{
+	struct { __u64 func; struct shape shape; } element = {};
+	__u64 a, b;
+
+	key->func = cuda_arg(call, row->handle ?: row->func);
+	key->kind = row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE :
+		    LAUNCH_KERNEL;
+	if (row->count) {	/* one on each device, most likely of the same kernel */
+		if (bpf_probe_read_user(&element, sizeof(element),
+					(void *)cuda_arg(call, row->params)))
+			lose(LOST_READ);
+		key->func = element.func;
+		*s = element.shape;
+		return (__u32)cuda_arg(call, row->count);
+	}
+	if (row->params) {
+		a = cuda_arg(call, row->params);
+		if (bpf_probe_read_user(s, sizeof(*s), (void *)a))
+			lose(LOST_READ);
+		if (is_cooperative(a))
+			key->kind = LAUNCH_COOPERATIVE;
+	} else if (row->grid && driver) {
+		for (int i = 0; i < 3; i++) {
+			s->grid[i] = cuda_arg(call, row->grid + i);
+			s->block[i] = cuda_arg(call, row->block + i);
+		}
+	} else if (row->grid) {
+		a = cuda_arg(call, row->grid);
+		b = cuda_arg(call, row->block);
+		s->grid[0] = a;
+		s->grid[1] = a >> 32;
+		s->grid[2] = cuda_arg(call, row->grid + 1);
+		s->block[0] = b;
+		s->block[1] = b >> 32;
+		s->block[2] = cuda_arg(call, row->block + 1);
+	}
+	return 1;
+}
+
+static __always_inline bool same_shape(const struct thread *t, const struct shape *s)
+{
+	const __u32 *grid = t->data.outer.grid, *block = t->data.outer.block;
+
+	return grid[0] == s->grid[0] && grid[1] == s->grid[1] && grid[2] == s->grid[2] &&
+	       block[0] == s->block[0] && block[1] == s->block[1] && block[2] == s->block[2];
+}
+
+/* Is this launch of the driver made by the runtime's that is remembered?  Where a return is
+ * probed, by whatever tool, the kernel's trampoline stands in place of the return address: the
+ * start of a page. */
+static __always_inline bool is_inside(struct thread *t, __u64 sp, const struct launch_key *key,
+				      const struct shape *s)
+{
+	__u64 slot = 0;
+
+	if (sp >= t->data.outer.sp) {
+		t->data.outer.sp = 0;
+		return false;
+	}
+	if (t->data.outer.sp - sp > RUNTIME_STACK)
+		return false;
+	if (bpf_probe_read_user(&slot, sizeof(slot), (void *)t->data.outer.sp) ||
+	    (slot != t->data.outer.caller && (!slot || slot & 0xfff))) {
+		t->data.outer.sp = 0;
+		return false;
+	}
+	if (key->kind == LAUNCH_GRAPH || t->data.outer.key.kind == LAUNCH_GRAPH)
+		return key->kind == t->data.outer.key.kind && key->func == t->data.outer.key.func;
+	return same_shape(t, s);
+}
+
+/* The driver's function of a kernel may have a name where the runtime's handle has none. */
+static __always_inline void pair(struct thread *t, const struct launch_key *key)
+{
+	struct launch_count *c;
+
+	if (t->data.outer.paired || key->kind == LAUNCH_GRAPH)
+		return;
+	c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
+	if (c)
+		c->paired = 1;
+	send(key->pid, key->program, LAUNCH_ALIAS, t->data.outer.key.func, key->func);
+}
+
+/* The other way through the same launch: __cudaLaunchKernel has jumped here. */
+static __always_inline bool is_jump(struct thread *t, __u64 sp, __u64 caller, __u64 func)
+{
+	if (!t->data.outer.jumps || t->data.outer.sp != sp || t->data.outer.key.func != func)
+		return false;
+	t->data.outer.jumps = false;
+	return caller == t->data.outer.caller || !(caller & 0xfff);
+}
+
+static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
+					 const struct cuda_args *row, __u32 id, __u64 sp,
+					 __u64 caller, __u32 pid)
+{
+	bool driver = cuda_libs[id] == CUDA_DRV;
+	bool jumps = id == CUDA_ID___cudaLaunchKernel || id == CUDA_ID___cudaLaunchKernel_ptsz;
+	struct launch_key key = { .pid = pid };
+	struct launch_count *c;
+	struct shape s = {};
+	struct frame *f;
+	long stack = 0;
+	__u64 n;
+
+	key.program = program_of(t, pid);
+	n = launch_arguments(&t->call, row, driver, &key, &s);
+	if (driver && t->data.outer.sp && is_inside(t, sp, &key, &s)) {
+		t->data.outer.sp = 0;
+		pair(t, &key);
+		return false;
+	}
+	if (!driver && !jumps && is_jump(t, sp, caller, key.func))
+		return false;
+	if (launch_stacks)
+		stack = take_stack(ctx, t, &key.stack);
+	c = count_of(ctx, t, &key, stack);
+	if (!c)
+		return false;
+	__sync_fetch_and_add(&c->launches, n);
+	c->time = bpf_ktime_get_ns();
+	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
+	__builtin_memcpy(c->block, s.block, sizeof(s.block));
+	if (!driver) {
+		t->data.outer.sp = sp;
+		t->data.outer.caller = caller;
+		t->data.outer.key = key;
+		t->data.outer.jumps = jumps;
+		t->data.outer.paired = c->paired;
+		__builtin_memcpy(t->data.outer.grid, s.grid, sizeof(s.grid));
+		__builtin_memcpy(t->data.outer.block, s.block, sizeof(s.block));
+	}
+	if (!launch_failures)
+		return false;
+	f = push(t, sp, caller, id);
+	if (f)
+		f->key = key;
+	return f;
+}
+
+static __always_inline bool enter(struct pt_regs *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u64 id = cuda_id(ctx), sp = PT_REGS_SP(ctx), caller = 0;
+	struct thread *t;
+
+	if (id >= CUDA_ID_MAX)
+		return false;
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		lose(LOST_THREAD);
+		return false;
+	}
+	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
+		lose(LOST_READ);
+	t->call.sp = sp;
+	t->call.args[1] = PT_REGS_PARM1(ctx);
+	t->call.args[2] = PT_REGS_PARM2(ctx);
+	t->call.args[3] = PT_REGS_PARM3(ctx);
+	t->call.args[4] = PT_REGS_PARM4(ctx);
+	t->call.args[5] = PT_REGS_PARM5(ctx);
+	t->call.args[6] = ctx->r9;
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX)
+		return false;
+	if (cuda_classes[id] == CUDA_NAME)
+		return name_enter(t, &cuda_rows[id], id, sp, caller, pid);
+	return launch_enter(ctx, t, &cuda_rows[id], id, sp, caller, pid);
+}
+
+static __always_inline void leave(struct pt_regs *ctx, struct thread *t, struct frame *f)
+{
+	int ret = PT_REGS_RC(ctx);
+	struct launch_count *c;
+	__u64 id = f->id;
+
+	f->sp = 0;
+	barrier_var(id);
+	if (!id || id >= CUDA_ID_MAX)
+		return;
+	if (cuda_classes[id] == CUDA_NAME) {
+		if (!ret)
+			name_leave(t, f);
+		return;
+	}
+	c = ret ? bpf_map_lookup_elem(&counts, &f->key) : NULL;
+	if (c)
+		__sync_fetch_and_add(&c->failed, 1);
+}
+
+SEC("uprobe") int cuda_enter(struct pt_regs *ctx)
+{
+	enter(ctx);
+	return 0;
+}
+
+SEC("uprobe") int cuda_return(struct pt_regs *ctx)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct frame *f = returning(ctx, t);
+
+	if (f)
+		leave(ctx, t, f);
+	return 0;
+}
+
+/* 1 from an entry: do not arm the return */
+SEC("uprobe") int cuda_session(struct pt_regs *ctx)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct frame *f = session_returns(ctx, t);
+
+	if (!f)
+		return !enter(ctx);
+	leave(ctx, t, f);
+	return 0;
+}
+
+static __always_inline void end_program(__u32 pid)
+{
+	__u64 *program = bpf_map_lookup_elem(&programs, &pid), was;
+
+	if (!program)
+		return;
+	was = *program;
+	bpf_map_delete_elem(&programs, &pid);
+	send(pid, was, LAUNCH_ENDED, 0, 0);
+}
+
+SEC("raw_tp/sched_process_exit") int launch_exit(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	/* not each thread's end: the last one's */
+	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+		end_program(bpf_get_current_pid_tgid() >> 32);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec") int launch_exec(void *ctx)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+	if (t) {
+		t->data.program = 0;
+		t->data.outer.sp = 0;
+		for (int i = 0; i < 4; i++)
+			t->data.frames[i].sp = 0;
+	}
+	end_program(bpf_get_current_pid_tgid() >> 32);
+	return 0;
+}
+
+/* In the parent, before the child runs: it has the same kernels at the same places. */
+SEC("raw_tp/sched_process_fork") int launch_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (void *)ctx->args[1];
+	__u32 parent = bpf_get_current_pid_tgid() >> 32, pid = BPF_CORE_READ(child, tgid);
+	__u64 now = bpf_ktime_get_ns(), *program;
+
+	if (pid == parent)
+		return 0;
+	program = bpf_map_lookup_elem(&programs, &parent);
+	if (!program)
+		return 0;
+	if (bpf_map_update_elem(&programs, &pid, &now, BPF_ANY))
+		lose(LOST_PROCESS);
+	else
+		send(pid, now, LAUNCH_FORKED, 0, *program);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What cudalaunchtop's probes count, and the records that say what the counts are of. */
+#ifndef CUDALAUNCHTOP_H
+#define CUDALAUNCHTOP_H
+
+enum { LAUNCH_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
+
+enum launch_kind { LAUNCH_KERNEL, LAUNCH_COOPERATIVE, LAUNCH_GRAPH, LAUNCH_KIND_MAX };
+
+/* What is counted apart. */
+struct launch_key {
+	unsigned long long program;	/* one execution of a program in a process: when it was
+					 * first seen, ns */
+	unsigned long long func;	/* host stub, handle, CUfunction or graph as it was passed */
+	unsigned long long stack;	/* a hash of the call stack, or 0 */
+	unsigned int pid;
+	unsigned int kind;		/* enum launch_kind */
+};
+
+/* Of one processor. */
+struct launch_count {
+	unsigned long long launches, failed;
+	unsigned long long time;	/* of the last one: CLOCK_MONOTONIC, ns */
+	unsigned int grid[3], block[3];	/* of the last one; 0 = not told */
+	unsigned int paired;		/* its CUfunction was told */
+	unsigned int unused;
+};
+
+enum launch_what {
+	LAUNCH_FIRST,	/* something is counted that was not before; stack follows */
+	LAUNCH_NAMED,	/* subject's name follows; or is at object, if nothing follows */
+	LAUNCH_ALIAS,	/* subject is the same kernel as object */
+	LAUNCH_FORKED,	/* program is a copy of the program object */
+	LAUNCH_ENDED,	/* program ended, or was replaced by exec */
+};
+
+enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
+
+struct launch_event {
+	struct launch_key key;		/* LAUNCH_FIRST; program and pid: all */
+	unsigned long long subject, object;
+	unsigned int what;		/* enum launch_what */
+	unsigned int frames;		/* that follow */
+	char comm[16];			/* of the thread */
+};
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the groups of cudamemcpysize are. */
+#ifndef CUDAMEMCPYSIZE_H
+#define CUDAMEMCPYSIZE_H
+
+/* In tally_key.what: enum cuda_direction, or memset. */
+enum { COPY_SET = 7, COPY_WHAT = 7, COPY_ASYNC = 8 };
+
+enum copy_shown { COPY_SIZES, COPY_TIMES, COPY_BANDWIDTHS };
+
+#endif

@@ -15,7 +15,8 @@ MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote bpf -iquote $(O)
-LIBS    := -lbpf -lelf -lz -liberty -pthread
+# ncurses is for the tools that draw
+LIBS    := -lbpf -lelf -lz -liberty -pthread -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))

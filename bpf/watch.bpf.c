@@ -30,6 +30,15 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } watch_events SEC(".maps");
 
+/* those of them that have been forked and have not run yet */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, unsigned int);
+	__type(value, char);
+} unborn SEC(".maps");
+
 /* of perf events that record mappings; no program uses it, libbpf's reader wants one */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -38,6 +47,7 @@ struct {
 } watch_mappings SEC(".maps");
 
 __u64 watch_lost;
+bool watch_births;	/* watch_birth() is attached */
 
 /* A process that is to wait is stopped on its way out of the kernel.  No record, no stop:
  * nobody would end it. */
@@ -87,7 +97,21 @@ int watch_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY))
 		__sync_fetch_and_add(&watch_lost, 1);
-	tell(WATCH_FORKED, pid, false);
+	if (!watch_births || bpf_map_update_elem(&unborn, &pid, &yes, BPF_ANY))
+		tell(WATCH_FORKED, pid, false);
+	return 0;
+}
+
+/* A forked child shares its parent's pages, so it has a page fault as soon as it writes to its
+ * stack: the first thing that it does.  The event is inherited at fork, which no tracepoint or
+ * link is; it costs processes outside the tree nothing. */
+SEC("perf_event")
+int watch_birth(void *ctx)
+{
+	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!bpf_map_delete_elem(&unborn, &pid))
+		tell(WATCH_FORKED, pid, true);
 	return 0;
 }
 
@@ -97,8 +121,10 @@ int watch_exit(void *ctx)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
-	if (BPF_CORE_READ(task, signal, live.counter) == 0 && !bpf_map_delete_elem(&watched, &pid))
-		tell(WATCH_ENDED, pid, false);
+	if (BPF_CORE_READ(task, signal, live.counter) || bpf_map_delete_elem(&watched, &pid))
+		return 0;
+	bpf_map_delete_elem(&unborn, &pid);
+	tell(WATCH_ENDED, pid, false);
 	return 0;
 }
 

@@ -135,7 +135,8 @@ static void attach_installed(struct target *t)
 {
 	static const char *const dirs[] = {
 		"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
-		"/usr/local/nvidia/lib64", "/usr/local/cuda/lib64", "/run/opengl-driver/lib",
+		"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64",
+		"/run/opengl-driver/lib",
 	};
 	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
 					     "libcudart.so.12", "libcudart.so.13" };

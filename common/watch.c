@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ static watch_fn *handler;
 static void *handler_ctx;
 static unsigned long long mappings_lost;
 static int rescuer, rescuer_pid;
+static int *held, nheld;	/* processes that wait to be let go */
 
 static int on_event(void *ctx, void *data, size_t size)
 {
@@ -73,23 +75,20 @@ static int fail(int err)
 	return err;
 }
 
-/* Has SIGSTOP come, or is it on its way?  The kernel may send it a little after the record,
- * and SIGCONT undoes only what came before it. */
-static bool has_stop(int pid)
+/* Has SIGSTOP taken effect?  Yes also of a process that is gone. */
+static bool is_stopped(int pid)
 {
-	unsigned long long pending = 0;
 	char name[32], line[128], state = 0;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	f = fopen(name, "re");
 	if (!f)
-		return true;	/* it is gone */
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "State: %c", &state) != 1)
-			sscanf(line, "ShdPnd: %llx", &pending);
+		return true;
+	while (!state && fgets(line, sizeof(line), f))
+		sscanf(line, "State: %c", &state);
 	fclose(f);
-	return state == 'T' || state == 'Z' || pending & 1ull << (SIGSTOP - 1);
+	return strchr("TZX", state) != NULL;
 }
 
 static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
@@ -106,7 +105,7 @@ static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
 
 static void continue_stopped(int pid, int sig)
 {
-	if (has_stop(pid))
+	if (is_stopped(pid))
 		kill(pid, sig);
 }
 
@@ -160,6 +159,24 @@ static int load(bool tree, watch_fn *fn, void *ctx)
 	return watch_bpf__load(skel);
 }
 
+/* Without this a child that forks and does not exec is seen a little late. */
+static void watch_births(int pid)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1, .inherit = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	skel->links.watch_birth = fd < 0 ? NULL :
+				  bpf_program__attach_perf_event(skel->progs.watch_birth, fd);
+	skel->bss->watch_births = skel->links.watch_birth != NULL;
+	if (!skel->links.watch_birth)
+		warning(errno, "children that fork and do not exec will be seen a little late");
+	if (fd >= 0 && !skel->links.watch_birth)
+		close(fd);
+}
+
 int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
 {
 	const char yes = 1;
@@ -175,6 +192,7 @@ int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
 		err = watch_bpf__attach(skel);
 	if (err)
 		return fail(err);
+	watch_births(pid);
 	events = ring_buffer__new(bpf_map__fd(skel->maps.watch_events), on_event, NULL, NULL);
 	return events ? 0 : fail(-errno);
 }
@@ -200,6 +218,36 @@ struct attachment *watch_linker(int fd, int pid, unsigned long long offset)
 	return attach_one(skel->progs.watch_loaded, attach_kind, fd, pid, offset);
 }
 
+void watch_continue(const struct watch_event *e)
+{
+	for (int i = 0; i < nheld; i++)
+		if (held[i] == (int)e->pid)
+			return;
+	if (!e->stopped)
+		return;
+	held = xrealloc(held, nheld + 1, sizeof(*held));
+	held[nheld++] = e->pid;
+}
+
+/* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one
+ * whose record is not read yet; but a process that has really stopped makes no more records. */
+static int let_go(void)
+{
+	const struct timespec pause = { 0, 50000 };
+	int n = 1;
+
+	while (nheld && n > 0) {
+		for (int i = 0; i < nheld; i++)
+			for (int tries = 0; tries < 200 && !is_stopped(held[i]); tries++)
+				nanosleep(&pause, NULL);
+		n = ring_buffer__consume(events);
+	}
+	for (int i = 0; i < nheld; i++)
+		kill(held[i], SIGCONT);
+	nheld = 0;
+	return n;
+}
+
 int watch_poll(struct ring_buffer *rb, int ms)
 {
 	struct pollfd fds[] = {		/* negative ones are passed over */
@@ -213,23 +261,14 @@ int watch_poll(struct ring_buffer *rb, int ms)
 		return -errno;
 	/* first what a process waits for */
 	err = events ? ring_buffer__consume(events) : 0;
+	if (err >= 0 && events)
+		err = let_go();
 	if (err >= 0 && mappings)
 		err = perf_buffer__consume(mappings);
 	/* poll alone would not see records whose writer woke nobody */
 	if (err >= 0 && rb)
 		err = ring_buffer__consume(rb);
 	return err < 0 && err != -EINTR ? err : 0;
-}
-
-void watch_continue(const struct watch_event *e)
-{
-	const struct timespec pause = { 0, 100000 };
-
-	if (!e->stopped)
-		return;
-	for (int i = 0; i < 100 && !has_stop(e->pid); i++)
-		nanosleep(&pause, NULL);
-	kill(e->pid, SIGCONT);
 }
 
 unsigned long long watch_lost(void)
@@ -251,8 +290,8 @@ void watch_detach(void)
 
 void watch_stop(void)
 {
-	if (events)
-		ring_buffer__consume(events);
+	if (events && ring_buffer__consume(events) >= 0)
+		let_go();
 	if (rescuer_pid > 0 && write(rescuer, "", 1) == 1)
 		waitpid(rescuer_pid, NULL, 0);
 	rescuer_pid = 0;

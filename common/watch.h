@@ -8,10 +8,10 @@
 
 typedef void watch_fn(void *ctx, const struct watch_event *e);
 
-/* Watches one process and its descendants.  Each is stopped (SIGSTOP) when it has called
- * exec, and when its dynamic linker, given to watch_linker(), has mapped libraries; fn is to
- * look at it and let it go with watch_continue(); should the tool be killed, a small process
- * of ours does that.  0, or -errno: then nothing is watched. */
+/* Watches one process and its descendants.  Each is stopped (SIGSTOP) when it was forked, when
+ * it has called exec, and when its dynamic linker, given to watch_linker(), has mapped
+ * libraries; fn is to look at it and say watch_continue().  Should the tool be killed, a small
+ * process of ours lets it go.  0, or -errno: then nothing is watched. */
 int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx);
 
 /* Tells of every process on the machine that maps code from a file whose name is_wanted()
@@ -28,7 +28,7 @@ struct attachment *watch_linker(int fd, int pid, unsigned long long offset);
 struct ring_buffer;
 int watch_poll(struct ring_buffer *rb, int ms);
 
-/* Lets a process go on that was stopped. */
+/* The process may go on, if it was stopped, once watch_poll() has nothing more to tell of it. */
 void watch_continue(const struct watch_event *e);
 
 /* Sends every process of the tree a signal. */

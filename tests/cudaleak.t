@@ -122,10 +122,20 @@ run cudaleak -Cjc "sh -c '$bin/mem malloc 5 64; $bin/mem-static malloc 3 64'; $b
 sum 10 .count
 json 3 true
 
-it "follows a child that forks without exec"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' sleep 200 malloc 7 64 ')' join"
-json 1 '.count == 23'
-json 1 '.count == 7'
+it "follows children that fork without exec, from their first call"
+for i in 1 2 3 4 5; do
+	run cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' fork '(' malloc 5 64 fork '(' malloc 3 64 ')' join ')' join"
+	json 1 '.count == 23'
+	json 1 '.count == 7'
+	json 1 '.count == 5'
+	json 1 '.count == 3'
+	json 4 true
+done
+
+it "counts a hundred short-lived programs exactly"
+run cudaleak -Cjc "i=0; while [ \$i -lt 101 ]; do $bin/mem malloc 3 64 & i=\$((i + 1)); done; wait"
+json 101 '.count == 3 and .at == "exit"'
+json 101 true
 
 it "a process that is killed is reported"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 segv"

@@ -20,7 +20,7 @@ grep -q __asan "$O/sanitize/cudaleak" || no 'cudaleak is built without ASan'
 for kind in session multi perf; do
 	it "--attach $kind: threads, children, executions, failures"
 	run cudamallocsnoop -qjk --attach $kind -c "$bin/mem thread '(' malloc 23 4096 ')' join \
-		fork '(' sleep 200 malloc 5 64 fail 2 free 3 ')' forkexec '(' host 3 64 ')' free 7 badfree 1"
+		fork '(' malloc 5 64 fail 2 free 3 ')' forkexec '(' host 3 64 ')' free 7 badfree 1"
 	sound
 	status 0
 	json 33 '.op == "alloc"'

@@ -67,18 +67,22 @@ json 7 ".pid == $another and .op == \"free\""
 json 1009 ".pid == $other"
 
 it "traces a process in namespaces of its own, where the name of its library says nothing"
-mkdir -p "$tmp/away" "$tmp/keep"
-cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$bin/mem" "$tmp/keep"
-# shellcheck disable=SC2016 # for the inner shell
-program unshare -U -r -m -p -f --kill-child sh -c 'mount -t tmpfs none "$1" && cp "$2"/* "$1" &&
-	export LD_LIBRARY_PATH="$1" && exec "$1"/mem malloc 1 64 wait malloc 23 4096 free 7' - "$tmp/away" "$tmp/keep"
-inner=$(pgrep -n -x mem)
-tool cudamallocsnoop -jp "$inner"
-go
-stop
-json 23 '.func == "cudaMalloc" and .size == 4096'
-json 30 true
-[ ! -e "$tmp/away/mem" ] || no "the library is to be seen from outside"
+if ! unshare -U -r -m -p -f true 2>/dev/null; then
+	skip "no namespaces can be made here"
+else
+	mkdir -p "$tmp/away" "$tmp/keep"
+	cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$bin/mem" "$tmp/keep"
+	# shellcheck disable=SC2016 # for the inner shell
+	program unshare -U -r -m -p -f --kill-child sh -c 'mount -t tmpfs none "$1" && cp "$2"/* "$1" &&
+		export LD_LIBRARY_PATH="$1" && exec "$1"/mem malloc 1 64 wait malloc 23 4096 free 7' - "$tmp/away" "$tmp/keep"
+	inner=$(pgrep -n -x mem)
+	tool cudamallocsnoop -jp "$inner"
+	go
+	stop
+	json 23 '.func == "cudaMalloc" and .size == 4096'
+	json 30 true
+	[ ! -e "$tmp/away/mem" ] || no "the library is to be seen from outside"
+fi
 
 it "traces a library that was deleted while mapped"
 mkdir -p "$tmp/gone"

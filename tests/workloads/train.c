@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* train [STEPS]: the program of the manual's examples.  Allocates two weights and a staging
- * buffer, then in each of 10 steps (of 20 ms) activations, which it frees, and a loss, which
- * it does not.  In every step it asks for more than there is, and does not look.
+ * buffer, then in each of 10 steps activations, which it frees, and a loss, which it does
+ * not.  It copies a batch to the device and the loss back, and waits for the device: 20 ms, as
+ * it tells the simulation.  In every step it asks for more than there is, and does not look.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #define KEPT __attribute__((noinline, noclone))
 
 static const size_t mib = 1024 * 1024;
+static void *staging;
+static float loss;
 
 KEPT void *load_weights(size_t size)
 {
@@ -26,7 +29,20 @@ KEPT void save_loss(void)
 	void *p = NULL;
 
 	cudaMalloc(&p, 4096);
+	cudaMemcpyAsync(&loss, p, sizeof(loss), cudaMemcpyDeviceToHost, NULL);
 	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+KEPT void load_batch(void *p)
+{
+	cudaMemcpy(p, staging, mib, cudaMemcpyHostToDevice);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+KEPT void wait_for_step(void)
+{
+	cudaDeviceSynchronize();
+	__asm__ volatile("" : : : "memory");
 }
 
 KEPT void forward(void)
@@ -34,6 +50,7 @@ KEPT void forward(void)
 	void *p = NULL;
 
 	cudaMalloc(&p, mib);
+	load_batch(p);
 	save_loss();
 	cudaFree(p);
 }
@@ -49,15 +66,19 @@ KEPT void grow_batch(void)
 int main(int argc, char **argv)
 {
 	long steps = argc > 1 ? atol(argv[1]) : 10;
-	void *weights[2], *staging = NULL;
+	void *weights[2];
 
+	if (!getenv("SIM_LATENCY_US")) {	/* which the simulation reads before main */
+		setenv("SIM_LATENCY_US", "cuCtxSynchronize=20000", 1);
+		execvp(argv[0], argv);
+	}
 	cudaMallocHost(&staging, 4 * mib);
 	for (int i = 0; i < 2; i++)
 		weights[i] = load_weights(64 * mib);
 	while (steps-- > 0) {
 		forward();
 		grow_batch();
-		usleep(20000);
+		wait_for_step();
 	}
 	cudaFree(weights[1]);
 	cudaFree(weights[0]);

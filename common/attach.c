@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "attach.h"
+#include "cuda_fn.h"
 #include "die.h"
 #include "elf.h"
 
@@ -25,6 +26,18 @@ struct attachment {
 	struct bpf_link **links;	/* perf */
 	int nlinks;
 };
+
+static unsigned return_classes = ~0u;
+
+void attach_returns(unsigned classes)
+{
+	return_classes = classes;
+}
+
+static bool wants_return(const struct elf_probe *p)
+{
+	return return_classes & 1u << cuda_fns[p->id].class;
+}
 
 static int link_multi(int prog, int type, const char *path, const __u64 *offsets,
 		      const __u64 *cookies, int n, int pid, bool ret)
@@ -77,9 +90,12 @@ static int try_kind(enum attach_kind kind)
 	/* a directory is no file to probe: EBADF, unless the kind itself is unknown */
 	link = link_multi(prog, type, "/", &offset, NULL, 1, 0, false);
 	if (link >= 0 || errno != EBADF) {
-		close(link);
+		int err = link >= 0 || errno == EINVAL ? EOPNOTSUPP : errno;
+
+		if (link >= 0)
+			close(link);
 		close(prog);
-		return link >= 0 || errno == EINVAL ? -EOPNOTSUPP : -errno;
+		return -err;
 	}
 	/* 6.6 to 6.9 took the pid for a thread's; where that is mended a bad one is EINVAL */
 	link = link_multi(prog, type, "/proc/self/exe", &offset, NULL, 1, -1, false);
@@ -155,7 +171,7 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = probes[i % n].id,
 			    .retprobe = i < n);
 
-		if (!p)
+		if (!p || (i < n && !wants_return(&probes[i])))
 			continue;
 		a->links[a->nlinks] = bpf_program__attach_uprobe_opts(p, pid ? pid : -1, path,
 								     probes[i % n].offset, &opts);
@@ -175,16 +191,19 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 	__u64 *offsets = xcalloc(n, 2 * sizeof(*offsets)), *cookies = offsets + n;
 	int err = 0;
 
-	for (int i = 0; i < n; i++) {
-		offsets[i] = probes[i].offset;
-		cookies[i] = probes[i].id;
-	}
 	for (int i = session ? 2 : 0; !err && i < (session ? 3 : 2); i++) {
 		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i]);
+		int count = 0;
 
-		if (!p)
+		for (int j = 0; j < n; j++) {
+			if (i == 0 && !wants_return(&probes[j]))
+				continue;
+			offsets[count] = probes[j].offset;
+			cookies[count++] = probes[j].id;
+		}
+		if (!p || !count)
 			continue;
-		a->fds[i % 2] = link_multi(bpf_program__fd(p), type, path, offsets, cookies, n, pid,
+		a->fds[i % 2] = link_multi(bpf_program__fd(p), type, path, offsets, cookies, count, pid,
 					   i == 0);
 		if (a->fds[i % 2] < 0)
 			err = -errno;

@@ -112,6 +112,7 @@ static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 sub
 	e->what = what;
 	e->subject = subject;
 	e->object = object;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, wakeup(true));
 }
 
@@ -141,6 +142,7 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	e->head.what = LAUNCH_NAMED;
 	e->head.subject = subject;
 	e->head.object = at;
+	bpf_get_current_comm(e->head.comm, sizeof(e->head.comm));
 	bpf_ringbuf_submit(e, wakeup(n <= 0));
 	return true;
 }
@@ -278,7 +280,7 @@ static __always_inline struct launch_count *count_of(struct pt_regs *ctx, struct
 	e->key = *key;
 	e->what = LAUNCH_FIRST;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	if (stack < 0 || stack > LAUNCH_FRAMES * 8)
+	if (stack < 0 || stack > (long)sizeof(t->data.stack))
 		stack = 0;
 	e->frames = (__u64)stack / 8;
 	if (bpf_ringbuf_output(&events, e, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
@@ -286,22 +288,28 @@ static __always_inline struct launch_count *count_of(struct pt_regs *ctx, struct
 	return c;
 }
 
-/* The user's call stack into t->data.stack, its length in bytes, its hash into *hash. */
-static __always_inline long take_stack(struct pt_regs *ctx, struct thread *t, __u64 *hash)
+/* The user's call stack into t->data.stack, its length in bytes; its hash into *hash.  The
+ * kernel (without the function itself: 1) leaves out the caller if the probe is not at the
+ * function's first instruction. */
+static __always_inline long take_stack(struct pt_regs *ctx, struct thread *t, __u64 caller,
+				       __u64 *hash)
 {
-	long n = bpf_get_stack(ctx, t->data.stack, LAUNCH_FRAMES * 8, BPF_F_USER_STACK);
+	long n = bpf_get_stack(ctx, t->data.stack + 1, LAUNCH_FRAMES * 8, BPF_F_USER_STACK | 1);
 	__u64 h = 0xcbf29ce484222325;
+	int first;
 
 	if (n < 0 || n > LAUNCH_FRAMES * 8)
 		n = 0;
-	for (int i = 0; i < LAUNCH_FRAMES; i++) {
-		if (i * 8 >= n)
+	first = n && t->data.stack[1] == caller;
+	t->data.stack[0] = first ? 0 : caller;
+	for (int i = 0; i <= LAUNCH_FRAMES; i++) {
+		if (i * 8 > n)
 			break;
 		h = (h ^ t->data.stack[i]) * 0x100000001b3;
 		h ^= h >> 29;
 	}
 	*hash = h ?: 1;
-	return n;
+	return n + 8;
 }
 
 struct shape {
@@ -412,7 +420,7 @@ static __always_inline void pair(struct thread *t, const struct launch_key *key)
 	c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
 	if (c)
 		c->paired = 1;
-	send(key->pid, key->program, LAUNCH_ALIAS, t->data.outer.key.func, key->func);
+	send(key->pid, key->program, LAUNCH_PAIR, t->data.outer.key.func, key->func);
 }
 
 /* The other way through the same launch: __cudaLaunchKernel has jumped here. */
@@ -447,7 +455,7 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	if (!driver && !jumps && is_jump(t, sp, caller, key.func))
 		return false;
 	if (launch_stacks)
-		stack = take_stack(ctx, t, &key.stack);
+		stack = take_stack(ctx, t, caller, &key.stack);
 	c = count_of(ctx, t, &key, stack);
 	if (!c)
 		return false;
@@ -551,7 +559,7 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void end_program(__u32 pid)
+static __always_inline void end_program(__u32 pid, enum launch_what what)
 {
 	__u64 *program = bpf_map_lookup_elem(&programs, &pid), was;
 
@@ -559,7 +567,7 @@ static __always_inline void end_program(__u32 pid)
 		return;
 	was = *program;
 	bpf_map_delete_elem(&programs, &pid);
-	send(pid, was, LAUNCH_ENDED, 0, 0);
+	send(pid, was, what, 0, 0);
 }
 
 SEC("raw_tp/sched_process_exit") int launch_exit(void *ctx)
@@ -568,7 +576,7 @@ SEC("raw_tp/sched_process_exit") int launch_exit(void *ctx)
 
 	/* not each thread's end: the last one's */
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
-		end_program(bpf_get_current_pid_tgid() >> 32);
+		end_program(bpf_get_current_pid_tgid() >> 32, LAUNCH_ENDED);
 	return 0;
 }
 
@@ -582,7 +590,7 @@ SEC("raw_tp/sched_process_exec") int launch_exec(void *ctx)
 		for (int i = 0; i < 4; i++)
 			t->data.frames[i].sp = 0;
 	}
-	end_program(bpf_get_current_pid_tgid() >> 32);
+	end_program(bpf_get_current_pid_tgid() >> 32, LAUNCH_EXEC);
 	return 0;
 }
 

@@ -30,8 +30,10 @@ enum launch_what {
 	LAUNCH_FIRST,	/* something is counted that was not before; stack follows */
 	LAUNCH_NAMED,	/* subject's name follows; or is at object, if nothing follows */
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
+	LAUNCH_PAIR,	/* launching subject has launched the driver's function object */
 	LAUNCH_FORKED,	/* program is a copy of the program object */
-	LAUNCH_ENDED,	/* program ended, or was replaced by exec */
+	LAUNCH_EXEC,	/* program was replaced by another in the same process */
+	LAUNCH_ENDED,
 };
 
 enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
@@ -40,7 +42,7 @@ struct launch_event {
 	struct launch_key key;		/* LAUNCH_FIRST; program and pid: all */
 	unsigned long long subject, object;
 	unsigned int what;		/* enum launch_what */
-	unsigned int frames;		/* that follow */
+	unsigned int frames;		/* that follow; the first may be 0: leave it out */
 	char comm[16];			/* of the thread */
 };
 

@@ -22,7 +22,7 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 #include "tally.bpf.h"
 
 /* Of a batch: one call may copy so many pieces. */
-enum { PIECES = 1024 };
+enum { PIECES = 512 };
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */

@@ -52,7 +52,7 @@ static void choose(const struct target *t, struct code *c)
 		const struct elf_probe *p = &scan->probes[i];
 		const struct cuda_fn *fn = &cuda_fns[p->id];
 
-		if (!(t->classes & 1u << fn->class))
+		if (!cuda_fn_in(fn, t->classes))
 			continue;
 		if (t->layer != TARGET_LAYER_ALL && t->layer != (int)fn->lib) {
 			report_probe(c->path, p, "--layer");

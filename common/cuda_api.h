@@ -19,6 +19,7 @@ enum cuda_class {
 	CUDA_LAUNCH,
 	CUDA_SYNC,
 	CUDA_NAME,	/* tells which kernel a handle or host stub stands for */
+	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
 	CUDA_CLASS_MAX
 };
 
@@ -73,6 +74,7 @@ struct cuda_args {
 	unsigned char direction; /* enum cuda_direction, where the name fixes it */
 	unsigned char async;	/* 1: returns before the work is done */
 	unsigned char cooperative; /* CUDA_LAUNCH */
+	unsigned char waits;	/* 1: returns when the GPU has done something, beside its purpose */
 };
 
 /* One id per symbol: also the cookie that its probes carry. */

@@ -2,6 +2,7 @@
 /* The rows of cuda_api.tbl for user space, by id and by name. */
 #ifndef CUDA_FN_H
 #define CUDA_FN_H
+#include <stdbool.h>
 #include "cuda_api.h"
 
 struct cuda_fn {
@@ -10,6 +11,14 @@ struct cuda_fn {
 	enum cuda_class class;
 	struct cuda_args args;
 };
+
+/* In a mask of classes: every function that waits, whatever its class. */
+#define CUDA_WAITS (1u << CUDA_CLASS_MAX)
+
+static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
+{
+	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits);
+}
 
 /* Indexed by enum cuda_id, in the table's order. */
 extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];

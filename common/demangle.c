@@ -25,7 +25,7 @@ static void append(const char *s, size_t len, void *ctx)
 	t->s[t->len] = 0;
 }
 
-const char *demangle(const char *symbol)
+static const char *demangled(const char *symbol, int options)
 {
 	static struct text t;
 
@@ -34,7 +34,17 @@ const char *demangle(const char *symbol)
 	t.len = 0;
 	if (setjmp(t.too_long))
 		return symbol;
-	if (!cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, &t))
+	if (!cplus_demangle_v3_callback(symbol, options, append, &t))
 		return symbol;
 	return t.s;
+}
+
+const char *demangle(const char *symbol)
+{
+	return demangled(symbol, DMGL_PARAMS | DMGL_ANSI);
+}
+
+const char *demangle_brief(const char *symbol)
+{
+	return demangled(symbol, DMGL_ANSI);
 }

@@ -7,4 +7,7 @@
  * storage, good until the next call. */
 const char *demangle(const char *symbol);
 
+/* The same without a function's parameters and return type: "fill<int>". */
+const char *demangle_brief(const char *symbol);
+
 #endif

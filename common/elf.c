@@ -203,3 +203,48 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 	*off = offset - found->start;
 	return found->size && *off >= found->size ? NULL : found->name;
 }
+
+struct gathering {
+	const char *end;
+	struct elf_variable *variables;
+	int n, max;
+};
+
+static bool keep_variable(void *ctx, const char *name, const GElf_Sym *sym)
+{
+	struct gathering *g = ctx;
+	size_t len = strlen(name), end = strlen(g->end);
+
+	if (len < end || strcmp(name + len - end, g->end) || sym->st_size != 8)
+		return true;
+	g->variables = xrealloc(g->variables, g->n + 1, sizeof(*g->variables));
+	g->variables[g->n++] = (struct elf_variable){ sym->st_value, xstrdup(name) };
+	return g->n < g->max;
+}
+
+struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
+{
+	struct gathering g = { .end = end, .max = max };
+	struct elf_file file;
+
+	*n = 0;
+	if (elf_file_open(&file, fd))
+		return NULL;
+	if (elf_file_section(&file, ".nv_fatbin"))
+		elf_file_symbols_of(&file, STT_OBJECT, keep_variable, &g);
+	elf_file_close(&file);
+	*n = g.n;
+	return g.variables;
+}
+
+bool elf_address(int fd, unsigned long long offset, unsigned long long *addr)
+{
+	struct elf_file file;
+	bool known;
+
+	if (elf_file_open(&file, fd))
+		return false;
+	known = elf_file_address(&file, offset, addr);
+	elf_file_close(&file);
+	return known;
+}

@@ -42,4 +42,17 @@ struct elf_symbols *elf_symbols_load(int fd);
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
 			     unsigned long long *off);
 
+/* A variable: its address as the file's headers have it. */
+struct elf_variable {
+	unsigned long long addr;
+	char *name;
+};
+
+/* The variables of 8 bytes whose symbol ends so, *n of them, at most max, of a file that holds
+ * kernels.  The array and the names are the caller's. */
+struct elf_variable *elf_variables(int fd, const char *end, int max, int *n);
+
+/* The address that the file's headers give a place in executable code; false if it is none. */
+bool elf_address(int fd, unsigned long long offset, unsigned long long *addr);
+
 #endif

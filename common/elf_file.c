@@ -97,6 +97,21 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 	return false;
 }
 
+bool elf_file_address(const struct elf_file *f, unsigned long long offset,
+		      unsigned long long *addr)
+{
+	for (size_t i = 0; i < f->nloads; i++) {
+		const GElf_Phdr *p = &f->loads[i];
+
+		/* what is mapped begins with the page */
+		if (offset >= (p->p_offset & ~0xfffull) && offset < p->p_offset + p->p_filesz) {
+			*addr = offset - p->p_offset + p->p_vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool elf_file_section(const struct elf_file *f, const char *name)
 {
 	Elf_Scn *scn = NULL;
@@ -116,7 +131,7 @@ bool elf_file_section(const struct elf_file *f, const char *name)
 }
 
 static const char *read_table(const struct elf_file *f, Elf_Scn *scn, const GElf_Shdr *head,
-			      bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+			      int type, bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
 			      void *ctx)
 {
 	Elf_Data *data;
@@ -132,7 +147,7 @@ static const char *read_table(const struct elf_file *f, Elf_Scn *scn, const GElf
 
 		if (!gelf_getsym(data, i, &sym))
 			return fault("a bad symbol");
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
+		if (GELF_ST_TYPE(sym.st_info) != type || sym.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(f->elf, head->sh_link, sym.st_name);
 		if (name && !fn(ctx, name, &sym))
@@ -141,9 +156,9 @@ static const char *read_table(const struct elf_file *f, Elf_Scn *scn, const GElf
 	return NULL;
 }
 
-const char *elf_file_symbols(const struct elf_file *f,
-			     bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
-			     void *ctx)
+const char *elf_file_symbols_of(const struct elf_file *f, int type,
+				bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+				void *ctx)
 {
 	const char *error = NULL;
 	Elf_Scn *scn = NULL;
@@ -154,7 +169,14 @@ const char *elf_file_symbols(const struct elf_file *f,
 		if (!gelf_getshdr(scn, &head))
 			error = fault("bad section headers");
 		else if (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM)
-			error = read_table(f, scn, &head, fn, ctx);
+			error = read_table(f, scn, &head, type, fn, ctx);
 	}
 	return error;
+}
+
+const char *elf_file_symbols(const struct elf_file *f,
+			     bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+			     void *ctx)
+{
+	return elf_file_symbols_of(f, STT_FUNC, fn, ctx);
 }

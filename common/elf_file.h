@@ -21,10 +21,18 @@ void elf_file_close(struct elf_file *f);
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset);
 
+/* The other way: the address that the program's headers give a place in executable code. */
+bool elf_file_address(const struct elf_file *f, unsigned long long offset,
+		      unsigned long long *addr);
+
 bool elf_file_section(const struct elf_file *f, const char *name);
 
-/* Calls fn for each function that .symtab and .dynsym define, until it returns false.  NULL,
- * or what is wrong with the file.  The names live as long as f is open. */
+/* Calls fn for each function, or symbol of another type, STT_OBJECT, that .symtab and .dynsym
+ * define, until it returns false.  NULL, or what is wrong with the file.  The names live as
+ * long as f is open. */
+const char *elf_file_symbols_of(const struct elf_file *f, int type,
+				bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+				void *ctx);
 const char *elf_file_symbols(const struct elf_file *f,
 			     bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
 			     void *ctx);

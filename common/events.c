@@ -57,6 +57,8 @@ int events_run(struct target *t, struct events *e)
 		if (err)
 			die(err, "cannot read records");
 		target_tick(t);
+		if (e->tick && !e->tick(e->ctx))
+			last = true;
 		if (e->interval && !last && now() >= next) {
 			e->report(e->ctx);
 			next += e->interval;

@@ -16,6 +16,7 @@ struct events {
 	long count;		/* of intervals; 0 = no end */
 	void (*report)(void *ctx);	/* after each interval */
 	void *ctx;
+	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
 	const void *lost;	/* the probes' lost[]; set before events_run() */
 	/* set by events_run() */
 	bool counted_out;	/* count was reached: the last report is already made */

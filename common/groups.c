@@ -87,7 +87,7 @@ static struct group *get(const struct stack *stack, const struct tally_key *k, u
 		g->least = ~0ull;
 		HASH_ADD(hh, groups, key, sizeof(g->key), g);
 	}
-	if (!*g->comm)
+	if (comm && !*g->comm)
 		memcpy(g->comm, comm, sizeof(g->comm) - 1);
 	return g;
 }
@@ -97,7 +97,7 @@ static void collect_one(const void *key, const void *values)
 	int cpus = libbpf_num_possible_cpus();
 	const struct tally_key *k = key;
 	const struct tally *t = values;
-	struct group *g = get(NULL, k, k->part, "");
+	struct group *g = get(NULL, k, k->part, NULL);
 
 	for (; cpus--; t++) {
 		g->count += t->count;

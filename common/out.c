@@ -65,8 +65,9 @@ static struct timespec wall(unsigned long long ns)
 
 static void text_value(const struct field *f, const void *at)
 {
-	unsigned long long n = f->type == OUT_INT || f->type == OUT_STR || f->type == OUT_REAL ? 0 :
-			       *(const unsigned long long *)at;
+	unsigned long long n = f->type == OUT_INT || f->type == OUT_STR || f->type == OUT_REAL ||
+			       f->type == OUT_DIM ? 0 : *(const unsigned long long *)at;
+	const unsigned *dim;
 	const char *s = NULL;
 	char buf[64] = "-";
 	struct timespec ts;
@@ -98,6 +99,11 @@ static void text_value(const struct field *f, const void *at)
 	case OUT_REAL:
 		snprintf(buf, sizeof(buf), "%.3f", *(const double *)at);
 		break;
+	case OUT_DIM:
+		dim = at;
+		if (*dim)
+			snprintf(buf, sizeof(buf), "%ux%ux%u", dim[0], dim[1], dim[2]);
+		break;
 	case OUT_END:
 	case OUT_BOOL:
 	case OUT_HIST:
@@ -115,6 +121,7 @@ static void text_value(const struct field *f, const void *at)
 
 static void json_value(const struct field *f, const void *at)
 {
+	const unsigned *dim;
 	struct timespec ts;
 
 	switch (f->type) {
@@ -145,6 +152,13 @@ static void json_value(const struct field *f, const void *at)
 	case OUT_TIME:
 		ts = wall(*(const unsigned long long *)at);
 		printf("%lld.%06ld", (long long)ts.tv_sec, ts.tv_nsec / 1000);
+		return;
+	case OUT_DIM:
+		dim = at;
+		if (*dim)
+			printf("[%u,%u,%u]", dim[0], dim[1], dim[2]);
+		else
+			fputs("null", stdout);
 		return;
 	case OUT_BOOL:
 		fputs(*(const bool *)at ? "true" : "false", stdout);

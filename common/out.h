@@ -14,6 +14,7 @@ enum field_type {
 	OUT_TIME,	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm of local time,
 			 * in JSON seconds since the epoch */
 	OUT_US,		/* unsigned long long, ns: text has microseconds, JSON ns */
+	OUT_DIM,	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; 0 at first prints as - and null */
 	OUT_BOOL,	/* bool, JSON only */
 	OUT_HIST,	/* const unsigned long long *: slots of hist.h, JSON only */
 	OUT_REAL,	/* double, three digits after the point */

@@ -21,6 +21,9 @@ struct module {
 	int fd;			/* -errno if it could not be opened */
 	bool read;
 	struct elf_symbols *symbols;
+	bool searched;		/* for the variables of syms_variables() */
+	struct elf_variable *variables;
+	int nvariables;
 	UT_hash_handle hh;
 };
 
@@ -53,6 +56,8 @@ struct stack {
 static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 
 enum { MANY = 4096 /* processes: time to look whether they still are */ };
+
+enum { MAX_VARIABLES = 1 << 17 };
 
 static bool enabled;
 static struct module *modules;
@@ -146,6 +151,12 @@ void syms_look(int pid)
 		p->n = l.n;
 }
 
+void syms_each(void (*fn)(int pid))
+{
+	for (struct process *p = processes; p; p = p->hh.next)
+		fn(p->pid);
+}
+
 void syms_forget(int pid)
 {
 	struct process *p;
@@ -211,6 +222,65 @@ const struct stack *stack_get(int pid, const unsigned long long *addrs, int n)
 	return s;
 }
 
+static const struct elf_symbols *symbols_of(struct module *m)
+{
+	if (!m->read && m->fd >= 0) {
+		m->symbols = elf_symbols_load(m->fd);
+		m->read = true;
+	}
+	return m->symbols;
+}
+
+static struct process *process_of(int pid)
+{
+	struct process *p;
+
+	HASH_FIND_INT(processes, &pid, p);
+	if (!p && enabled) {
+		syms_look(pid);
+		HASH_FIND_INT(processes, &pid, p);
+	}
+	return p;
+}
+
+const char *syms_function(int pid, unsigned long long addr)
+{
+	struct process *p = process_of(pid);
+	unsigned long long off = 0;
+	const struct elf_symbols *s;
+	struct frame f;
+	const char *name;
+
+	if (!p)
+		return NULL;
+	f = frame_of(p, addr);
+	s = f.module ? symbols_of(f.module) : NULL;
+	name = s ? elf_symbols_find(s, f.at, &off) : NULL;
+	return off ? NULL : name;
+}
+
+void syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx)
+{
+	struct process *p = process_of(pid);
+	const struct range *r;
+	unsigned long long at;
+
+	for (int i = 0; p && i < p->n; i++) {
+		struct module *m = p->ranges[i].module;
+
+		r = &p->ranges[i];
+		if ((i && r[-1].module == m) || m->fd < 0)
+			continue;
+		if (!m->searched)
+			m->variables = elf_variables(m->fd, end, MAX_VARIABLES, &m->nvariables);
+		m->searched = true;
+		if (!m->nvariables || !elf_address(m->fd, r->offset, &at))
+			continue;
+		for (int j = 0; j < m->nvariables; j++)
+			fn(ctx, m->variables[j].name, m->variables[j].addr - at + r->start);
+	}
+}
+
 /* A return address is just behind the call, perhaps in the next function already. */
 static const char *name_of(const struct frame *f, unsigned long long *off)
 {
@@ -219,13 +289,19 @@ static const char *name_of(const struct frame *f, unsigned long long *off)
 
 	if (!m)
 		return NULL;
-	if (!m->read && m->fd >= 0) {
-		m->symbols = elf_symbols_load(m->fd);
-		m->read = true;
-	}
-	name = m->symbols ? elf_symbols_find(m->symbols, f->at - 1, off) : NULL;
+	name = symbols_of(m) ? elf_symbols_find(m->symbols, f->at - 1, off) : NULL;
 	++*off;
 	return name ? demangle(name) : NULL;
+}
+
+bool stack_frame(const struct stack *s, int i, const char **name)
+{
+	unsigned long long off;
+
+	if (!s || i >= s->n)
+		return false;
+	*name = name_of(&s->frames[i], &off);
+	return true;
 }
 
 static void print_text(const char *sym, unsigned long long off, const struct frame *f)

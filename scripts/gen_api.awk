@@ -38,7 +38,7 @@ function attribute(text,   key, value) {
 	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
 	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
 	else if (key ~ /^(elem|kind_at|src_at|dst_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
-	else if (text ~ /^(async|cooperative)$/) set(text, 1)
+	else if (text ~ /^(async|cooperative|waits)$/) set(text, 1)
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
 
@@ -52,7 +52,7 @@ BEGIN {
 	list("ptr size pitch width height extent desc levels handle pool ctx dev stream event dst src " \
 	     "kind params count func grid block name module library stub", roles)
 	list("ptr pitch handle ctx func name module library", outs)
-	list("alloc free map unmap reset ctx copy set launch sync name", classes)
+	list("alloc free map unmap reset ctx copy set launch sync name wait", classes)
 	split("device managed host array pool vmm ipc", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
@@ -82,6 +82,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : re
 	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape needs '" w[i] "'")
 	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
 	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
+	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)
 	emit(name)
 	for (i = 1; i <= n; i++)
 		if (rest[i] ~ /^\+(v[2-4]|pt[ds][sz]|v[2-4]_pt[ds][sz])$/) emit(name "_" substr(rest[i], 2))

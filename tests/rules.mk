@@ -47,7 +47,7 @@ T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
 
 # program-variant: from which objects, with which libraries.
-T_PROGRAMS := mem deep deep-c churn longname jump
+T_PROGRAMS := mem deep deep-c churn longname jump launches
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))

@@ -18,7 +18,7 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show the sizes of CUDA copies as histograms by direction, synchronous and asynchronous\n"
-		"apart: every interval what was new in it, and at the end.",
+		"apart: every interval what is new in it, and at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # all processes, each apart, every 5 seconds\n"
@@ -70,7 +70,6 @@ static struct {
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min;
 	enum copy_shown what;
-	long reports;
 	struct cudamemcpysize_bpf *skel;
 } copy = { .direction = -1 };
 
@@ -85,13 +84,16 @@ static void show(const struct row *r)
 		escape_text(stdout, r->comm);
 		printf("), ");
 	}
-	printf("%s, %s: %llu %s%s", r->direction, r->async ? "asynchronous" : "synchronous", r->count,
-	       copy.memset && *r->direction == 'm' ? "call" : r->count == 1 ? "copy" : "copies",
-	       copy.memset && *r->direction == 'm' && r->count != 1 ? "s" : "");
+	printf("%s, %s: %llu call%s", r->direction, r->async ? "asynchronous" : "synchronous",
+	       r->count, r->count == 1 ? "" : "s");
 	if (r->count)
-		printf(", %s, %llu to %llu bytes each", out_bytes(r->bytes), r->min, r->max);
+		printf(", %s, %llu", out_bytes(r->bytes), r->min);
+	if (r->count && r->min != r->max)
+		printf(" to %llu", r->max);
+	if (r->count)
+		fputs(" bytes each", stdout);
 	if (r->count && !r->async)
-		printf(", %s, %s/s", out_ns(r->total), out_bytes(r->rate));
+		printf(", in %s at %.1f MiB/s", out_ns(r->total), r->rate / 1048576.0);
 	if (r->failed)
 		printf("; %llu more failed", r->failed);
 	putchar('\n');
@@ -128,7 +130,6 @@ static void report(void *ctx)
 	}
 	free(list);
 	groups_clear();
-	copy.reports++;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -186,11 +187,12 @@ int main(int argc, char **argv)
 	target_attach(&target, 1 << CUDA_COPY | (copy.memset ? 1 << CUDA_SET : 0));
 
 	events.ring = copy.stacks ? copy.skel->maps.events : NULL;
+	events.lost = copy.skel->bss->lost;
 	status = events_run(&target, &events);
-	if (!events.count || copy.reports < events.count)
+	if (!events.counted_out)
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost((unsigned long long *)copy.skel->bss->lost);
+	events_lost(&events);
 	cudamemcpysize_bpf__destroy(copy.skel);
 	return status;
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How long threads wait for the GPU, and how much of it they are off the CPU. */
+#include <stdbool.h>
+#include <linux/types.h>
+#include "cuda_api.h"
+#include "cudasynclatency.h"
+#include "tally.h"
+
+struct call_data { char none; };
+
+struct thread_data {
+	struct tally_state tally;
+	/* of its call in flight: when it left the CPU, 0 = it is there; how long it had run by
+	 * then; how long it was away */
+	__u64 off_since, ran, off_ns;
+};
+
+#include "cuda.bpf.h"
+#include "tally.bpf.h"
+
+/* Set by the tool. */
+const volatile bool wait_off_cpu;
+
+/* Each entry is changed by its own thread alone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct tally_thread_key);
+	__type(value, struct tally_thread);
+} waiting SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct sched_entity { __u64 sum_exec_runtime; };
+struct task_struct___run { struct sched_entity se; };
+#pragma clang attribute pop
+
+static __always_inline __u64 ran(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___run *)task, se.sum_exec_runtime);
+}
+
+/* The thread is on the CPU, or leaves it.  Its coming back may not have been told: out of idle
+ * some switches are not (seen on 6.18).  So what it has run since counts, which the kernel
+ * knows up to the last tick. */
+static __always_inline void came_back(struct thread *t, struct task_struct *task, __u64 now)
+{
+	__u64 away = now - t->data.off_since, on = ran(task) - t->data.ran;
+
+	t->data.off_ns += on < away ? away - on : 0;
+	t->data.off_since = 0;
+}
+
+static __always_inline bool wait_enter(struct pt_regs *ctx)
+{
+	__u64 id = cuda_id(ctx);
+	struct thread *t;
+
+	if (id >= CUDA_ID_MAX)
+		return false;
+	t = call_begin(ctx, id);
+	if (!t)
+		return false;
+	t->data.off_since = t->data.off_ns = 0;
+	return true;
+}
+
+static __always_inline void thread_waited(__u32 epoch, __u64 ns)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+	struct tally_thread_key key = { .epoch = epoch, .pid = ids >> 32, .tid = ids };
+	struct tally_thread *w = bpf_map_lookup_elem(&waiting, &key), first = { .count = 1, .ns = ns };
+
+	if (w) {
+		w->count++;
+		w->ns += ns;
+		return;
+	}
+	bpf_get_current_comm(first.comm, sizeof(first.comm));
+	if (bpf_map_update_elem(&waiting, &key, &first, BPF_ANY))
+		lose(LOST_THREAD);
+}
+
+static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct tally_key key = tally_key(t->call.id);
+	__u64 now = bpf_ktime_get_ns(), ns = now - t->call.start, off;
+
+	t->call.sp = 0;
+	if (t->data.off_since)
+		came_back(t, (void *)bpf_get_current_task(), now);
+	off = t->data.off_ns;
+	if (off > ns)
+		off = ns;
+	thread_waited(key.epoch, ns);
+	if (tally_stacks) {
+		tally_send(ctx, &t->data.tally, &key, ns, off, ns, false);
+		return;
+	}
+	tally_add(&key, ns, off, ns, false);
+	if (wait_off_cpu) {
+		key.part = WAIT_OFF_CPU;
+		tally_add(&key, off, 0, off, false);
+	}
+}
+
+CUDA_PROGRAMS(wait_enter, wait_leave)
+
+/* Loaded only where it is asked for: it runs at each switch of every CPU. */
+SEC("tp_btf/sched_switch") int wait_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	struct thread *t;
+
+	t = bpf_task_storage_get(&threads, prev, NULL, 0);
+	if (t && t->call.sp) {
+		if (t->data.off_since)
+			came_back(t, prev, now);
+		t->data.off_since = now;
+		t->data.ran = ran(prev);
+	}
+	t = bpf_task_storage_get(&threads, next, NULL, 0);
+	if (t && t->data.off_since)
+		came_back(t, next, now);
+	return 0;
+}

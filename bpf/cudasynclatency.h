@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What cudasynclatency's groups are: tally_key.what is an enum cuda_id, part one of these. */
+#ifndef CUDASYNCLATENCY_H
+#define CUDASYNCLATENCY_H
+
+enum { WAIT_WHOLE, WAIT_OFF_CPU };
+
+#endif

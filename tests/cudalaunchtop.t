@@ -1,0 +1,315 @@
+# shellcheck shell=sh
+
+# kernels FILTER: of the objects that jq's FILTER selects, "launches name kind", in order
+kernels() {
+	jq -r "select($1) | \"\(.launches) \(.kernel) \(.kind)\"" "$tmp/out" | LC_ALL=C sort | tr '\n' ','
+}
+
+it_has_kern=true
+[ -e "$bin/kern" ] || it_has_kern=false
+
+for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
+	it "$program: 1009 and 503 launches by name, each once, in a process of ten milliseconds"
+	$it_has_kern || { skip "no nvcc here"; continue; }
+	run cudalaunchtop -jc "$bin/$program"
+	status 0
+	equal "$(kernels true)" '1009 scale kernel,503 fill<int> kernel,'
+	json 1 '.kernel == "scale" and .grid == [8,1,1] and .block == [128,1,1]'
+	json 1 '.kernel == "fill<int>" and .grid == [4,1,1] and .block == [256,1,1]'
+	json 2 '.pid > 1 and .interval_s > 0 and (.time | floor) > 1700000000'
+	silent
+done
+
+for program in mem mem-12 kern kern-legacy; do
+	it "$program, stripped but for the shared runtime: names from what it registers when it starts"
+	[ -e "$bin/$program" ] || { skip "no nvcc here"; continue; }
+	strip -o "$tmp/stripped" "$bin/$program"
+	words='1009 503'
+	want='1009 scale kernel,503 fill<int> kernel,'
+	case $program in mem*) words='launch 23' want='23 mem_kernel kernel,' ;; esac
+	run env LD_LIBRARY_PATH="$lib" cudalaunchtop --layer runtime -jc "$tmp/stripped $words"
+	equal "$(kernels true)" "$want"
+	silent
+done
+
+for program in kern kern-static kern-legacy kern-12 kern-ptsz; do
+	it "$program: -p gives names to a process that has launched before"
+	$it_has_kern || { skip "no nvcc here"; continue; }
+	program "$bin/$program" 7 5 1 1 1 again
+	tool cudalaunchtop -jp "$pid"
+	go
+	wait "$tracer"
+	equal "$(kernels true)" '5 fill<int> kernel,7 scale kernel,'
+	silent
+done
+
+it "kern-stripped: a process whose kernels were named before shows them by address"
+if $it_has_kern; then
+	program "$bin/kern-stripped" 1009 503 1 1 1 again
+	tool cudalaunchtop -jp "$pid"
+	go
+	wait "$tracer"
+	json 1 '.launches == 1009 and (.kernel | test("^0x[0-9a-f]+$"))'
+	json 1 '.launches == 503 and (.kernel | test("^0x[0-9a-f]+$"))'
+	json 2 true
+	silent
+else
+	skip "no nvcc here"
+fi
+
+it "kern-stripped: a process that has not launched yet, by name"
+if $it_has_kern; then
+	program "$bin/kern-stripped" 1009 503 1 1 1 wait
+	tool cudalaunchtop -l "$lib/libcuda.so.1" -jp "$pid"
+	go
+	wait "$tracer"
+	equal "$(kernels true)" '1009 scale kernel,503 fill<int> kernel,'
+else
+	skip "no nvcc here"
+fi
+
+for kind in session multi perf; do
+	it "--attach $kind counts the same, with -x the failures too"
+	run cudalaunchtop --attach $kind --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11"
+	json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7'
+	json 1 true
+	silent
+	run cudalaunchtop --attach $kind --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
+	equal "$(kernels true)" '13 drv_kernel kernel,23 mem_kernel kernel,'
+	silent
+done
+
+it "the real runtime, which has no driver: all launches are seen, and with -x that all fail"
+if [ -e "$bin/kern-real-static" ]; then
+	run cudalaunchtop -jxc "$bin/kern-real-static"
+	equal "$(kernels '.failed == .launches')" '1009 scale kernel,503 fill<int> kernel,'
+else
+	skip "no CUDA runtime here"
+fi
+
+it "every kind of launch, each once"
+run cudalaunchtop -jc "$bin/mem launch 23 coop 3 launchex 5 graph 11 drvlaunch 13"
+json 1 '.kind == "kernel" and .kernel == "mem_kernel" and .launches == 31 and .grid == [13,1,1] and .block == [128,1,1]'
+json 1 '.kind == "cooperative" and .kernel == "mem_kernel" and .launches == 3'
+json 1 '.kind == "graph" and .launches == 11 and .grid == null and .block == null and (.kernel | startswith("0x"))'
+json 1 '.kernel == "drv_kernel" and .launches == 13 and .grid == [7,1,1] and .block == [64,1,1]'
+json 4 true
+silent
+
+for program in mem mem-12 mem-static mem-dlopen; do
+	it "$program: the first call of all is a launch, and counts once"
+	load=
+	[ $program = mem-dlopen ] && load=load
+	run cudalaunchtop -jc "$bin/$program $load launch 3"
+	equal "$(kernels true)" '3 mem_kernel kernel,'
+done
+
+it "a launch that fails in the runtime hides no later one, of the driver in the same or a deeper place"
+run cudalaunchtop -jxc "$bin/launches failed 7 driver 5 failed 3 deeper 11 failed 1 driver 1 failed 2"
+json 1 '.kernel == "direct" and .launches == 17 and .failed == 0'
+json 1 '.launches == 13 and .failed == 13'
+json 2 true
+run cudalaunchtop -jc "$bin/mem badlaunch 7 launch 23 badlaunch 1 drvlaunch 13 badlaunch 3 launch 1"
+sum 48 .launches
+json 1 '.kernel == "drv_kernel" and .launches == 13'
+
+it "no return is probed without -x, but of functions that name kernels"
+run cudalaunchtop --attach multi -jc "$bin/mem badlaunch 7 launch 5"
+json 0 'has("failed")'
+sum 12 .launches
+
+it "two threads, 500009 launches each: none is lost"
+run cudalaunchtop -jc "$bin/mem thread '(' launch 500009 ')' thread '(' launch 500009 ')' join"
+sum 1000018 .launches
+json 1 true
+silent
+
+it "a child that forks without exec has its parent's names"
+run cudalaunchtop -jc "$bin/mem-stripped launch 5 fork '(' launch 3 ')' launch 2 join"
+json 1 '.launches == 7 and .kernel == "mem_kernel"'
+json 1 '.launches == 3 and .kernel == "mem_kernel"'
+json 2 true
+
+it "exec begins a new account"
+run cudalaunchtop -jc "$bin/mem launch 5 exec '(' launch 7 ')'"
+json 1 '.launches == 5 and .kernel == "mem_kernel"'
+json 1 '.launches == 7 and .kernel == "mem_kernel"'
+json 2 true
+
+it "without -p every process: two that start later, by name; the sum over processes is the total"
+tool cudalaunchtop -l "$lib/libcuda.so.1" -j
+"$bin/mem" launch 1009 drvlaunch 503 & other=$!
+"$bin/mem-stripped" launch 23 & another=$!
+wait $other $another
+stop
+equal "$(kernels ".pid == $other")" '1009 mem_kernel kernel,503 drv_kernel kernel,'
+equal "$(kernels ".pid == $another")" '23 mem_kernel kernel,'
+
+it "an address that becomes another kernel's: each has its own launches"
+run cudalaunchtop -jc "$bin/launches reuse 23"
+equal "$(kernels true)" '23 first kernel,27 second kernel,'
+
+it "-P is by process, and the sum is the same"
+run cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
+json 1 '.launches == 36 and .comm == "mem" and .kernel == null and .kind == null and .grid == null'
+json 1 '.launches == 7'
+json 2 true
+
+it "-k is by call site"
+run cudalaunchtop -jkc "$bin/mem launch 23 graph 5 coop 3"
+json 1 '.launches == 23 and ([.stack[].sym][0:2] == ["launch","do_launch"])'
+json 1 '.launches == 3 and .kind == "kernel" and .stack[0].sym == "do_graph"'
+json 1 '.launches == 3 and .kind == "cooperative" and .stack[0].sym == "do_coop"'
+json 1 '.launches == 5 and .kind == "graph" and .stack[0].sym == "do_graph"'
+run cudalaunchtop -jkc "$bin/mem drvlaunch 13"
+json 1 '.launches == 13 and ([.stack[].sym][0:2] == ["do_launch","run"])'
+run cudalaunchtop -kc "$bin/mem launch 23"
+lines 1 '^        do_launch\+0x[0-9a-f]+ \(.*/mem\)$'
+
+it "text and JSON say the same, by kernel and by process"
+for o in '' -P; do
+	# shellcheck disable=SC2086 # none or one word
+	run cudalaunchtop $o -c "$bin/mem launch 23 coop 3 drvlaunch 13"
+	if [ -z "$o" ]; then
+		awk 'NR > 1 { print $2, $4, $5, $6, $7, $NF }' "$tmp/out" | LC_ALL=C sort >"$tmp/text"
+		run cudalaunchtop -jc "$bin/mem launch 23 coop 3 drvlaunch 13"
+		jq -r '"\(.comm) \(.launches) \(.launches) \(.grid | map(tostring) | join("x")) \(.block | map(tostring) | join("x")) \(.kernel)"' \
+			"$tmp/out" | LC_ALL=C sort >"$tmp/json"
+	else
+		awk 'NR > 1 { print $2, $4, $5 }' "$tmp/out" | LC_ALL=C sort >"$tmp/text"
+		run cudalaunchtop -jPc "$bin/mem launch 23 coop 3 drvlaunch 13"
+		jq -r '"\(.comm) \(.launches) \(.launches)"' "$tmp/out" | LC_ALL=C sort >"$tmp/json"
+	fi
+	[ -s "$tmp/text" ] || no "no text"
+	equal "$(cat "$tmp/text")" "$(cat "$tmp/json")"
+done
+
+it "-f has parameters and return types"
+if $it_has_kern; then
+	run cudalaunchtop -fjc "$bin/kern 7 5"
+	equal "$(kernels true)" '5 void fill<int>(int*, int, int) kernel,7 scale(float*, int) kernel,'
+else
+	skip "no nvcc here"
+fi
+
+it "-r shows so many rows, -s says which come first"
+run cudalaunchtop -r 2 -c "$bin/mem launch 23 coop 3 drvlaunch 13"
+lines 1 ' mem_kernel$'
+lines 1 ' drv_kernel$'
+lines 1 '^\.\.\. and 1 more$'
+run cudalaunchtop -s name -jc "$bin/mem launch 23 coop 3 drvlaunch 13"
+equal "$(jq -r .kernel "$tmp/out" | tr '\n' ' ')" 'drv_kernel mem_kernel mem_kernel '
+run cudalaunchtop -s launches -jr 1 -c "$bin/mem coop 3 launch 23 drvlaunch 13"
+equal "$(kernels true)" '23 mem_kernel kernel,'
+
+it "reports every interval what was launched in it, count times, and no more"
+program "$bin/mem" malloc 1 64 wait launch 23 sleep 1500 launch 7 sleep 1500 wait
+tool cudalaunchtop -jp "$pid" 1 3
+echo >&3
+wait "$tracer"
+rc=$?
+exec 3>&-
+kill "$pid" 2>/dev/null
+status 0
+sum 30 .launches
+json 1 '.launches == 23'
+json 1 '.launches == 7'
+json 2 '.interval_s > 0.9 and .interval_s < 1.2 and (.launches_per_s - .launches / .interval_s | fabs) < 0.1'
+
+it "Ctrl-C prints what there is"
+program "$bin/mem" malloc 1 64 wait launch 23 sleep 5000
+tool cudalaunchtop -p "$pid" 60
+echo >&3
+sleep .5
+stop
+exec 3>&-
+kill "$pid" 2>/dev/null
+status 0
+lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
+
+it "names from the program are escaped: 4,001 characters, control characters, a quote"
+run cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
+json 1 '.launches == 7 and (.kernel | length) == 4001'
+json 1 '.launches == 5 and .kernel == "ugly\u001b[31m\n\"kernel"'
+json 3 true
+run cudalaunchtop -c "$bin/launches ugly 5"
+lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
+silent
+
+it "--stack and --per-process exclude each other"
+fails 2 'exclude each other' cudalaunchtop -kP
+
+# ---- on a terminal
+
+it_has_tmux=true
+command -v tmux >/dev/null || it_has_tmux=false
+term() { tmux -S "$tmp/tmux" "$@"; }
+shot() { term capture-pane -p >"$tmp/out"; }
+# on_screen REGEX: waits until a line of the screen matches
+shows() { shot; grep -qE -- "$1" "$tmp/out"; }
+on_screen() { until_true shows "$1"; }
+
+# screen WIDTH HEIGHT COMMAND
+screen() {
+	term kill-server 2>/dev/null
+	LC_ALL=C.UTF-8 term -f /dev/null new-session -d -x "$1" -y "$2" "$3; echo ended \$?; sleep 100"
+}
+
+it "on a terminal: draws in place, sorts, pauses, helps, is resized, and q ends it with a report"
+if $it_has_tmux; then
+	program "$bin/launches" driver 1 wait long 3 ugly 5 rename %e[31mevil wait
+	screen 120 20 "$O/cudalaunchtop -p $pid"
+	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL *$'
+	echo >&3
+	on_screen '^[0-9]+ +\\x1b\[31mevil +0\.0 +0 +5 3x2x1 +32x4x2 +1536 ugly\\x1b\[31m\\x0a"kernel$'
+	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on_n+$'
+	lines 1 '0\.0 launches/s, 8 in all  \(h: help\)  pid [0-9]+$'
+	awk 'length($0) > 120 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	lines 4 '[^ ]'
+	term send-keys n
+	on_screen '^[0-9]+ .* a_kernel'
+	equal "$(grep -n ' a_kernel' "$tmp/out" | cut -d: -f1)" 3
+	term send-keys r
+	sleep .2
+	shot
+	equal "$(grep -n ' a_kernel' "$tmp/out" | cut -d: -f1)" 4
+	term send-keys p
+	on_screen '\[paused\]'
+	term send-keys p
+	term send-keys h
+	on_screen 'Page Up'
+	term send-keys x
+	on_screen ' a_kernel'
+	term send-keys v
+	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL *$'
+	term send-keys v
+	term resize-window -x 70 -y 6
+	on_screen '^PID +COMM +LAUNCH/S +TOTAL GRID +BLOCK +KERNEL *$'
+	awk 'length($0) > 70 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	term resize-window -x 5 -y 2
+	sleep .3
+	term resize-window -x 140 -y 30
+	on_screen ' THREADS KERNEL'
+	term send-keys q
+	on_screen '^ended 0'
+	lines 1 ' 5 +5 3x2x1 +32x4x2 +1536 ugly'
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+else
+	skip "no tmux here"
+fi
+
+it "a terminal that curses does not know gets blocks"
+if $it_has_tmux; then
+	program "$bin/mem" wait launch 23 sleep 9000
+	screen 120 20 "TERM=unheard-of $O/cudalaunchtop -p $pid 1"
+	on_screen 'tracing pid'
+	echo >&3
+	on_screen ' 23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+else
+	skip "no tmux here"
+fi

@@ -1,0 +1,245 @@
+# shellcheck shell=sh
+
+# group N DIRECTION ASYNC COUNT BYTES: so many objects are that
+group() {
+	json "$1" ".direction == \"$2\" and .async == $3 and .count == $4 and .bytes == $5"
+}
+
+# whole: each histogram adds up to its count
+whole() {
+	jq -e -s 'all((.hist // .hist_ns // .hist_bytes_per_s | map(.[2]) | add // 0) == .count)' \
+		"$tmp/out" >/dev/null || no "a histogram is not its count"
+}
+
+# totals: the output, added up by direction
+totals() {
+	jq -rs 'group_by([.direction, .async])[] |
+		"\(.[0].direction) \(.[0].async) \(map(.count) | add) \(map(.bytes) | add)"' \
+		"$tmp/out" | sort
+}
+
+every='copy 23 4096 h2d copy 23 1000 d2h copy 23 77 d2d copy 23 5 h2h copy 23 300 default
+copyasync 23 4096 h2d copyasync 23 1000 d2h copyasync 23 77 d2d copyasync 23 5 h2h
+copyasync 23 300 default peer 23 70000'
+every=$(echo "$every" | tr '\n' ' ')
+
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+	tests/workloads/copies.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" \
+	-o "$tmp/copies"
+
+for kind in session multi perf; do
+	it "--attach $kind counts 23 copies of each direction, synchronous and asynchronous, once"
+	run cudamemcpysize --attach $kind --layer runtime -jc "$bin/mem $every"
+	status 0
+	for async in false true; do
+		group 1 HtoD $async 23 $((23 * 4096))
+		group 1 DtoH $async 23 23000
+		group 1 DtoD $async 23 $((23 * 77))
+		group 1 HtoH $async 23 $((23 * 5))
+		group 1 default $async 23 6900
+	done
+	group 1 PtoP false 23 1610000
+	json 11 true
+	whole
+	silent
+done
+
+it "a copy that goes through both layers is one"
+run cudamemcpysize -jc "$bin/mem $every drvcopy 23 50 d2h"
+group 1 HtoD false 23 $((23 * 4096))
+group 1 DtoH false 46 $((23 * 1050))
+sum $((12 * 23)) .count
+whole
+silent
+
+for program in mem-12 mem-static mem-stripped mem-dlopen; do
+	it "counts the copies of $program"
+	load=
+	[ $program = mem-dlopen ] && load=load
+	run cudamemcpysize -jc "$bin/$program $load copy 23 4096 h2d copy 19 1000 d2h copyasync 17 77 d2d copy2d 13 64 7 d2h"
+	group 1 HtoD false 23 $((23 * 4096))
+	group 1 DtoD true 17 $((17 * 77))
+	sum 72 .count
+	sum $((23 * 4096 + 19000 + 17 * 77 + 13 * 64 * 7)) .bytes
+	silent
+done
+
+it "counts a program that calls the driver alone"
+run cudamemcpysize -jc "$bin/mem-drv drvcopy 23 4096 h2d drvcopy 19 1000 d2h"
+group 1 HtoD false 23 $((23 * 4096))
+group 1 DtoH false 19 19000
+json 2 true
+
+for how in '--attach session' '--attach multi' --stack; do
+	it "every copying function and memset, every variant, batches: 23 of each ($how)"
+	# shellcheck disable=SC2086 # words
+	run env SIM_DEVICES=2 cudamemcpysize $how --memset -jc "$tmp/copies 23 >$tmp/want"
+	sort "$tmp/want" >"$tmp/sorted"
+	totals | diff "$tmp/sorted" - >"$tmp/diff" || no "$(tr '\n' ' ' <"$tmp/diff")"
+	[ "$(wc -l <"$tmp/want")" -eq 14 ] || no "the program fails"
+	whole
+	silent
+done
+
+it "a batch of more pieces than can be added up is said to be one"
+run cudamemcpysize -jc "$tmp/copies 0 512"
+group 1 default true 1 512
+silent
+run cudamemcpysize -jc "$tmp/copies 0 513"
+group 1 default true 1 512
+json 1 '.lost == 1'
+says "1 batches of copies were too long to add up: bytes are missing"
+
+it "memsets are not counted unless they are asked for"
+run cudamemcpysize -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
+json 1 '.direction == "HtoD" and .count == 7'
+json 1 true
+run cudamemcpysize --memset -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
+group 1 memset false 28 $((23 * 4096 + 5 * 64))
+json 2 true
+
+it "failed copies are counted apart, and move no bytes"
+run cudamemcpysize -jc "env SIM_FAIL=cuMemcpyHtoD_v2:3=1,cuMemcpyHtoD_v2:5=1 $bin/mem copy 23 4096 h2d"
+json 1 '.count == 21 and .failed == 2 and .bytes == 86016'
+whole
+run cudamemcpysize -c "env SIM_FAIL=cuMemcpyHtoD_v2=1 $bin/mem copy 23 4096 h2d"
+lines 1 '^HtoD, synchronous: 0 calls; 23 more failed$'
+run cudamemcpysize -kjc "env SIM_FAIL=cuMemcpyHtoD_v2:3=1 $bin/mem copy 23 4096 h2d"
+json 1 '.count == 22 and .failed == 1 and .min == 4096'
+
+it "smallest, largest, slots: 0 and 1 are in the first, 2 and 3 in the second"
+run cudamemcpysize -jc "$bin/mem copy 7 4096 h2d copy 5 4095 h2d copy 3 1 h2d copy 2 2 h2d copy 1 3 h2d"
+json 1 '.min == 1 and .max == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
+
+it "text and JSON say the same"
+run cudamemcpysize -c "$bin/mem copy 23 4096 h2d copy 7 100 h2d copyasync 19 1000 d2h"
+lines 1 '^HtoD, synchronous: 30 calls, 92\.7 KiB, 100 to 4096 bytes each, in [0-9.]+ .?s at [0-9.]+ MiB/s$'
+lines 1 '^DtoH, asynchronous: 19 calls, 18\.6 KiB, 1000 bytes each$'
+lines 2 '^     bytes               : count     distribution$'
+lines 1 '^      4096 -> 8191       : 23       \|\*{40}\|$'
+lines 1 '^        64 -> 127        : 7        \|\*{12} {28}\|$'
+lines 1 '^       512 -> 1023       : 19       \|\*{40}\|$'
+lines 1 '^      1024 -> 2047       : 0        \| {40}\|$'
+silent
+
+it "synchronous copies have their time and bandwidth, asynchronous ones have none"
+run cudamemcpysize -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+json 1 '.async == false and .total_ns >= 260000000 and .total_ns < 390000000 and .bytes_per_s > 35000000 and .bytes_per_s <= 52428800'
+json 1 '.async and .total_ns == null and .bytes_per_s == null'
+
+it "--time and --bandwidth: histograms of synchronous copies"
+run cudamemcpysize --time -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null'
+json 1 true
+run cudamemcpysize --bandwidth -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+json 1 '.hist_bytes_per_s == [[33554432,67108863,13]]'
+run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
+lines 1 '^        32 -> 63         : 13       \|\*{40}\|$'
+lines 1 '^     MiB/s  '
+fails 2 "--time and --bandwidth exclude each other" cudamemcpysize --time --bandwidth
+
+it "--direction and --min leave out the others, and what is nested in them"
+run cudamemcpysize --direction DtoH -jc "$bin/mem $every"
+json 2 '.direction == "DtoH" and .count == 23'
+json 2 true
+run cudamemcpysize --direction default -jc "$bin/mem $every"
+json 2 '.direction == "default" and .count == 23'
+json 2 true
+run cudamemcpysize -m 1k -jc "$bin/mem copy 23 1023 h2d copy 7 1024 h2d copy 5 1025 d2h"
+group 1 HtoD false 7 7168
+group 1 DtoH false 5 5125
+json 2 true
+fails 2 "--memset and --direction exclude each other" cudamemcpysize --memset --direction HtoD
+fails 2 "'up' is not one of" cudamemcpysize --direction up
+
+it "-P has each process apart, and they add up to the whole"
+run cudamemcpysize -Pjc "$bin/mem copy 23 4096 h2d forkexec '(' copy 7 100 h2d rename other copy 5 64 d2h ')'"
+json 1 '.direction == "HtoD" and .count == 23 and .comm == "mem" and .pid > 0'
+json 1 '.direction == "HtoD" and .count == 7'
+json 1 '.direction == "DtoH" and .count == 5'
+[ "$(jq -s 'map(.pid) | unique | length' "$tmp/out")" = 2 ] || no "not two processes"
+sum 35 .count
+run cudamemcpysize -Pc "$bin/mem rename 'a(b)' copy 23 4096 h2d"
+lines 1 '^pid [0-9]+ \(a\(b\)\), HtoD, synchronous: 23 calls'
+
+it "-k names the callers, one group each, most bytes first"
+run cudamemcpysize -kjc "$bin/mem copy 23 4096 h2d copy2d 7 10 10 h2d"
+json 2 '.direction == "HtoD"'
+jq -se '.[0].stack[0].sym == "do_copy" and .[1].stack[0].sym == "do_copy2d"' "$tmp/out" >/dev/null ||
+	no "not the callers"
+sum 30 .count
+whole
+run cudamemcpysize -kc "$bin/mem copy 23 4096 h2d"
+lines 1 '^        do_copy\+0x[0-9a-f]+ \(.*/mem\)$'
+lines 1 '^        main\+0x[0-9a-f]+ \(.*/mem\)$'
+
+it "-p: intervals hold what was new in each, and add up to the whole"
+program "$bin/mem" wait loop 29 '(' copy 23 4096 h2d sleep 100 ')' copy 11 64 d2h
+tool cudamemcpysize -jp "$pid" 1
+go
+wait "$tracer"
+rc=$?
+status 0
+sum $((29 * 23)) 'select(.direction == "HtoD").count'
+sum $((29 * 23 * 4096)) 'select(.direction == "HtoD").bytes'
+sum 11 'select(.direction == "DtoH").count'
+[ "$(jq -s 'map(.time) | unique | length' "$tmp/out")" -ge 3 ] || no "fewer than three reports"
+whole
+silent
+
+it "two intervals are two reports"
+run cudamemcpysize -p $$ -l "$lib/libcudart.so.13" 1 2
+lines 2 '^\[[0-9:]{8}\] no copies$'
+lines 2 ''
+status 0
+
+it "every process: those of ours among them"
+tool cudamemcpysize -Pj --layer driver -l "$lib/libcuda.so.1"
+"$bin/mem" copy 23 4096 h2d & one=$!
+"$bin/mem-static" copy 19 1000 d2h & two=$!
+wait $one $two
+stop
+status 0
+json 1 ".pid == $one and .direction == \"HtoD\" and .count == 23"
+json 1 ".pid == $two and .direction == \"DtoH\" and .count == 19"
+
+it "two threads' copies add up"
+run cudamemcpysize -jc "$bin/mem thread '(' copy 1009 64 h2d ')' thread '(' copy 1009 64 h2d ')' join"
+group 1 HtoD false 2018 $((2018 * 64))
+whole
+silent
+
+it "copies that failed before they reached the driver do not hide the next"
+run cudamemcpysize -jc "env SIM_FAIL=cudaMemcpy:*=1 $bin/mem copy 23 4096 h2d drvcopy 7 64 h2d"
+json 1 '.direction == "HtoD" and .failed == 23 and .count == 7'
+
+for program in kern kern-ptsz kern-static kern-legacy; do
+	it "programs built by nvcc: $program"
+	if [ -e "$bin/$program" ]; then
+		run cudamemcpysize -jc "$bin/$program"
+		group 1 HtoD false 11 $((11 * 4096))
+		json 1 true
+		silent
+	else
+		skip "there is no nvcc"
+	fi
+done
+
+it "the real runtime: without a driver each copy fails, and is said to"
+if [ -e "$bin/mem-real" ]; then
+	run cudamemcpysize -jc "$bin/mem-real copy 23 4096 h2d copyasync 7 64 d2h"
+	json 1 '.direction == "HtoD" and .async == false and .failed == 23 and .count == 0 and .min == null'
+	json 1 '.direction == "DtoH" and .async and .failed == 7'
+	silent
+else
+	skip "there is no libcudart"
+fi
+
+it "a name with escape sequences reaches no terminal as it is"
+# shellcheck disable=SC2016 # the command's shell expands it
+run cudamemcpysize -Pc "$bin/mem rename \"\$(printf '\\033[31mred')\" copy 23 64 h2d"
+lines 1 '^pid [0-9]+ \(\\x1b\[31mred\), HtoD'
+# shellcheck disable=SC2016
+run cudamemcpysize -Pjc "$bin/mem rename \"\$(printf '\\033[31mred')\" copy 23 64 h2d"
+json 1 '.comm == "\u001b[31mred"'
+! grep -q "$(printf '\033')" "$tmp/out" || no "an escape character"

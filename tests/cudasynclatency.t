@@ -1,0 +1,197 @@
+# shellcheck shell=sh
+
+slow=SIM_LATENCY_US=cuCtxSynchronize=20000
+spin=SIM_SPIN_US=cuCtxSynchronize=20000
+
+# waited COUNT FUNCTION: so many calls of 20 ms, the shortest below 25; a busy machine may keep
+# some waiting for longer
+waited() {
+	json 1 ".func == \"$2\" and .count == $1 and .min_ns >= 20000000 and .min_ns < 25000000 and
+		.total_ns >= $1 * 20000000 and .total_ns < $1 * 40000000"
+	json 1 ".func == \"$2\" and .hist[0][0] == 16777216"
+}
+
+# whole: histograms add up to their counts, and percentiles lie in order
+whole() {
+	jq -e -s 'map(select(.func)) | all((.hist | map(.[2]) | add) == .count and
+		.min_ns <= .p50_ns and .p50_ns <= .p95_ns and .p95_ns <= .p99_ns and .p99_ns <= .max_ns and
+		.total_ns >= .count * .min_ns and .total_ns <= .count * .max_ns)' "$tmp/out" >/dev/null ||
+		no "the numbers of a function do not fit"
+}
+
+for kind in session multi perf; do
+	it "--attach $kind sees 13 waits of 20 ms, and others apart"
+	run env $slow cudasynclatency --attach $kind --layer runtime -jc \
+		"$bin/mem sync 13 streamsync 7 eventsync 5"
+	status 0
+	waited 13 cudaDeviceSynchronize
+	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
+	json 1 '.func == "cudaEventSynchronize" and .count == 5'
+	json 3 .func
+	whole
+	silent
+done
+
+for program in mem mem-12 mem-static mem-dlopen; do
+	it "$program: a wait that goes through both layers is one"
+	load=
+	[ $program = mem-dlopen ] && load=load
+	run env $slow cudasynclatency -jc "$bin/$program $load sync 13 streamsync 7"
+	waited 13 cudaDeviceSynchronize
+	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
+	json 2 .func
+	whole
+	silent
+done
+
+for program in 'mem-stripped sync' 'mem-drv drvsync'; do
+	it "$program: waits are seen at the driver"
+	run env $slow cudasynclatency -jc "$bin/$program 13"
+	waited 13 cuCtxSynchronize
+	json 1 .func
+	silent
+done
+
+it "text and JSON say the same"
+run env $slow cudasynclatency -c "$bin/mem sync 13"
+lines 1 '^cudaDeviceSynchronize: 13 calls, [23][0-9.]+ ms in all, 2[0-9.]+ ms to [0-9.]+ ms, half within [0-9.]+ ms, 95 % within [0-9.]+ ms, 99 % within [0-9.]+ ms$'
+lines 1 '^     nsecs               : count     distribution$'
+lines 1 '^  16777216 -> 33554431   : 1[0-3] +\|\*{40}\|$'
+lines 1 '^thread [0-9]+ of pid [0-9]+ \(mem\) waited [23][0-9.]+ ms in 13 calls, [0-9.]+ % of [0-9.]+ ms$'
+silent
+
+it "percentiles lie in the slot of the true value, and between the smallest and the largest"
+run env SIM_LATENCY_US=cuCtxSynchronize:7=50000,cuCtxSynchronize:8=20000 cudasynclatency -jc \
+	"$bin/mem sync 100"
+json 1 '.count == 100 and .p50_ns < 1000000 and .p99_ns >= 16777216 and .p99_ns <= .max_ns and .max_ns >= 50000000'
+whole
+
+it "each thread has its share of the time"
+run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' sleep 260 join"
+json 1 '.waits == 13 and .share > 0.5 and .share <= 1 and .waited_ns >= 260000000 and .tid != .pid'
+json 1 .tid
+run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
+json 1 '.waits == 13 and .share > 0.5'
+json 1 '.waits == 7 and .share > 0.1 and .share < 1'
+json 1 '.func == "cudaDeviceSynchronize" and .count == 20'
+whole
+
+it "without -i copies and frees are no waits; with it each function is one of its own"
+words="sync 3 copy 23 4096 h2d copyasync 5 64 h2d malloc 7 100 free 7 host 5 100 hostfree 5 array 2 8 8 arrayfree 2 graph 1"
+run cudasynclatency -jc "$bin/mem $words"
+json 1 .func
+run cudasynclatency -ijc "$bin/mem $words"
+json 1 '.func == "cudaMemcpy" and .count == 23'
+json 1 '.func == "cudaFree" and .count == 7'
+json 1 '.func == "cudaMallocHost" and .count == 5'
+json 1 '.func == "cudaFreeHost" and .count == 5'
+json 1 '.func == "cudaFreeArray" and .count == 2'
+json 1 '.func == "cudaStreamDestroy" and .count == 1'
+json 1 '.func == "cudaDeviceSynchronize" and .count == 3'
+json 7 .func
+whole
+silent
+
+it "implicit waits of the driver API"
+run cudasynclatency -ijc "$bin/mem-drv drvmalloc 7 64 drvfree 7 drvhost 5 64 drvhostfree 5 drvcopy 3 64 d2h"
+json 1 '.func == "cuMemFree_v2" and .count == 9'
+json 1 '.func == "cuMemAllocHost_v2" or .func == "cuMemHostAlloc"'
+json 1 '.func == "cuMemFreeHost" and .count == 5'
+json 1 '.func == "cuMemcpyDtoH_v2" and .count == 3'
+json 4 .func
+
+it "-L adds launches"
+run cudasynclatency -Ljc "env SIM_LATENCY_US=cuLaunchKernel:2=20000 $bin/mem launch 503 sync 1"
+json 1 '.func == "cudaLaunchKernel" and .count == 503 and .max_ns >= 20000000'
+json 2 .func
+whole
+
+it "-P has each process apart, and they add up"
+run env $slow cudasynclatency -Pjc "$bin/mem sync 13 forkexec '(' sync 7 ')'"
+json 1 '.func and .comm == "mem" and .count == 13 and .pid > 0'
+json 1 '.func and .count == 7'
+[ "$(jq -s 'map(select(.func).pid) | unique | length' "$tmp/out")" = 2 ] || no "not two processes"
+sum 20 'select(.func).count'
+run env $slow cudasynclatency -Pc "$bin/mem sync 13"
+lines 1 '^pid [0-9]+ \(mem\), cudaDeviceSynchronize: 13 calls'
+
+it "-k says where the waits are, the longest first"
+run env $slow cudasynclatency -kjc "$bin/mem streamsync 7 sync 13"
+jq -se 'map(select(.func)) | .[0].stack[0].sym == "do_sync" and .[1].stack[0].sym == "do_streamsync"' \
+	"$tmp/out" >/dev/null || no "not the callers"
+waited 13 cudaDeviceSynchronize
+whole
+run env $slow cudasynclatency -kc "$bin/mem sync 13"
+lines 1 '^        do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
+
+for how in '' -k '--attach multi'; do
+	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
+	# shellcheck disable=SC2086 # words
+	run env $slow cudasynclatency -O $how -jc "$bin/mem sync 13"
+	json 1 '.func and .off_cpu_ns > 0.95 * .total_ns and .off_cpu_ns <= .total_ns'
+	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
+	waited 13 cudaDeviceSynchronize
+	silent
+	# shellcheck disable=SC2086 # words
+	run env $spin cudasynclatency -O $how -jc "$bin/mem sync 13"
+	json 1 '.func and .count == 13 and .off_cpu_ns < 0.5 * .total_ns'
+	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
+	silent
+done
+it "-O in text: what was off the CPU, below what was waited"
+run env $slow cudasynclatency -Oc "$bin/mem sync 13"
+lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
+lines 2 '^  16777216 -> 33554431   : 1[0-3] +\|\*{40}\|$'
+
+it "-p: intervals hold what was new in each, and add up to the whole"
+program env SIM_LATENCY_US=cuCtxSynchronize=10000 "$bin/mem" wait loop 131 '(' sync 1 streamsync 2 ')'
+until_true grep -q libcudart "/proc/$pid/maps"
+tool cudasynclatency -jp "$pid" 1
+go
+wait "$tracer"
+rc=$?
+status 0
+sum 131 'select(.func == "cudaDeviceSynchronize").count'
+sum 262 'select(.func == "cudaStreamSynchronize").count'
+sum 393 'select(.tid).waits'
+jq -es '(map(select(.func).total_ns) | add) == (map(select(.tid).waited_ns) | add)' "$tmp/out" >/dev/null ||
+	no "the threads' waits are not the functions'"
+[ "$(jq -s 'map(.time) | unique | length' "$tmp/out")" -ge 2 ] || no "one report only"
+whole
+silent
+
+it "every process: those of ours among them"
+tool env $slow cudasynclatency -Pj --layer driver -l "$lib/libcuda.so.1"
+env $slow "$bin/mem" sync 13 & one=$!
+env $slow "$bin/mem-static" sync 7 & two=$!
+wait $one $two
+stop
+status 0
+json 1 ".func and .pid == $one and .count == 13"
+json 1 ".func and .pid == $two and .count == 7"
+
+it "two intervals are two reports"
+run cudasynclatency -p $$ -l "$lib/libcudart.so.13" 1 2
+lines 2 '^no waits$'
+status 0
+
+it "a wait that fails was a wait"
+run cudasynclatency -jc "env SIM_FAIL=cuCtxSynchronize=700 $slow $bin/mem sync 13"
+waited 13 cudaDeviceSynchronize
+
+it "the real runtime: calls that fail for want of a driver are counted"
+if [ -e "$bin/mem-real" ]; then
+	run cudasynclatency -jc "$bin/mem-real sync 13 streamsync 7"
+	json 1 '.func == "cudaDeviceSynchronize" and .count == 13'
+	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
+	whole
+	silent
+else
+	skip "there is no libcudart"
+fi
+
+it "a name with escape sequences reaches no terminal as it is"
+# shellcheck disable=SC2016 # the command's shell expands it
+run cudasynclatency -Pc "$bin/mem rename \"\$(printf '\\033[31mred')\" sync 13"
+lines 1 '^pid [0-9]+ \(\\x1b\[31mred\), cudaDeviceSynchronize'
+lines 1 '^thread [0-9]+ of pid [0-9]+ \(\\x1b\[31mred\) waited'

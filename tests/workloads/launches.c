@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* launches WORD...: launches kernels in ways that mem has not, the words from left to right:
+ *   failed N     the runtime's launch of what is no kernel, which never reaches the driver
+ *   driver N     the driver's, of the same grid and block (3x2x1, 32x4x2), from this function
+ *   deeper N     the same from two functions further down
+ *   long N       the same of a kernel whose name has 4,001 characters
+ *   ugly N       the same of a kernel whose name has control characters and a quote
+ *   reuse N      the runtime's of a kernel, then 4 more of another with the same host function
+ *   rename NAME  of this process, %e in it becomes ESC
+ *   wait         prints "ready" and reads a line
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cuda_api.h"
+
+#define KEPT __attribute__((noinline, noclone))
+
+static __typeof__(&cuLaunchKernel) drv_launch;
+static __typeof__(&cuModuleGetFunction) drv_function;
+static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n";
+static CUmodule module;
+static CUfunction kernel;
+
+static CUfunction function(const char *name)
+{
+	CUfunction f = NULL;
+
+	if (drv_function(&f, module, name))
+		fprintf(stderr, "launches: no function\n");
+	return f;
+}
+
+static void driver(CUfunction f, int n)
+{
+	for (int i = 0; i < n; i++)
+		drv_launch(f, 3, 2, 1, 32, 4, 2, 0, NULL, NULL, NULL);
+}
+
+KEPT static void failed(int n)
+{
+	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
+
+	for (int i = 0; i < n; i++)
+		cudaLaunchKernel((const void *)(unsigned long)driver, grid, block, NULL, 0, NULL);
+}
+
+static void kernel_stub(void)
+{
+	__asm__ volatile("");
+}
+
+KEPT static void reuse(int n)
+{
+	extern void **__cudaRegisterFatBinary(void *);
+	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
+					   void *, void *, void *, int *);
+	static struct { int magic, version; const void *data; void *name; } binary = {
+		0x466243b1, 1, image, NULL
+	};
+	static const char *const names[] = { "_Z5firstv", "_Z6secondv" };
+	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
+	void **h = __cudaRegisterFatBinary(&binary);
+
+	for (int k = 0; k < 2; k++) {
+		__cudaRegisterFunction(h, (const char *)(unsigned long)kernel_stub, NULL, names[k], -1,
+				       NULL, NULL, NULL, NULL, NULL);
+		usleep(200000);	/* the tool is to hear of it */
+		for (int i = 0; i < n + 4 * k; i++)
+			cudaLaunchKernel((const void *)(unsigned long)kernel_stub, grid, block, NULL, 0,
+					 NULL);
+	}
+}
+
+/* a frame that leaves what was on the stack */
+KEPT static void deep(int n)
+{
+	char room[512];
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	driver(kernel, n);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+KEPT static void deeper(int n)
+{
+	deep(n);
+	__asm__ volatile("" ::: "memory");
+}
+
+static int start(void)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	__typeof__(&cuModuleLoadData) load;
+	void *p;
+
+	if (cudaMalloc(&p, 4096) || !lib ||
+	    !(*(void **)&drv_launch = dlsym(lib, "cuLaunchKernel")) ||
+	    !(*(void **)&drv_function = dlsym(lib, "cuModuleGetFunction")) ||
+	    !(*(void **)&load = dlsym(lib, "cuModuleLoadData")))
+		return 1;
+	return load(&module, image);
+}
+
+static void rename_to(const char *name)
+{
+	char comm[16];
+	int n = 0;
+
+	for (; *name && n < 15; name++) {
+		bool escape = !strncmp(name, "%e", 2);
+
+		comm[n++] = escape ? '\033' : *name;
+		name += escape;
+	}
+	comm[n] = 0;
+	prctl(PR_SET_NAME, comm);
+}
+
+int main(int argc, char **argv)
+{
+	char name[4002] = "a_kernel_whose_name_goes_on_";
+
+	if (start()) {
+		fprintf(stderr, "launches: no CUDA\n");
+		return 1;
+	}
+	memset(name + strlen(name), 'n', sizeof(name) - 1 - strlen(name));
+	kernel = function("_Z6directPfi");
+	for (int i = 1; i < argc; i++) {
+		int n = i + 1 < argc ? atoi(argv[i + 1]) : 0;
+
+		if (!strcmp(argv[i], "wait")) {
+			puts("ready");
+			fflush(stdout);
+			getchar();
+			continue;
+		}
+		if (!strcmp(argv[i], "failed"))
+			failed(n);
+		else if (!strcmp(argv[i], "driver"))
+			driver(kernel, n);
+		else if (!strcmp(argv[i], "deeper"))
+			deeper(n);
+		else if (!strcmp(argv[i], "long"))
+			driver(function(name), n);
+		else if (!strcmp(argv[i], "ugly"))
+			driver(function("ugly\033[31m\n\"kernel"), n);
+		else if (!strcmp(argv[i], "reuse"))
+			reuse(n);
+		else if (!strcmp(argv[i], "rename") && i + 1 < argc)
+			rename_to(argv[i + 1]);
+		else
+			return 2;
+		i++;
+	}
+	return 0;
+}

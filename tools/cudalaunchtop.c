@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudalaunchtop - show which CUDA kernels are launched how often, by name */
+#include <errno.h>
+#include <unistd.h>
+#include "cuda_fn.h"
+#include "die.h"
+#include "events.h"
+#include "launch_view.h"
+#include "syms.h"
+#include "target.h"
+#include "top_screen.h"
+#include "cudalaunchtop.skel.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]]",
+	.what = "Show which CUDA kernels are launched how often, by name: on a terminal live, each\n"
+		"interval (1 second) in place; else in blocks, each interval (none) and at the end.",
+	.examples =
+	"  cudalaunchtop                       # every process, live\n"
+	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
+	"  cudalaunchtop -bc './train 10'      # what the command launched\n"
+	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
+	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n",
+};
+
+static struct launch_view view;
+
+static void report(void *ctx)
+{
+	(void)ctx;
+	if (screen_is_open())
+		launch_view_update(&view);
+	else
+		launch_view_report(&view, false);
+}
+
+static bool tick(void *ctx)
+{
+	(void)ctx;
+	return !screen_is_open() || launch_view_keys(&view);
+}
+
+int main(int argc, char **argv)
+{
+	struct events events = { .record = launches_record, .report = report, .tick = tick };
+	struct target target = TARGET_INIT;
+	bool batch = false, live;
+	const struct opt opts[] = {
+		OPT_TARGET(&target),
+		OPT_FLAG('b', "batch", &batch, "blocks of text also on a terminal"),
+		OPT_FLAG('P', "per-process", &view.by_process, "by process, not by kernel"),
+		OPT_FLAG('k', "stack", &view.stacks, "by call site too, with call stacks"),
+		OPT_FLAG('f', "full", &view.full, "kernel names with parameters"),
+		OPT_FLAG('x', "failed", &view.failed, "count failed launches: needs return probes"),
+		OPT_NUM('r', "rows", "ROWS", &view.rows, 1, "at most so many; default: 20, JSON and live all"),
+		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &view.sort, "what comes first; default: launches"),
+		OPT_END
+	};
+	struct cudalaunchtop_bpf *skel;
+	int status;
+
+	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
+	if (view.by_process && view.stacks)
+		opt_bad("--per-process and --stack exclude each other");
+	target_init(&target);
+	syms_init();
+	attach_returns(1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0));
+
+	skel = cudalaunchtop_bpf__open();
+	if (!skel)
+		die(errno, "cannot open the BPF programs");
+	skel->rodata->launch_failures = view.failed;
+	skel->rodata->launch_stacks = view.stacks;
+	target_prepare(&target, skel->obj);
+	if (cudalaunchtop_bpf__load(skel))
+		die(errno, "cannot load the BPF programs");
+	if (cudalaunchtop_bpf__attach(skel))
+		die(errno, "cannot attach to the ends of processes");
+	launches_init(bpf_map__fd(skel->maps.counts), target.pid_list || target.command);
+	target_attach(&target, 1 << CUDA_LAUNCH | 1 << CUDA_NAME);
+
+	syms_each(launches_look);
+
+	launch_view_start(&view);
+	view.who = target.pid_list ? xprintf("pid %s", target.pid_list) :
+		   xstrdup(target.command ? target.command : "all processes");
+	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
+		events.interval = 1;
+	live = !batch && !target.json && screen_open();
+	events.ring = skel->maps.events;
+	events.lost = skel->bss->lost;
+	status = events_run(&target, &events);
+	screen_close();
+	if (live || !events.counted_out)
+		launch_view_report(&view, live || !events.interval);
+	status = target_finish(&target, status);
+	events_lost(&events);
+	cudalaunchtop_bpf__destroy(skel);
+	return status;
+}

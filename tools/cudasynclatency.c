@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudasynclatency - show how long threads wait for the GPU, as histograms */
+#include <errno.h>
+#include <stdio.h>
+#include "cudasynclatency.h"
+#include "cuda_fn.h"
+#include "die.h"
+#include "escape.h"
+#include "events.h"
+#include "groups.h"
+#include "hist.h"
+#include "leak.h"
+#include "out.h"
+#include "syms.h"
+#include "target.h"
+#include "cudasynclatency.skel.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]]",
+	.what = "Show how long threads wait for the GPU, by function, as histograms, and the share of its\n"
+		"time that each thread waited: every interval what is new in it, and at the end.",
+	.examples =
+	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
+	"  cudasynclatency -i -P 5             # hidden waits too, by process, every 5 seconds\n"
+	"  cudasynclatency -k -p 181 -d 10     # where are the waits, for 10 seconds\n"
+	"  cudasynclatency -O -jc './train 10' # do they sleep or spin, as JSON lines\n",
+};
+
+struct row {
+	unsigned long long time, count, total, min, max, p50, p95, p99, off;
+	int pid, tid;
+	const char *comm, *func;
+	const unsigned long long *slots, *off_slots;
+	const struct stack *stack;
+	double share;
+};
+
+#define AT(f) offsetof(struct row, f)
+enum { PID = 1, COMM, HIST = 11, OFF, OFF_HIST, STACK };
+static struct field fields[] = {	/* the text is show()'s */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
+	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "func", NULL, 0, OUT_STR, AT(func) },
+	{ "count", NULL, 0, OUT_UINT, AT(count) },
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
+	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },
+	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(p50) },
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(p95) },
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(p99) },
+	[HIST] = { "hist", NULL, 0, OUT_HIST, AT(slots) },
+	[OFF] = { "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
+	[OFF_HIST] = { "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+static const struct field of_thread[] = {
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "waits", NULL, 0, OUT_UINT, AT(count) },
+	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },
+	{ "share", NULL, 0, OUT_REAL, AT(share) },
+	{ 0 }
+};
+
+enum { THREADS_SHOWN = 10 };
+
+static struct {
+	bool implicit, launches, pids, stacks, off_cpu;
+	unsigned long long since;	/* of this report */
+	struct row *threads;
+	size_t nthreads;
+	struct cudasynclatency_bpf *skel;
+} waits;
+
+static void show(const struct row *r)
+{
+	if (out_is_json()) {
+		out_row(fields, r);
+		return;
+	}
+	if (waits.pids) {
+		printf("pid %d (", r->pid);
+		escape_text(stdout, r->comm);
+		printf("), ");
+	}
+	printf("%s: %llu call%s, %s in all, ", r->func, r->count, r->count == 1 ? "" : "s",
+	       out_ns(r->total));
+	printf("%s to %s, ", out_ns(r->min), out_ns(r->max));
+	printf("half within %s, 95 %% within %s, 99 %% within %s\n", out_ns(r->p50), out_ns(r->p95),
+	       out_ns(r->p99));
+	hist_text(r->slots, "nsecs", 0);
+	if (waits.off_cpu) {
+		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
+		       r->total ? 100.0 * r->off / r->total : 0);
+		hist_text(r->off_slots, "nsecs", 0);
+	}
+	if (waits.stacks)
+		stack_text(r->stack);
+	putchar('\n');
+}
+
+static void report_groups(unsigned long long now)
+{
+	static const unsigned long long none[HIST_SLOTS];
+	struct group **list;
+	size_t n;
+
+	list = groups_sorted(true, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct group *g = list[i], *off = group_part(g, WAIT_OFF_CPU);
+		struct row r = {
+			.time = now, .count = g->count, .total = g->sum, .min = g->least, .max = g->most,
+			.p50 = hist_percentile(g->slots, 50, g->least, g->most),
+			.p95 = hist_percentile(g->slots, 95, g->least, g->most),
+			.p99 = hist_percentile(g->slots, 99, g->least, g->most),
+			.off = g->ns, .pid = g->key.pid, .comm = g->comm, .slots = g->slots,
+			.off_slots = off ? off->slots : none, .func = cuda_fns[g->key.what].name,
+			.stack = g->key.stack,
+		};
+
+		show(&r);
+	}
+	if (!n && !out_is_json())
+		puts("no waits");
+	free(list);
+}
+
+static void take_thread(const void *key, const void *value)
+{
+	const struct tally_thread_key *k = key;
+	const struct tally_thread *t = value;
+
+	waits.threads = xrealloc(waits.threads, waits.nthreads + 1, sizeof(*waits.threads));
+	waits.threads[waits.nthreads++] = (struct row){
+		.count = t->count, .total = t->ns, .pid = k->pid, .tid = k->tid,
+		.comm = xstrdup(t->comm),
+	};
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+
+	return p->total == q->total ? p->tid - q->tid : p->total < q->total ? 1 : -1;
+}
+
+static void report_threads(unsigned long long now)
+{
+	double time = now - waits.since;
+
+	if (waits.nthreads)
+		qsort(waits.threads, waits.nthreads, sizeof(*waits.threads), longest_first);
+	for (size_t i = 0; i < waits.nthreads; i++) {
+		struct row *r = &waits.threads[i];
+
+		r->time = now;
+		r->share = r->total / time;
+		if (out_is_json()) {
+			out_row(of_thread, r);
+		} else if (i < THREADS_SHOWN) {
+			printf("thread %d of pid %d (", r->tid, r->pid);
+			escape_text(stdout, r->comm);
+			printf(") waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count,
+			       r->count == 1 ? "" : "s", 100 * r->share, out_ns(time));
+		}
+		free((char *)r->comm);
+	}
+	if (waits.nthreads > THREADS_SHOWN && !out_is_json())
+		printf("... and %zu more threads\n", waits.nthreads - THREADS_SHOWN);
+	if (!out_is_json())
+		putchar('\n');
+	waits.nthreads = 0;
+}
+
+static void report(void *ctx)
+{
+	unsigned int epoch = groups_flip(&waits.skel->bss->tally_epoch);
+	unsigned long long now = leak_now();
+
+	(void)ctx;
+	groups_collect(waits.skel->maps.tallies, epoch);
+	groups_drain(waits.skel->maps.waiting, epoch, take_thread);
+	if (!out_is_json())
+		printf("[%s]\n", out_clock());
+	report_groups(now);
+	report_threads(now);
+	groups_clear();
+	waits.since = now;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct tally_record *r = data;
+
+	(void)ctx, (void)size;
+	groups_record(r);
+	if (waits.off_cpu && r->key.what != TALLY_GONE)
+		group_add(group_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct events events = { .record = on_record, .report = report };
+	struct target target = TARGET_INIT;
+	const struct opt opts[] = {
+		OPT_TARGET(&target),
+		OPT_FLAG('P', "per-process", &waits.pids, "each process apart"),
+		OPT_FLAG('k', "stack", &waits.stacks, "each call stack apart, the longest waits first"),
+		OPT_FLAG('i', "implicit", &waits.implicit, "functions that wait on the side: copies, cudaFree, ..."),
+		OPT_FLAG('L', "launches", &waits.launches, "kernel launches, which wait where the queue is full"),
+		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "how much of it the thread was off the CPU"),
+		OPT_END
+	};
+	int status;
+
+	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
+	target_init(&target);
+	fields[PID].key = waits.pids ? "pid" : NULL;
+	fields[COMM].key = waits.pids ? "comm" : NULL;
+	fields[OFF].key = waits.off_cpu ? "off_cpu_ns" : NULL;
+	fields[OFF_HIST].key = waits.off_cpu ? "hist_off_cpu" : NULL;
+	fields[STACK].key = waits.stacks ? "stack" : NULL;
+	if (waits.stacks)
+		syms_init();
+
+	waits.skel = cudasynclatency_bpf__open();
+	if (!waits.skel)
+		die(errno, "cannot open the BPF programs");
+	waits.skel->rodata->tally_stacks = waits.stacks;
+	waits.skel->rodata->tally_pids = waits.pids;
+	waits.skel->rodata->wait_off_cpu = waits.off_cpu;
+	bpf_program__set_autoload(waits.skel->progs.wait_switch, waits.off_cpu);
+	groups_prepare(waits.skel->obj, waits.stacks);
+	target_prepare(&target, waits.skel->obj);
+	if (cudasynclatency_bpf__load(waits.skel))
+		die(errno, "cannot load the BPF programs");
+	if (cudasynclatency_bpf__attach(waits.skel))
+		die(errno, "cannot attach to the scheduler or the ends of processes");
+	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
+		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
+
+	waits.since = leak_now();
+	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
+	events.lost = waits.skel->bss->lost;
+	status = events_run(&target, &events);
+	if (!events.counted_out)
+		report(NULL);
+	status = target_finish(&target, status);
+	events_lost(&events);
+	cudasynclatency_bpf__destroy(waits.skel);
+	return status;
+}

@@ -40,6 +40,25 @@ static __always_inline void lose(enum lost why)
 	__sync_fetch_and_add(&lost[why], 1);
 }
 
+/* A word of the program's memory; 0, and counted as lost, if it cannot be read. */
+static __always_inline __u64 read_u64(__u64 at)
+{
+	__u64 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+static __always_inline __u32 read_u32(__u64 at)
+{
+	__u32 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
 /* The id of the function that this probe is in; CUDA_ID_MAX if the cookie is none. */
 static __always_inline __u64 cuda_id(void *ctx)
 {
@@ -70,16 +89,20 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
+/* Is it the last thread of its process that ends here? */
+static __always_inline bool process_ends(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, signal, live.counter) == 0;
+}
+
 /* Argument number pos of cuda_args, at the entry; 0 if the function has none such. */
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
-	__u64 v = 0;
-
 	if (pos <= 6)
 		return call->args[pos & 7];
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)(call->sp + 8 * (pos - 6))))
-		lose(LOST_READ);
-	return v;
+	return read_u64(call->sp + 8 * (pos - 6));
 }
 
 /* True while the call in flight has not returned.  A call that is left by longjmp() or an
@@ -109,7 +132,7 @@ static __always_inline bool call_is_alive(const struct call *call, __u64 sp, __u
  * NULL if this call is part of one that is already counted. */
 static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
 {
-	__u64 sp = PT_REGS_SP(ctx), caller = 0;
+	__u64 sp = PT_REGS_SP(ctx), caller;
 	struct thread *t;
 
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
@@ -118,8 +141,7 @@ static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
 		lose(LOST_THREAD);
 		return NULL;
 	}
-	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
-		lose(LOST_READ);
+	caller = read_u64(sp);
 	if (t->call.sp) {
 		if (call_is_alive(&t->call, sp, caller)) {
 			CUDA_NESTED(ctx, t, id);

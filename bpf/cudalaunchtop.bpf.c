@@ -48,6 +48,9 @@ struct thread_data {
 };
 
 #include "cuda.bpf.h"
+/* a program names thousands of kernels at once when it starts */
+#define RECORDS_BYTES (8 * 1024 * 1024)
+#include "records.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
@@ -68,11 +71,6 @@ struct {
 	__type(value, struct launch_count);
 } counts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 * 1024 * 1024);
-} events SEC(".maps");
-
 /* Process id to program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -81,22 +79,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } programs SEC(".maps");
-
-static __always_inline __u64 wakeup(bool now)
-{
-	if (now || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > 64 * 1024)
-		return BPF_RB_FORCE_WAKEUP;
-	return BPF_RB_NO_WAKEUP;
-}
-
-static __always_inline __u64 read_u64(__u64 at)
-{
-	__u64 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
 
 static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 subject, __u64 object)
 {
@@ -113,7 +95,7 @@ static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 sub
 	e->subject = subject;
 	e->object = object;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	bpf_ringbuf_submit(e, wakeup(true));
+	bpf_ringbuf_submit(e, records_wakeup(true));
 }
 
 /* Its string is in memory that may not be paged in: then the reader is to try.  The reader
@@ -143,7 +125,7 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	e->head.subject = subject;
 	e->head.object = at;
 	bpf_get_current_comm(e->head.comm, sizeof(e->head.comm));
-	bpf_ringbuf_submit(e, wakeup(n <= 0));
+	bpf_ringbuf_submit(e, records_wakeup(n <= 0));
 	return true;
 }
 
@@ -494,8 +476,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		lose(LOST_THREAD);
 		return false;
 	}
-	if (bpf_probe_read_user(&caller, sizeof(caller), (void *)sp))
-		lose(LOST_READ);
+	caller = read_u64(sp);
 	t->call.sp = sp;
 	t->call.args[1] = PT_REGS_PARM1(ctx);
 	t->call.args[2] = PT_REGS_PARM2(ctx);
@@ -572,10 +553,7 @@ static __always_inline void end_program(__u32 pid, enum launch_what what)
 
 SEC("raw_tp/sched_process_exit") int launch_exit(void *ctx)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	/* not each thread's end: the last one's */
-	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (process_ends())
 		end_program(bpf_get_current_pid_tgid() >> 32, LAUNCH_ENDED);
 	return 0;
 }

@@ -40,15 +40,6 @@ static __always_inline __u64 piece(__u64 at, bool flat)
 	return words[0] * words[1] * words[2];
 }
 
-static __always_inline __u64 word(__u64 at)
-{
-	__u64 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
-
 /* The sum of n pieces: sizes, or structs of step bytes with a width, height and depth. */
 static __always_inline __u64 pieces(__u64 at, __u64 n, __u64 step, bool sizes)
 {
@@ -59,7 +50,7 @@ static __always_inline __u64 pieces(__u64 at, __u64 n, __u64 step, bool sizes)
 	for (__u32 i = 0; i < PIECES; i++) {
 		if (i >= n)
 			break;
-		bytes += sizes ? word(at) : piece(at, false);
+		bytes += sizes ? read_u64(at) : piece(at, false);
 		at += step;
 	}
 	return bytes;
@@ -101,15 +92,6 @@ static __always_inline __u32 direction_of_kind(__u32 kind)
 	return CUDA_DEFAULT;
 }
 
-static __always_inline __u32 read_u32(__u64 at)
-{
-	__u32 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
-
 /* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, tells nothing. */
 static __always_inline __u32 direction_of_types(__u32 src, __u32 dst)
 {
@@ -139,9 +121,9 @@ static __always_inline __u32 direction_of(const struct cuda_args *row, __u64 kin
 static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 {
 	if (row->size_at == 128 && row->kind_at)
-		return word(params) || word(params + 64);
+		return read_u64(params) || read_u64(params + 64);
 	if (row->size_at == 144)
-		return word(params) || word(params + 72);
+		return read_u64(params) || read_u64(params + 72);
 	return false;
 }
 

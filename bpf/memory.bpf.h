@@ -24,6 +24,8 @@ struct thread_data {
 };
 
 #include "cuda.bpf.h"
+#include "processes.bpf.h"
+#include "records.bpf.h"
 
 /* Set by the tool. */
 const volatile bool memory_stacks;	/* user call stacks of successful allocations */
@@ -32,37 +34,6 @@ const volatile __u32 memory_sample = 1;	/* one allocation in so many */
 const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are of interest too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 * 1024 * 1024);
-} events SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, char);
-} processes SEC(".maps");
-
-/* Waking the reader at every record would double its cost: the reader looks every 10 ms by
- * itself, and is woken when much has piled up. */
-static __always_inline __u64 memory_wakeup(bool now)
-{
-	if (now || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > 64 * 1024)
-		return BPF_RB_FORCE_WAKEUP;
-	return BPF_RB_NO_WAKEUP;
-}
-
-static __always_inline __u64 read_u64(__u64 at)
-{
-	__u64 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
 
 /* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
 static __always_inline __u64 rt_element(__u64 desc)
@@ -235,7 +206,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct memory_event *e = &t->data.event;
 	const __u64 head = offsetof(struct memory_event, stack);
-	bool stack, first = !t->data.known;
+	bool stack, first;
 	long n = 0;
 
 	if (!memory_record(ctx, t, e)) {
@@ -243,13 +214,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 		return;
 	}
 	t->call.sp = 0;
-	if (first) {
-		char yes = 1;
-
-		t->data.known = true;
-		if (bpf_map_update_elem(&processes, &e->pid, &yes, BPF_ANY))
-			lose(LOST_PROCESS);
-	}
+	first = process_is_new(&t->data.known, e->pid);
 	stack = memory_stacks && (memory_stacks_all ||
 				  (!e->ret && e->id < CUDA_ID_MAX &&
 				   cuda_classes[e->id] == CUDA_ALLOC));
@@ -259,7 +224,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 			n = 0;
 		e->frames = (__u64)n / 8;
 	}
-	if (bpf_ringbuf_output(&events, e, head + n, memory_wakeup(first)))
+	if (bpf_ringbuf_output(&events, e, head + n, records_wakeup(first)))
 		lose(LOST_RECORD);
 }
 
@@ -284,11 +249,9 @@ static __always_inline void memory_process(__u32 pid, __u16 id)
 
 SEC("raw_tp/sched_process_exit") int memory_exit(void *ctx)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 
-	/* not each thread's end: the last one's */
-	if (BPF_CORE_READ(task, signal, live.counter) == 0 && !bpf_map_delete_elem(&processes, &pid))
+	if (process_ends() && !bpf_map_delete_elem(&processes, &pid))
 		memory_process(pid, MEMORY_EXIT);
 	return 0;
 }

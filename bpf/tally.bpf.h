@@ -4,6 +4,8 @@
  * tool whose struct thread_data has a struct tally_state tally. */
 #ifndef TALLY_BPF_H
 #define TALLY_BPF_H
+#include "processes.bpf.h"
+#include "records.bpf.h"
 #include "tally.h"
 
 /* Set by the tool. */
@@ -22,20 +24,6 @@ struct {
 	__type(key, struct tally_key);
 	__type(value, struct tally);
 } tallies SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 * 1024 * 1024);
-} events SEC(".maps");
-
-/* those that sent a record */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, char);
-} processes SEC(".maps");
 
 static const struct tally tally_none;
 
@@ -91,15 +79,13 @@ static __always_inline void tally_add(const struct tally_key *key, __u64 value, 
 	tally_raise(&s->most, value);
 }
 
-/* As in memory.bpf.h: the reader looks every 10 ms, and is woken when much has piled up. */
 static __always_inline void tally_send(struct pt_regs *ctx, struct tally_state *state,
 				       const struct tally_key *key, __u64 value, __u64 ns,
 				       __u64 shown, bool failed)
 {
 	const __u64 head = offsetof(struct tally_record, stack);
 	struct tally_record *r = &state->record;
-	bool first = !state->known;
-	__u64 flags = BPF_RB_NO_WAKEUP;
+	bool first;
 	long n;
 
 	r->key = *key;
@@ -113,16 +99,8 @@ static __always_inline void tally_send(struct pt_regs *ctx, struct tally_state *
 	if (n < 0 || n > (long)sizeof(r->stack))
 		n = 0;
 	r->frames = (__u64)n / 8;
-	if (first) {
-		char yes = 1;
-
-		state->known = true;
-		if (bpf_map_update_elem(&processes, &r->pid, &yes, BPF_ANY))
-			lose(LOST_PROCESS);
-	}
-	if (first || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > 64 * 1024)
-		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(&events, r, head + n, flags))
+	first = process_is_new(&state->known, r->pid);
+	if (bpf_ringbuf_output(&events, r, head + n, records_wakeup(first)))
 		lose(LOST_RECORD);
 }
 
@@ -156,10 +134,7 @@ static __always_inline void tally_gone(void)
 /* These two are wanted with records only: stacks have their names from the mappings. */
 SEC("raw_tp/sched_process_exit") int tally_exit(void *ctx)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	/* not each thread's end: the last one's */
-	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (process_ends())
 		tally_gone();
 	return 0;
 }

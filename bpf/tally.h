@@ -2,6 +2,7 @@
 /* Calls counted in groups, with a histogram each: what probes keep and send. */
 #ifndef TALLY_H
 #define TALLY_H
+#include <stdbool.h>
 
 enum { TALLY_SLOTS = 64 /* powers of two: slot n counts values with n + 1 binary digits */,
        TALLY_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
@@ -37,7 +38,7 @@ struct tally_record {
 
 /* What a thread keeps for its records. */
 struct tally_state {
-	unsigned char known;	/* its process is in processes */
+	bool known;	/* its process is in processes */
 	struct tally_record record;
 };
 

@@ -357,7 +357,7 @@ void stack_json(const struct stack *s)
 }
 
 /* ';' and line ends separate frames and stacks there */
-static void folded_name(const char *s)
+void stack_folded_name(const char *s)
 {
 	char part[256];
 	size_t n;
@@ -385,7 +385,7 @@ void stack_folded(const struct stack *s)
 		const char *sym = name_of(&s->frames[i], &off);
 
 		if (sym)
-			folded_name(sym);
+			stack_folded_name(sym);
 		else
 			fputs("[unknown]", stdout);
 		if (i)

@@ -43,4 +43,7 @@ void stack_text(const struct stack *s);
 void stack_json(const struct stack *s);
 void stack_folded(const struct stack *s);
 
+/* A name in such a line: what has a meaning there is replaced. */
+void stack_folded_name(const char *s);
+
 #endif

@@ -128,19 +128,34 @@ static __always_inline bool call_is_alive(const struct call *call, __u64 sp, __u
 #define CUDA_NESTED(ctx, t, id) ((void)0)
 #endif
 
-/* To be called at the entry: the thread, with all of its new call but the data set;
- * NULL if this call is part of one that is already counted. */
+/* The calling thread's state, made the first time. */
+static __always_inline struct thread *thread_here(void)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
+						BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		lose(LOST_THREAD);
+	return t;
+}
+
+static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)
+{
+	call->args[1] = PT_REGS_PARM1(ctx);
+	call->args[2] = PT_REGS_PARM2(ctx);
+	call->args[3] = PT_REGS_PARM3(ctx);
+	call->args[4] = PT_REGS_PARM4(ctx);
+	call->args[5] = PT_REGS_PARM5(ctx);
+	call->args[6] = ctx->r9;
+}
+
 static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
 {
 	__u64 sp = PT_REGS_SP(ctx), caller;
-	struct thread *t;
+	struct thread *t = thread_here();
 
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
-				 BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t) {
-		lose(LOST_THREAD);
+	if (!t)
 		return NULL;
-	}
 	caller = read_u64(sp);
 	if (t->call.sp) {
 		if (call_is_alive(&t->call, sp, caller)) {
@@ -152,13 +167,28 @@ static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
 	t->call.sp = sp;
 	t->call.caller = caller;
 	t->call.id = id;
-	t->call.args[1] = PT_REGS_PARM1(ctx);
-	t->call.args[2] = PT_REGS_PARM2(ctx);
-	t->call.args[3] = PT_REGS_PARM3(ctx);
-	t->call.args[4] = PT_REGS_PARM4(ctx);
-	t->call.args[5] = PT_REGS_PARM5(ctx);
-	t->call.args[6] = ctx->r9;
+	keep_arguments(&t->call, ctx);
 	t->call.start = bpf_ktime_get_ns();
+	return t;
+}
+
+/* To be called at the entry: the thread, with all of its new call but the data set, and the
+ * id of the function, good as an index; NULL if this call is part of one that is already
+ * counted. */
+static __always_inline struct thread *call_enter(struct pt_regs *ctx, __u64 *id)
+{
+	__u64 which = cuda_id(ctx);
+	struct thread *t;
+
+	if (which >= CUDA_ID_MAX)
+		return NULL;
+	t = call_begin(ctx, which);
+	if (!t)
+		return NULL;
+	barrier_var(which);	/* the verifier wants the value that is used to be the one checked */
+	if (which >= CUDA_ID_MAX)
+		return NULL;
+	*id = which;
 	return t;
 }
 

@@ -470,20 +470,12 @@ static __always_inline bool enter(struct pt_regs *ctx)
 
 	if (id >= CUDA_ID_MAX)
 		return false;
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
-				 BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t) {
-		lose(LOST_THREAD);
+	t = thread_here();
+	if (!t)
 		return false;
-	}
 	caller = read_u64(sp);
 	t->call.sp = sp;
-	t->call.args[1] = PT_REGS_PARM1(ctx);
-	t->call.args[2] = PT_REGS_PARM2(ctx);
-	t->call.args[3] = PT_REGS_PARM3(ctx);
-	t->call.args[4] = PT_REGS_PARM4(ctx);
-	t->call.args[5] = PT_REGS_PARM5(ctx);
-	t->call.args[6] = ctx->r9;
+	keep_arguments(&t->call, ctx);
 	barrier_var(id);
 	if (id >= CUDA_ID_MAX)
 		return false;

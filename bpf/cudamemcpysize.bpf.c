@@ -129,17 +129,12 @@ static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 
 static __always_inline bool copy_enter(struct pt_regs *ctx)
 {
-	__u64 id = cuda_id(ctx), params;
+	__u64 id, params;
 	const struct cuda_args *row;
 	struct thread *t;
 
-	if (id >= CUDA_ID_MAX)
-		return false;
-	t = call_begin(ctx, id);
+	t = call_enter(ctx, &id);
 	if (!t)
-		return false;
-	barrier_var(id);
-	if (id >= CUDA_ID_MAX)
 		return false;
 	row = &cuda_rows[id];
 	t->call.data.size = copy_size(&t->call, row);

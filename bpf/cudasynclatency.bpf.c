@@ -53,12 +53,10 @@ static __always_inline void came_back(struct thread *t, struct task_struct *task
 
 static __always_inline bool wait_enter(struct pt_regs *ctx)
 {
-	__u64 id = cuda_id(ctx);
+	__u64 id;
 	struct thread *t;
 
-	if (id >= CUDA_ID_MAX)
-		return false;
-	t = call_begin(ctx, id);
+	t = call_enter(ctx, &id);
 	if (!t)
 		return false;
 	t->data.off_since = t->data.off_ns = 0;

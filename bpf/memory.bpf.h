@@ -133,16 +133,11 @@ static __always_inline void memory_arguments(struct call *call, const struct cud
 
 static __always_inline bool memory_enter(struct pt_regs *ctx)
 {
-	__u64 id = cuda_id(ctx);
+	__u64 id;
 	struct thread *t;
 
-	if (id >= CUDA_ID_MAX)
-		return false;
-	t = call_begin(ctx, id);
+	t = call_enter(ctx, &id);
 	if (!t)
-		return false;
-	barrier_var(id);
-	if (id >= CUDA_ID_MAX)
 		return false;
 	memory_arguments(&t->call, &cuda_rows[id]);
 	return true;

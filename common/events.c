@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <bpf/libbpf.h>
+#include "clock.h"
 #include "die.h"
 #include "events.h"
 #include "out.h"
@@ -13,20 +13,13 @@
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
+static const double NS_PER_S = 1e9;	/* no duration is too long for it */
 
 static volatile sig_atomic_t stop;
 
 static void on_signal(int sig)
 {
 	stop = sig;
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
 static void catch_signals(void)
@@ -40,7 +33,8 @@ static void catch_signals(void)
 
 int events_run(struct target *t, struct events *e)
 {
-	double end = t->duration ? now() + t->duration : 0, next = now() + e->interval;
+	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
+	double next = clock_ns() + e->interval * NS_PER_S;
 	struct ring_buffer *rb = NULL;
 	long reports = 0;
 	bool last = false;
@@ -52,16 +46,16 @@ int events_run(struct target *t, struct events *e)
 		die(errno, "cannot read records");
 	catch_signals();
 	while (!last) {
-		last = stop || target_ended(t) || (end && now() >= end);
+		last = stop || target_ended(t) || (end && clock_ns() >= end);
 		err = watch_poll(rb, last ? 0 : POLL_MS);
 		if (err)
 			die(err, "cannot read records");
 		target_tick(t);
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
-		if (e->interval && !last && now() >= next) {
+		if (e->interval && !last && clock_ns() >= next) {
 			e->report(e->ctx);
-			next += e->interval;
+			next += e->interval * NS_PER_S;
 			last = e->counted_out = ++reports == e->count;
 		}
 		last |= !out_flush();

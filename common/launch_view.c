@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "cudalaunchtop.h"
 #include "die.h"
 #include "escape.h"
@@ -39,14 +39,6 @@ static struct field fields[] = {	/* the text is launch_text()'s */
 };
 
 static const struct launch_view *sorting;
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static unsigned long long product(const unsigned *d)
 {
@@ -214,13 +206,13 @@ void launch_measure(struct launch_view *v, bool whole)
 	unsigned long long then = whole ? v->began : v->counted;
 
 	launches_count();
-	v->counted = now();
+	v->counted = clock_ns();
 	v->interval = (v->counted - then) / 1e9;
 }
 
 void launch_view_start(struct launch_view *v)
 {
-	v->began = v->counted = now();
+	v->began = v->counted = clock_ns();
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "leak.h"
 
 struct index {			/* of a group, by what its allocations have in common */
@@ -15,14 +14,6 @@ struct gathering {
 	size_t n, room;
 	struct index *indexes;
 };
-
-unsigned long long leak_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static struct leak_group *new_group(struct gathering *g, const struct holder *h,
 				    const struct live *l)

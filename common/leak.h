@@ -25,7 +25,4 @@ struct leak_group {
  * array is the caller's to free(); it is good until the next record. */
 struct leak_group *leak_groups(const struct holder *only, const struct leak_options *o, size_t *n);
 
-/* CLOCK_MONOTONIC in ns, as the records have it. */
-unsigned long long leak_now(void);
-
 #endif

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "demangle.h"
 #include "die.h"
 #include "elf.h"
@@ -67,14 +67,6 @@ static struct stack *stacks;
 void syms_init(void)
 {
 	enabled = true;
-}
-
-static unsigned long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 static struct module *module_of(int pid, const struct mapping *map)
@@ -145,7 +137,7 @@ void syms_look(int pid)
 		HASH_ADD_INT(processes, pid, p);
 	}
 	l.process = p;
-	p->looked = now();
+	p->looked = clock_ns();
 	/* what is known of a process that has ended stays */
 	if (!proc_mappings(pid, on_mapping, &l) && l.n)
 		p->n = l.n;
@@ -188,7 +180,7 @@ static struct frame frame_of(struct process *p, unsigned long long addr)
 {
 	const struct range *r = range_at(p, addr);
 
-	if (!r && now() - p->looked > LOOK_AGAIN_NS) {
+	if (!r && clock_ns() - p->looked > LOOK_AGAIN_NS) {
 		syms_look(p->pid);
 		r = range_at(p, addr);
 	}

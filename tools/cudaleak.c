@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include "clock.h"
 #include "die.h"
 #include "events.h"
 #include "leak_view.h"
@@ -36,7 +37,7 @@ static void report(void *ctx)
 	bool any = false;
 
 	(void)ctx;
-	leak.view.options.now = leak_now();
+	leak.view.options.now = clock_ns();
 	for (h = memory_holders; h; h = h->hh.next) {
 		if (!h->live && !h->unknown)
 			continue;

@@ -2,6 +2,7 @@
 /* cudamemcpysize - show sizes and bandwidth of CUDA copies as histograms */
 #include <errno.h>
 #include <stdio.h>
+#include "clock.h"
 #include "cudamemcpysize.h"
 #include "cuda_fn.h"
 #include "die.h"
@@ -9,7 +10,6 @@
 #include "events.h"
 #include "groups.h"
 #include "hist.h"
-#include "leak.h"
 #include "out.h"
 #include "syms.h"
 #include "target.h"
@@ -117,7 +117,7 @@ static void report(void *ctx)
 		const struct group *g = list[i];
 		bool async = g->key.what & COPY_ASYNC;
 		struct row r = {
-			.time = leak_now(), .pid = g->key.pid, .comm = g->comm, .async = async,
+			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
 			.direction = directions[g->key.what & COPY_WHAT],
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,

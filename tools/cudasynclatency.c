@@ -2,6 +2,7 @@
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
 #include <errno.h>
 #include <stdio.h>
+#include "clock.h"
 #include "cudasynclatency.h"
 #include "cuda_fn.h"
 #include "die.h"
@@ -9,7 +10,6 @@
 #include "events.h"
 #include "groups.h"
 #include "hist.h"
-#include "leak.h"
 #include "out.h"
 #include "syms.h"
 #include "target.h"
@@ -180,7 +180,7 @@ static void report_threads(unsigned long long now)
 static void report(void *ctx)
 {
 	unsigned int epoch = groups_flip(&waits.skel->bss->tally_epoch);
-	unsigned long long now = leak_now();
+	unsigned long long now = clock_ns();
 
 	(void)ctx;
 	groups_collect(waits.skel->maps.tallies, epoch);
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
 		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
 
-	waits.since = leak_now();
+	waits.since = clock_ns();
 	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
 	events.lost = waits.skel->bss->lost;
 	status = events_run(&target, &events);

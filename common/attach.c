@@ -7,7 +7,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "attach.h"
-#include "cuda_fn.h"
 #include "die.h"
 #include "elf.h"
 
@@ -26,18 +25,6 @@ struct attachment {
 	struct bpf_link **links;	/* perf */
 	int nlinks;
 };
-
-static unsigned return_classes = ~0u;
-
-void attach_returns(unsigned classes)
-{
-	return_classes = classes;
-}
-
-static bool wants_return(const struct elf_probe *p)
-{
-	return return_classes & 1u << cuda_fns[p->id].class;
-}
 
 static int link_multi(int prog, int type, const char *path, const __u64 *offsets,
 		      const __u64 *cookies, int n, int pid, bool ret)
@@ -171,7 +158,7 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = probes[i % n].id,
 			    .retprobe = i < n);
 
-		if (!p || (i < n && !wants_return(&probes[i])))
+		if (!p || (i < n && !probes[i].returns))
 			continue;
 		a->links[a->nlinks] = bpf_program__attach_uprobe_opts(p, pid ? pid : -1, path,
 								     probes[i % n].offset, &opts);
@@ -196,7 +183,7 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 		int count = 0;
 
 		for (int j = 0; j < n; j++) {
-			if (i == 0 && !wants_return(&probes[j]))
+			if (i == 0 && !probes[j].returns)
 				continue;
 			offsets[count] = probes[j].offset;
 			cookies[count++] = probes[j].id;

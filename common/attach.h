@@ -26,10 +26,6 @@ enum attach_kind attach_choose(enum attach_kind wanted);
  * cuda_return (optional) and cuda_session. */
 void attach_prepare(struct bpf_object *obj, enum attach_kind kind);
 
-/* Functions of these classes alone (a mask of 1 << CUDA_...) get return probes; default: all.
- * A session program decides at each entry. */
-void attach_returns(unsigned classes);
-
 struct attachment;
 
 /* Attaches at n places of the file behind fd, each with its id as cookie, in the process pid

@@ -7,8 +7,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "code.h"
-#include "cuda_fn.h"
 #include "die.h"
+#include "functions.h"
 #include "hash.h"
 #include "report.h"
 #include "target.h"
@@ -32,14 +32,11 @@ struct placed {
 static struct entry *entries;
 static struct placed *placed;
 
-/* In a process that runs, an allocation must not be seen before its free can be. */
-static int frees_first(const void *a, const void *b)
+static int late_last(const void *a, const void *b)
 {
 	const struct elf_probe *p = a, *q = b;
-	int p_allocates = cuda_fns[p->id].class == CUDA_ALLOC;
-	int q_allocates = cuda_fns[q->id].class == CUDA_ALLOC;
 
-	return p_allocates != q_allocates ? p_allocates - q_allocates : p->id - q->id;
+	return p->late != q->late ? p->late - q->late : p->id - q->id;
 }
 
 /* Keeps the functions that this tool wants, and tells the report of the others. */
@@ -49,16 +46,17 @@ static void choose(const struct target *t, struct code *c)
 	int kept = 0;
 
 	for (int i = 0; i < scan->n; i++) {
-		const struct elf_probe *p = &scan->probes[i];
-		const struct cuda_fn *fn = &cuda_fns[p->id];
+		struct elf_probe *p = &scan->probes[i];
+		struct function fn = t->functions->get(t, p->id);
+		bool skipped = t->layer != TARGET_LAYER_ALL && t->layer != (int)fn.lib;
 
-		if (!cuda_fn_in(fn, t->classes))
+		if (!fn.wanted)
 			continue;
-		if (t->layer != TARGET_LAYER_ALL && t->layer != (int)fn->lib) {
-			report_probe(c->path, p, "--layer");
+		report_probe(c->path, &fn, p, skipped ? "--layer" : NULL);
+		if (skipped)
 			continue;
-		}
-		report_probe(c->path, p, NULL);
+		p->returns = fn.returns;
+		p->late = fn.late;
 		scan->probes[kept++] = *p;
 	}
 	if (scan->error)
@@ -69,7 +67,7 @@ static void choose(const struct target *t, struct code *c)
 		report_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
 	if (kept)
-		qsort(scan->probes, kept, sizeof(*scan->probes), frees_first);
+		qsort(scan->probes, kept, sizeof(*scan->probes), late_last);
 }
 
 static struct code *look_into(const struct target *t, struct entry *e, int fd)
@@ -78,7 +76,7 @@ static struct code *look_into(const struct target *t, struct entry *e, int fd)
 	if (fd < 0)
 		report_file(e->code.path, strerror(-fd));
 	else
-		elf_scan(fd, &e->code.scan);
+		elf_scan(fd, t->functions->find, &e->code.scan);
 	choose(t, &e->code);
 	if (fd >= 0 && !e->code.scan.n && !(t->command && e->code.scan.linker)) {
 		close(fd);

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_fn.h"
+#include "functions.h"
+#include "target.h"
 
 const struct cuda_fn cuda_fns[CUDA_ID_MAX] = {
 #define CUDA_API(name, lib, class, ...) { #name, CUDA_##lib, CUDA_##class, { __VA_ARGS__ } },
@@ -39,3 +41,15 @@ int cuda_fn_find(const char *name)
 	id = bsearch(name, by_name, CUDA_ID_MAX, sizeof(*by_name), compare_name);
 	return id ? *id : -1;
 }
+
+static struct function get(const struct target *t, int id)
+{
+	const struct cuda_fn *fn = &cuda_fns[id];
+
+	return (struct function){
+		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, t->classes),
+		.returns = t->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+	};
+}
+
+const struct functions cuda_functions = { cuda_fn_find, get };

@@ -5,12 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cuda_fn.h"
 #include "die.h"
 #include "elf.h"
 #include "elf_file.h"
 
-enum { CODE = 32, MAX_PROBES = 8 * CUDA_ID_MAX };
+enum { CODE = 32, MAX_PROBES = 4096 };
 
 /* The length of an instruction that can be stepped over, else 0. */
 static size_t harmless(const unsigned char *c, size_t len)
@@ -62,6 +61,7 @@ static int by_id(const void *a, const void *b)
 struct scanning {
 	struct elf_scan *scan;
 	const struct elf_file *file;
+	int (*find)(const char *symbol);
 	int fd;
 };
 
@@ -82,7 +82,7 @@ static bool on_symbol(void *ctx, const char *name, const GElf_Sym *sym)
 		return true;
 	memcpy(plain, name, len);
 	plain[len] = 0;
-	id = cuda_fn_find(plain);
+	id = s->find(plain);
 	if (id < 0 || !elf_file_offset(s->file, sym->st_value, &offset))
 		return true;
 	n = pread(s->fd, code, sizeof(code), offset);
@@ -91,7 +91,9 @@ static bool on_symbol(void *ctx, const char *name, const GElf_Sym *sym)
 	if (scan->n == MAX_PROBES)
 		return false;
 	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
-	scan->probes[scan->n++] = (struct elf_probe){ id, offset, offset + elf_cheap(code, n) };
+	scan->probes[scan->n++] = (struct elf_probe){
+		.id = id, .symbol = offset, .offset = offset + elf_cheap(code, n),
+	};
 	return true;
 }
 
@@ -112,9 +114,9 @@ static void drop_doubles(struct elf_scan *scan)
 	scan->n = kept;
 }
 
-void elf_scan(int fd, struct elf_scan *scan)
+void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
 {
-	struct scanning s = { .scan = scan, .fd = fd };
+	struct scanning s = { .scan = scan, .find = find, .fd = fd };
 	struct elf_file file;
 
 	memset(scan, 0, sizeof(*scan));

@@ -8,9 +8,10 @@
 
 /* One place to probe. */
 struct elf_probe {
-	int id;				/* enum cuda_id */
+	int id;				/* of the function, as find() gave it */
 	unsigned long long symbol;	/* file offset of the function */
 	unsigned long long offset;	/* file offset to probe: the cheap point, see elf_cheap() */
+	bool returns, late;		/* as in struct function: not set by elf_scan() */
 };
 
 struct elf_scan {
@@ -21,9 +22,9 @@ struct elf_scan {
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };
 
-/* Finds the functions of cuda_api.tbl that the file defines, in .symtab and .dynsym, each
- * once, in the order of their ids. */
-void elf_scan(int fd, struct elf_scan *scan);
+/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(symbol)
+ * gives an id, not -1: each once, in the order of their ids. */
+void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan);
 
 /* How many bytes to step from a function's start to an instruction at which a uprobe is
  * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c)

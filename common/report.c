@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_fn.h"
+#include "functions.h"
 #include "die.h"
 #include "out.h"
 #include "report.h"
@@ -38,15 +38,16 @@ static struct line *add(const char *path)
 	return &lines[n++];
 }
 
-void report_probe(const char *path, const struct elf_probe *p, const char *skipped)
+void report_probe(const char *path, const struct function *fn, const struct elf_probe *p,
+		  const char *skipped)
 {
 	struct line *l;
 
 	if (!on)
 		return;
 	l = add(path);
-	l->layer = cuda_fns[p->id].lib == CUDA_RT ? "runtime" : "driver";
-	l->func = cuda_fns[p->id].name;
+	l->layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	l->func = fn->name;
 	l->offset = p->offset;
 	l->step = p->offset - p->symbol;
 	l->skipped = skipped;

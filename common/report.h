@@ -4,11 +4,13 @@
 #define REPORT_H
 #include <stdbool.h>
 #include "elf.h"
+#include "functions.h"
 
 void report_init(bool on);
 
 /* A function of a file: probed, or skipped for a reason. */
-void report_probe(const char *path, const struct elf_probe *p, const char *skipped);
+void report_probe(const char *path, const struct function *fn, const struct elf_probe *p,
+		  const char *skipped);
 
 /* A file that has nothing to probe, and why that is. */
 void report_file(const char *path, const char *why);

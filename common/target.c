@@ -13,6 +13,7 @@
 #include "code.h"
 #include "command.h"
 #include "die.h"
+#include "functions.h"
 #include "out.h"
 #include "report.h"
 #include "syms.h"
@@ -222,9 +223,15 @@ static void say_tracing(const struct target *t)
 
 void target_attach(struct target *t, unsigned classes)
 {
+	t->classes = classes;
+	target_attach_functions(t, &cuda_functions);
+}
+
+void target_attach_functions(struct target *t, const struct functions *functions)
+{
 	int err;
 
-	t->classes = classes;
+	t->functions = functions;
 	if (t->command) {
 		t->pids = xcalloc(2, sizeof(*t->pids));
 		t->pids[0] = command_prepare(t->command);

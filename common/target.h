@@ -19,14 +19,15 @@ struct target {
 	/* state */
 	struct bpf_object *obj;
 	enum attach_kind kind;
-	unsigned classes;
+	const struct functions *functions;
+	unsigned classes, return_classes;	/* for cuda_functions: see there */
 	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
 	int *pidfds;		/* of pids, or -1 */
 	int nprobes, nfiles;
 };
 
 #define TARGET_LAYER_ALL 2
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL }
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .return_classes = ~0u }
 
 /* The options that every tool has. */
 #define OPT_TARGET(t)									\
@@ -57,6 +58,9 @@ void target_prepare(struct target *t, struct bpf_object *obj);
  * prints the attach report and exits.  Exits with status 3 if a process given with -p has no
  * CUDA functions. */
 void target_attach(struct target *t, unsigned classes);
+
+/* The same for functions of another table. */
+void target_attach_functions(struct target *t, const struct functions *functions);
 
 /* Have the processes of -p, or the command, ended? */
 bool target_ended(struct target *t);

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		opt_bad("--per-process and --stack exclude each other");
 	target_init(&target);
 	syms_init();
-	attach_returns(1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0));
+	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
 
 	skel = cudalaunchtop_bpf__open();
 	if (!skel)

@@ -5,6 +5,7 @@
 # make install    PREFIX=/usr/local DESTDIR=
 # make check-api  the API table against NVIDIA's headers and libraries
 # make sanitize   the tools' tests with ASan and UBSan     (as root)
+# make check-kernels  the tools on Debian's kernels, old and new, under qemu
 # make V=1        show the commands                make O=DIR  build in DIR
 O       ?= build
 PREFIX  ?= /usr/local
@@ -22,7 +23,7 @@ Q       := $(if $(V),,@)
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
 COMMON  := $(patsubst common/%.c,$(O)/%.o,$(wildcard common/*.c))
 TESTS   := $(wildcard tests/*.t)
-DEFS    := $(O)/cuda_api.def $(O)/cuda_err.def
+DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def
 
 all: $(TOOLS:%=$(O)/%)
 
@@ -30,7 +31,7 @@ $(O)/%: $(O)/%.o $(O)/libcommon.a
 	@echo "  LINK  $*"
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(O)/%.o: tools/%.c $(O)/%.skel.h $(DEFS)
+$(O)/%.o: tools/%.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
@@ -38,7 +39,8 @@ $(O)/%.o: common/%.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
-$(O)/watch.o: $(O)/watch.skel.h
+# what has probes of its own
+$(patsubst bpf/%.bpf.c,$(O)/%.o,$(wildcard bpf/*.bpf.c)): $(O)/%.o: $(O)/%.skel.h
 
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -52,15 +54,17 @@ $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 $(INC) \
 		-idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
-$(O)/%.def: common/%.tbl scripts/gen_api.awk scripts/gen_err.awk | $(O)
-	$(Q)awk -f scripts/gen_$(patsubst cuda_%,%,$*).awk $< > $@
+$(O)/cuda_%.def: common/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
+	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
 
 $(O):
 	$(Q)mkdir -p $@
 
 include tests/rules.mk
+include tests/fuzz/rules.mk
+include bench/rules.mk
 
-setup-build setup-demo setup-test: setup-%:
+setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
 	@scripts/setup $*
 
 # the targets that install first build in a second make, which sees what came
@@ -73,6 +77,10 @@ tests-built: all $(TEST_FILES)
 demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
 	@O=$(O) scripts/demo
+
+check-kernels: setup-kernels
+	@$(MAKE) --no-print-directory all static tests-built
+	@O=$(O) scripts/check-kernels $(KERNELS)
 
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
@@ -122,6 +130,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d)
-.PHONY: all setup-build setup-demo setup-test check tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all setup-build setup-demo setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -9,7 +9,7 @@ static const char *rt_name(int code)
 #define RT(code, name) case code: return #name;
 #define DRV(code, name)
 #define CUDA_ERR(lib, code, name) lib(code, name)
-#include "cuda_err.def"
+#include "cuda_protos.def"
 #undef RT
 #undef DRV
 	}
@@ -21,7 +21,7 @@ static const char *drv_name(int code)
 	switch (code) {
 #define RT(code, name)
 #define DRV(code, name) case code: return #name;
-#include "cuda_err.def"
+#include "cuda_protos.def"
 	}
 	return NULL;
 }

@@ -6,7 +6,7 @@
 
 /* The name of what a function of that library returned, "cudaErrorNoDevice" or
  * "CUDA_ERROR_NO_DEVICE"; "cudaSuccess" or "CUDA_SUCCESS" for 0; NULL for a code that
- * cuda_err.tbl does not have: print the number then.  The text is static. */
+ * cuda_protos.tbl does not have: print the number then.  The text is static. */
 const char *cuda_err_name(enum cuda_lib lib, int code);
 
 #endif

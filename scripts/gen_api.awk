@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# cuda_api.tbl, which says what its rows mean -> one line a symbol:
+# cuda_api.tbl, which says what its rows mean -> one line a symbol, with place.awk's places:
 # CUDA_API(name, RT or DRV, CLASS, .field = value, ...)
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
 function list(text, into,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) into[w[i]] }
-
-# Where the x86-64 ABI passes the next argument: a register or stack words, as in cuda_args.
-function place(bytes,   words, at) {
-	words = int((bytes + 7) / 8)
-	if (words <= 2 && used + words <= 6) { at = used + 1; used += words }
-	else { at = 7 + stack; stack += words }
-	return at
-}
 
 function set(field, value) {
 	if ((NR, field) in given) fail("'" field "' is given twice")
@@ -64,6 +56,7 @@ BEGIN {
 }
 
 /^[ \t]*(#|$)/ { next }
+length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
 $1 !~ /^(rt|drv)$/ { fail("unknown library '" $1 "'"); next }
 $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }

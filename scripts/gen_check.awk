@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Compares cuda_api.tbl with one version of CUDA.  Three files: NVIDIA's headers after the
-# preprocessor, 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.
-# -v version=13000.  What it finds wrong goes to standard error; what only the compiler can
-# tell (structs by value, their members' offsets) to standard output, as C to compile.
+# Compares cuda_api.tbl with one version of CUDA.  Three files: cuda_protos.tbl, 'rt NAME' and
+# 'drv NAME' lines of the exported symbols, the table.  -v version=13000.  What it finds wrong goes
+# to standard error; what only the compiler can tell (where the members of structs are that
+# parameters point to) to standard output, as C++ to compile.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
 # The names that NVIDIA gives to parameters of each role.
@@ -22,8 +22,9 @@ BEGIN {
 	synonyms("src", "src srcs srcDevice srcHost srcArray symbol")
 	synonyms("params", "p pCopy op opList config launchParamsList")
 	synonyms("count", "count numOps numDevices")
-	synonyms("func", "func f hfunc pFunc functionPtr")
-	synonyms("grid", "gridDim gridDimX");	synonyms("block", "blockDim blockDimX")
+	synonyms("func", "func f hfunc pFunc functionPtr kernel")
+	synonyms("grid", "gridDim");		synonyms("block", "blockDim")
+	synonyms("grid3", "gridDimX");		synonyms("block3", "blockDimX")
 	synonyms("name", "name deviceName");	synonyms("module", "hmod pMod")
 	synonyms("library", "library pLib");	synonyms("stub", "func hostFun symbolPtr entryFuncAddr")
 	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
@@ -36,23 +37,22 @@ BEGIN {
 
 FNR == 1 { file++ }
 
-# Prototypes: declared[name] = number of parameters, type[name, i], param[name, i].
-file == 1 && /^#/ { next }
-file == 1 {
-	text = text " " $0
-	while ((end = index(text, ";"))) {
-		prototype(substr(text, 1, end - 1)); text = substr(text, end + 1)
-	}
-	next
+# declared[name] = number of parameters, type[name, i], param[name, i], of the newest form.
+file == 1 && $1 == "type" {
+	name = $0; gsub(/^type +[a-z0-9]+ +[0-9]+ | = .*/, "", name); bytes[name] = $3
 }
+file == 1 && $1 ~ /^(rt|drv)$/ { prototype($0) }
+file == 1 { next }
+
 function prototype(s,   name, i, n, p) {
-	sub(/.*[{}]/, "", s); gsub(/__attribute__ *\(\([^()]*(\([^()]*\))?[^()]*\)\)/, "", s); gsub(/[ \t]+/, " ", s)
-	if (s ~ /typedef/ || !match(s, /[A-Za-z_0-9]+ ?\([^()]*\) ?$/)) return
-	s = substr(s, RSTART); name = s; sub(/ ?\(.*/, "", name); gsub(/^[^(]*\( ?| ?\) ?$/, "", s)
-	n = declared[name] = s == "void" ? 0 : split(s, p, / ?, ?/)
+	match(s, /[A-Za-z_0-9]+\(/); name = substr(s, RSTART, RLENGTH - 1)
+	if (name in declared || s ~ /\(\?\)/) return
+	open[name] = $3 ~ /-$/
+	gsub(/^[^(]*\(|\)$/, "", s); n = declared[name] = split(s, p, ", ")
 	for (i = 1; i <= n; i++) {
 		match(p[i], /[A-Za-z_0-9]+$/)
 		type[name, i] = substr(p[i], 1, RSTART - 1); param[name, i] = substr(p[i], RSTART)
+		sub(/ $/, "", type[name, i])
 	}
 }
 
@@ -83,48 +83,50 @@ $2 == "none" {
 	split("", byte)
 }
 
-function symbol(name,   i, j, n, call, role, has) {
+function symbol(name,   i, j, n, role, has) {
 	symbols++; row[$1, name]; has = ($1, name) in exported
 	if (!has && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
 	if (has && until && version > until) fail(name " is exported: until= is wrong")
 	if (!(name in declared)) { missing = missing " " name; absent++; return }
 	checks = ""
-	for (i = j = 1; i <= args; i++) {
-		role = arg[i]; sub(/^\*/, "", role); sub(/[@:].*/, "", role); n = role ~ /^(grid|block)3$/ ? 3 : 1
-		if (role == "...") { for (; j <= declared[name]; j++) call = call ", 0"; break }
-		if (n == 3) sub(/3/, "", role)
-		if (j + n - 1 <= declared[name]) call = call value(name, role, arg[i], j, n)
-		j += n
+	for (i = j = 1; i <= args && arg[i] != "..."; i++) {
+		role = arg[i]; sub(/^\*/, "", role); sub(/[@:].*/, "", role)
+		check(name, role, arg[i], j++)
+		if (role ~ /^(grid|block)3$/) { check(name, "_", "_", j++); check(name, "_", "_", j++) }
 	}
+	if (arg[i] == "..." && j <= declared[name]) j = declared[name] + 1
 	if (j - 1 != declared[name])
 		fail(name " has " declared[name] " parameters in the headers, " j - 1 " here")
-	else printf "#line %d \"%s\"\n%s_Static_assert(sizeof(%s(%s)), \"\");\n", FNR, FILENAME, checks, name, substr(call, 3)
+	else if (checks != "" && open[name]) printf "#line %d \"%s\"\n%s\n", FNR, FILENAME, checks
 }
 
 function assert(what, n, complaint) {
-	checks = checks "_Static_assert(" what " == " n ", \"" complaint " " n "\"); "
+	checks = checks "static_assert(" what " == " n ", \"" complaint " " n "\"); "
 }
-function member(t, name, byte) { assert("offsetof(__typeof__(*(" t ")0), " name ")", byte, name " is not at byte") }
+function member(t, name, byte) { assert("offsetof(" t ", " name ")", byte, name " is not at byte") }
 
-# The argument to pass as parameter j: ", 0" or a struct.
-function value(name, role, text, j, n,   t, at, left) {
+# Parameter j of a function, to which a row gives that role.
+function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
+	if (j > declared[name]) return
 	t = left = type[name, j]; sub(/(void|char) ?\*/, "", left)
-	if (role !~ /^(_|dim3)$/ && (!((role, param[name, j]) in known) || role ~ /^(dst|src)$/ && t ~ /int $/))
-		fail("'" text "' is parameter '" t param[name, j] "' of " name)
+	what = "'" text "' is parameter '" t " " param[name, j] "' of " name
+	if (role !~ /^(_|dim3)$/ && (!((role, param[name, j]) in known) || role ~ /^(dst|src)$/ && t == "int"))
+		fail(what)
 	if (role ~ /^(ptr|handle|pool|ctx|func|name|module|library|stub)$/ && (left ~ /\*/) != (text ~ /^\*/))
-		fail("'" text "' is parameter '" t param[name, j] "' of " name ": " (left ~ /\*/ ? "" : "not ") "*")
-	at = text; sub(/.*[@:]/, "", at)
+		fail(what ": " (left ~ /\*/ ? "" : "not ") "*")
+	is_dim3 = role ~ /^(dim3|grid|block)$/
+	if ((t == "dim3") != is_dim3 || role == "extent" && t != "cudaExtent") fail(what)
+	at = text; sub(/.*[@:]/, "", at); size = text ~ /:/ ? at : is_dim3 ? 12 : role == "extent" ? 24 : 0
+	if (t !~ /\*$/ && (size ? bytes[t] != size : bytes[t] > 8)) fail(what ", of " bytes[t] " bytes")
+	gsub(/const | ?\*$/, "", t)
 	if (role == "size" && text ~ /@/) member(t, "size", at)
 	if (role == "params") {
-		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)? / ? "WidthInBytes" : "extent", at)
-		if (elem) assert("sizeof(*(" t ")0)", elem, "the struct has not the size")
+		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)?$/ ? "WidthInBytes" : "extent", at)
+		if (elem) assert("sizeof(" t ")", elem, "the struct has not the size")
 		if ("kind_at" in byte) member(t, "kind", byte["kind_at"])
 		if ("src_at" in byte) member(t, "srcMemoryType", byte["src_at"])
 		if ("dst_at" in byte) member(t, "dstMemoryType", byte["dst_at"])
 	}
-	if (text ~ /:/) { assert("sizeof(" t ")", at, t "has not the size"); return ", (" t "){0}" }
-	if (n == 3) return ", 0, 0, 0"
-	return role ~ /^(dim3|grid|block)$/ ? ", (dim3){0}" : role == "extent" ? ", (struct cudaExtent){0}" : ", 0"
 }
 
 END {

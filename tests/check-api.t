@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# The API table agrees with NVIDIA's headers and libraries, and scripts/check-api would see it
-# if it did not: each of these mistakes is found, in its line.
+# The tables agree with NVIDIA's headers and libraries, and scripts/check-api would see it if they
+# did not: each of these mistakes is found, in its line.
 
 CUDA=${CUDA:-/usr/local/cuda}
 table=common/cuda_api.tbl
@@ -29,7 +29,7 @@ it "a mistake in a row's words is found when building, with file and line"
 for change in 's/cudaFree(ptr)/cudaFree(pointer)/' 's/memory=managed/memory=manged/' '/cudaFree(ptr)/p' \
 	's/^rt  free /run free /' 's/\(cudaMemcpy(.*\)+ptds/\1+pdts/' 's/^rt  sync /rt  sink /'; do
 	sed "$change" "$table" >"$tmp/wrong.tbl"
-	run awk -f scripts/gen_api.awk "$tmp/wrong.tbl"
+	run awk -f scripts/gen_api.awk -f scripts/place.awk "$tmp/wrong.tbl"
 	status 1
 	grep -qE 'wrong.tbl:[0-9]+: ' "$tmp/err" || no "$change: no line"
 done
@@ -67,11 +67,13 @@ it "an error code that the table lacks is found, and generating the codes again 
 if [ ! -e "$CUDA/include/cuda.h" ]; then
 	skip "there is no CUDA in $CUDA"
 else
-	sed '/InsufficientDriver/d' common/cuda_err.tbl >"$tmp/wrong.err"
-	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.err"
+	sed '/InsufficientDriver/d' common/cuda_protos.tbl >"$tmp/wrong.tbl"
+	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.tbl"
 	status 1
-	run env CUDA="$CUDA" scripts/gen-cuda-err
-	cmp -s "$tmp/out" common/cuda_err.tbl || no "another common/cuda_err.tbl comes out"
+	says "wrong.tbl: not what the headers say: run scripts/gen-protos"
+	says "> value cudaError 35 cudaErrorInsufficientDriver"
+	run env CUDA="$CUDA" scripts/gen-protos
+	cmp -s "$tmp/out" common/cuda_protos.tbl || no "another common/cuda_protos.tbl comes out"
 fi
 
 it "without CUDA it says that it checked nothing"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Calls through each prototype of NVIDIA's headers with marked arguments, and looks whether they
+ * are where common/cuda_protos.tbl says, of the sizes that it says: functions.inc, made from the
+ * table, has a FUNCTION(name) for each. */
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <cudaProfiler.h>
+#include <cuda_profiler_api.h>
+extern "C" {
+#include "cuda_protos.h"
+/* The integer registers of the last call, then the stack above its return address. */
+unsigned char words[64][8];
+void callee();
+}
+
+asm(".text\n"
+    ".globl callee\n"
+    "callee: mov %rdi, words(%rip)\n"
+    "	mov %rsi, words+8(%rip)\n"
+    "	mov %rdx, words+16(%rip)\n"
+    "	mov %rcx, words+24(%rip)\n"
+    "	mov %r8, words+32(%rip)\n"
+    "	mov %r9, words+40(%rip)\n"
+    "	mov %rdi, %rax\n"
+    "	lea 8(%rsp), %rsi\n"
+    "	lea words+48(%rip), %rdi\n"
+    "	mov $58, %ecx\n"
+    "	rep movsq\n"
+    "	ret\n");
+
+static int functions, parameters, wrong;
+
+static void complain(const char *name, const char *param, const char *what)
+{
+	printf("%s: %s: %s\n", name, param, what);
+	wrong++;
+}
+
+template <class T> T marked(int i)
+{
+	T value;
+
+	memset(static_cast<void *>(&value), 0x41 + i, sizeof(value));
+	return value;
+}
+
+static void look(const char *name, const cuda_param *p, int i, size_t size, bool is_float)
+{
+	unsigned char want[sizeof(words)];
+
+	parameters++;
+	memset(want, 0x41 + i, sizeof(want));
+	if (p->value.size != size)
+		complain(name, p->name, "another size");
+	if (is_float != !p->place)
+		complain(name, p->name, "a float or not");
+	if (p->place && memcmp(words[p->place - 1], want, size))
+		complain(name, p->name, "not there");
+}
+
+template <class R, class... A, int... I>
+void call(const char *name, R (*)(A...), std::integer_sequence<int, I...>)
+{
+	int id = cuda_proto_find(name);
+	const cuda_proto *proto = &cuda_protos[id];
+
+	functions++;
+	if (id < 0 || proto->nparams != sizeof...(A))
+		return complain(name, "", "another number of parameters");
+	reinterpret_cast<R (*)(A...)>(callee)(marked<A>(I)...);
+	(look(name, &proto->params[I], I, sizeof(A), std::is_floating_point<A>::value), ...);
+}
+
+template <class R, class... A> void call(const char *name, R (*f)(A...))
+{
+	call(name, f, std::make_integer_sequence<int, sizeof...(A)>());
+}
+
+int main()
+{
+#define FUNCTION(name) call(#name, static_cast<decltype(&name)>(nullptr));
+#include "functions.inc"
+	printf("%d functions, %d parameters, %d wrong\n", functions, parameters, wrong);
+	return wrong != 0;
+}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "die.h"
 #include "elf.h"
 #include "elf_file.h"
 
 enum { CODE = 32, MAX_PROBES = 4096 };
+
+/* Bytes; a hostile file's variables may all have the same long one. */
+static const size_t MAX_NAMES = 64ull << 20;
 
 /* The length of an instruction that can be stepped over, else 0. */
 static size_t harmless(const unsigned char *c, size_t len)
@@ -65,7 +65,7 @@ struct scanning {
 	int fd;
 };
 
-static bool on_symbol(void *ctx, const char *name, const GElf_Sym *sym)
+static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	struct scanning *s = ctx;
 	struct elf_scan *scan = s->scan;
@@ -125,94 +125,20 @@ void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
 		return;
 	s.file = &file;
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
-	scan->error = elf_file_symbols(&file, on_symbol, &s);
+	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	elf_file_close(&file);
 	if (scan->n)
 		drop_doubles(scan);
-}
-
-struct symbol {
-	unsigned long long start, size;
-	const char *name;
-};
-
-struct elf_symbols {
-	struct elf_file file;	/* holds the names */
-	struct symbol *symbols;
-	size_t n, room;
-};
-
-static bool keep_symbol(void *ctx, const char *name, const GElf_Sym *sym)
-{
-	struct elf_symbols *s = ctx;
-	unsigned long long offset;
-
-	if (!*name || !elf_file_offset(&s->file, sym->st_value, &offset))
-		return true;
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->symbols = xrealloc(s->symbols, s->room, sizeof(*s->symbols));
-	}
-	s->symbols[s->n++] = (struct symbol){ offset, sym->st_size, name };
-	return true;
-}
-
-/* Where several symbols are one place the largest comes last, and is the one found. */
-static int by_start(const void *a, const void *b)
-{
-	const struct symbol *p = a, *q = b;
-
-	if (p->start != q->start)
-		return p->start < q->start ? -1 : 1;
-	return (p->size > q->size) - (p->size < q->size);
-}
-
-struct elf_symbols *elf_symbols_load(int fd)
-{
-	struct elf_symbols *s = xcalloc(1, sizeof(*s));
-
-	if (elf_file_open(&s->file, fd)) {
-		free(s);
-		return NULL;
-	}
-	elf_file_symbols(&s->file, keep_symbol, s);
-	if (!s->n) {
-		elf_file_close(&s->file);
-		free(s);
-		return NULL;
-	}
-	qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
-	return s;
-}
-
-const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
-			     unsigned long long *off)
-{
-	size_t low = 0, high = s->n;
-	const struct symbol *found;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->symbols[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
-		return NULL;
-	found = &s->symbols[low - 1];
-	*off = offset - found->start;
-	return found->size && *off >= found->size ? NULL : found->name;
 }
 
 struct gathering {
 	const char *end;
 	struct elf_variable *variables;
 	int n, max;
+	size_t names;		/* bytes */
 };
 
-static bool keep_variable(void *ctx, const char *name, const GElf_Sym *sym)
+static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	struct gathering *g = ctx;
 	size_t len = strlen(name), end = strlen(g->end);
@@ -221,7 +147,8 @@ static bool keep_variable(void *ctx, const char *name, const GElf_Sym *sym)
 		return true;
 	g->variables = xrealloc(g->variables, g->n + 1, sizeof(*g->variables));
 	g->variables[g->n++] = (struct elf_variable){ sym->st_value, xstrdup(name) };
-	return g->n < g->max;
+	g->names += len;
+	return g->n < g->max && g->names < MAX_NAMES;
 }
 
 struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
@@ -233,7 +160,7 @@ struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
 	if (elf_file_open(&file, fd))
 		return NULL;
 	if (elf_file_section(&file, ".nv_fatbin"))
-		elf_file_symbols_of(&file, STT_OBJECT, keep_variable, &g);
+		elf_file_symbols(&file, STT_OBJECT, keep_variable, &g);
 	elf_file_close(&file);
 	*n = g.n;
 	return g.variables;

@@ -11,7 +11,7 @@ struct elf_probe {
 	int id;				/* of the function, as find() gave it */
 	unsigned long long symbol;	/* file offset of the function */
 	unsigned long long offset;	/* file offset to probe: the cheap point, see elf_cheap() */
-	bool returns, late;		/* as in struct function: not set by elf_scan() */
+	bool returns, late, apart;		/* as in struct function: not set by elf_scan() */
 };
 
 struct elf_scan {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,69 +6,85 @@
 #include "die.h"
 #include "elf_file.h"
 
-/* More than any library has; a file that claims more is not worth the memory. */
-#define MAX_TABLE	(1ull << 30)
-enum { MAX_SEGMENTS = 4096 };
+/* More than any library has; a file that claims more is not worth the memory and the time. */
+#define MAX_PART	(256ull << 20)
+enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256 };
 
-/* libelf reads a whole segment of headers or symbols at once; a bad one is its error. */
-static const char *fault(const char *otherwise)
+/* The file's bytes from at, or NULL. */
+static void *read_part(const struct elf_file *f, unsigned long long at, unsigned long long size)
 {
-	const char *msg = elf_errmsg(-1);
+	ssize_t n;
+	char *part;
 
-	return msg ? msg : otherwise;
-}
-
-/* libelf passes over tables that are not there. */
-static bool is_whole(int fd, const GElf_Ehdr *head)
-{
-	unsigned long long sections = head->e_shoff +
-				      (unsigned long long)head->e_shnum * head->e_shentsize;
-	struct stat st;
-
-	return !fstat(fd, &st) && sections >= head->e_shoff &&
-	       sections <= (unsigned long long)st.st_size;
-}
-
-static const char *read_segments(struct elf_file *f)
-{
-	size_t n;
-
-	if (elf_getphdrnum(f->elf, &n) || !n || n > MAX_SEGMENTS)
-		return "no program headers";
-	f->loads = xcalloc(n, sizeof(*f->loads));
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr *p = &f->loads[f->nloads];
-
-		if (!gelf_getphdr(f->elf, i, p))
-			return fault("bad program headers");
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
-			f->nloads++;
+	if (!size || size > MAX_PART || size > f->size || at > f->size - size)
+		return NULL;
+	part = xcalloc(1, size);
+	for (size_t got = 0; got < size; got += n) {
+		n = pread(f->fd, part + got, size - got, at + got);
+		if (n <= 0) {
+			free(part);
+			return NULL;
+		}
 	}
+	return part;
+}
+
+static const char *check(const Elf64_Ehdr *h)
+{
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG))
+		return "not an ELF file";
+	if (h->e_machine != EM_X86_64 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h->e_ident[EI_DATA] != ELFDATA2LSB)
+		return "not a 64-bit x86 ELF file";
+	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
+		return "neither a program nor a shared library";
+	if (!h->e_phnum || h->e_phnum > MAX_SEGMENTS || h->e_phentsize != sizeof(Elf64_Phdr))
+		return "an ELF file without program headers";
+	if (h->e_shnum && h->e_shentsize != sizeof(Elf64_Shdr))
+		return "an ELF file with bad section headers";
+	return NULL;
+}
+
+/* Keeps the executable ones that lie in the file. */
+static void choose_segments(struct elf_file *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *p = &f->loads[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz <= f->size &&
+		    p->p_offset <= f->size - p->p_filesz)
+			f->loads[f->nloads++] = *p;
+	}
+}
+
+static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
+{
+	const char *error = check(h);
+
+	if (error)
+		return error;
+	f->nsections = h->e_shnum;
+	f->names = h->e_shstrndx;
+	f->loads = read_part(f, h->e_phoff, h->e_phnum * sizeof(*f->loads));
+	f->sections = read_part(f, h->e_shoff, f->nsections * sizeof(*f->sections));
+	if (!f->loads || (f->nsections && !f->sections))
+		return "a truncated ELF file";
+	choose_segments(f, h->e_phnum);
 	return NULL;
 }
 
 const char *elf_file_open(struct elf_file *f, int fd)
 {
-	const char *error = NULL;
-	GElf_Ehdr head;
+	const char *error;
+	Elf64_Ehdr *head;
+	struct stat st;
 
 	memset(f, 0, sizeof(*f));
-	elf_version(EV_CURRENT);
-	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	/* not ELF_C_READ_MMAP: its owner may truncate the file under us */
-	f->elf = f->fd < 0 ? NULL : elf_begin(f->fd, ELF_C_READ, NULL);
-	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
-		error = "not an ELF file";
-	else if (!gelf_getehdr(f->elf, &head))
-		error = fault("bad ELF header");
-	else if (head.e_machine != EM_X86_64 || gelf_getclass(f->elf) != ELFCLASS64)
-		error = "not a 64-bit x86 ELF file";
-	else if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
-		error = "neither a program nor a shared library";
-	else if (!is_whole(f->fd, &head))
-		error = "a truncated ELF file";
-	else
-		error = read_segments(f);
+	f->fd = fd;
+	f->size = fstat(fd, &st) ? 0 : st.st_size;
+	head = read_part(f, 0, sizeof(*head));
+	error = read_headers(f, head);
+	free(head);
 	if (error)
 		elf_file_close(f);
 	return error;
@@ -77,17 +92,17 @@ const char *elf_file_open(struct elf_file *f, int fd)
 
 void elf_file_close(struct elf_file *f)
 {
-	elf_end(f->elf);
-	if (f->fd >= 0)
-		close(f->fd);
 	free(f->loads);
+	free(f->sections);
+	free(f->strings[0]);
+	free(f->strings[1]);
 }
 
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset)
 {
 	for (size_t i = 0; i < f->nloads; i++) {
-		const GElf_Phdr *p = &f->loads[i];
+		const Elf64_Phdr *p = &f->loads[i];
 
 		if (addr >= p->p_vaddr && addr - p->p_vaddr < p->p_filesz) {
 			*offset = addr - p->p_vaddr + p->p_offset;
@@ -101,7 +116,7 @@ bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 		      unsigned long long *addr)
 {
 	for (size_t i = 0; i < f->nloads; i++) {
-		const GElf_Phdr *p = &f->loads[i];
+		const Elf64_Phdr *p = &f->loads[i];
 
 		/* what is mapped begins with the page */
 		if (offset >= (p->p_offset & ~0xfffull) && offset < p->p_offset + p->p_filesz) {
@@ -112,71 +127,102 @@ bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 	return false;
 }
 
-bool elf_file_section(const struct elf_file *f, const char *name)
+/* A string table, in which each string has its end; NULL if it is none. */
+static char *read_strings(const struct elf_file *f, size_t section, size_t *size)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
+	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;
+	char *strings;
 
-	if (elf_getshdrstrndx(f->elf, &names))
-		return false;
-	while ((scn = elf_nextscn(f->elf, scn))) {
-		GElf_Shdr head;
-		const char *s = gelf_getshdr(scn, &head) ?
-				elf_strptr(f->elf, names, head.sh_name) : NULL;
-
-		if (s && !strcmp(s, name))
-			return true;
+	if (!s || s->sh_type != SHT_STRTAB || s->sh_flags & SHF_COMPRESSED)
+		return NULL;
+	strings = read_part(f, s->sh_offset, s->sh_size);
+	if (strings && strings[s->sh_size - 1]) {
+		free(strings);
+		return NULL;
 	}
-	return false;
+	*size = s->sh_size;
+	return strings;
 }
 
-static const char *read_table(const struct elf_file *f, Elf_Scn *scn, const GElf_Shdr *head,
-			      int type, bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
-			      void *ctx)
+bool elf_file_section(const struct elf_file *f, const char *name)
 {
-	Elf_Data *data;
+	bool found = false;
+	size_t size = 0;
+	char *names = read_strings(f, f->names, &size);
 
-	if (head->sh_size > MAX_TABLE || !head->sh_entsize)
-		return "a symbol table of absurd size";
-	data = elf_getdata(scn, NULL);
-	if (!data)
-		return fault("an unreadable symbol table");
-	for (size_t i = 0; i < head->sh_size / head->sh_entsize; i++) {
-		const char *name;
-		GElf_Sym sym;
+	for (size_t i = 0; names && !found && i < f->nsections; i++)
+		found = f->sections[i].sh_name < size && !strcmp(names + f->sections[i].sh_name, name);
+	free(names);
+	return found;
+}
 
-		if (!gelf_getsym(data, i, &sym))
-			return fault("a bad symbol");
-		if (GELF_ST_TYPE(sym.st_info) != type || sym.st_shndx == SHN_UNDEF)
+struct visitor {
+	int type;
+	bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym);
+	void *ctx;
+};
+
+/* Names may share their bytes; a file in which they do so beyond measure is made to keep us
+ * reading them. */
+static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size_t n,
+			 const char *strings, size_t size)
+{
+	size_t left = size + n * AVERAGE_NAME;
+
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Sym *sym = &symbols[i];
+		size_t len;
+
+		if (ELF64_ST_TYPE(sym->st_info) != v->type || sym->st_shndx == SHN_UNDEF ||
+		    sym->st_name >= size)
 			continue;
-		name = elf_strptr(f->elf, head->sh_link, sym.st_name);
-		if (name && !fn(ctx, name, &sym))
-			return NULL;
+		len = strlen(strings + sym->st_name);
+		if (len > left)
+			return "symbols whose names are absurdly long";
+		left -= len;
+		if (len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym))
+			break;
 	}
 	return NULL;
 }
 
-const char *elf_file_symbols_of(const struct elf_file *f, int type,
-				bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
-				void *ctx)
+static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
+			      const struct visitor *v)
 {
-	const char *error = NULL;
-	Elf_Scn *scn = NULL;
+	size_t n = table->sh_size / sizeof(Elf64_Sym), size = 0;
+	const char *error = "a bad symbol table";
+	Elf64_Sym *symbols;
 
-	while (!error && (scn = elf_nextscn(f->elf, scn))) {
-		GElf_Shdr head;
-
-		if (!gelf_getshdr(scn, &head))
-			error = fault("bad section headers");
-		else if (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM)
-			error = read_table(f, scn, &head, type, fn, ctx);
-	}
+	if (!n)
+		return NULL;
+	if (table->sh_size > MAX_PART)
+		return "a symbol table of absurd size";
+	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
+		return error;
+	symbols = read_part(f, table->sh_offset, n * sizeof(*symbols));
+	*strings = read_strings(f, table->sh_link, &size);
+	f->nstrings += size;
+	if (symbols && *strings)
+		error = visit(v, symbols, n, *strings, size);
+	free(symbols);
 	return error;
 }
 
-const char *elf_file_symbols(const struct elf_file *f,
-			     bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+const char *elf_file_symbols(struct elf_file *f, int type,
+			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
 			     void *ctx)
 {
-	return elf_file_symbols_of(f, STT_FUNC, fn, ctx);
+	const struct visitor v = { type, fn, ctx };
+	const char *error = NULL, *wrong;
+
+	for (int i = 0; i < 2; i++) {
+		size_t at = 0;
+
+		/* a file has one of each (the ELF specification, "Sections") */
+		while (at < f->nsections && f->sections[at].sh_type != (i ? SHT_SYMTAB : SHT_DYNSYM))
+			at++;
+		wrong = at < f->nsections ? read_table(f, &f->sections[at], &f->strings[i], &v) : NULL;
+		error = error ? error : wrong;
+	}
+	return error;
 }

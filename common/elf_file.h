@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* An x86-64 ELF file, read with libelf; for elf.c alone. */
+/* An x86-64 ELF file, read for elf.c alone.  Not with libelf: it makes room for as many sections
+ * and reads tables as long as the file says, unpacks what is compressed, and looks for the end of
+ * the names at each symbol, so that 20 MB of a hostile file kept it busy for minutes.  Here each
+ * part is read once, into memory of its own, if the file has it and it is not too large: its
+ * owner may change or truncate the file meanwhile. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
-#include <gelf.h>
+#include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct elf_file {
-	Elf *elf;
-	int fd;			/* its own: libelf reads parts as they are asked for */
-	GElf_Phdr *loads;	/* the executable PT_LOAD segments */
+	int fd;			/* the caller's */
+	unsigned long long size;
+	Elf64_Phdr *loads;	/* the executable PT_LOAD segments that the file has */
 	size_t nloads;
+	Elf64_Shdr *sections;
+	size_t nsections, names;	/* names: the section that has theirs */
+	char *strings[2];	/* of .dynsym and .symtab, once they are read */
+	size_t nstrings;	/* bytes */
 };
 
-/* Opens the file behind fd, which stays the caller's.  NULL, or what is wrong with it; then
- * there is nothing to close. */
+/* Reads the headers of the file behind fd, which is to stay open as long as f.  NULL, or what is
+ * wrong with it; then there is nothing to close. */
 const char *elf_file_open(struct elf_file *f, int fd);
 void elf_file_close(struct elf_file *f);
 
@@ -27,14 +36,11 @@ bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 
 bool elf_file_section(const struct elf_file *f, const char *name);
 
-/* Calls fn for each function, or symbol of another type, STT_OBJECT, that .symtab and .dynsym
- * define, until it returns false.  NULL, or what is wrong with the file.  The names live as
- * long as f is open. */
-const char *elf_file_symbols_of(const struct elf_file *f, int type,
-				bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
-				void *ctx);
-const char *elf_file_symbols(const struct elf_file *f,
-			     bool (*fn)(void *ctx, const char *name, const GElf_Sym *sym),
+/* Calls fn for each symbol of this type, STT_FUNC or STT_OBJECT, that .dynsym and .symtab define,
+ * until it returns false.  NULL, or what is wrong with the file.  The names, of at most 65535
+ * bytes (symbols with longer ones are left out), live as long as f is open.  To be called once. */
+const char *elf_file_symbols(struct elf_file *f, int type,
+			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
 			     void *ctx);
 
 #endif

@@ -27,8 +27,8 @@ static int utf8(const unsigned char *s, unsigned *point)
 /* Would change what the terminal does, or the order of what it shows. */
 static bool is_control(unsigned point)
 {
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x200e ||
-	       point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+	       point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
 	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
 }
 

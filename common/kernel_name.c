@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#define _GNU_SOURCE
 #include <string.h>
-#include <sys/uio.h>
 #include "demangle.h"
 #include "hash.h"
 #include "kernels.h"
+#include "read_memory.h"
 
 /* By its full name, so that "_ZL5scalePf" of the host and "_Z5scalePf" of the device are one. */
 struct known {
@@ -23,9 +22,13 @@ struct symbol {
 	UT_hash_handle hh;
 };
 
+/* Bytes; programs that name more kernels are not believed. */
+static const size_t MAX_NAMES = 256ull << 20;
+
 static struct known *known;
 static struct text *briefs;
 static struct symbol *symbols;
+static size_t names;
 
 /* clang's stubs are named __device_stub__ and the kernel's name. */
 static char *without_stub(const char *text)
@@ -78,9 +81,12 @@ const struct kernel *kernel_named(const char *symbol)
 	HASH_FIND_STR(symbols, symbol, s);
 	if (s)
 		return s->kernel;
+	if (names > MAX_NAMES)
+		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->name = xstrdup(symbol);
 	s->kernel = kernel_of(symbol);
+	names += sizeof(*s) + strlen(symbol) + strlen(s->kernel->full) + strlen(s->kernel->brief);
 	HASH_ADD_KEYPTR(hh, symbols, s->name, strlen(symbol), s);
 	return s->kernel;
 }
@@ -91,13 +97,12 @@ bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
 
 	while (got < size - 1) {	/* by pages: the next one may not be there */
 		int want = 4096 - (at + got) % 4096;
-		struct iovec here, there;
+		struct iovec there;
 		ssize_t n;
 
 		want = want < size - 1 - got ? want : size - 1 - got;
-		here = (struct iovec){ text + got, want };
 		there = (struct iovec){ (void *)(unsigned long)(at + got), want };
-		n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+		n = read_memory(pid, &there, 1, text + got, want);
 		if (n <= 0)
 			return false;
 		if (memchr(text + got, 0, n))

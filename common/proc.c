@@ -7,15 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "proc.h"
 
-/* "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; false if it is no such mapping */
-static bool parse(char *line, struct mapping *m)
+/* "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; false if it is no file's */
+static bool parse(char *line, struct mapping *m, bool *executable)
 {
 	unsigned major, minor;
-	char perms[5];
+	char perms[5] = "";
 	int path = 0;
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &m->start, &m->end, perms,
@@ -24,29 +25,39 @@ static bool parse(char *line, struct mapping *m)
 	m->dev = (unsigned long long)major << 32 | minor;
 	m->path = line + path;
 	line[strcspn(line, "\n")] = 0;
-	return perms[2] == 'x' && m->ino && *m->path == '/';
+	*executable = strchr(perms, 'x');
+	return m->ino && *m->path == '/';
 }
 
-int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
+static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const struct mapping *m),
+		     void *ctx)
 {
-	char name[32], *line = NULL;
+	char *line = NULL;
 	struct mapping m;
 	size_t size = 0;
+	bool executable;
 	FILE *f;
 	int err;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	f = fopen(name, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	errno = 0;
 	while (getline(&line, &size, f) > 0)
-		if (parse(line, &m) && !fn(ctx, &m))
+		if (parse(line, &m, &executable) && (all || executable) && !fn(ctx, &m))
 			break;
 	err = ferror(f) ? -errno : 0;
 	free(line);
 	fclose(f);
 	return err;
+}
+
+int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	return read_maps(name, false, fn, ctx);
 }
 
 /* fd was opened with O_PATH, which has no effect on what it points to */
@@ -70,12 +81,51 @@ static int reopen_regular(int fd)
 	return real;
 }
 
+struct own {
+	unsigned long long start;
+	struct mapping *found;
+	bool yes;
+};
+
+static bool find_own(void *ctx, const struct mapping *m)
+{
+	struct own *own = ctx;
+
+	own->yes = m->start == own->start;
+	if (own->yes)
+		*own->found = *m;
+	return !own->yes;
+}
+
+bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino)
+{
+	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	struct mapping m;
+	struct own own = { (unsigned long)at, &m, false };
+
+	if (at == MAP_FAILED)
+		return false;
+	read_maps("/proc/self/maps", true, find_own, &own);
+	munmap(at, 1);
+	if (!own.yes)
+		return false;
+	*dev = m.dev;
+	*ino = m.ino;
+	return true;
+}
+
 int proc_open_mapping(int pid, const struct mapping *m)
 {
+	unsigned long long dev, ino;
 	char name[80];
+	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, m->start, m->end);
-	return reopen_regular(open(name, O_PATH | O_CLOEXEC));
+	fd = reopen_regular(open(name, O_PATH | O_CLOEXEC));
+	if (fd < 0 || (proc_file_id(fd, &dev, &ino) && dev == m->dev && ino == m->ino))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }
 
 int proc_open_file(const char *path)

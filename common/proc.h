@@ -19,8 +19,12 @@ struct mapping {
 int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
 
 /* Opens the file behind a mapping, to read; the caller's to close.  -errno; -EINVAL if it is
- * not a regular file. */
+ * not a regular file, -ESTALE if another file is mapped there meanwhile. */
 int proc_open_mapping(int pid, const struct mapping *m);
+
+/* The device and inode number of an open file as mappings of it have them: on overlayfs and btrfs
+ * fstat() may give others.  False if it cannot be mapped. */
+bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino);
 
 /* Opens a regular file by name: a FIFO or device there is refused without opening it.
  * A descriptor, or -errno. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The code at a function's start. */
+#include "elf.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t at = elf_cheap(data, size);
+
+	CHECK(at == 0 || at < size);
+	/* the place found is cheap itself, and cheap whatever stands before it */
+	CHECK(elf_cheap(data + at, size - at) == 0);
+	CHECK(!at || elf_cheap(data, at) == 0);
+	return 0;
+}

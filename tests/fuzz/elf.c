@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* An ELF file. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+#include "../../common/elf_symbols.c"	/* which live as long as the tool */
+#include "fuzz.h"
+
+static int find_id(const char *symbol)
+{
+	CHECK(strlen(symbol) < 128 && !strchr(symbol, '@'));
+	return (int)(strlen(symbol) % 5) - 1;
+}
+
+static void scan_file(int fd, size_t size)
+{
+	struct elf_scan scan;
+
+	elf_scan(fd, find_id, &scan);
+	CHECK(!scan.linker || scan.linker < size);
+	for (int i = 0; i < scan.n; i++) {
+		const struct elf_probe *p = &scan.probes[i];
+
+		CHECK(p->id >= 0 && p->symbol < size && p->offset >= p->symbol);
+		CHECK(p->offset < p->symbol + 32);
+		CHECK(!i || p[-1].id <= p->id);
+		for (int j = 0; j < i; j++)
+			CHECK(scan.probes[j].symbol != p->symbol);
+	}
+	free(scan.probes);
+}
+
+static void find_symbols(int fd, size_t size)
+{
+	struct elf_symbols *s = elf_symbols_load(fd);
+	unsigned long long off;
+	const char *name;
+
+	if (!s)
+		return;
+	for (size_t at = 0; at <= size; at += 1 + size / 64) {
+		name = elf_symbols_find(s, at, &off);
+		CHECK(!name || (off <= at && strlen(name) && strlen(name) < size));
+	}
+	elf_symbols_find(s, ~0ull, &off);
+	elf_file_close(&s->file);
+	free(s->symbols);
+	free(s);
+	loaded = 0;
+}
+
+static void find_variables(int fd, size_t size)
+{
+	struct elf_variable *v;
+	unsigned long long addr;
+	int n;
+
+	v = elf_variables(fd, "le", 16, &n);
+	CHECK(n >= 0 && n <= 16);
+	for (int i = 0; i < n; i++) {
+		CHECK(!strcmp(v[i].name + strlen(v[i].name) - 2, "le"));
+		free(v[i].name);
+	}
+	free(v);
+	for (size_t at = 0; at <= size; at += 1 + size / 8)
+		elf_address(fd, at, &addr);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+	CHECK(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
+	scan_file(fd, size);
+	find_symbols(fd, size);
+	find_variables(fd, size);
+	return 0;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Records of a program that launches, names, copies and replaces kernels as it likes, that has
+ * whatever variables, and whose memory holds whatever names.  The probes' maps and what others
+ * read from files and processes are given here: -Wl,--wrap. */
+#define _GNU_SOURCE
+#include <sys/uio.h>
+#include <unistd.h>
+#include "../../common/launches.c"	/* whose programs are to be forgotten */
+#include "fuzz.h"
+
+enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
+
+static struct launch_key keys[KEYS];
+static struct launch_count counts[KEYS];
+static struct launch_quick quicks[QUICK];
+static int nkeys;
+static unsigned long long launched, before;
+static char names[NAMES][64];
+static bool over[PROGRAMS];	/* those are silent */
+
+int __wrap_bpf_map__fd(const void *map);
+unsigned __wrap_bpf_map__max_entries(const void *map);
+int __wrap_libbpf_num_possible_cpus(void);
+void *__wrap_array_elements(const void *map);
+int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next);
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+int __wrap_bpf_map_delete_elem(int fd, const void *key);
+const char *__wrap_syms_function(int pid, unsigned long long addr);
+void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx);
+ssize_t __wrap_read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size);
+
+int __wrap_bpf_map__fd(const void *map)
+{
+	return !!map;
+}
+
+unsigned __wrap_bpf_map__max_entries(const void *map)
+{
+	return map ? 0 : QUICK;
+}
+
+int __wrap_libbpf_num_possible_cpus(void)
+{
+	return 1;
+}
+
+void *__wrap_array_elements(const void *map)
+{
+	return map ? NULL : quicks;
+}
+
+static int index_of(const struct launch_key *key)
+{
+	int i = 0;
+
+	while (i < nkeys && memcmp(&keys[i], key, sizeof(*key)))
+		i++;
+	return i;
+}
+
+int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next)
+{
+	int i = prev ? index_of(prev) + 1 : 0;
+
+	(void)fd;
+	if (i >= nkeys)
+		return -1;
+	memcpy(next, &keys[i], sizeof(*keys));
+	return 0;
+}
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	int i = index_of(key);
+
+	(void)fd;
+	if (i == nkeys)
+		return -1;
+	memcpy(value, &counts[i], sizeof(*counts));
+	return 0;
+}
+
+int __wrap_bpf_map_delete_elem(int fd, const void *key)
+{
+	int i = index_of(key);
+
+	(void)fd;
+	if (i == nkeys)
+		return -1;
+	keys[i] = keys[--nkeys];
+	counts[i] = counts[nkeys];
+	return 0;
+}
+
+const char *__wrap_syms_function(int pid, unsigned long long addr)
+{
+	(void)pid;
+	addr -= addr >= (unsigned long)names ? (unsigned long)names : 0;
+	return addr % 3 ? NULL : names[addr % NAMES];
+}
+
+void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx)
+{
+	(void)pid, (void)end;
+	for (int i = 0; i < NAMES; i++)
+		fn(ctx, names[i], (unsigned long)names[i]);
+}
+
+ssize_t __wrap_read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size)
+{
+	const struct iovec here = { buf, size };
+
+	return process_vm_readv(pid, &here, 1, places, n, 0);
+}
+
+static unsigned long long place(unsigned long long n)
+{
+	return n & 1 ? (unsigned long)names[n / 2 % NAMES] + n / 8 : n;
+}
+
+static struct launch_key take_key(struct input *in)
+{
+	struct launch_key key = { .program = take(in, 1) % PROGRAMS, .pid = getpid() };
+
+	key.func = place(take(in, 1));
+	key.stack = take(in, 1) & 1;
+	key.kind = take(in, 1) % LAUNCH_KIND_MAX;
+	return key;
+}
+
+/* Its element of the array, which it gets if one is free and it has no stack. */
+static struct launch_count *count_of(int i)
+{
+	struct launch_quick *free = NULL;
+
+	for (int j = 0; j < QUICK; j++) {
+		if (quicks[j].state == LAUNCH_TAKEN && !memcmp(&quicks[j].key, &keys[i], sizeof(*keys)))
+			return &quicks[j].count;
+		free = quicks[j].state == LAUNCH_FREE ? &quicks[j] : free;
+	}
+	if (!free || keys[i].stack)
+		return &counts[i];
+	free->state = LAUNCH_TAKEN;
+	free->key = keys[i];
+	return &free->count;
+}
+
+static void launch(struct input *in)
+{
+	struct launch_key key = take_key(in);
+	struct launch_count *c;
+	int i = index_of(&key), n = 1 + (take(in, 1) & 3);
+
+	if (i == KEYS || over[key.program])
+		return;
+	if (i == nkeys) {
+		keys[nkeys] = key;
+		counts[nkeys++] = (struct launch_count){ 0 };
+	}
+	c = count_of(i);
+	c->launches += n;
+	c->failed++;
+	c->time++;
+	launched += n;
+}
+
+/* What follows the head is as long as the record says. */
+static void record(struct input *in)
+{
+	struct { struct launch_event e; char tail[LAUNCH_NAME]; } r = { .e.key = take_key(in) };
+	size_t tail = take(in, 1);
+	struct program *p;
+
+	r.e.subject = place(take(in, 1));
+	r.e.object = place(take(in, 1));
+	r.e.what = take(in, 1) % (LAUNCH_ENDED + 2);
+	r.e.frames = take(in, 1);
+	tail = tail < in->left ? tail : in->left;
+	memcpy(r.tail, in->at, tail);
+	in->at += tail;
+	in->left -= tail;
+	HASH_FIND(hh, programs, &r.e.key.program, sizeof(r.e.key.program), p);
+	/* that is the first that is told of a program, and it is another's copy */
+	if (over[r.e.key.program] ||
+	    (r.e.what == LAUNCH_FORKED && (p || r.e.object == r.e.key.program)))
+		return;
+	over[r.e.key.program] = r.e.what == LAUNCH_ENDED || r.e.what == LAUNCH_EXEC;
+	launches_record(NULL, &r, sizeof(r.e) + tail);
+}
+
+static void check(enum launches_by by)
+{
+	unsigned long long sum = 0;
+	struct launch_row *rows;
+	size_t n;
+
+	launches_count();
+	rows = launches_rows(by, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct kernel *k = rows[i].kernel;
+
+		sum += rows[i].total;
+		CHECK(rows[i].launches <= rows[i].total && rows[i].pid == getpid());
+		CHECK(!k || (k->full && k->brief));
+		CHECK(strlen(rows[i].comm) < 16);
+	}
+	CHECK(launches_total() == launched);
+	CHECK(sum <= launched - before && (!keep_ended || sum == launched - before));
+	free(rows);
+}
+
+static void forget(void)
+{
+	struct program *p, *next;
+
+	HASH_ITER(hh, programs, p, next)
+		p->ended = true;
+	keep_ended = false;
+	for (int i = 0; i < PROGRAMS + 2; i++)	/* children before parents */
+		launches_count();
+	CHECK(!programs && !counters && !former_counters && !nkeys);
+	for (int i = 0; i < QUICK; i++)
+		CHECK(quicks[i].state == LAUNCH_FREE);
+	memset(over, 0, sizeof(over));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	static bool ready;
+
+	if (!ready)
+		launches_init(NULL, NULL, true);
+	ready = true;
+	before = launched;
+	keep_ended = take(&in, 1) & 1;
+	for (int i = 0; i < NAMES; i++) {
+		char *name = take_text(&in);
+
+		snprintf(names[i], sizeof(names[i]), "%s", name);
+		free(name);
+	}
+	while (in.left) {
+		int what = take(&in, 1) % 8;
+
+		if (what < 3)
+			launch(&in);
+		else if (what < 7)
+			record(&in);
+		else
+			check(take(&in, 1) % (LAUNCHES_BY_PROCESS + 1));
+	}
+	check(LAUNCHES_BY_FULL);
+	forget();
+	return 0;
+}

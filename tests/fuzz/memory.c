@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Records of a program that allocates, frees, maps and resets whatever it likes. */
+#include "cuda_fn.h"
+#include "fuzz.h"
+#include "leak.h"
+#include "memory.h"
+
+static void check_groups(const struct holder *h, bool each)
+{
+	struct leak_options o = { .each = each, .sample = 1, .now = ~0ull };
+	unsigned long long bytes = 0, count = 0;
+	struct leak_group *groups;
+	size_t n;
+
+	groups = leak_groups(h, &o, &n);
+	for (size_t i = 0; i < n; i++) {
+		bytes += groups[i].bytes;
+		count += groups[i].count;
+		CHECK(memory_name(groups[i].memory) && groups[i].id < CUDA_ID_MAX);
+	}
+	CHECK(bytes == h->bytes && count == h->count && n <= count);
+	free(groups);
+}
+
+static void check(struct holder *h)
+{
+	unsigned long long bytes = 0, count = 0;
+	const struct live *l;
+
+	for (l = h->live; l; l = l->hh.next, count++) {
+		bytes += l->size;
+		CHECK(l->refs);
+	}
+	CHECK(bytes == h->bytes && count == h->count);
+	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
+	check_groups(h, false);
+	check_groups(h, true);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	struct holder *h, *next;
+
+	for (unsigned long long now = 1; in.left; now++) {
+		struct memory_event e = {
+			.time = now, .start = now - (take(&in, 1) & 3), .id = take(&in, 2) % (CUDA_ID_MAX + 2),
+			.frames = 0,
+		};
+		struct memory_effect done;
+
+		e.pid = take(&in, 1) & 1;
+		e.tid = take(&in, 1) & 1;
+		e.ret = take(&in, 1) == 1;
+		e.ptr = take(&in, 1) & 7;
+		e.size = take(&in, 1) & 15;
+		if (e.size == 15)
+			e.size = take(&in, 8);
+		e.other = take(&in, 1) & 7;
+		e.where = take(&in, 1) & 3;
+		if (take(&in, 1) & 1)
+			e.where |= MEMORY_DEVICE;
+		memset(e.comm, 'x', sizeof(e.comm));
+		done = memory_apply(&e, NULL);
+		CHECK(done.holder && done.memory < CUDA_MEMORY_MAX);
+		check(done.holder);
+	}
+	HASH_ITER(hh, memory_holders, h, next)
+		memory_forget(h);
+	CHECK(!memory_holders);
+	return 0;
+}

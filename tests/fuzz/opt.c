@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A command line.  exit() is led back here: -Wl,--wrap=exit. */
+#include <getopt.h>
+#include <sanitizer/lsan_interface.h>
+#include <setjmp.h>
+#include "die.h"
+#include "fuzz.h"
+#include "target.h"
+
+enum { MAX_ARGS = 16 };
+
+void __real_exit(int status);
+void __wrap_exit(int status);
+
+static jmp_buf ended;
+static bool running;
+
+void __wrap_exit(int status)
+{
+	if (!running)
+		__real_exit(status);
+	longjmp(ended, 1 + status);
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct usage usage = { "[interval [count]]", "Shows.", "    fuzz\n" };
+	static struct target t;
+	static long size, top, interval, count;
+	static const char *text;
+	static int choice;
+	static bool flag;
+	const struct opt opts[] = {
+		OPT_TARGET(&t),
+		OPT_FLAG('F', "flag", &flag, "flag"),
+		OPT_NUM('T', "top", "N", &top, 3, "number"),
+		OPT_SIZE('z', "min-size", "SIZE", &size, "size"),
+		OPT_STR(0, "text", "TEXT", &text, "text"),
+		OPT_CHOICE('s', "sort", "one|two|three", &choice, "choice"),
+		OPT_END
+	};
+	int first;
+
+	t = (struct target)TARGET_INIT;
+	size = top = interval = count = choice = 0;
+	text = NULL;
+	first = opt_parse(argc, argv, opts, &usage);
+	CHECK(first >= 1 && first <= argc);
+	CHECK(size >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
+	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration >= 0);
+	if (t.pid_list) {
+		int *pids = opt_pids(t.pid_list), n = 0;
+
+		for (; pids[n]; n++)
+			CHECK(pids[n] > 0);
+		CHECK(n);
+		free(pids);
+	}
+	opt_interval(argc, argv, first, &interval, &count);
+	CHECK(interval >= 0 && count >= 0 && (interval || !count));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	char *args[MAX_ARGS + 2] = { strdup("fuzz") }, *argv[MAX_ARGS + 2];
+	volatile int argc = 1, status = -1;
+	const char *said;
+
+	while (in.left && argc <= MAX_ARGS)
+		args[argc++] = take_text(&in);
+	memcpy(argv, args, sizeof(args));	/* getopt puts them into another order */
+	optind = 0;
+	capture(true);
+	__lsan_disable();	/* exit() would have freed it */
+	running = true;
+	status = setjmp(ended);
+	if (!status)
+		parse(argc, argv);
+	running = false;
+	__lsan_enable();
+	said = captured();
+	CHECK(printable(said, true) >= 0);
+	CHECK(status == 0 || status == 1 || status == 1 + EXIT_USAGE);
+	CHECK((status == 0) == !*said);
+	CHECK(status != 1 + EXIT_USAGE || strstr(said, "Try '"));
+	while (argc)
+		free(args[--argc]);
+	return 0;
+}

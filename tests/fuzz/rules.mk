@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# make fuzz: each fuzzer, with what it has found before, for FUZZ_SECONDS.  Included by the
+# Makefile, which has set O, Q, LIBS.
+FUZZ_SECONDS ?= 60
+FUZZERS := $(filter-out fuzz,$(basename $(notdir $(wildcard tests/fuzz/*.c))))
+FUZZ_FLAGS := -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all
+
+fuzz: setup-fuzz
+	@$(MAKE) --no-print-directory fuzz-built
+	@O=$(abspath $(O)) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZERS) tables
+
+# the same sources once more, for the fuzzers
+fuzz-built:
+	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=$(CLANG) MULTI=$(MULTI) CFLAGS="$(FUZZ_FLAGS)" \
+		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)
+
+$(O)/fuzz-%.o: tests/fuzz/%.c $(DEFS)
+	@echo "  FUZZ  $<"
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+
+$(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
+$(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_map__max_entries \
+	libbpf_num_possible_cpus array_elements bpf_map_get_next_key bpf_map_lookup_elem \
+	bpf_map_delete_elem syms_function syms_variables read_memory)
+
+$(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/fuzz-%.o $(O)/fuzz-fuzz.o $(O)/libcommon.a
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -ljansson -o $@
+
+.PHONY: fuzz fuzz-built setup-fuzz

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Text that a program chose, on its way to a terminal, into JSON, a flame graph or a message. */
+#include <jansson.h>
+#include "die.h"
+#include "escape.h"
+#include "fuzz.h"
+#include "syms.h"
+
+static bool plain(const char *s)
+{
+	return printable(s, false) >= 0 && !strstr(s, "\ufeff");
+}
+
+static char *as_text(const char *s)
+{
+	char *text;
+	int columns;
+
+	capture(false);
+	columns = escape_text(stdout, s);
+	text = strdup(captured());
+	CHECK(printable(text, false) == columns);
+	CHECK(strlen(text) <= 4 * strlen(s));
+	CHECK(!plain(s) || !strcmp(s, text));
+	return text;
+}
+
+static void as_json(const char *s)
+{
+	const char *text;
+	json_t *value;
+
+	capture(false);
+	escape_json(stdout, s);
+	putchar('\n');
+	text = captured();
+	CHECK(is_json(text));
+	CHECK(strlen(text) <= 6 * strlen(s) + 3);
+	value = json_loads(text, JSON_DECODE_ANY, NULL);
+	CHECK(json_is_string(value));
+	CHECK(!plain(s) || !strcmp(json_string_value(value), s));
+	CHECK(strstr(json_string_value(value), "\ufffd") || !strcmp(json_string_value(value), s));
+	json_decref(value);
+}
+
+static void as_folded(const char *s, char *text)
+{
+	capture(false);
+	stack_folded_name(s);
+	for (char *at = text; (at = strchr(at, ';')); )
+		*at = ':';
+	CHECK(!strcmp(captured(), text));
+}
+
+static void as_message(const char *s, const char *text)
+{
+	const char *message;
+
+	capture(true);
+	warning(0, "cannot open %s", s);
+	message = strstr(captured(), ": cannot open ");
+	CHECK(message && !strncmp(message + 14, text, strlen(text)));
+	CHECK(!strcmp(message + 14 + strlen(text), "\n"));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *s = strndup((const char *)data, size), *text = as_text(s);
+
+	as_json(s);
+	as_message(s, text);
+	as_folded(s, text);
+	free(text);
+	free(s);
+	return 0;
+}

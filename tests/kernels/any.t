@@ -1,0 +1,66 @@
+# shellcheck shell=sh disable=SC2016,SC2154 # for eval; the words'
+# What does not depend on the tool; the attach kind is the kernel's best.
+
+it "without --attach the best kind is taken"
+best=perf
+for kind in multi session; do	# the newer, the better
+	if has $kind; then best=$kind; fi
+done
+run cudamallocsnoop -vjc "$bin/mem malloc 23 4096"
+json 23 true
+says "cudamallocsnoop: attaching by $best"
+
+it "-p traces a running process, its threads, and no other"
+"$bin/mem" loop 5000 '(' malloc 3 64 sleep 20 ')' & other=$!
+pids="$pids $other"
+program "$bin/mem" malloc 1 64 wait malloc 23 4096 thread '(' malloc 13 64 ')' join free 7
+tool cudamallocsnoop -jp "$pid"
+target=$pid
+go
+stop
+kill $other
+json 43 ".pid == $target"
+json 13 '.tid != .pid'
+json 43 true
+silent
+
+it "-c traces children, by fork and by exec"
+run cudamallocsnoop -jc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' forkexec '(' malloc 5 128 ')' join"
+status 0
+json 23 '.size == 4096'
+json 7 '.size == 64'
+json 5 '.size == 128'
+json 35 true
+silent
+
+it "-c traces a library that is loaded later"
+run cudamallocsnoop -jc "$bin/mem-dlopen load malloc 23 4096 free 7"
+status 0
+json 30 true
+silent
+
+it "traces programs that start later, each call once"
+tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
+"$bin/mem" malloc 101 64 & one=$!
+"$bin/mem-stripped" malloc 53 64 free 7 & two=$!
+wait $one $two
+stop
+json 101 ".pid == $one"
+json 60 ".pid == $two"
+silent
+
+it "passes the command's status on, and 128 + N for a signal"
+run cudamallocsnoop -c "$bin/mem malloc 1 64 exit 37"
+status 37
+run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
+status 139
+
+it "leaves no program in the kernel"
+echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
+programs() { grep -c ' bpf_prog_[0-9a-f]\{16\}' /proc/kallsyms; }
+program "$bin/mem" malloc 1 64 wait
+tool cudamallocsnoop -p "$pid"
+[ "$(programs)" -gt 2 ] || no "$(programs) programs while it traces"
+stop
+go
+until_true eval '[ "$(programs)" -eq 0 ]'

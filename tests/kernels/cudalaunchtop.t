@@ -1,0 +1,15 @@
+# shellcheck shell=sh disable=SC2086,SC2154 # words; lib.sh's
+if [ -e "$bin/kern" ]; then
+	run cudalaunchtop --attach "$kind" -jc "$bin/kern 1009 503"
+	status 0
+	json 1 '.kernel == "scale" and .launches == 1009 and .grid == [8,1,1]'
+	json 1 '.kernel == "fill<int>" and .launches == 503'
+	json 2 true
+	silent
+fi
+run cudalaunchtop --attach "$kind" -jkxc "$bin/mem launch 23 badlaunch 7 graph 5"
+json 1 '.kernel == "mem_kernel" and .launches == 23 and .failed == 0 and .stack[1].sym == "do_launch"'
+json 1 '.launches == 7 and .failed == 7 and .stack[1].sym == "do_badlaunch"'
+json 1 '.kind == "graph" and .launches == 5'
+silent
+loads cudalaunchtop -P

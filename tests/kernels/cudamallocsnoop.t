@@ -1,0 +1,11 @@
+# shellcheck shell=sh disable=SC2086,SC2154 # words; lib.sh's
+run cudamallocsnoop --attach "$kind" -jkc "$bin/mem malloc 23 4096 pitch 5 100 10 free 7"
+status 0
+json 23 '.func == "cudaMalloc" and .size == 4096 and .stack[0].sym == "do_malloc"'
+json 5 '.func == "cudaMallocPitch"'
+json 7 '.op == "free"'
+json 35 true
+silent
+for how in -x '-A -m 64k' -F; do
+	loads cudamallocsnoop $how
+done

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Arrays that the probes count in and the tool reads as memory: maps of the type
+ * BPF_MAP_TYPE_ARRAY with BPF_F_MMAPABLE. */
+#ifndef ARRAY_H
+#define ARRAY_H
+
+struct bpf_map;
+
+/* Between open and load: so many elements, n for each processor that there may be. */
+void array_per_cpu(struct bpf_map *map, unsigned int n);
+
+/* After load: the elements, as many as bpf_map__max_entries() says, each as large as the map's
+ * value, whose size must be a multiple of 8.  Stays as long as the tool.  Exits 1 if it cannot be
+ * mapped. */
+void *array_elements(const struct bpf_map *map);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The files that a script probes, under names that can stand in it. */
+#ifndef BT_FILES_H
+#define BT_FILES_H
+#include "bt_translate.h"
+#include "code.h"
+
+struct bt_files {
+	struct code **codes;
+	int *pids, n;		/* a process that has it mapped, or 0 */
+};
+
+/* False if it was there already. */
+bool bt_files_add(struct bt_files *f, struct code *c, int pid);
+
+/* What the script is told of them, *n of them.  One that cannot be opened by its name (it was
+ * deleted or replaced, or is in a container), or whose name cannot be written in a script, gets
+ * the name of our own descriptor; if the script is to stay, it is left out with a message.  The
+ * caller's; what it points to stays. */
+struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n);
+
+#endif

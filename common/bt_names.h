@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Names that were written: what they stand for, and what was meant where they stand for nothing. */
+#ifndef BT_NAMES_H
+#define BT_NAMES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is the function meant by this pattern, in which * stands for any characters and ? for one?  A
+ * function goes by its name, and by it without _ptsz, _ptds and then without _v2: cuMemcpyHtoDAsync
+ * stands for cuMemcpyHtoDAsync_v2_ptsz too. */
+bool bt_name_matches(const char *name, const char *pattern, size_t len);
+
+/* The length of the name without all of these. */
+size_t bt_name_plain(const char *name);
+
+enum { BT_NEAR = 3 };
+
+/* The candidates that are most like a name. */
+struct bt_near {
+	const char *name;	/* as it was written */
+	size_t len;
+	const char *names[BT_NEAR];	/* the best first; NULL = none */
+	size_t lens[BT_NEAR];
+	unsigned distances[BT_NEAR];
+};
+
+/* Looks whether the candidate, of which only len bytes count, is one of the nearest. */
+void bt_near_try(struct bt_near *n, const char *candidate, size_t len);
+
+/* "; did you mean a, b or c?", or nothing.  Static storage, good until the next call. */
+const char *bt_near_text(const struct bt_near *n);
+
+#endif

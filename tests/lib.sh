@@ -132,4 +132,16 @@ fails() {
 	says "$msg"
 }
 
+# screen WIDTH HEIGHT COMMAND: on a terminal, and then "ended STATUS"
+screen() {
+	term kill-server 2>/dev/null
+	LC_ALL=C.UTF-8 term -f /dev/null new-session -d -x "$1" -y "$2" "$3; echo ended \$?; sleep 100"
+}
+term() { tmux -S "$tmp/tmux" "$@"; }
+
+# shot: what is on it, into $tmp/out; on_screen REGEX: waits until a line of it matches
+shot() { term capture-pane -p >"$tmp/out"; }
+shows() { shot; grep -qE -- "$1" "$tmp/out"; }
+on_screen() { until_true shows "$1"; }
+
 . "./$1"

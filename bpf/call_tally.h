@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the groups of bpf/call_tally.bpf.h are: tally_key.what is an enum cuda_id, part one of
+ * these.  Values are nanoseconds, and the group's ns is bytes, of the calls that succeeded; or
+ * values are bytes. */
+#ifndef CALL_TALLY_H
+#define CALL_TALLY_H
+
+enum { CALLS_TIMES, CALLS_BYTES };
+
+#endif

@@ -1,0 +1,47 @@
+# shellcheck shell=sh
+
+kinds='session multi perf'
+
+# sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
+sees() {
+	layer=driver
+	case $2 in *cuda*) layer=runtime ;; esac
+	for kind in $kinds; do
+		it "--attach $kind: $1 calls of $2, each once"
+		run @NAME@ --attach "$kind" --layer "$layer" -jc "$bin/mem $3"
+		status 0
+		json "$1" ".func == \"$2\" and .layer == \"$layer\" and .comm == \"mem\" and .pid > 1 and
+			.ret == 0 and .error == null and .latency_ns > 0"
+		silent
+	done
+	kinds='session multi'	# to take perf's probes out takes long: once is enough
+
+	it "$2: text says the same as JSON, with -T also when"
+	run @NAME@ -T -c "$bin/mem $3"
+	lines "$1" "^[0-9:]{8}\.[0-9]{3} +[0-9]+ +mem +$2 .* [0-9]+\.[0-9] ok$"
+
+	it "$2: -x prints the call that failed alone, -u none that was quick"
+	run env "SIM_FAIL=$2:2=1" @NAME@ -xjc "$bin/mem $3"
+	json 1 ".func == \"$2\" and .ret == 1 and (.error | test(\"(?i)invalid_?value\"))"
+	json 1 true
+	run @NAME@ -u 60000000 -jc "$bin/mem $3"
+	json 0 true
+
+	it "$2: -k names the callers"
+	run @NAME@ -kjc "$bin/mem $3"
+	json "$1" ".func == \"$2\" and (.stack | map(.sym) | contains([\"run\", \"main\"]))"
+}
+
+# once COUNT FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one
+# where the runtime is not looked at
+once() {
+	it "$2 and the driver's $3 in it are one call"
+	run @NAME@ -jc "$bin/mem $4"
+	json "$1" ".func == \"$2\""
+	json 0 ".func == \"$3\""
+	run @NAME@ --layer driver -jc "$bin/mem $4"
+	json "$1" ".func == \"$3\" and .layer == \"driver\""
+}
+
+@classes|sees @COUNT@ @FUNCTION@ "@WORDS@"
+@classes|once @COUNT@ @FUNCTION@ @INSIDE@ "@WORDS@"

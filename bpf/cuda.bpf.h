@@ -17,7 +17,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct { int counter; } atomic_t;
 struct signal_struct { atomic_t live; };
-struct task_struct { int pid, tgid; struct signal_struct *signal; };
+struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
 #pragma clang attribute pop
 
 static const struct cuda_args cuda_rows[] = {
@@ -70,8 +70,7 @@ static __always_inline __u64 cuda_id(void *ctx)
 /* The outermost traced call that a thread is in. */
 struct call {
 	__u64 sp;		/* at its entry; 0 = the thread is in none */
-	__u64 caller;		/* the return address */
-	__u64 start;		/* bpf_ktime_get_ns() */
+	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
 	__u64 id;
 	__u64 args[8];		/* [1] to [6]: the argument registers; [0] = 0 */
 	struct call_data data;
@@ -97,6 +96,20 @@ static __always_inline bool process_ends(void)
 	return BPF_CORE_READ(task, signal, live.counter) == 0;
 }
 
+/* The thread's, as bpf_get_current_comm() has it for three times the cost. */
+static __always_inline void thread_comm(char comm[16])
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	for (int i = 0; i < 16; i++)
+		comm[i] = task->comm[i];
+}
+
+static __always_inline __u32 thread_pid(void)
+{
+	return ((const struct task_struct *)bpf_get_current_task_btf())->tgid;
+}
+
 /* Argument number pos of cuda_args, at the entry; 0 if the function has none such. */
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
@@ -105,22 +118,14 @@ static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos
 	return read_u64(call->sp + 8 * (pos - 6));
 }
 
-/* True while the call in flight has not returned.  A call that is left by longjmp() or an
- * exception never returns; its record must not make later calls look nested in it.
- * While a return probe is armed, the kernel has put its trampoline's address in place of the
+/* While a return probe is armed, the kernel has put its trampoline's address in place of the
  * return address, and that is the start of a page (kernel/events/uprobes.c,
  * uprobe_get_trampoline_vaddr: slot 0 of the area). */
-static __always_inline bool call_is_alive(const struct call *call, __u64 sp, __u64 caller)
+static __always_inline bool is_armed(__u64 entry)
 {
 	__u64 slot = 0;
 
-	if (sp > call->sp)
-		return false;
-	if (sp == call->sp)	/* the traced function jumped to another one at its end */
-		return caller != call->caller;
-	if (bpf_probe_read_user(&slot, sizeof(slot), (void *)call->sp))
-		return false;
-	return slot && !(slot & 0xfff);
+	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
 }
 
 /* A tool may define it as what is to be done with a call inside the one in flight. */
@@ -149,95 +154,93 @@ static __always_inline void keep_arguments(struct call *call, struct pt_regs *ct
 	call->args[6] = ctx->r9;
 }
 
-static __always_inline struct thread *call_begin(struct pt_regs *ctx, __u64 id)
-{
-	__u64 sp = PT_REGS_SP(ctx), caller;
-	struct thread *t = thread_here();
+/* Or as those whose start is of interest: reading the clock is a quarter of a probe's work. */
+#ifndef CUDA_TIMED
+#define CUDA_TIMED(id) true
+#endif
 
-	if (!t)
-		return NULL;
-	caller = read_u64(sp);
+static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	__u64 sp = PT_REGS_SP(ctx);
+
 	if (t->call.sp) {
-		if (call_is_alive(&t->call, sp, caller)) {
+		/* the same stack: the traced function jumped to another one at its end */
+		if (sp <= t->call.sp && is_armed(t->call.sp)) {
 			CUDA_NESTED(ctx, t, id);
-			return NULL;
+			return false;
 		}
 		lose(LOST_RETURN);
 	}
 	t->call.sp = sp;
-	t->call.caller = caller;
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
-	t->call.start = bpf_ktime_get_ns();
-	return t;
+	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
+	return true;
 }
 
-/* To be called at the entry: the thread, with all of its new call but the data set, and the
- * id of the function, good as an index; NULL if this call is part of one that is already
- * counted. */
-static __always_inline struct thread *call_enter(struct pt_regs *ctx, __u64 *id)
+/* To be called at the entry: sets all of the thread's new call but the data, and the id of the
+ * function, good as an index.  False if this call is part of one that is already counted. */
+static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __u64 *id)
 {
 	__u64 which = cuda_id(ctx);
-	struct thread *t;
 
-	if (which >= CUDA_ID_MAX)
-		return NULL;
-	t = call_begin(ctx, which);
-	if (!t)
-		return NULL;
+	if (which >= CUDA_ID_MAX || !call_begin(ctx, t, which))
+		return false;
 	barrier_var(which);	/* the verifier wants the value that is used to be the one checked */
 	if (which >= CUDA_ID_MAX)
-		return NULL;
+		return false;
 	*id = which;
-	return t;
+	return true;
 }
 
-/* To be called at a return: the thread, if what returns is its call in flight. */
-static __always_inline struct thread *call_end(struct pt_regs *ctx)
+/* At a return: is it of the thread's call in flight?  It has popped the return address. */
+static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *t)
 {
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-
-	/* the return has popped the return address */
-	if (!t || !t->call.sp || PT_REGS_SP(ctx) != t->call.sp + 8)
-		return NULL;
-	return t;
+	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + 8;
 }
 
-/* In a session program: is this the return?  bpf_session_is_return() would say so too, but
- * its signature differs between kernels (6.13 to 6.19 and 7.0), and a session returns only
- * from calls that call_begin() accepted: at their caller, with their stack. */
-static __always_inline struct thread *call_returns(struct pt_regs *ctx)
+/* What the call that ends returned: 0 is success.  One function returns nothing. */
+static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
 {
-	struct thread *t = call_end(ctx);
+	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
+}
 
-	if (!t || (PT_REGS_IP(ctx) != t->call.caller && t->call.caller & 0xfff))
-		return NULL;
-	return t;
+/* In a session program: is this the return?  The place of the probe is told at both, and at an
+ * entry the thread is there.  bpf_session_is_return() would say so too, but its signature differs
+ * between kernels (6.13 to 6.19 and 7.0). */
+static __always_inline bool session_returns(struct pt_regs *ctx)
+{
+	return bpf_get_func_ip(ctx) != PT_REGS_IP(ctx);
 }
 
 /* Defines the programs for each attach kind from a tool's two functions:
- * enter(ctx) returns true if the return is wanted; leave(ctx, thread). */
+ * enter(ctx, thread) returns true if the return is wanted; leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
-	enter(ctx);								\
+	struct thread *t = thread_here();					\
+										\
+	if (t)									\
+		enter(ctx, t);							\
 	return 0;								\
 }										\
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = call_end(ctx);					\
+	struct thread *t = thread_here();					\
 										\
-	if (t)									\
+	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
 	return 0;								\
 }										\
 /* 1 from an entry: do not arm the return */					\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = call_returns(ctx);					\
+	struct thread *t = thread_here();					\
 										\
 	if (!t)									\
-		return !enter(ctx);						\
+		return 1;							\
+	if (!call_ends(ctx, t) || !session_returns(ctx))			\
+		return !enter(ctx, t);						\
 	leave(ctx, t);								\
 	return 0;								\
 }

@@ -15,8 +15,8 @@
  * with the same grid and block: that cannot be told from a launch inside.  A launch by the same
  * call instruction is told by the runtime's entry, which always counts.
  *
- * nvcc 13's stubs call __cudaLaunchKernel, which jumps into cudaLaunchKernel: the same stack
- * pointer, return address and kernel, and this order. */
+ * The tool takes the probes of the runtime's launches out once it knows what each function of the
+ * driver's is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "cudalaunchtop.h"
@@ -26,7 +26,6 @@ struct call_data {};
 /* A call whose return is wanted. */
 struct frame {
 	__u64 sp;		/* at its entry; 0 = none */
-	__u64 caller;
 	__u64 out, subject, name;	/* arguments of a function that names a kernel */
 	struct launch_key key;	/* of a launch */
 	__u32 id;
@@ -34,12 +33,12 @@ struct frame {
 
 struct thread_data {
 	__u64 program;
+	__u32 pid;
 	struct {		/* the runtime's launch that was entered last */
 		__u64 sp;	/* 0 = none, or the driver's launch inside was seen */
 		__u64 caller;
 		struct launch_key key;
 		__u32 grid[3], block[3];
-		bool jumps;	/* to the function of the same name without the underscores */
 		bool paired;
 	} outer;
 	struct frame frames[4];
@@ -48,18 +47,17 @@ struct thread_data {
 };
 
 #include "cuda.bpf.h"
+#include "launch.bpf.h"
 /* a program names thousands of kernels at once when it starts */
 #define RECORDS_BYTES (8 * 1024 * 1024)
 #include "records.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
+const volatile bool launch_pairs;	/* the runtime's and the driver's launches are probed */
 
-static const unsigned char cuda_libs[] = {
-#define CUDA_API(name, lib, class, ...) CUDA_##lib,
-#include "cuda_api.def"
-#undef CUDA_API
-};
+/* The runtime's launches that did not come to the driver. */
+__u64 launches_refused;
 
 enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
 
@@ -70,6 +68,16 @@ struct {
 	__type(key, struct launch_key);
 	__type(value, struct launch_count);
 } counts SEC(".maps");
+
+/* For the first keys of each processor: an array's element is found at a tenth of a hash map's
+ * cost.  The tool makes it LAUNCH_QUICK elements for each processor. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LAUNCH_QUICK);
+	__type(key, __u32);
+	__type(value, struct launch_quick);
+} quick SEC(".maps");
 
 /* Process id to program. */
 struct {
@@ -148,11 +156,12 @@ static __always_inline __u64 program_of(struct thread *t, __u32 pid)
 		}
 	}
 	t->data.program = *known;
+	t->data.pid = pid;
 	return t->data.program;
 }
 
 /* Remembers a call whose return is wanted; NULL if there is no room. */
-static __always_inline struct frame *push(struct thread *t, __u64 sp, __u64 caller, __u32 id)
+static __always_inline struct frame *push(struct thread *t, __u64 sp, __u32 id)
 {
 	struct frame *free = NULL;
 
@@ -171,7 +180,6 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp, __u64 call
 		return NULL;
 	}
 	free->sp = sp;
-	free->caller = caller;
 	free->id = id;
 	return free;
 }
@@ -188,19 +196,9 @@ static __always_inline struct frame *returning(struct pt_regs *ctx, struct threa
 	return NULL;
 }
 
-/* In a session program, see call_returns() in cuda.bpf.h. */
-static __always_inline struct frame *session_returns(struct pt_regs *ctx, struct thread *t)
+static __always_inline bool name_enter(struct thread *t, const struct cuda_args *row, __u32 id)
 {
-	struct frame *f = returning(ctx, t);
-
-	if (!f || (PT_REGS_IP(ctx) != f->caller && f->caller & 0xfff))
-		return NULL;
-	return f;
-}
-
-static __always_inline bool name_enter(struct thread *t, const struct cuda_args *row, __u32 id,
-				       __u64 sp, __u64 caller, __u32 pid)
-{
+	__u32 pid = thread_pid();
 	__u64 stub = cuda_arg(&t->call, row->stub), name = cuda_arg(&t->call, row->name);
 	struct frame *f;
 
@@ -211,7 +209,7 @@ static __always_inline bool name_enter(struct thread *t, const struct cuda_args 
 	}
 	if (row->module == 1 || row->library == 1)
 		return false;
-	f = push(t, sp, caller, id);
+	f = push(t, t->call.sp, id);
 	if (!f)
 		return false;
 	f->out = cuda_arg(&t->call, 1);
@@ -224,7 +222,7 @@ static __always_inline bool name_enter(struct thread *t, const struct cuda_args 
 static __always_inline void name_leave(struct thread *t, struct frame *f)
 {
 	__u64 id = f->id, out = read_u64(f->out), name = f->name;
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = thread_pid();
 
 	barrier_var(id);
 	if (id >= CUDA_ID_MAX || !out)
@@ -241,17 +239,58 @@ static __always_inline void name_leave(struct thread *t, struct frame *f)
 		send_name(pid, program_of(t, pid), out, name, LAUNCH_LONG_NAME);
 }
 
-/* The value is shared with other threads on this processor: a probe can be preempted. */
-static __always_inline struct launch_count *count_of(struct pt_regs *ctx, struct thread *t,
-						     const struct launch_key *key, long stack)
+static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
 {
+	return a->func == b->func && a->program == b->program && a->pid == b->pid &&
+	       a->kind == b->kind;
+}
+
+/* The only place in the array that a key without a stack may have. */
+static __always_inline struct launch_quick *place_of(const struct launch_key *key)
+{
+	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
+
+	at += bpf_get_smp_processor_id() * LAUNCH_QUICK;
+	return bpf_map_lookup_elem(&quick, &at);
+}
+
+static __always_inline struct launch_count *quick_count(const struct launch_key *key)
+{
+	struct launch_quick *q = key->stack ? NULL : place_of(key);
+
+	return q && q->state == LAUNCH_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
+}
+
+/* A key that is counted in the hash map is from now on counted in the array, if its place there
+ * is free. */
+static __always_inline struct launch_count *take_place(const struct launch_key *key,
+						       struct launch_count *c)
+{
+	struct launch_quick *q = key->stack ? NULL : place_of(key);
+
+	if (!q || !__sync_bool_compare_and_swap(&q->state, LAUNCH_FREE, LAUNCH_TAKING))
+		return c;
+	q->key = *key;
+	q->count.paired = c->paired;
+	q->count.driver = c->driver;
+	__sync_bool_compare_and_swap(&q->state, LAUNCH_TAKING, LAUNCH_TAKEN);
+	return &q->count;
+}
+
+/* The value is shared with other threads on this processor: a probe can be preempted. */
+static __always_inline struct launch_count *count_of(struct thread *t, const struct launch_key *key,
+						     bool driver, long stack)
+{
+	struct launch_count none = { .driver = driver }, *c;
 	struct launch_event *e = &t->data.event;
-	struct launch_count none = {}, *c;
 	long err;
 
-	c = bpf_map_lookup_elem(&counts, key);
+	c = quick_count(key);
 	if (c)
 		return c;
+	c = bpf_map_lookup_elem(&counts, key);
+	if (c)
+		return take_place(key, c);
 	err = bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST);
 	c = bpf_map_lookup_elem(&counts, key);
 	if (!c)
@@ -261,7 +300,7 @@ static __always_inline struct launch_count *count_of(struct pt_regs *ctx, struct
 	__builtin_memset(e, 0, sizeof(*e));
 	e->key = *key;
 	e->what = LAUNCH_FIRST;
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	thread_comm(e->comm);
 	if (stack < 0 || stack > (long)sizeof(t->data.stack))
 		stack = 0;
 	e->frames = (__u64)stack / 8;
@@ -294,10 +333,6 @@ static __always_inline long take_stack(struct pt_regs *ctx, struct thread *t, __
 	return n + 8;
 }
 
-struct shape {
-	__u32 grid[3], block[3];
-};
-
 /* Is a launch with this configuration cooperative? cudaLaunchAttribute and CUlaunchAttribute
  * have an id, 2 for that, and 8 bytes on the value, 72 bytes each. */
 static __always_inline bool is_cooperative(__u64 config)
@@ -318,46 +353,19 @@ static __always_inline bool is_cooperative(__u64 config)
 	return false;
 }
 
+static __always_inline __u32 kind_of(const struct cuda_args *row)
+{
+	return row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE : LAUNCH_KERNEL;
+}
+
 /* What is launched, in which shape, how many times; func and kind of key. */
 static __always_inline __u64 launch_arguments(const struct call *call, const struct cuda_args *row,
 					      bool driver, struct launch_key *key, struct shape *s)
 {
-	struct { __u64 func; struct shape shape; } element = {};
-	__u64 a, b;
-
-	key->func = cuda_arg(call, row->handle ?: row->func);
-	key->kind = row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE :
-		    LAUNCH_KERNEL;
-	if (row->count) {	/* one on each device, most likely of the same kernel */
-		if (bpf_probe_read_user(&element, sizeof(element),
-					(void *)cuda_arg(call, row->params)))
-			lose(LOST_READ);
-		key->func = element.func;
-		*s = element.shape;
-		return (__u32)cuda_arg(call, row->count);
-	}
-	if (row->params) {
-		a = cuda_arg(call, row->params);
-		if (bpf_probe_read_user(s, sizeof(*s), (void *)a))
-			lose(LOST_READ);
-		if (is_cooperative(a))
-			key->kind = LAUNCH_COOPERATIVE;
-	} else if (row->grid && driver) {
-		for (int i = 0; i < 3; i++) {
-			s->grid[i] = cuda_arg(call, row->grid + i);
-			s->block[i] = cuda_arg(call, row->block + i);
-		}
-	} else if (row->grid) {
-		a = cuda_arg(call, row->grid);
-		b = cuda_arg(call, row->block);
-		s->grid[0] = a;
-		s->grid[1] = a >> 32;
-		s->grid[2] = cuda_arg(call, row->grid + 1);
-		s->block[0] = b;
-		s->block[1] = b >> 32;
-		s->block[2] = cuda_arg(call, row->block + 1);
-	}
-	return 1;
+	key->kind = kind_of(row);
+	if (row->params && !row->count && is_cooperative(cuda_arg(call, row->params)))
+		key->kind = LAUNCH_COOPERATIVE;
+	return launch_shape(call, row, driver, &key->func, s);
 }
 
 static __always_inline bool same_shape(const struct thread *t, const struct shape *s)
@@ -399,64 +407,97 @@ static __always_inline void pair(struct thread *t, const struct launch_key *key)
 
 	if (t->data.outer.paired || key->kind == LAUNCH_GRAPH)
 		return;
-	c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
+	c = quick_count(&t->data.outer.key);
+	if (!c)
+		c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
 	if (c)
 		c->paired = 1;
 	send(key->pid, key->program, LAUNCH_PAIR, t->data.outer.key.func, key->func);
 }
 
-/* The other way through the same launch: __cudaLaunchKernel has jumped here. */
-static __always_inline bool is_jump(struct thread *t, __u64 sp, __u64 caller, __u64 func)
+/* Is the shape what it was?  The driver's last number, the block's z, is on the stack: to read it
+ * would cost as much as the rest of this together.  So it is looked at where one of the others
+ * has changed, and now and then. */
+static __always_inline bool shape_stays(const struct call *call, const struct cuda_args *row,
+					bool driver, const struct launch_count *c)
 {
-	if (!t->data.outer.jumps || t->data.outer.sp != sp || t->data.outer.key.func != func)
+	__u64 grid = cuda_arg(call, row->grid), block = cuda_arg(call, row->block);
+
+	if (driver)
+		return c->launches % 256 && (__u32)grid == c->grid[0] &&
+		       (__u32)cuda_arg(call, row->grid + 1) == c->grid[1] &&
+		       (__u32)cuda_arg(call, row->grid + 2) == c->grid[2] &&
+		       (__u32)block == c->block[0] &&
+		       (__u32)cuda_arg(call, row->block + 1) == c->block[1];
+	return (__u32)grid == c->grid[0] && grid >> 32 == c->grid[1] &&
+	       (__u32)cuda_arg(call, row->grid + 1) == c->grid[2] &&
+	       (__u32)block == c->block[0] && block >> 32 == c->block[1] &&
+	       (__u32)cuda_arg(call, row->block + 1) == c->block[2];
+}
+
+/* Counts a launch that is like one before it, at the least cost.  False if it is none, or may be
+ * part of another one: then nothing has been done. */
+static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, bool driver)
+{
+	struct launch_key key = {
+		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->data.program,
+		.pid = t->data.pid, .kind = kind_of(row),
+	};
+	struct launch_count *c;
+
+	if (launch_failures || launch_stacks || (launch_pairs && !driver) || t->data.outer.sp)
 		return false;
-	t->data.outer.jumps = false;
-	return caller == t->data.outer.caller || !(caller & 0xfff);
+	if (!row->grid && !row->handle)
+		return false;
+	c = quick_count(&key);
+	if (!c || (row->grid && !shape_stays(&t->call, row, driver, c)))
+		return false;
+	__sync_fetch_and_add(&c->launches, 1);
+	c->time = bpf_jiffies64();
+	return true;
 }
 
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
-					 const struct cuda_args *row, __u32 id, __u64 sp,
-					 __u64 caller, __u32 pid)
+					 const struct cuda_args *row, __u32 id, bool driver)
 {
-	bool driver = cuda_libs[id] == CUDA_DRV;
-	bool jumps = id == CUDA_ID___cudaLaunchKernel || id == CUDA_ID___cudaLaunchKernel_ptsz;
-	struct launch_key key = { .pid = pid };
+	struct launch_key key = { .pid = thread_pid() };
 	struct launch_count *c;
 	struct shape s = {};
 	struct frame *f;
+	__u64 n, caller = 0;
 	long stack = 0;
-	__u64 n;
 
-	key.program = program_of(t, pid);
+	key.program = program_of(t, key.pid);
 	n = launch_arguments(&t->call, row, driver, &key, &s);
-	if (driver && t->data.outer.sp && is_inside(t, sp, &key, &s)) {
+	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, &key, &s)) {
 		t->data.outer.sp = 0;
 		pair(t, &key);
 		return false;
 	}
-	if (!driver && !jumps && is_jump(t, sp, caller, key.func))
-		return false;
+	if (launch_stacks || (launch_pairs && !driver))
+		caller = read_u64(t->call.sp);
 	if (launch_stacks)
 		stack = take_stack(ctx, t, caller, &key.stack);
-	c = count_of(ctx, t, &key, stack);
+	c = count_of(t, &key, driver, stack);
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
-	c->time = bpf_ktime_get_ns();
+	c->time = bpf_jiffies64();
 	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
 	__builtin_memcpy(c->block, s.block, sizeof(s.block));
-	if (!driver) {
-		t->data.outer.sp = sp;
+	if (launch_pairs && !driver) {
+		if (t->data.outer.sp)
+			__sync_fetch_and_add(&launches_refused, 1);
+		t->data.outer.sp = t->call.sp;
 		t->data.outer.caller = caller;
 		t->data.outer.key = key;
-		t->data.outer.jumps = jumps;
 		t->data.outer.paired = c->paired;
 		__builtin_memcpy(t->data.outer.grid, s.grid, sizeof(s.grid));
 		__builtin_memcpy(t->data.outer.block, s.block, sizeof(s.block));
 	}
 	if (!launch_failures)
 		return false;
-	f = push(t, sp, caller, id);
+	f = push(t, t->call.sp, id);
 	if (f)
 		f->key = key;
 	return f;
@@ -464,24 +505,28 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 
 static __always_inline bool enter(struct pt_regs *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	__u64 id = cuda_id(ctx), sp = PT_REGS_SP(ctx), caller = 0;
+	const struct cuda_args *row;
+	__u64 id = cuda_id(ctx);
 	struct thread *t;
+	bool driver;
 
 	if (id >= CUDA_ID_MAX)
 		return false;
 	t = thread_here();
 	if (!t)
 		return false;
-	caller = read_u64(sp);
-	t->call.sp = sp;
+	t->call.sp = PT_REGS_SP(ctx);
 	keep_arguments(&t->call, ctx);
 	barrier_var(id);
 	if (id >= CUDA_ID_MAX)
 		return false;
+	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
-		return name_enter(t, &cuda_rows[id], id, sp, caller, pid);
-	return launch_enter(ctx, t, &cuda_rows[id], id, sp, caller, pid);
+		return name_enter(t, row, id);
+	driver = cuda_libs[id] == CUDA_DRV;
+	if (launch_again(t, row, driver))
+		return false;
+	return launch_enter(ctx, t, row, id, driver);
 }
 
 static __always_inline void leave(struct pt_regs *ctx, struct thread *t, struct frame *f)
@@ -523,12 +568,15 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 /* 1 from an entry: do not arm the return */
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	struct frame *f = session_returns(ctx, t);
+	struct thread *t;
+	struct frame *f;
 
-	if (!f)
+	if (!session_returns(ctx))
 		return !enter(ctx);
-	leave(ctx, t, f);
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	f = returning(ctx, t);
+	if (f)
+		leave(ctx, t, f);
 	return 0;
 }
 

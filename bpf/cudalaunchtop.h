@@ -20,10 +20,20 @@ struct launch_key {
 /* Of one processor. */
 struct launch_count {
 	unsigned long long launches, failed;
-	unsigned long long time;	/* of the last one: CLOCK_MONOTONIC, ns */
+	unsigned long long time;	/* of the last one, in the kernel's jiffies */
 	unsigned int grid[3], block[3];	/* of the last one; 0 = not told */
 	unsigned int paired;		/* its CUfunction was told */
-	unsigned int unused;
+	unsigned int driver;		/* its launches are the driver's, by no call of the runtime's */
+};
+
+/* The same in an array of LAUNCH_QUICK elements for each processor. */
+enum { LAUNCH_QUICK_BITS = 9, LAUNCH_QUICK = 1 << LAUNCH_QUICK_BITS };
+enum { LAUNCH_FREE, LAUNCH_TAKING, LAUNCH_TAKEN };
+
+struct launch_quick {
+	unsigned long long state;
+	struct launch_key key;		/* without a stack */
+	struct launch_count count;
 };
 
 enum launch_what {

@@ -13,6 +13,7 @@ struct thread_data {
 	/* of its call in flight: when it left the CPU, 0 = it is there; how long it had run by
 	 * then; how long it was away */
 	__u64 off_since, ran, off_ns;
+	__u32 waiting_at, waiting_epoch;	/* its element of waiting_quick; the epoch + 1 */
 };
 
 #include "cuda.bpf.h"
@@ -21,7 +22,18 @@ struct thread_data {
 /* Set by the tool. */
 const volatile bool wait_off_cpu;
 
-/* Each entry is changed by its own thread alone. */
+/* Each element is changed by its own thread alone: a half for each epoch, odd and even, as a hash
+ * map's cost is a quarter of the whole. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * WAITING_QUICK);
+	__type(key, __u32);
+	__type(value, struct waiting_quick);
+} waiting_quick SEC(".maps");
+
+__u64 waiting_used[2];	/* elements; more than there are: the others are in this map */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -51,30 +63,59 @@ static __always_inline void came_back(struct thread *t, struct task_struct *task
 	t->data.off_since = 0;
 }
 
-static __always_inline bool wait_enter(struct pt_regs *ctx)
+static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
-	struct thread *t;
 
-	t = call_enter(ctx, &id);
-	if (!t)
+	if (!call_enter(ctx, t, &id))
 		return false;
 	t->data.off_since = t->data.off_ns = 0;
 	return true;
 }
 
-static __always_inline void thread_waited(__u32 epoch, __u64 ns)
+static __always_inline struct waiting_quick *waiting_element(__u32 epoch, __u32 at)
 {
-	__u64 ids = bpf_get_current_pid_tgid();
-	struct tally_thread_key key = { .epoch = epoch, .pid = ids >> 32, .tid = ids };
-	struct tally_thread *w = bpf_map_lookup_elem(&waiting, &key), first = { .count = 1, .ns = ns };
+	__u32 i = (epoch & 1) * WAITING_QUICK + at;
 
+	return at < WAITING_QUICK ? bpf_map_lookup_elem(&waiting_quick, &i) : NULL;
+}
+
+/* The thread's element; NULL if there are too many threads. */
+static __always_inline struct tally_thread *waiting_here(struct thread *t,
+							 const struct tally_thread_key *key)
+{
+	struct waiting_quick *q = NULL;
+
+	if (t->data.waiting_epoch == key->epoch + 1)
+		q = waiting_element(key->epoch, t->data.waiting_at);
+	if (q && q->key.pid == key->pid && q->key.tid == key->tid)
+		return &q->thread;
+	if (waiting_used[key->epoch & 1] >= WAITING_QUICK)
+		return NULL;
+	t->data.waiting_at = __sync_fetch_and_add(&waiting_used[key->epoch & 1], 1);
+	t->data.waiting_epoch = key->epoch + 1;
+	q = waiting_element(key->epoch, t->data.waiting_at);
+	if (!q)
+		return NULL;
+	q->key = *key;
+	thread_comm(q->thread.comm);
+	return &q->thread;
+}
+
+static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 ns)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct tally_thread_key key = { .epoch = epoch, .pid = task->tgid, .tid = task->pid };
+	struct tally_thread *w = waiting_here(t, &key), first = { .count = 1, .ns = ns };
+
+	if (!w)
+		w = bpf_map_lookup_elem(&waiting, &key);
 	if (w) {
 		w->count++;
 		w->ns += ns;
 		return;
 	}
-	bpf_get_current_comm(first.comm, sizeof(first.comm));
+	thread_comm(first.comm);
 	if (bpf_map_update_elem(&waiting, &key, &first, BPF_ANY))
 		lose(LOST_THREAD);
 }
@@ -90,7 +131,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	off = t->data.off_ns;
 	if (off > ns)
 		off = ns;
-	thread_waited(key.epoch, ns);
+	thread_waited(t, key.epoch, ns);
 	if (tally_stacks) {
 		tally_send(ctx, &t->data.tally, &key, ns, off, ns, false);
 		return;

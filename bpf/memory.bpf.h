@@ -6,13 +6,12 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-/* Sizes that need more than one argument are put together at the return. */
-struct call_data {
-	__u64 ptr, size, other;
-	__u64 pitch;		/* where the call stores it */
-};
+#include "bytes.h"
 
-struct thread_data;
+struct call_data {
+	__u64 ptr, other;
+	struct bytes bytes;
+};
 
 #include "cuda_api.h"
 #include "memory_event.h"
@@ -23,7 +22,12 @@ struct thread_data {
 	struct memory_event event;
 };
 
+/* Set by the tool: calls that allocate have a start, too; others always do. */
+const volatile bool memory_latencies;
+
+#define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
 #include "cuda.bpf.h"
+#include "bytes.bpf.h"
 #include "processes.bpf.h"
 #include "records.bpf.h"
 
@@ -35,109 +39,21 @@ const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are of interest too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
-/* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
-static __always_inline __u64 rt_element(__u64 desc)
-{
-	__s32 bits[4] = {};
-
-	if (bpf_probe_read_user(bits, sizeof(bits), (void *)desc))
-		lose(LOST_READ);
-	return ((__u64)bits[0] + bits[1] + bits[2] + bits[3]) / 8;
-}
-
-/* Bytes of one element from CUarray_format and the number of channels (cuda.h); 0 for the
- * formats whose elements have no size of their own. */
-static __always_inline __u64 drv_element(__u32 format, __u32 channels)
-{
-	switch (format) {
-	case 0x01: case 0x08: return channels;				/* 8-bit integers */
-	case 0x02: case 0x09: case 0x10: return 2 * channels;		/* 16-bit, half */
-	case 0x03: case 0x0a: case 0x20: return 4 * channels;		/* 32-bit, float */
-	}
-	return 0;
-}
-
-/* Bytes of a volume with its mipmap levels, each half as long in every direction. */
-static __always_inline __u64 volume(__u64 element, __u64 w, __u64 h, __u64 d, __u32 levels)
-{
-	__u64 bytes = 0;
-
-	for (__u32 i = 0; i < 16; i++) {
-		bytes += element * (w ?: 1) * (h ?: 1) * (d ?: 1);
-		w >>= 1, h >>= 1, d >>= 1;
-		if (i + 1 >= levels || !(w | h | d))
-			break;
-	}
-	return bytes;
-}
-
-static __always_inline __u64 array_size(const struct call *call, const struct cuda_args *row)
-{
-	struct { __u64 width, height, depth; __u32 format, channels; } a = {};
-	__u64 desc, element;
-	__u32 levels;
-
-	desc = cuda_arg(call, row->desc);
-	levels = cuda_arg(call, row->levels);
-	if (row->shape == CUDA_DRV_ARRAY) {
-		struct { __u64 width, height; __u32 format, channels; } flat = {};
-
-		if (bpf_probe_read_user(&flat, sizeof(flat), (void *)desc))
-			lose(LOST_READ);
-		return volume(drv_element(flat.format, flat.channels), flat.width, flat.height, 0, 1);
-	}
-	if (row->shape == CUDA_DRV_ARRAY3D) {
-		if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
-			lose(LOST_READ);
-		element = drv_element(a.format, a.channels);
-	} else {
-		element = rt_element(desc);
-		if (row->extent) {
-			a.width = cuda_arg(call, row->extent);
-			a.height = cuda_arg(call, row->extent + 1);
-			a.depth = cuda_arg(call, row->extent + 2);
-		} else {
-			a.width = cuda_arg(call, row->width);
-			a.height = cuda_arg(call, row->height);
-		}
-	}
-	return volume(element, a.width, a.height, a.depth, levels);
-}
-
 static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
 {
 	struct call_data *d = &call->data;
 
 	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
 	d->other = cuda_arg(call, row->ptr ? row->handle : row->dev);
-	d->pitch = 0;
-	switch (row->shape) {
-	case CUDA_BYTES:
-		d->size = cuda_arg(call, row->size);
-		break;
-	case CUDA_FIELD:
-		d->size = read_u64(cuda_arg(call, row->size) + row->size_at);
-		break;
-	case CUDA_PITCH:
-		d->pitch = cuda_arg(call, row->pitch);
-		d->size = cuda_arg(call, row->height);
-		break;
-	case CUDA_PITCHED:	/* struct cudaPitchedPtr: ptr, pitch, … */
-		d->pitch = d->ptr + 8;
-		d->size = cuda_arg(call, row->extent + 1) * cuda_arg(call, row->extent + 2);
-		break;
-	default:
-		d->size = array_size(call, row);
-	}
+	d->bytes = (struct bytes){};
+	bytes_of_memory(call, row, &d->bytes);
 }
 
-static __always_inline bool memory_enter(struct pt_regs *ctx)
+static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
-	struct thread *t;
 
-	t = call_enter(ctx, &id);
-	if (!t)
+	if (!call_enter(ctx, t, &id))
 		return false;
 	memory_arguments(&t->call, &cuda_rows[id]);
 	return true;
@@ -159,7 +75,8 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 					  struct memory_event *e)
 {
 	const struct call_data *d = &t->call.data;
-	__u64 id = t->call.id, ids = bpf_get_current_pid_tgid();
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u64 id = t->call.id;
 	const struct cuda_args *row;
 	unsigned char class;
 
@@ -177,7 +94,7 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 		return false;
 	}
 	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
-	e->size = !d->pitch ? d->size : e->ret ? 0 : d->size * read_u64(d->pitch);
+	e->size = bytes_leave(&d->bytes, e->ret);
 	if (class == CUDA_ALLOC) {
 		if (e->size < memory_min || e->size > memory_max)
 			return false;
@@ -189,11 +106,11 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	e->other = class != CUDA_RESET ? d->other : row->ctx ? d->ptr :
 		   row->dev ? MEMORY_DEVICE | (__u32)d->other : t->data.where;
 	e->where = t->data.where;
-	e->pid = ids >> 32;
-	e->tid = ids;
+	e->pid = task->tgid;
+	e->tid = task->pid;
 	e->id = id;
 	e->frames = 0;
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	thread_comm(e->comm);
 	return true;
 }
 

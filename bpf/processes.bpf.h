@@ -26,4 +26,30 @@ static __always_inline bool process_is_new(bool *known, __u32 pid)
 	return true;
 }
 
+/* Defines the programs that call gone(pid) when a process that sent a record has ended, or exec
+ * has replaced its program; known is that of struct thread_data.  processes_prepare() leaves
+ * them out. */
+#define PROCESS_PROGRAMS(known, gone)						\
+SEC("raw_tp/sched_process_exit") int process_exit(void *ctx)			\
+{										\
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;				\
+										\
+	if (process_ends() && !bpf_map_delete_elem(&processes, &pid))		\
+		gone(pid);							\
+	return 0;								\
+}										\
+SEC("raw_tp/sched_process_exec") int process_exec(void *ctx)			\
+{										\
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;				\
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0); \
+										\
+	if (t) {								\
+		t->call.sp = 0;							\
+		t->data.known = false;						\
+	}									\
+	if (!bpf_map_delete_elem(&processes, &pid))				\
+		gone(pid);							\
+	return 0;								\
+}
+
 #endif

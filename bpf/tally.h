@@ -25,6 +25,16 @@ struct tally {
 	unsigned long long slots[TALLY_SLOTS];
 };
 
+/* The same in an array: of each CPU, the groups that came first. */
+enum { TALLY_QUICK = 32 };
+enum { TALLY_FREE, TALLY_TAKING, TALLY_TAKEN };
+
+struct tally_quick {
+	unsigned long long state;
+	struct tally_key key;
+	struct tally tally;
+};
+
 /* One call, where groups are by call stack. */
 struct tally_record {
 	struct tally_key key;
@@ -45,5 +55,14 @@ struct tally_state {
 /* How long a thread waited. */
 struct tally_thread_key { unsigned int epoch, pid, tid; };
 struct tally_thread { unsigned long long count, ns; char comm[16]; };
+
+/* The same in an array: the first threads of an epoch; count 0 = not used. */
+enum { WAITING_QUICK = 1024 };
+
+struct waiting_quick {
+	struct tally_thread_key key;
+	unsigned int unused;
+	struct tally_thread thread;
+};
 
 #endif

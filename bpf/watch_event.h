@@ -10,7 +10,7 @@ enum watch_what {
 };
 
 struct watch_event {
-	unsigned int what, pid;
+	unsigned int what, pid;	/* pid 0: some processes, and it is not known which */
 	unsigned int stopped;	/* the process waits for SIGCONT */
 };
 

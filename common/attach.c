@@ -9,6 +9,7 @@
 #include "attach.h"
 #include "die.h"
 #include "elf.h"
+#include "privileges.h"
 
 /* enum bpf_attach_type and bpf_attr.link_create.uprobe_multi of Linux 6.6 and 6.13
  * (include/uapi/linux/bpf.h), which may be newer than the headers and libbpf at hand. */
@@ -98,17 +99,13 @@ static int try_kind(enum attach_kind kind)
 
 static _Noreturn void no_kind(enum attach_kind kind, int err)
 {
-	if (err == -EPERM && geteuid())
-		die(0, "not permitted to trace: run it as root (it needs CAP_BPF, CAP_PERFMON and "
-		    "CAP_SYS_PTRACE)");
 	if (err == -EPERM)
-		die(0, "not permitted to load BPF programs, though root: a container without "
-		    "CAP_BPF and CAP_PERFMON, a user namespace, or kernel lockdown?");
+		die(0, "not permitted to trace: %s", privilege_missing(PRIVILEGE_BPF));
 	if (err == -ENOSYS)
 		die(0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL)");
 	if (err != -EOPNOTSUPP)
 		die(err, "cannot try whether the kernel has --attach %s", attach_name(kind));
-	if (kind == ATTACH_PERF)
+	if (kind == ATTACH_PERF || try_kind(ATTACH_PERF) == -EOPNOTSUPP)
 		die(0, "this kernel has no attach cookies for uprobes: Linux 5.15 is needed");
 	die(0, "this kernel has no --attach %s (Linux %s); leave the option out", attach_name(kind),
 	    kind == ATTACH_SESSION ? "6.13" : "6.6, with the pid filter mended in 6.10");

@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/magic.h>
 #include "code.h"
 #include "die.h"
 #include "functions.h"
 #include "hash.h"
+#include "inode.h"
 #include "report.h"
 #include "target.h"
-#include "watch.h"
 
 struct entry {
 	struct code code;
 	int fd;			/* open while there is something to probe */
-	bool counted;
-	UT_hash_handle hh;
+	bool nothing;		/* it was read, and has nothing to probe */
+	bool layered;		/* it is on overlayfs */
+	unsigned long long inode;	/* 0 while nothing is */
+	struct entry *same;	/* the entry that is probed in its stead */
+	struct entry *former;	/* what was copied up while somebody had it mapped */
+	UT_hash_handle hh, hh_inode;
 };
 
-/* One file's probes for one process. */
-struct placed {
-	struct { struct code *code; long pid; } key;
-	struct attachment *attachment;
-	struct placed *next;	/* to be removed */
-	UT_hash_handle hh;
-};
+static struct entry *entries, *by_inode;
 
-static struct entry *entries;
-static struct placed *placed;
-
-static int late_last(const void *a, const void *b)
+static int apart_last(const void *a, const void *b)
 {
 	const struct elf_probe *p = a, *q = b;
 
+	if (p->apart != q->apart)
+		return p->apart - q->apart;
 	return p->late != q->late ? p->late - q->late : p->id - q->id;
 }
 
@@ -52,11 +48,14 @@ static void choose(const struct target *t, struct code *c)
 
 		if (!fn.wanted)
 			continue;
+		if (t->found)	/* other programs probe a function at its start */
+			p->offset = p->symbol;
 		report_probe(c->path, &fn, p, skipped ? "--layer" : NULL);
 		if (skipped)
 			continue;
 		p->returns = fn.returns;
 		p->late = fn.late;
+		p->apart = fn.apart;
 		scan->probes[kept++] = *p;
 	}
 	if (scan->error)
@@ -67,27 +66,75 @@ static void choose(const struct target *t, struct code *c)
 		report_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
 	if (kept)
-		qsort(scan->probes, kept, sizeof(*scan->probes), late_last);
+		qsort(scan->probes, kept, sizeof(*scan->probes), apart_last);
 }
 
-static struct code *look_into(const struct target *t, struct entry *e, int fd)
+static bool is_layered(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Finds the entry that is probed already for this inode, else makes it this. */
+static void enter_by_inode(struct entry *e)
+{
+	e->inode = inode_of_file(e->fd);
+	if (!e->inode)
+		return;
+	HASH_FIND(hh_inode, by_inode, &e->inode, sizeof(e->inode), e->same);
+	if (!e->same)
+		HASH_ADD(hh_inode, by_inode, inode, sizeof(e->inode), e);
+}
+
+/* From the first file on overlayfs on: one of another name and number may be the same, and be
+ * probed already. */
+static bool is_known_by_inode(struct entry *e)
+{
+	static bool layers;
+	struct entry *other;
+
+	e->layered = is_layered(e->fd);
+	for (other = entries; e->layered && !layers && other; other = other->hh.next)
+		if (other != e && other->fd >= 0)
+			enter_by_inode(other);
+	layers |= e->layered;
+	if (layers)
+		enter_by_inode(e);
+	if (e->same)
+		report_file(e->code.path, "is in the same layer, the same file as one above");
+	return e->same;
+}
+
+static bool is_to_be_probed(const struct target *t, const struct code *c)
+{
+	return c->scan.n || (t->command && c->scan.linker);
+}
+
+static void look_into(const struct target *t, struct entry *e, int fd)
 {
 	e->fd = fd;
-	if (fd < 0)
+	if (fd < 0) {
 		report_file(e->code.path, strerror(-fd));
-	else
-		elf_scan(fd, t->functions->find, &e->code.scan);
-	choose(t, &e->code);
-	if (fd >= 0 && !e->code.scan.n && !(t->command && e->code.scan.linker)) {
-		close(fd);
-		e->fd = -EBADF;
+		return;
 	}
-	return &e->code;
+	elf_scan(fd, t->functions->find, &e->code.scan);
+	if (is_to_be_probed(t, &e->code) && is_known_by_inode(e))
+		return;
+	choose(t, &e->code);
+	if (is_to_be_probed(t, &e->code))
+		return;
+	if (e->inode)
+		HASH_DELETE(hh_inode, by_inode, e);
+	close(fd);
+	e->inode = 0;
+	e->fd = -EBADF;
+	e->nothing = true;
 }
 
 /* The entry of a file; *known if it need not be looked into.  The same file may have several
  * names, and must not be probed twice; but the number of an inode that is not held open may
- * by now be another file's. */
+ * by now be another file's, and what could not be opened in one process may be in another. */
 static struct entry *entry_of(unsigned long long dev, unsigned long long ino, const char *path,
 			      bool *known)
 {
@@ -95,7 +142,7 @@ static struct entry *entry_of(unsigned long long dev, unsigned long long ino, co
 	struct entry *e;
 
 	HASH_FIND(hh, entries, &key, sizeof(key), e);
-	*known = e && (e->fd >= 0 || !strcmp(e->code.path, path));
+	*known = e && (e->fd >= 0 || (e->nothing && !strcmp(e->code.path, path)));
 	if (*known)
 		return e;
 	if (!e) {
@@ -106,8 +153,50 @@ static struct entry *entry_of(unsigned long long dev, unsigned long long ino, co
 	}
 	free(e->code.scan.probes);
 	free(e->code.path);
+	e->code.scan = (struct elf_scan){ 0 };
 	e->code.path = xstrdup(path);
+	e->nothing = false;
 	return e;
+}
+
+/* The file that the process has mapped was changed since, and cannot be opened any more: what
+ * has its name and number now is the copy. */
+static struct entry *copied_up(struct entry *e, int pid, const struct mapping *m)
+{
+	if (e->former)
+		return e->former;
+	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
+		"are not seen until the program is started again", m->path, pid);
+	report_file(m->path, "was copied up after it was mapped");
+	e->former = xcalloc(1, sizeof(*e));
+	e->former->code.path = xstrdup(m->path);
+	e->former->fd = -ESTALE;
+	return e->former;
+}
+
+/* Which of the files of this number the process has mapped. */
+static struct entry *entry_mapped(const struct target *t, struct entry *e, int pid,
+				  const struct mapping *m)
+{
+	unsigned long long inode = inode_of_mapping(pid, m->start);
+	struct entry *found;
+	int fd;
+
+	if (!inode)	/* it ended meanwhile */
+		return e;
+	HASH_FIND(hh_inode, by_inode, &inode, sizeof(inode), found);
+	if (found)
+		return found;
+	fd = proc_open_mapping(pid, m);
+	if (fd < 0 || inode_of_file(fd) != inode) {
+		if (fd >= 0)
+			close(fd);
+		return copied_up(e, pid, m);
+	}
+	found = xcalloc(1, sizeof(*found));
+	found->code.path = xstrdup(m->path);
+	look_into(t, found, fd);
+	return found;
 }
 
 struct code *code_of_mapping(const struct target *t, int pid, const struct mapping *m)
@@ -115,108 +204,37 @@ struct code *code_of_mapping(const struct target *t, int pid, const struct mappi
 	bool known;
 	struct entry *e = entry_of(m->dev, m->ino, m->path, &known);
 
-	return known ? &e->code : look_into(t, e, proc_open_mapping(pid, m));
+	if (!known)
+		look_into(t, e, proc_open_mapping(pid, m));
+	if (e->layered)
+		return &entry_mapped(t, e, pid, m)->code;
+	return e->same ? &e->same->code : &e->code;
 }
 
 struct code *code_of_file(const struct target *t, const char *path)
 {
 	int fd = proc_open_file(path);
+	unsigned long long dev, ino;
 	struct entry *e;
-	struct stat st;
 	bool known;
 
-	if (fd < 0 || fstat(fd, &st)) {
-		errno = fd < 0 ? -fd : errno;
+	if (fd >= 0 && !proc_file_id(fd, &dev, &ino)) {
+		close(fd);
+		fd = -EIO;
+	}
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
 	}
-	e = entry_of((unsigned long long)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, path,
-		     &known);
-	if (!known)
-		return look_into(t, e, fd);
-	close(fd);
-	return &e->code;
+	e = entry_of(dev, ino, path, &known);
+	if (known)
+		close(fd);
+	else
+		look_into(t, e, fd);
+	return e->same ? &e->same->code : &e->code;
 }
 
-int code_attach(struct target *t, struct code *c, int pid)
+int code_fd(const struct code *c)
 {
-	struct entry *e = (struct entry *)c;
-	struct placed *p;
-	struct attachment *a;
-	struct placed want;
-
-	if (e->fd < 0)
-		return 0;
-	memset(&want, 0, sizeof(want));
-	want.key.code = c;
-	want.key.pid = pid;
-	HASH_FIND(hh, placed, &want.key, sizeof(want.key), p);
-	if (p)
-		return 0;
-	a = c->scan.n ? attach_file(t->obj, t->kind, e->fd, pid, c->scan.probes, c->scan.n) :
-			watch_linker(e->fd, pid, c->scan.linker);
-	if (!a)
-		return -errno;
-	p = xcalloc(1, sizeof(*p));
-	p->key = want.key;
-	p->attachment = a;
-	HASH_ADD(hh, placed, key, sizeof(p->key), p);
-	if (!e->counted && c->scan.n) {
-		e->counted = true;
-		t->nprobes += c->scan.n;
-		t->nfiles++;
-	}
-	return 0;
-}
-
-/* Taking a probe out waits until no processor can be in it, tens of milliseconds; a thread
- * of its own does that, so that records are read and stopped processes let go meanwhile. */
-static struct {
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t more;
-	struct placed *first;
-	bool running, end;
-} detacher = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
-
-static void *detach(void *unused)
-{
-	struct placed *p;
-
-	pthread_mutex_lock(&detacher.lock);
-	while (!detacher.end || detacher.first) {
-		p = detacher.first;
-		if (!p) {
-			pthread_cond_wait(&detacher.more, &detacher.lock);
-			continue;
-		}
-		detacher.first = p->next;
-		pthread_mutex_unlock(&detacher.lock);
-		attach_remove(p->attachment);
-		free(p);
-		pthread_mutex_lock(&detacher.lock);
-	}
-	pthread_mutex_unlock(&detacher.lock);
-	return unused;
-}
-
-void code_detach(int pid)
-{
-	struct placed *p, *next;
-
-	if (!detacher.running && pthread_create(&detacher.thread, NULL, detach, NULL))
-		die(0, "cannot start a thread");
-	detacher.running = true;
-	pthread_mutex_lock(&detacher.lock);
-	HASH_ITER(hh, placed, p, next) {
-		if (pid >= 0 && p->key.pid != pid)
-			continue;
-		HASH_DEL(placed, p);
-		p->next = detacher.first;
-		detacher.first = p;
-	}
-	detacher.end = pid < 0;
-	pthread_cond_signal(&detacher.more);
-	pthread_mutex_unlock(&detacher.lock);
-	if (pid < 0)
-		pthread_join(detacher.thread, NULL);
+	return ((const struct entry *)c)->fd;
 }

@@ -42,6 +42,13 @@ int cuda_fn_find(const char *name)
 	return id ? *id : -1;
 }
 
+const char *cuda_direction_name(enum cuda_direction direction)
+{
+	static const char *const names[] = { NULL, "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "default" };
+
+	return direction <= CUDA_DEFAULT ? names[direction] : NULL;
+}
+
 static struct function get(const struct target *t, int id)
 {
 	const struct cuda_fn *fn = &cuda_fns[id];
@@ -49,6 +56,7 @@ static struct function get(const struct target *t, int id)
 	return (struct function){
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, t->classes),
 		.returns = t->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+		.apart = fn->lib == CUDA_RT && t->apart_classes & 1u << fn->class,
 	};
 }
 

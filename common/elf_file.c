@@ -4,14 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "die.h"
+#include "elf_dynamic.h"
 #include "elf_file.h"
 
 /* More than any library has; a file that claims more is not worth the memory and the time. */
 #define MAX_PART	(256ull << 20)
 enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256 };
 
-/* The file's bytes from at, or NULL. */
-static void *read_part(const struct elf_file *f, unsigned long long at, unsigned long long size)
+void *elf_file_part(const struct elf_file *f, unsigned long long at, unsigned long long size)
 {
 	ssize_t n;
 	char *part;
@@ -65,10 +65,13 @@ static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
 		return error;
 	f->nsections = h->e_shnum;
 	f->names = h->e_shstrndx;
-	f->loads = read_part(f, h->e_phoff, h->e_phnum * sizeof(*f->loads));
-	f->sections = read_part(f, h->e_shoff, f->nsections * sizeof(*f->sections));
+	f->loads = elf_file_part(f, h->e_phoff, h->e_phnum * sizeof(*f->loads));
+	f->sections = elf_file_part(f, h->e_shoff, f->nsections * sizeof(*f->sections));
 	if (!f->loads || (f->nsections && !f->sections))
 		return "a truncated ELF file";
+	f->bare = !f->nsections;
+	if (f->bare)
+		elf_dynamic_sections(f, f->loads, h->e_phnum);
 	choose_segments(f, h->e_phnum);
 	return NULL;
 }
@@ -82,7 +85,7 @@ const char *elf_file_open(struct elf_file *f, int fd)
 	memset(f, 0, sizeof(*f));
 	f->fd = fd;
 	f->size = fstat(fd, &st) ? 0 : st.st_size;
-	head = read_part(f, 0, sizeof(*head));
+	head = elf_file_part(f, 0, sizeof(*head));
 	error = read_headers(f, head);
 	free(head);
 	if (error)
@@ -135,7 +138,7 @@ static char *read_strings(const struct elf_file *f, size_t section, size_t *size
 
 	if (!s || s->sh_type != SHT_STRTAB || s->sh_flags & SHF_COMPRESSED)
 		return NULL;
-	strings = read_part(f, s->sh_offset, s->sh_size);
+	strings = elf_file_part(f, s->sh_offset, s->sh_size);
 	if (strings && strings[s->sh_size - 1]) {
 		free(strings);
 		return NULL;
@@ -199,7 +202,7 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 		return "a symbol table of absurd size";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return error;
-	symbols = read_part(f, table->sh_offset, n * sizeof(*symbols));
+	symbols = elf_file_part(f, table->sh_offset, n * sizeof(*symbols));
 	*strings = read_strings(f, table->sh_link, &size);
 	f->nstrings += size;
 	if (symbols && *strings)

@@ -17,6 +17,7 @@ struct elf_file {
 	size_t nloads;
 	Elf64_Shdr *sections;
 	size_t nsections, names;	/* names: the section that has theirs */
+	bool bare;		/* the file has none; those of .dynsym are made up */
 	char *strings[2];	/* of .dynsym and .symtab, once they are read */
 	size_t nstrings;	/* bytes */
 };
@@ -25,6 +26,9 @@ struct elf_file {
  * wrong with it; then there is nothing to close. */
 const char *elf_file_open(struct elf_file *f, int fd);
 void elf_file_close(struct elf_file *f);
+
+/* The file's bytes from at, the caller's to free(); NULL if it does not have them all. */
+void *elf_file_part(const struct elf_file *f, unsigned long long at, unsigned long long size);
 
 /* Where an address of the program's is in the file; false if not in executable code. */
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,

@@ -32,6 +32,16 @@ static bool is_control(unsigned point)
 	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
 }
 
+/* How much of it is ASCII that is written as it is: most text is, and is written at once. */
+static size_t plain(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 int escape_text(FILE *f, const char *text)
 {
 	const unsigned char *s = (const void *)text;
@@ -39,6 +49,12 @@ int escape_text(FILE *f, const char *text)
 	unsigned point;
 
 	for (; *s; s += len) {
+		len = plain(s);
+		if (len) {
+			fwrite(s, 1, len, f);
+			columns += len;
+			continue;
+		}
 		len = utf8(s, &point);
 		if (len && !is_control(point)) {
 			fwrite(s, 1, len, f);
@@ -60,6 +76,11 @@ void escape_json(FILE *f, const char *text)
 
 	putc('"', f);
 	for (; *s; s += len) {
+		len = plain(s);
+		if (len) {
+			fwrite(s, 1, len, f);
+			continue;
+		}
 		len = utf8(s, &point);
 		if (!len) {
 			fputs("\\ufffd", f);

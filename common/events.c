@@ -17,6 +17,13 @@ static const double NS_PER_S = 1e9;	/* no duration is too long for it */
 
 static volatile sig_atomic_t stop;
 
+/* Probes may be quicker than what is done with their records: then there is no end of them. */
+struct reading {
+	const struct events *events;
+	bool last;
+	long left;		/* bytes, before something else is looked after */
+};
+
 static void on_signal(int sig)
 {
 	stop = sig;
@@ -31,24 +38,38 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &sa, NULL);
 }
 
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct reading *r = ctx;
+	int err = r->events->record(r->events->ctx, data, size);
+
+	r->left -= size;
+	if (err < 0)
+		return err;
+	return r->left < 0 || (stop && !r->last) ? -EAGAIN : 0;
+}
+
 int events_run(struct target *t, struct events *e)
 {
 	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
 	double next = clock_ns() + e->interval * NS_PER_S;
+	struct reading reading = { .events = e };
 	struct ring_buffer *rb = NULL;
 	long reports = 0;
 	bool last = false;
 	int err;
 
 	if (e->ring)
-		rb = ring_buffer__new(bpf_map__fd(e->ring), e->record, e->ctx, NULL);
+		rb = ring_buffer__new(bpf_map__fd(e->ring), on_record, &reading, NULL);
 	if (e->ring && !rb)
 		die(errno, "cannot read records");
 	catch_signals();
 	while (!last) {
 		last = stop || target_ended(t) || (end && clock_ns() >= end);
+		reading.last = last;
+		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
 		err = watch_poll(rb, last ? 0 : POLL_MS);
-		if (err)
+		if (err && err != -EAGAIN)
 			die(err, "cannot read records");
 		target_tick(t);
 		if (e->tick && !e->tick(e->ctx))

@@ -13,6 +13,7 @@ struct function {
 	bool wanted;		/* by what the tool was asked for, but for --layer */
 	bool returns;		/* with a return probe; a session program decides at each entry */
 	bool late;		/* probed after the others */
+	bool apart;		/* taken out and put in again while tracing, see code_apart() */
 };
 
 struct functions {
@@ -23,8 +24,8 @@ struct functions {
 };
 
 /* Those of cuda_api.tbl (cuda_fns[]): wanted are the target's classes, with returns its
- * return_classes.  In a process that runs, an allocation must not be seen before its free can
- * be, so allocations come late. */
+ * return_classes; apart are the runtime's of apart_classes.  In a process that runs, an allocation
+ * must not be seen before its free can be, so allocations come late. */
 extern const struct functions cuda_functions;
 
 #endif

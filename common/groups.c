@@ -7,20 +7,22 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "array.h"
 #include "groups.h"
+#include "processes.h"
 #include "syms.h"
 
 static struct group *groups;
+static struct bpf_map *quick;	/* of struct tally_quick; NULL: calls are sent, not counted */
 
 void groups_prepare(struct bpf_object *obj, bool stacks)
 {
-	struct bpf_program *exit = bpf_object__find_program_by_name(obj, "tally_exit");
-	struct bpf_program *exec = bpf_object__find_program_by_name(obj, "tally_exec");
-
-	bpf_program__set_autoload(exit, stacks);
-	bpf_program__set_autoload(exec, stacks);
-	if (!stacks)	/* none are sent */
-		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
+	processes_prepare(obj, stacks);
+	if (stacks)
+		return;
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
+	quick = bpf_object__find_map_by_name(obj, "tallies_quick");
+	array_per_cpu(quick, TALLY_QUICK);
 }
 
 /* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
@@ -92,31 +94,43 @@ static struct group *get(const struct stack *stack, const struct tally_key *k, u
 	return g;
 }
 
+static void add_tally(const struct tally_key *key, const struct tally *t)
+{
+	struct group *g = get(NULL, key, key->part, t->comm);
+
+	g->count += t->count;
+	g->failed += t->failed;
+	g->sum += t->sum;
+	g->ns += t->ns;
+	if (t->count && ~t->least < g->least)
+		g->least = ~t->least;
+	if (t->most > g->most)
+		g->most = t->most;
+	for (int i = 0; i < TALLY_SLOTS; i++)
+		g->slots[i] += t->slots[i];
+}
+
 static void collect_one(const void *key, const void *values)
 {
-	int cpus = libbpf_num_possible_cpus();
-	const struct tally_key *k = key;
 	const struct tally *t = values;
-	struct group *g = get(NULL, k, k->part, NULL);
 
-	for (; cpus--; t++) {
-		g->count += t->count;
-		g->failed += t->failed;
-		g->sum += t->sum;
-		g->ns += t->ns;
-		if (t->count && ~t->least < g->least)
-			g->least = ~t->least;
-		if (t->most > g->most)
-			g->most = t->most;
-		for (int i = 0; i < TALLY_SLOTS; i++)
-			g->slots[i] += t->slots[i];
-		if (!*g->comm)
-			memcpy(g->comm, t->comm, sizeof(g->comm) - 1);
-	}
+	for (int cpus = libbpf_num_possible_cpus(); cpus--; t++)
+		add_tally(key, t);
 }
 
 void groups_collect(struct bpf_map *tallies, unsigned int epoch)
 {
+	static struct tally_quick *q;
+
+	if (quick && !q)
+		q = array_elements(quick);
+	for (size_t i = 0; q && i < bpf_map__max_entries(quick); i++) {
+		if (q[i].state != TALLY_TAKEN || q[i].key.epoch != epoch)
+			continue;
+		add_tally(&q[i].key, &q[i].tally);
+		memset(&q[i].tally, 0, sizeof(q[i].tally));
+		__atomic_store_n(&q[i].state, TALLY_FREE, __ATOMIC_RELEASE);
+	}
 	groups_drain(tallies, epoch, collect_one);
 }
 

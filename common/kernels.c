@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#define _GNU_SOURCE
 #include <string.h>
-#include <sys/uio.h>
 #include "hash.h"
 #include "kernels.h"
+#include "read_memory.h"
 #include "syms.h"
 
 /* A program that names more is not believed. */
@@ -13,6 +12,7 @@ struct entry {
 	unsigned long long addr;
 	const struct kernel *kernel;
 	unsigned long long alias, pair;	/* 0 = none */
+	bool launched;			/* it is the driver's, and pair's launches launched it */
 	UT_hash_handle hh;
 };
 
@@ -85,12 +85,25 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
 
 void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long long function)
 {
-	struct entry *h = entry_of(k, handle), *f = entry_of(k, function);
+	struct entry *h = handle == function ? NULL : entry_of(k, handle);
+	struct entry *f = h ? entry_of(k, function) : NULL;
 
-	if (h)
-		h->pair = function;
-	if (f)
-		f->pair = handle;
+	if (!f)
+		return;
+	h->pair = function;
+	f->pair = handle;
+	f->launched = true;
+}
+
+unsigned long long kernels_handle(const struct kernels *k, unsigned long long function)
+{
+	for (; k; k = k->parent) {
+		const struct entry *e = find(k, function);
+
+		if (e && e->launched)
+			return e->pair;
+	}
+	return function;
 }
 
 static const struct kernel *follow(const struct kernels *k, unsigned long long addr, int steps)
@@ -144,14 +157,12 @@ static void name_by_variable(struct kernels *k, unsigned long long handle, const
 static void read_handles(struct handles *h)
 {
 	unsigned long long values[BATCH] = { 0 };
-	struct iovec here = { values, 0 };
 	ssize_t n;
 
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
-		here.iov_len = count * sizeof(*values);
 		/* stops at the first that cannot be read */
-		n = process_vm_readv(h->k->pid, &here, 1, h->at + from, count, 0);
+		n = read_memory(h->k->pid, h->at + from, count, values, count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
 			name_by_variable(h->k, values[i], h->names[from + i]);

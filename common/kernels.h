@@ -11,7 +11,7 @@ struct kernel {
 	const char *brief;	/* "fill<int>" */
 };
 
-/* From its symbol, mangled. */
+/* From its symbol, mangled; NULL once programs have given 256 MiB of names. */
 const struct kernel *kernel_named(const char *symbol);
 
 /* What is known of the kernels of one execution of a program. */
@@ -29,6 +29,10 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
 /* The runtime's handle or stub was launched, and inside of that the driver's function: what
  * the name of either is, if it has none of its own. */
 void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long long function);
+
+/* What the runtime launched when that launched this function of the driver's; the function itself
+ * if no such launch was seen. */
+unsigned long long kernels_handle(const struct kernels *k, unsigned long long function);
 
 /* NULL if it is not known. */
 const struct kernel *kernels_find(const struct kernels *k, unsigned long long addr);

@@ -26,7 +26,7 @@ void launch_lines_free(struct line *lines, size_t n);
 void launch_head(FILE *f, const struct launch_view *v, bool narrow);
 void launch_text(FILE *f, const struct launch_view *v, const struct line *l, bool narrow);
 
-/* A line to be written to memory. */
-FILE *launch_line_open(char **buf, size_t *size);
+/* The screen's part of launch_view_start(). */
+void launch_view_screen(struct launch_view *v);
 
 #endif

@@ -32,7 +32,7 @@ static struct launch_row *row_of(struct gathering *g, struct counter *c)
 	want.key.program = c->program;
 	if (!by_process) {
 		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
-		want.key.func = k ? 0 : c->key.func;
+		want.key.func = k ? 0 : counter_func(c);
 		want.key.stack = c->stack;
 		want.key.kind = c->key.kind;
 	}
@@ -49,7 +49,7 @@ static struct launch_row *row_of(struct gathering *g, struct counter *c)
 	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
 	g->rows[g->n] = (struct launch_row){
 		.pid = c->program->pid, .comm = c->program->comm, .kernel = k,
-		.func = by_process ? 0 : c->key.func, .stack = want.key.stack,
+		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
 		.kind = by_process ? -1 : (int)c->key.kind,
 	};
 	return &g->rows[g->n++];

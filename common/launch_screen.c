@@ -1,125 +1,91 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdlib.h>
 #include <string.h>
-#include "escape.h"
 #include "launch_line.h"
 #include "launches.h"
-#include "out.h"
-#include "syms.h"
 #include "top_screen.h"
 
 enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
 
-static void put(enum screen_style style, FILE *f, char **buf)
+/* what is drawn */
+static struct line *lines;
+static double rate;
+
+static void title(void *ctx, FILE *f)
 {
-	fclose(f);
-	screen_line(style, *buf);
-	free(*buf);
+	(void)ctx;
+	fprintf(f, "%.1f launches/s, %llu in all", rate, launches_total());
 }
 
-static void draw_help(void)
+static void head(void *ctx, FILE *f)
 {
-	static const char *const help[] = {
-		"", "  l  sort by launches in the interval     q  quit",
-		"  t  by total                             space, p  pause",
-		"  d  by threads of a launch               r  reverse the order",
-		"  n  by name                              f  full names, or short ones",
-		"  i  by process id                        v  by process, or by kernel",
-		"  arrows, Page Up, Page Down, Home  scroll",
-		"", "  any key: back",
-	};
-
-	for (size_t i = 0; i < sizeof(help) / sizeof(*help); i++)
-		screen_line(SCREEN_PLAIN, help[i]);
+	launch_head(f, ctx, screen_columns() < WIDE);
 }
 
-/* " < caller < its caller" */
-static void callers(FILE *f, const struct stack *s)
+static void line(void *ctx, FILE *f, size_t i)
 {
-	const char *name;
+	const struct launch_view *v = ctx;
 
-	for (int i = 0; i < 8 && stack_frame(s, i, &name); i++) {
-		fputs(" < ", f);
-		escape_text(f, name ? name : "?");
-	}
+	launch_text(f, v, &lines[i], screen_columns() < WIDE);
+	if (v->stacks && !v->by_process)
+		top_view_callers(f, lines[i].row.stack);
 }
 
-static void draw(struct launch_view *v)
+static void draw(void *ctx)
 {
-	bool narrow = screen_columns() < WIDE;
+	struct launch_view *v = ctx;
 	unsigned long long launches = 0;
-	struct line *lines;
-	size_t n, size, max, from;
-	char *buf;
-	FILE *f;
+	size_t n;
 
 	lines = launch_lines(v, false, true, &n);
 	for (size_t i = 0; i < n; i++)
 		launches += lines[i].row.launches;
-	max = v->rows ? (size_t)v->rows : n;
-	max = n < max ? n : max;
-	from = v->scroll > 0 ? v->scroll : 0;
-	from = from < max ? from : max ? max - 1 : 0;
-	v->scroll = from;
-	screen_begin();
-	f = launch_line_open(&buf, &size);
-	fprintf(f, "%s  %.1f launches/s, %llu in all%s  (h: help)  ", out_clock(),
-		v->interval > 0 ? launches / v->interval : 0, launches_total(),
-		v->paused ? "  [paused]" : "");
-	escape_text(f, v->who);
-	put(SCREEN_BOLD, f, &buf);
-	f = launch_line_open(&buf, &size);
-	launch_head(f, v, narrow);
-	put(SCREEN_REVERSE, f, &buf);
-	if (v->help)
-		draw_help();
-	for (size_t i = from; i < max && !v->help && (int)(i - from) < screen_lines(); i++) {
-		f = launch_line_open(&buf, &size);
-		launch_text(f, v, &lines[i], narrow);
-		if (v->stacks && !v->by_process)
-			callers(f, lines[i].row.stack);
-		put(SCREEN_PLAIN, f, &buf);
-	}
-	screen_end();
+	rate = v->interval > 0 ? launches / v->interval : 0;
+	top_view_draw(&v->screen, v->rows && (size_t)v->rows < n ? (size_t)v->rows : n);
 	launch_lines_free(lines, n);
+}
+
+static void press(void *ctx, int key)
+{
+	static const char keys[] = "ltdni";
+	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+	struct launch_view *v = ctx;
+
+	if (at)
+		v->sort = at - keys;
+	v->reverse ^= key == 'r';
+	v->full ^= key == 'f';
+	v->by_process ^= key == 'v';
+}
+
+void launch_view_screen(struct launch_view *v)
+{
+	static const char *const help[] = {
+		"  l  sort by launches in the interval     r  reverse the order",
+		"  t  by total                             f  full names, or short ones",
+		"  d  by threads of a launch               v  by process, or by kernel",
+		"  n  by name",
+		"  i  by process id",
+		NULL
+	};
+
+	v->screen.help = help;
+	v->screen.ctx = v;
+	v->screen.draw = draw;
+	v->screen.key = press;
+	v->screen.title = title;
+	v->screen.head = head;
+	v->screen.line = line;
 }
 
 void launch_view_update(struct launch_view *v)
 {
-	if (v->paused)
+	if (v->screen.paused)
 		return;
 	launch_measure(v, false);
 	draw(v);
 }
 
-static void sort_key(struct launch_view *v, int key)
-{
-	static const char keys[] = "ltdni";
-	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
-
-	if (at)
-		v->sort = at - keys;
-}
-
 bool launch_view_keys(struct launch_view *v)
 {
-	int page = screen_lines() - 3, key;
-
-	while ((key = screen_key()) != SCREEN_NONE) {
-		bool helped = v->help && key != SCREEN_RESIZED;
-
-		if (key == 'q')
-			return false;
-		v->help = helped ? false : key == 'h' || key == '?' || v->help;
-		sort_key(v, key);
-		v->paused ^= key == ' ' || key == 'p';
-		v->reverse ^= key == 'r';
-		v->full ^= key == 'f';
-		v->by_process ^= key == 'v';
-		v->scroll += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
-			     key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
-		v->scroll = key == SCREEN_HOME ? 0 : v->scroll;
-		draw(v);
-	}
-	return true;
+	return top_view_keys(&v->screen);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,15 +174,6 @@ void launch_text(FILE *f, const struct launch_view *v, const struct line *l, boo
 	escape_text(f, l->kernel);
 }
 
-FILE *launch_line_open(char **buf, size_t *size)
-{
-	FILE *f = open_memstream(buf, size);
-
-	if (!f)
-		die(errno, "out of memory");
-	return f;
-}
-
 /* A line of a block; a terminal would break it. */
 static void print_text(const struct launch_view *v, const struct line *l)
 {
@@ -191,7 +181,7 @@ static void print_text(const struct launch_view *v, const struct line *l)
 	int columns = INT_MAX, used;
 	size_t size;
 	char *buf;
-	FILE *f = launch_line_open(&buf, &size);
+	FILE *f = top_view_line(&buf, &size);
 
 	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
 		columns = w.ws_col;
@@ -213,6 +203,7 @@ void launch_measure(struct launch_view *v, bool whole)
 void launch_view_start(struct launch_view *v)
 {
 	v->began = v->counted = clock_ns();
+	launch_view_screen(v);
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
 }

@@ -4,6 +4,7 @@
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
 #include "launches.h"
+#include "top_view.h"
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
@@ -11,10 +12,9 @@ struct launch_view {
 	bool by_process, stacks, full, failed;
 	long rows;		/* at most so many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */
-	char *who;		/* is traced, for the screen's first line: untrusted too */
+	struct top_view screen;	/* who is the tool's to set */
 	/* state */
-	bool reverse, paused, help;
-	int scroll;
+	bool reverse;
 	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */
 	double interval;	/* s */
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "hash.h"
 #include "kernels.h"
 #include "launch_counter.h"
@@ -19,22 +17,14 @@ struct early {
 	UT_hash_handle hh;
 };
 
-static int map, cpus;
 static bool keep_ended;
-static struct launch_count *values;
 static struct program *programs;
 static struct early *early;
-struct counter *counters, *former_counters;
-static unsigned long long total;
 
-void launches_init(int counts, bool keep)
+void launches_init(const struct bpf_map *counts, const struct bpf_map *quick, bool keep)
 {
-	map = counts;
+	counters_init(counts, quick);
 	keep_ended = keep;
-	cpus = libbpf_num_possible_cpus();
-	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
-	values = xcalloc(cpus, sizeof(*values));
 }
 
 void launches_look(int pid)
@@ -82,23 +72,14 @@ static struct program *program_of(unsigned long long id, int pid, const char *co
 
 static struct counter *counter_of(const struct launch_key *key, const char *comm)
 {
-	struct counter *c;
+	struct counter *c = counter_find(key);
 
-	HASH_FIND(hh, counters, key, sizeof(*key), c);
-	if (c)
-		return c;
-	c = xcalloc(1, sizeof(*c));
-	c->key = *key;
-	c->program = program_of(key->program, key->pid, comm);
-	HASH_ADD(hh, counters, key, sizeof(*key), c);
-	return c;
+	return c ? c : counter_new(key, program_of(key->program, key->pid, comm));
 }
 
-const struct kernel *counter_kernel(const struct counter *c)
+static void make_counter(const struct launch_key *key)
 {
-	if (c->kernel || c->key.kind == LAUNCH_GRAPH)
-		return c->kernel;
-	return kernels_find(c->program->kernels, c->key.func);
+	counter_of(key, NULL);
 }
 
 /* Looks for it in the process. */
@@ -109,30 +90,6 @@ static void look(struct counter *c)
 		kernels_look(c->program->kernels, c->key.func);
 }
 
-/* Adds what the map has counted since the last time. */
-static void pull(struct counter *c)
-{
-	struct launch_count sum = { 0 };
-
-	if (bpf_map_lookup_elem(map, &c->key, values))
-		return;
-	for (int i = 0; i < cpus; i++) {
-		sum.launches += values[i].launches;
-		sum.failed += values[i].failed;
-		if (values[i].time <= sum.time)
-			continue;
-		sum.time = values[i].time;
-		memcpy(sum.grid, values[i].grid, sizeof(sum.grid));
-		memcpy(sum.block, values[i].block, sizeof(sum.block));
-	}
-	c->pending += sum.launches - c->seen.launches;
-	c->pending_failed += sum.failed - c->seen.failed;
-	c->total += sum.launches - c->seen.launches;
-	c->total_failed += sum.failed - c->seen.failed;
-	total += sum.launches - c->seen.launches;
-	c->seen = sum;
-}
-
 /* An address becomes another kernel's: what was launched until now keeps its name. */
 static void rename_address(struct program *p, unsigned long long addr, const struct kernel *k)
 {
@@ -141,10 +98,11 @@ static void rename_address(struct program *p, unsigned long long addr, const str
 
 	if (!old || !k || old == k)
 		return;
+	counters_read();
 	for (c = counters; c; c = c->hh.next) {
 		if (c->program != p || c->kernel || kernels_find(p->kernels, c->key.func) != old)
 			continue;
-		pull(c);
+		counter_pull(c);
 		if (!c->total)
 			continue;
 		was = xcalloc(1, sizeof(*was));
@@ -282,24 +240,20 @@ static void end_interval(struct counter *c)
 
 void launches_count(void)
 {
-	struct launch_key key, *last = NULL;
 	struct counter *c;
 	struct program *p;
 
 	drop_ended();
-	while (!bpf_map_get_next_key(map, last, &key)) {
-		counter_of(&key, NULL);
-		last = &key;
-	}
+	counters_each_key(make_counter);
+	counters_read();
 	for (c = counters; c; c = c->hh.next) {
 		if (!c->program->counted)
-			pull(c);
+			counter_pull(c);
 		end_interval(c);
-		if (c->program->ended && !c->program->counted)
-			bpf_map_delete_elem(map, &c->key);
-		else
+		if (!c->program->ended)
 			look(c);
 	}
+	counters_free_ended();
 	for (c = former_counters; c; c = c->next)
 		end_interval(c);
 	for (p = programs; p; p = p->hh.next) {
@@ -311,5 +265,5 @@ void launches_count(void)
 
 unsigned long long launches_total(void)
 {
-	return total;
+	return counters_total();
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bpf_map;
 struct kernel;
 struct stack;
 
@@ -25,9 +26,9 @@ struct launch_row {
 	unsigned grid[3], block[3];		/* of the last; 0 = not told */
 };
 
-/* counts: the descriptor of the probes' map.  keep: also what ended processes did is shown to
- * the end; else until the next interval. */
-void launches_init(int counts, bool keep);
+/* counts and quick: the probes' maps.  keep: also what ended processes did is shown to the end;
+ * else until the next interval. */
+void launches_init(const struct bpf_map *counts, const struct bpf_map *quick, bool keep);
 
 /* Tracing begins while this process runs: notes what its kernels are, as it may end soon. */
 void launches_look(int pid);

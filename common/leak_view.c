@@ -111,5 +111,6 @@ void leak_view_holder(const struct leak_view *v, const struct holder *h, const c
 		      "(before tracing began)", h->unknown);
 	doubt(v, h, at, "unseen_frees", "allocations whose address came again without a free: counted as "
 	      "freed", h->replaced);
+	doubt(v, h, at, "ignored", "allocations not counted: these programs have too many", h->ignored);
 	doubt(v, h, at, "unsure", "of these may be gone with a context or device that was reset", h->unsure);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "memory.h"
-
-/* Addresses share one space; handles have their own. */
-enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
+#include "memory_live.h"
 
 struct holder *memory_holders;
 
@@ -36,23 +33,6 @@ static struct holder *holder_of(const struct memory_event *e)
 	return h;
 }
 
-static struct live *find(struct holder *h, unsigned long long ptr, enum space space)
-{
-	struct { unsigned long long ptr, space; } key = { ptr, space };
-	struct live *l;
-
-	HASH_FIND(hh, h->live, &key, sizeof(key), l);
-	return l;
-}
-
-static void drop(struct holder *h, struct live *l)
-{
-	h->count--;
-	h->bytes -= l->size;
-	HASH_DEL(h->live, l);
-	free(l);
-}
-
 /* A thread that never chose a device works on the runtime's first. */
 static unsigned long long place(const struct cuda_fn *fn, unsigned long long where)
 {
@@ -75,7 +55,7 @@ static void allocate(struct holder *h, const struct memory_event *e, const struc
 {
 	unsigned char memory = fn->args.memory;
 	enum space space = space_of(memory);
-	struct live *l = find(h, e->ptr, space);
+	struct live *l = live_find(h, e->ptr, space);
 
 	if (l && space == SPACE_VMM && !e->size) {	/* cuMemRetainAllocationHandle */
 		l->refs++;
@@ -85,13 +65,12 @@ static void allocate(struct holder *h, const struct memory_event *e, const struc
 	 * again.  If its record comes, late_free() knows it. */
 	if (l) {
 		h->replaced++;
-		drop(h, l);
+		live_drop(h, l);
 	}
-	l = xcalloc(1, sizeof(*l));
-	l->key.ptr = e->ptr;
-	l->key.space = space;
-	/* an address for external memory, which its import has counted */
-	l->size = fn->args.ptr && fn->args.handle ? 0 : e->size;
+	/* an address for external memory, which its import has counted, has no size */
+	l = live_add(h, e->ptr, space, fn->args.ptr && fn->args.handle ? 0 : e->size);
+	if (!l)
+		return;
 	l->time = e->time;
 	l->where = place(fn, e->where);
 	l->stack = stack;
@@ -99,9 +78,6 @@ static void allocate(struct holder *h, const struct memory_event *e, const struc
 	l->id = e->id;
 	l->memory = memory;
 	l->refs = 1;
-	HASH_ADD(hh, h->live, key, sizeof(l->key), l);
-	h->count++;
-	h->bytes += l->size;
 }
 
 /* A free that began before the allocation at its address was made, freed an earlier one. */
@@ -124,7 +100,7 @@ static struct memory_effect release(struct holder *h, const struct memory_event 
 				    unsigned char memory)
 {
 	struct memory_effect done = { h, CUDA_MEM_NONE, ~0ull };
-	struct live *l = find(h, e->ptr, space_of(memory));
+	struct live *l = live_find(h, e->ptr, space_of(memory));
 
 	if (!e->ptr || late_free(h, l, e))
 		return done;
@@ -135,21 +111,34 @@ static struct memory_effect release(struct holder *h, const struct memory_event 
 	done.memory = l->memory;
 	done.size = known_size(l->memory, l->size);
 	if (!--l->refs)
-		drop(h, l);
+		live_drop(h, l);
 	return done;
+}
+
+static void forget_map(struct holder *h, struct map *m)
+{
+	struct live *l = m->handle ? live_find(h, m->handle, SPACE_VMM) : NULL;
+
+	if (l && !--l->refs)
+		live_drop(h, l);
+	map_drop(h, m);
 }
 
 static void map(struct holder *h, const struct memory_event *e)
 {
-	struct live *l = find(h, e->other, SPACE_VMM);
-	struct map *m = xcalloc(1, sizeof(*m));
+	struct map *m = map_find(h, e->ptr);
+	struct live *l;
 
-	m->ptr = e->ptr;
+	if (m)			/* its end was not seen */
+		forget_map(h, m);
+	l = live_find(h, e->other, SPACE_VMM);
+	m = map_add(h, e->ptr);
+	if (!m)
+		return;
 	m->size = e->size;
 	m->handle = l ? e->other : 0;
 	if (l)
 		l->refs++;
-	HASH_ADD(hh, h->maps, ptr, sizeof(m->ptr), m);
 }
 
 /* The range may be that of several mappings, one behind the other. */
@@ -158,18 +147,12 @@ static void unmap(struct holder *h, const struct memory_event *e)
 	unsigned long long at = e->ptr, end = e->ptr + e->size;
 
 	while (at < end) {
-		struct live *l;
-		struct map *m;
+		struct map *m = map_find(h, at);
 
-		HASH_FIND(hh, h->maps, &at, sizeof(at), m);
 		if (!m || !m->size)
 			return;		/* made before the tool began */
 		at += m->size;
-		l = m->handle ? find(h, m->handle, SPACE_VMM) : NULL;
-		if (l && !--l->refs)
-			drop(h, l);
-		HASH_DEL(h->maps, m);
-		free(m);
+		forget_map(h, m);
 	}
 }
 
@@ -199,17 +182,18 @@ static struct memory_effect reset(struct holder *h, const struct memory_event *e
 	struct live *l, *next;
 
 	saw_where(h, what);
-	h->unsure = 0;
 	HASH_ITER(hh, h->live, l, next) {
 		bool stays = l->memory == CUDA_VMM || l->memory == CUDA_POOL;
 		enum answer same = stays ? NO : same_place(h, l->where, what);
 
-		if (same == MAYBE)
+		if (same == MAYBE && !l->unsure) {
+			l->unsure = true;
 			h->unsure++;
+		}
 		if (same != YES)
 			continue;
 		done.size += l->size;
-		drop(h, l);
+		live_drop(h, l);
 	}
 	return done;
 }
@@ -245,11 +229,9 @@ void memory_forget(struct holder *h)
 	struct map *m, *next_map;
 
 	HASH_ITER(hh, h->live, l, next_live)
-		drop(h, l);
-	HASH_ITER(hh, h->maps, m, next_map) {
-		HASH_DEL(h->maps, m);
-		free(m);
-	}
+		live_drop(h, l);
+	HASH_ITER(hh, h->maps, m, next_map)
+		map_drop(h, m);
 	HASH_DEL(memory_holders, h);
 	free(h);
 }

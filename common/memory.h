@@ -21,6 +21,7 @@ struct live {
 	unsigned int tid, refs;		/* refs: handles given out, and mappings made */
 	unsigned short id;		/* enum cuda_id: what made it */
 	unsigned char memory;		/* enum cuda_memory */
+	bool unsure;			/* it may be gone with a context or device */
 	UT_hash_handle hh;
 };
 
@@ -39,7 +40,8 @@ struct holder {			/* a process */
 	unsigned long long bytes;
 	unsigned long long unknown;	/* frees of what was not seen allocated */
 	unsigned long long replaced;	/* allocations whose address came again with no free */
-	unsigned long long unsure;	/* held, or freed with a context: it cannot be told */
+	unsigned long long unsure;	/* how many of live are */
+	unsigned long long ignored;	/* allocations that are not in live: there are too many */
 	/* the devices (0) and contexts (1) it was seen to work on: the first, and whether there
 	 * is another */
 	unsigned long long first[2];

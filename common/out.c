@@ -17,6 +17,7 @@
 enum { NS_PER_S = 1000000000, BUFFER = 256 * 1024 };
 
 static bool json, closed, failed;
+static const char *where = "standard output";
 
 /* What could not be written is a failure, whatever status the command of -c has. */
 static void at_exit(void)
@@ -47,8 +48,18 @@ bool out_flush(void)
 	closed = true;
 	failed = errno != EPIPE;
 	if (failed)
-		warning(errno, "cannot write to standard output");
+		warning(errno, "cannot write to %s", where);
 	return false;
+}
+
+void out_to_file(const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		die(errno, "cannot open %s", path);
+	where = path;
+	stdout = f;	/* glibc's is a variable */
 }
 
 /* CLOCK_MONOTONIC, as the probes have it, to CLOCK_REALTIME */
@@ -63,10 +74,16 @@ static struct timespec wall(unsigned long long ns)
 	return (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 }
 
-static void text_value(const struct field *f, const void *at)
+static void print_value(FILE *file, const struct out_print *p)
+{
+	p->print(file, p->of);
+}
+
+static void text_value(FILE *file, const struct field *f, const void *at)
 {
 	unsigned long long n = f->type == OUT_INT || f->type == OUT_STR || f->type == OUT_REAL ||
-			       f->type == OUT_DIM ? 0 : *(const unsigned long long *)at;
+			       f->type == OUT_DIM || f->type == OUT_PRINT ? 0 :
+			       *(const unsigned long long *)at;
 	const unsigned *dim;
 	const char *s = NULL;
 	char buf[64] = "-";
@@ -91,7 +108,8 @@ static void text_value(const struct field *f, const void *at)
 		snprintf(buf + 8, sizeof(buf) - 8, ".%03ld", ts.tv_nsec / 1000000);
 		break;
 	case OUT_US:
-		snprintf(buf, sizeof(buf), "%.1f", n / 1e3);
+		if (n != OUT_NONE)
+			snprintf(buf, sizeof(buf), "%.1f", n / 1e3);
 		break;
 	case OUT_STR:
 		s = *(const char *const *)at;
@@ -104,19 +122,22 @@ static void text_value(const struct field *f, const void *at)
 		if (*dim)
 			snprintf(buf, sizeof(buf), "%ux%ux%u", dim[0], dim[1], dim[2]);
 		break;
+	case OUT_PRINT:
+		print_value(file, at);
+		return;
 	case OUT_END:
 	case OUT_BOOL:
 	case OUT_HIST:
 	case OUT_STACK:
 		return;
 	}
-	if (f->width > 0) {
-		printf("%*s", f->width, s ? s : buf);
+	if (f->width > 0 && !s) {
+		fprintf(file, "%*s", f->width, buf);
 		return;
 	}
-	columns = escape_text(stdout, s ? s : buf);
+	columns = escape_text(file, s ? s : buf);
 	if (columns < -f->width)
-		printf("%*s", -f->width - columns, "");
+		fprintf(file, "%*s", -f->width - columns, "");
 }
 
 static void json_value(const struct field *f, const void *at)
@@ -172,6 +193,9 @@ static void json_value(const struct field *f, const void *at)
 	case OUT_STACK:
 		stack_json(*(const struct stack *const *)at);
 		return;
+	case OUT_PRINT:
+		print_value(stdout, at);
+		return;
 	}
 }
 
@@ -181,36 +205,60 @@ void out_line_end(void)
 		out_flush();
 }
 
-void out_head(const struct field *f)
+void out_text_head(FILE *file, const struct field *f)
 {
 	const char *gap = "";
 
-	if (json)
-		return;
 	for (; f->type; f++) {
 		if (!f->head)
 			continue;
-		printf("%s%*s", gap, f->width, f->head);
+		fprintf(file, "%s%*s", gap, f->width, f->head);
 		gap = " ";
 	}
+}
+
+void out_text(FILE *file, const struct field *f, const void *row)
+{
+	const char *gap = "";
+
+	for (; f->type; f++) {
+		if (!f->head)
+			continue;
+		fputs(gap, file);
+		text_value(file, f, (const char *)row + f->at);
+		gap = " ";
+	}
+}
+
+void out_head(const struct field *f)
+{
+	if (json)
+		return;
+	out_text_head(stdout, f);
 	putchar('\n');
+}
+
+static void json_row(const struct field *f, const void *row)
+{
+	const char *gap = "{";
+
+	for (; f->type; f++) {
+		if (!f->key)
+			continue;
+		printf("%s\"%s\":", gap, f->key);
+		json_value(f, (const char *)row + f->at);
+		gap = ",";
+	}
+	putchar('}');
 }
 
 void out_row(const struct field *f, const void *row)
 {
-	const char *gap = json ? "{" : "";
-
-	for (const struct field *g = f; g->type; g++) {
-		if (!(json ? g->key : g->head))
-			continue;
-		if (json)
-			printf("%s\"%s\":", gap, g->key);
-		else
-			fputs(gap, stdout);
-		(json ? json_value : text_value)(g, (const char *)row + g->at);
-		gap = json ? "," : " ";
-	}
-	puts(json ? "}" : "");
+	if (json)
+		json_row(f, row);
+	else
+		out_text(stdout, f, row);
+	putchar('\n');
 	for (; !json && f->type; f++)
 		if (f->type == OUT_STACK)
 			stack_text(*(const struct stack *const *)((const char *)row + f->at));

@@ -57,16 +57,41 @@ static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 
 enum { MANY = 4096 /* processes: time to look whether they still are */ };
 
-enum { MAX_VARIABLES = 1 << 17 };
+/* What programs may make the tool keep: variables of a file; and of all together mappings, bytes
+ * of stacks, and of the files that it may have open the part that others leave it. */
+enum { MAX_VARIABLES = 1 << 17, MAX_RANGES = 1 << 23, MAX_STACKS = 256 << 20, OPEN_PART = 2 };
 
 static bool enabled;
 static struct module *modules;
 static struct process *processes;
 static struct stack *stacks;
+static long nranges, nstacks, nopen, max_open;
 
 void syms_init(void)
 {
 	enabled = true;
+	max_open = sysconf(_SC_OPEN_MAX) / OPEN_PART;
+}
+
+/* Is there no room for more? */
+static bool is_full(long used, long max, const char *what)
+{
+	static bool said;
+
+	if (used <= max)
+		return false;
+	if (!said)
+		warning(0, "these programs have too many %s: some functions will have no names", what);
+	said = true;
+	return true;
+}
+
+static int open_file(int pid, const struct mapping *map)
+{
+	int fd = is_full(nopen, max_open, "files") ? -EMFILE : proc_open_mapping(pid, map);
+
+	nopen += fd >= 0;
+	return fd;
 }
 
 static struct module *module_of(int pid, const struct mapping *map)
@@ -76,7 +101,7 @@ static struct module *module_of(int pid, const struct mapping *map)
 
 	HASH_FIND_STR(modules, key, m);
 	if (m && m->fd < 0) {	/* another process may let us at it */
-		m->fd = proc_open_mapping(pid, map);
+		m->fd = open_file(pid, map);
 		m->read = false;
 	}
 	if (m) {
@@ -86,7 +111,7 @@ static struct module *module_of(int pid, const struct mapping *map)
 	m = xcalloc(1, sizeof(*m));
 	m->key = key;
 	m->path = strchr(strchr(key, ':') + 1, ':') + 1;
-	m->fd = proc_open_mapping(pid, map);
+	m->fd = open_file(pid, map);
 	HASH_ADD_KEYPTR(hh, modules, m->key, strlen(m->key), m);
 	return m;
 }
@@ -103,6 +128,9 @@ static bool on_mapping(void *ctx, const struct mapping *map)
 	struct range *r;
 
 	if (l->n == p->room) {
+		if (is_full(nranges, MAX_RANGES, "mappings"))
+			return false;
+		nranges += p->room ? p->room : 64;
 		p->room = p->room ? 2 * p->room : 64;
 		p->ranges = xrealloc(p->ranges, p->room, sizeof(*p->ranges));
 	}
@@ -157,6 +185,7 @@ void syms_forget(int pid)
 	if (!p)
 		return;
 	HASH_DEL(processes, p);
+	nranges -= p->room;
 	free(p->ranges);
 	free(p);
 }
@@ -206,10 +235,11 @@ const struct stack *stack_get(int pid, const unsigned long long *addrs, int n)
 	for (int i = 0; i < n; i++)
 		s->frames[i] = frame_of(p, addrs[i]);
 	HASH_FIND(hh, stacks, s->frames, n * sizeof(*s->frames), found);
-	if (found) {
+	if (found || is_full(nstacks, MAX_STACKS, "call stacks")) {
 		free(s);
 		return found;
 	}
+	nstacks += sizeof(*s) + n * sizeof(*s->frames);
 	HASH_ADD(hh, stacks, frames, n * sizeof(*s->frames), s);
 	return s;
 }
@@ -351,21 +381,12 @@ void stack_json(const struct stack *s)
 /* ';' and line ends separate frames and stacks there */
 void stack_folded_name(const char *s)
 {
-	char part[256];
-	size_t n;
+	char *name = xstrdup(s);
 
-	for (; *s; s += n) {
-		n = strcspn(s, ";");
-		n = n < sizeof(part) ? n : sizeof(part) - 1;
-		if (!n) {
-			putchar(':');
-			n = 1;
-			continue;
-		}
-		memcpy(part, s, n);
-		part[n] = 0;
-		escape_text(stdout, part);
-	}
+	for (char *at = name; (at = strchr(at, ';')); )
+		*at = ':';
+	escape_text(stdout, name);
+	free(name);
 }
 
 void stack_folded(const struct stack *s)

@@ -9,29 +9,59 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "code.h"
 #include "command.h"
 #include "die.h"
 #include "functions.h"
 #include "out.h"
+#include "pid_ns.h"
+#include "privileges.h"
 #include "report.h"
-#include "syms.h"
+#include "scan.h"
 #include "target.h"
 #include "watch.h"
 
 static bool watching, finishing;
 static const int *wanted_pids;	/* -p */
 
+/* A number that is seen inside a container may have been meant. */
+static char *other_number(int pid)
+{
+	char *outside = pid_outside(pid), *text;
+
+	if (!outside)
+		return xstrdup("");
+	text = xprintf("; inside a pid namespace (a container) process %s has the number %d: use -p %s",
+		       outside, pid, outside);
+	free(outside);
+	return text;
+}
+
 static int open_pid(int pid)
 {
 	int leader = proc_leader(pid);
 
 	if (!leader)
-		die(ESRCH, "pid %d", pid);
+		die(0, "pid %d: %s%s", pid, strerror(ESRCH), other_number(pid));
 	if (leader != pid)
 		die(0, "pid %d is a thread of process %d: use -p %d", pid, leader, leader);
 	return syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* libbpf looks in several places. */
+static void check_types(void)
+{
+	struct btf *btf = NULL;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		die(0, "there is no /sys/kernel/btf/vmlinux, which says how the kernel's structures are "
+		    "laid out: the kernel is built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
+	btf__free(btf);
 }
 
 void target_init(struct target *t)
@@ -57,6 +87,9 @@ void target_init(struct target *t)
 			t->pidfds[i] = open_pid(t->pids[i]);
 	}
 	t->kind = attach_choose(t->attach);
+	check_types();
+	if (t->verbose)
+		note("attaching by %s", attach_name(t->kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
@@ -66,97 +99,12 @@ void target_prepare(struct target *t, struct bpf_object *obj)
 	attach_prepare(obj, t->kind);
 }
 
-struct scan {
-	struct target *t;
-	int pid, found;
-};
-
-static bool attach_mapping(void *ctx, const struct mapping *m)
+static void scan_again(struct target *t)
 {
-	struct scan *s = ctx;
-	struct code *c = code_of_mapping(s->t, s->pid, m);
-	int err;
-
-	s->found += c->scan.n > 0 || c->scan.fatbin;
-	err = code_attach(s->t, c, s->t->pids ? s->pid : 0);
-	if (err && err != -ESRCH)	/* not: it ended meanwhile */
-		warning(err, "cannot probe %s", c->path);
-	return true;
-}
-
-/* Probes what a process has mapped; the number of its files that use CUDA. */
-static int scan_process(struct target *t, int pid)
-{
-	struct scan s = { .t = t, .pid = pid };
-
-	proc_mappings(pid, attach_mapping, &s);
-	if (s.found)
-		syms_look(pid);
-	return s.found;
-}
-
-/* A program that calls CUDA has the driver mapped, once it has made its first call. */
-static bool is_cuda(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-	return !strncmp(name, "libcuda.so", 10) || !strncmp(name, "libcudart", 9);
-}
-
-static bool find_cuda(void *ctx, const struct mapping *m)
-{
-	*(bool *)ctx = is_cuda(m->path);
-	return !*(bool *)ctx;
-}
-
-static void scan_if_cuda(void *ctx, int pid)
-{
-	bool cuda = false;
-
-	if (pid != getpid())
-		proc_mappings(pid, find_cuda, &cuda);
-	if (cuda)
-		scan_process(ctx, pid);
-}
-
-/* Probes a file in the processes of -p, or in all; with -c, where it will be mapped. */
-static int attach_everywhere(struct target *t, struct code *c)
-{
-	int err = 0;
-
+	for (int i = 0; t->pids && t->pids[i]; i++)
+		scan_process(t, t->pids[i]);
 	if (!t->pids)
-		return code_attach(t, c, 0);
-	for (int i = 0; !err && t->pidfds && t->pids[i]; i++)
-		err = code_attach(t, c, t->pids[i]);
-	return err;
-}
-
-/* The libraries that programs are likely to load yet: so none of their calls is missed. */
-static void attach_installed(struct target *t)
-{
-	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
-		"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64",
-		"/run/opengl-driver/lib",
-	};
-	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
-					     "libcudart.so.12", "libcudart.so.13" };
-	struct code *c;
-
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
-		char *path, *real;
-
-		/* a process that runs has its runtime already, or brings its own */
-		if (t->pids && i % 4)
-			continue;
-		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
-		real = realpath(path, NULL);
-		c = real ? code_of_file(t, real) : NULL;
-		if (c)
-			attach_everywhere(t, c);
-		free(path);
-		free(real);
-	}
+		scan_all(t);
 }
 
 static void on_watch(void *ctx, const struct watch_event *e)
@@ -167,8 +115,12 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		code_detach(e->pid);
 		return;
 	}
-	if (!finishing)
+	if (!finishing && e->pid)
 		scan_process(t, e->pid);
+	else if (!finishing)
+		scan_again(t);
+	if (!finishing && t->looked)
+		t->looked(t, e->pid);
 	watch_continue(e);
 }
 
@@ -178,40 +130,34 @@ static bool is_wanted(int pid, const char *path)
 	for (int i = 0; wanted_pids && wanted_pids[i]; i++)
 		if (wanted_pids[i] == pid)
 			return true;
-	return !wanted_pids && pid != getpid() && is_cuda(path);
-}
-
-static void attach_lib(struct target *t)
-{
-	struct code *c = code_of_file(t, t->lib);
-	int err;
-
-	if (!c && errno == EINVAL)
-		die(0, "%s is not a regular file", t->lib);
-	if (!c)
-		die(errno, "cannot open %s", t->lib);
-	if (c->scan.error)
-		die(0, "%s: %s", t->lib, c->scan.error);
-	if (!c->scan.n)
-		die_status(EXIT_NOTHING, 0, "%s defines none of the CUDA functions that this tool "
-			   "traces", t->lib);
-	err = attach_everywhere(t, c);
-	if (err)
-		die(err, "cannot probe %s", t->lib);
+	return !wanted_pids && pid != getpid() && scan_is_cuda(path);
 }
 
 static void attach_pids(struct target *t)
 {
-	for (int i = 0; t->pids[i]; i++)
-		if (!scan_process(t, t->pids[i]) && !t->lib && !t->list)
+	for (int i = 0; t->pids[i]; i++) {
+		int found = scan_process(t, t->pids[i]);
+
+		if (found < 0 && !t->list)
+			die(0, "not permitted to look into process %d: %s", t->pids[i],
+			    scan_refusal(found));
+		if (!found && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
 				   "libcudart nor libcuda is mapped, nor is the runtime linked in "
-				   "(--list says more; -c traces from the start)", t->pids[i]);
+				   "(--list says more; -c traces from the start)%s", t->pids[i],
+				   other_number(t->pids[i]));
+	}
+}
+
+char *target_who(const struct target *t)
+{
+	return t->pid_list ? xprintf("pid %s", t->pid_list) :
+	       xstrdup(t->command ? t->command : "all processes");
 }
 
 static void say_tracing(const struct target *t)
 {
-	char *who = t->pid_list ? xprintf("pid %s", t->pid_list) : xstrdup("all processes");
+	char *who = target_who(t);
 
 	if (t->command)
 		note("tracing '%s' (pid %d) and its children", t->command, t->pids[0]);
@@ -241,21 +187,23 @@ void target_attach_functions(struct target *t, const struct functions *functions
 		err = watch_all(is_wanted, on_watch, t);
 	}
 	watching = !err;
-	if (err && (t->command || t->verbose))
-		warning(err, "the kernel does not tell of new mappings%s",
-			t->command ? ": the first calls of CMD may be missed" : "");
+	if (err)
+		warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
+			"second, and calls before that are not seen",
+			privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS));
 	if (t->lib)
-		attach_lib(t);
+		scan_lib(t, t->lib);
 	if (t->pidfds)
 		attach_pids(t);
 	if (!t->pids)
-		proc_each(scan_if_cuda, t);
-	attach_installed(t);
+		scan_all(t);
+	scan_installed(t);
 	if (t->list && !t->command) {
 		report_print();
 		exit(t->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
-	say_tracing(t);
+	if (!t->found)
+		say_tracing(t);
 	if (t->command)
 		command_go();
 }
@@ -280,10 +228,7 @@ void target_tick(struct target *t)
 	if (watching || time(NULL) == last)
 		return;
 	last = time(NULL);
-	for (int i = 0; t->pids && t->pids[i]; i++)
-		scan_process(t, t->pids[i]);
-	if (!t->pids)
-		proc_each(scan_if_cuda, t);
+	scan_again(t);
 }
 
 int target_finish(struct target *t, int sig)
@@ -300,7 +245,7 @@ int target_finish(struct target *t, int sig)
 	lost = watch_lost();
 	watch_stop();
 	if (lost)
-		warning(0, "%llu new mappings were missed: calls in them are not counted", lost);
+		warning(0, "%llu new mappings were not told in time: calls in them may be missing", lost);
 	if (!t->command)
 		return 0;
 	status = command_finish();

@@ -8,6 +8,7 @@
 #include "opt.h"
 
 struct bpf_object;
+struct code;
 
 struct target {
 	/* options */
@@ -21,25 +22,39 @@ struct target {
 	enum attach_kind kind;
 	const struct functions *functions;
 	unsigned classes, return_classes;	/* for cuda_functions: see there */
+	unsigned apart_classes;
 	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
 	int *pidfds;		/* of pids, or -1 */
 	int nprobes, nfiles;
+	/* Of a tool whose probes another program places: told of each file with functions that are
+	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has
+	 * been looked at, before it may go on. */
+	void (*found)(struct target *t, struct code *c, int pid);
+	void (*looked)(struct target *t, int pid);
 };
 
 #define TARGET_LAYER_ALL 2
 #define TARGET_INIT { .layer = TARGET_LAYER_ALL, .return_classes = ~0u }
 
-/* The options that every tool has. */
+/* The options that every tool has … */
 #define OPT_TARGET(t)									\
+	OPT_WHICH(t),									\
+	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
+		   "how to attach; default: auto, the best the kernel has"),		\
+	OPT_RUN(t)
+
+/* … also one whose probes another program places: which calls … */
+#define OPT_WHICH(t)									\
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
 		"trace these processes; default: every process"),			\
 	OPT_STR('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD and trace it and its children until it ends"),			\
 	OPT_STR('l', "lib", "FILE", &(t)->lib, "probe this file too, wherever it is loaded"), \
 	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
-		   "which functions to probe; default: all"),				\
-	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
-		   "how to attach; default: auto, the best the kernel has"),		\
+		   "which functions to probe; default: all")
+
+/* … and how to go about it. */
+#define OPT_RUN(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print where the probes go, and exit"),		\
 	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after this long"),	\
 	OPT_FLAG('j', "json", &(t)->json, "one JSON object a line"),			\
@@ -61,6 +76,9 @@ void target_attach(struct target *t, unsigned classes);
 
 /* The same for functions of another table. */
 void target_attach_functions(struct target *t, const struct functions *functions);
+
+/* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
+char *target_who(const struct target *t);
 
 /* Have the processes of -p, or the command, ended? */
 bool target_ended(struct target *t);

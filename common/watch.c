@@ -13,11 +13,12 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "clock.h"
 #include "die.h"
 #include "watch.h"
 #include "watch.skel.h"
 
-enum { MAPPING_PAGES = 16 };
+enum { MAPPING_PAGES = 64 };	/* of each processor: the kernel lets anybody lock 128 */
 
 /* PERF_RECORD_MMAP2 of linux/perf_event.h */
 struct mapped {
@@ -46,6 +47,16 @@ static unsigned long long mappings_lost;
 static int rescuer, rescuer_pid;
 static int *held, nheld;	/* processes that wait to be let go */
 
+/* A process that has mapped something; 0: some have, and it is not known which. */
+struct news {
+	int pid;
+	bool waits;
+	unsigned long long next;	/* not to be told before, ns */
+};
+
+static struct news *news;
+static int nnews;
+
 static int on_event(void *ctx, void *data, size_t size)
 {
 	(void)ctx;
@@ -54,18 +65,52 @@ static int on_event(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+/* A program makes many mappings at once, and a look at a process is at all of them. */
+static void keep_news(int pid)
+{
+	int i = 0;
+
+	while (i < nnews && news[i].pid != pid)
+		i++;
+	if (i == nnews) {
+		news = xrealloc(news, ++nnews, sizeof(*news));
+		news[i] = (struct news){ .pid = pid };
+	}
+	news[i].waits = true;
+}
+
+/* Each process has a fifth of our time, at most. */
+static void tell_news(void)
+{
+	unsigned long long now = clock_ns();
+	int kept = 0;
+
+	for (int i = 0; i < nnews; i++) {
+		struct watch_event e = { .what = WATCH_MAPPED, .pid = news[i].pid };
+
+		if (news[i].waits && now >= news[i].next) {
+			handler(handler_ctx, &e);
+			news[i].waits = false;
+			news[i].next = clock_ns() + 4 * (clock_ns() - now);
+			now = clock_ns();
+		}
+		if (news[i].waits || now < news[i].next)
+			news[kept++] = news[i];
+	}
+	nnews = kept;
+}
+
 static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_header *head)
 {
 	const struct mapped *m = (void *)head;
-	struct watch_event e = { .what = WATCH_MAPPED };
 
 	(void)ctx, (void)cpu;
-	if (head->type == PERF_RECORD_LOST)
+	if (head->type == PERF_RECORD_LOST) {
 		mappings_lost += ((const struct dropped *)head)->n;
-	if (head->type != PERF_RECORD_MMAP2 || head->size <= sizeof(*m) || !wanted(m->pid, m->path))
-		return LIBBPF_PERF_EVENT_CONT;
-	e.pid = m->pid;
-	handler(handler_ctx, &e);
+		keep_news(0);
+	}
+	if (head->type == PERF_RECORD_MMAP2 && head->size > sizeof(*m) && wanted(m->pid, m->path))
+		keep_news(m->pid);
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
@@ -265,6 +310,8 @@ int watch_poll(struct ring_buffer *rb, int ms)
 		err = let_go();
 	if (err >= 0 && mappings)
 		err = perf_buffer__consume(mappings);
+	if (err >= 0)
+		tell_news();
 	/* poll alone would not see records whose writer woke nobody */
 	if (err >= 0 && rb)
 		err = ring_buffer__consume(rb);

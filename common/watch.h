@@ -15,8 +15,9 @@ typedef void watch_fn(void *ctx, const struct watch_event *e);
 int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx);
 
 /* Tells of every process on the machine that maps code from a file whose name is_wanted()
- * accepts; none is stopped.  From the kernel's perf records of mappings, which cost nothing
- * where nothing is mapped.  0, or -errno. */
+ * accepts; none is stopped.  Several mappings of a process may be told as one, and where records
+ * were lost it is said that some process has mapped something.  From the kernel's perf records of
+ * mappings, which cost nothing where nothing is mapped.  0, or -errno. */
 int watch_all(bool (*is_wanted)(int pid, const char *path), watch_fn *fn, void *ctx);
 
 /* A dynamic linker in a watched process: where its _dl_debug_state() is.  The attachment,

@@ -124,6 +124,48 @@ sum 1000018 .launches
 json 1 true
 silent
 
+for kind in session multi perf; do
+	it "--attach $kind: once all kernels are known the driver's launches are counted, each once, with their names"
+	program "$bin/mem" malloc 1 64 wait launch 23 wait launch 1009 drvlaunch 13 coop 3 wait
+	tool cudalaunchtop --attach $kind -vjp "$pid"
+	echo >&3
+	until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+	echo >&3
+	go
+	wait "$tracer"
+	json 1 '.kernel == "mem_kernel" and .kind == "kernel" and .launches == 1032 and .grid == [13,1,1] and .block == [128,1,1]'
+	json 1 '.kernel == "drv_kernel" and .launches == 13'
+	json 1 '.kind == "cooperative" and .launches == 3'
+	json 3 true
+done
+
+it "a function that is not known brings the runtime's probes back for a while"
+program "$bin/launches" wait reuse 23 wait driver 5 wait driver 7 wait
+tool cudalaunchtop -vjp "$pid"
+echo >&3
+until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+echo >&3
+until_true grep -q 'runtime.s launches are probed' "$tmp/err"
+echo >&3
+go
+wait "$tracer"
+json 1 '.kernel == "first" and .launches == 23'
+json 1 '.kernel == "second" and .launches == 27'
+json 1 '(.kernel | startswith("0x")) and .launches == 12'
+json 3 true
+
+it "a kernel without a name is one row, counted at the runtime and then at the driver"
+strip -o "$tmp/stripped" "$bin/mem"
+program env LD_LIBRARY_PATH="$lib" "$tmp/stripped" launch 1 wait launch 23 wait launch 7 wait
+tool cudalaunchtop -vjp "$pid"
+echo >&3
+until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+echo >&3
+go
+wait "$tracer"
+json 1 '.launches == 30 and (.kernel | test("^0x[0-9a-f]+$"))'
+json 1 true
+
 it "a child that forks without exec has its parent's names"
 run cudalaunchtop -jc "$bin/mem-stripped launch 5 fork '(' launch 3 ')' launch 2 join"
 json 1 '.launches == 7 and .kernel == "mem_kernel"'
@@ -243,17 +285,6 @@ fails 2 'exclude each other' cudalaunchtop -kP
 
 it_has_tmux=true
 command -v tmux >/dev/null || it_has_tmux=false
-term() { tmux -S "$tmp/tmux" "$@"; }
-shot() { term capture-pane -p >"$tmp/out"; }
-# on_screen REGEX: waits until a line of the screen matches
-shows() { shot; grep -qE -- "$1" "$tmp/out"; }
-on_screen() { until_true shows "$1"; }
-
-# screen WIDTH HEIGHT COMMAND
-screen() {
-	term kill-server 2>/dev/null
-	LC_ALL=C.UTF-8 term -f /dev/null new-session -d -x "$1" -y "$2" "$3; echo ended \$?; sleep 100"
-}
 
 it "on a terminal: draws in place, sorts, pauses, helps, is resized, and q ends it with a report"
 if $it_has_tmux; then

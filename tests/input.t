@@ -48,10 +48,10 @@ for tool in cudamallocsnoop cudaleak; do
 	fails 3 'defines none of the CUDA functions' $tool -l /bin/sh
 
 	it "$tool says that it needs root"
-	fails 1 "not permitted to trace: run it as root" setpriv --reuid 65534 --clear-groups "$O/$tool"
+	fails 1 "not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run it as root" setpriv --reuid 65534 --clear-groups "$O/$tool"
 
 	it "$tool says what is missing when bpf() is refused to root"
-	fails 1 'not permitted to load BPF programs, though root' setpriv --bounding-set -bpf,-sys_admin,-perfmon \
+	fails 1 'not permitted to trace: CAP_BPF and CAP_PERFMON are missing' setpriv --bounding-set -bpf,-sys_admin,-perfmon \
 		--inh-caps -bpf,-sys_admin,-perfmon $tool
 
 	it "$tool passes on that a command does not exist"

@@ -47,11 +47,12 @@ T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
 
 # program-variant: from which objects, with which libraries.
-T_PROGRAMS := mem deep deep-c churn longname jump launches
+T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
@@ -168,5 +169,24 @@ $(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ -Wl,-rpath,$(dir $(T_REAL)) $(TEST_LDFLAGS) -pthread -ldl
 $(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
+
+# args.c, which is C, as CUDA's C++
+T_ARGS_FLAGS := $(T_NVCCFLAGS) -x cu
+$(T_OBJ)/workloads/args-nvcc.o: $(T_DIR)/workloads/args.c | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_ARGS_FLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_OBJ)/workloads/args-nvcc-legacy.o: $(T_DIR)/workloads/args.c | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_ARGS_FLAGS) -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
+		-MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_OBJ)/workloads/args-nvcc-ptsz.o: $(T_DIR)/workloads/args.c | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_ARGS_FLAGS) --default-stream per-thread -MMD -MF $(@:.o=.d) -c $< -o $@
+
+$(T_BIN)/args-nvcc: $(T_OBJ)/workloads/args-nvcc.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/args-nvcc-static: $(T_OBJ)/workloads/args-nvcc.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/args-nvcc-12: $(T_OBJ)/workloads/args-nvcc-legacy.o $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
 
 -include $(wildcard $(T_OBJ)/*/*.d)

@@ -2,9 +2,12 @@
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
 #include <errno.h>
 #include <unistd.h>
+#include "array.h"
 #include "cuda_fn.h"
+#include "cudalaunchtop.h"
 #include "die.h"
 #include "events.h"
+#include "launch_probes.h"
 #include "launch_view.h"
 #include "syms.h"
 #include "target.h"
@@ -37,6 +40,7 @@ static void report(void *ctx)
 static bool tick(void *ctx)
 {
 	(void)ctx;
+	launch_probes_tick();
 	return !screen_is_open() || launch_view_keys(&view);
 }
 
@@ -65,25 +69,29 @@ int main(int argc, char **argv)
 	target_init(&target);
 	syms_init();
 	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
+	if (target.layer == TARGET_LAYER_ALL && !view.failed && !view.stacks)
+		target.apart_classes = 1 << CUDA_LAUNCH;
 
 	skel = cudalaunchtop_bpf__open();
 	if (!skel)
 		die(errno, "cannot open the BPF programs");
 	skel->rodata->launch_failures = view.failed;
 	skel->rodata->launch_stacks = view.stacks;
+	skel->rodata->launch_pairs = target.layer == TARGET_LAYER_ALL;
+	array_per_cpu(skel->maps.quick, LAUNCH_QUICK);
 	target_prepare(&target, skel->obj);
 	if (cudalaunchtop_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
 	if (cudalaunchtop_bpf__attach(skel))
 		die(errno, "cannot attach to the ends of processes");
-	launches_init(bpf_map__fd(skel->maps.counts), target.pid_list || target.command);
+	launches_init(skel->maps.counts, skel->maps.quick, target.pid_list || target.command);
+	launch_probes_init(&target, &skel->bss->launches_refused);
 	target_attach(&target, 1 << CUDA_LAUNCH | 1 << CUDA_NAME);
 
 	syms_each(launches_look);
 
 	launch_view_start(&view);
-	view.who = target.pid_list ? xprintf("pid %s", target.pid_list) :
-		   xstrdup(target.command ? target.command : "all processes");
+	view.screen.who = target_who(&target);
 	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
 		events.interval = 1;
 	live = !batch && !target.json && screen_open();

@@ -132,6 +132,7 @@ int main(int argc, char **argv)
 	if (!skel)
 		die(errno, "cannot open the BPF programs");
 	skel->rodata->memory_stacks = skel->rodata->memory_stacks_all = snoop.stacks;
+	skel->rodata->memory_latencies = true;
 	skel->rodata->memory_failures = true;
 	skel->rodata->memory_failed_only = snoop.failed;
 	skel->rodata->memory_min = snoop.min;

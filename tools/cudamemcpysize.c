@@ -27,8 +27,6 @@ static const struct usage usage = {
 };
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
-static const char *const directions[] = { NULL, "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "default",
-					  "memset" };
 
 struct row {
 	unsigned long long time, count, failed, bytes, min, max, total, rate;
@@ -118,7 +116,7 @@ static void report(void *ctx)
 		bool async = g->key.what & COPY_ASYNC;
 		struct row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
-			.direction = directions[g->key.what & COPY_WHAT],
+			.direction = cuda_direction_name(g->key.what & COPY_WHAT) ?: "memset",
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
 			.total = async ? OUT_NONE : g->ns,

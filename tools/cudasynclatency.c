@@ -2,9 +2,11 @@
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
 #include <errno.h>
 #include <stdio.h>
+#include "call_stats.h"
 #include "clock.h"
 #include "cudasynclatency.h"
 #include "cuda_fn.h"
+#include "array.h"
 #include "die.h"
 #include "escape.h"
 #include "events.h"
@@ -27,43 +29,48 @@ static const struct usage usage = {
 };
 
 struct row {
-	unsigned long long time, count, total, min, max, p50, p95, p99, off;
-	int pid, tid;
-	const char *comm, *func;
-	const unsigned long long *slots, *off_slots;
-	const struct stack *stack;
-	double share;
+	struct call_stats calls;
+	unsigned long long off;
+	const unsigned long long *off_slots;
 };
 
 #define AT(f) offsetof(struct row, f)
 enum { PID = 1, COMM, HIST = 11, OFF, OFF_HIST, STACK };
 static struct field fields[] = {	/* the text is show()'s */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
-	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
-	{ "func", NULL, 0, OUT_STR, AT(func) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(p50) },
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(p95) },
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(p99) },
-	[HIST] = { "hist", NULL, 0, OUT_HIST, AT(slots) },
+	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
+	[PID] = { "pid", NULL, 0, OUT_INT, AT(calls.pid) },
+	[COMM] = { "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
+	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
+	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },
+	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },
+	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },
+	[HIST] = { "hist", NULL, 0, OUT_HIST, AT(calls.hist) },
 	[OFF] = { "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
 	[OFF_HIST] = { "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
 };
 
+struct thread_row {
+	unsigned long long time, count, total;
+	int pid, tid;
+	char *comm;
+	double share;
+};
+
+#define AT_THREAD(f) offsetof(struct thread_row, f)
 static const struct field of_thread[] = {
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
-	{ "waits", NULL, 0, OUT_UINT, AT(count) },
-	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "share", NULL, 0, OUT_REAL, AT(share) },
+	{ "time", NULL, 0, OUT_TIME, AT_THREAD(time) },
+	{ "pid", NULL, 0, OUT_INT, AT_THREAD(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT_THREAD(tid) },
+	{ "comm", NULL, 0, OUT_STR, AT_THREAD(comm) },
+	{ "waits", NULL, 0, OUT_UINT, AT_THREAD(count) },
+	{ "waited_ns", NULL, 0, OUT_UINT, AT_THREAD(total) },
+	{ "share", NULL, 0, OUT_REAL, AT_THREAD(share) },
 	{ 0 }
 };
 
@@ -72,7 +79,7 @@ enum { THREADS_SHOWN = 10 };
 static struct {
 	bool implicit, launches, pids, stacks, off_cpu;
 	unsigned long long since;	/* of this report */
-	struct row *threads;
+	struct thread_row *threads;
 	size_t nthreads;
 	struct cudasynclatency_bpf *skel;
 } waits;
@@ -83,24 +90,13 @@ static void show(const struct row *r)
 		out_row(fields, r);
 		return;
 	}
-	if (waits.pids) {
-		printf("pid %d (", r->pid);
-		escape_text(stdout, r->comm);
-		printf("), ");
-	}
-	printf("%s: %llu call%s, %s in all, ", r->func, r->count, r->count == 1 ? "" : "s",
-	       out_ns(r->total));
-	printf("%s to %s, ", out_ns(r->min), out_ns(r->max));
-	printf("half within %s, 95 %% within %s, 99 %% within %s\n", out_ns(r->p50), out_ns(r->p95),
-	       out_ns(r->p99));
-	hist_text(r->slots, "nsecs", 0);
+	call_stats_text(&r->calls);
 	if (waits.off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
-		       r->total ? 100.0 * r->off / r->total : 0);
+		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
 		hist_text(r->off_slots, "nsecs", 0);
 	}
-	if (waits.stacks)
-		stack_text(r->stack);
+	stack_text(r->calls.stack);
 	putchar('\n');
 }
 
@@ -114,15 +110,10 @@ static void report_groups(unsigned long long now)
 	for (size_t i = 0; i < n; i++) {
 		const struct group *g = list[i], *off = group_part(g, WAIT_OFF_CPU);
 		struct row r = {
-			.time = now, .count = g->count, .total = g->sum, .min = g->least, .max = g->most,
-			.p50 = hist_percentile(g->slots, 50, g->least, g->most),
-			.p95 = hist_percentile(g->slots, 95, g->least, g->most),
-			.p99 = hist_percentile(g->slots, 99, g->least, g->most),
-			.off = g->ns, .pid = g->key.pid, .comm = g->comm, .slots = g->slots,
-			.off_slots = off ? off->slots : none, .func = cuda_fns[g->key.what].name,
-			.stack = g->key.stack,
+			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
 
+		r.calls.time = now;
 		show(&r);
 	}
 	if (!n && !out_is_json())
@@ -136,15 +127,33 @@ static void take_thread(const void *key, const void *value)
 	const struct tally_thread *t = value;
 
 	waits.threads = xrealloc(waits.threads, waits.nthreads + 1, sizeof(*waits.threads));
-	waits.threads[waits.nthreads++] = (struct row){
+	waits.threads[waits.nthreads++] = (struct thread_row){
 		.count = t->count, .total = t->ns, .pid = k->pid, .tid = k->tid,
 		.comm = xstrdup(t->comm),
 	};
 }
 
+/* Those in the array; the others are in the map. */
+static void take_threads(unsigned int epoch)
+{
+	static struct waiting_quick *all;
+	struct waiting_quick *w;
+
+	if (!all)
+		all = array_elements(waits.skel->maps.waiting_quick);
+	w = all + (epoch & 1) * WAITING_QUICK;
+	for (int i = 0; i < WAITING_QUICK && w[i].key.pid; i++) {
+		if (w[i].thread.count)
+			take_thread(&w[i].key, &w[i].thread);
+		memset(&w[i], 0, sizeof(w[i]));
+	}
+	waits.skel->bss->waiting_used[epoch & 1] = 0;
+	groups_drain(waits.skel->maps.waiting, epoch, take_thread);
+}
+
 static int longest_first(const void *a, const void *b)
 {
-	const struct row *p = a, *q = b;
+	const struct thread_row *p = a, *q = b;
 
 	return p->total == q->total ? p->tid - q->tid : p->total < q->total ? 1 : -1;
 }
@@ -156,7 +165,7 @@ static void report_threads(unsigned long long now)
 	if (waits.nthreads)
 		qsort(waits.threads, waits.nthreads, sizeof(*waits.threads), longest_first);
 	for (size_t i = 0; i < waits.nthreads; i++) {
-		struct row *r = &waits.threads[i];
+		struct thread_row *r = &waits.threads[i];
 
 		r->time = now;
 		r->share = r->total / time;
@@ -168,7 +177,7 @@ static void report_threads(unsigned long long now)
 			printf(") waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count,
 			       r->count == 1 ? "" : "s", 100 * r->share, out_ns(time));
 		}
-		free((char *)r->comm);
+		free(r->comm);
 	}
 	if (waits.nthreads > THREADS_SHOWN && !out_is_json())
 		printf("... and %zu more threads\n", waits.nthreads - THREADS_SHOWN);
@@ -184,7 +193,7 @@ static void report(void *ctx)
 
 	(void)ctx;
 	groups_collect(waits.skel->maps.tallies, epoch);
-	groups_drain(waits.skel->maps.waiting, epoch, take_thread);
+	take_threads(epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
 	report_groups(now);

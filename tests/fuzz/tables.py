@@ -18,7 +18,7 @@ TABLES = {
     'api': rb'CUDA_API\(\w+, (RT|DRV), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)',
     'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], ' + VALUE + rb'\)[,)]'
               rb'|CUDA_PARAMS\(\d+,|#(ifdef CUDA_[A-Z_]+|endif|line \d+ "[^"]+")'
-              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV), [a-z]+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
+              rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'
               rb'|CUDA_VALUE\(\w+, -?\d+\)|CUDA_ENUM\([\w ]+, \d+, \d+\)'
               rb'|CUDA_ENUM_TYPE\([\w ]+, \d+\)|CUDA_ERR\((RT|DRV), \d+, \w+\)',
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* train [STEPS]: the program of the manual's examples.  Allocates two weights and a staging
- * buffer, then in each of 10 steps activations, which it frees, and a loss, which it does
- * not.  It copies a batch to the device, launches matmul twice and add<float> once, copies the
+ * buffer, then in each of 10 steps activations, which it clears and frees, and a loss, which it
+ * does not.  It copies a batch to the device, launches matmul twice and add<float> once, copies the
  * loss back, and waits for the device: 20 ms, as it tells the simulation.  In every step it asks for more than there is, and does not look.
  */
 #include <stdlib.h>
@@ -92,6 +92,7 @@ KEPT void forward(void)
 	void *p = NULL;
 
 	cudaMalloc(&p, mib);
+	cudaMemset(p, 0, mib);
 	load_batch(p);
 	compute();
 	save_loss();

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a launch launches, and in which shape.  To be included after cuda.bpf.h. */
+#ifndef LAUNCH_BPF_H
+#define LAUNCH_BPF_H
+
+static const unsigned char cuda_libs[] = {
+#define CUDA_API(name, lib, class, ...) CUDA_##lib,
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
+struct shape {
+	__u32 grid[3], block[3];
+};
+
+/* At the entry of a call of the class launch: the shape, which stays as it is where the call
+ * tells none, and in *func the kernel or graph as it was passed.  Returns how many times it is
+ * launched. */
+static __always_inline __u64 launch_shape(const struct call *call, const struct cuda_args *row,
+					  bool driver, __u64 *func, struct shape *s)
+{
+	struct { __u64 func; struct shape shape; } element = {};
+	__u64 a, b;
+
+	*func = cuda_arg(call, row->handle ?: row->func);
+	if (row->count) {	/* one on each device, most likely of the same kernel */
+		if (bpf_probe_read_user(&element, sizeof(element),
+					(void *)cuda_arg(call, row->params)))
+			lose(LOST_READ);
+		*func = element.func;
+		*s = element.shape;
+		return (__u32)cuda_arg(call, row->count);
+	}
+	if (row->params) {
+		if (bpf_probe_read_user(s, sizeof(*s), (void *)cuda_arg(call, row->params)))
+			lose(LOST_READ);
+	} else if (row->grid && driver) {
+		for (int i = 0; i < 3; i++) {
+			s->grid[i] = cuda_arg(call, row->grid + i);
+			s->block[i] = cuda_arg(call, row->block + i);
+		}
+	} else if (row->grid) {
+		a = cuda_arg(call, row->grid);
+		b = cuda_arg(call, row->block);
+		s->grid[0] = a;
+		s->grid[1] = a >> 32;
+		s->grid[2] = cuda_arg(call, row->grid + 1);
+		s->block[0] = b;
+		s->block[1] = b >> 32;
+		s->block[2] = cuda_arg(call, row->block + 1);
+	}
+	return 1;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Threads that put attachments in and take them out, each with a table of descriptors of its
+ * own.  The kernel waits tens of milliseconds for each that is closed, until no processor can be
+ * in it: for those of one table one after the other, for those of several at the same time, and
+ * so it is, too, when the tool is killed (measured on 6.18: 300 links in one table 12.7 s, in 64
+ * tables 1.0 s; perf events go one by one in any case, as the kernel closes each under one lock).
+ * The loop goes on meanwhile: it reads records and lets processes go. */
+#ifndef HOLDERS_H
+#define HOLDERS_H
+#include <stdbool.h>
+
+struct attachment;
+struct held;
+
+/* Calls attach(ctx) in the thread that will hold what it returns, and waits for it.  The
+ * descriptors that this process opened before the first call can be used there, and by path all
+ * others (/proc/self/fd).  NULL with errno set if attach() returned that. */
+struct held *hold(struct attachment *(*attach)(void *ctx), void *ctx);
+
+/* Takes it out, some time soon. */
+void held_remove(struct held *h);
+
+/* Is something still to be taken out? */
+bool holders_busy(void);
+
+/* Waits until all that is to be removed is.  After this nothing can be held. */
+void holders_finish(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Looks into processes, and where libraries lie, for files with CUDA functions, and probes them. */
+#ifndef SCAN_H
+#define SCAN_H
+#include <stdbool.h>
+
+struct target;
+
+/* Probes what a process has mapped: the number of its files that use CUDA.  If there is none and
+ * something could not be looked into, -EACCES or -EPERM. */
+int scan_process(struct target *t, int pid);
+
+/* The same for every process that has libcuda or libcudart mapped.  Says, once, if there are some
+ * that may not be looked into. */
+void scan_all(struct target *t);
+
+/* Is this a mapping of libcuda or libcudart?  A program that calls CUDA has one, once it has
+ * made its first call. */
+bool scan_is_cuda(const char *path);
+
+/* Probes the libraries that programs are likely to load yet, so that none of their calls is
+ * missed, in the processes of -p, or in all. */
+void scan_installed(struct target *t);
+
+/* Probes a file of this name there.  Exits if it has nothing to probe. */
+void scan_lib(struct target *t, const char *path);
+
+/* What is missing when scan_process() has returned this: ends the sentence that says so. */
+const char *scan_refusal(int err);
+
+#endif

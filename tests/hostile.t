@@ -1,0 +1,136 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
+# Programs and files that are made to break, mislead or hold up a tool that runs as root.
+
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls tests/workloads/hostile.c "$lib/libcudart.so.13" \
+	-Wl,-rpath,"$lib" -o "$tmp/hostile"
+
+# in_bounds COMMAND...: with little time and little memory
+in_bounds() {
+	run timeout -s KILL 30 sh -c 'ulimit -v 4000000; exec "$@"' sh "$@"
+}
+
+# refused KIND STATUS MESSAGE
+refused() {
+	it "an ELF file that has $1 to take all memory or time is refused at once"
+	"$tmp/hostile" elf "$1" "$tmp/elf.so" || no "no such file"
+	in_bounds cudamallocsnoop -l "$tmp/elf.so"
+	status "$2"
+	says "elf.so$3"
+	rm -f "$tmp/elf.so"
+}
+refused strings 1 ': a bad symbol table'
+refused symbols 1 ': a symbol table of absurd size'
+refused sections 1 ': has no section headers'
+refused names 1 ': symbols whose names are absurdly long'
+
+it "a symbol that takes hours to demangle is printed as it is"
+in_bounds cudamallocsnoop -kjc "$tmp/hostile symbol 101"
+status 0
+json 101 '.stack[0].sym | startswith("_Z1fI1aIiiES0_IS1_S1_E")'
+
+it "a process whose memory cannot be read holds up nobody"
+run timeout .2 "$tmp/hostile" unreadable
+if [ "$rc" -eq 1 ]; then
+	skip "$(cat "$tmp/err")"
+else
+	program "$tmp/hostile" unreadable
+	tool timeout -s KILL 30 cudalaunchtop -d 3 -jp "$pid"
+	echo >&3
+	wait "$tracer"
+	rc=$?
+	status 0
+	says "process $pid keeps those waiting who read its memory"
+	exec 3>&-
+	kill -9 "$pid"
+fi
+
+it "calls that come faster than they can be printed do not keep it from its end"
+for i in 1 2; do
+	"$bin/mem" loop 1000000000 '(' malloc 1 64 free 1 ')' & pids="$pids $!" busy="${busy-} $!"
+done
+run nice -n 10 cudamallocsnoop -kjd 1
+# shellcheck disable=SC2086 # numbers
+kill -9 $busy
+status 0
+says 'records lost: the ring buffer was full'
+
+it "a file that takes another's place in a process is not taken for it"
+cat >"$tmp/swap.c" <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "proc.h"
+static struct mapping at;
+static bool find(void *path, const struct mapping *m)
+{
+	at = *m;
+	return strcmp(m->path, path);
+}
+static void *map(void *where, const char *path)
+{
+	return mmap(where, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | (where ? MAP_FIXED : 0),
+		    open(path, O_RDONLY), 0);
+}
+int main(int argc, char **argv)
+{
+	void *where = map(NULL, argv[1]);
+	int before, after;
+
+	proc_mappings(getpid(), find, argv[1]);
+	before = proc_open_mapping(getpid(), &at);
+	map(where, argv[2]);
+	after = proc_open_mapping(getpid(), &at);
+	return !(argc == 3 && before >= 0 && after == -ESTALE);
+}
+END
+cp /bin/true "$tmp/one"
+cp /bin/false "$tmp/other"
+${CC:-cc} -std=gnu11 -iquote common "$tmp/swap.c" common/proc.c -o "$tmp/swap"
+run "$tmp/swap" "$tmp/one" "$tmp/other"
+status 0
+
+# ---- Text that a program chose: its name, its directory and libraries, its kernels
+
+evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\\"')
+mkdir -p "$tmp/$evil/bin" "$tmp/$evil/lib"
+cp "$bin/mem" "$tmp/$evil/bin"
+cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$tmp/$evil/lib"
+EVIL=$tmp/$evil COMM=$(printf '\033[31m\n\302\2332"')
+export EVIL COMM
+# shellcheck disable=SC2016 # the tool's shell is to expand it
+command='exec "$EVIL/bin/mem" rename "$COMM" malloc 3 4096 copy 5 64 h2d sync 7 launch 11'
+
+# clean: neither output has what a terminal acts upon
+clean() {
+	cat "$tmp/out" "$tmp/err" >"$tmp/both"
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$tmp/both" ||
+		no "$*: control characters"
+	[ -s "$tmp/out" ] || no "$*: no output"
+}
+
+# In /proc/PID/maps the kernel has \012 for a line end.
+MAPPED=$(printf %s "$EVIL" | sed ':a; N; s/\n/\\012/; ta')
+export MAPPED
+
+for t in tools/*.c; do
+	t=$(basename "$t" .c)
+	case $t in cudabt) continue ;; esac	# it is bpftrace that prints
+	stack=
+	! "$t" --help | grep -q -- '-k, --stack' || stack=-k
+	it "$t escapes the names of programs, files and libraries, as text and as JSON"
+	for options in '' $stack --list; do
+		run "$t" ${options:+"$options"} -c "$command"
+		clean "$t $options"
+		[ "$options" != --list ] || grep -qF 'd\x1b]0;x\x07\012\xc2\x9b\xe2\x80\xae\"/lib' "$tmp/out" ||
+			no "--list: no such file"
+		run "$t" ${options:+"$options"} -jc "$command"
+		clean "$t $options -j"
+		jq -e . "$tmp/out" >/dev/null 2>"$tmp/jq" || no "$options: $(head -c 200 "$tmp/jq")"
+	done
+	jq -e --slurp 'any(.file == env.MAPPED + "/lib/libcuda.so.1")' "$tmp/out" >/dev/null ||
+		no "--list -j: no such file"
+done

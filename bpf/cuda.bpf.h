@@ -81,6 +81,11 @@ struct thread {
 	struct thread_data data;
 };
 
+/* From Linux 6.19 on task storage has at most 8 KiB with a header of its own: 8096 bytes can be
+ * had, 8208 cannot (tried on 6.19, 7.2 and 7.3). */
+#define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
+FITS_TASK_STORAGE(struct thread);
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -203,6 +208,15 @@ static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *
 static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
 {
 	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
+}
+
+/* To be called where a thread ends: a call that it is in never returns. */
+static __always_inline void call_left(void)
+{
+	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+
+	if (t && t->call.sp)
+		lose(LOST_RETURN);
 }
 
 /* In a session program: is this the return?  The place of the probe is told at both, and at an

@@ -44,8 +44,9 @@ struct draft {
 	struct trace_event event;
 	__u64 body[BODY_MAX];	/* follows event in the record */
 };
+FITS_TASK_STORAGE(struct draft);
 
-/* Of each thread, and apart from its frames: from Linux 6.19 on task storage has at most 8 KiB. */
+/* Of each thread, and apart from its frames: together they would not fit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

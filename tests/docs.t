@@ -175,15 +175,15 @@ for t in $tools; do
 	it "$t: each JSON key is in the manual, and each in the manual is a key"
 	: >"$tmp/keys"
 	says_no_keys=$(grep -c "bpftrace's JSON" "man/$t.8")
-	for o in '' -k -a '-a -C' '-s 2' '-T 1' "-p $train" "-p $train -d 2"; do
+	for o in '' -k -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked "-p $train" "-p $train -d 2"; do
 		command="-c '$home/train 7'"
 		case $o in *-p*) command= ;; esac
 		eval timeout -s INT 3 "$t" -j "$o" "$command" >"$tmp/json" 2>/dev/null
-		jq -r 'paths | map(strings)[-1] // empty' "$tmp/json" 2>/dev/null >>"$tmp/keys"
+		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' "$tmp/json" 2>/dev/null >>"$tmp/keys"
 	done
 	# what train does not call
 	timeout -s INT 10 "$t" -j -c "$bin/mem vmm 2 vmmfree 1 graph 1 setdevice 0 reset" 2>/dev/null |
-		jq -r 'paths | map(strings)[-1] // empty' 2>/dev/null >>"$tmp/keys"
+		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' 2>/dev/null >>"$tmp/keys"
 	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
 	keys "man/$t.8" | sort >"$tmp/page"
 	sort -u "$tmp/keys" | comm -23 - "$tmp/page" >"$tmp/diff"

@@ -1,0 +1,167 @@
+# shellcheck shell=sh
+# The summary, the timeline, failures that nobody asked about, errors that earlier work caused; and
+# what the tracer of eunomia's cuda_events tutorial shows.
+
+# counts FILE: "name number" of the timeline's calls, in order
+counts() {
+	jq -r '.[] | select(.ph == "X").name | sub("[(].*"; "")' "$1" | LC_ALL=C sort | uniq -c |
+		awk '{ print $2, $1 }'
+}
+
+for kind in session multi perf; do
+	it "--attach $kind --summary counts calls, errors and times by function"
+	run cudatrace --attach $kind -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
+	status 0
+	lines 1 '^% time +seconds +usecs/call +calls +errors function$'
+	lines 1 '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +26 +3 cudaMalloc$'
+	lines 1 '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +7 +cudaFree$'
+	lines 1 '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +2 +cudaDeviceSynchronize$'
+	lines 1 '^100\.00 +[0-9.]+ +[0-9.]+ +35 +3 total$'
+	lines 7 ''
+	silent
+done
+
+it "--summary: the slowest function comes first, and its share is right"
+run env SIM_LATENCY_US=cuCtxSynchronize=50000,cuMemFree_v2=10000 cudatrace -S -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
+equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
+json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
+json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
+
+it "--summary --tree counts what is inside too; --summary -x failures alone"
+run cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
+json 1 '.func == "cuMemAlloc_v2" and .calls == 23'
+json 1 '.func == "cudaFree" and .calls == 7'
+run cudatrace -S -x -e memory -jc "$bin/mem malloc 23 64 fail 7"
+json 1 '.func == "cudaMalloc" and .calls == 7 and .errors == 7'
+json 1 true
+
+it "--chrome: a timeline with the calls' times, arguments, results and kernels"
+run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 2 fail 1 thread '(' rename worker malloc 5 64 ')' join"
+status 0
+equal "$(cat "$tmp/out")" ''
+jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
+json 3 '.name == "cudaMalloc" and .ph == "X" and .cat == "runtime" and .args.size == 4096 and .args.return == 0'
+json 2 '.name == "cudaLaunchKernel(mem_kernel)" and .args.gridDim == [13,1,1]'
+json 1 '.args.return == "cudaErrorMemoryAllocation"'
+json 11 '.ph == "X" and .pid > 1 and .dur > 0 and .ts > 0'
+json 1 '.ph == "M" and .name == "process_name" and .args.name == "mem"'
+json 1 '.ph == "M" and .name == "thread_name" and .args.name == "worker"'
+equal "$(jq -s '[.[] | select(.ph == "M" and .name == "thread_name" and .args.name == "worker").tid] ==
+	([.[] | select(.args.size == 64).tid] | unique)' "$tmp/out")" true
+silent
+
+it "--chrome --tree: what is inside lies within"
+run cudatrace --tree -e memory --chrome "$tmp/trace.json" -c "$bin/mem malloc 23 4096"
+equal "$(jq '[.[] | select(.name == "cudaMalloc")] as $outer | [.[] | select(.name == "cuMemAlloc_v2")] |
+	[., $outer] | transpose | map(select(.[0].ts > .[1].ts and .[0].ts + .[0].dur < .[1].ts + .[1].dur)) |
+	length' "$tmp/trace.json")" 23
+
+it "--chrome of 100,003 launches is JSON, and counts what --summary counts"
+run cudatrace -S --chrome "$tmp/trace.json" -jc "$bin/mem loop 100 '(' launch 1000 malloc 1 64 free 1 sleep 5 ')' launch 3"
+jq -r 'select(.func) | "\(.func) \(.calls)"' "$tmp/out" | LC_ALL=C sort >"$tmp/summary"
+counts "$tmp/trace.json" >"$tmp/timeline"
+equal "$(cat "$tmp/timeline")" "$(cat "$tmp/summary")"
+equal "$(grep cudaLaunchKernel "$tmp/summary")" "cudaLaunchKernel 100003"
+equal "$(grep cudaMalloc "$tmp/summary")" "cudaMalloc 100"
+silent
+
+for sig in INT TERM HUP; do
+	it "--chrome is JSON after SIG$sig"
+	program "$bin/mem" wait loop 1000000 '(' malloc 1 64 free 1 sleep 1 ')'
+	tool cudatrace -e memory --chrome "$tmp/trace.json" -p "$pid"
+	echo >&3
+	until_true grep -q cudaFree "$tmp/trace.json"
+	stop $sig
+	kill -9 "$pid"
+	n=$(jq '[.[] | select(.ph == "X")] | length' "$tmp/trace.json")
+	[ "${n:-0}" -gt 0 ] || no "no calls"
+done
+
+it "--chrome: a file without calls is JSON; one that cannot be written is said"
+run cudatrace --chrome "$tmp/trace.json" -c true
+equal "$(jq -c . "$tmp/trace.json")" '[]'
+fails 1 "cannot open $tmp/no/file: No such file" cudatrace --chrome "$tmp/no/file" -c true
+fails 1 'cannot write to /dev/full' cudatrace --chrome /dev/full -c "$bin/mem malloc 23 64"
+
+it "--unchecked: a failure that is not asked about before the next call"
+run cudatrace --unchecked -jc "$bin/mem malloc 1 64 fail 3 malloc 1 64 badlaunch 1 sync 1 badfree 1"
+json 3 '.func == "cudaMalloc" and .next == "cudaMalloc" and .error == "cudaErrorMemoryAllocation"'
+json 1 '.func == "cudaLaunchKernel" and .next == "cudaDeviceSynchronize" and .error == "cudaErrorInvalidConfiguration"'
+json 4 true
+silent
+run cudatrace --unchecked -k -c "$bin/mem badlaunch 1 sync 1"
+lines 1 'cudaLaunchKernel\(.*\) = cudaErrorInvalidConfiguration \(9\) \[not asked about; next: cudaDeviceSynchronize\]$'
+lines 1 '^        do_badlaunch\+0x'
+
+it "--unchecked: not one whose thread asks, whatever other threads do, nor the last one"
+run cudatrace --unchecked -jc "$bin/calls asked"
+json 0 true
+run cudatrace --unchecked -jc "$bin/calls peeked"
+json 0 true
+run cudatrace --unchecked -jc "$bin/calls named"
+json 0 true
+run cudatrace --unchecked -jc "$bin/calls last"
+json 0 true
+run cudatrace --unchecked -jc "$bin/calls asked-by-other"
+json 1 '.func == "cudaMalloc" and .next == "cudaFree"'
+json 1 true
+
+if [ -e "$bin/kern" ]; then
+	it "--unchecked: a <<<>>> launch that fails, of the real runtime"
+	if [ -e "$bin/kern-real" ] && ! ldconfig -p | grep -q 'libcuda\.so\.1'; then
+		run cudatrace --unchecked -jc "$bin/kern-real 3 2 1 1 1"
+		json 3 '.kernel == "scale"'
+		json 2 '.kernel == "fill<int>"'
+	else
+		skip "there is a driver, or no libcudart of NVIDIA's"
+	fi
+fi
+
+it "an error of earlier work is said to be that, with what was launched since the last wait"
+run env SIM_FAIL=cuCtxSynchronize:2=700 cudatrace -c "$bin/mem launch 5 sync 1 launch 3 coop 2 sync 1 malloc 1 64"
+lines 1 'cudaDeviceSynchronize\(\) = cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'
+lines 1 'caused by'
+run env SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
+json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []'
+json 1 '.earlier != null'
+
+if [ -e "$bin/kern" ]; then
+	it "kern: by name, and later reports of the same error are told apart"
+	run env SIM_FAIL='cuCtxSynchronize:1=710,cuMemFree_v2:*=710' cudatrace -c "$bin/kern 7 5 1 1 1"
+	lines 1 '= cudaErrorAssert \(710\) \[caused by earlier work: 12 launches since the last wait: scale x7, fill<int> x5\]$'
+	lines 3 'cudaFree\(.*\) = cudaErrorAssert \(710\) \[caused by earlier work: reported before\]$'
+	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -x -jc "$bin/kern 7 5 1 1 1"
+	json 1 '.error == "cudaErrorMisalignedAddress" and .earlier == ["scale", "fill<int>"]'
+	json 1 true
+fi
+
+it "an error that a call made itself is not"
+run cudatrace -jc "$bin/mem launch 3 fail 1 badlaunch 1 badfree 1"
+json 3 '.error != null and .earlier == null'
+
+# ---- the tutorial's tracer: its eleven functions, entries and returns, one library, one process
+eleven=cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize
+eleven=$eleven,cudaGetDevice,cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize
+
+it "the tutorial's eleven functions, with a line for each entry and return, times and errors"
+program "$bin/calls" wait
+tool cudatrace --layer runtime -l "$lib/libcudart.so.13" -p "$pid" -e $eleven --enter -t
+go
+wait "$tracer"
+for f in $(echo $eleven | tr , ' '); do
+	n=1 ret='0'
+	[ $f != cudaMalloc ] || n=2
+	[ $f != cudaLaunchKernel ] || ret='cudaErrorInvalidDeviceFunction \(98\)'
+	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime > $f\(.*\)\$"
+	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime < $f\(.*\) = $ret\$"
+done
+lines 1 '> cudaMemcpy\(dst=0x[0-9a-f]+, src=0x[0-9a-f]+, count=64, kind=cudaMemcpyHostToDevice\)$'
+lines 25 ''
+silent
+
+it "… without returns, without times, and what the libraries say"
+run cudatrace --layer runtime -e $eleven --enter-only -v -c "$bin/calls eleven"
+lines 2 '^[0-9]+ +[0-9]+ +calls +runtime > cudaMalloc\(devPtr=0x[0-9a-f]+, size=64\)$'
+lines 12 ' runtime > '
+lines 13 ''
+says libbpf

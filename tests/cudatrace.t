@@ -1,0 +1,262 @@
+# shellcheck shell=sh
+# Which calls are shown, how often, in which order and form.  See cudatrace-args.t and -views.t too.
+
+# shown: the functions of the objects, in their order
+shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
+
+for kind in session multi perf; do
+	it "--attach $kind shows each call once, as text"
+	run cudatrace --attach $kind -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
+	status 0
+	lines 1 '^PID     TID     COMM            LAYER   CALL$'
+	lines 23 '^[0-9]+ +[0-9]+ +mem +runtime cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
+	lines 7 '^[0-9]+ +[0-9]+ +mem +runtime cudaFree\(devPtr=0x[0-9a-f]+\) = 0$'
+	lines 3 'cudaMalloc\(devPtr=0x[0-9a-f]+, size=1125899906842624\) = cudaErrorMemoryAllocation \(2\)$'
+	lines 34 ''
+	silent
+
+	it "--attach $kind shows each call once at the driver's cheap probe points, as JSON"
+	run cudatrace --attach $kind -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+	status 0
+	json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0'
+	json 7 '.func == "cuMemFree_v2" and .error == null'
+	json 30 true
+	silent
+done
+
+for kind in session multi; do
+	it "--attach $kind: a runtime call and the driver's calls in it are one"
+	run cudatrace --attach $kind -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
+	json 23 '.func == "cudaMalloc" and .layer == "runtime"'
+	json 7 '.func == "cudaFree"'
+	json 5 '.func == "cudaLaunchKernel"'
+	json 3 '.func == "cudaDeviceSynchronize"'
+	json 38 true
+	silent
+
+	it "--attach $kind --tree: the driver's calls stand below the runtime's, indented"
+	run cudatrace --attach $kind --tree -c "$bin/mem malloc 3 4096 free 2"
+	lines 3 ' runtime cudaMalloc\(.*, size=4096\) = 0$'
+	lines 3 ' driver    cuMemAlloc_v2\(\*dptr=0x[0-9a-f]+, bytesize=4096\) = 0$'
+	grep -A1 'cudaFree(' "$tmp/out" | grep -c '  cuMemFree_v2(dptr=' >"$tmp/after"
+	equal "$(cat "$tmp/after")" 2
+	silent
+	run cudatrace --attach $kind --tree -jc "$bin/mem malloc 3 4096 free 2"
+	json 5 '.depth == 0 and .layer == "runtime"'
+	json 5 '.depth == 1 and (.func == "cuMemAlloc_v2" or .func == "cuMemFree_v2")'
+	equal "$(jq -s 'map(select(.depth == 0).time) == (map(select(.depth == 0).time) | sort)' "$tmp/out")" true
+done
+
+it "--tree: what is inside lies in the time of what it is inside of, and is shorter"
+run cudatrace --tree -jc "$bin/mem malloc 23 4096"
+equal "$(jq -s '[range(1; length) as $i | select(.[$i].depth == 1 and .[$i - 1].depth == 0) |
+	select(.[$i].latency_ns >= .[$i - 1].latency_ns or .[$i].time > .[$i - 1].time)] | length' "$tmp/out")" 0
+json 23 '.depth == 0'
+
+it "--tree shows both entries of one launch: nvcc's function jumps to the public one"
+if [ -e "$bin/kern" ]; then
+	run cudatrace -e '__cudaLaunchKernel,launch' --tree -jc "$bin/kern 7 5 1 1 1"
+	json 12 '.func == "__cudaLaunchKernel" and .depth == 0'
+	json 12 '.func == "cudaLaunchKernel" and .depth == 1'
+	json 12 '.func == "cuLaunchKernel" and .depth == 2'
+	json 36 '.kernel == "scale" or .kernel == "fill<int>"'
+	silent
+	run cudatrace -e '__cudaLaunchKernel,launch' -jc "$bin/kern 7 5 1 1 1"
+	json 12 '.func == "__cudaLaunchKernel"'
+	json 12 true
+else
+	skip "no nvcc here"
+fi
+
+for program in mem-12 mem-static mem-dlopen mem-drv mem-stripped; do
+	it "finds the functions of $program"
+	words='malloc 23 4096 free 7' func=cudaMalloc
+	case $program in
+	*-dlopen) words="load $words" ;;
+	*-drv) words='drvmalloc 23 4096 drvfree 7' func=cuMemAlloc_v2 ;;
+	*-stripped) func=cuMemAlloc_v2 ;;
+	esac
+	run cudatrace -e memory -jc "$bin/$program $words"
+	json 23 ".func == \"$func\""
+	json 30 true
+	silent
+done
+
+it "the keys of JSON are these"
+run cudatrace -e memory -jc "$bin/mem malloc 1 64"
+equal "$(jq -r 'keys_unsorted | join(" ")' "$tmp/out")" \
+	"time pid tid comm layer func args kernel latency_ns ret error earlier"
+json 1 '.time > 1700000000 and .pid == .tid and .comm == "mem"'
+
+it "by default the calls that a person wants, and no chatter"
+run cudatrace -jc "$bin/args >$tmp/said"
+json 0 '.func | test("^(cudaGetLastError|cuGetProcAddress_v2|cuGetErrorName|__cuda.*)$")'
+json 1 '.func == "cudaMemGetInfo"'
+run cudatrace -e all -jc "$bin/args >$tmp/said"
+json 1 '.func == "__cudaRegisterFunction" and .args.thread_limit == -1 and .ret == null'
+json 1 '.func == "cuGetErrorName" and .args["*pStr"] == "CUDA_ERROR_OUT_OF_MEMORY"'
+
+it "-e takes groups, names, patterns and !"
+words='malloc 3 64 free 2 launch 5 sync 7 setdevice 1 streamsync 1'
+run cudatrace -e memory -jc "$bin/mem $words"
+equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree "
+run cudatrace -e trace=sync,device -jc "$bin/mem setdevice 1 sync 2 malloc 1 64"
+equal "$(shown)" "cudaSetDevice cudaDeviceSynchronize cudaDeviceSynchronize "
+run cudatrace -e cudaMalloc,launch -jc "$bin/mem $words"
+json 3 '.func == "cudaMalloc"'
+json 5 '.func == "cudaLaunchKernel"'
+json 8 true
+run cudatrace -e 'cuda*Sync*' -jc "$bin/mem $words"
+json 7 '.func == "cudaDeviceSynchronize"'
+json 1 '.func == "cudaStreamSynchronize"'
+json 8 true
+run cudatrace -e 'default,!launch,!sync,!module' -jc "$bin/mem $words"
+equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree cudaSetDevice "
+run cudatrace --layer runtime -e '!launch,sync' -jc "$bin/mem $words"
+equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cudaFree cudaFree cudaSetDevice "
+
+it "-e: a name stands for its versions, and what one taken out does inside is out too"
+run cudatrace -e cuMemAlloc -jc "$bin/mem drvmalloc 3 64"
+equal "$(shown)" "cuMemAlloc_v2 cuMemAlloc_v2 cuMemAlloc_v2 "
+run cudatrace -e 'memory,!cudaFree' -jc "$bin/mem malloc 3 64 free 3 drvmalloc 1 64 drvfree 1"
+equal "$(shown)" "cudaMalloc cudaMalloc cudaMalloc cuMemAlloc_v2 cuMemFree_v2 "
+run cudatrace -e 'memory,!cudaFree' --tree -jc "$bin/mem malloc 1 64 free 1"
+equal "$(shown)" "cudaMalloc cuMemAlloc_v2 cuMemFree_v2 "
+
+it "-e says which word it does not know, and which are like it"
+fails 2 "--trace: 'cudaMaloc' is no function, and no group of functions; did you mean cudaMalloc" cudatrace -e cudaMaloc
+fails 2 "--trace: 'memry' is no function, and no group of functions; did you mean memory" cudatrace -e '!memry'
+fails 2 "--trace: 'x*y'" cudatrace -e 'memory,x*y'
+fails 2 "--trace: ''" cudatrace -e 'memory,,'
+
+it "options that contradict each other say so"
+fails 2 'no --timestamp' cudatrace -S -t
+fails 2 'no --timestamp, --time-spent, --stack, --enter' cudatrace --chrome "$tmp/x" --enter
+fails 2 '--unchecked prints nothing else' cudatrace --unchecked -S
+fails 2 '--failed knows a call by its return' cudatrace -x --enter
+fails 2 '--enter-only sees no returns' cudatrace --enter-only --tree
+fails 2 "'x' is one argument too many" cudatrace x
+
+for kind in session perf; do
+	it "--attach $kind -x shows failures alone, with their names"
+	run cudatrace --attach $kind -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
+	json 7 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)'
+	json 3 '.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel"'
+	json 2 '.func == "cudaFree" and .ret != 0'
+	json 12 true
+	silent
+done
+
+it "-x --tree shows the failed calls at their depth"
+run cudatrace -x --tree -jc "$bin/mem malloc 3 64 fail 2"
+json 2 '.func == "cudaMalloc" and .depth == 0'
+json 2 '.func == "cuMemAlloc_v2" and .depth == 1 and .error == "CUDA_ERROR_OUT_OF_MEMORY"'
+json 4 true
+
+it "what is not ready yet has not failed"
+run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -x -jc "$bin/mem malloc 2 64 free 2"
+json 0 true
+run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -e cudaFree -c "$bin/mem malloc 2 64 free 2"
+lines 2 '= cudaErrorNotReady \(600\)$'
+
+it "-T says how long each call took, -t when it returned"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$bin/mem sync 3"
+lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} [0-9]+ .* cudaDeviceSynchronize\(\) = 0 <3[0-9.]+ ms>$'
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$bin/mem sync 3"
+json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
+
+for kind in session multi perf; do
+	it "--attach $kind -k has the call stack, from the caller on"
+	run cudatrace --attach $kind -k -e cudaMalloc -c "$bin/deep 3 4096"
+	lines 3 'cudaMalloc\('
+	equal "$(grep -A1 'cudaMalloc(' "$tmp/out" | grep -c '^        int app::grow<int>(unsigned long)+0x')" 3
+	run cudatrace --attach $kind -k -e cudaMalloc,cudaFree -jc "$bin/mem malloc 3 4096"
+	json 3 '.stack[0].sym == "do_malloc"'
+	silent
+done
+
+it "-o writes to a file, and the command's output stays where it was"
+run cudatrace -o "$tmp/file" -e memory -c "$bin/mem malloc 3 64; echo said"
+equal "$(cat "$tmp/out")" said
+equal "$(grep -c cudaMalloc "$tmp/file")" 3
+fails 1 "cannot open $tmp/no/file: No such file" cudatrace -o "$tmp/no/file" -c true
+fails 1 "cannot write to /dev/full" cudatrace -o /dev/full -e memory -c "$bin/mem malloc 3 64"
+
+for kind in session multi perf; do
+	it "--attach $kind --enter: the entry and the return, a line each"
+	run cudatrace --attach $kind --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
+	lines 23 '> cudaMalloc\(devPtr=0x[0-9a-f]+, size=4096\)$'
+	lines 23 '< cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
+	grep -v PID "$tmp/out" | awk '{ if ((NR % 2 ? ">" : "<") != $6) bad = 1 } END { exit bad }' || no "not in turn"
+	silent
+	run cudatrace --attach $kind --enter-only -e cudaMalloc -jc "$bin/mem malloc 23 4096"
+	json 23 '.at == "enter" and .args.size == 4096 and .ret == null and .latency_ns == null'
+	json 23 true
+	silent
+done
+
+it "--enter: a call that does not return is seen"
+program env SIM_LATENCY_US=cuCtxSynchronize=100000000 "$bin/mem" wait sync 1
+tool cudatrace --enter -e sync -jp "$pid"
+echo >&3
+until_true grep -q '"at":"enter"' "$tmp/out"
+stop
+json 1 '.func == "cudaDeviceSynchronize" and .at == "enter"'
+json 0 '.at == "return"'
+kill -9 "$pid"
+
+it "--enter --tree shows what is inside as it comes"
+run cudatrace --enter --tree -jc "$bin/mem malloc 1 64 malloc 1 64"
+equal "$(jq -r 'select(.func | test("Alloc|alloc")) | "\(.depth)\(.at)"' "$tmp/out" | tr '\n' ' ')" \
+	"0enter 1enter 1return 0return 0enter 1enter 1return 0return "
+
+it "a call in which its thread ended is shown without a result"
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "timeout -s KILL .5 $bin/mem sync 1"
+lines 1 'runtime cudaDeviceSynchronize\(\) = \? \(the thread ended in it\)$'
+lines 1 'driver    cuCtxSynchronize\(\) = \? \(the thread ended in it\)$'
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "timeout -s KILL .5 $bin/mem sync 1"
+json 1 '.func == "cudaDeviceSynchronize" and .ret == null and .error == null and .latency_ns > 100000000'
+
+it "a call that was left by longjmp is counted, and hides no later one"
+run env SIM_LATENCY_US=cudaMalloc=50000 cudatrace -e cudaMalloc -jc "$bin/jump 3 5"
+json 5 '.func == "cudaMalloc" and .ret == 0'
+says '3 calls never returned'
+json 1 '.lost == 3'
+
+it "threads and children, each with its own number"
+run cudatrace -e memory -jc "$bin/mem thread '(' malloc 23 64 ')' thread '(' malloc 13 64 ')' join fork '(' malloc 7 64 ')' forkexec '(' malloc 5 64 ')' malloc 3 64"
+json 51 '.func == "cudaMalloc"'
+equal "$(jq -r '"\(.pid) \(.tid)"' "$tmp/out" | sort -u | wc -l)" 5
+equal "$(jq -r .pid "$tmp/out" | sort -u | wc -l)" 3
+silent
+
+it "-p: a process that runs, and no other"
+program "$bin/mem" malloc 1 64 wait malloc 23 64 free 7
+tool cudatrace -e memory -jp "$pid"
+"$bin/mem" malloc 5 64
+go
+wait "$tracer"
+json 23 ".func == \"cudaMalloc\" and .pid == $pid"
+json 30 true
+silent
+
+it "-l: one library by its path, wherever it is loaded"
+tool cudatrace -e cudaMalloc -l "$bin/mem-static" -j
+"$bin/mem-static" malloc 23 64
+"$bin/mem-static" malloc 7 64
+stop
+json 30 '.func == "cudaMalloc" and .comm == "mem-static"'
+
+it "what the tool has no room for is counted as lost"
+program "$bin/mem" wait loop 3000 '(' malloc 100 64 free 100 ')'
+tool cudatrace -e memory -jkp "$pid"
+kill -s STOP "$tracer"
+go
+kill -s CONT "$tracer"
+wait "$tracer"
+n=$(jq -s 'map(select(.func)) | length' "$tmp/out")
+lost=$(jq -s 'map(.lost // 0) | add' "$tmp/out")
+# the end of the process is a record too
+[ $((n + lost)) -eq 600000 ] || equal $((n + lost)) 600001
+[ "$lost" -gt 0 ] || no "nothing was lost"
+says 'records lost: the ring buffer was full'

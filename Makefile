@@ -109,20 +109,23 @@ $(O)/static/%: $(O)/%.o $(O)/libcommon.a
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
 COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 
 # cudamallocsnoop is also cudamalloc-snoop: the last word of a name apart
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
 install: all
-	install -d $(BIN) $(MAN) $(COMP)
+	install -d $(BIN) $(MAN) $(COMP) $(BT)
 	install $(TOOLS:%=$(O)/%) $(BIN)
 	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
+	install -m 644 scripts/bt/*.bt $(BT)
 	for t in $(TOOLS); do \
 		$(O)/$$t --bash-completion >$(COMP)/$$t || exit; h=$$(echo $$t | $(HYPHEN)); \
 		[ $$h = $$t ] || { ln -sf $$t $(BIN)/$$h; ln -sf $$t.8 $(MAN)/$$h.8; \
 			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; }; done
 
 uninstall:
+	rm -rf $(BT)
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n; done; done
 

@@ -150,8 +150,8 @@ go
 wait "$tracer"
 for f in $(echo $eleven | tr , ' '); do
 	n=1 ret='0'
-	[ $f != cudaMalloc ] || n=2
-	[ $f != cudaLaunchKernel ] || ret='cudaErrorInvalidDeviceFunction \(98\)'
+	[ "$f" != cudaMalloc ] || n=2
+	[ "$f" != cudaLaunchKernel ] || ret='cudaErrorInvalidDeviceFunction \(98\)'
 	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime > $f\(.*\)\$"
 	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime < $f\(.*\) = $ret\$"
 done

@@ -49,7 +49,7 @@ keys() {
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
-	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,]|$)/N s\2/g
+	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
 		s/N (bytes|KiB|MiB)$/N bytes/; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):
 		s/^train;.*;main;/train;main;/; s/ +/ /g; s/ $//'
 }
@@ -253,7 +253,8 @@ for f in $(files | grep -E '\.(c|h|cpp|cu|sh)$|^scripts/'); do
 done
 
 it "no file has control characters, or a path of where the project happens to lie"
-files >"$tmp/files"
+# what fuzzers found is to have them
+files | grep -v '^\(\./\)\?tests/fuzz/corpus/' >"$tmp/files"
 while read -r f; do
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$f" || no "$f: control characters"
 	[ "$PWD" = / ] || ! grep -qF "$PWD/" "$f" || no "$f: $PWD"

@@ -12,7 +12,8 @@ for t in $tools; do
 	for n in $(printf '%s\n' "$t" "$(hyphen "$t")" | sort -u); do
 		printf '%s\n' "bin/$n" "share/man/man8/$n.8" "share/bash-completion/completions/$n"
 	done
-done | sort >"$tmp/expected"
+done >"$tmp/programs"
+(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
 equal "$(cat "$tmp/out")" "$(cat "$tmp/expected")"
 equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" ''

@@ -5,6 +5,7 @@
 # make install    PREFIX=/usr/local DESTDIR=
 # make check-api  the API table against NVIDIA's headers and libraries
 # make sanitize   the tools' tests with ASan and UBSan     (as root)
+# make bench    what a traced call costs; bench/results.md   (as root)
 # make check-kernels  the tools on Debian's kernels, old and new, under qemu
 # make V=1        show the commands                make O=DIR  build in DIR
 O       ?= build
@@ -64,7 +65,7 @@ include tests/rules.mk
 include tests/fuzz/rules.mk
 include bench/rules.mk
 
-setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
+setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
 	@scripts/setup $*
 
 # the targets that install first build in a second make, which sees what came
@@ -81,6 +82,10 @@ demo: setup-demo
 check-kernels: setup-kernels
 	@$(MAKE) --no-print-directory all static tests-built
 	@O=$(O) scripts/check-kernels $(KERNELS)
+
+bench: setup-bench
+	@$(MAKE) --no-print-directory all tests-built $(BENCH_FILES)
+	@O=$(abspath $(O)) bench/run
 
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
@@ -133,6 +138,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d)
-.PHONY: all setup-build setup-demo setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

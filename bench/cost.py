@@ -170,8 +170,9 @@ def measure(report, goals, subjects, kinds):
 traced: medians of {ROUNDS} rounds of {SLICE_MS} ms, quartiles in brackets. `empty`: programs that do nothing at
 the same places, attached in the same way, and `to empty` the ratio to that, in each round. `least`:
 programs that only keep the time of the entry and add up the time of the calls, or send a record of 64
-bytes at the return. `common`: the common way, see below; the ratio is of the medians. One thread,
-but for `2 threads`. `all probed`: the runtime's function and the driver's inside it.\n""")
+bytes at the return: two times, pointer, size, result, process, thread and its name. `common`: the
+common way, see below; the ratio is of the medians. One thread, but for `2 threads`. `all probed`: the
+runtime's function and the driver's inside it.\n""")
     lines, commons, untraced, kept = [], [], [], []
     for s in subjects:
         for kind in kinds:

@@ -11,8 +11,21 @@
 const volatile unsigned int level;	/* enum reference_level */
 const volatile bool entries_only;
 
+/* The kernel's; CO-RE finds where its fields are. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct { int pid, tgid; char comm[16]; };
+#pragma clang attribute pop
+
 struct call {
-	__u64 sp, start, id;
+	__u64 sp, start, id, arg, size;
+};
+
+/* What a line about a call is made of. */
+struct record {
+	__u64 start, time, ptr, size;
+	__u32 pid, tid, id;
+	__s32 ret;
+	char comm[16];
 };
 
 struct {
@@ -41,32 +54,50 @@ struct {
 static __always_inline void enter(struct pt_regs *ctx, struct call *c)
 {
 	c->sp = PT_REGS_SP(ctx);
+	c->arg = PT_REGS_PARM1(ctx);
+	c->size = PT_REGS_PARM2(ctx);
 	c->id = bpf_get_attach_cookie(ctx);
 	c->start = bpf_ktime_get_ns();
 }
 
-static __always_inline void leave(struct call *c)
+static __always_inline void send(struct pt_regs *ctx, const struct call *c, __u64 ns)
 {
-	__u64 ns = bpf_ktime_get_ns() - c->start, *record;
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct record *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (!r)
+		return;
+	r->start = c->start;
+	r->time = c->start + ns;
+	r->ptr = c->arg;
+	if (c->arg - c->sp < 1 << 16)	/* on the stack: where the function puts a pointer */
+		bpf_probe_read_user(&r->ptr, sizeof(r->ptr), (void *)c->arg);
+	r->size = c->size;
+	r->pid = task->tgid;
+	r->tid = task->pid;
+	r->id = c->id;
+	r->ret = PT_REGS_RC(ctx);
+	for (int i = 0; i < 16; i++)
+		r->comm[i] = task->comm[i];
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void leave(struct pt_regs *ctx, struct call *c)
+{
+	__u64 ns = bpf_ktime_get_ns() - c->start;
 	__u32 at = c->id % 64;
 	struct sum *sum;
 
-	c->sp = 0;
 	if (level == REFERENCE_TIME) {
 		sum = bpf_map_lookup_elem(&sums, &at);
 		if (sum) {
 			__sync_fetch_and_add(&sum->count, 1);
 			__sync_fetch_and_add(&sum->ns, ns);
 		}
-		return;
+	} else {
+		send(ctx, c, ns);
 	}
-	record = bpf_ringbuf_reserve(&events, 64, 0);
-	if (!record)
-		return;
-	__builtin_memset(record, 0, 64);
-	record[0] = c->id;
-	record[1] = ns;
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	c->sp = 0;
 }
 
 static __always_inline struct call *call_here(void)
@@ -95,7 +126,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 		return 0;
 	c = call_here();
 	if (c && c->sp)
-		leave(c);
+		leave(ctx, c);
 	return 0;
 }
 
@@ -112,7 +143,7 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 	if (!c)
 		return 0;
 	if (c->sp && c->sp + 8 == PT_REGS_SP(ctx))
-		leave(c);
+		leave(ctx, c);
 	else
 		enter(ctx, c);
 	return 0;

@@ -5,7 +5,7 @@
 enum reference_level {
 	REFERENCE_EMPTY,
 	REFERENCE_TIME,		/* the time of each call, added up by function */
-	REFERENCE_RECORD	/* a record of 64 bytes at each return */
+	REFERENCE_RECORD	/* a record of 64 bytes at each return: times, arguments, who */
 };
 
 #endif

@@ -51,13 +51,13 @@ int escape_text(FILE *f, const char *text)
 	for (; *s; s += len) {
 		len = plain(s);
 		if (len) {
-			fwrite(s, 1, len, f);
+			fwrite_unlocked(s, 1, len, f);
 			columns += len;
 			continue;
 		}
 		len = utf8(s, &point);
 		if (len && !is_control(point)) {
-			fwrite(s, 1, len, f);
+			fwrite_unlocked(s, 1, len, f);
 			columns++;
 			continue;
 		}
@@ -74,11 +74,11 @@ void escape_json(FILE *f, const char *text)
 	unsigned point;
 	int len;
 
-	putc('"', f);
+	putc_unlocked('"', f);
 	for (; *s; s += len) {
 		len = plain(s);
 		if (len) {
-			fwrite(s, 1, len, f);
+			fwrite_unlocked(s, 1, len, f);
 			continue;
 		}
 		len = utf8(s, &point);
@@ -90,8 +90,8 @@ void escape_json(FILE *f, const char *text)
 		} else if (is_control(point)) {
 			fprintf(f, "\\u%04x", point);
 		} else {
-			fwrite(s, 1, len, f);
+			fwrite_unlocked(s, 1, len, f);
 		}
 	}
-	putc('"', f);
+	putc_unlocked('"', f);
 }

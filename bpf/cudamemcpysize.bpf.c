@@ -30,7 +30,7 @@ static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 
 	if (!call_enter(ctx, t, &id))
 		return false;
-	bytes_enter(&t->call, id, &t->call.data.bytes);
+	bytes_enter_copy(&t->call, id, &t->call.data.bytes);
 	if (cuda_classes[id] == CUDA_SET)
 		t->call.data.bytes.direction = COPY_SET;
 	return true;

@@ -84,8 +84,10 @@ check-kernels: setup-kernels
 	@O=$(O) scripts/check-kernels $(KERNELS)
 
 bench: setup-bench
-	@$(MAKE) --no-print-directory all tests-built $(BENCH_FILES)
+	@$(MAKE) --no-print-directory bench-built
 	@O=$(abspath $(O)) bench/run
+
+bench-built: all tests-built $(BENCH_FILES)
 
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
@@ -138,6 +140,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d)
-.PHONY: all bench setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -8,9 +8,10 @@ import statistics
 import subprocess
 import time
 
-from lib import KINDS, O, QUICK, TMP, Caller, Tracer, lost, wait_for
+from lib import KINDS as ALL_KINDS, O, QUICK, TMP, Caller, Tracer, lost, wait_for
 
 TOOLS = ['cudamallocsnoop', 'cudaleak', 'cudamemcpysize', 'cudasynclatency', 'cudalaunchtop']
+KINDS = ALL_KINDS[:2] if QUICK else ALL_KINDS	# perf's probes go slowly
 TIMES = 2 if QUICK else 9
 FUNCTIONS = 60
 SECONDS = 1 if QUICK else 10
@@ -200,7 +201,7 @@ def instructions_of(argv, words):
     while 'tracing' not in open(f'{TMP}/said', encoding='ascii').read():
         time.sleep(.05)
     calls = sum(caller.ask(word)[0] for word in words)
-    time.sleep(2 if QUICK else 5)
+    time.sleep(1 if QUICK else 5)
     tool.send_signal(signal.SIGINT)
     tool.wait()
     caller.end()

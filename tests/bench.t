@@ -1,0 +1,41 @@
+# shellcheck shell=sh disable=SC2154 # rc: the words'
+# Does what `make bench` measures with work?  What it measures is no test.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+# table HEADING N: so many rows with a number stand in the tables below the heading
+table() {
+	got=$(awk -v head="$1" '/^## / { on = $0 == "## " head; rows = 0 }
+		on && /^\| -/ { rows = 1; next }
+		!/^\|/ { rows = 0 }
+		rows && /[0-9]/' "$tmp/out" | wc -l)
+	[ "$got" -eq "$2" ] || no "$got rows below '$1', not $2"
+}
+
+it "the programs to measure with build without a warning"
+run make -s "O=$O" bench-built
+status 0
+! grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" || no "a warning"
+
+it "make bench: what a call costs, for each tool, place and attach kind that is asked for"
+cp bench/results.md "$tmp/results" 2>/dev/null || : >"$tmp/results"
+BENCH=quick run bench/run cost
+status 0
+silent
+table 'What a call costs' 10
+table 'What was to be reached' 9
+! grep -q nan "$tmp/out" || no "something was not measured"
+
+it "make bench: what is paid once, and much at a time"
+BENCH=quick run bench/run scale
+status 0
+silent
+table 'To attach and to detach' 2
+table 'To start and to end' 6
+table 'Records' 4
+table 'Instructions' 5
+lines 1 '^1,024 live allocations of 1,024 \(0 records lost\)'
+lines 1 '^100 kernels by name'
+
+it "a part alone, or a quick look, leaves bench/results.md as it is"
+[ ! -e bench/results.md ] || cmp -s bench/results.md "$tmp/results" || no "it is another"
+fails 1 'bench: time: expected cost or scale' bench/run time

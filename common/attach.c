@@ -46,17 +46,43 @@ const char *attach_name(enum attach_kind kind)
 	return names[kind];
 }
 
+static int load_program(int type, const struct bpf_insn *insns, size_t n)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, n, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* An empty program of the kind, or -errno. */
 static int empty_program(int type)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, 2, &opts);
 
-	return fd < 0 ? -errno : fd;
+	return load_program(type, insns, 2);
+}
+
+/* May programs read the kernel's memory?  Lockdown forbids it, if it is for confidentiality; and
+ * libbpf takes that for an old kernel, and has programs call what they may not call at all. */
+static bool may_read(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = load_program(0, insns, sizeof(insns) / sizeof(*insns));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* 0 if the kernel has this kind, else the reason. */
@@ -121,6 +147,10 @@ enum attach_kind attach_choose(enum attach_kind wanted)
 			no_kind(kind, err);
 		kind++;
 	}
+	if (!may_read())
+		die(0, "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
+		    "/sys/kernel/security/lockdown), so that programs cannot read arguments; it has to be "
+		    "booted with lockdown=integrity or none");
 	return kind;
 }
 

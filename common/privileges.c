@@ -38,17 +38,6 @@ static unsigned long long status(const char *name, int base)
 	return n;
 }
 
-static bool file_has(const char *path, const char *text)
-{
-	char buf[256] = "";
-	FILE *f = fopen(path, "re");
-	bool has = f && fgets(buf, sizeof(buf), f) && strstr(buf, text);
-
-	if (f)
-		fclose(f);
-	return has;
-}
-
 /* The first one's number is fixed (include/linux/proc_ns.h). */
 static bool in_user_namespace(void)
 {
@@ -103,7 +92,5 @@ const char *privilege_missing(enum privilege what)
 	if (status("Seccomp:", 10))
 		return "a seccomp filter is in force (a container's?): run it outside, or let the filter "
 		       "pass bpf and perf_event_open";
-	if (file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
-		return "the kernel is locked down (confidentiality), which forbids tracing";
 	return "no capability is missing: a security module forbids it?";
 }

@@ -15,8 +15,8 @@ enum privilege {
 bool privilege_lacks(enum privilege what);
 
 /* The reason as far as it can be told, and what to do, as the end of a sentence: which
- * capabilities are missing, or what stands in their way: a user namespace, a seccomp filter,
- * lockdown.  It lives until the next call. */
+ * capabilities are missing, or what stands in their way: a user namespace, a seccomp filter.
+ * It lives until the next call. */
 const char *privilege_missing(enum privilege what);
 
 #endif

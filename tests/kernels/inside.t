@@ -32,10 +32,18 @@ loads() {
 	says "there was nothing to trace"
 }
 
+# It was booted so that nobody may read its memory.
+locked() { grep -qF '[confidentiality]' /sys/kernel/security/lockdown 2>/dev/null; }
+lockdown='not permitted to trace: the kernel is locked down (lockdown=confidentiality'
+
 tools=$(cat tools)
 for tool in $tools; do
 	for kind in session multi perf; do
-		if ! has $kind; then
+		if has $kind && locked; then
+			it "$tool, $kind: is not permitted, and says why"
+			fails 1 "$tool: $lockdown" "$tool" --attach $kind -c true
+			lines 0 ''
+		elif ! has $kind; then
 			it "$tool, $kind: needs Linux $(since $kind), and says so"
 			fails 1 "$tool: $(lacks $kind)" "$tool" --attach $kind -c true
 			lines 0 ''
@@ -49,7 +57,13 @@ for tool in $tools; do
 	done
 done
 
-if has perf; then
+if locked; then
+	it "without --attach the best kind is taken: is not permitted, and every tool says why"
+	for tool in $tools; do
+		fails 1 "$tool: $lockdown" "$tool" -c "$bin/mem malloc 23 4096"
+		lines 0 ''
+	done
+elif has perf; then
 	. tests/kernels/any.t
 else
 	it "without --attach the best kind is taken: needs Linux $(since perf), and every tool says so"

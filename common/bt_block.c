@@ -136,34 +136,55 @@ static bool has(const struct bt_file *file, int id)
 	return false;
 }
 
-static int print_points(FILE *f, const struct bt_block *b, const struct bt_script *s, const char *type)
+static void print_point(FILE *f, bool ret, const char *path, int id)
+{
+	fprintf(f, "%sprobe:", ret ? "uret" : "u");
+	print_path(f, path);
+	fprintf(f, ":%s", cuda_protos[id].name);
+}
+
+/* Those of the points that other blocks have too, or those that they have not; how many. */
+static int print_points(FILE *f, const struct bt_block *b, const struct bt_script *s, bool ret,
+			bool shared, const char *text)
 {
 	int n = 0;
 
 	for (int i = 0; i < b->n; i++)
 		for (int k = 0; k < s->nfiles; k++) {
-			if (!has(&s->files[k], b->ids[i]))
+			if (shared != (s->blocks[2 * b->ids[i] + ret] > 1) || !has(&s->files[k], b->ids[i]))
 				continue;
-			fprintf(f, "%s%s:", n++ ? ",\n" : "", type);
-			print_path(f, s->files[k].path);
-			fprintf(f, ":%s", cuda_protos[b->ids[i]].name);
+			fputs(n++ && !shared ? ",\n" : "", f);
+			print_point(f, ret, s->files[k].path, b->ids[i]);
+			if (shared)
+				fprintf(f, "\n%s\n", text);
 		}
-	if (n)
-		putc('\n', f);
+	if (n && !shared)
+		fprintf(f, "\n%s\n", text);
 	return n;
+}
+
+/* A point that another block has too gets a copy of the text for itself: where lists of different
+ * points have one in common, bpftrace 0.17 runs one of the two blocks for both. */
+static int print_all(FILE *f, const struct bt_block *b, const struct bt_script *s, bool ret,
+		     const char *text)
+{
+	return print_points(f, b, s, ret, false, text) + print_points(f, b, s, ret, true, text);
 }
 
 int bt_block_print(FILE *f, const struct bt_block *b, const struct bt_script *s)
 {
-	int n = 0;
+	int saving = b->entry ? print_all(f, b, s, false, b->entry) : 0;
 
-	if (b->entry) {
-		n += print_points(f, b, s, "uprobe");
-		fprintf(f, "%s\n", b->entry);
-	}
-	n += print_points(f, b, s, b->ret ? "uretprobe" : "uprobe");
-	fprintf(f, "%s\n", b->text);
-	return n;
+	return saving + print_all(f, b, s, b->ret, b->text);
+}
+
+void bt_block_count(const struct bt_block *b, const struct bt_script *s, int id)
+{
+	unsigned char *n = &s->blocks[2 * id];
+
+	n[b->ret] += n[b->ret] < 2;
+	if (b->entry)
+		n[0] += n[0] < 2;
 }
 
 void bt_block_free(struct bt_block *b)

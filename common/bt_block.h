@@ -20,6 +20,9 @@ enum bt_outcome bt_block_make(struct bt_block *b, const struct bt_script *s, con
 			      const struct cuda_proto *proto, bool ret, int number,
 			      struct bt_tables *tables, struct bt_error *e);
 
+/* Counts, in s->blocks, the blocks that it is for this function. */
+void bt_block_count(const struct bt_block *b, const struct bt_script *s, int id);
+
 /* Puts a function to the one of the n blocks that is the same as its own, or adds that, whose
  * texts then go over to the array. */
 void bt_block_add(struct bt_block **blocks, int *n, struct bt_block *own, int id);

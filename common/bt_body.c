@@ -101,21 +101,6 @@ static bool is_target(const struct walk *w, const struct bt_token *star, struct 
 	return param && param->value.kind == CUDA_KIND_PTR;
 }
 
-/* The name's value in the table of this enum, which the script is to have. */
-static void look_up(struct walk *w, const struct cuda_enum *e, const char *key)
-{
-	struct bt_tables *t = w->b->tables;
-	int i = 0;
-
-	while (i < t->nenums && t->enums[i] != e)
-		i++;
-	if (i == t->nenums) {
-		t->enums = xrealloc(t->enums, i + 1, sizeof(*t->enums));
-		t->enums[t->nenums++] = e;
-	}
-	fprintf(w->out, "@cudabt_%s[%s]", e->type, key);
-}
-
 /* errname(...) and enumname(...) */
 static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 {
@@ -149,7 +134,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	else if (w->b->type)
 		e = cuda_enum_find(w->b->type);
 	if (did == BT_DONE && e)
-		look_up(w, e, key);
+		bt_tables_enum(w->b->tables, w->out, e, key);
 	else if (did == BT_DONE)
 		did = outcome(bt_fail(w->e, open.s + 1, "this is not of an enum's type"));
 	free(key);
@@ -160,7 +145,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 static bool is_constant(const struct bt_token *t)
 {
 	return (t->len > 4 && !memcmp(t->s, "cuda", 4) && t->s[4] >= 'A' && t->s[4] <= 'Z') ||
-	       (t->len > 3 && !memcmp(t->s, "CU_", 3));
+	       (t->len > 3 && !memcmp(t->s, "CU_", 3)) || (t->len > 5 && !memcmp(t->s, "CUDA_", 5));
 }
 
 static enum bt_outcome constant(struct walk *w, const struct bt_token *t)
@@ -179,6 +164,15 @@ static enum bt_outcome constant(struct walk *w, const struct bt_token *t)
 	for (int i = 0; (c = cuda_enumerator(i)); i++)
 		bt_near_try(&near, c->name, strlen(c->name));
 	return outcome(bt_fail(w->e, t->s, "no enum of CUDA has '%s'%s", name, bt_near_text(&near)));
+}
+
+/* struct NAME is a type of the program's own, x.NAME a member. */
+static bool is_free(const struct walk *w, const struct bt_token *t)
+{
+	const struct bt_token *before = &w->before[0];
+
+	return t->kind == BT_WORD && !bt_is(before, ".") && !bt_is(before, "->") &&
+	       !bt_is(before, "struct") && !bt_is(before, "union") && !bt_is(before, "enum");
 }
 
 static enum bt_outcome word(struct walk *w, const struct bt_token *t)
@@ -201,8 +195,7 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 		w->b->saves = true;
 		fputs("(nsecs - $cudabt.0)", w->out);
 	} else if (proto && bt_is(t, "func")) {
-		w->b->tables->functions[proto - cuda_protos] = true;
-		fprintf(w->out, "@cudabt_func[%d]", (int)(proto - cuda_protos));
+		bt_tables_function(w->b->tables, w->out, proto - cuda_protos);
 	} else {
 		copy(w, t);
 	}
@@ -221,7 +214,7 @@ enum bt_outcome bt_body(struct bt_body *b, const char *p, const char *end, FILE 
 			return BT_FAILED;
 		if (t.kind == BT_END)
 			break;
-		if (t.kind == BT_WORD && !bt_is(&w.before[0], ".") && !bt_is(&w.before[0], "->"))
+		if (is_free(&w, &t))
 			did = word(&w, &t);
 		else if (bt_is(&t, "*") && is_target(&w, &t, &args))
 			did = argument(&w, &args, true);

@@ -2,14 +2,8 @@
 /* The block or predicate of a probe, made bpftrace's own language for one function. */
 #ifndef BT_BODY_H
 #define BT_BODY_H
+#include "bt_tables.h"
 #include "bt_value.h"
-
-/* The tables that a script needs, to look names up in. */
-struct bt_tables {
-	const struct cuda_enum **enums;	/* nenums of them: @cudabt_TYPE[value] */
-	int nenums;
-	bool *functions;	/* by id: @cudabt_func[id] */
-};
 
 struct bt_body {
 	const struct cuda_proto *proto;	/* whose probe it is; NULL: none of CUDA's */

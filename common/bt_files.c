@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "bt_files.h"
@@ -18,12 +19,21 @@ bool bt_files_add(struct bt_files *f, struct code *c, int pid)
 	return true;
 }
 
-/* Is it the file, and can the name be written? */
+/* Can the path stand in a script, and does it mean itself there?  bpftrace splits at colons, also
+ * within quotes. */
+static bool can_be_written(const char *path)
+{
+	for (; *path; path++)
+		if (*path < ' ' || *path > '~' || strchr("\":\\*?[]", *path))
+			return false;
+	return true;
+}
+
 static bool names(const char *path, int fd)
 {
 	struct stat named, file;
 
-	return bt_path_ok(path) && !stat(path, &named) && !fstat(fd, &file) &&
+	return can_be_written(path) && !stat(path, &named) && !fstat(fd, &file) &&
 	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
 }
 

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bt_block.h"
+#include "bt_plain.h"
 #include "bt_select.h"
 #include "bt_translate.h"
 #include "die.h"
 
-enum { MAX_WORK = 32 << 20, NAMED = 6 };
+enum { MAX_WORK = 32 << 20, BLOCK_WORK = 64, MATCH_WORK = 4, NAMED = 6 };
 
 /* What is written, each in a stream. */
 enum { MAIN, FILL, BEGIN, END, CLEAR, NOTES, STREAMS };
@@ -21,24 +22,24 @@ struct making {
 	bool *present;		/* by id: a file has it; NULL when the program is only checked */
 	int probes;		/* of the program, so far */
 	bool any;		/* of CUDA's */
-	size_t work;		/* bytes made */
+	size_t work;		/* bytes made, and names compared */
+	const char *counted;	/* up to here … */
+	int line;		/* … are so many ends of lines */
 };
 
-bool bt_path_ok(const char *path)
+/* The program is short, what its patterns mean need not be: a million stars are nobody's. */
+static bool is_affordable(struct making *m, const struct bt_part *part, size_t work)
 {
-	for (; *path; path++)
-		if (*path < ' ' || *path > '~' || strchr("\"\\*?[]", *path))
-			return false;
-	return true;
+	m->work += work;
+	return m->work <= MAX_WORK || bt_fail(&m->s->error, part->start, "this makes a script that is too large");
 }
 
-static int line_of(const struct making *m, const char *at)
+/* Of a place that is not before the last one that was asked for. */
+static int line_of(struct making *m, const char *at)
 {
-	int line = 1;
-
-	for (const char *c = m->s->text; c < at; c++)
-		line += *c == '\n';
-	return line;
+	for (; m->counted < at; m->counted++)
+		m->line += *m->counted == '\n';
+	return m->line + 1;
 }
 
 /* Each pattern must stand for something, and should for something that there is. */
@@ -52,6 +53,8 @@ static bool look_up_items(struct making *m, const struct bt_part *part)
 
 		if (item->call == BT_PLAIN)
 			continue;
+		if (!is_affordable(m, part, cuda_protos_n * MATCH_WORK))
+			return false;
 		for (int id = 0; id < cuda_protos_n; id++) {
 			if (!bt_select(item, &cuda_protos[id]))
 				continue;
@@ -102,6 +105,7 @@ static bool cuda_blocks(struct making *m, const struct bt_part *part, enum bt_ca
 	struct bt_block *blocks = NULL, b;
 	int n = 0, made = 0, lacks = 0;
 
+	is_affordable(m, part, (size_t)part->n * cuda_protos_n * MATCH_WORK);
 	for (int id = 0; !e->at && id < cuda_protos_n; id++) {
 		const struct cuda_proto *proto = &cuda_protos[id];
 		bool meant = false;
@@ -117,13 +121,13 @@ static bool cuda_blocks(struct making *m, const struct bt_part *part, enum bt_ca
 			lacking[id] = true;
 			lacks++;
 		} else if (!e->at) {
-			m->work += strlen(b.text);
+			is_affordable(m, part, strlen(b.text) + BLOCK_WORK);
+			if (!m->present)
+				bt_block_count(&b, m->s, id);
 			bt_block_add(&blocks, &n, &b, id);
 			made++;
 		}
 		bt_block_free(&b);
-		if (m->work > MAX_WORK)
-			bt_fail(e, part->start, "this makes a script that is too large");
 	}
 	if (!e->at && lacks && !made)
 		*e = lack;
@@ -134,57 +138,26 @@ static bool cuda_blocks(struct making *m, const struct bt_part *part, enum bt_ca
 	return !e->at;
 }
 
-/* bpftrace's own attach points of the part, those of BEGIN and END apart: there can be only one
- * of each. */
-static bool plain_block(struct making *m, const struct bt_part *part)
+static bool has(const struct bt_part *part, enum bt_call call)
 {
-	struct bt_body body = { .tables = &m->tables };
-	char *pred = NULL, *text = NULL;
-	bool ok = true;
-	size_t size;
-	int n = 0;
-	FILE *f;
-
-	if (part->pred) {
-		f = open_memstream(&pred, &size);
-		ok = bt_body(&body, part->pred, part->pred_end, f, &m->s->error) == BT_DONE;
-		fclose(f);
-	}
-	f = open_memstream(&text, &size);
-	ok = ok && bt_body(&body, part->body, part->body_end, f, &m->s->error) == BT_DONE;
-	fclose(f);
-	for (int i = 0; i < part->n; i++) {
-		const struct bt_token name = { BT_WORD, part->items[i].s, part->items[i].len };
-
-		if (part->items[i].call != BT_PLAIN)
-			continue;
-		if (bt_is(&name, "BEGIN") || bt_is(&name, "END"))
-			bt_print_if(*name.s == 'B' ? m->to[BEGIN] : m->to[END], pred, text);
-		else
-			fprintf(m->to[MAIN], "%s%.*s", n++ ? ",\n" : "", (int)name.len, name.s);
-	}
-	if (n && pred)
-		fprintf(m->to[MAIN], " /%s/", pred);
-	if (n)
-		fprintf(m->to[MAIN], " {%s}%s", text, n < part->n ? "\n" : "");
-	free(pred);
-	free(text);
-	return ok;
+	for (int i = 0; i < part->n; i++)
+		if (part->items[i].call == call)
+			return true;
+	return false;
 }
 
 static bool write_part(struct making *m, const struct bt_part *part)
 {
-	bool plain = false;
-
 	if (!part->n) {
 		fwrite(part->start, 1, part->end - part->start, m->to[MAIN]);
 		return true;
 	}
 	m->probes++;
-	for (int i = 0; i < part->n; i++)
-		plain |= part->items[i].call == BT_PLAIN;
-	return look_up_items(m, part) && (!plain || plain_block(m, part)) &&
-	       cuda_blocks(m, part, BT_CALL) && cuda_blocks(m, part, BT_RETURN);
+	return look_up_items(m, part) &&
+	       (!has(part, BT_PLAIN) || bt_plain(part, &m->tables, m->to[MAIN], m->to[BEGIN], m->to[END],
+						 &m->s->error)) &&
+	       (!has(part, BT_CALL) || cuda_blocks(m, part, BT_CALL)) &&
+	       (!has(part, BT_RETURN) || cuda_blocks(m, part, BT_RETURN));
 }
 
 static bool write_parts(struct making *m)
@@ -211,65 +184,39 @@ static bool write_parts(struct making *m)
 	return ok;
 }
 
-/* What the names are looked up in is filled before the first event, and is not to be printed
- * at the end. */
-static void write_tables(struct making *m)
-{
-	bool any = false;
-
-	for (int i = 0; i < m->tables.nenums; i++) {
-		const struct cuda_enum *e = m->tables.enums[i];
-
-		for (int k = 0; k < e->n; k++)
-			if (cuda_enum_name(e, e->enumerators[k].value) == e->enumerators[k].name)
-				fprintf(m->to[FILL], "\t@cudabt_%s[%lld] = \"%s\";\n", e->type,
-					e->enumerators[k].value, e->enumerators[k].name);
-		fprintf(m->to[CLEAR], "\tclear(@cudabt_%s);\n", e->type);
-	}
-	for (int id = 0; id < cuda_protos_n; id++) {
-		if (!m->tables.functions[id])
-			continue;
-		fprintf(m->to[FILL], "\t@cudabt_func[%d] = \"%s\";\n", id, cuda_protos[id].name);
-		any = true;
-	}
-	if (any)
-		fputs("\tclear(@cudabt_func);\n", m->to[CLEAR]);
-}
-
 static bool make(struct bt_script *s, bool *present)
 {
-	struct making m = { .s = s, .present = present };
+	struct making m = { .s = s, .present = present, .counted = s->text };
 	char **text = m.text;
 	bool ok;
 
 	s->error = (struct bt_error){};
 	s->nprobes = 0;
-	m.tables.functions = xcalloc(cuda_protos_n, sizeof(bool));
 	for (int i = 0; i < STREAMS; i++)
 		m.to[i] = open_memstream(&m.text[i], &m.size[i]);
 	ok = write_parts(&m);
-	write_tables(&m);
+	bt_tables_write(&m.tables, m.to[FILL], m.to[CLEAR]);
 	for (int i = 0; i < STREAMS; i++)
 		fclose(m.to[i]);
 	if (ok && present) {
 		s->out = xprintf("%s%s%s%s%s%s%s%s%s", text[MAIN],
 				 m.size[FILL] + m.size[BEGIN] ? "\nBEGIN\n{\n" : "", text[FILL], text[BEGIN],
 				 m.size[FILL] + m.size[BEGIN] ? "}\n" : "",
-				 m.size[END] + m.size[CLEAR] ? "\nEND\n{\n" : "", text[END], text[CLEAR],
+				 m.size[END] + m.size[CLEAR] ? "\nEND\n{\n" : "", text[CLEAR], text[END],
 				 m.size[END] + m.size[CLEAR] ? "}\n" : "");
 		s->out_len = strlen(s->out);
 		s->notes = m.size[NOTES] ? xstrdup(text[NOTES]) : NULL;
 	}
 	for (int i = 0; i < STREAMS; i++)
 		free(m.text[i]);
-	free(m.tables.enums);
-	free(m.tables.functions);
+	bt_tables_free(&m.tables);
 	return ok;
 }
 
 bool bt_check(struct bt_script *s)
 {
 	s->wanted = xcalloc(cuda_protos_n, sizeof(bool));
+	s->blocks = xcalloc(2 * cuda_protos_n, 1);
 	return make(s, NULL);
 }
 

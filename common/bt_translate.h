@@ -9,7 +9,7 @@
 
 /* A file with CUDA functions. */
 struct bt_file {
-	const char *path;	/* one that bt_path_ok() accepts */
+	const char *path;	/* one that can stand between quotes in a script, and means itself there */
 	const int *ids;		/* its functions, n of them, as in cuda_protos[] */
 	int n;
 };
@@ -24,6 +24,8 @@ struct bt_script {
 	const char *condition, *statements;
 	/* what bt_check() and bt_translate() leave */
 	bool *wanted;		/* by id: functions that the program means; the caller's */
+	unsigned char *blocks;	/* by 2 * id, of its entry, and 2 * id + 1, of its return: 1 if a block
+				 * is for it, 2 if several are; the caller's */
 	char *out;		/* the script; the caller's */
 	size_t out_len;
 	int nprobes;		/* uprobes and uretprobes in it */
@@ -37,8 +39,5 @@ bool bt_check(struct bt_script *s);
 
 /* After that: writes the script for the functions that the files have; false with error set. */
 bool bt_translate(struct bt_script *s);
-
-/* Can the path stand in a script, and does it mean itself there? */
-bool bt_path_ok(const char *path);
 
 #endif

@@ -86,12 +86,12 @@ stop() {
 	rc=$?
 }
 
-# until_true COMMAND...: tries it for up to ten seconds
+# until_true COMMAND...: tries it for up to a minute
 until_true() {
 	tries=0
 	until "$@" 2>/dev/null; do
 		tries=$((tries + 1))
-		[ $tries -le 500 ] || { no "never true: $*"; return 1; }
+		[ $tries -le 3000 ] || { no "never true: $*"; return 1; }
 		sleep .02
 	done
 }

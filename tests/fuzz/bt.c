@@ -55,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(s.out);
 	free(s.notes);
 	free(s.wanted);
+	free(s.blocks);
 	free(ids[0]);
 	free(ids[1]);
 	return 0;

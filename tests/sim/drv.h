@@ -59,10 +59,18 @@
 #define DRV_PTDS(name, ...) DRV_PT(name, _ptds, __VA_ARGS__)
 #define DRV_PTSZ(name, ...) DRV_PT(name, _ptsz, __VA_ARGS__)
 
-/* Not traced and never made to fail: chatter. */
+/* Not traced, and not made to fail but by DRV_RULES: chatter. */
 #define DRV_QUIET(name) \
 	DRV_STUB(name); \
 	CUresult DRV_IMPL(name)
+
+/* In such a function: the environment's failures and latencies hold all the same. */
+#define DRV_RULES(func) do { \
+		static struct sim_call call = { .layer = "drv", .name = #func }; \
+		int ret; \
+		if (unlikely(sim_flags & SIM_RULES) && sim_before(&call, &ret)) \
+			return (CUresult)ret; \
+	} while (0)
 
 enum { MAX_DEVICES = 8, HOST_SPACE = MAX_DEVICES, VMM_SPACE, NUM_SPACES };
 

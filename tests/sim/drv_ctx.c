@@ -62,6 +62,7 @@ static int bad_device(int dev)
 
 DRV_QUIET(cuInit)(unsigned flags)
 {
+	DRV_RULES(cuInit);
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!drv_devices)
@@ -263,6 +264,7 @@ DRV_QUIET(cuCtxGetDevice)(CUdevice *dev)
 
 DRV_QUIET(cuDevicePrimaryCtxRetain)(CUcontext *ctx, CUdevice dev)
 {
+	DRV_RULES(cuDevicePrimaryCtxRetain);
 	if (!initialised)
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!ctx)

@@ -84,9 +84,31 @@ static bool find_cuda(void *ctx, const struct mapping *m)
 	return !*(bool *)ctx;
 }
 
+static bool is_refusal(int err)
+{
+	return (err == -EACCES || err == -EPERM) && privilege_lacks(needed(err));
+}
+
+static void say_refused(struct target *t, int pid, int err)
+{
+	if (t->refused || !is_refusal(err))
+		return;
+	warning(0, "not permitted to look into process %d and perhaps others: %s", pid,
+		scan_refusal(err));
+	t->refused = true;
+}
+
+void scan_watched(struct target *t, int pid)
+{
+	int err = scan_process(t, pid);
+
+	if (t->command && pid == t->pids[0] && is_refusal(err))
+		die(0, "not permitted to look into the command's process: %s", scan_refusal(err));
+	say_refused(t, pid, err);
+}
+
 static void scan_if_cuda(void *ctx, int pid)
 {
-	static bool said;
 	bool cuda = false;
 	int err = 0;
 
@@ -94,11 +116,7 @@ static void scan_if_cuda(void *ctx, int pid)
 		err = proc_mappings(pid, find_cuda, &cuda);
 	if (cuda)
 		err = scan_process(ctx, pid);
-	if (said || (err != -EACCES && err != -EPERM) || !privilege_lacks(needed(err)))
-		return;
-	warning(0, "not permitted to look into process %d and perhaps others: %s", pid,
-		scan_refusal(err));
-	said = true;
+	say_refused(ctx, pid, err);
 }
 
 void scan_all(struct target *t)

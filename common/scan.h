@@ -10,8 +10,11 @@ struct target;
  * something could not be looked into, -EACCES or -EPERM. */
 int scan_process(struct target *t, int pid);
 
-/* The same for every process that has libcuda or libcudart mapped.  Says, once, if there are some
- * that may not be looked into. */
+/* The same for a process that has been reported to do something new.  Exits if it is the command of
+ * -c and may not be looked into; of others it is said, once. */
+void scan_watched(struct target *t, int pid);
+
+/* The same for every process that has libcuda or libcudart mapped. */
 void scan_all(struct target *t);
 
 /* Is this a mapping of libcuda or libcudart?  A program that calls CUDA has one, once it has

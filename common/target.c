@@ -116,7 +116,7 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		return;
 	}
 	if (!finishing && e->pid)
-		scan_process(t, e->pid);
+		scan_watched(t, e->pid);
 	else if (!finishing)
 		scan_again(t);
 	if (!finishing && t->looked)
@@ -251,7 +251,7 @@ int target_finish(struct target *t, int sig)
 	status = command_finish();
 	if (t->list)
 		report_print();
-	else if (!t->nfiles && complete)
+	else if (!t->nfiles && complete && !t->refused)
 		warning(0, "the command used no CUDA library: there was nothing to trace");
 	return status;
 }

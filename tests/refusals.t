@@ -1,0 +1,130 @@
+# shellcheck shell=sh disable=SC2016,SC2034,SC2086,SC2154 # other shells; rc, pid: the words'; lists of words
+# What the kernel refuses, to whom: said with the reason and the way out.  And how little is enough.
+# Lockdown wants another kernel: see tests/kernels.
+
+tools=$(for f in bpf/cuda*.bpf.c; do basename "$f" .bpf.c; done)
+# a directory that anyone may look into, for programs of another user
+away=$(mktemp -d) && chmod 755 "$away"
+trap 'rm -rf "$away"; finish' EXIT
+cp "$bin/mem" "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$away"
+for tool in $tools; do cp "$O/$tool" "$away"; done
+
+# with CAPABILITIES: $with, for a command of another user who has these and no others
+with() {
+	with="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all$1 --ambient-caps -all$1
+		--bounding-set -all$1"
+}
+trace=,+bpf,+perfmon look=,+sys_ptrace,+dac_read_search files=,+checkpoint_restore
+
+for tool in $tools; do
+	it "$tool: without BTF it says that the kernel's types are not known, and why that may be"
+	fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" -c true' "$tool"
+	says CONFIG_DEBUG_INFO_BTF
+
+	it "$tool: root of a user namespace is told to run it outside"
+	fails 1 "$tool: not permitted to trace: this is a user namespace (a rootless container?)" \
+		unshare -U -r "$away/$tool"
+
+	it "$tool: a capability that is missing is named"
+	with ,+perfmon
+	fails 1 "not permitted to trace: CAP_BPF is missing: run it as root, or with it" $with "$away/$tool"
+	with ,+bpf
+	fails 1 "not permitted to trace: CAP_PERFMON is missing" $with "$away/$tool"
+done
+
+it "a seccomp filter is named that forbids bpf(2), or perf_event_open(2)"
+cat >"$tmp/filter.c" <<'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, atoi(argv[1]), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
+
+	if (argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		return 99;
+	execvp(argv[2], argv + 2);
+	return 98;
+}
+END
+${CC:-cc} "$tmp/filter.c" -o "$tmp/filter"
+number() { echo "#include <sys/syscall.h>
+__NR_$1" | ${CC:-cc} -E -P - | tail -n 1; }
+fails 1 'not permitted to trace: a seccomp filter is in force' \
+	"$tmp/filter" "$(number bpf)" cudamallocsnoop
+run "$tmp/filter" "$(number perf_event_open)" cudamallocsnoop -d 1
+status 0
+says 'the kernel does not tell of new mappings (a seccomp filter is in force'
+fails 1 'a seccomp filter is in force' \
+	"$tmp/filter" "$(number perf_event_open)" cudamallocsnoop --attach perf -c "$bin/mem malloc 1 64"
+
+it "without root, three capabilities are enough for one's own programs"
+with $trace$files
+run $with "$away/cudamallocsnoop" -jc "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096 free 7"
+status 0
+json 30 '.pid > 0'
+silent
+
+it "without CAP_CHECKPOINT_RESTORE it does not look as if a command used no CUDA"
+with $trace
+fails 1 "not permitted to look into the command's process: CAP_CHECKPOINT_RESTORE is missing: run it as" \
+	$with "$away/cudamallocsnoop" -jc "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096"
+lines 0 ''
+says_not 'no CUDA library'
+
+it "without root, five capabilities are enough for the processes of others"
+program env "LD_LIBRARY_PATH=$away" "$away/mem" malloc 1 64 wait malloc 23 4096 free 7
+with $trace$look$files
+for kind in session multi; do
+	tool $with "$away/cudamallocsnoop" --attach $kind -jp "$pid"
+	stop
+	status 0
+	silent
+done
+tool $with "$away/cudamallocsnoop" -jp "$pid"
+go
+stop
+json 23 '.size == 4096 and .op == "alloc"'
+json 30 true
+silent
+
+it "what is missing for the processes of others is named"
+program env "LD_LIBRARY_PATH=$away" "$away/mem" malloc 1 64 wait malloc 23 4096
+with $trace
+fails 1 'CAP_SYS_PTRACE' $with "$away/cudamallocsnoop" -p "$pid"
+with $trace$look
+fails 1 'CAP_CHECKPOINT_RESTORE' $with "$away/cudamallocsnoop" -p "$pid"
+go
+
+it "--attach perf wants CAP_SYS_ADMIN, and says so"
+with $trace$files
+fails 1 'CAP_SYS_ADMIN is missing' $with "$away/cudamallocsnoop" --attach perf -j \
+	-c "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096"
+lines 0 ''
+
+it "perf_event_paranoid keeps nobody out who has the capabilities"
+paranoid=/proc/sys/kernel/perf_event_paranoid
+was=$(cat $paranoid)
+if ! echo 4 2>/dev/null >$paranoid; then
+	skip "perf_event_paranoid cannot be set here"
+else
+	with $trace$files
+	run $with "$away/cudamallocsnoop" -jc "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096"
+	echo "$was" >$paranoid
+	status 0
+	json 23 true
+	with ,+bpf
+	fails 1 'CAP_PERFMON' $with "$away/cudamallocsnoop"
+fi

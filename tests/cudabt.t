@@ -85,21 +85,191 @@ lines 1 '^cuda:args.size$'
 
 it "-p sees a running process, and no other"
 program "$bin/mem" wait malloc 13 4096
-cudabt -e 'cuda:cudaMalloc { @ = count(); }' -p "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$!
-pids="$pids $tracer"
-until_true grep -q ': tracing' "$tmp/err"
+tool cudabt -e 'cuda:cudaMalloc { @ = count(); }' -p "$pid"
 "$bin/mem" malloc 7 4096
 go
 wait "$tracer"
 lines 1 '^@: 13$'
 
-for f in scripts/bt/*.bt; do
-	it "$(basename "$f") is a program that bpftrace takes"
-	run cudabt --emit -l "$lib/libcudart.so.13" "$f"
-	case $rc in
-	3) run cudabt --emit -l "$lib/libcuda.so.1" "$f" ;;
-	esac
-	status 0
-	cp "$tmp/out" "$tmp/script"
-	bpftrace -d "$tmp/script" >/dev/null 2>"$tmp/err" || no "bpftrace does not"
+it "what the program passed is what is printed: registers, the stack, structs, strings, enums"
+cat >"$tmp/args.bt" <<'END'
+cudaret:cudaMallocPitch {
+	printf("%s %d %d 0x%lx %d %d\n", func, args.width, args.height, *args.devPtr, *args.pitch, retval);
+}
+cudaret:cudaMallocManaged { printf("%s %d %d 0x%lx\n", func, args.size, args.flags, *args.devPtr); }
+cudaret:cudaMalloc3D {
+	printf("%s %d %d %d 0x%lx %d %d %d\n", func, args.extent.width, args.extent.height, args.extent.depth,
+		args.pitchedDevPtr->ptr, args.pitchedDevPtr->pitch, args.pitchedDevPtr->xsize,
+		args.pitchedDevPtr.ysize);
+}
+cuda:cudaMemset3D {
+	printf("%s 0x%lx %d %d %d %d %d\n", func, args.pitchedDevPtr.ptr, args.pitchedDevPtr.ysize, args.value,
+		args.extent.width, args.extent.height, args.extent.depth);
+}
+cudaret:cudaStreamCreateWithPriority { printf("%s %d %d 0x%lx\n", func, args.flags, args.priority, *args.pStream); }
+cuda:cudaMemcpy2DAsync {
+	printf("%s 0x%lx %d 0x%lx %d %d %d %s 0x%lx\n", func, args.dst, args.dpitch, args.src, args.spitch,
+		args.width, args.height, enumname(args.kind), args.stream);
+}
+cuda:cudaMemcpy3DAsync {
+	printf("%s 0x%lx %d 0x%lx %d %d %s\n", func, args.p->srcPtr.ptr, args.p->srcPtr.xsize, args.p->dstPtr.ptr,
+		args.p->dstPos.x, args.p->extent.height, enumname(args.p->kind));
+}
+cuda:cuMemsetD2D16 { printf("%s %d %d %d %d\n", func, args.dstPitch, args.us, args.Width, args.Height); }
+cudaret:cuMemGetAddressRange { printf("%s 0x%lx %d 0x%lx\n", func, *args.pbase, *args.psize, args.dptr); }
+cuda:cuMemcpyPeerAsync { printf("%s 0x%lx %d 0x%lx\n", func, args.srcDevice, args.ByteCount, args.hStream); }
+cuda:cuModuleGetFunction { printf("%s %s %s\n", func, args.name, str(args.name)); }
+cuda:cuLaunchKernel /args.gridDimX == 19/ {
+	printf("cuLaunchKernel 0x%lx %d %d %d %d %d %d %d 0x%lx 0x%lx 0x%lx\n", args.f, args.gridDimX,
+		args.gridDimY, args.gridDimZ, args.blockDimX, args.blockDimY, args.blockDimZ,
+		args.sharedMemBytes, args.hStream, args.kernelParams, args.extra);
+}
+cudaret:cuLaunchKernel /args.gridDimX == 19/ {
+	@[args.blockDimY, args.blockDimZ, args.sharedMemBytes, args.hStream, retval] = count();
+}
+cudaret:cuDeviceGetName { printf("%s %s %d %d\n", func, str(args.name), args.len, args.dev); }
+cudaret:cuGetErrorName { printf("%s %s %s\n", func, enumname(args.error), *args.pStr); }
+END
+bt "$tmp/args.bt" -l "$lib/libcuda.so.1" -c "$bin/args 2 >$tmp/passed"
+lines 1 '^@\[3, 2, 128, 2, 0\]: 2$'
+grep '^c' "$tmp/out" | sort >"$tmp/seen"
+jq -r '.func as $f | .args as $a | .ret as $ret | {
+	cudaMallocPitch: ["width", "height", "*devPtr", "*pitch"],
+	cudaMallocManaged: ["size", "flags", "*devPtr"],
+	cudaMalloc3D: ["extent", "*pitchedDevPtr"],
+	cudaMemset3D: ["pitchedDevPtr.ptr", "pitchedDevPtr.ysize", "value", "extent"],
+	cudaStreamCreateWithPriority: ["flags", "priority", "*pStream"],
+	cudaMemcpy2DAsync: ["dst", "dpitch", "src", "spitch", "width", "height", "kind", "stream"],
+	cudaMemcpy3DAsync: ["*p.srcPtr.ptr", "*p.srcPtr.xsize", "*p.dstPtr.ptr", "*p.dstPos.x",
+		"*p.extent.height", "*p.kind"],
+	cuMemsetD2D16_v2: ["dstPitch", "us", "Width", "Height"],
+	cuMemGetAddressRange_v2: ["*pbase", "*psize", "dptr"],
+	cuMemcpyPeerAsync: ["srcDevice", "ByteCount", "hStream"],
+	cuModuleGetFunction: ["name", "name"],
+	cuLaunchKernel: ["f", "gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
+		"sharedMemBytes", "hStream", "kernelParams", "extra"],
+	cuDeviceGetName: ["*name", "len", "dev"],
+	cuGetErrorName: ["error", "*pStr"] }[$f] // empty |
+	[$f, (.[] | split(".") as $path | $a | getpath($path) | if type == "object" then .[] else . end),
+		(if $f == "cudaMallocPitch" then $ret else empty end)] | join(" ")' "$tmp/passed" |
+	sort >"$tmp/wanted"
+[ "$(wc -l <"$tmp/wanted")" -eq 28 ] || no "the program said too little"
+diff "$tmp/seen" "$tmp/wanted" >"$tmp/diff" || no "$(head -n 6 "$tmp/diff" | tr '\n' ' ')"
+
+it "errors have the names of their library, and what a call returned is its value"
+bt -e 'cudaret:cudaMalloc, cudaret:cuMemAlloc /retval/ { @[func, retval, errname(retval)] = count(); }' \
+	-l "$lib/libcuda.so.1" -c "$bin/mem malloc 3 64 fail 7 drvmalloc 5 1000g"
+lines 1 '^@\[cudaMalloc, 2, cudaErrorMemoryAllocation\]: 7$'
+lines 1 '^@\[cuMemAlloc_v2, 2, CUDA_ERROR_OUT_OF_MEMORY\]: 12$'
+lines 2 '^@'
+
+it "entries and returns can have one block, and predicates can use arguments"
+bt -e 'cuda:cudaMalloc, cudaret:cudaFree { @[func] = count(); }
+	cudaret:cudaMalloc /args.size == 4099 && retval == cudaSuccess/ { @odd = count(); }' \
+	-c "$bin/mem malloc 23 4096 free 7 malloc 5 4099"
+lines 1 '^@\[cudaMalloc\]: 28$'
+lines 1 '^@\[cudaFree\]: 7$'
+lines 1 '^@odd: 5$'
+
+it "each of several blocks for one function sees every call of it"
+bt -e 'cuda:cudaMalloc, cuda:cudaFree { @a[func] = count(); } cuda:cudaMalloc { @b[func] = sum(args.size); }
+	cudaret:cudaFree, cudaret:cudaMalloc { @c[func] = count(); } cudaret:cudaMalloc { @d[args.size] = count(); }' \
+	-c "$bin/mem malloc 23 4096 free 7"
+for line in '@a[cudaMalloc]: 23' '@a[cudaFree]: 7' '@b[cudaMalloc]: 94208' '@c[cudaMalloc]: 23' \
+	'@c[cudaFree]: 7' '@d[4096]: 23'; do
+	grep -qxF "$line" "$tmp/out" || no "no '$line'"
 done
+
+it "several BEGIN and END are one each, with the tables"
+bt -e 'BEGIN { printf("one\n"); } BEGIN { printf("two\n"); } END { printf("end %d\n", @n); clear(@n); return; }
+	cuda:cudaMalloc { @n++; @[func] = count(); }' -c "$bin/mem malloc 7 64"
+lines 1 '^one$'
+lines 1 '^two$'
+lines 1 '^end 7$'
+lines 1 '^@'
+
+it "--layer leaves out the functions of the other library"
+for layer in runtime driver all; do
+	set --
+	[ $layer = runtime ] || set -- -l "$lib/libcuda.so.1"
+	bt --layer $layer "$@" -c "$bin/mem malloc 23 64" -e 'cuda:cudaMalloc, cuda:cuMemAlloc { @[func] = count(); }'
+	grep '^@' "$tmp/out" | sort | tr '\n' ' ' >"$tmp/$layer"
+done
+equal "$(cat "$tmp/runtime")" '@[cudaMalloc]: 23 '
+equal "$(cat "$tmp/driver")" '@[cuMemAlloc_v2]: 23 '
+equal "$(cat "$tmp/all")" '@[cuMemAlloc_v2]: 23 @[cudaMalloc]: 23 '
+fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/libcuda.so.1" --emit
+
+it "a runtime that is linked in, one of CUDA 12, and one without symbols, which shows at the driver"
+bt -e 'cuda:cudaMalloc { @[args.size] = count(); }' -c "$bin/mem-static malloc 13 4099"
+lines 1 '^@\[4099\]: 13$'
+bt -e 'cuda:cudaMalloc { @[args.size] = count(); }' -c "$bin/mem-12 malloc 11 4099"
+lines 1 '^@\[4099\]: 11$'
+bt -e 'cudaret:cuMemAlloc { @[args.bytesize, errname(retval)] = count(); }' -c "$bin/mem-stripped malloc 7 4099"
+lines 1 '^@\[4099, CUDA_SUCCESS\]: 7$'
+
+it "a command's children are seen, those that it leaves behind too, and nobody else"
+bt -e 'cuda:cudaMalloc { @[args.size] = count(); }' -c "$bin/mem malloc 3 4096 \
+	fork '(' malloc 5 4097 fork '(' malloc 7 4098 ')' ')' forkexec '(' malloc 11 4099 ')'; ($bin/mem malloc 2 4100 &)
+	touch $tmp/first; until [ -e $tmp/second ]; do sleep .05; done; $bin/mem malloc 13 4101" & command=$!
+pids="$pids $command"
+until_true [ -e "$tmp/first" ]
+"$bin/mem" malloc 17 4096
+touch "$tmp/second"
+wait "$command"
+for n in '4096]: 3' '4097]: 5' '4098]: 7' '4099]: 11' '4100]: 2' '4101]: 13'; do
+	grep -qxF "@[$n" "$tmp/out" || no "no @[$n"
+done
+
+it "the status is the command's"
+bt -e 'cuda:cudaMalloc { @ = count(); }' -c "$bin/mem malloc 7 64; exit 5"
+status 5
+lines 1 '^@: 7$'
+
+it "-p takes several processes"
+program "$bin/mem" wait malloc 13 4096
+one=$pid
+"$bin/mem" sleep 100000 & other=$!
+pids="$pids $other"
+# shellcheck disable=SC2016 # sh -c is to expand it
+until_true grep -q libcudart "/proc/$other/maps"
+tool cudabt -e 'cuda:cudaMalloc { @[pid] = count(); }' -p "$one,$other"
+go
+stop
+status 0
+lines 1 "^@\[$one\]: 13$"
+kill -9 "$other"
+
+it "-l probes a program that does not run yet, which otherwise is missed with a message"
+cp "$bin/mem-static" "$tmp/later"
+tool cudabt -l "$tmp/later" -e 'cuda:cudaMalloc /comm == "cudabt-later"/ { @ = count(); }'
+LD_LIBRARY_PATH=$lib "$tmp/later" rename cudabt-later malloc 13 64
+stop
+lines 1 '^@: 13$'
+says_not "$tmp/later was loaded"
+tool cudabt -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc /comm == "cudabt-later"/ { @ = count(); }'
+cp "$lib/libcudart.so.13" "$tmp/libcudart.so.13"
+mkdir "$tmp/bin"
+cp "$bin/mem" "$tmp/bin/later"
+ln -s "$lib" "$tmp/none"
+LD_LIBRARY_PATH=$tmp:$lib "$tmp/bin/later" rename cudabt-later malloc 13 64 sleep 100000 & later=$!
+pids="$pids $later"
+until_true grep -q "$tmp/libcudart.so.13 was loaded after bpftrace had begun" "$tmp/err"
+stop
+kill -9 "$later"
+
+it "--list says where the probes would go"
+run cudabt -j --list -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc, cudaret:cudaFree { }'
+json 2 '(.func == "cudaMalloc" or .func == "cudaFree") and .file == "'"$lib"'/libcudart.so.13"'
+
+it "what --emit prints does its work with bpftrace alone"
+cudabt --emit -l "$lib/libcudart.so.13" >"$tmp/plain.bt" \
+	-e 'cudaret:cudaMalloc /comm == "cudabt-plain"/ { printf("%s %d %s\n", func, args.size, errname(retval)); }'
+bpftrace -q "$tmp/plain.bt" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+# it says when it has printed something
+until_true sh -c "$bin/mem rename cudabt-plain malloc 1 64; grep -q 64 $tmp/out"
+"$bin/mem" rename cudabt-plain malloc 13 4099
+until_true grep -q 'cudaMalloc 4099' "$tmp/out"
+stop
+lines 13 '^cudaMalloc 4099 cudaSuccess$'

@@ -1,0 +1,160 @@
+# shellcheck shell=sh
+# cudabt with programs and names of files that nobody means well, and with a bpftrace that fails.
+
+# program_ TEXT: a file of what printf makes of it
+# shellcheck disable=SC2059
+program_() { printf "$1" >"$tmp/p.bt"; }
+
+# refused MESSAGE: the file is, with one line that begins so, and the place shown safely
+refused() {
+	fails 2 "$1" timeout 60 cudabt "$tmp/p.bt"
+	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
+	[ "$(wc -c <"$tmp/err")" -lt 2000 ] || no "a message of $(wc -c <"$tmp/err") bytes"
+}
+
+emit() { run timeout 60 cudabt --emit -l "$lib/libcudart.so.13" "$@"; }
+
+it "a mistake is shown at its place, whatever stands before it"
+program_ 'cuda:cudaMalloc { }\n\n\tcuda:cudaFree { @ = args.nonsense }\n'
+refused "cudabt: $tmp/p.bt:3:27: cudaFree has no argument 'nonsense'; its arguments are devPtr"
+says '  cuda:cudaFree { @ = args.nonsense }'
+equal "$(sed -n 3p "$tmp/err")" "$(printf '%28s^' '')"
+
+it "what has no end is refused where it begins"
+program_ 'cuda:cudaMalloc { @ = "no end }\n'
+refused "p.bt:1:23: this string has no end"
+program_ '/* no end\ncuda:cudaMalloc { }\n'
+refused "p.bt:1:1: this comment has no end"
+program_ 'cuda:cudaMalloc { if (1) { @ = 1; }\n'
+refused "p.bt:1:17: this '{' is never closed"
+program_ 'cuda:cudaMalloc /args.size { }\n'
+refused "this predicate has no end"
+program_ 'cuda:cudaMalloc { @ = errname(1 }'
+refused "is never closed"
+program_ ''
+refused "there is no cuda: or cudaret: probe in this program"
+
+it "zero bytes, control characters and what is not UTF-8 are refused, or passed on where they do no harm"
+program_ 'cuda:cudaMalloc { @ = 1; \000 }\n'
+refused "p.bt:1:26: a zero byte"
+program_ 'cuda:cudaMal\033[31mloc { }\n'
+refused "p.bt:1:13:"
+program_ 'cuda:cudaMalloc /args.\377\376 / { }\n'
+refused "p.bt:1:18: an argument's name is expected"
+program_ '// \377\376 \033[31m\ncuda:cudaMalloc { @ = count(); }\n'
+emit "$tmp/p.bt"
+status 0
+silent
+
+it "a program with a carriage return in each line is one"
+program_ '// counts\r\ncuda:cudaMalloc\r\n/args.size == 64/\r\n{\r\n\t@ = count();\r\n}\r\n'
+run cudabt -q "$tmp/p.bt" -c "$bin/mem malloc 7 64 malloc 3 128"
+lines 1 '^@: 7$'
+
+it "a program of 1 MiB is read, and not one of more"
+{ printf 'cuda:cudaMalloc { @ = args.size; }\n//'; head -c 1048000 /dev/zero | tr '\0' x; } >"$tmp/p.bt"
+emit "$tmp/p.bt"
+status 0
+[ "$(wc -c <"$tmp/out")" -gt 1048000 ] || no "it is cut"
+head -c 1000 /dev/zero | tr '\0' x >>"$tmp/p.bt"
+fails 1 'is larger than 1048576 bytes' cudabt "$tmp/p.bt"
+
+it "programs that would make endless work are refused soon"
+awk 'BEGIN { for (i = 0; i < 130000; i++) printf "cuda:*{}" }' >"$tmp/p.bt"
+refused 'this makes a script that is too large'
+awk 'BEGIN { for (i = 0; i < 140000; i++) printf "cuda:*,"; print "cuda:*{}" }' >"$tmp/p.bt"
+refused 'this makes a script that is too large'
+awk 'BEGIN { printf "cuda:*{"; for (i = 0; i < 1000000; i++) printf "x"; print "}" }' >"$tmp/p.bt"
+refused 'this makes a script that is too large'
+awk 'BEGIN { printf "cuda:"; for (i = 0; i < 1000000; i++) printf "?"; print "{}" }' >"$tmp/p.bt"
+refused 'no function of CUDA is called'
+awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 100000; i++) printf "errname("
+	for (i = 0; i < 100000; i++) printf ")"; print "}" }' >"$tmp/p.bt"
+refused 'too many of these within each other'
+awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 900000; i++) printf "{"; print "" }' >"$tmp/p.bt"
+refused "this '{' is never closed"
+
+it "names and types of the program's own are left alone"
+# shellcheck disable=SC2016 # bpftrace's
+program_ 'struct cudaOwn { int x; };\ncuda:cudaMalloc { @ = ((struct cudaOwn *)args.devPtr)->cudaX; @cudaY = $cudaZ; }\n'
+emit "$tmp/p.bt"
+status 0
+# shellcheck disable=SC2016
+lines 1 '^\{ @ = \(\(struct cudaOwn \*\)arg0\)->cudaX; @cudaY = \$cudaZ; \}$'
+program_ 'cuda:cudaMalloc { @cudabt_func[1] = 1; }\n'
+refused "p.bt:1:19: names that begin with cudabt are this tool's own"
+
+it "a file that is none is refused"
+mkfifo "$tmp/fifo"
+fails 1 'is not a regular file' timeout 60 cudabt "$tmp/fifo"
+fails 1 'is not a regular file' cudabt "$tmp"
+fails 1 'a\x0ab.bt' cudabt "$tmp/$(printf 'a\nb.bt')"
+
+# in_directory NAME: mem and its libraries in a directory of that name, which is what the program's
+# library is called then; 7 calls of it are seen
+in_directory() {
+	mkdir -p "$tmp/$1/lib" "$tmp/$1/bin"
+	cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/$1/lib/"
+	cp "$bin/mem" "$tmp/$1/bin/"
+	(cd "$tmp/$1" && run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -c 'bin/mem malloc 7 64')
+	lines 1 '^@: 7$'
+	lines 1 .
+	says_not 'ended with status'
+}
+
+it "a path with unusual characters is quoted in the script"
+# shellcheck disable=SC2016 # that is the point
+for dir in 'a b' 'a,b' 'a;b' 'a(b)' "a'b" 'a#b' 'a{b,c}' 'a$1b' 'a%sb' '-x' 'a&b'; do
+	in_directory "$dir"
+	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
+	grep -qF "$tmp/$dir/lib/libcudart.so.13" "$tmp/out" || no "'$dir' is not in the script"
+	cp "$tmp/out" "$tmp/p.bt"
+	bpftrace -d "$tmp/p.bt" >/dev/null 2>&1 || no "bpftrace does not take '$dir'"
+done
+
+it "a path that a script cannot carry is not in it, and its calls are seen all the same"
+for dir in 'a"b' 'a\b' 'a:b' 'a*b' 'a[b]' "$(printf 'a\nb')" "$(printf 'a\033[31mb')" "$(printf 'a\377b')" \
+	"\":f { system(\"touch ran\"); } uprobe:\""; do
+	in_directory "$dir"
+	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
+	says 'is left out: a script cannot name it'
+	! grep -qF "$tmp/" "$tmp/out" || no "'$dir' is in the script"
+	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
+done
+[ -z "$(find "$tmp" -name ran)" ] || no "a command was run"
+
+it "a library that was deleted or replaced is probed all the same"
+mkdir -p "$tmp/gone/lib" "$tmp/gone/bin"
+cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/gone/lib/"
+cp "$bin/mem" "$tmp/gone/bin/"
+program "$tmp/gone/bin/mem" wait malloc 13 4096
+rm "$tmp/gone/lib/libcudart.so.13"
+cp "$lib/libcudart.so.13" "$tmp/gone/lib/"
+tool cudabt -e 'cuda:cudaMalloc { @ = count(); }' -p "$pid"
+go
+wait "$tracer"
+lines 1 '^@: 13$'
+
+it "without bpftrace it says what to install, and --emit works"
+fails 1 'there is no bpftrace: install it' env "PATH=$O" cudabt -e 'cuda:cudaMalloc { }'
+run env "PATH=$O" cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
+status 0
+lines 1 "^uprobe:.*$lib/libcudart.so.13\"?:cudaMalloc"
+
+# failing_bpftrace STATUS COMMAND: with a bpftrace that ends by COMMAND, it has that status, and the command
+# is ended
+failing_bpftrace() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bpftrace"
+	chmod +x "$tmp/bpftrace"
+	run env "PATH=$tmp:$PATH" cudabt -qe 'cuda:cudaMalloc { }' -c "$bin/mem malloc 1 64; sleep 1000"
+	status "$1"
+	says "bpftrace ended with status $1; --emit prints the script that it was given"
+}
+
+it "bpftrace's own failure is passed on"
+failing_bpftrace 7 'exit 7'
+# shellcheck disable=SC2016 # the script's own
+failing_bpftrace 139 'kill -s SEGV $$'
+fails 1 'bpftrace ended with status 1' cudabt -qe 'cuda:cudaMalloc { nonsense(args.size); }' \
+	-c "$bin/mem malloc 1 64; sleep 1000"
+says "Unknown function: nonsense"

@@ -82,9 +82,9 @@ def tool(kind, *argv):
 class Subject:
     """A tool, and the calls that it is tried with: the runtime's functions and the driver's."""
 
-    def __init__(self, name, argv, word, runtime, driver, least, goal_empty, goal_common, deep=None):
+    def __init__(self, name, argv, word, runtime, driver, least, goal_empty, goal_common):
         self.name, self.argv, self.word = name, argv, word
-        self.runtime, self.driver, self.deep = runtime, driver, deep
+        self.runtime, self.driver = runtime, driver
         self.least = least		# of reference.bpf.c, or None: an entry only
         self.goal_empty, self.goal_common = goal_empty, goal_common
 
@@ -99,6 +99,8 @@ SUBJECTS = [
             ['cuStreamSynchronize'], 'time', 1.15, 0.50),
     Subject('cudamallocsnoop', ['cudamallocsnoop'], 'alloc', *MALLOC, 'record', 1.20, None),
     Subject('cudaleak -C', ['cudaleak', '-C'], 'alloc', *MALLOC, 'record', 1.20, None),
+    Subject('cudatrace', ['cudatrace', '-o', '/dev/null', '-e', ','.join(MALLOC[0] + MALLOC[1])],
+            'alloc', *MALLOC, 'record', None, None),
     Subject('cudamallocsnoop -k', ['cudamallocsnoop', '-k'], 'deep', *MALLOC, 'record', None, 1.0),
     Subject('cudaleak', ['cudaleak'], 'deep', *MALLOC, 'record', None, 1.0),
 ]

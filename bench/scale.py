@@ -10,7 +10,7 @@ import time
 
 from lib import KINDS as ALL_KINDS, O, QUICK, TMP, Caller, Tracer, lost, wait_for
 
-TOOLS = ['cudamallocsnoop', 'cudaleak', 'cudamemcpysize', 'cudasynclatency', 'cudalaunchtop']
+TOOLS = ['cudamallocsnoop', 'cudaleak', 'cudamemcpysize', 'cudasynclatency', 'cudalaunchtop', 'cudatrace']
 KINDS = ALL_KINDS[:2] if QUICK else ALL_KINDS	# perf's probes go slowly
 TIMES = 2 if QUICK else 9
 FUNCTIONS = 60

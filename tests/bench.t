@@ -30,7 +30,7 @@ BENCH=quick run bench/run scale
 status 0
 silent
 table 'To attach and to detach' 2
-table 'To start and to end' 6
+table 'To start and to end' 7
 table 'Records' 4
 table 'Instructions' 5
 lines 1 '^1,024 live allocations of 1,024 \(0 records lost\)'

@@ -16,7 +16,7 @@
 /* The fields of the kernel's structs that the tools read; CO-RE finds where they are. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct { int counter; } atomic_t;
-struct signal_struct { atomic_t live; };
+struct signal_struct { atomic_t live; unsigned int flags; };
 struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
 #pragma clang attribute pop
 
@@ -210,13 +210,25 @@ static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call 
 	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
 }
 
-/* To be called where a thread ends: a call that it is in never returns. */
+/* Where the thread's program is replaced: a call that it is in never returns. */
+static __always_inline void call_dropped(struct thread *t)
+{
+	if (t->call.sp)
+		lose(LOST_RETURN);
+	t->call.sp = 0;
+}
+
+enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
+
+/* Where a thread ends: a call that it is in never returns.  But if all of its process ends, by
+ * exit() or a signal, it was only under way, as any may be. */
 static __always_inline void call_left(void)
 {
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = bpf_task_storage_get(&threads, task, NULL, 0);
 
-	if (t && t->call.sp)
-		lose(LOST_RETURN);
+	if (t && !(BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT))
+		call_dropped(t);
 }
 
 /* In a session program: is this the return?  The place of the probe is told at both, and at an
@@ -256,6 +268,11 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 	if (!call_ends(ctx, t) || !session_returns(ctx))			\
 		return !enter(ctx, t);						\
 	leave(ctx, t);								\
+	return 0;								\
+}										\
+SEC("raw_tp/sched_process_exit") int thread_exit(void *ctx)			\
+{										\
+	call_left();								\
 	return 0;								\
 }
 

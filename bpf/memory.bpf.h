@@ -148,7 +148,7 @@ static __always_inline void memory_process(__u32 pid, __u16 id)
 
 	e = bpf_ringbuf_reserve(&events, offsetof(struct memory_event, stack), 0);
 	if (!e) {
-		lose(LOST_RECORD);
+		lose(LOST_PROCESS);
 		return;
 	}
 	__builtin_memset(e, 0, offsetof(struct memory_event, stack));
@@ -175,7 +175,7 @@ SEC("raw_tp/sched_process_exec") int memory_exec(void *ctx)
 
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	if (t) {
-		t->call.sp = 0;
+		call_dropped(t);
 		t->data.where = 0;
 	}
 	if (bpf_map_lookup_elem(&processes, &pid))

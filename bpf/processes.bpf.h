@@ -44,7 +44,7 @@ SEC("raw_tp/sched_process_exec") int process_exec(void *ctx)			\
 	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0); \
 										\
 	if (t) {								\
-		t->call.sp = 0;							\
+		call_dropped(t);						\
 		t->data.known = false;						\
 	}									\
 	if (!bpf_map_delete_elem(&processes, &pid))				\

@@ -9,14 +9,17 @@
  *   replaced N CALLS        this process, which execs itself in place: N programs
  *   killed N CALLS          N children, killed inside one more call
  *   dying N CALLS           N threads, which end inside one more call
+ *   usurped N CALLS         this process, which execs itself while N threads are inside one more call
  *   threads N CALLS         N threads, which stay: "ready", reads a line, CALLS each again
+ *   loads N CALLS FILE      N times: loads this libcudart, calls, unloads it
  *   maps N CALLS            this process with N executable mappings of its own file: "ready",
  *                           reads a line, CALLS again
  *
- * Prints "calls C harmed H": the calls that returned, but not those of replaced but the last
- * program's; and the children that did not end as they should.  The calls to die in are of
+ * Prints "calls C harmed H": the calls that returned, of replaced and usurped the last program's
+ * alone; and the children that did not end as they should.  The calls to die in are of
  * cudaMallocManaged: SIM_LATENCY_US=cuMemAllocManaged=US makes them long.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -207,6 +210,20 @@ static void do_dying(char **arg)
 	}
 }
 
+static void do_usurped(char **arg)
+{
+	unsigned long n = number(arg[0]);
+	pthread_t thread;
+
+	for (unsigned long i = 1; i <= n; i++) {
+		if (pthread_create(&thread, NULL, die_inside, arg[1]))
+			fail("pthread_create");
+		await_inside(i, getpid(), &dying);
+	}
+	execl("/proc/self/exe", "storm", "replaced", "1", arg[1], (char *)NULL);
+	fail("exec");
+}
+
 static pthread_barrier_t barrier;
 
 static void *call_twice(void *calls)
@@ -237,6 +254,22 @@ static void do_threads(char **arg)
 		pthread_join(threads[i], NULL);
 }
 
+static void do_loads(char **arg)
+{
+	for (unsigned long i = number(arg[0]); i; i--) {
+		void *lib = dlopen(arg[2], RTLD_NOW | RTLD_LOCAL), *p;
+		cudaError_t (*allocate)(void **, size_t) = lib ? dlsym(lib, "cudaMalloc") : NULL;
+
+		if (!allocate) {
+			fprintf(stderr, "storm: %s\n", dlerror());
+			exit(2);
+		}
+		for (unsigned long n = number(arg[1]); n; n--)
+			shared->calls += allocate(&p, 64) == cudaSuccess;
+		dlclose(lib);
+	}
+}
+
 /* Neighbours of one kind would become one mapping. */
 static void do_maps(char **arg)
 {
@@ -261,7 +294,7 @@ int main(int argc, char **argv)
 		{ "calls", 1, do_calls }, { "forks", 3, do_forks }, { "execs", 3, do_execs },
 		{ "mixed", 3, do_mixed }, { "vforks", 3, do_vforks }, { "replaced", 2, do_replaced },
 		{ "killed", 2, do_killed }, { "dying", 2, do_dying }, { "threads", 2, do_threads },
-		{ "maps", 2, do_maps },
+		{ "maps", 2, do_maps }, { "loads", 3, do_loads }, { "usurped", 2, do_usurped },
 	};
 	const char *word = argc > 1 ? argv[1] : "";
 

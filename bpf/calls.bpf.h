@@ -144,7 +144,7 @@ static __always_inline void calls_gone(__u32 pid)
 	struct call_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
 	if (!e) {
-		lose(LOST_RECORD);
+		lose(LOST_PROCESS);
 		return;
 	}
 	__builtin_memset(e, 0, sizeof(*e));

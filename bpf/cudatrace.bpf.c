@@ -343,7 +343,7 @@ static __always_inline void send_process(enum trace_what what, __u32 pid, __u64 
 	struct trace_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
 	if (!e) {
-		lose(LOST_RECORD);
+		lose(LOST_PROCESS);
 		return;
 	}
 	__builtin_memset(e, 0, sizeof(*e));

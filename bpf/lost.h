@@ -8,7 +8,7 @@ enum lost {
 	LOST_THREAD,	/* a call: no memory for the thread's state */
 	LOST_RETURN,	/* a call that never returned: longjmp, exception, 64 nested calls */
 	LOST_READ,	/* an argument or result that could not be read */
-	LOST_PROCESS,	/* the end of a process: too many processes */
+	LOST_PROCESS,	/* the end of a process: the ring buffer was full, too many processes */
 	LOST_GROUP,	/* a call: no room for its group's counts */
 	LOST_PIECES,	/* bytes of a batch of copies: it has too many pieces */
 	LOST_MAX

@@ -157,7 +157,7 @@ static __always_inline void tally_gone(__u32 pid)
 
 	r = bpf_ringbuf_reserve(&events, offsetof(struct tally_record, stack), 0);
 	if (!r) {
-		lose(LOST_RECORD);
+		lose(LOST_PROCESS);
 		return;
 	}
 	__builtin_memset(r, 0, offsetof(struct tally_record, stack));

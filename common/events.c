@@ -46,7 +46,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	r->left -= size;
 	if (err < 0)
 		return err;
-	return r->left < 0 || (stop && !r->last) ? -EAGAIN : 0;
+	return r->left < 0 || (!r->last && (stop || out_is_held_up())) ? -EAGAIN : 0;
 }
 
 int events_run(struct target *t, struct events *e)
@@ -68,15 +68,18 @@ int events_run(struct target *t, struct events *e)
 		last = stop || target_ended(t) || (end && clock_ns() >= end);
 		reading.last = last;
 		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
-		err = watch_poll(rb, last ? 0 : POLL_MS);
+		/* what is not read in time is lost, and counted */
+		err = watch_poll(last || !out_is_held_up() ? rb : NULL, last ? 0 : POLL_MS);
 		if (err && err != -EAGAIN)
 			die(err, "cannot read records");
 		target_tick(t);
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
-		if (e->interval && !last && clock_ns() >= next) {
+		if (e->interval && !last && clock_ns() >= next && !out_is_held_up()) {
 			e->report(e->ctx);
 			next += e->interval * NS_PER_S;
+			if (next < clock_ns())	/* it was held up: none is made up for */
+				next = clock_ns() + e->interval * NS_PER_S;
 			last = e->counted_out = ++reports == e->count;
 		}
 		last |= !out_flush();
@@ -94,7 +97,7 @@ void events_lost(const struct events *e)
 		[LOST_THREAD] = "calls not seen: no memory for their thread's state",
 		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
 		[LOST_READ] = "arguments could not be read",
-		[LOST_PROCESS] = "processes whose end will not be seen: there are too many",
+		[LOST_PROCESS] = "processes whose end or exec was not seen",
 		[LOST_GROUP] = "calls not counted: no room for their group",
 		[LOST_PIECES] = "batches of copies were too long to add up: bytes are missing",
 	};

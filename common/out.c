@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "die.h"
 #include "out.h"
 #include "out_value.h"
+#include "sink.h"
 #include "syms.h"
 
 /* The buffer is handed over when half full, at a line's end, so that lines stay whole in a
@@ -18,12 +21,17 @@ enum { BUFFER = 256 * 1024 };
 
 static bool json, closed, failed;
 static const char *where = "standard output";
+static int to = STDOUT_FILENO;
 
 /* What could not be written is a failure, whatever status the command of -c has. */
 static void at_exit(void)
 {
-	out_flush();
-	if (failed)
+	size_t left = out_flush() ? sink_finish() : 0;
+
+	out_flush();	/* says why, if that failed */
+	if (left)
+		warning(0, "nobody reads %s: its last %zu bytes are left out", where, left);
+	if (failed || left)
 		_exit(EXIT_FAILURE);
 }
 
@@ -31,6 +39,7 @@ void out_init(bool j)
 {
 	json = j;
 	signal(SIGPIPE, SIG_IGN);
+	stdout = sink_open(to);	/* glibc's is a variable */
 	/* whole batches: the loop flushes after each */
 	setvbuf(stdout, NULL, _IOFBF, BUFFER);
 	atexit(at_exit);
@@ -43,23 +52,32 @@ bool out_is_json(void)
 
 bool out_flush(void)
 {
-	if (closed || (!fflush(stdout) && !ferror(stdout)))
-		return !closed;
+	int err;
+
+	if (closed)
+		return false;
+	fflush(stdout);
+	err = sink_write();
+	if (!err)
+		return true;
 	closed = true;
-	failed = errno != EPIPE;
+	failed = err != EPIPE;
 	if (failed)
-		warning(errno, "cannot write to %s", where);
+		warning(err, "cannot write to %s", where);
 	return false;
+}
+
+bool out_is_held_up(void)
+{
+	return sink_is_full();
 }
 
 void out_to_file(const char *path)
 {
-	FILE *f = fopen(path, "we");
-
-	if (!f)
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (to < 0)
 		die(errno, "cannot open %s", path);
 	where = path;
-	stdout = f;	/* glibc's is a variable */
 }
 
 void out_line_end(void)

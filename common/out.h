@@ -61,8 +61,12 @@ void out_text(FILE *file, const struct field *fields, const void *row);
 /* To be called after lines that are printed without out_row(). */
 void out_line_end(void);
 
-/* Hands over what was printed; returns false once nobody reads it any more. */
+/* Hands over what was printed, without waiting until it is read; what is left is so at the tool's
+ * end, which waits for it, but not beyond a signal.  Returns false once nobody can read it. */
 bool out_flush(void);
+
+/* Has so much not been read yet that what can wait should not be printed now? */
+bool out_is_held_up(void);
 
 /* A wall clock time of day of now, "12:34:56"; static storage. */
 const char *out_clock(void);

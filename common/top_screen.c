@@ -13,12 +13,15 @@ static int line;
 bool screen_open(void)
 {
 	static bool at_exit;
+	static FILE *terminal;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return false;
 	setlocale(LC_CTYPE, "");	/* names may have more than ASCII */
 	/* not initscr(): where the terminal is unknown that ends the program */
-	screen = newterm(NULL, stdout, stdin);
+	if (!terminal)	/* stdout is a stream of our own (sink.h) */
+		terminal = fdopen(STDOUT_FILENO, "w");
+	screen = terminal ? newterm(NULL, terminal, stdin) : NULL;
 	if (!screen)
 		return false;
 	cbreak();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "die.h"
 #include "pid_ns.h"
 #include "proc.h"
@@ -13,27 +15,25 @@ struct search {
 	char *found;
 };
 
-/* The process's number in the innermost of its namespaces, if that is not ours; else 0. */
-static int inner_pid(int pid)
+/* Has the process this number in a namespace other than ours?  "NSpid:	4711	17	1": its
+ * numbers from ours to the innermost. */
+static bool has_inner(int pid, int inner)
 {
-	char name[32], line[512];
-	int inner = 0;
+	char name[32], line[512] = "";
+	const char *number;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	f = fopen(name, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *last = strrchr(line, '\t');
-
-		if (strncmp(line, "NSpid:", 6))
-			continue;
-		if (last != strchr(line, '\t'))
-			inner = atoi(last);
-		break;
-	}
+	while (f && fgets(line, sizeof(line), f) && strncmp(line, "NSpid:", 6))
+		;
 	if (f)
 		fclose(f);
-	return inner;
+	number = strncmp(line, "NSpid:", 6) ? NULL : strchr(line, '\t');
+	while (number && (number = strchr(number + 1, '\t')))
+		if (atoi(number) == inner)
+			return true;
+	return false;
 }
 
 static void look(void *ctx, int pid)
@@ -41,7 +41,7 @@ static void look(void *ctx, int pid)
 	struct search *s = ctx;
 	char *longer;
 
-	if (s->n == MANY || inner_pid(pid) != s->inner)
+	if (s->n == MANY || !has_inner(pid, s->inner))
 		return;
 	s->n++;
 	longer = s->found ? xprintf("%s or %d", s->found, pid) : xprintf("%d", pid);
@@ -55,4 +55,15 @@ char *pid_outside(int inner)
 
 	proc_each(look, &s);
 	return s.found;
+}
+
+/* The first one's number is fixed (include/linux/proc_ns.h). */
+void pid_ns_check(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc)
+		return;
+	die(0, "this is a pid namespace (a container), in which the kernel's numbers of processes mean "
+	    "nothing: run it outside, or in a container with the host's (docker run --pid=host)");
 }

@@ -87,6 +87,7 @@ void target_init(struct target *t)
 			t->pidfds[i] = open_pid(t->pids[i]);
 	}
 	t->kind = attach_choose(t->attach);
+	pid_ns_check();
 	check_types();
 	if (t->verbose)
 		note("attaching by %s", attach_name(t->kind));

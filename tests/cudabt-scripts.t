@@ -197,6 +197,13 @@ prints '@calls[mem, PID, cuCtxSynchronize]: 9' '@calls[mem, PID, cuStreamSynchro
 at_least 8100 '@us[mem, PID, cuCtxSynchronize]'
 maps 6
 
+it "the manual has each of them, with its question"
+mandoc -T ascii -O width=1000 man/cudabt.8 | col -bx | tr -s ' ' '\n' | tr '\n' ' ' >"$tmp/manual"
+for f in scripts/bt/*.bt; do
+	question=$(sed -n '2,/?/s|^// ||p' "$f" | tr '\n' ' ' | sed 's/?.*/?/')
+	grep -qF "$(basename "$f") $question" "$tmp/manual" || no "$f: '$question'"
+done
+
 it "every program that comes with cudabt has been tested here, and says what its question is"
 for f in scripts/bt/*; do
 	case " $tested " in

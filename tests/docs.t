@@ -88,11 +88,12 @@ try_examples() {
 		*) no "'$line': status $rc" ;;
 		esac
 		# bpftrace may say that it cannot raise a limit, or, where tracefs is not mounted, that it
-		# cannot attach the old way before it attaches the new way; and the simulated driver, which is loaded
+		# cannot attach or detach the old way beside the new way; and the simulated driver, which is loaded
 		# late, is in none of the usual directories, where cudabt finds the real one in time
 		grep ': ' "$tmp/err" | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
-			-e '/tracing/uprobe_events): No such file' \
-			-e 'libcuda.so.1 was loaded after bpftrace' >"$tmp/said" &&
+			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
+			-e 'libcuda.so.1 was loaded after bpftrace' \
+			-e 'no file has a function of this probe' >"$tmp/said" &&
 			no "'$line' says: $(head -n 1 "$tmp/said")"
 		normal <"$tmp/out" | sed 's/^ //' >"$tmp/normal"
 		"$1" "$n" "$2" | normal >"$tmp/shown"

@@ -2,6 +2,7 @@
 /* Numbers and text from records, as columns and as JSON; histograms. */
 #include "../../common/out.c"	/* whose out_init() is for once */
 #include "fuzz.h"
+#include "hist.h"
 
 struct row {
 	unsigned long long uint, ptr, time, us, slots[HIST_SLOTS];

@@ -21,11 +21,34 @@ struct link_create {
 	__u32 cnt, multi_flags, pid, pad;
 };
 
+/* Of links at a time; a process of -c has some for each file.  The kernel takes tens of milliseconds
+ * to close one, and a perf event is one for each function. */
+#ifndef ATTACH_MAX
+#define ATTACH_MAX 65536
+#endif
+
+static int nlinks;	/* holders are threads */
+
 struct attachment {
 	int fds[2];		/* session and multi */
 	struct bpf_link **links;	/* perf */
 	int nlinks;
 };
+
+/* Room for one more? */
+static bool take_link(void)
+{
+	if (__atomic_add_fetch(&nlinks, 1, __ATOMIC_RELAXED) <= ATTACH_MAX)
+		return true;
+	__atomic_sub_fetch(&nlinks, 1, __ATOMIC_RELAXED);
+	errno = ATTACH_TOO_MANY;
+	return false;
+}
+
+static void give_link(void)
+{
+	__atomic_sub_fetch(&nlinks, 1, __ATOMIC_RELAXED);
+}
 
 static int link_multi(int prog, int type, const char *path, const __u64 *offsets,
 		      const __u64 *cookies, int n, int pid, bool ret)
@@ -37,6 +60,29 @@ static int link_multi(int prog, int type, const char *path, const __u64 *offsets
 	};
 
 	return syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+static int link_counted(int prog, int type, const char *path, const __u64 *offsets,
+			const __u64 *cookies, int n, int pid, bool ret)
+{
+	int fd = take_link() ? link_multi(prog, type, path, offsets, cookies, n, pid, ret) : -1;
+
+	if (fd < 0 && errno != ATTACH_TOO_MANY)
+		give_link();
+	return fd;
+}
+
+static struct bpf_link *perf_counted(struct bpf_program *p, int pid, const char *path,
+				     unsigned long long offset, const struct bpf_uprobe_opts *opts)
+{
+	struct bpf_link *link;
+
+	if (!take_link())
+		return NULL;
+	link = bpf_program__attach_uprobe_opts(p, pid, path, offset, opts);
+	if (!link)
+		give_link();
+	return link;
 }
 
 const char *attach_name(enum attach_kind kind)
@@ -187,8 +233,7 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 
 		if (!p || (i < n && !probes[i].returns))
 			continue;
-		a->links[a->nlinks] = bpf_program__attach_uprobe_opts(p, pid ? pid : -1, path,
-								     probes[i % n].offset, &opts);
+		a->links[a->nlinks] = perf_counted(p, pid ? pid : -1, path, probes[i % n].offset, &opts);
 		if (!a->links[a->nlinks])
 			return -errno;
 		a->nlinks++;
@@ -217,8 +262,8 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 		}
 		if (!p || !count)
 			continue;
-		a->fds[i % 2] = link_multi(bpf_program__fd(p), type, path, offsets, cookies, count, pid,
-					   i == 0);
+		a->fds[i % 2] = link_counted(bpf_program__fd(p), type, path, offsets, cookies, count, pid,
+					     i == 0);
 		if (a->fds[i % 2] < 0)
 			err = -errno;
 	}
@@ -259,13 +304,13 @@ struct attachment *attach_one(struct bpf_program *prog, enum attach_kind kind, i
 	a->fds[0] = a->fds[1] = -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (kind != ATTACH_PERF) {
-		a->fds[0] = link_multi(bpf_program__fd(prog), TRACE_UPROBE_MULTI, path, &at, &cookie, 1,
-				       pid, false);
+		a->fds[0] = link_counted(bpf_program__fd(prog), TRACE_UPROBE_MULTI, path, &at, &cookie, 1,
+					 pid, false);
 		if (a->fds[0] >= 0)
 			return a;
 	} else {
 		a->links = xcalloc(1, sizeof(*a->links));
-		a->links[0] = bpf_program__attach_uprobe(prog, false, pid, path, offset);
+		a->links[0] = perf_counted(prog, pid, path, offset, NULL);
 		a->nlinks = 1;
 		if (a->links[0])
 			return a;
@@ -281,10 +326,14 @@ void attach_remove(struct attachment *a)
 {
 	/* entries first: calls under way still return */
 	for (int i = 1; i >= 0; i--)
-		if (a->fds[i] >= 0)
+		if (a->fds[i] >= 0) {
 			close(a->fds[i]);
-	while (a->nlinks)
+			give_link();
+		}
+	while (a->nlinks) {
 		bpf_link__destroy(a->links[--a->nlinks]);
+		give_link();
+	}
 	free(a->links);
 	free(a);
 }

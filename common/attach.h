@@ -2,6 +2,7 @@
 /* Puts a tool's programs at places of a file, in the best way that the kernel has. */
 #ifndef ATTACH_H
 #define ATTACH_H
+#include <errno.h>
 #include <stdbool.h>
 
 struct bpf_object;
@@ -28,8 +29,11 @@ void attach_prepare(struct bpf_object *obj, enum attach_kind kind);
 
 struct attachment;
 
+/* The error of one link more than a tool may have at a time: it would never get rid of them. */
+#define ATTACH_TOO_MANY EUSERS
+
 /* Attaches at n places of the file behind fd, each with its id as cookie, in the process pid
- * or in every process (0).  NULL with errno set if the kernel refuses.  Stays until
+ * or in every process (0).  NULL with errno set if the kernel refuses, or ATTACH_TOO_MANY.  Stays until
  * attach_remove() or the end of this process, by whatever cause. */
 struct attachment *attach_file(struct bpf_object *obj, enum attach_kind kind, int fd, int pid,
 			       const struct elf_probe *probes, int n);

@@ -16,6 +16,7 @@ struct placed {
 };
 
 static struct placed *placed;
+static unsigned long refused;	/* files that would have been too many */
 
 struct attaching {
 	const struct target *t;
@@ -89,6 +90,13 @@ static int place_all(struct placed *p, const struct target *t)
 	return err ? err : place_apart(p, t);
 }
 
+static void too_many(const struct placed *p)
+{
+	if (!refused++)
+		warning(0, "too much is probed already: %s of process %ld is not, nor what more there is",
+			p->key.code->path, p->key.pid);
+}
+
 int code_attach(struct target *t, struct code *c, int pid)
 {
 	struct placed *p;
@@ -111,12 +119,15 @@ int code_attach(struct target *t, struct code *c, int pid)
 	} else {
 		err = place_all(p, t);
 	}
-	if (err) {
+	if (err == -ATTACH_TOO_MANY) {	/* not to be tried again */
+		remove_held(&p->held);
+		too_many(p);
+	} else if (err) {
 		remove_placed(p);
 		return err;
 	}
 	HASH_ADD(hh, placed, key, sizeof(p->key), p);
-	if (!c->counted && c->scan.n) {
+	if (!err && !c->counted && c->scan.n) {
 		c->counted = true;
 		t->nprobes += c->scan.n;
 		t->nfiles++;
@@ -133,7 +144,9 @@ bool code_apart(const struct target *t, bool in)
 		return false;
 	for (p = placed; p; p = p->hh.next) {
 		err = in ? place_apart(p, t) : 0;
-		if (err && err != -ESRCH)	/* not: it ended meanwhile */
+		if (err == -ATTACH_TOO_MANY)
+			too_many(p);
+		else if (err && err != -ESRCH)	/* not: it ended meanwhile */
 			warning(err, "cannot probe %s", p->key.code->path);
 		if (err || !in)
 			remove_held(&p->apart);
@@ -160,6 +173,9 @@ void code_detach(int pid)
 		HASH_DEL(placed, p);
 		remove_placed(p);
 	}
-	if (pid < 0)
-		holders_finish();
+	if (pid >= 0)
+		return;
+	holders_finish();
+	if (refused)
+		warning(0, "%lu times a file of a process was not probed: there were too many", refused);
 }

@@ -105,6 +105,20 @@ everywhere -l "$tmp/libcudart.so.13"
 "$storm" loads 503 3 "$tmp/libcudart.so.13" >"$tmp/did"
 all_printed 1509
 
+it "a tool never makes links without end: it says what it does not probe any more, and harms nobody"
+${CC:-cc} -std=gnu11 -O1 -iquote common -iquote bpf -iquote "$O" -DATTACH_MAX=13 "$O/cudamallocsnoop.o" \
+	common/attach.c "$O/libcommon.a" -lbpf -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+for kind in session multi perf; do
+	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 101 11 3 >$tmp/did"
+	status 0
+	equal "$(cat "$tmp/did")" 'calls 303 harmed 0'
+	says 'too much is probed already: '
+	equal "$(grep -c 'too much is probed already' "$tmp/err")" 1
+	refused=$(sed -n 's/.*: \([0-9]*\) times a file of a process was not probed: there were too many$/\1/p' "$tmp/err")
+	[ "${refused:-0}" -gt 0 ] || no "$kind: nothing is said to be refused"
+	[ "$(wc -l <"$tmp/out")" -lt 303 ] || no "$kind: nothing was refused"
+done
+
 # ---- What is in the memory of $pid, whatever the tools or bpf(2) say
 
 # places COMMAND: the addresses at which that tool's probes are to be, into $tmp/places

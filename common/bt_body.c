@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "bt_body.h"
-#include "bt_names.h"
+#include "bt_constant.h"
 #include "die.h"
 
 enum { MAX_DEPTH = 8 };	/* of errname(errname(... */
@@ -142,30 +142,6 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	return did;
 }
 
-static bool is_constant(const struct bt_token *t)
-{
-	return (t->len > 4 && !memcmp(t->s, "cuda", 4) && t->s[4] >= 'A' && t->s[4] <= 'Z') ||
-	       (t->len > 3 && !memcmp(t->s, "CU_", 3)) || (t->len > 5 && !memcmp(t->s, "CUDA_", 5));
-}
-
-static enum bt_outcome constant(struct walk *w, const struct bt_token *t)
-{
-	struct bt_near near = { .name = t->s, .len = t->len };
-	const struct cuda_enumerator *c;
-	char name[128];
-	long long value;
-
-	snprintf(name, sizeof(name), "%.*s", (int)t->len, t->s);
-	w->p = t->s + t->len;
-	if (t->len < sizeof(name) && cuda_enumerator_find(name, &value)) {
-		fprintf(w->out, "%lld", value);
-		return BT_DONE;
-	}
-	for (int i = 0; (c = cuda_enumerator(i)); i++)
-		bt_near_try(&near, c->name, strlen(c->name));
-	return outcome(bt_fail(w->e, t->s, "no enum of CUDA has '%s'%s", name, bt_near_text(&near)));
-}
-
 /* struct NAME is a type of the program's own, x.NAME a member. */
 static bool is_free(const struct walk *w, const struct bt_token *t)
 {
@@ -182,8 +158,10 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 
 	if (bt_is(t, "errname") || bt_is(t, "enumname"))
 		return name_of(w, t);
-	if (is_constant(t))
-		return constant(w, t);
+	if (bt_is_constant(t)) {
+		w->p = t->s + t->len;
+		return outcome(bt_constant(w->out, t, w->e));
+	}
 	if (proto && bt_is(t, "args"))
 		return argument(w, t, false);
 	if (proto && !ret && (bt_is(t, "retval") || bt_is(t, "duration")))

@@ -1,0 +1,74 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
+# Programs with very much of something: they are traced, in little time and memory.
+
+# bounded COMMAND...: a tool in the background, that may use 4 GB and 60 s
+bounded() { tool timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh "$@"; }
+stop_bounded() {
+	kill -INT "$(pgrep -P "$tracer")"
+	wait "$tracer"
+	rc=$?
+}
+
+for kind in session multi perf; do
+	it "--attach $kind: a program with 10,007 threads, each of which calls"
+	program "$bin/storm" threads 10007 3
+	bounded cudamallocsnoop --attach $kind --layer runtime -jp "$pid"
+	echo >&3
+	until_true grep -q 'calls 60042 harmed 0' "$tmp/ready"
+	exec 3>&-
+	wait "$pid"
+	stop_bounded
+	status 0
+	json 30021 '.func == "cudaMalloc"'
+	equal "$(jq .tid "$tmp/out" | sort -u | wc -l)" 10007
+	silent
+done
+
+it "a program with a million symbols, of which the right one is printed"
+{
+	echo '	.text'
+	awk 'BEGIN { for (i = 0; i < 1000003; i++) printf "\t.type f%d, @function\nf%d:\tnop\n", i, i }'
+	printf '\t.section .note.GNU-stack,"",@progbits\n'
+} >"$tmp/many.s"
+cat >"$tmp/few.c" <<'END'
+#include "cuda_api.h"
+int at_the_end(void)
+{
+	void *p;
+	int err = 0;
+
+	for (int i = 0; i < 13; i++)
+		err |= cudaMalloc(&p, 64);
+	return err;
+}
+int main(void)
+{
+	return at_the_end();
+}
+END
+${CC:-cc} -std=gnu11 -DSIM_OWN_HEADERS -iquote tests/workloads -g -fno-omit-frame-pointer "$tmp/few.c" "$tmp/many.s" \
+	"$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/many" || no "it cannot be built"
+# shellcheck disable=SC2016 # for the inner shell
+run timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "$tmp/many"
+status 0
+json 13 '.stack[0].sym == "at_the_end"'
+silent
+
+most=/proc/sys/vm/max_map_count
+was=$(cat $most)
+it "a program with a million mappings"
+if ! echo 1100000 2>/dev/null >$most; then
+	skip "vm.max_map_count cannot be set here"
+else
+	program "$bin/storm" maps 1000003 23
+	echo "$was" >$most
+	bounded cudamallocsnoop -jkp "$pid"
+	echo >&3
+	until_true grep -q 'calls 46 harmed 0' "$tmp/ready"
+	exec 3>&-
+	wait "$pid"
+	stop_bounded
+	status 0
+	json 23 '.func == "cudaMalloc"'
+	silent
+fi

@@ -8,8 +8,8 @@
 #include "die.h"
 #include "holders.h"
 
-/* A new thread is not worth it for less. */
-enum { MAX_HOLDERS = 64, EACH = 3 };
+/* A thread for each link, that they go at the same time, up to so many. */
+enum { MAX_HOLDERS = 64 };
 
 struct held {
 	struct holder *holder;
@@ -98,7 +98,7 @@ static struct holder *choose(void)
 	for (int i = 1; i < nholders; i++)
 		if (better(&holders[i], best))
 			best = &holders[i];
-	if ((best && !best->busy && best->n < EACH) || nholders == MAX_HOLDERS)
+	if ((best && !best->busy && !best->n) || nholders == MAX_HOLDERS)
 		return best;
 	new = &holders[nholders];
 	pthread_cond_init(&new->work, NULL);

@@ -34,16 +34,16 @@ everywhere
 "$storm" mixed 10007 4 3 >"$tmp/did"
 all_printed 30021
 
+it "-c: five hundred processes at once, with and without exec"
+run cudamallocsnoop -jc "$storm mixed 503 503 7 >$tmp/did"
+status 0
+adds_up 3521
+
 for kind in session multi; do
 	it "--attach $kind: five hundred processes at once, with and without exec"
 	everywhere --attach $kind
 	"$storm" mixed 503 503 7 >"$tmp/did"
 	all_printed 3521
-
-	it "--attach $kind -c: five hundred processes at once, with and without exec"
-	run cudamallocsnoop --attach $kind -jc "$storm mixed 503 503 7 >$tmp/did"
-	status 0
-	adds_up 3521
 
 	it "--attach $kind: vfork, and exec in place"
 	everywhere --attach $kind

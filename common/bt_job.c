@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "bt_files.h"
 #include "bt_job.h"
+#include "bt_output.h"
 #include "bt_run.h"
 #include "bt_translate.h"
 #include "clock.h"
@@ -146,6 +147,7 @@ void bt_job_start(struct target *t)
 	bt_run_start(script.out, script.out_len, script.nprobes, t->json);
 	while (!bt_run_ended() && !bt_run_waits()) {
 		nanosleep(&pause, NULL);
+		bt_output_copy();
 		if (clock_ns() > end)
 			die(0, "bpftrace has not placed its probes for a minute");
 	}

@@ -10,10 +10,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "bt_output.h"
 #include "bt_run.h"
 #include "die.h"
+#include "out.h"
 
-enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000 };
+enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
 
 static pid_t child;
 static int status;
@@ -44,7 +46,7 @@ static void more_probes(const char *limit, int probes)
 	setenv(limit, number, 0);
 }
 
-static _Noreturn void run(int script, int probes, bool json, pid_t parent)
+static _Noreturn void run(int script, int output, int probes, bool json, pid_t parent)
 {
 	const char *format = json ? "json" : "text";
 
@@ -59,7 +61,7 @@ static _Noreturn void run(int script, int probes, bool json, pid_t parent)
 		more_probes("BPFTRACE_MAX_PROBES", probes);
 		more_probes("BPFTRACE_MAX_BPF_PROGS", probes);
 	}
-	if (dup2(script, 0) == 0)
+	if (dup2(script, 0) == 0 && dup2(output, 1) == 1)
 		execlp("bpftrace", "bpftrace", "-q", "-f", format, "-", (char *)NULL);
 	warning(errno, "cannot run bpftrace");
 	_exit(EXIT_FAILURE);
@@ -68,7 +70,7 @@ static _Noreturn void run(int script, int probes, bool json, pid_t parent)
 void bt_run_start(const char *script, size_t len, int probes, bool json)
 {
 	pid_t parent = getpid();
-	int fd = memfd_create("script", MFD_CLOEXEC);
+	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(json);
 
 	if (fd < 0 || write(fd, script, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
 		die(errno, "cannot hand the script over");
@@ -77,8 +79,9 @@ void bt_run_start(const char *script, size_t len, int probes, bool json)
 	if (child < 0)
 		die(errno, "cannot fork");
 	if (!child)
-		run(fd, probes, json, parent);
+		run(fd, output, probes, json, parent);
 	close(fd);
+	close(output);
 }
 
 bool bt_run_started(void)
@@ -117,9 +120,21 @@ static bool seen_waiting(int ms, int limit_ms)
 
 	for (int t = 0; waited < ms && t < limit_ms && !bt_run_ended(); t += PAUSE_MS) {
 		nanosleep(&pause, NULL);
+		bt_output_copy();
+		if (out_is_held_up() && t > HELD_UP_MS)
+			break;
 		waited = bt_run_waits() ? waited + PAUSE_MS : 0;
 	}
 	return waited >= ms;
+}
+
+/* Nobody takes what it prints, and it waits to print more: it is not waited for. */
+static void give_up(void)
+{
+	if (!out_is_held_up())
+		return;
+	kill(child, SIGKILL);
+	warning(0, "nobody reads the output: what bpftrace printed last is left out");
 }
 
 /* bpftrace 0.17 drops what it has not read yet when it is asked to end.  It looks at that only when
@@ -131,8 +146,9 @@ int bt_run_finish(void)
 	while (!bt_run_ended()) {
 		kill(child, SIGINT);
 		while (!bt_run_ended() && !seen_waiting(MISSED_MS, BACKLOG_MS))
-			;
+			give_up();
 	}
+	bt_output_finish();
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	return WTERMSIG(status) == SIGPIPE ? 0 : 128 + WTERMSIG(status);

@@ -11,8 +11,8 @@ enum { BT_RUN_PROBES = 512 };
 /* Exits 1, saying how to get it, if there is no bpftrace. */
 void bt_run_find(void);
 
-/* Starts it on a script, for so many probes, printing JSON or text on standard output.  It ends
- * if the tool does. */
+/* Starts it on a script, for so many probes, printing JSON or text, which bt_output.h passes on.  It
+ * ends if the tool does. */
 void bt_run_start(const char *script, size_t len, int probes, bool json);
 
 /* Was it started?  Has it ended? */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdbool.h>
 #include "escape.h"
 
 /* The length of the UTF-8 sequence at s and its code point; 0 if it is not one
@@ -94,4 +93,29 @@ void escape_json(FILE *f, const char *text)
 		}
 	}
 	putc_unlocked('"', f);
+}
+
+void escape_lines(FILE *f, const char *text, size_t size, bool json)
+{
+	const unsigned char *s = (const void *)text, *end = s + size;
+	unsigned point;
+	int len;
+
+	for (; s < end; s += len) {
+		len = plain(s);
+		if (!len)
+			len = utf8(s, &point);
+		else
+			point = ' ';
+		if (len && (!is_control(point) || point == '\n' || point == '\t')) {
+			fwrite_unlocked(s, 1, len, f);
+		} else if (json) {
+			fprintf(f, "\\u%04x", len ? point : 0xfffd);
+			len = len ? len : 1;
+		} else {
+			len = len ? len : 1;
+			for (int i = 0; i < len; i++)
+				fprintf(f, "\\x%02x", s[i]);
+		}
+	}
 }

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # the words'
 # cudabt with programs and names of files that nobody means well, and with a bpftrace that fails.
 
 # program_ TEXT: a file of what printf makes of it
@@ -140,6 +140,37 @@ fails 1 'there is no bpftrace: install it' env "PATH=$O" cudabt -e 'cuda:cudaMal
 run env "PATH=$O" cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
 status 0
 lines 1 "^uprobe:.*$lib/libcudart.so.13\"?:cudaMalloc"
+
+it "what a traced program calls itself does nothing to a terminal, and leaves JSON whole"
+COMM=$(printf '\033[31m\t\302\2332"')
+export COMM
+for j in '' -j; do
+	# shellcheck disable=SC2016,SC2086 # its shell's; an option or none
+	run cudabt -q $j -e 'cuda:cudaMalloc { printf("<%s>\n", comm); @[comm] = count(); }' \
+		-c "$bin/mem rename \"\$COMM\" malloc 13 64"
+	status 0
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$tmp/out" || no "$j: control characters"
+	[ -n "$j" ] || lines 13 '^<\\x1b\[31m	\\xc2\\x9b2">$'
+	[ -n "$j" ] || lines 1 '^@\[.*\]: 13$'
+	[ -z "$j" ] || json 13 '.type == "printf"'
+done
+
+it "output that nobody reads: a signal ends bpftrace, a second one the tool, which says what it left out"
+mkfifo "$tmp/unread"
+exec 7<>"$tmp/unread"
+cudabt -q -e 'cuda:cudaMalloc { printf("%s %s %s %s %s %s %s\n", comm, comm, comm, comm, comm, comm, comm); }' \
+	-c "$bin/mem malloc 100003 64; echo over >$tmp/over; sleep 1000" >"$tmp/unread" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+until_true grep -q over "$tmp/over"
+kill -TERM "$tracer"
+until_true grep -q 'nobody reads the output' "$tmp/err"
+again() {
+	! kill -TERM "$tracer" || ps -o stat= -p "$tracer" | grep -q Z
+}
+until_true again
+wait "$tracer"
+exec 7<&-
+says 'are left out'
 
 # failing_bpftrace STATUS COMMAND: with a bpftrace that ends by COMMAND, it has that status, and the command
 # is ended

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include "bt_job.h"
+#include "bt_output.h"
 #include "bt_run.h"
 #include "die.h"
 #include "events.h"
@@ -21,6 +22,7 @@ static const struct usage usage = {
 static bool goes_on(void *ctx)
 {
 	(void)ctx;
+	bt_output_copy();
 	return !bt_run_ended();
 }
 

@@ -43,6 +43,17 @@ static void as_json(const char *s)
 	json_decref(value);
 }
 
+static void as_lines(const char *s, size_t size)
+{
+	capture(false);
+	escape_lines(stdout, s, size, false);
+	CHECK(printable(captured(), true) >= 0);
+	CHECK(!plain(s) || size != strlen(s) || !strcmp(captured(), s));
+	capture(false);
+	escape_lines(stdout, s, size, true);
+	CHECK(printable(captured(), true) >= 0);
+}
+
 static void as_folded(const char *s, char *text)
 {
 	capture(false);
@@ -65,8 +76,11 @@ static void as_message(const char *s, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *s = strndup((const char *)data, size), *text = as_text(s);
+	char *all = calloc(1, size + 1), *s = strndup((const char *)data, size), *text = as_text(s);
 
+	memcpy(all, data, size);
+	as_lines(all, size);
+	free(all);
 	as_json(s);
 	as_message(s, text);
 	as_folded(s, text);

@@ -12,7 +12,7 @@ import time
 
 from lib import KINDS, QUICK, Caller, Tracer, spread
 
-ROUNDS = 2 if QUICK else 40
+ROUNDS = 2 if QUICK else 30
 SLICE_MS = 5 if QUICK else 20
 SETTLE_S = .2 if QUICK else 4		# after the first calls: cudalaunchtop's probes of the runtime go
 DISTURBED = 3		# times the usual cost of a call that is not traced

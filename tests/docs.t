@@ -262,3 +262,15 @@ while read -r f; do
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$f" || no "$f: control characters"
 	[ "$PWD" = / ] || ! grep -qF "$PWD/" "$f" || no "$f: $PWD"
 done <"$tmp/files"
+
+it "docs/reliability.md names tests that there are"
+# shellcheck disable=SC2016 # no command
+grep -oE '`[a-z-]+\.t`( "[^"]+",?)+' docs/reliability.md >"$tmp/named"
+[ "$(wc -l <"$tmp/named")" -gt 20 ] || no "few"
+while read -r file titles; do
+	file=$(echo "$file" | tr -d '`')
+	echo "$titles" | grep -oE '"[^"]+"' | tr -d '"' | while read -r title; do
+		grep -qF "$title" "tests/$file" || echo "$file: $title"
+	done
+done <"$tmp/named" >"$tmp/out"
+lines 0 ''

@@ -6,15 +6,14 @@
 #include "clock.h"
 #include "cudasynclatency.h"
 #include "cuda_fn.h"
-#include "array.h"
 #include "die.h"
-#include "escape.h"
 #include "events.h"
 #include "groups.h"
 #include "hist.h"
 #include "out.h"
 #include "syms.h"
 #include "target.h"
+#include "wait_threads.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {
@@ -55,32 +54,8 @@ static struct field fields[] = {	/* the text is show()'s */
 	{ 0 }
 };
 
-struct thread_row {
-	unsigned long long time, count, total;
-	int pid, tid;
-	char *comm;
-	double share;
-};
-
-#define AT_THREAD(f) offsetof(struct thread_row, f)
-static const struct field of_thread[] = {
-	{ "time", NULL, 0, OUT_TIME, AT_THREAD(time) },
-	{ "pid", NULL, 0, OUT_INT, AT_THREAD(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT_THREAD(tid) },
-	{ "comm", NULL, 0, OUT_STR, AT_THREAD(comm) },
-	{ "waits", NULL, 0, OUT_UINT, AT_THREAD(count) },
-	{ "waited_ns", NULL, 0, OUT_UINT, AT_THREAD(total) },
-	{ "share", NULL, 0, OUT_REAL, AT_THREAD(share) },
-	{ 0 }
-};
-
-enum { THREADS_SHOWN = 10 };
-
 static struct {
 	bool implicit, launches, pids, stacks, off_cpu;
-	unsigned long long since;	/* of this report */
-	struct thread_row *threads;
-	size_t nthreads;
 	struct cudasynclatency_bpf *skel;
 } waits;
 
@@ -121,71 +96,6 @@ static void report_groups(unsigned long long now)
 	free(list);
 }
 
-static void take_thread(const void *key, const void *value)
-{
-	const struct tally_thread_key *k = key;
-	const struct tally_thread *t = value;
-
-	waits.threads = xrealloc(waits.threads, waits.nthreads + 1, sizeof(*waits.threads));
-	waits.threads[waits.nthreads++] = (struct thread_row){
-		.count = t->count, .total = t->ns, .pid = k->pid, .tid = k->tid,
-		.comm = xstrdup(t->comm),
-	};
-}
-
-/* Those in the array; the others are in the map. */
-static void take_threads(unsigned int epoch)
-{
-	static struct waiting_quick *all;
-	struct waiting_quick *w;
-
-	if (!all)
-		all = array_elements(waits.skel->maps.waiting_quick);
-	w = all + (epoch & 1) * WAITING_QUICK;
-	for (int i = 0; i < WAITING_QUICK && w[i].key.pid; i++) {
-		if (w[i].thread.count)
-			take_thread(&w[i].key, &w[i].thread);
-		memset(&w[i], 0, sizeof(w[i]));
-	}
-	waits.skel->bss->waiting_used[epoch & 1] = 0;
-	groups_drain(waits.skel->maps.waiting, epoch, take_thread);
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct thread_row *p = a, *q = b;
-
-	return p->total == q->total ? p->tid - q->tid : p->total < q->total ? 1 : -1;
-}
-
-static void report_threads(unsigned long long now)
-{
-	double time = now - waits.since;
-
-	if (waits.nthreads)
-		qsort(waits.threads, waits.nthreads, sizeof(*waits.threads), longest_first);
-	for (size_t i = 0; i < waits.nthreads; i++) {
-		struct thread_row *r = &waits.threads[i];
-
-		r->time = now;
-		r->share = r->total / time;
-		if (out_is_json()) {
-			out_row(of_thread, r);
-		} else if (i < THREADS_SHOWN) {
-			printf("thread %d of pid %d (", r->tid, r->pid);
-			escape_text(stdout, r->comm);
-			printf(") waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count,
-			       r->count == 1 ? "" : "s", 100 * r->share, out_ns(time));
-		}
-		free(r->comm);
-	}
-	if (waits.nthreads > THREADS_SHOWN && !out_is_json())
-		printf("... and %zu more threads\n", waits.nthreads - THREADS_SHOWN);
-	if (!out_is_json())
-		putchar('\n');
-	waits.nthreads = 0;
-}
-
 static void report(void *ctx)
 {
 	unsigned int epoch = groups_flip(&waits.skel->bss->tally_epoch);
@@ -193,13 +103,12 @@ static void report(void *ctx)
 
 	(void)ctx;
 	groups_collect(waits.skel->maps.tallies, epoch);
-	take_threads(epoch);
+	wait_threads_collect(epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
 	report_groups(now);
-	report_threads(now);
+	wait_threads_report(now);
 	groups_clear();
-	waits.since = now;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -254,7 +163,8 @@ int main(int argc, char **argv)
 	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
 		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
 
-	waits.since = clock_ns();
+	wait_threads_init(waits.skel->maps.waiting_quick, waits.skel->maps.waiting,
+			  waits.skel->bss->waiting_used);
 	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
 	events.lost = waits.skel->bss->lost;
 	status = events_run(&target, &events);

@@ -65,13 +65,19 @@ static __always_inline void tell(enum watch_what what, unsigned int pid, bool st
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-SEC("raw_tp/sched_process_exec")
-int watch_exec(void *ctx)
+/* Nobody else is ever stopped. */
+static __always_inline void tell_mapped(void)
 {
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
 	if (bpf_map_lookup_elem(&watched, &pid))
 		tell(WATCH_MAPPED, pid, true);
+}
+
+SEC("raw_tp/sched_process_exec")
+int watch_exec(void *ctx)
+{
+	tell_mapped();
 	return 0;
 }
 
@@ -80,7 +86,7 @@ int watch_exec(void *ctx)
 SEC("uprobe")
 int watch_loaded(struct pt_regs *ctx)
 {
-	tell(WATCH_MAPPED, bpf_get_current_pid_tgid() >> 32, true);
+	tell_mapped();
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "bt_output.h"
 #include "die.h"
@@ -69,7 +70,11 @@ void bt_output_copy(void)
 
 void bt_output_finish(void)
 {
+	int left = 0;
+
 	bt_output_copy();
+	if (from >= 0 && !ioctl(from, FIONREAD, &left) && left)
+		warning(0, "nobody reads the output: what bpftrace printed last is left out");
 	print(nkept);
 	out_flush();
 }

@@ -12,7 +12,7 @@ int bt_output_open(bool json);
  * more, it stays in the pipe. */
 void bt_output_copy(void);
 
-/* The same when bpftrace has ended: all that is left. */
+/* The same when bpftrace has ended: all that is left.  If nobody takes it, says so. */
 void bt_output_finish(void);
 
 #endif

@@ -131,10 +131,9 @@ static bool seen_waiting(int ms, int limit_ms)
 /* Nobody takes what it prints, and it waits to print more: it is not waited for. */
 static void give_up(void)
 {
-	if (!out_is_held_up())
+	if (bt_run_ended() || !out_is_held_up())	/* its number may be another's by now */
 		return;
 	kill(child, SIGKILL);
-	warning(0, "nobody reads the output: what bpftrace printed last is left out");
 }
 
 /* bpftrace 0.17 drops what it has not read yet when it is asked to end.  It looks at that only when

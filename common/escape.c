@@ -41,6 +41,16 @@ static size_t plain(const unsigned char *s)
 	return n;
 }
 
+/* Each byte as \xNN: how many columns that takes. */
+static int hex(FILE *f, const unsigned char *s, int len)
+{
+	int columns = 0;
+
+	for (int i = 0; i < len; i++)
+		columns += fprintf(f, "\\x%02x", s[i]);
+	return columns;
+}
+
 int escape_text(FILE *f, const char *text)
 {
 	const unsigned char *s = (const void *)text;
@@ -61,8 +71,7 @@ int escape_text(FILE *f, const char *text)
 			continue;
 		}
 		len = len ? len : 1;
-		for (int i = 0; i < len; i++)
-			columns += fprintf(f, "\\x%02x", s[i]);
+		columns += hex(f, s, len);
 	}
 	return columns;
 }
@@ -103,19 +112,21 @@ void escape_lines(FILE *f, const char *text, size_t size, bool json)
 
 	for (; s < end; s += len) {
 		len = plain(s);
-		if (!len)
-			len = utf8(s, &point);
-		else
-			point = ' ';
-		if (len && (!is_control(point) || point == '\n' || point == '\t')) {
+		if (len) {
 			fwrite_unlocked(s, 1, len, f);
-		} else if (json) {
-			fprintf(f, "\\u%04x", len ? point : 0xfffd);
-			len = len ? len : 1;
-		} else {
-			len = len ? len : 1;
-			for (int i = 0; i < len; i++)
-				fprintf(f, "\\x%02x", s[i]);
+			continue;
 		}
+		len = utf8(s, &point);
+		if (!len) {
+			point = 0xfffd;
+			len = 1;
+		} else if (!is_control(point) || point == '\n' || point == '\t') {
+			fwrite_unlocked(s, 1, len, f);
+			continue;
+		}
+		if (json)
+			fprintf(f, "\\u%04x", point);
+		else
+			hex(f, s, len);
 	}
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "bt_files.h"
 #include "die.h"
+#include "path_uid.h"
 
 bool bt_files_add(struct bt_files *f, struct code *c, int pid)
 {
@@ -37,18 +38,32 @@ static bool names(const char *path, int fd)
 	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
 }
 
-/* NULL if there is no name that stays good */
-static char *name_of(const struct code *c, int pid, bool to_stay)
+/* bpftrace and the kernel open a name some sixteen times: its directory's owner could exchange the file
+ * in between.  A descriptor stays what it is.  By way of root/, as newer versions of bpftrace resolve
+ * the links of other names first, and so would have the file's own name again. */
+static char *descriptor(const struct code *c)
+{
+	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), code_fd(c));
+}
+
+/* NULL if there is none */
+static char *name_to_stay(const struct code *c, int pid)
 {
 	char *path;
+	uid_t uid;
 
-	if (names(c->path, code_fd(c)))
+	if (names(c->path, code_fd(c))) {
+		if (path_uid(c->path, &uid))
+			warning(0, "user %u can replace %s: as root, run the script only if you trust that user "
+				   "(cudabt without --emit is safe)", uid, c->path);
 		return xstrdup(c->path);
-	if (!to_stay)
-		return xprintf("/proc/%d/fd/%d", getpid(), code_fd(c));
+	}
 	path = xprintf("/proc/%d/root%s", pid, c->path);
-	if (pid && names(path, code_fd(c)))
+	if (pid && names(path, code_fd(c))) {
+		warning(0, "%s can be another file once process %d has ended, or by that process's doing: as "
+			   "root, run the script only if you trust it", path, pid);
 		return path;
+	}
 	free(path);
 	warning(0, "%s is left out: a script cannot name it", c->path);
 	return NULL;
@@ -64,7 +79,7 @@ struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
 
 		for (int k = 0; k < scan->n; k++)
 			ids[k] = scan->probes[k].id;
-		to->path = name_of(f->codes[i], f->pids[i], to_stay);
+		to->path = to_stay ? name_to_stay(f->codes[i], f->pids[i]) : descriptor(f->codes[i]);
 		to->ids = ids;
 		to->n = scan->n;
 		to += to->path != NULL;

@@ -13,10 +13,11 @@ struct bt_files {
 /* False if it was there already. */
 bool bt_files_add(struct bt_files *f, struct code *c, int pid);
 
-/* What the script is told of them, *n of them.  One that cannot be opened by its name (it was
- * deleted or replaced, or is in a container), or whose name cannot be written in a script, gets
- * the name of our own descriptor; if the script is to stay, it is left out with a message.  The
- * caller's; what it points to stays. */
+/* What the script is told of them, *n of them.  A script that is run gets each file by our own
+ * descriptor, which stays open: a name could come to mean another file.  One that is to stay gets
+ * names; a file without a name that means it (it was deleted or replaced), or whose name cannot be
+ * written in a script, is left out with a message, and a name that a user who is not root can change
+ * has a warning.  The caller's; what it points to stays. */
 struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n);
 
 #endif

@@ -135,6 +135,51 @@ go
 wait "$tracer"
 lines 1 '^@: 13$'
 
+it "a name that its owner gives to another file while bpftrace starts does not move the probes there"
+mkdir -p "$tmp/mine/lib" "$tmp/roots/lib" "$tmp/path"
+for dir in mine roots; do
+	mkdir -p "$tmp/$dir/bin"
+	cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/$dir/lib/"
+	cp "$bin/mem" "$tmp/$dir/bin/"
+done
+cat >"$tmp/path/bpftrace" <<END
+#!/bin/sh
+mv '$tmp/mine/lib/libcudart.so.13' '$tmp/mine/lib/kept'
+ln -s '$tmp/roots/lib/libcudart.so.13' '$tmp/mine/lib/libcudart.so.13'
+exec '$(command -v bpftrace)' "\$@"
+END
+chmod +x "$tmp/path/bpftrace"
+program "$tmp/mine/bin/mem" wait malloc 13 4099
+tool env "PATH=$tmp/path:$PATH" cudabt -l "$tmp/mine/lib/libcudart.so.13" \
+	-e 'cuda:cudaMalloc { @[args.size] = count(); }'
+[ -L "$tmp/mine/lib/libcudart.so.13" ] || no "the name was not exchanged"
+"$tmp/roots/bin/mem" malloc 7 8209
+go
+stop
+lines 1 '^@\[4099\]: 13$'
+lines 0 8209
+
+it "--emit says whose names it has to trust"
+cp -r "$tmp/roots" "$tmp/theirs"
+emit_theirs() { run cudabt --emit -l "$1" -e 'cuda:cudaMalloc { @ = count(); }'; }
+emit_theirs "$tmp/theirs/lib/libcudart.so.13"
+silent
+chown 65534 "$tmp/theirs/lib"
+emit_theirs "$tmp/theirs/lib/libcudart.so.13"
+says "user 65534 can replace $tmp/theirs/lib/libcudart.so.13"
+chown 0 "$tmp/theirs/lib"
+chmod 777 "$tmp/theirs"
+emit_theirs "$tmp/theirs/lib/libcudart.so.13"
+says "user 65534 can replace"
+chmod 755 "$tmp/theirs"
+mkdir "$tmp/links"
+ln -s "$tmp/theirs/lib" "$tmp/links/lib"
+emit_theirs "$tmp/links/lib/libcudart.so.13"
+silent
+chown -h 65534 "$tmp/links/lib"
+emit_theirs "$tmp/links/lib/libcudart.so.13"
+says "user 65534 can replace"
+
 it "without bpftrace it says what to install, and --emit works"
 fails 1 'there is no bpftrace: install it' env "PATH=$O" cudabt -e 'cuda:cudaMalloc { }'
 run env "PATH=$O" cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'

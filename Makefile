@@ -5,7 +5,7 @@
 # make install    PREFIX=/usr/local DESTDIR=
 # make check-api  the API table against NVIDIA's headers and libraries
 # make sanitize   the tools' tests with ASan and UBSan     (as root)
-# make bench    what a traced call costs; bench/results.md   (as root)
+# make bench    what a traced call costs; tests/bench/results.md   (as root)
 # make check-kernels  the tools on Debian's kernels, old and new, under qemu
 # make V=1        show the commands                make O=DIR  build in DIR
 O       ?= build
@@ -16,32 +16,33 @@ BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
-INC     := -iquote common -iquote bpf -iquote $(O)
+INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools that draw
 LIBS    := -lbpf -lelf -lz -liberty -pthread -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
-COMMON  := $(patsubst common/%.c,$(O)/%.o,$(wildcard common/*.c))
+# what serves several tools, and what is one tool's own
+COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
+own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 TESTS   := $(wildcard tests/*.t)
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def
 
 all: $(TOOLS:%=$(O)/%)
 
-$(O)/%: $(O)/%.o $(O)/libcommon.a
+.SECONDEXPANSION:
+$(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  LINK  $*"
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(O)/%.o: tools/%.c $(DEFS)
+$(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
+	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
-$(O)/%.o: common/%.c $(DEFS)
-	@echo "  CC    $<"
-	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
-
-# what has probes of its own
-$(patsubst bpf/%.bpf.c,$(O)/%.o,$(wildcard bpf/*.bpf.c)): $(O)/%.o: $(O)/%.skel.h
+# what has probes of its own: the file of the same name in tools or in a room of common
+$(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
+	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
 
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -52,10 +53,10 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
-	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 $(INC) \
-		-idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
+		-iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
-$(O)/cuda_%.def: common/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
+$(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
 
 $(O):
@@ -63,7 +64,7 @@ $(O):
 
 include tests/rules.mk
 include tests/fuzz/rules.mk
-include bench/rules.mk
+include tests/bench/rules.mk
 
 setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
 	@scripts/setup $*
@@ -85,7 +86,7 @@ check-kernels: setup-kernels
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
-	@O=$(abspath $(O)) bench/run
+	@O=$(abspath $(O)) tests/bench/run
 
 bench-built: all tests-built $(BENCH_FILES)
 
@@ -108,7 +109,7 @@ static: $(TOOLS:%=$(O)/static/%)
 
 # libelf's archive wants zlib's and, where it is newer, zstd's; nothing is loaded at run time
 ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
-$(O)/static/%: $(O)/%.o $(O)/libcommon.a
+$(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -static -s $(LDFLAGS) $^ $(LIBS) $(ZSTD) -o $@
@@ -139,7 +140,7 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(wildcard $(O)/*.d)
+-include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
 .PHONY: all bench bench-built setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -19,7 +19,7 @@
  * driver's is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "cudalaunchtop.h"
+#include "abi/cudalaunchtop.h"
 
 struct call_data {};
 
@@ -46,10 +46,10 @@ struct thread_data {
 	__u64 stack[LAUNCH_FRAMES + 1];	/* follows event in its record */
 };
 
-#include "cuda.bpf.h"
-#include "launch.bpf.h"
-#include "launch_names.bpf.h"
-#include "launch_counts.bpf.h"
+#include "lib/cuda.bpf.h"
+#include "lib/launch.bpf.h"
+#include "lib/launch_names.bpf.h"
+#include "lib/launch_counts.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;

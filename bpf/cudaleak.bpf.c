@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "memory.bpf.h"
+#include "lib/memory.bpf.h"

@@ -2,10 +2,10 @@
 /* Copies by direction. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "bytes.h"
-#include "cuda_api.h"
-#include "cudamemcpysize.h"
-#include "tally.h"
+#include "abi/bytes.h"
+#include "api/cuda_api.h"
+#include "abi/cudamemcpysize.h"
+#include "abi/aggregate.h"
 
 struct call_data { struct bytes bytes; };	/* with the direction COPY_SET, too */
 
@@ -15,9 +15,9 @@ struct pt_regs;
 struct thread;
 static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 #define CUDA_NESTED copy_nested
-#include "cuda.bpf.h"
-#include "bytes.bpf.h"
-#include "tally.bpf.h"
+#include "lib/cuda.bpf.h"
+#include "lib/bytes.bpf.h"
+#include "lib/aggregate.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */

@@ -2,9 +2,9 @@
 /* How long threads wait for the GPU, and how much of it they are off the CPU. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "cuda_api.h"
-#include "cudasynclatency.h"
-#include "tally.h"
+#include "api/cuda_api.h"
+#include "abi/cudasynclatency.h"
+#include "abi/aggregate.h"
 
 struct call_data { char none; };
 
@@ -16,8 +16,8 @@ struct thread_data {
 	__u32 waiting_at, waiting_epoch;	/* its element of waiting_quick; the epoch + 1 */
 };
 
-#include "cuda.bpf.h"
-#include "tally.bpf.h"
+#include "lib/cuda.bpf.h"
+#include "lib/aggregate.bpf.h"
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;

@@ -6,7 +6,7 @@
  * record of its own, unless nested ones are asked for. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "cudatrace.h"
+#include "abi/cudatrace.h"
 
 struct call_data {};
 
@@ -33,11 +33,11 @@ struct thread_data {
 	struct frame frames[FRAMES];
 };
 
-#include "cuda.bpf.h"
-#include "processes.bpf.h"
+#include "lib/cuda.bpf.h"
+#include "lib/processes.bpf.h"
 /* a program may make 100,000 calls in a fifth of a second, faster than they are printed */
 #define RECORDS_BYTES (16 * 1024 * 1024)
-#include "records.bpf.h"
+#include "lib/records.bpf.h"
 
 /* A record in the making. */
 struct draft {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # For new-tool: fills a template.  Reads, in this order, the output of gen_api.awk,
-# templates/classes.tbl, templates/arguments.tbl, and the template; name, kind and want (the
+# scripts/templates/classes.tbl, scripts/templates/arguments.tbl, and the template; name, kind and want (the
 # classes) are set.  In a template
 #   @WORD@          stands for its value, see value[] below
 #   @word|LINE      is LINE if the tool has it: its kind, a role of its functions' arguments, bytes
@@ -102,7 +102,7 @@ function ready(   i, f) {
 	done = 1
 	nwant = split(want, wants, " ")
 	for (i = 1; i <= nwant; i++) {
-		if (!(wants[i] in nouns)) fail("templates/classes.tbl has no row for the class " wants[i])
+		if (!(wants[i] in nouns)) fail("scripts/templates/classes.tbl has no row for the class " wants[i])
 		noun[i] = nouns[wants[i]]
 		mask[i] = "1 << CUDA_" toupper(wants[i])
 	}

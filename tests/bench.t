@@ -17,8 +17,8 @@ status 0
 ! grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" || no "a warning"
 
 it "make bench: what a call costs, for each tool, place and attach kind that is asked for"
-cp bench/results.md "$tmp/results" 2>/dev/null || : >"$tmp/results"
-BENCH=quick run bench/run cost
+cp tests/bench/results.md "$tmp/results" 2>/dev/null || : >"$tmp/results"
+BENCH=quick run tests/bench/run cost
 status 0
 silent
 table 'What a call costs' 10
@@ -26,7 +26,7 @@ table 'What was to be reached' 9
 ! grep -q nan "$tmp/out" || no "something was not measured"
 
 it "make bench: what is paid once, and much at a time"
-BENCH=quick run bench/run scale
+BENCH=quick run tests/bench/run scale
 status 0
 silent
 table 'To attach and to detach' 2
@@ -36,6 +36,6 @@ table 'Instructions' 5
 lines 1 '^1,024 live allocations of 1,024 \(0 records lost\)'
 lines 1 '^100 kernels by name'
 
-it "a part alone, or a quick look, leaves bench/results.md as it is"
-[ ! -e bench/results.md ] || cmp -s bench/results.md "$tmp/results" || no "it is another"
-fails 1 'bench: time: expected cost or scale' bench/run time
+it "a part alone, or a quick look, leaves tests/bench/results.md as it is"
+[ ! -e tests/bench/results.md ] || cmp -s tests/bench/results.md "$tmp/results" || no "it is another"
+fails 1 'bench: time: expected cost or scale' tests/bench/run time

@@ -3,7 +3,7 @@
 # did not: each of these mistakes is found, in its line.
 
 CUDA=${CUDA:-/usr/local/cuda}
-table=common/cuda_api.tbl
+table=common/api/cuda_api.tbl
 
 it "the table agrees with NVIDIA's headers and libraries"
 if [ ! -e "$CUDA/include/cuda.h" ]; then
@@ -67,13 +67,13 @@ it "an error code that the table lacks is found, and generating the codes again 
 if [ ! -e "$CUDA/include/cuda.h" ]; then
 	skip "there is no CUDA in $CUDA"
 else
-	sed '/InsufficientDriver/d' common/cuda_protos.tbl >"$tmp/wrong.tbl"
+	sed '/InsufficientDriver/d' common/api/cuda_protos.tbl >"$tmp/wrong.tbl"
 	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.tbl"
 	status 1
 	says "wrong.tbl: not what the headers say: run scripts/gen-protos"
 	says "> value cudaError 35 cudaErrorInsufficientDriver"
 	run env CUDA="$CUDA" scripts/gen-protos
-	cmp -s "$tmp/out" common/cuda_protos.tbl || no "another common/cuda_protos.tbl comes out"
+	cmp -s "$tmp/out" common/api/cuda_protos.tbl || no "another common/api/cuda_protos.tbl comes out"
 fi
 
 it "without CUDA it says that it checked nothing"

@@ -106,8 +106,8 @@ everywhere -l "$tmp/libcudart.so.13"
 all_printed 1509
 
 it "a tool never makes links without end: it says what it does not probe any more, and harms nobody"
-${CC:-cc} -std=gnu11 -O1 -iquote common -iquote bpf -iquote "$O" -DATTACH_MAX=13 "$O/cudamallocsnoop.o" \
-	common/attach.c "$O/libcommon.a" -lbpf -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" -DATTACH_MAX=13 "$O/tools/cudamallocsnoop.o" \
+	common/probe/attach.c "$O/libcommon.a" -lbpf -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
 for kind in session multi perf; do
 	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 101 11 3 >$tmp/did"
 	status 0

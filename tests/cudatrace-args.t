@@ -171,7 +171,7 @@ if [ -e "$cuda/include/cuda.h" ]; then
 		#include <cstddef>
 		#include <cuda.h>
 		#include <cuda_runtime_api.h>
-		#include "trace_struct.h"
+		#include "cudatrace/trace_struct.h"
 		#define X(of, field, kind, type, at, size) static_assert(offsetof(of, field) == at && \
 			sizeof(of::field) == size, #of "." #field);
 		TRACE_STRUCTS(X)

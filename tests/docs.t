@@ -193,7 +193,7 @@ for t in $tools; do
 	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
 	# some come seldom: they are in the source at least
 	while read -r key; do
-		grep -qxF "$key" "$tmp/keys" || grep -qE "\\\\?\"$key\\\\?\"" "tools/$t.c" common/*.c ||
+		grep -qxF "$key" "$tmp/keys" || grep -qE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
 			no "$key is nowhere"
 	done <"$tmp/page"
 

@@ -63,7 +63,7 @@ cat >"$tmp/swap.c" <<'END'
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "proc.h"
+#include "proc/proc.h"
 static struct mapping at;
 static bool find(void *path, const struct mapping *m)
 {
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 END
 cp /bin/true "$tmp/one"
 cp /bin/false "$tmp/other"
-${CC:-cc} -std=gnu11 -iquote common "$tmp/swap.c" common/proc.c -o "$tmp/swap"
+${CC:-cc} -std=gnu11 -iquote common "$tmp/swap.c" common/proc/proc.c -o "$tmp/swap"
 run "$tmp/swap" "$tmp/one" "$tmp/other"
 status 0
 

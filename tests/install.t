@@ -94,12 +94,12 @@ PATH=/usr/bin:/bin:/usr/sbin:/sbin there -q all tests-built
 status 0
 
 it "a changed header rebuilds what includes it, and nothing else"
-touch "$src/common/die.h"
+touch "$src/common/base/die.h"
 there -n all
 status 0
 grep -hoE '[a-z_/]+[.]c\b' "$tmp/out" | sort -u >"$tmp/rebuilt"
-for d in "$out"/*.d; do
-	tr -d '\\\n' <"$d" | grep -q ' common/die\.h' && sed -n '1,2s/.* \([a-z_/]*[.]c\).*/\1/p' "$d" | head -n 1
+for d in "$out"/tools/*.d "$out"/*/*/*.d; do
+	tr -d '\\\n' <"$d" | grep -q ' common/base/die\.h' && sed -n '1,2s/.* \([a-z_/]*[.]c\).*/\1/p' "$d" | head -n 1
 done | sort >"$tmp/expected"
 [ "$(wc -l <"$tmp/expected")" -gt 3 ] || no "few objects depend on it"
 equal "$(cat "$tmp/rebuilt")" "$(cat "$tmp/expected")"
@@ -108,7 +108,7 @@ there -q all
 status 0
 
 it "a changed BPF header rebuilds the BPF programs and the tools"
-touch "$src/bpf/cuda.bpf.h"
+touch "$src/bpf/lib/cuda.bpf.h"
 there -n all
 for t in $tools; do
 	grep -q "$t\.skel\.h" "tools/$t.c" || continue
@@ -117,7 +117,7 @@ for t in $tools; do
 done
 
 it "a changed table of functions rebuilds what is made from it"
-touch "$src/common/cuda_api.tbl"
+touch "$src/common/api/cuda_api.tbl"
 there -n all
 lines 1 'awk -f scripts/gen_api.awk'
-grep -q -- '-c common/cuda_api.c' "$tmp/out" || no "cuda_api.c is not compiled"
+grep -q -- '-c common/api/cuda_api.c' "$tmp/out" || no "cuda_api.c is not compiled"

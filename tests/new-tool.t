@@ -7,7 +7,7 @@ mkdir -p "$src/build"
 tar -cf - --exclude=./.git --exclude='./build*' . | tar -xf - -C "$src"
 find "$O" -maxdepth 1 -type f -exec cp -p {} "$src/build" \;
 ln -s "$O/tests" "$src/build/tests"
-all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
+all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/api/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
 
 there="env -u O -C $src"
 new_tool() { run $there scripts/new-tool "$@"; }
@@ -19,8 +19,8 @@ walk() {
 
 it "what is not a class, a kind or a name is refused, and nothing is written"
 $there find . -type f | sort >"$tmp/before"
-fails 2 "'sett' is not a class of common/cuda_api.tbl" $there scripts/new-tool cudax set sett
-says 'common/cuda_api.tbl: alloc free '
+fails 2 "'sett' is not a class of common/api/cuda_api.tbl" $there scripts/new-tool cudax set sett
+says 'common/api/cuda_api.tbl: alloc free '
 fails 2 "'none' is not a class" $there scripts/new-tool cudax none
 fails 2 "--as: 'graph' is not one of snoop, hist and top" $there scripts/new-tool cudax set --as graph
 fails 2 '--as needs a value' $there scripts/new-tool cudax set --as

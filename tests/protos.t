@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# The prototypes: what the reader makes of common/cuda_protos.tbl, and what scripts/gen-protos makes
+# The prototypes: what the reader makes of common/api/cuda_protos.tbl, and what scripts/gen-protos makes
 # of NVIDIA's headers, of one version and of several: copies with small changes stand for others.
 
 CUDA=${CUDA:-/usr/local/cuda}
-table=common/cuda_protos.tbl
+table=common/api/cuda_protos.tbl
 number=$(awk '$2 == "CUDA_VERSION" { print $3; exit }' "$CUDA/include/cuda.h" 2>/dev/null)
 v=$((${number:-0} / 1000)).$((${number:-0} % 1000 / 10))
 
@@ -13,7 +13,7 @@ reader() {
 	{
 		LC_ALL=C awk -f scripts/gen_protos.awk -f scripts/place.awk "$1" >"$tmp/$2/cuda_protos.def" &&
 			${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/$2" -iquote "$O" tests/protos/dump.c \
-				common/cuda_protos.c -o "$tmp/$2/dump"
+				common/api/cuda_protos.c -o "$tmp/$2/dump"
 	} >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 }
@@ -139,7 +139,7 @@ if ! without "CUDA $newest in $CUDA" [ "$v" = "$newest" ]; then
 		match($0, /[A-Za-z0-9_]+\(/)
 		print "FUNCTION(" substr($0, RSTART, RLENGTH - 1) ")"
 	}' "$table" >"$tmp/here/functions.inc"
-	${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/here" -iquote "$O" -c common/cuda_protos.c \
+	${CC:-cc} -std=gnu11 -iquote common -iquote "$tmp/here" -iquote "$O" -c common/api/cuda_protos.c \
 		-o "$tmp/here/protos.o"
 	run "${CXX:-c++}" -std=c++17 -w -D__CUDA_API_VERSION_INTERNAL -isystem "$CUDA/include" \
 		-iquote common -iquote "$tmp/here" -iquote "$O" tests/protos/abi.cpp "$tmp/here/protos.o" \

@@ -2,11 +2,11 @@
 /* cudabt - bpftrace with the types of CUDA */
 #include <signal.h>
 #include <stdio.h>
-#include "bt_job.h"
-#include "bt_output.h"
-#include "bt_run.h"
-#include "die.h"
-#include "events.h"
+#include "cudabt/bt_session.h"
+#include "cudabt/bt_output.h"
+#include "cudabt/bt_run.h"
+#include "base/die.h"
+#include "session/event_loop.h"
 
 static const struct usage usage = {
 	.args = "FILE | -e PROGRAM",

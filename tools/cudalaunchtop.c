@@ -2,16 +2,16 @@
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
 #include <errno.h>
 #include <unistd.h>
-#include "array.h"
-#include "cuda_fn.h"
-#include "cudalaunchtop.h"
-#include "die.h"
-#include "events.h"
-#include "launch_probes.h"
-#include "launch_view.h"
-#include "syms.h"
-#include "target.h"
-#include "top_screen.h"
+#include "probe/bpf_mmap.h"
+#include "api/cuda_fn.h"
+#include "abi/cudalaunchtop.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launch_view.h"
+#include "sym/syms.h"
+#include "session/target.h"
+#include "cli/top_screen.h"
 #include "cudalaunchtop.skel.h"
 
 static const struct usage usage = {

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include "clock.h"
-#include "die.h"
-#include "events.h"
-#include "leak_view.h"
-#include "out.h"
-#include "syms.h"
-#include "target.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "cudaleak/leak_view.h"
+#include "cli/out.h"
+#include "sym/syms.h"
+#include "session/target.h"
 #include "cudaleak.skel.h"
 
 static const struct usage usage = {

@@ -2,13 +2,13 @@
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include <errno.h>
 #include <stdio.h>
-#include "cuda_err.h"
-#include "die.h"
-#include "events.h"
-#include "memory.h"
-#include "out.h"
-#include "syms.h"
-#include "target.h"
+#include "api/cuda_err.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "model/memory.h"
+#include "cli/out.h"
+#include "sym/syms.h"
+#include "session/target.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {

@@ -2,17 +2,17 @@
 /* cudamemcpysize - show sizes and bandwidth of CUDA copies as histograms */
 #include <errno.h>
 #include <stdio.h>
-#include "clock.h"
-#include "cudamemcpysize.h"
-#include "cuda_fn.h"
-#include "die.h"
-#include "escape.h"
-#include "events.h"
-#include "groups.h"
-#include "hist.h"
-#include "out.h"
-#include "syms.h"
-#include "target.h"
+#include "base/clock.h"
+#include "abi/cudamemcpysize.h"
+#include "api/cuda_fn.h"
+#include "base/die.h"
+#include "base/escape.h"
+#include "session/event_loop.h"
+#include "model/aggregate.h"
+#include "cli/hist.h"
+#include "cli/out.h"
+#include "sym/syms.h"
+#include "session/target.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {

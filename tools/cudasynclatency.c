@@ -2,18 +2,18 @@
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
 #include <errno.h>
 #include <stdio.h>
-#include "call_stats.h"
-#include "clock.h"
-#include "cudasynclatency.h"
-#include "cuda_fn.h"
-#include "die.h"
-#include "events.h"
-#include "groups.h"
-#include "hist.h"
-#include "out.h"
-#include "syms.h"
-#include "target.h"
-#include "wait_threads.h"
+#include "model/call_stats.h"
+#include "base/clock.h"
+#include "abi/cudasynclatency.h"
+#include "api/cuda_fn.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "model/aggregate.h"
+#include "cli/hist.h"
+#include "cli/out.h"
+#include "sym/syms.h"
+#include "session/target.h"
+#include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {

@@ -3,17 +3,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <bpf/bpf.h>
-#include "die.h"
-#include "events.h"
-#include "out.h"
-#include "syms.h"
-#include "target.h"
-#include "trace.h"
-#include "trace_chrome.h"
-#include "trace_program.h"
-#include "trace_records.h"
-#include "trace_summary.h"
-#include "trace_tree.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "cli/out.h"
+#include "sym/syms.h"
+#include "session/target.h"
+#include "cudatrace/trace.h"
+#include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_program.h"
+#include "cudatrace/trace_records.h"
+#include "cudatrace/trace_summary.h"
+#include "cudatrace/trace_tree.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A program for cudabt. */
-#include "bt_translate.h"
-#include "cuda_protos.h"
+#include "cudabt/bt_translate.h"
+#include "api/cuda_protos.h"
 #include "fuzz.h"
 
 /* A path and every nth function, in a file that the traced program has. */

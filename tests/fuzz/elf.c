@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../common/elf_symbols.c"	/* which live as long as the tool */
+#include "../../common/elf/elf_symbols.c"	/* which live as long as the tool */
 #include "fuzz.h"
 
 static int find_id(const char *symbol)

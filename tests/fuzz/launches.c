@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
-#include "../../common/launches.c"	/* whose programs are to be forgotten */
+#include "../../tools/cudalaunchtop/launches.c"	/* whose programs are to be forgotten */
 #include "fuzz.h"
 
 enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A line of /proc/PID/maps. */
-#include "../../common/proc.c"	/* whose parse() is its own */
+#include "../../common/proc/proc.c"	/* whose parse() is its own */
 #include "fuzz.h"
 
 static void any_line(const uint8_t *data, size_t size)

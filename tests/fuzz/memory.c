@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Records of a program that allocates, frees, maps and resets whatever it likes. */
-#include "cuda_fn.h"
+#include "api/cuda_fn.h"
 #include "fuzz.h"
-#include "leak.h"
-#include "memory.h"
+#include "cudaleak/leak.h"
+#include "model/memory.h"
 
 static void check_groups(const struct holder *h, bool each)
 {

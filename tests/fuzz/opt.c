@@ -3,9 +3,9 @@
 #include <getopt.h>
 #include <sanitizer/lsan_interface.h>
 #include <setjmp.h>
-#include "die.h"
+#include "base/die.h"
 #include "fuzz.h"
-#include "target.h"
+#include "session/target.h"
 
 enum { MAX_ARGS = 16 };
 

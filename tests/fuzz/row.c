@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Numbers and text from records, as columns and as JSON; histograms. */
-#include "../../common/out.c"	/* whose out_init() is for once */
+#include "../../common/cli/out.c"	/* whose out_init() is for once */
 #include "fuzz.h"
-#include "hist.h"
+#include "cli/hist.h"
 
 struct row {
 	unsigned long long uint, ptr, time, us, slots[HIST_SLOTS];

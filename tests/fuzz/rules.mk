@@ -15,16 +15,19 @@ fuzz-built:
 	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=$(CLANG) MULTI=$(MULTI) CFLAGS="$(FUZZ_FLAGS)" \
 		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)
 
-$(O)/fuzz-%.o: tests/fuzz/%.c $(DEFS)
-	@echo "  FUZZ  $<"
-	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+# fuzzers of a tool's own parts
+FUZZ_OWN_bt := cudabt
+FUZZ_OWN_launches := cudalaunchtop
 
+# launches.c is included by its fuzzer
+$(O)/fuzz-launches: LDFLAGS += -Wl,-z,muldefs
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_map__max_entries \
 	libbpf_num_possible_cpus array_elements bpf_map_get_next_key bpf_map_lookup_elem \
 	bpf_map_delete_elem syms_function syms_variables read_memory)
 
-$(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/fuzz-%.o $(O)/fuzz-fuzz.o $(O)/libcommon.a
+$(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
+		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $(O)/libcommon.a
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -ljansson -o $@
 
 .PHONY: fuzz fuzz-built setup-fuzz

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A symbol that a program has, or a kernel's name that it gives. */
-#include "../../common/kernel_name.c"	/* whose names have no end */
-#include "demangle.h"
-#include "escape.h"
+#include "../../common/sym/kernel_name.c"	/* whose names have no end */
+#include "sym/demangle.h"
+#include "base/escape.h"
 #include "fuzz.h"
 
 static void forget(void)

@@ -78,7 +78,7 @@ def main(seconds, prefix):
         runs += 1
         if wrong:
             sys.exit(f'{path} {wrong}')
-    tables = {k: open(f'common/cuda_{k}.tbl', 'rb').read().splitlines() for k in TABLES}
+    tables = {k: open(f'common/api/cuda_{k}.tbl', 'rb').read().splitlines() for k in TABLES}
     seed = int.from_bytes(os.urandom(4), 'little')
     random.seed(seed)
     while time.monotonic() < end:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Text that a program chose, on its way to a terminal, into JSON, a flame graph or a message. */
 #include <jansson.h>
-#include "die.h"
-#include "escape.h"
+#include "base/die.h"
+#include "base/escape.h"
 #include "fuzz.h"
-#include "syms.h"
+#include "sym/syms.h"
 
 static bool plain(const char *s)
 {

@@ -11,7 +11,7 @@
 #include <cudaProfiler.h>
 #include <cuda_profiler_api.h>
 extern "C" {
-#include "cuda_protos.h"
+#include "api/cuda_protos.h"
 /* The integer registers of the last call, then the stack above its return address. */
 unsigned char words[64][8];
 void callee();

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_protos.h"
+#include "api/cuda_protos.h"
 
 static const char *kinds[] = { "none", "int", "uint", "float", "enum", "handle", "ptr", "str",
 			       "fn", "dim3", "struct" };

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How many bytes a call allocates, copies or sets, and which way it copies.  To be included
+ * after cuda.bpf.h. */
+#ifndef BYTES_BPF_H
+#define BYTES_BPF_H
+#include "abi/bytes.h"
+
+/* Of a batch: one call may copy so many pieces. */
+enum { PIECES = 512 };
+
+/* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
+static __always_inline __u64 rt_element(__u64 desc)
+{
+	__s32 bits[4] = {};
+
+	if (bpf_probe_read_user(bits, sizeof(bits), (void *)desc))
+		lose(LOST_READ);
+	return ((__u64)bits[0] + bits[1] + bits[2] + bits[3]) / 8;
+}
+
+/* Bytes of one element from CUarray_format and the number of channels (cuda.h); 0 for the
+ * formats whose elements have no size of their own. */
+static __always_inline __u64 drv_element(__u32 format, __u32 channels)
+{
+	switch (format) {
+	case 0x01: case 0x08: return channels;				/* 8-bit integers */
+	case 0x02: case 0x09: case 0x10: return 2 * channels;		/* 16-bit, half */
+	case 0x03: case 0x0a: case 0x20: return 4 * channels;		/* 32-bit, float */
+	}
+	return 0;
+}
+
+/* Bytes of a volume with its mipmap levels, each half as long in every direction. */
+static __always_inline __u64 volume(__u64 element, __u64 w, __u64 h, __u64 d, __u32 levels)
+{
+	__u64 bytes = 0;
+
+	for (__u32 i = 0; i < 16; i++) {
+		bytes += element * (w ?: 1) * (h ?: 1) * (d ?: 1);
+		w >>= 1, h >>= 1, d >>= 1;
+		if (i + 1 >= levels || !(w | h | d))
+			break;
+	}
+	return bytes;
+}
+
+static __always_inline __u64 array_size(const struct call *call, const struct cuda_args *row)
+{
+	struct { __u64 width, height, depth; __u32 format, channels; } a = {};
+	__u64 desc, element;
+	__u32 levels;
+
+	desc = cuda_arg(call, row->desc);
+	levels = cuda_arg(call, row->levels);
+	if (row->shape == CUDA_DRV_ARRAY) {
+		struct { __u64 width, height; __u32 format, channels; } flat = {};
+
+		if (bpf_probe_read_user(&flat, sizeof(flat), (void *)desc))
+			lose(LOST_READ);
+		return volume(drv_element(flat.format, flat.channels), flat.width, flat.height, 0, 1);
+	}
+	if (row->shape == CUDA_DRV_ARRAY3D) {
+		if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
+			lose(LOST_READ);
+		element = drv_element(a.format, a.channels);
+	} else {
+		element = rt_element(desc);
+		if (row->extent) {
+			a.width = cuda_arg(call, row->extent);
+			a.height = cuda_arg(call, row->extent + 1);
+			a.depth = cuda_arg(call, row->extent + 2);
+		} else {
+			a.width = cuda_arg(call, row->width);
+			a.height = cuda_arg(call, row->height);
+		}
+	}
+	return volume(element, a.width, a.height, a.depth, levels);
+}
+
+/* Of an allocation or mapping; of a function without a size, 0. */
+static __always_inline void bytes_of_memory(const struct call *call, const struct cuda_args *row,
+					    struct bytes *b)
+{
+	switch (row->shape) {
+	case CUDA_BYTES:
+		b->n = cuda_arg(call, row->size);
+		break;
+	case CUDA_FIELD:
+		b->n = read_u64(cuda_arg(call, row->size) + row->size_at);
+		break;
+	case CUDA_PITCH:
+		b->pitch = cuda_arg(call, row->pitch);
+		b->n = cuda_arg(call, row->height);
+		break;
+	case CUDA_PITCHED:	/* struct cudaPitchedPtr: ptr, pitch, … */
+		b->pitch = cuda_arg(call, row->ptr) + 8;
+		b->n = cuda_arg(call, row->extent + 1) * cuda_arg(call, row->extent + 2);
+		break;
+	default:
+		b->n = array_size(call, row);
+	}
+}
+
+static __always_inline __u64 piece(__u64 at, bool flat)
+{
+	__u64 words[3] = { 0, 0, 1 };
+	long err = flat ? bpf_probe_read_user(words, 16, (void *)at) :
+			  bpf_probe_read_user(words, 24, (void *)at);
+
+	if (err)
+		lose(LOST_READ);
+	return words[0] * words[1] * words[2];
+}
+
+struct pieces { __u64 at, step, bytes; bool sizes; };
+
+static long add_piece(__u32 i, struct pieces *p)
+{
+	p->bytes += p->sizes ? read_u64(p->at) : piece(p->at, false);
+	p->at += p->step;
+	return 0;
+}
+
+/* The sum of n pieces: sizes, or structs of step bytes with a width, height and depth.  Where the
+ * kernel has no bpf_loop() (5.17), it looks at the loop as often as it may run, which takes a tenth
+ * of a second more at the start. */
+static __always_inline __u64 pieces(__u64 at, __u64 n, __u64 step, bool sizes)
+{
+	struct pieces p = { .at = at, .step = step, .sizes = sizes };
+
+	if (n > PIECES) {
+		lose(LOST_PIECES);
+		n = PIECES;
+	}
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop)) {
+		bpf_loop(n, add_piece, &p, 0);
+		return p.bytes;
+	}
+	for (__u32 i = 0; i < PIECES; i++) {
+		if (i >= n)
+			break;
+		add_piece(i, &p);
+	}
+	return p.bytes;
+}
+
+static __always_inline __u64 copy_size(const struct call *call, const struct cuda_args *row)
+{
+	__u64 unit = row->elem ?: 1;
+
+	switch (row->shape) {
+	case CUDA_RECT:
+		return cuda_arg(call, row->width) * cuda_arg(call, row->height) * unit;
+	case CUDA_EXTENT:
+		return cuda_arg(call, row->extent) * cuda_arg(call, row->extent + 1) *
+		       cuda_arg(call, row->extent + 2);
+	case CUDA_SIZES:
+		return pieces(cuda_arg(call, row->size), cuda_arg(call, row->count), 8, true);
+	case CUDA_PARAMS:
+		if (row->count)
+			return pieces(cuda_arg(call, row->params) + row->size_at,
+				      cuda_arg(call, row->count), row->elem, false);
+		/* fall through */
+	case CUDA_PARAMS2D:
+		return piece(cuda_arg(call, row->params) + row->size_at,
+			     row->shape == CUDA_PARAMS2D);
+	}
+	return cuda_arg(call, row->size) * unit;
+}
+
+/* enum cudaMemcpyKind */
+static __always_inline __u32 direction_of_kind(__u32 kind)
+{
+	switch (kind) {
+	case 0: return CUDA_HTOH;
+	case 1: return CUDA_HTOD;
+	case 2: return CUDA_DTOH;
+	case 3: return CUDA_DTOD;
+	}
+	return CUDA_DEFAULT;
+}
+
+/* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, tells nothing. */
+static __always_inline __u32 direction_of_types(__u32 src, __u32 dst)
+{
+	bool to_host = dst == 1;
+
+	if (src < 1 || src > 3 || dst < 1 || dst > 3)
+		return CUDA_DEFAULT;
+	if (src == 1)
+		return to_host ? CUDA_HTOH : CUDA_HTOD;
+	return to_host ? CUDA_DTOH : CUDA_DTOD;
+}
+
+static __always_inline __u32 direction_of(const struct cuda_args *row, __u64 kind, __u64 params)
+{
+	if (row->direction)
+		return row->direction;
+	if (row->kind_at)
+		return direction_of_kind(read_u32(params + row->kind_at));
+	if (row->src_at)
+		return direction_of_types(read_u32(params + row->src_at),
+					  read_u32(params + row->dst_at));
+	return direction_of_kind(kind);
+}
+
+/* cudaMemcpy3DParms and cudaMemcpy3DPeerParms: the arrays, or null.  Their width is in elements
+ * then, of a size that only the driver's call tells. */
+static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
+{
+	if (row->size_at == 128 && row->kind_at)
+		return read_u64(params) || read_u64(params + 64);
+	if (row->size_at == 144)
+		return read_u64(params) || read_u64(params + 72);
+	return false;
+}
+
+/* The direction of a copy, and whether its size is to be corrected by bytes_nested(). */
+static __always_inline void bytes_direction(const struct call *call, const struct cuda_args *row,
+					    struct bytes *b)
+{
+	__u64 params = row->params ? cuda_arg(call, row->params) : 0;
+
+	b->direction = direction_of(row, cuda_arg(call, row->kind), params);
+	if (row->shape == CUDA_PARAMS && !row->count)
+		b->elements = has_array(row, params);
+}
+
+/* To be called at the entry of a call that copies or sets. */
+static __always_inline void bytes_enter_copy(const struct call *call, __u64 id, struct bytes *b)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+
+	*b = (struct bytes){ .n = copy_size(call, row) };
+	if (cuda_classes[id] == CUDA_COPY)
+		bytes_direction(call, row, b);
+}
+
+/* To be called at the entry of a call of any class. */
+static __always_inline void bytes_enter(const struct call *call, __u64 id, struct bytes *b)
+{
+	unsigned char class = cuda_classes[id];
+
+	*b = (struct bytes){};
+	if (class == CUDA_COPY || class == CUDA_SET)
+		bytes_enter_copy(call, id, b);
+	if (class == CUDA_ALLOC || class == CUDA_MAP || class == CUDA_UNMAP)
+		bytes_of_memory(call, &cuda_rows[id], b);
+}
+
+/* To be called for a copy inside the one in flight, the driver's inside the runtime's: it may
+ * know more. */
+static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct bytes *b)
+{
+	const struct cuda_args *row;
+	__u32 direction;
+
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX || cuda_classes[id] != CUDA_COPY)
+		return;
+	row = &cuda_rows[id];
+	if (b->direction == CUDA_DEFAULT) {
+		direction = direction_of(row, 4, PT_REGS_PARM1(ctx));
+		if (direction != CUDA_DEFAULT)
+			b->direction = direction;
+	}
+	if (b->elements && row->shape == CUDA_PARAMS && row->params == 1 && !row->count) {
+		b->n = piece(PT_REGS_PARM1(ctx) + row->size_at, false);
+		b->elements = false;
+	}
+}
+
+/* The bytes, at the return. */
+static __always_inline __u64 bytes_leave(const struct bytes *b, bool failed)
+{
+	return !b->pitch ? b->n : failed ? 0 : b->n * read_u64(b->pitch);
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Probes of functions of whatever class that count calls by function: this is all that a tool of
+ * histograms or of a table of functions needs. */
+#ifndef CALL_TALLY_BPF_H
+#define CALL_TALLY_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/bytes.h"
+#include "abi/call_aggregate.h"
+#include "abi/aggregate.h"
+
+struct call_data { struct bytes bytes; };
+
+struct thread_data { struct tally_state tally; };
+
+struct pt_regs;
+struct thread;
+static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+#define CUDA_NESTED calls_nested
+#include "lib/cuda.bpf.h"
+#include "lib/bytes.bpf.h"
+#include "lib/aggregate.bpf.h"
+
+/* Set by the tool: groups of the part CALLS_BYTES, too. */
+const volatile bool calls_bytes;
+
+static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	bytes_nested(ctx, id, &t->call.data.bytes);
+}
+
+static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 id;
+
+	if (!call_enter(ctx, t, &id))
+		return false;
+	bytes_enter(&t->call, id, &t->call.data.bytes);
+	return true;
+}
+
+static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 ns = bpf_ktime_get_ns() - t->call.start, bytes;
+	struct tally_key key = tally_key(t->call.id);
+	bool failed = call_result(ctx, &t->call);
+
+	t->call.sp = 0;
+	bytes = bytes_leave(&t->call.data.bytes, failed);
+	if (tally_stacks) {
+		tally_send(ctx, &t->data.tally, &key, ns, bytes, ns, failed);
+		return;
+	}
+	tally_add(&key, ns, bytes, ns, failed);
+	if (calls_bytes && !failed) {
+		key.part = CALLS_BYTES;
+		tally_add(&key, bytes, 0, bytes, false);
+	}
+}
+
+CUDA_PROGRAMS(calls_enter, calls_leave)
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Probes of functions of whatever class: one record at each return, with the arguments that
+ * cuda_api.tbl gives a role.  This is all that a tool of one line a call needs. */
+#ifndef CALLS_BPF_H
+#define CALLS_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/bytes.h"
+#include "abi/call_event.h"
+
+/* A power of two: so many bytes of call stack, and one more, the verifier can count. */
+enum { CALL_STACK_MAX = 1024 };
+
+struct call_data { struct bytes bytes; };
+
+struct thread_data {
+	bool known;		/* its process is in processes */
+	struct call_event event;	/* of its call in flight */
+	char tail[CALL_STACK_MAX + CALL_NAME];	/* follows event in its record */
+};
+
+struct pt_regs;
+struct thread;
+static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+#define CUDA_NESTED calls_nested
+#include "lib/cuda.bpf.h"
+#include "lib/bytes.bpf.h"
+#include "lib/launch.bpf.h"
+#include "lib/processes.bpf.h"
+#include "lib/records.bpf.h"
+
+/* Set by the tool. */
+const volatile bool calls_stacks;	/* with user call stacks */
+const volatile bool calls_failed_only;
+const volatile __u64 calls_min;		/* bytes */
+const volatile __u64 calls_slower;	/* ns: only those that took so long */
+
+static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	bytes_nested(ctx, id, &t->call.data.bytes);
+}
+
+static __always_inline void calls_launch(const struct call *call, __u64 id, struct call_event *e)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	struct shape shape = {};
+	__u64 func;
+
+	launch_shape(call, row, cuda_libs[id] == CUDA_DRV, &func, &shape);
+	if (!row->handle)
+		e->args.func = func;
+	if (row->params && !row->count)
+		e->args.stream = read_u64(cuda_arg(call, row->params) + 32);
+	__builtin_memcpy(e->grid, shape.grid, sizeof(e->grid));
+	__builtin_memcpy(e->block, shape.block, sizeof(e->block));
+}
+
+static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const struct cuda_args *row;
+	struct call_event *e;
+	__u64 id;
+
+	if (!call_enter(ctx, t, &id))
+		return false;
+	row = &cuda_rows[id];
+	e = &t->data.event;
+#define X(role) e->args.role = cuda_arg(&t->call, row->role);
+	CALL_ARGS(X)
+#undef X
+	bytes_enter(&t->call, id, &t->call.data.bytes);
+	if (cuda_classes[id] == CUDA_LAUNCH)
+		calls_launch(&t->call, id, e);
+	return true;
+}
+
+/* The return of a call that was begun: fills the record; false if nobody wants it. */
+static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
+					 struct call_event *e)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct cuda_args *row;
+	__u64 id = t->call.id;
+
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX)
+		return false;
+	row = &cuda_rows[id];
+	e->time = bpf_ktime_get_ns();
+	e->start = t->call.start;
+	e->ret = call_result(ctx, &t->call);
+	e->bytes = bytes_leave(&t->call.data.bytes, e->ret);
+	if ((calls_failed_only && !e->ret) || e->bytes < calls_min || e->time - e->start < calls_slower)
+		return false;
+	e->stored = row->out && !e->ret ? read_u64(t->call.args[1]) : 0;
+	e->name_at = row->out && row->name == 1 ? e->stored : row->name ?
+		     cuda_arg(&t->call, row->name) : 0;
+	e->direction = t->call.data.bytes.direction;
+	e->pid = task->tgid;
+	e->tid = task->pid;
+	e->id = id;
+	thread_comm(e->comm);
+	return true;
+}
+
+/* The stack and the name: how many bytes they take. */
+static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
+{
+	struct call_event *e = &t->data.event;
+	long stack = 0, name = 0;
+
+	if (calls_stacks)
+		stack = bpf_get_stack(ctx, t->data.tail, CALL_FRAMES * 8, BPF_F_USER_STACK);
+	if (stack < 0 || stack >= CALL_STACK_MAX)
+		stack = 0;
+	if (e->name_at)
+		name = bpf_probe_read_user_str(t->data.tail + stack, CALL_NAME, (void *)e->name_at);
+	if (name < 0 || name > CALL_NAME)
+		name = 0;
+	e->frames = (__u64)stack / 8;
+	e->name_bytes = name;
+	return stack + name;
+}
+
+static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct call_event *e = &t->data.event;
+	bool wanted = calls_record(ctx, t, e), first;
+	__u64 tail;
+
+	t->call.sp = 0;
+	if (!wanted)
+		return;
+	tail = calls_tail(ctx, t);
+	first = calls_stacks && process_is_new(&t->data.known, e->pid);
+	if (bpf_ringbuf_output(&events, e, sizeof(*e) + tail, records_wakeup(first)))
+		lose(LOST_RECORD);
+}
+
+CUDA_PROGRAMS(calls_enter, calls_leave)
+
+static __always_inline void calls_gone(__u32 pid)
+{
+	struct call_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		lose(LOST_PROCESS);
+		return;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->id = CALL_GONE;
+	e->pid = pid;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+/* Wanted with call stacks only: they have their names from the mappings. */
+PROCESS_PROGRAMS(known, calls_gone)
+
+char LICENSE[] SEC("license") = "GPL";
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Probes of the functions that make and free memory: one record at each return, and when a
+ * process that made one ends or is replaced by exec. */
+#ifndef MEMORY_BPF_H
+#define MEMORY_BPF_H
+#include <stdbool.h>
+#include <linux/types.h>
+
+#include "abi/bytes.h"
+
+struct call_data {
+	__u64 ptr, other;
+	struct bytes bytes;
+};
+
+#include "api/cuda_api.h"
+#include "abi/memory_event.h"
+
+struct thread_data {
+	__u64 where;
+	bool known;		/* its process is in processes */
+	struct memory_event event;
+};
+
+/* Set by the tool: calls that allocate have a start, too; others always do. */
+const volatile bool memory_latencies;
+
+#define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
+#include "lib/cuda.bpf.h"
+#include "lib/bytes.bpf.h"
+#include "lib/processes.bpf.h"
+#include "lib/records.bpf.h"
+
+/* Set by the tool. */
+const volatile bool memory_stacks;	/* user call stacks of successful allocations */
+const volatile bool memory_stacks_all;	/* … and of every other call */
+const volatile __u32 memory_sample = 1;	/* one allocation in so many */
+const volatile bool memory_failed_only;
+const volatile bool memory_failures;	/* failed calls are of interest too */
+const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
+
+static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
+{
+	struct call_data *d = &call->data;
+
+	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
+	d->other = cuda_arg(call, row->ptr ? row->handle : row->dev);
+	d->bytes = (struct bytes){};
+	bytes_of_memory(call, row, &d->bytes);
+}
+
+static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 id;
+
+	if (!call_enter(ctx, t, &id))
+		return false;
+	memory_arguments(&t->call, &cuda_rows[id]);
+	return true;
+}
+
+/* Follows which device or context the thread works on. */
+static __always_inline void memory_where(struct thread *t, const struct cuda_args *row)
+{
+	if (row->dev && !row->ctx)
+		t->data.where = MEMORY_DEVICE | (__u32)t->call.data.other;
+	else if (row->out && !row->dev)
+		t->data.where = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is not said */
+	else
+		t->data.where = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+}
+
+/* The return of a call that was begun: fills the record; false if nobody wants it. */
+static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
+					  struct memory_event *e)
+{
+	const struct call_data *d = &t->call.data;
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u64 id = t->call.id;
+	const struct cuda_args *row;
+	unsigned char class;
+
+	barrier_var(id);
+	if (id >= CUDA_ID_MAX)
+		return false;
+	row = &cuda_rows[id];
+	class = cuda_classes[id];
+	e->ret = PT_REGS_RC(ctx);
+	if (e->ret ? !memory_failures : memory_failed_only && class != CUDA_CTX)
+		return false;
+	if (class == CUDA_CTX) {
+		if (!e->ret)
+			memory_where(t, row);
+		return false;
+	}
+	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
+	e->size = bytes_leave(&d->bytes, e->ret);
+	if (class == CUDA_ALLOC) {
+		if (e->size < memory_min || e->size > memory_max)
+			return false;
+		if (memory_sample > 1 && bpf_get_prandom_u32() % memory_sample)
+			return false;
+	}
+	e->time = bpf_ktime_get_ns();
+	e->start = t->call.start;
+	e->other = class != CUDA_RESET ? d->other : row->ctx ? d->ptr :
+		   row->dev ? MEMORY_DEVICE | (__u32)d->other : t->data.where;
+	e->where = t->data.where;
+	e->pid = task->tgid;
+	e->tid = task->pid;
+	e->id = id;
+	e->frames = 0;
+	thread_comm(e->comm);
+	return true;
+}
+
+static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct memory_event *e = &t->data.event;
+	const __u64 head = offsetof(struct memory_event, stack);
+	bool stack, first;
+	long n = 0;
+
+	if (!memory_record(ctx, t, e)) {
+		t->call.sp = 0;
+		return;
+	}
+	t->call.sp = 0;
+	first = process_is_new(&t->data.known, e->pid);
+	stack = memory_stacks && (memory_stacks_all ||
+				  (!e->ret && e->id < CUDA_ID_MAX &&
+				   cuda_classes[e->id] == CUDA_ALLOC));
+	if (stack) {
+		n = bpf_get_stack(ctx, e->stack, sizeof(e->stack), BPF_F_USER_STACK);
+		if (n < 0 || n > (long)sizeof(e->stack))
+			n = 0;
+		e->frames = (__u64)n / 8;
+	}
+	if (bpf_ringbuf_output(&events, e, head + n, records_wakeup(first)))
+		lose(LOST_RECORD);
+}
+
+CUDA_PROGRAMS(memory_enter, memory_leave)
+
+static __always_inline void memory_process(__u32 pid, __u16 id)
+{
+	struct memory_event *e;
+
+	e = bpf_ringbuf_reserve(&events, offsetof(struct memory_event, stack), 0);
+	if (!e) {
+		lose(LOST_PROCESS);
+		return;
+	}
+	__builtin_memset(e, 0, offsetof(struct memory_event, stack));
+	e->time = e->start = bpf_ktime_get_ns();
+	e->pid = e->tid = pid;
+	e->id = id;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+SEC("raw_tp/sched_process_exit") int memory_exit(void *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (process_ends() && !bpf_map_delete_elem(&processes, &pid))
+		memory_process(pid, MEMORY_EXIT);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec") int memory_exec(void *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct thread *t;
+
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	if (t) {
+		call_dropped(t);
+		t->data.where = 0;
+	}
+	if (bpf_map_lookup_elem(&processes, &pid))
+		memory_process(pid, MEMORY_EXEC);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "api/cuda_fn.h"
+#include "probe/probe_source.h"
+#include "session/target.h"
+
+const struct cuda_fn cuda_fns[CUDA_ID_MAX] = {
+#define CUDA_API(name, lib, class, ...) { #name, CUDA_##lib, CUDA_##class, { __VA_ARGS__ } },
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
+static unsigned short by_name[CUDA_ID_MAX];
+
+static int compare_ids(const void *a, const void *b)
+{
+	const unsigned short *x = a, *y = b;
+
+	return strcmp(cuda_fns[*x].name, cuda_fns[*y].name);
+}
+
+static int compare_name(const void *name, const void *id)
+{
+	return strcmp(name, cuda_fns[*(const unsigned short *)id].name);
+}
+
+int cuda_fn_find(const char *name)
+{
+	const unsigned short *id;
+	static int sorted;
+
+	if (strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6))
+		return -1;
+	if (!sorted) {
+		for (int i = 0; i < CUDA_ID_MAX; i++)
+			by_name[i] = i;
+		qsort(by_name, CUDA_ID_MAX, sizeof(*by_name), compare_ids);
+		sorted = 1;
+	}
+	id = bsearch(name, by_name, CUDA_ID_MAX, sizeof(*by_name), compare_name);
+	return id ? *id : -1;
+}
+
+const char *cuda_direction_name(enum cuda_direction direction)
+{
+	static const char *const names[] = { NULL, "HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "default" };
+
+	return direction <= CUDA_DEFAULT ? names[direction] : NULL;
+}
+
+static struct function get(const struct target *t, int id)
+{
+	const struct cuda_fn *fn = &cuda_fns[id];
+
+	return (struct function){
+		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, t->classes),
+		.returns = t->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+		.apart = fn->lib == CUDA_RT && t->apart_classes & 1u << fn->class,
+	};
+}
+
+const struct functions cuda_functions = { cuda_fn_find, get };

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stddef.h>
+#include "api/cuda_err.h"
+
+/* Each switch takes its own library's rows and skips the other's. */
+static const char *rt_name(int code)
+{
+	switch (code) {
+#define RT(code, name) case code: return #name;
+#define DRV(code, name)
+#define CUDA_ERR(lib, code, name) lib(code, name)
+#include "cuda_protos.def"
+#undef RT
+#undef DRV
+	}
+	return NULL;
+}
+
+static const char *drv_name(int code)
+{
+	switch (code) {
+#define RT(code, name)
+#define DRV(code, name) case code: return #name;
+#include "cuda_protos.def"
+	}
+	return NULL;
+}
+
+const char *cuda_err_name(enum cuda_lib lib, int code)
+{
+	return lib == CUDA_RT ? rt_name(code) : drv_name(code);
+}

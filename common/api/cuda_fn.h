@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The rows of cuda_api.tbl for user space, by id and by name. */
+#ifndef CUDA_FN_H
+#define CUDA_FN_H
+#include <stdbool.h>
+#include "api/cuda_api.h"
+
+struct cuda_fn {
+	const char *name;	/* the symbol, as it is exported */
+	enum cuda_lib lib;
+	enum cuda_class class;
+	struct cuda_args args;
+};
+
+/* In a mask of classes: every function that waits, whatever its class. */
+#define CUDA_WAITS (1u << CUDA_CLASS_MAX)
+
+static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
+{
+	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits);
+}
+
+/* Can it be told how many bytes a call of it is about? */
+static inline bool cuda_fn_has_bytes(const struct cuda_fn *fn)
+{
+	const struct cuda_args *a = &fn->args;
+
+	return a->size || a->width || a->extent || a->desc || a->size_at;
+}
+
+/* Indexed by enum cuda_id, in the table's order. */
+extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
+
+/* The id of the function of that name, or -1.  Quick enough to be asked for every symbol of
+ * a large program.  Not for several threads: the first call sorts the index. */
+int cuda_fn_find(const char *name);
+
+/* "HtoD", "DtoH", …, "default", or NULL for CUDA_BY_KIND. */
+const char *cuda_direction_name(enum cuda_direction direction);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Every function of the runtime and the driver as NVIDIA's headers declare it, and their
+ * enums: from common/cuda_protos.tbl, which scripts/gen-protos makes from the headers.  (What
+ * a call means to the tools, its role, is in cuda_api.tbl: see cuda_fn.h.) */
+#ifndef CUDA_PROTOS_H
+#define CUDA_PROTOS_H
+#include <stdbool.h>
+#include "api/cuda_api.h"
+
+/* What a value is. */
+enum cuda_kind {
+	CUDA_KIND_NONE,		/* void: a function without a result */
+	CUDA_KIND_INT,		/* signed, of size bytes; bool and char are UINT of one byte */
+	CUDA_KIND_UINT,
+	CUDA_KIND_FLOAT,	/* passed in an SSE register, which probes cannot read */
+	CUDA_KIND_ENUM,		/* 4 bytes, of cuda_enum_find(type) */
+	CUDA_KIND_HANDLE,	/* a pointer to what is CUDA's own: CUstream, cudaEvent_t */
+	CUDA_KIND_PTR,		/* any other pointer; CUdeviceptr too */
+	CUDA_KIND_STR,		/* const char *: a string.  With out: a char * that the function
+				 * writes one to, of as many bytes as the next argument says */
+	CUDA_KIND_FN,		/* a function */
+	CUDA_KIND_DIM3,		/* 12 bytes in 2 words */
+	CUDA_KIND_STRUCT,	/* or union, of size bytes; more than 16 are on the stack */
+};
+
+struct cuda_value {
+	const char *type;	/* as declared, without const: "cudaMemcpyKind", "size_t" */
+	unsigned char kind;	/* enum cuda_kind */
+	unsigned short size;	/* bytes */
+};
+
+struct cuda_param {
+	const char *name;
+	struct cuda_value value;
+	unsigned char place;	/* 1 to 6: an integer register, 7 and up: the stack, as in struct
+				 * cuda_args; 0: an SSE register */
+	bool out;		/* the function may store what it points to: not const, nor void */
+	struct cuda_value to;	/* what it points to, const or not; CUDA_KIND_NONE if that is void,
+				 * char or CUDA's own.  The size of a struct is 0 where no function
+				 * has it by value. */
+};
+
+/* What a function is about, by the sections of NVIDIA's manual. */
+enum cuda_group {
+#define CUDA_GROUPS(X)									\
+	X(other) X(device) X(context) X(error) X(module) X(memory) X(copy) X(launch)	\
+	X(stream) X(event) X(sync) X(graph) X(array) X(interop) X(occupancy) X(profiler)	\
+	X(internal)
+#define X(name) CUDA_GROUP_##name,
+	CUDA_GROUPS(X)
+#undef X
+	CUDA_GROUP_MAX
+};
+
+struct cuda_proto {
+	const char *name;	/* the symbol, as it is exported: cudaMemcpyAsync_ptsz */
+	enum cuda_lib lib;
+	unsigned char group;	/* enum cuda_group */
+	struct cuda_value result;	/* cudaError_t and CUresult are CUDA_KIND_ENUM.  Of type "?" if
+					 * no header has the function: nothing is known of it then */
+	unsigned char nparams;
+	const struct cuda_param *params;
+	/* The first and the last version of CUDA known to have it, as in CUDA_VERSION: 12040 is
+	 * 12.4, 12999 the last 12.  until is 0 if the newest that is known has it. */
+	int since, until;
+};
+
+/* The newest that is known of each function, sorted by name; an index is the function's id. */
+extern const struct cuda_proto cuda_protos[];
+extern const int cuda_protos_n;
+
+/* The id of the function of that name, or -1.  Quick enough to be asked for every symbol of a
+ * large program. */
+int cuda_proto_find(const char *symbol);
+
+/* That function as it was in that version of CUDA, with other parameters perhaps;
+ * &cuda_protos[id] if that is not known. */
+const struct cuda_proto *cuda_proto_in(int id, int version);
+
+struct cuda_enum {
+	const char *type;
+	int n;
+	const struct cuda_enumerator { const char *name; long long value; } *enumerators;
+};
+
+/* By the type's name, with or without "enum "; NULL if there is none. */
+const struct cuda_enum *cuda_enum_find(const char *type);
+
+/* The name of a value, the first that it has; NULL if it has none. */
+const char *cuda_enum_name(const struct cuda_enum *e, long long value);
+
+/* The value that an enumerator of any enum stands for; false if there is none of that name. */
+bool cuda_enumerator_find(const char *name, long long *value);
+
+/* The enumerators of all enums, by a number from 0; NULL past the last. */
+const struct cuda_enumerator *cuda_enumerator(int i);
+
+#endif

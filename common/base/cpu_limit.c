@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "base/cpu_limit.h"
+
+static jmp_buf back;
+static volatile sig_atomic_t running;
+static timer_t timer;
+
+void patience_give_up(void)
+{
+	longjmp(back, PATIENCE_GIVEN_UP);
+}
+
+static void on_timer(int sig)
+{
+	(void)sig;
+	if (running)
+		longjmp(back, PATIENCE_LATE);
+}
+
+/* Of the time that this thread computes. */
+static void make_timer(void)
+{
+	/* longjmp() leaves the handler for good: the signal must not stay blocked */
+	struct sigaction sa = { .sa_handler = on_timer, .sa_flags = SA_NODEFER };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM };
+
+	event._sigev_un._tid = gettid();
+	if (sigaction(SIGVTALRM, &sa, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+		die(errno, "cannot make a timer");
+}
+
+static void set_timer(long ms)
+{
+	const struct itimerspec limit = { .it_value = { ms / 1000, ms % 1000 * 1000000 } };
+
+	timer_settime(timer, 0, &limit, NULL);
+}
+
+enum patience patience_run(long ms, void (*fn)(void *ctx), void *ctx)
+{
+	volatile enum patience result = PATIENCE_DONE;
+	static bool made;
+
+	if (ms && !made)
+		make_timer();
+	made |= ms != 0;
+	switch (setjmp(back)) {
+	case PATIENCE_DONE:
+		running = 1;
+		if (ms)
+			set_timer(ms);
+		fn(ctx);
+		break;
+	case PATIENCE_LATE:
+		result = PATIENCE_LATE;
+		break;
+	default:
+		result = PATIENCE_GIVEN_UP;
+	}
+	running = 0;
+	if (ms)
+		set_timer(0);
+	return result;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/escape.h"
+
+/* The length of the UTF-8 sequence at s and its code point; 0 if it is not one
+ * (Unicode 15, table 3-7: no overlong forms, no surrogates). */
+static int utf8(const unsigned char *s, unsigned *point)
+{
+	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int len = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+
+	if (len < 2) {
+		*point = *s;
+		return len;
+	}
+	*point = *s & (0x7f >> len);
+	for (int i = 1; i < len; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*point = *point << 6 | (s[i] & 0x3f);
+	}
+	if (*point < least[len] || *point > 0x10ffff || *point >> 11 == 0x1b)
+		return 0;
+	return len;
+}
+
+/* Would change what the terminal does, or the order of what it shows. */
+static bool is_control(unsigned point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+	       point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+}
+
+/* How much of it is ASCII that is written as it is: most text is, and is written at once. */
+static size_t plain(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
+/* Each byte as \xNN: how many columns that takes. */
+static int hex(FILE *f, const unsigned char *s, int len)
+{
+	int columns = 0;
+
+	for (int i = 0; i < len; i++)
+		columns += fprintf(f, "\\x%02x", s[i]);
+	return columns;
+}
+
+int escape_text(FILE *f, const char *text)
+{
+	const unsigned char *s = (const void *)text;
+	int columns = 0, len;
+	unsigned point;
+
+	for (; *s; s += len) {
+		len = plain(s);
+		if (len) {
+			fwrite_unlocked(s, 1, len, f);
+			columns += len;
+			continue;
+		}
+		len = utf8(s, &point);
+		if (len && !is_control(point)) {
+			fwrite_unlocked(s, 1, len, f);
+			columns++;
+			continue;
+		}
+		len = len ? len : 1;
+		columns += hex(f, s, len);
+	}
+	return columns;
+}
+
+void escape_json(FILE *f, const char *text)
+{
+	const unsigned char *s = (const void *)text;
+	unsigned point;
+	int len;
+
+	putc_unlocked('"', f);
+	for (; *s; s += len) {
+		len = plain(s);
+		if (len) {
+			fwrite_unlocked(s, 1, len, f);
+			continue;
+		}
+		len = utf8(s, &point);
+		if (!len) {
+			fputs("\\ufffd", f);
+			len = 1;
+		} else if (point == '"' || point == '\\') {
+			fprintf(f, "\\%c", point);
+		} else if (is_control(point)) {
+			fprintf(f, "\\u%04x", point);
+		} else {
+			fwrite_unlocked(s, 1, len, f);
+		}
+	}
+	putc_unlocked('"', f);
+}
+
+void escape_lines(FILE *f, const char *text, size_t size, bool json)
+{
+	const unsigned char *s = (const void *)text, *end = s + size;
+	unsigned point;
+	int len;
+
+	for (; s < end; s += len) {
+		len = plain(s);
+		if (len) {
+			fwrite_unlocked(s, 1, len, f);
+			continue;
+		}
+		len = utf8(s, &point);
+		if (!len) {
+			point = 0xfffd;
+			len = 1;
+		} else if (!is_control(point) || point == '\n' || point == '\t') {
+			fwrite_unlocked(s, 1, len, f);
+			continue;
+		}
+		if (json)
+			fprintf(f, "\\u%04x", point);
+		else
+			hex(f, s, len);
+	}
+}

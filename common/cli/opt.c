@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/die.h"
+#include "cli/opt.h"
+#include "base/version.h"
+
+enum { MAX_OPTS = 48, LONG_ONLY = 256, OPT_COMPLETION = LONG_ONLY + MAX_OPTS };
+
+static const char *tool;
+
+static _Noreturn void printed(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die(errno, "cannot write to standard output");
+	exit(EXIT_SUCCESS);
+}
+
+static void help(const struct opt *o, const struct usage *u)
+{
+	char left[80];
+
+	printf("Usage: %s [OPTIONS]%s%s\n\n%s\n\nOptions:\n", tool, *u->args ? " " : "", u->args,
+	       u->what);
+	for (; o->type; o++) {
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->key ? '-' : ' ',
+			 o->key ? o->key : ' ', o->key ? ',' : ' ', o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		if (strlen(left) > 26)
+			printf("  %s\n%29s%s\n", left, "", o->help);
+		else
+			printf("  %-26s %s\n", left, o->help);
+	}
+	printf("  %-26s %s\n  %-26s %s\n\nExamples:\n%s", "-h, --help", "print this and exit",
+	       "-V, --version", "print the version and exit", u->examples);
+	printed();
+}
+
+/* For `make install`: what bash should offer after this tool's name. */
+static void completion(const struct opt *opts)
+{
+	const struct opt *o;
+
+	printf("# bash completion of %s, made from its option table\n_%s()\n{\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	       "\tCOMPREPLY=()\n\tcase $prev in\n", tool, tool);
+	for (o = opts; o->type; o++) {
+		if (!o->arg)
+			continue;
+		printf("\t--%s", o->name);
+		if (o->key)
+			printf("|-%c", o->key);
+		if (o->type == OPT_TYPE_CHOICE) {
+			printf(") mapfile -t COMPREPLY < <(compgen -W '");
+			for (const char *s = o->arg; *s; s++)
+				putchar(*s == '|' ? ' ' : *s);
+			printf("' -- \"$cur\"); return ;;\n");
+		} else if (!strcmp(o->arg, "FILE")) {
+			printf(") mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n");
+		} else if (!strncmp(o->arg, "PID", 3)) {
+			printf(") mapfile -t COMPREPLY < <(compgen -W '\n\t\t"
+			       "'\"$(cd /proc && echo [0-9]*)\" -- \"$cur\"); return ;;\n");
+		} else if (!strncmp(o->arg, "'CMD", 4)) {
+			printf(") mapfile -t COMPREPLY < <(compgen -c -- \"$cur\"); return ;;\n");
+		} else {
+			printf(") return ;;\n");
+		}
+	}
+	printf("\tesac\n\tmapfile -t COMPREPLY < <(compgen -W '");
+	for (o = opts; o->type; o++)
+		printf("--%s ", o->name);
+	printf("--help --version' -- \"$cur\")\n}\ncomplete -F _%s %s\n", tool, tool);
+	printed();
+}
+
+void opt_bad(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	warning(0, "%s", text ? text : fmt);
+	fprintf(stderr, "Try '%s --help'.\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
+}
+
+/* "4096"; with units also "64k", "2m", "1g", "1t"; -1 if s is not such a number */
+static long number(const char *s, bool units)
+{
+	static const char letters[] = "kmgt";
+	const char *unit;
+	char *end;
+	long n;
+
+	if (!isdigit((unsigned char)*s))
+		return -1;
+	errno = 0;
+	n = strtol(s, &end, 10);
+	if (units && *end && !end[1] && (unit = strchr(letters, tolower((unsigned char)*end)))) {
+		if (__builtin_mul_overflow(n, 1L << 10 * (unit - letters + 1), &n))
+			errno = ERANGE;
+		end++;
+	}
+	return errno || *end ? -1 : n;
+}
+
+static int choice(const char *words, const char *s)
+{
+	size_t len = strlen(s);
+
+	for (int i = 0; ; i++, words++) {
+		size_t n = strcspn(words, "|");
+
+		if (n == len && !strncmp(words, s, n))
+			return i;
+		words += n;
+		if (!*words)
+			return -1;
+	}
+}
+
+static void set(const struct opt *o, const char *s)
+{
+	long n;
+
+	switch (o->type) {
+	case OPT_TYPE_FLAG:
+		*(bool *)o->value = true;
+		return;
+	case OPT_TYPE_NUM:
+		n = number(s, false);
+		if (n < o->min)
+			opt_bad("--%s: '%s' is not a whole number from %ld", o->name, s, o->min);
+		*(long *)o->value = n;
+		return;
+	case OPT_TYPE_SIZE:
+		n = number(s, true);
+		if (n < 0)
+			opt_bad("--%s: '%s' is not a size such as 4096, 64k, 2m or 1g", o->name, s);
+		*(long *)o->value = n;
+		return;
+	case OPT_TYPE_STR:
+		if (!*s)
+			opt_bad("--%s: an empty %s", o->name, o->arg);
+		*(const char **)o->value = s;
+		return;
+	case OPT_TYPE_CHOICE:
+		*(int *)o->value = choice(o->arg, s);
+		if (*(int *)o->value < 0)
+			opt_bad("--%s: '%s' is not one of %s", o->name, s, o->arg);
+		return;
+	case OPT_TYPE_END:
+		return;
+	}
+}
+
+/* A descriptor that the caller closed would be given to the next file that is opened, and
+ * messages would go there: it becomes one that cannot be used. */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			exit(EXIT_FAILURE);
+}
+
+int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage *u)
+{
+	struct option longs[MAX_OPTS + 4] = {};
+	char shorts[2 * MAX_OPTS + 8] = ":hV", *s = shorts + 3;
+	int n = 0, c;
+
+	hold_standard_files();
+	tool = program_invocation_short_name;
+	for (const struct opt *o = opts; o->type && n < MAX_OPTS; o++, n++) {
+		longs[n] = (struct option){ o->name, !!o->arg, NULL, LONG_ONLY + n };
+		if (!o->key)
+			continue;
+		*s++ = o->key;
+		if (o->arg)
+			*s++ = ':';
+	}
+	longs[n] = (struct option){ "help", 0, NULL, 'h' };
+	longs[n + 1] = (struct option){ "version", 0, NULL, 'V' };
+	longs[n + 2] = (struct option){ "bash-completion", 0, NULL, OPT_COMPLETION };
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct opt *o = opts;
+
+		if (c == 'h')
+			help(opts, u);
+		if (c == OPT_COMPLETION)
+			completion(opts);
+		if (c == 'V') {
+			printf("%s (cuda-bpf-tools) %s\n", tool, VERSION);
+			printed();
+		}
+		if (c == ':')
+			opt_bad("option '%s' needs a value", argv[optind - 1]);
+		if (c == '?' && optopt && optopt < LONG_ONLY)
+			opt_bad("unknown option '-%c'", optopt);
+		if (c == '?')
+			opt_bad("%s option '%s'", optopt ? "no value belongs to" : "unknown",
+				argv[optind - 1]);
+		if (c >= LONG_ONLY)
+			o += c - LONG_ONLY;
+		else
+			while (o->type && o->key != c)
+				o++;
+		set(o, optarg);
+	}
+	return optind;
+}
+
+void opt_no_operands(int argc, char **argv, int first)
+{
+	if (first < argc)
+		opt_bad("'%s' is one argument too many", argv[first]);
+}
+
+void opt_interval(int argc, char **argv, int first, long *interval, long *count)
+{
+	if (first < argc) {
+		*interval = number(argv[first], false);
+		if (*interval < 1)
+			opt_bad("interval: '%s' is not a whole number of seconds from 1", argv[first]);
+	}
+	if (first + 1 < argc) {
+		*count = number(argv[first + 1], false);
+		if (*count < 1)
+			opt_bad("count: '%s' is not a whole number from 1", argv[first + 1]);
+	}
+	opt_no_operands(argc, argv, first + 2);
+}
+
+int *opt_pids(const char *text)
+{
+	int *pids = xcalloc(strlen(text) / 2 + 2, sizeof(*pids)), n = 0;
+	char *list = xstrdup(text), *rest = list, *word;
+
+	while ((word = strsep(&rest, ","))) {
+		long pid = number(word, false);
+
+		if (pid < 1 || pid > INT_MAX)
+			opt_bad("--pid: '%s' is not a process id", word);
+		pids[n++] = pid;
+	}
+	free(list);
+	return pids;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "cli/out.h"
+#include "cli/out_value.h"
+#include "cli/sink.h"
+#include "sym/syms.h"
+
+/* The buffer is handed over when half full, at a line's end, so that lines stay whole in a
+ * pipe that others write to. */
+enum { BUFFER = 256 * 1024 };
+
+static bool json, closed, failed;
+static const char *where = "standard output";
+static int to = STDOUT_FILENO;
+
+/* What could not be written is a failure, whatever status the command of -c has. */
+static void at_exit(void)
+{
+	size_t left = out_flush() ? sink_finish() : 0;
+
+	out_flush();	/* says why, if that failed */
+	if (left)
+		warning(0, "nobody reads %s: its last %zu bytes are left out", where, left);
+	if (failed || left)
+		_exit(EXIT_FAILURE);
+}
+
+void out_init(bool j)
+{
+	json = j;
+	signal(SIGPIPE, SIG_IGN);
+	stdout = sink_open(to);	/* glibc's is a variable */
+	/* whole batches: the loop flushes after each */
+	setvbuf(stdout, NULL, _IOFBF, BUFFER);
+	atexit(at_exit);
+}
+
+bool out_is_json(void)
+{
+	return json;
+}
+
+bool out_flush(void)
+{
+	int err;
+
+	if (closed)
+		return false;
+	fflush(stdout);
+	err = sink_write();
+	if (!err)
+		return true;
+	closed = true;
+	failed = err != EPIPE;
+	if (failed)
+		warning(err, "cannot write to %s", where);
+	return false;
+}
+
+bool out_is_held_up(void)
+{
+	return sink_is_full();
+}
+
+void out_to_file(const char *path)
+{
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (to < 0)
+		die(errno, "cannot open %s", path);
+	where = path;
+}
+
+void out_line_end(void)
+{
+	if (__fpending(stdout) > BUFFER / 2)
+		out_flush();
+}
+
+void out_text_head(FILE *file, const struct field *f)
+{
+	const char *gap = "";
+
+	for (; f->type; f++) {
+		if (!f->head)
+			continue;
+		fprintf(file, "%s%*s", gap, f->width, f->head);
+		gap = " ";
+	}
+}
+
+void out_text(FILE *file, const struct field *f, const void *row)
+{
+	const char *gap = "";
+
+	for (; f->type; f++) {
+		if (!f->head)
+			continue;
+		fputs_unlocked(gap, file);
+		out_value_text(file, f, (const char *)row + f->at);
+		gap = " ";
+	}
+}
+
+void out_head(const struct field *f)
+{
+	if (json)
+		return;
+	out_text_head(stdout, f);
+	putchar('\n');
+}
+
+static void json_row(const struct field *f, const void *row)
+{
+	const char *gap = "{\"";
+
+	for (; f->type; f++) {
+		if (!f->key)
+			continue;
+		fputs_unlocked(gap, stdout);
+		fputs_unlocked(f->key, stdout);
+		fputs_unlocked("\":", stdout);
+		out_value_json(f, (const char *)row + f->at);
+		gap = ",\"";
+	}
+	putchar('}');
+}
+
+void out_row(const struct field *f, const void *row)
+{
+	if (json)
+		json_row(f, row);
+	else
+		out_text(stdout, f, row);
+	putchar('\n');
+	for (; !json && f->type; f++)
+		if (f->type == OUT_STACK)
+			stack_text(*(const struct stack *const *)((const char *)row + f->at));
+	out_line_end();
+}
+
+const char *out_clock(void)
+{
+	static char buf[16];
+	time_t now = time(NULL);
+
+	strftime(buf, sizeof(buf), "%H:%M:%S", localtime(&now));
+	return buf;
+}
+
+/* n in the largest unit that leaves at least 1 in front of the point */
+static const char *scaled(double n, const double *steps, const char *const *units)
+{
+	static char buf[4][32];
+	static int next;
+	char *s = buf[next++ % 4];
+	int i = 0;
+
+	while (units[i + 1] && n >= steps[i])
+		n /= steps[i++];
+	snprintf(s, sizeof(buf[0]), i ? "%.1f %s" : "%.0f %s", n, units[i]);
+	return s;
+}
+
+const char *out_bytes(unsigned long long bytes)
+{
+	static const double steps[] = { 1024, 1024, 1024, 1024 };
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", NULL };
+
+	return scaled(bytes, steps, units);
+}
+
+const char *out_ns(unsigned long long ns)
+{
+	static const double steps[] = { 1000, 1000, 1000, 60, 60 };
+	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", NULL };
+
+	return scaled(ns, steps, units);
+}

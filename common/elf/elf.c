@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "elf/elf.h"
+#include "elf/elf_file.h"
+
+enum { CODE = 32, MAX_PROBES = 4096 };
+
+/* Bytes; a hostile file's variables may all have the same long one. */
+static const size_t MAX_NAMES = 64ull << 20;
+
+/* The length of an instruction that can be stepped over, else 0. */
+static size_t harmless(const unsigned char *c, size_t len)
+{
+	if (len >= 4 && !memcmp(c, "\xf3\x0f\x1e\xfa", 4))
+		return 4;			/* endbr64 */
+	if (len >= 10 && c[0] == 0x81 && c[1] == 0x3d)
+		return 10;			/* cmpl $imm32, disp32(%rip) */
+	if (len >= 7 && (c[0] == 0x83 || c[0] == 0x80) && c[1] == 0x3d)
+		return 7;			/* cmpl, cmpb $imm8, disp32(%rip) */
+	if (len >= 8 && c[0] == 0x48 && c[1] == 0x83 && c[2] == 0x3d)
+		return 8;			/* cmpq $imm8, disp32(%rip) */
+	if (len >= 2 && c[0] == 0x66 && c[1] == 0x90)
+		return 2;			/* xchg %ax, %ax */
+	return 0;
+}
+
+static bool emulated(const unsigned char *c, size_t len)
+{
+	if (len < 2)
+		return false;
+	return (c[0] >= 0x50 && c[0] <= 0x57) ||			/* push */
+	       (c[0] == 0x41 && c[1] >= 0x50 && c[1] <= 0x57) ||
+	       c[0] == 0x90 || c[0] == 0xe8 || c[0] == 0xe9 || c[0] == 0xeb ||
+	       (c[0] >= 0x70 && c[0] <= 0x7f) ||			/* jcc */
+	       (c[0] == 0x0f && c[1] >= 0x80 && c[1] <= 0x8f);
+}
+
+size_t elf_cheap(const unsigned char *code, size_t len)
+{
+	size_t at = 0, step;
+
+	while (!emulated(code + at, len - at)) {
+		step = harmless(code + at, len - at);
+		if (!step)
+			return 0;
+		at += step;
+	}
+	return at;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct elf_probe *p = a, *q = b;
+
+	return p->id != q->id ? p->id - q->id : (p->symbol > q->symbol) - (p->symbol < q->symbol);
+}
+
+struct scanning {
+	struct elf_scan *scan;
+	const struct elf_file *file;
+	int (*find)(const char *symbol);
+	int fd;
+};
+
+static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
+{
+	struct scanning *s = ctx;
+	struct elf_scan *scan = s->scan;
+	unsigned char code[CODE];
+	unsigned long long offset;
+	char plain[128];
+	size_t len = strcspn(name, "@");	/* cudaMalloc@@libcudart.so.12 */
+	ssize_t n;
+	int id;
+
+	if (!strcmp(name, "_dl_debug_state") && elf_file_offset(s->file, sym->st_value, &offset))
+		scan->linker = offset;
+	if (len >= sizeof(plain) || (strncmp(name, "cu", 2) && strncmp(name, "__cu", 4)))
+		return true;
+	memcpy(plain, name, len);
+	plain[len] = 0;
+	id = s->find(plain);
+	if (id < 0 || !elf_file_offset(s->file, sym->st_value, &offset))
+		return true;
+	n = pread(s->fd, code, sizeof(code), offset);
+	if (n <= 0)
+		return true;
+	if (scan->n == MAX_PROBES)
+		return false;
+	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
+	scan->probes[scan->n++] = (struct elf_probe){
+		.id = id, .symbol = offset, .offset = offset + elf_cheap(code, n),
+	};
+	return true;
+}
+
+/* The same function from both tables, and functions that are the same code, once. */
+static void drop_doubles(struct elf_scan *scan)
+{
+	int kept = 0;
+
+	qsort(scan->probes, scan->n, sizeof(*scan->probes), by_id);
+	for (int i = 0; i < scan->n; i++) {
+		int j = 0;
+
+		while (j < kept && scan->probes[j].symbol != scan->probes[i].symbol)
+			j++;
+		if (j == kept)
+			scan->probes[kept++] = scan->probes[i];
+	}
+	scan->n = kept;
+}
+
+void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
+{
+	struct scanning s = { .scan = scan, .find = find, .fd = fd };
+	struct elf_file file;
+
+	memset(scan, 0, sizeof(*scan));
+	scan->error = elf_file_open(&file, fd);
+	if (scan->error)
+		return;
+	s.file = &file;
+	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
+	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
+	if (file.bare && !scan->error && !scan->n)
+		scan->error = "has no section headers, and exports no CUDA functions";
+	elf_file_close(&file);
+	if (scan->n)
+		drop_doubles(scan);
+}
+
+struct gathering {
+	const char *end;
+	struct elf_variable *variables;
+	int n, max;
+	size_t names;		/* bytes */
+};
+
+static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
+{
+	struct gathering *g = ctx;
+	size_t len = strlen(name), end = strlen(g->end);
+
+	if (len < end || strcmp(name + len - end, g->end) || sym->st_size != 8)
+		return true;
+	g->variables = xrealloc(g->variables, g->n + 1, sizeof(*g->variables));
+	g->variables[g->n++] = (struct elf_variable){ sym->st_value, xstrdup(name) };
+	g->names += len;
+	return g->n < g->max && g->names < MAX_NAMES;
+}
+
+struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
+{
+	struct gathering g = { .end = end, .max = max };
+	struct elf_file file;
+
+	*n = 0;
+	if (elf_file_open(&file, fd))
+		return NULL;
+	if (elf_file_section(&file, ".nv_fatbin"))
+		elf_file_symbols(&file, STT_OBJECT, keep_variable, &g);
+	elf_file_close(&file);
+	*n = g.n;
+	return g.variables;
+}
+
+bool elf_address(int fd, unsigned long long offset, unsigned long long *addr)
+{
+	struct elf_file file;
+	bool known;
+
+	if (elf_file_open(&file, fd))
+		return false;
+	known = elf_file_address(&file, offset, addr);
+	elf_file_close(&file);
+	return known;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "elf/elf_dynamic.h"
+#include "elf/elf_file.h"
+
+/* More than any library has; a file that claims more is not worth the memory and the time. */
+#define MAX_PART	(256ull << 20)
+enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256 };
+
+void *elf_file_part(const struct elf_file *f, unsigned long long at, unsigned long long size)
+{
+	ssize_t n;
+	char *part;
+
+	if (!size || size > MAX_PART || size > f->size || at > f->size - size)
+		return NULL;
+	part = xcalloc(1, size);
+	for (size_t got = 0; got < size; got += n) {
+		n = pread(f->fd, part + got, size - got, at + got);
+		if (n <= 0) {
+			free(part);
+			return NULL;
+		}
+	}
+	return part;
+}
+
+static const char *check(const Elf64_Ehdr *h)
+{
+	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG))
+		return "not an ELF file";
+	if (h->e_machine != EM_X86_64 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h->e_ident[EI_DATA] != ELFDATA2LSB)
+		return "not a 64-bit x86 ELF file";
+	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
+		return "neither a program nor a shared library";
+	if (!h->e_phnum || h->e_phnum > MAX_SEGMENTS || h->e_phentsize != sizeof(Elf64_Phdr))
+		return "an ELF file without program headers";
+	if (h->e_shnum && h->e_shentsize != sizeof(Elf64_Shdr))
+		return "an ELF file with bad section headers";
+	return NULL;
+}
+
+/* Keeps the executable ones that lie in the file. */
+static void choose_segments(struct elf_file *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *p = &f->loads[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz <= f->size &&
+		    p->p_offset <= f->size - p->p_filesz)
+			f->loads[f->nloads++] = *p;
+	}
+}
+
+static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
+{
+	const char *error = check(h);
+
+	if (error)
+		return error;
+	f->nsections = h->e_shnum;
+	f->names = h->e_shstrndx;
+	f->loads = elf_file_part(f, h->e_phoff, h->e_phnum * sizeof(*f->loads));
+	f->sections = elf_file_part(f, h->e_shoff, f->nsections * sizeof(*f->sections));
+	if (!f->loads || (f->nsections && !f->sections))
+		return "a truncated ELF file";
+	f->bare = !f->nsections;
+	if (f->bare)
+		elf_dynamic_sections(f, f->loads, h->e_phnum);
+	choose_segments(f, h->e_phnum);
+	return NULL;
+}
+
+const char *elf_file_open(struct elf_file *f, int fd)
+{
+	const char *error;
+	Elf64_Ehdr *head;
+	struct stat st;
+
+	memset(f, 0, sizeof(*f));
+	f->fd = fd;
+	f->size = fstat(fd, &st) ? 0 : st.st_size;
+	head = elf_file_part(f, 0, sizeof(*head));
+	error = read_headers(f, head);
+	free(head);
+	if (error)
+		elf_file_close(f);
+	return error;
+}
+
+void elf_file_close(struct elf_file *f)
+{
+	free(f->loads);
+	free(f->sections);
+	free(f->strings[0]);
+	free(f->strings[1]);
+}
+
+bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
+		     unsigned long long *offset)
+{
+	for (size_t i = 0; i < f->nloads; i++) {
+		const Elf64_Phdr *p = &f->loads[i];
+
+		if (addr >= p->p_vaddr && addr - p->p_vaddr < p->p_filesz) {
+			*offset = addr - p->p_vaddr + p->p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_file_address(const struct elf_file *f, unsigned long long offset,
+		      unsigned long long *addr)
+{
+	for (size_t i = 0; i < f->nloads; i++) {
+		const Elf64_Phdr *p = &f->loads[i];
+
+		/* what is mapped begins with the page */
+		if (offset >= (p->p_offset & ~0xfffull) && offset < p->p_offset + p->p_filesz) {
+			*addr = offset - p->p_offset + p->p_vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A string table, in which each string has its end; NULL if it is none. */
+static char *read_strings(const struct elf_file *f, size_t section, size_t *size)
+{
+	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;
+	char *strings;
+
+	if (!s || s->sh_type != SHT_STRTAB || s->sh_flags & SHF_COMPRESSED)
+		return NULL;
+	strings = elf_file_part(f, s->sh_offset, s->sh_size);
+	if (strings && strings[s->sh_size - 1]) {
+		free(strings);
+		return NULL;
+	}
+	*size = s->sh_size;
+	return strings;
+}
+
+bool elf_file_section(const struct elf_file *f, const char *name)
+{
+	bool found = false;
+	size_t size = 0;
+	char *names = read_strings(f, f->names, &size);
+
+	for (size_t i = 0; names && !found && i < f->nsections; i++)
+		found = f->sections[i].sh_name < size && !strcmp(names + f->sections[i].sh_name, name);
+	free(names);
+	return found;
+}
+
+struct visitor {
+	int type;
+	bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym);
+	void *ctx;
+};
+
+/* Names may share their bytes; a file in which they do so beyond measure is made to keep us
+ * reading them. */
+static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size_t n,
+			 const char *strings, size_t size)
+{
+	size_t left = size + n * AVERAGE_NAME;
+
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Sym *sym = &symbols[i];
+		size_t len;
+
+		if (ELF64_ST_TYPE(sym->st_info) != v->type || sym->st_shndx == SHN_UNDEF ||
+		    sym->st_name >= size)
+			continue;
+		len = strlen(strings + sym->st_name);
+		if (len > left)
+			return "symbols whose names are absurdly long";
+		left -= len;
+		if (len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym))
+			break;
+	}
+	return NULL;
+}
+
+static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
+			      const struct visitor *v)
+{
+	size_t n = table->sh_size / sizeof(Elf64_Sym), size = 0;
+	const char *error = "a bad symbol table";
+	Elf64_Sym *symbols;
+
+	if (!n)
+		return NULL;
+	if (table->sh_size > MAX_PART)
+		return "a symbol table of absurd size";
+	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
+		return error;
+	symbols = elf_file_part(f, table->sh_offset, n * sizeof(*symbols));
+	*strings = read_strings(f, table->sh_link, &size);
+	f->nstrings += size;
+	if (symbols && *strings)
+		error = visit(v, symbols, n, *strings, size);
+	free(symbols);
+	return error;
+}
+
+const char *elf_file_symbols(struct elf_file *f, int type,
+			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
+			     void *ctx)
+{
+	const struct visitor v = { type, fn, ctx };
+	const char *error = NULL, *wrong;
+
+	for (int i = 0; i < 2; i++) {
+		size_t at = 0;
+
+		/* a file has one of each (the ELF specification, "Sections") */
+		while (at < f->nsections && f->sections[at].sh_type != (i ? SHT_SYMTAB : SHT_DYNSYM))
+			at++;
+		wrong = at < f->nsections ? read_table(f, &f->sections[at], &f->strings[i], &v) : NULL;
+		error = error ? error : wrong;
+	}
+	return error;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Calls of any class as rows to be printed, from the records of bpf/calls.bpf.h. */
+#ifndef CALLS_H
+#define CALLS_H
+#include <stdbool.h>
+#include "abi/call_event.h"
+
+struct stack;
+
+struct call_row {
+	unsigned long long time, latency;	/* of the return; both ns */
+	struct call_args args;		/* OUT_NONE: the function has no such argument, or nothing
+					 * was stored there */
+	unsigned long long bytes;	/* OUT_NONE: the function tells none */
+	unsigned int grid[3], block[3];
+	int pid, tid, ret;
+	const char *comm, *layer, *func;
+	const char *direction, *name;	/* NULL = not told */
+	const char *error;		/* NULL: it succeeded, or the code has no name */
+	const char *result;		/* "ok", the error's name, or its number */
+	const struct stack *stack;
+};
+
+/* Fills the row from a record; what it points to is good until the next call.  False if the
+ * record is no call but tells that a process has gone. */
+bool call_row(struct call_row *row, const struct call_event *e);
+
+#endif

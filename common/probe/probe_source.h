@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The functions that a tool may probe.  Their ids are the cookies of the probes. */
+#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
+#include <stdbool.h>
+#include "api/cuda_api.h"
+
+struct target;
+
+struct function {
+	const char *name;	/* the symbol, as it is exported */
+	enum cuda_lib lib;
+	bool wanted;		/* by what the tool was asked for, but for --layer */
+	bool returns;		/* with a return probe; a session program decides at each entry */
+	bool late;		/* probed after the others */
+	bool apart;		/* taken out and put in again while tracing, see code_apart() */
+};
+
+struct functions {
+	/* The id of the function of that name, or -1.  Is asked for every symbol of a file that
+	 * begins with "cu" or "__cu". */
+	int (*find)(const char *symbol);
+	struct function (*get)(const struct target *t, int id);
+};
+
+/* Those of cuda_api.tbl (cuda_fns[]): wanted are the target's classes, with returns its
+ * return_classes; apart are the runtime's of apart_classes.  In a process that runs, an allocation
+ * must not be seen before its free can be, so allocations come late. */
+extern const struct functions cuda_functions;
+
+#endif

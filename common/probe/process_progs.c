@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/libbpf.h>
+#include "probe/process_progs.h"
+
+void processes_prepare(struct bpf_object *obj, bool wanted)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, "process_exit"), wanted);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, "process_exec"), wanted);
+}

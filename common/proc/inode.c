@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "proc/inode.h"
+#include "inode.skel.h"
+
+static struct inode_bpf *load(void)
+{
+	static struct inode_bpf *skel;
+	static bool tried;
+
+	if (!tried)
+		skel = inode_bpf__open_and_load();
+	tried = true;
+	return skel;
+}
+
+unsigned long long inode_of_mapping(int pid, unsigned long long start)
+{
+	union bpf_iter_link_info info = { .task.tid = pid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
+	struct inode_bpf *skel = load();
+	unsigned long long inode = 0;
+	struct bpf_link *link;
+	ssize_t n;
+	int fd;
+
+	if (!skel)
+		return 0;
+	skel->bss->inode_start = start;
+	link = bpf_program__attach_iter(skel->progs.inode_of, &opts);
+	if (!link)
+		return 0;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	/* EAGAIN: that were a million mappings, there are more */
+	do
+		n = fd < 0 ? 0 : read(fd, &inode, sizeof(inode));
+	while (n < 0 && errno == EAGAIN);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return n == sizeof(inode) ? inode : 0;
+}
+
+unsigned long long inode_of_file(int fd)
+{
+	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	unsigned long long inode;
+
+	if (at == MAP_FAILED)
+		return 0;
+	inode = inode_of_mapping(getpid(), (unsigned long)at);
+	munmap(at, 1);
+	return inode;
+}

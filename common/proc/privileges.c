@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "proc/privileges.h"
+
+/* Since Linux 5.8 and 5.9; the headers may be older. */
+enum { PERFMON = 38, BPF = 39, CHECKPOINT_RESTORE = 40 };
+
+#define BIT(n) (1ull << (n))
+
+static const unsigned long long wanted[] = {
+	[PRIVILEGE_BPF] = BIT(BPF) | BIT(PERFMON),
+	[PRIVILEGE_EVENTS] = BIT(PERFMON),
+	[PRIVILEGE_UPROBES] = BIT(CAP_SYS_ADMIN),
+	[PRIVILEGE_LOOK] = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH),
+	[PRIVILEGE_FILES] = BIT(CHECKPOINT_RESTORE),
+};
+
+/* CAP_SYS_ADMIN stands for these. */
+static const unsigned long long admins = BIT(BPF) | BIT(PERFMON) | BIT(CHECKPOINT_RESTORE);
+
+/* A number of /proc/self/status; 0 if it is not there. */
+static unsigned long long status(const char *name, int base)
+{
+	unsigned long long n = 0;
+	char line[256];
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, strlen(name)))
+			n = strtoull(line + strlen(name), NULL, base);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The first one's number is fixed (include/linux/proc_ns.h). */
+static bool in_user_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/user", &st) && st.st_ino != 0xeffffffd;
+}
+
+static const char *lacking(unsigned long long caps)
+{
+	static const struct { int cap; const char *name; } names[] = {
+		{ BPF, "CAP_BPF" }, { PERFMON, "CAP_PERFMON" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" }, { CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH" },
+		{ CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+	};
+	static char text[128];
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (caps & BIT(names[i].cap))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s", len ? " and " : "",
+					names[i].name);
+	snprintf(text + len, sizeof(text) - len, "%s missing: run it as root, or with %s",
+		 strstr(text, " and ") ? " are" : " is", strstr(text, " and ") ? "them" : "it");
+	return text;
+}
+
+static unsigned long long missing(enum privilege what)
+{
+	unsigned long long has = status("CapEff:", 16);
+
+	if (has & BIT(CAP_SYS_ADMIN))
+		has |= admins;
+	if (has & BIT(CAP_DAC_OVERRIDE))
+		has |= BIT(CAP_DAC_READ_SEARCH);
+	return wanted[what] & ~has;
+}
+
+bool privilege_lacks(enum privilege what)
+{
+	return missing(what) || in_user_namespace();
+}
+
+const char *privilege_missing(enum privilege what)
+{
+	unsigned long long lacks = missing(what);
+
+	if (in_user_namespace())
+		return "this is a user namespace (a rootless container?), whose root may not: run it outside";
+	if (lacks)
+		return lacking(lacks);
+	if (status("Seccomp:", 10))
+		return "a seccomp filter is in force (a container's?): run it outside, or let the filter "
+		       "pass bpf and perf_event_open";
+	return "no capability is missing: a security module forbids it?";
+}

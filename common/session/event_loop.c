@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "session/event_loop.h"
+#include "cli/out.h"
+#include "session/target.h"
+#include "probe/watch.h"
+
+/* The probes do not wake the reader for each record: that would double their cost. */
+enum { POLL_MS = 10 };
+static const double NS_PER_S = 1e9;	/* no duration is too long for it */
+
+static volatile sig_atomic_t stop;
+
+/* Probes may be quicker than what is done with their records: then there is no end of them. */
+struct reading {
+	const struct events *events;
+	bool last;
+	long left;		/* bytes, before something else is looked after */
+};
+
+static void on_signal(int sig)
+{
+	stop = sig;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct reading *r = ctx;
+	int err = r->events->record(r->events->ctx, data, size);
+
+	r->left -= size;
+	if (err < 0)
+		return err;
+	return r->left < 0 || (!r->last && (stop || out_is_held_up())) ? -EAGAIN : 0;
+}
+
+int events_run(struct target *t, struct events *e)
+{
+	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
+	double next = clock_ns() + e->interval * NS_PER_S;
+	struct reading reading = { .events = e };
+	struct ring_buffer *rb = NULL;
+	long reports = 0;
+	bool last = false;
+	int err;
+
+	if (e->ring)
+		rb = ring_buffer__new(bpf_map__fd(e->ring), on_record, &reading, NULL);
+	if (e->ring && !rb)
+		die(errno, "cannot read records");
+	catch_signals();
+	while (!last) {
+		last = stop || target_ended(t) || (end && clock_ns() >= end);
+		reading.last = last;
+		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
+		/* what is not read in time is lost, and counted */
+		err = watch_poll(last || !out_is_held_up() ? rb : NULL, last ? 0 : POLL_MS);
+		if (err && err != -EAGAIN)
+			die(err, "cannot read records");
+		target_tick(t);
+		if (e->tick && !e->tick(e->ctx))
+			last = true;
+		if (e->interval && !last && clock_ns() >= next && !out_is_held_up()) {
+			e->report(e->ctx);
+			next += e->interval * NS_PER_S;
+			if (next < clock_ns())	/* it was held up: none is made up for */
+				next = clock_ns() + e->interval * NS_PER_S;
+			last = e->counted_out = ++reports == e->count;
+		}
+		last |= !out_flush();
+	}
+	if (e->lost)
+		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));
+	ring_buffer__free(rb);
+	return stop;
+}
+
+void events_lost(const struct events *e)
+{
+	static const char *const what[LOST_MAX] = {
+		[LOST_RECORD] = "records lost: the ring buffer was full",
+		[LOST_THREAD] = "calls not seen: no memory for their thread's state",
+		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
+		[LOST_READ] = "arguments could not be read",
+		[LOST_PROCESS] = "processes whose end or exec was not seen",
+		[LOST_GROUP] = "calls not counted: no room for their group",
+		[LOST_PIECES] = "batches of copies were too long to add up: bytes are missing",
+	};
+	unsigned long long total = 0;
+
+	for (int i = 0; i < LOST_MAX; i++) {
+		total += e->lost_then[i];
+		if (e->lost_then[i])
+			warning(0, "%llu %s", e->lost_then[i], what[i]);
+	}
+	if (total && out_is_json())
+		printf("{\"lost\":%llu}\n", total);
+	out_flush();
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Which processes are traced, and the probes in their CUDA functions: those mapped now and
+ * those mapped later. */
+#ifndef TARGET_H
+#define TARGET_H
+#include <stdbool.h>
+#include "probe/attach.h"
+#include "cli/opt.h"
+
+struct bpf_object;
+struct code;
+
+struct target {
+	/* options */
+	const char *pid_list, *command, *lib;
+	int layer;		/* index into "runtime|driver|all" */
+	int attach;		/* enum attach_kind */
+	bool list, verbose, quiet, json;
+	long duration;		/* seconds; 0 = no end */
+	/* state */
+	struct bpf_object *obj;
+	enum attach_kind kind;
+	const struct functions *functions;
+	unsigned classes, return_classes;	/* for cuda_functions: see there */
+	unsigned apart_classes;
+	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
+	int *pidfds;		/* of pids, or -1 */
+	int nprobes, nfiles;
+	bool refused;		/* it was said that processes may not be looked into */
+	/* Of a tool whose probes another program places: told of each file with functions that are
+	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has
+	 * been looked at, before it may go on. */
+	void (*found)(struct target *t, struct code *c, int pid);
+	void (*looked)(struct target *t, int pid);
+};
+
+#define TARGET_LAYER_ALL 2
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .return_classes = ~0u }
+
+/* The options that every tool has … */
+#define OPT_TARGET(t)									\
+	OPT_WHICH(t),									\
+	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
+		   "how to attach; default: auto, the best the kernel has"),		\
+	OPT_RUN(t)
+
+/* … also one whose probes another program places: which calls … */
+#define OPT_WHICH(t)									\
+	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
+		"trace these processes; default: every process"),			\
+	OPT_STR('c', "command", "'CMD ...'", &(t)->command,				\
+		"run CMD and trace it and its children until it ends"),			\
+	OPT_STR('l', "lib", "FILE", &(t)->lib, "probe this file too, wherever it is loaded"), \
+	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
+		   "which functions to probe; default: all")
+
+/* … and how to go about it. */
+#define OPT_RUN(t)									\
+	OPT_FLAG(0, "list", &(t)->list, "print where the probes go, and exit"),		\
+	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after this long"),	\
+	OPT_FLAG('j', "json", &(t)->json, "one JSON object a line"),			\
+	OPT_FLAG('q', "quiet", &(t)->quiet, "no 'tracing' line"),			\
+	OPT_FLAG('v', "verbose", &(t)->verbose, "say what libbpf and the watcher say")
+
+/* After the options are read: checks them, starts logging and output, chooses the attach
+ * kind.  Exits with the reason if there is no such process or the kernel cannot trace. */
+void target_init(struct target *t);
+
+/* Between open and load of the tool's BPF object. */
+void target_prepare(struct target *t, struct bpf_object *obj);
+
+/* Probes every function of these classes (a mask of 1 << CUDA_...), in the files mapped now
+ * and in those mapped later; says so on standard error; starts the command.  With --list
+ * prints the attach report and exits.  Exits with status 3 if a process given with -p has no
+ * CUDA functions. */
+void target_attach(struct target *t, unsigned classes);
+
+/* The same for functions of another table. */
+void target_attach_functions(struct target *t, const struct functions *functions);
+
+/* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
+char *target_who(const struct target *t);
+
+/* Have the processes of -p, or the command, ended? */
+bool target_ended(struct target *t);
+
+/* Something to do now and then: looks for new mappings where the kernel does not tell. */
+void target_tick(struct target *t);
+
+/* Takes every probe out.  Waits for the command, after sending it sig unless 0; the status to
+ * exit with. */
+int target_finish(struct target *t, int sig);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include "view/call_top.h"
+#include "base/die.h"
+#include "model/aggregate.h"
+#include "cli/top_screen.h"
+
+enum { TEXT_ROWS = 20 };
+
+static const struct call_top *sorting;
+
+static const struct field *sort_field(const struct call_top *t)
+{
+	for (const struct field *f = t->fields; f->type; f++)
+		if (f->key && !strcmp(f->key, t->sorts[t->sort]))
+			return f;
+	die(0, "there is no column of %s", t->sorts[t->sort]);
+}
+
+/* Numbers: what is not there last.  Names go up. */
+static int compare(const struct field *f, const void *a, const void *b)
+{
+	const void *p = (const char *)a + f->at, *q = (const char *)b + f->at;
+	unsigned long long m, n;
+
+	switch (f->type) {
+	case OUT_STR:
+		return strcmp(*(const char *const *)p, *(const char *const *)q);
+	case OUT_INT:
+		return *(const int *)p - *(const int *)q;
+	case OUT_REAL:
+		return (*(const double *)p < *(const double *)q) - (*(const double *)p > *(const double *)q);
+	default:
+		m = *(const unsigned long long *)p + 1;	/* OUT_NONE becomes 0 */
+		n = *(const unsigned long long *)q + 1;
+		return (m < n) - (m > n);
+	}
+}
+
+static int by_sort(const void *a, const void *b)
+{
+	const struct call_stats *p = a, *q = b;
+	int order = compare(sort_field(sorting), p, q);
+
+	order = order ? order : (p->total < q->total) - (p->total > q->total);
+	order = order ? order : strcmp(p->func, q->func);
+	order = order ? order : p->pid - q->pid;
+	return sorting->reverse ? -order : order;
+}
+
+static void sort(struct call_top *t)
+{
+	sorting = t;
+	qsort(t->stats, t->n, sizeof(*t->stats), by_sort);
+}
+
+/* ---- the screen */
+
+static void title(void *ctx, FILE *f)
+{
+	const struct call_top *t = ctx;
+	unsigned long long calls = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		calls += t->stats[i].calls;
+	fprintf(f, "%.1f calls/s, by %s%s",
+		t->n && t->stats->interval > 0 ? calls / t->stats->interval : 0, sort_field(t)->head,
+		t->reverse ? ", the least first" : "");
+}
+
+static void head(void *ctx, FILE *f)
+{
+	const struct call_top *t = ctx;
+
+	out_text_head(f, t->fields);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct call_top *t = ctx;
+
+	out_text(f, t->fields, &t->stats[i]);
+	top_view_callers(f, t->stats[i].stack);
+}
+
+static void draw(void *ctx)
+{
+	struct call_top *t = ctx;
+
+	sort(t);
+	top_view_draw(&t->screen, t->rows && (size_t)t->rows < t->n ? (size_t)t->rows : t->n);
+}
+
+static void press(void *ctx, int key)
+{
+	struct call_top *t = ctx;
+
+	if (key == 's')
+		t->sort = t->sorts[t->sort + 1] ? t->sort + 1 : 0;
+	t->reverse ^= key == 'r';
+}
+
+void call_top_start(struct call_top *t)
+{
+	static const char *const help[] = {
+		"  s  sort by the next column", "  r  reverse the order", NULL
+	};
+
+	t->screen.help = help;
+	t->screen.ctx = t;
+	t->screen.draw = draw;
+	t->screen.key = press;
+	t->screen.title = title;
+	t->screen.head = head;
+	t->screen.line = line;
+	call_stats_start();
+}
+
+bool call_top_tick(struct call_top *t)
+{
+	return !screen_is_open() || top_view_keys(&t->screen);
+}
+
+/* ---- text and JSON */
+
+static void print(struct call_top *t)
+{
+	size_t max = t->rows ? (size_t)t->rows : out_is_json() ? t->n : TEXT_ROWS;
+	static bool again;
+
+	sort(t);
+	if (again && !out_is_json())
+		putchar('\n');
+	again = true;
+	out_head(t->fields);
+	for (size_t i = 0; i < t->n && i < max; i++)
+		out_row(t->fields, &t->stats[i]);
+	if (t->n > max && !out_is_json())
+		printf("... and %zu more\n", t->n - max);
+}
+
+void call_top_report(struct call_top *t)
+{
+	if (screen_is_open() && t->screen.paused)
+		return;
+	t->stats = call_stats_take(t->tallies, t->epoch, false, &t->n);
+	groups_clear();
+	if (screen_is_open())
+		draw(t);
+	else
+		print(t);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cudabt/bt_files.h"
+#include "base/die.h"
+#include "proc/path_uid.h"
+
+bool bt_files_add(struct bt_files *f, struct code *c, int pid)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->codes[i] == c) {
+			f->pids[i] = f->pids[i] ? f->pids[i] : pid;
+			return false;
+		}
+	f->codes = xrealloc(f->codes, f->n + 1, sizeof(*f->codes));
+	f->pids = xrealloc(f->pids, f->n + 1, sizeof(*f->pids));
+	f->codes[f->n] = c;
+	f->pids[f->n++] = pid;
+	return true;
+}
+
+/* Can the path stand in a script, and does it mean itself there?  bpftrace splits at colons, also
+ * within quotes. */
+static bool can_be_written(const char *path)
+{
+	for (; *path; path++)
+		if (*path < ' ' || *path > '~' || strchr("\":\\*?[]", *path))
+			return false;
+	return true;
+}
+
+static bool names(const char *path, int fd)
+{
+	struct stat named, file;
+
+	return can_be_written(path) && !stat(path, &named) && !fstat(fd, &file) &&
+	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
+}
+
+/* bpftrace and the kernel open a name some sixteen times: its directory's owner could exchange the file
+ * in between.  A descriptor stays what it is.  By way of root/, as newer versions of bpftrace resolve
+ * the links of other names first, and so would have the file's own name again. */
+static char *descriptor(const struct code *c)
+{
+	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), code_fd(c));
+}
+
+/* NULL if there is none */
+static char *name_to_stay(const struct code *c, int pid)
+{
+	char *path;
+	uid_t uid;
+
+	if (names(c->path, code_fd(c))) {
+		if (path_uid(c->path, &uid))
+			warning(0, "user %u can replace %s: as root, run the script only if you trust that user "
+				   "(cudabt without --emit is safe)", uid, c->path);
+		return xstrdup(c->path);
+	}
+	path = xprintf("/proc/%d/root%s", pid, c->path);
+	if (pid && names(path, code_fd(c))) {
+		warning(0, "%s can be another file once process %d has ended, or by that process's doing: as "
+			   "root, run the script only if you trust it", path, pid);
+		return path;
+	}
+	free(path);
+	warning(0, "%s is left out: a script cannot name it", c->path);
+	return NULL;
+}
+
+struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
+{
+	struct bt_file *files = xcalloc(f->n + 1, sizeof(*files)), *to = files;
+
+	for (int i = 0; i < f->n; i++) {
+		const struct elf_scan *scan = &f->codes[i]->scan;
+		int *ids = xcalloc(scan->n, sizeof(*ids));
+
+		for (int k = 0; k < scan->n; k++)
+			ids[k] = scan->probes[k].id;
+		to->path = to_stay ? name_to_stay(f->codes[i], f->pids[i]) : descriptor(f->codes[i]);
+		to->ids = ids;
+		to->n = scan->n;
+		to += to->path != NULL;
+	}
+	*n = to - files;
+	return files;
+}

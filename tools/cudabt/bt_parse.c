@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "cudabt/bt_parse.h"
+#include "base/die.h"
+
+/* a preprocessor line, with those that it goes on in */
+static const char *after_line(const char *p, const char *end)
+{
+	const char *newline;
+
+	do {
+		newline = memchr(p, '\n', end - p);
+		if (!newline)
+			return end;
+		p = newline + 1;
+	} while (newline[-1] == '\\' && p < end);
+	return p;
+}
+
+/* struct x { ... }; */
+static const char *after_type(const char *p, const char *end, struct bt_error *e)
+{
+	struct bt_token t;
+	const char *close;
+
+	for (;; p = t.s + t.len) {
+		if (!bt_next(p, end, &t, e))
+			return NULL;
+		if (t.kind == BT_END || bt_is(&t, ";"))
+			return t.s + t.len;
+		if (bt_is(&t, "{"))
+			break;
+	}
+	close = bt_closing(t.s, end, e);
+	if (!close || !bt_next_word(close + 1, end, &t, e))
+		return NULL;
+	return bt_is(&t, ";") ? t.s + 1 : close + 1;
+}
+
+/* In attach points a ':' begins a name or path, in which slashes are no predicate. */
+static const char *after_path(const char *p, const char *end)
+{
+	static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-./#+*\\?";
+
+	while (p < end && *p && strchr(chars, *p))
+		p++;
+	return p;
+}
+
+static void add_item(struct bt_part *part, enum bt_call call, const char *s, const char *end)
+{
+	part->items = xrealloc(part->items, part->n + 1, sizeof(*part->items));
+	part->items[part->n++] = (struct bt_item){ call, s, end - s };
+}
+
+/* cuda:PATTERN at *p, which is left behind it */
+static bool cuda_item(struct bt_part *part, const char **p, const char *end, enum bt_call call,
+		      struct bt_error *e)
+{
+	const char *s = *p, *q = s;
+	struct bt_token t;
+
+	while (q < end && (*q == '_' || *q == '*' || *q == '?' || (*q >= '0' && *q <= '9') ||
+			   (*q >= 'a' && *q <= 'z') || (*q >= 'A' && *q <= 'Z')))
+		q++;
+	if (q == s)
+		return bt_fail(e, s, "a function's name is expected here, such as cudaMalloc or *Memcpy*");
+	add_item(part, call, s, q);
+	if (!bt_next_word(q, end, &t, e))
+		return false;
+	if (!bt_is(&t, ",") && !bt_is(&t, "/") && !bt_is(&t, "{"))
+		return bt_fail(e, t.s, "',' or '{' or a /predicate/ is expected here, after '%.*s'",
+			       (int)(q - s < 60 ? q - s : 60), s);
+	*p = t.s;
+	return true;
+}
+
+/* One attach point at *p, which is left at what ends it: ',', '/', '{' or the end. */
+static bool item(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
+{
+	struct bt_token t;
+	const char *s, *last;
+
+	if (!bt_next_word(*p, end, &t, e))
+		return false;
+	s = last = t.s;
+	*p = t.s + t.len;
+	if (*p < end && **p == ':' && (bt_is(&t, "cuda") || bt_is(&t, "cudaret"))) {
+		++*p;
+		return cuda_item(part, p, end, t.len == 4 ? BT_CALL : BT_RETURN, e);
+	}
+	for (;; *p = t.s + t.len) {
+		if (t.kind == BT_END)
+			return bt_fail(e, t.s, "the program ends here, where '{' is expected");
+		if (bt_is(&t, ",") || bt_is(&t, "/") || bt_is(&t, "{"))
+			break;
+		if (bt_is(&t, "}"))
+			return bt_fail(e, t.s, "this '}' closes nothing");
+		if (bt_is(&t, ":"))
+			t.len = after_path(t.s + 1, end) - t.s;
+		if (t.kind != BT_SPACE)
+			last = t.s + t.len;
+		if (!bt_next(t.s + t.len, end, &t, e))
+			return false;
+	}
+	if (last == s)
+		return bt_fail(e, t.s, "a probe is expected here, such as cuda:cudaMalloc");
+	add_item(part, BT_PLAIN, s, last);
+	*p = t.s;
+	return true;
+}
+
+/* A predicate ends, as in bpftrace, with the first slash that a brace follows. */
+static bool predicate(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
+{
+	const char *start = *p;
+	struct bt_token t, next;
+
+	part->pred = start + 1;
+	for (*p = part->pred; ; *p = t.s + t.len) {
+		if (!bt_next(*p, end, &t, e))
+			return false;
+		if (t.kind == BT_END)
+			return bt_fail(e, start, "this predicate has no end: '/' and then '{'");
+		if (!bt_is(&t, "/"))
+			continue;
+		if (!bt_next_word(t.s + 1, end, &next, e))
+			return false;
+		if (bt_is(&next, "{"))
+			break;
+	}
+	part->pred_end = t.s;
+	*p = next.s;
+	return true;
+}
+
+static bool probe(struct bt_part *part, const char *p, const char *end, struct bt_error *e)
+{
+	for (;; p++) {
+		if (!item(part, &p, end, e))
+			return false;
+		if (*p != ',')
+			break;
+	}
+	if (*p == '/' && !predicate(part, &p, end, e))
+		return false;
+	part->body = p + 1;
+	part->body_end = bt_closing(p, end, e);
+	if (!part->body_end)
+		return false;
+	part->end = part->body_end + 1;
+	return true;
+}
+
+bool bt_parse(const char *p, const char *end, struct bt_part *part, struct bt_error *e)
+{
+	struct bt_token t;
+
+	*part = (struct bt_part){ .start = p };
+	if (!bt_next(p, end, &t, e))
+		return false;
+	if (t.kind == BT_SPACE || bt_is(&t, ";"))
+		part->end = t.s + t.len;
+	else if (bt_is(&t, "#"))
+		part->end = after_line(p, end);
+	else if (bt_is(&t, "struct") || bt_is(&t, "union") || bt_is(&t, "enum"))
+		part->end = after_type(p, end, e);
+	else
+		probe(part, p, end, e);
+	if (part->end)
+		return true;
+	free(part->items);
+	part->items = NULL;
+	return false;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cudabt/bt_output.h"
+#include "cudabt/bt_run.h"
+#include "base/die.h"
+#include "cli/out.h"
+
+enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
+
+static pid_t child;
+static int status;
+static bool ended;
+
+void bt_run_find(void)
+{
+	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		char *file = xprintf("%s/bpftrace", *dir ? dir : ".");
+
+		found = !access(file, X_OK);
+		free(file);
+	}
+	free(path);
+	if (!found)
+		die(0, "there is no bpftrace: install it (the package bpftrace of Debian, Ubuntu, Fedora), "
+		    "or take what --emit prints to a machine that has it");
+}
+
+static void more_probes(const char *limit, int probes)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", probes);
+	setenv(limit, number, 0);
+}
+
+static _Noreturn void run(int script, int output, int probes, bool json, pid_t parent)
+{
+	const char *format = json ? "json" : "text";
+
+	/* a group of its own: Ctrl-C is told it once, by us */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	if (probes > BT_RUN_PROBES) {
+		more_probes("BPFTRACE_MAX_PROBES", probes);
+		more_probes("BPFTRACE_MAX_BPF_PROGS", probes);
+	}
+	if (dup2(script, 0) == 0 && dup2(output, 1) == 1)
+		execlp("bpftrace", "bpftrace", "-q", "-f", format, "-", (char *)NULL);
+	warning(errno, "cannot run bpftrace");
+	_exit(EXIT_FAILURE);
+}
+
+void bt_run_start(const char *script, size_t len, int probes, bool json)
+{
+	pid_t parent = getpid();
+	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(json);
+
+	if (fd < 0 || write(fd, script, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
+		die(errno, "cannot hand the script over");
+	fflush(stdout);
+	child = fork();
+	if (child < 0)
+		die(errno, "cannot fork");
+	if (!child)
+		run(fd, output, probes, json, parent);
+	close(fd);
+	close(output);
+}
+
+bool bt_run_started(void)
+{
+	return child > 0;
+}
+
+bool bt_run_ended(void)
+{
+	if (child > 0 && !ended && waitpid(child, &status, WNOHANG) == child)
+		ended = true;
+	return ended;
+}
+
+bool bt_run_waits(void)
+{
+	char name[32];
+	long call = -1;		/* it runs, or is gone */
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/syscall", child);
+	f = fopen(name, "re");
+	if (!f)
+		die(errno, "cannot open %s", name);
+	if (fscanf(f, "%ld", &call) != 1)
+		call = -1;
+	fclose(f);
+	return call == SYS_epoll_wait || call == SYS_epoll_pwait;
+}
+
+/* Waits until it has been waiting for so long, or a time is over, or it has ended. */
+static bool seen_waiting(int ms, int limit_ms)
+{
+	const struct timespec pause = { 0, PAUSE_MS * 1000000 };
+	int waited = 0;
+
+	for (int t = 0; waited < ms && t < limit_ms && !bt_run_ended(); t += PAUSE_MS) {
+		nanosleep(&pause, NULL);
+		bt_output_copy();
+		if (out_is_held_up() && t > HELD_UP_MS)
+			break;
+		waited = bt_run_waits() ? waited + PAUSE_MS : 0;
+	}
+	return waited >= ms;
+}
+
+/* Nobody takes what it prints, and it waits to print more: it is not waited for. */
+static void give_up(void)
+{
+	if (bt_run_ended() || !out_is_held_up())	/* its number may be another's by now */
+		return;
+	kill(child, SIGKILL);
+}
+
+/* bpftrace 0.17 drops what it has not read yet when it is asked to end.  It looks at that only when
+ * its waiting is interrupted, so it may miss it.  And once it has begun to end, being asked again
+ * would end it before it has printed its maps; it then waits for no longer than 100 ms. */
+int bt_run_finish(void)
+{
+	seen_waiting(IDLE_MS, BACKLOG_MS);
+	while (!bt_run_ended()) {
+		kill(child, SIGINT);
+		while (!bt_run_ended() && !seen_waiting(MISSED_MS, BACKLOG_MS))
+			give_up();
+	}
+	bt_output_finish();
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	return WTERMSIG(status) == SIGPIPE ? 0 : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a parameter of a CUDA function is in bpftrace's language. */
+#ifndef BT_VALUE_H
+#define BT_VALUE_H
+#include <stdio.h>
+#include "cudabt/bt_lex.h"
+#include "api/cuda_protos.h"
+
+enum { BT_SAVED = 48 };
+
+/* Where a probe's arguments are. */
+struct bt_frame {
+	bool ret;		/* at the return: in the tuple $cudabt, which was saved at entry */
+	unsigned char saved[BT_SAVED];	/* their places, in the tuple's order from its .1 */
+	int nsaved;
+};
+
+/* The word at a place (see struct cuda_param), at the return one that is to be saved. */
+const char *bt_word(struct bt_frame *f, unsigned place);
+
+enum bt_how {
+	BT_VALUE,
+	BT_TARGET = 1,	/* what it points to: *args.NAME */
+	BT_ADDRESS = 2,	/* within str(): a string's address */
+};
+
+/* Writes the value of args.NAME, where *p is just behind NAME; members that follow it, .x or
+ * ->width, are taken too, and *p left behind them.  *type becomes the enum's if it is one.
+ * False if it has no value in bpftrace. */
+bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *param, enum bt_how how,
+	      const char **p, const char *end, const char **type, struct bt_error *e);
+
+/* Writes what a call returned. */
+bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const char *at,
+	       const char **type, struct bt_error *e);
+
+#endif

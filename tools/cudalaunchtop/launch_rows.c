@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "sym/kernels.h"
+#include "cudalaunchtop/launch_counter.h"
+#include "cudalaunchtop/launches.h"
+
+struct index {
+	struct {
+		const void *program, *name, *stack;
+		unsigned long long func;
+		long kind;
+	} key;
+	size_t at;
+	UT_hash_handle hh;
+};
+
+struct gathering {
+	struct launch_row *rows;
+	size_t n, room;
+	struct index *indexes;
+	enum launches_by by;
+};
+
+static struct launch_row *row_of(struct gathering *g, struct counter *c)
+{
+	bool by_process = g->by == LAUNCHES_BY_PROCESS;
+	const struct kernel *k = by_process ? NULL : counter_kernel(c);
+	struct index *i, want;
+
+	memset(&want, 0, sizeof(want));
+	want.key.program = c->program;
+	if (!by_process) {
+		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
+		want.key.func = k ? 0 : counter_func(c);
+		want.key.stack = c->stack;
+		want.key.kind = c->key.kind;
+	}
+	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
+	if (i)
+		return &g->rows[i->at];
+	if (g->n == g->room) {
+		g->room = g->room ? 2 * g->room : 64;
+		g->rows = xrealloc(g->rows, g->room, sizeof(*g->rows));
+	}
+	i = xcalloc(1, sizeof(*i));
+	i->key = want.key;
+	i->at = g->n;
+	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
+	g->rows[g->n] = (struct launch_row){
+		.pid = c->program->pid, .comm = c->program->comm, .kernel = k,
+		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
+		.kind = by_process ? -1 : (int)c->key.kind,
+	};
+	return &g->rows[g->n++];
+}
+
+static void gather(struct gathering *g, struct counter *c)
+{
+	struct launch_row *r;
+
+	if (!c->total)
+		return;
+	r = row_of(g, c);
+	r->launches += c->launches;
+	r->failed += c->failed;
+	r->total += c->total;
+	r->total_failed += c->total_failed;
+	if (c->seen.time < r->time)
+		return;
+	r->time = c->seen.time;
+	if (g->by == LAUNCHES_BY_PROCESS)
+		return;
+	memcpy(r->grid, c->seen.grid, sizeof(r->grid));
+	memcpy(r->block, c->seen.block, sizeof(r->block));
+}
+
+struct launch_row *launches_rows(enum launches_by by, size_t *n)
+{
+	struct gathering g = { .by = by };
+	struct index *i, *next;
+	struct counter *c;
+
+	for (c = counters; c; c = c->hh.next)
+		gather(&g, c);
+	for (c = former_counters; c; c = c->next)
+		gather(&g, c);
+	HASH_ITER(hh, g.indexes, i, next) {
+		HASH_DEL(g.indexes, i);
+		free(i);
+	}
+	*n = g.n;
+	return g.rows;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/launches.h"
+#include "cli/top_screen.h"
+
+enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
+
+/* what is drawn */
+static struct line *lines;
+static double rate;
+
+static void title(void *ctx, FILE *f)
+{
+	(void)ctx;
+	fprintf(f, "%.1f launches/s, %llu in all", rate, launches_total());
+}
+
+static void head(void *ctx, FILE *f)
+{
+	launch_head(f, ctx, screen_columns() < WIDE);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct launch_view *v = ctx;
+
+	launch_text(f, v, &lines[i], screen_columns() < WIDE);
+	if (v->stacks && !v->by_process)
+		top_view_callers(f, lines[i].row.stack);
+}
+
+static void draw(void *ctx)
+{
+	struct launch_view *v = ctx;
+	unsigned long long launches = 0;
+	size_t n;
+
+	lines = launch_lines(v, false, true, &n);
+	for (size_t i = 0; i < n; i++)
+		launches += lines[i].row.launches;
+	rate = v->interval > 0 ? launches / v->interval : 0;
+	top_view_draw(&v->screen, v->rows && (size_t)v->rows < n ? (size_t)v->rows : n);
+	launch_lines_free(lines, n);
+}
+
+static void press(void *ctx, int key)
+{
+	static const char keys[] = "ltdni";
+	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+	struct launch_view *v = ctx;
+
+	if (at)
+		v->sort = at - keys;
+	v->reverse ^= key == 'r';
+	v->full ^= key == 'f';
+	v->by_process ^= key == 'v';
+}
+
+void launch_view_screen(struct launch_view *v)
+{
+	static const char *const help[] = {
+		"  l  sort by launches in the interval     r  reverse the order",
+		"  t  by total                             f  full names, or short ones",
+		"  d  by threads of a launch               v  by process, or by kernel",
+		"  n  by name",
+		"  i  by process id",
+		NULL
+	};
+
+	v->screen.help = help;
+	v->screen.ctx = v;
+	v->screen.draw = draw;
+	v->screen.key = press;
+	v->screen.title = title;
+	v->screen.head = head;
+	v->screen.line = line;
+}
+
+void launch_view_update(struct launch_view *v)
+{
+	if (v->screen.paused)
+		return;
+	launch_measure(v, false);
+	draw(v);
+}
+
+bool launch_view_keys(struct launch_view *v)
+{
+	return top_view_keys(&v->screen);
+}

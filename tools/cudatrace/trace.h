@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The calls that cudatrace's probes record: what the probes are to read of each function, and
+ * what a record says. */
+#ifndef TRACE_H
+#define TRACE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "api/cuda_fn.h"
+#include "api/cuda_protos.h"
+#include "abi/cudatrace.h"
+
+struct kernel;
+struct stack;
+struct trace_cause;
+
+/* By id, with cuda_protos_n entries: what the probes are to do. */
+extern struct trace_function *trace_functions;
+
+/* To be called once for every function, before anything else here: flags are TRACE_SHOWN and
+ * so on, without TRACE_ERROR, which is the prototype's.  Only of one that is wanted in full are
+ * arguments recorded. */
+void trace_describe(int id, unsigned flags, bool full);
+
+/* Its row of cuda_api.tbl, which says what it does; NULL if it has none. */
+const struct cuda_fn *trace_role(const struct cuda_proto *proto);
+
+/* Does it return an error of its own, and not one of before as cudaGetLastError() does? */
+bool trace_returns_error(const struct cuda_proto *proto);
+
+struct trace_call {
+	const struct trace_event *event;
+	const struct cuda_proto *proto;	/* the newest, until trace_program_call() */
+	const struct trace_function *function;
+	const unsigned long long *words;	/* event->words */
+	const char *read[TRACE_READS];	/* event->read[i] bytes; NULL: not read.  Strings end. */
+	const unsigned long long *frames;	/* event->frames */
+	bool failed;
+	/* set by others */
+	const struct stack *stack;
+	const struct kernel *kernel;	/* of a launch, if it is known */
+	const struct trace_cause *cause;	/* of a failure that earlier work is the cause of */
+	const char *next;	/* the call after a failure that nobody asked about */
+};
+
+/* Takes a record of a call apart; false if it is not whole.  What the call points to is in the
+ * record. */
+bool trace_call_read(struct trace_call *call, const void *data, size_t size);
+
+/* A copy, with a copy of the record; the caller's to free(). */
+struct trace_call *trace_call_keep(const struct trace_call *call);
+
+/* The word of its arguments at a place, as in struct cuda_param; 0 if it was not recorded. */
+static inline unsigned long long trace_word(const struct trace_call *call, unsigned char place)
+{
+	return place && place <= call->event->words ? call->words[place - 1] : 0;
+}
+
+/* The number of what was to be read for this parameter, or -1. */
+int trace_read_of(const struct trace_call *call, const struct cuda_param *p);
+
+/* How long it took, ns. */
+static inline unsigned long long trace_duration(const struct trace_call *call)
+{
+	return call->event->time - call->event->start;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include "base/escape.h"
+#include "cli/out.h"
+#include "cudatrace/trace.h"
+#include "cudatrace/trace_args.h"
+#include "cudatrace/sticky_error.h"
+#include "cudatrace/trace_line.h"
+
+struct row {
+	unsigned long long time, latency;
+	int pid, tid, depth;
+	const char *comm, *layer, *func, *at, *kernel, *error, *next;
+	struct out_print call, args, ret, cause;
+	const struct stack *stack;
+};
+
+static struct trace_lines shown;
+
+static void print_args(FILE *f, const void *call)
+{
+	putc('{', f);
+	trace_args(f, true, call);
+	putc('}', f);
+}
+
+static void print_ret(FILE *f, const void *call)
+{
+	trace_result(f, true, call);
+}
+
+static void print_cause(FILE *f, const void *of)
+{
+	const struct trace_call *call = of;
+
+	trace_cause_json(f, call->cause);
+}
+
+/* The part of the line that looks as strace's do. */
+static void print_call(FILE *f, const void *of)
+{
+	const struct trace_call *call = of;
+	unsigned char what = call->event->what;
+
+	for (int i = 0; shown.nested && i < call->event->depth; i++)
+		fputs("  ", f);
+	if (shown.entries)
+		fputs(what == TRACE_ENTER ? "> " : "< ", f);
+	fprintf(f, "%s(", call->proto->name);
+	trace_args(f, false, call);
+	putc(')', f);
+	if (what == TRACE_ENTER)
+		return;
+	if (what == TRACE_LEFT || call->proto->result.kind != CUDA_KIND_NONE) {
+		fputs(" = ", f);
+		trace_result(f, false, call);
+	}
+	if (what == TRACE_LEFT)
+		fputs(" (the thread ended in it)", f);
+	if (shown.durations)
+		fprintf(f, " <%s>", out_ns(trace_duration(call)));
+	if (call->cause)
+		trace_cause_text(f, call->cause);
+	if (call->next)
+		fprintf(f, " [not asked about; next: %s]", call->next);
+}
+
+#define AT(f) offsetof(struct row, f)
+enum { TIME = 0, WHERE = 6, DEPTH = 7, KERNEL = 9, NEXT = 13, STACK = 15 };
+static struct field fields[] = {
+	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "tid", "TID", -7, OUT_INT, AT(tid) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "layer", "LAYER", -7, OUT_STR, AT(layer) },
+	{ "func", NULL, 0, OUT_STR, AT(func) },
+	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },
+	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },
+	{ "args", NULL, 0, OUT_PRINT, AT(args) },
+	[KERNEL] = { "kernel", NULL, 0, OUT_STR, AT(kernel) },
+	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },
+	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },
+	{ "error", NULL, 0, OUT_STR, AT(error) },
+	[NEXT] = { "next", NULL, 0, OUT_STR, AT(next) },
+	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },
+	{ 0 }
+};
+
+void trace_lines_init(const struct trace_lines *lines)
+{
+	shown = *lines;
+	fields[TIME].head = shown.times ? "TIME" : NULL;
+	fields[WHERE].key = shown.entries ? "at" : NULL;
+	fields[DEPTH].key = shown.nested ? "depth" : NULL;
+	fields[NEXT].key = shown.unchecked ? "next" : NULL;
+	if (!shown.stacks)
+		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
+	out_head(fields);
+}
+
+void trace_line(const struct trace_call *call)
+{
+	const struct trace_event *e = call->event;
+	bool whole = e->what != TRACE_ENTER;
+	struct row r = {
+		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->pid,
+		.tid = e->tid, .depth = e->depth, .comm = e->comm,
+		.layer = call->proto->lib == CUDA_RT ? "runtime" : "driver",
+		.func = call->proto->name, .at = whole ? "return" : "enter",
+		.kernel = trace_kernel_name(call), .error = trace_error(call), .next = call->next,
+		.call = { print_call, call }, .args = { print_args, call }, .ret = { print_ret, call },
+		.cause = { print_cause, call }, .stack = call->stack,
+	};
+
+	out_row(fields, &r);
+}

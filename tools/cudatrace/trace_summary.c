@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/die.h"
+#include "cli/out.h"
+#include "cudatrace/trace.h"
+#include "cudatrace/trace_summary.h"
+
+struct row {
+	unsigned long long calls, errors, total, least, most;
+	const char *func, *layer;
+};
+
+#define AT(f) offsetof(struct row, f)
+static const struct field fields[] = {	/* the text is print_line()'s */
+	{ "func", NULL, 0, OUT_STR, AT(func) },
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },
+	{ "calls", NULL, 0, OUT_UINT, AT(calls) },
+	{ "errors", NULL, 0, OUT_UINT, AT(errors) },
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
+	{ "min_ns", NULL, 0, OUT_UINT, AT(least) },
+	{ "max_ns", NULL, 0, OUT_UINT, AT(most) },
+	{ 0 }
+};
+
+static struct row *rows;	/* by id */
+
+void trace_summary_add(const struct trace_call *call)
+{
+	unsigned long long ns = trace_duration(call);
+	struct row *r;
+
+	if (!rows)
+		rows = xcalloc(cuda_protos_n, sizeof(*rows));
+	r = &rows[call->event->id];
+	if (!r->calls || ns < r->least)
+		r->least = ns;
+	if (ns > r->most)
+		r->most = ns;
+	r->calls++;
+	r->errors += call->failed;
+	r->total += ns;
+	r->func = call->proto->name;
+	r->layer = call->proto->lib == CUDA_RT ? "runtime" : "driver";
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct row *p = a, *q = b;
+
+	return (p->total < q->total) - (p->total > q->total);
+}
+
+static void print_line(const struct row *r, unsigned long long total)
+{
+	char errors[24] = "";
+
+	if (r->errors)
+		snprintf(errors, sizeof(errors), "%llu", r->errors);
+	printf("%6.2f %11.6f %11.1f %9llu %9s %s\n", total ? 100.0 * r->total / total : 0,
+	       r->total / 1e9, r->calls ? r->total / 1e3 / r->calls : 0, r->calls, errors, r->func);
+}
+
+static void print_text(const struct row *list, int n)
+{
+	static const char rule[] = "------ ----------- ----------- --------- --------- "
+				   "------------------------";
+	struct row sum = { .func = "total" };
+
+	for (int i = 0; i < n; i++) {
+		sum.calls += list[i].calls;
+		sum.errors += list[i].errors;
+		sum.total += list[i].total;
+	}
+	printf("%6s %11s %11s %9s %9s %s\n%s\n", "% time", "seconds", "usecs/call", "calls", "errors",
+	       "function", rule);
+	for (int i = 0; i < n; i++)
+		print_line(&list[i], sum.total);
+	puts(rule);
+	print_line(&sum, sum.total);
+}
+
+void trace_summary_print(void)
+{
+	struct row *list = xcalloc(cuda_protos_n, sizeof(*list));
+	int n = 0;
+
+	for (int i = 0; rows && i < cuda_protos_n; i++)
+		if (rows[i].calls)
+			list[n++] = rows[i];
+	qsort(list, n, sizeof(*list), longest_first);
+	if (!out_is_json())
+		print_text(list, n);
+	for (int i = 0; out_is_json() && i < n; i++)
+		out_row(fields, &list[i]);
+	free(list);
+}

@@ -9,7 +9,7 @@
 
 struct call_data { struct bytes bytes; };	/* with the direction COPY_SET, too */
 
-struct thread_data { struct tally_state tally; };
+struct thread_data { struct aggregate_state aggregate; };
 
 struct pt_regs;
 struct thread;
@@ -56,7 +56,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	__u64 id = t->call.id, ns = bpf_ktime_get_ns() - t->call.start, size = b->n, shown = size;
 	__u32 direction = b->direction;
 	bool failed = (__u32)PT_REGS_RC(ctx);
-	struct tally_key key;
+	struct aggregate_key key;
 
 	t->call.sp = 0;
 	barrier_var(id);
@@ -74,11 +74,11 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 		shown = ns;
 	else if (copy_shown == COPY_BANDWIDTHS)
 		shown = per_second(size, ns);
-	key = tally_key(direction);
-	if (tally_stacks)
-		tally_send(ctx, &t->data.tally, &key, size, ns, shown, failed);
+	key = aggregate_key(direction);
+	if (aggregate_stacks)
+		aggregate_send(ctx, &t->data.aggregate, &key, size, ns, shown, failed);
 	else
-		tally_add(&key, size, ns, shown, failed);
+		aggregate_add(&key, size, ns, shown, failed);
 }
 
 CUDA_PROGRAMS(copy_enter, copy_leave)

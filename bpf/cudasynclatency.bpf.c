@@ -9,11 +9,11 @@
 struct call_data { char none; };
 
 struct thread_data {
-	struct tally_state tally;
+	struct aggregate_state aggregate;
 	/* of its call in flight: when it left the CPU, 0 = it is there; how long it had run by
 	 * then; how long it was away */
 	__u64 off_since, ran, off_ns;
-	__u32 waiting_at, waiting_epoch;	/* its element of waiting_quick; the epoch + 1 */
+	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; the epoch + 1 */
 };
 
 #include "lib/cuda.bpf.h"
@@ -27,10 +27,10 @@ const volatile bool wait_off_cpu;
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * WAITING_QUICK);
+	__uint(max_entries, 2 * WAIT_SLOTS);
 	__type(key, __u32);
-	__type(value, struct waiting_quick);
-} waiting_quick SEC(".maps");
+	__type(value, struct wait_slot);
+} wait_slot SEC(".maps");
 
 __u64 waiting_used[2];	/* elements; more than there are: the others are in this map */
 
@@ -38,8 +38,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 65536);
-	__type(key, struct tally_thread_key);
-	__type(value, struct tally_thread);
+	__type(key, struct wait_thread_key);
+	__type(value, struct wait_thread);
 } waiting SEC(".maps");
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -73,24 +73,24 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-static __always_inline struct waiting_quick *waiting_element(__u32 epoch, __u32 at)
+static __always_inline struct wait_slot *waiting_element(__u32 epoch, __u32 at)
 {
-	__u32 i = (epoch & 1) * WAITING_QUICK + at;
+	__u32 i = (epoch & 1) * WAIT_SLOTS + at;
 
-	return at < WAITING_QUICK ? bpf_map_lookup_elem(&waiting_quick, &i) : NULL;
+	return at < WAIT_SLOTS ? bpf_map_lookup_elem(&wait_slot, &i) : NULL;
 }
 
 /* The thread's element; NULL if there are too many threads. */
-static __always_inline struct tally_thread *waiting_here(struct thread *t,
-							 const struct tally_thread_key *key)
+static __always_inline struct wait_thread *waiting_here(struct thread *t,
+							 const struct wait_thread_key *key)
 {
-	struct waiting_quick *q = NULL;
+	struct wait_slot *q = NULL;
 
 	if (t->data.waiting_epoch == key->epoch + 1)
 		q = waiting_element(key->epoch, t->data.waiting_at);
 	if (q && q->key.pid == key->pid && q->key.tid == key->tid)
 		return &q->thread;
-	if (waiting_used[key->epoch & 1] >= WAITING_QUICK)
+	if (waiting_used[key->epoch & 1] >= WAIT_SLOTS)
 		return NULL;
 	t->data.waiting_at = __sync_fetch_and_add(&waiting_used[key->epoch & 1], 1);
 	t->data.waiting_epoch = key->epoch + 1;
@@ -105,8 +105,8 @@ static __always_inline struct tally_thread *waiting_here(struct thread *t,
 static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 ns)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct tally_thread_key key = { .epoch = epoch, .pid = task->tgid, .tid = task->pid };
-	struct tally_thread *w = waiting_here(t, &key), first = { .count = 1, .ns = ns };
+	struct wait_thread_key key = { .epoch = epoch, .pid = task->tgid, .tid = task->pid };
+	struct wait_thread *w = waiting_here(t, &key), first = { .count = 1, .ns = ns };
 
 	if (!w)
 		w = bpf_map_lookup_elem(&waiting, &key);
@@ -122,7 +122,7 @@ static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 n
 
 static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 {
-	struct tally_key key = tally_key(t->call.id);
+	struct aggregate_key key = aggregate_key(t->call.id);
 	__u64 now = bpf_ktime_get_ns(), ns = now - t->call.start, off;
 
 	t->call.sp = 0;
@@ -132,14 +132,14 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	if (off > ns)
 		off = ns;
 	thread_waited(t, key.epoch, ns);
-	if (tally_stacks) {
-		tally_send(ctx, &t->data.tally, &key, ns, off, ns, false);
+	if (aggregate_stacks) {
+		aggregate_send(ctx, &t->data.aggregate, &key, ns, off, ns, false);
 		return;
 	}
-	tally_add(&key, ns, off, ns, false);
+	aggregate_add(&key, ns, off, ns, false);
 	if (wait_off_cpu) {
-		key.part = WAIT_OFF_CPU;
-		tally_add(&key, off, 0, off, false);
+		key.series = WAIT_OFF_CPU;
+		aggregate_add(&key, off, 0, off, false);
 	}
 }
 

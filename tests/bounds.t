@@ -31,7 +31,7 @@ it "a program with a million symbols, of which the right one is printed"
 	printf '\t.section .note.GNU-stack,"",@progbits\n'
 } >"$tmp/many.s"
 cat >"$tmp/few.c" <<'END'
-#include "api/cuda_api.h"
+#include "cuda_api.h"
 int at_the_end(void)
 {
 	void *p;

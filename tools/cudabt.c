@@ -38,27 +38,27 @@ int main(int argc, char **argv)
 		OPT_RUN(&target),
 		OPT_END
 	};
-	struct events events = { .tick = goes_on };
+	struct event_loop events = { .tick = goes_on };
 	int first = opt_parse(argc, argv, opts, &usage), sig, status, command;
 	struct bt_source source;
 
 	opt_no_operands(argc, argv, first + !program);
 	if (!program && first == argc)
-		opt_bad("a program is needed: FILE, or -e PROGRAM");
+		usage_error("a program is needed: FILE, or -e PROGRAM");
 	if (print && (target.command || target.list))
-		opt_bad("--emit excludes --command and --list; -l names a file that CMD would use");
+		usage_error("--emit excludes --command and --list; -l names a file that CMD would use");
 	source = program ? bt_source_text(program) : bt_source_file(argv[first]);
-	bt_job_check(&source);
+	bt_session_check(&source);
 	if (!print && !target.list)
 		bt_run_find();
 	target_init(&target);
-	bt_job_prepare(&target);
-	target_attach_functions(&target, &bt_job_functions);
+	bt_session_prepare(&target);
+	target_attach_functions(&target, &bt_session_source);
 	if (print)
-		bt_job_print();
+		bt_session_print();
 	if (!target.command)
-		bt_job_start(&target);
-	sig = events_run(&target, &events);
+		bt_session_start(&target);
+	sig = event_loop_run(&target, &events);
 	status = bt_run_started() ? bt_run_finish() : 0;
 	if (status)
 		warning(0, "bpftrace ended with status %d; --emit prints the script that it was given", status);

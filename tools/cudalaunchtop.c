@@ -46,7 +46,7 @@ static bool tick(void *ctx)
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = launches_record, .report = report, .tick = tick };
+	struct event_loop events = { .record = launches_record, .report = report, .tick = tick };
 	struct target target = TARGET_INIT;
 	bool batch = false, live;
 	const struct opt opts[] = {
@@ -65,12 +65,12 @@ int main(int argc, char **argv)
 
 	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
 	if (view.by_process && view.stacks)
-		opt_bad("--per-process and --stack exclude each other");
+		usage_error("--per-process and --stack exclude each other");
 	target_init(&target);
 	syms_init();
 	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
 	if (target.layer == TARGET_LAYER_ALL && !view.failed && !view.stacks)
-		target.apart_classes = 1 << CUDA_LAUNCH;
+		target.toggle_classes = 1 << CUDA_LAUNCH;
 
 	skel = cudalaunchtop_bpf__open();
 	if (!skel)
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	skel->rodata->launch_failures = view.failed;
 	skel->rodata->launch_stacks = view.stacks;
 	skel->rodata->launch_pairs = target.layer == TARGET_LAYER_ALL;
-	array_per_cpu(skel->maps.quick, LAUNCH_QUICK);
+	bpf_mmap_per_cpu(skel->maps.quick, LAUNCH_SLOTS);
 	target_prepare(&target, skel->obj);
 	if (cudalaunchtop_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	launch_probes_init(&target, &skel->bss->launches_refused);
 	target_attach(&target, 1 << CUDA_LAUNCH | 1 << CUDA_NAME);
 
-	syms_each(launches_look);
+	syms_each(launches_scan);
 
 	launch_view_start(&view);
 	view.screen.who = target_who(&target);
@@ -97,12 +97,12 @@ int main(int argc, char **argv)
 	live = !batch && !target.json && screen_open();
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	screen_close();
 	if (live || !events.counted_out)
 		launch_view_report(&view, live || !events.interval);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	cudalaunchtop_bpf__destroy(skel);
 	return status;
 }

@@ -33,13 +33,13 @@ static struct {
 
 static void report(void *ctx)
 {
-	const struct holder *h;
+	const struct mem_process *h;
 	bool any = false;
 
 	(void)ctx;
 	leak.view.options.now = clock_ns();
-	for (h = memory_holders; h; h = h->hh.next) {
-		if (!h->live && !h->unknown)
+	for (h = memory_processes; h; h = h->hh.next) {
+		if (!h->allocations && !h->unknown)
 			continue;
 		leak_view_holder(&leak.view, h, "interval");
 		any = true;
@@ -61,16 +61,16 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	leak.view.options.now = e->time;
-	leak_view_holder(&leak.view, did.holder, "exit");
+	leak_view_holder(&leak.view, did.process, "exit");
 	leak.reported = true;
-	memory_forget(did.holder);
+	memory_forget(did.process);
 	syms_forget(e->pid);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record, .report = report, .interval = -1 };
+	struct event_loop events = { .record = on_record, .report = report, .interval = -1 };
 	struct target target = TARGET_INIT;
 	const struct opt opts[] = {
 		OPT_TARGET(&target),
@@ -89,9 +89,9 @@ int main(int argc, char **argv)
 
 	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
 	if (leak.view.folded && (target.json || leak.view.totals))
-		opt_bad("--folded excludes --json and --totals");
+		usage_error("--folded excludes --json and --totals");
 	if (leak.min > leak.max)
-		opt_bad("--min-size is larger than --max-size");
+		usage_error("--min-size is larger than --max-size");
 	if (!leak.view.top)
 		leak.view.top = leak.view.options.each ? LONG_MAX : 10;
 	if (events.interval < 0)
@@ -118,11 +118,11 @@ int main(int argc, char **argv)
 
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
-	if (!events.counted_out && (memory_holders || !leak.reported))
+	status = event_loop_run(&target, &events);
+	if (!events.counted_out && (memory_processes || !leak.reported))
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	cudaleak_bpf__destroy(skel);
 	return status;
 }

@@ -83,7 +83,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	(void)size;
 	if (e->id >= CUDA_ID_MAX) {
-		memory_forget(did.holder);
+		memory_forget(did.process);
 		syms_forget(e->pid);
 		return 0;
 	}
@@ -115,12 +115,12 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	struct cudamallocsnoop_bpf *skel;
-	struct events events = { .record = on_record, .ctx = &snoop };
+	struct event_loop events = { .record = on_record, .ctx = &snoop };
 	int sig;
 
 	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
 	if (snoop.allocs && snoop.frees)
-		opt_bad("--allocs and --frees exclude each other");
+		usage_error("--allocs and --frees exclude each other");
 	target_init(&target);
 	fields[TIME].head = snoop.times ? "TIME" : NULL;
 	if (snoop.stacks)
@@ -146,9 +146,9 @@ int main(int argc, char **argv)
 	out_head(fields);
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
-	sig = events_run(&target, &events);
+	sig = event_loop_run(&target, &events);
 	sig = target_finish(&target, sig);
-	events_lost(&events);
+	event_loop_lost(&events);
 	cudamallocsnoop_bpf__destroy(skel);
 	return sig;
 }

@@ -103,20 +103,20 @@ static void show(const struct row *r)
 
 static void report(void *ctx)
 {
-	struct group **list;
+	struct aggregate **list;
 	size_t n;
 
 	(void)ctx;
-	groups_collect(copy.skel->maps.tallies, groups_flip(&copy.skel->bss->tally_epoch));
-	list = groups_sorted(copy.stacks, &n);
+	aggregate_collect(copy.skel->maps.aggregates, aggregate_flip(&copy.skel->bss->aggregate_epoch));
+	list = aggregate_sorted(copy.stacks, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
 	for (size_t i = 0; i < n; i++) {
-		const struct group *g = list[i];
-		bool async = g->key.what & COPY_ASYNC;
+		const struct aggregate *g = list[i];
+		bool async = g->key.key & COPY_ASYNC;
 		struct row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
-			.direction = cuda_direction_name(g->key.what & COPY_WHAT) ?: "memset",
+			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
 			.total = async ? OUT_NONE : g->ns,
@@ -127,19 +127,19 @@ static void report(void *ctx)
 		show(&r);
 	}
 	free(list);
-	groups_clear();
+	aggregate_clear();
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	(void)ctx, (void)size;
-	groups_record(data);
+	aggregate_record(data);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record, .report = report };
+	struct event_loop events = { .record = on_record, .report = report };
 	struct target target = TARGET_INIT;
 	const struct opt opts[] = {
 		OPT_TARGET(&target),
@@ -156,9 +156,9 @@ int main(int argc, char **argv)
 
 	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
 	if (copy.times && copy.bandwidths)
-		opt_bad("--time and --bandwidth exclude each other");
+		usage_error("--time and --bandwidth exclude each other");
 	if (copy.memset && copy.direction >= 0)
-		opt_bad("--memset and --direction exclude each other");
+		usage_error("--memset and --direction exclude each other");
 	copy.what = copy.times ? COPY_TIMES : copy.bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	target_init(&target);
 	fields[HIST].key = shown[copy.what].key;
@@ -171,12 +171,12 @@ int main(int argc, char **argv)
 	copy.skel = cudamemcpysize_bpf__open();
 	if (!copy.skel)
 		die(errno, "cannot open the BPF programs");
-	copy.skel->rodata->tally_stacks = copy.stacks;
-	copy.skel->rodata->tally_pids = copy.pids;
+	copy.skel->rodata->aggregate_stacks = copy.stacks;
+	copy.skel->rodata->aggregate_pids = copy.pids;
 	copy.skel->rodata->copy_shown = copy.what;
 	copy.skel->rodata->copy_direction = copy.direction + 1;
 	copy.skel->rodata->copy_min = copy.min;
-	groups_prepare(copy.skel->obj, copy.stacks);
+	aggregate_prepare(copy.skel->obj, copy.stacks);
 	target_prepare(&target, copy.skel->obj);
 	if (cudamemcpysize_bpf__load(copy.skel))
 		die(errno, "cannot load the BPF programs");
@@ -186,11 +186,11 @@ int main(int argc, char **argv)
 
 	events.ring = copy.stacks ? copy.skel->maps.events : NULL;
 	events.lost = copy.skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	if (!events.counted_out)
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	cudamemcpysize_bpf__destroy(copy.skel);
 	return status;
 }

@@ -78,12 +78,12 @@ static void show(const struct row *r)
 static void report_groups(unsigned long long now)
 {
 	static const unsigned long long none[HIST_SLOTS];
-	struct group **list;
+	struct aggregate **list;
 	size_t n;
 
-	list = groups_sorted(true, &n);
+	list = aggregate_sorted(true, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct group *g = list[i], *off = group_part(g, WAIT_OFF_CPU);
+		const struct aggregate *g = list[i], *off = aggregate_series(g, WAIT_OFF_CPU);
 		struct row r = {
 			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
@@ -98,33 +98,33 @@ static void report_groups(unsigned long long now)
 
 static void report(void *ctx)
 {
-	unsigned int epoch = groups_flip(&waits.skel->bss->tally_epoch);
+	unsigned int epoch = aggregate_flip(&waits.skel->bss->aggregate_epoch);
 	unsigned long long now = clock_ns();
 
 	(void)ctx;
-	groups_collect(waits.skel->maps.tallies, epoch);
+	aggregate_collect(waits.skel->maps.aggregates, epoch);
 	wait_threads_collect(epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
 	report_groups(now);
 	wait_threads_report(now);
-	groups_clear();
+	aggregate_clear();
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct tally_record *r = data;
+	const struct aggregate_record *r = data;
 
 	(void)ctx, (void)size;
-	groups_record(r);
-	if (waits.off_cpu && r->key.what != TALLY_GONE)
-		group_add(group_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
+	aggregate_record(r);
+	if (waits.off_cpu && r->key.key != AGGREGATE_GONE)
+		aggregate_add_value(aggregate_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record, .report = report };
+	struct event_loop events = { .record = on_record, .report = report };
 	struct target target = TARGET_INIT;
 	const struct opt opts[] = {
 		OPT_TARGET(&target),
@@ -150,11 +150,11 @@ int main(int argc, char **argv)
 	waits.skel = cudasynclatency_bpf__open();
 	if (!waits.skel)
 		die(errno, "cannot open the BPF programs");
-	waits.skel->rodata->tally_stacks = waits.stacks;
-	waits.skel->rodata->tally_pids = waits.pids;
+	waits.skel->rodata->aggregate_stacks = waits.stacks;
+	waits.skel->rodata->aggregate_pids = waits.pids;
 	waits.skel->rodata->wait_off_cpu = waits.off_cpu;
 	bpf_program__set_autoload(waits.skel->progs.wait_switch, waits.off_cpu);
-	groups_prepare(waits.skel->obj, waits.stacks);
+	aggregate_prepare(waits.skel->obj, waits.stacks);
 	target_prepare(&target, waits.skel->obj);
 	if (cudasynclatency_bpf__load(waits.skel))
 		die(errno, "cannot load the BPF programs");
@@ -163,15 +163,15 @@ int main(int argc, char **argv)
 	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
 		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
 
-	wait_threads_init(waits.skel->maps.waiting_quick, waits.skel->maps.waiting,
+	wait_threads_init(waits.skel->maps.wait_slot, waits.skel->maps.waiting,
 			  waits.skel->bss->waiting_used);
 	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
 	events.lost = waits.skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	if (!events.counted_out)
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	cudasynclatency_bpf__destroy(waits.skel);
 	return status;
 }

@@ -63,12 +63,12 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	struct cudatrace_bpf *skel;
-	struct events events = { .record = trace_record };
+	struct event_loop events = { .record = trace_record };
 	int status;
 
 	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
 	trace_prepare(&trace);
-	target.looked = trace_program_mapped;
+	target.on_scanned = trace_program_mapped;
 	if (trace.output)
 		out_to_file(trace.output);
 	target_init(&target);
@@ -97,12 +97,12 @@ int main(int argc, char **argv)
 		trace_lines_init(&trace.lines);
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	trace_tree_end(-1);
 	if (trace.summary)
 		trace_summary_print();
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	if (trace.chrome && !trace_chrome_close())
 		status = status ? status : EXIT_FAILURE;
 	cudatrace_bpf__destroy(skel);

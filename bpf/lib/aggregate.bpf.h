@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts calls in groups: without call stacks in the kernel, where nothing is sent; with them
  * by a record for each call, which user space adds up.  To be included after cuda.bpf.h by a
- * tool whose struct thread_data has a struct tally_state tally. */
+ * tool whose struct thread_data has a struct aggregate_state aggregate. */
 #ifndef TALLY_BPF_H
 #define TALLY_BPF_H
 #include "lib/processes.bpf.h"
@@ -9,37 +9,37 @@
 #include "abi/aggregate.h"
 
 /* Set by the tool. */
-const volatile bool tally_stacks;	/* send records */
-const volatile bool tally_pids;		/* groups are by process, too */
+const volatile bool aggregate_stacks;	/* send records */
+const volatile bool aggregate_pids;		/* groups are by process, too */
 
 /* Changed by user space, which then has what was counted before to itself. */
-volatile __u32 tally_epoch;
+volatile __u32 aggregate_epoch;
 
 /* A program can be interrupted by another thread's on the same CPU: hence atomic operations,
  * which cost little where nobody else is. */
 
 /* For the first groups of each CPU: an array's element is found at a tenth of a hash map's cost.
- * The tool makes it TALLY_QUICK elements for each CPU. */
+ * The tool makes it AGGREGATE_SLOTS elements for each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TALLY_QUICK);
+	__uint(max_entries, AGGREGATE_SLOTS);
 	__type(key, __u32);
-	__type(value, struct tally_quick);
-} tallies_quick SEC(".maps");
+	__type(value, struct aggregate_slot);
+} aggregate_slots SEC(".maps");
 
 /* For those that find another one at their place. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
-	__type(key, struct tally_key);
-	__type(value, struct tally);
-} tallies SEC(".maps");
+	__type(key, struct aggregate_key);
+	__type(value, struct aggregate_values);
+} aggregates SEC(".maps");
 
-static const struct tally tally_none;
+static const struct aggregate_values aggregate_none;
 
-static __always_inline void tally_raise(__u64 *at, __u64 v)
+static __always_inline void aggregate_raise(__u64 *at, __u64 v)
 {
 	__u64 old = *(volatile __u64 *)at, seen;
 
@@ -52,7 +52,7 @@ static __always_inline void tally_raise(__u64 *at, __u64 v)
 }
 
 /* The number of the highest bit that is set; 0 of 0, too. */
-static __always_inline __u32 tally_slot(__u64 v)
+static __always_inline __u32 aggregate_slot(__u64 v)
 {
 	__u32 n = 0;
 
@@ -61,43 +61,43 @@ static __always_inline __u32 tally_slot(__u64 v)
 			v >>= step;
 			n += step;
 		}
-	return n & (TALLY_SLOTS - 1);
+	return n & (AGGREGATE_BINS - 1);
 }
 
-static __always_inline bool tally_same(const struct tally_key *a, const struct tally_key *b)
+static __always_inline bool aggregate_same(const struct aggregate_key *a, const struct aggregate_key *b)
 {
-	return a->epoch == b->epoch && a->pid == b->pid && a->what == b->what && a->part == b->part;
+	return a->epoch == b->epoch && a->pid == b->pid && a->key == b->key && a->series == b->series;
 }
 
 /* Its place in the array; NULL if that is taken. */
-static __always_inline struct tally *tally_at(const struct tally_key *key)
+static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
 {
-	__u32 at = (key->what + key->part * 11 + key->epoch * 17 + key->pid * 7) % TALLY_QUICK;
-	struct tally_quick *q;
+	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7) % AGGREGATE_SLOTS;
+	struct aggregate_slot *q;
 
-	at += bpf_get_smp_processor_id() * TALLY_QUICK;
-	q = bpf_map_lookup_elem(&tallies_quick, &at);
+	at += bpf_get_smp_processor_id() * AGGREGATE_SLOTS;
+	q = bpf_map_lookup_elem(&aggregate_slots, &at);
 	if (!q)
 		return NULL;
-	if (q->state == TALLY_TAKEN)
-		return tally_same(&q->key, key) ? &q->tally : NULL;
-	if (!__sync_bool_compare_and_swap(&q->state, TALLY_FREE, TALLY_TAKING))
+	if (q->state == SLOT_TAKEN)
+		return aggregate_same(&q->key, key) ? &q->values : NULL;
+	if (!__sync_bool_compare_and_swap(&q->state, SLOT_FREE, SLOT_TAKING))
 		return NULL;
 	q->key = *key;
-	__sync_bool_compare_and_swap(&q->state, TALLY_TAKING, TALLY_TAKEN);
-	return &q->tally;
+	__sync_bool_compare_and_swap(&q->state, SLOT_TAKING, SLOT_TAKEN);
+	return &q->values;
 }
 
-static __always_inline void tally_add(const struct tally_key *key, __u64 value, __u64 ns,
+static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
 				      __u64 shown, bool failed)
 {
-	struct tally *s = tally_at(key);
+	struct aggregate_values *s = aggregate_at(key);
 
 	if (!s)
-		s = bpf_map_lookup_elem(&tallies, key);
+		s = bpf_map_lookup_elem(&aggregates, key);
 	if (!s) {	/* it may be there by now */
-		bpf_map_update_elem(&tallies, key, &tally_none, BPF_NOEXIST);
-		s = bpf_map_lookup_elem(&tallies, key);
+		bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST);
+		s = bpf_map_lookup_elem(&aggregates, key);
 	}
 	if (!s) {
 		lose(LOST_GROUP);
@@ -112,17 +112,17 @@ static __always_inline void tally_add(const struct tally_key *key, __u64 value, 
 	__sync_fetch_and_add(&s->count, 1);
 	__sync_fetch_and_add(&s->sum, value);
 	__sync_fetch_and_add(&s->ns, ns);
-	__sync_fetch_and_add(&s->slots[tally_slot(shown)], 1);
-	tally_raise(&s->least, ~value);
-	tally_raise(&s->most, value);
+	__sync_fetch_and_add(&s->slots[aggregate_slot(shown)], 1);
+	aggregate_raise(&s->least, ~value);
+	aggregate_raise(&s->most, value);
 }
 
-static __always_inline void tally_send(struct pt_regs *ctx, struct tally_state *state,
-				       const struct tally_key *key, __u64 value, __u64 ns,
+static __always_inline void aggregate_send(struct pt_regs *ctx, struct aggregate_state *state,
+				       const struct aggregate_key *key, __u64 value, __u64 ns,
 				       __u64 shown, bool failed)
 {
-	const __u64 head = offsetof(struct tally_record, stack);
-	struct tally_record *r = &state->record;
+	const __u64 head = offsetof(struct aggregate_record, stack);
+	struct aggregate_record *r = &state->record;
 	bool first;
 	long n;
 
@@ -142,32 +142,32 @@ static __always_inline void tally_send(struct pt_regs *ctx, struct tally_state *
 		lose(LOST_RECORD);
 }
 
-static __always_inline struct tally_key tally_key(__u32 what)
+static __always_inline struct aggregate_key aggregate_key(__u32 id)
 {
-	struct tally_key key = { .epoch = tally_epoch, .what = what };
+	struct aggregate_key key = { .epoch = aggregate_epoch, .key = id };
 
-	if (tally_pids)
+	if (aggregate_pids)
 		key.pid = thread_pid();
 	return key;
 }
 
-static __always_inline void tally_gone(__u32 pid)
+static __always_inline void aggregate_gone(__u32 pid)
 {
-	struct tally_record *r;
+	struct aggregate_record *r;
 
-	r = bpf_ringbuf_reserve(&events, offsetof(struct tally_record, stack), 0);
+	r = bpf_ringbuf_reserve(&events, offsetof(struct aggregate_record, stack), 0);
 	if (!r) {
 		lose(LOST_PROCESS);
 		return;
 	}
-	__builtin_memset(r, 0, offsetof(struct tally_record, stack));
-	r->key.what = TALLY_GONE;
+	__builtin_memset(r, 0, offsetof(struct aggregate_record, stack));
+	r->key.key = AGGREGATE_GONE;
 	r->pid = pid;
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Wanted with records only: stacks have their names from the mappings. */
-PROCESS_PROGRAMS(tally.known, tally_gone)
+PROCESS_PROGRAMS(aggregate.known, aggregate_gone)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

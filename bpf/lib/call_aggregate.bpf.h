@@ -11,7 +11,7 @@
 
 struct call_data { struct bytes bytes; };
 
-struct thread_data { struct tally_state tally; };
+struct thread_data { struct aggregate_state aggregate; };
 
 struct pt_regs;
 struct thread;
@@ -42,19 +42,19 @@ static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 ns = bpf_ktime_get_ns() - t->call.start, bytes;
-	struct tally_key key = tally_key(t->call.id);
+	struct aggregate_key key = aggregate_key(t->call.id);
 	bool failed = call_result(ctx, &t->call);
 
 	t->call.sp = 0;
 	bytes = bytes_leave(&t->call.data.bytes, failed);
-	if (tally_stacks) {
-		tally_send(ctx, &t->data.tally, &key, ns, bytes, ns, failed);
+	if (aggregate_stacks) {
+		aggregate_send(ctx, &t->data.aggregate, &key, ns, bytes, ns, failed);
 		return;
 	}
-	tally_add(&key, ns, bytes, ns, failed);
+	aggregate_add(&key, ns, bytes, ns, failed);
 	if (calls_bytes && !failed) {
-		key.part = CALLS_BYTES;
-		tally_add(&key, bytes, 0, bytes, false);
+		key.series = CALLS_BYTES;
+		aggregate_add(&key, bytes, 0, bytes, false);
 	}
 }
 

@@ -13,11 +13,11 @@ struct {
 } counts SEC(".maps");
 
 /* For the first keys of each processor: an array's element is found at a tenth of a hash map's
- * cost.  The tool makes it LAUNCH_QUICK elements for each processor. */
+ * cost.  The tool makes it LAUNCH_SLOTS elements for each processor. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LAUNCH_QUICK);
+	__uint(max_entries, LAUNCH_SLOTS);
 	__type(key, __u32);
 	__type(value, struct launch_quick);
 } quick SEC(".maps");
@@ -33,7 +33,7 @@ static __always_inline struct launch_quick *place_of(const struct launch_key *ke
 {
 	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
 
-	at += bpf_get_smp_processor_id() * LAUNCH_QUICK;
+	at += bpf_get_smp_processor_id() * LAUNCH_SLOTS;
 	return bpf_map_lookup_elem(&quick, &at);
 }
 

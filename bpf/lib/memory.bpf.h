@@ -9,7 +9,7 @@
 #include "abi/bytes.h"
 
 struct call_data {
-	__u64 ptr, other;
+	__u64 ptr, arg2;
 	struct bytes bytes;
 };
 
@@ -17,7 +17,7 @@ struct call_data {
 #include "abi/memory_event.h"
 
 struct thread_data {
-	__u64 where;
+	__u64 location;
 	bool known;		/* its process is in processes */
 	struct memory_event event;
 };
@@ -44,7 +44,7 @@ static __always_inline void memory_arguments(struct call *call, const struct cud
 	struct call_data *d = &call->data;
 
 	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
-	d->other = cuda_arg(call, row->ptr ? row->handle : row->dev);
+	d->arg2 = cuda_arg(call, row->ptr ? row->handle : row->dev);
 	d->bytes = (struct bytes){};
 	bytes_of_memory(call, row, &d->bytes);
 }
@@ -63,11 +63,11 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline void memory_where(struct thread *t, const struct cuda_args *row)
 {
 	if (row->dev && !row->ctx)
-		t->data.where = MEMORY_DEVICE | (__u32)t->call.data.other;
+		t->data.location = MEMORY_DEVICE | (__u32)t->call.data.arg2;
 	else if (row->out && !row->dev)
-		t->data.where = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is not said */
+		t->data.location = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is not said */
 	else
-		t->data.where = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+		t->data.location = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
 }
 
 /* The return of a call that was begun: fills the record; false if nobody wants it. */
@@ -103,9 +103,9 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	}
 	e->time = bpf_ktime_get_ns();
 	e->start = t->call.start;
-	e->other = class != CUDA_RESET ? d->other : row->ctx ? d->ptr :
-		   row->dev ? MEMORY_DEVICE | (__u32)d->other : t->data.where;
-	e->where = t->data.where;
+	e->arg2 = class != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
+		   row->dev ? MEMORY_DEVICE | (__u32)d->arg2 : t->data.location;
+	e->location = t->data.location;
 	e->pid = task->tgid;
 	e->tid = task->pid;
 	e->id = id;
@@ -176,7 +176,7 @@ SEC("raw_tp/sched_process_exec") int memory_exec(void *ctx)
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	if (t) {
 		call_dropped(t);
-		t->data.where = 0;
+		t->data.location = 0;
 	}
 	if (bpf_map_lookup_elem(&processes, &pid))
 		memory_process(pid, MEMORY_EXEC);

@@ -27,7 +27,7 @@ static __always_inline bool process_is_new(bool *known, __u32 pid)
 }
 
 /* Defines the programs that call gone(pid) when a process that sent a record has ended, or exec
- * has replaced its program; known is that of struct thread_data.  processes_prepare() leaves
+ * has replaced its program; known is that of struct thread_data.  process_progs_prepare() leaves
  * them out. */
 #define PROCESS_PROGRAMS(known, gone)						\
 SEC("raw_tp/sched_process_exit") int process_exit(void *ctx)			\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The record of a call of any class that bpf/calls.bpf.h sends. */
+/* The record of a call of any class that bpf/lib/calls.bpf.h sends. */
 #ifndef CALL_EVENT_H
 #define CALL_EVENT_H
 

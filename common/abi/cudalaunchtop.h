@@ -26,8 +26,8 @@ struct launch_count {
 	unsigned int driver;		/* its launches are the driver's, by no call of the runtime's */
 };
 
-/* The same in an array of LAUNCH_QUICK elements for each processor. */
-enum { LAUNCH_QUICK_BITS = 9, LAUNCH_QUICK = 1 << LAUNCH_QUICK_BITS };
+/* The same in an array of LAUNCH_SLOTS elements for each processor. */
+enum { LAUNCH_QUICK_BITS = 9, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
 enum { LAUNCH_FREE, LAUNCH_TAKING, LAUNCH_TAKEN };
 
 struct launch_quick {

@@ -3,7 +3,7 @@
 #ifndef CUDAMEMCPYSIZE_H
 #define CUDAMEMCPYSIZE_H
 
-/* In tally_key.what: enum cuda_direction, or memset. */
+/* In aggregate_key.key: enum cuda_direction, or memset. */
 enum { COPY_SET = 7, COPY_WHAT = 7, COPY_ASYNC = 8 };
 
 enum copy_shown { COPY_SIZES, COPY_TIMES, COPY_BANDWIDTHS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudasynclatency's groups are: tally_key.what is an enum cuda_id, part one of these. */
+/* What cudasynclatency's groups are: aggregate_key.key is an enum cuda_id, key.series one of these. */
 #ifndef CUDASYNCLATENCY_H
 #define CUDASYNCLATENCY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a tool's probes could not do, counted by them in lost[], printed by events_lost(). */
+/* What a tool's probes could not do, counted by them in lost[], printed by event_loop_lost(). */
 #ifndef LOST_H
 #define LOST_H
 

@@ -17,8 +17,8 @@ struct memory_event {
 	unsigned long long time, start;	/* CLOCK_MONOTONIC, ns: the return, the entry */
 	unsigned long long ptr;		/* address or handle; 0 if the call failed */
 	unsigned long long size;	/* bytes; 0 = not known */
-	unsigned long long other;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset */
-	unsigned long long where;
+	unsigned long long arg2;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset */
+	unsigned long long location;
 	unsigned int pid, tid;
 	int ret;
 	unsigned short id;		/* enum cuda_id, or the ones above */

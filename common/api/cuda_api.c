@@ -56,8 +56,8 @@ static struct function get(const struct target *t, int id)
 	return (struct function){
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, t->classes),
 		.returns = t->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
-		.apart = fn->lib == CUDA_RT && t->apart_classes & 1u << fn->class,
+		.toggle = fn->lib == CUDA_RT && t->toggle_classes & 1u << fn->class,
 	};
 }
 
-const struct functions cuda_functions = { cuda_fn_find, get };
+const struct probe_source cuda_probe_source = { cuda_fn_find, get };

@@ -21,7 +21,7 @@ static size_t without_version(const char *name, size_t len)
 	return n < len && n > 2 && !memcmp(name + n - 2, "_v", 2) ? n - 2 : len;
 }
 
-size_t bt_name_plain(const char *name)
+size_t match_plain_length(const char *name)
 {
 	return without_version(name, without_stream(name, strlen(name)));
 }
@@ -50,7 +50,7 @@ static bool matches(const char *name, size_t len, const char *pattern, size_t pl
 	return p == plen;
 }
 
-bool bt_name_matches(const char *name, const char *pattern, size_t len)
+bool match_name(const char *name, const char *pattern, size_t len)
 {
 	size_t full = strlen(name), stream = without_stream(name, full);
 
@@ -84,14 +84,14 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	return row[m];
 }
 
-void bt_near_try(struct bt_near *n, const char *candidate, size_t len)
+void match_near_try(struct match_near *n, const char *candidate, size_t len)
 {
 	unsigned d;
-	int at = BT_NEAR;
+	int at = MATCH_NEAR;
 
 	if (n->len > MAX_NAME || len > MAX_NAME)
 		return;
-	for (int i = 0; i < BT_NEAR && n->names[i]; i++)	/* _ptsz */
+	for (int i = 0; i < MATCH_NEAR && n->names[i]; i++)	/* _ptsz */
 		if (n->lens[i] == len && !memcmp(n->names[i], candidate, len))
 			return;
 	d = distance(n->name, n->len, candidate, len);
@@ -99,24 +99,24 @@ void bt_near_try(struct bt_near *n, const char *candidate, size_t len)
 		return;
 	while (at && (!n->names[at - 1] || n->distances[at - 1] > d))
 		at--;
-	for (int i = BT_NEAR - 1; i > at; i--) {
+	for (int i = MATCH_NEAR - 1; i > at; i--) {
 		n->names[i] = n->names[i - 1];
 		n->lens[i] = n->lens[i - 1];
 		n->distances[i] = n->distances[i - 1];
 	}
-	if (at == BT_NEAR)
+	if (at == MATCH_NEAR)
 		return;
 	n->names[at] = candidate;
 	n->lens[at] = len;
 	n->distances[at] = d;
 }
 
-const char *bt_near_text(const struct bt_near *n)
+const char *match_near_text(const struct match_near *n)
 {
-	static char text[64 + BT_NEAR * (MAX_NAME + 4)];
+	static char text[64 + MATCH_NEAR * (MAX_NAME + 4)];
 	int k = 0, len;
 
-	while (k < BT_NEAR && n->names[k])
+	while (k < MATCH_NEAR && n->names[k])
 		k++;
 	if (!k)
 		return "";

@@ -8,26 +8,26 @@
 /* Is the function meant by this pattern, in which * stands for any characters and ? for one?  A
  * function goes by its name, and by it without _ptsz, _ptds and then without _v2: cuMemcpyHtoDAsync
  * stands for cuMemcpyHtoDAsync_v2_ptsz too. */
-bool bt_name_matches(const char *name, const char *pattern, size_t len);
+bool match_name(const char *name, const char *pattern, size_t len);
 
 /* The length of the name without all of these. */
-size_t bt_name_plain(const char *name);
+size_t match_plain_length(const char *name);
 
-enum { BT_NEAR = 3 };
+enum { MATCH_NEAR = 3 };
 
 /* The candidates that are most like a name. */
-struct bt_near {
+struct match_near {
 	const char *name;	/* as it was written */
 	size_t len;
-	const char *names[BT_NEAR];	/* the best first; NULL = none */
-	size_t lens[BT_NEAR];
-	unsigned distances[BT_NEAR];
+	const char *names[MATCH_NEAR];	/* the best first; NULL = none */
+	size_t lens[MATCH_NEAR];
+	unsigned distances[MATCH_NEAR];
 };
 
 /* Looks whether the candidate, of which only len bytes count, is one of the nearest. */
-void bt_near_try(struct bt_near *n, const char *candidate, size_t len);
+void match_near_try(struct match_near *n, const char *candidate, size_t len);
 
 /* "; did you mean a, b or c?", or nothing.  Static storage, good until the next call. */
-const char *bt_near_text(const struct bt_near *n);
+const char *match_near_text(const struct match_near *n);
 
 #endif

@@ -12,16 +12,16 @@ static jmp_buf back;
 static volatile sig_atomic_t running;
 static timer_t timer;
 
-void patience_give_up(void)
+void cpu_limit_give_up(void)
 {
-	longjmp(back, PATIENCE_GIVEN_UP);
+	longjmp(back, CPU_LIMIT_GIVEN_UP);
 }
 
 static void on_timer(int sig)
 {
 	(void)sig;
 	if (running)
-		longjmp(back, PATIENCE_LATE);
+		longjmp(back, CPU_LIMIT_LATE);
 }
 
 /* Of the time that this thread computes. */
@@ -43,26 +43,26 @@ static void set_timer(long ms)
 	timer_settime(timer, 0, &limit, NULL);
 }
 
-enum patience patience_run(long ms, void (*fn)(void *ctx), void *ctx)
+enum cpu_limit cpu_limit_run(long ms, void (*fn)(void *ctx), void *ctx)
 {
-	volatile enum patience result = PATIENCE_DONE;
+	volatile enum cpu_limit result = CPU_LIMIT_DONE;
 	static bool made;
 
 	if (ms && !made)
 		make_timer();
 	made |= ms != 0;
 	switch (setjmp(back)) {
-	case PATIENCE_DONE:
+	case CPU_LIMIT_DONE:
 		running = 1;
 		if (ms)
 			set_timer(ms);
 		fn(ctx);
 		break;
-	case PATIENCE_LATE:
-		result = PATIENCE_LATE;
+	case CPU_LIMIT_LATE:
+		result = CPU_LIMIT_LATE;
 		break;
 	default:
-		result = PATIENCE_GIVEN_UP;
+		result = CPU_LIMIT_GIVEN_UP;
 	}
 	running = 0;
 	if (ms)

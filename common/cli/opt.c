@@ -80,7 +80,7 @@ static void completion(const struct opt *opts)
 	printed();
 }
 
-void opt_bad(const char *fmt, ...)
+void usage_error(const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -140,24 +140,24 @@ static void set(const struct opt *o, const char *s)
 	case OPT_TYPE_NUM:
 		n = number(s, false);
 		if (n < o->min)
-			opt_bad("--%s: '%s' is not a whole number from %ld", o->name, s, o->min);
+			usage_error("--%s: '%s' is not a whole number from %ld", o->name, s, o->min);
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_SIZE:
 		n = number(s, true);
 		if (n < 0)
-			opt_bad("--%s: '%s' is not a size such as 4096, 64k, 2m or 1g", o->name, s);
+			usage_error("--%s: '%s' is not a size such as 4096, 64k, 2m or 1g", o->name, s);
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_STR:
 		if (!*s)
-			opt_bad("--%s: an empty %s", o->name, o->arg);
+			usage_error("--%s: an empty %s", o->name, o->arg);
 		*(const char **)o->value = s;
 		return;
 	case OPT_TYPE_CHOICE:
 		*(int *)o->value = choice(o->arg, s);
 		if (*(int *)o->value < 0)
-			opt_bad("--%s: '%s' is not one of %s", o->name, s, o->arg);
+			usage_error("--%s: '%s' is not one of %s", o->name, s, o->arg);
 		return;
 	case OPT_TYPE_END:
 		return;
@@ -206,11 +206,11 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 			printed();
 		}
 		if (c == ':')
-			opt_bad("option '%s' needs a value", argv[optind - 1]);
+			usage_error("option '%s' needs a value", argv[optind - 1]);
 		if (c == '?' && optopt && optopt < LONG_ONLY)
-			opt_bad("unknown option '-%c'", optopt);
+			usage_error("unknown option '-%c'", optopt);
 		if (c == '?')
-			opt_bad("%s option '%s'", optopt ? "no value belongs to" : "unknown",
+			usage_error("%s option '%s'", optopt ? "no value belongs to" : "unknown",
 				argv[optind - 1]);
 		if (c >= LONG_ONLY)
 			o += c - LONG_ONLY;
@@ -225,7 +225,7 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 void opt_no_operands(int argc, char **argv, int first)
 {
 	if (first < argc)
-		opt_bad("'%s' is one argument too many", argv[first]);
+		usage_error("'%s' is one argument too many", argv[first]);
 }
 
 void opt_interval(int argc, char **argv, int first, long *interval, long *count)
@@ -233,17 +233,17 @@ void opt_interval(int argc, char **argv, int first, long *interval, long *count)
 	if (first < argc) {
 		*interval = number(argv[first], false);
 		if (*interval < 1)
-			opt_bad("interval: '%s' is not a whole number of seconds from 1", argv[first]);
+			usage_error("interval: '%s' is not a whole number of seconds from 1", argv[first]);
 	}
 	if (first + 1 < argc) {
 		*count = number(argv[first + 1], false);
 		if (*count < 1)
-			opt_bad("count: '%s' is not a whole number from 1", argv[first + 1]);
+			usage_error("count: '%s' is not a whole number from 1", argv[first + 1]);
 	}
 	opt_no_operands(argc, argv, first + 2);
 }
 
-int *opt_pids(const char *text)
+int *parse_pids(const char *text)
 {
 	int *pids = xcalloc(strlen(text) / 2 + 2, sizeof(*pids)), n = 0;
 	char *list = xstrdup(text), *rest = list, *word;
@@ -252,7 +252,7 @@ int *opt_pids(const char *text)
 		long pid = number(word, false);
 
 		if (pid < 1 || pid > INT_MAX)
-			opt_bad("--pid: '%s' is not a process id", word);
+			usage_error("--pid: '%s' is not a process id", word);
 		pids[n++] = pid;
 	}
 	free(list);

@@ -40,10 +40,10 @@ void opt_interval(int argc, char **argv, int first, long *interval, long *count)
 void opt_no_operands(int argc, char **argv, int first);
 
 /* Prints "tool: MESSAGE" and how to get help, exits 2. */
-_Noreturn void opt_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Splits "12,34" into process ids; exits 2 if that is not what it is.  The array ends with
  * a 0 and is the caller's. */
-int *opt_pids(const char *s);
+int *parse_pids(const char *s);
 
 #endif

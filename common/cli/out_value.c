@@ -58,20 +58,20 @@ static char *dimensions(char *end, const unsigned *dim, char between)
 	return end;
 }
 
-/* CLOCK_MONOTONIC, as the probes have it, to CLOCK_REALTIME; how far they are apart is looked up
+/* CLOCK_MONOTONIC, as the probes have it, to CLOCK_REALTIME; how far they are apart is read_at up
  * once a second, as clocks are set. */
 static u64 wall(u64 ns)
 {
-	static u64 apart, looked;
+	static u64 offset, read_at;
 	struct timespec mono, real;
 
-	if (!looked || ns - looked >= NS_PER_S) {
+	if (!read_at || ns - read_at >= NS_PER_S) {
 		clock_gettime(CLOCK_MONOTONIC, &mono);
 		clock_gettime(CLOCK_REALTIME, &real);
-		apart = (real.tv_sec - mono.tv_sec) * (u64)NS_PER_S + (real.tv_nsec - mono.tv_nsec);
-		looked = ns;
+		offset = (real.tv_sec - mono.tv_sec) * (u64)NS_PER_S + (real.tv_nsec - mono.tv_nsec);
+		read_at = ns;
 	}
-	return ns + apart;
+	return ns + offset;
 }
 
 static char *time_of_day(char *end, u64 ns)

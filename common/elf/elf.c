@@ -12,7 +12,7 @@ enum { CODE = 32, MAX_PROBES = 4096 };
 static const size_t MAX_NAMES = 64ull << 20;
 
 /* The length of an instruction that can be stepped over, else 0. */
-static size_t harmless(const unsigned char *c, size_t len)
+static size_t insn_skippable(const unsigned char *c, size_t len)
 {
 	if (len >= 4 && !memcmp(c, "\xf3\x0f\x1e\xfa", 4))
 		return 4;			/* endbr64 */
@@ -27,7 +27,7 @@ static size_t harmless(const unsigned char *c, size_t len)
 	return 0;
 }
 
-static bool emulated(const unsigned char *c, size_t len)
+static bool insn_emulated(const unsigned char *c, size_t len)
 {
 	if (len < 2)
 		return false;
@@ -38,12 +38,12 @@ static bool emulated(const unsigned char *c, size_t len)
 	       (c[0] == 0x0f && c[1] >= 0x80 && c[1] <= 0x8f);
 }
 
-size_t elf_cheap(const unsigned char *code, size_t len)
+size_t uprobe_cheap_offset(const unsigned char *code, size_t len)
 {
 	size_t at = 0, step;
 
-	while (!emulated(code + at, len - at)) {
-		step = harmless(code + at, len - at);
+	while (!insn_emulated(code + at, len - at)) {
+		step = insn_skippable(code + at, len - at);
 		if (!step)
 			return 0;
 		at += step;
@@ -92,7 +92,7 @@ static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 		return false;
 	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
 	scan->probes[scan->n++] = (struct elf_probe){
-		.id = id, .symbol = offset, .offset = offset + elf_cheap(code, n),
+		.id = id, .symbol = offset, .offset = offset + uprobe_cheap_offset(code, n),
 	};
 	return true;
 }

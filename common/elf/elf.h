@@ -10,8 +10,8 @@
 struct elf_probe {
 	int id;				/* of the function, as find() gave it */
 	unsigned long long symbol;	/* file offset of the function */
-	unsigned long long offset;	/* file offset to probe: the cheap point, see elf_cheap() */
-	bool returns, late, apart;		/* as in struct function: not set by elf_scan() */
+	unsigned long long offset;	/* file offset to probe: the cheap point, see uprobe_cheap_offset() */
+	bool returns, late, toggle;		/* as in struct function: not set by elf_scan() */
 };
 
 struct elf_scan {
@@ -31,7 +31,7 @@ void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan);
  * instead of single-stepping a copy of it, a cost of nine times.  Only instructions that
  * leave %rsp, the argument registers and memory alone are stepped over (endbr64, cmp with
  * memory, nops).  0 if there is no such place. */
-size_t elf_cheap(const unsigned char *code, size_t len);
+size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
 struct elf_symbols;
 

@@ -12,22 +12,22 @@
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 
-static struct group *groups;
-static struct bpf_map *quick;	/* of struct tally_quick; NULL: calls are sent, not counted */
+static struct aggregate *groups;
+static struct bpf_map *quick;	/* of struct aggregate_slot; NULL: calls are sent, not counted */
 
-void groups_prepare(struct bpf_object *obj, bool stacks)
+void aggregate_prepare(struct bpf_object *obj, bool stacks)
 {
-	processes_prepare(obj, stacks);
+	process_progs_prepare(obj, stacks);
 	if (stacks)
 		return;
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
-	quick = bpf_object__find_map_by_name(obj, "tallies_quick");
-	array_per_cpu(quick, TALLY_QUICK);
+	quick = bpf_object__find_map_by_name(obj, "aggregate_slots");
+	bpf_mmap_per_cpu(quick, AGGREGATE_SLOTS);
 }
 
 /* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
  * read the old epoch.  Where it is not to be had (nohz_full), half a second has to do. */
-unsigned int groups_flip(volatile unsigned int *epoch)
+unsigned int aggregate_flip(volatile unsigned int *epoch)
 {
 	const struct timespec pause = { 0, 500000000 };
 	unsigned int old = *epoch;
@@ -38,7 +38,7 @@ unsigned int groups_flip(volatile unsigned int *epoch)
 	return old;
 }
 
-void groups_drain(struct bpf_map *map, unsigned int epoch,
+void aggregate_drain(struct bpf_map *map, unsigned int epoch,
 		  void (*fn)(const void *key, const void *value))
 {
 	bool each_cpu = bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_HASH;
@@ -71,17 +71,17 @@ void groups_drain(struct bpf_map *map, unsigned int epoch,
 	free(value);
 }
 
-static struct group *get(const struct stack *stack, const struct tally_key *k, unsigned int part,
+static struct aggregate *get(const struct stack *stack, const struct aggregate_key *k, unsigned int series,
 			 const char *comm)
 {
-	struct group_key key;
-	struct group *g;
+	struct aggregate_group key;
+	struct aggregate *g;
 
 	memset(&key, 0, sizeof(key));
 	key.stack = stack;
 	key.pid = k->pid;
-	key.what = k->what;
-	key.part = part;
+	key.key = k->key;
+	key.series = series;
 	HASH_FIND(hh, groups, &key, sizeof(key), g);
 	if (!g) {
 		g = xcalloc(1, sizeof(*g));
@@ -94,9 +94,9 @@ static struct group *get(const struct stack *stack, const struct tally_key *k, u
 	return g;
 }
 
-static void add_tally(const struct tally_key *key, const struct tally *t)
+static void add_aggregate(const struct aggregate_key *key, const struct aggregate_values *t)
 {
-	struct group *g = get(NULL, key, key->part, t->comm);
+	struct aggregate *g = get(NULL, key, key->series, t->comm);
 
 	g->count += t->count;
 	g->failed += t->failed;
@@ -106,40 +106,40 @@ static void add_tally(const struct tally_key *key, const struct tally *t)
 		g->least = ~t->least;
 	if (t->most > g->most)
 		g->most = t->most;
-	for (int i = 0; i < TALLY_SLOTS; i++)
+	for (int i = 0; i < AGGREGATE_BINS; i++)
 		g->slots[i] += t->slots[i];
 }
 
 static void collect_one(const void *key, const void *values)
 {
-	const struct tally *t = values;
+	const struct aggregate_values *t = values;
 
 	for (int cpus = libbpf_num_possible_cpus(); cpus--; t++)
-		add_tally(key, t);
+		add_aggregate(key, t);
 }
 
-void groups_collect(struct bpf_map *tallies, unsigned int epoch)
+void aggregate_collect(struct bpf_map *aggregates, unsigned int epoch)
 {
-	static struct tally_quick *q;
+	static struct aggregate_slot *q;
 
 	if (quick && !q)
-		q = array_elements(quick);
+		q = bpf_mmap_elements(quick);
 	for (size_t i = 0; q && i < bpf_map__max_entries(quick); i++) {
-		if (q[i].state != TALLY_TAKEN || q[i].key.epoch != epoch)
+		if (q[i].state != SLOT_TAKEN || q[i].key.epoch != epoch)
 			continue;
-		add_tally(&q[i].key, &q[i].tally);
-		memset(&q[i].tally, 0, sizeof(q[i].tally));
-		__atomic_store_n(&q[i].state, TALLY_FREE, __ATOMIC_RELEASE);
+		add_aggregate(&q[i].key, &q[i].values);
+		memset(&q[i].values, 0, sizeof(q[i].values));
+		__atomic_store_n(&q[i].state, SLOT_FREE, __ATOMIC_RELEASE);
 	}
-	groups_drain(tallies, epoch, collect_one);
+	aggregate_drain(aggregates, epoch, collect_one);
 }
 
-struct group *group_of(const struct tally_record *r, unsigned int part)
+struct aggregate *aggregate_of(const struct aggregate_record *r, unsigned int series)
 {
-	return get(stack_get(r->pid, r->stack, r->frames), &r->key, part, r->comm);
+	return get(stack_get(r->pid, r->stack, r->frames), &r->key, series, r->comm);
 }
 
-void group_add(struct group *g, unsigned long long value, unsigned long long ns,
+void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
 	       unsigned long long shown)
 {
 	g->count++;
@@ -152,65 +152,65 @@ void group_add(struct group *g, unsigned long long value, unsigned long long ns,
 	g->slots[shown ? 63 - __builtin_clzll(shown) : 0]++;
 }
 
-void groups_record(const struct tally_record *r)
+void aggregate_record(const struct aggregate_record *r)
 {
-	struct group *g;
+	struct aggregate *g;
 
-	if (r->key.what == TALLY_GONE) {
+	if (r->key.key == AGGREGATE_GONE) {
 		syms_forget(r->pid);
 		return;
 	}
-	g = group_of(r, r->key.part);
+	g = aggregate_of(r, r->key.series);
 	if (r->failed)
 		g->failed++;
 	else
-		group_add(g, r->value, r->ns, r->shown);
+		aggregate_add_value(g, r->value, r->ns, r->shown);
 }
 
 static int by_key(const void *a, const void *b)
 {
-	const struct group_key *p = &(*(struct group *const *)a)->key;
-	const struct group_key *q = &(*(struct group *const *)b)->key;
+	const struct aggregate_group *p = &(*(struct aggregate *const *)a)->key;
+	const struct aggregate_group *q = &(*(struct aggregate *const *)b)->key;
 
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
-	return p->what < q->what ? -1 : p->what > q->what;
+	return p->key < q->key ? -1 : p->key > q->key;
 }
 
 static int by_sum(const void *a, const void *b)
 {
-	const struct group *p = *(struct group *const *)a, *q = *(struct group *const *)b;
+	const struct aggregate *p = *(struct aggregate *const *)a, *q = *(struct aggregate *const *)b;
 
 	if (p->sum != q->sum)
 		return p->sum < q->sum ? 1 : -1;
 	return by_key(a, b);
 }
 
-struct group **groups_sorted(bool largest_first, size_t *n)
+struct aggregate **aggregate_sorted(bool largest_first, size_t *n)
 {
-	struct group **list = xcalloc(HASH_COUNT(groups) + 1, sizeof(*list)), *g;
+	struct aggregate **list = xcalloc(HASH_COUNT(groups) + 1, sizeof(*list)), *g;
 
 	*n = 0;
 	for (g = groups; g; g = g->hh.next)
-		if (!g->key.part)
+		if (!g->key.series)
 			list[(*n)++] = g;
 	qsort(list, *n, sizeof(*list), largest_first ? by_sum : by_key);
 	return list;
 }
 
-const struct group *group_part(const struct group *g, unsigned int part)
+const struct aggregate *aggregate_series(const struct aggregate *g, unsigned int series)
 {
-	struct group_key key = g->key;
-	const struct group *other;
+	struct aggregate_group key = g->key;
+	const struct aggregate *other;
 
-	key.part = part;
+	key.series = series;
 	HASH_FIND(hh, groups, &key, sizeof(key), other);
 	return other;
 }
 
-void groups_clear(void)
+void aggregate_clear(void)
 {
-	struct group *g, *next;
+	struct aggregate *g, *next;
 
 	HASH_ITER(hh, groups, g, next) {
 		HASH_DEL(groups, g);

@@ -17,10 +17,10 @@ void call_stats_start(void)
 	since = clock_ns();
 }
 
-struct call_stats call_stats_of(const struct group *g)
+struct call_stats call_stats_of(const struct aggregate *g)
 {
 	struct call_stats s = {
-		.pid = g->key.pid, .comm = g->comm, .func = cuda_fns[g->key.what].name,
+		.pid = g->key.pid, .comm = g->comm, .func = cuda_fns[g->key.key].name,
 		.stack = g->key.stack, .calls = g->count + g->failed, .failed = g->failed,
 		.count = g->count, .total = g->sum, .mean = OUT_NONE, .min = OUT_NONE,
 		.max = OUT_NONE, .p50 = OUT_NONE, .p95 = OUT_NONE, .p99 = OUT_NONE,
@@ -38,13 +38,13 @@ struct call_stats call_stats_of(const struct group *g)
 	return s;
 }
 
-static void add_bytes(struct call_stats *s, const struct group *g)
+static void add_bytes(struct call_stats *s, const struct aggregate *g)
 {
 	static const unsigned long long none[HIST_SLOTS];
-	const struct group *bytes = group_part(g, CALLS_BYTES);
+	const struct aggregate *bytes = aggregate_series(g, CALLS_BYTES);
 
 	s->hist_bytes = none;
-	if (!cuda_fn_has_bytes(&cuda_fns[g->key.what]))
+	if (!cuda_fn_has_bytes(&cuda_fns[g->key.key]))
 		return;
 	s->bytes = g->ns;
 	if (bytes && bytes->count) {
@@ -54,19 +54,19 @@ static void add_bytes(struct call_stats *s, const struct group *g)
 	}
 }
 
-struct call_stats *call_stats_take(struct bpf_map *tallies, volatile unsigned int *epoch,
+struct call_stats *call_stats_take(struct bpf_map *aggregates, volatile unsigned int *epoch,
 				   bool longest_first, size_t *n)
 {
 	static struct call_stats *stats;
 	static size_t had;
 	unsigned long long now;
-	struct group **list;
+	struct aggregate **list;
 
-	groups_collect(tallies, groups_flip(epoch));
+	aggregate_collect(aggregates, aggregate_flip(epoch));
 	now = clock_ns();
 	while (had)
 		free((char *)stats[--had].comm);
-	list = groups_sorted(longest_first, &had);
+	list = aggregate_sorted(longest_first, &had);
 	stats = xrealloc(stats, had + 1, sizeof(*stats));
 	for (size_t i = 0; i < had; i++) {
 		stats[i] = call_stats_of(list[i]);
@@ -82,11 +82,11 @@ struct call_stats *call_stats_take(struct bpf_map *tallies, volatile unsigned in
 	return stats;
 }
 
-void call_stats_record(const struct tally_record *r, bool bytes)
+void call_stats_record(const struct aggregate_record *r, bool bytes)
 {
-	groups_record(r);
-	if (bytes && r->key.what != TALLY_GONE && !r->failed)
-		group_add(group_of(r, CALLS_BYTES), r->ns, 0, r->ns);
+	aggregate_record(r);
+	if (bytes && r->key.key != AGGREGATE_GONE && !r->failed)
+		aggregate_add_value(aggregate_of(r, CALLS_BYTES), r->ns, 0, r->ns);
 }
 
 static void text_of_times(const struct call_stats *s)

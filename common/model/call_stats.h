@@ -8,7 +8,7 @@
 #include "abi/aggregate.h"
 
 struct bpf_map;
-struct group;
+struct aggregate;
 struct stack;
 
 struct call_stats {
@@ -33,16 +33,16 @@ void call_stats_start(void);
 
 /* Ends the interval: what was counted in it, or with call stacks was given to
  * call_stats_record(), by process and function or the longest in all first.  The *n rows are
- * good until the next call, their histograms until groups_clear(), which is to follow. */
-struct call_stats *call_stats_take(struct bpf_map *tallies, volatile unsigned int *epoch,
+ * good until the next call, their histograms until aggregate_clear(), which is to follow. */
+struct call_stats *call_stats_take(struct bpf_map *aggregates, volatile unsigned int *epoch,
 				   bool longest_first, size_t *n);
 
 /* A group whose function's id is in its key and whose values are its times: what is known of it
  * without the interval and bytes. */
-struct call_stats call_stats_of(const struct group *g);
+struct call_stats call_stats_of(const struct aggregate *g);
 
-/* For events_run(), with call stacks: a record of one call; bytes: count them too. */
-void call_stats_record(const struct tally_record *r, bool bytes);
+/* For event_loop_run(), with call stacks: a record of one call; bytes: count them too. */
+void call_stats_record(const struct aggregate_record *r, bool bytes);
 
 /* Prints a line of text, with the process if it has one, and the histogram. */
 void call_stats_text(const struct call_stats *s);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "model/memory_live.h"
 
-struct holder *memory_holders;
+struct mem_process *memory_processes;
 
 static enum space space_of(unsigned char memory)
 {
@@ -17,16 +17,16 @@ const char *memory_name(unsigned char memory)
 	return memory < CUDA_MEMORY_MAX ? names[memory] : NULL;
 }
 
-static struct holder *holder_of(const struct memory_event *e)
+static struct mem_process *process_of_event(const struct memory_event *e)
 {
 	int pid = e->pid;
-	struct holder *h;
+	struct mem_process *h;
 
-	HASH_FIND_INT(memory_holders, &pid, h);
+	HASH_FIND_INT(memory_processes, &pid, h);
 	if (!h) {
 		h = xcalloc(1, sizeof(*h));
 		h->pid = pid;
-		HASH_ADD_INT(memory_holders, pid, h);
+		HASH_ADD_INT(memory_processes, pid, h);
 	}
 	memcpy(h->comm, e->comm, sizeof(h->comm));
 	h->comm[sizeof(h->comm) - 1] = 0;
@@ -39,7 +39,7 @@ static unsigned long long place(const struct cuda_fn *fn, unsigned long long whe
 	return where || fn->lib != CUDA_RT ? where : MEMORY_DEVICE;
 }
 
-static void saw_where(struct holder *h, unsigned long long where)
+static void saw_where(struct mem_process *h, unsigned long long where)
 {
 	int kind = !(where & MEMORY_DEVICE);
 
@@ -50,12 +50,12 @@ static void saw_where(struct holder *h, unsigned long long where)
 	h->first[kind] = h->first[kind] ? h->first[kind] : where;
 }
 
-static void allocate(struct holder *h, const struct memory_event *e, const struct cuda_fn *fn,
+static void allocate(struct mem_process *h, const struct memory_event *e, const struct cuda_fn *fn,
 		     const struct stack *stack)
 {
 	unsigned char memory = fn->args.memory;
 	enum space space = space_of(memory);
-	struct live *l = live_find(h, e->ptr, space);
+	struct allocation *l = allocation_find(h, e->ptr, space);
 
 	if (l && space == SPACE_VMM && !e->size) {	/* cuMemRetainAllocationHandle */
 		l->refs++;
@@ -65,14 +65,14 @@ static void allocate(struct holder *h, const struct memory_event *e, const struc
 	 * again.  If its record comes, late_free() knows it. */
 	if (l) {
 		h->replaced++;
-		live_drop(h, l);
+		allocation_drop(h, l);
 	}
 	/* an address for external memory, which its import has counted, has no size */
-	l = live_add(h, e->ptr, space, fn->args.ptr && fn->args.handle ? 0 : e->size);
+	l = allocation_add(h, e->ptr, space, fn->args.ptr && fn->args.handle ? 0 : e->size);
 	if (!l)
 		return;
 	l->time = e->time;
-	l->where = place(fn, e->where);
+	l->location = place(fn, e->location);
 	l->stack = stack;
 	l->tid = e->tid;
 	l->id = e->id;
@@ -81,7 +81,7 @@ static void allocate(struct holder *h, const struct memory_event *e, const struc
 }
 
 /* A free that began before the allocation at its address was made, freed an earlier one. */
-static bool late_free(struct holder *h, const struct live *l, const struct memory_event *e)
+static bool late_free(struct mem_process *h, const struct allocation *l, const struct memory_event *e)
 {
 	if (!l || l->time <= e->start)
 		return false;
@@ -96,11 +96,11 @@ static unsigned long long known_size(unsigned char memory, unsigned long long si
 	return size || memory != CUDA_IPC ? size : ~0ull;
 }
 
-static struct memory_effect release(struct holder *h, const struct memory_event *e,
+static struct memory_effect release(struct mem_process *h, const struct memory_event *e,
 				    unsigned char memory)
 {
 	struct memory_effect done = { h, CUDA_MEM_NONE, ~0ull };
-	struct live *l = live_find(h, e->ptr, space_of(memory));
+	struct allocation *l = allocation_find(h, e->ptr, space_of(memory));
 
 	if (!e->ptr || late_free(h, l, e))
 		return done;
@@ -111,38 +111,38 @@ static struct memory_effect release(struct holder *h, const struct memory_event 
 	done.memory = l->memory;
 	done.size = known_size(l->memory, l->size);
 	if (!--l->refs)
-		live_drop(h, l);
+		allocation_drop(h, l);
 	return done;
 }
 
-static void forget_map(struct holder *h, struct map *m)
+static void forget_map(struct mem_process *h, struct map *m)
 {
-	struct live *l = m->handle ? live_find(h, m->handle, SPACE_VMM) : NULL;
+	struct allocation *l = m->handle ? allocation_find(h, m->handle, SPACE_VMM) : NULL;
 
 	if (l && !--l->refs)
-		live_drop(h, l);
+		allocation_drop(h, l);
 	map_drop(h, m);
 }
 
-static void map(struct holder *h, const struct memory_event *e)
+static void map(struct mem_process *h, const struct memory_event *e)
 {
 	struct map *m = map_find(h, e->ptr);
-	struct live *l;
+	struct allocation *l;
 
 	if (m)			/* its end was not seen */
 		forget_map(h, m);
-	l = live_find(h, e->other, SPACE_VMM);
+	l = allocation_find(h, e->arg2, SPACE_VMM);
 	m = map_add(h, e->ptr);
 	if (!m)
 		return;
 	m->size = e->size;
-	m->handle = l ? e->other : 0;
+	m->handle = l ? e->arg2 : 0;
 	if (l)
 		l->refs++;
 }
 
 /* The range may be that of several mappings, one behind the other. */
-static void unmap(struct holder *h, const struct memory_event *e)
+static void unmap(struct mem_process *h, const struct memory_event *e)
 {
 	unsigned long long at = e->ptr, end = e->ptr + e->size;
 
@@ -160,7 +160,7 @@ enum answer { NO, YES, MAYBE };
 
 /* Was memory that was made in one place freed with another?  A device and a context may be
  * the same place; so may a place that was not seen. */
-static enum answer same_place(const struct holder *h, unsigned long long a, unsigned long long b)
+static enum answer same_place(const struct mem_process *h, unsigned long long a, unsigned long long b)
 {
 	bool known = a > MEMORY_NOWHERE && b > MEMORY_NOWHERE;
 
@@ -174,17 +174,17 @@ static enum answer same_place(const struct holder *h, unsigned long long a, unsi
 /* A context or device and its memory are gone; but "will not destroy memory allocations by
  * cuMemCreate(), cuMemAllocAsync() and cuMemAllocFromPoolAsync()" (cuda.h, cuCtxDestroy;
  * cuda_runtime_api.h says the same of cudaDeviceReset). */
-static struct memory_effect reset(struct holder *h, const struct memory_event *e,
+static struct memory_effect reset(struct mem_process *h, const struct memory_event *e,
 				  const struct cuda_fn *fn)
 {
 	struct memory_effect done = { h, CUDA_MEM_NONE, 0 };
-	unsigned long long what = place(fn, e->other);
-	struct live *l, *next;
+	unsigned long long what = place(fn, e->arg2);
+	struct allocation *l, *next;
 
 	saw_where(h, what);
-	HASH_ITER(hh, h->live, l, next) {
+	HASH_ITER(hh, h->allocations, l, next) {
 		bool stays = l->memory == CUDA_VMM || l->memory == CUDA_POOL;
-		enum answer same = stays ? NO : same_place(h, l->where, what);
+		enum answer same = stays ? NO : same_place(h, l->location, what);
 
 		if (same == MAYBE && !l->unsure) {
 			l->unsure = true;
@@ -193,45 +193,45 @@ static struct memory_effect reset(struct holder *h, const struct memory_event *e
 		if (same != YES)
 			continue;
 		done.size += l->size;
-		live_drop(h, l);
+		allocation_drop(h, l);
 	}
 	return done;
 }
 
 struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack)
 {
-	struct memory_effect done = { holder_of(e), CUDA_MEM_NONE, ~0ull };
+	struct memory_effect done = { process_of_event(e), CUDA_MEM_NONE, ~0ull };
 	const struct cuda_fn *fn = e->id < CUDA_ID_MAX ? &cuda_fns[e->id] : NULL;
 
 	if (!fn)
 		return done;
-	saw_where(done.holder, place(fn, e->where));
+	saw_where(done.process, place(fn, e->location));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
 		done.size = known_size(fn->args.memory, e->size);
 		if (!e->ret && e->ptr)
-			allocate(done.holder, e, fn, stack);
+			allocate(done.process, e, fn, stack);
 	} else if (!e->ret && fn->class == CUDA_FREE) {
-		done = release(done.holder, e, fn->args.memory);
+		done = release(done.process, e, fn->args.memory);
 	} else if (!e->ret && fn->class == CUDA_MAP) {
-		map(done.holder, e);
+		map(done.process, e);
 	} else if (!e->ret && fn->class == CUDA_UNMAP) {
-		unmap(done.holder, e);
+		unmap(done.process, e);
 	} else if (!e->ret && fn->class == CUDA_RESET) {
-		done = reset(done.holder, e, fn);
+		done = reset(done.process, e, fn);
 	}
 	return done;
 }
 
-void memory_forget(struct holder *h)
+void memory_forget(struct mem_process *h)
 {
-	struct live *l, *next_live;
+	struct allocation *l, *next_live;
 	struct map *m, *next_map;
 
-	HASH_ITER(hh, h->live, l, next_live)
-		live_drop(h, l);
+	HASH_ITER(hh, h->allocations, l, next_live)
+		allocation_drop(h, l);
 	HASH_ITER(hh, h->maps, m, next_map)
 		map_drop(h, m);
-	HASH_DEL(memory_holders, h);
+	HASH_DEL(memory_processes, h);
 	free(h);
 }

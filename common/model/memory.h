@@ -14,9 +14,9 @@ struct stack;
 			1 << CUDA_RESET | 1 << CUDA_CTX)
 
 /* One allocation that is not freed. */
-struct live {
+struct allocation {
 	struct { unsigned long long ptr, space; } key;
-	unsigned long long size, time, where;
+	unsigned long long size, time, location;
 	const struct stack *stack;
 	unsigned int tid, refs;		/* refs: handles given out, and mappings made */
 	unsigned short id;		/* enum cuda_id: what made it */
@@ -31,17 +31,17 @@ struct map {
 	UT_hash_handle hh;
 };
 
-struct holder {			/* a process */
+struct mem_process {			/* a process */
 	int pid;
 	char comm[16];
-	struct live *live;
+	struct allocation *allocations;
 	struct map *maps;
-	unsigned long long count;	/* of live */
+	unsigned long long count;	/* of allocations */
 	unsigned long long bytes;
 	unsigned long long unknown;	/* frees of what was not seen allocated */
 	unsigned long long replaced;	/* allocations whose address came again with no free */
-	unsigned long long unsure;	/* how many of live are */
-	unsigned long long ignored;	/* allocations that are not in live: there are too many */
+	unsigned long long unsure;	/* how many allocations are */
+	unsigned long long ignored;	/* allocations that are not in it: there are too many */
 	/* the devices (0) and contexts (1) it was seen to work on: the first, and whether there
 	 * is another */
 	unsigned long long first[2];
@@ -51,13 +51,13 @@ struct holder {			/* a process */
 
 /* What a record did. */
 struct memory_effect {
-	struct holder *holder;
+	struct mem_process *process;
 	unsigned char memory;		/* of what it made or freed; CUDA_MEM_NONE = not known */
 	unsigned long long size;	/* of it, bytes; ~0 = not known */
 };
 
 /* Every process that holds something or did; for HASH_ITER(hh, ...). */
-extern struct holder *memory_holders;
+extern struct mem_process *memory_processes;
 
 /* Takes a record into account; failed calls change nothing. */
 struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack);
@@ -66,6 +66,6 @@ struct memory_effect memory_apply(const struct memory_event *e, const struct sta
 const char *memory_name(unsigned char memory);
 
 /* Forgets a process that ended, with all that it held. */
-void memory_forget(struct holder *h);
+void memory_forget(struct mem_process *h);
 
 #endif

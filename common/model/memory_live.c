@@ -5,16 +5,16 @@ enum { MAX_KEPT = 1 << 23 };
 
 static unsigned kept;
 
-struct live *live_find(const struct holder *h, unsigned long long ptr, enum space space)
+struct allocation *allocation_find(const struct mem_process *h, unsigned long long ptr, enum space space)
 {
 	struct { unsigned long long ptr, space; } key = { ptr, space };
-	struct live *l;
+	struct allocation *l;
 
-	HASH_FIND(hh, h->live, &key, sizeof(key), l);
+	HASH_FIND(hh, h->allocations, &key, sizeof(key), l);
 	return l;
 }
 
-static bool has_room(struct holder *h)
+static bool has_room(struct mem_process *h)
 {
 	if (kept >= MAX_KEPT) {
 		h->ignored++;
@@ -24,10 +24,10 @@ static bool has_room(struct holder *h)
 	return true;
 }
 
-struct live *live_add(struct holder *h, unsigned long long ptr, enum space space,
+struct allocation *allocation_add(struct mem_process *h, unsigned long long ptr, enum space space,
 		      unsigned long long size)
 {
-	struct live *l;
+	struct allocation *l;
 
 	if (!has_room(h))
 		return NULL;
@@ -35,23 +35,23 @@ struct live *live_add(struct holder *h, unsigned long long ptr, enum space space
 	l->key.ptr = ptr;
 	l->key.space = space;
 	l->size = size;
-	HASH_ADD(hh, h->live, key, sizeof(l->key), l);
+	HASH_ADD(hh, h->allocations, key, sizeof(l->key), l);
 	h->count++;
 	h->bytes += size;
 	return l;
 }
 
-void live_drop(struct holder *h, struct live *l)
+void allocation_drop(struct mem_process *h, struct allocation *l)
 {
 	kept--;
 	h->count--;
 	h->bytes -= l->size;
 	h->unsure -= l->unsure;
-	HASH_DEL(h->live, l);
+	HASH_DEL(h->allocations, l);
 	free(l);
 }
 
-struct map *map_find(const struct holder *h, unsigned long long ptr)
+struct map *map_find(const struct mem_process *h, unsigned long long ptr)
 {
 	struct map *m;
 
@@ -59,7 +59,7 @@ struct map *map_find(const struct holder *h, unsigned long long ptr)
 	return m;
 }
 
-struct map *map_add(struct holder *h, unsigned long long ptr)
+struct map *map_add(struct mem_process *h, unsigned long long ptr)
 {
 	struct map *m;
 
@@ -71,7 +71,7 @@ struct map *map_add(struct holder *h, unsigned long long ptr)
 	return m;
 }
 
-void map_drop(struct holder *h, struct map *m)
+void map_drop(struct mem_process *h, struct map *m)
 {
 	kept--;
 	HASH_DEL(h->maps, m);

@@ -8,15 +8,15 @@
 /* Addresses share one space; handles have their own. */
 enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
 
-struct live *live_find(const struct holder *h, unsigned long long ptr, enum space space);
+struct allocation *allocation_find(const struct mem_process *h, unsigned long long ptr, enum space space);
 
 /* A new one, which is in no other's place; NULL if there are too many.  It is counted. */
-struct live *live_add(struct holder *h, unsigned long long ptr, enum space space,
+struct allocation *allocation_add(struct mem_process *h, unsigned long long ptr, enum space space,
 		      unsigned long long size);
-void live_drop(struct holder *h, struct live *l);
+void allocation_drop(struct mem_process *h, struct allocation *l);
 
-struct map *map_find(const struct holder *h, unsigned long long ptr);
-struct map *map_add(struct holder *h, unsigned long long ptr);
-void map_drop(struct holder *h, struct map *m);
+struct map *map_find(const struct mem_process *h, unsigned long long ptr);
+struct map *map_add(struct mem_process *h, unsigned long long ptr);
+void map_drop(struct mem_process *h, struct map *m);
 
 #endif

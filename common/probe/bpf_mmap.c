@@ -6,7 +6,7 @@
 #include "probe/bpf_mmap.h"
 #include "base/die.h"
 
-void array_per_cpu(struct bpf_map *map, unsigned int n)
+void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {
 	int cpus = libbpf_num_possible_cpus();
 
@@ -15,7 +15,7 @@ void array_per_cpu(struct bpf_map *map, unsigned int n)
 	bpf_map__set_max_entries(map, cpus * n);
 }
 
-void *array_elements(const struct bpf_map *map)
+void *bpf_mmap_elements(const struct bpf_map *map)
 {
 	size_t page = getpagesize(), size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
 	void *at = mmap(NULL, (size + page - 1) / page * page, PROT_READ | PROT_WRITE, MAP_SHARED,

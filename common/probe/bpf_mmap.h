@@ -7,11 +7,11 @@
 struct bpf_map;
 
 /* Between open and load: so many elements, n for each processor that there may be. */
-void array_per_cpu(struct bpf_map *map, unsigned int n);
+void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
 
 /* After load: the elements, as many as bpf_map__max_entries() says, each as large as the map's
  * value, whose size must be a multiple of 8.  Stays as long as the tool.  Exits 1 if it cannot be
  * mapped. */
-void *array_elements(const struct bpf_map *map);
+void *bpf_mmap_elements(const struct bpf_map *map);
 
 #endif

@@ -14,7 +14,7 @@
 #include "session/target.h"
 
 struct entry {
-	struct code code;
+	struct dso code;
 	int fd;			/* open while there is something to probe */
 	bool nothing;		/* it was read, and has nothing to probe */
 	bool layered;		/* it is on overlayfs */
@@ -26,17 +26,17 @@ struct entry {
 
 static struct entry *entries, *by_inode;
 
-static int apart_last(const void *a, const void *b)
+static int toggle_last(const void *a, const void *b)
 {
 	const struct elf_probe *p = a, *q = b;
 
-	if (p->apart != q->apart)
-		return p->apart - q->apart;
+	if (p->toggle != q->toggle)
+		return p->toggle - q->toggle;
 	return p->late != q->late ? p->late - q->late : p->id - q->id;
 }
 
 /* Keeps the functions that this tool wants, and tells the report of the others. */
-static void choose(const struct target *t, struct code *c)
+static void choose(const struct target *t, struct dso *c)
 {
 	struct elf_scan *scan = &c->scan;
 	int kept = 0;
@@ -48,25 +48,25 @@ static void choose(const struct target *t, struct code *c)
 
 		if (!fn.wanted)
 			continue;
-		if (t->found)	/* other programs probe a function at its start */
+		if (t->on_dso)	/* other programs probe a function at its start */
 			p->offset = p->symbol;
-		report_probe(c->path, &fn, p, skipped ? "--layer" : NULL);
+		probe_list_probe(c->path, &fn, p, skipped ? "--layer" : NULL);
 		if (skipped)
 			continue;
 		p->returns = fn.returns;
 		p->late = fn.late;
-		p->apart = fn.apart;
+		p->toggle = fn.toggle;
 		scan->probes[kept++] = *p;
 	}
 	if (scan->error)
-		report_file(c->path, scan->error);
+		probe_list_file(c->path, scan->error);
 	else if (!scan->n && scan->fatbin)
-		report_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
+		probe_list_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
 	else if (!scan->n)
-		report_file(c->path, "defines no CUDA functions");
+		probe_list_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
 	if (kept)
-		qsort(scan->probes, kept, sizeof(*scan->probes), apart_last);
+		qsort(scan->probes, kept, sizeof(*scan->probes), toggle_last);
 }
 
 static bool is_layered(int fd)
@@ -102,11 +102,11 @@ static bool is_known_by_inode(struct entry *e)
 	if (layers)
 		enter_by_inode(e);
 	if (e->same)
-		report_file(e->code.path, "is in the same layer, the same file as one above");
+		probe_list_file(e->code.path, "is in the same layer, the same file as one above");
 	return e->same;
 }
 
-static bool is_to_be_probed(const struct target *t, const struct code *c)
+static bool is_to_be_probed(const struct target *t, const struct dso *c)
 {
 	return c->scan.n || (t->command && c->scan.linker);
 }
@@ -115,7 +115,7 @@ static void look_into(const struct target *t, struct entry *e, int fd)
 {
 	e->fd = fd;
 	if (fd < 0) {
-		report_file(e->code.path, strerror(-fd));
+		probe_list_file(e->code.path, strerror(-fd));
 		return;
 	}
 	elf_scan(fd, t->functions->find, &e->code.scan);
@@ -167,7 +167,7 @@ static struct entry *copied_up(struct entry *e, int pid, const struct mapping *m
 		return e->former;
 	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
 		"are not seen until the program is started again", m->path, pid);
-	report_file(m->path, "was copied up after it was mapped");
+	probe_list_file(m->path, "was copied up after it was mapped");
 	e->former = xcalloc(1, sizeof(*e));
 	e->former->code.path = xstrdup(m->path);
 	e->former->fd = -ESTALE;
@@ -199,7 +199,7 @@ static struct entry *entry_mapped(const struct target *t, struct entry *e, int p
 	return found;
 }
 
-struct code *code_of_mapping(const struct target *t, int pid, const struct mapping *m)
+struct dso *dso_of_mapping(const struct target *t, int pid, const struct mapping *m)
 {
 	bool known;
 	struct entry *e = entry_of(m->dev, m->ino, m->path, &known);
@@ -211,7 +211,7 @@ struct code *code_of_mapping(const struct target *t, int pid, const struct mappi
 	return e->same ? &e->same->code : &e->code;
 }
 
-struct code *code_of_file(const struct target *t, const char *path)
+struct dso *dso_of_file(const struct target *t, const char *path)
 {
 	int fd = proc_open_file(path);
 	unsigned long long dev, ino;
@@ -234,7 +234,7 @@ struct code *code_of_file(const struct target *t, const char *path)
 	return e->same ? &e->same->code : &e->code;
 }
 
-int code_fd(const struct code *c)
+int dso_fd(const struct dso *c)
 {
 	return ((const struct entry *)c)->fd;
 }

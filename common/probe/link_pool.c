@@ -9,20 +9,20 @@
 #include "probe/link_pool.h"
 
 /* A thread for each link, that they go at the same time, up to so many. */
-enum { MAX_HOLDERS = 64 };
+enum { MAX_THREADS = 64 };
 
-struct held {
-	struct holder *holder;
+struct pooled_link {
+	struct pool_thread *thread;
 	struct attachment *attachment;
-	struct held *next;	/* to be removed */
+	struct pooled_link *next;	/* to be removed */
 };
 
-struct holder {
+struct pool_thread {
 	pthread_t thread;
 	pthread_cond_t work;
 	int n;			/* what it holds */
 	bool busy;
-	struct held *first;	/* to be removed */
+	struct pooled_link *first;	/* to be removed */
 	/* what it is asked to attach */
 	struct attachment *(*attach)(void *ctx);
 	void *ctx;
@@ -30,13 +30,13 @@ struct holder {
 	int error;
 };
 
-static struct holder holders[MAX_HOLDERS];
-static int nholders;
+static struct pool_thread threads[MAX_THREADS];
+static int nthreads;
 static bool finishing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t attached = PTHREAD_COND_INITIALIZER;
 
-static void attach_here(struct holder *h)
+static void attach_here(struct pool_thread *h)
 {
 	struct attachment *a;
 
@@ -50,15 +50,15 @@ static void attach_here(struct holder *h)
 	pthread_cond_signal(&attached);
 }
 
-static void remove_here(struct holder *h)
+static void remove_here(struct pool_thread *h)
 {
-	struct held *held = h->first;
+	struct pooled_link *link = h->first;
 
-	h->first = held->next;
+	h->first = link->next;
 	h->busy = true;
 	pthread_mutex_unlock(&lock);
-	attach_remove(held->attachment);
-	free(held);
+	attach_remove(link->attachment);
+	free(link);
 	pthread_mutex_lock(&lock);
 	h->busy = false;
 	h->n--;
@@ -66,7 +66,7 @@ static void remove_here(struct holder *h)
 
 static void *run(void *arg)
 {
-	struct holder *h = arg;
+	struct pool_thread *h = arg;
 
 	/* where that is refused they share a table: only slower */
 	unshare(CLONE_FILES);
@@ -85,33 +85,33 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static bool better(const struct holder *a, const struct holder *b)
+static bool better(const struct pool_thread *a, const struct pool_thread *b)
 {
 	return a->busy != b->busy ? b->busy : a->n < b->n;
 }
 
 /* One that is at leisure and holds little; NULL if there is none and no thread can be had. */
-static struct holder *choose(void)
+static struct pool_thread *choose(void)
 {
-	struct holder *best = nholders ? holders : NULL, *new;
+	struct pool_thread *best = nthreads ? threads : NULL, *new;
 
-	for (int i = 1; i < nholders; i++)
-		if (better(&holders[i], best))
-			best = &holders[i];
-	if ((best && !best->busy && !best->n) || nholders == MAX_HOLDERS)
+	for (int i = 1; i < nthreads; i++)
+		if (better(&threads[i], best))
+			best = &threads[i];
+	if ((best && !best->busy && !best->n) || nthreads == MAX_THREADS)
 		return best;
-	new = &holders[nholders];
+	new = &threads[nthreads];
 	pthread_cond_init(&new->work, NULL);
 	if (pthread_create(&new->thread, NULL, run, new))
 		return best;
-	nholders++;
+	nthreads++;
 	return new;
 }
 
-struct held *hold(struct attachment *(*attach)(void *ctx), void *ctx)
+struct pooled_link *link_pool_attach(struct attachment *(*attach)(void *ctx), void *ctx)
 {
-	struct held *held = NULL;
-	struct holder *h;
+	struct pooled_link *link = NULL;
+	struct pool_thread *h;
 
 	pthread_mutex_lock(&lock);
 	h = choose();
@@ -125,43 +125,43 @@ struct held *hold(struct attachment *(*attach)(void *ctx), void *ctx)
 	errno = h->error;
 	if (h->attached) {
 		h->n++;
-		held = xcalloc(1, sizeof(*held));
-		held->holder = h;
-		held->attachment = h->attached;
+		link = xcalloc(1, sizeof(*link));
+		link->thread = h;
+		link->attachment = h->attached;
 	}
 	pthread_mutex_unlock(&lock);
-	return held;
+	return link;
 }
 
-void held_remove(struct held *held)
+void link_pool_remove(struct pooled_link *link)
 {
-	struct holder *h = held->holder;
+	struct pool_thread *h = link->thread;
 
 	pthread_mutex_lock(&lock);
-	held->next = h->first;
-	h->first = held;
+	link->next = h->first;
+	h->first = link;
 	pthread_cond_signal(&h->work);
 	pthread_mutex_unlock(&lock);
 }
 
-bool holders_busy(void)
+bool link_pool_busy(void)
 {
 	bool busy = false;
 
 	pthread_mutex_lock(&lock);
-	for (int i = 0; i < nholders; i++)
-		busy |= holders[i].busy || holders[i].first;
+	for (int i = 0; i < nthreads; i++)
+		busy |= threads[i].busy || threads[i].first;
 	pthread_mutex_unlock(&lock);
 	return busy;
 }
 
-void holders_finish(void)
+void link_pool_finish(void)
 {
 	pthread_mutex_lock(&lock);
 	finishing = true;
-	for (int i = 0; i < nholders; i++)
-		pthread_cond_signal(&holders[i].work);
+	for (int i = 0; i < nthreads; i++)
+		pthread_cond_signal(&threads[i].work);
 	pthread_mutex_unlock(&lock);
-	while (nholders)
-		pthread_join(holders[--nholders].thread, NULL);
+	while (nthreads)
+		pthread_join(threads[--nthreads].thread, NULL);
 }

@@ -10,20 +10,20 @@
 #include <stdbool.h>
 
 struct attachment;
-struct held;
+struct pooled_link;
 
 /* Calls attach(ctx) in the thread that will hold what it returns, and waits for it.  The
  * descriptors that this process opened before the first call can be used there, and by path all
  * others (/proc/self/fd).  NULL with errno set if attach() returned that. */
-struct held *hold(struct attachment *(*attach)(void *ctx), void *ctx);
+struct pooled_link *link_pool_attach(struct attachment *(*attach)(void *ctx), void *ctx);
 
 /* Takes it out, some time soon. */
-void held_remove(struct held *h);
+void link_pool_remove(struct pooled_link *h);
 
 /* Is something still to be taken out? */
-bool holders_busy(void);
+bool link_pool_busy(void);
 
 /* Waits until all that is to be removed is.  After this nothing can be held. */
-void holders_finish(void);
+void link_pool_finish(void);
 
 #endif

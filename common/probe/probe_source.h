@@ -13,10 +13,10 @@ struct function {
 	bool wanted;		/* by what the tool was asked for, but for --layer */
 	bool returns;		/* with a return probe; a session program decides at each entry */
 	bool late;		/* probed after the others */
-	bool apart;		/* taken out and put in again while tracing, see code_apart() */
+	bool toggle;		/* taken out and put in again while tracing, see uprobes_toggle() */
 };
 
-struct functions {
+struct probe_source {
 	/* The id of the function of that name, or -1.  Is asked for every symbol of a file that
 	 * begins with "cu" or "__cu". */
 	int (*find)(const char *symbol);
@@ -24,8 +24,8 @@ struct functions {
 };
 
 /* Those of cuda_api.tbl (cuda_fns[]): wanted are the target's classes, with returns its
- * return_classes; apart are the runtime's of apart_classes.  In a process that runs, an allocation
+ * return_classes; apart are the runtime's of toggle_classes.  In a process that runs, an allocation
  * must not be seen before its free can be, so allocations come late. */
-extern const struct functions cuda_functions;
+extern const struct probe_source cuda_probe_source;
 
 #endif

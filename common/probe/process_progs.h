@@ -7,6 +7,6 @@ struct bpf_object;
 
 /* Between open and load: are the programs of bpf/processes.bpf.h wanted, which tell of
  * processes that have gone?  With call stacks they are. */
-void processes_prepare(struct bpf_object *obj, bool wanted);
+void process_progs_prepare(struct bpf_object *obj, bool wanted);
 
 #endif

@@ -21,7 +21,7 @@ struct scan {
 };
 
 /* What is forbidden now is forbidden every time. */
-static void cannot_probe(const struct target *t, const struct code *c, int err)
+static void cannot_probe(const struct target *t, const struct dso *c, int err)
 {
 	if (!t->nprobes && (err == -EACCES || err == -EPERM))
 		die(err, "cannot probe %s (%s)", c->path,
@@ -32,13 +32,13 @@ static void cannot_probe(const struct target *t, const struct code *c, int err)
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
-	struct code *c = code_of_mapping(s->t, s->pid, m);
+	struct dso *c = dso_of_mapping(s->t, s->pid, m);
 	int err;
 
 	s->found += c->scan.n > 0 || c->scan.fatbin;
-	if (code_fd(c) == -EACCES || code_fd(c) == -EPERM)
-		s->refused = code_fd(c);
-	err = code_attach(s->t, c, s->t->pids ? s->pid : 0);
+	if (dso_fd(c) == -EACCES || dso_fd(c) == -EPERM)
+		s->refused = dso_fd(c);
+	err = uprobes_attach(s->t, c, s->t->pids ? s->pid : 0);
 	if (err && err != -ESRCH)	/* not: it ended meanwhile */
 		cannot_probe(s->t, c, err);
 	if (clock_ns() - s->began < LONGEST_NS)
@@ -53,7 +53,7 @@ int scan_process(struct target *t, int pid)
 	int err = proc_mappings(pid, attach_mapping, &s);
 
 	if (s.found)
-		syms_look(pid);
+		syms_refresh(pid);
 	if (err == -EACCES)
 		s.refused = err;
 	return s.found ? s.found : s.refused;
@@ -61,7 +61,7 @@ int scan_process(struct target *t, int pid)
 
 static enum privilege needed(int err)
 {
-	return err == -EACCES ? PRIVILEGE_LOOK : PRIVILEGE_FILES;
+	return err == -EACCES ? PRIVILEGE_PTRACE : PRIVILEGE_CHECKPOINT;
 }
 
 const char *scan_refusal(int err)
@@ -125,14 +125,14 @@ void scan_all(struct target *t)
 }
 
 /* Probes a file in the processes of -p, or in all; with -c, where it will be mapped. */
-static int attach_everywhere(struct target *t, struct code *c)
+static int attach_everywhere(struct target *t, struct dso *c)
 {
 	int err = 0;
 
-	if (!t->pids || (t->command && t->found))
-		return code_attach(t, c, 0);
+	if (!t->pids || (t->command && t->on_dso))
+		return uprobes_attach(t, c, 0);
 	for (int i = 0; !err && t->pidfds && t->pids[i]; i++)
-		err = code_attach(t, c, t->pids[i]);
+		err = uprobes_attach(t, c, t->pids[i]);
 	return err;
 }
 
@@ -145,7 +145,7 @@ void scan_installed(struct target *t)
 	};
 	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
 					     "libcudart.so.12", "libcudart.so.13" };
-	struct code *c;
+	struct dso *c;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
 		char *path, *real;
@@ -155,7 +155,7 @@ void scan_installed(struct target *t)
 			continue;
 		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
 		real = realpath(path, NULL);
-		c = real ? code_of_file(t, real) : NULL;
+		c = real ? dso_of_file(t, real) : NULL;
 		if (c)
 			attach_everywhere(t, c);
 		free(path);
@@ -165,7 +165,7 @@ void scan_installed(struct target *t)
 
 void scan_lib(struct target *t, const char *path)
 {
-	struct code *c = code_of_file(t, path);
+	struct dso *c = dso_of_file(t, path);
 	int err;
 
 	if (!c && errno == EINVAL)

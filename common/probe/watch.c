@@ -44,18 +44,18 @@ static bool (*wanted)(int pid, const char *path);
 static watch_fn *handler;
 static void *handler_ctx;
 static unsigned long long mappings_lost;
-static int rescuer, rescuer_pid;
+static int resumer, resumer_pid;
 static int *held, nheld;	/* processes that wait to be let go */
 
 /* A process that has mapped something; 0: some have, and it is not known which. */
-struct news {
+struct pending {
 	int pid;
 	bool waits;
 	unsigned long long next;	/* not to be told before, ns */
 };
 
-static struct news *news;
-static int nnews;
+static struct pending *pending;
+static int npending;
 
 static int on_event(void *ctx, void *data, size_t size)
 {
@@ -66,38 +66,38 @@ static int on_event(void *ctx, void *data, size_t size)
 }
 
 /* A program makes many mappings at once, and a look at a process is at all of them. */
-static void keep_news(int pid)
+static void add_pending(int pid)
 {
 	int i = 0;
 
-	while (i < nnews && news[i].pid != pid)
+	while (i < npending && pending[i].pid != pid)
 		i++;
-	if (i == nnews) {
-		news = xrealloc(news, ++nnews, sizeof(*news));
-		news[i] = (struct news){ .pid = pid };
+	if (i == npending) {
+		pending = xrealloc(pending, ++npending, sizeof(*pending));
+		pending[i] = (struct pending){ .pid = pid };
 	}
-	news[i].waits = true;
+	pending[i].waits = true;
 }
 
 /* Each process has a fifth of our time, at most. */
-static void tell_news(void)
+static void handle_pending(void)
 {
 	unsigned long long now = clock_ns();
 	int kept = 0;
 
-	for (int i = 0; i < nnews; i++) {
-		struct watch_event e = { .what = WATCH_MAPPED, .pid = news[i].pid };
+	for (int i = 0; i < npending; i++) {
+		struct watch_event e = { .what = WATCH_MAPPED, .pid = pending[i].pid };
 
-		if (news[i].waits && now >= news[i].next) {
+		if (pending[i].waits && now >= pending[i].next) {
 			handler(handler_ctx, &e);
-			news[i].waits = false;
-			news[i].next = clock_ns() + 4 * (clock_ns() - now);
+			pending[i].waits = false;
+			pending[i].next = clock_ns() + 4 * (clock_ns() - now);
 			now = clock_ns();
 		}
-		if (news[i].waits || now < news[i].next)
-			news[kept++] = news[i];
+		if (pending[i].waits || now < pending[i].next)
+			pending[kept++] = pending[i];
 	}
-	nnews = kept;
+	npending = kept;
 }
 
 static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_header *head)
@@ -107,10 +107,10 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 	(void)ctx, (void)cpu;
 	if (head->type == PERF_RECORD_LOST) {
 		mappings_lost += ((const struct dropped *)head)->n;
-		keep_news(0);
+		add_pending(0);
 	}
 	if (head->type == PERF_RECORD_MMAP2 && head->size > sizeof(*m) && wanted(m->pid, m->path))
-		keep_news(m->pid);
+		add_pending(m->pid);
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
@@ -161,7 +161,7 @@ static void send_signal(int pid, int sig)
 
 /* A process of its own that, should the tool be killed, lets go whom it had stopped.  It
  * looks for a while: the probes may outlive the tool a little. */
-static void start_rescuer(int map)
+static void start_resumer(int map)
 {
 	const struct timespec pause = { 0, 20000000 };
 	int fds[2];
@@ -169,10 +169,10 @@ static void start_rescuer(int map)
 
 	if (pipe2(fds, O_CLOEXEC))
 		return;
-	rescuer_pid = fork();
-	if (rescuer_pid) {
+	resumer_pid = fork();
+	if (resumer_pid) {
 		close(fds[0]);
-		rescuer = fds[1];	/* its end is the tool's end */
+		resumer = fds[1];	/* its end is the tool's end */
 		return;
 	}
 	for (int sig = 1; sig < NSIG; sig++)
@@ -230,7 +230,7 @@ int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
 	attach_kind = kind;
 	err = load(true, fn, ctx);
 	if (!err)	/* before there are links that it would hold */
-		start_rescuer(bpf_map__fd(skel->maps.watched));
+		start_resumer(bpf_map__fd(skel->maps.watched));
 	if (!err)
 		err = bpf_map_update_elem(bpf_map__fd(skel->maps.watched), &pid, &yes, BPF_ANY);
 	if (!err)
@@ -276,7 +276,7 @@ void watch_continue(const struct watch_event *e)
 
 /* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one
  * whose record is not read yet; but a process that has really stopped makes no more records. */
-static int let_go(void)
+static int resume_stopped(void)
 {
 	const struct timespec pause = { 0, 50000 };
 	int n = 1;
@@ -307,11 +307,11 @@ int watch_poll(struct ring_buffer *rb, int ms)
 	/* first what a process waits for */
 	err = events ? ring_buffer__consume(events) : 0;
 	if (err >= 0 && events)
-		err = let_go();
+		err = resume_stopped();
 	if (err >= 0 && mappings)
 		err = perf_buffer__consume(mappings);
 	if (err >= 0)
-		tell_news();
+		handle_pending();
 	/* poll alone would not see records whose writer woke nobody */
 	if (err >= 0 && rb)
 		err = ring_buffer__consume(rb);
@@ -338,10 +338,10 @@ void watch_detach(void)
 void watch_stop(void)
 {
 	if (events && ring_buffer__consume(events) >= 0)
-		let_go();
-	if (rescuer_pid > 0 && write(rescuer, "", 1) == 1)
-		waitpid(rescuer_pid, NULL, 0);
-	rescuer_pid = 0;
+		resume_stopped();
+	if (resumer_pid > 0 && write(resumer, "", 1) == 1)
+		waitpid(resumer_pid, NULL, 0);
+	resumer_pid = 0;
 	ring_buffer__free(events);
 	perf_buffer__free(mappings);
 	watch_bpf__destroy(skel);

@@ -8,8 +8,8 @@ enum privilege {
 	PRIVILEGE_BPF,		/* to load and attach: CAP_BPF and CAP_PERFMON */
 	PRIVILEGE_EVENTS,	/* perf events of every process: CAP_PERFMON */
 	PRIVILEGE_UPROBES,	/* perf events of uprobes, --attach perf: CAP_SYS_ADMIN */
-	PRIVILEGE_LOOK,		/* into other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
-	PRIVILEGE_FILES,	/* to open what processes have mapped: CAP_CHECKPOINT_RESTORE */
+	PRIVILEGE_PTRACE,		/* into other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+	PRIVILEGE_CHECKPOINT,	/* to open what processes have mapped: CAP_CHECKPOINT_RESTORE */
 };
 
 bool privilege_lacks(enum privilege what);

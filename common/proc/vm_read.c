@@ -86,7 +86,7 @@ static bool wait_for(struct reading *r)
 	return true;
 }
 
-ssize_t read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size)
+ssize_t vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size)
 {
 	struct reading *r;
 	ssize_t got;

@@ -10,6 +10,6 @@
 /* process_vm_readv() of n places into one buffer of so many bytes: how many could be read, up to
  * the first place that could not; -1 if none.  After half a second too: then it says so, and that
  * process is not read again. */
-ssize_t read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size);
+ssize_t vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size);
 
 #endif

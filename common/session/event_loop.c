@@ -19,7 +19,7 @@ static volatile sig_atomic_t stop;
 
 /* Probes may be quicker than what is done with their records: then there is no end of them. */
 struct reading {
-	const struct events *events;
+	const struct event_loop *events;
 	bool last;
 	long left;		/* bytes, before something else is looked after */
 };
@@ -49,7 +49,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	return r->left < 0 || (!r->last && (stop || out_is_held_up())) ? -EAGAIN : 0;
 }
 
-int events_run(struct target *t, struct events *e)
+int event_loop_run(struct target *t, struct event_loop *e)
 {
 	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
 	double next = clock_ns() + e->interval * NS_PER_S;
@@ -90,7 +90,7 @@ int events_run(struct target *t, struct events *e)
 	return stop;
 }
 
-void events_lost(const struct events *e)
+void event_loop_lost(const struct event_loop *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",

@@ -9,7 +9,7 @@
 struct bpf_map;
 struct target;
 
-struct events {
+struct event_loop {
 	struct bpf_map *ring;	/* of records, or NULL */
 	int (*record)(void *ctx, void *data, size_t size);
 	long interval;		/* seconds; 0 = none */
@@ -17,8 +17,8 @@ struct events {
 	void (*report)(void *ctx);	/* after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; set before events_run() */
-	/* set by events_run() */
+	const void *lost;	/* the probes' lost[]; set before event_loop_run() */
+	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report is already made */
 	unsigned long long lost_then[LOST_MAX];
 };
@@ -26,10 +26,10 @@ struct events {
 /* Handles records and intervals until Ctrl-C, SIGTERM, the end of the duration, of the count,
  * of the traced processes, or of whoever reads the output; then the records that are left.
  * Returns the signal that ended it, else 0. */
-int events_run(struct target *t, struct events *e);
+int event_loop_run(struct target *t, struct event_loop *e);
 
-/* Prints what was lost up to the end of events_run(), if anything: on standard error, and with
+/* Prints what was lost up to the end of event_loop_run(), if anything: on standard error, and with
  * -j as the last line of output.  (Later, while the probes are taken out, nobody reads.) */
-void events_lost(const struct events *e);
+void event_loop_lost(const struct event_loop *e);
 
 #endif

@@ -26,7 +26,7 @@ static bool on;
 static struct line *lines;
 static int n;
 
-void report_init(bool yes)
+void probe_list_init(bool yes)
 {
 	on = yes;
 }
@@ -38,7 +38,7 @@ static struct line *add(const char *path)
 	return &lines[n++];
 }
 
-void report_probe(const char *path, const struct function *fn, const struct elf_probe *p,
+void probe_list_probe(const char *path, const struct function *fn, const struct elf_probe *p,
 		  const char *skipped)
 {
 	struct line *l;
@@ -53,13 +53,13 @@ void report_probe(const char *path, const struct function *fn, const struct elf_
 	l->skipped = skipped;
 }
 
-void report_file(const char *path, const char *why)
+void probe_list_file(const char *path, const char *why)
 {
 	if (on)
 		add(path)->skipped = why;
 }
 
-void report_print(void)
+void probe_list_print(void)
 {
 	out_head(fields);
 	for (int i = 0; i < n; i++)

@@ -6,16 +6,16 @@
 #include "elf/elf.h"
 #include "probe/probe_source.h"
 
-void report_init(bool on);
+void probe_list_init(bool on);
 
 /* A function of a file: probed, or skipped for a reason. */
-void report_probe(const char *path, const struct function *fn, const struct elf_probe *p,
+void probe_list_probe(const char *path, const struct function *fn, const struct elf_probe *p,
 		  const char *skipped);
 
 /* A file that has nothing to probe, and why that is. */
-void report_file(const char *path, const char *why);
+void probe_list_file(const char *path, const char *why);
 
 /* Prints it, by file. */
-void report_print(void);
+void probe_list_print(void);
 
 #endif

@@ -70,16 +70,16 @@ void target_init(struct target *t)
 	int n = 0;
 
 	if (t->pid_list && t->command)
-		opt_bad("--pid and --command exclude each other");
+		usage_error("--pid and --command exclude each other");
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
-	report_init(t->list);
+	probe_list_init(t->list);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event is one */
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	if (t->pid_list) {
-		t->pids = opt_pids(t->pid_list);
+		t->pids = parse_pids(t->pid_list);
 		while (t->pids[n])
 			n++;
 		t->pidfds = xcalloc(n, sizeof(int));
@@ -113,15 +113,15 @@ static void on_watch(void *ctx, const struct watch_event *e)
 	struct target *t = ctx;
 
 	if (e->what == WATCH_ENDED) {
-		code_detach(e->pid);
+		uprobes_detach(e->pid);
 		return;
 	}
 	if (!finishing && e->pid)
 		scan_watched(t, e->pid);
 	else if (!finishing)
 		scan_again(t);
-	if (!finishing && t->looked)
-		t->looked(t, e->pid);
+	if (!finishing && t->on_scanned)
+		t->on_scanned(t, e->pid);
 	watch_continue(e);
 }
 
@@ -171,10 +171,10 @@ static void say_tracing(const struct target *t)
 void target_attach(struct target *t, unsigned classes)
 {
 	t->classes = classes;
-	target_attach_functions(t, &cuda_functions);
+	target_attach_functions(t, &cuda_probe_source);
 }
 
-void target_attach_functions(struct target *t, const struct functions *functions)
+void target_attach_functions(struct target *t, const struct probe_source *functions)
 {
 	int err;
 
@@ -200,10 +200,10 @@ void target_attach_functions(struct target *t, const struct functions *functions
 		scan_all(t);
 	scan_installed(t);
 	if (t->list && !t->command) {
-		report_print();
+		probe_list_print();
 		exit(t->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
-	if (!t->found)
+	if (!t->on_dso)
 		say_tracing(t);
 	if (t->command)
 		command_go();
@@ -240,7 +240,7 @@ int target_finish(struct target *t, int sig)
 
 	finishing = true;
 	watch_detach();
-	code_detach(-1);
+	uprobes_detach(-1);
 	if (sig)
 		watch_signal(sig);
 	lost = watch_lost();
@@ -251,7 +251,7 @@ int target_finish(struct target *t, int sig)
 		return 0;
 	status = command_finish();
 	if (t->list)
-		report_print();
+		probe_list_print();
 	else if (!t->nfiles && complete && !t->refused)
 		warning(0, "the command used no CUDA library: there was nothing to trace");
 	return status;

@@ -8,7 +8,7 @@
 #include "cli/opt.h"
 
 struct bpf_object;
-struct code;
+struct dso;
 
 struct target {
 	/* options */
@@ -20,9 +20,9 @@ struct target {
 	/* state */
 	struct bpf_object *obj;
 	enum attach_kind kind;
-	const struct functions *functions;
-	unsigned classes, return_classes;	/* for cuda_functions: see there */
-	unsigned apart_classes;
+	const struct probe_source *functions;
+	unsigned classes, return_classes;	/* for cuda_probe_source: see there */
+	unsigned toggle_classes;
 	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
 	int *pidfds;		/* of pids, or -1 */
 	int nprobes, nfiles;
@@ -30,8 +30,8 @@ struct target {
 	/* Of a tool whose probes another program places: told of each file with functions that are
 	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has
 	 * been looked at, before it may go on. */
-	void (*found)(struct target *t, struct code *c, int pid);
-	void (*looked)(struct target *t, int pid);
+	void (*on_dso)(struct target *t, struct dso *c, int pid);
+	void (*on_scanned)(struct target *t, int pid);
 };
 
 #define TARGET_LAYER_ALL 2
@@ -76,7 +76,7 @@ void target_prepare(struct target *t, struct bpf_object *obj);
 void target_attach(struct target *t, unsigned classes);
 
 /* The same for functions of another table. */
-void target_attach_functions(struct target *t, const struct functions *functions);
+void target_attach_functions(struct target *t, const struct probe_source *functions);
 
 /* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
 char *target_who(const struct target *t);

@@ -7,7 +7,7 @@
 
 /* 400 bytes of nested parameter packs are hours of libiberty's work, which prints nothing
  * meanwhile: each 7 bytes can double it.  So what is short is quick. */
-enum { MAX_SYMBOL = 4096, MAX_TEXT = 4096, PATIENCE_MS = 20, MAX_LATE = 50, SHORT = 128 };
+enum { MAX_SYMBOL = 4096, MAX_TEXT = 4096, LIMIT_MS = 20, MAX_LATE = 50, SHORT = 128 };
 
 struct demangling {
 	const char *symbol;
@@ -25,7 +25,7 @@ static void append(const char *s, size_t len, void *ctx)
 	struct demangling *d = ctx;
 
 	if (len >= MAX_TEXT - d->len)
-		patience_give_up();
+		cpu_limit_give_up();
 	memcpy(d->text + d->len, s, len);
 	d->len += len;
 	d->text[d->len] = 0;
@@ -49,7 +49,7 @@ static const char *demangled(const char *symbol, int options)
 	d.symbol = d.result = symbol;
 	d.options = options;
 	d.len = 0;
-	late += patience_run(len > SHORT ? PATIENCE_MS : 0, run, &d) == PATIENCE_LATE;
+	late += cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, &d) == CPU_LIMIT_LATE;
 	return d.result;
 }
 

@@ -162,7 +162,7 @@ static void read_handles(struct handles *h)
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
 		/* stops at the first that cannot be read */
-		n = read_memory(h->k->pid, h->at + from, count, values, count * sizeof(*values));
+		n = vm_read(h->k->pid, h->at + from, count, values, count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
 			name_by_variable(h->k, values[i], h->names[from + i]);
@@ -181,7 +181,7 @@ static void on_variable(void *ctx, const char *name, unsigned long long addr)
 		read_handles(h);
 }
 
-void kernels_look_at_handles(struct kernels *k)
+void kernels_resolve_handles(struct kernels *k)
 {
 	struct handles h = { .k = k };
 
@@ -189,7 +189,7 @@ void kernels_look_at_handles(struct kernels *k)
 	read_handles(&h);
 }
 
-void kernels_look(struct kernels *k, unsigned long long addr)
+void kernels_resolve(struct kernels *k, unsigned long long addr)
 {
 	unsigned long long stub = addr;
 	const struct kernels *of;
@@ -206,5 +206,5 @@ void kernels_look(struct kernels *k, unsigned long long addr)
 		kernels_name(k, stub, kernel_named(symbol));
 		return;
 	}
-	kernels_look_at_handles(k);
+	kernels_resolve_handles(k);
 }

@@ -39,10 +39,10 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 
 /* Looks in the process, which must live: is it a function's start, or the value of a variable
  * in which nvcc's code keeps a handle?  Then kernels_find() knows it. */
-void kernels_look(struct kernels *k, unsigned long long addr);
+void kernels_resolve(struct kernels *k, unsigned long long addr);
 
 /* The second half of that alone. */
-void kernels_look_at_handles(struct kernels *k);
+void kernels_resolve_handles(struct kernels *k);
 
 /* Reads a string of the process's memory; false if it cannot be read or is empty. */
 bool kernels_read_string(int pid, unsigned long long at, char *text, int size);

@@ -36,7 +36,7 @@ struct process {
 	int pid;
 	struct range *ranges;	/* in address order */
 	int n, room;
-	unsigned long long looked;	/* when, ns */
+	unsigned long long refreshed;	/* when, ns */
 	UT_hash_handle hh;
 };
 
@@ -149,7 +149,7 @@ static void forget_the_dead(void)
 			syms_forget(p->pid);
 }
 
-void syms_look(int pid)
+void syms_refresh(int pid)
 {
 	struct looking l = { NULL, 0 };
 	struct process *p;
@@ -165,7 +165,7 @@ void syms_look(int pid)
 		HASH_ADD_INT(processes, pid, p);
 	}
 	l.process = p;
-	p->looked = clock_ns();
+	p->refreshed = clock_ns();
 	/* what is known of a process that has ended stays */
 	if (!proc_mappings(pid, on_mapping, &l) && l.n)
 		p->n = l.n;
@@ -209,8 +209,8 @@ static struct frame frame_of(struct process *p, unsigned long long addr)
 {
 	const struct range *r = range_at(p, addr);
 
-	if (!r && clock_ns() - p->looked > LOOK_AGAIN_NS) {
-		syms_look(p->pid);
+	if (!r && clock_ns() - p->refreshed > LOOK_AGAIN_NS) {
+		syms_refresh(p->pid);
 		r = range_at(p, addr);
 	}
 	if (!r)
@@ -227,7 +227,7 @@ const struct stack *stack_get(int pid, const unsigned long long *addrs, int n)
 		return NULL;
 	HASH_FIND_INT(processes, &pid, p);
 	if (!p) {
-		syms_look(pid);
+		syms_refresh(pid);
 		HASH_FIND_INT(processes, &pid, p);
 	}
 	s = xcalloc(1, sizeof(*s) + n * sizeof(*s->frames));
@@ -259,7 +259,7 @@ static struct process *process_of(int pid)
 
 	HASH_FIND_INT(processes, &pid, p);
 	if (!p && enabled) {
-		syms_look(pid);
+		syms_refresh(pid);
 		HASH_FIND_INT(processes, &pid, p);
 	}
 	return p;

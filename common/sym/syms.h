@@ -14,7 +14,7 @@ struct stack;
 void syms_init(void);
 
 /* Notes what the process has mapped now.  Cheap when nothing is new. */
-void syms_look(int pid);
+void syms_refresh(int pid);
 
 /* Calls fn with each process that was looked at, and is not forgotten. */
 void syms_each(void (*fn)(int pid));

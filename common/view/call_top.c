@@ -143,8 +143,8 @@ void call_top_report(struct call_top *t)
 {
 	if (screen_is_open() && t->screen.paused)
 		return;
-	t->stats = call_stats_take(t->tallies, t->epoch, false, &t->n);
-	groups_clear();
+	t->stats = call_stats_take(t->aggregates, t->epoch, false, &t->n);
+	aggregate_clear();
 	if (screen_is_open())
 		draw(t);
 	else

@@ -15,7 +15,7 @@ struct call_top {
 	const char *const *sorts;	/* keys of those that it can be sorted by, NULL at the end */
 	int sort;			/* index into sorts */
 	long rows;			/* at most so many; 0 = 20, but in JSON and on the screen all */
-	struct bpf_map *tallies;
+	struct bpf_map *aggregates;
 	volatile unsigned int *epoch;
 	struct top_view screen;		/* who alone */
 	/* state */

@@ -76,12 +76,12 @@ static void report(void *ctx)
 	size_t n;
 
 	(void)ctx;
-	stats = call_stats_take(skel->maps.tallies, &skel->bss->tally_epoch, true, &n);
+	stats = call_stats_take(skel->maps.aggregates, &skel->bss->aggregate_epoch, true, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
 	for (size_t i = 0; i < n; i++)
 		show(&stats[i]);
-	groups_clear();
+	aggregate_clear();
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -94,7 +94,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record, .report = report };
+	struct event_loop events = { .record = on_record, .report = report };
 	struct target target = TARGET_INIT;
 	const struct opt opts[] = {
 		OPT_TARGET(&target),
@@ -118,10 +118,10 @@ int main(int argc, char **argv)
 	skel = @NAME@_bpf__open();
 	if (!skel)
 		die(errno, "cannot open the BPF programs");
-	skel->rodata->tally_stacks = stacks;
-	skel->rodata->tally_pids = pids;
+	skel->rodata->aggregate_stacks = stacks;
+	skel->rodata->aggregate_pids = pids;
 @bytes|	skel->rodata->calls_bytes = bytes;
-	groups_prepare(skel->obj, stacks);
+	aggregate_prepare(skel->obj, stacks);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -132,11 +132,11 @@ int main(int argc, char **argv)
 	call_stats_start();
 	events.ring = stacks ? skel->maps.events : NULL;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	if (!events.counted_out)
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

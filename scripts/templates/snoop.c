@@ -55,7 +55,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record };
+	struct event_loop events = { .record = on_record };
 	struct target target = TARGET_INIT;
 	bool failed = false, times = false, stacks = false;
 @bytes|	long slower = 0, min = 0;
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	skel->rodata->calls_failed_only = failed;
 	skel->rodata->calls_slower = slower * 1000ull;
 @bytes|	skel->rodata->calls_min = min;
-	processes_prepare(skel->obj, stacks);
+	process_progs_prepare(skel->obj, stacks);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -98,9 +98,9 @@ int main(int argc, char **argv)
 	out_head(fields);
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

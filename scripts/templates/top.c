@@ -79,7 +79,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 int main(int argc, char **argv)
 {
-	struct events events = { .record = on_record, .report = report, .tick = tick };
+	struct event_loop events = { .record = on_record, .report = report, .tick = tick };
 	struct target target = TARGET_INIT;
 	bool batch = false, pids = false, stacks = false, live;
 	const struct opt opts[] = {
@@ -106,9 +106,9 @@ int main(int argc, char **argv)
 	skel = @NAME@_bpf__open();
 	if (!skel)
 		die(errno, "cannot open the BPF programs");
-	skel->rodata->tally_stacks = stacks;
-	skel->rodata->tally_pids = pids;
-	groups_prepare(skel->obj, stacks);
+	skel->rodata->aggregate_stacks = stacks;
+	skel->rodata->aggregate_pids = pids;
+	aggregate_prepare(skel->obj, stacks);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
 		die(errno, "cannot attach to the ends of processes");
 	target_attach(&target, classes);
 
-	top.tallies = skel->maps.tallies;
-	top.epoch = &skel->bss->tally_epoch;
+	top.aggregates = skel->maps.aggregates;
+	top.epoch = &skel->bss->aggregate_epoch;
 	top.screen.who = target_who(&target);
 	call_top_start(&top);
 	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
@@ -125,12 +125,12 @@ int main(int argc, char **argv)
 	live = !batch && !target.json && screen_open();
 	events.ring = stacks ? skel->maps.events : NULL;
 	events.lost = skel->bss->lost;
-	status = events_run(&target, &events);
+	status = event_loop_run(&target, &events);
 	screen_close();
 	if (!live && !events.counted_out)
 		report(NULL);
 	status = target_finish(&target, status);
-	events_lost(&events);
+	event_loop_lost(&events);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

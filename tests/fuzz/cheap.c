@@ -5,11 +5,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t at = elf_cheap(data, size);
+	size_t at = uprobe_cheap_offset(data, size);
 
 	CHECK(at == 0 || at < size);
 	/* the place found is cheap itself, and cheap whatever stands before it */
-	CHECK(elf_cheap(data + at, size - at) == 0);
-	CHECK(!at || elf_cheap(data, at) == 0);
+	CHECK(uprobe_cheap_offset(data + at, size - at) == 0);
+	CHECK(!at || uprobe_cheap_offset(data, at) == 0);
 	return 0;
 }

@@ -21,13 +21,13 @@ static bool over[PROGRAMS];	/* those are silent */
 int __wrap_bpf_map__fd(const void *map);
 unsigned __wrap_bpf_map__max_entries(const void *map);
 int __wrap_libbpf_num_possible_cpus(void);
-void *__wrap_array_elements(const void *map);
+void *__wrap_bpf_mmap_elements(const void *map);
 int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next);
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 const char *__wrap_syms_function(int pid, unsigned long long addr);
 void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx);
-ssize_t __wrap_read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size);
+ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size);
 
 int __wrap_bpf_map__fd(const void *map)
 {
@@ -44,7 +44,7 @@ int __wrap_libbpf_num_possible_cpus(void)
 	return 1;
 }
 
-void *__wrap_array_elements(const void *map)
+void *__wrap_bpf_mmap_elements(const void *map)
 {
 	return map ? NULL : quicks;
 }
@@ -106,7 +106,7 @@ void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void 
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-ssize_t __wrap_read_memory(int pid, const struct iovec *places, int n, void *buf, size_t size)
+ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size)
 {
 	const struct iovec here = { buf, size };
 

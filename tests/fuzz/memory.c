@@ -5,7 +5,7 @@
 #include "cudaleak/leak.h"
 #include "model/memory.h"
 
-static void check_groups(const struct holder *h, bool each)
+static void check_groups(const struct mem_process *h, bool each)
 {
 	struct leak_options o = { .each = each, .sample = 1, .now = ~0ull };
 	unsigned long long bytes = 0, count = 0;
@@ -22,12 +22,12 @@ static void check_groups(const struct holder *h, bool each)
 	free(groups);
 }
 
-static void check(struct holder *h)
+static void check(struct mem_process *h)
 {
 	unsigned long long bytes = 0, count = 0;
-	const struct live *l;
+	const struct allocation *l;
 
-	for (l = h->live; l; l = l->hh.next, count++) {
+	for (l = h->allocations; l; l = l->hh.next, count++) {
 		bytes += l->size;
 		CHECK(l->refs);
 	}
@@ -40,7 +40,7 @@ static void check(struct holder *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct holder *h, *next;
+	struct mem_process *h, *next;
 
 	for (unsigned long long now = 1; in.left; now++) {
 		struct memory_event e = {
@@ -56,17 +56,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		e.size = take(&in, 1) & 15;
 		if (e.size == 15)
 			e.size = take(&in, 8);
-		e.other = take(&in, 1) & 7;
-		e.where = take(&in, 1) & 3;
+		e.arg2 = take(&in, 1) & 7;
+		e.location = take(&in, 1) & 3;
 		if (take(&in, 1) & 1)
-			e.where |= MEMORY_DEVICE;
+			e.location |= MEMORY_DEVICE;
 		memset(e.comm, 'x', sizeof(e.comm));
 		done = memory_apply(&e, NULL);
-		CHECK(done.holder && done.memory < CUDA_MEMORY_MAX);
-		check(done.holder);
+		CHECK(done.process && done.memory < CUDA_MEMORY_MAX);
+		check(done.process);
 	}
-	HASH_ITER(hh, memory_holders, h, next)
+	HASH_ITER(hh, memory_processes, h, next)
 		memory_forget(h);
-	CHECK(!memory_holders);
+	CHECK(!memory_processes);
 	return 0;
 }

@@ -49,7 +49,7 @@ static void parse(int argc, char **argv)
 	CHECK(size >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
 	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration >= 0);
 	if (t.pid_list) {
-		int *pids = opt_pids(t.pid_list), n = 0;
+		int *pids = parse_pids(t.pid_list), n = 0;
 
 		for (; pids[n]; n++)
 			CHECK(pids[n] > 0);

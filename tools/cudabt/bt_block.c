@@ -47,7 +47,7 @@ static void make_saving(struct bt_block *b, const struct bt_script *s, const str
 	size_t size;
 	FILE *f;
 
-	b->map = xprintf("@cudabt%d_%.*s", number, (int)bt_name_plain(name), name);
+	b->map = xprintf("@cudabt%d_%.*s", number, (int)match_plain_length(name), name);
 	f = open_memstream(&save, &size);
 	fprintf(f, " %s[tid] = (nsecs", b->map);
 	for (int i = 0; i < body->frame.nsaved; i++)

@@ -17,7 +17,7 @@ bool bt_is_constant(const struct bt_token *t)
 
 bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 {
-	struct bt_near near = { .name = t->s, .len = t->len };
+	struct match_near near = { .name = t->s, .len = t->len };
 	const struct cuda_enumerator *c;
 	char name[128];
 	long long value;
@@ -28,6 +28,6 @@ bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 		return true;
 	}
 	for (int i = 0; (c = cuda_enumerator(i)); i++)
-		bt_near_try(&near, c->name, strlen(c->name));
-	return bt_fail(e, t->s, "no enum of CUDA has '%s'%s", name, bt_near_text(&near));
+		match_near_try(&near, c->name, strlen(c->name));
+	return bt_fail(e, t->s, "no enum of CUDA has '%s'%s", name, match_near_text(&near));
 }

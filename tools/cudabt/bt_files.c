@@ -6,7 +6,7 @@
 #include "base/die.h"
 #include "proc/path_uid.h"
 
-bool bt_files_add(struct bt_files *f, struct code *c, int pid)
+bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 {
 	for (int i = 0; i < f->n; i++)
 		if (f->codes[i] == c) {
@@ -41,25 +41,25 @@ static bool names(const char *path, int fd)
 /* bpftrace and the kernel open a name some sixteen times: its directory's owner could exchange the file
  * in between.  A descriptor stays what it is.  By way of root/, as newer versions of bpftrace resolve
  * the links of other names first, and so would have the file's own name again. */
-static char *descriptor(const struct code *c)
+static char *descriptor(const struct dso *c)
 {
-	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), code_fd(c));
+	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), dso_fd(c));
 }
 
 /* NULL if there is none */
-static char *name_to_stay(const struct code *c, int pid)
+static char *name_to_stay(const struct dso *c, int pid)
 {
 	char *path;
 	uid_t uid;
 
-	if (names(c->path, code_fd(c))) {
+	if (names(c->path, dso_fd(c))) {
 		if (path_uid(c->path, &uid))
 			warning(0, "user %u can replace %s: as root, run the script only if you trust that user "
 				   "(cudabt without --emit is safe)", uid, c->path);
 		return xstrdup(c->path);
 	}
 	path = xprintf("/proc/%d/root%s", pid, c->path);
-	if (pid && names(path, code_fd(c))) {
+	if (pid && names(path, dso_fd(c))) {
 		warning(0, "%s can be another file once process %d has ended, or by that process's doing: as "
 			   "root, run the script only if you trust it", path, pid);
 		return path;

@@ -6,12 +6,12 @@
 #include "probe/dso.h"
 
 struct bt_files {
-	struct code **codes;
+	struct dso **codes;
 	int *pids, n;		/* a process that has it mapped, or 0 */
 };
 
 /* False if it was there already. */
-bool bt_files_add(struct bt_files *f, struct code *c, int pid);
+bool bt_files_add(struct bt_files *f, struct dso *c, int pid);
 
 /* What the script is told of them, *n of them.  A script that is run gets each file by our own
  * descriptor, which stays open: a name could come to mean another file.  One that is to stay gets

@@ -29,15 +29,15 @@ static bool is_first(const struct cuda_proto *p)
 
 bool bt_select(const struct bt_item *item, const struct cuda_proto *p)
 {
-	return item->call != BT_PLAIN && bt_name_matches(p->name, item->s, item->len) && !is_first(p);
+	return item->call != BT_PLAIN && match_name(p->name, item->s, item->len) && !is_first(p);
 }
 
 bool bt_select_nothing(const struct bt_item *item, struct bt_error *e)
 {
-	struct bt_near near = { .name = item->s, .len = item->len };
+	struct match_near near = { .name = item->s, .len = item->len };
 
 	for (int id = 0; id < cuda_protos_n; id++)
-		bt_near_try(&near, cuda_protos[id].name, bt_name_plain(cuda_protos[id].name));
+		match_near_try(&near, cuda_protos[id].name, match_plain_length(cuda_protos[id].name));
 	return bt_fail(e, item->s, "no function of CUDA is called '%.*s'%s",
-		       (int)(item->len < 80 ? item->len : 80), item->s, bt_near_text(&near));
+		       (int)(item->len < 80 ? item->len : 80), item->s, match_near_text(&near));
 }

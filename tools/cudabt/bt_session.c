@@ -29,7 +29,7 @@ static _Noreturn void bad_program(void)
 	exit(EXIT_USAGE);
 }
 
-void bt_job_check(const struct bt_source *s)
+void bt_session_check(const struct bt_source *s)
 {
 	source = s;
 	script.text = s->text;
@@ -51,7 +51,7 @@ static struct function get(const struct target *t, int id)
 	return (struct function){ .name = cuda_protos[id].name, .lib = cuda_protos[id].lib, .wanted = true };
 }
 
-const struct functions bt_job_functions = { find, get };
+const struct probe_source bt_session_source = { find, get };
 
 /* bpftrace 0.17 has no filter of its own for uprobes: -p and -c mean other probes. */
 static void choose_processes(const struct target *t)
@@ -79,7 +79,7 @@ static void choose_processes(const struct target *t)
 		"\t\t$cudabt_task = $cudabt_task->real_parent; $cudabt_n++;\n\t}", getpid());
 }
 
-static void found(struct target *t, struct code *c, int pid)
+static void found(struct target *t, struct dso *c, int pid)
 {
 	bool is_new = bt_files_add(&files, c, pid);
 
@@ -93,13 +93,13 @@ static void looked(struct target *t, int pid)
 {
 	(void)pid;
 	if (t->command && mapped && !bt_run_started() && !t->list)
-		bt_job_start(t);
+		bt_session_start(t);
 }
 
-void bt_job_prepare(struct target *t)
+void bt_session_prepare(struct target *t)
 {
-	t->found = found;
-	t->looked = looked;
+	t->on_dso = found;
+	t->on_scanned = looked;
 	choose_processes(t);
 }
 
@@ -119,7 +119,7 @@ static void make_script(bool to_stay)
 			   "processes nor the usual directories have one (-l names a file, --list says more)");
 }
 
-void bt_job_print(void)
+void bt_session_print(void)
 {
 	make_script(true);
 	printf("// Made by cudabt " VERSION " for bpftrace 0.17 or newer.  Write other names for these files\n"
@@ -135,7 +135,7 @@ void bt_job_print(void)
 	exit(EXIT_SUCCESS);
 }
 
-void bt_job_start(struct target *t)
+void bt_session_start(struct target *t)
 {
 	const struct timespec pause = { 0, 5000000 };
 	unsigned long long end = clock_ns() + START_NS;

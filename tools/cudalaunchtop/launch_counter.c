@@ -20,7 +20,7 @@ void counters_init(const struct bpf_map *counts, const struct bpf_map *array)
 	if (cpus < 1)
 		die(cpus, "cannot tell how many processors there are");
 	values = xcalloc(cpus, sizeof(*values));
-	quick = array_elements(array);
+	quick = bpf_mmap_elements(array);
 	nquick = bpf_map__max_entries(array);
 }
 

@@ -68,7 +68,7 @@ static bool were_refused(unsigned long long now)
 /* False if it has to wait. */
 static bool put(bool in)
 {
-	if (!code_apart(target, in))
+	if (!uprobes_toggle(target, in))
 		return false;
 	if (target->verbose)
 		note(in ? "a function that is launched is not known: the runtime's launches are probed" :
@@ -78,7 +78,7 @@ static bool put(bool in)
 
 static void look(unsigned long long now)
 {
-	bool in = code_apart_is_in(), new = HASH_COUNT(counters) != known, open;
+	bool in = uprobes_toggled_in(), new = HASH_COUNT(counters) != known, open;
 
 	if (!in)
 		in_since = 0;
@@ -98,10 +98,10 @@ void launch_probes_tick(void)
 	unsigned long long now = clock_ns();
 	unsigned n = HASH_COUNT(counters);
 
-	if (!target->apart_classes || !n)
+	if (!target->toggle_classes || !n)
 		return;
 	if (wanted)	/* as soon as it can be had */
 		wanted = !put(true);
-	else if (now - looked >= PERIOD_NS || (n != known && !code_apart_is_in()))
+	else if (now - looked >= PERIOD_NS || (n != known && !uprobes_toggled_in()))
 		look(now);
 }

@@ -9,7 +9,7 @@
 
 struct target;
 
-/* After load, before anything is attached: the probes that t->apart_classes sets apart come and
+/* After load, before anything is attached: the probes that t->toggle_classes sets apart come and
  * go from now on.  refused: the probes' launches_refused.  Both must stay. */
 void launch_probes_init(const struct target *t, const unsigned long long *refused);
 

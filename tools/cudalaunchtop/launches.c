@@ -27,13 +27,13 @@ void launches_init(const struct bpf_map *counts, const struct bpf_map *quick, bo
 	keep_ended = keep;
 }
 
-void launches_look(int pid)
+void launches_scan(int pid)
 {
 	struct early *e = xcalloc(1, sizeof(*e));
 
 	e->pid = pid;
 	e->kernels = kernels_new(pid, NULL);
-	kernels_look_at_handles(e->kernels);
+	kernels_resolve_handles(e->kernels);
 	HASH_ADD_INT(early, pid, e);
 }
 
@@ -87,7 +87,7 @@ static void look(struct counter *c)
 {
 	if (c->key.kind != LAUNCH_GRAPH && !counter_kernel(c) && !c->program->ended &&
 	    c->looked++ < MAX_LOOKS)
-		kernels_look(c->program->kernels, c->key.func);
+		kernels_resolve(c->program->kernels, c->key.func);
 }
 
 /* An address becomes another kernel's: what was launched until now keeps its name. */
@@ -137,7 +137,7 @@ static void on_alias(struct program *p, const struct launch_event *e)
 	rename_address(p, e->subject, kernels_find(p->kernels, e->object));
 	kernels_alias(p->kernels, e->subject, e->object);
 	if (!kernels_find(p->kernels, e->subject))	/* while it lives */
-		kernels_look(p->kernels, e->subject);
+		kernels_resolve(p->kernels, e->subject);
 }
 
 static void on_fork(struct program *p, unsigned long long parent)
@@ -188,7 +188,7 @@ int launches_record(void *ctx, void *data, size_t size)
 		break;
 	case LAUNCH_EXEC:
 		p->ended = true;
-		syms_look(p->pid);
+		syms_refresh(p->pid);
 		break;
 	case LAUNCH_ENDED:
 		p->ended = true;

@@ -31,9 +31,9 @@ struct launch_row {
 void launches_init(const struct bpf_map *counts, const struct bpf_map *quick, bool keep);
 
 /* Tracing begins while this process runs: notes what its kernels are, as it may end soon. */
-void launches_look(int pid);
+void launches_scan(int pid);
 
-/* A record of the probes, for events_run(). */
+/* A record of the probes, for event_loop_run(). */
 int launches_record(void *ctx, void *data, size_t size);
 
 /* Ends an interval: reads the counts. */

@@ -4,7 +4,7 @@
 #include "cudaleak/leak.h"
 
 struct index {			/* of a group, by what its allocations have in common */
-	struct { const void *holder, *stack; unsigned long memory; } key;
+	struct { const void *process, *stack; unsigned long memory; } key;
 	size_t at;
 	UT_hash_handle hh;
 };
@@ -15,27 +15,27 @@ struct gathering {
 	struct index *indexes;
 };
 
-static struct leak_group *new_group(struct gathering *g, const struct holder *h,
-				    const struct live *l)
+static struct leak_group *new_group(struct gathering *g, const struct mem_process *h,
+				    const struct allocation *l)
 {
 	if (g->n == g->room) {
 		g->room = g->room ? 2 * g->room : 64;
 		g->groups = xrealloc(g->groups, g->room, sizeof(*g->groups));
 	}
 	g->groups[g->n] = (struct leak_group){
-		.holder = h, .stack = l->stack, .oldest = l->time, .ptr = l->key.ptr,
+		.process = h, .stack = l->stack, .oldest = l->time, .ptr = l->key.ptr,
 		.tid = l->tid, .id = l->id, .memory = l->memory,
 	};
 	return &g->groups[g->n++];
 }
 
-static struct leak_group *group_of(struct gathering *g, const struct holder *h,
-				   const struct live *l)
+static struct leak_group *group_of(struct gathering *g, const struct mem_process *h,
+				   const struct allocation *l)
 {
 	struct index *i, want;
 
 	memset(&want, 0, sizeof(want));
-	want.key.holder = h;
+	want.key.process = h;
 	want.key.stack = l->stack;
 	want.key.memory = l->memory;
 	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
@@ -48,12 +48,12 @@ static struct leak_group *group_of(struct gathering *g, const struct holder *h,
 	return new_group(g, h, l);
 }
 
-static void gather(struct gathering *g, const struct holder *h, const struct leak_options *o)
+static void gather(struct gathering *g, const struct mem_process *h, const struct leak_options *o)
 {
 	unsigned long long latest = o->now - o->older_ms * 1000000ull;
-	const struct live *l;
+	const struct allocation *l;
 
-	for (l = h->live; l; l = l->hh.next) {
+	for (l = h->allocations; l; l = l->hh.next) {
 		struct leak_group *group;
 
 		if (o->older_ms && l->time > latest)
@@ -77,13 +77,13 @@ static int largest_first(const void *a, const void *b)
 	return p->oldest < q->oldest ? -1 : p->oldest > q->oldest;
 }
 
-struct leak_group *leak_groups(const struct holder *only, const struct leak_options *o, size_t *n)
+struct leak_group *leak_groups(const struct mem_process *only, const struct leak_options *o, size_t *n)
 {
 	struct gathering g = { 0 };
 	struct index *i, *next;
-	const struct holder *h;
+	const struct mem_process *h;
 
-	for (h = only ? only : memory_holders; h; h = only ? NULL : h->hh.next)
+	for (h = only ? only : memory_processes; h; h = only ? NULL : h->hh.next)
 		gather(&g, h, o);
 	HASH_ITER(hh, g.indexes, i, next) {
 		HASH_DEL(g.indexes, i);

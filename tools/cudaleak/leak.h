@@ -12,7 +12,7 @@ struct leak_options {
 };
 
 struct leak_group {
-	const struct holder *holder;
+	const struct mem_process *process;
 	const struct stack *stack;
 	unsigned long long bytes, count, oldest;	/* oldest: CLOCK_MONOTONIC, ns */
 	unsigned long long ptr;	/* these three of one of its allocations */
@@ -23,6 +23,6 @@ struct leak_group {
 
 /* The groups of one process, or of all (NULL), the largest first; *n says how many.  The
  * array is the caller's to free(); it is good until the next record. */
-struct leak_group *leak_groups(const struct holder *only, const struct leak_options *o, size_t *n);
+struct leak_group *leak_groups(const struct mem_process *only, const struct leak_options *o, size_t *n);
 
 #endif

@@ -45,8 +45,8 @@ static void show(const struct leak_view *v, const struct leak_group *g, const ch
 {
 	struct row r = {
 		.time = v->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
-		.sample = v->options.sample, .pid = g->holder->pid, .tid = g->tid,
-		.comm = g->holder->comm, .at = at, .memory = memory_name(g->memory),
+		.sample = v->options.sample, .pid = g->process->pid, .tid = g->tid,
+		.comm = g->process->comm, .at = at, .memory = memory_name(g->memory),
 		.func = cuda_fns[g->id].name, .stack = g->stack,
 	};
 
@@ -70,7 +70,7 @@ static void show(const struct leak_view *v, const struct leak_group *g, const ch
 	out_line_end();
 }
 
-static void doubt(const struct leak_view *v, const struct holder *h, const char *at, const char *key,
+static void doubt(const struct leak_view *v, const struct mem_process *h, const char *at, const char *key,
 		  const char *text, unsigned long long n)
 {
 	if (!n || v->folded)
@@ -81,7 +81,7 @@ static void doubt(const struct leak_view *v, const struct holder *h, const char 
 		printf("    %llu %s\n", n, text);
 }
 
-void leak_view_holder(const struct leak_view *v, const struct holder *h, const char *at)
+void leak_view_holder(const struct leak_view *v, const struct mem_process *h, const char *at)
 {
 	unsigned long long bytes = 0, count = 0;
 	struct leak_group *g;

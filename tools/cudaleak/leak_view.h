@@ -16,6 +16,6 @@ struct leak_view {
 void leak_view_init(const struct leak_view *v);
 
 /* Prints what one process holds; at is "interval" or "exit". */
-void leak_view_holder(const struct leak_view *v, const struct holder *h, const char *at);
+void leak_view_holder(const struct leak_view *v, const struct mem_process *h, const char *at);
 
 #endif

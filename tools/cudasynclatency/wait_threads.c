@@ -48,8 +48,8 @@ void wait_threads_init(struct bpf_map *quick_map, struct bpf_map *rest_map,
 
 static void take_thread(const void *key, const void *value)
 {
-	const struct tally_thread_key *k = key;
-	const struct tally_thread *t = value;
+	const struct wait_thread_key *k = key;
+	const struct wait_thread *t = value;
 
 	rows = xrealloc(rows, nrows + 1, sizeof(*rows));
 	rows[nrows++] = (struct thread_row){
@@ -61,19 +61,19 @@ static void take_thread(const void *key, const void *value)
 /* Those in the array; the others are in the map. */
 void wait_threads_collect(unsigned int epoch)
 {
-	static struct waiting_quick *all;
-	struct waiting_quick *w;
+	static struct wait_slot *all;
+	struct wait_slot *w;
 
 	if (!all)
-		all = array_elements(quick);
-	w = all + (epoch & 1) * WAITING_QUICK;
-	for (int i = 0; i < WAITING_QUICK && w[i].key.pid; i++) {
+		all = bpf_mmap_elements(quick);
+	w = all + (epoch & 1) * WAIT_SLOTS;
+	for (int i = 0; i < WAIT_SLOTS && w[i].key.pid; i++) {
 		if (w[i].thread.count)
 			take_thread(&w[i].key, &w[i].thread);
 		memset(&w[i], 0, sizeof(w[i]));
 	}
 	used[epoch & 1] = 0;
-	groups_drain(rest, epoch, take_thread);
+	aggregate_drain(rest, epoch, take_thread);
 }
 
 static int longest_first(const void *a, const void *b)

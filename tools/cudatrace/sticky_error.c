@@ -15,25 +15,25 @@ struct launched {
 	unsigned long long count;
 };
 
-struct trace_cause {
+struct sticky_error {
 	bool again;		/* it was reported before */
 	int n;
 	struct launched launched[MAX_LAUNCHED];
 	unsigned long long others;	/* launches that had no room */
-	struct trace_cause *next;
+	struct sticky_error *next;
 };
 
 struct process {
 	int pid;
-	struct trace_cause now;	/* since the last wait */
+	struct sticky_error now;	/* since the last wait */
 	bool reported;		/* an error, since then */
-	struct trace_cause again, *first;	/* what was told of */
+	struct sticky_error again, *first;	/* what was told of */
 	UT_hash_handle hh;
 };
 
 static struct process *processes;
 
-bool trace_is_late(int error)
+bool sticky_error_is(int error)
 {
 	switch (error) {
 	case 214:		/* uncorrectable ECC error */
@@ -65,9 +65,9 @@ static struct process *process_of(int pid)
 	return p;
 }
 
-void trace_cause_forget(int pid)
+void sticky_error_forget(int pid)
 {
-	struct trace_cause *c;
+	struct sticky_error *c;
 	struct process *p;
 
 	HASH_FIND_INT(processes, &pid, p);
@@ -93,7 +93,7 @@ static unsigned long long stream_of(const struct trace_call *call, const struct 
 	return stream;
 }
 
-static void note_launch(struct trace_cause *now, const struct trace_call *call,
+static void note_launch(struct sticky_error *now, const struct trace_call *call,
 			const struct cuda_args *row)
 {
 	struct launched l = { .func = trace_word(call, row->handle ? row->handle : row->func),
@@ -111,7 +111,7 @@ static void note_launch(struct trace_cause *now, const struct trace_call *call,
 }
 
 /* A successful wait for a stream, or for everything. */
-static void note_wait(struct trace_cause *now, const struct trace_call *call,
+static void note_wait(struct sticky_error *now, const struct trace_call *call,
 		      const struct cuda_args *row)
 {
 	int kept = 0;
@@ -126,9 +126,9 @@ static void note_wait(struct trace_cause *now, const struct trace_call *call,
 		now->others = 0;
 }
 
-static const struct trace_cause *report(struct process *p)
+static const struct sticky_error *report(struct process *p)
 {
-	struct trace_cause *c;
+	struct sticky_error *c;
 
 	if (p->reported)
 		return &p->again;
@@ -140,7 +140,7 @@ static const struct trace_cause *report(struct process *p)
 	return c;
 }
 
-const struct trace_cause *trace_cause_note(const struct trace_call *call)
+const struct sticky_error *sticky_error_note(const struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
 	int ret = call->event->ret;
@@ -149,7 +149,7 @@ const struct trace_cause *trace_cause_note(const struct trace_call *call)
 	if (call->event->what != TRACE_CALL || call->event->depth)
 		return NULL;
 	if (trace_error(call))
-		return trace_is_late(ret) ? report(process_of(call->event->pid)) : NULL;
+		return sticky_error_is(ret) ? report(process_of(call->event->pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
 	p = process_of(call->event->pid);
@@ -161,7 +161,7 @@ const struct trace_cause *trace_cause_note(const struct trace_call *call)
 	return NULL;
 }
 
-static unsigned long long launches(const struct trace_cause *c)
+static unsigned long long launches(const struct sticky_error *c)
 {
 	unsigned long long n = c->others;
 
@@ -170,7 +170,7 @@ static unsigned long long launches(const struct trace_cause *c)
 	return n;
 }
 
-void trace_cause_text(FILE *f, const struct trace_cause *c)
+void sticky_error_text(FILE *f, const struct sticky_error *c)
 {
 	unsigned long long n = launches(c);
 
@@ -196,7 +196,7 @@ void trace_cause_text(FILE *f, const struct trace_cause *c)
 	fputs(c->n > NAMED || c->others ? ", ...]" : "]", f);
 }
 
-void trace_cause_json(FILE *f, const struct trace_cause *c)
+void sticky_error_json(FILE *f, const struct sticky_error *c)
 {
 	if (!c) {
 		fputs("null", f);

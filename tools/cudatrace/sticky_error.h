@@ -7,22 +7,22 @@
 
 struct trace_call;
 
-/* What may have been the cause.  It lives until the next call of trace_cause_note(). */
-struct trace_cause;
+/* What may have been the cause.  It lives until the next call of sticky_error_note(). */
+struct sticky_error;
 
 /* Is it an error that a call only reports?  From the comments of NVIDIA's cudaError and CUresult:
  * those that leave the process unable to use the GPU. */
-bool trace_is_late(int error);
+bool sticky_error_is(int error);
 
 /* To be called for each call at its return, in order, after its kernel is known: notes launches
  * and successful waits; returns what is to be said of this call, or NULL. */
-const struct trace_cause *trace_cause_note(const struct trace_call *call);
+const struct sticky_error *sticky_error_note(const struct trace_call *call);
 
 /* The process ended, or exec replaced its program. */
-void trace_cause_forget(int pid);
+void sticky_error_forget(int pid);
 
 /* " [...]"; a JSON array of the kernels launched since the last wait, null for NULL. */
-void trace_cause_text(FILE *f, const struct trace_cause *cause);
-void trace_cause_json(FILE *f, const struct trace_cause *cause);
+void sticky_error_text(FILE *f, const struct sticky_error *cause);
+void sticky_error_json(FILE *f, const struct sticky_error *cause);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct kernel;
 struct stack;
-struct trace_cause;
+struct sticky_error;
 
 /* By id, with cuda_protos_n entries: what the probes are to do. */
 extern struct trace_function *trace_functions;
@@ -38,7 +38,7 @@ struct trace_call {
 	/* set by others */
 	const struct stack *stack;
 	const struct kernel *kernel;	/* of a launch, if it is known */
-	const struct trace_cause *cause;	/* of a failure that earlier work is the cause of */
+	const struct sticky_error *cause;	/* of a failure that earlier work is the cause of */
 	const char *next;	/* the call after a failure that nobody asked about */
 };
 

@@ -120,7 +120,7 @@ void trace_chrome_call(const struct trace_call *call)
 		trace_result(file, true, call);
 	if (call->cause) {
 		fputs(",\"earlier\":", file);
-		trace_cause_json(file, call->cause);
+		sticky_error_json(file, call->cause);
 	}
 	fputs("}}", file);
 }

@@ -33,7 +33,7 @@ static void print_cause(FILE *f, const void *of)
 {
 	const struct trace_call *call = of;
 
-	trace_cause_json(f, call->cause);
+	sticky_error_json(f, call->cause);
 }
 
 /* The part of the line that looks as strace's do. */
@@ -60,7 +60,7 @@ static void print_call(FILE *f, const void *of)
 	if (shown.durations)
 		fprintf(f, " <%s>", out_ns(trace_duration(call)));
 	if (call->cause)
-		trace_cause_text(f, call->cause);
+		sticky_error_text(f, call->cause);
 	if (call->next)
 		fprintf(f, " [not asked about; next: %s]", call->next);
 }

@@ -159,7 +159,7 @@ void trace_program_mapped(struct target *t, int pid)
 
 void trace_program_look(int pid)
 {
-	kernels_look_at_handles(program_of(pid)->kernels);
+	kernels_resolve_handles(program_of(pid)->kernels);
 }
 
 /* What was read at the address in an argument, or NULL. */
@@ -222,7 +222,7 @@ static const struct kernel *kernel_of(struct program *p, unsigned long long addr
 		HASH_ADD(hh, p->unknown, addr, sizeof(addr), u);
 	}
 	if (u->looks++ < MAX_LOOKS)
-		kernels_look(p->kernels, addr);
+		kernels_resolve(p->kernels, addr);
 	return kernels_find(p->kernels, addr);
 }
 

@@ -18,15 +18,15 @@ static void check(const struct trace *t)
 	const struct trace_lines *l = &t->lines;
 
 	if ((t->summary || t->chrome) && (l->times || l->durations || l->stacks || l->entries))
-		opt_bad("--summary and --chrome print no lines: no --timestamp, --time-spent, --stack, "
+		usage_error("--summary and --chrome print no lines: no --timestamp, --time-spent, --stack, "
 			"--enter or --enter-only with them");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
-		opt_bad("--unchecked prints nothing else: no --summary, --chrome, --failed, --enter, "
+		usage_error("--unchecked prints nothing else: no --summary, --chrome, --failed, --enter, "
 			"--enter-only or --tree with it");
 	if (t->failed && l->entries)
-		opt_bad("--failed knows a call by its return: no --enter or --enter-only with it");
+		usage_error("--failed knows a call by its return: no --enter or --enter-only with it");
 	if (t->no_returns && (t->tree || l->durations))
-		opt_bad("--enter-only sees no returns: no --tree or --time-spent with it");
+		usage_error("--enter-only sees no returns: no --tree or --time-spent with it");
 }
 
 /* It is not asked for, but tells something that is needed. */
@@ -46,7 +46,7 @@ static struct function get(const struct target *t, int id)
 	};
 }
 
-const struct functions trace_chosen = { cuda_proto_find, get };
+const struct probe_source trace_chosen = { cuda_proto_find, get };
 
 static unsigned flags_of(int id)
 {
@@ -88,7 +88,7 @@ static void on_process(const struct trace_event *e)
 	}
 	trace_tree_end(e->pid);
 	trace_unchecked_forget(e->pid);
-	trace_cause_forget(e->pid);
+	sticky_error_forget(e->pid);
 	trace_program_forget(e->pid);
 	syms_forget(e->pid);
 }
@@ -123,7 +123,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	trace_program_call(&call);
 	if (!(call.function->flags & TRACE_SHOWN) && !(trace->unchecked && trace_asks(call.proto)))
 		return 0;
-	call.cause = trace_cause_note(&call);
+	call.cause = sticky_error_note(&call);
 	skip = e->frames && !*call.frames;
 	call.stack = stack_get(e->pid, call.frames + skip, e->frames - skip);
 	if (trace->unchecked)

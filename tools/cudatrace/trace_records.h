@@ -22,9 +22,9 @@ struct trace {
 void trace_prepare(struct trace *t);
 
 /* Those that were chosen, and those that tell what is needed beside them. */
-extern const struct functions trace_chosen;
+extern const struct probe_source trace_chosen;
 
-/* A record, for events_run(). */
+/* A record, for event_loop_run(). */
 int trace_record(void *ctx, void *data, size_t size);
 
 #endif

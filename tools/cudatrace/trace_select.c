@@ -37,7 +37,7 @@ static const char *const groups[] = {
 #undef X
 };
 
-static int group_of(const char *word)
+static int aggregate_of(const char *word)
 {
 	int i = 0;
 
@@ -52,18 +52,18 @@ static bool matches(const char *word, const struct cuda_proto *p, int group)
 		return true;
 	if (!strcmp(word, "default"))
 		return by_default(p);
-	return group >= 0 ? p->group == group : bt_name_matches(p->name, word, strlen(word));
+	return group >= 0 ? p->group == group : match_name(p->name, word, strlen(word));
 }
 
 static bool is_set(const char *word)
 {
-	return !strcmp(word, "all") || !strcmp(word, "default") || group_of(word) >= 0;
+	return !strcmp(word, "all") || !strcmp(word, "default") || aggregate_of(word) >= 0;
 }
 
 /* Puts what the word stands for in, or takes it out; false if it stands for nothing. */
 static bool apply(unsigned char *selected, const char *word, bool in)
 {
-	int group = group_of(word);
+	int group = aggregate_of(word);
 	bool found = false;
 
 	for (int i = 0; i < cuda_protos_n; i++) {
@@ -78,13 +78,13 @@ static bool apply(unsigned char *selected, const char *word, bool in)
 
 static _Noreturn void unknown(const char *word)
 {
-	struct bt_near near = { .name = word, .len = strlen(word) };
+	struct match_near near = { .name = word, .len = strlen(word) };
 
 	for (int i = 0; i < cuda_protos_n; i++)
-		bt_near_try(&near, cuda_protos[i].name, bt_name_plain(cuda_protos[i].name));
+		match_near_try(&near, cuda_protos[i].name, match_plain_length(cuda_protos[i].name));
 	for (int i = 0; i < CUDA_GROUP_MAX; i++)
-		bt_near_try(&near, groups[i], strlen(groups[i]));
-	opt_bad("--trace: '%s' is no function, and no group of functions%s", word, bt_near_text(&near));
+		match_near_try(&near, groups[i], strlen(groups[i]));
+	usage_error("--trace: '%s' is no function, and no group of functions%s", word, match_near_text(&near));
 }
 
 unsigned char *trace_select(const char *expression)

@@ -4,9 +4,9 @@
 # shown: the functions of the objects, in their order
 shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind shows each call once, as text"
-	run cudatrace --attach $kind -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
+	run cudatrace --attach "$kind" -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
 	status 0
 	lines 1 '^PID     TID     COMM            LAYER   CALL$'
 	lines 23 '^[0-9]+ +[0-9]+ +mem +runtime cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
@@ -16,7 +16,7 @@ for kind in session multi perf; do
 	silent
 
 	it "--attach $kind shows each call once at the driver's cheap probe points, as JSON"
-	run cudatrace --attach $kind -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+	run cudatrace --attach "$kind" -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
 	status 0
 	json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0'
 	json 7 '.func == "cuMemFree_v2" and .error == null'
@@ -246,6 +246,10 @@ tool cudatrace -e cudaMalloc -l "$bin/mem-static" -j
 "$bin/mem-static" malloc 7 64
 stop
 json 30 '.func == "cudaMalloc" and .comm == "mem-static"'
+
+# ---- What takes seconds
+
+long || exit
 
 it "what the tool has no room for is counted as lost"
 program "$bin/mem" wait loop 3000 '(' malloc 100 64 free 100 ')'

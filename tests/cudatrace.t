@@ -211,10 +211,12 @@ equal "$(jq -r 'select(.func | test("Alloc|alloc")) | "\(.depth)\(.at)"' "$tmp/o
 	"0enter 1enter 1return 0return 0enter 1enter 1return 0return "
 
 it "a call in which its thread ended is shown without a result"
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "timeout -s KILL .5 $bin/mem sync 1"
+# killed when it has been in the call for a while, which is where it sleeps
+killed_in="$bin/mem sync 1 & until grep -q nanosleep /proc/\$!/wchan; do sleep .02; done; sleep .2; kill -9 \$!; wait"
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "$killed_in"
 lines 1 'runtime cudaDeviceSynchronize\(\) = \? \(the thread ended in it\)$'
 lines 1 'driver    cuCtxSynchronize\(\) = \? \(the thread ended in it\)$'
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "timeout -s KILL .5 $bin/mem sync 1"
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "$killed_in"
 json 1 '.func == "cudaDeviceSynchronize" and .ret == null and .error == null and .latency_ns > 100000000'
 
 it "a call that was left by longjmp is counted, and hides no later one"

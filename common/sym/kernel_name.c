@@ -91,6 +91,8 @@ const struct kernel *kernel_named(const char *symbol)
 	return s->kernel;
 }
 
+struct vm_reader kernels_reader;
+
 bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
 {
 	int got = 0;
@@ -102,7 +104,7 @@ bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
 
 		want = want < size - 1 - got ? want : size - 1 - got;
 		there = (struct iovec){ (void *)(unsigned long)(at + got), want };
-		n = vm_read(pid, &there, 1, text + got, want);
+		n = vm_read(&kernels_reader, pid, &there, 1, text + got, want);
 		if (n <= 0)
 			return false;
 		if (memchr(text + got, 0, n))

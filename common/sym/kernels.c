@@ -162,7 +162,8 @@ static void read_handles(struct handles *h)
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
 		/* stops at the first that cannot be read */
-		n = vm_read(h->k->pid, h->at + from, count, values, count * sizeof(*values));
+		n = vm_read(&kernels_reader, h->k->pid, h->at + from, count, values,
+			    count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
 			name_by_variable(h->k, values[i], h->names[from + i]);

@@ -44,6 +44,9 @@ void kernels_resolve(struct kernels *k, unsigned long long addr);
 /* The second half of that alone. */
 void kernels_resolve_handles(struct kernels *k);
 
+/* What the kernels' names are read with. */
+extern struct vm_reader kernels_reader;
+
 /* Reads a string of the process's memory; false if it cannot be read or is empty. */
 bool kernels_read_string(int pid, unsigned long long at, char *text, int size);
 

@@ -43,13 +43,17 @@ static const char *demangled(const char *symbol, int options)
 {
 	static struct demangling d;
 	size_t len = strlen(symbol);
+	enum cpu_limit end;
 
 	if (strncmp(symbol, "_Z", 2) || len > (late > MAX_LATE ? SHORT : MAX_SYMBOL))
 		return symbol;
 	d.symbol = d.result = symbol;
 	d.options = options;
 	d.len = 0;
-	late += cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, &d) == CPU_LIMIT_LATE;
+	end = cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, &d);
+	late += end == CPU_LIMIT_LATE;
+	if (end == CPU_LIMIT_NO_TIMER)	/* what is short needs none */
+		late = MAX_LATE + 1;
 	return d.result;
 }
 

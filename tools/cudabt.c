@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	if (status)
 		warning(0, "bpftrace ended with status %d; --emit prints the script that it was given", status);
 	command = target_finish(&target, status && !sig ? SIGTERM : sig);
-	if (target.command && !bt_run_started() && !target.list && target.nfiles && !sig)
+	if (target.command && !bt_run_started() && !target.list && target.probes.nfiles && !sig)
 		warning(0, "the command used none of the functions: there was nothing to trace");
 	return status ? status : command;
 }

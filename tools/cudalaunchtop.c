@@ -68,9 +68,9 @@ int main(int argc, char **argv)
 		usage_error("--per-process and --stack exclude each other");
 	target_init(&target);
 	syms_init();
-	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
+	target.probes.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
 	if (target.layer == TARGET_LAYER_ALL && !view.failed && !view.stacks)
-		target.toggle_classes = 1 << CUDA_LAUNCH;
+		target.probes.toggle_classes = 1 << CUDA_LAUNCH;
 
 	skel = cudalaunchtop_bpf__open();
 	if (!skel)
@@ -78,7 +78,9 @@ int main(int argc, char **argv)
 	skel->rodata->launch_failures = view.failed;
 	skel->rodata->launch_stacks = view.stacks;
 	skel->rodata->launch_pairs = target.layer == TARGET_LAYER_ALL;
-	bpf_mmap_per_cpu(skel->maps.quick, LAUNCH_SLOTS);
+	status = bpf_mmap_per_cpu(skel->maps.quick, LAUNCH_SLOTS);
+	if (status)
+		die(status, "cannot tell how many processors there are");
 	target_prepare(&target, skel->obj);
 	if (cudalaunchtop_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 
 	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
 	trace_prepare(&trace);
-	target.on_scanned = trace_program_mapped;
+	target.probes.on_scanned = trace_program_mapped;
 	if (trace.output)
 		out_to_file(trace.output);
 	target_init(&target);

@@ -17,12 +17,16 @@ static struct bpf_map *quick;	/* of struct aggregate_slot; NULL: calls are sent,
 
 void aggregate_prepare(struct bpf_object *obj, bool stacks)
 {
+	int err;
+
 	process_progs_prepare(obj, stacks);
 	if (stacks)
 		return;
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
 	quick = bpf_object__find_map_by_name(obj, "aggregate_slots");
-	bpf_mmap_per_cpu(quick, AGGREGATE_SLOTS);
+	err = bpf_mmap_per_cpu(quick, AGGREGATE_SLOTS);
+	if (err)
+		die(err, "cannot tell how many processors there are");
 }
 
 /* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
@@ -122,8 +126,8 @@ void aggregate_collect(struct bpf_map *aggregates, unsigned int epoch)
 {
 	static struct aggregate_slot *q;
 
-	if (quick && !q)
-		q = bpf_mmap_elements(quick);
+	if (quick && !q && !(q = bpf_mmap_elements(quick)))
+		die(errno, "cannot map %s", bpf_map__name(quick));
 	for (size_t i = 0; q && i < bpf_map__max_entries(quick); i++) {
 		if (q[i].state != SLOT_TAKEN || q[i].key.epoch != epoch)
 			continue;

@@ -21,6 +21,8 @@ void counters_init(const struct bpf_map *counts, const struct bpf_map *array)
 		die(cpus, "cannot tell how many processors there are");
 	values = xcalloc(cpus, sizeof(*values));
 	quick = bpf_mmap_elements(array);
+	if (!quick)
+		die(errno, "cannot map %s", bpf_map__name(array));
 	nquick = bpf_map__max_entries(array);
 }
 

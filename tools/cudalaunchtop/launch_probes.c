@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
-#include "probe/dso.h"
+#include "probe/uprobes.h"
 #include "base/die.h"
 #include "sym/kernels.h"
 #include "cudalaunchtop/launch_counter.h"
@@ -12,14 +12,14 @@
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
-static const struct target *target;
+static struct target *target;
 static const unsigned long long *refused;
 static unsigned long long refused_before, refused_at;
 static unsigned long long looked, in_since;
 static unsigned known;		/* counters, when last looked */
 static bool wanted;		/* to be put in */
 
-void launch_probes_init(const struct target *t, const unsigned long long *launches_refused)
+void launch_probes_init(struct target *t, const unsigned long long *launches_refused)
 {
 	target = t;
 	refused = launches_refused;
@@ -68,7 +68,7 @@ static bool were_refused(unsigned long long now)
 /* False if it has to wait. */
 static bool put(bool in)
 {
-	if (!uprobes_toggle(target, in))
+	if (!uprobes_toggle(&target->probes, in))
 		return false;
 	if (target->verbose)
 		note(in ? "a function that is launched is not known: the runtime's launches are probed" :
@@ -78,7 +78,7 @@ static bool put(bool in)
 
 static void look(unsigned long long now)
 {
-	bool in = uprobes_toggled_in(), new = HASH_COUNT(counters) != known, open;
+	bool in = uprobes_toggled_in(&target->probes), new = HASH_COUNT(counters) != known, open;
 
 	if (!in)
 		in_since = 0;
@@ -98,10 +98,10 @@ void launch_probes_tick(void)
 	unsigned long long now = clock_ns();
 	unsigned n = HASH_COUNT(counters);
 
-	if (!target->toggle_classes || !n)
+	if (!target->probes.toggle_classes || !n)
 		return;
 	if (wanted)	/* as soon as it can be had */
 		wanted = !put(true);
-	else if (now - looked >= PERIOD_NS || (n != known && !uprobes_toggled_in()))
+	else if (now - looked >= PERIOD_NS || (n != known && !uprobes_toggled_in(&target->probes)))
 		look(now);
 }

@@ -9,9 +9,9 @@
 
 struct target;
 
-/* After load, before anything is attached: the probes that t->toggle_classes sets apart come and
+/* After load, before anything is attached: the probes of t->probes.toggle_classes come and
  * go from now on.  refused: the probes' launches_refused.  Both must stay. */
-void launch_probes_init(const struct target *t, const unsigned long long *refused);
+void launch_probes_init(struct target *t, const unsigned long long *refused);
 
 /* To be called every few milliseconds. */
 void launch_probes_tick(void);

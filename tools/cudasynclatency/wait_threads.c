@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <bpf/libbpf.h>
 #include "probe/bpf_mmap.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -66,6 +68,8 @@ void wait_threads_collect(unsigned int epoch)
 
 	if (!all)
 		all = bpf_mmap_elements(quick);
+	if (!all)
+		die(errno, "cannot map %s", bpf_map__name(quick));
 	w = all + (epoch & 1) * WAIT_SLOTS;
 	for (int i = 0; i < WAIT_SLOTS && w[i].key.pid; i++) {
 		if (w[i].thread.count)

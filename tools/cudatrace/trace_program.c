@@ -148,11 +148,11 @@ static int version_of(struct program *p)
 	return p->version;
 }
 
-void trace_program_mapped(struct target *t, int pid)
+void trace_program_mapped(void *tool, int pid)
 {
 	int version = runtime_of(pid);
 
-	(void)t;
+	(void)tool;
 	if (version)
 		program_of(pid)->version = version;
 }

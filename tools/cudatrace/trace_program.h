@@ -12,10 +12,8 @@ bool trace_names_kernels(const struct cuda_proto *proto);
 bool trace_is_launch(const struct cuda_proto *proto);
 bool trace_is_wait(const struct cuda_proto *proto);
 
-struct target;
-
-/* For target.looked: the process has mapped files, and may not live long. */
-void trace_program_mapped(struct target *t, int pid);
+/* For struct probes: the process has mapped files, and may not live long. */
+void trace_program_mapped(void *tool, int pid);
 
 /* Tracing begins while this process runs: notes what its kernels are, as it may end soon. */
 void trace_program_look(int pid);

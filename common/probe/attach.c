@@ -10,8 +10,8 @@
 #include "probe/attach.h"
 #include "probe/uprobe_multi.h"
 
-/* Of links at a time; a process of -c has some for each file.  The kernel takes tens of milliseconds
- * to close one, and a perf event is one for each function. */
+/* Of links at a time; a process of -c has some for each file.  The kernel takes tens of
+ * milliseconds to close one, and a perf event is one for each function. */
 #ifndef ATTACH_MAX
 #define ATTACH_MAX 65536
 #endif

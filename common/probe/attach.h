@@ -41,8 +41,8 @@ struct attachment;
 #define ATTACH_TOO_MANY EUSERS
 
 /* Attaches at n places of the file behind fd, each with its id as cookie, in the process pid
- * or in every process (0).  NULL with errno set if the kernel refuses, or ATTACH_TOO_MANY.  Stays until
- * attach_remove() or the end of this process, by whatever cause. */
+ * or in every process (0).  NULL with errno set if the kernel refuses, or ATTACH_TOO_MANY.  Stays
+ * until attach_remove() or the end of this process, by whatever cause. */
 struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
 			       int n);
 void attach_remove(struct attachment *a);

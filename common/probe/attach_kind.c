@@ -34,8 +34,9 @@ static int empty_program(int type)
 	return load_program(type, insns, 2);
 }
 
-/* Return true if programs may read the kernel's memory.  Lockdown forbids it, if it is for confidentiality; and
- * libbpf takes that for an old kernel, and has programs call what they may not call at all. */
+/* Return true if programs may read the kernel's memory.  Lockdown forbids it, if it is for
+ * confidentiality; and libbpf takes that for an old kernel, and has programs call what they may
+ * not call at all. */
 static bool may_read(void)
 {
 	const struct bpf_insn insns[] = {

@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include "base/die.h"
 #include "base/hash.h"
+#include "probe/choose.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
@@ -36,56 +37,6 @@ static struct dso_table *table_of(struct probes *p)
 	if (!p->dsos)
 		p->dsos = xcalloc(1, sizeof(*p->dsos));
 	return p->dsos;
-}
-
-static int toggle_last(const void *a, const void *b)
-{
-	const struct elf_probe *p = a, *q = b;
-
-	if (p->toggle != q->toggle)
-		return p->toggle - q->toggle;
-	return p->late != q->late ? p->late - q->late : p->id - q->id;
-}
-
-static void tell_skipped(const struct probes *p, const struct dso *d, const char *why)
-{
-	if (p->on_skipped)
-		p->on_skipped(p->session, d->path, why);
-}
-
-/* Keeps the functions that this tool wants, and tells of them and of those that are skipped. */
-static void choose(const struct probes *p, struct dso *d)
-{
-	struct elf_scan *scan = &d->scan;
-	int kept = 0;
-
-	for (int i = 0; i < scan->n; i++) {
-		struct elf_probe *at = &scan->probes[i];
-		struct function fn = p->source->get(p, at->id);
-		bool skipped = p->layer != CUDA_LIB_MAX && p->layer != (int)fn.lib;
-
-		if (!fn.wanted)
-			continue;
-		if (p->on_dso)	/* other programs probe a function at its start */
-			at->offset = at->symbol;
-		if (p->on_probe)
-			p->on_probe(p->session, d->path, &fn, at, skipped ? "--layer" : NULL);
-		if (skipped)
-			continue;
-		at->returns = fn.returns;
-		at->late = fn.late;
-		at->toggle = fn.toggle;
-		scan->probes[kept++] = *at;
-	}
-	if (scan->error)
-		tell_skipped(p, d, scan->error);
-	else if (!scan->n && scan->fatbin)
-		tell_skipped(p, d, "has kernels but no symbols: its calls are seen in the driver");
-	else if (!scan->n)
-		tell_skipped(p, d, "defines no CUDA functions");
-	scan->n = kept;
-	if (kept)
-		qsort(scan->probes, kept, sizeof(*scan->probes), toggle_last);
 }
 
 static bool is_layered(int fd)
@@ -133,15 +84,15 @@ static void look_into(struct probes *p, struct entry *e, int fd)
 
 	e->fd = fd;
 	if (fd < 0) {
-		tell_skipped(p, &e->dso, strerror(-fd));
+		choose_none(p, e->dso.path, strerror(-fd));
 		return;
 	}
 	elf_scan(fd, p->source->find, &e->dso.scan);
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(t, e)) {
-		tell_skipped(p, &e->dso, "is in the same layer, the same file as one above");
+		choose_none(p, e->dso.path, "is in the same layer, the same file as one above");
 		return;
 	}
-	choose(p, &e->dso);
+	choose_probes(p, e->dso.path, &e->dso.scan);
 	if (is_to_be_probed(p, &e->dso))
 		return;
 	if (e->inode)
@@ -198,9 +149,9 @@ static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const
 		return e->former;
 	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
 		"are not seen until the program is started again", m->path, pid);
+	choose_none(p, m->path, "was copied up after it was mapped");
 	e->former = add_other(p->dsos, m->path);
 	e->former->fd = -ESTALE;
-	tell_skipped(p, &e->former->dso, "was copied up after it was mapped");
 	return e->former;
 }
 

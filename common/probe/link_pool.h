@@ -22,7 +22,8 @@ struct link_pool *link_pool_new(void);
 
 /* Calls attach(ctx) in the thread that will hold what it returns, and waits for it.  The
  * descriptors that this process opened before the first call can be used there, and by path all
- * others (/proc/self/fd).  NULL with errno set if attach() returned that, or LINK_POOL_NO_THREAD. */
+ * others (/proc/self/fd).  NULL with errno set if attach() returned that, or
+ * LINK_POOL_NO_THREAD. */
 struct pooled_link *link_pool_attach(struct link_pool *p, struct attachment *(*attach)(void *ctx),
 				     void *ctx);
 

@@ -15,8 +15,8 @@ struct search {
 	char *found;
 };
 
-/* Return true if the process has this number in a namespace other than ours.  "NSpid:	4711	17	1": its
- * numbers from ours to the innermost. */
+/* Return true if the process has this number in a namespace other than ours.
+ * "NSpid:	4711	17	1": its numbers from ours to the innermost. */
 static bool has_inner(int pid, int inner)
 {
 	char name[32], line[512] = "";

@@ -14,8 +14,8 @@ struct mapping {
 	const char *path;		/* as the process sees it; may end in " (deleted)" */
 };
 
-/* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path lies in the
- * line, whose newline is cut off.  False if it is not a file's mapping. */
+/* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path lies in
+ * the line, whose newline is cut off.  False if it is not a file's mapping. */
 bool proc_parse_mapping(char *line, struct mapping *m, bool *executable);
 
 /* Calls fn for each executable, file-backed mapping of the process, in address order, until

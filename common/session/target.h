@@ -8,6 +8,7 @@
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
+#include "session/pids.h"
 #include "session/probe_list.h"
 
 struct bpf_object;
@@ -21,7 +22,7 @@ struct target {
 	long duration;		/* seconds; 0 = no end */
 	/* state */
 	struct probes probes;	/* its callbacks for the tool are the tool's to set */
-	int *pidfds;		/* of probes.pids, or -1; NULL: there is no -p */
+	struct pids opened;	/* of -p */
 	bool watching, finishing;
 	time_t scanned;		/* where nothing is watched: when last */
 	struct probe_list found;	/* with --list */

@@ -58,7 +58,7 @@ static void choose_processes(const struct target *t)
 {
 	char *list = NULL;
 
-	for (int i = 0; t->pidfds && t->probes.pids[i]; i++) {
+	for (int i = 0; t->pid_list && t->probes.pids[i]; i++) {
 		char *longer = xprintf("%s%spid == %d", list ? list : "", list ? " || " : "",
 				       t->probes.pids[i]);
 

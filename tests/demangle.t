@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # the words'
 # Names of functions are made by libiberty, which common/sym/demangle.c leaves, when it takes too long,
 # by a jump out of a signal handler.
 

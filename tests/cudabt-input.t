@@ -99,7 +99,7 @@ in_directory() {
 	(cd "$tmp/$1" && run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -c 'bin/mem malloc 7 64')
 	lines 1 '^@: 7$'
 	lines 1 .
-	says_not 'ended with status'
+	says_not 'exited with status'
 }
 
 it "a path with unusual characters is quoted in the script"
@@ -224,13 +224,13 @@ failing_bpftrace() {
 	chmod +x "$tmp/bpftrace"
 	run env "PATH=$tmp:$PATH" cudabt -qe 'cuda:cudaMalloc { }' -c "$bin/mem malloc 1 64; sleep 1000"
 	status "$1"
-	says "bpftrace ended with status $1; --emit prints the script that it was given"
+	says "bpftrace exited with status $1; --emit prints the script that it was given"
 }
 
 it "bpftrace's own failure is passed on"
 failing_bpftrace 7 'exit 7'
 # shellcheck disable=SC2016 # the script's own
 failing_bpftrace 139 'kill -s SEGV $$'
-fails 1 'bpftrace ended with status 1' cudabt -qe 'cuda:cudaMalloc { nonsense(args.size); }' \
+fails 1 'bpftrace exited with status 1' cudabt -qe 'cuda:cudaMalloc { nonsense(args.size); }' \
 	-c "$bin/mem malloc 1 64; sleep 1000"
 says "Unknown function: nonsense"

@@ -278,8 +278,8 @@ run cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
 
-it "--stack and --per-process exclude each other"
-fails 2 'exclude each other' cudalaunchtop -kP
+it "--stack and --per-process are mutually exclusive"
+fails 2 'are mutually exclusive' cudalaunchtop -kP
 
 # ---- on a terminal
 

@@ -27,9 +27,9 @@ ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer -fno-optimize-
 	tests/workloads/copies.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" \
 	-o "$tmp/copies"
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind counts 23 copies of each direction, synchronous and asynchronous, once"
-	run cudamemcpysize --attach $kind --layer runtime -jc "$bin/mem $every"
+	run cudamemcpysize --attach "$kind" --layer runtime -jc "$bin/mem $every"
 	status 0
 	for async in false true; do
 		group 1 HtoD $async 23 $((23 * 4096))

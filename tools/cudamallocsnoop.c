@@ -7,6 +7,7 @@
 #include "session/event_loop.h"
 #include "model/memory.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cudamallocsnoop.skel.h"

@@ -11,6 +11,7 @@
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cudamemcpysize.skel.h"

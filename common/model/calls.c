@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
+#include "base/no_value.h"
 #include "model/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
 #include "sym/kernels.h"
-#include "cli/out.h"
 #include "sym/syms.h"
 
 /* The first argument of some functions is where they store the result. */
@@ -13,8 +13,8 @@ static unsigned long long value(const struct call_event *e, const struct cuda_ar
 				unsigned long long passed)
 {
 	if (pos == 1 && a->out)
-		return e->ret ? OUT_NONE : e->stored;
-	return pos ? passed : OUT_NONE;
+		return e->ret ? NO_VALUE : e->stored;
+	return pos ? passed : NO_VALUE;
 }
 
 /* A launch has its kernel or its stream in a struct, where that is all it is passed. */
@@ -46,7 +46,7 @@ bool call_row(struct call_row *r, const struct call_event *e)
 	snprintf(number, sizeof(number), "%d", e->ret);
 	*r = (struct call_row){
 		.time = e->time, .latency = e->time - e->start,
-		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : OUT_NONE,
+		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
 		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = comm,
 		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
 		.direction = cuda_direction_name(e->direction), .name = *name ? name : NULL,

@@ -9,9 +9,9 @@ struct stack;
 
 struct call_row {
 	unsigned long long time, latency;	/* of the return; both ns */
-	struct call_args args;		/* OUT_NONE: the function has no such argument, or nothing
+	struct call_args args;		/* NO_VALUE: the function has no such argument, or nothing
 					 * was stored there */
-	unsigned long long bytes;	/* OUT_NONE: the function tells none */
+	unsigned long long bytes;	/* NO_VALUE: the function tells none */
 	unsigned int grid[3], block[3];
 	int pid, tid, ret;
 	const char *comm, *layer, *func;

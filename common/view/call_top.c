@@ -4,6 +4,7 @@
 #include "base/die.h"
 #include "model/aggregate.h"
 #include "cli/top_screen.h"
+#include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
 
@@ -23,18 +24,15 @@ static int compare(const struct field *f, const void *a, const void *b)
 	const void *p = (const char *)a + f->at, *q = (const char *)b + f->at;
 	unsigned long long m, n;
 
-	switch (f->type) {
-	case OUT_STR:
+	if (f->type == OUT_STR)
 		return strcmp(*(const char *const *)p, *(const char *const *)q);
-	case OUT_INT:
+	if (f->type == OUT_INT)
 		return *(const int *)p - *(const int *)q;
-	case OUT_REAL:
+	if (f->type == OUT_REAL)
 		return (*(const double *)p < *(const double *)q) - (*(const double *)p > *(const double *)q);
-	default:
-		m = *(const unsigned long long *)p + 1;	/* OUT_NONE becomes 0 */
-		n = *(const unsigned long long *)q + 1;
-		return (m < n) - (m > n);
-	}
+	m = *(const unsigned long long *)p + 1;	/* OUT_NONE becomes 0 */
+	n = *(const unsigned long long *)q + 1;
+	return (m < n) - (m > n);
 }
 
 static int by_sort(const void *a, const void *b)
@@ -80,7 +78,7 @@ static void line(void *ctx, FILE *f, size_t i)
 	const struct call_top *t = ctx;
 
 	out_text(f, t->fields, &t->stats[i]);
-	top_view_callers(f, t->stats[i].stack);
+	stack_view_callers(f, t->stats[i].stack);
 }
 
 static void draw(void *ctx)

@@ -8,6 +8,7 @@
 #include "session/event_loop.h"
 #include "model/aggregate.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "@NAME@.skel.h"

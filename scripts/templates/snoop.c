@@ -6,6 +6,7 @@
 #include "base/die.h"
 #include "session/event_loop.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 #include "session/target.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 #include "view/call_top.h"
+#include "view/stack_view.h"
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "session/event_loop.h"

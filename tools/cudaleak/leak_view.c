@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 
 struct row {

@@ -25,6 +25,7 @@ static const struct usage usage = {
 };
 
 static struct {
+	struct memory memory;
 	struct leak_view view;
 	long min, max;
 	bool reported;		/* of a process that exited */
@@ -38,10 +39,10 @@ static void report(void *ctx)
 
 	(void)ctx;
 	leak.view.options.now = clock_ns();
-	for (h = memory_processes; h; h = h->hh.next) {
+	for (h = leak.memory.processes; h; h = h->hh.next) {
 		if (!h->allocations && !h->unknown)
 			continue;
-		leak_view_holder(&leak.view, h, "interval");
+		leak_view_process(&leak.view, h, "interval");
 		any = true;
 	}
 	if (!any && !out_is_json() && !leak.view.folded)
@@ -52,7 +53,7 @@ static void report(void *ctx)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	struct memory_effect did = memory_apply(e, stack_get(e->pid, e->stack, e->frames));
+	struct memory_effect did = memory_apply(&leak.memory, e, stack_get(e->pid, e->stack, e->frames));
 
 	(void)ctx, (void)size;
 	if (e->id < CUDA_ID_MAX) {
@@ -61,7 +62,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	leak.view.options.now = e->time;
-	leak_view_holder(&leak.view, did.process, "exit");
+	leak_view_process(&leak.view, did.process, "exit");
 	leak.reported = true;
 	memory_forget(did.process);
 	syms_forget(e->pid);
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
 	status = event_loop_run(&target, &events);
-	if (!events.counted_out && (memory_processes || !leak.reported))
+	if (!events.counted_out && (leak.memory.processes || !leak.reported))
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);

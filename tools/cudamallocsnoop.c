@@ -52,6 +52,7 @@ static struct field fields[] = {
 enum { TIME = 0, STACK = 14 };
 
 struct snoop {
+	struct memory memory;
 	bool failed, allocs, frees, times, stacks;
 	long min;
 };
@@ -71,10 +72,11 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 
 static int on_record(void *ctx, void *data, size_t size)
 {
+	struct snoop *snoop = ctx;
 	const struct memory_event *e = data;
 	const struct cuda_fn *fn;
 	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(e, stack);
+	struct memory_effect did = memory_apply(&snoop->memory, e, stack);
 	struct row r = {
 		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
 		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,
@@ -89,7 +91,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	fn = &cuda_fns[e->id];
-	if (!wanted(ctx, fn, &r))
+	if (!wanted(snoop, fn, &r))
 		return 0;
 	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
 	r.func = fn->name;

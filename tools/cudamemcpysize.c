@@ -69,6 +69,7 @@ static struct {
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min;
 	enum copy_shown what;
+	struct aggregates aggregates;
 	struct cudamemcpysize_bpf *skel;
 } copy = { .direction = -1 };
 
@@ -108,8 +109,9 @@ static void report(void *ctx)
 	size_t n;
 
 	(void)ctx;
-	aggregate_collect(copy.skel->maps.aggregates, aggregate_flip(&copy.skel->bss->aggregate_epoch));
-	list = aggregate_sorted(copy.stacks, &n);
+	aggregate_collect(&copy.aggregates, copy.skel->maps.aggregates,
+			  aggregate_flip(&copy.skel->bss->aggregate_epoch));
+	list = aggregate_sorted(&copy.aggregates, copy.stacks, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
 	for (size_t i = 0; i < n; i++) {
@@ -128,13 +130,13 @@ static void report(void *ctx)
 		show(&r);
 	}
 	free(list);
-	aggregate_clear();
+	aggregate_clear(&copy.aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	(void)ctx, (void)size;
-	aggregate_record(data);
+	aggregate_record(&copy.aggregates, data);
 	return 0;
 }
 
@@ -177,7 +179,7 @@ int main(int argc, char **argv)
 	copy.skel->rodata->copy_shown = copy.what;
 	copy.skel->rodata->copy_direction = copy.direction + 1;
 	copy.skel->rodata->copy_min = copy.min;
-	aggregate_prepare(copy.skel->obj, copy.stacks);
+	aggregate_prepare(&copy.aggregates, copy.skel->obj, copy.stacks);
 	target_prepare(&target, copy.skel->obj);
 	if (cudamemcpysize_bpf__load(copy.skel))
 		die(errno, "cannot load the BPF programs");

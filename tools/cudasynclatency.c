@@ -11,10 +11,12 @@
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "view/call_view.h"
 #include "view/stack_view.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cudasynclatency/wait_threads.h"
+#include "cudasynclatency/wait_view.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {
@@ -57,6 +59,8 @@ static struct field fields[] = {	/* the text is show()'s */
 
 static struct {
 	bool implicit, launches, pids, stacks, off_cpu;
+	struct aggregates aggregates;
+	struct wait_threads threads;
 	struct cudasynclatency_bpf *skel;
 } waits;
 
@@ -82,9 +86,10 @@ static void report_groups(unsigned long long now)
 	struct aggregate **list;
 	size_t n;
 
-	list = aggregate_sorted(true, &n);
+	list = aggregate_sorted(&waits.aggregates, true, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct aggregate *g = list[i], *off = aggregate_series(g, WAIT_OFF_CPU);
+		const struct aggregate *g = list[i];
+		const struct aggregate *off = aggregate_series(&waits.aggregates, g, WAIT_OFF_CPU);
 		struct row r = {
 			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
@@ -103,13 +108,13 @@ static void report(void *ctx)
 	unsigned long long now = clock_ns();
 
 	(void)ctx;
-	aggregate_collect(waits.skel->maps.aggregates, epoch);
-	wait_threads_collect(epoch);
+	aggregate_collect(&waits.aggregates, waits.skel->maps.aggregates, epoch);
+	wait_threads_collect(&waits.threads, epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
 	report_groups(now);
-	wait_threads_report(now);
-	aggregate_clear();
+	wait_view_threads(&waits.threads, now);
+	aggregate_clear(&waits.aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -117,9 +122,9 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct aggregate_record *r = data;
 
 	(void)ctx, (void)size;
-	aggregate_record(r);
+	aggregate_record(&waits.aggregates, r);
 	if (waits.off_cpu && r->key.key != AGGREGATE_GONE)
-		aggregate_add_value(aggregate_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
+		aggregate_add_value(aggregate_of(&waits.aggregates, r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }
 
@@ -155,7 +160,7 @@ int main(int argc, char **argv)
 	waits.skel->rodata->aggregate_pids = waits.pids;
 	waits.skel->rodata->wait_off_cpu = waits.off_cpu;
 	bpf_program__set_autoload(waits.skel->progs.wait_switch, waits.off_cpu);
-	aggregate_prepare(waits.skel->obj, waits.stacks);
+	aggregate_prepare(&waits.aggregates, waits.skel->obj, waits.stacks);
 	target_prepare(&target, waits.skel->obj);
 	if (cudasynclatency_bpf__load(waits.skel))
 		die(errno, "cannot load the BPF programs");
@@ -164,7 +169,7 @@ int main(int argc, char **argv)
 	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
 		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
 
-	wait_threads_init(waits.skel->maps.wait_slot, waits.skel->maps.waiting,
+	wait_threads_init(&waits.threads, waits.skel->maps.wait_slot, waits.skel->maps.waiting,
 			  waits.skel->bss->waiting_used);
 	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
 	events.lost = waits.skel->bss->lost;

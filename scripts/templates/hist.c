@@ -6,8 +6,8 @@
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "session/event_loop.h"
-#include "model/aggregate.h"
 #include "cli/out.h"
+#include "view/call_view.h"
 #include "view/stack_view.h"
 #include "sym/syms.h"
 #include "session/target.h"
@@ -56,6 +56,7 @@ static struct field fields[] = {	/* the text is show()'s */
 
 @bytes|static bool pids, stacks, bytes;
 @!bytes|static bool pids, stacks;
+static struct call_stats_set calls;
 static struct @NAME@_bpf *skel;
 
 static void show(const struct call_stats *s)
@@ -77,19 +78,19 @@ static void report(void *ctx)
 	size_t n;
 
 	(void)ctx;
-	stats = call_stats_take(skel->maps.aggregates, &skel->bss->aggregate_epoch, true, &n);
+	stats = call_stats_take(&calls, skel->maps.aggregates, &skel->bss->aggregate_epoch, true, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
 	for (size_t i = 0; i < n; i++)
 		show(&stats[i]);
-	aggregate_clear();
+	aggregate_clear(&calls.aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	(void)ctx, (void)size;
-@bytes|	call_stats_record(data, bytes);
-@!bytes|	call_stats_record(data, false);
+@bytes|	call_stats_record(&calls, data, bytes);
+@!bytes|	call_stats_record(&calls, data, false);
 	return 0;
 }
 
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
 	skel->rodata->aggregate_stacks = stacks;
 	skel->rodata->aggregate_pids = pids;
 @bytes|	skel->rodata->calls_bytes = bytes;
-	aggregate_prepare(skel->obj, stacks);
+	aggregate_prepare(&calls.aggregates, skel->obj, stacks);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
 		die(errno, "cannot attach to the ends of processes");
 	target_attach(&target, classes);
 
-	call_stats_start();
+	call_stats_start(&calls);
 	events.ring = stacks ? skel->maps.events : NULL;
 	events.lost = skel->bss->lost;
 	status = event_loop_run(&target, &events);

@@ -8,7 +8,6 @@
 #include "api/cuda_fn.h"
 #include "base/die.h"
 #include "session/event_loop.h"
-#include "model/aggregate.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cli/top_screen.h"
@@ -74,7 +73,7 @@ static bool tick(void *ctx)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	(void)ctx, (void)size;
-	call_stats_record(data, false);
+	call_stats_record(&top.calls, data, false);
 	return 0;
 }
 
@@ -109,7 +108,7 @@ int main(int argc, char **argv)
 		die(errno, "cannot open the BPF programs");
 	skel->rodata->aggregate_stacks = stacks;
 	skel->rodata->aggregate_pids = pids;
-	aggregate_prepare(skel->obj, stacks);
+	aggregate_prepare(&top.calls.aggregates, skel->obj, stacks);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");

@@ -22,6 +22,7 @@ static const struct usage usage = {
 };
 
 struct leak {
+	struct memory memory;
 	struct leak_view view;
 	long min, max;
 	bool reported;		/* of a process that exited */
@@ -38,10 +39,10 @@ static void report(void *ctx)
 	bool any = false;
 
 	l->view.options.now = clock_ns();
-	for (h = memory_processes; h; h = h->hh.next) {
+	for (h = l->memory.processes; h; h = h->hh.next) {
 		if (!h->allocations && !h->unknown)
 			continue;
-		leak_view_holder(&l->view, h, "interval");
+		leak_view_process(&l->view, h, "interval");
 		any = true;
 	}
 	if (!any && !out_is_json() && !l->view.folded)
@@ -52,8 +53,8 @@ static void report(void *ctx)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	struct memory_effect did = memory_apply(e, stack_get(e->pid, e->stack, e->frames));
 	struct leak *l = ctx;
+	struct memory_effect did = memory_apply(&l->memory, e, stack_get(e->pid, e->stack, e->frames));
 
 	(void)size;
 	if (e->id < CUDA_ID_MAX) {
@@ -62,7 +63,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	l->view.options.now = e->time;
-	leak_view_holder(&l->view, did.process, "exit");
+	leak_view_process(&l->view, did.process, "exit");
 	l->reported = true;
 	memory_forget(did.process);
 	syms_forget(e->pid);
@@ -115,7 +116,7 @@ static int stop(void *ctx, int sig)
 {
 	struct leak *l = ctx;
 
-	if (!l->events.counted_out && (memory_processes || !l->reported))
+	if (!l->events.counted_out && (l->memory.processes || !l->reported))
 		report(l);
 	return sig;
 }

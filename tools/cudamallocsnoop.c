@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
@@ -51,6 +52,7 @@ enum { TIME = 0, STACK = 14 };
 struct snoop {
 	bool failed, allocs, frees, times, stacks;
 	long min;
+	struct memory memory;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct event_loop events;
 	struct cudamallocsnoop_bpf *skel;
@@ -72,10 +74,10 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
 	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(e, stack);
+	struct memory_effect did = memory_apply(&s->memory, e, stack);
 	struct row r = {
 		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
 		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,

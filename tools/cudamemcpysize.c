@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/stack_view.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {
@@ -67,6 +68,7 @@ struct copies {
 	long min;
 	enum copy_shown what;
 	unsigned classes;
+	struct aggregates aggregates;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
@@ -104,12 +106,13 @@ static void show(const struct copies *c, const struct row *r)
 
 static void report(void *ctx)
 {
-	const struct copies *c = ctx;
+	struct copies *c = ctx;
 	struct aggregate **list;
 	size_t n;
 
-	aggregate_collect(c->skel->maps.aggregates, aggregate_flip(&c->skel->bss->aggregate_epoch));
-	list = aggregate_sorted(c->stacks, &n);
+	aggregate_collect(&c->aggregates, c->skel->maps.aggregates,
+			  aggregate_flip(&c->skel->bss->aggregate_epoch));
+	list = aggregate_sorted(&c->aggregates, c->stacks, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
 	for (size_t i = 0; i < n; i++) {
@@ -128,13 +131,15 @@ static void report(void *ctx)
 		show(c, &r);
 	}
 	free(list);
-	aggregate_clear();
+	aggregate_clear(&c->aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	(void)ctx, (void)size;
-	aggregate_record(data);
+	struct copies *c = ctx;
+
+	(void)size;
+	aggregate_record(&c->aggregates, data);
 	return 0;
 }
 
@@ -174,7 +179,7 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_shown = c->what;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
-	aggregate_prepare(c->skel->obj, c->stacks);
+	aggregate_prepare(&c->aggregates, c->skel->obj, c->stacks);
 	return c->skel;
 }
 

@@ -11,7 +11,10 @@
 #include "cli/out.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/call_view.h"
+#include "view/stack_view.h"
 #include "cudasynclatency/wait_threads.h"
+#include "cudasynclatency/wait_view.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {
@@ -55,6 +58,8 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 struct waits {
 	bool implicit, launches, pids, stacks, off_cpu;
 	unsigned classes;
+	struct aggregates aggregates;
+	struct wait_threads threads;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct event_loop events;
 	struct cudasynclatency_bpf *skel;
@@ -82,9 +87,10 @@ static void report_groups(const struct waits *w, unsigned long long now)
 	struct aggregate **list;
 	size_t n;
 
-	list = aggregate_sorted(true, &n);
+	list = aggregate_sorted(&w->aggregates, true, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct aggregate *g = list[i], *off = aggregate_series(g, WAIT_OFF_CPU);
+		const struct aggregate *g = list[i];
+		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
 		struct row r = {
 			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
@@ -99,28 +105,28 @@ static void report_groups(const struct waits *w, unsigned long long now)
 
 static void report(void *ctx)
 {
-	const struct waits *w = ctx;
+	struct waits *w = ctx;
 	unsigned int epoch = aggregate_flip(&w->skel->bss->aggregate_epoch);
 	unsigned long long now = clock_ns();
 
-	aggregate_collect(w->skel->maps.aggregates, epoch);
-	wait_threads_collect(epoch);
+	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
+	wait_threads_collect(&w->threads, epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
 	report_groups(w, now);
-	wait_threads_report(now);
-	aggregate_clear();
+	wait_view_threads(&w->threads, now);
+	aggregate_clear(&w->aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct aggregate_record *r = data;
-	const struct waits *w = ctx;
+	struct waits *w = ctx;
 
 	(void)size;
-	aggregate_record(r);
+	aggregate_record(&w->aggregates, r);
 	if (w->off_cpu && r->key.key != AGGREGATE_GONE)
-		aggregate_add_value(aggregate_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
+		aggregate_add_value(aggregate_of(&w->aggregates, r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }
 
@@ -155,7 +161,7 @@ static void *open_skel(void *ctx)
 	w->skel->rodata->aggregate_pids = w->pids;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
-	aggregate_prepare(w->skel->obj, w->stacks);
+	aggregate_prepare(&w->aggregates, w->skel->obj, w->stacks);
 	return w->skel;
 }
 
@@ -163,7 +169,7 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
-	wait_threads_init(w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used);
+	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used);
 	w->events.ring = w->stacks ? w->skel->maps.events : NULL;
 	w->events.lost = w->skel->bss->lost;
 }

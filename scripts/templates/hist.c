@@ -4,10 +4,11 @@
 #include <string.h>
 #include "model/call_stats.h"
 #include "api/cuda_fn.h"
-#include "model/aggregate.h"
 #include "cli/out.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/call_view.h"
+#include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
@@ -52,6 +53,7 @@ enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 struct hists {
 @bytes|	bool pids, stacks, bytes;
 @!bytes|	bool pids, stacks;
+	struct call_stats_set calls;
 	struct field fields[FIELDS];
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -72,26 +74,25 @@ static void show(const struct hists *h, const struct call_stats *s)
 
 static void report(void *ctx)
 {
-	const struct hists *h = ctx;
+	struct hists *h = ctx;
 	const struct call_stats *stats;
 	size_t n;
 
-	stats = call_stats_take(h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
+	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
-	aggregate_clear();
+	aggregate_clear(&h->calls.aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-@bytes|	const struct hists *h = ctx;
-@bytes|
-@bytes|	(void)size;
-@bytes|	call_stats_record(data, h->bytes);
-@!bytes|	(void)ctx, (void)size;
-@!bytes|	call_stats_record(data, false);
+	struct hists *h = ctx;
+
+	(void)size;
+@bytes|	call_stats_record(&h->calls, data, h->bytes);
+@!bytes|	call_stats_record(&h->calls, data, false);
 	return 0;
 }
 
@@ -118,7 +119,7 @@ static void *open_skel(void *ctx)
 	h->skel->rodata->aggregate_stacks = h->stacks;
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
-	aggregate_prepare(h->skel->obj, h->stacks);
+	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->stacks);
 	return h->skel;
 }
 
@@ -126,7 +127,7 @@ static void start(void *ctx)
 {
 	struct hists *h = ctx;
 
-	call_stats_start();
+	call_stats_start(&h->calls);
 	h->events.ring = h->stacks ? h->skel->maps.events : NULL;
 	h->events.lost = h->skel->bss->lost;
 }

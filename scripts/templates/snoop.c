@@ -4,6 +4,7 @@
 #include "model/calls.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 #include "session/tool.h"

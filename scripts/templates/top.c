@@ -5,9 +5,9 @@
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
 #include "session/live.h"
-#include "model/aggregate.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/stack_view.h"
 #include "cli/top_screen.h"
 #include "@NAME@.skel.h"
 
@@ -77,8 +77,10 @@ static bool tick(void *ctx)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	(void)ctx, (void)size;
-	call_stats_record(data, false);
+	struct top *t = ctx;
+
+	(void)size;
+	call_stats_record(&t->table.calls, data, false);
 	return 0;
 }
 
@@ -98,7 +100,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
-	aggregate_prepare(t->skel->obj, t->stacks);
+	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->stacks);
 	return t->skel;
 }
 

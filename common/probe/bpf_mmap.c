@@ -4,11 +4,9 @@
 #include <bpf/libbpf.h>
 #include "probe/bpf_mmap.h"
 
-int bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
+void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {
-	int cpus = libbpf_num_possible_cpus();
-
-	return cpus < 0 ? cpus : bpf_map__set_max_entries(map, cpus * n);
+	bpf_map__set_max_entries(map, libbpf_num_possible_cpus() * n);
 }
 
 void *bpf_mmap_elements(const struct bpf_map *map)

@@ -6,9 +6,9 @@
 
 struct bpf_map;
 
-/* Between open and load: so many elements, n for each processor that there may be.  0, or -errno
- * if it cannot be told how many there are. */
-int bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
+/* Between open and load: so many elements, n for each processor that there may be: how many those
+ * are, tool_run() has made sure that libbpf knows. */
+void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
 
 /* After load: the elements, as many as bpf_map__max_entries() says, each as large as the map's
  * value, whose size must be a multiple of 8.  Stays as long as the tool.  NULL with errno set if it

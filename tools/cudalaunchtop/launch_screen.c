@@ -3,6 +3,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launches.h"
 #include "cli/top_screen.h"
+#include "view/stack_view.h"
 
 enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
 
@@ -27,7 +28,7 @@ static void line(void *ctx, FILE *f, size_t i)
 
 	launch_text(f, v, &lines[i], screen_columns() < WIDE);
 	if (v->stacks && !v->by_process)
-		top_view_callers(f, lines[i].row.stack);
+		stack_view_callers(f, lines[i].row.stack);
 }
 
 static void draw(void *ctx)

@@ -13,6 +13,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_view.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 #include "cli/top_screen.h"
 

@@ -8,7 +8,10 @@
 #include "base/die.h"
 #include "session/event_loop.h"
 #include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launch_report.h"
+#include "cudalaunchtop/launch_screen.h"
 #include "cudalaunchtop/launch_view.h"
+#include "cudalaunchtop/launches.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cli/top_screen.h"
@@ -27,26 +30,39 @@ static const struct usage usage = {
 };
 
 static struct launch_view view;
+static struct launch_probes probes;
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	launches_record(view.launches, data, size);
+	return 0;
+}
+
+static void scan(void *ctx, int pid)
+{
+	launches_scan(ctx, pid);
+}
 
 static void report(void *ctx)
 {
 	(void)ctx;
 	if (screen_is_open())
-		launch_view_update(&view);
+		launch_screen_update(&view);
 	else
-		launch_view_report(&view, false);
+		launch_report(&view, false);
 }
 
 static bool tick(void *ctx)
 {
 	(void)ctx;
-	launch_probes_tick();
-	return !screen_is_open() || launch_view_keys(&view);
+	launch_probes_tick(&probes);
+	return !screen_is_open() || launch_screen_keys(&view);
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = launches_record, .report = report, .tick = tick };
+	struct event_loop events = { .record = on_record, .report = report, .tick = tick };
 	struct target target = TARGET_INIT;
 	bool batch = false, live;
 	const struct opt opts[] = {
@@ -67,7 +83,7 @@ int main(int argc, char **argv)
 	if (view.by_process && view.stacks)
 		usage_error("--per-process and --stack exclude each other");
 	target_init(&target);
-	syms_init();
+	target.syms = syms_new();
 	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
 	if (target.layer == TARGET_LAYER_ALL && !view.failed && !view.stacks)
 		target.toggle_classes = 1 << CUDA_LAUNCH;
@@ -84,13 +100,15 @@ int main(int argc, char **argv)
 		die(errno, "cannot load the BPF programs");
 	if (cudalaunchtop_bpf__attach(skel))
 		die(errno, "cannot attach to the ends of processes");
-	launches_init(skel->maps.counts, skel->maps.quick, target.pid_list || target.command);
-	launch_probes_init(&target, &skel->bss->launches_refused);
+	view.launches = launches_new(target.syms, skel->maps.counts, skel->maps.quick,
+				     target.pid_list || target.command);
+	launch_probes_init(&probes, &target, view.launches, &skel->bss->launches_refused);
 	target_attach(&target, 1 << CUDA_LAUNCH | 1 << CUDA_NAME);
 
-	syms_each(launches_scan);
+	syms_each(target.syms, scan, view.launches);
 
 	launch_view_start(&view);
+	launch_screen_init(&view);
 	view.screen.who = target_who(&target);
 	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
 		events.interval = 1;
@@ -100,9 +118,11 @@ int main(int argc, char **argv)
 	status = event_loop_run(&target, &events);
 	screen_close();
 	if (live || !events.counted_out)
-		launch_view_report(&view, live || !events.interval);
+		launch_report(&view, live || !events.interval);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	launches_free(view.launches);
+	syms_free(target.syms);
 	cudalaunchtop_bpf__destroy(skel);
 	return status;
 }

@@ -29,6 +29,7 @@ static struct {
 	long min, max;
 	bool reported;		/* of a process that exited */
 	unsigned long long allocs, frees;
+	struct syms *syms;
 } leak = { .view.options.sample = 1, .max = LONG_MAX };
 
 static void report(void *ctx)
@@ -52,7 +53,7 @@ static void report(void *ctx)
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	struct memory_effect did = memory_apply(e, stack_get(e->pid, e->stack, e->frames));
+	struct memory_effect did = memory_apply(e, stack_get(leak.syms, e->pid, e->stack, e->frames));
 
 	(void)ctx, (void)size;
 	if (e->id < CUDA_ID_MAX) {
@@ -64,7 +65,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	leak_view_holder(&leak.view, did.process, "exit");
 	leak.reported = true;
 	memory_forget(did.process);
-	syms_forget(e->pid);
+	syms_forget(leak.syms, e->pid);
 	return 0;
 }
 
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
 	leak.view.filtered = leak.min || leak.max != LONG_MAX || leak.view.options.sample > 1;
 	leak_view_init(&leak.view);
 	if (!leak.view.totals)
-		syms_init();
+		target.syms = leak.syms = syms_new();
 
 	skel = cudaleak_bpf__open();
 	if (!skel)
@@ -123,6 +124,7 @@ int main(int argc, char **argv)
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	cudaleak_bpf__destroy(skel);
 	return status;
 }

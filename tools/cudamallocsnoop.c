@@ -53,6 +53,7 @@ enum { TIME = 0, STACK = 14 };
 struct snoop {
 	bool failed, allocs, frees, times, stacks;
 	long min;
+	struct syms *syms;
 };
 
 static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct row *r)
@@ -70,9 +71,10 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 
 static int on_record(void *ctx, void *data, size_t size)
 {
+	const struct snoop *s = ctx;
 	const struct memory_event *e = data;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
+	const struct stack *stack = stack_get(s->syms, e->pid, e->stack, e->frames);
 	struct memory_effect did = memory_apply(e, stack);
 	struct row r = {
 		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
@@ -84,11 +86,11 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	if (e->id >= CUDA_ID_MAX) {
 		memory_forget(did.process);
-		syms_forget(e->pid);
+		syms_forget(s->syms, e->pid);
 		return 0;
 	}
 	fn = &cuda_fns[e->id];
-	if (!wanted(ctx, fn, &r))
+	if (!wanted(s, fn, &r))
 		return 0;
 	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
 	r.func = fn->name;
@@ -124,7 +126,7 @@ int main(int argc, char **argv)
 	target_init(&target);
 	fields[TIME].head = snoop.times ? "TIME" : NULL;
 	if (snoop.stacks)
-		syms_init();
+		target.syms = snoop.syms = syms_new();
 	else
 		fields[STACK].type = OUT_END;
 
@@ -149,6 +151,7 @@ int main(int argc, char **argv)
 	sig = event_loop_run(&target, &events);
 	sig = target_finish(&target, sig);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	cudamallocsnoop_bpf__destroy(skel);
 	return sig;
 }

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	fields[COMM].key = copy.pids ? "comm" : NULL;
 	fields[STACK].key = copy.stacks ? "stack" : NULL;
 	if (copy.stacks)
-		syms_init();
+		target.syms = syms_new();
 
 	copy.skel = cudamemcpysize_bpf__open();
 	if (!copy.skel)
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 	copy.skel->rodata->copy_shown = copy.what;
 	copy.skel->rodata->copy_direction = copy.direction + 1;
 	copy.skel->rodata->copy_min = copy.min;
-	aggregate_prepare(copy.skel->obj, copy.stacks);
+	aggregate_prepare(copy.skel->obj, target.syms);
 	target_prepare(&target, copy.skel->obj);
 	if (cudamemcpysize_bpf__load(copy.skel))
 		die(errno, "cannot load the BPF programs");
@@ -191,6 +191,7 @@ int main(int argc, char **argv)
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	cudamemcpysize_bpf__destroy(copy.skel);
 	return status;
 }

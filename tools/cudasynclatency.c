@@ -71,7 +71,8 @@ static void show(const struct row *r)
 		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
 		hist_text(r->off_slots, "nsecs", 0);
 	}
-	stack_text(r->calls.stack);
+	if (waits.stacks)
+		stack_text(r->calls.stack);
 	putchar('\n');
 }
 
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
 	fields[OFF_HIST].key = waits.off_cpu ? "hist_off_cpu" : NULL;
 	fields[STACK].key = waits.stacks ? "stack" : NULL;
 	if (waits.stacks)
-		syms_init();
+		target.syms = syms_new();
 
 	waits.skel = cudasynclatency_bpf__open();
 	if (!waits.skel)
@@ -154,7 +155,7 @@ int main(int argc, char **argv)
 	waits.skel->rodata->aggregate_pids = waits.pids;
 	waits.skel->rodata->wait_off_cpu = waits.off_cpu;
 	bpf_program__set_autoload(waits.skel->progs.wait_switch, waits.off_cpu);
-	aggregate_prepare(waits.skel->obj, waits.stacks);
+	aggregate_prepare(waits.skel->obj, target.syms);
 	target_prepare(&target, waits.skel->obj);
 	if (cudasynclatency_bpf__load(waits.skel))
 		die(errno, "cannot load the BPF programs");
@@ -172,6 +173,7 @@ int main(int argc, char **argv)
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	cudasynclatency_bpf__destroy(waits.skel);
 	return status;
 }

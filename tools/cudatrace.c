@@ -6,6 +6,7 @@
 #include "base/die.h"
 #include "session/event_loop.h"
 #include "cli/out.h"
+#include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/target.h"
 #include "cudatrace/trace.h"
@@ -42,6 +43,19 @@ static void configure(struct cudatrace_bpf *skel, const struct trace *t)
 		die(errno, "cannot size the table of functions");
 }
 
+static struct programs *programs;
+
+static void on_scanned(struct target *t, int pid)
+{
+	(void)t;
+	trace_program_mapped(programs, pid);
+}
+
+static void scan(void *ctx, int pid)
+{
+	trace_program_scan(ctx, pid);
+}
+
 int main(int argc, char **argv)
 {
 	struct target target = TARGET_INIT;
@@ -68,12 +82,13 @@ int main(int argc, char **argv)
 
 	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
 	trace_prepare(&trace);
-	target.on_scanned = trace_program_mapped;
+	target.on_scanned = on_scanned;
 	if (trace.output)
 		out_to_file(trace.output);
 	target_init(&target);
 	if (trace.lines.stacks || trace.launches)
-		syms_init();
+		target.syms = trace.syms = syms_new();
+	programs = trace.programs = trace_programs_new(target.syms);
 
 	skel = cudatrace_bpf__open();
 	if (!skel)
@@ -91,7 +106,7 @@ int main(int argc, char **argv)
 		trace_chrome_open(trace.chrome);
 	target_attach_functions(&target, &trace_chosen);
 	if (trace.launches)
-		syms_each(trace_program_look);
+		syms_each(target.syms, scan, programs);
 
 	if (!trace.summary && !trace.chrome)
 		trace_lines_init(&trace.lines);
@@ -105,6 +120,8 @@ int main(int argc, char **argv)
 	event_loop_lost(&events);
 	if (trace.chrome && !trace_chrome_close())
 		status = status ? status : EXIT_FAILURE;
+	programs_free(programs);
+	syms_free(target.syms);
 	cudatrace_bpf__destroy(skel);
 	return status;
 }

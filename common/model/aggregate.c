@@ -13,12 +13,14 @@
 #include "sym/syms.h"
 
 static struct aggregate *groups;
+static struct syms *symbols;	/* NULL: no stacks */
 static struct bpf_map *quick;	/* of struct aggregate_slot; NULL: calls are sent, not counted */
 
-void aggregate_prepare(struct bpf_object *obj, bool stacks)
+void aggregate_prepare(struct bpf_object *obj, struct syms *syms)
 {
-	process_progs_prepare(obj, stacks);
-	if (stacks)
+	symbols = syms;
+	process_progs_prepare(obj, syms);
+	if (syms)
 		return;
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
 	quick = bpf_object__find_map_by_name(obj, "aggregate_slots");
@@ -136,7 +138,7 @@ void aggregate_collect(struct bpf_map *aggregates, unsigned int epoch)
 
 struct aggregate *aggregate_of(const struct aggregate_record *r, unsigned int series)
 {
-	return get(stack_get(r->pid, r->stack, r->frames), &r->key, series, r->comm);
+	return get(stack_get(symbols, r->pid, r->stack, r->frames), &r->key, series, r->comm);
 }
 
 void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
@@ -157,7 +159,7 @@ void aggregate_record(const struct aggregate_record *r)
 	struct aggregate *g;
 
 	if (r->key.key == AGGREGATE_GONE) {
-		syms_forget(r->pid);
+		syms_forget(symbols, r->pid);
 		return;
 	}
 	g = aggregate_of(r, r->key.series);

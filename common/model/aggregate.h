@@ -10,6 +10,7 @@
 struct bpf_map;
 struct bpf_object;
 struct stack;
+struct syms;
 
 struct aggregate {
 	struct aggregate_group { const struct stack *stack; unsigned int pid, key, series; } key;
@@ -20,8 +21,9 @@ struct aggregate {
 	UT_hash_handle hh;
 };
 
-/* Between open and load: leaves out what is not needed to count with or without stacks. */
-void aggregate_prepare(struct bpf_object *obj, bool stacks);
+/* Between open and load: leaves out what is not needed to count with stacks or, if syms is NULL,
+ * without. */
+void aggregate_prepare(struct bpf_object *obj, struct syms *syms);
 
 /* Begins a new epoch, and returns the old one when no probe counts in it any more. */
 unsigned int aggregate_flip(volatile unsigned int *epoch);

@@ -4,7 +4,7 @@
 #include "model/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
-#include "sym/kernels.h"
+#include "sym/kernel_lookup.h"
 #include "cli/out.h"
 #include "sym/syms.h"
 
@@ -28,14 +28,14 @@ static void from_struct(struct call_row *r, const struct call_event *e, const st
 		r->args.stream = e->args.stream;
 }
 
-bool call_row(struct call_row *r, const struct call_event *e)
+bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms)
 {
 	static char comm[sizeof(e->comm) + 1], name[CALL_NAME], number[16];
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
 	if (e->id >= CUDA_ID_MAX) {
-		syms_forget(e->pid);
+		syms_forget(syms, e->pid);
 		return false;
 	}
 	fn = &cuda_fns[e->id];
@@ -51,7 +51,7 @@ bool call_row(struct call_row *r, const struct call_event *e)
 		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
 		.direction = cuda_direction_name(e->direction), .name = *name ? name : NULL,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(e->pid, stack, e->frames),
+		.stack = stack_get(syms, e->pid, stack, e->frames),
 	};
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)

@@ -6,6 +6,7 @@
 #include "abi/call_event.h"
 
 struct stack;
+struct syms;
 
 struct call_row {
 	unsigned long long time, latency;	/* of the return; both ns */
@@ -23,6 +24,6 @@ struct call_row {
 
 /* Fills the row from a record; what it points to is good until the next call.  False if the
  * record is no call but tells that a process has gone. */
-bool call_row(struct call_row *row, const struct call_event *e);
+bool call_row(struct call_row *row, const struct call_event *e, struct syms *syms);
 
 #endif

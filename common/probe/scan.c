@@ -53,7 +53,7 @@ int scan_process(struct target *t, int pid)
 	int err = proc_mappings(pid, attach_mapping, &s);
 
 	if (s.found)
-		syms_refresh(pid);
+		syms_refresh(t->syms, pid);
 	if (err == -EACCES)
 		s.refused = err;
 	return s.found ? s.found : s.refused;

@@ -9,6 +9,7 @@
 
 struct bpf_object;
 struct dso;
+struct syms;
 
 struct target {
 	/* options */
@@ -26,6 +27,7 @@ struct target {
 	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
 	int *pidfds;		/* of pids, or -1 */
 	int nprobes, nfiles;
+	struct syms *syms;	/* the tool's, before target_attach(): it learns what is mapped; or NULL */
 	bool refused;		/* it was said that processes may not be looked into */
 	/* Of a tool whose probes another program places: told of each file with functions that are
 	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has

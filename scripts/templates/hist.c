@@ -66,7 +66,8 @@ static void show(const struct call_stats *s)
 	call_stats_text(s);
 @bytes|	if (bytes)
 @bytes|		call_stats_text_of_bytes(s);
-	stack_text(s->stack);
+	if (stacks)
+		stack_text(s->stack);
 	putchar('\n');
 }
 
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
 @bytes|	for (int i = BYTES; !bytes && i < STACK; i++)
 @bytes|		fields[i].key = NULL;
 	if (stacks)
-		syms_init();
+		target.syms = syms_new();
 
 	skel = @NAME@_bpf__open();
 	if (!skel)
@@ -121,7 +122,7 @@ int main(int argc, char **argv)
 	skel->rodata->aggregate_stacks = stacks;
 	skel->rodata->aggregate_pids = pids;
 @bytes|	skel->rodata->calls_bytes = bytes;
-	aggregate_prepare(skel->obj, stacks);
+	aggregate_prepare(skel->obj, target.syms);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

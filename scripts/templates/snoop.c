@@ -46,8 +46,8 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct call_row row;
 
-	(void)ctx, (void)size;
-	if (!call_row(&row, data))
+	(void)size;
+	if (!call_row(&row, data, ctx))
 		return 0;
 	out_row(fields, &row);
 	return 0;
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	target_init(&target);
 	fields[TIME].head = times ? "TIME" : NULL;
 	if (stacks)
-		syms_init();
+		events.ctx = target.syms = syms_new();
 	else
 		fields[STACK].type = OUT_END;
 
@@ -101,6 +101,7 @@ int main(int argc, char **argv)
 	status = event_loop_run(&target, &events);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	if (!pids)
 		fields[PID] = fields[COMM] = (struct field){ NULL, NULL, 0, OUT_INT, AT(pid) };
 	if (stacks)
-		syms_init();
+		target.syms = syms_new();
 	else
 		fields[STACK].type = OUT_END;
 
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 		die(errno, "cannot open the BPF programs");
 	skel->rodata->aggregate_stacks = stacks;
 	skel->rodata->aggregate_pids = pids;
-	aggregate_prepare(skel->obj, stacks);
+	aggregate_prepare(skel->obj, target.syms);
 	target_prepare(&target, skel->obj);
 	if (@NAME@_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
@@ -131,6 +131,7 @@ int main(int argc, char **argv)
 		report(NULL);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
+	syms_free(target.syms);
 	@NAME@_bpf__destroy(skel);
 	return status;
 }

@@ -1,5 +1,6 @@
 # make            build every tool in tools/
-# make check      set up, build, and pass the tests          (as root)
+# make check      set up, build, and pass the tests in tests; five minutes          (as root)
+# make check-all  and the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
@@ -25,6 +26,7 @@ TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
 # what serves several tools, and what is one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
+# what `make check` runs; `make check-all` adds tests/long
 TESTS   := $(wildcard tests/*.t)
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def
 
@@ -66,13 +68,18 @@ include tests/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
+setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
 	@scripts/setup $*
 
 # the targets that install first build in a second make, which sees what came
 check: setup-test
 	@$(MAKE) --no-print-directory all tests-built
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
+
+check-all: TESTS += $(wildcard tests/long/*.t)
+check-all: setup-all
+	@$(MAKE) --no-print-directory all tests-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
 tests-built: all $(TEST_FILES)
 
@@ -103,7 +110,7 @@ sanitize: setup-test
 	@$(MAKE) --no-print-directory tests-built sanitized
 	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
-		tests/run $(wildcard $(TOOLS:%=tests/%.t))
+		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
 
 static: $(TOOLS:%=$(O)/static/%)
 
@@ -141,6 +148,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

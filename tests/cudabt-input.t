@@ -90,39 +90,6 @@ fails 1 'is not a regular file' timeout 60 cudabt "$tmp/fifo"
 fails 1 'is not a regular file' cudabt "$tmp"
 fails 1 'a\x0ab.bt' cudabt "$tmp/$(printf 'a\nb.bt')"
 
-# in_directory NAME: mem and its libraries in a directory of that name, which is what the program's
-# library is called then; 7 calls of it are seen
-in_directory() {
-	mkdir -p "$tmp/$1/lib" "$tmp/$1/bin"
-	cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/$1/lib/"
-	cp "$bin/mem" "$tmp/$1/bin/"
-	(cd "$tmp/$1" && run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -c 'bin/mem malloc 7 64')
-	lines 1 '^@: 7$'
-	lines 1 .
-	says_not 'ended with status'
-}
-
-it "a path with unusual characters is quoted in the script"
-# shellcheck disable=SC2016 # that is the point
-for dir in 'a b' 'a,b' 'a;b' 'a(b)' "a'b" 'a#b' 'a{b,c}' 'a$1b' 'a%sb' '-x' 'a&b'; do
-	in_directory "$dir"
-	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
-	grep -qF "$tmp/$dir/lib/libcudart.so.13" "$tmp/out" || no "'$dir' is not in the script"
-	cp "$tmp/out" "$tmp/p.bt"
-	bpftrace -d "$tmp/p.bt" >/dev/null 2>&1 || no "bpftrace does not take '$dir'"
-done
-
-it "a path that a script cannot carry is not in it, and its calls are seen all the same"
-for dir in 'a"b' 'a\b' 'a:b' 'a*b' 'a[b]' "$(printf 'a\nb')" "$(printf 'a\033[31mb')" "$(printf 'a\377b')" \
-	"\":f { system(\"touch ran\"); } uprobe:\""; do
-	in_directory "$dir"
-	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
-	says 'is left out: a script cannot name it'
-	! grep -qF "$tmp/" "$tmp/out" || no "'$dir' is in the script"
-	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
-done
-[ -z "$(find "$tmp" -name ran)" ] || no "a command was run"
-
 it "a library that was deleted or replaced is probed all the same"
 mkdir -p "$tmp/gone/lib" "$tmp/gone/bin"
 cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/gone/lib/"
@@ -224,13 +191,50 @@ failing_bpftrace() {
 	chmod +x "$tmp/bpftrace"
 	run env "PATH=$tmp:$PATH" cudabt -qe 'cuda:cudaMalloc { }' -c "$bin/mem malloc 1 64; sleep 1000"
 	status "$1"
-	says "bpftrace ended with status $1; --emit prints the script that it was given"
+	says "bpftrace exited with status $1; --emit prints the script that it was given"
 }
 
 it "bpftrace's own failure is passed on"
 failing_bpftrace 7 'exit 7'
 # shellcheck disable=SC2016 # the script's own
 failing_bpftrace 139 'kill -s SEGV $$'
-fails 1 'bpftrace ended with status 1' cudabt -qe 'cuda:cudaMalloc { nonsense(args.size); }' \
+fails 1 'bpftrace exited with status 1' cudabt -qe 'cuda:cudaMalloc { nonsense(args.size); }' \
 	-c "$bin/mem malloc 1 64; sleep 1000"
 says "Unknown function: nonsense"
+
+# ---- What takes seconds
+
+long || exit
+
+# in_directory NAME: mem and its libraries in a directory of that name, which is what the program's
+# library is called then; 7 calls of it are seen
+in_directory() {
+	mkdir -p "$tmp/$1/lib" "$tmp/$1/bin"
+	cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/$1/lib/"
+	cp "$bin/mem" "$tmp/$1/bin/"
+	(cd "$tmp/$1" && run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -c 'bin/mem malloc 7 64')
+	lines 1 '^@: 7$'
+	lines 1 .
+	says_not 'exited with status'
+}
+
+it "a path with unusual characters is quoted in the script"
+# shellcheck disable=SC2016 # that is the point
+for dir in 'a b' 'a,b' 'a;b' 'a(b)' "a'b" 'a#b' 'a{b,c}' 'a$1b' 'a%sb' '-x' 'a&b'; do
+	in_directory "$dir"
+	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
+	grep -qF "$tmp/$dir/lib/libcudart.so.13" "$tmp/out" || no "'$dir' is not in the script"
+	cp "$tmp/out" "$tmp/p.bt"
+	bpftrace -d "$tmp/p.bt" >/dev/null 2>&1 || no "bpftrace does not take '$dir'"
+done
+
+it "a path that a script cannot carry is not in it, and its calls are seen all the same"
+for dir in 'a"b' 'a\b' 'a:b' 'a*b' 'a[b]' "$(printf 'a\nb')" "$(printf 'a\033[31mb')" "$(printf 'a\377b')" \
+	"\":f { system(\"touch ran\"); } uprobe:\""; do
+	in_directory "$dir"
+	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
+	says 'is left out: a script cannot name it'
+	! grep -qF "$tmp/" "$tmp/out" || no "'$dir' is in the script"
+	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
+done
+[ -z "$(find "$tmp" -name ran)" ] || no "a command was run"

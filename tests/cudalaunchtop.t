@@ -68,13 +68,13 @@ else
 	skip "no nvcc here"
 fi
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind counts the same, with -x the failures too"
-	run cudalaunchtop --attach $kind --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11"
+	run cudalaunchtop --attach "$kind" --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11"
 	json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7'
 	json 1 true
 	silent
-	run cudalaunchtop --attach $kind --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
+	run cudalaunchtop --attach "$kind" --layer driver -jc "$bin/mem launch 23 badlaunch 7 drvlaunch 13"
 	equal "$(kernels true)" '13 drv_kernel kernel,23 mem_kernel kernel,'
 	silent
 done
@@ -124,10 +124,10 @@ sum 1000018 .launches
 json 1 true
 silent
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind: once all kernels are known the driver's launches are counted, each once, with their names"
 	program "$bin/mem" malloc 1 64 wait launch 23 wait launch 1009 drvlaunch 13 coop 3 wait
-	tool cudalaunchtop --attach $kind -vjp "$pid"
+	tool cudalaunchtop --attach "$kind" -vjp "$pid"
 	echo >&3
 	until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
 	echo >&3
@@ -278,8 +278,8 @@ run cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
 
-it "--stack and --per-process exclude each other"
-fails 2 'exclude each other' cudalaunchtop -kP
+it "--stack and --per-process are mutually exclusive"
+fails 2 'are mutually exclusive' cudalaunchtop -kP
 
 # ---- on a terminal
 

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind finds what a command never freed, with its stack"
-	run cudaleak --attach $kind --layer runtime -c "$bin/deep 23 4096"
+	run cudaleak --attach "$kind" --layer runtime -c "$bin/deep 23 4096"
 	status 0
 	lines 1 '\(deep\) at its exit: 23 allocations not freed, 92\.0 KiB$'
 	lines 1 '^    94208 bytes in 23 allocations of device memory, oldest [0-9.]+ .?s$'
@@ -210,6 +210,10 @@ stop
 exec 3>&-
 lines 1 'nothing held: 0 allocations and 0 frees seen$'
 kill "$pid" 2>/dev/null
+
+# ---- What takes seconds
+
+long || exit
 
 it "holds a million allocations, and reports them at once, in less than 300 MiB"
 mkfifo "$tmp/in"

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # 23 allocations and 7 frees: primes, so that a count that is right is right for the reason.
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind sees each call once, as text"
-	run cudamallocsnoop --attach $kind --layer runtime -c "$bin/mem malloc 23 4096 free 7"
+	run cudamallocsnoop --attach "$kind" --layer runtime -c "$bin/mem malloc 23 4096 free 7"
 	status 0
 	lines 23 '^[0-9]+ +mem +cudaMalloc +alloc device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
 	lines 7 '^[0-9]+ +mem +cudaFree +free +device +4096 0x[0-9a-f]+ +[0-9.]+ ok$'
@@ -11,7 +11,7 @@ for kind in session multi perf; do
 	silent
 
 	it "--attach $kind sees each call once at the driver's cheap probe points, as JSON"
-	run cudamallocsnoop --attach $kind --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+	run cudamallocsnoop --attach "$kind" --layer driver -jc "$bin/mem malloc 23 4096 free 7"
 	status 0
 	json 23 '.func == "cuMemAlloc_v2" and .op == "alloc" and .layer == "driver" and .size == 4096 and .ret == 0'
 	json 7 '.func == "cuMemFree_v2" and .op == "free" and .size == 4096 and .error == null'
@@ -198,9 +198,9 @@ it "a reset shows what it freed"
 run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind: a call left by longjmp is said, and hides none of the later ones"
-	run env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime --attach $kind -jc "$bin/jump 5 3"
+	run env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime --attach "$kind" -jc "$bin/jump 5 3"
 	json 3 '.func == "cudaMalloc" and .size == 64'
 	json 0 '.size == 4096'
 	json 1 '.lost == 5'

@@ -4,9 +4,9 @@
 # shown: the functions of the objects, in their order
 shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind shows each call once, as text"
-	run cudatrace --attach $kind -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
+	run cudatrace --attach "$kind" -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
 	status 0
 	lines 1 '^PID     TID     COMM            LAYER   CALL$'
 	lines 23 '^[0-9]+ +[0-9]+ +mem +runtime cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
@@ -16,7 +16,7 @@ for kind in session multi perf; do
 	silent
 
 	it "--attach $kind shows each call once at the driver's cheap probe points, as JSON"
-	run cudatrace --attach $kind -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
+	run cudatrace --attach "$kind" -e memory --layer driver -jc "$bin/mem malloc 23 4096 free 7"
 	status 0
 	json 23 '.func == "cuMemAlloc_v2" and .layer == "driver" and .args.bytesize == 4096 and .ret == 0 and .latency_ns > 0'
 	json 7 '.func == "cuMemFree_v2" and .error == null'
@@ -211,10 +211,12 @@ equal "$(jq -r 'select(.func | test("Alloc|alloc")) | "\(.depth)\(.at)"' "$tmp/o
 	"0enter 1enter 1return 0return 0enter 1enter 1return 0return "
 
 it "a call in which its thread ended is shown without a result"
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "timeout -s KILL .5 $bin/mem sync 1"
+# killed when it has been in the call for a while, which is where it sleeps
+killed_in="$bin/mem sync 1 & until grep -q nanosleep /proc/\$!/wchan; do sleep .02; done; sleep .2; kill -9 \$!; wait"
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace --tree -e sync -c "$killed_in"
 lines 1 'runtime cudaDeviceSynchronize\(\) = \? \(the thread ended in it\)$'
 lines 1 'driver    cuCtxSynchronize\(\) = \? \(the thread ended in it\)$'
-run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "timeout -s KILL .5 $bin/mem sync 1"
+run env SIM_LATENCY_US=cuCtxSynchronize=100000000 cudatrace -e sync -jc "$killed_in"
 json 1 '.func == "cudaDeviceSynchronize" and .ret == null and .error == null and .latency_ns > 100000000'
 
 it "a call that was left by longjmp is counted, and hides no later one"
@@ -246,6 +248,10 @@ tool cudatrace -e cudaMalloc -l "$bin/mem-static" -j
 "$bin/mem-static" malloc 7 64
 stop
 json 30 '.func == "cudaMalloc" and .comm == "mem-static"'
+
+# ---- What takes seconds
+
+long || exit
 
 it "what the tool has no room for is counted as lost"
 program "$bin/mem" wait loop 3000 '(' malloc 100 64 free 100 ')'

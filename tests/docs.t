@@ -2,9 +2,6 @@
 # What the manual and README.md say, against what the tools do.  DOCS_OF: of these tools alone.
 
 tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
-# the programs of the examples, at the places where the examples have them
-home=$tmp/home
-mkdir "$home"
 
 # files: every file of the project, without what is built
 files() {
@@ -16,7 +13,7 @@ files() {
 }
 
 scripts() {
-	find scripts .ci tests/run tests/lib.sh tests/*.t -type f | while read -r f; do
+	find scripts .ci tests/run tests/lib.sh tests/*.t tests/long -type f | while read -r f; do
 		case $f in
 		tests/*) echo "$f" ;;
 		*) ! head -n 1 "$f" | grep -qE '^#!.*/(env )?(ba)?sh' || echo "$f" ;;
@@ -41,74 +38,6 @@ section() {
 left() { sed -nE 's/^ +((-., )?--[a-z-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
 
 options_of() { "$1" --help | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'; }
-
-# keys FILE: the JSON keys in FIELDS
-keys() {
-	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
-}
-
-# normal: numbers, times, addresses and places are not the same twice
-normal() {
-	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
-		s/N (bytes|KiB|MiB)$/N bytes/; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):
-		s/^train;.*;main;/train;main;/; s/ +/ /g; s/ $//'
-}
-
-# shown N FILE: what stands below example N
-shown() {
-	awk -v n="$1" '/^\.Dl # / { at++ } /^\.(Ed|Pp|Sh)/ { on = 0 }
-		on && !/^\\&\.\.\./ { print } at == n && /^\.Bd/ { on = 1 }' "$2"
-}
-
-# in_readme TOOL: the blocks of its section of README.md, or of its own page
-in_readme() {
-	page=docs/$1.md
-	[ -e "$page" ] || page=
-	awk -v t="$1" '/^```/ { block = !block; next } block { if (on) print; next }
-		/^#/ { on = $0 ~ "^#+ " t "$" }' README.md ${page:+"$page"}
-}
-
-# below N FILE: the same for what in_readme wrote
-below() { awk -v n="$1" '/^# / { at++; next } at == n && !/^\.\.\.|libc\.so/' "$2"; }
-
-# example COMMAND: in a shell of its own, until it ends or has run for a while
-example() {
-	(cd "$home" && PATH=$home:$PATH timeout -s INT 4 sh -c "$1") >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-}
-
-# try_examples HOW FILE: runs those in $tmp/examples; HOW N FILE is what number N is to print
-try_examples() {
-	n=0
-	while read -r line; do
-		n=$((n + 1))
-		example "$(echo "$line" | sed -E "s/-p [0-9]+/-p $train/")" </dev/null
-		case $rc in
-		0 | 124) ;;
-		*) no "'$line': status $rc" ;;
-		esac
-		# bpftrace may say that it cannot raise a limit, or, where tracefs is not mounted, that it
-		# cannot attach or detach the old way beside the new way; and the simulated driver, which is loaded
-		# late, is in none of the usual directories, where cudabt finds the real one in time
-		grep ': ' "$tmp/err" | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
-			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
-			-e 'libcuda.so.1 was loaded after bpftrace' \
-			-e 'no file has a function of this probe' >"$tmp/said" &&
-			no "'$line' says: $(head -n 1 "$tmp/said")"
-		normal <"$tmp/out" | sed 's/^ //' >"$tmp/normal"
-		"$1" "$n" "$2" | normal >"$tmp/shown"
-		while read -r want; do
-			grep -qxF -- "$want" "$tmp/normal" || no "'$line' does not print '$want'"
-		done <"$tmp/shown"
-	done <"$tmp/examples"
-}
-
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 \
-	-fno-omit-frame-pointer -fno-optimize-sibling-calls tests/workloads/train.c \
-	"$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$home/train"
-"$home/train" 100000 >/dev/null & train=$!
-pids="$pids $train"
-sleep 1
 
 it "every tool has its programs, manual page and test"
 for t in $tools; do
@@ -174,44 +103,6 @@ for t in $tools; do
 		"$t" -q $when -c true 2>/dev/null | head -n 1 | tr -s ' ' '\n' >"$tmp/head"
 		same "$t" "$tmp/head" "$tmp/columns"
 	fi
-
-	it "$t: each JSON key is in the manual, and each in the manual is a key"
-	: >"$tmp/keys"
-	says_no_keys=$(grep -c "bpftrace's JSON" "man/$t.8")
-	for o in '' -k -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked "-p $train" "-p $train -d 2"; do
-		command="-c '$home/train 7'"
-		case $o in *-p*) command= ;; esac
-		eval timeout -s INT 3 "$t" -j "$o" "$command" >"$tmp/json" 2>/dev/null
-		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' "$tmp/json" 2>/dev/null >>"$tmp/keys"
-	done
-	# what train does not call
-	timeout -s INT 10 "$t" -j -c "$bin/mem vmm 2 vmmfree 1 graph 1 setdevice 0 reset" 2>/dev/null |
-		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' 2>/dev/null >>"$tmp/keys"
-	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
-	keys "man/$t.8" | sort >"$tmp/page"
-	sort -u "$tmp/keys" | comm -23 - "$tmp/page" >"$tmp/diff"
-	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
-	# some come seldom: they are in the source at least
-	while read -r key; do
-		grep -qxF "$key" "$tmp/keys" || grep -qE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
-			no "$key is nowhere"
-	done <"$tmp/page"
-
-	it "$t: the examples of --help run"
-	"$t" --help | sed '1,/^Examples:/d; s/^ *//' >"$tmp/examples"
-	[ -s "$tmp/examples" ] || no "there are none"
-	try_examples true -
-
-	it "$t: the manual's examples run, and print what stands below them but for numbers"
-	sed -n 's/^\.Dl # //p' "man/$t.8" >"$tmp/examples"
-	[ -s "$tmp/examples" ] || no "there are none"
-	try_examples shown "man/$t.8"
-
-	it "$t: README.md or docs/$t.md has a section about it, whose examples run and print what it says"
-	in_readme "$t" >"$tmp/readme"
-	grep '^# ' "$tmp/readme" | cut -c3- >"$tmp/examples"
-	[ -s "$tmp/examples" ] || no "there are none"
-	try_examples below "$tmp/readme"
 done
 
 # the rest is of the project as a whole
@@ -243,15 +134,15 @@ done <"$tmp/names"
 it "shellcheck has nothing to say about the scripts"
 # shellcheck disable=SC2046 # a list of words
 if command -v shellcheck >/dev/null; then
-	shellcheck $(scripts | grep -v '^tests/[^/]*\.\(t\|sh\)$') >"$tmp/out" || no "the scripts"
+	shellcheck $(scripts | grep -v '^tests/.*\.\(t\|sh\)$') >"$tmp/out" || no "the scripts"
 	# a test has its variables from lib.sh, which has words for the tests alone
-	shellcheck -e SC2154,SC2034,SC1090,SC2015 tests/lib.sh tests/*.t >>"$tmp/out" || no "the tests"
+	shellcheck -e SC2154,SC2034,SC1090,SC2015 tests/lib.sh tests/*.t tests/long/*.t >>"$tmp/out" || no "the tests"
 else
 	skip "no shellcheck here"
 fi
 
 it "every program says what its licence is"
-for f in $(files | grep -E '\.(c|h|cpp|cu|sh)$|^scripts/'); do
+for f in $(files | grep -E '\.(c|h|cpp|cu|sh)$|^scripts/' | grep -v '^scripts/templates/.*\.\(t\|md\)$'); do
 	head -n 3 "$f" | grep -q 'SPDX-License-Identifier: ' || no "$f"
 done
 
@@ -270,7 +161,7 @@ grep -oE '`[a-z-]+\.t`( "[^"]+",?)+' docs/reliability.md >"$tmp/named"
 while read -r file titles; do
 	file=$(echo "$file" | tr -d '`')
 	echo "$titles" | grep -oE '"[^"]+"' | tr -d '"' | while read -r title; do
-		grep -qF "$title" "tests/$file" || echo "$file: $title"
+		grep -qsF "$title" "tests/$file" "tests/long/$file" || echo "$file: $title"
 	done
 done <"$tmp/named" >"$tmp/out"
 lines 0 ''

@@ -7,9 +7,14 @@ bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)
 name='' why='' failed=0 pids=''
+# the kinds to attach by, for many probes: to take out perf's, the kernel waits for each by itself
+kinds="session multi${LONG:+ perf}"
 
 # it TITLE: what follows, up to the next one, is one test
 it() { verdict; name=$*; why=''; }
+
+# long: is this `make check-all`?  Tests that take seconds stand behind it
+long() { [ -n "${LONG:-}" ]; }
 
 # skip WHY: the test cannot be done here
 skip() {

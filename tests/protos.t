@@ -162,7 +162,9 @@ if ! without "CUDA in $CUDA" [ -e "$CUDA/lib64/stubs/libcuda.so" ]; then
 	[ "$(grep -c '(?)$' "$table")" -eq 3 ] || no "not three functions without a prototype"
 fi
 
-# --- Other versions of CUDA
+# --- Other versions of CUDA: their headers are read, which takes seconds
+
+long || exit
 
 # other NAME: a copy of CUDA in $tmp/NAME, to be changed
 other() {

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
 # Which processes and files are traced.
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "-p with --attach $kind traces a running process, and no other"
 	"$bin/mem" loop 100 '(' malloc 3 64 sleep 20 ')' & other=$!
 	pids="$pids $other"
 	program "$bin/mem" malloc 1 64 wait malloc 23 4096 free 7
-	tool cudamallocsnoop --attach $kind --layer driver -jp "$pid"
+	tool cudamallocsnoop --attach "$kind" --layer driver -jp "$pid"
 	target=$pid
 	go
 	stop

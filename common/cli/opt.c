@@ -14,8 +14,6 @@
 
 enum { MAX_OPTS = 48, LONG_ONLY = 256, OPT_COMPLETION = LONG_ONLY + MAX_OPTS };
 
-static const char *tool;
-
 static _Noreturn void printed(void)
 {
 	if (fflush(stdout) || ferror(stdout))
@@ -27,8 +25,8 @@ static void help(const struct opt *o, const struct usage *u)
 {
 	char left[80];
 
-	printf("Usage: %s [OPTIONS]%s%s\n\n%s\n\nOptions:\n", tool, *u->args ? " " : "", u->args,
-	       u->what);
+	printf("Usage: %s [OPTIONS]%s%s\n\n%s\n\nOptions:\n", program_invocation_short_name,
+	       *u->args ? " " : "", u->args, u->what);
 	for (; o->type; o++) {
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->key ? '-' : ' ',
 			 o->key ? o->key : ' ', o->key ? ',' : ' ', o->name,
@@ -46,6 +44,7 @@ static void help(const struct opt *o, const struct usage *u)
 /* For `make install`: what bash should offer after this tool's name. */
 static void completion(const struct opt *opts)
 {
+	const char *tool = program_invocation_short_name;
 	const struct opt *o;
 
 	printf("# bash completion of %s, made from its option table\n_%s()\n{\n"
@@ -180,7 +179,6 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 	int n = 0, c;
 
 	hold_standard_files();
-	tool = program_invocation_short_name;
 	for (const struct opt *o = opts; o->type && n < MAX_OPTS; o++, n++) {
 		longs[n] = (struct option){ o->name, !!o->arg, NULL, LONG_ONLY + n };
 		if (!o->key)
@@ -202,7 +200,7 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 		if (c == OPT_COMPLETION)
 			completion(opts);
 		if (c == 'V') {
-			printf("%s (cuda-bpf-tools) %s\n", tool, VERSION);
+			printf("%s (cuda-bpf-tools) %s\n", program_invocation_short_name, VERSION);
 			printed();
 		}
 		if (c == ':')

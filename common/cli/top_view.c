@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "cli/out.h"
-#include "sym/syms.h"
 #include "cli/top_screen.h"
 #include "cli/top_view.h"
 
@@ -15,16 +14,6 @@ FILE *top_view_line(char **buf, size_t *size)
 	if (!f)
 		die(errno, "out of memory");
 	return f;
-}
-
-void top_view_callers(FILE *f, const struct stack *s)
-{
-	const char *name;
-
-	for (int i = 0; i < 8 && stack_frame(s, i, &name); i++) {
-		fputs(" < ", f);
-		escape_text(f, name ? name : "?");
-	}
 }
 
 static void put(enum screen_style style, FILE *f, char **buf)

@@ -27,7 +27,8 @@ struct target {
 	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
 	int *pidfds;		/* of pids, or -1 */
 	int nprobes, nfiles;
-	struct syms *syms;	/* the tool's, before target_attach(): it learns what is mapped; or NULL */
+	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
+				 * tool_run() frees it */
 	bool refused;		/* it was said that processes may not be looked into */
 	/* Of a tool whose probes another program places: told of each file with functions that are
 	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has

@@ -10,6 +10,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
 #include "sym/syms.h"
+#include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
 

@@ -3,6 +3,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_screen.h"
+#include "view/stack_view.h"
 
 enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
 
@@ -24,7 +25,7 @@ static void line(void *ctx, FILE *f, size_t i)
 
 	launch_text(f, v, &v->lines[i], screen_columns() < WIDE);
 	if (v->stacks && !v->by_process)
-		top_view_callers(f, v->lines[i].row.stack);
+		stack_view_callers(f, v->lines[i].row.stack);
 }
 
 static void draw(void *ctx)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "base/escape.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/sticky_error.h"

@@ -153,7 +153,7 @@ it "they pass the tests of pages, options, examples and completions, and shellch
 	tests/cudamemsetsnoop.t tests/cudasetlatency.t tests/cudawaittop.t
 status 0
 for t in cudamemsetsnoop cudasetlatency cudawaittop; do
-	$there "O=$src/build" "DOCS_OF=$t" tests/run tests/docs.t >"$tmp/$t.docs" 2>&1 &
+	$there "O=$src/build" "DOCS_OF=$t" tests/run tests/docs.t tests/long/examples.t >"$tmp/$t.docs" 2>&1 &
 	docs="${docs:-} $!"
 done
 wait $docs

@@ -1,0 +1,129 @@
+# shellcheck shell=sh
+# The examples and the JSON keys of the manual, of --help and of README.md: the examples are run.
+# DOCS_OF: of these tools alone.
+
+tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
+
+# the programs of the examples, at the places where the examples have them
+home=$tmp/home
+mkdir "$home" "$tmp/set"
+
+# keys FILE: the JSON keys in FIELDS
+keys() {
+	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
+}
+
+# normal: numbers, times, addresses and places are not the same twice
+normal() {
+	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
+		s/N (bytes|KiB|MiB)$/N bytes/; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):
+		s/^train;.*;main;/train;main;/; s/ +/ /g; s/ $//'
+}
+
+# shown N FILE: what stands below example N
+shown() {
+	awk -v n="$1" '/^\.Dl # / { at++ } /^\.(Ed|Pp|Sh)/ { on = 0 }
+		on && !/^\\&\.\.\./ { print } at == n && /^\.Bd/ { on = 1 }' "$2"
+}
+
+# in_readme TOOL: the blocks of its section of README.md, or of its own page
+in_readme() {
+	page=docs/$1.md
+	[ -e "$page" ] || page=
+	awk -v t="$1" '/^```/ { block = !block; next } block { if (on) print; next }
+		/^#/ { on = $0 ~ "^#+ " t "$" }' README.md ${page:+"$page"}
+}
+
+# below N FILE: the same for what in_readme wrote
+below() { awk -v n="$1" '/^# / { at++; next } at == n && !/^\.\.\.|libc\.so/' "$2"; }
+
+# to_run SET: each line of the input is a command to run, number N of the set
+to_run() {
+	sed -E "s/-p [0-9]+/-p $train/" | split -l 1 -a 3 --numeric-suffixes=1 - "$tmp/set/$1."
+}
+
+# run_all: those, six at a time as most of them wait, each until it ends or has run for a while
+run_all() {
+	cat >"$tmp/one" <<-'END'
+		timeout -s INT 4 sh -c "$(cat "$1")" </dev/null >"$1.out" 2>"$1.err"
+		echo $? >"$1.rc"
+	END
+	find "$tmp/set" -type f >"$tmp/all"
+	(cd "$home" && PATH=$home:$PATH xargs -n 1 -P 6 sh "$tmp/one" <"$tmp/all")
+}
+
+# have_run SET HOW FILE: they have, and as they should; HOW N FILE is what number N is to print
+have_run() {
+	n=0
+	for one in "$tmp/set/$1".???; do
+		[ -e "$one" ] || { no "there are none"; break; }
+		n=$((n + 1)) line=$(cat "$one")
+		case $(cat "$one.rc") in
+		0 | 124) ;;
+		*) no "'$line': status $(cat "$one.rc")" ;;
+		esac
+		# bpftrace may say that it cannot raise a limit, or, where tracefs is not mounted, that it
+		# cannot attach or detach the old way beside the new way; and the simulated driver, which is loaded
+		# late, is in none of the usual directories, where cudabt finds the real one in time
+		grep ': ' "$one.err" | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
+			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
+			-e 'libcuda.so.1 was loaded after bpftrace' \
+			-e 'no file has a function of this probe' >"$tmp/said" &&
+			no "'$line' says: $(head -n 1 "$tmp/said")"
+		normal <"$one.out" | sed 's/^ //' >"$tmp/normal"
+		"$2" "$n" "$3" | normal >"$tmp/shown"
+		while read -r want; do
+			grep -qxF -- "$want" "$tmp/normal" || no "'$line' does not print '$want'"
+		done <"$tmp/shown"
+	done
+}
+
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 \
+	-fno-omit-frame-pointer -fno-optimize-sibling-calls tests/workloads/train.c \
+	"$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$home/train"
+"$home/train" 100000 >/dev/null & train=$!
+pids="$pids $train"
+sleep 1
+
+for t in $tools; do
+	for o in '' -k -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked; do
+		echo "$t -j $o -c '$home/train 7'"
+	done | to_run "$t.keys"
+	# what train does not call
+	cat <<-END | to_run "$t.more"
+		$t -j -p $train
+		$t -j -p $train -d 2
+		$t -j -c '$bin/mem vmm 2 vmmfree 1 graph 1 setdevice 0 reset'
+	END
+	"$t" --help | sed '1,/^Examples:/d; s/^ *//' | to_run "$t.help"
+	sed -n 's/^\.Dl # //p' "man/$t.8" | to_run "$t.man"
+	in_readme "$t" >"$tmp/$t.readme"
+	grep '^# ' "$tmp/$t.readme" | cut -c3- | to_run "$t.readme"
+done
+run_all
+
+for t in $tools; do
+	it "$t: each JSON key is in the manual, and each in the manual is a key"
+	says_no_keys=$(grep -c "bpftrace's JSON" "man/$t.8")
+	for f in "$tmp/set/$t.keys".*.out "$tmp/set/$t.more".*.out; do
+		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' "$f" 2>/dev/null
+	done >"$tmp/keys"
+	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
+	keys "man/$t.8" | sort >"$tmp/page"
+	sort -u "$tmp/keys" | comm -23 - "$tmp/page" >"$tmp/diff"
+	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
+	# some come seldom: they are in the source at least
+	while read -r key; do
+		grep -qxF "$key" "$tmp/keys" || grep -qsE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
+			no "$key is nowhere"
+	done <"$tmp/page"
+
+	it "$t: the examples of --help run"
+	have_run "$t.help" true -
+
+	it "$t: the manual's examples run, and print what stands below them but for numbers"
+	have_run "$t.man" shown "man/$t.8"
+
+	it "$t: README.md or docs/$t.md has a section about it, whose examples run and print what it says"
+	have_run "$t.readme" below "$tmp/$t.readme"
+done

@@ -5,7 +5,10 @@
 #include "abi/cudalaunchtop.h"
 #include "session/live.h"
 #include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launch_report.h"
+#include "cudalaunchtop/launch_screen.h"
 #include "cudalaunchtop/launch_view.h"
+#include "cudalaunchtop/launches.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cli/top_screen.h"
@@ -25,6 +28,7 @@ static const struct usage usage = {
 
 struct top {
 	struct launch_view view;
+	struct launch_probes probes;
 	bool batch, live;
 	struct target target;
 	struct event_loop events;
@@ -36,17 +40,25 @@ static void report(void *ctx)
 	struct top *t = ctx;
 
 	if (screen_is_open())
-		launch_view_update(&t->view);
+		launch_screen_update(&t->view);
 	else
-		launch_view_report(&t->view, false);
+		launch_report(&t->view, false);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct top *t = ctx;
+
+	launches_record(t->view.launches, data, size);
+	return 0;
 }
 
 static bool tick(void *ctx)
 {
 	struct top *t = ctx;
 
-	launch_probes_tick();
-	return !screen_is_open() || launch_view_keys(&t->view);
+	launch_probes_tick(&t->probes);
+	return !screen_is_open() || launch_screen_keys(&t->view);
 }
 
 static void check(void *ctx)
@@ -65,7 +77,7 @@ static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	syms_init();
+	t->target.syms = syms_new();
 	t->skel = cudalaunchtop_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -80,16 +92,23 @@ static void loaded(void *ctx)
 {
 	struct top *t = ctx;
 
-	launches_init(t->skel->maps.counts, t->skel->maps.quick, t->target.pid_list || t->target.command);
-	launch_probes_init(&t->target, &t->skel->bss->launches_refused);
+	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
+					t->target.pid_list || t->target.command);
+	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
+}
+
+static void scan(void *ctx, int pid)
+{
+	launches_scan(ctx, pid);
 }
 
 static void start(void *ctx)
 {
 	struct top *t = ctx;
 
-	syms_each(launches_scan);
+	syms_each(t->target.syms, scan, t->view.launches);
 	launch_view_start(&t->view);
+	launch_screen_init(&t->view);
 	t->view.screen.who = target_who(&t->target);
 	t->live = live_start(&t->target, &t->events, t->batch);
 	t->events.ring = t->skel->maps.events;
@@ -102,15 +121,23 @@ static int stop(void *ctx, int sig)
 
 	screen_close();
 	if (t->live || !t->events.counted_out)
-		launch_view_report(&t->view, t->live || !t->events.interval);
+		launch_report(&t->view, t->live || !t->events.interval);
 	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct top *t = ctx;
+
+	launches_free(t->view.launches);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct top top = {
 		.target = TARGET_INIT,
-		.events = { .record = launches_record, .report = report, .tick = tick, .ctx = &top },
+		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
 	const struct opt opts[] = {
@@ -128,6 +155,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
 		.events = &top.events, .classes = &classes, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop,
+		.close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -54,7 +54,8 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct leak *l = ctx;
-	struct memory_effect did = memory_apply(&l->memory, e, stack_get(e->pid, e->stack, e->frames));
+	const struct stack *stack = stack_get(l->target.syms, e->pid, e->stack, e->frames);
+	struct memory_effect did = memory_apply(&l->memory, e, stack);
 
 	(void)size;
 	if (e->id < CUDA_ID_MAX) {
@@ -66,7 +67,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	leak_view_process(&l->view, did.process, "exit");
 	l->reported = true;
 	memory_forget(did.process);
-	syms_forget(e->pid);
+	syms_forget(l->target.syms, e->pid);
 	return 0;
 }
 
@@ -92,7 +93,7 @@ static void *open_skel(void *ctx)
 
 	leak_view_init(&l->view);
 	if (!l->view.totals)
-		syms_init();
+		l->target.syms = syms_new();
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

@@ -54,6 +54,7 @@ struct snoop {
 	long min;
 	struct memory memory;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
 	struct event_loop events;
 	struct cudamallocsnoop_bpf *skel;
 };
@@ -76,7 +77,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
+	const struct stack *stack = stack_get(s->target.syms, e->pid, e->stack, e->frames);
 	struct memory_effect did = memory_apply(&s->memory, e, stack);
 	struct row r = {
 		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
@@ -88,7 +89,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	if (e->id >= CUDA_ID_MAX) {
 		memory_forget(did.process);
-		syms_forget(e->pid);
+		syms_forget(s->target.syms, e->pid);
 		return 0;
 	}
 	fn = &cuda_fns[e->id];
@@ -119,7 +120,7 @@ static void *open_skel(void *ctx)
 	memcpy(s->fields, all_fields, sizeof(all_fields));
 	s->fields[TIME].head = s->times ? "TIME" : NULL;
 	if (s->stacks)
-		syms_init();
+		s->target.syms = syms_new();
 	else
 		s->fields[STACK].type = OUT_END;
 	s->skel = cudamallocsnoop_bpf__open();
@@ -144,11 +145,12 @@ static void start(void *ctx)
 
 int main(int argc, char **argv)
 {
-	struct target target = TARGET_INIT;
-	struct snoop snoop = { .events = { .record = on_record, .ctx = &snoop } };
+	struct snoop snoop = {
+		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+	};
 	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
+		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print failed calls only"),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print allocations of SIZE and more, and their frees"),
 		OPT_FLAG('A', "allocs", &snoop.allocs, "print allocations only"),
@@ -158,7 +160,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &target, .events = &snoop.events,
+		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
 		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .start = start,
 	};
 

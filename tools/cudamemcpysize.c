@@ -70,6 +70,7 @@ struct copies {
 	unsigned classes;
 	struct aggregates aggregates;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
 	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
 };
@@ -170,7 +171,7 @@ static void *open_skel(void *ctx)
 
 	choose_fields(c);
 	if (c->stacks)
-		syms_init();
+		c->target.syms = syms_new();
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;
@@ -179,7 +180,7 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_shown = c->what;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
-	aggregate_prepare(&c->aggregates, c->skel->obj, c->stacks);
+	aggregate_prepare(&c->aggregates, c->skel->obj, c->target.syms);
 	return c->skel;
 }
 
@@ -194,11 +195,11 @@ static void start(void *ctx)
 int main(int argc, char **argv)
 {
 	struct copies copies = {
-		.direction = -1, .events = { .record = on_record, .report = report, .ctx = &copies },
+		.direction = -1, .target = TARGET_INIT,
+		.events = { .record = on_record, .report = report, .ctx = &copies },
 	};
-	struct target target = TARGET_INIT;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
+		OPT_TARGET(&copies.target),
 		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
 		OPT_FLAG('k', "stack", &copies.stacks, "one group per call stack, most bytes first"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "only copies in this direction"),
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &target,
+		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
 		.events = &copies.events, .classes = &copies.classes, .ctx = &copies, .check = check,
 		.open = open_skel, .start = start,
 	};

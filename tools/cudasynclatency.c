@@ -61,6 +61,7 @@ struct waits {
 	struct aggregates aggregates;
 	struct wait_threads threads;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
 	struct event_loop events;
 	struct cudasynclatency_bpf *skel;
 };
@@ -77,7 +78,8 @@ static void show(const struct waits *w, const struct row *r)
 		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
 		hist_text(r->off_slots, "nsecs", 0);
 	}
-	stack_text(r->calls.stack);
+	if (w->stacks)
+		stack_text(r->calls.stack);
 	putchar('\n');
 }
 
@@ -153,7 +155,7 @@ static void *open_skel(void *ctx)
 
 	choose_fields(w);
 	if (w->stacks)
-		syms_init();
+		w->target.syms = syms_new();
 	w->skel = cudasynclatency_bpf__open();
 	if (!w->skel)
 		return NULL;
@@ -161,7 +163,7 @@ static void *open_skel(void *ctx)
 	w->skel->rodata->aggregate_pids = w->pids;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
-	aggregate_prepare(&w->aggregates, w->skel->obj, w->stacks);
+	aggregate_prepare(&w->aggregates, w->skel->obj, w->target.syms);
 	return w->skel;
 }
 
@@ -176,10 +178,11 @@ static void start(void *ctx)
 
 int main(int argc, char **argv)
 {
-	struct waits waits = { .events = { .record = on_record, .report = report, .ctx = &waits } };
-	struct target target = TARGET_INIT;
+	struct waits waits = {
+		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &waits },
+	};
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
+		OPT_TARGET(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
 		OPT_FLAG('k', "stack", &waits.stacks, "one group per call stack, longest waits first"),
 		OPT_FLAG('i', "implicit", &waits.implicit, "functions that synchronize implicitly: copies, cudaFree, ..."),
@@ -188,7 +191,8 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &target, .events = &waits.events,
+		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
+		.events = &waits.events,
 		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits,
 		.check = check, .open = open_skel, .start = start,
 	};

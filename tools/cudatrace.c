@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudatrace/trace.h"
@@ -36,12 +37,20 @@ struct tracer {
 	struct cudatrace_bpf *skel;
 };
 
+static void on_scanned(void *ctx, int pid)
+{
+	struct tracer *t = ctx;
+
+	trace_program_mapped(t->trace.programs, pid);
+}
+
 static void check(void *ctx)
 {
 	struct tracer *t = ctx;
 
 	trace_prepare(&t->trace);
-	t->target.probes.on_scanned = trace_program_mapped;
+	t->target.probes.tool = t;
+	t->target.probes.on_scanned = on_scanned;
 	if (t->trace.output)
 		out_to_file(t->trace.output);
 }
@@ -51,7 +60,8 @@ static void *open_skel(void *ctx)
 	struct tracer *t = ctx;
 
 	if (t->trace.lines.stacks || t->trace.launches)
-		syms_init();
+		t->trace.syms = t->target.syms = syms_new();
+	t->trace.programs = trace_programs_new(t->target.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -77,12 +87,17 @@ static void loaded(void *ctx)
 		trace_chrome_open(t->trace.chrome);
 }
 
+static void scan(void *ctx, int pid)
+{
+	trace_program_scan(ctx, pid);
+}
+
 static void start(void *ctx)
 {
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(trace_program_look);
+		syms_each(t->target.syms, scan, t->trace.programs);
 	if (!t->trace.summary && !t->trace.chrome)
 		trace_lines_init(&t->trace.lines);
 	t->events.ring = t->skel->maps.events;
@@ -104,7 +119,8 @@ static int finish(void *ctx, int status)
 	struct tracer *t = ctx;
 
 	if (t->trace.chrome && !trace_chrome_close())
-		return status ? status : EXIT_FAILURE;
+		status = status ? status : EXIT_FAILURE;
+	programs_free(t->trace.programs);
 	return status;
 }
 

@@ -35,8 +35,13 @@ size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
 struct elf_symbols;
 
-/* Loads a file's function symbols; NULL if it has none or they cannot be read. */
+/* Loads a file's function symbols; NULL if it has none or they cannot be read.  fd is needed no
+ * more; what is returned is the caller's to free with elf_symbols_free(). */
 struct elf_symbols *elf_symbols_load(int fd);
+void elf_symbols_free(struct elf_symbols *s);
+
+/* The memory that they take, in bytes. */
+size_t elf_symbols_size(const struct elf_symbols *s);
 
 /* The function at this offset of the file; *off is the distance from its start.  NULL if
  * none; the name lives as long as the symbols. */

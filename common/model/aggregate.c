@@ -12,10 +12,11 @@
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 
-void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, bool stacks)
+void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms)
 {
-	process_progs_prepare(obj, stacks);
-	if (stacks)
+	aggregates->syms = syms;
+	process_progs_prepare(obj, syms);
+	if (syms)
 		return;
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
 	aggregates->slots = bpf_object__find_map_by_name(obj, "aggregate_slots");
@@ -139,7 +140,9 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
 			       unsigned int series)
 {
-	return get(aggregates, stack_get(r->pid, r->stack, r->frames), &r->key, series, r->comm);
+	const struct stack *stack = stack_get(aggregates->syms, r->pid, r->stack, r->frames);
+
+	return get(aggregates, stack, &r->key, series, r->comm);
 }
 
 void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
@@ -160,7 +163,7 @@ void aggregate_record(struct aggregates *aggregates, const struct aggregate_reco
 	struct aggregate *g;
 
 	if (r->key.key == AGGREGATE_GONE) {
-		syms_forget(r->pid);
+		syms_forget(aggregates->syms, r->pid);
 		return;
 	}
 	g = aggregate_of(aggregates, r, r->key.series);

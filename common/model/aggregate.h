@@ -10,6 +10,7 @@
 struct bpf_map;
 struct bpf_object;
 struct stack;
+struct syms;
 
 /* A group. */
 struct aggregate {
@@ -23,13 +24,15 @@ struct aggregate {
 
 /* All groups of one BPF object; begins as zeros. */
 struct aggregates {
+	struct syms *syms;	/* NULL: no stacks */
 	struct aggregate *groups;
 	struct bpf_map *slots;	/* of struct aggregate_slot; NULL: calls are sent, not counted */
 	struct aggregate_slot *elements;	/* of slots, mapped when they are read first */
 };
 
-/* Between open and load: leaves out what is not needed to count with or without stacks. */
-void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, bool stacks);
+/* Between open and load: leaves out what is not needed to count with stacks or, if syms is NULL,
+ * without.  syms is the caller's, and must live as long. */
+void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms);
 
 /* Begins a new epoch, and returns the old one when no probe counts in it any more. */
 unsigned int aggregate_flip(volatile unsigned int *epoch);

@@ -6,6 +6,8 @@
 #include "abi/call_event.h"
 
 struct stack;
+struct syms;
+struct vm_reader;
 
 struct call_row {
 	unsigned long long time, latency;	/* of the return; both ns */
@@ -23,8 +25,9 @@ struct call_row {
 	struct { char comm[17], name[CALL_NAME], number[16]; } text;
 };
 
-/* Fills the row from a record.  Return false if the record is no call but tells that a process has
- * gone. */
-bool call_row(struct call_row *row, const struct call_event *event);
+/* Fills the row from a record; reader reads what the record lacks from the process.  Return false if
+ * the record is no call but tells that a process has gone. */
+bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms,
+	      struct vm_reader *reader);
 
 #endif

@@ -11,8 +11,10 @@ struct bpf_map;
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
 
 /* After load: the elements, as many as bpf_map__max_entries() says, each as large as the map's
- * value, whose size must be a multiple of 8.  Stays as long as the tool.  NULL with errno set if it
- * cannot be mapped. */
+ * value, whose size must be a multiple of 8.  NULL with errno set if it cannot be mapped. */
 void *bpf_mmap_elements(const struct bpf_map *map);
+
+/* Undoes it, while there is the map. */
+void bpf_munmap_elements(const struct bpf_map *map, void *elements);
 
 #endif

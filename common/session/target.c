@@ -135,8 +135,9 @@ static void list_file(void *ctx, const char *path, const char *why)
 /* Its stacks are to have names when it is gone. */
 static void refresh_symbols(void *ctx, int pid)
 {
-	(void)ctx;
-	syms_refresh(pid);
+	struct target *t = ctx;
+
+	syms_refresh(t->syms, pid);
 }
 
 static void set_callbacks(struct target *t)

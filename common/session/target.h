@@ -12,6 +12,7 @@
 #include "session/probe_list.h"
 
 struct bpf_object;
+struct syms;
 
 struct target {
 	/* options */
@@ -26,6 +27,8 @@ struct target {
 	bool watching, finishing;
 	time_t scanned;		/* where nothing is watched: when last */
 	struct probe_list found;	/* with --list */
+	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
+				 * tool_run() frees it */
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX

@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "session/tool.h"
+#include "sym/syms.h"
 
 static void read_options(const struct tool *tool, int argc, char **argv)
 {
@@ -84,5 +85,6 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		status = tool->close(tool->ctx, status);
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
+	syms_free(tool->target->syms);
 	return status;
 }

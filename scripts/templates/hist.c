@@ -55,6 +55,7 @@ struct hists {
 @!bytes|	bool pids, stacks;
 	struct call_stats_set calls;
 	struct field fields[FIELDS];
+	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
@@ -68,7 +69,8 @@ static void show(const struct hists *h, const struct call_stats *s)
 	call_stats_text(s);
 @bytes|	if (h->bytes)
 @bytes|		call_stats_text_of_bytes(s);
-	stack_text(s->stack);
+	if (h->stacks)
+		stack_text(s->stack);
 	putchar('\n');
 }
 
@@ -112,14 +114,14 @@ static void *open_skel(void *ctx)
 
 	choose_fields(h);
 	if (h->stacks)
-		syms_init();
+		h->target.syms = syms_new();
 	h->skel = @NAME@_bpf__open();
 	if (!h->skel)
 		return NULL;
 	h->skel->rodata->aggregate_stacks = h->stacks;
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
-	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->stacks);
+	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->target.syms);
 	return h->skel;
 }
 
@@ -134,18 +136,20 @@ static void start(void *ctx)
 
 int main(int argc, char **argv)
 {
-	struct hists hists = { .events = { .record = on_record, .report = report, .ctx = &hists } };
-	struct target target = TARGET_INIT;
+	struct hists hists = {
+		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
+	};
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
+		OPT_TARGET(&hists.target),
 		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
 		OPT_FLAG('k', "stack", &hists.stacks, "one group per call stack, longest total first"),
 @bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "show histograms of bytes too"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &target, .events = &hists.events,
+		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
+		.events = &hists.events,
 		.classes = &classes, .ctx = &hists, .open = open_skel, .start = start,
 	};
 

@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
+#include "proc/vm_read.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
@@ -43,18 +44,20 @@ struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
+	struct vm_reader reader;
 	struct field fields[FIELDS];
+	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data))
+	if (call_row(&row, data, s->target.syms, &s->reader))
 		out_row(s->fields, &row);
 	return 0;
 }
@@ -66,7 +69,7 @@ static void *open_skel(void *ctx)
 	memcpy(s->fields, all_fields, sizeof(all_fields));
 	s->fields[TIME].head = s->times ? "TIME" : NULL;
 	if (s->stacks)
-		syms_init();
+		s->target.syms = syms_new();
 	else
 		s->fields[STACK].type = OUT_END;
 	s->skel = @NAME@_bpf__open();
@@ -91,11 +94,12 @@ static void start(void *ctx)
 
 int main(int argc, char **argv)
 {
-	struct snoop snoop = { .events = { .record = on_record, .ctx = &snoop } };
-	struct target target = TARGET_INIT;
+	struct snoop snoop = {
+		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+	};
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
+		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print failed calls only"),
 		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print calls of at least SIZE bytes"),
@@ -104,7 +108,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &target, .events = &snoop.events,
+		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
 		.classes = &classes, .ctx = &snoop, .open = open_skel, .start = start,
 	};
 

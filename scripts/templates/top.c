@@ -92,7 +92,7 @@ static void *open_skel(void *ctx)
 	if (!t->pids)
 		t->fields[PID] = t->fields[COMM] = (struct field){ NULL, NULL, 0, OUT_INT, AT(pid) };
 	if (t->stacks)
-		syms_init();
+		t->target.syms = syms_new();
 	else
 		t->fields[STACK].type = OUT_END;
 	t->skel = @NAME@_bpf__open();
@@ -100,7 +100,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
-	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->stacks);
+	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->target.syms);
 	return t->skel;
 }
 

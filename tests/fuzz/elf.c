@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../common/elf/elf_symbols.c"	/* which live as long as the tool */
+#include "elf/elf.h"
 #include "fuzz.h"
 
 static int find_id(const char *symbol)
@@ -43,10 +43,8 @@ static void find_symbols(int fd, size_t size)
 		CHECK(!name || (off <= at && strlen(name) && strlen(name) < size));
 	}
 	elf_symbols_find(s, ~0ull, &off);
-	elf_file_close(&s->file);
-	free(s->symbols);
-	free(s);
-	loaded = 0;
+	CHECK(elf_symbols_size(s));
+	elf_symbols_free(s);
 }
 
 static void find_variables(int fd, size_t size)

@@ -83,14 +83,14 @@ void trace_prepare(struct trace *t)
 static void on_process(const struct trace_event *e)
 {
 	if (e->what == TRACE_FORK) {
-		trace_program_fork(e->pid, e->ret);
+		trace_program_fork(trace->programs, e->pid, e->ret);
 		return;
 	}
 	trace_tree_end(e->pid);
 	trace_unchecked_forget(e->pid);
 	sticky_error_forget(e->pid);
-	trace_program_forget(e->pid);
-	syms_forget(e->pid);
+	trace_program_forget(trace->programs, e->pid);
+	syms_forget(trace->syms, e->pid);
 }
 
 static void show(const struct trace_call *call)
@@ -120,12 +120,12 @@ int trace_record(void *ctx, void *data, size_t size)
 	}
 	if (!trace_call_read(&call, data, size))
 		return 0;
-	trace_program_call(&call);
+	trace_program_call(trace->programs, &call);
 	if (!(call.function->flags & TRACE_SHOWN) && !(trace->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = sticky_error_note(&call);
 	skip = e->frames && !*call.frames;
-	call.stack = stack_get(e->pid, call.frames + skip, e->frames - skip);
+	call.stack = stack_get(trace->syms, e->pid, call.frames + skip, e->frames - skip);
 	if (trace->unchecked)
 		trace_unchecked_call(&call);
 	else if (!trace->failed || call.failed)

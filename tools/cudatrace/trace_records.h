@@ -12,6 +12,8 @@ struct trace {
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns;
 	struct trace_lines lines;
+	struct programs *programs;	/* the tool's */
+	struct syms *syms;
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* are shown, so kernels' names are wanted */

@@ -171,12 +171,13 @@ if [ -e "$cuda/include/cuda.h" ]; then
 		#include <cstddef>
 		#include <cuda.h>
 		#include <cuda_runtime_api.h>
-		#include "cudatrace/trace_struct.h"
+		#include "api/cuda_structs.h"
 		#define X(of, field, kind, type, at, size) static_assert(offsetof(of, field) == at && \
 			sizeof(of::field) == size, #of "." #field);
-		TRACE_STRUCTS(X)
+		CUDA_STRUCTS(X)
 	END
-	run c++ -std=c++17 -fsyntax-only -isystem "$cuda/include" -iquote common "$tmp/fields.cpp"
+	run c++ -std=c++17 -fsyntax-only -isystem "$cuda/include" -iquote common \
+		-iquote "$O" "$tmp/fields.cpp"
 	status 0
 else
 	skip "NVIDIA's headers are not here"

@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include "cudabt/bt_session.h"
-#include "cudabt/bt_output.h"
-#include "cudabt/bt_run.h"
 #include "base/die.h"
 #include "session/event_loop.h"
 
@@ -21,9 +19,10 @@ static const struct usage usage = {
 
 static bool goes_on(void *ctx)
 {
-	(void)ctx;
-	bt_output_copy();
-	return !bt_run_ended();
+	struct bt_session *s = ctx;
+
+	bt_output_copy(&s->run.output);
+	return !bt_run_ended(&s->run);
 }
 
 int main(int argc, char **argv)
@@ -38,32 +37,32 @@ int main(int argc, char **argv)
 		OPT_RUN(&target),
 		OPT_END
 	};
-	struct event_loop events = { .tick = goes_on };
+	struct bt_session session = {};
+	struct event_loop events = { .tick = goes_on, .ctx = &session };
 	int first = opt_parse(argc, argv, opts, &usage), sig, status, command;
-	struct bt_source source;
 
 	opt_no_operands(argc, argv, first + !program);
 	if (!program && first == argc)
 		usage_error("a program is needed: FILE, or -e PROGRAM");
 	if (print && (target.command || target.list))
 		usage_error("--emit excludes --command and --list; -l names a file that CMD would use");
-	source = program ? bt_source_text(program) : bt_source_file(argv[first]);
-	bt_session_check(&source);
+	bt_session_check(&session, program ? bt_source_text(program) : bt_source_file(argv[first]));
 	if (!print && !target.list)
 		bt_run_find();
 	target_init(&target);
-	bt_session_prepare(&target);
-	target_attach_functions(&target, &bt_session_source);
+	bt_session_prepare(&session, &target);
+	target_attach_functions(&target, &session.functions);
 	if (print)
-		bt_session_print();
+		bt_session_print(&session);
 	if (!target.command)
-		bt_session_start(&target);
+		bt_session_start(&session);
 	sig = event_loop_run(&target, &events);
-	status = bt_run_started() ? bt_run_finish() : 0;
+	status = bt_run_started(&session.run) ? bt_run_finish(&session.run) : 0;
 	if (status)
 		warning(0, "bpftrace ended with status %d; --emit prints the script that it was given", status);
 	command = target_finish(&target, status && !sig ? SIGTERM : sig);
-	if (target.command && !bt_run_started() && !target.list && target.nfiles && !sig)
+	if (target.command && !bt_run_started(&session.run) && !target.list && target.nfiles && !sig)
 		warning(0, "the command used none of the functions: there was nothing to trace");
+	bt_session_free(&session);
 	return status ? status : command;
 }

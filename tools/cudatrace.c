@@ -8,12 +8,8 @@
 #include "cli/out.h"
 #include "sym/syms.h"
 #include "session/target.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
@@ -63,7 +59,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	struct cudatrace_bpf *skel;
-	struct event_loop events = { .record = trace_record };
+	struct event_loop events = { .record = trace_record, .ctx = &trace };
 	int status;
 
 	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
@@ -83,13 +79,13 @@ int main(int argc, char **argv)
 	if (cudatrace_bpf__load(skel))
 		die(errno, "cannot load the BPF programs");
 	for (int i = 0; i < cuda_protos_n; i++)
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.functions), &i, &trace_functions[i], BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(skel->maps.functions), &i, &trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the table of functions");
 	if (cudatrace_bpf__attach(skel))
 		die(errno, "cannot attach to the ends of processes");
 	if (trace.chrome)
-		trace_chrome_open(trace.chrome);
-	target_attach_functions(&target, &trace_chosen);
+		trace_chrome_open(&trace.timeline, trace.chrome);
+	target_attach_functions(&target, &trace.source);
 	if (trace.launches)
 		syms_each(trace_program_look);
 
@@ -98,13 +94,14 @@ int main(int argc, char **argv)
 	events.ring = skel->maps.events;
 	events.lost = skel->bss->lost;
 	status = event_loop_run(&target, &events);
-	trace_tree_end(-1);
+	trace_tree_end(&trace.trees, -1);
 	if (trace.summary)
-		trace_summary_print();
+		trace_summary_print(&trace.calls);
 	status = target_finish(&target, status);
 	event_loop_lost(&events);
-	if (trace.chrome && !trace_chrome_close())
+	if (trace.chrome && !trace_chrome_close(&trace.timeline))
 		status = status ? status : EXIT_FAILURE;
+	trace_free(&trace);
 	cudatrace_bpf__destroy(skel);
 	return status;
 }

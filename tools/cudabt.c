@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include "cudabt/bt_session.h"
-#include "cudabt/bt_output.h"
-#include "cudabt/bt_run.h"
 #include "base/die.h"
 #include "session/tool.h"
 
@@ -22,6 +20,7 @@ static const struct usage usage = {
 struct bt {
 	const char *program;	/* NULL: in a file */
 	struct bt_source source;
+	struct bt_session session;
 	bool print;
 	int status;		/* bpftrace's own */
 	int sig;
@@ -31,9 +30,10 @@ struct bt {
 
 static bool tick(void *ctx)
 {
-	(void)ctx;
-	bt_output_copy();
-	return !bt_run_ended();
+	struct bt *b = ctx;
+
+	bt_output_copy(&b->session.run.output);
+	return !bt_run_ended(&b->session.run);
 }
 
 static void operands(void *ctx, int argc, char **argv, int first)
@@ -52,7 +52,7 @@ static void check(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_session_check(&b->source);
+	bt_session_check(&b->session, b->source);
 	if (!b->print && !b->target.list)
 		bt_run_find();
 }
@@ -61,7 +61,7 @@ static void prepare(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_session_prepare(&b->target);
+	bt_session_prepare(&b->session, &b->target);
 }
 
 static void start(void *ctx)
@@ -69,9 +69,9 @@ static void start(void *ctx)
 	struct bt *b = ctx;
 
 	if (b->print)
-		bt_session_print();
+		bt_session_print(&b->session);
 	if (!b->target.command)
-		bt_session_start(&b->target);
+		bt_session_start(&b->session);
 }
 
 static int stop(void *ctx, int sig)
@@ -79,7 +79,7 @@ static int stop(void *ctx, int sig)
 	struct bt *b = ctx;
 
 	b->sig = sig;
-	b->status = bt_run_started() ? bt_run_finish() : 0;
+	b->status = bt_run_started(&b->session.run) ? bt_run_finish(&b->session.run) : 0;
 	if (b->status)
 		warning(0, "bpftrace exited with status %d; --emit prints the script that it was given", b->status);
 	return b->status && !sig ? SIGTERM : sig;
@@ -87,11 +87,12 @@ static int stop(void *ctx, int sig)
 
 static int finish(void *ctx, int status)
 {
-	const struct bt *b = ctx;
+	struct bt *b = ctx;
 	const struct target *t = &b->target;
 
-	if (t->command && !bt_run_started() && !t->list && t->probes.nfiles && !b->sig)
+	if (t->command && !bt_run_started(&b->session.run) && !t->list && t->probes.nfiles && !b->sig)
 		warning(0, "the command used none of the functions: there was nothing to trace");
+	bt_session_free(&b->session);
 	return b->status ? b->status : status;
 }
 
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &bt.target, .events = &bt.events,
-		.source = &bt_session_source, .ctx = &bt, .operands = operands, .check = check,
+		.source = &bt.session.functions, .ctx = &bt, .operands = operands, .check = check,
 		.prepare = prepare, .start = start, .stop = stop, .close = finish,
 	};
 

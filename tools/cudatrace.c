@@ -8,12 +8,8 @@
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
@@ -81,10 +77,10 @@ static void loaded(void *ctx)
 	int functions = bpf_map__fd(t->skel->maps.functions);
 
 	for (int i = 0; i < cuda_protos_n; i++)
-		if (bpf_map_update_elem(functions, &i, &trace_functions[i], BPF_ANY))
+		if (bpf_map_update_elem(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the table of functions");
 	if (t->trace.chrome)
-		trace_chrome_open(t->trace.chrome);
+		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
 }
 
 static void scan(void *ctx, int pid)
@@ -108,9 +104,9 @@ static int stop(void *ctx, int sig)
 {
 	struct tracer *t = ctx;
 
-	trace_tree_end(-1);
+	trace_tree_end(&t->trace.trees, -1);
 	if (t->trace.summary)
-		trace_summary_print();
+		trace_summary_print(&t->trace.calls);
 	return sig;
 }
 
@@ -118,15 +114,16 @@ static int finish(void *ctx, int status)
 {
 	struct tracer *t = ctx;
 
-	if (t->trace.chrome && !trace_chrome_close())
+	if (t->trace.chrome && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
+	trace_free(&t->trace);
 	programs_free(t->trace.programs);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record } };
+	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record, .ctx = &tracer.trace } };
 	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
@@ -146,7 +143,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
-		.source = &trace_chosen, .ctx = &tracer, .check = check, .open = open_skel,
+		.source = &trace->source, .ctx = &tracer, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

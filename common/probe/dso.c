@@ -87,7 +87,7 @@ static void look_into(struct probes *p, struct entry *e, int fd)
 		choose_none(p, e->dso.path, strerror(-fd));
 		return;
 	}
-	elf_scan(fd, p->source->find, &e->dso.scan);
+	elf_scan(fd, p->source->find, p->source->ctx, &e->dso.scan);
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(t, e)) {
 		choose_none(p, e->dso.path, "is in the same layer, the same file as one above");
 		return;

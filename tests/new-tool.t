@@ -134,7 +134,7 @@ if command -v tmux >/dev/null; then
 	on_screen ' calls/s, by FUNCTION '
 	equal "$(grep -nE '^cudaDevice' "$tmp/out" | cut -d: -f1)" 3
 	term send-keys r
-	on_screen ' by FUNCTION, the least first '
+	on_screen ' by FUNCTION, reversed '
 	equal "$(grep -nE '^cudaDevice' "$tmp/out" | cut -d: -f1)" 4
 	term send-keys p
 	on_screen '\[paused\]'

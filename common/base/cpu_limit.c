@@ -33,7 +33,7 @@ static void make_timer(void)
 
 	event._sigev_un._tid = gettid();
 	if (sigaction(SIGVTALRM, &sa, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
-		die(errno, "cannot make a timer");
+		die(errno, "cannot create a timer");
 }
 
 static void set_timer(long ms)

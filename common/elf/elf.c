@@ -127,7 +127,7 @@ void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
 	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	if (file.bare && !scan->error && !scan->n)
-		scan->error = "has no section headers, and exports no CUDA functions";
+		scan->error = "has no section headers and exports no CUDA functions";
 	elf_file_close(&file);
 	if (scan->n)
 		drop_doubles(scan);

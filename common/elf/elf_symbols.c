@@ -50,8 +50,8 @@ struct elf_symbols *elf_symbols_load(int fd)
 
 	if (loaded > MAX_SYMBOLS) {
 		if (!said)
-			warning(0, "the symbols of these programs take more than %zu MiB: functions of "
-				"further files will have no names", MAX_SYMBOLS >> 20);
+			warning(0, "symbol limit of %zu MiB reached: functions in further "
+				"files will have no names", MAX_SYMBOLS >> 20);
 		said = true;
 		return NULL;
 	}

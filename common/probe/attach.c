@@ -174,13 +174,13 @@ static _Noreturn void no_kind(enum attach_kind kind, int err)
 	if (err == -EPERM)
 		die(0, "not permitted to trace: %s", privilege_missing(PRIVILEGE_BPF));
 	if (err == -ENOSYS)
-		die(0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL)");
+		die(0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL is not set)");
 	if (err != -EOPNOTSUPP)
-		die(err, "cannot try whether the kernel has --attach %s", attach_name(kind));
+		die(err, "cannot probe for --attach %s support", attach_name(kind));
 	if (kind == ATTACH_PERF || try_kind(ATTACH_PERF) == -EOPNOTSUPP)
-		die(0, "this kernel has no attach cookies for uprobes: Linux 5.15 is needed");
-	die(0, "this kernel has no --attach %s (Linux %s); leave the option out", attach_name(kind),
-	    kind == ATTACH_SESSION ? "6.13" : "6.6, with the pid filter mended in 6.10");
+		die(0, "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required");
+	die(0, "this kernel does not support --attach %s (Linux %s); omit the option", attach_name(kind),
+	    kind == ATTACH_SESSION ? "6.13" : "6.6, with a working pid filter 6.10");
 }
 
 enum attach_kind attach_choose(enum attach_kind wanted)
@@ -195,8 +195,8 @@ enum attach_kind attach_choose(enum attach_kind wanted)
 	}
 	if (!may_read())
 		die(0, "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
-		    "/sys/kernel/security/lockdown), so that programs cannot read arguments; it has to be "
-		    "booted with lockdown=integrity or none");
+		    "/sys/kernel/security/lockdown), so BPF programs cannot read arguments; boot with "
+		    "lockdown=integrity or none");
 	return kind;
 }
 

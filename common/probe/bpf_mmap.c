@@ -11,7 +11,7 @@ void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
+		die(cpus, "cannot determine the number of CPUs");
 	bpf_map__set_max_entries(map, cpus * n);
 }
 

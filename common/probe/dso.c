@@ -61,7 +61,7 @@ static void choose(const struct target *t, struct dso *c)
 	if (scan->error)
 		probe_list_file(c->path, scan->error);
 	else if (!scan->n && scan->fatbin)
-		probe_list_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
+		probe_list_file(c->path, "has kernels but no symbols: its calls are traced in the driver");
 	else if (!scan->n)
 		probe_list_file(c->path, "defines no CUDA functions");
 	scan->n = kept;
@@ -102,7 +102,7 @@ static bool is_known_by_inode(struct entry *e)
 	if (layers)
 		enter_by_inode(e);
 	if (e->same)
-		probe_list_file(e->code.path, "is in the same layer, the same file as one above");
+		probe_list_file(e->code.path, "same inode as a file above (overlayfs lower layer)");
 	return e->same;
 }
 
@@ -165,9 +165,9 @@ static struct entry *copied_up(struct entry *e, int pid, const struct mapping *m
 {
 	if (e->former)
 		return e->former;
-	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
-		"are not seen until the program is started again", m->path, pid);
-	probe_list_file(m->path, "was copied up after it was mapped");
+	warning(0, "%s was modified on its overlay file system after process %d mapped it: calls to it "
+		"are missed until the program is restarted", m->path, pid);
+	probe_list_file(m->path, "copied up after it was mapped");
 	e->former = xcalloc(1, sizeof(*e));
 	e->former->code.path = xstrdup(m->path);
 	e->former->fd = -ESTALE;

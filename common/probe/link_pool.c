@@ -116,7 +116,7 @@ struct pooled_link *link_pool_attach(struct attachment *(*attach)(void *ctx), vo
 	pthread_mutex_lock(&lock);
 	h = choose();
 	if (!h)
-		die(0, "cannot start a thread");
+		die(0, "cannot create a thread");
 	h->ctx = ctx;
 	h->attach = attach;
 	pthread_cond_signal(&h->work);

@@ -43,7 +43,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 		cannot_probe(s->t, c, err);
 	if (clock_ns() - s->began < LONGEST_NS)
 		return true;
-	warning(0, "process %d has so much mapped that not all was looked into", s->pid);
+	warning(0, "process %d: scan of its mappings stopped after 20 s", s->pid);
 	return false;
 }
 
@@ -93,7 +93,7 @@ static void say_refused(struct target *t, int pid, int err)
 {
 	if (t->refused || !is_refusal(err))
 		return;
-	warning(0, "not permitted to look into process %d and perhaps others: %s", pid,
+	warning(0, "not permitted to inspect process %d and possibly others: %s", pid,
 		scan_refusal(err));
 	t->refused = true;
 }
@@ -103,7 +103,7 @@ void scan_watched(struct target *t, int pid)
 	int err = scan_process(t, pid);
 
 	if (t->command && pid == t->pids[0] && is_refusal(err))
-		die(0, "not permitted to look into the command's process: %s", scan_refusal(err));
+		die(0, "not permitted to inspect the command's process: %s", scan_refusal(err));
 	say_refused(t, pid, err);
 }
 

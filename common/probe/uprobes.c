@@ -93,8 +93,8 @@ static int place_all(struct uprobe_site *p, const struct target *t)
 static void too_many(const struct uprobe_site *p)
 {
 	if (!refused++)
-		warning(0, "too much is probed already: %s of process %ld is not, nor what more there is",
-			p->key.code->path, p->key.pid);
+		warning(0, "uprobe link limit reached: not probing %s in process %ld or anything "
+			"mapped later", p->key.code->path, p->key.pid);
 }
 
 int uprobes_attach(struct target *t, struct dso *c, int pid)
@@ -177,5 +177,5 @@ void uprobes_detach(int pid)
 		return;
 	link_pool_finish();
 	if (refused)
-		warning(0, "%lu times a file of a process was not probed: there were too many", refused);
+		warning(0, "uprobe link limit reached: a mapped file was not probed %lu times", refused);
 }

@@ -64,6 +64,6 @@ void pid_ns_check(void)
 
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino == 0xeffffffc)
 		return;
-	die(0, "this is a pid namespace (a container), in which the kernel's numbers of processes mean "
-	    "nothing: run it outside, or in a container with the host's (docker run --pid=host)");
+	die(0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run on the host "
+	    "or with docker run --pid=host");
 }

@@ -60,7 +60,7 @@ static const char *lacking(unsigned long long caps)
 		if (caps & BIT(names[i].cap))
 			len += snprintf(text + len, sizeof(text) - len, "%s%s", len ? " and " : "",
 					names[i].name);
-	snprintf(text + len, sizeof(text) - len, "%s missing: run it as root, or with %s",
+	snprintf(text + len, sizeof(text) - len, "%s missing: run as root or grant %s",
 		 strstr(text, " and ") ? " are" : " is", strstr(text, " and ") ? "them" : "it");
 	return text;
 }
@@ -86,11 +86,12 @@ const char *privilege_missing(enum privilege what)
 	unsigned long long lacks = missing(what);
 
 	if (in_user_namespace())
-		return "this is a user namespace (a rootless container?), whose root may not: run it outside";
+		return "running in a user namespace (rootless container?), whose root lacks "
+		       "the privilege: run on the host";
 	if (lacks)
 		return lacking(lacks);
 	if (status("Seccomp:", 10))
-		return "a seccomp filter is in force (a container's?): run it outside, or let the filter "
-		       "pass bpf and perf_event_open";
-	return "no capability is missing: a security module forbids it?";
+		return "blocked by a seccomp filter (of a container?): run on the host or allow bpf and "
+		       "perf_event_open in the filter";
+	return "all capabilities present: AppArmor or SELinux?";
 }

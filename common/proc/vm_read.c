@@ -99,8 +99,7 @@ ssize_t vm_read(int pid, const struct iovec *places, int n, void *buf, size_t si
 		return -1;
 	if (!wait_for(r)) {
 		stuck[nstuck++] = pid;
-		warning(0, "process %d keeps those waiting who read its memory: its kernels may have no "
-			"names", pid);
+		warning(0, "reading memory of process %d timed out: kernel names may be missing", pid);
 		return -1;
 	}
 	got = r->got;

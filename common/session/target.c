@@ -33,7 +33,7 @@ static char *other_number(int pid)
 
 	if (!outside)
 		return xstrdup("");
-	text = xprintf("; inside a pid namespace (a container) process %s has the number %d: use -p %s",
+	text = xprintf("; in a PID namespace (container), process %s has PID %d: use -p %s",
 		       outside, pid, outside);
 	free(outside);
 	return text;
@@ -59,8 +59,8 @@ static void check_types(void)
 		return;
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
-		die(0, "there is no /sys/kernel/btf/vmlinux, which says how the kernel's structures are "
-		    "laid out: the kernel is built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
+		die(0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
+		    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
 	btf__free(btf);
 }
 
@@ -70,7 +70,7 @@ void target_init(struct target *t)
 	int n = 0;
 
 	if (t->pid_list && t->command)
-		usage_error("--pid and --command exclude each other");
+		usage_error("--pid and --command are mutually exclusive");
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	probe_list_init(t->list);
@@ -90,7 +90,7 @@ void target_init(struct target *t)
 	pid_ns_check();
 	check_types();
 	if (t->verbose)
-		note("attaching by %s", attach_name(t->kind));
+		note("attaching with %s", attach_name(t->kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
@@ -140,12 +140,12 @@ static void attach_pids(struct target *t)
 		int found = scan_process(t, t->pids[i]);
 
 		if (found < 0 && !t->list)
-			die(0, "not permitted to look into process %d: %s", t->pids[i],
+			die(0, "not permitted to inspect process %d: %s", t->pids[i],
 			    scan_refusal(found));
 		if (!found && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
-				   "libcudart nor libcuda is mapped, nor is the runtime linked in "
-				   "(--list says more; -c traces from the start)%s", t->pids[i],
+				   "libcudart nor libcuda is mapped, and no runtime is linked in "
+				   "(see --list; -c traces from the start)%s", t->pids[i],
 				   other_number(t->pids[i]));
 	}
 }
@@ -189,8 +189,8 @@ void target_attach_functions(struct target *t, const struct probe_source *functi
 	}
 	watching = !err;
 	if (err)
-		warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
-			"second, and calls before that are not seen",
+		warning(err, "no mmap events (%s): polling for new mappings once a second; earlier calls "
+			"are missed",
 			privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS));
 	if (t->lib)
 		scan_lib(t, t->lib);
@@ -246,13 +246,13 @@ int target_finish(struct target *t, int sig)
 	lost = watch_lost();
 	watch_stop();
 	if (lost)
-		warning(0, "%llu new mappings were not told in time: calls in them may be missing", lost);
+		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
 	if (!t->command)
 		return 0;
 	status = command_finish();
 	if (t->list)
 		probe_list_print();
 	else if (!t->nfiles && complete && !t->refused)
-		warning(0, "the command used no CUDA library: there was nothing to trace");
+		warning(0, "the command used no CUDA library: nothing to trace");
 	return status;
 }

@@ -81,7 +81,7 @@ static bool is_full(long used, long max, const char *what)
 	if (used <= max)
 		return false;
 	if (!said)
-		warning(0, "these programs have too many %s: some functions will have no names", what);
+		warning(0, "too many %s in the traced programs: some functions will have no names", what);
 	said = true;
 	return true;
 }

@@ -22,7 +22,7 @@ int bt_output_open(bool j)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
-		die(errno, "cannot make a pipe");
+		die(errno, "cannot create a pipe");
 	from = ends[0];
 	json = j;
 	return ends[1];
@@ -74,7 +74,7 @@ void bt_output_finish(void)
 
 	bt_output_copy();
 	if (from >= 0 && !ioctl(from, FIONREAD, &left) && left)
-		warning(0, "nobody reads the output: what bpftrace printed last is left out");
+		warning(0, "standard output is not being read: discarded the last output of bpftrace");
 	print(nkept);
 	out_flush();
 }

@@ -31,7 +31,8 @@ struct making {
 static bool is_affordable(struct making *m, const struct bt_part *part, size_t work)
 {
 	m->work += work;
-	return m->work <= MAX_WORK || bt_fail(&m->s->error, part->start, "this makes a script that is too large");
+	return m->work <= MAX_WORK || bt_fail(&m->s->error, part->start,
+						 "expands to a script that is too large");
 }
 
 /* Of a place that is not before the last one that was asked for. */
@@ -65,8 +66,8 @@ static bool look_up_items(struct making *m, const struct bt_part *part)
 			return bt_select_nothing(item, &m->s->error);
 	}
 	if (cuda && m->present && !present)
-		fprintf(m->to[NOTES], "line %d: no file has a function of this probe, or --layer leaves it "
-			"out\n", line_of(m, part->start));
+		fprintf(m->to[NOTES], "line %d: no file has a function of this probe, or --layer excludes it\n",
+			line_of(m, part->start));
 	return true;
 }
 
@@ -75,7 +76,7 @@ static void leave_out(struct making *m, const struct bt_part *part, const bool *
 {
 	int named = 0;
 
-	fprintf(m->to[NOTES], "line %d: left out, for want of an argument:", line_of(m, part->start));
+	fprintf(m->to[NOTES], "line %d: skipping functions that lack the argument:", line_of(m, part->start));
 	for (int id = 0; id < cuda_protos_n && named < NAMED; id++)
 		if (lacking[id])
 			fprintf(m->to[NOTES], "%s %s", named++ ? "," : "", cuda_protos[id].name);
@@ -168,7 +169,7 @@ static bool write_parts(struct making *m)
 	bool ok = true;
 
 	if (memchr(p, 0, s->len))
-		return bt_fail(&s->error, memchr(p, 0, s->len), "a zero byte: this is not a program's text");
+		return bt_fail(&s->error, memchr(p, 0, s->len), "NUL byte: not a program text");
 	if (s->len > 1 && !memcmp(p, "#!", 2)) {	/* the script's own interpreter */
 		while (p < end && *p != '\n')
 			p++;
@@ -180,7 +181,7 @@ static bool write_parts(struct making *m)
 		free(part.items);
 	}
 	if (ok && !m->any)
-		ok = bt_fail(&s->error, s->text, "there is no cuda: or cudaret: probe in this program");
+		ok = bt_fail(&s->error, s->text, "no cuda: or cudaret: probe in the program");
 	return ok;
 }
 

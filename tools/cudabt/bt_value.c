@@ -52,7 +52,7 @@ static const char *members(const struct cuda_value *v)
 		if (!strcmp(fields[i].of, plain_type(v->type)) && len < sizeof(text) - 60)
 			len += snprintf(text + len, sizeof(text) - len, "%s%s",
 					len ? ", " : "its members are ", fields[i].name);
-	return len ? text : "its members are not known here";
+	return len ? text : "its members are not known";
 }
 
 /* Of the struct *v: *v becomes its member, *offset where that is. */
@@ -106,12 +106,12 @@ static const char *type_of(const struct cuda_value *v)
 static bool has_value(const struct cuda_value *v, const char *at, struct bt_error *e)
 {
 	if (v->kind == CUDA_KIND_FLOAT)
-		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point", v->type);
+		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point support", v->type);
 	if (is_struct(v))
 		return bt_fail(e, at, "this is a %s: %s", v->type, members(v));
 	if (v->kind == CUDA_KIND_NONE || (v->size & (v->size - 1)) || v->size < 1 || v->size > 8)
-		return bt_fail(e, at, "what this points to is not known; *(uint64 *)args.NAME reads "
-			       "8 bytes of it");
+		return bt_fail(e, at, "pointer to an unknown type; use *(uint64 *)args.NAME to read "
+			       "8 bytes");
 	return true;
 }
 
@@ -189,7 +189,7 @@ bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const cha
 		return true;
 	}
 	if (v->kind == CUDA_KIND_NONE)
-		return bt_fail(e, at, "this function returns nothing");
+		return bt_fail(e, at, "this function returns void");
 	if (!has_value(v, at, e))
 		return false;
 	write_value(out, v, how, false, "retval", 0);

@@ -18,7 +18,7 @@ void counters_init(const struct bpf_map *counts, const struct bpf_map *array)
 	map = bpf_map__fd(counts);
 	cpus = libbpf_num_possible_cpus();
 	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
+		die(cpus, "cannot determine the number of CPUs");
 	values = xcalloc(cpus, sizeof(*values));
 	quick = bpf_mmap_elements(array);
 	nquick = bpf_map__max_entries(array);

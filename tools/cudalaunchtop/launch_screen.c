@@ -13,7 +13,7 @@ static double rate;
 static void title(void *ctx, FILE *f)
 {
 	(void)ctx;
-	fprintf(f, "%.1f launches/s, %llu in all", rate, launches_total());
+	fprintf(f, "%.1f launches/s, %llu total", rate, launches_total());
 }
 
 static void head(void *ctx, FILE *f)
@@ -61,10 +61,10 @@ void launch_view_screen(struct launch_view *v)
 {
 	static const char *const help[] = {
 		"  l  sort by launches in the interval     r  reverse the order",
-		"  t  by total                             f  full names, or short ones",
-		"  d  by threads of a launch               v  by process, or by kernel",
+		"  t  by total                             f  toggle full kernel names",
+		"  d  by threads per launch                v  toggle processes and kernels",
 		"  n  by name",
-		"  i  by process id",
+		"  i  by PID",
 		NULL
 	};
 

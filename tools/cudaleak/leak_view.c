@@ -95,10 +95,10 @@ void leak_view_holder(const struct leak_view *v, const struct mem_process *h, co
 	if (!out_is_json() && !v->folded) {
 		printf("[%s] pid %d (", out_clock(), h->pid);
 		escape_text(stdout, h->comm);
-		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at its exit" : "", count,
+		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
 		       count == 1 ? "" : "s", out_bytes(bytes));
 		if (v->options.sample > 1)
-			printf(" (estimated from 1 in %ld)", v->options.sample);
+			printf(" (estimated from a sample of 1 in %ld)", v->options.sample);
 		putchar('\n');
 	}
 	for (i = 0; i < n && (v->folded || i < (size_t)v->top); i++)
@@ -107,10 +107,9 @@ void leak_view_holder(const struct leak_view *v, const struct mem_process *h, co
 		printf("    ... and %zu more%s\n", n - i, v->options.each ? "" : " groups");
 	free(g);
 	if (!v->filtered)
-		doubt(v, h, at, "unknown_frees", "frees of memory that was not seen allocated "
-		      "(before tracing began)", h->unknown);
-	doubt(v, h, at, "unseen_frees", "allocations whose address came again without a free: counted as "
-	      "freed", h->replaced);
-	doubt(v, h, at, "ignored", "allocations not counted: these programs have too many", h->ignored);
-	doubt(v, h, at, "unsure", "of these may be gone with a context or device that was reset", h->unsure);
+		doubt(v, h, at, "unknown_frees", "frees of memory allocated before tracing began", h->unknown);
+	doubt(v, h, at, "unseen_frees", "allocations whose address was allocated again without a free: counted "
+	      "as freed", h->replaced);
+	doubt(v, h, at, "ignored", "allocations not counted: too many are live", h->ignored);
+	doubt(v, h, at, "unsure", "of these may have been freed with a context or by a device reset", h->unsure);
 }

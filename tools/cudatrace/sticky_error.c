@@ -175,7 +175,7 @@ void sticky_error_text(FILE *f, const struct sticky_error *c)
 	unsigned long long n = launches(c);
 
 	if (c->again) {
-		fputs(" [caused by earlier work: reported before]", f);
+		fputs(" [caused by earlier work: already reported]", f);
 		return;
 	}
 	fputs(" [caused by earlier work", f);

@@ -8,12 +8,12 @@
 
 static const struct usage usage = {
 	.args = "FILE | -e PROGRAM",
-	.what = "Run a bpftrace program with CUDA's functions as probes, cuda:FUNC and cudaret:FUNC, and\n"
+	.what = "Run a bpftrace program with CUDA functions as probes, cuda:FUNC and cudaret:FUNC, and\n"
 		"their arguments by name and type, args.NAME.",
 	.examples =
 	"  cudabt -e 'cuda:cudaMalloc { @[comm] = sum(args.size); }' -d 1\n"
 	"  cudabt -e 'cudaret:cuda*Alloc /retval/ { @[func, errname(retval)] = count(); }' -p 181 -d 1\n"
-	"  cudabt failures.bt -c './train 10'  # a program that comes with this one\n"
+	"  cudabt failures.bt -c './train 10'  # an included program\n"
 	"  cudabt launch-config.bt --emit      # for a machine that has only bpftrace\n",
 };
 
@@ -42,7 +42,7 @@ static void operands(void *ctx, int argc, char **argv, int first)
 
 	opt_no_operands(argc, argv, first + !b->program);
 	if (!b->program && first == argc)
-		usage_error("a program is needed: FILE, or -e PROGRAM");
+		usage_error("missing program: FILE or -e PROGRAM");
 	if (b->print && (b->target.command || b->target.list))
 		usage_error("--emit cannot be combined with --command or --list; -l names a file that CMD would use");
 	b->source = b->program ? bt_source_text(b->program) : bt_source_file(argv[first]);
@@ -91,7 +91,7 @@ static int finish(void *ctx, int status)
 	const struct target *t = &b->target;
 
 	if (t->command && !bt_run_started(&b->session.run) && !t->list && t->probes.nfiles && !b->sig)
-		warning(0, "the command used none of the functions: there was nothing to trace");
+		warning(0, "the command used none of the functions: nothing to trace");
 	bt_session_free(&b->session);
 	return b->status ? b->status : status;
 }
@@ -100,8 +100,8 @@ int main(int argc, char **argv)
 {
 	struct bt bt = { .target = TARGET_INIT, .events = { .tick = tick, .ctx = &bt } };
 	const struct opt opts[] = {
-		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program itself"),
-		OPT_FLAG(0, "emit", &bt.print, "print what bpftrace would be given, and exit"),
+		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program text"),
+		OPT_FLAG(0, "emit", &bt.print, "print the program passed to bpftrace and exit"),
 		OPT_WHICH(&bt.target),
 		OPT_RUN(&bt.target),
 		OPT_END

@@ -30,7 +30,7 @@ static void at_exit(void)
 
 	out_flush();	/* says why, if that failed */
 	if (left)
-		warning(0, "nobody reads %s: its last %zu bytes are left out", where, left);
+		warning(0, "%s is not being read: discarded the last %zu bytes", where, left);
 	if (failed || left)
 		_exit(EXIT_FAILURE);
 }

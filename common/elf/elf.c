@@ -129,7 +129,7 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
 	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	if (file.bare && !scan->error && !scan->n)
-		scan->error = "has no section headers, and exports no CUDA functions";
+		scan->error = "has no section headers and exports no CUDA functions";
 	elf_file_close(&file);
 	if (scan->n)
 		drop_doubles(scan);

@@ -26,8 +26,8 @@ static void check_types(void)
 		return;
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
-		die(0, "there is no /sys/kernel/btf/vmlinux, which says how the kernel's structures are "
-		    "laid out: the kernel is built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
+		die(0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
+		    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
 	btf__free(btf);
 }
 
@@ -45,7 +45,7 @@ void target_init(struct target *t)
 	struct rlimit files;
 
 	if (t->pid_list && t->command)
-		usage_error("--pid and --command exclude each other");
+		usage_error("--pid and --command are mutually exclusive");
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event is one */
@@ -62,7 +62,7 @@ void target_init(struct target *t)
 	check_pid_ns();
 	check_types();
 	if (t->verbose)
-		note("attaching by %s", attach_name(p->attacher.kind));
+		note("attaching with %s", attach_name(p->attacher.kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
@@ -81,11 +81,11 @@ static void attach_pids(struct target *t)
 
 		target_check(t);
 		if (found < 0 && !t->list)
-			die(0, "not permitted to look into process %d: %s", pids[i], scan_refusal(found));
+			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
 		if (!found && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
-				   "libcudart nor libcuda is mapped, nor is the runtime linked in "
-				   "(--list says more; -c traces from the start)%s", pids[i],
+				   "libcudart nor libcuda is mapped, and no runtime is linked in "
+				   "(see --list; -c traces from the start)%s", pids[i],
 				   pids_hint(pids[i]));
 	}
 }
@@ -217,14 +217,14 @@ int target_finish(struct target *t, int sig)
 	p->watch = NULL;
 	dso_free(p);
 	if (lost)
-		warning(0, "%llu new mappings were not told in time: calls in them may be missing", lost);
+		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
 	if (!t->command)
 		return 0;
 	status = command_finish();
 	if (t->list)
 		probe_list_print(&t->found);
 	else if (!p->nfiles && complete && !p->refused)
-		warning(0, "the command used no CUDA library: there was nothing to trace");
+		warning(0, "the command used no CUDA library: nothing to trace");
 	probe_list_free(&t->found);
 	return status;
 }

@@ -79,8 +79,8 @@ void target_watch(struct target *t)
 	if (!err)
 		return;
 	why = privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS);
-	warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
-		"second, and calls before that are not seen", why);
+	warning(err, "no mmap events (%s): polling for new mappings once a second; earlier calls "
+		"are missed", why);
 	free(why);
 }
 

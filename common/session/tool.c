@@ -26,7 +26,7 @@ static void check_cpus(void)
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
+		die(cpus, "cannot determine the number of CPUs");
 }
 
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)

@@ -13,9 +13,9 @@
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show how often functions of CUDA are called and how long that takes: on a terminal\n"
-		"live, each interval (1 second) in place; else in blocks, each interval and at the\n"
-		"end.  They are\n"
+	.what = "Show how often CUDA functions are called and how long they take: on a terminal\n"
+		"live in place, every interval (1 second); otherwise in blocks, every interval and at the\n"
+		"end.  The functions are\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -d 5                # every process, live, for 5 seconds\n"
@@ -136,11 +136,11 @@ int main(int argc, char **argv)
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.target),
-		OPT_FLAG('b', "batch", &top.batch, "print blocks of text on a terminal too"),
-		OPT_FLAG('P', "per-process", &top.pids, "one row per process"),
-		OPT_FLAG('k', "stack", &top.stacks, "one row per call stack"),
-		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "at most ROWS rows; default: 20, JSON and live all"),
-		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort by this; default: total"),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &top.stacks, "one group per call stack"),
+		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {

@@ -30,7 +30,7 @@ static enum bt_outcome lacks(const struct cuda_proto *proto, const struct bt_tok
 				proto->params[i].name);
 	bt_fail(e, name->s, "%s has no argument '%.*s'%s%s", proto->name,
 		(int)(name->len < 60 ? name->len : 60), name->s,
-		len ? "; its arguments are " : ", nor any other", list);
+		len ? "; its arguments are " : "; it takes none", list);
 	return BT_LACKS;
 }
 
@@ -41,7 +41,7 @@ enum bt_outcome bt_argument(FILE *out, struct bt_frame *f, const struct cuda_pro
 	struct bt_token name;
 
 	if (!member_follows(*p, end, &name)) {
-		bt_fail(e, *p - strlen("args"), "an argument's name is expected: args.NAME");
+		bt_fail(e, *p - strlen("args"), "expected an argument name: args.NAME");
 		return BT_FAILED;
 	}
 	param = param_of(proto, &name);

@@ -55,12 +55,12 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	FILE *f;
 
 	if (!bt_next_word(t->s + t->len, w->end, &open, &ignored) || !bt_is(&open, "("))
-		return outcome(bt_fail(w->e, t->s, "'(' is expected behind this"));
+		return outcome(bt_fail(w->e, t->s, "expected '(' after this"));
 	if (!proto)
-		return outcome(bt_fail(w->e, t->s, "this needs a probe of cuda: or cudaret:, where it "
-				       "is known which library's names are meant"));
+		return outcome(bt_fail(w->e, t->s, "only valid in a cuda: or cudaret: probe, which "
+				       "determines the library whose names are meant"));
 	if (++w->b->depth > MAX_DEPTH)
-		return outcome(bt_fail(w->e, t->s, "too many of these within each other"));
+		return outcome(bt_fail(w->e, t->s, "nested too deeply"));
 	close = bt_closing(open.s, w->end, w->e);
 	if (!close)
 		return BT_FAILED;
@@ -76,7 +76,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	if (did == BT_DONE && e)
 		bt_tables_enum(w->b->tables, w->out, e, key);
 	else if (did == BT_DONE)
-		did = outcome(bt_fail(w->e, open.s + 1, "this is not of an enum's type"));
+		did = outcome(bt_fail(w->e, open.s + 1, "not of an enum type"));
 	free(key);
 	w->p = close + 1;
 	return did;
@@ -105,7 +105,7 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 	if (proto && bt_is(t, "args"))
 		return argument(w, t, false);
 	if (proto && !ret && (bt_is(t, "retval") || bt_is(t, "duration")))
-		return outcome(bt_fail(w->e, t->s, "this is known at the return: cudaret:%s", proto->name));
+		return outcome(bt_fail(w->e, t->s, "only known at return: use cudaret:%s", proto->name));
 	w->p = t->s + t->len;
 	if (proto && bt_is(t, "retval"))
 		return outcome(bt_result(w->out, &proto->result, how(w), t->s, &w->b->type, w->e));
@@ -137,7 +137,7 @@ enum bt_outcome bt_body(struct bt_body *b, const char *p, const char *end, FILE 
 		else if (b->proto && bt_is(&t, "*") && bt_is_target(b->proto, &t, end, &args))
 			did = argument(&w, &args, true);
 		else if (t.kind == BT_VARIABLE && t.len > 6 && !memcmp(t.s + 1, "cudabt", 6))
-			did = outcome(bt_fail(e, t.s, "names that begin with cudabt are this tool's own"));
+			did = outcome(bt_fail(e, t.s, "names that begin with cudabt are reserved"));
 		else
 			copy(&w, &t);
 		if (t.kind == BT_SPACE)

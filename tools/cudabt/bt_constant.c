@@ -29,6 +29,6 @@ bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 	}
 	for (int i = 0; (c = cuda_enumerator(i)); i++)
 		match_near_try(&near, c->name, strlen(c->name));
-	return bt_fail(e, t->s, "no enum of CUDA has '%s'%s", name,
+	return bt_fail(e, t->s, "no CUDA enum has '%s'%s", name,
 		       match_near_text(&near, text, sizeof(text)));
 }

@@ -31,8 +31,7 @@ bool bt_cuda_find(struct bt_writer *w, const struct bt_part *part)
 			return bt_select_nothing(item, &w->s->error);
 	}
 	if (cuda && w->present && !present)
-		fprintf(w->to[BT_NOTES], "line %d: no file has a function of this probe, or --layer leaves it "
-			"out\n", bt_writer_line(w, part->start));
+		fprintf(w->to[BT_NOTES], "line %d: no file has a function of this probe, or --layer excludes it\n", bt_writer_line(w, part->start));
 	return true;
 }
 
@@ -42,7 +41,7 @@ static void leave_out(struct bt_writer *w, const struct bt_part *part, const boo
 	FILE *notes = w->to[BT_NOTES];
 	int named = 0;
 
-	fprintf(notes, "line %d: left out, for want of an argument:", bt_writer_line(w, part->start));
+	fprintf(notes, "line %d: skipping functions that lack the argument:", bt_writer_line(w, part->start));
 	for (int id = 0; id < cuda_protos_n && named < NAMED; id++)
 		if (lacking[id])
 			fprintf(notes, "%s %s", named++ ? "," : "", cuda_protos[id].name);

@@ -60,12 +60,12 @@ static char *name_to_stay(const struct dso *c, int pid)
 	}
 	path = xprintf("/proc/%d/root%s", pid, c->path);
 	if (pid && names(path, dso_fd(c))) {
-		warning(0, "%s can be another file once process %d has ended, or by that process's doing: as "
-			   "root, run the script only if you trust it", path, pid);
+		warning(0, "%s may become another file when process %d exits, or be replaced by that "
+			   "process: as root, run the script only if you trust it", path, pid);
 		return path;
 	}
 	free(path);
-	warning(0, "%s is left out: a script cannot name it", c->path);
+	warning(0, "skipping %s: a script cannot name it", c->path);
 	return NULL;
 }
 

@@ -16,7 +16,7 @@ int bt_output_open(struct bt_output *o, bool json)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
-		die(errno, "cannot make a pipe");
+		die(errno, "cannot create a pipe");
 	o->from = ends[0];
 	o->open = true;
 	o->json = json;
@@ -69,7 +69,7 @@ void bt_output_finish(struct bt_output *o)
 
 	bt_output_copy(o);
 	if (o->open && !ioctl(o->from, FIONREAD, &left) && left)
-		warning(0, "nobody reads the output: what bpftrace printed last is left out");
+		warning(0, "standard output is not being read: discarded the last output of bpftrace");
 	print(o, o->nkept);
 	out_flush();
 }

@@ -29,8 +29,8 @@ void bt_run_find(void)
 	}
 	free(path);
 	if (!found)
-		die(0, "there is no bpftrace: install it (the package bpftrace of Debian, Ubuntu, Fedora), "
-		    "or take what --emit prints to a machine that has it");
+		die(0, "bpftrace not found: install it (package bpftrace in Debian, Ubuntu and Fedora), or "
+		    "run the output of --emit on a machine that has it");
 }
 
 static void more_probes(const char *limit, int probes)
@@ -68,7 +68,7 @@ void bt_run_start(struct bt_run *r, const char *script, size_t len, int probes, 
 	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(&r->output, json);
 
 	if (fd < 0 || write(fd, script, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
-		die(errno, "cannot hand the script over");
+		die(errno, "cannot pass the script to bpftrace");
 	fflush(stdout);
 	r->child = fork();
 	if (r->child < 0)

@@ -39,7 +39,7 @@ bool bt_select_nothing(const struct bt_item *item, struct bt_error *e)
 
 	for (int id = 0; id < cuda_protos_n; id++)
 		match_near_try(&near, cuda_protos[id].name, match_plain_length(cuda_protos[id].name));
-	return bt_fail(e, item->s, "no function of CUDA is called '%.*s'%s",
+	return bt_fail(e, item->s, "no CUDA function matches '%.*s'%s",
 		       (int)(item->len < 80 ? item->len : 80), item->s,
 		       match_near_text(&near, text, sizeof(text)));
 }

@@ -36,7 +36,7 @@ static bool write_parts(struct bt_writer *w)
 	bool ok = true;
 
 	if (memchr(p, 0, s->len))
-		return bt_fail(&s->error, memchr(p, 0, s->len), "a zero byte: this is not a program's text");
+		return bt_fail(&s->error, memchr(p, 0, s->len), "NUL byte: not a program text");
 	if (s->len > 1 && !memcmp(p, "#!", 2)) {	/* the script's own interpreter */
 		while (p < end && *p != '\n')
 			p++;
@@ -48,7 +48,7 @@ static bool write_parts(struct bt_writer *w)
 		free(part.items);
 	}
 	if (ok && !w->any)
-		ok = bt_fail(&s->error, s->text, "there is no cuda: or cudaret: probe in this program");
+		ok = bt_fail(&s->error, s->text, "no cuda: or cudaret: probe in the program");
 	return ok;
 }
 

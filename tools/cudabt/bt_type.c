@@ -44,7 +44,7 @@ static const char *members(const struct cuda_value *v, char *text, size_t size)
 	size_t len = 0;
 
 	if (!m)
-		return "its members are not known here";
+		return "its members are not known";
 	for (; m && len < size - 60; m = cuda_struct_next(m))
 		len += snprintf(text + len, size - len, "%s%s", len ? ", " : "its members are ", m->name);
 	return text;
@@ -71,11 +71,11 @@ bool bt_type_has_value(const struct cuda_value *v, const char *at, struct bt_err
 	char text[MEMBERS];
 
 	if (v->kind == CUDA_KIND_FLOAT)
-		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point", v->type);
+		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point support", v->type);
 	if (bt_is_struct(v))
 		return bt_fail(e, at, "this is a %s: %s", v->type, members(v, text, sizeof(text)));
 	if (v->kind == CUDA_KIND_NONE || (v->size & (v->size - 1)) || v->size < 1 || v->size > 8)
-		return bt_fail(e, at, "what this points to is not known; *(uint64 *)args.NAME reads "
-			       "8 bytes of it");
+		return bt_fail(e, at, "pointer to an unknown type; use *(uint64 *)args.NAME to read "
+			       "8 bytes");
 	return true;
 }

@@ -98,7 +98,7 @@ bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const cha
 		return true;
 	}
 	if (v->kind == CUDA_KIND_NONE)
-		return bt_fail(e, at, "this function returns nothing");
+		return bt_fail(e, at, "this function returns void");
 	if (!bt_type_has_value(v, at, e))
 		return false;
 	write_value(out, v, how, false, "retval", 0);

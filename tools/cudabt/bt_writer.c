@@ -29,7 +29,7 @@ bool bt_writer_affords(struct bt_writer *w, const struct bt_part *part, size_t w
 {
 	w->work += work;
 	return w->work <= MAX_WORK ||
-	       bt_fail(&w->s->error, part->start, "this makes a script that is too large");
+	       bt_fail(&w->s->error, part->start, "expands to a script that is too large");
 }
 
 int bt_writer_line(struct bt_writer *w, const char *at)

@@ -64,13 +64,13 @@ static void print_call(FILE *f, const void *of)
 		trace_result(f, false, call);
 	}
 	if (what == TRACE_LEFT)
-		fputs(" (the thread ended in it)", f);
+		fputs(" (thread exited during the call)", f);
 	if (lines->durations)
 		fprintf(f, " <%s>", out_ns(trace_duration(call)));
 	if (call->cause)
 		trace_sticky_text(f, call->cause);
 	if (call->next)
-		fprintf(f, " [not asked about; next: %s]", call->next);
+		fprintf(f, " [error not checked; next call: %s]", call->next);
 }
 
 #define AT(f) offsetof(struct line_row, f)

@@ -14,15 +14,15 @@ static void check(const struct trace *t)
 	const struct trace_lines *l = &t->lines;
 
 	if ((t->summary || t->chrome) && (l->times || l->durations || l->stacks || l->entries))
-		usage_error("--summary and --chrome print no lines: no --timestamp, --time-spent, --stack, "
-			"--enter or --enter-only with them");
+		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
+			"--time-spent, --stack, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
-		usage_error("--unchecked prints nothing else: no --summary, --chrome, --failed, --enter, "
-			"--enter-only or --tree with it");
+		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
+			"--failed, --enter, --enter-only or --tree");
 	if (t->failed && l->entries)
-		usage_error("--failed knows a call by its return: no --enter or --enter-only with it");
+		usage_error("--failed cannot be combined with --enter or --enter-only");
 	if (t->no_returns && (t->tree || l->durations))
-		usage_error("--enter-only sees no returns: no --tree or --time-spent with it");
+		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
 }
 
 /* It is not asked for, but tells something that is needed. */

@@ -85,7 +85,7 @@ static _Noreturn void unknown(const char *word)
 		match_near_try(&near, cuda_protos[i].name, match_plain_length(cuda_protos[i].name));
 	for (int i = 0; i < CUDA_GROUP_MAX; i++)
 		match_near_try(&near, groups[i], strlen(groups[i]));
-	usage_error("--trace: '%s' is no function, and no group of functions%s", word,
+	usage_error("--trace: unknown function or group '%s'%s", word,
 		match_near_text(&near, text, sizeof(text)));
 }
 

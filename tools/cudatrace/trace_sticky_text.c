@@ -19,7 +19,7 @@ void trace_sticky_text(FILE *f, const struct sticky_error *c)
 	unsigned long long n = launches(c);
 
 	if (c->again) {
-		fputs(" [caused by earlier work: reported before]", f);
+		fputs(" [caused by earlier work: already reported]", f);
 		return;
 	}
 	fputs(" [caused by earlier work", f);

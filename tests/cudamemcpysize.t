@@ -88,7 +88,7 @@ silent
 run cudamemcpysize -jc "$tmp/copies 0 513"
 group 1 default true 1 512
 json 1 '.lost == 1'
-says "1 batches of copies were too long to add up: bytes are missing"
+says "1 copy batches too long to sum up: bytes are missing"
 
 it "memsets are not counted unless they are asked for"
 run cudamemcpysize -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
@@ -136,7 +136,7 @@ json 1 '.hist_bytes_per_s == [[33554432,67108863,13]]'
 run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
 lines 1 '^        32 -> 63         : 13       \|\*{40}\|$'
 lines 1 '^     MiB/s  '
-fails 2 "--time and --bandwidth exclude each other" cudamemcpysize --time --bandwidth
+fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth
 
 it "--direction and --min leave out the others, and what is nested in them"
 run cudamemcpysize --direction DtoH -jc "$bin/mem $every"
@@ -149,7 +149,7 @@ run cudamemcpysize -m 1k -jc "$bin/mem copy 23 1023 h2d copy 7 1024 h2d copy 5 1
 group 1 HtoD false 7 7168
 group 1 DtoH false 5 5125
 json 2 true
-fails 2 "--memset and --direction exclude each other" cudamemcpysize --memset --direction HtoD
+fails 2 "--memset and --direction are mutually exclusive" cudamemcpysize --memset --direction HtoD
 fails 2 "'up' is not one of" cudamemcpysize --direction up
 
 it "-P has each process apart, and they add up to the whole"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# The simulated CUDA and the programs that tests trace. Included by the Makefile,
-# which has set O (where to build), CC, CXX, Q, CUDA. Gives TEST_FILES.
+# The simulated CUDA, the programs that tests trace, and what tests the tools' parts by itself.
+# Included by the Makefile, which has set O (where to build), CC, CXX, CFLAGS, LIBS, Q, CUDA and
+# own. Gives TEST_FILES.
 #
 # SIM_OWN_HEADERS=1 builds without CUDA's headers where they are installed.
 # TEST_CFLAGS, TEST_LDFLAGS are added to every compilation and link.
@@ -56,7 +57,7 @@ T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12
 	$(if $(T_REAL),kern-real kern-real-static))
 
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS))
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) models)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
@@ -188,5 +189,11 @@ $(T_BIN)/args-nvcc-12: $(T_OBJ)/workloads/args-nvcc-legacy.o $(T_CUDART12) | $(T
 	$(T_LINK_KERN)
 $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
+
+# ---- parts of the tools
+
+T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
+$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 -include $(wildcard $(T_OBJ)/*/*.d)

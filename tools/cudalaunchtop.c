@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
-#include <errno.h>
-#include <unistd.h>
 #include "probe/bpf_mmap.h"
 #include "api/cuda_fn.h"
 #include "abi/cudalaunchtop.h"
-#include "base/die.h"
-#include "session/event_loop.h"
+#include "session/live.h"
 #include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launch_report.h"
+#include "cudalaunchtop/launch_screen.h"
 #include "cudalaunchtop/launch_view.h"
+#include "cudalaunchtop/launches.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show which CUDA kernels are launched how often, by name: on a terminal live, each\n"
-		"interval (1 second) in place; else in blocks, each interval (none) and at the end.",
+	.what = "Show how often CUDA kernels are launched, by name: on a terminal live in place, every\n"
+		"interval (1 second); otherwise in blocks, every interval (none) and at the end.",
 	.examples =
 	"  cudalaunchtop                       # every process, live\n"
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
@@ -26,83 +26,137 @@ static const struct usage usage = {
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n",
 };
 
-static struct launch_view view;
+struct top {
+	struct launch_view view;
+	struct launch_probes probes;
+	bool batch, live;
+	struct target target;
+	struct event_loop events;
+	struct cudalaunchtop_bpf *skel;
+};
 
 static void report(void *ctx)
 {
-	(void)ctx;
+	struct top *t = ctx;
+
 	if (screen_is_open())
-		launch_view_update(&view);
+		launch_screen_update(&t->view);
 	else
-		launch_view_report(&view, false);
+		launch_report(&t->view, false);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct top *t = ctx;
+
+	launches_record(t->view.launches, data, size);
+	return 0;
 }
 
 static bool tick(void *ctx)
 {
-	(void)ctx;
-	launch_probes_tick();
-	return !screen_is_open() || launch_view_keys(&view);
+	struct top *t = ctx;
+
+	launch_probes_tick(&t->probes);
+	return !screen_is_open() || launch_screen_keys(&t->view);
+}
+
+static void check(void *ctx)
+{
+	struct top *t = ctx;
+	const struct launch_view *v = &t->view;
+
+	if (v->by_process && v->stacks)
+		usage_error("--per-process and --stack are mutually exclusive");
+	t->target.probes.return_classes = 1 << CUDA_NAME | (v->failed ? 1 << CUDA_LAUNCH : 0);
+	if (t->target.layer == TARGET_LAYER_ALL && !v->failed && !v->stacks)
+		t->target.probes.toggle_classes = 1 << CUDA_LAUNCH;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->target.syms = syms_new();
+	t->skel = cudalaunchtop_bpf__open();
+	if (!t->skel)
+		return NULL;
+	t->skel->rodata->launch_failures = t->view.failed;
+	t->skel->rodata->launch_stacks = t->view.stacks;
+	t->skel->rodata->launch_pairs = t->target.layer == TARGET_LAYER_ALL;
+	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
+	return t->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
+					t->target.pid_list || t->target.command);
+	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
+}
+
+static void scan(void *ctx, int pid)
+{
+	launches_scan(ctx, pid);
+}
+
+static void start(void *ctx)
+{
+	struct top *t = ctx;
+
+	syms_each(t->target.syms, scan, t->view.launches);
+	launch_view_start(&t->view);
+	launch_screen_init(&t->view);
+	t->view.screen.who = target_who(&t->target);
+	t->live = live_start(&t->target, &t->events, t->batch);
+	t->events.ring = t->skel->maps.events;
+	t->events.lost = t->skel->bss->lost;
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct top *t = ctx;
+
+	screen_close();
+	if (t->live || !t->events.counted_out)
+		launch_report(&t->view, t->live || !t->events.interval);
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct top *t = ctx;
+
+	launches_free(t->view.launches);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = launches_record, .report = report, .tick = tick };
-	struct target target = TARGET_INIT;
-	bool batch = false, live;
+	struct top top = {
+		.target = TARGET_INIT,
+		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+	};
+	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('b', "batch", &batch, "blocks of text also on a terminal"),
-		OPT_FLAG('P', "per-process", &view.by_process, "by process, not by kernel"),
-		OPT_FLAG('k', "stack", &view.stacks, "by call site too, with call stacks"),
-		OPT_FLAG('f', "full", &view.full, "kernel names with parameters"),
-		OPT_FLAG('x', "failed", &view.failed, "count failed launches: needs return probes"),
-		OPT_NUM('r', "rows", "ROWS", &view.rows, 1, "at most so many; default: 20, JSON and live all"),
-		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &view.sort, "what comes first; default: launches"),
+		OPT_TARGET(&top.target),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
+		OPT_FLAG('k', "stack", &top.view.stacks, "show each call site separately, with call stacks"),
+		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
+		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
+		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &top.view.sort, "sort order; default: launches"),
 		OPT_END
 	};
-	struct cudalaunchtop_bpf *skel;
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
+		.events = &top.events, .classes = &classes, .ctx = &top, .check = check,
+		.open = open_skel, .loaded = loaded, .start = start, .stop = stop,
+		.close = finish,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	if (view.by_process && view.stacks)
-		usage_error("--per-process and --stack exclude each other");
-	target_init(&target);
-	syms_init();
-	target.return_classes = 1 << CUDA_NAME | (view.failed ? 1 << CUDA_LAUNCH : 0);
-	if (target.layer == TARGET_LAYER_ALL && !view.failed && !view.stacks)
-		target.toggle_classes = 1 << CUDA_LAUNCH;
-
-	skel = cudalaunchtop_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->launch_failures = view.failed;
-	skel->rodata->launch_stacks = view.stacks;
-	skel->rodata->launch_pairs = target.layer == TARGET_LAYER_ALL;
-	bpf_mmap_per_cpu(skel->maps.quick, LAUNCH_SLOTS);
-	target_prepare(&target, skel->obj);
-	if (cudalaunchtop_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (cudalaunchtop_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	launches_init(skel->maps.counts, skel->maps.quick, target.pid_list || target.command);
-	launch_probes_init(&target, &skel->bss->launches_refused);
-	target_attach(&target, 1 << CUDA_LAUNCH | 1 << CUDA_NAME);
-
-	syms_each(launches_scan);
-
-	launch_view_start(&view);
-	view.screen.who = target_who(&target);
-	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
-		events.interval = 1;
-	live = !batch && !target.json && screen_open();
-	events.ring = skel->maps.events;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	screen_close();
-	if (live || !events.counted_out)
-		launch_view_report(&view, live || !events.interval);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	cudalaunchtop_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

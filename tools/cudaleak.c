@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudaleak - show what CUDA memory is allocated and not freed, by call stack */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include "base/clock.h"
-#include "base/die.h"
-#include "session/event_loop.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
 #include "cudaleak.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show CUDA memory that is allocated and not freed, by process, kind of memory and call\n"
-		"stack, largest first: every interval (5 seconds; with -c and --folded none), at the\n"
-		"end, and for each process that exits what it never freed.",
+		"stack, largest first: every interval (5 seconds; none with -c and --folded), at the\n"
+		"end, and when a process exits, what it never freed.",
 	.examples =
 	"  cudaleak -p 181                     # one process, every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
@@ -24,105 +21,131 @@ static const struct usage usage = {
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
-static struct {
+struct leak {
+	struct memory memory;
 	struct leak_view view;
 	long min, max;
 	bool reported;		/* of a process that exited */
 	unsigned long long allocs, frees;
-} leak = { .view.options.sample = 1, .max = LONG_MAX };
+	struct target target;
+	struct event_loop events;
+	struct cudaleak_bpf *skel;
+};
 
 static void report(void *ctx)
 {
+	struct leak *l = ctx;
 	const struct mem_process *h;
 	bool any = false;
 
-	(void)ctx;
-	leak.view.options.now = clock_ns();
-	for (h = memory_processes; h; h = h->hh.next) {
+	l->view.options.now = clock_ns();
+	for (h = l->memory.processes; h; h = h->hh.next) {
 		if (!h->allocations && !h->unknown)
 			continue;
-		leak_view_holder(&leak.view, h, "interval");
+		leak_view_process(&l->view, h, "interval");
 		any = true;
 	}
-	if (!any && !out_is_json() && !leak.view.folded)
+	if (!any && !out_is_json() && !l->view.folded)
 		printf("[%s] nothing held: %llu allocations and %llu frees %s\n", out_clock(),
-		       leak.allocs, leak.frees, leak.view.options.sample > 1 ? "recorded" : "seen");
+		       l->allocs, l->frees, l->view.options.sample > 1 ? "recorded" : "seen");
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	struct memory_effect did = memory_apply(e, stack_get(e->pid, e->stack, e->frames));
+	struct leak *l = ctx;
+	const struct stack *stack = stack_get(l->target.syms, e->pid, e->stack, e->frames);
+	struct memory_effect did = memory_apply(&l->memory, e, stack);
 
-	(void)ctx, (void)size;
+	(void)size;
 	if (e->id < CUDA_ID_MAX) {
-		leak.allocs += cuda_fns[e->id].class == CUDA_ALLOC;
-		leak.frees += cuda_fns[e->id].class == CUDA_FREE;
+		l->allocs += cuda_fns[e->id].class == CUDA_ALLOC;
+		l->frees += cuda_fns[e->id].class == CUDA_FREE;
 		return 0;
 	}
-	leak.view.options.now = e->time;
-	leak_view_holder(&leak.view, did.process, "exit");
-	leak.reported = true;
+	l->view.options.now = e->time;
+	leak_view_process(&l->view, did.process, "exit");
+	l->reported = true;
 	memory_forget(did.process);
-	syms_forget(e->pid);
+	syms_forget(l->target.syms, e->pid);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	struct leak *l = ctx;
+	struct leak_view *v = &l->view;
+
+	if (v->folded && (l->target.json || v->totals))
+		usage_error("--folded cannot be combined with --json or --totals");
+	if (l->min > l->max)
+		usage_error("--min-size is larger than --max-size");
+	if (!v->top)
+		v->top = v->options.each ? LONG_MAX : 10;
+	if (l->events.interval < 0)
+		l->events.interval = l->target.command || v->folded ? 0 : 5;
+	v->filtered = l->min || l->max != LONG_MAX || v->options.sample > 1;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct leak *l = ctx;
+
+	leak_view_init(&l->view);
+	if (!l->view.totals)
+		l->target.syms = syms_new();
+	l->skel = cudaleak_bpf__open();
+	if (!l->skel)
+		return NULL;
+	l->skel->rodata->memory_stacks = !l->view.totals;
+	l->skel->rodata->memory_min = l->min;
+	l->skel->rodata->memory_max = l->max;
+	l->skel->rodata->memory_sample = l->view.options.sample;
+	return l->skel;
+}
+
+static void start(void *ctx)
+{
+	struct leak *l = ctx;
+
+	l->events.ring = l->skel->maps.events;
+	l->events.lost = l->skel->bss->lost;
+}
+
+/* A process that exited has had its report. */
+static int stop(void *ctx, int sig)
+{
+	struct leak *l = ctx;
+
+	if (!l->events.counted_out && (l->memory.processes || !l->reported))
+		report(l);
+	return sig;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record, .report = report, .interval = -1 };
-	struct target target = TARGET_INIT;
+	struct leak leak = {
+		.view.options.sample = 1, .max = LONG_MAX, .target = TARGET_INIT,
+		.events = { .record = on_record, .report = report, .interval = -1, .ctx = &leak },
+	};
+	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('a', "each", &leak.view.options.each, "each allocation, not groups by stack"),
-		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "only what is older than this"),
-		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "only allocations of at least SIZE"),
-		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "only allocations of at most SIZE"),
-		OPT_NUM('T', "top", "N", &leak.view.top, 1, "the N largest; default: 10, with -a and --folded all"),
-		OPT_FLAG('C', "totals", &leak.view.totals, "totals without call stacks: costs less"),
-		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N, estimate the rest"),
-		OPT_FLAG(0, "folded", &leak.view.folded, "stacks on one line, for flame graphs, at the end"),
+		OPT_TARGET(&leak.target),
+		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
+		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
+		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
+		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
+		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
+		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
+		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
+		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs"),
 		OPT_END
 	};
-	struct cudaleak_bpf *skel;
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
+		.events = &leak.events, .classes = &classes, .ctx = &leak, .check = check,
+		.open = open_skel, .start = start, .stop = stop,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	if (leak.view.folded && (target.json || leak.view.totals))
-		usage_error("--folded excludes --json and --totals");
-	if (leak.min > leak.max)
-		usage_error("--min-size is larger than --max-size");
-	if (!leak.view.top)
-		leak.view.top = leak.view.options.each ? LONG_MAX : 10;
-	if (events.interval < 0)
-		events.interval = target.command || leak.view.folded ? 0 : 5;
-	target_init(&target);
-	leak.view.filtered = leak.min || leak.max != LONG_MAX || leak.view.options.sample > 1;
-	leak_view_init(&leak.view);
-	if (!leak.view.totals)
-		syms_init();
-
-	skel = cudaleak_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->memory_stacks = !leak.view.totals;
-	skel->rodata->memory_min = leak.min;
-	skel->rodata->memory_max = leak.max;
-	skel->rodata->memory_sample = leak.view.options.sample;
-	target_prepare(&target, skel->obj);
-	if (cudaleak_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (cudaleak_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, MEMORY_CLASSES);
-
-	events.ring = skel->maps.events;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	if (!events.counted_out && (memory_processes || !leak.reported))
-		report(NULL);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	cudaleak_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
-#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "api/cuda_err.h"
-#include "base/die.h"
-#include "session/event_loop.h"
 #include "model/memory.h"
 #include "cli/out.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
+#include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print each CUDA allocation and free: who, what, how much, how long it took, and\n"
-		"the error if it failed.",
+	.what = "Print each CUDA allocation and free: the process, the kind of memory, the size, the time\n"
+		"taken, and the error if it failed.",
 	.examples =
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
@@ -30,7 +29,7 @@ struct row {
 };
 
 #define AT(f) offsetof(struct row, f)
-static struct field fields[] = {
+static const struct field all_fields[] = {
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
@@ -53,6 +52,11 @@ enum { TIME = 0, STACK = 14 };
 struct snoop {
 	bool failed, allocs, frees, times, stacks;
 	long min;
+	struct memory memory;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
+	struct event_loop events;
+	struct cudamallocsnoop_bpf *skel;
 };
 
 static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct row *r)
@@ -71,9 +75,10 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
+	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(e, stack);
+	const struct stack *stack = stack_get(s->target.syms, e->pid, e->stack, e->frames);
+	struct memory_effect did = memory_apply(&s->memory, e, stack);
 	struct row r = {
 		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
 		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,
@@ -84,11 +89,11 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	if (e->id >= CUDA_ID_MAX) {
 		memory_forget(did.process);
-		syms_forget(e->pid);
+		syms_forget(s->target.syms, e->pid);
 		return 0;
 	}
 	fn = &cuda_fns[e->id];
-	if (!wanted(ctx, fn, &r))
+	if (!wanted(s, fn, &r))
 		return 0;
 	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
 	r.func = fn->name;
@@ -96,59 +101,68 @@ static int on_record(void *ctx, void *data, size_t size)
 	snprintf(number, sizeof(number), "%d", e->ret);
 	r.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL;
 	r.result = !e->ret ? "ok" : r.error ? r.error : number;
-	out_row(fields, &r);
+	out_row(s->fields, &r);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	const struct snoop *s = ctx;
+
+	if (s->allocs && s->frees)
+		usage_error("--allocs and --frees are mutually exclusive");
+}
+
+static void *open_skel(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	memcpy(s->fields, all_fields, sizeof(all_fields));
+	s->fields[TIME].head = s->times ? "TIME" : NULL;
+	if (s->stacks)
+		s->target.syms = syms_new();
+	else
+		s->fields[STACK].type = OUT_END;
+	s->skel = cudamallocsnoop_bpf__open();
+	if (!s->skel)
+		return NULL;
+	s->skel->rodata->memory_stacks = s->skel->rodata->memory_stacks_all = s->stacks;
+	s->skel->rodata->memory_latencies = true;
+	s->skel->rodata->memory_failures = true;
+	s->skel->rodata->memory_failed_only = s->failed;
+	s->skel->rodata->memory_min = s->min;
+	return s->skel;
+}
+
+static void start(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	out_head(s->fields);
+	s->events.ring = s->skel->maps.events;
+	s->events.lost = s->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
 {
-	struct target target = TARGET_INIT;
-	struct snoop snoop = {};
+	struct snoop snoop = {
+		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+	};
+	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('x', "failed", &snoop.failed, "calls that failed only"),
-		OPT_SIZE('m', "min", "SIZE", &snoop.min, "allocations of at least SIZE, and their frees"),
-		OPT_FLAG('A', "allocs", &snoop.allocs, "allocations only"),
-		OPT_FLAG('F', "frees", &snoop.frees, "frees only"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "a column with the time of day"),
-		OPT_FLAG('k', "stack", &snoop.stacks, "user call stacks"),
+		OPT_TARGET(&snoop.target),
+		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
+		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),
+		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
+		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
+		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
 		OPT_END
 	};
-	struct cudamallocsnoop_bpf *skel;
-	struct event_loop events = { .record = on_record, .ctx = &snoop };
-	int sig;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
+		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .start = start,
+	};
 
-	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
-	if (snoop.allocs && snoop.frees)
-		usage_error("--allocs and --frees exclude each other");
-	target_init(&target);
-	fields[TIME].head = snoop.times ? "TIME" : NULL;
-	if (snoop.stacks)
-		syms_init();
-	else
-		fields[STACK].type = OUT_END;
-
-	skel = cudamallocsnoop_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->memory_stacks = skel->rodata->memory_stacks_all = snoop.stacks;
-	skel->rodata->memory_latencies = true;
-	skel->rodata->memory_failures = true;
-	skel->rodata->memory_failed_only = snoop.failed;
-	skel->rodata->memory_min = snoop.min;
-	target_prepare(&target, skel->obj);
-	if (cudamallocsnoop_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (cudamallocsnoop_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, MEMORY_CLASSES);
-
-	out_head(fields);
-	events.ring = skel->maps.events;
-	events.lost = skel->bss->lost;
-	sig = event_loop_run(&target, &events);
-	sig = target_finish(&target, sig);
-	event_loop_lost(&events);
-	cudamallocsnoop_bpf__destroy(skel);
-	return sig;
+	return tool_run(&tool, argc, argv);
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemcpysize - show sizes and bandwidth of CUDA copies as histograms */
-#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
 #include "abi/cudamemcpysize.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
 #include "base/escape.h"
-#include "session/event_loop.h"
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
+#include "view/stack_view.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show the sizes of CUDA copies as histograms by direction, synchronous and asynchronous\n"
-		"apart: every interval what is new in it, and at the end.",
+		"separately: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
-	"  cudamemcpysize -P 5                 # all processes, each apart, every 5 seconds\n"
-	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where are the large ones\n"
+	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
+	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n",
 };
 
@@ -39,7 +38,7 @@ struct row {
 
 #define AT(f) offsetof(struct row, f)
 enum { PID = 1, COMM, HIST = 12, STACK };
-static struct field fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
 	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -63,21 +62,26 @@ static const struct { const char *key, *unit; int shift; } shown[] = {
 	{ "hist_bytes_per_s", "MiB/s", 20 },
 };
 
-static struct {
+struct copies {
 	bool memset, pids, stacks, times, bandwidths;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min;
 	enum copy_shown what;
+	unsigned classes;
+	struct aggregates aggregates;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
+	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
-} copy = { .direction = -1 };
+};
 
-static void show(const struct row *r)
+static void show(const struct copies *c, const struct row *r)
 {
 	if (out_is_json()) {
-		out_row(fields, r);
+		out_row(c->fields, r);
 		return;
 	}
-	if (copy.pids) {
+	if (c->pids) {
 		printf("pid %d (", r->pid);
 		escape_text(stdout, r->comm);
 		printf("), ");
@@ -95,20 +99,21 @@ static void show(const struct row *r)
 	if (r->failed)
 		printf("; %llu more failed", r->failed);
 	putchar('\n');
-	hist_text(r->slots, shown[copy.what].unit, shown[copy.what].shift);
-	if (copy.stacks)
+	hist_text(r->slots, shown[c->what].unit, shown[c->what].shift);
+	if (c->stacks)
 		stack_text(r->stack);
 	putchar('\n');
 }
 
 static void report(void *ctx)
 {
+	struct copies *c = ctx;
 	struct aggregate **list;
 	size_t n;
 
-	(void)ctx;
-	aggregate_collect(copy.skel->maps.aggregates, aggregate_flip(&copy.skel->bss->aggregate_epoch));
-	list = aggregate_sorted(copy.stacks, &n);
+	aggregate_collect(&c->aggregates, c->skel->maps.aggregates,
+			  aggregate_flip(&c->skel->bss->aggregate_epoch));
+	list = aggregate_sorted(&c->aggregates, c->stacks, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
 	for (size_t i = 0; i < n; i++) {
@@ -124,73 +129,91 @@ static void report(void *ctx)
 			.slots = g->slots, .stack = g->key.stack,
 		};
 
-		show(&r);
+		show(c, &r);
 	}
 	free(list);
-	aggregate_clear();
+	aggregate_clear(&c->aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	(void)ctx, (void)size;
-	aggregate_record(data);
+	struct copies *c = ctx;
+
+	(void)size;
+	aggregate_record(&c->aggregates, data);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	struct copies *c = ctx;
+
+	if (c->times && c->bandwidths)
+		usage_error("--time and --bandwidth are mutually exclusive");
+	if (c->memset && c->direction >= 0)
+		usage_error("--memset and --direction are mutually exclusive");
+	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
+	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
+}
+
+static void choose_fields(struct copies *c)
+{
+	memcpy(c->fields, all_fields, sizeof(all_fields));
+	c->fields[HIST].key = shown[c->what].key;
+	c->fields[PID].key = c->pids ? "pid" : NULL;
+	c->fields[COMM].key = c->pids ? "comm" : NULL;
+	c->fields[STACK].key = c->stacks ? "stack" : NULL;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct copies *c = ctx;
+
+	choose_fields(c);
+	if (c->stacks)
+		c->target.syms = syms_new();
+	c->skel = cudamemcpysize_bpf__open();
+	if (!c->skel)
+		return NULL;
+	c->skel->rodata->aggregate_stacks = c->stacks;
+	c->skel->rodata->aggregate_pids = c->pids;
+	c->skel->rodata->copy_shown = c->what;
+	c->skel->rodata->copy_direction = c->direction + 1;
+	c->skel->rodata->copy_min = c->min;
+	aggregate_prepare(&c->aggregates, c->skel->obj, c->target.syms);
+	return c->skel;
+}
+
+static void start(void *ctx)
+{
+	struct copies *c = ctx;
+
+	c->events.ring = c->stacks ? c->skel->maps.events : NULL;
+	c->events.lost = c->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record, .report = report };
-	struct target target = TARGET_INIT;
+	struct copies copies = {
+		.direction = -1, .target = TARGET_INIT,
+		.events = { .record = on_record, .report = report, .ctx = &copies },
+	};
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('P', "per-process", &copy.pids, "each process apart"),
-		OPT_FLAG('k', "stack", &copy.stacks, "each call stack apart, the one with most bytes first"),
-		OPT_CHOICE(0, "direction", DIRECTIONS, &copy.direction, "only copies in this direction"),
-		OPT_SIZE('m', "min", "SIZE", &copy.min, "only copies of at least SIZE"),
-		OPT_FLAG(0, "memset", &copy.memset, "memsets too"),
-		OPT_FLAG(0, "time", &copy.times, "synchronous copies only: histograms of their time"),
-		OPT_FLAG(0, "bandwidth", &copy.bandwidths, "the same of their bandwidth"),
+		OPT_TARGET(&copies.target),
+		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &copies.stacks, "one group per call stack, most bytes first"),
+		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
+		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
+		OPT_FLAG(0, "memset", &copies.memset, "include memset"),
+		OPT_FLAG(0, "time", &copies.times, "show histograms of times; synchronous copies only"),
+		OPT_FLAG(0, "bandwidth", &copies.bandwidths, "show histograms of bandwidths; synchronous copies only"),
 		OPT_END
 	};
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
+		.events = &copies.events, .classes = &copies.classes, .ctx = &copies, .check = check,
+		.open = open_skel, .start = start,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	if (copy.times && copy.bandwidths)
-		usage_error("--time and --bandwidth exclude each other");
-	if (copy.memset && copy.direction >= 0)
-		usage_error("--memset and --direction exclude each other");
-	copy.what = copy.times ? COPY_TIMES : copy.bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
-	target_init(&target);
-	fields[HIST].key = shown[copy.what].key;
-	fields[PID].key = copy.pids ? "pid" : NULL;
-	fields[COMM].key = copy.pids ? "comm" : NULL;
-	fields[STACK].key = copy.stacks ? "stack" : NULL;
-	if (copy.stacks)
-		syms_init();
-
-	copy.skel = cudamemcpysize_bpf__open();
-	if (!copy.skel)
-		die(errno, "cannot open the BPF programs");
-	copy.skel->rodata->aggregate_stacks = copy.stacks;
-	copy.skel->rodata->aggregate_pids = copy.pids;
-	copy.skel->rodata->copy_shown = copy.what;
-	copy.skel->rodata->copy_direction = copy.direction + 1;
-	copy.skel->rodata->copy_min = copy.min;
-	aggregate_prepare(copy.skel->obj, copy.stacks);
-	target_prepare(&target, copy.skel->obj);
-	if (cudamemcpysize_bpf__load(copy.skel))
-		die(errno, "cannot load the BPF programs");
-	if (cudamemcpysize_bpf__attach(copy.skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, 1 << CUDA_COPY | (copy.memset ? 1 << CUDA_SET : 0));
-
-	events.ring = copy.stacks ? copy.skel->maps.events : NULL;
-	events.lost = copy.skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	if (!events.counted_out)
-		report(NULL);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	cudamemcpysize_bpf__destroy(copy.skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
-#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "model/call_stats.h"
 #include "base/clock.h"
 #include "abi/cudasynclatency.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
-#include "session/event_loop.h"
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
+#include "view/call_view.h"
+#include "view/stack_view.h"
 #include "cudasynclatency/wait_threads.h"
+#include "cudasynclatency/wait_view.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show how long threads wait for the GPU, by function, as histograms, and the share of its\n"
-		"time that each thread waited: every interval what is new in it, and at the end.",
+		"time that each thread waited: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
-	"  cudasynclatency -i -P 5             # hidden waits too, by process, every 5 seconds\n"
-	"  cudasynclatency -k -p 181 -d 10     # where are the waits, for 10 seconds\n"
-	"  cudasynclatency -O -jc './train 10' # do they sleep or spin, as JSON lines\n",
+	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
+	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
+	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n",
 };
 
 struct row {
@@ -35,7 +36,7 @@ struct row {
 
 #define AT(f) offsetof(struct row, f)
 enum { PID = 1, COMM, HIST = 11, OFF, OFF_HIST, STACK };
-static struct field fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	[PID] = { "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	[COMM] = { "comm", NULL, 0, OUT_STR, AT(calls.comm) },
@@ -54,42 +55,50 @@ static struct field fields[] = {	/* the text is show()'s */
 	{ 0 }
 };
 
-static struct {
+struct waits {
 	bool implicit, launches, pids, stacks, off_cpu;
+	unsigned classes;
+	struct aggregates aggregates;
+	struct wait_threads threads;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct target target;
+	struct event_loop events;
 	struct cudasynclatency_bpf *skel;
-} waits;
+};
 
-static void show(const struct row *r)
+static void show(const struct waits *w, const struct row *r)
 {
 	if (out_is_json()) {
-		out_row(fields, r);
+		out_row(w->fields, r);
 		return;
 	}
 	call_stats_text(&r->calls);
-	if (waits.off_cpu) {
+	if (w->off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
 		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
 		hist_text(r->off_slots, "nsecs", 0);
 	}
-	stack_text(r->calls.stack);
+	if (w->stacks)
+		stack_text(r->calls.stack);
 	putchar('\n');
 }
 
-static void report_groups(unsigned long long now)
+static void report_groups(const struct waits *w, unsigned long long now)
 {
 	static const unsigned long long none[HIST_SLOTS];
 	struct aggregate **list;
 	size_t n;
 
-	list = aggregate_sorted(true, &n);
+	list = aggregate_sorted(&w->aggregates, true, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct aggregate *g = list[i], *off = aggregate_series(g, WAIT_OFF_CPU);
+		const struct aggregate *g = list[i];
+		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
 		struct row r = {
 			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
 
 		r.calls.time = now;
-		show(&r);
+		show(w, &r);
 	}
 	if (!n && !out_is_json())
 		puts("no waits");
@@ -98,80 +107,95 @@ static void report_groups(unsigned long long now)
 
 static void report(void *ctx)
 {
-	unsigned int epoch = aggregate_flip(&waits.skel->bss->aggregate_epoch);
+	struct waits *w = ctx;
+	unsigned int epoch = aggregate_flip(&w->skel->bss->aggregate_epoch);
 	unsigned long long now = clock_ns();
 
-	(void)ctx;
-	aggregate_collect(waits.skel->maps.aggregates, epoch);
-	wait_threads_collect(epoch);
+	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
+	wait_threads_collect(&w->threads, epoch);
 	if (!out_is_json())
 		printf("[%s]\n", out_clock());
-	report_groups(now);
-	wait_threads_report(now);
-	aggregate_clear();
+	report_groups(w, now);
+	wait_view_threads(&w->threads, now);
+	aggregate_clear(&w->aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct aggregate_record *r = data;
+	struct waits *w = ctx;
 
-	(void)ctx, (void)size;
-	aggregate_record(r);
-	if (waits.off_cpu && r->key.key != AGGREGATE_GONE)
-		aggregate_add_value(aggregate_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
+	(void)size;
+	aggregate_record(&w->aggregates, r);
+	if (w->off_cpu && r->key.key != AGGREGATE_GONE)
+		aggregate_add_value(aggregate_of(&w->aggregates, r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	struct waits *w = ctx;
+
+	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
+}
+
+static void choose_fields(struct waits *w)
+{
+	memcpy(w->fields, all_fields, sizeof(all_fields));
+	w->fields[PID].key = w->pids ? "pid" : NULL;
+	w->fields[COMM].key = w->pids ? "comm" : NULL;
+	w->fields[OFF].key = w->off_cpu ? "off_cpu_ns" : NULL;
+	w->fields[OFF_HIST].key = w->off_cpu ? "hist_off_cpu" : NULL;
+	w->fields[STACK].key = w->stacks ? "stack" : NULL;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct waits *w = ctx;
+
+	choose_fields(w);
+	if (w->stacks)
+		w->target.syms = syms_new();
+	w->skel = cudasynclatency_bpf__open();
+	if (!w->skel)
+		return NULL;
+	w->skel->rodata->aggregate_stacks = w->stacks;
+	w->skel->rodata->aggregate_pids = w->pids;
+	w->skel->rodata->wait_off_cpu = w->off_cpu;
+	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
+	aggregate_prepare(&w->aggregates, w->skel->obj, w->target.syms);
+	return w->skel;
+}
+
+static void start(void *ctx)
+{
+	struct waits *w = ctx;
+
+	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used);
+	w->events.ring = w->stacks ? w->skel->maps.events : NULL;
+	w->events.lost = w->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record, .report = report };
-	struct target target = TARGET_INIT;
+	struct waits waits = {
+		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &waits },
+	};
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('P', "per-process", &waits.pids, "each process apart"),
-		OPT_FLAG('k', "stack", &waits.stacks, "each call stack apart, the longest waits first"),
-		OPT_FLAG('i', "implicit", &waits.implicit, "functions that wait on the side: copies, cudaFree, ..."),
-		OPT_FLAG('L', "launches", &waits.launches, "kernel launches, which wait where the queue is full"),
-		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "how much of it the thread was off the CPU"),
+		OPT_TARGET(&waits.target),
+		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &waits.stacks, "one group per call stack, longest total wait first"),
+		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
+		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
+		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how long the thread was off the CPU"),
 		OPT_END
 	};
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
+		.events = &waits.events,
+		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits,
+		.check = check, .open = open_skel, .start = start,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	target_init(&target);
-	fields[PID].key = waits.pids ? "pid" : NULL;
-	fields[COMM].key = waits.pids ? "comm" : NULL;
-	fields[OFF].key = waits.off_cpu ? "off_cpu_ns" : NULL;
-	fields[OFF_HIST].key = waits.off_cpu ? "hist_off_cpu" : NULL;
-	fields[STACK].key = waits.stacks ? "stack" : NULL;
-	if (waits.stacks)
-		syms_init();
-
-	waits.skel = cudasynclatency_bpf__open();
-	if (!waits.skel)
-		die(errno, "cannot open the BPF programs");
-	waits.skel->rodata->aggregate_stacks = waits.stacks;
-	waits.skel->rodata->aggregate_pids = waits.pids;
-	waits.skel->rodata->wait_off_cpu = waits.off_cpu;
-	bpf_program__set_autoload(waits.skel->progs.wait_switch, waits.off_cpu);
-	aggregate_prepare(waits.skel->obj, waits.stacks);
-	target_prepare(&target, waits.skel->obj);
-	if (cudasynclatency_bpf__load(waits.skel))
-		die(errno, "cannot load the BPF programs");
-	if (cudasynclatency_bpf__attach(waits.skel))
-		die(errno, "cannot attach to the scheduler or the ends of processes");
-	target_attach(&target, 1 << CUDA_SYNC | (waits.implicit ? CUDA_WAITS : 0) |
-		      (waits.launches ? 1 << CUDA_LAUNCH : 0));
-
-	wait_threads_init(waits.skel->maps.wait_slot, waits.skel->maps.waiting,
-			  waits.skel->bss->waiting_used);
-	events.ring = waits.stacks ? waits.skel->maps.events : NULL;
-	events.lost = waits.skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	if (!events.counted_out)
-		report(NULL);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	cudasynclatency_bpf__destroy(waits.skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

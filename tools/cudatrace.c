@@ -4,107 +4,148 @@
 #include <stdlib.h>
 #include <bpf/bpf.h>
 #include "base/die.h"
-#include "session/event_loop.h"
 #include "cli/out.h"
+#include "sym/programs.h"
 #include "sym/syms.h"
-#include "session/target.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_chrome.h"
+#include "session/tool.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print each call of the CUDA API as it returns, with its arguments by name and what it\n"
-		"stored, the error by name, and the time on request: what strace does for system calls.",
+	.what = "Print each CUDA API call as it returns, with its arguments by name, what it stored, the\n"
+		"name of the error and optionally the time, as strace does for system calls.",
 	.examples =
-	"  cudatrace -c './train 2'                     # what a command calls\n"
+	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with the time spent\n"
-	"  cudatrace -x -k -p 181                       # what failed, and where it was called\n"
-	"  cudatrace --unchecked -p 181                 # what failed, and nobody asked why\n"
+	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
+	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"
-	"  cudatrace --tree -c './train 1'              # the driver's calls in the runtime's\n"
+	"  cudatrace --tree -c './train 1'              # driver calls inside runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n",
 };
 
-/* Between open and load. */
-static void configure(struct cudatrace_bpf *skel, const struct trace *t)
+struct tracer {
+	struct trace trace;
+	struct target target;
+	struct event_loop events;
+	struct cudatrace_bpf *skel;
+};
+
+static void on_scanned(void *ctx, int pid)
 {
-	skel->rodata->trace_nested = t->tree;
-	skel->rodata->trace_failed_only = t->failed && !t->tree;
-	skel->rodata->trace_entries = t->lines.entries;
-	skel->rodata->trace_no_returns = t->no_returns;
-	skel->rodata->trace_stacks = t->lines.stacks;
-	if (bpf_map__set_max_entries(skel->maps.functions, cuda_protos_n))
-		die(errno, "cannot size the table of functions");
+	struct tracer *t = ctx;
+
+	trace_program_mapped(t->trace.programs, pid);
+}
+
+static void check(void *ctx)
+{
+	struct tracer *t = ctx;
+
+	trace_prepare(&t->trace);
+	t->target.probes.tool = t;
+	t->target.probes.on_scanned = on_scanned;
+	if (t->trace.output)
+		out_to_file(t->trace.output);
+}
+
+static void *open_skel(void *ctx)
+{
+	struct tracer *t = ctx;
+
+	if (t->trace.lines.stacks || t->trace.launches)
+		t->trace.syms = t->target.syms = syms_new();
+	t->trace.programs = trace_programs_new(t->target.syms);
+	t->skel = cudatrace_bpf__open();
+	if (!t->skel)
+		return NULL;
+	t->skel->rodata->trace_nested = t->trace.tree;
+	t->skel->rodata->trace_failed_only = t->trace.failed && !t->trace.tree;
+	t->skel->rodata->trace_entries = t->trace.lines.entries;
+	t->skel->rodata->trace_no_returns = t->trace.no_returns;
+	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
+	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
+		die(errno, "cannot resize the function table");
+	return t->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct tracer *t = ctx;
+	int functions = bpf_map__fd(t->skel->maps.functions);
+
+	for (int i = 0; i < cuda_protos_n; i++)
+		if (bpf_map_update_elem(functions, &i, &t->trace.functions[i], BPF_ANY))
+			die(errno, "cannot fill the function table");
+	if (t->trace.chrome)
+		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
+}
+
+static void scan(void *ctx, int pid)
+{
+	trace_program_scan(ctx, pid);
+}
+
+static void start(void *ctx)
+{
+	struct tracer *t = ctx;
+
+	if (t->trace.launches)
+		syms_each(t->target.syms, scan, t->trace.programs);
+	if (!t->trace.summary && !t->trace.chrome)
+		trace_lines_init(&t->trace.lines);
+	t->events.ring = t->skel->maps.events;
+	t->events.lost = t->skel->bss->lost;
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct tracer *t = ctx;
+
+	trace_tree_end(&t->trace.trees, -1);
+	if (t->trace.summary)
+		trace_summary_print(&t->trace.calls);
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct tracer *t = ctx;
+
+	if (t->trace.chrome && !trace_chrome_close(&t->trace.timeline))
+		status = status ? status : EXIT_FAILURE;
+	trace_free(&t->trace);
+	programs_free(t->trace.programs);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct target target = TARGET_INIT;
-	struct trace trace = {};
+	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record, .ctx = &tracer.trace } };
+	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_STR('e', "trace", "EXPR", &trace.expression, "which functions: groups, names, patterns, !; see the manual"),
-		OPT_FLAG('x', "failed", &trace.failed, "calls that failed only"),
-		OPT_FLAG('t', "timestamp", &trace.lines.times, "a column with the time of day"),
-		OPT_FLAG('T', "time-spent", &trace.lines.durations, "how long each call took"),
-		OPT_FLAG('k', "stack", &trace.lines.stacks, "user call stacks"),
-		OPT_FLAG('S', "summary", &trace.summary, "no lines; at the end a table by function"),
-		OPT_STR('o', "output", "FILE", &trace.output, "write to FILE, not to standard output"),
-		OPT_FLAG(0, "enter", &trace.lines.entries, "a line at the entry of each call, too"),
-		OPT_FLAG(0, "enter-only", &trace.no_returns, "lines at entries alone: no return probes"),
-		OPT_FLAG(0, "tree", &trace.tree, "also the calls inside of calls, indented"),
-		OPT_FLAG(0, "unchecked", &trace.unchecked, "failed calls that nobody asked about"),
-		OPT_STR(0, "chrome", "FILE", &trace.chrome, "no lines; a timeline for Perfetto into FILE"),
+		OPT_TARGET(&tracer.target),
+		OPT_STR('e', "trace", "EXPR", &trace->expression, "functions to trace: groups, names, patterns, !; see the manual"),
+		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
+		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
+		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
+		OPT_FLAG('k', "stack", &trace->lines.stacks, "print user call stacks"),
+		OPT_FLAG('S', "summary", &trace->summary, "print only a table by function, at the end"),
+		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE instead of standard output"),
+		OPT_FLAG(0, "enter", &trace->lines.entries, "also print a line at the entry of each call"),
+		OPT_FLAG(0, "enter-only", &trace->no_returns, "print only lines at entries: no return probes"),
+		OPT_FLAG(0, "tree", &trace->tree, "also print nested calls, indented"),
+		OPT_FLAG(0, "unchecked", &trace->unchecked, "print only failed calls whose error was never checked"),
+		OPT_STR(0, "chrome", "FILE", &trace->chrome, "write only a timeline for Perfetto to FILE"),
 		OPT_END
 	};
-	struct cudatrace_bpf *skel;
-	struct event_loop events = { .record = trace_record };
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
+		.source = &trace->source, .ctx = &tracer, .check = check, .open = open_skel,
+		.loaded = loaded, .start = start, .stop = stop, .close = finish,
+	};
 
-	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
-	trace_prepare(&trace);
-	target.on_scanned = trace_program_mapped;
-	if (trace.output)
-		out_to_file(trace.output);
-	target_init(&target);
-	if (trace.lines.stacks || trace.launches)
-		syms_init();
-
-	skel = cudatrace_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	configure(skel, &trace);
-	target_prepare(&target, skel->obj);
-	if (cudatrace_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	for (int i = 0; i < cuda_protos_n; i++)
-		if (bpf_map_update_elem(bpf_map__fd(skel->maps.functions), &i, &trace_functions[i], BPF_ANY))
-			die(errno, "cannot fill the table of functions");
-	if (cudatrace_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	if (trace.chrome)
-		trace_chrome_open(trace.chrome);
-	target_attach_functions(&target, &trace_chosen);
-	if (trace.launches)
-		syms_each(trace_program_look);
-
-	if (!trace.summary && !trace.chrome)
-		trace_lines_init(&trace.lines);
-	events.ring = skel->maps.events;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	trace_tree_end(-1);
-	if (trace.summary)
-		trace_summary_print();
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	if (trace.chrome && !trace_chrome_close())
-		status = status ? status : EXIT_FAILURE;
-	cudatrace_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

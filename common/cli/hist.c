@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
 #include "cli/hist.h"
 
 enum { STARS = 40 };
-
-static unsigned long long low(int slot)
-{
-	return slot ? 1ull << slot : 0;
-}
-
-static unsigned long long high(int slot)
-{
-	return (2ull << slot) - 1;	/* of slot 63: 2^64 - 1 */
-}
 
 void hist_text(const unsigned long long *slots, const char *unit, int shift)
 {
@@ -39,8 +28,8 @@ void hist_text(const unsigned long long *slots, const char *unit, int shift)
 	for (int i = first; i <= last; i++) {
 		int n = (double)stars * drawn[i] / most;
 
-		printf("%*llu -> %-*llu : %-8llu |%.*s%*s|\n", width, low(i), width, high(i), drawn[i],
-		       n, "****************************************", stars - n, "");
+		printf("%*llu -> %-*llu : %-8llu |%.*s%*s|\n", width, hist_low(i), width, hist_high(i),
+		       drawn[i], n, "****************************************", stars - n, "");
 	}
 }
 
@@ -52,31 +41,8 @@ void hist_json(const unsigned long long *slots)
 	for (int i = 0; i < HIST_SLOTS; i++) {
 		if (!slots[i])
 			continue;
-		printf("%s[%llu,%llu,%llu]", gap, low(i), high(i), slots[i]);
+		printf("%s[%llu,%llu,%llu]", gap, hist_low(i), hist_high(i), slots[i]);
 		gap = ",";
 	}
 	putchar(']');
-}
-
-unsigned long long hist_percentile(const unsigned long long *slots, int percent,
-				   unsigned long long least, unsigned long long most)
-{
-	double total = 0, want, value = 0;
-
-	for (int i = 0; i < HIST_SLOTS; i++)
-		total += slots[i];
-	want = total * percent / 100;
-	for (int i = 0; i < HIST_SLOTS; i++) {
-		double lo = low(i) > least ? low(i) : least, hi = high(i) < most ? high(i) : most;
-
-		if (!slots[i])
-			continue;
-		value = lo + (hi - lo) * (want / slots[i]);
-		if (want <= slots[i])
-			break;
-		want -= slots[i];
-	}
-	if (value <= least || !total)
-		return total ? least : 0;
-	return value >= most ? most : (unsigned long long)value;
 }

@@ -11,13 +11,13 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cli/out.h"
-#include "cli/out_value.h"
 #include "cli/sink.h"
-#include "sym/syms.h"
 
 /* The buffer is handed over when half full, at a line's end, so that lines stay whole in a
  * pipe that others write to. */
 enum { BUFFER = 256 * 1024 };
+
+static const unsigned long long NS_PER_S = 1000000000;
 
 static bool json, closed, failed;
 static const char *where = "standard output";
@@ -30,14 +30,19 @@ static void at_exit(void)
 
 	out_flush();	/* says why, if that failed */
 	if (left)
-		warning(0, "nobody reads %s: its last %zu bytes are left out", where, left);
+		warning(0, "%s is not being read: discarded the last %zu bytes", where, left);
 	if (failed || left)
 		_exit(EXIT_FAILURE);
 }
 
-void out_init(bool j)
+void out_set_json(bool j)
 {
 	json = j;
+}
+
+void out_init(bool j)
+{
+	out_set_json(j);
 	signal(SIGPIPE, SIG_IGN);
 	stdout = sink_open(to);	/* glibc's is a variable */
 	/* whole batches: the loop flushes after each */
@@ -106,7 +111,8 @@ void out_text(FILE *file, const struct field *f, const void *row)
 		if (!f->head)
 			continue;
 		fputs_unlocked(gap, file);
-		out_value_text(file, f, (const char *)row + f->at);
+		if (f->type->text)
+			f->type->text(file, f, (const char *)row + f->at);
 		gap = " ";
 	}
 }
@@ -129,7 +135,7 @@ static void json_row(const struct field *f, const void *row)
 		fputs_unlocked(gap, stdout);
 		fputs_unlocked(f->key, stdout);
 		fputs_unlocked("\":", stdout);
-		out_value_json(f, (const char *)row + f->at);
+		f->type->json((const char *)row + f->at);
 		gap = ",\"";
 	}
 	putchar('}');
@@ -143,9 +149,23 @@ void out_row(const struct field *f, const void *row)
 		out_text(stdout, f, row);
 	putchar('\n');
 	for (; !json && f->type; f++)
-		if (f->type == OUT_STACK)
-			stack_text(*(const struct stack *const *)((const char *)row + f->at));
+		if (f->type->text_below)
+			f->type->text_below((const char *)row + f->at);
 	out_line_end();
+}
+
+unsigned long long out_wall_ns(unsigned long long ns)
+{
+	static unsigned long long offset, read_at;
+	struct timespec mono, real;
+
+	if (!read_at || ns - read_at >= NS_PER_S) {
+		clock_gettime(CLOCK_MONOTONIC, &mono);
+		clock_gettime(CLOCK_REALTIME, &real);
+		offset = (real.tv_sec - mono.tv_sec) * NS_PER_S + (real.tv_nsec - mono.tv_nsec);
+		read_at = ns;
+	}
+	return ns + offset;
 }
 
 const char *out_clock(void)

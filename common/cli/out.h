@@ -3,44 +3,15 @@
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-enum field_type {
-	OUT_END,	/* the last field */
-	OUT_UINT,	/* unsigned long long; OUT_NONE prints as - and null */
-	OUT_INT,	/* int */
-	OUT_PTR,	/* unsigned long long: 0x…, in JSON a string; OUT_NONE as above */
-	OUT_STR,	/* const char *, escaped; NULL prints as - and null */
-	OUT_TIME,	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm of local time,
-			 * in JSON seconds since the epoch */
-	OUT_US,		/* unsigned long long, ns: text has microseconds, JSON ns; OUT_NONE as
-			 * above */
-	OUT_DIM,	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; 0 at first prints as - and null */
-	OUT_BOOL,	/* bool, JSON only */
-	OUT_HIST,	/* const unsigned long long *: slots of hist.h, JSON only */
-	OUT_REAL,	/* double, three digits after the point */
-	OUT_STACK,	/* const struct stack *: lines below the row, in JSON an array */
-	OUT_PRINT,	/* struct out_print: a function prints the value, as text or as JSON */
-};
-#define OUT_NONE (~0ull)
-
-struct out_print {
-	void (*print)(FILE *f, const void *of);
-	const void *of;
-};
-
-struct field {
-	const char *key;	/* in JSON; NULL = not there */
-	const char *head;	/* of the text column; NULL = not there */
-	int width;		/* of the text column; negative = left-aligned, as strings are to be */
-	enum field_type type;
-	size_t at;		/* offsetof the value in the row's struct */
-};
+#include "cli/field.h"
 
 /* To be called once, before any output: JSON or text; from here a closed pipe is no error
  * but the end of output.  After any other write error the tool's status is 1. */
 void out_init(bool json);
+
+/* Rows are JSON from here, or text.  out_init() calls it; alone it is for those who print to a
+ * stream of their own. */
+void out_set_json(bool json);
 
 /* To be called before that: what would go to standard output goes to a file, which it makes or
  * empties; standard output stays what it was for a command that is run. */
@@ -65,8 +36,12 @@ void out_line_end(void);
  * end, which waits for it, but not beyond a signal.  Returns false once nobody can read it. */
 bool out_flush(void);
 
-/* Has so much not been read yet that what can wait should not be printed now? */
+/* Return true if so much has not been read yet that what can wait should not be printed now. */
 bool out_is_held_up(void);
+
+/* A time of CLOCK_MONOTONIC, as the probes have it, as one of CLOCK_REALTIME; both ns.  How far they
+ * are apart is read once a second at most, as clocks are set. */
+unsigned long long out_wall_ns(unsigned long long ns);
 
 /* A wall clock time of day of now, "12:34:56"; static storage. */
 const char *out_clock(void);

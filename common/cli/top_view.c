@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "cli/out.h"
-#include "sym/syms.h"
 #include "cli/top_screen.h"
 #include "cli/top_view.h"
 
@@ -15,16 +14,6 @@ FILE *top_view_line(char **buf, size_t *size)
 	if (!f)
 		die(errno, "out of memory");
 	return f;
-}
-
-void top_view_callers(FILE *f, const struct stack *s)
-{
-	const char *name;
-
-	for (int i = 0; i < 8 && stack_frame(s, i, &name); i++) {
-		fputs(" < ", f);
-		escape_text(f, name ? name : "?");
-	}
 }
 
 static void put(enum screen_style style, FILE *f, char **buf)
@@ -42,7 +31,7 @@ static void draw_help(const struct top_view *v)
 	screen_line(SCREEN_PLAIN, "  arrows, Page Up, Page Down, Home  scroll");
 	screen_line(SCREEN_PLAIN, "  space, p  pause        q  quit");
 	screen_line(SCREEN_PLAIN, "");
-	screen_line(SCREEN_PLAIN, "  any key: back");
+	screen_line(SCREEN_PLAIN, "  press any key to return");
 }
 
 void top_view_draw(struct top_view *v, size_t n)

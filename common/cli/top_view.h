@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct stack;
-
 struct top_view {
 	const char *who;	/* is traced: untrusted */
 	const char *const *help;	/* what the tool's own keys do, a line each, NULL at the end */
@@ -30,9 +28,6 @@ void top_view_draw(struct top_view *v, size_t n);
 /* For events.tick: does what keys say that were pressed, and draws then; false if it is to
  * end. */
 bool top_view_keys(struct top_view *v);
-
-/* Writes " < caller < its caller", for the end of a line. */
-void top_view_callers(FILE *f, const struct stack *s);
 
 /* A line that is written to memory. */
 FILE *top_view_line(char **buf, size_t *size);

@@ -22,9 +22,10 @@ struct elf_scan {
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };
 
-/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(symbol)
+/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(ctx, symbol)
  * gives an id, not -1: each once, in the order of their ids. */
-void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan);
+void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const void *ctx,
+	      struct elf_scan *scan);
 
 /* How many bytes to step from a function's start to an instruction at which a uprobe is
  * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c)
@@ -35,8 +36,13 @@ size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
 struct elf_symbols;
 
-/* Loads a file's function symbols; NULL if it has none or they cannot be read. */
+/* Loads a file's function symbols; NULL if it has none or they cannot be read.  fd is needed no
+ * more; what is returned is the caller's to free with elf_symbols_free(). */
 struct elf_symbols *elf_symbols_load(int fd);
+void elf_symbols_free(struct elf_symbols *s);
+
+/* The memory that they take, in bytes. */
+size_t elf_symbols_size(const struct elf_symbols *s);
 
 /* The function at this offset of the file; *off is the distance from its start.  NULL if
  * none; the name lives as long as the symbols. */

@@ -24,7 +24,7 @@ static unsigned long long offset_of(const struct segments *s, unsigned long long
 }
 
 /* The values of the tags below max, and as the last DT_GNU_HASH's. */
-static bool read_tags(const struct elf_file *f, const struct segments *s,
+static bool read_tags(const struct elf_bytes *b, const struct segments *s,
 		      unsigned long long *tags, size_t max)
 {
 	const Elf64_Phdr *p = s->all;
@@ -36,7 +36,7 @@ static bool read_tags(const struct elf_file *f, const struct segments *s,
 	if (p == s->all + s->n)
 		return false;
 	n = p->p_filesz / sizeof(*dyn);
-	dyn = elf_file_part(f, p->p_offset, n * sizeof(*dyn));
+	dyn = elf_bytes_part(b, p->p_offset, n * sizeof(*dyn));
 	for (size_t i = 0; dyn && i < n && dyn[i].d_tag != DT_NULL; i++)
 		if (dyn[i].d_tag > 0 && dyn[i].d_tag < (Elf64_Sxword)max)
 			tags[dyn[i].d_tag] = dyn[i].d_un.d_val;
@@ -46,9 +46,9 @@ static bool read_tags(const struct elf_file *f, const struct segments *s,
 	return dyn;
 }
 
-static bool read_words(const struct elf_file *f, unsigned long long at, Elf64_Word *words, size_t n)
+static bool read_words(const struct elf_bytes *b, unsigned long long at, Elf64_Word *words, size_t n)
 {
-	Elf64_Word *part = at ? elf_file_part(f, at, n * sizeof(*part)) : NULL;
+	Elf64_Word *part = at ? elf_bytes_part(b, at, n * sizeof(*part)) : NULL;
 
 	for (size_t i = 0; part && i < n; i++)
 		words[i] = part[i];
@@ -58,15 +58,15 @@ static bool read_words(const struct elf_file *f, unsigned long long at, Elf64_Wo
 
 /* Nothing else says how many there are: the largest number in the buckets, and on to the end of
  * its chain (https://flapenguin.me/elf-dt-gnu-hash). */
-static unsigned long long count_gnu(const struct elf_file *f, unsigned long long at)
+static unsigned long long count_gnu(const struct elf_bytes *b, unsigned long long at)
 {
 	enum { BUCKETS, FIRST, BLOOM, SHIFT, HEAD };
 	Elf64_Word head[HEAD], *buckets, last = 0, link = 0;
 
-	if (!read_words(f, at, head, HEAD) || head[BUCKETS] > MAX_BUCKETS)
+	if (!read_words(b, at, head, HEAD) || head[BUCKETS] > MAX_BUCKETS)
 		return 0;
 	at += sizeof(head) + 8ull * head[BLOOM];
-	buckets = elf_file_part(f, at, head[BUCKETS] * sizeof(*buckets));
+	buckets = elf_bytes_part(b, at, head[BUCKETS] * sizeof(*buckets));
 	for (Elf64_Word i = 0; buckets && i < head[BUCKETS]; i++)
 		last = buckets[i] > last ? buckets[i] : last;
 	free(buckets);
@@ -74,40 +74,43 @@ static unsigned long long count_gnu(const struct elf_file *f, unsigned long long
 		return 0;
 	at += 4ull * head[BUCKETS] + 4ull * (last - head[FIRST]);
 	for (int i = 0; i < MAX_CHAIN && !(link & 1); i++, at += 4, last++)
-		if (!read_words(f, at, &link, 1))
+		if (!read_words(b, at, &link, 1))
 			return 0;
 	return last;
 }
 
-static unsigned long long count(const struct elf_file *f, const struct segments *s,
+static unsigned long long count(const struct elf_bytes *b, const struct segments *s,
 				const unsigned long long *tags, size_t gnu)
 {
 	Elf64_Word head[2];	/* buckets, symbols */
 
-	if (tags[DT_HASH] && read_words(f, offset_of(s, tags[DT_HASH]), head, 2))
+	if (tags[DT_HASH] && read_words(b, offset_of(s, tags[DT_HASH]), head, 2))
 		return head[1];
-	return count_gnu(f, offset_of(s, tags[gnu]));
+	return count_gnu(b, offset_of(s, tags[gnu]));
 }
 
-void elf_dynamic_sections(struct elf_file *f, const Elf64_Phdr *segments, size_t n)
+Elf64_Shdr *elf_dynamic_sections(const struct elf_bytes *b, const Elf64_Phdr *segments,
+				 size_t nsegments, size_t *n)
 {
 	enum { NONE, SYMBOLS, STRINGS, SECTIONS, TAGS = DT_SYMENT + 1 };
-	const struct segments s = { segments, n };
+	const struct segments s = { segments, nsegments };
 	unsigned long long tags[TAGS + 1] = { 0 };
-	Elf64_Shdr *symbols, *strings;
+	Elf64_Shdr *sections, *symbols, *strings;
 
-	if (!read_tags(f, &s, tags, TAGS))
-		return;
-	f->nsections = SECTIONS;
-	f->sections = xcalloc(SECTIONS, sizeof(*f->sections));
-	symbols = &f->sections[SYMBOLS];
+	*n = 0;
+	if (!read_tags(b, &s, tags, TAGS))
+		return NULL;
+	*n = SECTIONS;
+	sections = xcalloc(SECTIONS, sizeof(*sections));
+	symbols = &sections[SYMBOLS];
 	symbols->sh_type = SHT_DYNSYM;
 	symbols->sh_offset = offset_of(&s, tags[DT_SYMTAB]);
 	symbols->sh_entsize = tags[DT_SYMENT];
-	symbols->sh_size = count(f, &s, tags, TAGS) * sizeof(Elf64_Sym);
+	symbols->sh_size = count(b, &s, tags, TAGS) * sizeof(Elf64_Sym);
 	symbols->sh_link = STRINGS;
-	strings = &f->sections[STRINGS];
+	strings = &sections[STRINGS];
 	strings->sh_type = SHT_STRTAB;
 	strings->sh_offset = offset_of(&s, tags[DT_STRTAB]);
 	strings->sh_size = tags[DT_STRSZ];
+	return sections;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The exported symbols of an ELF file without section headers, found as the dynamic linker does,
- * by the dynamic segment.  For elf_file.c alone. */
+ * by the dynamic segment. */
 #ifndef ELF_DYNAMIC_H
 #define ELF_DYNAMIC_H
-#include "elf/elf_file.h"
+#include <elf.h>
+#include <stddef.h>
+#include "elf/elf_bytes.h"
 
-/* Gives the file, which has n segments, the headers of sections .dynsym and .dynstr; none if they
- * are not to be found. */
-void elf_dynamic_sections(struct elf_file *f, const Elf64_Phdr *segments, size_t n);
+/* Makes up the headers of sections .dynsym and .dynstr for a file with nsegments segments.
+ * Returns an array of *n headers, the caller's to free(); NULL, and *n is 0, if the file has no
+ * dynamic segment. */
+Elf64_Shdr *elf_dynamic_sections(const struct elf_bytes *b, const Elf64_Phdr *segments,
+				 size_t nsegments, size_t *n);
 
 #endif

@@ -7,27 +7,7 @@
 #include "elf/elf_dynamic.h"
 #include "elf/elf_file.h"
 
-/* More than any library has; a file that claims more is not worth the memory and the time. */
-#define MAX_PART	(256ull << 20)
 enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256 };
-
-void *elf_file_part(const struct elf_file *f, unsigned long long at, unsigned long long size)
-{
-	ssize_t n;
-	char *part;
-
-	if (!size || size > MAX_PART || size > f->size || at > f->size - size)
-		return NULL;
-	part = xcalloc(1, size);
-	for (size_t got = 0; got < size; got += n) {
-		n = pread(f->fd, part + got, size - got, at + got);
-		if (n <= 0) {
-			free(part);
-			return NULL;
-		}
-	}
-	return part;
-}
 
 static const char *check(const Elf64_Ehdr *h)
 {
@@ -37,11 +17,11 @@ static const char *check(const Elf64_Ehdr *h)
 	    h->e_ident[EI_DATA] != ELFDATA2LSB)
 		return "not a 64-bit x86 ELF file";
 	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
-		return "neither a program nor a shared library";
+		return "neither an executable nor a shared library";
 	if (!h->e_phnum || h->e_phnum > MAX_SEGMENTS || h->e_phentsize != sizeof(Elf64_Phdr))
-		return "an ELF file without program headers";
+		return "ELF file without program headers";
 	if (h->e_shnum && h->e_shentsize != sizeof(Elf64_Shdr))
-		return "an ELF file with bad section headers";
+		return "ELF file with invalid section headers";
 	return NULL;
 }
 
@@ -51,8 +31,8 @@ static void choose_segments(struct elf_file *f, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const Elf64_Phdr *p = &f->loads[i];
 
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz <= f->size &&
-		    p->p_offset <= f->size - p->p_filesz)
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz <= f->bytes.size &&
+		    p->p_offset <= f->bytes.size - p->p_filesz)
 			f->loads[f->nloads++] = *p;
 	}
 }
@@ -65,13 +45,13 @@ static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
 		return error;
 	f->nsections = h->e_shnum;
 	f->names = h->e_shstrndx;
-	f->loads = elf_file_part(f, h->e_phoff, h->e_phnum * sizeof(*f->loads));
-	f->sections = elf_file_part(f, h->e_shoff, f->nsections * sizeof(*f->sections));
+	f->loads = elf_bytes_part(&f->bytes, h->e_phoff, h->e_phnum * sizeof(*f->loads));
+	f->sections = elf_bytes_part(&f->bytes, h->e_shoff, f->nsections * sizeof(*f->sections));
 	if (!f->loads || (f->nsections && !f->sections))
-		return "a truncated ELF file";
+		return "truncated ELF file";
 	f->bare = !f->nsections;
 	if (f->bare)
-		elf_dynamic_sections(f, f->loads, h->e_phnum);
+		f->sections = elf_dynamic_sections(&f->bytes, f->loads, h->e_phnum, &f->nsections);
 	choose_segments(f, h->e_phnum);
 	return NULL;
 }
@@ -83,9 +63,9 @@ const char *elf_file_open(struct elf_file *f, int fd)
 	struct stat st;
 
 	memset(f, 0, sizeof(*f));
-	f->fd = fd;
-	f->size = fstat(fd, &st) ? 0 : st.st_size;
-	head = elf_file_part(f, 0, sizeof(*head));
+	f->bytes.fd = fd;
+	f->bytes.size = fstat(fd, &st) ? 0 : st.st_size;
+	head = elf_bytes_part(&f->bytes, 0, sizeof(*head));
 	error = read_headers(f, head);
 	free(head);
 	if (error)
@@ -138,7 +118,7 @@ static char *read_strings(const struct elf_file *f, size_t section, size_t *size
 
 	if (!s || s->sh_type != SHT_STRTAB || s->sh_flags & SHF_COMPRESSED)
 		return NULL;
-	strings = elf_file_part(f, s->sh_offset, s->sh_size);
+	strings = elf_bytes_part(&f->bytes, s->sh_offset, s->sh_size);
 	if (strings && strings[s->sh_size - 1]) {
 		free(strings);
 		return NULL;
@@ -181,7 +161,7 @@ static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size
 			continue;
 		len = strlen(strings + sym->st_name);
 		if (len > left)
-			return "symbols whose names are absurdly long";
+			return "symbol names too long";
 		left -= len;
 		if (len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym))
 			break;
@@ -193,16 +173,16 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 			      const struct visitor *v)
 {
 	size_t n = table->sh_size / sizeof(Elf64_Sym), size = 0;
-	const char *error = "a bad symbol table";
+	const char *error = "invalid symbol table";
 	Elf64_Sym *symbols;
 
 	if (!n)
 		return NULL;
-	if (table->sh_size > MAX_PART)
-		return "a symbol table of absurd size";
+	if (table->sh_size > ELF_MAX_PART)
+		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return error;
-	symbols = elf_file_part(f, table->sh_offset, n * sizeof(*symbols));
+	symbols = elf_bytes_part(&f->bytes, table->sh_offset, n * sizeof(*symbols));
 	*strings = read_strings(f, table->sh_link, &size);
 	f->nstrings += size;
 	if (symbols && *strings)

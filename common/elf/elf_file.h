@@ -2,17 +2,16 @@
 /* An x86-64 ELF file, read for elf.c alone.  Not with libelf: it makes room for as many sections
  * and reads tables as long as the file says, unpacks what is compressed, and looks for the end of
  * the names at each symbol, so that 20 MB of a hostile file kept it busy for minutes.  Here each
- * part is read once, into memory of its own, if the file has it and it is not too large: its
- * owner may change or truncate the file meanwhile. */
+ * part is read once: see elf_bytes.h. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "elf/elf_bytes.h"
 
 struct elf_file {
-	int fd;			/* the caller's */
-	unsigned long long size;
+	struct elf_bytes bytes;
 	Elf64_Phdr *loads;	/* the executable PT_LOAD segments that the file has */
 	size_t nloads;
 	Elf64_Shdr *sections;
@@ -26,9 +25,6 @@ struct elf_file {
  * wrong with it; then there is nothing to close. */
 const char *elf_file_open(struct elf_file *f, int fd);
 void elf_file_close(struct elf_file *f);
-
-/* The file's bytes from at, the caller's to free(); NULL if it does not have them all. */
-void *elf_file_part(const struct elf_file *f, unsigned long long at, unsigned long long size);
 
 /* Where an address of the program's is in the file; false if not in executable code. */
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,

@@ -3,10 +3,6 @@
 #include "elf/elf.h"
 #include "elf/elf_file.h"
 
-/* Bytes, of all files together: hostile programs may bring many. */
-static const size_t MAX_SYMBOLS = 1ull << 30;
-static size_t loaded;
-
 struct symbol {
 	unsigned long long start, size;
 	const char *name;
@@ -45,31 +41,34 @@ static int by_start(const void *a, const void *b)
 
 struct elf_symbols *elf_symbols_load(int fd)
 {
-	static bool said;
-	struct elf_symbols *s;
+	struct elf_symbols *s = xcalloc(1, sizeof(*s));
 
-	if (loaded > MAX_SYMBOLS) {
-		if (!said)
-			warning(0, "the symbols of these programs take more than %zu MiB: functions of "
-				"further files will have no names", MAX_SYMBOLS >> 20);
-		said = true;
-		return NULL;
-	}
-	s = xcalloc(1, sizeof(*s));
 	if (elf_file_open(&s->file, fd)) {
 		free(s);
 		return NULL;
 	}
 	elf_file_symbols(&s->file, STT_FUNC, keep_symbol, s);
 	if (!s->n) {
-		elf_file_close(&s->file);
-		free(s);
+		elf_symbols_free(s);
 		return NULL;
 	}
 	s->symbols = xrealloc(s->symbols, s->n, sizeof(*s->symbols));
-	loaded += s->n * sizeof(*s->symbols) + s->file.nstrings;
 	qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
 	return s;
+}
+
+void elf_symbols_free(struct elf_symbols *s)
+{
+	if (!s)
+		return;
+	elf_file_close(&s->file);
+	free(s->symbols);
+	free(s);
+}
+
+size_t elf_symbols_size(const struct elf_symbols *s)
+{
+	return s->n * sizeof(*s->symbols) + s->file.nstrings;
 }
 
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,

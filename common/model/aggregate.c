@@ -12,17 +12,15 @@
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 
-static struct aggregate *groups;
-static struct bpf_map *quick;	/* of struct aggregate_slot; NULL: calls are sent, not counted */
-
-void aggregate_prepare(struct bpf_object *obj, bool stacks)
+void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms)
 {
-	process_progs_prepare(obj, stacks);
-	if (stacks)
+	aggregates->syms = syms;
+	process_progs_prepare(obj, syms);
+	if (syms)
 		return;
 	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
-	quick = bpf_object__find_map_by_name(obj, "aggregate_slots");
-	bpf_mmap_per_cpu(quick, AGGREGATE_SLOTS);
+	aggregates->slots = bpf_object__find_map_by_name(obj, "aggregate_slots");
+	bpf_mmap_per_cpu(aggregates->slots, AGGREGATE_SLOTS);
 }
 
 /* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
@@ -38,8 +36,7 @@ unsigned int aggregate_flip(volatile unsigned int *epoch)
 	return old;
 }
 
-void aggregate_drain(struct bpf_map *map, unsigned int epoch,
-		  void (*fn)(const void *key, const void *value))
+void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn *fn, void *ctx)
 {
 	bool each_cpu = bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_HASH;
 	size_t cpus = each_cpu ? libbpf_num_possible_cpus() : 1, size = bpf_map__key_size(map);
@@ -64,15 +61,15 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch,
 
 		if (memcmp(key, &epoch, sizeof(epoch)) || bpf_map_lookup_elem(fd, key, value))
 			continue;
-		fn(key, value);
+		fn(ctx, key, value);
 		bpf_map_delete_elem(fd, key);
 	}
 	free(keys);
 	free(value);
 }
 
-static struct aggregate *get(const struct stack *stack, const struct aggregate_key *k, unsigned int series,
-			 const char *comm)
+static struct aggregate *get(struct aggregates *aggregates, const struct stack *stack,
+			     const struct aggregate_key *k, unsigned int series, const char *comm)
 {
 	struct aggregate_group key;
 	struct aggregate *g;
@@ -82,21 +79,22 @@ static struct aggregate *get(const struct stack *stack, const struct aggregate_k
 	key.pid = k->pid;
 	key.key = k->key;
 	key.series = series;
-	HASH_FIND(hh, groups, &key, sizeof(key), g);
+	HASH_FIND(hh, aggregates->groups, &key, sizeof(key), g);
 	if (!g) {
 		g = xcalloc(1, sizeof(*g));
 		g->key = key;
 		g->least = ~0ull;
-		HASH_ADD(hh, groups, key, sizeof(g->key), g);
+		HASH_ADD(hh, aggregates->groups, key, sizeof(g->key), g);
 	}
 	if (comm && !*g->comm)
 		memcpy(g->comm, comm, sizeof(g->comm) - 1);
 	return g;
 }
 
-static void add_aggregate(const struct aggregate_key *key, const struct aggregate_values *t)
+static void add_values(struct aggregates *aggregates, const struct aggregate_key *key,
+		       const struct aggregate_values *t)
 {
-	struct aggregate *g = get(NULL, key, key->series, t->comm);
+	struct aggregate *g = get(aggregates, NULL, key, key->series, t->comm);
 
 	g->count += t->count;
 	g->failed += t->failed;
@@ -110,37 +108,45 @@ static void add_aggregate(const struct aggregate_key *key, const struct aggregat
 		g->slots[i] += t->slots[i];
 }
 
-static void collect_one(const void *key, const void *values)
+static void collect_one(void *ctx, const void *key, const void *values)
 {
 	const struct aggregate_values *t = values;
 
 	for (int cpus = libbpf_num_possible_cpus(); cpus--; t++)
-		add_aggregate(key, t);
+		add_values(ctx, key, t);
 }
 
-void aggregate_collect(struct bpf_map *aggregates, unsigned int epoch)
+void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch)
 {
-	static struct aggregate_slot *q;
+	struct bpf_map *slots = aggregates->slots;
+	size_t n = slots ? bpf_map__max_entries(slots) : 0;
 
-	if (quick && !q)
-		q = bpf_mmap_elements(quick);
-	for (size_t i = 0; q && i < bpf_map__max_entries(quick); i++) {
-		if (q[i].state != SLOT_TAKEN || q[i].key.epoch != epoch)
+	if (slots && !aggregates->elements)
+		aggregates->elements = bpf_mmap_elements(slots);
+	if (slots && !aggregates->elements)	/* out of memory */
+		die(errno, "cannot map %s", bpf_map__name(slots));
+	for (size_t i = 0; i < n; i++) {
+		struct aggregate_slot *slot = &aggregates->elements[i];
+
+		if (slot->state != SLOT_TAKEN || slot->key.epoch != epoch)
 			continue;
-		add_aggregate(&q[i].key, &q[i].values);
-		memset(&q[i].values, 0, sizeof(q[i].values));
-		__atomic_store_n(&q[i].state, SLOT_FREE, __ATOMIC_RELEASE);
+		add_values(aggregates, &slot->key, &slot->values);
+		memset(&slot->values, 0, sizeof(slot->values));
+		__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
 	}
-	aggregate_drain(aggregates, epoch, collect_one);
+	aggregate_drain(rest, epoch, collect_one, aggregates);
 }
 
-struct aggregate *aggregate_of(const struct aggregate_record *r, unsigned int series)
+struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
+			       unsigned int series)
 {
-	return get(stack_get(r->pid, r->stack, r->frames), &r->key, series, r->comm);
+	const struct stack *stack = stack_get(aggregates->syms, r->pid, r->stack, r->frames);
+
+	return get(aggregates, stack, &r->key, series, r->comm);
 }
 
 void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
-	       unsigned long long shown)
+			 unsigned long long shown)
 {
 	g->count++;
 	g->sum += value;
@@ -152,15 +158,15 @@ void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned
 	g->slots[shown ? 63 - __builtin_clzll(shown) : 0]++;
 }
 
-void aggregate_record(const struct aggregate_record *r)
+void aggregate_record(struct aggregates *aggregates, const struct aggregate_record *r)
 {
 	struct aggregate *g;
 
 	if (r->key.key == AGGREGATE_GONE) {
-		syms_forget(r->pid);
+		syms_forget(aggregates->syms, r->pid);
 		return;
 	}
-	g = aggregate_of(r, r->key.series);
+	g = aggregate_of(aggregates, r, r->key.series);
 	if (r->failed)
 		g->failed++;
 	else
@@ -186,34 +192,37 @@ static int by_sum(const void *a, const void *b)
 	return by_key(a, b);
 }
 
-struct aggregate **aggregate_sorted(bool largest_first, size_t *n)
+struct aggregate **aggregate_sorted(const struct aggregates *aggregates, bool largest_first,
+				    size_t *n)
 {
-	struct aggregate **list = xcalloc(HASH_COUNT(groups) + 1, sizeof(*list)), *g;
+	struct aggregate **list, *g;
 
+	list = xcalloc(HASH_COUNT(aggregates->groups) + 1, sizeof(*list));
 	*n = 0;
-	for (g = groups; g; g = g->hh.next)
+	for (g = aggregates->groups; g; g = g->hh.next)
 		if (!g->key.series)
 			list[(*n)++] = g;
 	qsort(list, *n, sizeof(*list), largest_first ? by_sum : by_key);
 	return list;
 }
 
-const struct aggregate *aggregate_series(const struct aggregate *g, unsigned int series)
+const struct aggregate *aggregate_series(const struct aggregates *aggregates,
+					 const struct aggregate *g, unsigned int series)
 {
 	struct aggregate_group key = g->key;
 	const struct aggregate *other;
 
 	key.series = series;
-	HASH_FIND(hh, groups, &key, sizeof(key), other);
+	HASH_FIND(hh, aggregates->groups, &key, sizeof(key), other);
 	return other;
 }
 
-void aggregate_clear(void)
+void aggregate_clear(struct aggregates *aggregates)
 {
 	struct aggregate *g, *next;
 
-	HASH_ITER(hh, groups, g, next) {
-		HASH_DEL(groups, g);
+	HASH_ITER(hh, aggregates->groups, g, next) {
+		HASH_DEL(aggregates->groups, g);
 		free(g);
 	}
 }

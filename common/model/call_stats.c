@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdio.h>
-#include "model/call_stats.h"
 #include "abi/call_aggregate.h"
-#include "base/clock.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
-#include "base/escape.h"
-#include "model/aggregate.h"
-#include "cli/hist.h"
-#include "cli/out.h"
+#include "base/clock.h"
+#include "base/log2_hist.h"
+#include "base/no_value.h"
+#include "model/call_stats.h"
 
-static unsigned long long since;
-
-void call_stats_start(void)
+void call_stats_start(struct call_stats_set *set)
 {
-	since = clock_ns();
+	set->since = clock_ns();
 }
 
 struct call_stats call_stats_of(const struct aggregate *g)
@@ -22,9 +16,9 @@ struct call_stats call_stats_of(const struct aggregate *g)
 	struct call_stats s = {
 		.pid = g->key.pid, .comm = g->comm, .func = cuda_fns[g->key.key].name,
 		.stack = g->key.stack, .calls = g->count + g->failed, .failed = g->failed,
-		.count = g->count, .total = g->sum, .mean = OUT_NONE, .min = OUT_NONE,
-		.max = OUT_NONE, .p50 = OUT_NONE, .p95 = OUT_NONE, .p99 = OUT_NONE,
-		.hist = g->slots, .bytes = OUT_NONE, .min_bytes = OUT_NONE, .max_bytes = OUT_NONE,
+		.count = g->count, .total = g->sum, .mean = NO_VALUE, .min = NO_VALUE,
+		.max = NO_VALUE, .p50 = NO_VALUE, .p95 = NO_VALUE, .p99 = NO_VALUE,
+		.hist = g->slots, .bytes = NO_VALUE, .min_bytes = NO_VALUE, .max_bytes = NO_VALUE,
 	};
 
 	if (g->count) {
@@ -38,10 +32,11 @@ struct call_stats call_stats_of(const struct aggregate *g)
 	return s;
 }
 
-static void add_bytes(struct call_stats *s, const struct aggregate *g)
+static void add_bytes(struct call_stats *s, const struct call_stats_set *set,
+		      const struct aggregate *g)
 {
 	static const unsigned long long none[HIST_SLOTS];
-	const struct aggregate *bytes = aggregate_series(g, CALLS_BYTES);
+	const struct aggregate *bytes = aggregate_series(&set->aggregates, g, CALLS_BYTES);
 
 	s->hist_bytes = none;
 	if (!cuda_fn_has_bytes(&cuda_fns[g->key.key]))
@@ -54,72 +49,44 @@ static void add_bytes(struct call_stats *s, const struct aggregate *g)
 	}
 }
 
-struct call_stats *call_stats_take(struct bpf_map *aggregates, volatile unsigned int *epoch,
-				   bool longest_first, size_t *n)
+static void forget_rows(struct call_stats_set *set)
 {
-	static struct call_stats *stats;
-	static size_t had;
-	unsigned long long now;
+	while (set->n)
+		free((char *)set->rows[--set->n].comm);
+}
+
+struct call_stats *call_stats_take(struct call_stats_set *set, struct bpf_map *aggregates,
+				   volatile unsigned int *epoch, bool longest_first, size_t *n)
+{
+	unsigned long long now, since = set->since;
 	struct aggregate **list;
 
-	aggregate_collect(aggregates, aggregate_flip(epoch));
+	aggregate_collect(&set->aggregates, aggregates, aggregate_flip(epoch));
 	now = clock_ns();
-	while (had)
-		free((char *)stats[--had].comm);
-	list = aggregate_sorted(longest_first, &had);
-	stats = xrealloc(stats, had + 1, sizeof(*stats));
-	for (size_t i = 0; i < had; i++) {
-		stats[i] = call_stats_of(list[i]);
-		add_bytes(&stats[i], list[i]);
-		stats[i].comm = xstrdup(stats[i].comm);
-		stats[i].time = now;
-		stats[i].interval = (now - since) / 1e9;
-		stats[i].rate = now > since ? stats[i].calls / stats[i].interval : 0;
+	forget_rows(set);
+	list = aggregate_sorted(&set->aggregates, longest_first, &set->n);
+	set->rows = xrealloc(set->rows, set->n + 1, sizeof(*set->rows));
+	for (size_t i = 0; i < set->n; i++) {
+		struct call_stats *s = &set->rows[i];
+
+		*s = call_stats_of(list[i]);
+		add_bytes(s, set, list[i]);
+		s->comm = xstrdup(s->comm);
+		s->time = now;
+		s->interval = (now - since) / 1e9;
+		s->rate = now > since ? s->calls / s->interval : 0;
 	}
 	free(list);
-	since = now;
-	*n = had;
-	return stats;
+	set->since = now;
+	*n = set->n;
+	return set->rows;
 }
 
-void call_stats_record(const struct aggregate_record *r, bool bytes)
+void call_stats_record(struct call_stats_set *set, const struct aggregate_record *r, bool bytes)
 {
-	aggregate_record(r);
+	struct aggregates *aggregates = &set->aggregates;
+
+	aggregate_record(aggregates, r);
 	if (bytes && r->key.key != AGGREGATE_GONE && !r->failed)
-		aggregate_add_value(aggregate_of(r, CALLS_BYTES), r->ns, 0, r->ns);
-}
-
-static void text_of_times(const struct call_stats *s)
-{
-	printf(", %s in all, ", out_ns(s->total));
-	printf("%s to %s, ", out_ns(s->min), out_ns(s->max));
-	printf("half within %s, 95 %% within %s, 99 %% within %s", out_ns(s->p50), out_ns(s->p95),
-	       out_ns(s->p99));
-}
-
-void call_stats_text(const struct call_stats *s)
-{
-	if (s->pid) {
-		printf("pid %d (", s->pid);
-		escape_text(stdout, s->comm);
-		printf("), ");
-	}
-	printf("%s: %llu call%s", s->func, s->count, s->count == 1 ? "" : "s");
-	if (s->count)
-		text_of_times(s);
-	if (s->failed)
-		printf("; %llu more failed", s->failed);
-	putchar('\n');
-	hist_text(s->hist, "nsecs", 0);
-}
-
-void call_stats_text_of_bytes(const struct call_stats *s)
-{
-	if (s->min_bytes == OUT_NONE)
-		return;
-	printf("%s, %llu", out_bytes(s->bytes), s->min_bytes);
-	if (s->min_bytes != s->max_bytes)
-		printf(" to %llu", s->max_bytes);
-	puts(" bytes each");
-	hist_text(s->hist_bytes, "bytes", 0);
+		aggregate_add_value(aggregate_of(aggregates, r, CALLS_BYTES), r->ns, 0, r->ns);
 }

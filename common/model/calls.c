@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
+#include "base/no_value.h"
 #include "model/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
-#include "sym/kernels.h"
-#include "cli/out.h"
+#include "sym/kernel_lookup.h"
 #include "sym/syms.h"
 
 /* The first argument of some functions is where they store the result. */
@@ -13,8 +13,8 @@ static unsigned long long value(const struct call_event *e, const struct cuda_ar
 				unsigned long long passed)
 {
 	if (pos == 1 && a->out)
-		return e->ret ? OUT_NONE : e->stored;
-	return pos ? passed : OUT_NONE;
+		return e->ret ? NO_VALUE : e->stored;
+	return pos ? passed : NO_VALUE;
 }
 
 /* A launch has its kernel or its stream in a struct, where that is all it is passed. */
@@ -28,31 +28,41 @@ static void from_struct(struct call_row *r, const struct call_event *e, const st
 		r->args.stream = e->args.stream;
 }
 
-bool call_row(struct call_row *r, const struct call_event *e)
+/* passed: the kernel's name, as the record has it. */
+static void texts(struct call_row *r, const struct call_event *e, const char *passed,
+		  struct vm_reader *reader)
 {
-	static char comm[sizeof(e->comm) + 1], name[CALL_NAME], number[16];
+	char *name = r->text.name;
+
+	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
+	snprintf(r->text.number, sizeof(r->text.number), "%d", e->ret);
+	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
+	if (e->name_at && !*name && !kernels_read_string(reader, e->pid, e->name_at, name, CALL_NAME))
+		*name = 0;
+	r->name = *name ? name : NULL;
+}
+
+bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
+	      struct vm_reader *reader)
+{
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
 	if (e->id >= CUDA_ID_MAX) {
-		syms_forget(e->pid);
+		syms_forget(syms, e->pid);
 		return false;
 	}
 	fn = &cuda_fns[e->id];
-	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(e->comm), e->comm);
-	snprintf(name, sizeof(name), "%.*s", e->name_bytes, (const char *)(stack + e->frames));
-	if (e->name_at && !*name && !kernels_read_string(e->pid, e->name_at, name, sizeof(name)))
-		*name = 0;
-	snprintf(number, sizeof(number), "%d", e->ret);
 	*r = (struct call_row){
 		.time = e->time, .latency = e->time - e->start,
-		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : OUT_NONE,
-		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = comm,
+		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
+		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = r->text.comm,
 		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
-		.direction = cuda_direction_name(e->direction), .name = *name ? name : NULL,
+		.direction = cuda_direction_name(e->direction),
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(e->pid, stack, e->frames),
+		.stack = stack_get(syms, e->pid, stack, e->frames),
 	};
+	texts(r, e, (const char *)(stack + e->frames), reader);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)
 #undef X
@@ -63,6 +73,6 @@ bool call_row(struct call_row *r, const struct call_event *e)
 	}
 	if (fn->args.dev)	/* int and unsigned: the register's other half is anything */
 		r->args.dev = (unsigned int)r->args.dev;
-	r->result = !e->ret ? "ok" : r->error ? r->error : number;
+	r->result = !e->ret ? "ok" : r->error ? r->error : r->text.number;
 	return true;
 }

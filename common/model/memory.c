@@ -2,35 +2,34 @@
 #include <string.h>
 #include "model/memory_live.h"
 
-struct mem_process *memory_processes;
-
-static enum space space_of(unsigned char memory)
+static enum space space_of(unsigned char kind)
 {
-	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM : SPACE_ADDRESS;
+	return kind == CUDA_ARRAY ? SPACE_ARRAY : kind == CUDA_VMM ? SPACE_VMM : SPACE_ADDRESS;
 }
 
-const char *memory_name(unsigned char memory)
+const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
 					     "vmm", "ipc" };
 
-	return memory < CUDA_MEMORY_MAX ? names[memory] : NULL;
+	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
 
-static struct mem_process *process_of_event(const struct memory_event *e)
+static struct mem_process *process_of_event(struct memory *memory, const struct memory_event *event)
 {
-	int pid = e->pid;
-	struct mem_process *h;
+	int pid = event->pid;
+	struct mem_process *process;
 
-	HASH_FIND_INT(memory_processes, &pid, h);
-	if (!h) {
-		h = xcalloc(1, sizeof(*h));
-		h->pid = pid;
-		HASH_ADD_INT(memory_processes, pid, h);
+	HASH_FIND_INT(memory->processes, &pid, process);
+	if (!process) {
+		process = xcalloc(1, sizeof(*process));
+		process->model = memory;
+		process->pid = pid;
+		HASH_ADD_INT(memory->processes, pid, process);
 	}
-	memcpy(h->comm, e->comm, sizeof(h->comm));
-	h->comm[sizeof(h->comm) - 1] = 0;
-	return h;
+	memcpy(process->comm, event->comm, sizeof(process->comm));
+	process->comm[sizeof(process->comm) - 1] = 0;
+	return process;
 }
 
 /* A thread that never chose a device works on the runtime's first. */
@@ -39,128 +38,133 @@ static unsigned long long place(const struct cuda_fn *fn, unsigned long long whe
 	return where || fn->lib != CUDA_RT ? where : MEMORY_DEVICE;
 }
 
-static void saw_where(struct mem_process *h, unsigned long long where)
+static void saw_where(struct mem_process *process, unsigned long long where)
 {
 	int kind = !(where & MEMORY_DEVICE);
 
 	if (!where || where == MEMORY_NOWHERE)
 		return;
-	if (h->first[kind] && h->first[kind] != where)
-		h->several[kind] = true;
-	h->first[kind] = h->first[kind] ? h->first[kind] : where;
+	if (process->first[kind] && process->first[kind] != where)
+		process->several[kind] = true;
+	process->first[kind] = process->first[kind] ? process->first[kind] : where;
 }
 
-static void allocate(struct mem_process *h, const struct memory_event *e, const struct cuda_fn *fn,
-		     const struct stack *stack)
+static void allocate(struct mem_process *process, const struct memory_event *event,
+		     const struct cuda_fn *fn, const struct stack *stack)
 {
-	unsigned char memory = fn->args.memory;
-	enum space space = space_of(memory);
-	struct allocation *l = allocation_find(h, e->ptr, space);
+	unsigned char kind = fn->args.memory;
+	enum space space = space_of(kind);
+	struct allocation *allocation = allocation_find(process, event->ptr, space);
 
-	if (l && space == SPACE_VMM && !e->size) {	/* cuMemRetainAllocationHandle */
-		l->refs++;
+	if (allocation && space == SPACE_VMM && !event->size) {	/* cuMemRetainAllocationHandle */
+		allocation->refs++;
 		return;
 	}
 	/* A free that is not over yet, or was not seen, let the driver give the address out
 	 * again.  If its record comes, late_free() knows it. */
-	if (l) {
-		h->replaced++;
-		allocation_drop(h, l);
+	if (allocation) {
+		process->replaced++;
+		allocation_drop(process, allocation);
 	}
 	/* an address for external memory, which its import has counted, has no size */
-	l = allocation_add(h, e->ptr, space, fn->args.ptr && fn->args.handle ? 0 : e->size);
-	if (!l)
+	allocation = allocation_add(process, event->ptr, space,
+				    fn->args.ptr && fn->args.handle ? 0 : event->size);
+	if (!allocation)
 		return;
-	l->time = e->time;
-	l->location = place(fn, e->location);
-	l->stack = stack;
-	l->tid = e->tid;
-	l->id = e->id;
-	l->memory = memory;
-	l->refs = 1;
+	allocation->time = event->time;
+	allocation->location = place(fn, event->location);
+	allocation->stack = stack;
+	allocation->tid = event->tid;
+	allocation->id = event->id;
+	allocation->memory = kind;
+	allocation->refs = 1;
 }
 
 /* A free that began before the allocation at its address was made, freed an earlier one. */
-static bool late_free(struct mem_process *h, const struct allocation *l, const struct memory_event *e)
+static bool late_free(struct mem_process *process, const struct allocation *allocation,
+		      const struct memory_event *event)
 {
-	if (!l || l->time <= e->start)
+	if (!allocation || allocation->time <= event->start)
 		return false;
-	if (h->replaced)
-		h->replaced--;
+	if (process->replaced)
+		process->replaced--;
 	return true;
 }
 
 /* Of memory that another process made, only its import may tell the size. */
-static unsigned long long known_size(unsigned char memory, unsigned long long size)
+static unsigned long long known_size(unsigned char kind, unsigned long long size)
 {
-	return size || memory != CUDA_IPC ? size : ~0ull;
+	return size || kind != CUDA_IPC ? size : ~0ull;
 }
 
-static struct memory_effect release(struct mem_process *h, const struct memory_event *e,
-				    unsigned char memory)
+static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
+				    unsigned char kind)
 {
-	struct memory_effect done = { h, CUDA_MEM_NONE, ~0ull };
-	struct allocation *l = allocation_find(h, e->ptr, space_of(memory));
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull };
+	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
-	if (!e->ptr || late_free(h, l, e))
+	if (!event->ptr || late_free(process, allocation, event))
 		return done;
-	if (!l) {
-		h->unknown++;
+	if (!allocation) {
+		process->unknown++;
 		return done;
 	}
-	done.memory = l->memory;
-	done.size = known_size(l->memory, l->size);
-	if (!--l->refs)
-		allocation_drop(h, l);
+	done.memory = allocation->memory;
+	done.size = known_size(allocation->memory, allocation->size);
+	if (!--allocation->refs)
+		allocation_drop(process, allocation);
 	return done;
 }
 
-static void forget_map(struct mem_process *h, struct map *m)
+static void forget_mapping(struct mem_process *process, struct mapping *mapping)
 {
-	struct allocation *l = m->handle ? allocation_find(h, m->handle, SPACE_VMM) : NULL;
+	struct allocation *allocation = NULL;
 
-	if (l && !--l->refs)
-		allocation_drop(h, l);
-	map_drop(h, m);
+	if (mapping->handle)
+		allocation = allocation_find(process, mapping->handle, SPACE_VMM);
+	if (allocation && !--allocation->refs)
+		allocation_drop(process, allocation);
+	mapping_drop(process, mapping);
 }
 
-static void map(struct mem_process *h, const struct memory_event *e)
+static void map(struct mem_process *process, const struct memory_event *event)
 {
-	struct map *m = map_find(h, e->ptr);
-	struct allocation *l;
+	struct mapping *mapping = mapping_find(process, event->ptr);
+	struct allocation *allocation;
 
-	if (m)			/* its end was not seen */
-		forget_map(h, m);
-	l = allocation_find(h, e->arg2, SPACE_VMM);
-	m = map_add(h, e->ptr);
-	if (!m)
+	if (mapping)			/* its end was not seen */
+		forget_mapping(process, mapping);
+	allocation = allocation_find(process, event->arg2, SPACE_VMM);
+	mapping = mapping_add(process, event->ptr);
+	if (!mapping)
 		return;
-	m->size = e->size;
-	m->handle = l ? e->arg2 : 0;
-	if (l)
-		l->refs++;
+	mapping->size = event->size;
+	mapping->handle = allocation ? event->arg2 : 0;
+	if (allocation)
+		allocation->refs++;
 }
 
 /* The range may be that of several mappings, one behind the other. */
-static void unmap(struct mem_process *h, const struct memory_event *e)
+static void unmap(struct mem_process *process, const struct memory_event *event)
 {
-	unsigned long long at = e->ptr, end = e->ptr + e->size;
+	unsigned long long at = event->ptr, end = event->ptr + event->size;
 
 	while (at < end) {
-		struct map *m = map_find(h, at);
+		struct mapping *mapping = mapping_find(process, at);
 
-		if (!m || !m->size)
+		if (!mapping || !mapping->size)
 			return;		/* made before the tool began */
-		at += m->size;
-		forget_map(h, m);
+		at += mapping->size;
+		forget_mapping(process, mapping);
 	}
 }
 
 enum answer { NO, YES, MAYBE };
 
-/* Was memory that was made in one place freed with another?  A device and a context may be
- * the same place; so may a place that was not seen. */
-static enum answer same_place(const struct mem_process *h, unsigned long long a, unsigned long long b)
+/* Return YES if memory that was made in place a is freed with place b.  A device and a context may
+ * be the same place; so may a place that was not seen. */
+static enum answer same_place(const struct mem_process *process, unsigned long long a,
+			      unsigned long long b)
 {
 	bool known = a > MEMORY_NOWHERE && b > MEMORY_NOWHERE;
 
@@ -168,70 +172,71 @@ static enum answer same_place(const struct mem_process *h, unsigned long long a,
 		return YES;
 	if (known && (a & MEMORY_DEVICE) == (b & MEMORY_DEVICE))
 		return NO;
-	return h->several[0] || h->several[1] ? MAYBE : YES;
+	return process->several[0] || process->several[1] ? MAYBE : YES;
 }
 
 /* A context or device and its memory are gone; but "will not destroy memory allocations by
  * cuMemCreate(), cuMemAllocAsync() and cuMemAllocFromPoolAsync()" (cuda.h, cuCtxDestroy;
  * cuda_runtime_api.h says the same of cudaDeviceReset). */
-static struct memory_effect reset(struct mem_process *h, const struct memory_event *e,
+static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,
 				  const struct cuda_fn *fn)
 {
-	struct memory_effect done = { h, CUDA_MEM_NONE, 0 };
-	unsigned long long what = place(fn, e->arg2);
-	struct allocation *l, *next;
+	struct memory_effect done = { process, CUDA_MEM_NONE, 0 };
+	unsigned long long what = place(fn, event->arg2);
+	struct allocation *allocation, *next;
 
-	saw_where(h, what);
-	HASH_ITER(hh, h->allocations, l, next) {
-		bool stays = l->memory == CUDA_VMM || l->memory == CUDA_POOL;
-		enum answer same = stays ? NO : same_place(h, l->location, what);
+	saw_where(process, what);
+	HASH_ITER(hh, process->allocations, allocation, next) {
+		bool stays = allocation->memory == CUDA_VMM || allocation->memory == CUDA_POOL;
+		enum answer same = stays ? NO : same_place(process, allocation->location, what);
 
-		if (same == MAYBE && !l->unsure) {
-			l->unsure = true;
-			h->unsure++;
+		if (same == MAYBE && !allocation->unsure) {
+			allocation->unsure = true;
+			process->unsure++;
 		}
 		if (same != YES)
 			continue;
-		done.size += l->size;
-		allocation_drop(h, l);
+		done.size += allocation->size;
+		allocation_drop(process, allocation);
 	}
 	return done;
 }
 
-struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack)
+struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
+				  const struct stack *stack)
 {
-	struct memory_effect done = { process_of_event(e), CUDA_MEM_NONE, ~0ull };
-	const struct cuda_fn *fn = e->id < CUDA_ID_MAX ? &cuda_fns[e->id] : NULL;
+	struct memory_effect done = { process_of_event(memory, event), CUDA_MEM_NONE, ~0ull };
+	const struct cuda_fn *fn = event->id < CUDA_ID_MAX ? &cuda_fns[event->id] : NULL;
 
 	if (!fn)
 		return done;
-	saw_where(done.process, place(fn, e->location));
+	saw_where(done.process, place(fn, event->location));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
-		done.size = known_size(fn->args.memory, e->size);
-		if (!e->ret && e->ptr)
-			allocate(done.process, e, fn, stack);
-	} else if (!e->ret && fn->class == CUDA_FREE) {
-		done = release(done.process, e, fn->args.memory);
-	} else if (!e->ret && fn->class == CUDA_MAP) {
-		map(done.process, e);
-	} else if (!e->ret && fn->class == CUDA_UNMAP) {
-		unmap(done.process, e);
-	} else if (!e->ret && fn->class == CUDA_RESET) {
-		done = reset(done.process, e, fn);
+		done.size = known_size(fn->args.memory, event->size);
+		if (!event->ret && event->ptr)
+			allocate(done.process, event, fn, stack);
+	} else if (!event->ret && fn->class == CUDA_FREE) {
+		done = release(done.process, event, fn->args.memory);
+	} else if (!event->ret && fn->class == CUDA_MAP) {
+		map(done.process, event);
+	} else if (!event->ret && fn->class == CUDA_UNMAP) {
+		unmap(done.process, event);
+	} else if (!event->ret && fn->class == CUDA_RESET) {
+		done = reset(done.process, event, fn);
 	}
 	return done;
 }
 
-void memory_forget(struct mem_process *h)
+void memory_forget(struct mem_process *process)
 {
-	struct allocation *l, *next_live;
-	struct map *m, *next_map;
+	struct allocation *allocation, *next_allocation;
+	struct mapping *mapping, *next_mapping;
 
-	HASH_ITER(hh, h->allocations, l, next_live)
-		allocation_drop(h, l);
-	HASH_ITER(hh, h->maps, m, next_map)
-		map_drop(h, m);
-	HASH_DEL(memory_processes, h);
-	free(h);
+	HASH_ITER(hh, process->allocations, allocation, next_allocation)
+		allocation_drop(process, allocation);
+	HASH_ITER(hh, process->mappings, mapping, next_mapping)
+		mapping_drop(process, mapping);
+	HASH_DEL(process->model->processes, process);
+	free(process);
 }

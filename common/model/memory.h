@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that traced programs hold, kept from the records of bpf/memory.bpf.h. */
+/* The memory that traced programs hold, kept from the records of bpf/lib/memory.bpf.h. */
 #ifndef MEMORY_H
 #define MEMORY_H
 #include <stdbool.h>
@@ -26,16 +26,23 @@ struct allocation {
 };
 
 /* A cuMemMap that was not undone: keeps its handle's memory. */
-struct map {
+struct mapping {
 	unsigned long long ptr, size, handle;
 	UT_hash_handle hh;
 };
 
+/* The memory of all processes; begins as zeros, and stays where it is. */
+struct memory {
+	struct mem_process *processes;	/* each that holds something or did; for HASH_ITER(hh, ...) */
+	unsigned int kept;		/* allocations and mappings of all together */
+};
+
 struct mem_process {			/* a process */
+	struct memory *model;		/* that it is in */
 	int pid;
 	char comm[16];
 	struct allocation *allocations;
-	struct map *maps;
+	struct mapping *mappings;
 	unsigned long long count;	/* of allocations */
 	unsigned long long bytes;
 	unsigned long long unknown;	/* frees of what was not seen allocated */
@@ -56,16 +63,15 @@ struct memory_effect {
 	unsigned long long size;	/* of it, bytes; ~0 = not known */
 };
 
-/* Every process that holds something or did; for HASH_ITER(hh, ...). */
-extern struct mem_process *memory_processes;
-
-/* Takes a record into account; failed calls change nothing. */
-struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack);
+/* Takes a record into account; failed calls change nothing.  The stack must live as long as what the
+ * record allocates; it may be NULL. */
+struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
+				  const struct stack *stack);
 
 /* "device", "managed", …; NULL for CUDA_MEM_NONE. */
-const char *memory_name(unsigned char memory);
+const char *memory_name(unsigned char kind);
 
-/* Forgets a process that ended, with all that it held. */
-void memory_forget(struct mem_process *h);
+/* Forgets a process that ended, with all that it held, and frees it. */
+void memory_forget(struct mem_process *process);
 
 #endif

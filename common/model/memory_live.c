@@ -3,77 +3,76 @@
 
 enum { MAX_KEPT = 1 << 23 };
 
-static unsigned kept;
-
-struct allocation *allocation_find(const struct mem_process *h, unsigned long long ptr, enum space space)
+struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
+				   enum space space)
 {
 	struct { unsigned long long ptr, space; } key = { ptr, space };
-	struct allocation *l;
+	struct allocation *allocation;
 
-	HASH_FIND(hh, h->allocations, &key, sizeof(key), l);
-	return l;
+	HASH_FIND(hh, process->allocations, &key, sizeof(key), allocation);
+	return allocation;
 }
 
-static bool has_room(struct mem_process *h)
+static bool has_room(struct mem_process *process)
 {
-	if (kept >= MAX_KEPT) {
-		h->ignored++;
+	if (process->model->kept >= MAX_KEPT) {
+		process->ignored++;
 		return false;
 	}
-	kept++;
+	process->model->kept++;
 	return true;
 }
 
-struct allocation *allocation_add(struct mem_process *h, unsigned long long ptr, enum space space,
-		      unsigned long long size)
+struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
+				  enum space space, unsigned long long size)
 {
-	struct allocation *l;
+	struct allocation *allocation;
 
-	if (!has_room(h))
+	if (!has_room(process))
 		return NULL;
-	l = xcalloc(1, sizeof(*l));
-	l->key.ptr = ptr;
-	l->key.space = space;
-	l->size = size;
-	HASH_ADD(hh, h->allocations, key, sizeof(l->key), l);
-	h->count++;
-	h->bytes += size;
-	return l;
+	allocation = xcalloc(1, sizeof(*allocation));
+	allocation->key.ptr = ptr;
+	allocation->key.space = space;
+	allocation->size = size;
+	HASH_ADD(hh, process->allocations, key, sizeof(allocation->key), allocation);
+	process->count++;
+	process->bytes += size;
+	return allocation;
 }
 
-void allocation_drop(struct mem_process *h, struct allocation *l)
+void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
-	kept--;
-	h->count--;
-	h->bytes -= l->size;
-	h->unsure -= l->unsure;
-	HASH_DEL(h->allocations, l);
-	free(l);
+	process->model->kept--;
+	process->count--;
+	process->bytes -= allocation->size;
+	process->unsure -= allocation->unsure;
+	HASH_DEL(process->allocations, allocation);
+	free(allocation);
 }
 
-struct map *map_find(const struct mem_process *h, unsigned long long ptr)
+struct mapping *mapping_find(const struct mem_process *process, unsigned long long ptr)
 {
-	struct map *m;
+	struct mapping *mapping;
 
-	HASH_FIND(hh, h->maps, &ptr, sizeof(ptr), m);
-	return m;
+	HASH_FIND(hh, process->mappings, &ptr, sizeof(ptr), mapping);
+	return mapping;
 }
 
-struct map *map_add(struct mem_process *h, unsigned long long ptr)
+struct mapping *mapping_add(struct mem_process *process, unsigned long long ptr)
 {
-	struct map *m;
+	struct mapping *mapping;
 
-	if (!has_room(h))
+	if (!has_room(process))
 		return NULL;
-	m = xcalloc(1, sizeof(*m));
-	m->ptr = ptr;
-	HASH_ADD(hh, h->maps, ptr, sizeof(m->ptr), m);
-	return m;
+	mapping = xcalloc(1, sizeof(*mapping));
+	mapping->ptr = ptr;
+	HASH_ADD(hh, process->mappings, ptr, sizeof(mapping->ptr), mapping);
+	return mapping;
 }
 
-void map_drop(struct mem_process *h, struct map *m)
+void mapping_drop(struct mem_process *process, struct mapping *mapping)
 {
-	kept--;
-	HASH_DEL(h->maps, m);
-	free(m);
+	process->model->kept--;
+	HASH_DEL(process->mappings, mapping);
+	free(mapping);
 }

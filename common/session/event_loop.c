@@ -6,15 +6,16 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "session/event_loop.h"
 #include "cli/out.h"
-#include "session/target.h"
 #include "probe/watch.h"
+#include "session/event_loop.h"
+#include "session/target.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
 static const double NS_PER_S = 1e9;	/* no duration is too long for it */
 
+/* Static, as a signal handler is given nothing else. */
 static volatile sig_atomic_t stop;
 
 /* Probes may be quicker than what is done with their records: then there is no end of them. */
@@ -69,7 +70,8 @@ int event_loop_run(struct target *t, struct event_loop *e)
 		reading.last = last;
 		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
 		/* what is not read in time is lost, and counted */
-		err = watch_poll(last || !out_is_held_up() ? rb : NULL, last ? 0 : POLL_MS);
+		err = watch_poll(t->probes.watch, last || !out_is_held_up() ? rb : NULL,
+				 last ? 0 : POLL_MS);
 		if (err && err != -EAGAIN)
 			die(err, "cannot read records");
 		target_tick(t);
@@ -94,12 +96,12 @@ void event_loop_lost(const struct event_loop *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
-		[LOST_THREAD] = "calls not seen: no memory for their thread's state",
-		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
+		[LOST_THREAD] = "calls missed: no memory for the state of their thread",
+		[LOST_RETURN] = "calls never returned (longjmp, exception or thread exit)",
 		[LOST_READ] = "arguments could not be read",
-		[LOST_PROCESS] = "processes whose end or exec was not seen",
-		[LOST_GROUP] = "calls not counted: no room for their group",
-		[LOST_PIECES] = "batches of copies were too long to add up: bytes are missing",
+		[LOST_PROCESS] = "process exits or execs missed",
+		[LOST_GROUP] = "calls not counted: group table full",
+		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
 	};
 	unsigned long long total = 0;
 

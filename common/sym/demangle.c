@@ -2,29 +2,19 @@
 #include <stddef.h>
 #include <string.h>
 #include <libiberty/demangle.h>
-#include "sym/demangle.h"
 #include "base/cpu_limit.h"
+#include "sym/demangle.h"
 
 /* 400 bytes of nested parameter packs are hours of libiberty's work, which prints nothing
  * meanwhile: each 7 bytes can double it.  So what is short is quick. */
-enum { MAX_SYMBOL = 4096, MAX_TEXT = 4096, LIMIT_MS = 20, MAX_LATE = 50, SHORT = 128 };
-
-struct demangling {
-	const char *symbol;
-	int options;
-	const char *result;
-	size_t len;
-	char text[MAX_TEXT];
-};
-
-static int late;
+enum { MAX_SYMBOL = 4096, LIMIT_MS = 20, MAX_LATE = 50, SHORT = 128 };
 
 /* libiberty has nothing allocated while it calls this, nor at any other time */
 static void append(const char *s, size_t len, void *ctx)
 {
-	struct demangling *d = ctx;
+	struct demangler *d = ctx;
 
-	if (len >= MAX_TEXT - d->len)
+	if (len >= DEMANGLER_TEXT - d->len)
 		cpu_limit_give_up();
 	memcpy(d->text + d->len, s, len);
 	d->len += len;
@@ -33,32 +23,35 @@ static void append(const char *s, size_t len, void *ctx)
 
 static void run(void *ctx)
 {
-	struct demangling *d = ctx;
+	struct demangler *d = ctx;
 
 	if (cplus_demangle_v3_callback(d->symbol, d->options, append, d))
 		d->result = d->text;
 }
 
-static const char *demangled(const char *symbol, int options)
+static const char *demangled(struct demangler *d, const char *symbol, int options)
 {
-	static struct demangling d;
 	size_t len = strlen(symbol);
+	enum cpu_limit end;
 
-	if (strncmp(symbol, "_Z", 2) || len > (late > MAX_LATE ? SHORT : MAX_SYMBOL))
+	if (strncmp(symbol, "_Z", 2) || len > (d->late > MAX_LATE ? SHORT : MAX_SYMBOL))
 		return symbol;
-	d.symbol = d.result = symbol;
-	d.options = options;
-	d.len = 0;
-	late += cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, &d) == CPU_LIMIT_LATE;
-	return d.result;
+	d->symbol = d->result = symbol;
+	d->options = options;
+	d->len = 0;
+	end = cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, d);
+	d->late += end == CPU_LIMIT_LATE;
+	if (end == CPU_LIMIT_NO_TIMER)	/* what is short needs none */
+		d->late = MAX_LATE + 1;
+	return d->result;
 }
 
-const char *demangle(const char *symbol)
+const char *demangle(struct demangler *d, const char *symbol)
 {
-	return demangled(symbol, DMGL_PARAMS | DMGL_ANSI);
+	return demangled(d, symbol, DMGL_PARAMS | DMGL_ANSI);
 }
 
-const char *demangle_brief(const char *symbol)
+const char *demangle_brief(struct demangler *d, const char *symbol)
 {
-	return demangled(symbol, DMGL_ANSI);
+	return demangled(d, symbol, DMGL_ANSI);
 }

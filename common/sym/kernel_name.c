@@ -1,34 +1,65 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "sym/demangle.h"
 #include "base/hash.h"
-#include "sym/kernels.h"
-#include "proc/vm_read.h"
+#include "sym/demangle.h"
+#include "sym/kernel_name.h"
 
 /* By its full name, so that "_ZL5scalePf" of the host and "_Z5scalePf" of the device are one. */
-struct known {
+struct known_kernel {
 	struct kernel kernel;
 	UT_hash_handle hh;
 };
 
-struct text {
+struct known_brief {
 	char *text;
 	UT_hash_handle hh;
 };
 
-struct symbol {
+struct known_symbol {
 	char *name;
 	const struct kernel *kernel;
 	UT_hash_handle hh;
 };
 
+struct kernel_names {
+	struct demangler demangler;
+	struct known_kernel *kernels;
+	struct known_brief *briefs;
+	struct known_symbol *symbols;
+	size_t size;		/* bytes */
+};
+
 /* Bytes; programs that name more kernels are not believed. */
 static const size_t MAX_NAMES = 256ull << 20;
 
-static struct known *known;
-static struct text *briefs;
-static struct symbol *symbols;
-static size_t names;
+struct kernel_names *kernel_names_new(void)
+{
+	return xcalloc(1, sizeof(struct kernel_names));
+}
+
+void kernel_names_free(struct kernel_names *names)
+{
+	struct known_kernel *k, *next_kernel;
+	struct known_brief *b, *next_brief;
+	struct known_symbol *s, *next_symbol;
+
+	HASH_ITER(hh, names->symbols, s, next_symbol) {
+		HASH_DEL(names->symbols, s);
+		free(s->name);
+		free(s);
+	}
+	HASH_ITER(hh, names->kernels, k, next_kernel) {
+		HASH_DEL(names->kernels, k);
+		free((char *)k->kernel.full);
+		free(k);
+	}
+	HASH_ITER(hh, names->briefs, b, next_brief) {
+		HASH_DEL(names->briefs, b);
+		free(b->text);
+		free(b);
+	}
+	free(names);
+}
 
 /* clang's stubs are named __device_stub__ and the kernel's name. */
 static char *without_stub(const char *text)
@@ -41,74 +72,53 @@ static char *without_stub(const char *text)
 	return s;
 }
 
-static const char *brief_of(const char *symbol)
+static const char *brief_of(struct kernel_names *names, const char *symbol)
 {
-	char *text = without_stub(demangle_brief(symbol));
-	struct text *t;
+	char *text = without_stub(demangle_brief(&names->demangler, symbol));
+	struct known_brief *b;
 
-	HASH_FIND_STR(briefs, text, t);
-	if (t) {
+	HASH_FIND_STR(names->briefs, text, b);
+	if (b) {
 		free(text);
-		return t->text;
+		return b->text;
 	}
-	t = xcalloc(1, sizeof(*t));
-	t->text = text;
-	HASH_ADD_KEYPTR(hh, briefs, t->text, strlen(text), t);
-	return t->text;
+	b = xcalloc(1, sizeof(*b));
+	b->text = text;
+	HASH_ADD_KEYPTR(hh, names->briefs, b->text, strlen(text), b);
+	return b->text;
 }
 
-static const struct kernel *kernel_of(const char *symbol)
+static const struct kernel *kernel_of(struct kernel_names *names, const char *symbol)
 {
-	char *full = without_stub(demangle(symbol));
-	struct known *k;
+	char *full = without_stub(demangle(&names->demangler, symbol));
+	struct known_kernel *k;
 
-	HASH_FIND_STR(known, full, k);
+	HASH_FIND_STR(names->kernels, full, k);
 	if (k) {
 		free(full);
 		return &k->kernel;
 	}
 	k = xcalloc(1, sizeof(*k));
 	k->kernel.full = full;
-	k->kernel.brief = brief_of(symbol);
-	HASH_ADD_KEYPTR(hh, known, k->kernel.full, strlen(full), k);
+	k->kernel.brief = brief_of(names, symbol);
+	HASH_ADD_KEYPTR(hh, names->kernels, k->kernel.full, strlen(full), k);
 	return &k->kernel;
 }
 
-const struct kernel *kernel_named(const char *symbol)
+const struct kernel *kernel_named(struct kernel_names *names, const char *symbol)
 {
-	struct symbol *s;
+	struct known_symbol *s;
 
-	HASH_FIND_STR(symbols, symbol, s);
+	HASH_FIND_STR(names->symbols, symbol, s);
 	if (s)
 		return s->kernel;
-	if (names > MAX_NAMES)
+	if (names->size > MAX_NAMES)
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->name = xstrdup(symbol);
-	s->kernel = kernel_of(symbol);
-	names += sizeof(*s) + strlen(symbol) + strlen(s->kernel->full) + strlen(s->kernel->brief);
-	HASH_ADD_KEYPTR(hh, symbols, s->name, strlen(symbol), s);
+	s->kernel = kernel_of(names, symbol);
+	names->size += sizeof(*s) + strlen(symbol) + strlen(s->kernel->full) +
+		       strlen(s->kernel->brief);
+	HASH_ADD_KEYPTR(hh, names->symbols, s->name, strlen(symbol), s);
 	return s->kernel;
-}
-
-bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
-{
-	int got = 0;
-
-	while (got < size - 1) {	/* by pages: the next one may not be there */
-		int want = 4096 - (at + got) % 4096;
-		struct iovec there;
-		ssize_t n;
-
-		want = want < size - 1 - got ? want : size - 1 - got;
-		there = (struct iovec){ (void *)(unsigned long)(at + got), want };
-		n = vm_read(pid, &there, 1, text + got, want);
-		if (n <= 0)
-			return false;
-		if (memchr(text + got, 0, n))
-			return *text;
-		got += n;
-	}
-	text[got] = 0;
-	return got > 0;
 }

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <string.h>
 #include "base/hash.h"
 #include "sym/kernels.h"
-#include "proc/vm_read.h"
-#include "sym/syms.h"
 
 /* A program that names more is not believed. */
-enum { MAX_ENTRIES = 1 << 20, BATCH = 512, MAX_STEPS = 4 };
+enum { MAX_ENTRIES = 1 << 20, MAX_STEPS = 4 };
+
+/* How often to look for the kernel of an address: its variable may not be filled in yet. */
+enum { MAX_LOOKS = 4, MAX_LOOKED = 1 << 16 };
 
 struct entry {
 	unsigned long long addr;
 	const struct kernel *kernel;
 	unsigned long long alias, pair;	/* 0 = none */
 	bool launched;			/* it is the driver's, and pair's launches launched it */
+	int looks;
 	UT_hash_handle hh;
 };
 
 struct kernels {
-	int pid;
 	const struct kernels *parent;
 	struct entry *entries;
+	int nlooked;			/* entries with looks */
 };
 
-struct kernels *kernels_new(int pid, const struct kernels *parent)
+struct kernels *kernels_new(const struct kernels *parent)
 {
 	struct kernels *k = xcalloc(1, sizeof(*k));
 
-	k->pid = pid;
 	k->parent = parent;
 	return k;
 }
@@ -128,83 +128,23 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 	return follow(k, addr, MAX_STEPS);
 }
 
-struct handles {		/* variables to be read, some at a time */
-	struct kernels *k;
-	struct iovec at[BATCH];
-	const char *names[BATCH];
-	int n;
-};
-
-/* The variable of a kernel's stub, "_ZZ25__device_stub__Z5scalePfiPfiE8__handle", holds the
- * kernel's symbol: 25 characters from __device_stub_ on that are without it "_Z5scalePfi". */
-static void name_by_variable(struct kernels *k, unsigned long long handle, const char *variable)
+unsigned long long kernels_original(const struct kernels *k, unsigned long long addr)
 {
-	static const char prefix[] = "__device_stub_";
-	const char *at = strstr(variable, prefix), *digit = at;
-	size_t skip = sizeof(prefix) - 1, len;
-	char *symbol;
+	for (; k; k = k->parent) {
+		const struct entry *e = find(k, addr);
 
-	while (digit && digit > variable && digit[-1] >= '0' && digit[-1] <= '9')
-		digit--;
-	len = at ? strtoul(digit, NULL, 10) : 0;
-	if (len <= skip || len > strlen(at) || !handle || kernels_find(k, handle))
-		return;
-	symbol = xprintf("%.*s", (int)(len - skip), at + skip);
-	kernels_name(k, handle, kernel_named(symbol));
-	free(symbol);
-}
-
-static void read_handles(struct handles *h)
-{
-	unsigned long long values[BATCH] = { 0 };
-	ssize_t n;
-
-	for (int from = 0, count; from < h->n; from += count) {
-		count = h->n - from;
-		/* stops at the first that cannot be read */
-		n = vm_read(h->k->pid, h->at + from, count, values, count * sizeof(*values));
-		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
-		for (int i = 0; i < n; i++)
-			name_by_variable(h->k, values[i], h->names[from + i]);
-		count = n < count ? n + 1 : n;
-	}
-	h->n = 0;
-}
-
-static void on_variable(void *ctx, const char *name, unsigned long long addr)
-{
-	struct handles *h = ctx;
-
-	h->at[h->n] = (struct iovec){ (void *)(unsigned long)addr, 8 };
-	h->names[h->n++] = name;
-	if (h->n == BATCH)
-		read_handles(h);
-}
-
-void kernels_resolve_handles(struct kernels *k)
-{
-	struct handles h = { .k = k };
-
-	syms_variables(k->pid, "E8__handle", on_variable, &h);
-	read_handles(&h);
-}
-
-void kernels_resolve(struct kernels *k, unsigned long long addr)
-{
-	unsigned long long stub = addr;
-	const struct kernels *of;
-	const struct entry *e;
-	const char *symbol;
-
-	for (of = k; of && stub == addr; of = of->parent) {
-		e = find(of, addr);
 		if (e && e->alias)
-			stub = e->alias;
+			return e->alias;
 	}
-	symbol = syms_function(k->pid, stub);
-	if (symbol) {
-		kernels_name(k, stub, kernel_named(symbol));
-		return;
-	}
-	kernels_resolve_handles(k);
+	return addr;
+}
+
+bool kernels_may_look(struct kernels *k, unsigned long long addr)
+{
+	struct entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : find(k, addr);
+
+	if (!e || e->looks == MAX_LOOKS || (!e->looks && k->nlooked == MAX_LOOKED))
+		return false;
+	k->nlooked += !e->looks++;
+	return true;
 }

@@ -1,38 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 #include "base/clock.h"
-#include "sym/demangle.h"
 #include "base/die.h"
-#include "elf/elf.h"
-#include "base/escape.h"
 #include "base/hash.h"
+#include "elf/elf.h"
 #include "proc/proc.h"
+#include "sym/module.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
-
-/* A file that code came from.  Its descriptor keeps it readable, and its inode its own. */
-struct module {
-	char *key;		/* device, inode and path */
-	const char *path;	/* within key */
-	int fd;			/* -errno if it could not be opened */
-	bool read;
-	struct elf_symbols *symbols;
-	bool searched;		/* for the variables of syms_variables() */
-	struct elf_variable *variables;
-	int nvariables;
-	UT_hash_handle hh;
-};
 
 struct range {
 	unsigned long long start, end, offset;
 	struct module *module;
 };
 
-struct process {
+/* What a process has mapped. */
+struct mappings {
 	int pid;
 	struct range *ranges;	/* in address order */
 	int n, room;
@@ -40,15 +24,11 @@ struct process {
 	UT_hash_handle hh;
 };
 
-struct frame {
-	struct module *module;	/* NULL: not known, at is the address */
-	unsigned long long at;	/* the file offset */
-};
-
-struct stack {
-	UT_hash_handle hh;
-	int n;
-	struct frame frames[];
+struct syms {
+	struct modules modules;
+	struct mappings *processes;
+	struct stack *stacks;
+	long nranges, nstacks;	/* nstacks: bytes */
 };
 
 /* A miss in the mappings is a reason to read them again, but not each time: code made at
@@ -57,140 +37,124 @@ static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 
 enum { MANY = 4096 /* processes: time to look whether they still are */ };
 
-/* What programs may make the tool keep: variables of a file; and of all together mappings, bytes
- * of stacks, and of the files that it may have open the part that others leave it. */
-enum { MAX_VARIABLES = 1 << 17, MAX_RANGES = 1 << 23, MAX_STACKS = 256 << 20, OPEN_PART = 2 };
+/* What programs may make the tool keep, of all together: mappings, bytes of stacks. */
+enum { MAX_RANGES = 1 << 23, MAX_STACKS = 256 << 20 };
 
-static bool enabled;
-static struct module *modules;
-static struct process *processes;
-static struct stack *stacks;
-static long nranges, nstacks, nopen, max_open;
-
-void syms_init(void)
+struct syms *syms_new(void)
 {
-	enabled = true;
-	max_open = sysconf(_SC_OPEN_MAX) / OPEN_PART;
+	struct syms *s = xcalloc(1, sizeof(*s));
+
+	modules_init(&s->modules);
+	return s;
 }
 
-/* Is there no room for more? */
-static bool is_full(long used, long max, const char *what)
+static struct mappings *find(const struct syms *s, int pid)
 {
-	static bool said;
+	struct mappings *p;
 
-	if (used <= max)
-		return false;
-	if (!said)
-		warning(0, "these programs have too many %s: some functions will have no names", what);
-	said = true;
-	return true;
+	HASH_FIND_INT(s->processes, &pid, p);
+	return p;
 }
 
-static int open_file(int pid, const struct mapping *map)
+static void forget(struct syms *s, struct mappings *p)
 {
-	int fd = is_full(nopen, max_open, "files") ? -EMFILE : proc_open_mapping(pid, map);
-
-	nopen += fd >= 0;
-	return fd;
+	HASH_DEL(s->processes, p);
+	s->nranges -= p->room;
+	free(p->ranges);
+	free(p);
 }
 
-static struct module *module_of(int pid, const struct mapping *map)
+void syms_free(struct syms *s)
 {
-	char *key = xprintf("%llx:%llu:%s", map->dev, map->ino, map->path);
-	struct module *m;
+	struct mappings *p, *next_process;
+	struct stack *stack, *next_stack;
 
-	HASH_FIND_STR(modules, key, m);
-	if (m && m->fd < 0) {	/* another process may let us at it */
-		m->fd = open_file(pid, map);
-		m->read = false;
+	if (!s)
+		return;
+	HASH_ITER(hh, s->processes, p, next_process)
+		forget(s, p);
+	HASH_ITER(hh, s->stacks, stack, next_stack) {
+		HASH_DEL(s->stacks, stack);
+		free(stack);
 	}
-	if (m) {
-		free(key);
-		return m;
-	}
-	m = xcalloc(1, sizeof(*m));
-	m->key = key;
-	m->path = strchr(strchr(key, ':') + 1, ':') + 1;
-	m->fd = open_file(pid, map);
-	HASH_ADD_KEYPTR(hh, modules, m->key, strlen(m->key), m);
-	return m;
+	modules_free(&s->modules);
+	free(s);
 }
 
-struct looking {
-	struct process *process;
+struct refresh {
+	struct syms *syms;
+	struct mappings *process;
 	int n;
 };
 
 static bool on_mapping(void *ctx, const struct mapping *map)
 {
-	struct looking *l = ctx;
-	struct process *p = l->process;
-	struct range *r;
+	struct refresh *r = ctx;
+	struct mappings *p = r->process;
 
-	if (l->n == p->room) {
-		if (is_full(nranges, MAX_RANGES, "mappings"))
+	if (r->n == p->room) {
+		if (modules_full(&r->syms->modules, r->syms->nranges, MAX_RANGES, "mappings"))
 			return false;
-		nranges += p->room ? p->room : 64;
+		r->syms->nranges += p->room ? p->room : 64;
 		p->room = p->room ? 2 * p->room : 64;
 		p->ranges = xrealloc(p->ranges, p->room, sizeof(*p->ranges));
 	}
-	r = &p->ranges[l->n++];
-	*r = (struct range){ map->start, map->end, map->offset, module_of(p->pid, map) };
+	p->ranges[r->n++] = (struct range){
+		map->start, map->end, map->offset, modules_get(&r->syms->modules, p->pid, map),
+	};
 	return true;
 }
 
 /* Most processes that end are told of, but not those that made no record. */
-static void forget_the_dead(void)
+static void forget_the_dead(struct syms *s)
 {
-	struct process *p, *next;
+	struct mappings *p, *next;
 
-	HASH_ITER(hh, processes, p, next)
+	HASH_ITER(hh, s->processes, p, next)
 		if (kill(p->pid, 0) && errno == ESRCH)
-			syms_forget(p->pid);
+			forget(s, p);
 }
 
-void syms_refresh(int pid)
+static struct mappings *refresh(struct syms *s, int pid)
 {
-	struct looking l = { NULL, 0 };
-	struct process *p;
+	struct refresh r = { .syms = s, .process = find(s, pid) };
+	struct mappings *p = r.process;
 
-	if (!enabled)
-		return;
-	HASH_FIND_INT(processes, &pid, p);
 	if (!p) {
-		if (HASH_COUNT(processes) % MANY == MANY - 1)
-			forget_the_dead();
-		p = xcalloc(1, sizeof(*p));
+		if (HASH_COUNT(s->processes) % MANY == MANY - 1)
+			forget_the_dead(s);
+		p = r.process = xcalloc(1, sizeof(*p));
 		p->pid = pid;
-		HASH_ADD_INT(processes, pid, p);
+		HASH_ADD_INT(s->processes, pid, p);
 	}
-	l.process = p;
 	p->refreshed = clock_ns();
 	/* what is known of a process that has ended stays */
-	if (!proc_mappings(pid, on_mapping, &l) && l.n)
-		p->n = l.n;
+	if (!proc_mappings(pid, on_mapping, &r) && r.n)
+		p->n = r.n;
+	return p;
 }
 
-void syms_each(void (*fn)(int pid))
+void syms_refresh(struct syms *s, int pid)
 {
-	for (struct process *p = processes; p; p = p->hh.next)
-		fn(p->pid);
+	if (s)
+		refresh(s, pid);
 }
 
-void syms_forget(int pid)
+void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx)
 {
-	struct process *p;
-
-	HASH_FIND_INT(processes, &pid, p);
-	if (!p)
-		return;
-	HASH_DEL(processes, p);
-	nranges -= p->room;
-	free(p->ranges);
-	free(p);
+	for (struct mappings *p = s ? s->processes : NULL; p; p = p->hh.next)
+		fn(ctx, p->pid);
 }
 
-static const struct range *range_at(const struct process *p, unsigned long long addr)
+void syms_forget(struct syms *s, int pid)
+{
+	struct mappings *p = s ? find(s, pid) : NULL;
+
+	if (p)
+		forget(s, p);
+}
+
+static const struct range *range_at(const struct mappings *p, unsigned long long addr)
 {
 	int low = 0, high = p->n;
 
@@ -205,203 +169,81 @@ static const struct range *range_at(const struct process *p, unsigned long long 
 	return low < p->n && p->ranges[low].start <= addr ? &p->ranges[low] : NULL;
 }
 
-static struct frame frame_of(struct process *p, unsigned long long addr)
+static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned long long addr)
 {
 	const struct range *r = range_at(p, addr);
 
 	if (!r && clock_ns() - p->refreshed > LOOK_AGAIN_NS) {
-		syms_refresh(p->pid);
+		refresh(s, p->pid);
 		r = range_at(p, addr);
 	}
 	if (!r)
-		return (struct frame){ NULL, addr };
-	return (struct frame){ r->module, addr - r->start + r->offset };
+		return (struct stack_frame){ NULL, addr };
+	return (struct stack_frame){ r->module, addr - r->start + r->offset };
 }
 
-const struct stack *stack_get(int pid, const unsigned long long *addrs, int n)
+static struct mappings *mappings_of(struct syms *s, int pid)
 {
-	struct stack *s, *found;
-	struct process *p;
+	struct mappings *p = find(s, pid);
 
-	if (!enabled || !n)
+	return p ? p : refresh(s, pid);
+}
+
+const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
+{
+	struct stack *stack, *found;
+	struct mappings *p;
+
+	if (!s || !n)
 		return NULL;
-	HASH_FIND_INT(processes, &pid, p);
-	if (!p) {
-		syms_refresh(pid);
-		HASH_FIND_INT(processes, &pid, p);
-	}
-	s = xcalloc(1, sizeof(*s) + n * sizeof(*s->frames));
-	s->n = n;
+	p = mappings_of(s, pid);
+	stack = xcalloc(1, sizeof(*stack) + n * sizeof(*stack->frames));
+	stack->n = n;
 	for (int i = 0; i < n; i++)
-		s->frames[i] = frame_of(p, addrs[i]);
-	HASH_FIND(hh, stacks, s->frames, n * sizeof(*s->frames), found);
-	if (found || is_full(nstacks, MAX_STACKS, "call stacks")) {
-		free(s);
+		stack->frames[i] = frame_of(s, p, addrs[i]);
+	HASH_FIND(hh, s->stacks, stack->frames, n * sizeof(*stack->frames), found);
+	if (found || modules_full(&s->modules, s->nstacks, MAX_STACKS, "call stacks")) {
+		free(stack);
 		return found;
 	}
-	nstacks += sizeof(*s) + n * sizeof(*s->frames);
-	HASH_ADD(hh, stacks, frames, n * sizeof(*s->frames), s);
-	return s;
+	s->nstacks += sizeof(*stack) + n * sizeof(*stack->frames);
+	HASH_ADD(hh, s->stacks, frames, n * sizeof(*stack->frames), stack);
+	return stack;
 }
 
-static const struct elf_symbols *symbols_of(struct module *m)
+const char *syms_function(struct syms *s, int pid, unsigned long long addr)
 {
-	if (!m->read && m->fd >= 0) {
-		m->symbols = elf_symbols_load(m->fd);
-		m->read = true;
-	}
-	return m->symbols;
-}
-
-static struct process *process_of(int pid)
-{
-	struct process *p;
-
-	HASH_FIND_INT(processes, &pid, p);
-	if (!p && enabled) {
-		syms_refresh(pid);
-		HASH_FIND_INT(processes, &pid, p);
-	}
-	return p;
-}
-
-const char *syms_function(int pid, unsigned long long addr)
-{
-	struct process *p = process_of(pid);
 	unsigned long long off = 0;
-	const struct elf_symbols *s;
-	struct frame f;
+	struct stack_frame f;
 	const char *name;
 
-	if (!p)
+	if (!s)
 		return NULL;
-	f = frame_of(p, addr);
-	s = f.module ? symbols_of(f.module) : NULL;
-	name = s ? elf_symbols_find(s, f.at, &off) : NULL;
+	f = frame_of(s, mappings_of(s, pid), addr);
+	name = f.module ? module_symbol(f.module, f.at, &off) : NULL;
 	return off ? NULL : name;
 }
 
-void syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx)
+static void each_variable(const struct range *r, const char *end, syms_variable_fn *fn, void *ctx)
 {
-	struct process *p = process_of(pid);
-	const struct range *r;
+	const struct elf_variable *variables;
 	unsigned long long at;
+	int n;
 
-	for (int i = 0; p && i < p->n; i++) {
-		struct module *m = p->ranges[i].module;
-
-		r = &p->ranges[i];
-		if ((i && r[-1].module == m) || m->fd < 0)
-			continue;
-		if (!m->searched)
-			m->variables = elf_variables(m->fd, end, MAX_VARIABLES, &m->nvariables);
-		m->searched = true;
-		if (!m->nvariables || !elf_address(m->fd, r->offset, &at))
-			continue;
-		for (int j = 0; j < m->nvariables; j++)
-			fn(ctx, m->variables[j].name, m->variables[j].addr - at + r->start);
-	}
+	if (r->module->fd < 0)
+		return;
+	variables = module_variables(r->module, end, &n);
+	if (!n || !elf_address(r->module->fd, r->offset, &at))
+		return;
+	for (int i = 0; i < n; i++)
+		fn(ctx, variables[i].name, variables[i].addr - at + r->start);
 }
 
-/* A return address is just behind the call, perhaps in the next function already. */
-static const char *name_of(const struct frame *f, unsigned long long *off)
+void syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx)
 {
-	struct module *m = f->module;
-	const char *name;
+	const struct mappings *p = s ? mappings_of(s, pid) : NULL;
 
-	if (!m)
-		return NULL;
-	name = symbols_of(m) ? elf_symbols_find(m->symbols, f->at - 1, off) : NULL;
-	++*off;
-	return name ? demangle(name) : NULL;
-}
-
-bool stack_frame(const struct stack *s, int i, const char **name)
-{
-	unsigned long long off;
-
-	if (!s || i >= s->n)
-		return false;
-	*name = name_of(&s->frames[i], &off);
-	return true;
-}
-
-static void print_text(const char *sym, unsigned long long off, const struct frame *f)
-{
-	fputs("        ", stdout);
-	if (sym) {
-		escape_text(stdout, sym);
-		printf("+0x%llx", off);
-	} else {
-		printf(f->module ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
-	}
-	if (f->module) {
-		fputs(" (", stdout);
-		escape_text(stdout, f->module->path);
-		putchar(')');
-	}
-	putchar('\n');
-}
-
-void stack_text(const struct stack *s)
-{
-	if (enabled && !s)
-		puts("        [no stack]");
-	for (int i = 0; s && i < s->n; i++) {
-		unsigned long long off = 0;
-		const char *sym = name_of(&s->frames[i], &off);
-
-		print_text(sym, off, &s->frames[i]);
-	}
-}
-
-void stack_json(const struct stack *s)
-{
-	putchar('[');
-	for (int i = 0; s && i < s->n; i++) {
-		const struct frame *f = &s->frames[i];
-		unsigned long long off = 0;
-		const char *sym = name_of(f, &off);
-
-		fputs(i ? ",{\"sym\":" : "{\"sym\":", stdout);
-		if (sym)
-			escape_json(stdout, sym);
-		else
-			fputs("null", stdout);
-		printf(",\"off\":\"0x%llx\",\"file\":", sym ? off : f->at);
-		if (f->module)
-			escape_json(stdout, f->module->path);
-		else
-			fputs("null", stdout);
-		putchar('}');
-	}
-	putchar(']');
-}
-
-/* ';' and line ends separate frames and stacks there */
-void stack_folded_name(const char *s)
-{
-	char *name = xstrdup(s);
-
-	for (char *at = name; (at = strchr(at, ';')); )
-		*at = ':';
-	escape_text(stdout, name);
-	free(name);
-}
-
-void stack_folded(const struct stack *s)
-{
-	if (!s)
-		fputs("[no stack]", stdout);
-	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
-		unsigned long long off = 0;
-		const char *sym = name_of(&s->frames[i], &off);
-
-		if (sym)
-			stack_folded_name(sym);
-		else
-			fputs("[unknown]", stdout);
-		if (i)
-			putchar(';');
-	}
+	for (int i = 0; p && i < p->n; i++)
+		if (!i || p->ranges[i - 1].module != p->ranges[i].module)
+			each_variable(&p->ranges[i], end, fn, ctx);
 }

@@ -6,39 +6,46 @@
 #define SYMS_H
 #include <stdbool.h>
 
-/* One call stack, from the caller of the traced function outwards.  The same stack is the
- * same pointer, in whatever process; it lives as long as the tool. */
-struct stack;
+/* What is known of the processes: their mappings, the files behind them, and call stacks.  A tool
+ * that needs no names has none: with NULL the functions here do nothing, and find nothing. */
+struct syms;
 
-/* Without this the functions here do nothing and stack_get() returns NULL. */
-void syms_init(void);
+struct syms *syms_new(void);
+
+/* Closes the files.  Stacks and symbols are gone: to be called last. */
+void syms_free(struct syms *s);
 
 /* Notes what the process has mapped now.  Cheap when nothing is new. */
-void syms_refresh(int pid);
+void syms_refresh(struct syms *s, int pid);
 
 /* Calls fn with each process that was looked at, and is not forgotten. */
-void syms_each(void (*fn)(int pid));
+void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx);
 
 /* The process ended, or exec replaced its program. */
-void syms_forget(int pid);
+void syms_forget(struct syms *s, int pid);
 
-/* The stack of n return addresses taken in this process. */
-const struct stack *stack_get(int pid, const unsigned long long *addrs, int n);
+/* One call stack, from the caller of the traced function outwards.  The same stack is the
+ * same pointer, in whatever process; it lives as long as its struct syms. */
+struct stack;
+
+/* Returns the stack of n return addresses taken in this process; NULL if there are none. */
+const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n);
 
 /* The name, demangled, of the frame's function, counted from the caller; NULL if it is not
- * known.  False if there is no such frame. */
+ * known.  Good until the next name is.  Returns false if there is no such frame. */
 bool stack_frame(const struct stack *s, int i, const char **name);
 
-/* The symbol of the function that begins at this address of a process; NULL if none does. */
-const char *syms_function(int pid, unsigned long long addr);
+/* Returns the symbol of the function that begins at this address of a process; NULL if none
+ * does. */
+const char *syms_function(struct syms *s, int pid, unsigned long long addr);
 
 /* Calls fn with each variable of 8 bytes in the process's files whose symbol ends so, always
  * the same end, and where it is. */
 typedef void syms_variable_fn(void *ctx, const char *name, unsigned long long addr);
-void syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx);
+void syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
 
 /* Prints it in text, a line a frame, indented; as a JSON array of {sym, off, file}; or for
- * flame graphs as "outer;…;inner".  NULL is an unknown stack. */
+ * flame graphs as "outer;…;inner".  NULL is a stack that could not be taken. */
 void stack_text(const struct stack *s);
 void stack_json(const struct stack *s);
 void stack_folded(const struct stack *s);

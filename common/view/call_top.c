@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include "view/call_top.h"
 #include "base/die.h"
-#include "model/aggregate.h"
 #include "cli/top_screen.h"
+#include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
-
-static const struct call_top *sorting;
 
 static const struct field *sort_field(const struct call_top *t)
 {
 	for (const struct field *f = t->fields; f->type; f++)
 		if (f->key && !strcmp(f->key, t->sorts[t->sort]))
 			return f;
-	die(0, "there is no column of %s", t->sorts[t->sort]);
+	die(0, "no column named %s", t->sorts[t->sort]);
 }
 
 /* Numbers: what is not there last.  Names go up. */
@@ -23,35 +23,32 @@ static int compare(const struct field *f, const void *a, const void *b)
 	const void *p = (const char *)a + f->at, *q = (const char *)b + f->at;
 	unsigned long long m, n;
 
-	switch (f->type) {
-	case OUT_STR:
+	if (f->type == OUT_STR)
 		return strcmp(*(const char *const *)p, *(const char *const *)q);
-	case OUT_INT:
+	if (f->type == OUT_INT)
 		return *(const int *)p - *(const int *)q;
-	case OUT_REAL:
+	if (f->type == OUT_REAL)
 		return (*(const double *)p < *(const double *)q) - (*(const double *)p > *(const double *)q);
-	default:
-		m = *(const unsigned long long *)p + 1;	/* OUT_NONE becomes 0 */
-		n = *(const unsigned long long *)q + 1;
-		return (m < n) - (m > n);
-	}
+	m = *(const unsigned long long *)p + 1;	/* OUT_NONE becomes 0 */
+	n = *(const unsigned long long *)q + 1;
+	return (m < n) - (m > n);
 }
 
-static int by_sort(const void *a, const void *b)
+static int by_sort(const void *a, const void *b, void *ctx)
 {
 	const struct call_stats *p = a, *q = b;
-	int order = compare(sort_field(sorting), p, q);
+	const struct call_top *t = ctx;
+	int order = compare(sort_field(t), p, q);
 
 	order = order ? order : (p->total < q->total) - (p->total > q->total);
 	order = order ? order : strcmp(p->func, q->func);
 	order = order ? order : p->pid - q->pid;
-	return sorting->reverse ? -order : order;
+	return t->reverse ? -order : order;
 }
 
 static void sort(struct call_top *t)
 {
-	sorting = t;
-	qsort(t->stats, t->n, sizeof(*t->stats), by_sort);
+	qsort_r(t->stats, t->n, sizeof(*t->stats), by_sort, t);
 }
 
 /* ---- the screen */
@@ -65,7 +62,7 @@ static void title(void *ctx, FILE *f)
 		calls += t->stats[i].calls;
 	fprintf(f, "%.1f calls/s, by %s%s",
 		t->n && t->stats->interval > 0 ? calls / t->stats->interval : 0, sort_field(t)->head,
-		t->reverse ? ", the least first" : "");
+		t->reverse ? ", reversed" : "");
 }
 
 static void head(void *ctx, FILE *f)
@@ -80,7 +77,7 @@ static void line(void *ctx, FILE *f, size_t i)
 	const struct call_top *t = ctx;
 
 	out_text(f, t->fields, &t->stats[i]);
-	top_view_callers(f, t->stats[i].stack);
+	stack_view_callers(f, t->stats[i].stack);
 }
 
 static void draw(void *ctx)
@@ -113,7 +110,7 @@ void call_top_start(struct call_top *t)
 	t->screen.title = title;
 	t->screen.head = head;
 	t->screen.line = line;
-	call_stats_start();
+	call_stats_start(&t->calls);
 }
 
 bool call_top_tick(struct call_top *t)
@@ -126,12 +123,11 @@ bool call_top_tick(struct call_top *t)
 static void print(struct call_top *t)
 {
 	size_t max = t->rows ? (size_t)t->rows : out_is_json() ? t->n : TEXT_ROWS;
-	static bool again;
 
 	sort(t);
-	if (again && !out_is_json())
+	if (t->printed && !out_is_json())
 		putchar('\n');
-	again = true;
+	t->printed = true;
 	out_head(t->fields);
 	for (size_t i = 0; i < t->n && i < max; i++)
 		out_row(t->fields, &t->stats[i]);
@@ -143,8 +139,8 @@ void call_top_report(struct call_top *t)
 {
 	if (screen_is_open() && t->screen.paused)
 		return;
-	t->stats = call_stats_take(t->aggregates, t->epoch, false, &t->n);
-	aggregate_clear();
+	t->stats = call_stats_take(&t->calls, t->aggregates, t->epoch, false, &t->n);
+	aggregate_clear(&t->calls.aggregates);
 	if (screen_is_open())
 		draw(t);
 	else

@@ -19,8 +19,10 @@ struct call_top {
 	volatile unsigned int *epoch;
 	struct top_view screen;		/* who alone */
 	/* state */
+	struct call_stats_set calls;
+	bool printed;			/* a block of text, so that a line parts the next from it */
 	bool reverse;
-	struct call_stats *stats;
+	struct call_stats *stats;	/* of calls, as they are shown */
 	size_t n;
 };
 

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - show how long calls of these classes take, as histograms: @CLASSES@ */
-#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "model/call_stats.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
-#include "session/event_loop.h"
-#include "model/aggregate.h"
 #include "cli/out.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
+#include "view/call_view.h"
+#include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show how long calls of CUDA take, by function, as histograms: every interval what is\n"
-		"new in it, and at the end.  They are\n"
+	.what = "Show how long CUDA calls take, by function, as histograms: what is new every interval,\n"
+		"and the rest at the end.  The calls are\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -p 181 -d 5         # one process, for 5 seconds\n"
-	"  @NAME@ -P 1 3              # all processes, each apart, 3 seconds\n"
+	"  @NAME@ -P 1 3              # all processes, separately, 3 seconds\n"
 	"  @NAME@ -k -p 181 -d 5      # by call stack\n"
 @bytes|	"  @NAME@ -Bjc './train 10'   # one command, sizes too, as JSON lines\n",
 @!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
-static const unsigned int classes = @MASK@;
-
 #define AT(f) offsetof(struct call_stats, f)
 enum { PID = 1, COMM };
-static struct field fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
 	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -50,93 +47,111 @@ static struct field fields[] = {	/* the text is show()'s */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-@bytes|enum { STACK = sizeof(fields) / sizeof(*fields) - 2, BYTES = STACK - 4 };
-@!bytes|enum { STACK = sizeof(fields) / sizeof(*fields) - 2 };
+enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
+@bytes|enum { BYTES = STACK - 4 };
 
-@bytes|static bool pids, stacks, bytes;
-@!bytes|static bool pids, stacks;
-static struct @NAME@_bpf *skel;
+struct hists {
+@bytes|	bool pids, stacks, bytes;
+@!bytes|	bool pids, stacks;
+	struct call_stats_set calls;
+	struct field fields[FIELDS];
+	struct target target;
+	struct event_loop events;
+	struct @NAME@_bpf *skel;
+};
 
-static void show(const struct call_stats *s)
+static void show(const struct hists *h, const struct call_stats *s)
 {
 	if (out_is_json()) {
-		out_row(fields, s);
+		out_row(h->fields, s);
 		return;
 	}
 	call_stats_text(s);
-@bytes|	if (bytes)
+@bytes|	if (h->bytes)
 @bytes|		call_stats_text_of_bytes(s);
-	stack_text(s->stack);
+	if (h->stacks)
+		stack_text(s->stack);
 	putchar('\n');
 }
 
 static void report(void *ctx)
 {
+	struct hists *h = ctx;
 	const struct call_stats *stats;
 	size_t n;
 
-	(void)ctx;
-	stats = call_stats_take(skel->maps.aggregates, &skel->bss->aggregate_epoch, true, &n);
+	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
 	for (size_t i = 0; i < n; i++)
-		show(&stats[i]);
-	aggregate_clear();
+		show(h, &stats[i]);
+	aggregate_clear(&h->calls.aggregates);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	(void)ctx, (void)size;
-@bytes|	call_stats_record(data, bytes);
-@!bytes|	call_stats_record(data, false);
+	struct hists *h = ctx;
+
+	(void)size;
+@bytes|	call_stats_record(&h->calls, data, h->bytes);
+@!bytes|	call_stats_record(&h->calls, data, false);
 	return 0;
+}
+
+static void choose_fields(struct hists *h)
+{
+	memcpy(h->fields, all_fields, sizeof(all_fields));
+	h->fields[PID].key = h->pids ? "pid" : NULL;
+	h->fields[COMM].key = h->pids ? "comm" : NULL;
+	h->fields[STACK].key = h->stacks ? "stack" : NULL;
+@bytes|	for (int i = BYTES; !h->bytes && i < STACK; i++)
+@bytes|		h->fields[i].key = NULL;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct hists *h = ctx;
+
+	choose_fields(h);
+	if (h->stacks)
+		h->target.syms = syms_new();
+	h->skel = @NAME@_bpf__open();
+	if (!h->skel)
+		return NULL;
+	h->skel->rodata->aggregate_stacks = h->stacks;
+	h->skel->rodata->aggregate_pids = h->pids;
+@bytes|	h->skel->rodata->calls_bytes = h->bytes;
+	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->target.syms);
+	return h->skel;
+}
+
+static void start(void *ctx)
+{
+	struct hists *h = ctx;
+
+	call_stats_start(&h->calls);
+	h->events.ring = h->stacks ? h->skel->maps.events : NULL;
+	h->events.lost = h->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record, .report = report };
-	struct target target = TARGET_INIT;
+	struct hists hists = {
+		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
+	};
+	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('P', "per-process", &pids, "each process apart"),
-		OPT_FLAG('k', "stack", &stacks, "each call stack apart, the longest in all first"),
-@bytes|		OPT_FLAG('B', "bytes", &bytes, "histograms of bytes, too"),
+		OPT_TARGET(&hists.target),
+		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &hists.stacks, "one group per call stack, longest total time first"),
+@bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "also show histograms of bytes"),
 		OPT_END
 	};
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
+		.events = &hists.events,
+		.classes = &classes, .ctx = &hists, .open = open_skel, .start = start,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	target_init(&target);
-	fields[PID].key = pids ? "pid" : NULL;
-	fields[COMM].key = pids ? "comm" : NULL;
-	fields[STACK].key = stacks ? "stack" : NULL;
-@bytes|	for (int i = BYTES; !bytes && i < STACK; i++)
-@bytes|		fields[i].key = NULL;
-	if (stacks)
-		syms_init();
-
-	skel = @NAME@_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->aggregate_stacks = stacks;
-	skel->rodata->aggregate_pids = pids;
-@bytes|	skel->rodata->calls_bytes = bytes;
-	aggregate_prepare(skel->obj, stacks);
-	target_prepare(&target, skel->obj);
-	if (@NAME@_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (@NAME@_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, classes);
-
-	call_stats_start();
-	events.ring = stacks ? skel->maps.events : NULL;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	if (!events.counted_out)
-		report(NULL);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	@NAME@_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
-#include <errno.h>
+#include <string.h>
 #include "model/calls.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
-#include "session/event_loop.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "probe/process_progs.h"
+#include "proc/vm_read.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print who calls CUDA, with what, how long it takes, and the error if it fails:\n"
+	.what = "Print CUDA calls with their arguments, the time taken, and the error if they fail:\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
 	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
-	"  @NAME@ -p 181 -u 1000 -d 5 # those that take a millisecond and more\n"
+	"  @NAME@ -p 181 -u 1000 -d 5 # calls that take a millisecond or more\n"
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
-static const unsigned int classes = @MASK@;
-
 #define AT(f) offsetof(struct call_row, f)
-static struct field fields[] = {
+static const struct field all_fields[] = {
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
@@ -40,67 +38,79 @@ static struct field fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { TIME = 0, STACK = sizeof(fields) / sizeof(*fields) - 2 };
+enum { TIME = 0, FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
+
+struct snoop {
+	bool failed, times, stacks;
+@bytes|	long slower, min;
+@!bytes|	long slower;
+	struct vm_reader reader;
+	struct field fields[FIELDS];
+	struct target target;
+	struct event_loop events;
+	struct @NAME@_bpf *skel;
+};
 
 static int on_record(void *ctx, void *data, size_t size)
 {
+	struct snoop *s = ctx;
 	struct call_row row;
 
-	(void)ctx, (void)size;
-	if (!call_row(&row, data))
-		return 0;
-	out_row(fields, &row);
+	(void)size;
+	if (call_row(&row, data, s->target.syms, &s->reader))
+		out_row(s->fields, &row);
 	return 0;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	memcpy(s->fields, all_fields, sizeof(all_fields));
+	s->fields[TIME].head = s->times ? "TIME" : NULL;
+	if (s->stacks)
+		s->target.syms = syms_new();
+	else
+		s->fields[STACK].type = OUT_END;
+	s->skel = @NAME@_bpf__open();
+	if (!s->skel)
+		return NULL;
+	s->skel->rodata->calls_stacks = s->stacks;
+	s->skel->rodata->calls_failed_only = s->failed;
+	s->skel->rodata->calls_slower = s->slower * 1000ull;
+@bytes|	s->skel->rodata->calls_min = s->min;
+	process_progs_prepare(s->skel->obj, s->stacks);
+	return s->skel;
+}
+
+static void start(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	out_head(s->fields);
+	s->events.ring = s->skel->maps.events;
+	s->events.lost = s->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record };
-	struct target target = TARGET_INIT;
-	bool failed = false, times = false, stacks = false;
-@bytes|	long slower = 0, min = 0;
-@!bytes|	long slower = 0;
+	struct snoop snoop = {
+		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+	};
+	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('x', "failed", &failed, "calls that failed only"),
-		OPT_NUM('u', "slower", "US", &slower, 0, "calls that took at least so many microseconds"),
-@bytes|		OPT_SIZE('m', "min", "SIZE", &min, "calls of at least SIZE bytes"),
-		OPT_FLAG('T', "timestamp", &times, "a column with the time of day"),
-		OPT_FLAG('k', "stack", &stacks, "user call stacks"),
+		OPT_TARGET(&snoop.target),
+		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
+@bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
+		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
+		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
 		OPT_END
 	};
-	struct @NAME@_bpf *skel;
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
+		.classes = &classes, .ctx = &snoop, .open = open_skel, .start = start,
+	};
 
-	opt_no_operands(argc, argv, opt_parse(argc, argv, opts, &usage));
-	target_init(&target);
-	fields[TIME].head = times ? "TIME" : NULL;
-	if (stacks)
-		syms_init();
-	else
-		fields[STACK].type = OUT_END;
-
-	skel = @NAME@_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->calls_stacks = stacks;
-	skel->rodata->calls_failed_only = failed;
-	skel->rodata->calls_slower = slower * 1000ull;
-@bytes|	skel->rodata->calls_min = min;
-	process_progs_prepare(skel->obj, stacks);
-	target_prepare(&target, skel->obj);
-	if (@NAME@_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (@NAME@_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, classes);
-
-	out_head(fields);
-	events.ring = skel->maps.events;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	@NAME@_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

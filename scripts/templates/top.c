@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
-#include <errno.h>
-#include <unistd.h>
+#include <string.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
-#include "base/die.h"
-#include "session/event_loop.h"
-#include "model/aggregate.h"
+#include "session/live.h"
 #include "sym/syms.h"
-#include "session/target.h"
+#include "session/tool.h"
+#include "view/stack_view.h"
 #include "cli/top_screen.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show how often functions of CUDA are called and how long that takes: on a terminal\n"
-		"live, each interval (1 second) in place; else in blocks, each interval and at the\n"
-		"end.  They are\n"
+	.what = "Show how often CUDA functions are called and how long they take: on a terminal\n"
+		"live in place, every interval (1 second); otherwise in blocks, every interval and at the\n"
+		"end.  The functions are\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -d 5                # every process, live, for 5 seconds\n"
@@ -26,11 +24,9 @@ static const struct usage usage = {
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
-static const unsigned int classes = @MASK@;
-
 #define AT(f) offsetof(struct call_stats, f)
 enum { PID = 2, COMM };
-static struct field fields[] = {
+static const struct field all_fields[] = {
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	[PID] = { "pid", "PID", -7, OUT_INT, AT(pid) },
@@ -46,7 +42,7 @@ static struct field fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { STACK = sizeof(fields) / sizeof(*fields) - 2 };
+enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 
 /* as options name them, and the keys of their fields */
 @bytes|#define SORT_WORDS "total|mean|max|calls|failed|bytes|func"
@@ -56,81 +52,102 @@ enum { STACK = sizeof(fields) / sizeof(*fields) - 2 };
 @!bytes|static const char *const sorts[] = { "total_ns", "mean_ns", "max_ns", "calls", "failed", "func",
 @!bytes|				     NULL };
 
-static struct call_top top = { .fields = fields, .sorts = sorts };
+struct top {
+	struct call_top table;
+	bool batch, pids, stacks, live;
+	struct field fields[FIELDS];
+	struct target target;
+	struct event_loop events;
+	struct @NAME@_bpf *skel;
+};
 
 static void report(void *ctx)
 {
-	(void)ctx;
-	call_top_report(&top);
+	struct top *t = ctx;
+
+	call_top_report(&t->table);
 }
 
 static bool tick(void *ctx)
 {
-	(void)ctx;
-	return call_top_tick(&top);
+	struct top *t = ctx;
+
+	return call_top_tick(&t->table);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	(void)ctx, (void)size;
-	call_stats_record(data, false);
+	struct top *t = ctx;
+
+	(void)size;
+	call_stats_record(&t->table.calls, data, false);
 	return 0;
+}
+
+static void *open_skel(void *ctx)
+{
+	struct top *t = ctx;
+
+	memcpy(t->fields, all_fields, sizeof(all_fields));
+	if (!t->pids)
+		t->fields[PID] = t->fields[COMM] = (struct field){ NULL, NULL, 0, OUT_INT, AT(pid) };
+	if (t->stacks)
+		t->target.syms = syms_new();
+	else
+		t->fields[STACK].type = OUT_END;
+	t->skel = @NAME@_bpf__open();
+	if (!t->skel)
+		return NULL;
+	t->skel->rodata->aggregate_stacks = t->stacks;
+	t->skel->rodata->aggregate_pids = t->pids;
+	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->target.syms);
+	return t->skel;
+}
+
+static void start(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->table.aggregates = t->skel->maps.aggregates;
+	t->table.epoch = &t->skel->bss->aggregate_epoch;
+	t->table.screen.who = target_who(&t->target);
+	call_top_start(&t->table);
+	t->live = live_start(&t->target, &t->events, t->batch);
+	t->events.ring = t->stacks ? t->skel->maps.events : NULL;
+	t->events.lost = t->skel->bss->lost;
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct top *t = ctx;
+
+	screen_close();
+	if (!t->live && !t->events.counted_out)
+		report(t);
+	return sig;
 }
 
 int main(int argc, char **argv)
 {
-	struct event_loop events = { .record = on_record, .report = report, .tick = tick };
-	struct target target = TARGET_INIT;
-	bool batch = false, pids = false, stacks = false, live;
+	struct top top = {
+		.table = { .fields = top.fields, .sorts = sorts }, .target = TARGET_INIT,
+		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
+	};
+	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
-		OPT_TARGET(&target),
-		OPT_FLAG('b', "batch", &batch, "blocks of text also on a terminal"),
-		OPT_FLAG('P', "per-process", &pids, "each process apart"),
-		OPT_FLAG('k', "stack", &stacks, "each call stack apart"),
-		OPT_NUM('r', "rows", "ROWS", &top.rows, 1, "at most so many; default: 20, JSON and live all"),
-		OPT_CHOICE('s', "sort", SORT_WORDS, &top.sort, "what comes first; default: total"),
+		OPT_TARGET(&top.target),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &top.stacks, "one group per call stack"),
+		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
-	struct @NAME@_bpf *skel;
-	int status;
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
+		.events = &top.events, .classes = &classes, .ctx = &top,
+		.open = open_skel, .start = start, .stop = stop,
+	};
 
-	opt_interval(argc, argv, opt_parse(argc, argv, opts, &usage), &events.interval, &events.count);
-	target_init(&target);
-	if (!pids)
-		fields[PID] = fields[COMM] = (struct field){ NULL, NULL, 0, OUT_INT, AT(pid) };
-	if (stacks)
-		syms_init();
-	else
-		fields[STACK].type = OUT_END;
-
-	skel = @NAME@_bpf__open();
-	if (!skel)
-		die(errno, "cannot open the BPF programs");
-	skel->rodata->aggregate_stacks = stacks;
-	skel->rodata->aggregate_pids = pids;
-	aggregate_prepare(skel->obj, stacks);
-	target_prepare(&target, skel->obj);
-	if (@NAME@_bpf__load(skel))
-		die(errno, "cannot load the BPF programs");
-	if (@NAME@_bpf__attach(skel))
-		die(errno, "cannot attach to the ends of processes");
-	target_attach(&target, classes);
-
-	top.aggregates = skel->maps.aggregates;
-	top.epoch = &skel->bss->aggregate_epoch;
-	top.screen.who = target_who(&target);
-	call_top_start(&top);
-	if (!events.interval && !target.json && isatty(STDOUT_FILENO))
-		events.interval = 1;
-	live = !batch && !target.json && screen_open();
-	events.ring = stacks ? skel->maps.events : NULL;
-	events.lost = skel->bss->lost;
-	status = event_loop_run(&target, &events);
-	screen_close();
-	if (!live && !events.counted_out)
-		report(NULL);
-	status = target_finish(&target, status);
-	event_loop_lost(&events);
-	@NAME@_bpf__destroy(skel);
-	return status;
+	return tool_run(&tool, argc, argv);
 }

@@ -3,11 +3,12 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../common/elf/elf_symbols.c"	/* which live as long as the tool */
+#include "elf/elf.h"
 #include "fuzz.h"
 
-static int find_id(const char *symbol)
+static int find_id(const void *ctx, const char *symbol)
 {
+	(void)ctx;
 	CHECK(strlen(symbol) < 128 && !strchr(symbol, '@'));
 	return (int)(strlen(symbol) % 5) - 1;
 }
@@ -16,7 +17,7 @@ static void scan_file(int fd, size_t size)
 {
 	struct elf_scan scan;
 
-	elf_scan(fd, find_id, &scan);
+	elf_scan(fd, find_id, NULL, &scan);
 	CHECK(!scan.linker || scan.linker < size);
 	for (int i = 0; i < scan.n; i++) {
 		const struct elf_probe *p = &scan.probes[i];
@@ -43,10 +44,8 @@ static void find_symbols(int fd, size_t size)
 		CHECK(!name || (off <= at && strlen(name) && strlen(name) < size));
 	}
 	elf_symbols_find(s, ~0ull, &off);
-	elf_file_close(&s->file);
-	free(s->symbols);
-	free(s);
-	loaded = 0;
+	CHECK(elf_symbols_size(s));
+	elf_symbols_free(s);
 }
 
 static void find_variables(int fd, size_t size)

@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
-#include "../../tools/cudalaunchtop/launches.c"	/* whose programs are to be forgotten */
+#include "cudalaunchtop/launches.h"
 #include "fuzz.h"
+#include "proc/vm_read.h"
+#include "sym/syms.h"
 
 enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
 
@@ -14,7 +16,7 @@ static struct launch_key keys[KEYS];
 static struct launch_count counts[KEYS];
 static struct launch_quick quicks[QUICK];
 static int nkeys;
-static unsigned long long launched, before;
+static unsigned long long launched;
 static char names[NAMES][64];
 static bool over[PROGRAMS];	/* those are silent */
 
@@ -22,12 +24,15 @@ int __wrap_bpf_map__fd(const void *map);
 unsigned __wrap_bpf_map__max_entries(const void *map);
 int __wrap_libbpf_num_possible_cpus(void);
 void *__wrap_bpf_mmap_elements(const void *map);
+void __wrap_bpf_munmap_elements(const void *map, void *elements);
 int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next);
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
-const char *__wrap_syms_function(int pid, unsigned long long addr);
-void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx);
-ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size);
+const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
+void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
+struct vm_reader;
+ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
+		       size_t size);
 
 int __wrap_bpf_map__fd(const void *map)
 {
@@ -47,6 +52,11 @@ int __wrap_libbpf_num_possible_cpus(void)
 void *__wrap_bpf_mmap_elements(const void *map)
 {
 	return map ? NULL : quicks;
+}
+
+void __wrap_bpf_munmap_elements(const void *map, void *elements)
+{
+	CHECK(!map && elements == quicks);
 }
 
 static int index_of(const struct launch_key *key)
@@ -92,24 +102,26 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-const char *__wrap_syms_function(int pid, unsigned long long addr)
+const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr)
 {
-	(void)pid;
+	(void)s, (void)pid;
 	addr -= addr >= (unsigned long)names ? (unsigned long)names : 0;
 	return addr % 3 ? NULL : names[addr % NAMES];
 }
 
-void __wrap_syms_variables(int pid, const char *end, syms_variable_fn *fn, void *ctx)
+void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx)
 {
-	(void)pid, (void)end;
+	(void)s, (void)pid, (void)end;
 	for (int i = 0; i < NAMES; i++)
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size)
+ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
+		       size_t size)
 {
 	const struct iovec here = { buf, size };
 
+	(void)v;
 	return process_vm_readv(pid, &here, 1, places, n, 0);
 }
 
@@ -165,11 +177,10 @@ static void launch(struct input *in)
 }
 
 /* What follows the head is as long as the record says. */
-static void record(struct input *in)
+static void record(struct launches *l, struct input *in)
 {
 	struct { struct launch_event e; char tail[LAUNCH_NAME]; } r = { .e.key = take_key(in) };
 	size_t tail = take(in, 1);
-	struct program *p;
 
 	r.e.subject = place(take(in, 1));
 	r.e.object = place(take(in, 1));
@@ -179,23 +190,20 @@ static void record(struct input *in)
 	memcpy(r.tail, in->at, tail);
 	in->at += tail;
 	in->left -= tail;
-	HASH_FIND(hh, programs, &r.e.key.program, sizeof(r.e.key.program), p);
-	/* that is the first that is told of a program, and it is another's copy */
-	if (over[r.e.key.program] ||
-	    (r.e.what == LAUNCH_FORKED && (p || r.e.object == r.e.key.program)))
+	if (over[r.e.key.program])
 		return;
 	over[r.e.key.program] = r.e.what == LAUNCH_ENDED || r.e.what == LAUNCH_EXEC;
-	launches_record(NULL, &r, sizeof(r.e) + tail);
+	launches_record(l, &r, sizeof(r.e) + tail);
 }
 
-static void check(enum launches_by by)
+static void check(struct launches *l, enum launches_by by)
 {
 	unsigned long long sum = 0;
 	struct launch_row *rows;
 	size_t n;
 
-	launches_count();
-	rows = launches_rows(by, &n);
+	launches_count(l);
+	rows = launches_rows(l, by, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct kernel *k = rows[i].kernel;
 
@@ -204,36 +212,35 @@ static void check(enum launches_by by)
 		CHECK(!k || (k->full && k->brief));
 		CHECK(strlen(rows[i].comm) < 16);
 	}
-	CHECK(launches_total() == launched);
-	CHECK(sum <= launched - before && (!keep_ended || sum == launched - before));
+	CHECK(launches_total(l) == launched);
+	CHECK(sum <= launched && (!l->keep || sum == launched));
 	free(rows);
 }
 
-static void forget(void)
+/* All end: the probes' maps are empty then. */
+static void end_all(struct launches *l)
 {
-	struct program *p, *next;
+	for (int i = 0; i < PROGRAMS; i++) {
+		struct launch_event e = { .key = { .program = i, .pid = getpid() }, .what = LAUNCH_ENDED };
 
-	HASH_ITER(hh, programs, p, next)
-		p->ended = true;
-	keep_ended = false;
-	for (int i = 0; i < PROGRAMS + 2; i++)	/* children before parents */
-		launches_count();
-	CHECK(!programs && !counters && !former_counters && !nkeys);
+		launches_record(l, &e, sizeof(e));
+	}
+	l->keep = false;
+	launches_count(l);
+	CHECK(!nkeys);
 	for (int i = 0; i < QUICK; i++)
 		CHECK(quicks[i].state == LAUNCH_FREE);
+	launches_count(l);
+	CHECK(!l->programs->all && !l->counters.all && !l->counters.former);
 	memset(over, 0, sizeof(over));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	static bool ready;
+	struct launches *l = launches_new(NULL, NULL, NULL, take(&in, 1) & 1);
 
-	if (!ready)
-		launches_init(NULL, NULL, true);
-	ready = true;
-	before = launched;
-	keep_ended = take(&in, 1) & 1;
+	launched = 0;
 	for (int i = 0; i < NAMES; i++) {
 		char *name = take_text(&in);
 
@@ -246,11 +253,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (what < 3)
 			launch(&in);
 		else if (what < 7)
-			record(&in);
+			record(l, &in);
 		else
-			check(take(&in, 1) % (LAUNCHES_BY_PROCESS + 1));
+			check(l, take(&in, 1) % (LAUNCHES_BY_PROCESS + 1));
 	}
-	check(LAUNCHES_BY_FULL);
-	forget();
+	check(l, LAUNCHES_BY_FULL);
+	end_all(l);
+	launches_free(l);
 	return 0;
 }

@@ -40,6 +40,7 @@ static void check(struct mem_process *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
+	struct memory memory = { 0 };
 	struct mem_process *h, *next;
 
 	for (unsigned long long now = 1; in.left; now++) {
@@ -61,12 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (take(&in, 1) & 1)
 			e.location |= MEMORY_DEVICE;
 		memset(e.comm, 'x', sizeof(e.comm));
-		done = memory_apply(&e, NULL);
+		done = memory_apply(&memory, &e, NULL);
 		CHECK(done.process && done.memory < CUDA_MEMORY_MAX);
 		check(done.process);
 	}
-	HASH_ITER(hh, memory_processes, h, next)
+	HASH_ITER(hh, memory.processes, h, next)
 		memory_forget(h);
-	CHECK(!memory_processes);
+	CHECK(!memory.processes && !memory.kept);
 	return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Numbers and text from records, as columns and as JSON; histograms. */
-#include "../../common/cli/out.c"	/* whose out_init() is for once */
 #include "fuzz.h"
 #include "cli/hist.h"
+#include "cli/out.h"
+#include "view/stack_view.h"
 
 struct row {
 	unsigned long long uint, ptr, time, us, slots[HIST_SLOTS];
@@ -52,8 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = { data, size };
 	int shift = take(&in, 1) % HIST_SLOTS;
 	struct row r = { .hist = r.slots };
+	bool json;
 
 	json = take(&in, 1) & 1;
+	out_set_json(json);
 	r.uint = take(&in, 8);
 	r.ptr = take(&in, 8);
 	r.time = take(&in, 8);

@@ -11,7 +11,7 @@ script() {
 	shift 2
 	run cudabt -q "scripts/bt/$name_" "$@" -c "$command"
 	status 0
-	says_not 'ended with status'
+	says_not 'exited with status'
 	sed -i -E 's/^(@[a-z_]*\[[^],]+), [0-9]+/\1, PID/; s/^[0-9]+( +[a-z-]+ +cu)/PID\1/; s/ $//' "$tmp/out"
 }
 

@@ -1,53 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <string.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/die.h"
 #include "probe/bpf_mmap.h"
-#include "sym/kernels.h"
 #include "cudalaunchtop/launch_counter.h"
 
-static int map, cpus;
-static struct launch_count *values;	/* of each processor */
-static struct launch_quick *quick;
-static size_t nquick;
-static unsigned long long total;
-struct counter *counters, *former_counters;
-
-void counters_init(const struct bpf_map *counts, const struct bpf_map *array)
+void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick)
 {
-	map = bpf_map__fd(counts);
-	cpus = libbpf_num_possible_cpus();
-	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
-	values = xcalloc(cpus, sizeof(*values));
-	quick = bpf_mmap_elements(array);
-	nquick = bpf_map__max_entries(array);
+	*cs = (struct counters){
+		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
+		.array = quick, .nquick = bpf_map__max_entries(quick),
+	};
+	if (cs->cpus < 1)
+		die(cs->cpus, "cannot determine the number of CPUs");
+	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
+	cs->quick = bpf_mmap_elements(quick);
+	if (!cs->quick)
+		die(errno, "cannot map %s", bpf_map__name(quick));
 }
 
-struct counter *counter_find(const struct launch_key *key)
+static void free_former(struct counters *cs, bool all)
+{
+	struct counter *c, **at = &cs->former;
+
+	while ((c = *at)) {
+		if (all || c->program->counted) {
+			*at = c->next;
+			free(c);
+		} else {
+			at = &c->next;
+		}
+	}
+}
+
+static void free_counters(struct counters *cs, bool all)
+{
+	struct counter *c, *next;
+
+	HASH_ITER(hh, cs->all, c, next) {
+		if (!all && !c->program->counted)
+			continue;
+		HASH_DEL(cs->all, c);
+		free(c);
+	}
+}
+
+void counters_free(struct counters *cs)
+{
+	free_counters(cs, true);
+	free_former(cs, true);
+	free(cs->values);
+	bpf_munmap_elements(cs->array, cs->quick);
+}
+
+void counters_drop_ended(struct counters *cs)
+{
+	free_counters(cs, false);
+	free_former(cs, false);
+}
+
+struct counter *counter_find(const struct counters *cs, const struct launch_key *key)
 {
 	struct counter *c;
 
-	HASH_FIND(hh, counters, key, sizeof(*key), c);
+	HASH_FIND(hh, cs->all, key, sizeof(*key), c);
 	return c;
 }
 
-struct counter *counter_new(const struct launch_key *key, struct program *program)
+struct counter *counter_new(struct counters *cs, const struct launch_key *key,
+			    struct launch_program *program)
 {
 	struct counter *c = xcalloc(1, sizeof(*c));
 
 	c->key = *key;
 	c->program = program;
-	HASH_ADD(hh, counters, key, sizeof(*key), c);
+	HASH_ADD(hh, cs->all, key, sizeof(*key), c);
 	return c;
 }
 
-void counters_each_key(void (*fn)(const struct launch_key *key))
+void counters_each_key(const struct counters *cs,
+		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx)
 {
 	struct launch_key key, *last = NULL;
 
-	while (!bpf_map_get_next_key(map, last, &key)) {
-		fn(&key);
+	while (!bpf_map_get_next_key(cs->map, last, &key)) {
+		fn(ctx, &key);
 		last = &key;
 	}
 }
@@ -71,28 +110,28 @@ static bool is_taken(const struct launch_quick *q)
 	return __atomic_load_n(&q->state, __ATOMIC_ACQUIRE) == LAUNCH_TAKEN;
 }
 
-void counters_read(void)
+void counters_read(struct counters *cs)
 {
 	struct counter *c;
 
-	for (c = counters; c; c = c->hh.next)
+	for (c = cs->all; c; c = c->hh.next)
 		memset(&c->quick, 0, sizeof(c->quick));
-	for (size_t i = 0; i < nquick; i++) {
-		c = is_taken(&quick[i]) ? counter_find(&quick[i].key) : NULL;
+	for (size_t i = 0; i < cs->nquick; i++) {
+		c = is_taken(&cs->quick[i]) ? counter_find(cs, &cs->quick[i].key) : NULL;
 		if (c)
-			add(&c->quick, &quick[i].count);
+			add(&c->quick, &cs->quick[i].count);
 	}
 }
 
-void counter_pull(struct counter *c)
+void counter_pull(struct counters *cs, struct counter *c)
 {
 	struct launch_count sum = c->quick;
 	unsigned long long launches, failed;
 
-	if (bpf_map_lookup_elem(map, &c->key, values))
+	if (bpf_map_lookup_elem(cs->map, &c->key, cs->values))
 		return;
-	for (int i = 0; i < cpus; i++)
-		add(&sum, &values[i]);
+	for (int i = 0; i < cs->cpus; i++)
+		add(&sum, &cs->values[i]);
 	launches = sum.launches - c->seen.launches;
 	failed = sum.failed - c->seen.failed;
 	c->seen = sum;
@@ -100,43 +139,50 @@ void counter_pull(struct counter *c)
 	c->pending_failed += failed;
 	c->total += launches;
 	c->total_failed += failed;
-	total += launches;
+	cs->total += launches;
 }
 
-unsigned long long counters_total(void)
+void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
 {
-	return total;
+	struct counter *was = xcalloc(1, sizeof(*was));
+
+	*was = *c;
+	was->kernel = kernel;
+	was->next = cs->former;
+	cs->former = was;
+	c->total = c->total_failed = c->launches = c->failed = 0;
+	c->pending = c->pending_failed = 0;
 }
 
 static bool is_over(const struct counter *c)
 {
-	return c && c->program->ended && !c->program->counted;
+	return c && c->program->over && !c->program->counted;
 }
 
-void counters_free_ended(void)
+void counters_clear_ended(struct counters *cs)
 {
 	struct counter *c;
 
-	for (size_t i = 0; i < nquick; i++) {
-		if (!is_taken(&quick[i]) || !is_over(counter_find(&quick[i].key)))
+	for (size_t i = 0; i < cs->nquick; i++) {
+		if (!is_taken(&cs->quick[i]) || !is_over(counter_find(cs, &cs->quick[i].key)))
 			continue;
-		memset(&quick[i].count, 0, sizeof(quick[i].count));
-		__atomic_store_n(&quick[i].state, LAUNCH_FREE, __ATOMIC_RELEASE);
+		memset(&cs->quick[i].count, 0, sizeof(cs->quick[i].count));
+		__atomic_store_n(&cs->quick[i].state, LAUNCH_FREE, __ATOMIC_RELEASE);
 	}
-	for (c = counters; c; c = c->hh.next)
+	for (c = cs->all; c; c = c->hh.next)
 		if (is_over(c))
-			bpf_map_delete_elem(map, &c->key);
+			bpf_map_delete_elem(cs->map, &c->key);
 }
 
 const struct kernel *counter_kernel(const struct counter *c)
 {
 	if (c->kernel || c->key.kind == LAUNCH_GRAPH)
 		return c->kernel;
-	return kernels_find(c->program->kernels, c->key.func);
+	return kernels_find(c->program->program.kernels, c->key.func);
 }
 
 unsigned long long counter_func(const struct counter *c)
 {
 	return c->key.kind == LAUNCH_GRAPH ? c->key.func :
-	       kernels_handle(c->program->kernels, c->key.func);
+	       kernels_handle(c->program->program.kernels, c->key.func);
 }

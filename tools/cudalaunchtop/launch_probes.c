@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
-#include "probe/dso.h"
+#include "probe/uprobes.h"
 #include "base/die.h"
-#include "sym/kernels.h"
-#include "cudalaunchtop/launch_counter.h"
 #include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launches.h"
 #include "session/target.h"
 
 /* A function that the driver launches while the runtime's probes are in, for longer than a launch
@@ -12,17 +11,10 @@
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
-static const struct target *target;
-static const unsigned long long *refused;
-static unsigned long long refused_before, refused_at;
-static unsigned long long looked, in_since;
-static unsigned known;		/* counters, when last looked */
-static bool wanted;		/* to be put in */
-
-void launch_probes_init(const struct target *t, const unsigned long long *launches_refused)
+void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
+			const unsigned long long *refused)
 {
-	target = t;
-	refused = launches_refused;
+	*p = (struct launch_probes){ .target = t, .launches = l, .refused = refused };
 }
 
 /* Of the runtime's it is enough to know the driver's function: what that is counted by. */
@@ -35,11 +27,11 @@ static bool is_known(const struct counter *c)
 
 /* Could a launch by the runtime tell something about it?  What is not paired never came to the
  * driver, or that is not probed, or was not then. */
-static bool is_open(struct counter *c, bool in)
+static bool is_open(struct counters *cs, struct counter *c, bool in)
 {
-	if (c->program->ended || c->key.kind == LAUNCH_GRAPH || c->direct || is_known(c))
+	if (c->program->over || c->key.kind == LAUNCH_GRAPH || c->direct || is_known(c))
 		return false;
-	counter_pull(c);
+	counter_pull(cs, c);
 	c->program->driven |= c->seen.driver || c->seen.paired;
 	c->idle = c->total == c->before ? c->idle + 1 : 0;
 	c->before = c->total;
@@ -47,61 +39,63 @@ static bool is_open(struct counter *c, bool in)
 	return !c->direct && !is_known(c) && (!c->program->driven || c->idle < IDLE_PERIODS);
 }
 
-static bool some_open(bool in)
+static bool some_open(struct counters *cs, bool in)
 {
 	bool open = false;
 
-	counters_read();
-	for (struct counter *c = counters; c; c = c->hh.next)
-		open |= is_open(c, in);
+	counters_read(cs);
+	for (struct counter *c = cs->all; c; c = c->hh.next)
+		open |= is_open(cs, c, in);
 	return open;
 }
 
-static bool were_refused(unsigned long long now)
+static bool were_refused(struct launch_probes *p, unsigned long long now)
 {
-	if (*refused != refused_before)
-		refused_at = now;
-	refused_before = *refused;
-	return refused_at && now - refused_at < REFUSED_NS;
+	if (*p->refused != p->refused_before)
+		p->refused_at = now;
+	p->refused_before = *p->refused;
+	return p->refused_at && now - p->refused_at < REFUSED_NS;
 }
 
 /* False if it has to wait. */
-static bool put(bool in)
+static bool put(const struct launch_probes *p, bool in)
 {
-	if (!uprobes_toggle(target, in))
+	if (!uprobes_toggle(&p->target->probes, in))
 		return false;
-	if (target->verbose)
-		note(in ? "a function that is launched is not known: the runtime's launches are probed" :
-			  "all that is launched is known: the runtime's launches are not probed");
+	if (p->target->verbose)
+		note(in ? "unknown CUfunction launched: re-attaching the runtime launch probes" :
+			  "all launched CUfunctions are known: detaching the runtime launch probes");
 	return true;
 }
 
-static void look(unsigned long long now)
+static void look(struct launch_probes *p, unsigned long long now)
 {
-	bool in = uprobes_toggled_in(), new = HASH_COUNT(counters) != known, open;
+	struct counters *cs = &p->launches->counters;
+	bool in = uprobes_toggled_in(&p->target->probes), new = HASH_COUNT(cs->all) != p->known, open;
 
 	if (!in)
-		in_since = 0;
-	else if (!in_since)
-		in_since = now;
-	open = some_open(in && looked > in_since);
-	looked = now;
-	known = HASH_COUNT(counters);
+		p->in_since = 0;
+	else if (!p->in_since)
+		p->in_since = now;
+	open = some_open(cs, in && p->looked > p->in_since);
+	p->looked = now;
+	p->known = HASH_COUNT(cs->all);
 	if (!in)
-		wanted = open;
-	else if (!open && !new && now - in_since >= PERIOD_NS && !were_refused(now))
-		put(false);
+		p->wanted = open;
+	else if (!open && !new && now - p->in_since >= PERIOD_NS && !were_refused(p, now))
+		put(p, false);
 }
 
-void launch_probes_tick(void)
+void launch_probes_tick(struct launch_probes *p)
 {
 	unsigned long long now = clock_ns();
-	unsigned n = HASH_COUNT(counters);
+	unsigned n = HASH_COUNT(p->launches->counters.all);
 
-	if (!target->toggle_classes || !n)
+	if (!p->target->probes.toggle_classes || !n)
 		return;
-	if (wanted)	/* as soon as it can be had */
-		wanted = !put(true);
-	else if (now - looked >= PERIOD_NS || (n != known && !uprobes_toggled_in()))
-		look(now);
+	if (p->wanted)	/* as soon as it can be had */
+		p->wanted = !put(p, true);
+	else if (now - p->looked >= PERIOD_NS ||
+		 (n != p->known && !uprobes_toggled_in(&p->target->probes)))
+		look(p, now);
 }

@@ -7,13 +7,26 @@
 #define LAUNCH_PROBES_H
 #include <stdbool.h>
 
+struct launches;
 struct target;
 
-/* After load, before anything is attached: the probes that t->toggle_classes sets apart come and
- * go from now on.  refused: the probes' launches_refused.  Both must stay. */
-void launch_probes_init(const struct target *t, const unsigned long long *refused);
+struct launch_probes {
+	struct target *target;
+	struct launches *launches;
+	const unsigned long long *refused;
+	/* state; times in ns of CLOCK_MONOTONIC */
+	unsigned long long refused_before, refused_at;
+	unsigned long long looked, in_since;
+	unsigned known;		/* counters, when last looked */
+	bool wanted;		/* to be put in */
+};
+
+/* After load, before anything is attached: the probes that t->probes.toggle_classes names come and
+ * go from now on.  refused: the probes' launches_refused.  All three must stay. */
+void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
+			const unsigned long long *refused);
 
 /* To be called every few milliseconds. */
-void launch_probes_tick(void);
+void launch_probes_tick(struct launch_probes *p);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "sym/kernels.h"
-#include "cudalaunchtop/launch_counter.h"
 #include "cudalaunchtop/launches.h"
 
 struct index {
@@ -48,7 +46,7 @@ static struct launch_row *row_of(struct gathering *g, struct counter *c)
 	i->at = g->n;
 	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
 	g->rows[g->n] = (struct launch_row){
-		.pid = c->program->pid, .comm = c->program->comm, .kernel = k,
+		.pid = c->program->program.pid, .comm = c->program->comm, .kernel = k,
 		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
 		.kind = by_process ? -1 : (int)c->key.kind,
 	};
@@ -75,15 +73,15 @@ static void gather(struct gathering *g, struct counter *c)
 	memcpy(r->block, c->seen.block, sizeof(r->block));
 }
 
-struct launch_row *launches_rows(enum launches_by by, size_t *n)
+struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)
 {
 	struct gathering g = { .by = by };
 	struct index *i, *next;
 	struct counter *c;
 
-	for (c = counters; c; c = c->hh.next)
+	for (c = l->counters.all; c; c = c->hh.next)
 		gather(&g, c);
-	for (c = former_counters; c; c = c->next)
+	for (c = l->counters.former; c; c = c->next)
 		gather(&g, c);
 	HASH_ITER(hh, g.indexes, i, next) {
 		HASH_DEL(g.indexes, i);

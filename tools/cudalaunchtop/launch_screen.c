@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "cudalaunchtop/launch_line.h"
-#include "cudalaunchtop/launches.h"
 #include "cli/top_screen.h"
+#include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/launch_screen.h"
+#include "view/stack_view.h"
 
 enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
 
-/* what is drawn */
-static struct line *lines;
-static double rate;
-
 static void title(void *ctx, FILE *f)
 {
-	(void)ctx;
-	fprintf(f, "%.1f launches/s, %llu in all", rate, launches_total());
+	const struct launch_view *v = ctx;
+
+	fprintf(f, "%.1f launches/s, %llu total", v->rate, launches_total(v->launches));
 }
 
 static void head(void *ctx, FILE *f)
@@ -25,9 +23,9 @@ static void line(void *ctx, FILE *f, size_t i)
 {
 	const struct launch_view *v = ctx;
 
-	launch_text(f, v, &lines[i], screen_columns() < WIDE);
+	launch_text(f, v, &v->lines[i], screen_columns() < WIDE);
 	if (v->stacks && !v->by_process)
-		top_view_callers(f, lines[i].row.stack);
+		stack_view_callers(f, v->lines[i].row.stack);
 }
 
 static void draw(void *ctx)
@@ -36,12 +34,13 @@ static void draw(void *ctx)
 	unsigned long long launches = 0;
 	size_t n;
 
-	lines = launch_lines(v, false, true, &n);
+	v->lines = launch_lines(v, false, true, &n);
 	for (size_t i = 0; i < n; i++)
-		launches += lines[i].row.launches;
-	rate = v->interval > 0 ? launches / v->interval : 0;
+		launches += v->lines[i].row.launches;
+	v->rate = v->interval > 0 ? launches / v->interval : 0;
 	top_view_draw(&v->screen, v->rows && (size_t)v->rows < n ? (size_t)v->rows : n);
-	launch_lines_free(lines, n);
+	launch_lines_free(v->lines, n);
+	v->lines = NULL;
 }
 
 static void press(void *ctx, int key)
@@ -57,14 +56,14 @@ static void press(void *ctx, int key)
 	v->by_process ^= key == 'v';
 }
 
-void launch_view_screen(struct launch_view *v)
+void launch_screen_init(struct launch_view *v)
 {
 	static const char *const help[] = {
 		"  l  sort by launches in the interval     r  reverse the order",
-		"  t  by total                             f  full names, or short ones",
-		"  d  by threads of a launch               v  by process, or by kernel",
+		"  t  by total                             f  toggle full kernel names",
+		"  d  by threads per launch                v  toggle processes and kernels",
 		"  n  by name",
-		"  i  by process id",
+		"  i  by PID",
 		NULL
 	};
 
@@ -77,15 +76,15 @@ void launch_view_screen(struct launch_view *v)
 	v->screen.line = line;
 }
 
-void launch_view_update(struct launch_view *v)
+void launch_screen_update(struct launch_view *v)
 {
 	if (v->screen.paused)
 		return;
-	launch_measure(v, false);
+	launch_view_measure(v, false);
 	draw(v);
 }
 
-bool launch_view_keys(struct launch_view *v)
+bool launch_screen_keys(struct launch_view *v)
 {
 	return top_view_keys(&v->screen);
 }

@@ -1,234 +1,168 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "base/hash.h"
-#include "sym/kernels.h"
-#include "cudalaunchtop/launch_counter.h"
+#include "base/die.h"
 #include "cudalaunchtop/launches.h"
 #include "proc/proc.h"
 #include "sym/syms.h"
 
-/* How often to look for the kernel of an address: its variable may not be filled in yet. */
-enum { MAX_LOOKS = 4 };
-
-/* What was seen of a process when tracing began. */
-struct early {
-	int pid;
-	struct kernels *kernels;
-	UT_hash_handle hh;
-};
-
-static bool keep_ended;
-static struct program *programs;
-static struct early *early;
-
-void launches_init(const struct bpf_map *counts, const struct bpf_map *quick, bool keep)
+struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
+			      const struct bpf_map *quick, bool keep)
 {
-	counters_init(counts, quick);
-	keep_ended = keep;
+	struct launches *l = xcalloc(1, sizeof(*l));
+
+	l->keep = keep;
+	l->syms = syms;
+	l->programs = programs_new(syms, sizeof(struct launch_program));
+	counters_init(&l->counters, counts, quick);
+	return l;
 }
 
-void launches_scan(int pid)
+void launches_free(struct launches *l)
 {
-	struct early *e = xcalloc(1, sizeof(*e));
-
-	e->pid = pid;
-	e->kernels = kernels_new(pid, NULL);
-	kernels_resolve_handles(e->kernels);
-	HASH_ADD_INT(early, pid, e);
+	counters_free(&l->counters);
+	programs_free(l->programs);
+	free(l);
 }
 
-/* Of the program that runs in the process now, not of one that it calls exec for.  What it
- * has stays: a child may look there. */
-static const struct kernels *early_of(int pid)
+void launches_scan(struct launches *l, int pid)
 {
-	const struct kernels *found;
-	struct early *e;
-
-	HASH_FIND_INT(early, &pid, e);
-	if (!e)
-		return NULL;
-	found = e->kernels;
-	HASH_DEL(early, e);
-	free(e);
-	return found;
+	programs_scan(l->programs, pid);
 }
 
-static struct program *program_of(unsigned long long id, int pid, const char *comm)
+/* parent: the id of the program that it is a copy of, or 0. */
+static struct launch_program *program_of(struct launches *l, unsigned long long id, int pid,
+					 const char *comm, unsigned long long parent)
 {
-	struct program *p;
+	struct program *known = programs_find(l->programs, id);
+	struct launch_program *p;
 
-	HASH_FIND(hh, programs, &id, sizeof(id), p);
-	if (p)
-		return p;
-	p = xcalloc(1, sizeof(*p));
-	p->id = id;
-	p->pid = pid;
+	if (known)
+		return (struct launch_program *)known;
+	p = (struct launch_program *)(parent ? programs_fork(l->programs, parent, id, pid) :
+				      programs_get(l->programs, id, pid));
 	if (!proc_comm(pid, p->comm) && comm)
 		memcpy(p->comm, comm, sizeof(p->comm) - 1);
-	p->kernels = kernels_new(pid, early_of(pid));
-	HASH_ADD(hh, programs, id, sizeof(id), p);
 	return p;
 }
 
-static struct counter *counter_of(const struct launch_key *key, const char *comm)
+static struct counter *counter_of(struct launches *l, const struct launch_key *key,
+				  const char *comm)
 {
-	struct counter *c = counter_find(key);
+	struct counter *c = counter_find(&l->counters, key);
 
-	return c ? c : counter_new(key, program_of(key->program, key->pid, comm));
+	if (c)
+		return c;
+	return counter_new(&l->counters, key, program_of(l, key->program, key->pid, comm, 0));
 }
 
-static void make_counter(const struct launch_key *key)
+static void make_counter(void *ctx, const struct launch_key *key)
 {
-	counter_of(key, NULL);
+	counter_of(ctx, key, NULL);
 }
 
-/* Looks for it in the process. */
 static void look(struct counter *c)
 {
-	if (c->key.kind != LAUNCH_GRAPH && !counter_kernel(c) && !c->program->ended &&
-	    c->looked++ < MAX_LOOKS)
-		kernels_resolve(c->program->kernels, c->key.func);
+	if (c->key.kind != LAUNCH_GRAPH && !c->kernel && !c->program->over)
+		program_look(&c->program->program, c->key.func);
 }
 
 /* An address becomes another kernel's: what was launched until now keeps its name. */
-static void rename_address(struct program *p, unsigned long long addr, const struct kernel *k)
+static void rename_address(struct launches *l, struct launch_program *p, unsigned long long addr,
+			   const struct kernel *kernel)
 {
-	const struct kernel *old = kernels_find(p->kernels, addr);
-	struct counter *c, *was;
+	const struct kernels *kernels = p->program.kernels;
+	const struct kernel *old = kernels_find(kernels, addr);
 
-	if (!old || !k || old == k)
+	if (!old || !kernel || old == kernel)
 		return;
-	counters_read();
-	for (c = counters; c; c = c->hh.next) {
-		if (c->program != p || c->kernel || kernels_find(p->kernels, c->key.func) != old)
+	counters_read(&l->counters);
+	for (struct counter *c = l->counters.all; c; c = c->hh.next) {
+		if (c->program != p || c->kernel || kernels_find(kernels, c->key.func) != old)
 			continue;
-		counter_pull(c);
-		if (!c->total)
-			continue;
-		was = xcalloc(1, sizeof(*was));
-		*was = *c;
-		was->kernel = old;
-		was->next = former_counters;
-		former_counters = was;
-		c->total = c->total_failed = c->launches = c->failed = 0;
-		c->pending = c->pending_failed = 0;
+		counter_pull(&l->counters, c);
+		if (c->total)
+			counter_split(&l->counters, c, old);
 	}
 }
 
-static void on_name(struct program *p, const struct launch_event *e, const char *text, size_t room)
+static void on_name(struct launches *l, struct launch_program *p, const struct launch_event *e,
+		    const char *text, size_t room)
 {
-	char buf[LAUNCH_LONG_NAME];
 	const struct kernel *k;
 
-	if (!room || !memchr(text, 0, room))
+	if (!room || !memchr(text, 0, room) ||
+	    !program_kernel_named(&p->program, text, e->object, &k))
 		return;
-	if (!*text) {
-		if (!kernels_read_string(p->pid, e->object, buf, sizeof(buf)))
-			return;
-		text = buf;
-	}
-	k = kernel_named(text);
-	rename_address(p, e->subject, k);
-	kernels_name(p->kernels, e->subject, k);
+	rename_address(l, p, e->subject, k);
+	kernels_name(p->program.kernels, e->subject, k);
 }
 
-static void on_alias(struct program *p, const struct launch_event *e)
+static void on_alias(struct launches *l, struct launch_program *p, const struct launch_event *e)
 {
-	rename_address(p, e->subject, kernels_find(p->kernels, e->object));
-	kernels_alias(p->kernels, e->subject, e->object);
-	if (!kernels_find(p->kernels, e->subject))	/* while it lives */
-		kernels_resolve(p->kernels, e->subject);
+	struct kernels *kernels = p->program.kernels;
+
+	rename_address(l, p, e->subject, kernels_find(kernels, e->object));
+	kernels_alias(kernels, e->subject, e->object);
+	program_look(&p->program, e->subject);	/* while it lives */
 }
 
-static void on_fork(struct program *p, unsigned long long parent)
-{
-	HASH_FIND(hh, programs, &parent, sizeof(parent), p->parent);
-	if (!p->parent)
-		return;
-	p->parent->children++;
-	kernels_free(p->kernels);
-	p->kernels = kernels_new(p->pid, p->parent->kernels);
-}
-
-static void on_first(const struct launch_event *e, size_t size)
+static void on_first(struct launches *l, const struct launch_event *e, size_t size)
 {
 	const unsigned long long *stack = (const void *)(e + 1);
-	struct counter *c = counter_of(&e->key, e->comm);
+	struct counter *c = counter_of(l, &e->key, e->comm);
 	int skip = e->frames && !*stack;
 
 	if (e->frames <= (size - sizeof(*e)) / 8)
-		c->stack = stack_get(e->key.pid, stack + skip, e->frames - skip);
+		c->stack = stack_get(l->syms, e->key.pid, stack + skip, e->frames - skip);
 	look(c);		/* while it lives */
 }
 
-int launches_record(void *ctx, void *data, size_t size)
+void launches_record(struct launches *l, const void *data, size_t size)
 {
 	const struct launch_event *e = data;
-	struct program *p;
+	struct launch_program *p;
 
-	(void)ctx;
 	if (size < sizeof(*e))
-		return 0;
-	p = program_of(e->key.program, e->key.pid, e->comm);
+		return;
+	p = program_of(l, e->key.program, e->key.pid, e->comm,
+		       e->what == LAUNCH_FORKED ? e->object : 0);
 	switch (e->what) {
 	case LAUNCH_FIRST:
-		on_first(e, size);
+		on_first(l, e, size);
 		break;
 	case LAUNCH_NAMED:
-		on_name(p, e, (const char *)(e + 1), size - sizeof(*e));
+		on_name(l, p, e, (const char *)(e + 1), size - sizeof(*e));
 		break;
 	case LAUNCH_ALIAS:
-		on_alias(p, e);
+		on_alias(l, p, e);
 		break;
 	case LAUNCH_PAIR:
-		kernels_pair(p->kernels, e->subject, e->object);
+		kernels_pair(p->program.kernels, e->subject, e->object);
 		break;
 	case LAUNCH_FORKED:
-		on_fork(p, e->object);
 		break;
 	case LAUNCH_EXEC:
-		p->ended = true;
-		syms_refresh(p->pid);
+		p->over = true;
+		syms_refresh(l->syms, p->program.pid);
 		break;
 	case LAUNCH_ENDED:
-		p->ended = true;
-		syms_forget(p->pid);
+		p->over = true;
+		syms_forget(l->syms, p->program.pid);
 		break;
 	}
-	return 0;
 }
 
 /* Programs that ended and whose last launches were shown. */
-static void drop_ended(void)
+static void drop_ended(struct launches *l)
 {
-	struct counter *c, *next, **at = &former_counters;
-	struct program *p, *other;
+	struct program *p, *next;
 
-	if (keep_ended)
+	if (l->keep)
 		return;
-	HASH_ITER(hh, counters, c, next) {
-		if (!c->program->counted)
-			continue;
-		HASH_DEL(counters, c);
-		free(c);
-	}
-	while ((c = *at)) {
-		if (c->program->counted) {
-			*at = c->next;
-			free(c);
-		} else {
-			at = &c->next;
-		}
-	}
-	HASH_ITER(hh, programs, p, other) {
-		if (!p->counted || p->children)
-			continue;
-		if (p->parent)
-			p->parent->children--;
-		HASH_DEL(programs, p);
-		kernels_free(p->kernels);
-		free(p);
-	}
+	counters_drop_ended(&l->counters);
+	HASH_ITER(hh, l->programs->all, p, next)
+		if (((struct launch_program *)p)->counted)
+			program_end(p);
 }
 
 static void end_interval(struct counter *c)
@@ -238,32 +172,33 @@ static void end_interval(struct counter *c)
 	c->pending = c->pending_failed = 0;
 }
 
-void launches_count(void)
+void launches_count(struct launches *l)
 {
+	struct counters *cs = &l->counters;
 	struct counter *c;
-	struct program *p;
 
-	drop_ended();
-	counters_each_key(make_counter);
-	counters_read();
-	for (c = counters; c; c = c->hh.next) {
+	drop_ended(l);
+	counters_each_key(cs, make_counter, l);
+	counters_read(cs);
+	for (c = cs->all; c; c = c->hh.next) {
 		if (!c->program->counted)
-			counter_pull(c);
+			counter_pull(cs, c);
 		end_interval(c);
-		if (!c->program->ended)
-			look(c);
+		look(c);
 	}
-	counters_free_ended();
-	for (c = former_counters; c; c = c->next)
+	counters_clear_ended(cs);
+	for (c = cs->former; c; c = c->next)
 		end_interval(c);
-	for (p = programs; p; p = p->hh.next) {
-		p->counted = p->ended;
-		if (!p->ended)
-			proc_comm(p->pid, p->comm);
+	for (struct program *p = l->programs->all; p; p = p->hh.next) {
+		struct launch_program *own = (struct launch_program *)p;
+
+		own->counted = own->over;
+		if (!own->over)
+			proc_comm(p->pid, own->comm);
 	}
 }
 
-unsigned long long launches_total(void)
+unsigned long long launches_total(const struct launches *l)
 {
-	return counters_total();
+	return l->counters.total;
 }

@@ -4,65 +4,64 @@
 #include "cudaleak/leak.h"
 
 struct index {			/* of a group, by what its allocations have in common */
-	struct { const void *process, *stack; unsigned long memory; } key;
+	struct { const void *stack; unsigned long memory; } key;
 	size_t at;
 	UT_hash_handle hh;
 };
 
 struct gathering {
+	const struct mem_process *process;
 	struct leak_group *groups;
 	size_t n, room;
 	struct index *indexes;
 };
 
-static struct leak_group *new_group(struct gathering *g, const struct mem_process *h,
-				    const struct allocation *l)
+static struct leak_group *new_group(struct gathering *all, const struct allocation *allocation)
 {
-	if (g->n == g->room) {
-		g->room = g->room ? 2 * g->room : 64;
-		g->groups = xrealloc(g->groups, g->room, sizeof(*g->groups));
+	if (all->n == all->room) {
+		all->room = all->room ? 2 * all->room : 64;
+		all->groups = xrealloc(all->groups, all->room, sizeof(*all->groups));
 	}
-	g->groups[g->n] = (struct leak_group){
-		.process = h, .stack = l->stack, .oldest = l->time, .ptr = l->key.ptr,
-		.tid = l->tid, .id = l->id, .memory = l->memory,
+	all->groups[all->n] = (struct leak_group){
+		.process = all->process, .stack = allocation->stack, .oldest = allocation->time,
+		.ptr = allocation->key.ptr, .tid = allocation->tid, .id = allocation->id,
+		.memory = allocation->memory,
 	};
-	return &g->groups[g->n++];
+	return &all->groups[all->n++];
 }
 
-static struct leak_group *group_of(struct gathering *g, const struct mem_process *h,
-				   const struct allocation *l)
+static struct leak_group *group_of(struct gathering *all, const struct allocation *allocation)
 {
-	struct index *i, want;
+	struct index *index, want;
 
 	memset(&want, 0, sizeof(want));
-	want.key.process = h;
-	want.key.stack = l->stack;
-	want.key.memory = l->memory;
-	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
-	if (i)
-		return &g->groups[i->at];
-	i = xcalloc(1, sizeof(*i));
-	i->key = want.key;
-	i->at = g->n;
-	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
-	return new_group(g, h, l);
+	want.key.stack = allocation->stack;
+	want.key.memory = allocation->memory;
+	HASH_FIND(hh, all->indexes, &want.key, sizeof(want.key), index);
+	if (index)
+		return &all->groups[index->at];
+	index = xcalloc(1, sizeof(*index));
+	index->key = want.key;
+	index->at = all->n;
+	HASH_ADD(hh, all->indexes, key, sizeof(index->key), index);
+	return new_group(all, allocation);
 }
 
-static void gather(struct gathering *g, const struct mem_process *h, const struct leak_options *o)
+static void gather(struct gathering *all, const struct leak_options *options)
 {
-	unsigned long long latest = o->now - o->older_ms * 1000000ull;
-	const struct allocation *l;
+	unsigned long long latest = options->now - options->older_ms * 1000000ull;
+	const struct allocation *allocation;
 
-	for (l = h->allocations; l; l = l->hh.next) {
+	for (allocation = all->process->allocations; allocation; allocation = allocation->hh.next) {
 		struct leak_group *group;
 
-		if (o->older_ms && l->time > latest)
+		if (options->older_ms && allocation->time > latest)
 			continue;
-		group = o->each ? new_group(g, h, l) : group_of(g, h, l);
-		group->bytes += l->size * o->sample;
-		group->count += o->sample;
-		if (l->time < group->oldest)
-			group->oldest = l->time;
+		group = options->each ? new_group(all, allocation) : group_of(all, allocation);
+		group->bytes += allocation->size * options->sample;
+		group->count += options->sample;
+		if (allocation->time < group->oldest)
+			group->oldest = allocation->time;
 	}
 }
 
@@ -77,20 +76,19 @@ static int largest_first(const void *a, const void *b)
 	return p->oldest < q->oldest ? -1 : p->oldest > q->oldest;
 }
 
-struct leak_group *leak_groups(const struct mem_process *only, const struct leak_options *o, size_t *n)
+struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
+			       size_t *n)
 {
-	struct gathering g = { 0 };
-	struct index *i, *next;
-	const struct mem_process *h;
+	struct gathering all = { .process = process };
+	struct index *index, *next;
 
-	for (h = only ? only : memory_processes; h; h = only ? NULL : h->hh.next)
-		gather(&g, h, o);
-	HASH_ITER(hh, g.indexes, i, next) {
-		HASH_DEL(g.indexes, i);
-		free(i);
+	gather(&all, options);
+	HASH_ITER(hh, all.indexes, index, next) {
+		HASH_DEL(all.indexes, index);
+		free(index);
 	}
-	if (g.n)
-		qsort(g.groups, g.n, sizeof(*g.groups), largest_first);
-	*n = g.n;
-	return g.groups;
+	if (all.n)
+		qsort(all.groups, all.n, sizeof(*all.groups), largest_first);
+	*n = all.n;
+	return all.groups;
 }

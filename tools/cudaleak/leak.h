@@ -5,7 +5,7 @@
 #include "model/memory.h"
 
 struct leak_options {
-	long older_ms;		/* only what is at least so old */
+	long older_ms;		/* only what is at least so old; 0 = all */
 	bool each;		/* each allocation is a group of its own */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: ages are up to this */
 	long sample;		/* what is held stands for so many times as much */
@@ -21,8 +21,9 @@ struct leak_group {
 	unsigned char memory;
 };
 
-/* The groups of one process, or of all (NULL), the largest first; *n says how many.  The
- * array is the caller's to free(); it is good until the next record. */
-struct leak_group *leak_groups(const struct mem_process *only, const struct leak_options *o, size_t *n);
+/* The groups of one process, the largest first; *n says how many.  The array is the caller's to
+ * free(), and good until the next record. */
+struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
+			       size_t *n);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include "api/cuda_fn.h"
 #include "base/escape.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "view/stack_view.h"
 #include "sym/syms.h"
 
 struct row {
@@ -15,7 +17,7 @@ struct row {
 
 #define AT(f) offsetof(struct row, f)
 enum { PTR = 8, TID, FUNC, SAMPLE, STACK };
-static struct field fields[] = {	/* the text is show()'s */
+static const struct field fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -32,85 +34,92 @@ static struct field fields[] = {	/* the text is show()'s */
 	{ 0 }
 };
 
-void leak_view_init(const struct leak_view *v)
+_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields), "LEAK_FIELDS");
+
+void leak_view_init(struct leak_view *view)
 {
-	fields[PTR].key = v->options.each ? "ptr" : NULL;
-	fields[TID].key = v->options.each ? "tid" : NULL;
-	fields[FUNC].key = v->options.each ? "func" : NULL;
-	fields[SAMPLE].key = v->options.sample > 1 ? "sample" : NULL;
-	fields[STACK].key = v->totals ? NULL : "stack";
+	memcpy(view->fields, fields, sizeof(fields));
+	for (int i = PTR; i <= FUNC; i++)
+		if (!view->options.each)
+			view->fields[i].key = NULL;
+	if (view->options.sample <= 1)
+		view->fields[SAMPLE].key = NULL;
+	if (view->totals)
+		view->fields[STACK].key = NULL;
 }
 
-static void show(const struct leak_view *v, const struct leak_group *g, const char *at)
+static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
 	struct row r = {
-		.time = v->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
-		.sample = v->options.sample, .pid = g->process->pid, .tid = g->tid,
+		.time = view->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
+		.sample = view->options.sample, .pid = g->process->pid, .tid = g->tid,
 		.comm = g->process->comm, .at = at, .memory = memory_name(g->memory),
 		.func = cuda_fns[g->id].name, .stack = g->stack,
 	};
 
 	r.oldest = r.time - g->oldest;
-	if (v->folded) {
+	if (view->folded) {
 		stack_folded_name(r.comm);
 		putchar(';');
 		stack_folded(r.stack);
 		printf(";[%s] %llu\n", r.memory, r.bytes);
 	} else if (out_is_json()) {
-		out_row(fields, &r);
-	} else if (v->options.each) {
+		out_row(view->fields, &r);
+	} else if (view->options.each) {
 		printf("    %llu bytes of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
 		       r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
 		printf("    %llu bytes in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
 		       r.count, r.count == 1 ? "" : "s", r.memory, out_ns(r.oldest));
 	}
-	if (!v->folded && !out_is_json() && !v->totals)
+	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);
 	out_line_end();
 }
 
-static void doubt(const struct leak_view *v, const struct mem_process *h, const char *at, const char *key,
-		  const char *text, unsigned long long n)
+static void doubt(const struct leak_view *view, const struct mem_process *process, const char *at,
+		  const char *key, const char *text, unsigned long long n)
 {
-	if (!n || v->folded)
+	if (!n || view->folded)
 		return;
 	if (out_is_json())
-		printf("{\"pid\":%d,\"at\":\"%s\",\"%s\":%llu}\n", h->pid, at, key, n);
+		printf("{\"pid\":%d,\"at\":\"%s\",\"%s\":%llu}\n", process->pid, at, key, n);
 	else
 		printf("    %llu %s\n", n, text);
 }
 
-void leak_view_holder(const struct leak_view *v, const struct mem_process *h, const char *at)
+void leak_view_process(const struct leak_view *view, const struct mem_process *process,
+		       const char *at)
 {
 	unsigned long long bytes = 0, count = 0;
 	struct leak_group *g;
 	size_t n, i;
 
-	g = leak_groups(h, &v->options, &n);
+	g = leak_groups(process, &view->options, &n);
 	for (i = 0; i < n; i++) {
 		bytes += g[i].bytes;
 		count += g[i].count;
 	}
-	if (!out_is_json() && !v->folded) {
-		printf("[%s] pid %d (", out_clock(), h->pid);
-		escape_text(stdout, h->comm);
-		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at its exit" : "", count,
+	if (!out_is_json() && !view->folded) {
+		printf("[%s] pid %d (", out_clock(), process->pid);
+		escape_text(stdout, process->comm);
+		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
 		       count == 1 ? "" : "s", out_bytes(bytes));
-		if (v->options.sample > 1)
-			printf(" (estimated from 1 in %ld)", v->options.sample);
+		if (view->options.sample > 1)
+			printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 		putchar('\n');
 	}
-	for (i = 0; i < n && (v->folded || i < (size_t)v->top); i++)
-		show(v, &g[i], at);
+	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
+		show(view, &g[i], at);
 	if (i < n && !out_is_json())
-		printf("    ... and %zu more%s\n", n - i, v->options.each ? "" : " groups");
+		printf("    ... and %zu more%s\n", n - i, view->options.each ? "" : " groups");
 	free(g);
-	if (!v->filtered)
-		doubt(v, h, at, "unknown_frees", "frees of memory that was not seen allocated "
-		      "(before tracing began)", h->unknown);
-	doubt(v, h, at, "unseen_frees", "allocations whose address came again without a free: counted as "
-	      "freed", h->replaced);
-	doubt(v, h, at, "ignored", "allocations not counted: these programs have too many", h->ignored);
-	doubt(v, h, at, "unsure", "of these may be gone with a context or device that was reset", h->unsure);
+	if (!view->filtered)
+		doubt(view, process, at, "unknown_frees", "frees of memory allocated before tracing began", process->unknown);
+	doubt(view, process, at, "unseen_frees", "allocations whose address was allocated again without a free: "
+	      "counted as freed", process->replaced);
+	doubt(view, process, at, "ignored", "allocations not counted: too many are live",
+	      process->ignored);
+	doubt(view, process, at, "unsure", "of these may have been freed with a context or by a device reset",
+	      process->unsure);
 }

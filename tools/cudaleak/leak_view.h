@@ -2,20 +2,27 @@
 /* What cudaleak prints of a process. */
 #ifndef LEAK_VIEW_H
 #define LEAK_VIEW_H
+#include "cli/field.h"
 #include "cudaleak/leak.h"
 
+enum { LEAK_FIELDS = 13 };
+
 struct leak_view {
+	/* set by the tool */
 	struct leak_options options;
 	long top;		/* so many groups; not in folded output, which has all */
 	bool totals;		/* no call stacks */
 	bool folded;		/* a line a stack, for flame graphs */
 	bool filtered;		/* some allocations are not recorded: their frees say nothing */
+	/* state */
+	struct field fields[LEAK_FIELDS + 1];	/* of JSON, and an end */
 };
 
 /* To be called once the options are known. */
-void leak_view_init(const struct leak_view *v);
+void leak_view_init(struct leak_view *view);
 
 /* Prints what one process holds; at is "interval" or "exit". */
-void leak_view_holder(const struct leak_view *v, const struct mem_process *h, const char *at);
+void leak_view_process(const struct leak_view *view, const struct mem_process *process,
+		       const char *at);
 
 #endif

@@ -2,19 +2,42 @@
 /* How long each thread waited, and which share of the time that was. */
 #ifndef WAIT_THREADS_H
 #define WAIT_THREADS_H
+#include <stddef.h>
 
 struct bpf_map;
+struct wait_slot;
 
-/* Where the probes keep it: the first threads of an epoch in the array quick, of which used[] are
- * taken by epoch, odd and even; the others in rest.  The time of the first report begins here. */
-void wait_threads_init(struct bpf_map *quick, struct bpf_map *rest,
+struct wait_thread_row {
+	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
+	unsigned long long count, total;	/* waits; their time, ns */
+	int pid, tid;
+	char *comm;
+	double share;			/* of the time since the report before: 1 is all of it */
+};
+
+struct wait_threads {
+	/* where the probes keep it: the first threads of an epoch in the array slots, of which used[]
+	 * are taken by epoch, odd and even; the others in rest */
+	struct bpf_map *slots, *rest;
+	unsigned long long *used;
+	struct wait_slot *elements;	/* of slots, mapped when they are read first */
+	unsigned long long since;	/* when the interval began: CLOCK_MONOTONIC, ns */
+	struct wait_thread_row *rows;
+	size_t n;
+};
+
+/* The time of the first report begins here.  The maps stay the caller's. */
+void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
 		       unsigned long long *used);
 
 /* Takes those of an epoch that is over. */
-void wait_threads_collect(unsigned int epoch);
+void wait_threads_collect(struct wait_threads *threads, unsigned int epoch);
 
-/* Prints them, the longest waits first: in text the first ten, in JSON all.  now: CLOCK_MONOTONIC
- * in ns, from which the next report's time counts. */
-void wait_threads_report(unsigned long long now);
+/* Ends the interval at now, CLOCK_MONOTONIC in ns: the rows have their times and shares, and are
+ * sorted, the longest waits first.  Returns how long the interval was, ns. */
+unsigned long long wait_threads_finish(struct wait_threads *threads, unsigned long long now);
+
+/* Forgets the rows. */
+void wait_threads_clear(struct wait_threads *threads);
 
 #endif

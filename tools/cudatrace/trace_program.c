@@ -2,33 +2,15 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/hash.h"
-#include "sym/kernels.h"
 #include "proc/proc.h"
+#include "sym/programs.h"
 #include "cudatrace/trace_program.h"
 
-/* How often to look for the kernel of an address: its variable may not be filled in yet. */
-enum { MAX_LOOKS = 4, MAX_UNKNOWN = 1 << 16 };
-
-/* An address that has no name. */
-struct unknown {
-	unsigned long long addr;
-	int looks;
-	UT_hash_handle hh;
-};
-
-/* One execution of a program. */
-struct program {
-	int pid, children;
+/* By its pid: one that ended is not asked for any more. */
+struct traced_program {
+	struct program program;
 	int version;		/* of its runtime, as CUDA_VERSION has it; 0: not looked for yet */
-	bool ended;		/* it stays while it has children: they look here */
-	struct program *parent;
-	struct kernels *kernels;
-	struct unknown *unknown;
-	UT_hash_handle hh;
 };
-
-static struct program *programs;	/* those that have not ended */
 
 static enum cuda_class class_of(const struct cuda_proto *proto)
 {
@@ -52,67 +34,34 @@ bool trace_is_wait(const struct cuda_proto *proto)
 	return class_of(proto) == CUDA_SYNC;
 }
 
-static struct program *program_new(int pid, struct program *parent)
+struct programs *trace_programs_new(struct syms *syms)
 {
-	struct program *p = xcalloc(1, sizeof(*p));
-
-	p->pid = pid;
-	p->parent = parent;
-	p->version = parent ? parent->version : 0;
-	p->kernels = kernels_new(pid, parent ? parent->kernels : NULL);
-	HASH_ADD_INT(programs, pid, p);
-	return p;
+	return programs_new(syms, sizeof(struct traced_program));
 }
 
-static struct program *program_of(int pid)
+static struct traced_program *program_of(struct programs *ps, int pid)
 {
-	struct program *p;
-
-	HASH_FIND_INT(programs, &pid, p);
-	return p ? p : program_new(pid, NULL);
+	return (struct traced_program *)programs_get(ps, pid, pid);
 }
 
-static void program_free(struct program *p)
+void trace_program_forget(struct programs *ps, int pid)
 {
-	struct program *parent = p->parent;
-	struct unknown *u, *next;
+	struct program *p = programs_find(ps, pid);
 
-	if (!p->ended || p->children)
+	if (p)
+		program_end(p);
+}
+
+void trace_program_fork(struct programs *ps, int parent, int child)
+{
+	struct traced_program *from, *to;
+
+	trace_program_forget(ps, child);
+	from = (struct traced_program *)programs_find(ps, parent);
+	if (!from)
 		return;
-	HASH_ITER(hh, p->unknown, u, next) {
-		HASH_DEL(p->unknown, u);
-		free(u);
-	}
-	kernels_free(p->kernels);
-	free(p);
-	if (parent) {
-		parent->children--;
-		program_free(parent);
-	}
-}
-
-void trace_program_forget(int pid)
-{
-	struct program *p;
-
-	HASH_FIND_INT(programs, &pid, p);
-	if (!p)
-		return;
-	HASH_DEL(programs, p);
-	p->ended = true;
-	program_free(p);
-}
-
-void trace_program_fork(int parent, int child)
-{
-	struct program *p;
-
-	HASH_FIND_INT(programs, &parent, p);
-	trace_program_forget(child);
-	if (!p)
-		return;
-	p->children++;
-	program_new(child, p);
+	to = (struct traced_program *)programs_fork(ps, parent, child, child);
+	to->version = from->version;
 }
 
 /* libcudart.so.12.4.127 is of CUDA 12.4; libcudart.so.12 of any 12. */
@@ -139,27 +88,26 @@ static int runtime_of(int pid)
 }
 
 /* One that is not known is the newest. */
-static int version_of(struct program *p)
+static int version_of(struct traced_program *p)
 {
 	if (!p->version)
-		p->version = runtime_of(p->pid);
+		p->version = runtime_of(p->program.pid);
 	if (!p->version)
 		p->version = INT_MAX;
 	return p->version;
 }
 
-void trace_program_mapped(struct target *t, int pid)
+void trace_program_mapped(struct programs *ps, int pid)
 {
 	int version = runtime_of(pid);
 
-	(void)t;
 	if (version)
-		program_of(pid)->version = version;
+		program_of(ps, pid)->version = version;
 }
 
-void trace_program_look(int pid)
+void trace_program_scan(struct programs *ps, int pid)
 {
-	kernels_resolve_handles(program_of(pid)->kernels);
+	program_scan(programs_get(ps, pid, pid));
 }
 
 /* What was read at the address in an argument, or NULL. */
@@ -172,21 +120,19 @@ static const char *read_at(const struct trace_call *call, unsigned char place)
 }
 
 /* A name that was not paged in, or was longer than a record: the process has it. */
-static void learn_name(struct kernels *k, int pid, unsigned long long addr, const char *name,
+static void learn_name(struct program *p, unsigned long long addr, const char *name,
 		       unsigned long long at)
 {
-	char text[2 * TRACE_LONG_STRING];
+	bool cut = !name || strlen(name) + 1 >= TRACE_LONG_STRING;
+	const struct kernel *kernel;
 
-	if (!name || strlen(name) + 1 >= TRACE_LONG_STRING)
-		if (at && kernels_read_string(pid, at, text, sizeof(text)))
-			name = text;
-	if (name && *name)
-		kernels_name(k, addr, kernel_named(name));
+	if ((cut && program_kernel_named(p, NULL, at, &kernel)) ||
+	    program_kernel_named(p, name, 0, &kernel))
+		kernels_name(p->kernels, addr, kernel);
 }
 
-static void learn(const struct trace_call *call, const struct cuda_args *row)
+static void learn(struct program *p, const struct trace_call *call, const struct cuda_args *row)
 {
-	struct kernels *k = program_of(call->event->pid)->kernels;
 	unsigned long long out = 0, subject = trace_word(call, row->stub ? row->stub : row->func > 1 ?
 						       row->func : row->handle > 1 ? row->handle : 0);
 	const char *name = read_at(call, row->name);
@@ -198,46 +144,26 @@ static void learn(const struct trace_call *call, const struct cuda_args *row)
 			return;
 		memcpy(&out, read_at(call, 1), sizeof(out));
 		if (!row->name)
-			kernels_alias(k, out, subject);
+			kernels_alias(p->kernels, out, subject);
 		subject = out;
 	}
 	if (row->name)
-		learn_name(k, call->event->pid, subject, name,
-			   row->name == 1 ? 0 : trace_word(call, row->name));
+		learn_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
 }
 
-static const struct kernel *kernel_of(struct program *p, unsigned long long addr)
-{
-	const struct kernel *found = kernels_find(p->kernels, addr);
-	struct unknown *u;
-
-	if (found)
-		return found;
-	HASH_FIND(hh, p->unknown, &addr, sizeof(addr), u);
-	if (!u && HASH_COUNT(p->unknown) >= MAX_UNKNOWN)
-		return NULL;
-	if (!u) {
-		u = xcalloc(1, sizeof(*u));
-		u->addr = addr;
-		HASH_ADD(hh, p->unknown, addr, sizeof(addr), u);
-	}
-	if (u->looks++ < MAX_LOOKS)
-		kernels_resolve(p->kernels, addr);
-	return kernels_find(p->kernels, addr);
-}
-
-void trace_program_call(struct trace_call *call)
+void trace_program_call(struct programs *ps, struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
-	unsigned long long func;
+	bool names = role && role->class == CUDA_NAME, launches = role && role->class == CUDA_LAUNCH;
+	struct traced_program *p;
 
-	if (call->proto->lib == CUDA_RT)
-		call->proto = cuda_proto_in(call->event->id, version_of(program_of(call->event->pid)));
-	if (!role)
+	if (call->proto->lib != CUDA_RT && !names && !launches)
 		return;
-	if (role->class == CUDA_NAME && call->event->what == TRACE_CALL)
-		learn(call, &role->args);
-	func = role->class == CUDA_LAUNCH ? trace_word(call, role->args.func) : 0;
-	if (func)
-		call->kernel = kernel_of(program_of(call->event->pid), func);
+	p = program_of(ps, call->event->pid);
+	if (call->proto->lib == CUDA_RT)
+		call->proto = cuda_proto_in(call->event->id, version_of(p));
+	if (names && call->event->what == TRACE_CALL)
+		learn(&p->program, call, &role->args);
+	if (launches && trace_word(call, role->args.func))
+		call->kernel = program_look(&p->program, trace_word(call, role->args.func));
 }

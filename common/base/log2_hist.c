@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/log2_hist.h"
+
+unsigned long long hist_low(int slot)
+{
+	return slot ? 1ull << slot : 0;
+}
+
+unsigned long long hist_high(int slot)
+{
+	return (2ull << slot) - 1;	/* of slot 63: 2^64 - 1 */
+}
+
+unsigned long long hist_percentile(const unsigned long long *slots, int percent,
+				   unsigned long long least, unsigned long long most)
+{
+	double total = 0, want, value = 0;
+
+	for (int i = 0; i < HIST_SLOTS; i++)
+		total += slots[i];
+	want = total * percent / 100;
+	for (int i = 0; i < HIST_SLOTS; i++) {
+		double lo = hist_low(i) > least ? hist_low(i) : least;
+		double hi = hist_high(i) < most ? hist_high(i) : most;
+
+		if (!slots[i])
+			continue;
+		value = lo + (hi - lo) * (want / slots[i]);
+		if (want <= slots[i])
+			break;
+		want -= slots[i];
+	}
+	if (value <= least || !total)
+		return total ? least : 0;
+	return value >= most ? most : (unsigned long long)value;
+}

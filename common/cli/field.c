@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdbool.h>
+#include <time.h>
+#include "base/escape.h"
+#include "cli/digits.h"
+#include "cli/field.h"
+#include "cli/hist.h"
+#include "cli/out.h"
+
+typedef unsigned long long u64;
+
+static void put(FILE *file, const char *s, size_t n)
+{
+	fwrite_unlocked(s, 1, n, file);
+}
+
+static void pad(FILE *file, int columns)
+{
+	while (columns-- > 0)
+		putc_unlocked(' ', file);
+}
+
+/* The text from s to end in its column. */
+static void put_text(FILE *file, const struct field *f, const char *s, const char *end)
+{
+	int n = end - s;
+
+	pad(file, f->width - n);
+	put(file, s, n);
+	pad(file, -f->width - n);
+}
+
+static void put_none(FILE *file, const struct field *f)
+{
+	static const char none[] = { '-' };
+
+	put_text(file, f, none, none + sizeof(none));
+}
+
+/* The text from s to end between two characters. */
+static void put_between(char open, const char *s, const char *end, char close)
+{
+	putc_unlocked(open, stdout);
+	put(stdout, s, end - s);
+	putc_unlocked(close, stdout);
+}
+
+static void put_null(void)
+{
+	put(stdout, "null", 4);
+}
+
+/* ---- numbers */
+
+static void uint_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+	u64 n = *(const u64 *)at;
+
+	if (n == OUT_NONE)
+		put_none(file, f);
+	else
+		put_text(file, f, digits_decimal(end, n, 1), end);
+}
+
+static void uint_json(const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS, *s;
+	u64 n = *(const u64 *)at;
+
+	if (n == OUT_NONE) {
+		put_null();
+		return;
+	}
+	s = digits_decimal(end, n, 1);
+	put(stdout, s, end - s);
+}
+
+static void int_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+
+	put_text(file, f, digits_int(end, *(const int *)at), end);
+}
+
+static void int_json(const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS, *s = digits_int(end, *(const int *)at);
+
+	put(stdout, s, end - s);
+}
+
+static void ptr_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+	u64 n = *(const u64 *)at;
+
+	if (n == OUT_NONE)
+		put_none(file, f);
+	else
+		put_text(file, f, digits_pointer(end, n), end);
+}
+
+static void ptr_json(const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+	u64 n = *(const u64 *)at;
+
+	if (n == OUT_NONE)
+		put_null();
+	else
+		put_between('"', digits_pointer(end, n), end, '"');
+}
+
+static void us_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+	u64 ns = *(const u64 *)at;
+
+	if (ns == OUT_NONE)
+		put_none(file, f);
+	else
+		put_text(file, f, digits_us(end, ns), end);
+}
+
+static void dim_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+
+	if (!*(const unsigned *)at)
+		put_none(file, f);
+	else
+		put_text(file, f, digits_dim(end, at, 'x'), end);
+}
+
+static void dim_json(const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+
+	if (!*(const unsigned *)at)
+		put_null();
+	else
+		put_between('[', digits_dim(end, at, ','), end, ']');
+}
+
+static void real_text(FILE *file, const struct field *f, const void *at)
+{
+	fprintf(file, "%*.3f", f->width, *(const double *)at);
+}
+
+static void real_json(const void *at)
+{
+	printf("%.3f", *(const double *)at);
+}
+
+/* ---- times */
+
+enum { NS_PER_S = 1000000000 };
+
+static void time_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS, *s;
+	u64 ns = out_wall_ns(*(const u64 *)at);
+	time_t seconds = ns / NS_PER_S;
+	struct tm *tm = localtime(&seconds);
+
+	s = digits_decimal(end, ns % NS_PER_S / 1000000, 3);
+	*--s = '.';
+	s = digits_decimal(s, tm->tm_sec, 2);
+	*--s = ':';
+	s = digits_decimal(s, tm->tm_min, 2);
+	*--s = ':';
+	put_text(file, f, digits_decimal(s, tm->tm_hour, 2), end);
+}
+
+static void time_json(const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS, *s;
+	u64 ns = out_wall_ns(*(const u64 *)at);
+
+	s = digits_decimal(end, ns % NS_PER_S / 1000, 6);
+	*--s = '.';
+	s = digits_decimal(s, ns / NS_PER_S, 1);
+	put(stdout, s, end - s);
+}
+
+/* ---- others */
+
+static void str_text(FILE *file, const struct field *f, const void *at)
+{
+	const char *s = *(const char *const *)at;
+
+	if (s)
+		pad(file, -f->width - escape_text(file, s));
+	else
+		put_none(file, f);
+}
+
+static void str_json(const void *at)
+{
+	const char *s = *(const char *const *)at;
+
+	if (s)
+		escape_json(stdout, s);
+	else
+		put_null();
+}
+
+static void bool_json(const void *at)
+{
+	fputs(*(const bool *)at ? "true" : "false", stdout);
+}
+
+static void hist_slots_json(const void *at)
+{
+	hist_json(*(const u64 *const *)at);
+}
+
+static void print_text(FILE *file, const struct field *f, const void *at)
+{
+	const struct out_print *p = at;
+
+	(void)f;
+	p->print(file, p->of);
+}
+
+static void print_json(const void *at)
+{
+	print_text(stdout, NULL, at);
+}
+
+const struct field_type field_uint = { uint_text, NULL, uint_json };
+const struct field_type field_int = { int_text, NULL, int_json };
+const struct field_type field_ptr = { ptr_text, NULL, ptr_json };
+const struct field_type field_str = { str_text, NULL, str_json };
+const struct field_type field_time = { time_text, NULL, time_json };
+const struct field_type field_us = { us_text, NULL, uint_json };
+const struct field_type field_dim = { dim_text, NULL, dim_json };
+const struct field_type field_bool = { NULL, NULL, bool_json };
+const struct field_type field_hist = { NULL, NULL, hist_slots_json };
+const struct field_type field_real = { real_text, NULL, real_json };
+const struct field_type field_print = { print_text, NULL, print_json };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <unistd.h>
+#include "cli/top_screen.h"
+#include "session/event_loop.h"
+#include "session/live.h"
+#include "session/target.h"
+
+bool live_start(const struct target *t, struct event_loop *e, bool batch)
+{
+	if (!e->interval && !t->json && isatty(STDOUT_FILENO))
+		e->interval = 1;
+	return !batch && !t->json && screen_open();
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <bpf/libbpf.h>
+#include "base/die.h"
+#include "session/tool.h"
+#include "sym/syms.h"
+
+static void read_options(const struct tool *tool, int argc, char **argv)
+{
+	int first = opt_parse(argc, argv, tool->opts, tool->usage);
+
+	if (tool->interval)
+		opt_interval(argc, argv, first, &tool->events->interval, &tool->events->count);
+	else if (tool->operands)
+		tool->operands(tool->ctx, argc, argv, first);
+	else
+		opt_no_operands(argc, argv, first);
+	if (tool->check)
+		tool->check(tool->ctx);
+}
+
+/* libbpf remembers it: what counts for each processor need not ask whether it is known. */
+static void check_cpus(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 1)
+		die(cpus, "cannot determine the number of CPUs");
+}
+
+static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
+{
+	struct bpf_object_skeleton *skel;
+
+	if (!opened)
+		die(errno, "cannot open the BPF programs");
+	skel = *(struct bpf_object_skeleton **)opened;
+	target_prepare(tool->target, *skel->obj);
+	if (bpf_object__load_skeleton(skel))
+		die(errno, "cannot load the BPF programs");
+	if (tool->loaded)
+		tool->loaded(tool->ctx);
+	if (bpf_object__attach_skeleton(skel))
+		die(errno, "cannot attach to the %s tracepoints", tool->tracepoints ?: "process exit and exec");
+	return skel;
+}
+
+static void attach(const struct tool *tool)
+{
+	if (tool->source)
+		target_attach_functions(tool->target, tool->source);
+	else
+		target_attach(tool->target, *tool->classes);
+}
+
+int tool_run(const struct tool *tool, int argc, char **argv)
+{
+	struct event_loop *events = tool->events;
+	struct bpf_object_skeleton *skel = NULL;
+	void *opened = NULL;
+	int sig, status;
+
+	read_options(tool, argc, argv);
+	target_init(tool->target);
+	if (tool->prepare)
+		tool->prepare(tool->ctx);
+	if (tool->open) {
+		check_cpus();
+		opened = tool->open(tool->ctx);
+		skel = load(tool, opened);
+	}
+	attach(tool);
+	if (tool->start)
+		tool->start(tool->ctx);
+
+	sig = event_loop_run(tool->target, events);
+	if (tool->stop)
+		sig = tool->stop(tool->ctx, sig);
+	else if (events->report && !events->counted_out)
+		events->report(events->ctx);
+	status = target_finish(tool->target, sig);
+	event_loop_lost(events);
+	if (tool->close)
+		status = tool->close(tool->ctx, status);
+	bpf_object__destroy_skeleton(skel);
+	free(opened);
+	syms_free(tool->target->syms);
+	return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+#include "base/escape.h"
+#include "sym/module.h"
+#include "sym/stack.h"
+#include "sym/syms.h"
+
+/* A return address is just behind the call, perhaps in the next function already. */
+static const char *name_of(const struct stack_frame *f, unsigned long long *off)
+{
+	const char *symbol;
+
+	if (!f->module)
+		return NULL;
+	symbol = module_symbol(f->module, f->at - 1, off);
+	++*off;
+	return symbol ? demangle(&f->module->modules->demangler, symbol) : NULL;
+}
+
+bool stack_frame(const struct stack *s, int i, const char **name)
+{
+	unsigned long long off = 0;
+
+	if (!s || i >= s->n)
+		return false;
+	*name = name_of(&s->frames[i], &off);
+	return true;
+}
+
+static void print_text(const char *sym, unsigned long long off, const struct stack_frame *f)
+{
+	fputs("        ", stdout);
+	if (sym) {
+		escape_text(stdout, sym);
+		printf("+0x%llx", off);
+	} else {
+		printf(f->module ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
+	}
+	if (f->module) {
+		fputs(" (", stdout);
+		escape_text(stdout, f->module->path);
+		putchar(')');
+	}
+	putchar('\n');
+}
+
+void stack_text(const struct stack *s)
+{
+	if (!s)
+		puts("        [no stack]");
+	for (int i = 0; s && i < s->n; i++) {
+		unsigned long long off = 0;
+		const char *sym = name_of(&s->frames[i], &off);
+
+		print_text(sym, off, &s->frames[i]);
+	}
+}
+
+void stack_json(const struct stack *s)
+{
+	putchar('[');
+	for (int i = 0; s && i < s->n; i++) {
+		const struct stack_frame *f = &s->frames[i];
+		unsigned long long off = 0;
+		const char *sym = name_of(f, &off);
+
+		fputs(i ? ",{\"sym\":" : "{\"sym\":", stdout);
+		if (sym)
+			escape_json(stdout, sym);
+		else
+			fputs("null", stdout);
+		printf(",\"off\":\"0x%llx\",\"file\":", sym ? off : f->at);
+		if (f->module)
+			escape_json(stdout, f->module->path);
+		else
+			fputs("null", stdout);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+/* ';' and line ends separate frames and stacks there */
+void stack_folded_name(const char *s)
+{
+	char *name = xstrdup(s);
+
+	for (char *at = name; (at = strchr(at, ';')); )
+		*at = ':';
+	escape_text(stdout, name);
+	free(name);
+}
+
+void stack_folded(const struct stack *s)
+{
+	if (!s)
+		fputs("[no stack]", stdout);
+	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
+		unsigned long long off = 0;
+		const char *sym = name_of(&s->frames[i], &off);
+
+		if (sym)
+			stack_folded_name(sym);
+		else
+			fputs("[unknown]", stdout);
+		if (i)
+			putchar(';');
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/escape.h"
+#include "sym/syms.h"
+#include "view/stack_view.h"
+
+static const struct stack *stack_at(const void *at)
+{
+	return *(const struct stack *const *)at;
+}
+
+static void text_below(const void *at)
+{
+	stack_text(stack_at(at));
+}
+
+static void json(const void *at)
+{
+	stack_json(stack_at(at));
+}
+
+const struct field_type field_stack = { NULL, text_below, json };
+
+void stack_view_callers(FILE *file, const struct stack *stack)
+{
+	const char *name;
+
+	for (int i = 0; i < 8 && stack_frame(stack, i, &name); i++) {
+		fputs(" < ", file);
+		escape_text(file, name ? name : "?");
+	}
+}

@@ -1,0 +1,25 @@
+# shellcheck shell=sh
+# Several models side by side in one process: tests/unit.
+
+it "two models of memory are fed in turn: each has its own counts"
+run "$bin/models" memory
+status 0
+json 1 '.model == 1 and .pid == 1009 and .memory == "device" and .count == 19 and .bytes == 19 * 512'
+json 1 '.model == 1 and .pid == 1009 and .memory == "managed" and .count == 5 and .bytes == 5 * 1024'
+json 1 '.model == 1 and .held == 24 and .unknown == 7'
+json 1 '.model == 1 and .kept == 24'
+json 4 '.model == 1'
+
+it "the second has its own, with the same processes and addresses"
+json 1 '.model == 2 and .pid == 1009 and .memory == "device" and .count == 13 and .bytes == 13 * 64'
+json 1 '.model == 2 and .pid == 1009 and .memory == "managed" and .count == 17 and .bytes == 17 * 128'
+json 1 '.model == 2 and .pid == 1013 and .memory == "device" and .count == 11 and .bytes == 11 * 64'
+json 1 '.model == 2 and .pid == 1009 and .held == 30 and .unknown == 3'
+json 1 '.model == 2 and .pid == 1013 and .held == 11 and .unknown == 0'
+json 1 '.model == 2 and .kept == 41'
+json 6 '.model == 2'
+
+it "what one forgets, the other keeps"
+jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
+jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
+equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* models KIND: runs one of these. */
+#include <stdio.h>
+#include <string.h>
+#include "models.h"
+
+static const struct { const char *name; void (*run)(void); } models[] = {
+	{ "memory", models_memory },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 2 && i < sizeof(models) / sizeof(*models); i++) {
+		if (strcmp(argv[1], models[i].name))
+			continue;
+		models[i].run();
+		return 0;
+	}
+	fputs("usage: models KIND\n", stderr);
+	return 2;
+}

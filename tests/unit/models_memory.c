@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include "cudaleak/leak.h"
+#include "model/memory.h"
+#include "models.h"
+
+enum { PID = 1009, OTHER_PID = 1013, TURNS = 31 };
+
+/* What one model is fed: the calls of a kind, all at the same addresses as the other's. */
+struct feed {
+	int device, managed, frees, unknown, other;	/* other: allocations of another process */
+	unsigned long long size;
+};
+
+static void call(struct memory *memory, int pid, enum cuda_id id, unsigned long long ptr,
+		 unsigned long long size)
+{
+	static unsigned long long now;	/* one clock for both */
+	struct memory_event event = { .id = id, .pid = pid, .tid = pid, .ptr = ptr, .size = size,
+				      .comm = "models" };
+
+	event.start = ++now;
+	event.time = ++now;
+	memory_apply(memory, &event, NULL);
+}
+
+/* The calls of one turn: one of each kind, until there have been enough. */
+static void feed(struct memory *memory, const struct feed *feed, int turn)
+{
+	unsigned long long at = 4096 * (turn + 1);
+
+	if (turn < feed->device)
+		call(memory, PID, CUDA_ID_cudaMalloc, at, feed->size);
+	if (turn < feed->managed)
+		call(memory, PID, CUDA_ID_cudaMallocManaged, at + (1 << 30), 2 * feed->size);
+	if (turn < feed->frees)
+		call(memory, PID, CUDA_ID_cudaFree, at, 0);
+	if (turn < feed->unknown)
+		call(memory, PID, CUDA_ID_cudaFree, at + (2ull << 30), 0);
+	if (turn < feed->other)
+		call(memory, OTHER_PID, CUDA_ID_cudaMalloc, at, feed->size);
+}
+
+static void print(const struct memory *memory, int number)
+{
+	const struct leak_options options = { .sample = 1, .now = ~0ull };
+	const struct mem_process *process;
+
+	for (process = memory->processes; process; process = process->hh.next) {
+		struct leak_group *groups;
+		size_t n;
+
+		groups = leak_groups(process, &options, &n);
+		for (size_t i = 0; i < n; i++)
+			printf("{\"model\":%d,\"pid\":%d,\"memory\":\"%s\",\"count\":%llu,\"bytes\":%llu}\n",
+			       number, process->pid, memory_name(groups[i].memory), groups[i].count,
+			       groups[i].bytes);
+		printf("{\"model\":%d,\"pid\":%d,\"held\":%llu,\"unknown\":%llu}\n", number, process->pid,
+		       process->count, process->unknown);
+		free(groups);
+	}
+	printf("{\"model\":%d,\"kept\":%u}\n", number, memory->kept);
+}
+
+static void forget(struct memory *memory, int pid)
+{
+	struct mem_process *process;
+
+	HASH_FIND_INT(memory->processes, &pid, process);
+	if (process)
+		memory_forget(process);
+}
+
+void models_memory(void)
+{
+	static const struct feed feeds[] = {
+		{ .device = 23, .managed = 5, .frees = 4, .unknown = 7, .other = 2, .size = 512 },
+		{ .device = 31, .managed = 17, .frees = 18, .unknown = 3, .other = 11, .size = 64 },
+	};
+	struct memory first = { 0 }, second = { 0 };
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		feed(&first, &feeds[0], turn);
+		feed(&second, &feeds[1], turn);
+	}
+	forget(&first, OTHER_PID);	/* it is in the second still */
+	print(&first, 1);
+	print(&second, 2);
+	forget(&first, PID);
+	print(&second, 3);
+	forget(&second, PID);
+	forget(&second, OTHER_PID);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "cli/out.h"
+#include "cli/top_screen.h"
+#include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/launch_report.h"
+#include "sym/syms.h"
+#include "view/stack_view.h"
+
+enum { TEXT_ROWS = 20 };
+
+#define AT(f) offsetof(struct launch_line, f)
+enum { GRID = 8, FAILED = 10, STACK };
+static const struct field all_fields[] = {	/* the text is launch_text()'s */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
+	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	{ "launches", NULL, 0, OUT_UINT, AT(row.launches) },
+	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },
+	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },
+	{ "block", NULL, 0, OUT_DIM, AT(row.block) },
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.failed) },
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
+	{ 0 }
+};
+
+/* A line of a block; a terminal would break it. */
+static void print_text(const struct launch_view *v, const struct launch_line *l)
+{
+	struct winsize w = { 0 };
+	int columns = INT_MAX, used;
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
+		columns = w.ws_col;
+	launch_text(f, v, l, false);
+	fclose(f);
+	printf("%.*s\n", screen_fit(buf, columns, &used), buf);
+	free(buf);
+}
+
+static void report_json(const struct launch_view *v, const struct launch_line *lines, size_t n)
+{
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+
+	memcpy(fields, all_fields, sizeof(fields));
+	fields[FAILED].key = v->failed ? "failed" : NULL;
+	fields[STACK].key = v->stacks ? "stack" : NULL;
+	for (size_t i = 0; i < n; i++)
+		out_row(fields, &lines[i]);
+}
+
+static void report_text(struct launch_view *v, const struct launch_line *lines, size_t n, size_t all)
+{
+	if (v->reported)
+		putchar('\n');
+	v->reported = true;
+	launch_head(stdout, v, false);
+	putchar('\n');
+	for (size_t i = 0; i < n; i++) {
+		print_text(v, &lines[i]);
+		if (v->stacks)
+			stack_text(lines[i].row.stack);
+	}
+	if (all > n)
+		printf("... and %zu more\n", all - n);
+}
+
+void launch_report(struct launch_view *v, bool whole)
+{
+	struct launch_line *lines;
+	size_t n, max;
+
+	launch_view_measure(v, whole);
+	lines = launch_lines(v, whole, false, &n);
+	max = v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS;
+	if (out_is_json())
+		report_json(v, lines, n < max ? n : max);
+	else
+		report_text(v, lines, n < max ? n : max, n);
+	launch_lines_free(lines, n);
+}

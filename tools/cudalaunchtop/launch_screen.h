@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Launches on the terminal's screen. */
+#ifndef LAUNCH_SCREEN_H
+#define LAUNCH_SCREEN_H
+#include <stdbool.h>
+
+struct launch_view;
+
+/* Sets v->screen, but for who. */
+void launch_screen_init(struct launch_view *v);
+
+/* Ends the interval and draws what was launched in it, unless the screen is paused. */
+void launch_screen_update(struct launch_view *v);
+
+/* Does what keys say that were pressed; false if the tool is to end. */
+bool launch_screen_keys(struct launch_view *v);
+
+#endif

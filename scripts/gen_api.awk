@@ -34,9 +34,11 @@ function attribute(text,   key, value) {
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
 
-function emit(name) {
+function emit(name,   at) {
 	if (name in line) fail(name " is already on line " line[name])
 	line[name] = FNR
+	for (at = ++names; at > 1 && sorted[at - 1] > name; at--) sorted[at] = sorted[at - 1]
+	sorted[at] = name
 	printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
 }
 
@@ -53,6 +55,7 @@ BEGIN {
 	for (i = 1; i < 12; i += 2) words["direction", w[i]] = "CUDA_" w[i + 1]
 	bytes["dim3"] = bytes["grid"] = bytes["block"] = 12; bytes["extent"] = 24
 	print "/* Made from cuda_api.tbl by gen_api.awk: edit that. */"
+	print "#ifdef CUDA_API"
 }
 
 /^[ \t]*(#|$)/ { next }
@@ -82,4 +85,9 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 		else if (rest[i] ~ /^\+/) fail("unknown variant '" rest[i] "'")
 }
 
-END { exit bad }
+END {
+	print "#endif\n#ifdef CUDA_API_BY_NAME"
+	for (i = 1; i <= names; i++) print "CUDA_API_BY_NAME(" sorted[i] ")"
+	print "#endif"
+	exit bad
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
+#include <stdlib.h>
 #include "probe/bpf_mmap.h"
 #include "api/cuda_fn.h"
 #include "abi/cudalaunchtop.h"
@@ -30,6 +31,7 @@ struct top {
 	struct launch_view view;
 	struct launch_probes probes;
 	bool batch, live;
+	char *who;
 	struct target target;
 	struct event_loop events;
 	struct cudalaunchtop_bpf *skel;
@@ -109,7 +111,7 @@ static void start(void *ctx)
 	syms_each(t->target.syms, scan, t->view.launches);
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
-	t->view.screen.who = target_who(&t->target);
+	t->view.screen.who = t->who = target_who(&t->target);
 	t->live = live_start(&t->target, &t->events, t->batch);
 	t->events.ring = t->skel->maps.events;
 	t->events.lost = t->skel->bss->lost;
@@ -130,6 +132,7 @@ static int finish(void *ctx, int status)
 	struct top *t = ctx;
 
 	launches_free(t->view.launches);
+	free(t->who);
 	return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "api/cuda_err.h"
 #include "model/memory.h"
-#include "cli/out.h"
+#include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/stack_view.h"

@@ -9,6 +9,8 @@
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/stack_view.h"

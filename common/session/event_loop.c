@@ -10,6 +10,7 @@
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/target.h"
+#include "session/target_watch.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };

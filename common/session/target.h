@@ -66,26 +66,13 @@ void target_init(struct target *t);
 /* Between open and load of the tool's BPF object. */
 void target_prepare(struct target *t, struct bpf_object *obj);
 
-/* Probes every function of these classes (a mask of 1 << CUDA_...), in the files mapped now
- * and in those mapped later; says so on standard error; starts the command.  With --list
- * prints the attach report and exits.  Exits with status 3 if a process given with -p has no
- * CUDA functions. */
-void target_attach(struct target *t, unsigned classes);
-
-/* The same for functions of another table. */
-void target_attach_functions(struct target *t, const struct probe_source *source);
+/* Exits with the reason if the probes have failed. */
+void target_check(const struct target *t);
 
 /* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
 char *target_who(const struct target *t);
 
 /* Return true if the processes of -p, or the command, have ended. */
 bool target_ended(struct target *t);
-
-/* Something to do now and then: looks for new mappings where the kernel does not tell. */
-void target_tick(struct target *t);
-
-/* Takes every probe out.  Waits for the command, after sending it sig unless 0; the status to
- * exit with. */
-int target_finish(struct target *t, int sig);
 
 #endif

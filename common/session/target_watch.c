@@ -10,12 +10,6 @@
 #include "session/target.h"
 #include "session/target_watch.h"
 
-void target_check(const struct target *t)
-{
-	if (t->probes.failure.text)
-		failure_die(&t->probes.failure);
-}
-
 static void scan_again(struct target *t)
 {
 	struct probes *p = &t->probes;

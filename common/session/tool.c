@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "session/target_attach.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "view/call_top.h"
+#include "cli/out.h"
 #include "base/die.h"
 #include "cli/top_screen.h"
 #include "view/stack_view.h"

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "model/call_stats.h"
 #include "view/call_view.h"
 

@@ -5,6 +5,8 @@
 #include "model/call_stats.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
+#include "cli/row.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/call_view.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "model/calls.h"
 #include "api/cuda_fn.h"
-#include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "proc/vm_read.h"

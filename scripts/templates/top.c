@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
+#include <stdlib.h>
 #include <string.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
@@ -55,6 +56,7 @@ enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 struct top {
 	struct call_top table;
 	bool batch, pids, stacks, live;
+	char *who;
 	struct field fields[FIELDS];
 	struct target target;
 	struct event_loop events;
@@ -110,7 +112,7 @@ static void start(void *ctx)
 
 	t->table.aggregates = t->skel->maps.aggregates;
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
-	t->table.screen.who = target_who(&t->target);
+	t->table.screen.who = t->who = target_who(&t->target);
 	call_top_start(&t->table);
 	t->live = live_start(&t->target, &t->events, t->batch);
 	t->events.ring = t->stacks ? t->skel->maps.events : NULL;
@@ -124,6 +126,7 @@ static int stop(void *ctx, int sig)
 	screen_close();
 	if (!t->live && !t->events.counted_out)
 		report(t);
+	free(t->who);
 	return sig;
 }
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "cudabt/bt_files.h"
 #include "base/die.h"
-#include "proc/path_uid.h"
+#include "cudabt/path_uid.h"
 
 bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 {

@@ -5,8 +5,9 @@
 #include "base/escape.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
-#include "sym/syms.h"
+#include "sym/stack.h"
 
 struct row {
 	unsigned long long time, bytes, count, oldest, ptr, sample;

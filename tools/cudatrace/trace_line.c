@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/escape.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"

@@ -4,6 +4,7 @@
 #define TRACE_LINE_H
 #include <stdbool.h>
 #include "cli/out.h"
+#include "cli/row.h"
 
 struct trace_call;
 

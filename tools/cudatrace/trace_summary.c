@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_summary.h"
 

@@ -90,7 +90,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	fn = &cuda_fns[e->id];
 	if (!wanted(ctx, fn, &r))
 		return 0;
-	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
 	snprintf(number, sizeof(number), "%d", e->ret);

@@ -48,7 +48,7 @@ bool call_row(struct call_row *r, const struct call_event *e)
 		.time = e->time, .latency = e->time - e->start,
 		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : OUT_NONE,
 		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = comm,
-		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
+		.layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.direction = cuda_direction_name(e->direction), .name = *name ? name : NULL,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 		.stack = stack_get(e->pid, stack, e->frames),

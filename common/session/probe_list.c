@@ -4,6 +4,7 @@
 #include <string.h>
 #include "probe/probe_source.h"
 #include "base/die.h"
+#include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "session/probe_list.h"
 
@@ -46,7 +47,7 @@ void probe_list_probe(const char *path, const struct function *fn, const struct 
 	if (!on)
 		return;
 	l = add(path);
-	l->layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	l->layer = cuda_lib_name(fn->lib);
 	l->func = fn->name;
 	l->offset = p->offset;
 	l->step = p->offset - p->symbol;

@@ -106,7 +106,7 @@ void trace_chrome_call(const struct trace_call *call)
 	fputs("\"name\":", file);
 	print_title(call);
 	fprintf(file, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d",
-		call->proto->lib == CUDA_RT ? "runtime" : "driver", e->pid, e->tid);
+		cuda_lib_name(call->proto->lib), e->pid, e->tid);
 	print_us("ts", e->start);
 	print_us("dur", trace_duration(call));
 	fputs(",\"args\":{", file);

@@ -107,7 +107,7 @@ void trace_line(const struct trace_call *call)
 	struct row r = {
 		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->pid,
 		.tid = e->tid, .depth = e->depth, .comm = e->comm,
-		.layer = call->proto->lib == CUDA_RT ? "runtime" : "driver",
+		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = trace_kernel_name(call), .error = trace_error(call), .next = call->next,
 		.call = { print_call, call }, .args = { print_args, call }, .ret = { print_ret, call },

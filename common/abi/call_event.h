@@ -2,6 +2,7 @@
 /* The record of a call of any class that bpf/lib/calls.bpf.h sends. */
 #ifndef CALL_EVENT_H
 #define CALL_EVENT_H
+#include "cuda_roles.def"	/* CALL_ARGS */
 
 enum {
 	CALL_NAME = 128,	/* bytes of a kernel's name, with its end: longer ones are cut */
@@ -11,10 +12,7 @@ enum {
 /* In call_event.id: its process ended, or exec replaced its program. */
 enum { CALL_GONE = 0xffff };
 
-/* The arguments that are printed as they were passed, by their roles in struct cuda_args. */
-#define CALL_ARGS(X) X(ptr) X(dst) X(src) X(handle) X(pool) X(ctx) X(dev) X(stream) X(event) \
-	X(func) X(stub) X(module) X(library) X(count)
-
+/* The arguments that are printed as they were passed, by their roles in cuda_roles.tbl. */
 struct call_args {
 #define X(role) unsigned long long role;
 	CALL_ARGS(X)

@@ -49,22 +49,29 @@ static void report(void *ctx)
 		       leak.allocs, leak.frees, leak.view.options.sample > 1 ? "recorded" : "seen");
 }
 
+static void on_gone(const struct process_event *e)
+{
+	struct mem_process *process = memory_process(e);
+
+	leak.view.options.now = e->time;
+	leak_view_holder(&leak.view, process, "exit");
+	leak.reported = true;
+	memory_forget(process);
+	syms_forget(e->head.pid);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
-	struct memory_effect did = memory_apply(e, stack_get(e->pid, e->stack, e->frames));
 
 	(void)ctx, (void)size;
-	if (e->id < CUDA_ID_MAX) {
-		leak.allocs += cuda_fns[e->id].class == CUDA_ALLOC;
-		leak.frees += cuda_fns[e->id].class == CUDA_FREE;
+	if (record_is_process_event(data)) {
+		on_gone(data);
 		return 0;
 	}
-	leak.view.options.now = e->time;
-	leak_view_holder(&leak.view, did.process, "exit");
-	leak.reported = true;
-	memory_forget(did.process);
-	syms_forget(e->pid);
+	memory_apply(e, stack_get(e->head.pid, e->stack, e->head.frames));
+	leak.allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC;
+	leak.frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
 

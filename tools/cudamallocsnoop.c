@@ -72,22 +72,25 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(e, stack);
-	struct row r = {
-		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
-		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,
-		.comm = e->comm, .memory = memory_name(did.memory), .stack = stack,
-	};
+	struct memory_effect did;
+	struct row r;
 	char number[16];
 
 	(void)size;
-	if (e->id >= CUDA_ID_MAX) {
-		memory_forget(did.process);
-		syms_forget(e->pid);
+	if (record_is_process_event(data)) {
+		memory_forget(memory_process(data));
+		syms_forget(e->head.pid);
 		return 0;
 	}
-	fn = &cuda_fns[e->id];
+	fn = &cuda_fns[e->head.kind];
+	r = (struct row){
+		.time = e->time, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
+		.stack = stack_get(e->head.pid, e->stack, e->head.frames),
+	};
+	did = memory_apply(e, r.stack);
+	r.size = did.size;
+	r.memory = memory_name(did.memory);
 	if (!wanted(ctx, fn, &r))
 		return 0;
 	r.layer = cuda_lib_name(fn->lib);

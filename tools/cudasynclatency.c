@@ -117,7 +117,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	(void)ctx, (void)size;
 	aggregate_record(r);
-	if (waits.off_cpu && r->key.key != AGGREGATE_GONE)
+	if (waits.off_cpu && !record_is_process_event(&r->head))
 		aggregate_add_value(aggregate_of(r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }

@@ -125,18 +125,18 @@ void aggregate_collect(struct bpf_map *aggregates, unsigned int epoch)
 	if (quick && !q)
 		q = bpf_mmap_elements(quick);
 	for (size_t i = 0; q && i < bpf_map__max_entries(quick); i++) {
-		if (q[i].state != SLOT_TAKEN || q[i].key.epoch != epoch)
+		if (!slot_is_taken(&q[i].slot) || q[i].key.epoch != epoch)
 			continue;
 		add_aggregate(&q[i].key, &q[i].values);
 		memset(&q[i].values, 0, sizeof(q[i].values));
-		__atomic_store_n(&q[i].state, SLOT_FREE, __ATOMIC_RELEASE);
+		slot_give_back(&q[i].slot);
 	}
 	aggregate_drain(aggregates, epoch, collect_one);
 }
 
 struct aggregate *aggregate_of(const struct aggregate_record *r, unsigned int series)
 {
-	return get(stack_get(r->pid, r->stack, r->frames), &r->key, series, r->comm);
+	return get(stack_get(r->head.pid, r->stack, r->head.frames), &r->key, series, r->comm);
 }
 
 void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
@@ -156,12 +156,12 @@ void aggregate_record(const struct aggregate_record *r)
 {
 	struct aggregate *g;
 
-	if (r->key.key == AGGREGATE_GONE) {
-		syms_forget(r->pid);
+	if (record_is_process_event(&r->head)) {
+		syms_forget(r->head.pid);
 		return;
 	}
 	g = aggregate_of(r, r->key.series);
-	if (r->failed)
+	if (r->head.kind == AGGREGATE_FAILED)
 		g->failed++;
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);

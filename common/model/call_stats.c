@@ -85,7 +85,7 @@ struct call_stats *call_stats_take(struct bpf_map *aggregates, volatile unsigned
 void call_stats_record(const struct aggregate_record *r, bool bytes)
 {
 	aggregate_record(r);
-	if (bytes && r->key.key != AGGREGATE_GONE && !r->failed)
+	if (bytes && r->head.kind == AGGREGATE_CALL)
 		aggregate_add_value(aggregate_of(r, CALLS_BYTES), r->ns, 0, r->ns);
 }
 

@@ -34,24 +34,24 @@ bool call_row(struct call_row *r, const struct call_event *e)
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
-	if (e->id >= CUDA_ID_MAX) {
-		syms_forget(e->pid);
+	if (record_is_process_event(&e->head)) {
+		syms_forget(e->head.pid);
 		return false;
 	}
-	fn = &cuda_fns[e->id];
+	fn = &cuda_fns[e->head.kind];
 	snprintf(comm, sizeof(comm), "%.*s", (int)sizeof(e->comm), e->comm);
-	snprintf(name, sizeof(name), "%.*s", e->name_bytes, (const char *)(stack + e->frames));
-	if (e->name_at && !*name && !kernels_read_string(e->pid, e->name_at, name, sizeof(name)))
+	snprintf(name, sizeof(name), "%.*s", e->name_bytes, (const char *)(stack + e->head.frames));
+	if (e->name_at && !*name && !kernels_read_string(e->head.pid, e->name_at, name, sizeof(name)))
 		*name = 0;
 	snprintf(number, sizeof(number), "%d", e->ret);
 	*r = (struct call_row){
 		.time = e->time, .latency = e->time - e->start,
 		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : OUT_NONE,
-		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = comm,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = comm,
 		.layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.direction = cuda_direction_name(e->direction), .name = *name ? name : NULL,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(e->pid, stack, e->frames),
+		.stack = stack_get(e->head.pid, stack, e->head.frames),
 	};
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)

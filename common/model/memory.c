@@ -17,9 +17,8 @@ const char *memory_name(unsigned char memory)
 	return memory < CUDA_MEMORY_MAX ? names[memory] : NULL;
 }
 
-static struct mem_process *process_of_event(const struct memory_event *e)
+static struct mem_process *process_of(int pid, const char *comm)
 {
-	int pid = e->pid;
 	struct mem_process *h;
 
 	HASH_FIND_INT(memory_processes, &pid, h);
@@ -28,7 +27,7 @@ static struct mem_process *process_of_event(const struct memory_event *e)
 		h->pid = pid;
 		HASH_ADD_INT(memory_processes, pid, h);
 	}
-	memcpy(h->comm, e->comm, sizeof(h->comm));
+	memcpy(h->comm, comm, sizeof(h->comm));
 	h->comm[sizeof(h->comm) - 1] = 0;
 	return h;
 }
@@ -75,7 +74,7 @@ static void allocate(struct mem_process *h, const struct memory_event *e, const 
 	l->location = place(fn, e->location);
 	l->stack = stack;
 	l->tid = e->tid;
-	l->id = e->id;
+	l->id = e->head.kind;
 	l->memory = memory;
 	l->refs = 1;
 }
@@ -198,13 +197,16 @@ static struct memory_effect reset(struct mem_process *h, const struct memory_eve
 	return done;
 }
 
+struct mem_process *memory_process(const struct process_event *e)
+{
+	return process_of(e->head.pid, e->comm);
+}
+
 struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack)
 {
-	struct memory_effect done = { process_of_event(e), CUDA_MEM_NONE, ~0ull };
-	const struct cuda_fn *fn = e->id < CUDA_ID_MAX ? &cuda_fns[e->id] : NULL;
+	struct memory_effect done = { process_of(e->head.pid, e->comm), CUDA_MEM_NONE, ~0ull };
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 
-	if (!fn)
-		return done;
 	saw_where(done.process, place(fn, e->location));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that traced programs hold, kept from the records of bpf/memory.bpf.h. */
+/* The memory that traced programs hold, kept from the records of bpf/lib/memory.bpf.h. */
 #ifndef MEMORY_H
 #define MEMORY_H
 #include <stdbool.h>
@@ -59,8 +59,12 @@ struct memory_effect {
 /* Every process that holds something or did; for HASH_ITER(hh, ...). */
 extern struct mem_process *memory_processes;
 
-/* Takes a record into account; failed calls change nothing. */
+/* Takes the record of a call into account; failed calls change nothing. */
 struct memory_effect memory_apply(const struct memory_event *e, const struct stack *stack);
+
+/* The process that this is about, made if it is not known: it has ended, or exec has replaced its
+ * program.  For memory_forget(). */
+struct mem_process *memory_process(const struct process_event *e);
 
 /* "device", "managed", …; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char memory);

@@ -86,7 +86,7 @@ static void handle_pending(void)
 	int kept = 0;
 
 	for (int i = 0; i < npending; i++) {
-		struct watch_event e = { .what = WATCH_MAPPED, .pid = pending[i].pid };
+		struct watch_event e = { .head = { .pid = pending[i].pid, .kind = WATCH_MAPPED } };
 
 		if (pending[i].waits && now >= pending[i].next) {
 			handler(handler_ctx, &e);
@@ -266,12 +266,12 @@ struct attachment *watch_linker(int fd, int pid, unsigned long long offset)
 void watch_continue(const struct watch_event *e)
 {
 	for (int i = 0; i < nheld; i++)
-		if (held[i] == (int)e->pid)
+		if (held[i] == (int)e->head.pid)
 			return;
 	if (!e->stopped)
 		return;
 	held = xrealloc(held, nheld + 1, sizeof(*held));
-	held[nheld++] = e->pid;
+	held[nheld++] = e->head.pid;
 }
 
 /* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one

@@ -112,16 +112,16 @@ static void on_watch(void *ctx, const struct watch_event *e)
 {
 	struct target *t = ctx;
 
-	if (e->what == WATCH_ENDED) {
-		uprobes_detach(e->pid);
+	if (e->head.kind == RECORD_EXIT) {
+		uprobes_detach(e->head.pid);
 		return;
 	}
-	if (!finishing && e->pid)
-		scan_watched(t, e->pid);
+	if (!finishing && e->head.pid)
+		scan_watched(t, e->head.pid);
 	else if (!finishing)
 		scan_again(t);
 	if (!finishing && t->on_scanned)
-		t->on_scanned(t, e->pid);
+		t->on_scanned(t, e->head.pid);
 	watch_continue(e);
 }
 

@@ -8,7 +8,7 @@
 
 static int map, cpus;
 static struct launch_count *values;	/* of each processor */
-static struct launch_quick *quick;
+static struct launch_slot *quick;
 static size_t nquick;
 static unsigned long long total;
 struct counter *counters, *former_counters;
@@ -66,11 +66,6 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 	memcpy(sum->block, one->block, sizeof(sum->block));
 }
 
-static bool is_taken(const struct launch_quick *q)
-{
-	return __atomic_load_n(&q->state, __ATOMIC_ACQUIRE) == LAUNCH_TAKEN;
-}
-
 void counters_read(void)
 {
 	struct counter *c;
@@ -78,7 +73,7 @@ void counters_read(void)
 	for (c = counters; c; c = c->hh.next)
 		memset(&c->quick, 0, sizeof(c->quick));
 	for (size_t i = 0; i < nquick; i++) {
-		c = is_taken(&quick[i]) ? counter_find(&quick[i].key) : NULL;
+		c = slot_is_taken(&quick[i].slot) ? counter_find(&quick[i].key) : NULL;
 		if (c)
 			add(&c->quick, &quick[i].count);
 	}
@@ -118,10 +113,10 @@ void counters_free_ended(void)
 	struct counter *c;
 
 	for (size_t i = 0; i < nquick; i++) {
-		if (!is_taken(&quick[i]) || !is_over(counter_find(&quick[i].key)))
+		if (!slot_is_taken(&quick[i].slot) || !is_over(counter_find(&quick[i].key)))
 			continue;
 		memset(&quick[i].count, 0, sizeof(quick[i].count));
-		__atomic_store_n(&quick[i].state, LAUNCH_FREE, __ATOMIC_RELEASE);
+		slot_give_back(&quick[i].slot);
 	}
 	for (c = counters; c; c = c->hh.next)
 		if (is_over(c))

@@ -152,13 +152,32 @@ static void on_fork(struct program *p, unsigned long long parent)
 
 static void on_first(const struct launch_event *e, size_t size)
 {
-	const unsigned long long *stack = (const void *)(e + 1);
+	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
 	struct counter *c = counter_of(&e->key, e->comm);
-	int skip = e->frames && !*stack;
+	int frames = e->head.frames, skip = frames && !*stack;
 
-	if (e->frames <= (size - sizeof(*e)) / 8)
-		c->stack = stack_get(e->key.pid, stack + skip, e->frames - skip);
+	if (frames <= (int)((size - sizeof(*e)) / 8))
+		c->stack = stack_get(e->key.pid, stack + skip, frames - skip);
 	look(c);		/* while it lives */
+}
+
+static void on_process(const struct process_event *e)
+{
+	struct program *p = program_of(e->program, e->head.pid, e->comm);
+
+	switch (e->head.kind) {
+	case RECORD_FORK:
+		on_fork(p, e->parent_program);
+		break;
+	case RECORD_EXEC:
+		p->ended = true;
+		syms_refresh(p->pid);
+		break;
+	case RECORD_EXIT:
+		p->ended = true;
+		syms_forget(p->pid);
+		break;
+	}
 }
 
 int launches_record(void *ctx, void *data, size_t size)
@@ -167,10 +186,14 @@ int launches_record(void *ctx, void *data, size_t size)
 	struct program *p;
 
 	(void)ctx;
+	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
+		on_process(data);
+		return 0;
+	}
 	if (size < sizeof(*e))
 		return 0;
 	p = program_of(e->key.program, e->key.pid, e->comm);
-	switch (e->what) {
+	switch (e->head.kind) {
 	case LAUNCH_FIRST:
 		on_first(e, size);
 		break;
@@ -182,17 +205,6 @@ int launches_record(void *ctx, void *data, size_t size)
 		break;
 	case LAUNCH_PAIR:
 		kernels_pair(p->kernels, e->subject, e->object);
-		break;
-	case LAUNCH_FORKED:
-		on_fork(p, e->object);
-		break;
-	case LAUNCH_EXEC:
-		p->ended = true;
-		syms_refresh(p->pid);
-		break;
-	case LAUNCH_ENDED:
-		p->ended = true;
-		syms_forget(p->pid);
 		break;
 	}
 	return 0;

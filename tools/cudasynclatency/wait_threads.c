@@ -67,10 +67,12 @@ void wait_threads_collect(unsigned int epoch)
 	if (!all)
 		all = bpf_mmap_elements(quick);
 	w = all + (epoch & 1) * WAIT_SLOTS;
-	for (int i = 0; i < WAIT_SLOTS && w[i].key.pid; i++) {
+	for (int i = 0; i < WAIT_SLOTS && slot_is_taken(&w[i].slot); i++) {
 		if (w[i].thread.count)
 			take_thread(&w[i].key, &w[i].thread);
-		memset(&w[i], 0, sizeof(w[i]));
+		memset(&w[i].key, 0, sizeof(w[i].key));
+		memset(&w[i].thread, 0, sizeof(w[i].thread));
+		slot_give_back(&w[i].slot);
 	}
 	used[epoch & 1] = 0;
 	aggregate_drain(rest, epoch, take_thread);

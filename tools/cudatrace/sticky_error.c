@@ -146,13 +146,13 @@ const struct sticky_error *sticky_error_note(const struct trace_call *call)
 	int ret = call->event->ret;
 	struct process *p;
 
-	if (call->event->what != TRACE_CALL || call->event->depth)
+	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return NULL;
 	if (trace_error(call))
-		return sticky_error_is(ret) ? report(process_of(call->event->pid)) : NULL;
+		return sticky_error_is(ret) ? report(process_of(call->event->head.pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
-	p = process_of(call->event->pid);
+	p = process_of(call->event->head.pid);
 	p->reported = false;
 	if (role->class == CUDA_LAUNCH)
 		note_launch(&p->now, call, &role->args);

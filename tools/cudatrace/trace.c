@@ -148,16 +148,16 @@ bool trace_call_read(struct trace_call *call, const void *data, size_t size)
 			call->read[i] = read;
 	}
 	call->frames = (const void *)((const char *)data + at);
-	if (at + e->frames * sizeof(*call->frames) > size)
+	if (at + e->head.frames * sizeof(*call->frames) > size)
 		return false;
-	call->failed = e->what == TRACE_CALL && call->function->flags & TRACE_ERROR &&
+	call->failed = e->head.kind == TRACE_CALL && call->function->flags & TRACE_ERROR &&
 		       (int)e->ret && (int)e->ret != TRACE_NOT_READY;
 	return true;
 }
 
 struct trace_call *trace_call_keep(const struct trace_call *call)
 {
-	size_t size = (const char *)(call->frames + call->event->frames) - (const char *)call->event;
+	size_t size = (const char *)(call->frames + call->event->head.frames) - (const char *)call->event;
 	struct trace_call *kept = xcalloc(1, sizeof(*kept) + size);
 	void *record = kept + 1;
 

@@ -72,14 +72,14 @@ static void set_name(struct named *n, const char *name)
 /* A process is called what its first thread is. */
 static void name_tracks(const struct trace_event *e)
 {
-	struct named *process = named(e->pid, 0);
+	struct named *process = named(e->head.pid, 0);
 	char comm[16];
 
-	if (e->pid == e->tid)
+	if (e->head.pid == e->tid)
 		set_name(process, e->comm);
 	else if (!*process->name)
-		set_name(process, proc_comm(e->pid, comm) ? comm : e->comm);
-	set_name(named(e->pid, e->tid), e->comm);
+		set_name(process, proc_comm(e->head.pid, comm) ? comm : e->comm);
+	set_name(named(e->head.pid, e->tid), e->comm);
 }
 
 /* Microseconds with three digits behind the point. */
@@ -106,7 +106,7 @@ void trace_chrome_call(const struct trace_call *call)
 	fputs("\"name\":", file);
 	print_title(call);
 	fprintf(file, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d",
-		cuda_lib_name(call->proto->lib), e->pid, e->tid);
+		cuda_lib_name(call->proto->lib), e->head.pid, e->tid);
 	print_us("ts", e->start);
 	print_us("dur", trace_duration(call));
 	fputs(",\"args\":{", file);

@@ -40,7 +40,7 @@ static void print_cause(FILE *f, const void *of)
 static void print_call(FILE *f, const void *of)
 {
 	const struct trace_call *call = of;
-	unsigned char what = call->event->what;
+	unsigned short what = call->event->head.kind;
 
 	for (int i = 0; shown.nested && i < call->event->depth; i++)
 		fputs("  ", f);
@@ -103,9 +103,9 @@ void trace_lines_init(const struct trace_lines *lines)
 void trace_line(const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
-	bool whole = e->what != TRACE_ENTER;
+	bool whole = e->head.kind != TRACE_ENTER;
 	struct row r = {
-		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->pid,
+		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->head.pid,
 		.tid = e->tid, .depth = e->depth, .comm = e->comm,
 		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",

@@ -186,7 +186,7 @@ static void learn_name(struct kernels *k, int pid, unsigned long long addr, cons
 
 static void learn(const struct trace_call *call, const struct cuda_args *row)
 {
-	struct kernels *k = program_of(call->event->pid)->kernels;
+	struct kernels *k = program_of(call->event->head.pid)->kernels;
 	unsigned long long out = 0, subject = trace_word(call, row->stub ? row->stub : row->func > 1 ?
 						       row->func : row->handle > 1 ? row->handle : 0);
 	const char *name = read_at(call, row->name);
@@ -202,7 +202,7 @@ static void learn(const struct trace_call *call, const struct cuda_args *row)
 		subject = out;
 	}
 	if (row->name)
-		learn_name(k, call->event->pid, subject, name,
+		learn_name(k, call->event->head.pid, subject, name,
 			   row->name == 1 ? 0 : trace_word(call, row->name));
 }
 
@@ -232,12 +232,12 @@ void trace_program_call(struct trace_call *call)
 	unsigned long long func;
 
 	if (call->proto->lib == CUDA_RT)
-		call->proto = cuda_proto_in(call->event->id, version_of(program_of(call->event->pid)));
+		call->proto = cuda_proto_in(call->event->id, version_of(program_of(call->event->head.pid)));
 	if (!role)
 		return;
-	if (role->class == CUDA_NAME && call->event->what == TRACE_CALL)
+	if (role->class == CUDA_NAME && call->event->head.kind == TRACE_CALL)
 		learn(call, &role->args);
 	func = role->class == CUDA_LAUNCH ? trace_word(call, role->args.func) : 0;
 	if (func)
-		call->kernel = kernel_of(program_of(call->event->pid), func);
+		call->kernel = kernel_of(program_of(call->event->head.pid), func);
 }

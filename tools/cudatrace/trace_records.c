@@ -80,17 +80,17 @@ void trace_prepare(struct trace *t)
 		trace_describe(i, flags_of(i), full);
 }
 
-static void on_process(const struct trace_event *e)
+static void on_process(const struct process_event *e)
 {
-	if (e->what == TRACE_FORK) {
-		trace_program_fork(e->pid, e->ret);
+	if (e->head.kind == RECORD_FORK) {
+		trace_program_fork(e->parent, e->head.pid);
 		return;
 	}
-	trace_tree_end(e->pid);
-	trace_unchecked_forget(e->pid);
-	sticky_error_forget(e->pid);
-	trace_program_forget(e->pid);
-	syms_forget(e->pid);
+	trace_tree_end(e->head.pid);
+	trace_unchecked_forget(e->head.pid);
+	sticky_error_forget(e->head.pid);
+	trace_program_forget(e->head.pid);
+	syms_forget(e->head.pid);
 }
 
 static void show(const struct trace_call *call)
@@ -114,8 +114,8 @@ int trace_record(void *ctx, void *data, size_t size)
 	int skip;
 
 	(void)ctx;
-	if (size >= sizeof(*e) && e->what >= TRACE_FORK) {
-		on_process(e);
+	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
+		on_process(data);
 		return 0;
 	}
 	if (!trace_call_read(&call, data, size))
@@ -124,8 +124,8 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (!(call.function->flags & TRACE_SHOWN) && !(trace->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = sticky_error_note(&call);
-	skip = e->frames && !*call.frames;
-	call.stack = stack_get(e->pid, call.frames + skip, e->frames - skip);
+	skip = e->head.frames && !*call.frames;
+	call.stack = stack_get(e->head.pid, call.frames + skip, e->head.frames - skip);
 	if (trace->unchecked)
 		trace_unchecked_call(&call);
 	else if (!trace->failed || call.failed)

@@ -29,11 +29,11 @@ void trace_unchecked_call(const struct trace_call *call)
 	int tid = call->event->tid;
 	struct pending *p;
 
-	if (call->event->what != TRACE_CALL || call->event->depth)
+	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return;
 	HASH_FIND_INT(pending, &tid, p);
 	/* the thread that had the number before may have ended */
-	if (p && !trace_asks(call->proto) && p->failure->event->pid == call->event->pid) {
+	if (p && !trace_asks(call->proto) && p->failure->event->head.pid == call->event->head.pid) {
 		p->failure->next = call->proto->name;
 		trace_line(p->failure);
 	}
@@ -52,6 +52,6 @@ void trace_unchecked_forget(int pid)
 	struct pending *p, *next;
 
 	HASH_ITER(hh, pending, p, next)
-		if ((int)p->failure->event->pid == pid)
+		if ((int)p->failure->event->head.pid == pid)
 			drop(p);
 }

@@ -77,25 +77,28 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(s->target.syms, e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(&s->memory, e, stack);
-	struct row r = {
-		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
-		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,
-		.comm = e->comm, .memory = memory_name(did.memory), .stack = stack,
-	};
+	struct memory_effect did;
+	struct row r;
 	char number[16];
 
 	(void)size;
-	if (e->id >= CUDA_ID_MAX) {
-		memory_forget(did.process);
-		syms_forget(s->target.syms, e->pid);
+	if (record_is_process_event(data)) {
+		memory_forget(memory_process(&s->memory, data));
+		syms_forget(s->target.syms, e->head.pid);
 		return 0;
 	}
-	fn = &cuda_fns[e->id];
+	fn = &cuda_fns[e->head.kind];
+	r = (struct row){
+		.time = e->time, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
+		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),
+	};
+	did = memory_apply(&s->memory, e, r.stack);
+	r.size = did.size;
+	r.memory = memory_name(did.memory);
 	if (!wanted(s, fn, &r))
 		return 0;
-	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
 	snprintf(number, sizeof(number), "%d", e->ret);

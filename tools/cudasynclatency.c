@@ -129,7 +129,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	(void)size;
 	aggregate_record(&w->aggregates, r);
-	if (w->off_cpu && r->key.key != AGGREGATE_GONE)
+	if (w->off_cpu && !record_is_process_event(&r->head))
 		aggregate_add_value(aggregate_of(&w->aggregates, r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }

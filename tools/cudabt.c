@@ -90,7 +90,7 @@ static int finish(void *ctx, int status)
 	const struct bt *b = ctx;
 	const struct target *t = &b->target;
 
-	if (t->command && !bt_run_started() && !t->list && t->nfiles && !b->sig)
+	if (t->command && !bt_run_started() && !t->list && t->probes.nfiles && !b->sig)
 		warning(0, "the command used none of the functions: there was nothing to trace");
 	return b->status ? b->status : status;
 }

@@ -68,9 +68,9 @@ static void check(void *ctx)
 
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stack are mutually exclusive");
-	t->target.return_classes = 1 << CUDA_NAME | (v->failed ? 1 << CUDA_LAUNCH : 0);
+	t->target.probes.return_classes = 1 << CUDA_NAME | (v->failed ? 1 << CUDA_LAUNCH : 0);
 	if (t->target.layer == TARGET_LAYER_ALL && !v->failed && !v->stacks)
-		t->target.toggle_classes = 1 << CUDA_LAUNCH;
+		t->target.probes.toggle_classes = 1 << CUDA_LAUNCH;
 }
 
 static void *open_skel(void *ctx)
@@ -97,16 +97,11 @@ static void loaded(void *ctx)
 	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
 }
 
-static void scan(void *ctx, int pid)
-{
-	launches_scan(ctx, pid);
-}
-
 static void start(void *ctx)
 {
 	struct top *t = ctx;
 
-	syms_each(t->target.syms, scan, t->view.launches);
+	syms_each(t->target.syms, launches_scan, t->view.launches);
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
 	t->view.screen.who = target_who(&t->target);

@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api/cuda_fn.h"
-#include "probe/probe_source.h"
-#include "session/target.h"
 
 const struct cuda_fn cuda_fns[CUDA_ID_MAX] = {
 #define CUDA_API(name, lib, class, ...) { #name, CUDA_##lib, CUDA_##class, { __VA_ARGS__ } },
@@ -48,16 +46,3 @@ const char *cuda_direction_name(enum cuda_direction direction)
 
 	return direction <= CUDA_DEFAULT ? names[direction] : NULL;
 }
-
-static struct function get(const struct target *t, int id)
-{
-	const struct cuda_fn *fn = &cuda_fns[id];
-
-	return (struct function){
-		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, t->classes),
-		.returns = t->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
-		.toggle = fn->lib == CUDA_RT && t->toggle_classes & 1u << fn->class,
-	};
-}
-
-const struct probe_source cuda_probe_source = { cuda_fn_find, get };

@@ -3,14 +3,18 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/die.h"
 #include "base/cpu_limit.h"
+#include "base/die.h"
 
+/* Static, as the handler of a signal is given nothing else, and a process has one handler for it:
+ * there is one limit at a time, whoever asks for it. */
 static jmp_buf back;
 static volatile sig_atomic_t running;
 static timer_t timer;
+static bool has_timer;
 
 void cpu_limit_give_up(void)
 {
@@ -25,15 +29,18 @@ static void on_timer(int sig)
 }
 
 /* Of the time that this thread computes. */
-static void make_timer(void)
+static bool make_timer(void)
 {
 	/* longjmp() leaves the handler for good: the signal must not stay blocked */
 	struct sigaction sa = { .sa_handler = on_timer, .sa_flags = SA_NODEFER };
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM };
 
 	event._sigev_un._tid = gettid();
-	if (sigaction(SIGVTALRM, &sa, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
-		die(errno, "cannot make a timer");
+	if (!sigaction(SIGVTALRM, &sa, NULL) &&
+	    !timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+		return true;
+	warning(errno, "cannot make a timer");
+	return false;
 }
 
 static void set_timer(long ms)
@@ -46,11 +53,10 @@ static void set_timer(long ms)
 enum cpu_limit cpu_limit_run(long ms, void (*fn)(void *ctx), void *ctx)
 {
 	volatile enum cpu_limit result = CPU_LIMIT_DONE;
-	static bool made;
 
-	if (ms && !made)
-		make_timer();
-	made |= ms != 0;
+	if (ms && !has_timer && !make_timer())
+		return CPU_LIMIT_NO_TIMER;
+	has_timer |= ms != 0;
 	switch (setjmp(back)) {
 	case CPU_LIMIT_DONE:
 		running = 1;

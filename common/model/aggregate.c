@@ -123,6 +123,8 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 
 	if (slots && !aggregates->elements)
 		aggregates->elements = bpf_mmap_elements(slots);
+	if (slots && !aggregates->elements)	/* out of memory */
+		die(errno, "cannot map %s", bpf_map__name(slots));
 	for (size_t i = 0; i < n; i++) {
 		struct aggregate_slot *slot = &aggregates->elements[i];
 

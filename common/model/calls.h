@@ -4,9 +4,16 @@
 #define CALLS_H
 #include <stdbool.h>
 #include "abi/call_event.h"
+#include "proc/vm_read.h"
 
 struct stack;
 struct syms;
+
+/* Where rows get names; begins as zeros. */
+struct call_lookup {
+	struct syms *syms;	/* NULL: no stacks */
+	struct vm_reader reader;
+};
 
 struct call_row {
 	unsigned long long time, latency;	/* of the return; both ns */
@@ -26,6 +33,6 @@ struct call_row {
 
 /* Fills the row from a record.  Return false if the record is no call but tells that a process has
  * gone. */
-bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms);
+bool call_row(struct call_row *row, const struct call_event *event, struct call_lookup *lookup);
 
 #endif

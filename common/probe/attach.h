@@ -8,6 +8,7 @@
 struct bpf_object;
 struct bpf_program;
 struct elf_probe;
+struct failure;
 
 enum attach_kind {
 	ATTACH_AUTO,
@@ -19,9 +20,16 @@ enum attach_kind {
 
 const char *attach_name(enum attach_kind kind);
 
-/* The kind to use, found by trying: the wanted one, or the best there is.  Exits 1 with the
- * reason if there is none: not root, too old a kernel. */
-enum attach_kind attach_choose(enum attach_kind wanted);
+/* Returns the kind to use, found by trying: the wanted one, or the best there is.  ATTACH_AUTO if
+ * there is none, with the reason in *f: not root, too old a kernel. */
+enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
+
+/* What a tool attaches, how, and how much of it; it must outlive its attachments. */
+struct attacher {
+	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */
+	enum attach_kind kind;
+	int nlinks;		/* that there are now; starts as 0 */
+};
 
 /* Between open and load: makes libbpf load the programs that this kind needs of cuda_enter,
  * cuda_return (optional) and cuda_session. */
@@ -33,15 +41,15 @@ struct attachment;
 #define ATTACH_TOO_MANY EUSERS
 
 /* Attaches at n places of the file behind fd, each with its id as cookie, in the process pid
- * or in every process (0).  NULL with errno set if the kernel refuses, or ATTACH_TOO_MANY.  Stays until
- * attach_remove() or the end of this process, by whatever cause. */
-struct attachment *attach_file(struct bpf_object *obj, enum attach_kind kind, int fd, int pid,
-			       const struct elf_probe *probes, int n);
+ * or in every process (0).  NULL with errno set if the kernel refuses, or ATTACH_TOO_MANY.  Stays
+ * until attach_remove() or the end of this process, by whatever cause. */
+struct attachment *attach_file(struct attacher *to, int fd, int pid, const struct elf_probe *probes,
+			       int n);
 void attach_remove(struct attachment *a);
 
 /* The same for one program that is no tool's: before load, and at one place of a file. */
 void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind);
-struct attachment *attach_one(struct bpf_program *prog, enum attach_kind kind, int fd, int pid,
+struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset);
 
 #endif

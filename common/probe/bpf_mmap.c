@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "probe/bpf_mmap.h"
-#include "base/die.h"
 
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {
-	int cpus = libbpf_num_possible_cpus();
-
-	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
-	bpf_map__set_max_entries(map, cpus * n);
+	bpf_map__set_max_entries(map, libbpf_num_possible_cpus() * n);
 }
 
 /* In whole pages. */
@@ -27,9 +21,7 @@ void *bpf_mmap_elements(const struct bpf_map *map)
 {
 	void *at = mmap(NULL, size_of(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
-	if (at == MAP_FAILED)
-		die(errno, "cannot map %s", bpf_map__name(map));
-	return at;
+	return at == MAP_FAILED ? NULL : at;
 }
 
 void bpf_munmap_elements(const struct bpf_map *map, void *elements)

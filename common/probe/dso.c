@@ -5,68 +5,38 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/magic.h>
-#include "probe/dso.h"
 #include "base/die.h"
-#include "probe/probe_source.h"
 #include "base/hash.h"
+#include "probe/choose.h"
+#include "probe/dso.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
 #include "proc/inode.h"
-#include "session/probe_list.h"
-#include "session/target.h"
 
 struct entry {
-	struct dso code;
+	struct dso dso;
 	int fd;			/* open while there is something to probe */
 	bool nothing;		/* it was read, and has nothing to probe */
 	bool layered;		/* it is on overlayfs */
 	unsigned long long inode;	/* 0 while nothing is */
 	struct entry *same;	/* the entry that is probed in its stead */
 	struct entry *former;	/* what was copied up while somebody had it mapped */
+	struct entry *next;	/* of the table's others */
 	UT_hash_handle hh, hh_inode;
 };
 
-static struct entry *entries, *by_inode;
+struct dso_table {
+	struct entry *entries, *by_inode;
+	struct entry *others;	/* on overlayfs, of a number that is another entry's */
+	bool layers;		/* a file on overlayfs was seen */
+	struct inode_reader inodes;
+};
 
-static int toggle_last(const void *a, const void *b)
+static struct dso_table *table_of(struct probes *p)
 {
-	const struct elf_probe *p = a, *q = b;
-
-	if (p->toggle != q->toggle)
-		return p->toggle - q->toggle;
-	return p->late != q->late ? p->late - q->late : p->id - q->id;
-}
-
-/* Keeps the functions that this tool wants, and tells the report of the others. */
-static void choose(const struct target *t, struct dso *c)
-{
-	struct elf_scan *scan = &c->scan;
-	int kept = 0;
-
-	for (int i = 0; i < scan->n; i++) {
-		struct elf_probe *p = &scan->probes[i];
-		struct function fn = t->functions->get(t, p->id);
-		bool skipped = t->layer != TARGET_LAYER_ALL && t->layer != (int)fn.lib;
-
-		if (!fn.wanted)
-			continue;
-		if (t->on_dso)	/* other programs probe a function at its start */
-			p->offset = p->symbol;
-		probe_list_probe(c->path, &fn, p, skipped ? "--layer" : NULL);
-		if (skipped)
-			continue;
-		p->returns = fn.returns;
-		p->late = fn.late;
-		p->toggle = fn.toggle;
-		scan->probes[kept++] = *p;
-	}
-	if (scan->error)
-		probe_list_file(c->path, scan->error);
-	else if (!scan->n && scan->fatbin)
-		probe_list_file(c->path, "has kernels but no symbols: its calls are seen in the driver");
-	else if (!scan->n)
-		probe_list_file(c->path, "defines no CUDA functions");
-	scan->n = kept;
-	if (kept)
-		qsort(scan->probes, kept, sizeof(*scan->probes), toggle_last);
+	if (!p->dsos)
+		p->dsos = xcalloc(1, sizeof(*p->dsos));
+	return p->dsos;
 }
 
 static bool is_layered(int fd)
@@ -77,55 +47,56 @@ static bool is_layered(int fd)
 }
 
 /* Finds the entry that is probed already for this inode, else makes it this. */
-static void enter_by_inode(struct entry *e)
+static void enter_by_inode(struct dso_table *t, struct entry *e)
 {
-	e->inode = inode_of_file(e->fd);
+	e->inode = inode_of_file(&t->inodes, e->fd);
 	if (!e->inode)
 		return;
-	HASH_FIND(hh_inode, by_inode, &e->inode, sizeof(e->inode), e->same);
+	HASH_FIND(hh_inode, t->by_inode, &e->inode, sizeof(e->inode), e->same);
 	if (!e->same)
-		HASH_ADD(hh_inode, by_inode, inode, sizeof(e->inode), e);
+		HASH_ADD(hh_inode, t->by_inode, inode, sizeof(e->inode), e);
 }
 
 /* From the first file on overlayfs on: one of another name and number may be the same, and be
  * probed already. */
-static bool is_known_by_inode(struct entry *e)
+static bool is_known_by_inode(struct dso_table *t, struct entry *e)
 {
-	static bool layers;
 	struct entry *other;
 
 	e->layered = is_layered(e->fd);
-	for (other = entries; e->layered && !layers && other; other = other->hh.next)
+	for (other = t->entries; e->layered && !t->layers && other; other = other->hh.next)
 		if (other != e && other->fd >= 0)
-			enter_by_inode(other);
-	layers |= e->layered;
-	if (layers)
-		enter_by_inode(e);
-	if (e->same)
-		probe_list_file(e->code.path, "is in the same layer, the same file as one above");
+			enter_by_inode(t, other);
+	t->layers |= e->layered;
+	if (t->layers)
+		enter_by_inode(t, e);
 	return e->same;
 }
 
-static bool is_to_be_probed(const struct target *t, const struct dso *c)
+static bool is_to_be_probed(const struct probes *p, const struct dso *d)
 {
-	return c->scan.n || (t->command && c->scan.linker);
+	return d->scan.n || (p->linkers && d->scan.linker);
 }
 
-static void look_into(const struct target *t, struct entry *e, int fd)
+static void look_into(struct probes *p, struct entry *e, int fd)
 {
+	struct dso_table *t = p->dsos;
+
 	e->fd = fd;
 	if (fd < 0) {
-		probe_list_file(e->code.path, strerror(-fd));
+		choose_none(p, e->dso.path, strerror(-fd));
 		return;
 	}
-	elf_scan(fd, t->functions->find, &e->code.scan);
-	if (is_to_be_probed(t, &e->code) && is_known_by_inode(e))
+	elf_scan(fd, p->source->find, &e->dso.scan);
+	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(t, e)) {
+		choose_none(p, e->dso.path, "is in the same layer, the same file as one above");
 		return;
-	choose(t, &e->code);
-	if (is_to_be_probed(t, &e->code))
+	}
+	choose_probes(p, e->dso.path, &e->dso.scan);
+	if (is_to_be_probed(p, &e->dso))
 		return;
 	if (e->inode)
-		HASH_DELETE(hh_inode, by_inode, e);
+		HASH_DELETE(hh_inode, t->by_inode, e);
 	close(fd);
 	e->inode = 0;
 	e->fd = -EBADF;
@@ -135,83 +106,93 @@ static void look_into(const struct target *t, struct entry *e, int fd)
 /* The entry of a file; *known if it need not be looked into.  The same file may have several
  * names, and must not be probed twice; but the number of an inode that is not held open may
  * by now be another file's, and what could not be opened in one process may be in another. */
-static struct entry *entry_of(unsigned long long dev, unsigned long long ino, const char *path,
-			      bool *known)
+static struct entry *entry_of(struct dso_table *t, unsigned long long dev, unsigned long long ino,
+			      const char *path, bool *known)
 {
 	struct { unsigned long long dev, ino; } key = { dev, ino };
 	struct entry *e;
 
-	HASH_FIND(hh, entries, &key, sizeof(key), e);
-	*known = e && (e->fd >= 0 || (e->nothing && !strcmp(e->code.path, path)));
+	HASH_FIND(hh, t->entries, &key, sizeof(key), e);
+	*known = e && (e->fd >= 0 || (e->nothing && !strcmp(e->dso.path, path)));
 	if (*known)
 		return e;
 	if (!e) {
 		e = xcalloc(1, sizeof(*e));
-		e->code.key.dev = dev;
-		e->code.key.ino = ino;
-		HASH_ADD(hh, entries, code.key, sizeof(key), e);
+		e->dso.key.dev = dev;
+		e->dso.key.ino = ino;
+		HASH_ADD(hh, t->entries, dso.key, sizeof(key), e);
 	}
-	free(e->code.scan.probes);
-	free(e->code.path);
-	e->code.scan = (struct elf_scan){ 0 };
-	e->code.path = xstrdup(path);
+	free(e->dso.scan.probes);
+	free(e->dso.path);
+	e->dso.scan = (struct elf_scan){ 0 };
+	e->dso.path = xstrdup(path);
 	e->nothing = false;
+	return e;
+}
+
+/* An entry that is not found by its number. */
+static struct entry *add_other(struct dso_table *t, const char *path)
+{
+	struct entry *e = xcalloc(1, sizeof(*e));
+
+	e->dso.path = xstrdup(path);
+	e->next = t->others;
+	t->others = e;
 	return e;
 }
 
 /* The file that the process has mapped was changed since, and cannot be opened any more: what
  * has its name and number now is the copy. */
-static struct entry *copied_up(struct entry *e, int pid, const struct mapping *m)
+static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const struct mapping *m)
 {
 	if (e->former)
 		return e->former;
 	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
 		"are not seen until the program is started again", m->path, pid);
-	probe_list_file(m->path, "was copied up after it was mapped");
-	e->former = xcalloc(1, sizeof(*e));
-	e->former->code.path = xstrdup(m->path);
+	choose_none(p, m->path, "was copied up after it was mapped");
+	e->former = add_other(p->dsos, m->path);
 	e->former->fd = -ESTALE;
 	return e->former;
 }
 
 /* Which of the files of this number the process has mapped. */
-static struct entry *entry_mapped(const struct target *t, struct entry *e, int pid,
+static struct entry *entry_mapped(struct probes *p, struct entry *e, int pid,
 				  const struct mapping *m)
 {
-	unsigned long long inode = inode_of_mapping(pid, m->start);
+	struct dso_table *t = p->dsos;
+	unsigned long long inode = inode_of_mapping(&t->inodes, pid, m->start);
 	struct entry *found;
 	int fd;
 
 	if (!inode)	/* it ended meanwhile */
 		return e;
-	HASH_FIND(hh_inode, by_inode, &inode, sizeof(inode), found);
+	HASH_FIND(hh_inode, t->by_inode, &inode, sizeof(inode), found);
 	if (found)
 		return found;
 	fd = proc_open_mapping(pid, m);
-	if (fd < 0 || inode_of_file(fd) != inode) {
+	if (fd < 0 || inode_of_file(&t->inodes, fd) != inode) {
 		if (fd >= 0)
 			close(fd);
-		return copied_up(e, pid, m);
+		return copied_up(p, e, pid, m);
 	}
-	found = xcalloc(1, sizeof(*found));
-	found->code.path = xstrdup(m->path);
-	look_into(t, found, fd);
+	found = add_other(t, m->path);
+	look_into(p, found, fd);
 	return found;
 }
 
-struct dso *dso_of_mapping(const struct target *t, int pid, const struct mapping *m)
+struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 {
 	bool known;
-	struct entry *e = entry_of(m->dev, m->ino, m->path, &known);
+	struct entry *e = entry_of(table_of(p), m->dev, m->ino, m->path, &known);
 
 	if (!known)
-		look_into(t, e, proc_open_mapping(pid, m));
+		look_into(p, e, proc_open_mapping(pid, m));
 	if (e->layered)
-		return &entry_mapped(t, e, pid, m)->code;
-	return e->same ? &e->same->code : &e->code;
+		return &entry_mapped(p, e, pid, m)->dso;
+	return e->same ? &e->same->dso : &e->dso;
 }
 
-struct dso *dso_of_file(const struct target *t, const char *path)
+struct dso *dso_of_file(struct probes *p, const char *path)
 {
 	int fd = proc_open_file(path);
 	unsigned long long dev, ino;
@@ -226,15 +207,45 @@ struct dso *dso_of_file(const struct target *t, const char *path)
 		errno = -fd;
 		return NULL;
 	}
-	e = entry_of(dev, ino, path, &known);
+	e = entry_of(table_of(p), dev, ino, path, &known);
 	if (known)
 		close(fd);
 	else
-		look_into(t, e, fd);
-	return e->same ? &e->same->code : &e->code;
+		look_into(p, e, fd);
+	return e->same ? &e->same->dso : &e->dso;
 }
 
-int dso_fd(const struct dso *c)
+int dso_fd(const struct dso *d)
 {
-	return ((const struct entry *)c)->fd;
+	return ((const struct entry *)d)->fd;
+}
+
+static void entry_free(struct entry *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->dso.scan.probes);
+	free(e->dso.path);
+	free(e);
+}
+
+void dso_free(struct probes *p)
+{
+	struct dso_table *t = p->dsos;
+	struct entry *e, *next;
+
+	if (!t)
+		return;
+	HASH_CLEAR(hh_inode, t->by_inode);
+	HASH_ITER(hh, t->entries, e, next) {
+		HASH_DEL(t->entries, e);
+		entry_free(e);
+	}
+	while ((e = t->others)) {
+		t->others = e->next;
+		entry_free(e);
+	}
+	inode_reader_free(&t->inodes);
+	free(t);
+	p->dsos = NULL;
 }

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
-#include "probe/attach.h"
 #include "base/die.h"
+#include "probe/attach.h"
 #include "probe/link_pool.h"
 
 /* A thread for each link, that they go at the same time, up to so many. */
@@ -18,6 +18,7 @@ struct pooled_link {
 };
 
 struct pool_thread {
+	struct link_pool *pool;
 	pthread_t thread;
 	pthread_cond_t work;
 	int n;			/* what it holds */
@@ -30,24 +31,35 @@ struct pool_thread {
 	int error;
 };
 
-static struct pool_thread threads[MAX_THREADS];
-static int nthreads;
-static bool finishing;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t attached = PTHREAD_COND_INITIALIZER;
+struct link_pool {
+	struct pool_thread threads[MAX_THREADS];
+	int nthreads;
+	bool finishing;
+	pthread_mutex_t lock;	/* of all that is in here */
+	pthread_cond_t attached;
+};
+
+struct link_pool *link_pool_new(void)
+{
+	struct link_pool *p = xcalloc(1, sizeof(*p));
+
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->attached, NULL);
+	return p;
+}
 
 static void attach_here(struct pool_thread *h)
 {
 	struct attachment *a;
 
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&h->pool->lock);
 	errno = 0;
 	a = h->attach(h->ctx);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&h->pool->lock);
 	h->error = errno;
 	h->attached = a;
 	h->attach = NULL;
-	pthread_cond_signal(&attached);
+	pthread_cond_signal(&h->pool->attached);
 }
 
 static void remove_here(struct pool_thread *h)
@@ -56,10 +68,10 @@ static void remove_here(struct pool_thread *h)
 
 	h->first = link->next;
 	h->busy = true;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&h->pool->lock);
 	attach_remove(link->attachment);
 	free(link);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&h->pool->lock);
 	h->busy = false;
 	h->n--;
 }
@@ -70,18 +82,18 @@ static void *run(void *arg)
 
 	/* where that is refused they share a table: only slower */
 	unshare(CLONE_FILES);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&h->pool->lock);
 	for (;;) {
 		if (h->attach)	/* somebody waits for it */
 			attach_here(h);
 		else if (h->first)
 			remove_here(h);
-		else if (finishing)
+		else if (h->pool->finishing)
 			break;
 		else
-			pthread_cond_wait(&h->work, &lock);
+			pthread_cond_wait(&h->work, &h->pool->lock);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&h->pool->lock);
 	return NULL;
 }
 
@@ -91,45 +103,58 @@ static bool better(const struct pool_thread *a, const struct pool_thread *b)
 }
 
 /* One that is at leisure and holds little; NULL if there is none and no thread can be had. */
-static struct pool_thread *choose(void)
+static struct pool_thread *choose(struct link_pool *p)
 {
-	struct pool_thread *best = nthreads ? threads : NULL, *new;
+	struct pool_thread *best = p->nthreads ? p->threads : NULL, *new;
 
-	for (int i = 1; i < nthreads; i++)
-		if (better(&threads[i], best))
-			best = &threads[i];
-	if ((best && !best->busy && !best->n) || nthreads == MAX_THREADS)
+	for (int i = 1; i < p->nthreads; i++)
+		if (better(&p->threads[i], best))
+			best = &p->threads[i];
+	if ((best && !best->busy && !best->n) || p->nthreads == MAX_THREADS)
 		return best;
-	new = &threads[nthreads];
+	new = &p->threads[p->nthreads];
+	new->pool = p;
 	pthread_cond_init(&new->work, NULL);
 	if (pthread_create(&new->thread, NULL, run, new))
 		return best;
-	nthreads++;
+	p->nthreads++;
 	return new;
 }
 
-struct pooled_link *link_pool_attach(struct attachment *(*attach)(void *ctx), void *ctx)
+/* Has the thread attach, and waits for it. */
+static struct pooled_link *attach_in(struct pool_thread *h, struct attachment *(*attach)(void *ctx),
+				     void *ctx)
 {
-	struct pooled_link *link = NULL;
-	struct pool_thread *h;
+	struct pooled_link *link;
 
-	pthread_mutex_lock(&lock);
-	h = choose();
-	if (!h)
-		die(0, "cannot start a thread");
 	h->ctx = ctx;
 	h->attach = attach;
 	pthread_cond_signal(&h->work);
 	while (h->attach)
-		pthread_cond_wait(&attached, &lock);
+		pthread_cond_wait(&h->pool->attached, &h->pool->lock);
 	errno = h->error;
-	if (h->attached) {
-		h->n++;
-		link = xcalloc(1, sizeof(*link));
-		link->thread = h;
-		link->attachment = h->attached;
-	}
-	pthread_mutex_unlock(&lock);
+	if (!h->attached)
+		return NULL;
+	h->n++;
+	link = xcalloc(1, sizeof(*link));
+	link->thread = h;
+	link->attachment = h->attached;
+	return link;
+}
+
+struct pooled_link *link_pool_attach(struct link_pool *p, struct attachment *(*attach)(void *ctx),
+				     void *ctx)
+{
+	struct pooled_link *link = NULL;
+	struct pool_thread *h;
+
+	pthread_mutex_lock(&p->lock);
+	h = choose(p);
+	if (h)
+		link = attach_in(h, attach, ctx);
+	else
+		errno = LINK_POOL_NO_THREAD;
+	pthread_mutex_unlock(&p->lock);
 	return link;
 }
 
@@ -137,31 +162,32 @@ void link_pool_remove(struct pooled_link *link)
 {
 	struct pool_thread *h = link->thread;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&h->pool->lock);
 	link->next = h->first;
 	h->first = link;
 	pthread_cond_signal(&h->work);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&h->pool->lock);
 }
 
-bool link_pool_busy(void)
+bool link_pool_busy(struct link_pool *p)
 {
 	bool busy = false;
 
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < nthreads; i++)
-		busy |= threads[i].busy || threads[i].first;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&p->lock);
+	for (int i = 0; i < p->nthreads; i++)
+		busy |= p->threads[i].busy || p->threads[i].first;
+	pthread_mutex_unlock(&p->lock);
 	return busy;
 }
 
-void link_pool_finish(void)
+void link_pool_free(struct link_pool *p)
 {
-	pthread_mutex_lock(&lock);
-	finishing = true;
-	for (int i = 0; i < nthreads; i++)
-		pthread_cond_signal(&threads[i].work);
-	pthread_mutex_unlock(&lock);
-	while (nthreads)
-		pthread_join(threads[--nthreads].thread, NULL);
+	pthread_mutex_lock(&p->lock);
+	p->finishing = true;
+	for (int i = 0; i < p->nthreads; i++)
+		pthread_cond_signal(&p->threads[i].work);
+	pthread_mutex_unlock(&p->lock);
+	while (p->nthreads)
+		pthread_join(p->threads[--p->nthreads].thread, NULL);
+	free(p);
 }

@@ -5,25 +5,35 @@
  * so it is, too, when the tool is killed (measured on 6.18: 300 links in one table 12.7 s, in 64
  * tables 1.0 s; perf events go one by one in any case, as the kernel closes each under one lock).
  * The loop goes on meanwhile: it reads records and lets processes go. */
-#ifndef HOLDERS_H
-#define HOLDERS_H
+#ifndef LINK_POOL_H
+#define LINK_POOL_H
+#include <errno.h>
 #include <stdbool.h>
 
 struct attachment;
+struct link_pool;
 struct pooled_link;
+
+/* Without threads yet. */
+struct link_pool *link_pool_new(void);
+
+/* The error of a pool that cannot have its first thread. */
+#define LINK_POOL_NO_THREAD EDEADLK
 
 /* Calls attach(ctx) in the thread that will hold what it returns, and waits for it.  The
  * descriptors that this process opened before the first call can be used there, and by path all
- * others (/proc/self/fd).  NULL with errno set if attach() returned that. */
-struct pooled_link *link_pool_attach(struct attachment *(*attach)(void *ctx), void *ctx);
+ * others (/proc/self/fd).  NULL with errno set if attach() returned that, or
+ * LINK_POOL_NO_THREAD. */
+struct pooled_link *link_pool_attach(struct link_pool *p, struct attachment *(*attach)(void *ctx),
+				     void *ctx);
 
 /* Takes it out, some time soon. */
-void link_pool_remove(struct pooled_link *h);
+void link_pool_remove(struct pooled_link *link);
 
-/* Is something still to be taken out? */
-bool link_pool_busy(void);
+/* Return true if something is still to be taken out. */
+bool link_pool_busy(struct link_pool *p);
 
-/* Waits until all that is to be removed is.  After this nothing can be held. */
-void link_pool_finish(void);
+/* Waits until all that is to be removed is, and ends the threads. */
+void link_pool_free(struct link_pool *p);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The functions that a tool may probe.  Their ids are the cookies of the probes. */
-#ifndef FUNCTIONS_H
-#define FUNCTIONS_H
+#ifndef PROBE_SOURCE_H
+#define PROBE_SOURCE_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 
-struct target;
+struct probes;
 
 struct function {
 	const char *name;	/* the symbol, as it is exported */
@@ -20,12 +20,12 @@ struct probe_source {
 	/* The id of the function of that name, or -1.  Is asked for every symbol of a file that
 	 * begins with "cu" or "__cu". */
 	int (*find)(const char *symbol);
-	struct function (*get)(const struct target *t, int id);
+	struct function (*get)(const struct probes *p, int id);
 };
 
-/* Those of cuda_api.tbl (cuda_fns[]): wanted are the target's classes, with returns its
- * return_classes; apart are the runtime's of toggle_classes.  In a process that runs, an allocation
- * must not be seen before its free can be, so allocations come late. */
+/* Those of cuda_api.tbl (cuda_fns[]): wanted are the probes' classes, with returns their
+ * return_classes; toggled are the runtime's of toggle_classes.  In a process that runs, an
+ * allocation must not be seen before its free can be, so allocations come late. */
 extern const struct probe_source cuda_probe_source;
 
 #endif

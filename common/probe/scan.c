@@ -5,55 +5,67 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "probe/dso.h"
-#include "base/die.h"
-#include "proc/privileges.h"
+#include "probe/link_pool.h"
+#include "probe/probes.h"
 #include "probe/scan.h"
-#include "sym/syms.h"
-#include "session/target.h"
+#include "probe/uprobes.h"
+#include "proc/privileges.h"
 
 /* A program that maps more than can be looked into in this time keeps us from our work. */
 static const unsigned long long LONGEST_NS = 20 * 1000000000ull;
 
 struct scan {
-	struct target *t;
+	struct probes *p;
 	int pid, found, refused;
 	unsigned long long began;
 };
 
 /* What is forbidden now is forbidden every time. */
-static void cannot_probe(const struct target *t, const struct dso *c, int err)
+static void not_permitted(struct probes *p, const struct dso *d, int err)
 {
-	if (!t->nprobes && (err == -EACCES || err == -EPERM))
-		die(err, "cannot probe %s (%s)", c->path,
-		    privilege_missing(t->kind == ATTACH_PERF ? PRIVILEGE_UPROBES : PRIVILEGE_BPF));
-	warning(err, "cannot probe %s", c->path);
+	char *why = privilege_missing(p->attacher.kind == ATTACH_PERF ? PRIVILEGE_UPROBES : PRIVILEGE_BPF);
+
+	failure_set(&p->failure, EXIT_FAILURE, err, "cannot probe %s (%s)", d->path, why);
+	free(why);
+}
+
+static void cannot_probe(struct probes *p, const struct dso *d, int err)
+{
+	if (err == -LINK_POOL_NO_THREAD)
+		failure_set(&p->failure, EXIT_FAILURE, 0, "cannot start a thread");
+	else if (!p->nprobes && (err == -EACCES || err == -EPERM))
+		not_permitted(p, d, err);
+	else
+		warning(err, "cannot probe %s", d->path);
 }
 
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
-	struct dso *c = dso_of_mapping(s->t, s->pid, m);
+	struct dso *d = dso_of_mapping(s->p, s->pid, m);
 	int err;
 
-	s->found += c->scan.n > 0 || c->scan.fatbin;
-	if (dso_fd(c) == -EACCES || dso_fd(c) == -EPERM)
-		s->refused = dso_fd(c);
-	err = uprobes_attach(s->t, c, s->t->pids ? s->pid : 0);
+	s->found += d->scan.n > 0 || d->scan.fatbin;
+	if (dso_fd(d) == -EACCES || dso_fd(d) == -EPERM)
+		s->refused = dso_fd(d);
+	err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
 	if (err && err != -ESRCH)	/* not: it ended meanwhile */
-		cannot_probe(s->t, c, err);
+		cannot_probe(s->p, d, err);
+	if (s->p->failure.text)
+		return false;
 	if (clock_ns() - s->began < LONGEST_NS)
 		return true;
 	warning(0, "process %d has so much mapped that not all was looked into", s->pid);
 	return false;
 }
 
-int scan_process(struct target *t, int pid)
+int scan_process(struct probes *p, int pid)
 {
-	struct scan s = { .t = t, .pid = pid, .began = clock_ns() };
+	struct scan s = { .p = p, .pid = pid, .began = clock_ns() };
 	int err = proc_mappings(pid, attach_mapping, &s);
 
-	if (s.found)
-		syms_refresh(t->syms, pid);
+	if (s.found && p->on_process && !p->failure.text)
+		p->on_process(p->session, pid);
 	if (err == -EACCES)
 		s.refused = err;
 	return s.found ? s.found : s.refused;
@@ -64,7 +76,7 @@ static enum privilege needed(int err)
 	return err == -EACCES ? PRIVILEGE_PTRACE : PRIVILEGE_CHECKPOINT;
 }
 
-const char *scan_refusal(int err)
+char *scan_refusal(int err)
 {
 	return privilege_missing(needed(err));
 }
@@ -89,54 +101,70 @@ static bool is_refusal(int err)
 	return (err == -EACCES || err == -EPERM) && privilege_lacks(needed(err));
 }
 
-static void say_refused(struct target *t, int pid, int err)
+static void say_refused(struct probes *p, int pid, int err)
 {
-	if (t->refused || !is_refusal(err))
+	char *why;
+
+	if (p->failure.text || p->refused || !is_refusal(err))
 		return;
-	warning(0, "not permitted to look into process %d and perhaps others: %s", pid,
-		scan_refusal(err));
-	t->refused = true;
+	why = scan_refusal(err);
+	warning(0, "not permitted to look into process %d and perhaps others: %s", pid, why);
+	free(why);
+	p->refused = true;
 }
 
-void scan_watched(struct target *t, int pid)
+static void fail_command(struct probes *p, int err)
 {
-	int err = scan_process(t, pid);
+	char *why = scan_refusal(err);
 
-	if (t->command && pid == t->pids[0] && is_refusal(err))
-		die(0, "not permitted to look into the command's process: %s", scan_refusal(err));
-	say_refused(t, pid, err);
+	failure_set(&p->failure, EXIT_FAILURE, 0, "not permitted to look into the command's process: %s",
+		    why);
+	free(why);
+}
+
+void scan_watched(struct probes *p, int pid)
+{
+	int err = scan_process(p, pid);
+
+	if (p->tree && pid == p->pids[0] && is_refusal(err))
+		fail_command(p, err);
+	else
+		say_refused(p, pid, err);
 }
 
 static void scan_if_cuda(void *ctx, int pid)
 {
+	struct probes *p = ctx;
 	bool cuda = false;
 	int err = 0;
 
+	if (p->failure.text)
+		return;
 	if (pid != getpid())
 		err = proc_mappings(pid, find_cuda, &cuda);
 	if (cuda)
-		err = scan_process(ctx, pid);
-	say_refused(ctx, pid, err);
+		err = scan_process(p, pid);
+	say_refused(p, pid, err);
 }
 
-void scan_all(struct target *t)
+void scan_all(struct probes *p)
 {
-	proc_each(scan_if_cuda, t);
+	proc_each(scan_if_cuda, p);
 }
 
 /* Probes a file in the processes of -p, or in all; with -c, where it will be mapped. */
-static int attach_everywhere(struct target *t, struct dso *c)
+static int attach_everywhere(struct probes *p, struct dso *d)
 {
 	int err = 0;
 
-	if (!t->pids || (t->command && t->on_dso))
-		return uprobes_attach(t, c, 0);
-	for (int i = 0; !err && t->pidfds && t->pids[i]; i++)
-		err = uprobes_attach(t, c, t->pids[i]);
+	if (!p->pids || (p->tree && p->on_dso))
+		return uprobes_attach(p, d, 0);
+	for (int i = 0; !err && !p->tree && p->pids[i]; i++)
+		err = uprobes_attach(p, d, p->pids[i]);
 	return err;
 }
 
-void scan_installed(struct target *t)
+void scan_installed(struct probes *p)
 {
 	static const char *const dirs[] = {
 		"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
@@ -145,41 +173,44 @@ void scan_installed(struct target *t)
 	};
 	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
 					     "libcudart.so.12", "libcudart.so.13" };
-	struct dso *c;
+	struct dso *d;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
 		char *path, *real;
 
 		/* a process that runs has its runtime already, or brings its own */
-		if (t->pids && i % 4)
+		if (p->pids && i % 4)
 			continue;
 		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
 		real = realpath(path, NULL);
-		c = real ? dso_of_file(t, real) : NULL;
-		if (c)
-			attach_everywhere(t, c);
+		d = real ? dso_of_file(p, real) : NULL;
+		/* whether it can be probed is said of who maps it */
+		if (d && attach_everywhere(p, d) == -LINK_POOL_NO_THREAD)
+			cannot_probe(p, d, -LINK_POOL_NO_THREAD);
 		free(path);
 		free(real);
 	}
 }
 
-void scan_lib(struct target *t, const char *path)
+bool scan_lib(struct probes *p, const char *path)
 {
-	struct dso *c = dso_of_file(t, path);
+	struct dso *d = dso_of_file(p, path);
+	struct failure *f = &p->failure;
 	int err;
 
-	if (!c && errno == EINVAL)
-		die(0, "%s is not a regular file", path);
-	if (!c)
-		die(errno, "cannot open %s", path);
-	if (c->scan.error)
-		die(0, "%s: %s", path, c->scan.error);
-	if (!c->scan.n)
-		die_status(EXIT_NOTHING, 0, "%s defines none of the CUDA functions that this tool "
-			   "traces", path);
-	err = attach_everywhere(t, c);
-	if (err) {
-		cannot_probe(t, c, err);
-		exit(EXIT_FAILURE);
-	}
+	if (!d && errno == EINVAL)
+		failure_set(f, EXIT_FAILURE, 0, "%s is not a regular file", path);
+	else if (!d)
+		failure_set(f, EXIT_FAILURE, errno, "cannot open %s", path);
+	else if (d->scan.error)
+		failure_set(f, EXIT_FAILURE, 0, "%s: %s", path, d->scan.error);
+	else if (!d->scan.n)
+		failure_set(f, EXIT_NOTHING, 0, "%s defines none of the CUDA functions that this tool "
+			    "traces", path);
+	if (f->text)
+		return false;
+	err = attach_everywhere(p, d);
+	if (err)
+		cannot_probe(p, d, err);
+	return !err;
 }

@@ -1,72 +1,86 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
-#include "probe/dso.h"
 #include "base/die.h"
 #include "base/hash.h"
+#include "probe/dso.h"
 #include "probe/link_pool.h"
-#include "session/target.h"
+#include "probe/probes.h"
+#include "probe/uprobes.h"
 #include "probe/watch.h"
 
 /* One file's probes for one process. */
 struct uprobe_site {
-	struct { struct dso *code; long pid; } key;
-	struct pooled_link *held, *toggle;	/* NULL: none are in */
+	struct { struct dso *dso; long pid; } key;
+	struct pooled_link *link, *toggle;	/* NULL: none are in */
 	UT_hash_handle hh;
 };
 
-static struct uprobe_site *sites;
-static unsigned long refused;	/* files that would have been too many */
+struct uprobe_sites {
+	struct uprobe_site *sites;
+	struct link_pool *pool;
+	unsigned long refused;	/* files that would have been too many */
+};
 
 struct attaching {
-	const struct target *t;
-	const struct dso *c;
+	struct probes *p;
+	const struct dso *dso;
 	int pid;
 	const struct elf_probe *probes;	/* NULL: it is a dynamic linker */
 	int n;
 };
 
+static struct uprobe_sites *sites_of(struct probes *p)
+{
+	if (!p->sites) {
+		p->sites = xcalloc(1, sizeof(*p->sites));
+		p->sites->pool = link_pool_new();
+	}
+	return p->sites;
+}
+
 static struct attachment *attach(void *ctx)
 {
 	const struct attaching *a = ctx;
+	struct probes *p = a->p;
 
 	if (!a->probes)
-		return watch_linker(dso_fd(a->c), a->pid, a->c->scan.linker);
-	return attach_file(a->t->obj, a->t->kind, dso_fd(a->c), a->pid, a->probes, a->n);
+		return watch_linker(p->watch, dso_fd(a->dso), a->pid, a->dso->scan.linker);
+	return attach_file(&p->attacher, dso_fd(a->dso), a->pid, a->probes, a->n);
 }
 
 /* Takes out what is in, some time. */
-static void remove_link(struct pooled_link **held)
+static void remove_link(struct pooled_link **link)
 {
-	if (*held)
-		link_pool_remove(*held);
-	*held = NULL;
+	if (*link)
+		link_pool_remove(*link);
+	*link = NULL;
 }
 
-static void remove_placed(struct uprobe_site *p)
+static void site_free(struct uprobe_site *s)
 {
-	remove_link(&p->held);
-	remove_link(&p->toggle);
-	free(p);
+	remove_link(&s->link);
+	remove_link(&s->toggle);
+	free(s);
 }
 
 /* Some of a file's probes, or its dynamic linker's. */
-static int place(const struct uprobe_site *p, const struct target *t, int from, int n,
-		 struct pooled_link **held)
+static int attach_some(struct probes *p, const struct uprobe_site *s, int from, int n,
+		       struct pooled_link **link)
 {
 	struct attaching a = {
-		.t = t, .c = p->key.code, .pid = p->key.pid, .n = n,
-		.probes = n ? p->key.code->scan.probes + from : NULL,
+		.p = p, .dso = s->key.dso, .pid = s->key.pid, .n = n,
+		.probes = n ? s->key.dso->scan.probes + from : NULL,
 	};
 
-	*held = link_pool_attach(attach, &a);
-	return *held ? 0 : -errno;
+	*link = link_pool_attach(p->sites->pool, attach, &a);
+	return *link ? 0 : -errno;
 }
 
-/* Of a file's probes, how many are not apart: those come first. */
-static int together(const struct uprobe_site *p)
+/* Of a file's probes, how many do not toggle: those come first. */
+static int count_fixed(const struct uprobe_site *s)
 {
-	const struct elf_scan *scan = &p->key.code->scan;
+	const struct elf_scan *scan = &s->key.dso->scan;
 	int n = 0;
 
 	while (n < scan->n && !scan->probes[n].toggle)
@@ -74,108 +88,114 @@ static int together(const struct uprobe_site *p)
 	return n;
 }
 
-static int attach_toggle(struct uprobe_site *p, const struct target *t)
+static int attach_toggle(struct probes *p, struct uprobe_site *s)
 {
-	int from = together(p), n = p->key.code->scan.n - from;
+	int from = count_fixed(s), n = s->key.dso->scan.n - from;
 
-	return n && !p->toggle ? place(p, t, from, n, &p->toggle) : 0;
+	return n && !s->toggle ? attach_some(p, s, from, n, &s->toggle) : 0;
 }
 
-static int place_all(struct uprobe_site *p, const struct target *t)
+static int attach_all(struct probes *p, struct uprobe_site *s)
 {
-	int n = together(p), err = 0;
+	int n = count_fixed(s), err = 0;
 
-	if (n || !p->key.code->scan.n)
-		err = place(p, t, 0, n, &p->held);
-	return err ? err : attach_toggle(p, t);
+	if (n || !s->key.dso->scan.n)
+		err = attach_some(p, s, 0, n, &s->link);
+	return err ? err : attach_toggle(p, s);
 }
 
-static void too_many(const struct uprobe_site *p)
+static void too_many(struct probes *p, const struct uprobe_site *s)
 {
-	if (!refused++)
+	if (!p->sites->refused++)
 		warning(0, "too much is probed already: %s of process %ld is not, nor what more there is",
-			p->key.code->path, p->key.pid);
+			s->key.dso->path, s->key.pid);
 }
 
-int uprobes_attach(struct target *t, struct dso *c, int pid)
+int uprobes_attach(struct probes *p, struct dso *d, int pid)
 {
-	struct uprobe_site *p;
-	struct uprobe_site want;
+	struct uprobe_sites *all = sites_of(p);
+	struct uprobe_site want, *s;
 	int err;
 
-	if (dso_fd(c) < 0)
+	if (dso_fd(d) < 0)
 		return 0;
 	memset(&want, 0, sizeof(want));
-	want.key.code = c;
+	want.key.dso = d;
 	want.key.pid = pid;
-	HASH_FIND(hh, sites, &want.key, sizeof(want.key), p);
-	if (p)
+	HASH_FIND(hh, all->sites, &want.key, sizeof(want.key), s);
+	if (s)
 		return 0;
-	p = xcalloc(1, sizeof(*p));
-	p->key = want.key;
-	if (c->scan.n && t->on_dso) {
-		t->on_dso(t, c, pid);
+	s = xcalloc(1, sizeof(*s));
+	s->key = want.key;
+	if (d->scan.n && p->on_dso) {
+		p->on_dso(p->tool, d, pid);
 		err = 0;
 	} else {
-		err = place_all(p, t);
+		err = attach_all(p, s);
 	}
 	if (err == -ATTACH_TOO_MANY) {	/* not to be tried again */
-		remove_link(&p->held);
-		too_many(p);
+		remove_link(&s->link);
+		too_many(p, s);
 	} else if (err) {
-		remove_placed(p);
+		site_free(s);
 		return err;
 	}
-	HASH_ADD(hh, sites, key, sizeof(p->key), p);
-	if (!err && !c->counted && c->scan.n) {
-		c->counted = true;
-		t->nprobes += c->scan.n;
-		t->nfiles++;
+	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
+	if (!err && !d->counted && d->scan.n) {
+		d->counted = true;
+		p->nprobes += d->scan.n;
+		p->nfiles++;
 	}
 	return 0;
 }
 
-bool uprobes_toggle(const struct target *t, bool in)
+bool uprobes_toggle(struct probes *p, bool in)
 {
-	struct uprobe_site *p;
+	struct uprobe_sites *all = sites_of(p);
 	int err;
 
-	if (in && link_pool_busy())
+	if (in && link_pool_busy(all->pool))
 		return false;
-	for (p = sites; p; p = p->hh.next) {
-		err = in ? attach_toggle(p, t) : 0;
+	for (struct uprobe_site *s = all->sites; s; s = s->hh.next) {
+		err = in ? attach_toggle(p, s) : 0;
 		if (err == -ATTACH_TOO_MANY)
-			too_many(p);
+			too_many(p, s);
 		else if (err && err != -ESRCH)	/* not: it ended meanwhile */
-			warning(err, "cannot probe %s", p->key.code->path);
+			warning(err, "cannot probe %s", s->key.dso->path);
 		if (err || !in)
-			remove_link(&p->toggle);
+			remove_link(&s->toggle);
 	}
 	return true;
 }
 
-bool uprobes_toggled_in(void)
+bool uprobes_toggled_in(const struct probes *p)
 {
-	const struct uprobe_site *p = sites;
+	const struct uprobe_site *s = p->sites ? p->sites->sites : NULL;
 
-	while (p && !p->toggle)
-		p = p->hh.next;
-	return p != NULL;
+	while (s && !s->toggle)
+		s = s->hh.next;
+	return s != NULL;
 }
 
-void uprobes_detach(int pid)
+void uprobes_detach(struct probes *p, int pid)
 {
-	struct uprobe_site *p, *next;
+	struct uprobe_sites *all = p->sites;
+	struct uprobe_site *s, *next;
 
-	HASH_ITER(hh, sites, p, next) {
-		if (pid >= 0 && p->key.pid != pid)
+	if (!all)
+		return;
+	HASH_ITER(hh, all->sites, s, next) {
+		if (pid >= 0 && s->key.pid != pid)
 			continue;
-		HASH_DEL(sites, p);
-		remove_placed(p);
+		HASH_DEL(all->sites, s);
+		site_free(s);
 	}
 	if (pid >= 0)
 		return;
-	link_pool_finish();
-	if (refused)
-		warning(0, "%lu times a file of a process was not probed: there were too many", refused);
+	link_pool_free(all->pool);
+	if (all->refused)
+		warning(0, "%lu times a file of a process was not probed: there were too many",
+			all->refused);
+	free(all);
+	p->sites = NULL;
 }

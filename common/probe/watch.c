@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include "base/clock.h"
 #include "base/die.h"
+#include "probe/pending.h"
+#include "probe/resumer.h"
 #include "probe/watch.h"
 #include "watch.skel.h"
 
@@ -36,176 +33,79 @@ struct dropped {		/* PERF_RECORD_LOST */
 	__u64 id, n;
 };
 
-static struct watch_bpf *skel;
-static struct ring_buffer *events;
-static struct perf_buffer *mappings;
-static enum attach_kind attach_kind;
-static bool (*wanted)(int pid, const char *path);
-static watch_fn *handler;
-static void *handler_ctx;
-static unsigned long long mappings_lost;
-static int resumer, resumer_pid;
-static int *held, nheld;	/* processes that wait to be let go */
-
-/* A process that has mapped something; 0: some have, and it is not known which. */
-struct pending {
-	int pid;
-	bool waits;
-	unsigned long long next;	/* not to be told before, ns */
+struct watch {
+	struct attacher *attacher;
+	watch_fn *fn;
+	void *ctx;
+	watch_wanted_fn *wanted;
+	struct watch_bpf *skel;
+	struct ring_buffer *events;	/* of watch_tree() */
+	struct perf_buffer *mappings;	/* of watch_all() */
+	unsigned long long mappings_lost;
+	struct pending pending;
+	struct resumer resumer;
+	int *held, nheld;	/* processes that wait to be let go */
 };
 
-static struct pending *pending;
-static int npending;
+struct watch *watch_new(struct attacher *attacher, watch_fn *fn, void *ctx)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+
+	w->attacher = attacher;
+	w->fn = fn;
+	w->ctx = ctx;
+	return w;
+}
 
 static int on_event(void *ctx, void *data, size_t size)
 {
-	(void)ctx;
+	struct watch *w = ctx;
+
 	if (size >= sizeof(struct watch_event))
-		handler(handler_ctx, data);
+		w->fn(w->ctx, data);
 	return 0;
 }
 
-/* A program makes many mappings at once, and a look at a process is at all of them. */
-static void add_pending(int pid)
+static void tell_mapped(void *ctx, int pid)
 {
-	int i = 0;
+	const struct watch_event e = { .what = WATCH_MAPPED, .pid = pid };
+	struct watch *w = ctx;
 
-	while (i < npending && pending[i].pid != pid)
-		i++;
-	if (i == npending) {
-		pending = xrealloc(pending, ++npending, sizeof(*pending));
-		pending[i] = (struct pending){ .pid = pid };
-	}
-	pending[i].waits = true;
-}
-
-/* Each process has a fifth of our time, at most. */
-static void handle_pending(void)
-{
-	unsigned long long now = clock_ns();
-	int kept = 0;
-
-	for (int i = 0; i < npending; i++) {
-		struct watch_event e = { .what = WATCH_MAPPED, .pid = pending[i].pid };
-
-		if (pending[i].waits && now >= pending[i].next) {
-			handler(handler_ctx, &e);
-			pending[i].waits = false;
-			pending[i].next = clock_ns() + 4 * (clock_ns() - now);
-			now = clock_ns();
-		}
-		if (pending[i].waits || now < pending[i].next)
-			pending[kept++] = pending[i];
-	}
-	npending = kept;
+	w->fn(w->ctx, &e);
 }
 
 static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_header *head)
 {
 	const struct mapped *m = (void *)head;
+	struct watch *w = ctx;
 
-	(void)ctx, (void)cpu;
+	(void)cpu;
 	if (head->type == PERF_RECORD_LOST) {
-		mappings_lost += ((const struct dropped *)head)->n;
-		add_pending(0);
+		w->mappings_lost += ((const struct dropped *)head)->n;
+		pending_add(&w->pending, 0);
 	}
-	if (head->type == PERF_RECORD_MMAP2 && head->size > sizeof(*m) && wanted(m->pid, m->path))
-		add_pending(m->pid);
+	if (head->type == PERF_RECORD_MMAP2 && head->size > sizeof(*m) &&
+	    w->wanted(w->ctx, m->pid, m->path))
+		pending_add(&w->pending, m->pid);
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
-static int fail(int err)
-{
-	watch_stop();
-	return err;
-}
-
-/* Has SIGSTOP taken effect?  Yes also of a process that is gone. */
-static bool is_stopped(int pid)
-{
-	char name[32], line[128], state = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return true;
-	while (!state && fgets(line, sizeof(line), f))
-		sscanf(line, "State: %c", &state);
-	fclose(f);
-	return strchr("TZX", state) != NULL;
-}
-
-static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
-{
-	unsigned int pid = 0, next;
-	void *prev = NULL;
-
-	while (!bpf_map_get_next_key(map, prev, &next)) {
-		pid = next;
-		prev = &pid;
-		fn(pid, sig);
-	}
-}
-
-static void continue_stopped(int pid, int sig)
-{
-	if (is_stopped(pid))
-		kill(pid, sig);
-}
-
-static void send_signal(int pid, int sig)
-{
-	kill(pid, sig);
-}
-
-/* A process of its own that, should the tool be killed, lets go whom it had stopped.  It
- * looks for a while: the probes may outlive the tool a little. */
-static void start_resumer(int map)
-{
-	const struct timespec pause = { 0, 20000000 };
-	int fds[2];
-	char c;
-
-	if (pipe2(fds, O_CLOEXEC))
-		return;
-	resumer_pid = fork();
-	if (resumer_pid) {
-		close(fds[0]);
-		resumer = fds[1];	/* its end is the tool's end */
-		return;
-	}
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_IGN);
-	dup2(fds[0], 0);
-	dup2(map, 1);
-	close_range(2, ~0u, 0);
-	if (read(0, &c, 1) == 0)
-		for (int i = 0; i < 100; i++) {
-			each_watched(1, continue_stopped, SIGCONT);
-			nanosleep(&pause, NULL);
-		}
-	_exit(0);
-}
-
 /* Programs that a kernel may refuse are loaded only where they are needed. */
-static int load(bool tree, watch_fn *fn, void *ctx)
+static int load(struct watch *w, bool tree)
 {
 	struct bpf_program *p;
 
-	handler = fn;
-	handler_ctx = ctx;
-	skel = watch_bpf__open();
-	if (!skel)
+	w->skel = watch_bpf__open();
+	if (!w->skel)
 		return -errno;
-	bpf_object__for_each_program(p, skel->obj)
+	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
-	attach_prepare_one(skel->progs.watch_loaded, attach_kind);
-	return watch_bpf__load(skel);
+	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
+	return watch_bpf__load(w->skel);
 }
 
 /* Without this a child that forks and does not exec is seen a little late. */
-static void watch_births(int pid)
+static void watch_births(struct watch_bpf *skel, int pid)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -222,130 +122,147 @@ static void watch_births(int pid)
 		close(fd);
 }
 
-int watch_tree(int pid, enum attach_kind kind, watch_fn *fn, void *ctx)
+static int start_tree(struct watch *w, int pid)
 {
 	const char yes = 1;
-	int err;
+	int map, err = load(w, true);
 
-	attach_kind = kind;
-	err = load(true, fn, ctx);
-	if (!err)	/* before there are links that it would hold */
-		start_resumer(bpf_map__fd(skel->maps.watched));
-	if (!err)
-		err = bpf_map_update_elem(bpf_map__fd(skel->maps.watched), &pid, &yes, BPF_ANY);
-	if (!err)
-		err = watch_bpf__attach(skel);
 	if (err)
-		return fail(err);
-	watch_births(pid);
-	events = ring_buffer__new(bpf_map__fd(skel->maps.watch_events), on_event, NULL, NULL);
-	return events ? 0 : fail(-errno);
+		return err;
+	map = bpf_map__fd(w->skel->maps.watched);
+	resumer_start(&w->resumer, map);	/* before there are links that it would hold */
+	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
+	if (!err)
+		err = watch_bpf__attach(w->skel);
+	if (err)
+		return err;
+	watch_births(w->skel, pid);
+	w->events = ring_buffer__new(bpf_map__fd(w->skel->maps.watch_events), on_event, w, NULL);
+	return w->events ? 0 : -errno;
 }
 
-int watch_all(bool (*is_wanted)(int pid, const char *path), watch_fn *fn, void *ctx)
+int watch_tree(struct watch *w, int pid)
+{
+	int err = start_tree(w, pid);
+
+	if (err)
+		watch_stop(w);
+	return err;
+}
+
+int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1, .mmap2 = 1, .watermark = 1, .wakeup_watermark = 1,
 	};
-	int err = load(false, fn, ctx);
+	int err = load(w, false);
 
+	w->wanted = is_wanted;
+	if (!err)
+		w->mappings = perf_buffer__new_raw(bpf_map__fd(w->skel->maps.watch_mappings),
+						   MAPPING_PAGES, &attr, on_mapping, w, NULL);
+	if (!err && !w->mappings)
+		err = -errno;
 	if (err)
-		return fail(err);
-	wanted = is_wanted;
-	mappings = perf_buffer__new_raw(bpf_map__fd(skel->maps.watch_mappings), MAPPING_PAGES, &attr,
-					on_mapping, NULL, NULL);
-	return mappings ? 0 : fail(-errno);
+		watch_stop(w);
+	return err;
 }
 
-struct attachment *watch_linker(int fd, int pid, unsigned long long offset)
+struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset)
 {
-	return attach_one(skel->progs.watch_loaded, attach_kind, fd, pid, offset);
+	return attach_one(w->attacher, w->skel->progs.watch_loaded, fd, pid, offset);
 }
 
-void watch_continue(const struct watch_event *e)
+void watch_continue(struct watch *w, const struct watch_event *e)
 {
-	for (int i = 0; i < nheld; i++)
-		if (held[i] == (int)e->pid)
+	for (int i = 0; i < w->nheld; i++)
+		if (w->held[i] == (int)e->pid)
 			return;
 	if (!e->stopped)
 		return;
-	held = xrealloc(held, nheld + 1, sizeof(*held));
-	held[nheld++] = e->pid;
+	w->held = xrealloc(w->held, w->nheld + 1, sizeof(*w->held));
+	w->held[w->nheld++] = e->pid;
 }
 
 /* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one
  * whose record is not read yet; but a process that has really stopped makes no more records. */
-static int resume_stopped(void)
+static int resume_stopped(struct watch *w)
 {
 	const struct timespec pause = { 0, 50000 };
 	int n = 1;
 
-	while (nheld && n > 0) {
-		for (int i = 0; i < nheld; i++)
-			for (int tries = 0; tries < 200 && !is_stopped(held[i]); tries++)
+	while (w->nheld && n > 0) {
+		for (int i = 0; i < w->nheld; i++)
+			for (int tries = 0; tries < 200 && !resumer_is_stopped(w->held[i]); tries++)
 				nanosleep(&pause, NULL);
-		n = ring_buffer__consume(events);
+		n = ring_buffer__consume(w->events);
 	}
-	for (int i = 0; i < nheld; i++)
-		kill(held[i], SIGCONT);
-	nheld = 0;
+	for (int i = 0; i < w->nheld; i++)
+		kill(w->held[i], SIGCONT);
+	w->nheld = 0;
 	return n;
 }
 
-int watch_poll(struct ring_buffer *rb, int ms)
+int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
 {
 	struct pollfd fds[] = {		/* negative ones are passed over */
 		{ rb ? ring_buffer__epoll_fd(rb) : -1, POLLIN, 0 },
-		{ events ? ring_buffer__epoll_fd(events) : -1, POLLIN, 0 },
-		{ mappings ? perf_buffer__epoll_fd(mappings) : -1, POLLIN, 0 },
+		{ w->events ? ring_buffer__epoll_fd(w->events) : -1, POLLIN, 0 },
+		{ w->mappings ? perf_buffer__epoll_fd(w->mappings) : -1, POLLIN, 0 },
 	};
 	int err;
 
 	if (poll(fds, 3, ms) < 0 && errno != EINTR)
 		return -errno;
 	/* first what a process waits for */
-	err = events ? ring_buffer__consume(events) : 0;
-	if (err >= 0 && events)
-		err = resume_stopped();
-	if (err >= 0 && mappings)
-		err = perf_buffer__consume(mappings);
+	err = w->events ? ring_buffer__consume(w->events) : 0;
+	if (err >= 0 && w->events)
+		err = resume_stopped(w);
+	if (err >= 0 && w->mappings)
+		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
-		handle_pending();
+		pending_handle(&w->pending, tell_mapped, w);
 	/* poll alone would not see records whose writer woke nobody */
 	if (err >= 0 && rb)
 		err = ring_buffer__consume(rb);
 	return err < 0 && err != -EINTR ? err : 0;
 }
 
-unsigned long long watch_lost(void)
+unsigned long long watch_lost(const struct watch *w)
 {
-	return mappings_lost + (skel ? skel->bss->watch_lost : 0);
+	return w->mappings_lost + (w->skel ? w->skel->bss->watch_lost : 0);
 }
 
-void watch_signal(int sig)
+void watch_signal(struct watch *w, int sig)
 {
-	if (events)
-		each_watched(bpf_map__fd(skel->maps.watched), send_signal, sig);
+	if (w->events)
+		resumer_signal(bpf_map__fd(w->skel->maps.watched), sig);
 }
 
-void watch_detach(void)
+void watch_detach(struct watch *w)
 {
-	if (skel)
-		watch_bpf__detach(skel);
+	if (w->skel)
+		watch_bpf__detach(w->skel);
 }
 
-void watch_stop(void)
+void watch_stop(struct watch *w)
 {
-	if (events && ring_buffer__consume(events) >= 0)
-		resume_stopped();
-	if (resumer_pid > 0 && write(resumer, "", 1) == 1)
-		waitpid(resumer_pid, NULL, 0);
-	resumer_pid = 0;
-	ring_buffer__free(events);
-	perf_buffer__free(mappings);
-	watch_bpf__destroy(skel);
-	events = NULL;
-	mappings = NULL;
-	skel = NULL;
+	if (w->events && ring_buffer__consume(w->events) >= 0)
+		resume_stopped(w);
+	resumer_end(&w->resumer);
+	ring_buffer__free(w->events);
+	perf_buffer__free(w->mappings);
+	watch_bpf__destroy(w->skel);
+	w->events = NULL;
+	w->mappings = NULL;
+	w->skel = NULL;
+}
+
+void watch_free(struct watch *w)
+{
+	watch_stop(w);
+	pending_free(&w->pending);
+	free(w->held);
+	free(w);
 }

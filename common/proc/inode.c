@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
@@ -8,22 +7,19 @@
 #include "proc/inode.h"
 #include "inode.skel.h"
 
-static struct inode_bpf *load(void)
+static struct inode_bpf *load(struct inode_reader *r)
 {
-	static struct inode_bpf *skel;
-	static bool tried;
-
-	if (!tried)
-		skel = inode_bpf__open_and_load();
-	tried = true;
-	return skel;
+	if (!r->tried)
+		r->skel = inode_bpf__open_and_load();
+	r->tried = true;
+	return r->skel;
 }
 
-unsigned long long inode_of_mapping(int pid, unsigned long long start)
+unsigned long long inode_of_mapping(struct inode_reader *r, int pid, unsigned long long start)
 {
 	union bpf_iter_link_info info = { .task.tid = pid };
 	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &info, .link_info_len = sizeof(info));
-	struct inode_bpf *skel = load();
+	struct inode_bpf *skel = load(r);
 	unsigned long long inode = 0;
 	struct bpf_link *link;
 	ssize_t n;
@@ -46,14 +42,20 @@ unsigned long long inode_of_mapping(int pid, unsigned long long start)
 	return n == sizeof(inode) ? inode : 0;
 }
 
-unsigned long long inode_of_file(int fd)
+unsigned long long inode_of_file(struct inode_reader *r, int fd)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	unsigned long long inode;
 
 	if (at == MAP_FAILED)
 		return 0;
-	inode = inode_of_mapping(getpid(), (unsigned long)at);
+	inode = inode_of_mapping(r, getpid(), (unsigned long)at);
 	munmap(at, 1);
 	return inode;
+}
+
+void inode_reader_free(struct inode_reader *r)
+{
+	inode_bpf__destroy(r->skel);
+	*r = (struct inode_reader){ 0 };
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/die.h"
 #include "proc/privileges.h"
 
 /* Since Linux 5.8 and 5.9; the headers may be older. */
@@ -46,23 +47,22 @@ static bool in_user_namespace(void)
 	return !stat("/proc/self/ns/user", &st) && st.st_ino != 0xeffffffd;
 }
 
-static const char *lacking(unsigned long long caps)
+static char *lacking(unsigned long long caps)
 {
 	static const struct { int cap; const char *name; } names[] = {
 		{ BPF, "CAP_BPF" }, { PERFMON, "CAP_PERFMON" },
 		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" }, { CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH" },
 		{ CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
 	};
-	static char text[128];
+	char text[128];
 	size_t len = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (caps & BIT(names[i].cap))
 			len += snprintf(text + len, sizeof(text) - len, "%s%s", len ? " and " : "",
 					names[i].name);
-	snprintf(text + len, sizeof(text) - len, "%s missing: run it as root, or with %s",
-		 strstr(text, " and ") ? " are" : " is", strstr(text, " and ") ? "them" : "it");
-	return text;
+	return xprintf("%s%s missing: run it as root, or with %s", text,
+		       strstr(text, " and ") ? " are" : " is", strstr(text, " and ") ? "them" : "it");
 }
 
 static unsigned long long missing(enum privilege what)
@@ -81,16 +81,17 @@ bool privilege_lacks(enum privilege what)
 	return missing(what) || in_user_namespace();
 }
 
-const char *privilege_missing(enum privilege what)
+char *privilege_missing(enum privilege what)
 {
 	unsigned long long lacks = missing(what);
 
 	if (in_user_namespace())
-		return "this is a user namespace (a rootless container?), whose root may not: run it outside";
+		return xstrdup("this is a user namespace (a rootless container?), whose root may not: run it "
+			       "outside");
 	if (lacks)
 		return lacking(lacks);
 	if (status("Seccomp:", 10))
-		return "a seccomp filter is in force (a container's?): run it outside, or let the filter "
-		       "pass bpf and perf_event_open";
-	return "no capability is missing: a security module forbids it?";
+		return xstrdup("a seccomp filter is in force (a container's?): run it outside, or let the "
+			       "filter pass bpf and perf_event_open");
+	return xstrdup("no capability is missing: a security module forbids it?");
 }

@@ -8,7 +8,7 @@ enum privilege {
 	PRIVILEGE_BPF,		/* to load and attach: CAP_BPF and CAP_PERFMON */
 	PRIVILEGE_EVENTS,	/* perf events of every process: CAP_PERFMON */
 	PRIVILEGE_UPROBES,	/* perf events of uprobes, --attach perf: CAP_SYS_ADMIN */
-	PRIVILEGE_PTRACE,		/* into other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+	PRIVILEGE_PTRACE,	/* into other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
 	PRIVILEGE_CHECKPOINT,	/* to open what processes have mapped: CAP_CHECKPOINT_RESTORE */
 };
 
@@ -16,7 +16,7 @@ bool privilege_lacks(enum privilege what);
 
 /* The reason as far as it can be told, and what to do, as the end of a sentence: which
  * capabilities are missing, or what stands in their way: a user namespace, a seccomp filter.
- * It lives until the next call. */
-const char *privilege_missing(enum privilege what);
+ * The caller's to free(). */
+char *privilege_missing(enum privilege what);
 
 #endif

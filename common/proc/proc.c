@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include "proc/proc.h"
 
-/* "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; false if it is no file's */
-static bool parse(char *line, struct mapping *m, bool *executable)
+bool proc_parse_mapping(char *line, struct mapping *m, bool *executable)
 {
 	unsigned major, minor;
 	char perms[5] = "";
@@ -44,7 +43,8 @@ static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const str
 		return errno == ENOENT ? -ESRCH : -errno;
 	errno = 0;
 	while (getline(&line, &size, f) > 0)
-		if (parse(line, &m, &executable) && (all || executable) && !fn(ctx, &m))
+		if (proc_parse_mapping(line, &m, &executable) && (all || executable) &&
+		    !fn(ctx, &m))
 			break;
 	err = ferror(f) ? -errno : 0;
 	free(line);

@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* One executable mapping of a file. */
+/* A mapping of a file. */
 struct mapping {
 	unsigned long long start, end, offset;
 	unsigned long long dev, ino;	/* as /proc/PID/maps prints them, major << 32 | minor */
 	const char *path;		/* as the process sees it; may end in " (deleted)" */
 };
+
+/* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path lies in
+ * the line, whose newline is cut off.  False if it is not a file's mapping. */
+bool proc_parse_mapping(char *line, struct mapping *m, bool *executable);
 
 /* Calls fn for each executable, file-backed mapping of the process, in address order, until
  * it returns false.  0, or -errno: -ESRCH when the process is gone. */

@@ -9,7 +9,7 @@
 #include "base/die.h"
 #include "proc/vm_read.h"
 
-enum { PATIENCE_NS = 500 * 1000 * 1000, NS_PER_S = 1000000000, MAX_STUCK = 32 };
+enum { PATIENCE_NS = 500 * 1000 * 1000, NS_PER_S = 1000000000 };
 
 enum state { READING, READ, ABANDONED };
 
@@ -23,8 +23,6 @@ struct reading {
 	sem_t done;
 	char buf[];
 };
-
-static int stuck[MAX_STUCK], nstuck;
 
 static void forget(struct reading *r)
 {
@@ -86,19 +84,20 @@ static bool wait_for(struct reading *r)
 	return true;
 }
 
-ssize_t vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size)
+ssize_t vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
+		size_t size)
 {
 	struct reading *r;
 	ssize_t got;
 
-	for (int i = 0; i < nstuck; i++)
-		if (stuck[i] == pid)
+	for (int i = 0; i < v->nstuck; i++)
+		if (v->stuck[i] == pid)
 			return -1;
-	r = nstuck < MAX_STUCK ? start(pid, places, n, size) : NULL;
+	r = v->nstuck < VM_MAX_STUCK ? start(pid, places, n, size) : NULL;
 	if (!r)
 		return -1;
 	if (!wait_for(r)) {
-		stuck[nstuck++] = pid;
+		v->stuck[v->nstuck++] = pid;
 		warning(0, "process %d keeps those waiting who read its memory: its kernels may have no "
 			"names", pid);
 		return -1;

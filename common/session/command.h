@@ -9,7 +9,7 @@
 int command_prepare(const char *text);
 void command_go(void);
 
-/* Has it ended? */
+/* Return true if it has ended. */
 bool command_ended(void);
 
 /* Waits for the command to end and returns its exit status, 128 + N if signal N ended it. */

@@ -6,15 +6,16 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "session/event_loop.h"
 #include "cli/out.h"
-#include "session/target.h"
 #include "probe/watch.h"
+#include "session/event_loop.h"
+#include "session/target.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
 static const double NS_PER_S = 1e9;	/* no duration is too long for it */
 
+/* Static, as a signal handler is given nothing else. */
 static volatile sig_atomic_t stop;
 
 /* Probes may be quicker than what is done with their records: then there is no end of them. */
@@ -69,7 +70,8 @@ int event_loop_run(struct target *t, struct event_loop *e)
 		reading.last = last;
 		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
 		/* what is not read in time is lost, and counted */
-		err = watch_poll(last || !out_is_held_up() ? rb : NULL, last ? 0 : POLL_MS);
+		err = watch_poll(t->probes.watch, last || !out_is_held_up() ? rb : NULL,
+				 last ? 0 : POLL_MS);
 		if (err && err != -EAGAIN)
 			die(err, "cannot read records");
 		target_tick(t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The loop of every tool: records, intervals, and the end. */
-#ifndef EVENTS_H
-#define EVENTS_H
+#ifndef EVENT_LOOP_H
+#define EVENT_LOOP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"

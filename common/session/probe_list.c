@@ -2,50 +2,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe/probe_source.h"
 #include "base/die.h"
 #include "cli/out.h"
+#include "elf/elf.h"
+#include "probe/probe_source.h"
 #include "session/probe_list.h"
 
-struct line {
-	const char *file, *layer, *func, *skipped;
+struct probe_line {
+	char *file;
+	const char *layer, *func, *skipped;
 	unsigned long long offset, step;
 };
 
 static const struct field fields[] = {
-	{ "file", "FILE", -40, OUT_STR, offsetof(struct line, file) },
-	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct line, layer) },
-	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct line, func) },
-	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct line, offset) },
-	{ "step", "STEP", 4, OUT_UINT, offsetof(struct line, step) },
-	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct line, skipped) },
+	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },
+	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },
+	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },
+	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },
+	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },
+	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct probe_line, skipped) },
 	{ 0 }
 };
 
-static bool on;
-static struct line *lines;
-static int n;
-
-void probe_list_init(bool yes)
+static struct probe_line *add(struct probe_list *list, const char *path)
 {
-	on = yes;
+	list->lines = xrealloc(list->lines, list->n + 1, sizeof(*list->lines));
+	list->lines[list->n] = (struct probe_line){ .file = xstrdup(path), .offset = OUT_NONE,
+						    .step = OUT_NONE };
+	return &list->lines[list->n++];
 }
 
-static struct line *add(const char *path)
+void probe_list_probe(struct probe_list *list, const char *path, const struct function *fn,
+		      const struct elf_probe *p, const char *skipped)
 {
-	lines = xrealloc(lines, n + 1, sizeof(*lines));
-	lines[n] = (struct line){ .file = xstrdup(path), .offset = OUT_NONE, .step = OUT_NONE };
-	return &lines[n++];
-}
+	struct probe_line *l = add(list, path);
 
-void probe_list_probe(const char *path, const struct function *fn, const struct elf_probe *p,
-		  const char *skipped)
-{
-	struct line *l;
-
-	if (!on)
-		return;
-	l = add(path);
 	l->layer = fn->lib == CUDA_RT ? "runtime" : "driver";
 	l->func = fn->name;
 	l->offset = p->offset;
@@ -53,16 +44,23 @@ void probe_list_probe(const char *path, const struct function *fn, const struct 
 	l->skipped = skipped;
 }
 
-void probe_list_file(const char *path, const char *why)
+void probe_list_file(struct probe_list *list, const char *path, const char *why)
 {
-	if (on)
-		add(path)->skipped = why;
+	add(list, path)->skipped = why;
 }
 
-void probe_list_print(void)
+void probe_list_print(const struct probe_list *list)
 {
 	out_head(fields);
-	for (int i = 0; i < n; i++)
-		out_row(fields, &lines[i]);
+	for (int i = 0; i < list->n; i++)
+		out_row(fields, &list->lines[i]);
 	out_flush();
+}
+
+void probe_list_free(struct probe_list *list)
+{
+	for (int i = 0; i < list->n; i++)
+		free(list->lines[i].file);
+	free(list->lines);
+	*list = (struct probe_list){ 0 };
 }

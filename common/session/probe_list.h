@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The attach report of --list: what is probed, where, and what is not and why. */
-#ifndef REPORT_H
-#define REPORT_H
-#include <stdbool.h>
-#include "elf/elf.h"
-#include "probe/probe_source.h"
+#ifndef PROBE_LIST_H
+#define PROBE_LIST_H
 
-void probe_list_init(bool on);
+struct elf_probe;
+struct function;
+struct probe_line;
 
-/* A function of a file: probed, or skipped for a reason. */
-void probe_list_probe(const char *path, const struct function *fn, const struct elf_probe *p,
-		  const char *skipped);
+/* Starts zeroed. */
+struct probe_list {
+	struct probe_line *lines;
+	int n;
+};
 
-/* A file that has nothing to probe, and why that is. */
-void probe_list_file(const char *path, const char *why);
+/* Adds a function of a file: probed, or skipped for a reason, which must stay. */
+void probe_list_probe(struct probe_list *list, const char *path, const struct function *fn,
+		      const struct elf_probe *p, const char *skipped);
 
-/* Prints it, by file. */
-void probe_list_print(void);
+/* Adds a file that has nothing to probe, and why that is. */
+void probe_list_file(struct probe_list *list, const char *path, const char *why);
+
+/* Prints it, in the order in which the files were found. */
+void probe_list_print(const struct probe_list *list);
+
+void probe_list_free(struct probe_list *list);
 
 #endif

@@ -1,54 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include "probe/dso.h"
-#include "session/command.h"
 #include "base/die.h"
-#include "probe/probe_source.h"
 #include "cli/out.h"
-#include "proc/pid_ns.h"
-#include "proc/privileges.h"
-#include "session/probe_list.h"
+#include "probe/dso.h"
+#include "probe/probe_source.h"
 #include "probe/scan.h"
-#include "session/target.h"
+#include "probe/uprobes.h"
 #include "probe/watch.h"
-
-static bool watching, finishing;
-static const int *wanted_pids;	/* -p */
-
-/* A number that is seen inside a container may have been meant. */
-static char *other_number(int pid)
-{
-	char *outside = pid_outside(pid), *text;
-
-	if (!outside)
-		return xstrdup("");
-	text = xprintf("; inside a pid namespace (a container) process %s has the number %d: use -p %s",
-		       outside, pid, outside);
-	free(outside);
-	return text;
-}
-
-static int open_pid(int pid)
-{
-	int leader = proc_leader(pid);
-
-	if (!leader)
-		die(0, "pid %d: %s%s", pid, strerror(ESRCH), other_number(pid));
-	if (leader != pid)
-		die(0, "pid %d is a thread of process %d: use -p %d", pid, leader, leader);
-	return syscall(SYS_pidfd_open, pid, 0);
-}
+#include "proc/pid_ns.h"
+#include "session/command.h"
+#include "session/target.h"
+#include "session/target_watch.h"
+#include "sym/syms.h"
 
 /* libbpf looks in several places. */
 static void check_types(void)
@@ -64,90 +31,71 @@ static void check_types(void)
 	btf__free(btf);
 }
 
+/* Probes name processes by their numbers in the first namespace. */
+static void check_pid_ns(void)
+{
+	if (!pid_ns_is_initial())
+		die(0, "this is a pid namespace (a container), in which the kernel's numbers of processes "
+		    "mean nothing: run it outside, or in a container with the host's (docker run --pid=host)");
+}
+
 void target_init(struct target *t)
 {
+	struct probes *p = &t->probes;
 	struct rlimit files;
-	int n = 0;
 
 	if (t->pid_list && t->command)
 		usage_error("--pid and --command exclude each other");
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
-	probe_list_init(t->list);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event is one */
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	if (t->pid_list) {
-		t->pids = parse_pids(t->pid_list);
-		while (t->pids[n])
-			n++;
-		t->pidfds = xcalloc(n, sizeof(int));
-		for (int i = 0; i < n; i++)
-			t->pidfds[i] = open_pid(t->pids[i]);
+		t->opened = pids_open(t->pid_list);
+		p->pids = t->opened.pids;
 	}
-	t->kind = attach_choose(t->attach);
-	pid_ns_check();
+	p->layer = t->layer;
+	p->attacher.kind = attach_choose(t->attach, &p->failure);
+	target_check(t);
+	check_pid_ns();
 	check_types();
 	if (t->verbose)
-		note("attaching by %s", attach_name(t->kind));
+		note("attaching by %s", attach_name(p->attacher.kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
 void target_prepare(struct target *t, struct bpf_object *obj)
 {
-	t->obj = obj;
-	attach_prepare(obj, t->kind);
-}
-
-static void scan_again(struct target *t)
-{
-	for (int i = 0; t->pids && t->pids[i]; i++)
-		scan_process(t, t->pids[i]);
-	if (!t->pids)
-		scan_all(t);
-}
-
-static void on_watch(void *ctx, const struct watch_event *e)
-{
-	struct target *t = ctx;
-
-	if (e->what == WATCH_ENDED) {
-		uprobes_detach(e->pid);
-		return;
-	}
-	if (!finishing && e->pid)
-		scan_watched(t, e->pid);
-	else if (!finishing)
-		scan_again(t);
-	if (!finishing && t->on_scanned)
-		t->on_scanned(t, e->pid);
-	watch_continue(e);
-}
-
-/* Is this new mapping worth a look?  In a process of -p every one is. */
-static bool is_wanted(int pid, const char *path)
-{
-	for (int i = 0; wanted_pids && wanted_pids[i]; i++)
-		if (wanted_pids[i] == pid)
-			return true;
-	return !wanted_pids && pid != getpid() && scan_is_cuda(path);
+	t->probes.attacher.obj = obj;
+	attach_prepare(obj, t->probes.attacher.kind);
 }
 
 static void attach_pids(struct target *t)
 {
-	for (int i = 0; t->pids[i]; i++) {
-		int found = scan_process(t, t->pids[i]);
+	const int *pids = t->probes.pids;
 
+	for (int i = 0; pids[i]; i++) {
+		int found = scan_process(&t->probes, pids[i]);
+
+		target_check(t);
 		if (found < 0 && !t->list)
-			die(0, "not permitted to look into process %d: %s", t->pids[i],
-			    scan_refusal(found));
+			die(0, "not permitted to look into process %d: %s", pids[i], scan_refusal(found));
 		if (!found && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
 				   "libcudart nor libcuda is mapped, nor is the runtime linked in "
-				   "(--list says more; -c traces from the start)%s", t->pids[i],
-				   other_number(t->pids[i]));
+				   "(--list says more; -c traces from the start)%s", pids[i],
+				   pids_hint(pids[i]));
 	}
+}
+
+static void attach_lib(struct target *t)
+{
+	if (scan_lib(&t->probes, t->lib))
+		return;
+	target_check(t);
+	exit(EXIT_FAILURE);
 }
 
 char *target_who(const struct target *t)
@@ -158,52 +106,88 @@ char *target_who(const struct target *t)
 
 static void say_tracing(const struct target *t)
 {
+	const struct probes *p = &t->probes;
 	char *who = target_who(t);
 
 	if (t->command)
-		note("tracing '%s' (pid %d) and its children", t->command, t->pids[0]);
+		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
 	else
-		note("tracing %s: %d probes in %d file%s", who, t->nprobes, t->nfiles,
-		     t->nfiles == 1 ? "" : "s");
+		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
+		     p->nfiles == 1 ? "" : "s");
 	free(who);
+}
+
+static void list_probe(void *ctx, const char *path, const struct function *fn,
+		       const struct elf_probe *p, const char *skipped)
+{
+	struct target *t = ctx;
+
+	probe_list_probe(&t->found, path, fn, p, skipped);
+}
+
+static void list_file(void *ctx, const char *path, const char *why)
+{
+	struct target *t = ctx;
+
+	probe_list_file(&t->found, path, why);
+}
+
+/* Its stacks are to have names when it is gone. */
+static void refresh_symbols(void *ctx, int pid)
+{
+	const struct target *t = ctx;
+
+	syms_refresh(t->syms, pid);
+}
+
+static void set_callbacks(struct target *t)
+{
+	struct probes *p = &t->probes;
+
+	p->session = t;
+	p->on_probe = t->list ? list_probe : NULL;
+	p->on_skipped = t->list ? list_file : NULL;
+	p->on_process = refresh_symbols;
+}
+
+static void prepare_command(struct target *t)
+{
+	int *pids = xcalloc(2, sizeof(*pids));
+
+	pids[0] = command_prepare(t->command);
+	t->probes.pids = pids;
+	t->probes.tree = true;
 }
 
 void target_attach(struct target *t, unsigned classes)
 {
-	t->classes = classes;
+	t->probes.classes = classes;
 	target_attach_functions(t, &cuda_probe_source);
 }
 
-void target_attach_functions(struct target *t, const struct probe_source *functions)
+void target_attach_functions(struct target *t, const struct probe_source *source)
 {
-	int err;
+	struct probes *p = &t->probes;
 
-	t->functions = functions;
-	if (t->command) {
-		t->pids = xcalloc(2, sizeof(*t->pids));
-		t->pids[0] = command_prepare(t->command);
-		err = watch_tree(t->pids[0], t->kind, on_watch, t);
-	} else {
-		wanted_pids = t->pids;
-		err = watch_all(is_wanted, on_watch, t);
-	}
-	watching = !err;
-	if (err)
-		warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
-			"second, and calls before that are not seen",
-			privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS));
+	p->source = source;
+	set_callbacks(t);
+	if (t->command)
+		prepare_command(t);
+	target_watch(t);
 	if (t->lib)
-		scan_lib(t, t->lib);
-	if (t->pidfds)
+		attach_lib(t);
+	if (t->pid_list)
 		attach_pids(t);
-	if (!t->pids)
-		scan_all(t);
-	scan_installed(t);
+	if (!p->pids)
+		scan_all(p);
+	target_check(t);
+	scan_installed(p);
+	target_check(t);
 	if (t->list && !t->command) {
-		probe_list_print();
-		exit(t->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
+		probe_list_print(&t->found);
+		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
-	if (!t->on_dso)
+	if (!p->on_dso)
 		say_tracing(t);
 	if (t->command)
 		command_go();
@@ -213,46 +197,34 @@ bool target_ended(struct target *t)
 {
 	if (t->command)
 		return command_ended();
-	for (int i = 0; t->pidfds && t->pids[i]; i++) {
-		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
-
-		if (t->pidfds[i] < 0 ? !kill(t->pids[i], 0) || errno == EPERM : !poll(&p, 1, 0))
-			return false;
-	}
-	return t->pidfds != NULL;
-}
-
-void target_tick(struct target *t)
-{
-	static time_t last;
-
-	if (watching || time(NULL) == last)
-		return;
-	last = time(NULL);
-	scan_again(t);
+	return t->pid_list && pids_ended(&t->opened);
 }
 
 int target_finish(struct target *t, int sig)
 {
 	bool complete = t->command && command_ended();
+	struct probes *p = &t->probes;
 	unsigned long long lost;
 	int status = 0;
 
-	finishing = true;
-	watch_detach();
-	uprobes_detach(-1);
+	t->finishing = true;
+	watch_detach(p->watch);
+	uprobes_detach(p, -1);
 	if (sig)
-		watch_signal(sig);
-	lost = watch_lost();
-	watch_stop();
+		watch_signal(p->watch, sig);
+	lost = watch_lost(p->watch);
+	watch_free(p->watch);
+	p->watch = NULL;
+	dso_free(p);
 	if (lost)
 		warning(0, "%llu new mappings were not told in time: calls in them may be missing", lost);
 	if (!t->command)
 		return 0;
 	status = command_finish();
 	if (t->list)
-		probe_list_print();
-	else if (!t->nfiles && complete && !t->refused)
+		probe_list_print(&t->found);
+	else if (!p->nfiles && complete && !p->refused)
 		warning(0, "the command used no CUDA library: there was nothing to trace");
+	probe_list_free(&t->found);
 	return status;
 }

@@ -4,41 +4,35 @@
 #ifndef TARGET_H
 #define TARGET_H
 #include <stdbool.h>
-#include "probe/attach.h"
+#include <time.h>
 #include "cli/opt.h"
+#include "probe/attach.h"
+#include "probe/probes.h"
+#include "session/pids.h"
+#include "session/probe_list.h"
 
 struct bpf_object;
-struct dso;
 struct syms;
 
 struct target {
 	/* options */
 	const char *pid_list, *command, *lib;
-	int layer;		/* index into "runtime|driver|all" */
+	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
 	long duration;		/* seconds; 0 = no end */
 	/* state */
-	struct bpf_object *obj;
-	enum attach_kind kind;
-	const struct probe_source *functions;
-	unsigned classes, return_classes;	/* for cuda_probe_source: see there */
-	unsigned toggle_classes;
-	int *pids;		/* -p, or the command; 0-terminated; NULL = every process */
-	int *pidfds;		/* of pids, or -1 */
-	int nprobes, nfiles;
+	struct probes probes;	/* its callbacks for the tool are the tool's to set */
+	struct pids opened;	/* of -p */
 	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
 				 * tool_run() frees it */
-	bool refused;		/* it was said that processes may not be looked into */
-	/* Of a tool whose probes another program places: told of each file with functions that are
-	 * wanted, in process pid or (0) everywhere, in place of probing it; and, when a process has
-	 * been looked at, before it may go on. */
-	void (*on_dso)(struct target *t, struct dso *c, int pid);
-	void (*on_scanned)(struct target *t, int pid);
+	bool watching, finishing;
+	time_t scanned;		/* where nothing is watched: when last */
+	struct probe_list found;	/* with --list */
 };
 
-#define TARGET_LAYER_ALL 2
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .return_classes = ~0u }
+#define TARGET_LAYER_ALL CUDA_LIB_MAX
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u }
 
 /* The options that every tool has … */
 #define OPT_TARGET(t)									\
@@ -79,12 +73,12 @@ void target_prepare(struct target *t, struct bpf_object *obj);
 void target_attach(struct target *t, unsigned classes);
 
 /* The same for functions of another table. */
-void target_attach_functions(struct target *t, const struct probe_source *functions);
+void target_attach_functions(struct target *t, const struct probe_source *source);
 
 /* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
 char *target_who(const struct target *t);
 
-/* Have the processes of -p, or the command, ended? */
+/* Return true if the processes of -p, or the command, have ended. */
 bool target_ended(struct target *t);
 
 /* Something to do now and then: looks for new mappings where the kernel does not tell. */

@@ -20,6 +20,15 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->check(tool->ctx);
 }
 
+/* libbpf remembers it: what counts for each processor need not ask whether it is known. */
+static void check_cpus(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 1)
+		die(cpus, "cannot tell how many processors there are");
+}
+
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 {
 	struct bpf_object_skeleton *skel;
@@ -57,6 +66,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	if (tool->open) {
+		check_cpus();
 		opened = tool->open(tool->ctx);
 		skel = load(tool, opened);
 	}

@@ -32,13 +32,17 @@ static void run(void *ctx)
 static const char *demangled(struct demangler *d, const char *symbol, int options)
 {
 	size_t len = strlen(symbol);
+	enum cpu_limit end;
 
 	if (strncmp(symbol, "_Z", 2) || len > (d->late > MAX_LATE ? SHORT : MAX_SYMBOL))
 		return symbol;
 	d->symbol = d->result = symbol;
 	d->options = options;
 	d->len = 0;
-	d->late += cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, d) == CPU_LIMIT_LATE;
+	end = cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, d);
+	d->late += end == CPU_LIMIT_LATE;
+	if (end == CPU_LIMIT_NO_TIMER)	/* what is short needs none */
+		d->late = MAX_LATE + 1;
 	return d->result;
 }
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "proc/vm_read.h"
 #include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 #include "sym/syms.h"
@@ -10,7 +9,7 @@
 enum { BATCH = 512 };
 
 struct handles {		/* variables to be read, some at a time */
-	const struct kernel_lookup *lookup;
+	struct kernel_lookup *lookup;
 	int pid;
 	struct kernels *kernels;
 	struct iovec at[BATCH];
@@ -46,7 +45,8 @@ static void read_handles(struct handles *h)
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
 		/* stops at the first that cannot be read */
-		n = vm_read(h->pid, h->at + from, count, values, count * sizeof(*values));
+		n = vm_read(&h->lookup->reader, h->pid, h->at + from, count, values,
+			    count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
 			name_by_variable(h, values[i], h->names[from + i]);
@@ -65,7 +65,7 @@ static void on_variable(void *ctx, const char *name, unsigned long long addr)
 		read_handles(h);
 }
 
-void kernel_lookup_handles(const struct kernel_lookup *l, int pid, struct kernels *k)
+void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
 {
 	struct handles h = { .lookup = l, .pid = pid, .kernels = k };
 
@@ -73,8 +73,7 @@ void kernel_lookup_handles(const struct kernel_lookup *l, int pid, struct kernel
 	read_handles(&h);
 }
 
-void kernel_lookup(const struct kernel_lookup *l, int pid, struct kernels *k,
-		   unsigned long long addr)
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k, unsigned long long addr)
 {
 	unsigned long long stub = kernels_original(k, addr);
 	const char *symbol = syms_function(l->syms, pid, stub);
@@ -85,7 +84,8 @@ void kernel_lookup(const struct kernel_lookup *l, int pid, struct kernels *k,
 		kernel_lookup_handles(l, pid, k);
 }
 
-bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
+bool kernels_read_string(struct vm_reader *reader, int pid, unsigned long long at, char *text,
+			 int size)
 {
 	int got = 0;
 
@@ -96,7 +96,7 @@ bool kernels_read_string(int pid, unsigned long long at, char *text, int size)
 
 		want = want < size - 1 - got ? want : size - 1 - got;
 		there = (struct iovec){ (void *)(unsigned long)(at + got), want };
-		n = vm_read(pid, &there, 1, text + got, want);
+		n = vm_read(reader, pid, &there, 1, text + got, want);
 		if (n <= 0)
 			return false;
 		if (memchr(text + got, 0, n))

@@ -43,6 +43,7 @@ struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
+	struct call_lookup lookup;
 	struct field fields[FIELDS];
 	struct target target;
 	struct event_loop events;
@@ -51,11 +52,11 @@ struct snoop {
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data, s->target.syms))
+	if (call_row(&row, data, &s->lookup))
 		out_row(s->fields, &row);
 	return 0;
 }
@@ -67,7 +68,7 @@ static void *open_skel(void *ctx)
 	memcpy(s->fields, all_fields, sizeof(all_fields));
 	s->fields[TIME].head = s->times ? "TIME" : NULL;
 	if (s->stacks)
-		s->target.syms = syms_new();
+		s->lookup.syms = s->target.syms = syms_new();
 	else
 		s->fields[STACK].type = OUT_END;
 	s->skel = @NAME@_bpf__open();

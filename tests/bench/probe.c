@@ -25,7 +25,7 @@
 
 static const char *const levels[] = { "empty", "time", "record", NULL };
 
-static struct bpf_object *pairs, *entries;	/* programs */
+static struct attacher pairs, entries;	/* programs */
 static struct attachment *attached[8];
 static int nattached, nprobes;
 static struct ring_buffer *records;
@@ -96,16 +96,17 @@ static void load(const char *programs, enum attach_kind kind)
 {
 	int level = 0;
 
+	pairs.kind = entries.kind = kind;
 	if (!strcmp(programs, "common")) {
-		pairs = entries = load_common(kind);
+		pairs.obj = entries.obj = load_common(kind);
 		return;
 	}
 	while (levels[level] && strcmp(levels[level], programs))
 		level++;
 	if (!levels[level])
 		die_status(EXIT_USAGE, 0, "%s: empty, time, record or common", programs);
-	pairs = load_reference(kind, level, false);
-	entries = load_reference(kind, level, true);
+	pairs.obj = load_reference(kind, level, false);
+	entries.obj = load_reference(kind, level, true);
 }
 
 /* Of this file the functions that were asked for, with or without their return.  The common way
@@ -132,18 +133,18 @@ static int choose(char **functions, const struct elf_scan *scan, bool entry, str
 	return n;
 }
 
-static void attach(struct bpf_object *obj, enum attach_kind kind, int fd, int pid,
+static void attach(struct attacher *to, int fd, int pid,
 		   const struct elf_probe *probes, int n)
 {
 	if (!n)
 		return;
-	attached[nattached] = attach_file(obj, kind, fd, pid, probes, n);
+	attached[nattached] = attach_file(to, fd, pid, probes, n);
 	if (!attached[nattached++])
 		die(errno, "cannot attach");
 	nprobes += n;
 }
 
-static void probe_file(const char *path, enum attach_kind kind, int pid, char **functions)
+static void probe_file(const char *path, int pid, char **functions)
 {
 	struct elf_probe chosen[CUDA_ID_MAX];
 	struct elf_scan scan;
@@ -154,8 +155,8 @@ static void probe_file(const char *path, enum attach_kind kind, int pid, char **
 	elf_scan(fd, cuda_fn_find, &scan);
 	if (scan.error)
 		die(0, "%s: %s", path, scan.error);
-	attach(pairs, kind, fd, pid, chosen, choose(functions, &scan, false, chosen));
-	attach(entries, kind, fd, pid, chosen, choose(functions, &scan, true, chosen));
+	attach(&pairs, fd, pid, chosen, choose(functions, &scan, false, chosen));
+	attach(&entries, fd, pid, chosen, choose(functions, &scan, true, chosen));
 	free(scan.probes);
 	close(fd);
 }
@@ -173,7 +174,7 @@ int main(int argc, char **argv)
 	load(argv[1], kind);
 	start = clock_ns();
 	for (path = strtok(argv[4], ","); path; path = strtok(NULL, ","))
-		probe_file(path, kind, atoi(argv[3]), argv + 5);
+		probe_file(path, atoi(argv[3]), argv + 5);
 	printf("%d attached %llu\n", nprobes, clock_ns() - start);
 	fflush(stdout);
 	while (getchar() != EOF)

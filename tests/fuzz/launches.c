@@ -30,7 +30,8 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
-ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size);
+ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
+		       size_t size);
 
 int __wrap_bpf_map__fd(const void *map)
 {
@@ -114,10 +115,12 @@ void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variab
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-ssize_t __wrap_vm_read(int pid, const struct iovec *places, int n, void *buf, size_t size)
+ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
+		       size_t size)
 {
 	const struct iovec here = { buf, size };
 
+	(void)v;
 	return process_vm_readv(pid, &here, 1, places, n, 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A line of /proc/PID/maps. */
-#include "../../common/proc/proc.c"	/* whose parse() is its own */
+#define _GNU_SOURCE
+#include "proc/proc.h"
 #include "fuzz.h"
 
 static void any_line(const uint8_t *data, size_t size)
@@ -11,7 +12,7 @@ static void any_line(const uint8_t *data, size_t size)
 
 	if (strchr(line, '\n'))	/* as getline() gives it */
 		strchr(line, '\n')[1] = 0;
-	if (parse(line, &m, &executable))
+	if (proc_parse_mapping(line, &m, &executable))
 		CHECK(*m.path == '/' && m.ino && !strchr(m.path, '\n'));
 	free(line);
 }
@@ -30,7 +31,7 @@ static void good_line(struct input in)
 	n = snprintf(head, sizeof(head), "%08llx-%08llx r-xp %08llx %02x:%02x %llu ", want.start,
 		     want.end, want.offset, major, minor, want.ino);
 	CHECK(asprintf(&line, "%s%*s/%s\n", head, n < 73 ? 73 - n : 0, "", path) > 0);
-	CHECK(parse(line, &m, &executable) && executable);
+	CHECK(proc_parse_mapping(line, &m, &executable) && executable);
 	CHECK(m.start == want.start && m.end == want.end && m.offset == want.offset);
 	CHECK(m.ino == want.ino && m.dev == ((unsigned long long)major << 32 | minor));
 	CHECK(*m.path == '/' && !strcmp(m.path + 1, path));

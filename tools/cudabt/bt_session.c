@@ -45,9 +45,9 @@ static int find(const char *symbol)
 	return id >= 0 && script.wanted[id] ? id : -1;
 }
 
-static struct function get(const struct target *t, int id)
+static struct function get(const struct probes *p, int id)
 {
-	(void)t;
+	(void)p;
 	return (struct function){ .name = cuda_protos[id].name, .lib = cuda_protos[id].lib, .wanted = true };
 }
 
@@ -58,8 +58,9 @@ static void choose_processes(const struct target *t)
 {
 	char *list = NULL;
 
-	for (int i = 0; t->pidfds && t->pids[i]; i++) {
-		char *longer = xprintf("%s%spid == %d", list ? list : "", list ? " || " : "", t->pids[i]);
+	for (int i = 0; t->pid_list && t->probes.pids[i]; i++) {
+		char *longer = xprintf("%s%spid == %d", list ? list : "", list ? " || " : "",
+				       t->probes.pids[i]);
 
 		free(list);
 		list = longer;
@@ -79,8 +80,9 @@ static void choose_processes(const struct target *t)
 		"\t\t$cudabt_task = $cudabt_task->real_parent; $cudabt_n++;\n\t}", getpid());
 }
 
-static void found(struct target *t, struct dso *c, int pid)
+static void found(void *ctx, struct dso *c, int pid)
 {
+	struct target *t = ctx;
 	bool is_new = bt_files_add(&files, c, pid);
 
 	mapped |= pid > 0;
@@ -89,8 +91,10 @@ static void found(struct target *t, struct dso *c, int pid)
 			   "from the start)", c->path);
 }
 
-static void looked(struct target *t, int pid)
+static void looked(void *ctx, int pid)
 {
+	struct target *t = ctx;
+
 	(void)pid;
 	if (t->command && mapped && !bt_run_started() && !t->list)
 		bt_session_start(t);
@@ -98,8 +102,9 @@ static void looked(struct target *t, int pid)
 
 void bt_session_prepare(struct target *t)
 {
-	t->on_dso = found;
-	t->on_scanned = looked;
+	t->probes.tool = t;
+	t->probes.on_dso = found;
+	t->probes.on_scanned = looked;
 	choose_processes(t);
 }
 

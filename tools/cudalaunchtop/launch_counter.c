@@ -12,10 +12,10 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
-	if (cs->cpus < 1)
-		die(cs->cpus, "cannot tell how many processors there are");
 	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
 	cs->quick = bpf_mmap_elements(quick);
+	if (!cs->quick)
+		die(errno, "cannot map %s", bpf_map__name(quick));
 }
 
 static void free_former(struct counters *cs, bool all)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
-#include "probe/dso.h"
+#include "probe/uprobes.h"
 #include "base/die.h"
 #include "cudalaunchtop/launch_probes.h"
 #include "cudalaunchtop/launches.h"
@@ -11,7 +11,7 @@
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
-void launch_probes_init(struct launch_probes *p, const struct target *t, struct launches *l,
+void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
 			const unsigned long long *refused)
 {
 	*p = (struct launch_probes){ .target = t, .launches = l, .refused = refused };
@@ -60,7 +60,7 @@ static bool were_refused(struct launch_probes *p, unsigned long long now)
 /* False if it has to wait. */
 static bool put(const struct launch_probes *p, bool in)
 {
-	if (!uprobes_toggle(p->target, in))
+	if (!uprobes_toggle(&p->target->probes, in))
 		return false;
 	if (p->target->verbose)
 		note(in ? "a function that is launched is not known: the runtime's launches are probed" :
@@ -71,7 +71,7 @@ static bool put(const struct launch_probes *p, bool in)
 static void look(struct launch_probes *p, unsigned long long now)
 {
 	struct counters *cs = &p->launches->counters;
-	bool in = uprobes_toggled_in(), new = HASH_COUNT(cs->all) != p->known, open;
+	bool in = uprobes_toggled_in(&p->target->probes), new = HASH_COUNT(cs->all) != p->known, open;
 
 	if (!in)
 		p->in_since = 0;
@@ -91,10 +91,10 @@ void launch_probes_tick(struct launch_probes *p)
 	unsigned long long now = clock_ns();
 	unsigned n = HASH_COUNT(p->launches->counters.all);
 
-	if (!p->target->toggle_classes || !n)
+	if (!p->target->probes.toggle_classes || !n)
 		return;
 	if (p->wanted)	/* as soon as it can be had */
 		p->wanted = !put(p, true);
-	else if (now - p->looked >= PERIOD_NS || (n != p->known && !uprobes_toggled_in()))
+	else if (now - p->looked >= PERIOD_NS || (n != p->known && !uprobes_toggled_in(&p->target->probes)))
 		look(p, now);
 }

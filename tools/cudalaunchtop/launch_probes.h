@@ -11,7 +11,7 @@ struct launches;
 struct target;
 
 struct launch_probes {
-	const struct target *target;
+	struct target *target;
 	struct launches *launches;
 	const unsigned long long *refused;
 	/* state; times in ns of CLOCK_MONOTONIC */
@@ -21,9 +21,9 @@ struct launch_probes {
 	bool wanted;		/* to be put in */
 };
 
-/* After load, before anything is attached: the probes that t->toggle_classes sets apart come and
+/* After load, before anything is attached: the probes of t->probes.toggle_classes come and
  * go from now on.  refused: the probes' launches_refused.  All three must stay. */
-void launch_probes_init(struct launch_probes *p, const struct target *t, struct launches *l,
+void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
 			const unsigned long long *refused);
 
 /* To be called every few milliseconds. */

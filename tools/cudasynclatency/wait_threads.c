@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <bpf/libbpf.h>
 #include "abi/aggregate.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -36,6 +38,8 @@ void wait_threads_collect(struct wait_threads *threads, unsigned int epoch)
 
 	if (!threads->elements)
 		threads->elements = bpf_mmap_elements(threads->slots);
+	if (!threads->elements)
+		die(errno, "cannot map %s", bpf_map__name(threads->slots));
 	slots = threads->elements + (epoch & 1) * WAIT_SLOTS;
 	for (int i = 0; i < WAIT_SLOTS && slots[i].key.pid; i++) {
 		if (slots[i].thread.count)

@@ -35,11 +35,11 @@ static bool tells(const struct cuda_proto *p)
 	return (trace->launches && trace_names_kernels(p)) || (trace->unchecked && trace_asks(p));
 }
 
-static struct function get(const struct target *t, int id)
+static struct function get(const struct probes *probes, int id)
 {
 	const struct cuda_proto *p = &cuda_protos[id];
 
-	(void)t;
+	(void)probes;
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !trace->no_returns,
 		.wanted = trace->selected[id] || tells(p),

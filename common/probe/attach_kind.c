@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "base/failure.h"
+#include "probe/attach.h"
+#include "probe/uprobe_multi.h"
+#include "proc/privileges.h"
+
+const char *attach_name(enum attach_kind kind)
+{
+	static const char *const names[] = { "auto", "session", "multi", "perf" };
+
+	return names[kind];
+}
+
+static int load_program(int type, const struct bpf_insn *insns, size_t n)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, n, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* An empty program of the kind, or -errno. */
+static int empty_program(int type)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return load_program(type, insns, 2);
+}
+
+/* Return true if programs may read the kernel's memory.  Lockdown forbids it, if it is for
+ * confidentiality; and libbpf takes that for an old kernel, and has programs call what they may
+ * not call at all. */
+static bool may_read(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = load_program(0, insns, sizeof(insns) / sizeof(*insns));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* 0 if the kernel has this kind, else the reason. */
+static int try_kind(enum attach_kind kind)
+{
+	int type = kind == ATTACH_SESSION ? TRACE_UPROBE_SESSION :
+		   kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
+	const unsigned long long offset = 0;
+	int prog, link;
+
+	prog = empty_program(type);
+	if (prog < 0)
+		return prog;
+	if (kind == ATTACH_PERF) {
+		close(prog);
+		return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
+					       NULL) == 1 ? 0 : -EOPNOTSUPP;
+	}
+	/* a directory is no file to probe: EBADF, unless the kind itself is unknown */
+	link = uprobe_multi_link(prog, type, "/", &offset, NULL, 1, 0, false);
+	if (link >= 0 || errno != EBADF) {
+		int err = link >= 0 || errno == EINVAL ? EOPNOTSUPP : errno;
+
+		if (link >= 0)
+			close(link);
+		close(prog);
+		return -err;
+	}
+	/* 6.6 to 6.9 took the pid for a thread's; where that is mended a bad one is EINVAL */
+	link = uprobe_multi_link(prog, type, "/proc/self/exe", &offset, NULL, 1, -1, false);
+	if (link >= 0) {
+		close(link);
+		link = 0;
+	} else {
+		link = errno == ESRCH ? -EOPNOTSUPP : 0;
+	}
+	close(prog);
+	return link;
+}
+
+static void explain(struct failure *f, enum attach_kind kind, int err)
+{
+	if (err == -EPERM) {
+		char *why = privilege_missing(PRIVILEGE_BPF);
+
+		failure_set(f, EXIT_FAILURE, 0, "not permitted to trace: %s", why);
+		free(why);
+	} else if (err == -ENOSYS) {
+		failure_set(f, EXIT_FAILURE, 0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL)");
+	} else if (err != -EOPNOTSUPP) {
+		failure_set(f, EXIT_FAILURE, err, "cannot try whether the kernel has --attach %s",
+			    attach_name(kind));
+	} else if (kind == ATTACH_PERF || try_kind(ATTACH_PERF) == -EOPNOTSUPP) {
+		failure_set(f, EXIT_FAILURE, 0,
+			    "this kernel has no attach cookies for uprobes: Linux 5.15 is needed");
+	} else {
+		failure_set(f, EXIT_FAILURE, 0,
+			    "this kernel has no --attach %s (Linux %s); leave the option out",
+			    attach_name(kind),
+			    kind == ATTACH_SESSION ? "6.13" : "6.6, with the pid filter mended in 6.10");
+	}
+}
+
+enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f)
+{
+	enum attach_kind kind = wanted ? wanted : ATTACH_SESSION;
+	int err;
+
+	while ((err = try_kind(kind))) {
+		if (wanted || kind == ATTACH_PERF || err == -EPERM || err == -ENOSYS) {
+			explain(f, kind, err);
+			return ATTACH_AUTO;
+		}
+		kind++;
+	}
+	if (may_read())
+		return kind;
+	failure_set(f, EXIT_FAILURE, 0,
+		    "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
+		    "/sys/kernel/security/lockdown), so that programs cannot read arguments; it has to be "
+		    "booted with lockdown=integrity or none");
+	return ATTACH_AUTO;
+}

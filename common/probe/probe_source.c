@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "api/cuda_fn.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
+
+static struct function get(const struct probes *p, int id)
+{
+	const struct cuda_fn *fn = &cuda_fns[id];
+
+	return (struct function){
+		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
+		.returns = p->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+		.toggle = fn->lib == CUDA_RT && p->toggle_classes & 1u << fn->class,
+	};
+}
+
+const struct probe_source cuda_probe_source = { cuda_fn_find, get };

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "probe/resumer.h"
+
+bool resumer_is_stopped(int pid)
+{
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	while (!state && fgets(line, sizeof(line), f))
+		sscanf(line, "State: %c", &state);
+	fclose(f);
+	return strchr("TZX", state) != NULL;
+}
+
+static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
+{
+	unsigned int pid = 0, next;
+	void *prev = NULL;
+
+	while (!bpf_map_get_next_key(map, prev, &next)) {
+		pid = next;
+		prev = &pid;
+		fn(pid, sig);
+	}
+}
+
+static void continue_stopped(int pid, int sig)
+{
+	if (resumer_is_stopped(pid))
+		kill(pid, sig);
+}
+
+static void send_signal(int pid, int sig)
+{
+	kill(pid, sig);
+}
+
+void resumer_signal(int map, int sig)
+{
+	each_watched(map, send_signal, sig);
+}
+
+/* It looks for a while: the probes may outlive the tool a little. */
+void resumer_start(struct resumer *r, int map)
+{
+	const struct timespec pause = { 0, 20000000 };
+	int fds[2];
+	char c;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return;
+	r->pid = fork();
+	if (r->pid) {
+		close(fds[0]);
+		r->fd = fds[1];	/* its end is the tool's end */
+		return;
+	}
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_IGN);
+	dup2(fds[0], 0);
+	dup2(map, 1);
+	close_range(2, ~0u, 0);
+	if (read(0, &c, 1) == 0)
+		for (int i = 0; i < 100; i++) {
+			each_watched(1, continue_stopped, SIGCONT);
+			nanosleep(&pause, NULL);
+		}
+	_exit(0);
+}
+
+void resumer_end(struct resumer *r)
+{
+	if (r->pid > 0 && write(r->fd, "", 1) == 1)
+		waitpid(r->pid, NULL, 0);
+	r->pid = 0;
+}

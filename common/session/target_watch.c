@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/failure.h"
+#include "probe/scan.h"
+#include "probe/uprobes.h"
+#include "probe/watch.h"
+#include "proc/privileges.h"
+#include "session/target.h"
+#include "session/target_watch.h"
+
+void target_check(const struct target *t)
+{
+	if (t->probes.failure.text)
+		failure_die(&t->probes.failure);
+}
+
+static void scan_again(struct target *t)
+{
+	struct probes *p = &t->probes;
+
+	for (int i = 0; p->pids && p->pids[i] && !p->failure.text; i++)
+		scan_process(p, p->pids[i]);
+	if (!p->pids)
+		scan_all(p);
+	target_check(t);
+}
+
+static void scan_new(struct target *t, int pid)
+{
+	if (!pid) {
+		scan_again(t);
+		return;
+	}
+	scan_watched(&t->probes, pid);
+	target_check(t);
+}
+
+static void on_watch(void *ctx, const struct watch_event *e)
+{
+	struct target *t = ctx;
+	struct probes *p = &t->probes;
+
+	if (e->what == WATCH_ENDED) {
+		uprobes_detach(p, e->pid);
+		return;
+	}
+	if (!t->finishing) {
+		scan_new(t, e->pid);
+		if (p->on_scanned)
+			p->on_scanned(p->tool, e->pid);
+	}
+	watch_continue(p->watch, e);
+}
+
+/* Return true if this new mapping is worth a look.  In a process of -p every one is. */
+static bool is_wanted(void *ctx, int pid, const char *path)
+{
+	const struct target *t = ctx;
+	const int *pids = t->probes.pids;
+
+	for (int i = 0; pids && pids[i]; i++)
+		if (pids[i] == pid)
+			return true;
+	return !pids && pid != getpid() && scan_is_cuda(path);
+}
+
+void target_watch(struct target *t)
+{
+	struct probes *p = &t->probes;
+	char *why;
+	int err;
+
+	p->watch = watch_new(&p->attacher, on_watch, t);
+	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted);
+	t->watching = !err;
+	p->linkers = t->command && t->watching;
+	if (!err)
+		return;
+	why = privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS);
+	warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
+		"second, and calls before that are not seen", why);
+	free(why);
+}
+
+void target_tick(struct target *t)
+{
+	if (t->watching || time(NULL) == t->scanned)
+		return;
+	t->scanned = time(NULL);
+	scan_again(t);
+}

@@ -97,11 +97,16 @@ static void loaded(void *ctx)
 	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
 }
 
+static void scan(void *ctx, int pid)
+{
+	launches_scan(ctx, pid);
+}
+
 static void start(void *ctx)
 {
 	struct top *t = ctx;
 
-	syms_each(t->target.syms, launches_scan, t->view.launches);
+	syms_each(t->target.syms, scan, t->view.launches);
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
 	t->view.screen.who = target_who(&t->target);

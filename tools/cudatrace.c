@@ -37,12 +37,20 @@ struct tracer {
 	struct cudatrace_bpf *skel;
 };
 
+static void on_scanned(void *ctx, int pid)
+{
+	struct tracer *t = ctx;
+
+	trace_program_mapped(t->trace.programs, pid);
+}
+
 static void check(void *ctx)
 {
 	struct tracer *t = ctx;
 
 	trace_prepare(&t->trace);
-	t->target.probes.on_scanned = trace_program_mapped;
+	t->target.probes.tool = t;
+	t->target.probes.on_scanned = on_scanned;
 	if (t->trace.output)
 		out_to_file(t->trace.output);
 }
@@ -53,7 +61,7 @@ static void *open_skel(void *ctx)
 
 	if (t->trace.lines.stacks || t->trace.launches)
 		t->trace.syms = t->target.syms = syms_new();
-	t->target.probes.tool = t->trace.programs = trace_programs_new(t->target.syms);
+	t->trace.programs = trace_programs_new(t->target.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -79,12 +87,17 @@ static void loaded(void *ctx)
 		trace_chrome_open(t->trace.chrome);
 }
 
+static void scan(void *ctx, int pid)
+{
+	trace_program_scan(ctx, pid);
+}
+
 static void start(void *ctx)
 {
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(t->target.syms, trace_program_scan, t->trace.programs);
+		syms_each(t->target.syms, scan, t->trace.programs);
 	if (!t->trace.summary && !t->trace.chrome)
 		trace_lines_init(&t->trace.lines);
 	t->events.ring = t->skel->maps.events;

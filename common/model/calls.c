@@ -37,19 +37,19 @@ static void texts(struct call_row *r, const struct call_event *e, const char *pa
 	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
 	snprintf(r->text.number, sizeof(r->text.number), "%d", e->ret);
 	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
-	if (e->name_at && !*name &&
-	    !kernels_read_string(reader, e->pid, e->name_at, name, CALL_NAME))
+	if (e->name_at && !*name && !kernels_read_string(reader, e->pid, e->name_at, name, CALL_NAME))
 		*name = 0;
 	r->name = *name ? name : NULL;
 }
 
-bool call_row(struct call_row *r, const struct call_event *e, struct call_lookup *lookup)
+bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
+	      struct vm_reader *reader)
 {
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
 	if (e->id >= CUDA_ID_MAX) {
-		syms_forget(lookup->syms, e->pid);
+		syms_forget(syms, e->pid);
 		return false;
 	}
 	fn = &cuda_fns[e->id];
@@ -60,9 +60,9 @@ bool call_row(struct call_row *r, const struct call_event *e, struct call_lookup
 		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
 		.direction = cuda_direction_name(e->direction),
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(lookup->syms, e->pid, stack, e->frames),
+		.stack = stack_get(syms, e->pid, stack, e->frames),
 	};
-	texts(r, e, (const char *)(stack + e->frames), &lookup->reader);
+	texts(r, e, (const char *)(stack + e->frames), reader);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)
 #undef X

@@ -4,16 +4,10 @@
 #define CALLS_H
 #include <stdbool.h>
 #include "abi/call_event.h"
-#include "proc/vm_read.h"
 
 struct stack;
 struct syms;
-
-/* Where rows get names; begins as zeros. */
-struct call_lookup {
-	struct syms *syms;	/* NULL: no stacks */
-	struct vm_reader reader;
-};
+struct vm_reader;
 
 struct call_row {
 	unsigned long long time, latency;	/* of the return; both ns */
@@ -31,8 +25,9 @@ struct call_row {
 	struct { char comm[17], name[CALL_NAME], number[16]; } text;
 };
 
-/* Fills the row from a record.  Return false if the record is no call but tells that a process has
- * gone. */
-bool call_row(struct call_row *row, const struct call_event *event, struct call_lookup *lookup);
+/* Fills the row from a record; reader reads what the record lacks from the process.  Return false if
+ * the record is no call but tells that a process has gone. */
+bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms,
+	      struct vm_reader *reader);
 
 #endif

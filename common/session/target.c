@@ -135,7 +135,7 @@ static void list_file(void *ctx, const char *path, const char *why)
 /* Its stacks are to have names when it is gone. */
 static void refresh_symbols(void *ctx, int pid)
 {
-	const struct target *t = ctx;
+	struct target *t = ctx;
 
 	syms_refresh(t->syms, pid);
 }

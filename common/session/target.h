@@ -24,11 +24,11 @@ struct target {
 	/* state */
 	struct probes probes;	/* its callbacks for the tool are the tool's to set */
 	struct pids opened;	/* of -p */
-	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
-				 * tool_run() frees it */
 	bool watching, finishing;
 	time_t scanned;		/* where nothing is watched: when last */
 	struct probe_list found;	/* with --list */
+	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
+				 * tool_run() frees it */
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX

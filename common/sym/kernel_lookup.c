@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
+#include "proc/vm_read.h"
 #include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 #include "sym/syms.h"
@@ -45,8 +46,7 @@ static void read_handles(struct handles *h)
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
 		/* stops at the first that cannot be read */
-		n = vm_read(&h->lookup->reader, h->pid, h->at + from, count, values,
-			    count * sizeof(*values));
+		n = vm_read(&h->lookup->reader, h->pid, h->at + from, count, values, count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
 			name_by_variable(h, values[i], h->names[from + i]);
@@ -73,7 +73,8 @@ void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
 	read_handles(&h);
 }
 
-void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k, unsigned long long addr)
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
+		   unsigned long long addr)
 {
 	unsigned long long stub = kernels_original(k, addr);
 	const char *symbol = syms_function(l->syms, pid, stub);

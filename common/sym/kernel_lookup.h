@@ -3,6 +3,7 @@
 #ifndef KERNEL_LOOKUP_H
 #define KERNEL_LOOKUP_H
 #include <stdbool.h>
+
 #include "proc/vm_read.h"
 
 struct kernel_names;
@@ -17,7 +18,8 @@ struct kernel_lookup {
 
 /* Looks for this address in the process, which must live: is it a function's start, or the value
  * of a variable in which nvcc's code keeps a handle?  Then kernels_find() knows it. */
-void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k, unsigned long long addr);
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
+		   unsigned long long addr);
 
 /* The second half of that alone, for all variables. */
 void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k);

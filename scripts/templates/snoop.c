@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
+#include "proc/vm_read.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
@@ -43,7 +44,7 @@ struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
-	struct call_lookup lookup;
+	struct vm_reader reader;
 	struct field fields[FIELDS];
 	struct target target;
 	struct event_loop events;
@@ -56,7 +57,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data, &s->lookup))
+	if (call_row(&row, data, s->target.syms, &s->reader))
 		out_row(s->fields, &row);
 	return 0;
 }
@@ -68,7 +69,7 @@ static void *open_skel(void *ctx)
 	memcpy(s->fields, all_fields, sizeof(all_fields));
 	s->fields[TIME].head = s->times ? "TIME" : NULL;
 	if (s->stacks)
-		s->lookup.syms = s->target.syms = syms_new();
+		s->target.syms = syms_new();
 	else
 		s->fields[STACK].type = OUT_END;
 	s->skel = @NAME@_bpf__open();

@@ -30,6 +30,7 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
+struct vm_reader;
 ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
 		       size_t size);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <string.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,6 +13,8 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
+	if (cs->cpus < 1)
+		die(cs->cpus, "cannot tell how many processors there are");
 	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
 	cs->quick = bpf_mmap_elements(quick);
 	if (!cs->quick)

@@ -95,6 +95,7 @@ void launch_probes_tick(struct launch_probes *p)
 		return;
 	if (p->wanted)	/* as soon as it can be had */
 		p->wanted = !put(p, true);
-	else if (now - p->looked >= PERIOD_NS || (n != p->known && !uprobes_toggled_in(&p->target->probes)))
+	else if (now - p->looked >= PERIOD_NS ||
+		 (n != p->known && !uprobes_toggled_in(&p->target->probes)))
 		look(p, now);
 }

@@ -21,7 +21,7 @@ struct launch_probes {
 	bool wanted;		/* to be put in */
 };
 
-/* After load, before anything is attached: the probes of t->probes.toggle_classes come and
+/* After load, before anything is attached: the probes that t->probes.toggle_classes names come and
  * go from now on.  refused: the probes' launches_refused.  All three must stay. */
 void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
 			const unsigned long long *refused);

@@ -24,10 +24,8 @@ void launches_free(struct launches *l)
 	free(l);
 }
 
-void launches_scan(void *ctx, int pid)
+void launches_scan(struct launches *l, int pid)
 {
-	const struct launches *l = ctx;
-
 	programs_scan(l->programs, pid);
 }
 

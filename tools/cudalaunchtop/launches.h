@@ -39,9 +39,8 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 			      const struct bpf_map *quick, bool keep);
 void launches_free(struct launches *l);
 
-/* Tracing begins while this process runs: notes what its kernels are, as it may end soon.  For
- * syms_each(): ctx is a struct launches. */
-void launches_scan(void *ctx, int pid);
+/* Tracing begins while this process runs: notes what its kernels are, as it may end soon. */
+void launches_scan(struct launches *l, int pid);
 
 /* A record of the probes. */
 void launches_record(struct launches *l, const void *data, size_t size);

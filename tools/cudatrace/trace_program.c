@@ -97,17 +97,17 @@ static int version_of(struct traced_program *p)
 	return p->version;
 }
 
-void trace_program_mapped(void *programs, int pid)
+void trace_program_mapped(struct programs *ps, int pid)
 {
 	int version = runtime_of(pid);
 
 	if (version)
-		program_of(programs, pid)->version = version;
+		program_of(ps, pid)->version = version;
 }
 
-void trace_program_scan(void *programs, int pid)
+void trace_program_scan(struct programs *ps, int pid)
 {
-	program_scan(programs_get(programs, pid, pid));
+	program_scan(programs_get(ps, pid, pid));
 }
 
 /* What was read at the address in an argument, or NULL. */

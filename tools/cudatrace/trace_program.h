@@ -19,13 +19,11 @@ struct syms;
  * syms, NULL will do where no names of kernels are wanted. */
 struct programs *trace_programs_new(struct syms *syms);
 
-/* For struct probes, whose tool is a struct programs: the process has mapped files, and may not
- * live long. */
-void trace_program_mapped(void *programs, int pid);
+/* The process has mapped files, and may not live long. */
+void trace_program_mapped(struct programs *ps, int pid);
 
-/* Tracing begins while this process runs: notes what its kernels are, as it may end soon.  For
- * syms_each(). */
-void trace_program_scan(void *programs, int pid);
+/* Tracing begins while this process runs: notes what its kernels are, as it may end soon. */
+void trace_program_scan(struct programs *ps, int pid);
 
 /* To be called for each record of a call, in order: sets the prototype to that of the program's
  * runtime; of a call that names a kernel it learns the name, of a launch it sets the kernel. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
+#include <stdlib.h>
 #include "probe/bpf_mmap.h"
 #include "api/cuda_fn.h"
 #include "abi/cudalaunchtop.h"
@@ -130,6 +131,7 @@ static int finish(void *ctx, int status)
 	struct top *t = ctx;
 
 	launches_free(t->view.launches);
+	free((void *)t->view.screen.who);
 	return status;
 }
 

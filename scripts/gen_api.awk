@@ -6,7 +6,7 @@ function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; b
 function list(text, into,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) into[w[i]] }
 
 function set(field, value) {
-	if ((NR, field) in given) fail("'" field "' is given twice")
+	if ((NR, field) in given) fail("'" field "' given twice")
 	given[NR, field]; init = init (init == "" ? "" : ", ") "." field " = " value
 }
 
@@ -17,7 +17,7 @@ function argument(text, number,   role, out, size, at, pos) {
 	pos = place(size ? size : role in bytes ? bytes[role] : 8)
 	if (role ~ /^(grid|block)3$/) { place(8); place(8); sub(/3$/, "", role) }
 	if ((out ? number > (role == "pitch" ? 9 : 1) || !(role in outs) : role == "pitch") ||
-	    at != "" && role !~ /^(size|params)$/) fail("'" text "' cannot stand there")
+	    at != "" && role !~ /^(size|params)$/) fail("'" text "' is not allowed here")
 	if (role ~ /^(_|dim3)$/) return
 	if (!(role in roles)) { fail("unknown argument '" text "'"); return }
 	set(role, pos)
@@ -34,9 +34,11 @@ function attribute(text,   key, value) {
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
 
-function emit(name) {
-	if (name in line) fail(name " is on line " line[name] " already")
+function emit(name,   at) {
+	if (name in line) fail(name " is already on line " line[name])
 	line[name] = FNR
+	for (at = ++names; at > 1 && sorted[at - 1] > name; at--) sorted[at] = sorted[at - 1]
+	sorted[at] = name
 	printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
 }
 
@@ -53,14 +55,15 @@ BEGIN {
 	for (i = 1; i < 12; i += 2) words["direction", w[i]] = "CUDA_" w[i + 1]
 	bytes["dim3"] = bytes["grid"] = bytes["block"] = 12; bytes["extent"] = 24
 	print "/* Made from cuda_api.tbl by gen_api.awk: edit that. */"
+	print "#ifdef CUDA_API"
 }
 
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
 $1 !~ /^(rt|drv)$/ { fail("unknown library '" $1 "'"); next }
-$2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : reason'"); next }
+$2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }
-!match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*\([^()]*\)/) { fail("no NAME(ARGUMENT, ...) after the class"); next }
+!match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }
 
 {
 	proto = substr($0, 1, RLENGTH); n = split(substr($0, RLENGTH + 1), rest)
@@ -72,7 +75,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : re
 	shape = $2 ~ /^(copy|set)$/ ? "size" : ""
 	for (i = 1; i <= n; i++) if (sub(/^shape=/, "", rest[i])) shape = needs[rest[i]]
 	n_needs = split(shape, w, ",")
-	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape needs '" w[i] "'")
+	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape requires '" w[i] "'")
 	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
 	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
 	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)
@@ -82,4 +85,9 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("not 'NAME... : re
 		else if (rest[i] ~ /^\+/) fail("unknown variant '" rest[i] "'")
 }
 
-END { exit bad }
+END {
+	print "#endif\n#ifdef CUDA_API_BY_NAME"
+	for (i = 1; i <= names; i++) print "CUDA_API_BY_NAME(" sorted[i] ")"
+	print "#endif"
+	exit bad
+}

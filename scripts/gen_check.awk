@@ -86,7 +86,7 @@ $2 == "none" {
 function symbol(name,   i, j, n, role, has) {
 	symbols++; row[$1, name]; has = ($1, name) in exported
 	if (!has && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
-	if (has && until && version > until) fail(name " is exported: until= is wrong")
+	if (has && until && version > until) fail(name " is exported: wrong until=")
 	if (!(name in declared)) { missing = missing " " name; absent++; return }
 	checks = ""
 	for (i = j = 1; i <= args && arg[i] != "..."; i++) {
@@ -122,7 +122,7 @@ function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 	if (role == "size" && text ~ /@/) member(t, "size", at)
 	if (role == "params") {
 		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)?$/ ? "WidthInBytes" : "extent", at)
-		if (elem) assert("sizeof(" t ")", elem, "the struct has not the size")
+		if (elem) assert("sizeof(" t ")", elem, "the struct does not have the size")
 		if ("kind_at" in byte) member(t, "kind", byte["kind_at"])
 		if ("src_at" in byte) member(t, "srcMemoryType", byte["src_at"])
 		if ("dst_at" in byte) member(t, "dstMemoryType", byte["dst_at"])

@@ -42,7 +42,7 @@ function param(text, next_text,   name, init, is_out) {
 	}
 	name = substr(text, RSTART); text = substr(text, 1, RSTART - 1); sub(/ $/, "", text)
 	describe(text); is_out = out && to != "" && !(name in read_only)
-	if (kind ~ /^(NONE|STRUCT|OPAQUE)$/ && !bytes) fail("the size of '" type "' is not known")
+	if (kind ~ /^(NONE|STRUCT|OPAQUE)$/ && !bytes) fail("unknown size of '" type "'")
 	if (text == "char *" && next_text ~ /^(int|size_t) /) { kind = "STR"; is_out = 1 }
 	init = "PARAM(\"" name "\", " value() ", " (kind == "FLOAT" ? 0 : place(bytes)) ", " is_out ", "
 	if (to == "") return init "VALUE(NULL, NONE, 0))"
@@ -71,13 +71,13 @@ $1 == "type" {
 	}
 	tag = ""; name = $0; sub(/^type +[a-z0-9]+ +[0-9]+ /, "", name)
 	if (match(name, / = /)) { tag = substr(name, RSTART + 3); name = substr(name, 1, RSTART - 1) }
-	if (name in kinds) fail(name " is there already")
+	if (name in kinds) fail(name " is already defined")
 	if (name <= last_type) fail(name " is not in order")
 	last_type = name; kinds[name] = toupper($2); sizes[name] = $3
 	if ($2 == "enum") {
 		enum_name[++enum_names] = name; line[name] = FNR
 		enum_tag[name] = tag == "" ? name : tag
-	} else if (tag != "") fail(name " is no enum")
+	} else if (tag != "") fail(name " is not an enum")
 	next
 }
 
@@ -88,9 +88,9 @@ $1 == "value" {
 	}
 	range($5)
 	if (enum_tag[$2] != $2) fail("'" $2 "' is not an enum")
-	if (($2, $3, $4) in line) fail($4 " is on line " line[$2, $3, $4] " already")
+	if (($2, $3, $4) in line) fail($4 " is already on line " line[$2, $3, $4])
 	line[$2, $3, $4] = FNR
-	if ($2 != last_tag && $2 in first) fail("the values of " $2 " are not together")
+	if ($2 != last_tag && $2 in first) fail("the values of " $2 " are not contiguous")
 	if ($2 != last_tag) { end_enum(); first[$2] = values; which[$2] = enums; enum[enums++] = $2 }
 	last_tag = $2; count[$2]++; row = "CUDA_VALUE(" $4 ", " $3 ")"
 	if (until) gone[++gones] = row; else value_row[values++] = row

@@ -48,7 +48,7 @@ function fill(line,   k) {
 
 function out(line) {
 	line = fill(line)
-	if (match(line, /@[A-Z_]+@/)) fail(FILENAME ":" FNR ": nobody knows " substr(line, RSTART, RLENGTH))
+	if (match(line, /@[A-Z_]+@/)) fail(FILENAME ":" FNR ": unknown " substr(line, RSTART, RLENGTH))
 	print line
 }
 

@@ -70,7 +70,7 @@ else
 	sed '/InsufficientDriver/d' common/api/cuda_protos.tbl >"$tmp/wrong.tbl"
 	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.tbl"
 	status 1
-	says "wrong.tbl: not what the headers say: run scripts/gen-protos"
+	says "wrong.tbl: does not match the headers: run scripts/gen-protos"
 	says "> value cudaError 35 cudaErrorInsufficientDriver"
 	run env CUDA="$CUDA" scripts/gen-protos
 	cmp -s "$tmp/out" common/api/cuda_protos.tbl || no "another common/api/cuda_protos.tbl comes out"

@@ -119,7 +119,7 @@ if contains "a library that was copied up after it was mapped: said, and the cal
 	echo >&5
 	until_true was_ready one 2
 	stop
-	says "libcudart.so.13 was changed in its overlay file system after process $inner mapped it: calls there are not seen until the program is started again"
+	says "libcudart.so.13 was modified on its overlay file system after process $inner mapped it: calls to it are missed until the program is restarted"
 	json 23 '.func == "cuMemAlloc_v2"'
 	json 30 true
 	exec 5>&-
@@ -129,8 +129,8 @@ if contains "both libraries copied up after they were mapped: said, not passed o
 	contained one malloc 1 64 wait malloc 23 4096 free 7 wait
 	touch "/proc/$inner/root/cuda/libcudart.so.13" "/proc/$inner/root/cuda/libcuda.so.1"
 	run timeout 10 cudamallocsnoop -d 1 -jp "$inner"
-	says "libcudart.so.13 was changed in its overlay file system after process $inner mapped it"
-	says "libcuda.so.1 was changed in its overlay file system after process $inner mapped it"
+	says "libcudart.so.13 was modified on its overlay file system after process $inner mapped it"
+	says "libcuda.so.1 was modified on its overlay file system after process $inner mapped it"
 	status 3
 	exec 5>&-
 fi
@@ -292,7 +292,7 @@ if unshare -U -r -p -f unshare -p -f true 2>/dev/null; then
 	numbers=$(sed -n 's/^NSpid://p' "/proc/$mem/status")
 	equal "$(echo "$numbers" | wc -w)" 3
 	for number in $(echo "$numbers" | cut -f 3-); do
-		fails 1 "pid $number: No such process; inside a pid namespace (a container) process $mem has the number $number: use -p $mem" \
+		fails 1 "pid $number: No such process; in a PID namespace (container), process $mem has PID $number: use -p $mem" \
 			cudamallocsnoop -p "$number"
 	done
 	tool cudamallocsnoop -jp "$mem"
@@ -310,7 +310,7 @@ if unshare -U -r -p -f true 2>/dev/null; then
 	program unshare -U -r -m -p -f --kill-child sh -c '"$@"; exit' - "$bin/mem" malloc 1 64 wait
 	mem=$(pgrep -P "$(pgrep -P "$pid")")
 	fails 3 'process 2 has no CUDA functions to trace' cudamallocsnoop -p 2
-	says "inside a pid namespace (a container) process "
+	says "in a PID namespace (container), process "
 	grep -oE 'use -p [0-9 or]+' "$tmp/err" | grep -qw "$mem" || no "it does not name $mem"
 	exec 3>&-
 else
@@ -324,10 +324,10 @@ if unshare -m -p -f true 2>/dev/null; then
 	json 30 true
 	for how in '-c true' '-p 1' ''; do
 		# shellcheck disable=SC2086 # words
-		fails 1 'this is a pid namespace (a container), in which' \
+		fails 1 'running in a PID namespace (container): kernel PIDs cannot be resolved' \
 			unshare -m -p -f --mount-proc cudamallocsnoop $how
 	done
-	fails 1 'this is a user namespace (a rootless container?)' \
+	fails 1 'running in a user namespace (rootless container?)' \
 		unshare -U -r -m -p -f --mount-proc cudamallocsnoop -c true
 else
 	skip 'no namespaces can be made here'

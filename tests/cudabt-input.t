@@ -22,25 +22,25 @@ equal "$(sed -n 3p "$tmp/err")" "$(printf '%28s^' '')"
 
 it "what has no end is refused where it begins"
 program_ 'cuda:cudaMalloc { @ = "no end }\n'
-refused "p.bt:1:23: this string has no end"
+refused "p.bt:1:23: unterminated string"
 program_ '/* no end\ncuda:cudaMalloc { }\n'
-refused "p.bt:1:1: this comment has no end"
+refused "p.bt:1:1: unterminated comment"
 program_ 'cuda:cudaMalloc { if (1) { @ = 1; }\n'
-refused "p.bt:1:17: this '{' is never closed"
+refused "p.bt:1:17: unmatched '{'"
 program_ 'cuda:cudaMalloc /args.size { }\n'
-refused "this predicate has no end"
+refused "unterminated predicate"
 program_ 'cuda:cudaMalloc { @ = errname(1 }'
-refused "is never closed"
+refused "unmatched '('"
 program_ ''
-refused "there is no cuda: or cudaret: probe in this program"
+refused "no cuda: or cudaret: probe in the program"
 
 it "zero bytes, control characters and what is not UTF-8 are refused, or passed on where they do no harm"
 program_ 'cuda:cudaMalloc { @ = 1; \000 }\n'
-refused "p.bt:1:26: a zero byte"
+refused "p.bt:1:26: NUL byte"
 program_ 'cuda:cudaMal\033[31mloc { }\n'
 refused "p.bt:1:13:"
 program_ 'cuda:cudaMalloc /args.\377\376 / { }\n'
-refused "p.bt:1:18: an argument's name is expected"
+refused "p.bt:1:18: expected an argument name"
 program_ '// \377\376 \033[31m\ncuda:cudaMalloc { @ = count(); }\n'
 emit "$tmp/p.bt"
 status 0
@@ -61,18 +61,18 @@ fails 1 'is larger than 1048576 bytes' cudabt "$tmp/p.bt"
 
 it "programs that would make endless work are refused soon"
 awk 'BEGIN { for (i = 0; i < 130000; i++) printf "cuda:*{}" }' >"$tmp/p.bt"
-refused 'this makes a script that is too large'
+refused 'expands to a script that is too large'
 awk 'BEGIN { for (i = 0; i < 140000; i++) printf "cuda:*,"; print "cuda:*{}" }' >"$tmp/p.bt"
-refused 'this makes a script that is too large'
+refused 'expands to a script that is too large'
 awk 'BEGIN { printf "cuda:*{"; for (i = 0; i < 1000000; i++) printf "x"; print "}" }' >"$tmp/p.bt"
-refused 'this makes a script that is too large'
+refused 'expands to a script that is too large'
 awk 'BEGIN { printf "cuda:"; for (i = 0; i < 1000000; i++) printf "?"; print "{}" }' >"$tmp/p.bt"
-refused 'no function of CUDA is called'
+refused 'no CUDA function matches'
 awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 100000; i++) printf "errname("
 	for (i = 0; i < 100000; i++) printf ")"; print "}" }' >"$tmp/p.bt"
-refused 'too many of these within each other'
+refused 'nested too deeply'
 awk 'BEGIN { printf "cuda:cudaMalloc{"; for (i = 0; i < 900000; i++) printf "{"; print "" }' >"$tmp/p.bt"
-refused "this '{' is never closed"
+refused "unmatched '{'"
 
 it "names and types of the program's own are left alone"
 # shellcheck disable=SC2016 # bpftrace's
@@ -82,7 +82,7 @@ status 0
 # shellcheck disable=SC2016
 lines 1 '^\{ @ = \(\(struct cudaOwn \*\)arg0\)->cudaX; @cudaY = \$cudaZ; \}$'
 program_ 'cuda:cudaMalloc { @cudabt_func[1] = 1; }\n'
-refused "p.bt:1:19: names that begin with cudabt are this tool's own"
+refused "p.bt:1:19: names that begin with cudabt are reserved"
 
 it "a file that is none is refused"
 mkfifo "$tmp/fifo"
@@ -148,7 +148,7 @@ emit_theirs "$tmp/links/lib/libcudart.so.13"
 says "user 65534 can replace"
 
 it "without bpftrace it says what to install, and --emit works"
-fails 1 'there is no bpftrace: install it' env "PATH=$O" cudabt -e 'cuda:cudaMalloc { }'
+fails 1 'bpftrace not found: install it' env "PATH=$O" cudabt -e 'cuda:cudaMalloc { }'
 run env "PATH=$O" cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
 status 0
 lines 1 "^uprobe:.*$lib/libcudart.so.13\"?:cudaMalloc"
@@ -175,14 +175,14 @@ cudabt -q -e 'cuda:cudaMalloc { printf("%s %s %s %s %s %s %s\n", comm, comm, com
 pids="$pids $tracer"
 until_true grep -q over "$tmp/over"
 kill -TERM "$tracer"
-until_true grep -q 'nobody reads the output' "$tmp/err"
+until_true grep -q 'standard output is not being read: discarded the last output of bpftrace' "$tmp/err"
 again() {
 	! kill -TERM "$tracer" || ps -o stat= -p "$tracer" | grep -q Z
 }
 until_true again
 wait "$tracer"
 exec 7<&-
-says 'are left out'
+grep -q 'standard output is not being read: discarded the last [0-9]* bytes' "$tmp/err" || no 'nothing is said of bytes'
 
 # failing_bpftrace STATUS COMMAND: with a bpftrace that ends by COMMAND, it has that status, and the command
 # is ended
@@ -233,7 +233,8 @@ for dir in 'a"b' 'a\b' 'a:b' 'a*b' 'a[b]' "$(printf 'a\nb')" "$(printf 'a\033[31
 	"\":f { system(\"touch ran\"); } uprobe:\""; do
 	in_directory "$dir"
 	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
-	says 'is left out: a script cannot name it'
+	says 'skipping '
+	says ': a script cannot name it'
 	! grep -qF "$tmp/" "$tmp/out" || no "'$dir' is in the script"
 	! LC_ALL=C grep -q '[[:cntrl:]]' "$tmp/err" || no "control characters in the message"
 done

@@ -5,7 +5,7 @@
 bt() { run cudabt -q "$@"; }
 
 it "a program that is wrong is refused where it is wrong, with the nearest names"
-fails 2 "cudabt: -e:1:6: no function of CUDA is called 'cudaMaloc'; did you mean cudaMalloc" \
+fails 2 "cudabt: -e:1:6: no CUDA function matches 'cudaMaloc'; did you mean cudaMalloc" \
 	cudabt -e 'cuda:cudaMaloc { }'
 fails 2 "cudabt: -e:2:11: cudaMalloc has no argument 'sise'; its arguments are devPtr, size" \
 	cudabt -e 'cuda:cudaMalloc {
@@ -253,7 +253,7 @@ cp "$bin/mem" "$tmp/bin/later"
 ln -s "$lib" "$tmp/none"
 LD_LIBRARY_PATH=$tmp:$lib "$tmp/bin/later" rename cudabt-later malloc 13 64 sleep 100000 & later=$!
 pids="$pids $later"
-until_true grep -q "$tmp/libcudart.so.13 was loaded after bpftrace had begun" "$tmp/err"
+until_true grep -q "$tmp/libcudart.so.13 was loaded after bpftrace started" "$tmp/err"
 stop
 kill -9 "$later"
 

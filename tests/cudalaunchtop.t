@@ -129,7 +129,7 @@ for kind in $kinds; do
 	program "$bin/mem" malloc 1 64 wait launch 23 wait launch 1009 drvlaunch 13 coop 3 wait
 	tool cudalaunchtop --attach "$kind" -vjp "$pid"
 	echo >&3
-	until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+	until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
 	echo >&3
 	go
 	wait "$tracer"
@@ -143,9 +143,9 @@ it "a function that is not known brings the runtime's probes back for a while"
 program "$bin/launches" wait reuse 23 wait driver 5 wait driver 7 wait
 tool cudalaunchtop -vjp "$pid"
 echo >&3
-until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
 echo >&3
-until_true grep -q 'runtime.s launches are probed' "$tmp/err"
+until_true grep -q 're-attaching the runtime launch probes' "$tmp/err"
 echo >&3
 go
 wait "$tracer"
@@ -159,7 +159,7 @@ strip -o "$tmp/stripped" "$bin/mem"
 program env LD_LIBRARY_PATH="$lib" "$tmp/stripped" launch 1 wait launch 23 wait launch 7 wait
 tool cudalaunchtop -vjp "$pid"
 echo >&3
-until_true grep -q 'runtime.s launches are not probed' "$tmp/err"
+until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
 echo >&3
 go
 wait "$tracer"
@@ -294,7 +294,7 @@ if $it_has_tmux; then
 	echo >&3
 	on_screen '^[0-9]+ +\\x1b\[31mevil +0\.0 +0 +5 3x2x1 +32x4x2 +1536 ugly\\x1b\[31m\\x0a"kernel$'
 	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on_n+$'
-	lines 1 '0\.0 launches/s, 8 in all  \(h: help\)  pid [0-9]+$'
+	lines 1 '0\.0 launches/s, 8 total  \(h: help\)  pid [0-9]+$'
 	awk 'length($0) > 120 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
 	lines 4 '[^ ]'
 	term send-keys n

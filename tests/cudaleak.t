@@ -4,7 +4,7 @@ for kind in $kinds; do
 	it "--attach $kind finds what a command never freed, with its stack"
 	run cudaleak --attach "$kind" --layer runtime -c "$bin/deep 23 4096"
 	status 0
-	lines 1 '\(deep\) at its exit: 23 allocations not freed, 92\.0 KiB$'
+	lines 1 '\(deep\) at exit: 23 allocations not freed, 92\.0 KiB$'
 	lines 1 '^    94208 bytes in 23 allocations of device memory, oldest [0-9.]+ .?s$'
 	lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
 	lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
@@ -44,7 +44,7 @@ sum 1 'select(.memory == "ipc").count'
 sum 2 'select(.memory == "managed").count'
 sum 4194304 'select(.memory == "vmm").bytes'
 run cudaleak -Cc "$bin/mem $all ipcclose 1 freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
-lines 1 'at its exit: 0 allocations not freed, 0 bytes$'
+lines 1 'at exit: 0 allocations not freed, 0 bytes$'
 
 it "a free by another thread is a free"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 otherfree 7"
@@ -53,7 +53,7 @@ json 0 .unknown_frees
 
 it "addresses that come again are right: two threads, 1009 pairs each, none left"
 run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
-lines 1 'at its exit: 0 allocations not freed'
+lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
 
 it "failed calls change nothing"
@@ -83,7 +83,7 @@ go
 wait "$tracer"
 rc=$?
 status 0
-lines 1 'at its exit: 16 allocations not freed, 64\.0 KiB$'
+lines 1 'at exit: 16 allocations not freed, 64\.0 KiB$'
 
 it "a device reset frees the device's memory, not pool and VMM memory"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 host 5 64 managed 2 64 array 1 8 8 async 3 64 vmm 2 reset malloc 1 100"
@@ -173,7 +173,7 @@ kill "$pid" 2>/dev/null
 
 it "-s records one in N and gives the estimate"
 run cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
-lines 1 '\(estimated from 1 in 10\)$'
+lines 1 '\(estimated from a sample of 1 in 10\)$'
 run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64"
 json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
 

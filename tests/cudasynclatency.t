@@ -54,7 +54,7 @@ done
 
 it "text and JSON say the same"
 run env $slow cudasynclatency -c "$bin/mem sync 13"
-lines 1 '^cudaDeviceSynchronize: 13 calls, [23][0-9.]+ ms in all, 2[0-9.]+ ms to [0-9.]+ ms, half within [0-9.]+ ms, 95 % within [0-9.]+ ms, 99 % within [0-9.]+ ms$'
+lines 1 '^cudaDeviceSynchronize: 13 calls, [23][0-9.]+ ms total, 2[0-9.]+ ms to [0-9.]+ ms, p50 [0-9.]+ ms, p95 [0-9.]+ ms, p99 [0-9.]+ ms$'
 lines 1 '^     nsecs               : count     distribution$'
 lines 1 '^  16777216 -> 33554431   : 1[0-3] +\|\*{40}\|$'
 lines 1 '^thread [0-9]+ of pid [0-9]+ \(mem\) waited [23][0-9.]+ ms in 13 calls, [0-9.]+ % of [0-9.]+ ms$'

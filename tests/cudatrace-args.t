@@ -164,6 +164,17 @@ for version in 12.4.127 12 11.0 13; do
 	esac
 done
 
+it "--unchecked: the parameters that libcudart.so.12 had"
+cat >"$tmp/fails.c" <<'END'
+int cudaMemPrefetchAsync(void *p, unsigned long n, int device, void *stream) { return 1; }
+END
+echo 'int cudaMemPrefetchAsync(); int main() { cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul);
+	return !cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul); }' >"$tmp/main.c"
+${CC:-cc} -w -shared -fPIC -o "$tmp/libcudart.so.12" "$tmp/fails.c"
+${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.12" -Wl,-rpath,"$tmp"
+run cudatrace --unchecked -jc "$tmp/main"
+json 1 '.args == {devPtr: "0x8", count: 2039, dstDevice: 1, stream: "0x3"}'
+
 it "the fields of structs are where NVIDIA's headers have them"
 cuda=${CUDA:-/usr/local/cuda}
 if [ -e "$cuda/include/cuda.h" ]; then
@@ -171,12 +182,13 @@ if [ -e "$cuda/include/cuda.h" ]; then
 		#include <cstddef>
 		#include <cuda.h>
 		#include <cuda_runtime_api.h>
-		#include "cudatrace/trace_struct.h"
+		#include "api/cuda_structs.h"
 		#define X(of, field, kind, type, at, size) static_assert(offsetof(of, field) == at && \
 			sizeof(of::field) == size, #of "." #field);
-		TRACE_STRUCTS(X)
+		CUDA_STRUCTS(X)
 	END
-	run c++ -std=c++17 -fsyntax-only -isystem "$cuda/include" -iquote common "$tmp/fields.cpp"
+	run c++ -std=c++17 -fsyntax-only -isystem "$cuda/include" -iquote common \
+		-iquote "$O" "$tmp/fields.cpp"
 	status 0
 else
 	skip "NVIDIA's headers are not here"

@@ -90,7 +90,7 @@ json 1 '.func == "cudaLaunchKernel" and .next == "cudaDeviceSynchronize" and .er
 json 4 true
 silent
 run cudatrace --unchecked -k -c "$bin/mem badlaunch 1 sync 1"
-lines 1 'cudaLaunchKernel\(.*\) = cudaErrorInvalidConfiguration \(9\) \[not asked about; next: cudaDeviceSynchronize\]$'
+lines 1 'cudaLaunchKernel\(.*\) = cudaErrorInvalidConfiguration \(9\) \[error not checked; next call: cudaDeviceSynchronize\]$'
 lines 1 '^        do_badlaunch\+0x'
 
 it "--unchecked: not one whose thread asks, whatever other threads do, nor the last one"
@@ -129,7 +129,7 @@ if [ -e "$bin/kern" ]; then
 	it "kern: by name, and later reports of the same error are told apart"
 	run env SIM_FAIL='cuCtxSynchronize:1=710,cuMemFree_v2:*=710' cudatrace -c "$bin/kern 7 5 1 1 1"
 	lines 1 '= cudaErrorAssert \(710\) \[caused by earlier work: 12 launches since the last wait: scale x7, fill<int> x5\]$'
-	lines 3 'cudaFree\(.*\) = cudaErrorAssert \(710\) \[caused by earlier work: reported before\]$'
+	lines 3 'cudaFree\(.*\) = cudaErrorAssert \(710\) \[caused by earlier work: already reported\]$'
 	run env SIM_FAIL='cuCtxSynchronize:1=716' cudatrace -x -jc "$bin/kern 7 5 1 1 1"
 	json 1 '.error == "cudaErrorMisalignedAddress" and .earlier == ["scale", "fill<int>"]'
 	json 1 true

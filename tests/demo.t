@@ -12,5 +12,5 @@ if ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || ! setpriv --reuid 
 else
 	run setpriv --reuid 65534 --clear-groups scripts/demo
 	status 1
-	says 'cudamallocsnoop: not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run it as root'
+	says 'cudamallocsnoop: not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run as root or grant them'
 fi

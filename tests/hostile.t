@@ -19,10 +19,10 @@ refused() {
 	says "elf.so$3"
 	rm -f "$tmp/elf.so"
 }
-refused strings 1 ': a bad symbol table'
-refused symbols 1 ': a symbol table of absurd size'
+refused strings 1 ': invalid symbol table'
+refused symbols 1 ': symbol table too large'
 refused sections 1 ': has no section headers'
-refused names 1 ': symbols whose names are absurdly long'
+refused names 1 ': symbol names too long'
 
 it "a symbol that takes hours to demangle is printed as it is"
 in_bounds cudamallocsnoop -kjc "$tmp/hostile symbol 101"
@@ -40,7 +40,7 @@ else
 	wait "$tracer"
 	rc=$?
 	status 0
-	says "process $pid keeps those waiting who read its memory"
+	says "reading memory of process $pid timed out"
 	exec 3>&-
 	kill -9 "$pid"
 fi

@@ -122,4 +122,4 @@ it "a changed table of functions rebuilds what is made from it"
 touch "$src/common/api/cuda_api.tbl"
 there -n all
 lines 1 'awk -f scripts/gen_api.awk'
-grep -q -- '-c common/api/cuda_api.c' "$tmp/out" || no "cuda_api.c is not compiled"
+grep -q -- '-c common/api/cuda_fn.c' "$tmp/out" || no "cuda_fn.c is not compiled"

@@ -21,13 +21,13 @@ for tool in $tools; do
 	fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" -c true' "$tool"
 	says CONFIG_DEBUG_INFO_BTF
 
-	it "$tool: root of a user namespace is told to run it outside"
-	fails 1 "$tool: not permitted to trace: this is a user namespace (a rootless container?)" \
+	it "$tool: root of a user namespace is told to run it on the host"
+	fails 1 "$tool: not permitted to trace: running in a user namespace (rootless container?)" \
 		unshare -U -r "$away/$tool"
 
 	it "$tool: a capability that is missing is named"
 	with ,+perfmon
-	fails 1 "not permitted to trace: CAP_BPF is missing: run it as root, or with it" $with "$away/$tool"
+	fails 1 "not permitted to trace: CAP_BPF is missing: run as root or grant it" $with "$away/$tool"
 	with ,+bpf
 	fails 1 "not permitted to trace: CAP_PERFMON is missing" $with "$away/$tool"
 done
@@ -62,12 +62,12 @@ END
 ${CC:-cc} "$tmp/filter.c" -o "$tmp/filter"
 number() { echo "#include <sys/syscall.h>
 __NR_$1" | ${CC:-cc} -E -P - | tail -n 1; }
-fails 1 'not permitted to trace: a seccomp filter is in force' \
+fails 1 'not permitted to trace: blocked by a seccomp filter' \
 	"$tmp/filter" "$(number bpf)" cudamallocsnoop
 run "$tmp/filter" "$(number perf_event_open)" cudamallocsnoop -d 1
 status 0
-says 'the kernel does not tell of new mappings (a seccomp filter is in force'
-fails 1 'a seccomp filter is in force' \
+says 'no mmap events (blocked by a seccomp filter'
+fails 1 'blocked by a seccomp filter' \
 	"$tmp/filter" "$(number perf_event_open)" cudamallocsnoop --attach perf -c "$bin/mem malloc 1 64"
 
 it "without root, three capabilities are enough for one's own programs"
@@ -79,7 +79,7 @@ silent
 
 it "without CAP_CHECKPOINT_RESTORE it does not look as if a command used no CUDA"
 with $trace
-fails 1 "not permitted to look into the command's process: CAP_CHECKPOINT_RESTORE is missing: run it as" \
+fails 1 "not permitted to inspect the command's process: CAP_CHECKPOINT_RESTORE is missing: run as" \
 	$with "$away/cudamallocsnoop" -jc "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096"
 lines 0 ''
 says_not 'no CUDA library'

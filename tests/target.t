@@ -142,7 +142,7 @@ says over
 it "-c with a command that makes no CUDA call says so"
 run cudamallocsnoop -c true
 status 0
-says "the command used no CUDA library: there was nothing to trace"
+says "the command used no CUDA library: nothing to trace"
 
 it "SIGTERM ends the command of -c too, and the report comes first"
 tool cudaleak -Cc "$bin/mem malloc 23 4096 sleep 60000"

@@ -3,25 +3,24 @@
 #include <signal.h>
 #include <stdio.h>
 #include "cudabt/bt_session.h"
-#include "cudabt/bt_output.h"
-#include "cudabt/bt_run.h"
 #include "base/die.h"
 #include "session/tool.h"
 
 static const struct usage usage = {
 	.args = "FILE | -e PROGRAM",
-	.what = "Run a bpftrace program with CUDA's functions as probes, cuda:FUNC and cudaret:FUNC, and\n"
+	.what = "Run a bpftrace program with CUDA functions as probes, cuda:FUNC and cudaret:FUNC, and\n"
 		"their arguments by name and type, args.NAME.",
 	.examples =
 	"  cudabt -e 'cuda:cudaMalloc { @[comm] = sum(args.size); }' -d 1\n"
 	"  cudabt -e 'cudaret:cuda*Alloc /retval/ { @[func, errname(retval)] = count(); }' -p 181 -d 1\n"
-	"  cudabt failures.bt -c './train 10'  # a program that comes with this one\n"
+	"  cudabt failures.bt -c './train 10'  # an included program\n"
 	"  cudabt launch-config.bt --emit      # for a machine that has only bpftrace\n",
 };
 
 struct bt {
 	const char *program;	/* NULL: in a file */
 	struct bt_source source;
+	struct bt_session session;
 	bool print;
 	int status;		/* bpftrace's own */
 	int sig;
@@ -31,9 +30,10 @@ struct bt {
 
 static bool tick(void *ctx)
 {
-	(void)ctx;
-	bt_output_copy();
-	return !bt_run_ended();
+	struct bt *b = ctx;
+
+	bt_output_copy(&b->session.run.output);
+	return !bt_run_ended(&b->session.run);
 }
 
 static void operands(void *ctx, int argc, char **argv, int first)
@@ -42,7 +42,7 @@ static void operands(void *ctx, int argc, char **argv, int first)
 
 	opt_no_operands(argc, argv, first + !b->program);
 	if (!b->program && first == argc)
-		usage_error("a program is needed: FILE, or -e PROGRAM");
+		usage_error("missing program: FILE or -e PROGRAM");
 	if (b->print && (b->target.command || b->target.list))
 		usage_error("--emit cannot be combined with --command or --list; -l names a file that CMD would use");
 	b->source = b->program ? bt_source_text(b->program) : bt_source_file(argv[first]);
@@ -52,7 +52,7 @@ static void check(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_session_check(&b->source);
+	bt_session_check(&b->session, b->source);
 	if (!b->print && !b->target.list)
 		bt_run_find();
 }
@@ -61,7 +61,7 @@ static void prepare(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_session_prepare(&b->target);
+	bt_session_prepare(&b->session, &b->target);
 }
 
 static void start(void *ctx)
@@ -69,9 +69,9 @@ static void start(void *ctx)
 	struct bt *b = ctx;
 
 	if (b->print)
-		bt_session_print();
+		bt_session_print(&b->session);
 	if (!b->target.command)
-		bt_session_start(&b->target);
+		bt_session_start(&b->session);
 }
 
 static int stop(void *ctx, int sig)
@@ -79,7 +79,7 @@ static int stop(void *ctx, int sig)
 	struct bt *b = ctx;
 
 	b->sig = sig;
-	b->status = bt_run_started() ? bt_run_finish() : 0;
+	b->status = bt_run_started(&b->session.run) ? bt_run_finish(&b->session.run) : 0;
 	if (b->status)
 		warning(0, "bpftrace exited with status %d; --emit prints the script that it was given", b->status);
 	return b->status && !sig ? SIGTERM : sig;
@@ -87,11 +87,12 @@ static int stop(void *ctx, int sig)
 
 static int finish(void *ctx, int status)
 {
-	const struct bt *b = ctx;
+	struct bt *b = ctx;
 	const struct target *t = &b->target;
 
-	if (t->command && !bt_run_started() && !t->list && t->probes.nfiles && !b->sig)
-		warning(0, "the command used none of the functions: there was nothing to trace");
+	if (t->command && !bt_run_started(&b->session.run) && !t->list && t->probes.nfiles && !b->sig)
+		warning(0, "the command used none of the functions: nothing to trace");
+	bt_session_free(&b->session);
 	return b->status ? b->status : status;
 }
 
@@ -99,15 +100,15 @@ int main(int argc, char **argv)
 {
 	struct bt bt = { .target = TARGET_INIT, .events = { .tick = tick, .ctx = &bt } };
 	const struct opt opts[] = {
-		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program itself"),
-		OPT_FLAG(0, "emit", &bt.print, "print what bpftrace would be given, and exit"),
+		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program text"),
+		OPT_FLAG(0, "emit", &bt.print, "print the program passed to bpftrace and exit"),
 		OPT_WHICH(&bt.target),
 		OPT_RUN(&bt.target),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &bt.target, .events = &bt.events,
-		.source = &bt_session_source, .ctx = &bt, .operands = operands, .check = check,
+		.source = &bt.session.functions, .ctx = &bt, .operands = operands, .check = check,
 		.prepare = prepare, .start = start, .stop = stop, .close = finish,
 	};
 

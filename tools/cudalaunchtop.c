@@ -17,8 +17,8 @@
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show which CUDA kernels are launched how often, by name: on a terminal live, each\n"
-		"interval (1 second) in place; else in blocks, each interval (none) and at the end.",
+	.what = "Show how often CUDA kernels are launched, by name: on a terminal live in place, every\n"
+		"interval (1 second); otherwise in blocks, every interval (none) and at the end.",
 	.examples =
 	"  cudalaunchtop                       # every process, live\n"
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
@@ -31,6 +31,7 @@ struct top {
 	struct launch_view view;
 	struct launch_probes probes;
 	bool batch, live;
+	char *who;
 	struct target target;
 	struct event_loop events;
 	struct cudalaunchtop_bpf *skel;
@@ -110,7 +111,7 @@ static void start(void *ctx)
 	syms_each(t->target.syms, scan, t->view.launches);
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
-	t->view.screen.who = target_who(&t->target);
+	t->view.screen.who = t->who = target_who(&t->target);
 	t->live = live_start(&t->target, &t->events, t->batch);
 	t->events.ring = t->skel->maps.events;
 	t->events.lost = t->skel->bss->lost;
@@ -131,7 +132,7 @@ static int finish(void *ctx, int status)
 	struct top *t = ctx;
 
 	launches_free(t->view.launches);
-	free((void *)t->view.screen.who);
+	free(t->who);
 	return status;
 }
 
@@ -144,13 +145,13 @@ int main(int argc, char **argv)
 	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.target),
-		OPT_FLAG('b', "batch", &top.batch, "print blocks of text on a terminal too"),
-		OPT_FLAG('P', "per-process", &top.view.by_process, "one row per process, not per kernel"),
-		OPT_FLAG('k', "stack", &top.view.stacks, "one row per call site, with call stacks"),
-		OPT_FLAG('f', "full", &top.view.full, "kernel names with parameters"),
-		OPT_FLAG('x', "failed", &top.view.failed, "count failed launches: needs return probes"),
-		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "at most ROWS rows; default: 20, JSON and live all"),
-		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &top.view.sort, "sort by this; default: launches"),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
+		OPT_FLAG('k', "stack", &top.view.stacks, "show each call site separately, with call stacks"),
+		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
+		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
+		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_CHOICE('s', "sort", LAUNCH_SORT_WORDS, &top.view.sort, "sort order; default: launches"),
 		OPT_END
 	};
 	const struct tool tool = {

@@ -12,8 +12,8 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show CUDA memory that is allocated and not freed, by process, kind of memory and call\n"
-		"stack, largest first: every interval (5 seconds; with -c and --folded none), at the\n"
-		"end, and for each process that exits what it never freed.",
+		"stack, largest first: every interval (5 seconds; none with -c and --folded), at the\n"
+		"end, and when a process exits, what it never freed.",
 	.examples =
 	"  cudaleak -p 181                     # one process, every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
@@ -131,14 +131,14 @@ int main(int argc, char **argv)
 	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
-		OPT_FLAG('a', "each", &leak.view.options.each, "list each allocation, not groups by stack"),
-		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "only allocations older than MS milliseconds"),
-		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "only allocations of at least SIZE"),
-		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "only allocations of at most SIZE"),
-		OPT_NUM('T', "top", "N", &leak.view.top, 1, "the N largest; default: 10, with -a and --folded all"),
-		OPT_FLAG('C', "totals", &leak.view.totals, "totals without call stacks: costs less"),
-		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N, estimate the rest"),
-		OPT_FLAG(0, "folded", &leak.view.folded, "at the end one line per stack, for flame graphs"),
+		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
+		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
+		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
+		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
+		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
+		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
+		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
+		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs"),
 		OPT_END
 	};
 	const struct tool tool = {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "api/cuda_err.h"
 #include "model/memory.h"
-#include "cli/out.h"
+#include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/stack_view.h"
@@ -12,8 +12,8 @@
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print each CUDA allocation and free: who, what, how much, how long it took, and\n"
-		"the error if it failed.",
+	.what = "Print each CUDA allocation and free: the process, the kind of memory, the size, the time\n"
+		"taken, and the error if it failed.",
 	.examples =
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
@@ -151,11 +151,11 @@ int main(int argc, char **argv)
 	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
-		OPT_FLAG('x', "failed", &snoop.failed, "print failed calls only"),
-		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print allocations of SIZE and more, and their frees"),
-		OPT_FLAG('A', "allocs", &snoop.allocs, "print allocations only"),
-		OPT_FLAG('F', "frees", &snoop.frees, "print frees only"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "print the time of day"),
+		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
+		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),
+		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
+		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
 		OPT_END
 	};

@@ -9,6 +9,8 @@
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/stack_view.h"
@@ -17,11 +19,11 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show the sizes of CUDA copies as histograms by direction, synchronous and asynchronous\n"
-		"apart: every interval what is new in it, and at the end.",
+		"separately: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
-	"  cudamemcpysize -P 5                 # all processes, each apart, every 5 seconds\n"
-	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where are the large ones\n"
+	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
+	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n",
 };
 
@@ -202,11 +204,11 @@ int main(int argc, char **argv)
 		OPT_TARGET(&copies.target),
 		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
 		OPT_FLAG('k', "stack", &copies.stacks, "one group per call stack, most bytes first"),
-		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "only copies in this direction"),
-		OPT_SIZE('m', "min", "SIZE", &copies.min, "only copies of at least SIZE"),
+		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
+		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_FLAG(0, "memset", &copies.memset, "include memset"),
-		OPT_FLAG(0, "time", &copies.times, "synchronous copies only: histograms of their time"),
-		OPT_FLAG(0, "bandwidth", &copies.bandwidths, "synchronous copies only: histograms of their bandwidth"),
+		OPT_FLAG(0, "time", &copies.times, "show histograms of times; synchronous copies only"),
+		OPT_FLAG(0, "bandwidth", &copies.bandwidths, "show histograms of bandwidths; synchronous copies only"),
 		OPT_END
 	};
 	const struct tool tool = {

@@ -9,6 +9,8 @@
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/call_view.h"
@@ -20,12 +22,12 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show how long threads wait for the GPU, by function, as histograms, and the share of its\n"
-		"time that each thread waited: every interval what is new in it, and at the end.",
+		"time that each thread waited: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
-	"  cudasynclatency -i -P 5             # hidden waits too, by process, every 5 seconds\n"
-	"  cudasynclatency -k -p 181 -d 10     # where are the waits, for 10 seconds\n"
-	"  cudasynclatency -O -jc './train 10' # do they sleep or spin, as JSON lines\n",
+	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
+	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
+	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n",
 };
 
 struct row {
@@ -184,10 +186,10 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &waits.stacks, "one group per call stack, longest waits first"),
-		OPT_FLAG('i', "implicit", &waits.implicit, "functions that synchronize implicitly: copies, cudaFree, ..."),
-		OPT_FLAG('L', "launches", &waits.launches, "kernel launches, which wait when the queue is full"),
-		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how much of the wait the thread was off the CPU"),
+		OPT_FLAG('k', "stack", &waits.stacks, "one group per call stack, longest total wait first"),
+		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
+		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
+		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how long the thread was off the CPU"),
 		OPT_END
 	};
 	const struct tool tool = {

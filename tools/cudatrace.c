@@ -8,25 +8,21 @@
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print each call of the CUDA API as it returns, with its arguments by name and what it\n"
-		"stored, the error by name, and the time on request: what strace does for system calls.",
+	.what = "Print each CUDA API call as it returns, with its arguments by name, what it stored, the\n"
+		"name of the error and optionally the time, as strace does for system calls.",
 	.examples =
-	"  cudatrace -c './train 2'                     # what a command calls\n"
+	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with the time spent\n"
-	"  cudatrace -x -k -p 181                       # what failed, and where it was called\n"
-	"  cudatrace --unchecked -p 181                 # what failed, and nobody asked why\n"
+	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
+	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"
-	"  cudatrace --tree -c './train 1'              # the driver's calls in the runtime's\n"
+	"  cudatrace --tree -c './train 1'              # driver calls inside runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n",
 };
 
@@ -71,7 +67,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_no_returns = t->trace.no_returns;
 	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
-		die(errno, "cannot size the table of functions");
+		die(errno, "cannot resize the function table");
 	return t->skel;
 }
 
@@ -81,10 +77,10 @@ static void loaded(void *ctx)
 	int functions = bpf_map__fd(t->skel->maps.functions);
 
 	for (int i = 0; i < cuda_protos_n; i++)
-		if (bpf_map_update_elem(functions, &i, &trace_functions[i], BPF_ANY))
-			die(errno, "cannot fill the table of functions");
+		if (bpf_map_update_elem(functions, &i, &t->trace.functions[i], BPF_ANY))
+			die(errno, "cannot fill the function table");
 	if (t->trace.chrome)
-		trace_chrome_open(t->trace.chrome);
+		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
 }
 
 static void scan(void *ctx, int pid)
@@ -108,9 +104,9 @@ static int stop(void *ctx, int sig)
 {
 	struct tracer *t = ctx;
 
-	trace_tree_end(-1);
+	trace_tree_end(&t->trace.trees, -1);
 	if (t->trace.summary)
-		trace_summary_print();
+		trace_summary_print(&t->trace.calls);
 	return sig;
 }
 
@@ -118,35 +114,36 @@ static int finish(void *ctx, int status)
 {
 	struct tracer *t = ctx;
 
-	if (t->trace.chrome && !trace_chrome_close())
+	if (t->trace.chrome && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
+	trace_free(&t->trace);
 	programs_free(t->trace.programs);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record } };
+	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record, .ctx = &tracer.trace } };
 	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
-		OPT_STR('e', "trace", "EXPR", &trace->expression, "which functions: groups, names, patterns, !; see the manual"),
-		OPT_FLAG('x', "failed", &trace->failed, "print failed calls only"),
-		OPT_FLAG('t', "timestamp", &trace->lines.times, "print the time of day"),
+		OPT_STR('e', "trace", "EXPR", &trace->expression, "functions to trace: groups, names, patterns, !; see the manual"),
+		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
+		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
 		OPT_FLAG('k', "stack", &trace->lines.stacks, "print user call stacks"),
-		OPT_FLAG('S', "summary", &trace->summary, "no lines; at the end a table by function"),
-		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE, not to standard output"),
-		OPT_FLAG(0, "enter", &trace->lines.entries, "print a line at the entry of each call too"),
-		OPT_FLAG(0, "enter-only", &trace->no_returns, "print entries only: no return probes"),
-		OPT_FLAG(0, "tree", &trace->tree, "print nested calls too, indented"),
-		OPT_FLAG(0, "unchecked", &trace->unchecked, "print failed calls whose error was never checked"),
-		OPT_STR(0, "chrome", "FILE", &trace->chrome, "no lines; write a timeline for Perfetto to FILE"),
+		OPT_FLAG('S', "summary", &trace->summary, "print only a table by function, at the end"),
+		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE instead of standard output"),
+		OPT_FLAG(0, "enter", &trace->lines.entries, "also print a line at the entry of each call"),
+		OPT_FLAG(0, "enter-only", &trace->no_returns, "print only lines at entries: no return probes"),
+		OPT_FLAG(0, "tree", &trace->tree, "also print nested calls, indented"),
+		OPT_FLAG(0, "unchecked", &trace->unchecked, "print only failed calls whose error was never checked"),
+		OPT_STR(0, "chrome", "FILE", &trace->chrome, "write only a timeline for Perfetto to FILE"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
-		.source = &trace_chosen, .ctx = &tracer, .check = check, .open = open_skel,
+		.source = &trace->source, .ctx = &tracer, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -4,8 +4,6 @@
 #include <string.h>
 #include "api/match.h"
 
-enum { MAX_NAME = 64 };	/* longer ones are like nothing */
-
 static size_t without_stream(const char *name, size_t len)
 {
 	return len > 5 && (!memcmp(name + len - 5, "_ptsz", 5) || !memcmp(name + len - 5, "_ptds", 5)) ?
@@ -61,7 +59,7 @@ bool match_name(const char *name, const char *pattern, size_t len)
 /* Levenshtein's, in which case counts for nothing. */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
-	unsigned row[MAX_NAME + 1];
+	unsigned row[MATCH_NEAR_NAME + 1];
 
 	for (size_t j = 0; j <= m; j++)
 		row[j] = j;
@@ -89,7 +87,7 @@ void match_near_try(struct match_near *n, const char *candidate, size_t len)
 	unsigned d;
 	int at = MATCH_NEAR;
 
-	if (n->len > MAX_NAME || len > MAX_NAME)
+	if (n->len > MATCH_NEAR_NAME || len > MATCH_NEAR_NAME)
 		return;
 	for (int i = 0; i < MATCH_NEAR && n->names[i]; i++)	/* _ptsz */
 		if (n->lens[i] == len && !memcmp(n->names[i], candidate, len))
@@ -111,19 +109,18 @@ void match_near_try(struct match_near *n, const char *candidate, size_t len)
 	n->distances[at] = d;
 }
 
-const char *match_near_text(const struct match_near *n)
+const char *match_near_text(const struct match_near *n, char *text, size_t size)
 {
-	static char text[64 + MATCH_NEAR * (MAX_NAME + 4)];
-	int k = 0, len;
+	int k = 0;
 
 	while (k < MATCH_NEAR && n->names[k])
 		k++;
-	if (!k)
-		return "";
-	len = sprintf(text, "; did you mean ");
-	for (int i = 0; i < k; i++)
-		len += sprintf(text + len, "%s%.*s", !i ? "" : i < k - 1 ? ", " : " or ",
-			       (int)n->lens[i], n->names[i]);
-	sprintf(text + len, "?");
+	*text = 0;
+	for (int i = 0; i < k; i++) {
+		size_t len = strlen(text);
+
+		snprintf(text + len, size - len, "%s%.*s%s", !i ? "; did you mean " :
+			 i < k - 1 ? ", " : " or ", (int)n->lens[i], n->names[i], i < k - 1 ? "" : "?");
+	}
 	return text;
 }

@@ -39,7 +39,7 @@ static bool make_timer(void)
 	if (!sigaction(SIGVTALRM, &sa, NULL) &&
 	    !timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer))
 		return true;
-	warning(errno, "cannot make a timer");
+	warning(errno, "cannot create a timer");
 	return false;
 }
 

@@ -56,7 +56,7 @@ static _Noreturn void finish(int status)
 	for (int lines = 0; from && lines <= LOG_LINES; from--)
 		lines += kept[from - 1] == '\n';
 	if (kept_len)
-		fprintf(stderr, "-- the end of libbpf's log (-v: all of it)\n%.*s",
+		fprintf(stderr, "-- last lines of the libbpf log (-v prints all of it)\n%.*s",
 			(int)(kept_len - from), kept + from);
 	exit(status);
 }

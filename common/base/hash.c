@@ -20,7 +20,7 @@ unsigned hash_of(const void *bytes, size_t len)
 	uint64_t hash, word = 0;
 
 	if (!drawn && getrandom(secret, sizeof(secret), 0) != sizeof(secret))
-		die(errno, "no random numbers");
+		die(errno, "cannot get random numbers");
 	drawn = true;
 	hash = secret[0] ^ len;
 	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {

@@ -36,7 +36,7 @@ static void help(const struct opt *o, const struct usage *u)
 		else
 			printf("  %-26s %s\n", left, o->help);
 	}
-	printf("  %-26s %s\n  %-26s %s\n\nExamples:\n%s", "-h, --help", "print this and exit",
+	printf("  %-26s %s\n  %-26s %s\n\nExamples:\n%s", "-h, --help", "print this help and exit",
 	       "-V, --version", "print the version and exit", u->examples);
 	printed();
 }
@@ -139,7 +139,7 @@ static void set(const struct opt *o, const char *s)
 	case OPT_TYPE_NUM:
 		n = number(s, false);
 		if (n < o->min)
-			usage_error("--%s: '%s' is not a whole number from %ld", o->name, s, o->min);
+			usage_error("--%s: '%s' is not an integer >= %ld", o->name, s, o->min);
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_SIZE:
@@ -150,7 +150,7 @@ static void set(const struct opt *o, const char *s)
 		return;
 	case OPT_TYPE_STR:
 		if (!*s)
-			usage_error("--%s: an empty %s", o->name, o->arg);
+			usage_error("--%s: %s must not be empty", o->name, o->arg);
 		*(const char **)o->value = s;
 		return;
 	case OPT_TYPE_CHOICE:
@@ -204,12 +204,12 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 			printed();
 		}
 		if (c == ':')
-			usage_error("option '%s' needs a value", argv[optind - 1]);
+			usage_error("option '%s' requires an argument", argv[optind - 1]);
 		if (c == '?' && optopt && optopt < LONG_ONLY)
 			usage_error("unknown option '-%c'", optopt);
 		if (c == '?')
-			usage_error("%s option '%s'", optopt ? "no value belongs to" : "unknown",
-				argv[optind - 1]);
+			usage_error(optopt ? "option '%s' doesn't allow an argument" :
+					     "unknown option '%s'", argv[optind - 1]);
 		if (c >= LONG_ONLY)
 			o += c - LONG_ONLY;
 		else
@@ -223,7 +223,7 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 void opt_no_operands(int argc, char **argv, int first)
 {
 	if (first < argc)
-		usage_error("'%s' is one argument too many", argv[first]);
+		usage_error("unexpected argument '%s'", argv[first]);
 }
 
 void opt_interval(int argc, char **argv, int first, long *interval, long *count)
@@ -231,12 +231,13 @@ void opt_interval(int argc, char **argv, int first, long *interval, long *count)
 	if (first < argc) {
 		*interval = number(argv[first], false);
 		if (*interval < 1)
-			usage_error("interval: '%s' is not a whole number of seconds from 1", argv[first]);
+			usage_error("interval: '%s' is not a whole number of seconds >= 1",
+				    argv[first]);
 	}
 	if (first + 1 < argc) {
 		*count = number(argv[first + 1], false);
 		if (*count < 1)
-			usage_error("count: '%s' is not a whole number from 1", argv[first + 1]);
+			usage_error("count: '%s' is not an integer >= 1", argv[first + 1]);
 	}
 	opt_no_operands(argc, argv, first + 2);
 }

@@ -30,7 +30,7 @@ static void at_exit(void)
 
 	out_flush();	/* says why, if that failed */
 	if (left)
-		warning(0, "nobody reads %s: its last %zu bytes are left out", where, left);
+		warning(0, "%s is not being read: discarded the last %zu bytes", where, left);
 	if (failed || left)
 		_exit(EXIT_FAILURE);
 }
@@ -89,69 +89,6 @@ void out_line_end(void)
 {
 	if (__fpending(stdout) > BUFFER / 2)
 		out_flush();
-}
-
-void out_text_head(FILE *file, const struct field *f)
-{
-	const char *gap = "";
-
-	for (; f->type; f++) {
-		if (!f->head)
-			continue;
-		fprintf(file, "%s%*s", gap, f->width, f->head);
-		gap = " ";
-	}
-}
-
-void out_text(FILE *file, const struct field *f, const void *row)
-{
-	const char *gap = "";
-
-	for (; f->type; f++) {
-		if (!f->head)
-			continue;
-		fputs_unlocked(gap, file);
-		if (f->type->text)
-			f->type->text(file, f, (const char *)row + f->at);
-		gap = " ";
-	}
-}
-
-void out_head(const struct field *f)
-{
-	if (json)
-		return;
-	out_text_head(stdout, f);
-	putchar('\n');
-}
-
-static void json_row(const struct field *f, const void *row)
-{
-	const char *gap = "{\"";
-
-	for (; f->type; f++) {
-		if (!f->key)
-			continue;
-		fputs_unlocked(gap, stdout);
-		fputs_unlocked(f->key, stdout);
-		fputs_unlocked("\":", stdout);
-		f->type->json((const char *)row + f->at);
-		gap = ",\"";
-	}
-	putchar('}');
-}
-
-void out_row(const struct field *f, const void *row)
-{
-	if (json)
-		json_row(f, row);
-	else
-		out_text(stdout, f, row);
-	putchar('\n');
-	for (; !json && f->type; f++)
-		if (f->type->text_below)
-			f->type->text_below((const char *)row + f->at);
-	out_line_end();
 }
 
 unsigned long long out_wall_ns(unsigned long long ns)

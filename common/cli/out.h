@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Standard output: rows of fields that are declared once, as aligned text or as JSON lines. */
+/* Standard output, as text or as JSON lines, and what is written there: clock times, sizes, times. */
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
-#include "cli/field.h"
 
 /* To be called once, before any output: JSON or text; from here a closed pipe is no error
  * but the end of output.  After any other write error the tool's status is 1. */
@@ -18,16 +17,6 @@ void out_set_json(bool json);
 void out_to_file(const char *path);
 
 bool out_is_json(void);
-
-/* The line of column headings, in text only. */
-void out_head(const struct field *fields);
-
-/* One row. */
-void out_row(const struct field *fields, const void *row);
-
-/* The columns of either in text, without the end of the line and what stands below it. */
-void out_text_head(FILE *file, const struct field *fields);
-void out_text(FILE *file, const struct field *fields, const void *row);
 
 /* To be called after lines that are printed without out_row(). */
 void out_line_end(void);

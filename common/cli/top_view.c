@@ -31,7 +31,7 @@ static void draw_help(const struct top_view *v)
 	screen_line(SCREEN_PLAIN, "  arrows, Page Up, Page Down, Home  scroll");
 	screen_line(SCREEN_PLAIN, "  space, p  pause        q  quit");
 	screen_line(SCREEN_PLAIN, "");
-	screen_line(SCREEN_PLAIN, "  any key: back");
+	screen_line(SCREEN_PLAIN, "  press any key to return");
 }
 
 void top_view_draw(struct top_view *v, size_t n)

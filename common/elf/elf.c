@@ -61,7 +61,8 @@ static int by_id(const void *a, const void *b)
 struct scanning {
 	struct elf_scan *scan;
 	const struct elf_file *file;
-	int (*find)(const char *symbol);
+	int (*find)(const void *ctx, const char *symbol);
+	const void *ctx;
 	int fd;
 };
 
@@ -82,7 +83,7 @@ static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 		return true;
 	memcpy(plain, name, len);
 	plain[len] = 0;
-	id = s->find(plain);
+	id = s->find(s->ctx, plain);
 	if (id < 0 || !elf_file_offset(s->file, sym->st_value, &offset))
 		return true;
 	n = pread(s->fd, code, sizeof(code), offset);
@@ -114,9 +115,10 @@ static void drop_doubles(struct elf_scan *scan)
 	scan->n = kept;
 }
 
-void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
+void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const void *ctx,
+	      struct elf_scan *scan)
 {
-	struct scanning s = { .scan = scan, .find = find, .fd = fd };
+	struct scanning s = { .scan = scan, .find = find, .ctx = ctx, .fd = fd };
 	struct elf_file file;
 
 	memset(scan, 0, sizeof(*scan));
@@ -127,7 +129,7 @@ void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan)
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
 	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	if (file.bare && !scan->error && !scan->n)
-		scan->error = "has no section headers, and exports no CUDA functions";
+		scan->error = "has no section headers and exports no CUDA functions";
 	elf_file_close(&file);
 	if (scan->n)
 		drop_doubles(scan);

@@ -22,9 +22,10 @@ struct elf_scan {
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };
 
-/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(symbol)
+/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(ctx, symbol)
  * gives an id, not -1: each once, in the order of their ids. */
-void elf_scan(int fd, int (*find)(const char *symbol), struct elf_scan *scan);
+void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const void *ctx,
+	      struct elf_scan *scan);
 
 /* How many bytes to step from a function's start to an instruction at which a uprobe is
  * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c)

@@ -17,11 +17,11 @@ static const char *check(const Elf64_Ehdr *h)
 	    h->e_ident[EI_DATA] != ELFDATA2LSB)
 		return "not a 64-bit x86 ELF file";
 	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
-		return "neither a program nor a shared library";
+		return "neither an executable nor a shared library";
 	if (!h->e_phnum || h->e_phnum > MAX_SEGMENTS || h->e_phentsize != sizeof(Elf64_Phdr))
-		return "an ELF file without program headers";
+		return "ELF file without program headers";
 	if (h->e_shnum && h->e_shentsize != sizeof(Elf64_Shdr))
-		return "an ELF file with bad section headers";
+		return "ELF file with invalid section headers";
 	return NULL;
 }
 
@@ -48,7 +48,7 @@ static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
 	f->loads = elf_bytes_part(&f->bytes, h->e_phoff, h->e_phnum * sizeof(*f->loads));
 	f->sections = elf_bytes_part(&f->bytes, h->e_shoff, f->nsections * sizeof(*f->sections));
 	if (!f->loads || (f->nsections && !f->sections))
-		return "a truncated ELF file";
+		return "truncated ELF file";
 	f->bare = !f->nsections;
 	if (f->bare)
 		f->sections = elf_dynamic_sections(&f->bytes, f->loads, h->e_phnum, &f->nsections);
@@ -161,7 +161,7 @@ static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size
 			continue;
 		len = strlen(strings + sym->st_name);
 		if (len > left)
-			return "symbols whose names are absurdly long";
+			return "symbol names too long";
 		left -= len;
 		if (len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym))
 			break;
@@ -173,13 +173,13 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 			      const struct visitor *v)
 {
 	size_t n = table->sh_size / sizeof(Elf64_Sym), size = 0;
-	const char *error = "a bad symbol table";
+	const char *error = "invalid symbol table";
 	Elf64_Sym *symbols;
 
 	if (!n)
 		return NULL;
 	if (table->sh_size > ELF_MAX_PART)
-		return "a symbol table of absurd size";
+		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return error;
 	symbols = elf_bytes_part(&f->bytes, table->sh_offset, n * sizeof(*symbols));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "model/memory_live.h"
+#include "model/memory.h"
 
 static enum space space_of(unsigned char kind)
 {
@@ -116,7 +116,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 	return done;
 }
 
-static void forget_mapping(struct mem_process *process, struct mapping *mapping)
+static void forget_mapping(struct mem_process *process, struct vmm_mapping *mapping)
 {
 	struct allocation *allocation = NULL;
 
@@ -124,18 +124,18 @@ static void forget_mapping(struct mem_process *process, struct mapping *mapping)
 		allocation = allocation_find(process, mapping->handle, SPACE_VMM);
 	if (allocation && !--allocation->refs)
 		allocation_drop(process, allocation);
-	mapping_drop(process, mapping);
+	vmm_mapping_drop(process, mapping);
 }
 
 static void map(struct mem_process *process, const struct memory_event *event)
 {
-	struct mapping *mapping = mapping_find(process, event->ptr);
+	struct vmm_mapping *mapping = vmm_mapping_find(process, event->ptr);
 	struct allocation *allocation;
 
 	if (mapping)			/* its end was not seen */
 		forget_mapping(process, mapping);
 	allocation = allocation_find(process, event->arg2, SPACE_VMM);
-	mapping = mapping_add(process, event->ptr);
+	mapping = vmm_mapping_add(process, event->ptr);
 	if (!mapping)
 		return;
 	mapping->size = event->size;
@@ -150,7 +150,7 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 	unsigned long long at = event->ptr, end = event->ptr + event->size;
 
 	while (at < end) {
-		struct mapping *mapping = mapping_find(process, at);
+		struct vmm_mapping *mapping = vmm_mapping_find(process, at);
 
 		if (!mapping || !mapping->size)
 			return;		/* made before the tool began */
@@ -231,12 +231,12 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 void memory_forget(struct mem_process *process)
 {
 	struct allocation *allocation, *next_allocation;
-	struct mapping *mapping, *next_mapping;
+	struct vmm_mapping *mapping, *next_mapping;
 
 	HASH_ITER(hh, process->allocations, allocation, next_allocation)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
-		mapping_drop(process, mapping);
+		vmm_mapping_drop(process, mapping);
 	HASH_DEL(process->model->processes, process);
 	free(process);
 }

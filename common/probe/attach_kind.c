@@ -101,18 +101,18 @@ static void explain(struct failure *f, enum attach_kind kind, int err)
 		failure_set(f, EXIT_FAILURE, 0, "not permitted to trace: %s", why);
 		free(why);
 	} else if (err == -ENOSYS) {
-		failure_set(f, EXIT_FAILURE, 0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL)");
+		failure_set(f, EXIT_FAILURE, 0, "this kernel has no bpf(2) system call (CONFIG_BPF_SYSCALL is not set)");
 	} else if (err != -EOPNOTSUPP) {
-		failure_set(f, EXIT_FAILURE, err, "cannot try whether the kernel has --attach %s",
+		failure_set(f, EXIT_FAILURE, err, "cannot probe for --attach %s support",
 			    attach_name(kind));
 	} else if (kind == ATTACH_PERF || try_kind(ATTACH_PERF) == -EOPNOTSUPP) {
 		failure_set(f, EXIT_FAILURE, 0,
-			    "this kernel has no attach cookies for uprobes: Linux 5.15 is needed");
+			    "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required");
 	} else {
 		failure_set(f, EXIT_FAILURE, 0,
-			    "this kernel has no --attach %s (Linux %s); leave the option out",
+			    "this kernel does not support --attach %s (Linux %s); omit the option",
 			    attach_name(kind),
-			    kind == ATTACH_SESSION ? "6.13" : "6.6, with the pid filter mended in 6.10");
+			    kind == ATTACH_SESSION ? "6.13" : "6.6, with a working pid filter 6.10");
 	}
 }
 
@@ -132,7 +132,7 @@ enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f)
 		return kind;
 	failure_set(f, EXIT_FAILURE, 0,
 		    "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "
-		    "/sys/kernel/security/lockdown), so that programs cannot read arguments; it has to be "
-		    "booted with lockdown=integrity or none");
+		    "/sys/kernel/security/lockdown), so BPF programs cannot read arguments; boot with "
+		    "lockdown=integrity or none");
 	return ATTACH_AUTO;
 }

@@ -45,7 +45,7 @@ void choose_probes(const struct probes *p, const char *path, struct elf_scan *sc
 	if (scan->error)
 		choose_none(p, path, scan->error);
 	else if (!scan->n && scan->fatbin)
-		choose_none(p, path, "has kernels but no symbols: its calls are seen in the driver");
+		choose_none(p, path, "has kernels but no symbols: its calls are traced in the driver");
 	else if (!scan->n)
 		choose_none(p, path, "defines no CUDA functions");
 	scan->n = kept;

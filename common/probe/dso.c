@@ -87,9 +87,9 @@ static void look_into(struct probes *p, struct entry *e, int fd)
 		choose_none(p, e->dso.path, strerror(-fd));
 		return;
 	}
-	elf_scan(fd, p->source->find, &e->dso.scan);
+	elf_scan(fd, p->source->find, p->source->ctx, &e->dso.scan);
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(t, e)) {
-		choose_none(p, e->dso.path, "is in the same layer, the same file as one above");
+		choose_none(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
 		return;
 	}
 	choose_probes(p, e->dso.path, &e->dso.scan);
@@ -147,9 +147,9 @@ static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const
 {
 	if (e->former)
 		return e->former;
-	warning(0, "%s was changed in its overlay file system after process %d mapped it: calls there "
-		"are not seen until the program is started again", m->path, pid);
-	choose_none(p, m->path, "was copied up after it was mapped");
+	warning(0, "%s was modified on its overlay file system after process %d mapped it: calls to it "
+		"are missed until the program is restarted", m->path, pid);
+	choose_none(p, m->path, "copied up after it was mapped");
 	e->former = add_other(p->dsos, m->path);
 	e->former->fd = -ESTALE;
 	return e->former;

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stddef.h>
 #include "api/cuda_fn.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
+
+static int find(const void *ctx, const char *symbol)
+{
+	(void)ctx;
+	return cuda_fn_find(symbol);
+}
 
 static struct function get(const struct probes *p, int id)
 {
@@ -14,4 +21,4 @@ static struct function get(const struct probes *p, int id)
 	};
 }
 
-const struct probe_source cuda_probe_source = { cuda_fn_find, get };
+const struct probe_source cuda_probe_source = { find, get, NULL };

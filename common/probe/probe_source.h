@@ -19,8 +19,9 @@ struct function {
 struct probe_source {
 	/* The id of the function of that name, or -1.  Is asked for every symbol of a file that
 	 * begins with "cu" or "__cu". */
-	int (*find)(const char *symbol);
+	int (*find)(const void *ctx, const char *symbol);
 	struct function (*get)(const struct probes *p, int id);
+	const void *ctx;
 };
 
 /* Those of cuda_api.tbl (cuda_fns[]): wanted are the probes' classes, with returns their

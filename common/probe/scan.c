@@ -32,7 +32,7 @@ static void not_permitted(struct probes *p, const struct dso *d, int err)
 static void cannot_probe(struct probes *p, const struct dso *d, int err)
 {
 	if (err == -LINK_POOL_NO_THREAD)
-		failure_set(&p->failure, EXIT_FAILURE, 0, "cannot start a thread");
+		failure_set(&p->failure, EXIT_FAILURE, 0, "cannot create a thread");
 	else if (!p->nprobes && (err == -EACCES || err == -EPERM))
 		not_permitted(p, d, err);
 	else
@@ -55,7 +55,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 		return false;
 	if (clock_ns() - s->began < LONGEST_NS)
 		return true;
-	warning(0, "process %d has so much mapped that not all was looked into", s->pid);
+	warning(0, "process %d: scan of its mappings stopped after 20 s", s->pid);
 	return false;
 }
 
@@ -108,7 +108,7 @@ static void say_refused(struct probes *p, int pid, int err)
 	if (p->failure.text || p->refused || !is_refusal(err))
 		return;
 	why = scan_refusal(err);
-	warning(0, "not permitted to look into process %d and perhaps others: %s", pid, why);
+	warning(0, "not permitted to inspect process %d and possibly others: %s", pid, why);
 	free(why);
 	p->refused = true;
 }
@@ -117,7 +117,7 @@ static void fail_command(struct probes *p, int err)
 {
 	char *why = scan_refusal(err);
 
-	failure_set(&p->failure, EXIT_FAILURE, 0, "not permitted to look into the command's process: %s",
+	failure_set(&p->failure, EXIT_FAILURE, 0, "not permitted to inspect the command's process: %s",
 		    why);
 	free(why);
 }

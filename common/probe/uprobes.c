@@ -107,7 +107,7 @@ static int attach_all(struct probes *p, struct uprobe_site *s)
 static void too_many(struct probes *p, const struct uprobe_site *s)
 {
 	if (!p->sites->refused++)
-		warning(0, "too much is probed already: %s of process %ld is not, nor what more there is",
+		warning(0, "uprobe link limit reached: not probing %s in process %ld or anything mapped later",
 			s->key.dso->path, s->key.pid);
 }
 
@@ -194,7 +194,7 @@ void uprobes_detach(struct probes *p, int pid)
 		return;
 	link_pool_free(all->pool);
 	if (all->refused)
-		warning(0, "%lu times a file of a process was not probed: there were too many",
+		warning(0, "uprobe link limit reached: a mapped file was not probed %lu times",
 			all->refused);
 	free(all);
 	p->sites = NULL;

@@ -117,7 +117,7 @@ static void watch_births(struct watch_bpf *skel, int pid)
 				  bpf_program__attach_perf_event(skel->progs.watch_birth, fd);
 	skel->bss->watch_births = skel->links.watch_birth != NULL;
 	if (!skel->links.watch_birth)
-		warning(errno, "children that fork and do not exec will be seen a little late");
+		warning(errno, "probes reach forked children that do not exec with a delay");
 	if (fd >= 0 && !skel->links.watch_birth)
 		close(fd);
 }

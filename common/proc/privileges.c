@@ -86,12 +86,12 @@ char *privilege_missing(enum privilege what)
 	unsigned long long lacks = missing(what);
 
 	if (in_user_namespace())
-		return xstrdup("this is a user namespace (a rootless container?), whose root may not: run it "
-			       "outside");
+		return xstrdup("running in a user namespace (rootless container?), whose root lacks "
+			       "the privilege: run on the host");
 	if (lacks)
 		return lacking(lacks);
 	if (status("Seccomp:", 10))
 		return xstrdup("a seccomp filter is in force (a container's?): run it outside, or let the "
 			       "filter pass bpf and perf_event_open");
-	return xstrdup("no capability is missing: a security module forbids it?");
+	return xstrdup("all capabilities present: AppArmor or SELinux?");
 }

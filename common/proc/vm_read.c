@@ -98,8 +98,7 @@ ssize_t vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n,
 		return -1;
 	if (!wait_for(r)) {
 		v->stuck[v->nstuck++] = pid;
-		warning(0, "process %d keeps those waiting who read its memory: its kernels may have no "
-			"names", pid);
+		warning(0, "reading memory of process %d timed out: kernel names may be missing", pid);
 		return -1;
 	}
 	got = r->got;

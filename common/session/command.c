@@ -30,7 +30,7 @@ int command_prepare(const char *text)
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
-		die(errno, "cannot make a pipe");
+		die(errno, "cannot create a pipe");
 	fflush(stdout);
 	child = fork();
 	if (child < 0)

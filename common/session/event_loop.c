@@ -10,6 +10,7 @@
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/target.h"
+#include "session/target_watch.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
@@ -96,12 +97,12 @@ void event_loop_lost(const struct event_loop *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
-		[LOST_THREAD] = "calls not seen: no memory for their thread's state",
-		[LOST_RETURN] = "calls never returned (longjmp, exception, or the thread ended)",
+		[LOST_THREAD] = "calls missed: no memory for the state of their thread",
+		[LOST_RETURN] = "calls never returned (longjmp, exception or thread exit)",
 		[LOST_READ] = "arguments could not be read",
-		[LOST_PROCESS] = "processes whose end or exec was not seen",
-		[LOST_GROUP] = "calls not counted: no room for their group",
-		[LOST_PIECES] = "batches of copies were too long to add up: bytes are missing",
+		[LOST_PROCESS] = "process exits or execs missed",
+		[LOST_GROUP] = "calls not counted: group table full",
+		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
 	};
 	unsigned long long total = 0;
 

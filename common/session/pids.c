@@ -17,7 +17,7 @@ char *pids_hint(int pid)
 
 	if (!outside)
 		return xstrdup("");
-	text = xprintf("; inside a pid namespace (a container) process %s has the number %d: use -p %s",
+	text = xprintf("; in a PID namespace (container), process %s has PID %d: use -p %s",
 		       outside, pid, outside);
 	free(outside);
 	return text;

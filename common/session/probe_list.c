@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "elf/elf.h"
 #include "probe/probe_source.h"
 #include "session/probe_list.h"

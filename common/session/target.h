@@ -38,7 +38,7 @@ struct target {
 #define OPT_TARGET(t)									\
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
-		   "how to attach; default: auto, the best the kernel has"),		\
+		   "how to attach; default: auto, the best the kernel supports"),		\
 	OPT_RUN(t)
 
 /* … also one whose probes another program places: which calls … */
@@ -46,18 +46,18 @@ struct target {
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
 		"trace these processes; default: every process"),			\
 	OPT_STR('c', "command", "'CMD ...'", &(t)->command,				\
-		"run CMD and trace it and its children until it ends"),			\
-	OPT_STR('l', "lib", "FILE", &(t)->lib, "probe this file too, wherever it is loaded"), \
+		"run CMD, trace it and its children until it exits"),			\
+	OPT_STR('l', "lib", "FILE", &(t)->lib, "also probe FILE, wherever it is loaded"), \
 	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
 		   "which functions to probe; default: all")
 
 /* … and how to go about it. */
 #define OPT_RUN(t)									\
-	OPT_FLAG(0, "list", &(t)->list, "print where the probes go, and exit"),		\
-	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after this long"),	\
-	OPT_FLAG('j', "json", &(t)->json, "one JSON object a line"),			\
-	OPT_FLAG('q', "quiet", &(t)->quiet, "no 'tracing' line"),			\
-	OPT_FLAG('v', "verbose", &(t)->verbose, "say what libbpf and the watcher say")
+	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
+	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
+	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
+	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
+	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
 /* After the options are read: checks them, starts logging and output, chooses the attach
  * kind.  Exits with the reason if there is no such process or the kernel cannot trace. */
@@ -66,26 +66,13 @@ void target_init(struct target *t);
 /* Between open and load of the tool's BPF object. */
 void target_prepare(struct target *t, struct bpf_object *obj);
 
-/* Probes every function of these classes (a mask of 1 << CUDA_...), in the files mapped now
- * and in those mapped later; says so on standard error; starts the command.  With --list
- * prints the attach report and exits.  Exits with status 3 if a process given with -p has no
- * CUDA functions. */
-void target_attach(struct target *t, unsigned classes);
-
-/* The same for functions of another table. */
-void target_attach_functions(struct target *t, const struct probe_source *source);
+/* Exits with the reason if the probes have failed. */
+void target_check(const struct target *t);
 
 /* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
 char *target_who(const struct target *t);
 
 /* Return true if the processes of -p, or the command, have ended. */
 bool target_ended(struct target *t);
-
-/* Something to do now and then: looks for new mappings where the kernel does not tell. */
-void target_tick(struct target *t);
-
-/* Takes every probe out.  Waits for the command, after sending it sig unless 0; the status to
- * exit with. */
-int target_finish(struct target *t, int sig);
 
 #endif

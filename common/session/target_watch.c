@@ -10,12 +10,6 @@
 #include "session/target.h"
 #include "session/target_watch.h"
 
-void target_check(const struct target *t)
-{
-	if (t->probes.failure.text)
-		failure_die(&t->probes.failure);
-}
-
 static void scan_again(struct target *t)
 {
 	struct probes *p = &t->probes;
@@ -79,8 +73,8 @@ void target_watch(struct target *t)
 	if (!err)
 		return;
 	why = privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS);
-	warning(err, "the kernel does not tell of new mappings (%s): they are looked for once a "
-		"second, and calls before that are not seen", why);
+	warning(err, "no mmap events (%s): polling for new mappings once a second; earlier calls "
+		"are missed", why);
 	free(why);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What target.c needs to follow what the traced processes map.  (target_tick() is in target.h.) */
+/* Follows what the traced processes map. */
 #ifndef TARGET_WATCH_H
 #define TARGET_WATCH_H
 
@@ -9,7 +9,7 @@ struct target;
  * kernel does not tell: then target_tick() looks. */
 void target_watch(struct target *t);
 
-/* Exits if t->probes.failure is set. */
-void target_check(const struct target *t);
+/* Something to do now and then: looks for new mappings where the kernel does not tell. */
+void target_tick(struct target *t);
 
 #endif

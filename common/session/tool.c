@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "session/target_attach.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 
@@ -26,7 +27,7 @@ static void check_cpus(void)
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1)
-		die(cpus, "cannot tell how many processors there are");
+		die(cpus, "cannot determine the number of CPUs");
 }
 
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)

@@ -46,7 +46,7 @@ bool modules_full(struct modules *ms, long used, long max, const char *what)
 	if (used <= max)
 		return false;
 	if (!ms->said_full)
-		warning(0, "these programs have too many %s: some functions will have no names", what);
+		warning(0, "too many %s in the traced programs: some functions will have no names", what);
 	ms->said_full = true;
 	return true;
 }
@@ -89,8 +89,8 @@ static struct elf_symbols *load(struct modules *ms, int fd)
 
 	if (ms->symbols > MAX_SYMBOLS) {
 		if (!ms->said_symbols)
-			warning(0, "the symbols of these programs take more than %zu MiB: functions of "
-				"further files will have no names", MAX_SYMBOLS >> 20);
+			warning(0, "symbol limit of %zu MiB reached: functions in further "
+				"files will have no names", MAX_SYMBOLS >> 20);
 		ms->said_symbols = true;
 		return NULL;
 	}

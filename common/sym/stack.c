@@ -3,8 +3,8 @@
 #include <string.h>
 #include "base/escape.h"
 #include "sym/module.h"
+#include "sym/frames.h"
 #include "sym/stack.h"
-#include "sym/syms.h"
 
 /* A return address is just behind the call, perhaps in the next function already. */
 static const char *name_of(const struct stack_frame *f, unsigned long long *off)

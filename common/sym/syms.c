@@ -7,7 +7,7 @@
 #include "elf/elf.h"
 #include "proc/proc.h"
 #include "sym/module.h"
-#include "sym/stack.h"
+#include "sym/frames.h"
 #include "sym/syms.h"
 
 struct range {

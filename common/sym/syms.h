@@ -31,10 +31,6 @@ struct stack;
 /* Returns the stack of n return addresses taken in this process; NULL if there are none. */
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n);
 
-/* The name, demangled, of the frame's function, counted from the caller; NULL if it is not
- * known.  Good until the next name is.  Returns false if there is no such frame. */
-bool stack_frame(const struct stack *s, int i, const char **name);
-
 /* Returns the symbol of the function that begins at this address of a process; NULL if none
  * does. */
 const char *syms_function(struct syms *s, int pid, unsigned long long addr);
@@ -43,14 +39,5 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr);
  * the same end, and where it is. */
 typedef void syms_variable_fn(void *ctx, const char *name, unsigned long long addr);
 void syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
-
-/* Prints it in text, a line a frame, indented; as a JSON array of {sym, off, file}; or for
- * flame graphs as "outer;…;inner".  NULL is a stack that could not be taken. */
-void stack_text(const struct stack *s);
-void stack_json(const struct stack *s);
-void stack_folded(const struct stack *s);
-
-/* A name in such a line: what has a meaning there is replaced. */
-void stack_folded_name(const char *s);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "view/call_top.h"
+#include "cli/out.h"
 #include "base/die.h"
 #include "cli/top_screen.h"
 #include "view/stack_view.h"
@@ -14,7 +15,7 @@ static const struct field *sort_field(const struct call_top *t)
 	for (const struct field *f = t->fields; f->type; f++)
 		if (f->key && !strcmp(f->key, t->sorts[t->sort]))
 			return f;
-	die(0, "there is no column of %s", t->sorts[t->sort]);
+	die(0, "no column named %s", t->sorts[t->sort]);
 }
 
 /* Numbers: what is not there last.  Names go up. */
@@ -62,7 +63,7 @@ static void title(void *ctx, FILE *f)
 		calls += t->stats[i].calls;
 	fprintf(f, "%.1f calls/s, by %s%s",
 		t->n && t->stats->interval > 0 ? calls / t->stats->interval : 0, sort_field(t)->head,
-		t->reverse ? ", the least first" : "");
+		t->reverse ? ", reversed" : "");
 }
 
 static void head(void *ctx, FILE *f)

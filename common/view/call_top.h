@@ -4,7 +4,7 @@
 #define CALL_TOP_H
 #include <stdbool.h>
 #include "model/call_stats.h"
-#include "cli/out.h"
+#include "cli/row.h"
 #include "cli/top_view.h"
 
 struct bpf_map;

@@ -3,14 +3,15 @@
 #include "base/escape.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "model/call_stats.h"
 #include "view/call_view.h"
 
 static void text_of_times(const struct call_stats *s)
 {
-	printf(", %s in all, ", out_ns(s->total));
+	printf(", %s total, ", out_ns(s->total));
 	printf("%s to %s, ", out_ns(s->min), out_ns(s->max));
-	printf("half within %s, 95 %% within %s, 99 %% within %s", out_ns(s->p50), out_ns(s->p95),
+	printf("p50 %s, p95 %s, p99 %s", out_ns(s->p50), out_ns(s->p95),
 	       out_ns(s->p99));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/escape.h"
-#include "sym/syms.h"
+#include "sym/stack.h"
 #include "view/stack_view.h"
 
 static const struct stack *stack_at(const void *at)

@@ -5,6 +5,8 @@
 #include "model/call_stats.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
+#include "cli/row.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/call_view.h"
@@ -13,12 +15,12 @@
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show how long calls of CUDA take, by function, as histograms: every interval what is\n"
-		"new in it, and at the end.  They are\n"
+	.what = "Show how long CUDA calls take, by function, as histograms: what is new every interval,\n"
+		"and the rest at the end.  The calls are\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -p 181 -d 5         # one process, for 5 seconds\n"
-	"  @NAME@ -P 1 3              # all processes, each apart, 3 seconds\n"
+	"  @NAME@ -P 1 3              # all processes, separately, 3 seconds\n"
 	"  @NAME@ -k -p 181 -d 5      # by call stack\n"
 @bytes|	"  @NAME@ -Bjc './train 10'   # one command, sizes too, as JSON lines\n",
 @!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
@@ -143,8 +145,8 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&hists.target),
 		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &hists.stacks, "one group per call stack, longest total first"),
-@bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "show histograms of bytes too"),
+		OPT_FLAG('k', "stack", &hists.stacks, "one group per call stack, longest total time first"),
+@bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "also show histograms of bytes"),
 		OPT_END
 	};
 	const struct tool tool = {

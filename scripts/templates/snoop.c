@@ -3,7 +3,7 @@
 #include <string.h>
 #include "model/calls.h"
 #include "api/cuda_fn.h"
-#include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "proc/vm_read.h"
@@ -13,12 +13,12 @@
 
 static const struct usage usage = {
 	.args = "",
-	.what = "Print who calls CUDA, with what, how long it takes, and the error if it fails:\n"
+	.what = "Print CUDA calls with their arguments, the time taken, and the error if they fail:\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
 	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
-	"  @NAME@ -p 181 -u 1000 -d 5 # those that take a millisecond and more\n"
+	"  @NAME@ -p 181 -u 1000 -d 5 # calls that take a millisecond or more\n"
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
@@ -100,10 +100,10 @@ int main(int argc, char **argv)
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
-		OPT_FLAG('x', "failed", &snoop.failed, "print failed calls only"),
-		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print calls that took at least US microseconds"),
-@bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print calls of at least SIZE bytes"),
-		OPT_FLAG('T', "timestamp", &snoop.times, "print the time of day"),
+		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
+@bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
+		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
 		OPT_END
 	};

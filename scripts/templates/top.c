@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
+#include <stdlib.h>
 #include <string.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
@@ -13,9 +14,9 @@
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
-	.what = "Show how often functions of CUDA are called and how long that takes: on a terminal\n"
-		"live, each interval (1 second) in place; else in blocks, each interval and at the\n"
-		"end.  They are\n"
+	.what = "Show how often CUDA functions are called and how long they take: on a terminal\n"
+		"live in place, every interval (1 second); otherwise in blocks, every interval and at the\n"
+		"end.  The functions are\n"
 		"@C_NOUNS@.",
 	.examples =
 	"  @NAME@ -d 5                # every process, live, for 5 seconds\n"
@@ -55,6 +56,7 @@ enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 struct top {
 	struct call_top table;
 	bool batch, pids, stacks, live;
+	char *who;
 	struct field fields[FIELDS];
 	struct target target;
 	struct event_loop events;
@@ -110,7 +112,7 @@ static void start(void *ctx)
 
 	t->table.aggregates = t->skel->maps.aggregates;
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
-	t->table.screen.who = target_who(&t->target);
+	t->table.screen.who = t->who = target_who(&t->target);
 	call_top_start(&t->table);
 	t->live = live_start(&t->target, &t->events, t->batch);
 	t->events.ring = t->stacks ? t->skel->maps.events : NULL;
@@ -124,6 +126,7 @@ static int stop(void *ctx, int sig)
 	screen_close();
 	if (!t->live && !t->events.counted_out)
 		report(t);
+	free(t->who);
 	return sig;
 }
 
@@ -136,11 +139,11 @@ int main(int argc, char **argv)
 	const unsigned classes = @MASK@;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.target),
-		OPT_FLAG('b', "batch", &top.batch, "print blocks of text on a terminal too"),
-		OPT_FLAG('P', "per-process", &top.pids, "one row per process"),
-		OPT_FLAG('k', "stack", &top.stacks, "one row per call stack"),
-		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "at most ROWS rows; default: 20, JSON and live all"),
-		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort by this; default: total"),
+		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
+		OPT_FLAG('k', "stack", &top.stacks, "one group per call stack"),
+		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
+		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {

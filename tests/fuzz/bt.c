@@ -52,10 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			check_error(&s);
 	}
-	free(s.out);
-	free(s.notes);
-	free(s.wanted);
-	free(s.blocks);
+	bt_script_free(&s);
 	free(ids[0]);
 	free(ids[1]);
 	return 0;

@@ -6,8 +6,9 @@
 #include "elf/elf.h"
 #include "fuzz.h"
 
-static int find_id(const char *symbol)
+static int find_id(const void *ctx, const char *symbol)
 {
+	(void)ctx;
 	CHECK(strlen(symbol) < 128 && !strchr(symbol, '@'));
 	return (int)(strlen(symbol) % 5) - 1;
 }
@@ -16,7 +17,7 @@ static void scan_file(int fd, size_t size)
 {
 	struct elf_scan scan;
 
-	elf_scan(fd, find_id, &scan);
+	elf_scan(fd, find_id, NULL, &scan);
 	CHECK(!scan.linker || scan.linker < size);
 	for (int i = 0; i < scan.n; i++) {
 		const struct elf_probe *p = &scan.probes[i];

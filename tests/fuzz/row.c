@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
 
 struct row {

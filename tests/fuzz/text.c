@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "fuzz.h"
-#include "sym/syms.h"
+#include "sym/stack.h"
 
 static bool plain(const char *s)
 {

@@ -8,7 +8,7 @@ for kind in multi session; do	# the newer, the better
 done
 run cudamallocsnoop -vjc "$bin/mem malloc 23 4096"
 json 23 true
-says "cudamallocsnoop: attaching by $best"
+says "cudamallocsnoop: attaching with $best"
 
 it "-p traces a running process, its threads, and no other"
 "$bin/mem" loop 5000 '(' malloc 3 64 sleep 20 ')' & other=$!

@@ -18,9 +18,9 @@ has() { [ "$(number "$(uname -r)")" -ge "$(number "$(since "$1")")" ]; }
 # lacks KIND: what a tool says of a kernel that has it not
 lacks() {
 	if has perf; then
-		echo "this kernel has no --attach $1 (Linux 6."
+		echo "this kernel does not support --attach $1 (Linux 6."
 	else
-		echo "this kernel has no attach cookies for uprobes: Linux 5.15 is needed"
+		echo "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required"
 	fi
 }
 
@@ -29,7 +29,7 @@ loads() {
 	[ "$kind" != multi ] || return 0	# its programs are those of perf
 	run "$@" --attach "$kind" -c true
 	status 0
-	says "there was nothing to trace"
+	says "nothing to trace"
 }
 
 # It was booted so that nobody may read its memory.

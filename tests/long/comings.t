@@ -11,7 +11,7 @@ adds_up() {
 	json "$1" '.op == "alloc" and (.comm == "storm" or .comm == "exe")'
 	if [ "${2:-0}" -gt 0 ]; then
 		json 1 ".lost == $2"
-		says "$2 calls never returned (longjmp, exception, or the thread ended)"
+		says "$2 calls never returned (longjmp, exception or thread exit)"
 	else
 		json 0 .lost
 		silent
@@ -83,7 +83,7 @@ json 1 '.lost == 5'
 it "as text: as many lines, and the same is said"
 run env $slow cudamallocsnoop -c "$storm mixed 101 7 3 >$tmp/did; $storm dying 5 3 >/dev/null"
 lines 318 '^[0-9]+ +(storm|exe) +cudaMalloc +alloc '
-says '5 calls never returned (longjmp, exception, or the thread ended)'
+says '5 calls never returned (longjmp, exception or thread exit)'
 
 for tool in cudasynclatency cudamemcpysize cudatrace; do
 	case $tool in
@@ -112,9 +112,9 @@ for kind in session multi perf; do
 	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 101 11 3 >$tmp/did"
 	status 0
 	equal "$(cat "$tmp/did")" 'calls 303 harmed 0'
-	says 'too much is probed already: '
-	equal "$(grep -c 'too much is probed already' "$tmp/err")" 1
-	refused=$(sed -n 's/.*: \([0-9]*\) times a file of a process was not probed: there were too many$/\1/p' "$tmp/err")
+	says 'uprobe link limit reached: not probing '
+	equal "$(grep -c 'limit reached: not probing' "$tmp/err")" 1
+	refused=$(sed -n 's/.*: uprobe link limit reached: a mapped file was not probed \([0-9]*\) times$/\1/p' "$tmp/err")
 	[ "${refused:-0}" -gt 0 ] || no "$kind: nothing is said to be refused"
 	[ "$(wc -l <"$tmp/out")" -lt 303 ] || no "$kind: nothing was refused"
 done
@@ -213,7 +213,7 @@ kill -INT "$tracer"
 wait "$tracer"
 rc=$?
 status 1
-says 'nobody reads standard output: its last'
+says 'standard output is not being read: discarded the last'
 exec 8>&-
 go || no "the program's status is $?"
 

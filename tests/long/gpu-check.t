@@ -5,7 +5,7 @@ it "gpu-check says that there is no GPU"
 if [ -e /dev/nvidia0 ]; then
 	skip "there is one"
 else
-	fails 3 'no GPU here (no /dev/nvidia0' scripts/gpu-check
+	fails 3 'no GPU found (no /dev/nvidia0' scripts/gpu-check
 fi
 
 it "its claims hold on the simulated CUDA"

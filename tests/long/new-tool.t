@@ -23,10 +23,10 @@ fails 2 "'sett' is not a class of common/api/cuda_api.tbl" $there scripts/new-to
 says 'common/api/cuda_api.tbl: alloc free '
 fails 2 "'none' is not a class" $there scripts/new-tool cudax none
 fails 2 "--as: 'graph' is not one of snoop, hist and top" $there scripts/new-tool cudax set --as graph
-fails 2 '--as needs a value' $there scripts/new-tool cudax set --as
+fails 2 '--as requires an argument' $there scripts/new-tool cudax set --as
 fails 2 "unknown option '--force'" $there scripts/new-tool --force cudax set
-fails 2 'what shall cudax trace?' $there scripts/new-tool cudax
-fails 2 'what shall the tool be called' $there scripts/new-tool
+fails 2 'missing classes for cudax to trace' $there scripts/new-tool cudax
+fails 2 'missing tool name' $there scripts/new-tool
 for bad in setsnoop cuda cuda-set cudaSet cuda_set 'cuda set' cuda/../x "cuda$(printf '\n')x;" \
 	cudaxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; do
 	fails 2 "$bad': " $there scripts/new-tool "$bad" set
@@ -59,7 +59,7 @@ equal "$(diff "$tmp/before" "$tmp/after")" ''
 ln -s /nowhere "$src/man/cudalinksnoop.8"
 new_tool cudalinksnoop set
 status 1
-says 'would replace man/cudalinksnoop.8'
+says 'would overwrite man/cudalinksnoop.8'
 [ ! -e "$src/tools/cudalinksnoop.c" ] || no "it wrote something"
 rm "$src/man/cudalinksnoop.8"
 
@@ -134,7 +134,7 @@ if command -v tmux >/dev/null; then
 	on_screen ' calls/s, by FUNCTION '
 	equal "$(grep -nE '^cudaDevice' "$tmp/out" | cut -d: -f1)" 3
 	term send-keys r
-	on_screen ' by FUNCTION, the least first '
+	on_screen ' by FUNCTION, reversed '
 	equal "$(grep -nE '^cudaDevice' "$tmp/out" | cut -d: -f1)" 4
 	term send-keys p
 	on_screen '\[paused\]'

@@ -4,7 +4,7 @@
 #define BT_BLOCK_H
 #include "cudabt/bt_body.h"
 #include "cudabt/bt_parse.h"
-#include "cudabt/bt_translate.h"
+#include "cudabt/bt_writer.h"
 
 struct bt_block {
 	bool ret;
@@ -14,25 +14,15 @@ struct bt_block {
 	int *ids, n;		/* of functions */
 };
 
-/* Makes the part's block for one function.  number is the probe's in the program.  What it
+/* Makes the part's block for one function; w->probes is the number of the program's probe.  What it
  * holds is to be freed by bt_block_free(), whatever came of it. */
-enum bt_outcome bt_block_make(struct bt_block *b, const struct bt_script *s, const struct bt_part *part,
-			      const struct cuda_proto *proto, bool ret, int number,
-			      struct bt_tables *tables, struct bt_error *e);
-
-/* Counts, in s->blocks, the blocks that it is for this function. */
-void bt_block_count(const struct bt_block *b, const struct bt_script *s, int id);
+enum bt_outcome bt_block_make(struct bt_block *b, struct bt_writer *w, const struct bt_part *part,
+			      const struct cuda_proto *proto, bool ret);
 
 /* Puts a function to the one of the n blocks that is the same as its own, or adds that, whose
  * texts then go over to the array. */
 void bt_block_add(struct bt_block **blocks, int *n, struct bt_block *own, int id);
 
-/* Writes it for the functions that files have; how many attach points these are. */
-int bt_block_print(FILE *f, const struct bt_block *b, const struct bt_script *s);
-
 void bt_block_free(struct bt_block *b);
-
-/* Writes statements, under a condition unless it is NULL. */
-void bt_print_if(FILE *f, const char *condition, const char *statements);
 
 #endif

@@ -25,46 +25,6 @@ static enum bt_outcome outcome(bool done)
 	return done ? BT_DONE : BT_FAILED;
 }
 
-/* Does the token t follow, and then the others?  The last one is left in *t. */
-static bool follows(const struct walk *w, const char *p, struct bt_token *t)
-{
-	struct bt_error ignored = {};
-
-	return bt_next_word(p, w->end, t, &ignored);
-}
-
-/* .NAME or ->NAME at p */
-static bool member_follows(const struct walk *w, const char *p, struct bt_token *name)
-{
-	return follows(w, p, name) && (bt_is(name, ".") || bt_is(name, "->")) &&
-	       follows(w, name->s + name->len, name) && name->kind == BT_WORD;
-}
-
-static const struct cuda_param *param_of(const struct walk *w, const struct bt_token *name)
-{
-	const struct cuda_proto *proto = w->b->proto;
-
-	for (int i = 0; i < proto->nparams; i++)
-		if (bt_is(name, proto->params[i].name))
-			return &proto->params[i];
-	return NULL;
-}
-
-static enum bt_outcome lacks(const struct walk *w, const struct bt_token *name)
-{
-	const struct cuda_proto *proto = w->b->proto;
-	char list[250] = "";
-	size_t len = 0;
-
-	for (int i = 0; i < proto->nparams && len < sizeof(list) - 60; i++)
-		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
-				proto->params[i].name);
-	bt_fail(w->e, name->s, "%s has no argument '%.*s'%s%s", proto->name,
-		(int)(name->len < 60 ? name->len : 60), name->s,
-		len ? "; its arguments are " : ", nor any other", list);
-	return BT_LACKS;
-}
-
 /* str( before it takes an address, not a string */
 static enum bt_how how(const struct walk *w)
 {
@@ -74,31 +34,10 @@ static enum bt_how how(const struct walk *w)
 /* args.NAME, after a star or not; t is the token args */
 static enum bt_outcome argument(struct walk *w, const struct bt_token *t, bool star)
 {
-	const struct cuda_param *param;
-	struct bt_token name;
-
-	if (!member_follows(w, t->s + t->len, &name))
-		return outcome(bt_fail(w->e, t->s, "an argument's name is expected: args.NAME"));
-	param = param_of(w, &name);
-	if (!param)
-		return lacks(w, &name);
-	w->p = name.s + name.len;
+	w->p = t->s + t->len;
 	w->b->saves |= w->b->frame.ret;
-	return outcome(bt_value(w->out, &w->b->frame, param, how(w) | (star ? BT_TARGET : 0), &w->p,
-				w->end, &w->b->type, w->e));
-}
-
-/* *args.NAME of a pointer: a product with an address is meant by nobody. */
-static bool is_target(const struct walk *w, const struct bt_token *star, struct bt_token *args)
-{
-	const struct cuda_param *param;
-	struct bt_token name;
-
-	if (!w->b->proto || !follows(w, star->s + 1, args) || !bt_is(args, "args") ||
-	    !member_follows(w, args->s + 4, &name))
-		return false;
-	param = param_of(w, &name);
-	return param && param->value.kind == CUDA_KIND_PTR;
+	return bt_argument(w->out, &w->b->frame, w->b->proto, how(w) | (star ? BT_TARGET : 0), &w->p,
+			   w->end, &w->b->type, w->e);
 }
 
 /* errname(...) and enumname(...) */
@@ -107,6 +46,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	const struct cuda_proto *proto = w->b->proto;
 	bool error = bt_is(t, "errname");
 	const struct cuda_enum *e = NULL;
+	struct bt_error ignored = {};
 	enum bt_outcome did;
 	struct bt_token open;
 	const char *close;
@@ -114,13 +54,13 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	size_t size;
 	FILE *f;
 
-	if (!follows(w, t->s + t->len, &open) || !bt_is(&open, "("))
-		return outcome(bt_fail(w->e, t->s, "'(' is expected behind this"));
+	if (!bt_next_word(t->s + t->len, w->end, &open, &ignored) || !bt_is(&open, "("))
+		return outcome(bt_fail(w->e, t->s, "expected '(' after this"));
 	if (!proto)
-		return outcome(bt_fail(w->e, t->s, "this needs a probe of cuda: or cudaret:, where it "
-				       "is known which library's names are meant"));
+		return outcome(bt_fail(w->e, t->s, "only valid in a cuda: or cudaret: probe, which "
+				       "determines the library whose names are meant"));
 	if (++w->b->depth > MAX_DEPTH)
-		return outcome(bt_fail(w->e, t->s, "too many of these within each other"));
+		return outcome(bt_fail(w->e, t->s, "nested too deeply"));
 	close = bt_closing(open.s, w->end, w->e);
 	if (!close)
 		return BT_FAILED;
@@ -136,7 +76,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	if (did == BT_DONE && e)
 		bt_tables_enum(w->b->tables, w->out, e, key);
 	else if (did == BT_DONE)
-		did = outcome(bt_fail(w->e, open.s + 1, "this is not of an enum's type"));
+		did = outcome(bt_fail(w->e, open.s + 1, "not of an enum type"));
 	free(key);
 	w->p = close + 1;
 	return did;
@@ -165,7 +105,7 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 	if (proto && bt_is(t, "args"))
 		return argument(w, t, false);
 	if (proto && !ret && (bt_is(t, "retval") || bt_is(t, "duration")))
-		return outcome(bt_fail(w->e, t->s, "this is known at the return: cudaret:%s", proto->name));
+		return outcome(bt_fail(w->e, t->s, "only known at return: use cudaret:%s", proto->name));
 	w->p = t->s + t->len;
 	if (proto && bt_is(t, "retval"))
 		return outcome(bt_result(w->out, &proto->result, how(w), t->s, &w->b->type, w->e));
@@ -194,10 +134,10 @@ enum bt_outcome bt_body(struct bt_body *b, const char *p, const char *end, FILE 
 			break;
 		if (is_free(&w, &t))
 			did = word(&w, &t);
-		else if (bt_is(&t, "*") && is_target(&w, &t, &args))
+		else if (b->proto && bt_is(&t, "*") && bt_is_target(b->proto, &t, end, &args))
 			did = argument(&w, &args, true);
 		else if (t.kind == BT_VARIABLE && t.len > 6 && !memcmp(t.s + 1, "cudabt", 6))
-			did = outcome(bt_fail(e, t.s, "names that begin with cudabt are this tool's own"));
+			did = outcome(bt_fail(e, t.s, "names that begin with cudabt are reserved"));
 		else
 			copy(&w, &t);
 		if (t.kind == BT_SPACE)

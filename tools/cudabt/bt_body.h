@@ -2,8 +2,8 @@
 /* The block or predicate of a probe, made bpftrace's own language for one function. */
 #ifndef BT_BODY_H
 #define BT_BODY_H
+#include "cudabt/bt_args.h"
 #include "cudabt/bt_tables.h"
-#include "cudabt/bt_value.h"
 
 struct bt_body {
 	const struct cuda_proto *proto;	/* whose probe it is; NULL: none of CUDA's */
@@ -12,12 +12,6 @@ struct bt_body {
 	bool saves;		/* becomes true if it needs what is saved at entry */
 	const char *type;	/* becomes the type of the last value that is an enum */
 	int depth;
-};
-
-enum bt_outcome {
-	BT_FAILED,
-	BT_LACKS,		/* the function has no argument of a name, which *e tells */
-	BT_DONE,
 };
 
 /* Writes what stands between p and end; what it does not know as it is. */

@@ -19,7 +19,7 @@ bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 {
 	struct match_near near = { .name = t->s, .len = t->len };
 	const struct cuda_enumerator *c;
-	char name[128];
+	char name[128], text[MATCH_NEAR_TEXT];
 	long long value;
 
 	snprintf(name, sizeof(name), "%.*s", (int)t->len, t->s);
@@ -29,5 +29,6 @@ bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 	}
 	for (int i = 0; (c = cuda_enumerator(i)); i++)
 		match_near_try(&near, c->name, strlen(c->name));
-	return bt_fail(e, t->s, "no enum of CUDA has '%s'%s", name, match_near_text(&near));
+	return bt_fail(e, t->s, "no CUDA enum has '%s'%s", name,
+		       match_near_text(&near, text, sizeof(text)));
 }

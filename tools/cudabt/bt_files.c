@@ -4,18 +4,18 @@
 #include <unistd.h>
 #include "cudabt/bt_files.h"
 #include "base/die.h"
-#include "proc/path_uid.h"
+#include "cudabt/path_uid.h"
 
 bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 {
 	for (int i = 0; i < f->n; i++)
-		if (f->codes[i] == c) {
+		if (f->dsos[i] == c) {
 			f->pids[i] = f->pids[i] ? f->pids[i] : pid;
 			return false;
 		}
-	f->codes = xrealloc(f->codes, f->n + 1, sizeof(*f->codes));
+	f->dsos = xrealloc(f->dsos, f->n + 1, sizeof(*f->dsos));
 	f->pids = xrealloc(f->pids, f->n + 1, sizeof(*f->pids));
-	f->codes[f->n] = c;
+	f->dsos[f->n] = c;
 	f->pids[f->n++] = pid;
 	return true;
 }
@@ -60,30 +60,50 @@ static char *name_to_stay(const struct dso *c, int pid)
 	}
 	path = xprintf("/proc/%d/root%s", pid, c->path);
 	if (pid && names(path, dso_fd(c))) {
-		warning(0, "%s can be another file once process %d has ended, or by that process's doing: as "
-			   "root, run the script only if you trust it", path, pid);
+		warning(0, "%s may become another file when process %d exits, or be replaced by that "
+			   "process: as root, run the script only if you trust it", path, pid);
 		return path;
 	}
 	free(path);
-	warning(0, "%s is left out: a script cannot name it", c->path);
+	warning(0, "skipping %s: a script cannot name it", c->path);
 	return NULL;
+}
+
+static int *ids_of(const struct elf_scan *scan)
+{
+	int *ids = xcalloc(scan->n, sizeof(*ids));
+
+	for (int i = 0; i < scan->n; i++)
+		ids[i] = scan->probes[i].id;
+	return ids;
 }
 
 struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
 {
-	struct bt_file *files = xcalloc(f->n + 1, sizeof(*files)), *to = files;
+	struct bt_file *files = xcalloc(f->n + 1, sizeof(*files));
 
+	*n = 0;
 	for (int i = 0; i < f->n; i++) {
-		const struct elf_scan *scan = &f->codes[i]->scan;
-		int *ids = xcalloc(scan->n, sizeof(*ids));
+		const struct dso *c = f->dsos[i];
+		char *path = to_stay ? name_to_stay(c, f->pids[i]) : descriptor(c);
 
-		for (int k = 0; k < scan->n; k++)
-			ids[k] = scan->probes[k].id;
-		to->path = to_stay ? name_to_stay(f->codes[i], f->pids[i]) : descriptor(f->codes[i]);
-		to->ids = ids;
-		to->n = scan->n;
-		to += to->path != NULL;
+		if (path)
+			files[(*n)++] = (struct bt_file){ path, ids_of(&c->scan), c->scan.n };
 	}
-	*n = to - files;
 	return files;
+}
+
+void bt_files_named_free(struct bt_file *files, int n)
+{
+	for (int i = 0; i < n; i++) {
+		free((char *)files[i].path);
+		free((int *)files[i].ids);
+	}
+	free(files);
+}
+
+void bt_files_free(struct bt_files *f)
+{
+	free(f->dsos);
+	free(f->pids);
 }

@@ -2,11 +2,11 @@
 /* The files that a script probes, under names that can stand in it. */
 #ifndef BT_FILES_H
 #define BT_FILES_H
-#include "cudabt/bt_translate.h"
+#include "cudabt/bt_script.h"
 #include "probe/dso.h"
 
 struct bt_files {
-	struct dso **codes;
+	struct dso **dsos;
 	int *pids, n;		/* a process that has it mapped, or 0 */
 };
 
@@ -17,7 +17,11 @@ bool bt_files_add(struct bt_files *f, struct dso *c, int pid);
  * descriptor, which stays open: a name could come to mean another file.  One that is to stay gets
  * names; a file without a name that means it (it was deleted or replaced), or whose name cannot be
  * written in a script, is left out with a message, and a name that a user who is not root can change
- * has a warning.  The caller's; what it points to stays. */
+ * has a warning.  The caller's, for bt_files_named_free(). */
 struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n);
+void bt_files_named_free(struct bt_file *files, int n);
+
+/* The files themselves stay. */
+void bt_files_free(struct bt_files *f);
 
 #endif

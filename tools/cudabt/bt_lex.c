@@ -69,12 +69,12 @@ bool bt_next(const char *p, const char *end, struct bt_token *t, struct bt_error
 		t->kind = BT_SPACE;
 		q = after_comment(p, end);
 		if (!q)
-			return bt_fail(e, p, "this comment has no end");
+			return bt_fail(e, p, "unterminated comment");
 	} else if (*p == '"') {
 		t->kind = BT_STRING;
 		q = after_string(p, end);
 		if (!q)
-			return bt_fail(e, p, "this string has no end");
+			return bt_fail(e, p, "unterminated string");
 	} else if (*p == '$' || *p == '@') {
 		t->kind = BT_VARIABLE;
 		q = after_name(q, end);
@@ -120,7 +120,7 @@ const char *bt_closing(const char *open, const char *end, struct bt_error *e)
 		if (!depth)
 			return t.s;
 	}
-	bt_fail(e, open, "this '%c' is never closed", *open);
+	bt_fail(e, open, "unmatched '%c'", *open);
 	return NULL;
 }
 

@@ -11,70 +11,65 @@
 #include "base/escape.h"
 #include "cli/out.h"
 
-static int from = -1;
-static bool json;
-/* the start of a line; the last byte is for the zero behind it */
-static char kept[64 * 1024 + 1];
-static size_t nkept;
-
-int bt_output_open(bool j)
+int bt_output_open(struct bt_output *o, bool json)
 {
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
-		die(errno, "cannot make a pipe");
-	from = ends[0];
-	json = j;
+		die(errno, "cannot create a pipe");
+	o->from = ends[0];
+	o->open = true;
+	o->json = json;
 	return ends[1];
 }
 
-static void print(size_t n)
+static void print(struct bt_output *o, size_t n)
 {
-	char next = kept[n];
+	char next = o->kept[n];
 
-	kept[n] = 0;
-	escape_lines(stdout, kept, n, json);
-	kept[n] = next;
-	nkept -= n;
-	memmove(kept, kept + n, nkept);
+	o->kept[n] = 0;
+	escape_lines(stdout, o->kept, n, o->json);
+	o->kept[n] = next;
+	o->nkept -= n;
+	memmove(o->kept, o->kept + n, o->nkept);
 }
 
 /* Whole lines, or as much as there is room for. */
-static void print_lines(void)
+static void print_lines(struct bt_output *o)
 {
-	const char *end = memrchr(kept, '\n', nkept);
+	const char *end = memrchr(o->kept, '\n', o->nkept);
 
 	if (end)
-		print(end + 1 - kept);
-	else if (nkept == sizeof(kept) - 1)
-		print(nkept);
+		print(o, end + 1 - o->kept);
+	else if (o->nkept == BT_LINE)
+		print(o, o->nkept);
 }
 
-void bt_output_copy(void)
+void bt_output_copy(struct bt_output *o)
 {
 	ssize_t n = 0;
 
-	while (from >= 0 && !out_is_held_up()) {
-		n = read(from, kept + nkept, sizeof(kept) - 1 - nkept);
+	while (o->open && !out_is_held_up()) {
+		n = read(o->from, o->kept + o->nkept, BT_LINE - o->nkept);
 		if (n <= 0)
 			break;
-		nkept += n;
-		print_lines();
+		o->nkept += n;
+		print_lines(o);
 	}
 	/* nobody reads it any more: bpftrace is to notice */
-	if (from >= 0 && !out_flush()) {
-		close(from);
-		from = -1;
+	if (o->open && !out_flush()) {
+		close(o->from);
+		o->open = false;
 	}
 }
 
-void bt_output_finish(void)
+void bt_output_finish(struct bt_output *o)
 {
 	int left = 0;
 
-	bt_output_copy();
-	if (from >= 0 && !ioctl(from, FIONREAD, &left) && left)
-		warning(0, "nobody reads the output: what bpftrace printed last is left out");
-	print(nkept);
+	bt_output_copy(o);
+	if (o->open && !ioctl(o->from, FIONREAD, &left) && left)
+		warning(0, "standard output is not being read: discarded the last output of bpftrace");
+	print(o, o->nkept);
 	out_flush();
 }

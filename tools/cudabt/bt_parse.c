@@ -66,12 +66,12 @@ static bool cuda_item(struct bt_part *part, const char **p, const char *end, enu
 			   (*q >= 'a' && *q <= 'z') || (*q >= 'A' && *q <= 'Z')))
 		q++;
 	if (q == s)
-		return bt_fail(e, s, "a function's name is expected here, such as cudaMalloc or *Memcpy*");
+		return bt_fail(e, s, "expected a function name such as cudaMalloc or *Memcpy*");
 	add_item(part, call, s, q);
 	if (!bt_next_word(q, end, &t, e))
 		return false;
 	if (!bt_is(&t, ",") && !bt_is(&t, "/") && !bt_is(&t, "{"))
-		return bt_fail(e, t.s, "',' or '{' or a /predicate/ is expected here, after '%.*s'",
+		return bt_fail(e, t.s, "expected ',', '{' or a /predicate/ after '%.*s'",
 			       (int)(q - s < 60 ? q - s : 60), s);
 	*p = t.s;
 	return true;
@@ -93,11 +93,11 @@ static bool item(struct bt_part *part, const char **p, const char *end, struct b
 	}
 	for (;; *p = t.s + t.len) {
 		if (t.kind == BT_END)
-			return bt_fail(e, t.s, "the program ends here, where '{' is expected");
+			return bt_fail(e, t.s, "unexpected end of program: expected '{'");
 		if (bt_is(&t, ",") || bt_is(&t, "/") || bt_is(&t, "{"))
 			break;
 		if (bt_is(&t, "}"))
-			return bt_fail(e, t.s, "this '}' closes nothing");
+			return bt_fail(e, t.s, "unmatched '}'");
 		if (bt_is(&t, ":"))
 			t.len = after_path(t.s + 1, end) - t.s;
 		if (t.kind != BT_SPACE)
@@ -106,7 +106,7 @@ static bool item(struct bt_part *part, const char **p, const char *end, struct b
 			return false;
 	}
 	if (last == s)
-		return bt_fail(e, t.s, "a probe is expected here, such as cuda:cudaMalloc");
+		return bt_fail(e, t.s, "expected a probe such as cuda:cudaMalloc");
 	add_item(part, BT_PLAIN, s, last);
 	*p = t.s;
 	return true;
@@ -123,7 +123,7 @@ static bool predicate(struct bt_part *part, const char **p, const char *end, str
 		if (!bt_next(*p, end, &t, e))
 			return false;
 		if (t.kind == BT_END)
-			return bt_fail(e, start, "this predicate has no end: '/' and then '{'");
+			return bt_fail(e, start, "unterminated predicate: expected '/' followed by '{'");
 		if (!bt_is(&t, "/"))
 			continue;
 		if (!bt_next_word(t.s + 1, end, &next, e))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
-#include "cudabt/bt_block.h"
 #include "cudabt/bt_body.h"
 #include "cudabt/bt_plain.h"
 
@@ -20,9 +19,10 @@ static char *text_of(const char *p, const char *stop, struct bt_tables *tables, 
 	return NULL;
 }
 
-static void write_points(const struct bt_part *part, const char *pred, const char *text, FILE *out,
-			 FILE *begin, FILE *end)
+static void write_points(struct bt_writer *w, const struct bt_part *part, const char *pred,
+			 const char *text)
 {
+	FILE *out = w->to[BT_MAIN];
 	int n = 0;
 
 	for (int i = 0; i < part->n; i++) {
@@ -31,7 +31,7 @@ static void write_points(const struct bt_part *part, const char *pred, const cha
 		if (part->items[i].call != BT_PLAIN)
 			continue;
 		if (bt_is(&name, "BEGIN") || bt_is(&name, "END"))
-			bt_print_if(*name.s == 'B' ? begin : end, pred, text);
+			bt_print_if(w->to[*name.s == 'B' ? BT_AT_BEGIN : BT_AT_END], pred, text);
 		else
 			fprintf(out, "%s%.*s", n++ ? ",\n" : "", (int)name.len, name.s);
 	}
@@ -41,14 +41,14 @@ static void write_points(const struct bt_part *part, const char *pred, const cha
 		fprintf(out, " {%s}%s", text, n < part->n ? "\n" : "");
 }
 
-bool bt_plain(const struct bt_part *part, struct bt_tables *tables, FILE *out, FILE *begin, FILE *end,
-	      struct bt_error *e)
+bool bt_plain(struct bt_writer *w, const struct bt_part *part)
 {
-	char *pred = part->pred ? text_of(part->pred, part->pred_end, tables, e) : NULL;
-	char *text = e->at ? NULL : text_of(part->body, part->body_end, tables, e);
+	struct bt_error *e = &w->s->error;
+	char *pred = part->pred ? text_of(part->pred, part->pred_end, &w->tables, e) : NULL;
+	char *text = e->at ? NULL : text_of(part->body, part->body_end, &w->tables, e);
 
 	if (text)
-		write_points(part, pred, text, out, begin, end);
+		write_points(w, part, pred, text);
 	free(pred);
 	free(text);
 	return !e->at;

@@ -10,16 +10,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "cudabt/bt_output.h"
 #include "cudabt/bt_run.h"
 #include "base/die.h"
 #include "cli/out.h"
 
 enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
-
-static pid_t child;
-static int status;
-static bool ended;
 
 void bt_run_find(void)
 {
@@ -34,8 +29,8 @@ void bt_run_find(void)
 	}
 	free(path);
 	if (!found)
-		die(0, "there is no bpftrace: install it (the package bpftrace of Debian, Ubuntu, Fedora), "
-		    "or take what --emit prints to a machine that has it");
+		die(0, "bpftrace not found: install it (package bpftrace in Debian, Ubuntu and Fedora), or "
+		    "run the output of --emit on a machine that has it");
 }
 
 static void more_probes(const char *limit, int probes)
@@ -67,42 +62,42 @@ static _Noreturn void run(int script, int output, int probes, bool json, pid_t p
 	_exit(EXIT_FAILURE);
 }
 
-void bt_run_start(const char *script, size_t len, int probes, bool json)
+void bt_run_start(struct bt_run *r, const char *script, size_t len, int probes, bool json)
 {
 	pid_t parent = getpid();
-	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(json);
+	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(&r->output, json);
 
 	if (fd < 0 || write(fd, script, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
-		die(errno, "cannot hand the script over");
+		die(errno, "cannot pass the script to bpftrace");
 	fflush(stdout);
-	child = fork();
-	if (child < 0)
+	r->child = fork();
+	if (r->child < 0)
 		die(errno, "cannot fork");
-	if (!child)
+	if (!r->child)
 		run(fd, output, probes, json, parent);
 	close(fd);
 	close(output);
 }
 
-bool bt_run_started(void)
+bool bt_run_started(const struct bt_run *r)
 {
-	return child > 0;
+	return r->child > 0;
 }
 
-bool bt_run_ended(void)
+bool bt_run_ended(struct bt_run *r)
 {
-	if (child > 0 && !ended && waitpid(child, &status, WNOHANG) == child)
-		ended = true;
-	return ended;
+	if (r->child > 0 && !r->ended && waitpid(r->child, &r->status, WNOHANG) == r->child)
+		r->ended = true;
+	return r->ended;
 }
 
-bool bt_run_waits(void)
+bool bt_run_waits(const struct bt_run *r)
 {
 	char name[32];
 	long call = -1;		/* it runs, or is gone */
 	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%d/syscall", child);
+	snprintf(name, sizeof(name), "/proc/%d/syscall", r->child);
 	f = fopen(name, "re");
 	if (!f)
 		die(errno, "cannot open %s", name);
@@ -113,42 +108,42 @@ bool bt_run_waits(void)
 }
 
 /* Waits until it has been waiting for so long, or a time is over, or it has ended. */
-static bool seen_waiting(int ms, int limit_ms)
+static bool seen_waiting(struct bt_run *r, int ms, int limit_ms)
 {
 	const struct timespec pause = { 0, PAUSE_MS * 1000000 };
 	int waited = 0;
 
-	for (int t = 0; waited < ms && t < limit_ms && !bt_run_ended(); t += PAUSE_MS) {
+	for (int t = 0; waited < ms && t < limit_ms && !bt_run_ended(r); t += PAUSE_MS) {
 		nanosleep(&pause, NULL);
-		bt_output_copy();
+		bt_output_copy(&r->output);
 		if (out_is_held_up() && t > HELD_UP_MS)
 			break;
-		waited = bt_run_waits() ? waited + PAUSE_MS : 0;
+		waited = bt_run_waits(r) ? waited + PAUSE_MS : 0;
 	}
 	return waited >= ms;
 }
 
 /* Nobody takes what it prints, and it waits to print more: it is not waited for. */
-static void give_up(void)
+static void give_up(struct bt_run *r)
 {
-	if (bt_run_ended() || !out_is_held_up())	/* its number may be another's by now */
+	if (bt_run_ended(r) || !out_is_held_up())	/* its number may be another's by now */
 		return;
-	kill(child, SIGKILL);
+	kill(r->child, SIGKILL);
 }
 
 /* bpftrace 0.17 drops what it has not read yet when it is asked to end.  It looks at that only when
  * its waiting is interrupted, so it may miss it.  And once it has begun to end, being asked again
  * would end it before it has printed its maps; it then waits for no longer than 100 ms. */
-int bt_run_finish(void)
+int bt_run_finish(struct bt_run *r)
 {
-	seen_waiting(IDLE_MS, BACKLOG_MS);
-	while (!bt_run_ended()) {
-		kill(child, SIGINT);
-		while (!bt_run_ended() && !seen_waiting(MISSED_MS, BACKLOG_MS))
-			give_up();
+	seen_waiting(r, IDLE_MS, BACKLOG_MS);
+	while (!bt_run_ended(r)) {
+		kill(r->child, SIGINT);
+		while (!bt_run_ended(r) && !seen_waiting(r, MISSED_MS, BACKLOG_MS))
+			give_up(r);
 	}
-	bt_output_finish();
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	return WTERMSIG(status) == SIGPIPE ? 0 : 128 + WTERMSIG(status);
+	bt_output_finish(&r->output);
+	if (!WIFSIGNALED(r->status))
+		return WEXITSTATUS(r->status);
+	return WTERMSIG(r->status) == SIGPIPE ? 0 : 128 + WTERMSIG(r->status);
 }

@@ -35,9 +35,11 @@ bool bt_select(const struct bt_item *item, const struct cuda_proto *p)
 bool bt_select_nothing(const struct bt_item *item, struct bt_error *e)
 {
 	struct match_near near = { .name = item->s, .len = item->len };
+	char text[MATCH_NEAR_TEXT];
 
 	for (int id = 0; id < cuda_protos_n; id++)
 		match_near_try(&near, cuda_protos[id].name, match_plain_length(cuda_protos[id].name));
-	return bt_fail(e, item->s, "no function of CUDA is called '%.*s'%s",
-		       (int)(item->len < 80 ? item->len : 80), item->s, match_near_text(&near));
+	return bt_fail(e, item->s, "no CUDA function matches '%.*s'%s",
+		       (int)(item->len < 80 ? item->len : 80), item->s,
+		       match_near_text(&near, text, sizeof(text)));
 }

@@ -51,7 +51,7 @@ struct bt_source bt_source_file(const char *name)
 	if (n < 0)
 		die(errno, "cannot read %s", name);
 	if (s.len > MAX_SIZE)
-		die(0, "%s is larger than %d bytes: is it a program for bpftrace?", name, MAX_SIZE);
+		die(0, "%s is larger than %d bytes: is it a bpftrace program?", name, MAX_SIZE);
 	close(fd);
 	return s;
 }

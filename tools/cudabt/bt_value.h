@@ -6,7 +6,7 @@
 #include "cudabt/bt_lex.h"
 #include "api/cuda_protos.h"
 
-enum { BT_SAVED = 48 };
+enum { BT_SAVED = 48, BT_WORD_SIZE = 24 };
 
 /* Where a probe's arguments are. */
 struct bt_frame {
@@ -15,8 +15,9 @@ struct bt_frame {
 	int nsaved;
 };
 
-/* The word at a place (see struct cuda_param), at the return one that is to be saved. */
-const char *bt_word(struct bt_frame *f, unsigned place);
+/* Writes the word at a place (see struct cuda_param), at the return one that is to be saved, of at
+ * most BT_WORD_SIZE bytes; returns word. */
+const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size);
 
 enum bt_how {
 	BT_VALUE,

@@ -14,7 +14,7 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
 	if (cs->cpus < 1)
-		die(cs->cpus, "cannot tell how many processors there are");
+		die(cs->cpus, "cannot determine the number of CPUs");
 	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
 	cs->quick = bpf_mmap_elements(quick);
 	if (!cs->quick)

@@ -63,8 +63,8 @@ static bool put(const struct launch_probes *p, bool in)
 	if (!uprobes_toggle(&p->target->probes, in))
 		return false;
 	if (p->target->verbose)
-		note(in ? "a function that is launched is not known: the runtime's launches are probed" :
-			  "all that is launched is known: the runtime's launches are not probed");
+		note(in ? "unknown CUfunction launched: re-attaching the runtime launch probes" :
+			  "all launched CUfunctions are known: detaching the runtime launch probes");
 	return true;
 }
 

@@ -6,10 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "cli/out.h"
+#include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
-#include "sym/syms.h"
+#include "sym/stack.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };

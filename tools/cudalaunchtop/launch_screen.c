@@ -11,7 +11,7 @@ static void title(void *ctx, FILE *f)
 {
 	const struct launch_view *v = ctx;
 
-	fprintf(f, "%.1f launches/s, %llu in all", v->rate, launches_total(v->launches));
+	fprintf(f, "%.1f launches/s, %llu total", v->rate, launches_total(v->launches));
 }
 
 static void head(void *ctx, FILE *f)
@@ -60,10 +60,10 @@ void launch_screen_init(struct launch_view *v)
 {
 	static const char *const help[] = {
 		"  l  sort by launches in the interval     r  reverse the order",
-		"  t  by total                             f  full names, or short ones",
-		"  d  by threads of a launch               v  by process, or by kernel",
+		"  t  by total                             f  toggle full kernel names",
+		"  d  by threads per launch                v  toggle processes and kernels",
 		"  n  by name",
-		"  i  by process id",
+		"  i  by PID",
 		NULL
 	};
 

@@ -5,8 +5,9 @@
 #include "base/escape.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
-#include "sym/syms.h"
+#include "sym/stack.h"
 
 struct row {
 	unsigned long long time, bytes, count, oldest, ptr, sample;
@@ -103,10 +104,10 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 	if (!out_is_json() && !view->folded) {
 		printf("[%s] pid %d (", out_clock(), process->pid);
 		escape_text(stdout, process->comm);
-		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at its exit" : "", count,
+		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
 		       count == 1 ? "" : "s", out_bytes(bytes));
 		if (view->options.sample > 1)
-			printf(" (estimated from 1 in %ld)", view->options.sample);
+			printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 		putchar('\n');
 	}
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
@@ -115,12 +116,11 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 		printf("    ... and %zu more%s\n", n - i, view->options.each ? "" : " groups");
 	free(g);
 	if (!view->filtered)
-		doubt(view, process, at, "unknown_frees", "frees of memory that was not seen allocated "
-		      "(before tracing began)", process->unknown);
-	doubt(view, process, at, "unseen_frees", "allocations whose address came again without a free: "
+		doubt(view, process, at, "unknown_frees", "frees of memory allocated before tracing began", process->unknown);
+	doubt(view, process, at, "unseen_frees", "allocations whose address was allocated again without a free: "
 	      "counted as freed", process->replaced);
-	doubt(view, process, at, "ignored", "allocations not counted: these programs have too many",
+	doubt(view, process, at, "ignored", "allocations not counted: too many are live",
 	      process->ignored);
-	doubt(view, process, at, "unsure", "of these may be gone with a context or device that was reset",
+	doubt(view, process, at, "unsure", "of these may have been freed with a context or by a device reset",
 	      process->unsure);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "base/escape.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
 

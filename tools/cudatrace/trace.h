@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The calls that cudatrace's probes record: what the probes are to read of each function, and
- * what a record says. */
+/* What a record of cudatrace's probes says of a call. */
 #ifndef TRACE_H
 #define TRACE_H
 #include <stdbool.h>
@@ -13,19 +12,8 @@ struct kernel;
 struct stack;
 struct sticky_error;
 
-/* By id, with cuda_protos_n entries: what the probes are to do. */
-extern struct trace_function *trace_functions;
-
-/* To be called once for every function, before anything else here: flags are TRACE_SHOWN and
- * so on, without TRACE_ERROR, which is the prototype's.  Only of one that is wanted in full are
- * arguments recorded. */
-void trace_describe(int id, unsigned flags, bool full);
-
-/* Its row of cuda_api.tbl, which says what it does; NULL if it has none. */
+/* The function's row of cuda_api.tbl, which says what it does; NULL if it has none. */
 const struct cuda_fn *trace_role(const struct cuda_proto *proto);
-
-/* Does it return an error of its own, and not one of before as cudaGetLastError() does? */
-bool trace_returns_error(const struct cuda_proto *proto);
 
 struct trace_call {
 	const struct trace_event *event;
@@ -42,9 +30,10 @@ struct trace_call {
 	const char *next;	/* the call after a failure that nobody asked about */
 };
 
-/* Takes a record of a call apart; false if it is not whole.  What the call points to is in the
- * record. */
-bool trace_call_read(struct trace_call *call, const void *data, size_t size);
+/* Takes a record of a call apart; functions, by id, say what the probes read.  Returns false if the
+ * record is not whole.  What the call points to is in the record and in functions. */
+bool trace_call_read(struct trace_call *call, const struct trace_function *functions,
+		     const void *data, size_t size);
 
 /* A copy, with a copy of the record; the caller's to free(). */
 struct trace_call *trace_call_keep(const struct trace_call *call);
@@ -54,9 +43,6 @@ static inline unsigned long long trace_word(const struct trace_call *call, unsig
 {
 	return place && place <= call->event->words ? call->words[place - 1] : 0;
 }
-
-/* The number of what was to be read for this parameter, or -1. */
-int trace_read_of(const struct trace_call *call, const struct cuda_param *p);
 
 /* How long it took, ns. */
 static inline unsigned long long trace_duration(const struct trace_call *call)

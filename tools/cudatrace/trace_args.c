@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "sym/kernels.h"
 #include "cudatrace/trace_args.h"
+#include "cudatrace/trace_describe.h"
 #include "cudatrace/trace_value.h"
 
 static void print_name(FILE *f, bool json, bool first, const char *star, const char *name)

@@ -6,38 +6,35 @@
 #include "proc/proc.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/sticky_error.h"
 #include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_sticky.h"
 
 /* A track, or a process (tid 0), and the name that the file has for it. */
-struct named {
+struct chrome_track {
 	struct { int pid, tid; } key;
 	char name[16];
 	UT_hash_handle hh;
 };
 
-static FILE *file;
-static const char *path;
-static struct named *names;
-static bool begun;
-
-void trace_chrome_open(const char *where)
+void trace_chrome_open(struct trace_chrome *c, const char *path)
 {
-	path = where;
-	file = fopen(path, "we");
-	if (!file)
+	c->path = path;
+	c->file = fopen(path, "we");
+	if (!c->file)
 		die(errno, "cannot open %s", path);
 }
 
-static void begin_event(void)
+static void begin_event(struct trace_chrome *c)
 {
-	fputs(begun ? ",\n{" : "[\n{", file);
-	begun = true;
+	fputs(c->begun ? ",\n{" : "[\n{", c->file);
+	c->begun = true;
 }
 
-static void print_name(const struct named *n)
+static void print_name(struct trace_chrome *c, const struct chrome_track *n)
 {
-	begin_event();
+	FILE *file = c->file;
+
+	begin_event(c);
 	fprintf(file, "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":",
 		n->key.tid ? "thread_name" : "process_name", n->key.pid,
 		n->key.tid ? n->key.tid : n->key.pid);
@@ -45,50 +42,50 @@ static void print_name(const struct named *n)
 	fputs("}}", file);
 }
 
-static struct named *named(int pid, int tid)
+static struct chrome_track *track_of(struct trace_chrome *c, int pid, int tid)
 {
-	struct named want, *n;
+	struct chrome_track want, *n;
 
 	memset(&want, 0, sizeof(want));
 	want.key.pid = pid;
 	want.key.tid = tid;
-	HASH_FIND(hh, names, &want.key, sizeof(want.key), n);
+	HASH_FIND(hh, c->tracks, &want.key, sizeof(want.key), n);
 	if (n)
 		return n;
 	n = xcalloc(1, sizeof(*n));
 	n->key = want.key;
-	HASH_ADD(hh, names, key, sizeof(n->key), n);
+	HASH_ADD(hh, c->tracks, key, sizeof(n->key), n);
 	return n;
 }
 
-static void set_name(struct named *n, const char *name)
+static void set_name(struct trace_chrome *c, struct chrome_track *n, const char *name)
 {
 	if (!strncmp(n->name, name, sizeof(n->name)))
 		return;
 	snprintf(n->name, sizeof(n->name), "%s", name);
-	print_name(n);
+	print_name(c, n);
 }
 
 /* A process is called what its first thread is. */
-static void name_tracks(const struct trace_event *e)
+static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 {
-	struct named *process = named(e->pid, 0);
+	struct chrome_track *process = track_of(c, e->pid, 0);
 	char comm[16];
 
 	if (e->pid == e->tid)
-		set_name(process, e->comm);
+		set_name(c, process, e->comm);
 	else if (!*process->name)
-		set_name(process, proc_comm(e->pid, comm) ? comm : e->comm);
-	set_name(named(e->pid, e->tid), e->comm);
+		set_name(c, process, proc_comm(e->pid, comm) ? comm : e->comm);
+	set_name(c, track_of(c, e->pid, e->tid), e->comm);
 }
 
 /* Microseconds with three digits behind the point. */
-static void print_us(const char *key, unsigned long long ns)
+static void print_us(FILE *file, const char *key, unsigned long long ns)
 {
 	fprintf(file, ",\"%s\":%llu.%03llu", key, ns / 1000, ns % 1000);
 }
 
-static void print_title(const struct trace_call *call)
+static void print_title(FILE *file, const struct trace_call *call)
 {
 	const char *kernel = trace_kernel_name(call);
 	char *title = kernel ? xprintf("%s(%s)", call->proto->name, kernel) : NULL;
@@ -97,18 +94,19 @@ static void print_title(const struct trace_call *call)
 	free(title);
 }
 
-void trace_chrome_call(const struct trace_call *call)
+void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
+	FILE *file = c->file;
 
-	name_tracks(e);
-	begin_event();
+	name_tracks(c, e);
+	begin_event(c);
 	fputs("\"name\":", file);
-	print_title(call);
+	print_title(file, call);
 	fprintf(file, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d",
 		call->proto->lib == CUDA_RT ? "runtime" : "driver", e->pid, e->tid);
-	print_us("ts", e->start);
-	print_us("dur", trace_duration(call));
+	print_us(file, "ts", e->start);
+	print_us(file, "dur", trace_duration(call));
 	fputs(",\"args\":{", file);
 	trace_args(file, true, call);
 	if (call->proto->nparams)
@@ -120,19 +118,24 @@ void trace_chrome_call(const struct trace_call *call)
 		trace_result(file, true, call);
 	if (call->cause) {
 		fputs(",\"earlier\":", file);
-		sticky_error_json(file, call->cause);
+		trace_sticky_json(file, call->cause);
 	}
 	fputs("}}", file);
 }
 
-bool trace_chrome_close(void)
+bool trace_chrome_close(struct trace_chrome *c)
 {
+	struct chrome_track *n, *next;
 	bool failed;
 
-	fputs(begun ? "\n]\n" : "[]\n", file);
-	failed = ferror(file);
-	if (!fclose(file) && !failed)
+	HASH_ITER(hh, c->tracks, n, next) {
+		HASH_DEL(c->tracks, n);
+		free(n);
+	}
+	fputs(c->begun ? "\n]\n" : "[]\n", c->file);
+	failed = ferror(c->file);
+	if (!fclose(c->file) && !failed)
 		return true;
-	warning(errno, "cannot write to %s", path);
+	warning(errno, "cannot write to %s", c->path);
 	return false;
 }

@@ -4,15 +4,24 @@
 #ifndef TRACE_CHROME_H
 #define TRACE_CHROME_H
 #include <stdbool.h>
+#include <stdio.h>
 
 struct trace_call;
 
-/* Makes or empties the file; exits 1 if it cannot. */
-void trace_chrome_open(const char *path);
+struct trace_chrome {
+	FILE *file;
+	const char *path;
+	struct chrome_track *tracks;	/* that have names */
+	bool begun;		/* an event is written */
+};
 
-void trace_chrome_call(const struct trace_call *call);
+/* Makes or empties the file, for *c, which is all zero; exits 1 if it cannot. */
+void trace_chrome_open(struct trace_chrome *c, const char *path);
 
-/* Ends the array and closes the file.  A failure to write is a warning, and false. */
-bool trace_chrome_close(void);
+void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call);
+
+/* Ends the array, closes the file and frees what *c holds.  A failure to write is a warning, and
+ * false. */
+bool trace_chrome_close(struct trace_chrome *c);
 
 #endif

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include "base/escape.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/sticky_error.h"
 #include "cudatrace/trace_line.h"
+#include "cudatrace/trace_sticky.h"
 
-struct row {
+/* A call, and how it is shown. */
+struct shown {
+	const struct trace_call *call;
+	const struct trace_lines *lines;
+};
+
+struct line_row {
 	unsigned long long time, latency;
 	int pid, tid, depth;
 	const char *comm, *layer, *func, *at, *kernel, *error, *next;
 	struct out_print call, args, ret, cause;
 	const struct stack *stack;
 };
-
-static struct trace_lines shown;
 
 static void print_args(FILE *f, const void *call)
 {
@@ -34,18 +40,20 @@ static void print_cause(FILE *f, const void *of)
 {
 	const struct trace_call *call = of;
 
-	sticky_error_json(f, call->cause);
+	trace_sticky_json(f, call->cause);
 }
 
 /* The part of the line that looks as strace's do. */
 static void print_call(FILE *f, const void *of)
 {
-	const struct trace_call *call = of;
+	const struct shown *shown = of;
+	const struct trace_lines *lines = shown->lines;
+	const struct trace_call *call = shown->call;
 	unsigned char what = call->event->what;
 
-	for (int i = 0; shown.nested && i < call->event->depth; i++)
+	for (int i = 0; lines->nested && i < call->event->depth; i++)
 		fputs("  ", f);
-	if (shown.entries)
+	if (lines->entries)
 		fputs(what == TRACE_ENTER ? "> " : "< ", f);
 	fprintf(f, "%s(", call->proto->name);
 	trace_args(f, false, call);
@@ -57,18 +65,18 @@ static void print_call(FILE *f, const void *of)
 		trace_result(f, false, call);
 	}
 	if (what == TRACE_LEFT)
-		fputs(" (the thread ended in it)", f);
-	if (shown.durations)
+		fputs(" (thread exited during the call)", f);
+	if (lines->durations)
 		fprintf(f, " <%s>", out_ns(trace_duration(call)));
 	if (call->cause)
-		sticky_error_text(f, call->cause);
+		trace_sticky_text(f, call->cause);
 	if (call->next)
-		fprintf(f, " [not asked about; next: %s]", call->next);
+		fprintf(f, " [error not checked; next call: %s]", call->next);
 }
 
-#define AT(f) offsetof(struct row, f)
-enum { TIME = 0, WHERE = 6, DEPTH = 7, KERNEL = 9, NEXT = 13, STACK = 15 };
-static struct field fields[] = {
+#define AT(f) offsetof(struct line_row, f)
+enum { TIME = 0, WHERE = 6, DEPTH = 7, NEXT = 13, STACK = 15 };
+static const struct field all[] = {
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", "TID", -7, OUT_INT, AT(tid) },
@@ -78,7 +86,7 @@ static struct field fields[] = {
 	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },
 	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },
 	{ "args", NULL, 0, OUT_PRINT, AT(args) },
-	[KERNEL] = { "kernel", NULL, 0, OUT_STR, AT(kernel) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },
 	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },
 	{ "error", NULL, 0, OUT_STR, AT(error) },
@@ -88,32 +96,36 @@ static struct field fields[] = {
 	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },
 	{ 0 }
 };
+_Static_assert(sizeof(all) == sizeof(((struct trace_lines *)0)->fields), "room for each field");
 
-void trace_lines_init(const struct trace_lines *lines)
+void trace_lines_init(struct trace_lines *lines)
 {
-	shown = *lines;
-	fields[TIME].head = shown.times ? "TIME" : NULL;
-	fields[WHERE].key = shown.entries ? "at" : NULL;
-	fields[DEPTH].key = shown.nested ? "depth" : NULL;
-	fields[NEXT].key = shown.unchecked ? "next" : NULL;
-	if (!shown.stacks)
+	struct field *fields = lines->fields;
+
+	memcpy(fields, all, sizeof(all));
+	fields[TIME].head = lines->times ? "TIME" : NULL;
+	fields[WHERE].key = lines->entries ? "at" : NULL;
+	fields[DEPTH].key = lines->nested ? "depth" : NULL;
+	fields[NEXT].key = lines->unchecked ? "next" : NULL;
+	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
 	out_head(fields);
 }
 
-void trace_line(const struct trace_call *call)
+void trace_line(const struct trace_lines *lines, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
+	const struct shown shown = { call, lines };
 	bool whole = e->what != TRACE_ENTER;
-	struct row r = {
+	struct line_row r = {
 		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->pid,
 		.tid = e->tid, .depth = e->depth, .comm = e->comm,
 		.layer = call->proto->lib == CUDA_RT ? "runtime" : "driver",
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = trace_kernel_name(call), .error = trace_error(call), .next = call->next,
-		.call = { print_call, call }, .args = { print_args, call }, .ret = { print_ret, call },
+		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },
 		.cause = { print_cause, call }, .stack = call->stack,
 	};
 
-	out_row(fields, &r);
+	out_row(lines->fields, &r);
 }

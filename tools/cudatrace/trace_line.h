@@ -3,18 +3,22 @@
 #ifndef TRACE_LINE_H
 #define TRACE_LINE_H
 #include <stdbool.h>
+#include "cli/out.h"
+#include "cli/row.h"
 
 struct trace_call;
 
-/* What the lines have beside the call. */
 struct trace_lines {
+	/* options: what the lines have beside the call */
 	bool times, durations, stacks, entries, nested;
 	bool unchecked;		/* the call after it, too */
+	/* set by trace_lines_init() */
+	struct field fields[18];
 };
 
 /* To be called once, after out_init(): prints the heading in text. */
-void trace_lines_init(const struct trace_lines *lines);
+void trace_lines_init(struct trace_lines *lines);
 
-void trace_line(const struct trace_call *call);
+void trace_line(const struct trace_lines *lines, const struct trace_call *call);
 
 #endif

@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/die.h"
 #include "cli/opt.h"
+#include "session/target.h"
 #include "sym/syms.h"
 #include "cudatrace/trace.h"
-#include "cudatrace/sticky_error.h"
-#include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_describe.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
-#include "cudatrace/trace_unchecked.h"
-
-static const struct trace *trace;
 
 static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
 	if ((t->summary || t->chrome) && (l->times || l->durations || l->stacks || l->entries))
-		usage_error("--summary and --chrome print no lines: no --timestamp, --time-spent, --stack, "
-			"--enter or --enter-only with them");
+		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
+			"--time-spent, --stack, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
-		usage_error("--unchecked prints nothing else: no --summary, --chrome, --failed, --enter, "
-			"--enter-only or --tree with it");
+		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
+			"--failed, --enter, --enter-only or --tree");
 	if (t->failed && l->entries)
-		usage_error("--failed knows a call by its return: no --enter or --enter-only with it");
+		usage_error("--failed cannot be combined with --enter or --enter-only");
 	if (t->no_returns && (t->tree || l->durations))
-		usage_error("--enter-only sees no returns: no --tree or --time-spent with it");
+		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
 }
 
 /* It is not asked for, but tells something that is needed. */
-static bool tells(const struct cuda_proto *p)
+static bool tells(const struct trace *t, const struct cuda_proto *p)
 {
-	return (trace->launches && trace_names_kernels(p)) || (trace->unchecked && trace_asks(p));
+	return (t->launches && trace_names_kernels(p)) || (t->unchecked && trace_asks(p));
+}
+
+static int find(const void *ctx, const char *symbol)
+{
+	(void)ctx;
+	return cuda_proto_find(symbol);
 }
 
 static struct function get(const struct probes *probes, int id)
 {
+	const struct trace *t = probes->source->ctx;
 	const struct cuda_proto *p = &cuda_protos[id];
 
-	(void)probes;
 	return (struct function){
-		.name = p->name, .lib = p->lib, .returns = !trace->no_returns,
-		.wanted = trace->selected[id] || tells(p),
+		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
+		.wanted = t->selected[id] || tells(t, p),
 	};
 }
 
-const struct probe_source trace_chosen = { cuda_proto_find, get };
-
-static unsigned flags_of(int id)
+static unsigned flags_of(const struct trace *t, int id)
 {
 	const struct cuda_proto *p = &cuda_protos[id];
 	unsigned flags = 0;
 
-	if (trace->selected[id] == TRACE_WANTED)
+	if (t->selected[id] == TRACE_WANTED)
 		flags |= TRACE_SHOWN;
-	if (trace->selected[id] == TRACE_UNWANTED && !tells(p))
+	if (t->selected[id] == TRACE_UNWANTED && !tells(t, p))
 		flags |= TRACE_HIDES;
 	if (trace_names_kernels(p))
 		flags |= TRACE_NAMES | TRACE_ALWAYS;
@@ -73,62 +73,74 @@ void trace_prepare(struct trace *t)
 	t->lines.unchecked = t->unchecked;
 	check(t);
 	t->selected = trace_select(t->expression);
-	trace = t;
+	t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_WANTED && trace_is_launch(&cuda_protos[i]);
 	for (int i = 0; i < cuda_protos_n; i++)
-		trace_describe(i, flags_of(i), full);
+		t->functions[i] = trace_describe(i, flags_of(t, i), full);
+	t->source = (struct probe_source){ find, get, t };
+	t->trees.lines = t->failures.lines = &t->lines;
 }
 
-static void on_process(const struct trace_event *e)
+static void on_process(struct trace *t, const struct trace_event *e)
 {
 	if (e->what == TRACE_FORK) {
-		trace_program_fork(trace->programs, e->pid, e->ret);
+		trace_program_fork(t->programs, e->pid, e->ret);
 		return;
 	}
-	trace_tree_end(e->pid);
-	trace_unchecked_forget(e->pid);
-	sticky_error_forget(e->pid);
-	trace_program_forget(trace->programs, e->pid);
-	syms_forget(trace->syms, e->pid);
+	trace_tree_end(&t->trees, e->pid);
+	trace_unchecked_forget(&t->failures, e->pid);
+	trace_sticky_forget(&t->sticky, e->pid);
+	trace_program_forget(t->programs, e->pid);
+	syms_forget(t->syms, e->pid);
 }
 
-static void show(const struct trace_call *call)
+static void show(struct trace *t, const struct trace_call *call)
 {
-	if (trace->summary)
-		trace_summary_add(call);
-	if (trace->chrome)
-		trace_chrome_call(call);
-	if (trace->summary || trace->chrome)
+	if (t->summary)
+		trace_summary_add(&t->calls, call);
+	if (t->chrome)
+		trace_chrome_call(&t->timeline, call);
+	if (t->summary || t->chrome)
 		return;
-	if (trace->tree && !trace->lines.entries)
-		trace_tree_call(call);
+	if (t->tree && !t->lines.entries)
+		trace_tree_call(&t->trees, call);
 	else
-		trace_line(call);
+		trace_line(&t->lines, call);
 }
 
 int trace_record(void *ctx, void *data, size_t size)
 {
 	const struct trace_event *e = data;
+	struct trace *t = ctx;
 	struct trace_call call;
 	int skip;
 
-	(void)ctx;
 	if (size >= sizeof(*e) && e->what >= TRACE_FORK) {
-		on_process(e);
+		on_process(t, e);
 		return 0;
 	}
-	if (!trace_call_read(&call, data, size))
+	if (!trace_call_read(&call, t->functions, data, size))
 		return 0;
-	trace_program_call(trace->programs, &call);
-	if (!(call.function->flags & TRACE_SHOWN) && !(trace->unchecked && trace_asks(call.proto)))
+	trace_program_call(t->programs, &call);
+	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
-	call.cause = sticky_error_note(&call);
+	call.cause = trace_sticky_note(&t->sticky, &call);
 	skip = e->frames && !*call.frames;
-	call.stack = stack_get(trace->syms, e->pid, call.frames + skip, e->frames - skip);
-	if (trace->unchecked)
-		trace_unchecked_call(&call);
-	else if (!trace->failed || call.failed)
-		show(&call);
+	call.stack = stack_get(t->syms, e->pid, call.frames + skip, e->frames - skip);
+	if (t->unchecked)
+		trace_unchecked_call(&t->failures, &call);
+	else if (!t->failed || call.failed)
+		show(t, &call);
 	return 0;
+}
+
+void trace_free(struct trace *t)
+{
+	trace_tree_end(&t->trees, -1);
+	trace_unchecked_forget(&t->failures, -1);
+	trace_sticky_free(&t->sticky);
+	trace_summary_free(&t->calls);
+	free(t->functions);
+	free(t->selected);
 }

@@ -5,10 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "probe/probe_source.h"
+#include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_line.h"
+#include "cudatrace/trace_sticky.h"
+#include "cudatrace/trace_summary.h"
+#include "cudatrace/trace_tree.h"
+#include "cudatrace/trace_unchecked.h"
+#include "abi/cudatrace.h"
 
-/* The options. */
-struct trace {
+struct trace {			/* all zero but for the options */
+	/* options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns;
 	struct trace_lines lines;
@@ -17,16 +23,25 @@ struct trace {
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* are shown, so kernels' names are wanted */
+	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
+	struct probe_source source;	/* the functions chosen, and those that tell what is needed
+					 * beside them */
+	/* what records add up to */
+	struct trace_chrome timeline;
+	struct trace_summary calls;
+	struct trace_trees trees;
+	struct trace_unchecked failures;
+	struct trace_sticky sticky;
 };
 
 /* Completes the options, chooses the functions and says what the probes are to do with each.
- * Exits 2 if the options do not go together. */
+ * Exits 2 if the options do not go together.  From here *t stays where it is. */
 void trace_prepare(struct trace *t);
 
-/* Those that were chosen, and those that tell what is needed beside them. */
-extern const struct probe_source trace_chosen;
-
-/* A record, for event_loop_run(). */
+/* A record, for event_loop_run(); ctx is a struct trace. */
 int trace_record(void *ctx, void *data, size_t size);
+
+/* Prints calls that are still held back, and frees what *t holds; the timeline is closed before. */
+void trace_free(struct trace *t);
 
 #endif

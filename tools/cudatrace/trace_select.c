@@ -37,7 +37,7 @@ static const char *const groups[] = {
 #undef X
 };
 
-static int aggregate_of(const char *word)
+static int group_of(const char *word)
 {
 	int i = 0;
 
@@ -57,13 +57,13 @@ static bool matches(const char *word, const struct cuda_proto *p, int group)
 
 static bool is_set(const char *word)
 {
-	return !strcmp(word, "all") || !strcmp(word, "default") || aggregate_of(word) >= 0;
+	return !strcmp(word, "all") || !strcmp(word, "default") || group_of(word) >= 0;
 }
 
 /* Puts what the word stands for in, or takes it out; false if it stands for nothing. */
 static bool apply(unsigned char *selected, const char *word, bool in)
 {
-	int group = aggregate_of(word);
+	int group = group_of(word);
 	bool found = false;
 
 	for (int i = 0; i < cuda_protos_n; i++) {
@@ -79,12 +79,14 @@ static bool apply(unsigned char *selected, const char *word, bool in)
 static _Noreturn void unknown(const char *word)
 {
 	struct match_near near = { .name = word, .len = strlen(word) };
+	char text[MATCH_NEAR_TEXT];
 
 	for (int i = 0; i < cuda_protos_n; i++)
 		match_near_try(&near, cuda_protos[i].name, match_plain_length(cuda_protos[i].name));
 	for (int i = 0; i < CUDA_GROUP_MAX; i++)
 		match_near_try(&near, groups[i], strlen(groups[i]));
-	usage_error("--trace: '%s' is no function, and no group of functions%s", word, match_near_text(&near));
+	usage_error("--trace: unknown function or group '%s'%s", word,
+		match_near_text(&near, text, sizeof(text)));
 }
 
 unsigned char *trace_select(const char *expression)

@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_summary.h"
 
-struct row {
+struct summary_row {
 	unsigned long long calls, errors, total, least, most;
 	const char *func, *layer;
 };
 
-#define AT(f) offsetof(struct row, f)
+#define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* the text is print_line()'s */
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
@@ -23,16 +24,14 @@ static const struct field fields[] = {	/* the text is print_line()'s */
 	{ 0 }
 };
 
-static struct row *rows;	/* by id */
-
-void trace_summary_add(const struct trace_call *call)
+void trace_summary_add(struct trace_summary *s, const struct trace_call *call)
 {
 	unsigned long long ns = trace_duration(call);
-	struct row *r;
+	struct summary_row *r;
 
-	if (!rows)
-		rows = xcalloc(cuda_protos_n, sizeof(*rows));
-	r = &rows[call->event->id];
+	if (!s->rows)
+		s->rows = xcalloc(cuda_protos_n, sizeof(*s->rows));
+	r = &s->rows[call->event->id];
 	if (!r->calls || ns < r->least)
 		r->least = ns;
 	if (ns > r->most)
@@ -46,12 +45,12 @@ void trace_summary_add(const struct trace_call *call)
 
 static int longest_first(const void *a, const void *b)
 {
-	const struct row *p = a, *q = b;
+	const struct summary_row *p = a, *q = b;
 
 	return (p->total < q->total) - (p->total > q->total);
 }
 
-static void print_line(const struct row *r, unsigned long long total)
+static void print_line(const struct summary_row *r, unsigned long long total)
 {
 	char errors[24] = "";
 
@@ -61,11 +60,11 @@ static void print_line(const struct row *r, unsigned long long total)
 	       r->total / 1e9, r->calls ? r->total / 1e3 / r->calls : 0, r->calls, errors, r->func);
 }
 
-static void print_text(const struct row *list, int n)
+static void print_text(const struct summary_row *list, int n)
 {
 	static const char rule[] = "------ ----------- ----------- --------- --------- "
 				   "------------------------";
-	struct row sum = { .func = "total" };
+	struct summary_row sum = { .func = "total" };
 
 	for (int i = 0; i < n; i++) {
 		sum.calls += list[i].calls;
@@ -80,18 +79,23 @@ static void print_text(const struct row *list, int n)
 	print_line(&sum, sum.total);
 }
 
-void trace_summary_print(void)
+void trace_summary_print(const struct trace_summary *s)
 {
-	struct row *list = xcalloc(cuda_protos_n, sizeof(*list));
+	struct summary_row *list = xcalloc(cuda_protos_n, sizeof(*list));
 	int n = 0;
 
-	for (int i = 0; rows && i < cuda_protos_n; i++)
-		if (rows[i].calls)
-			list[n++] = rows[i];
+	for (int i = 0; s->rows && i < cuda_protos_n; i++)
+		if (s->rows[i].calls)
+			list[n++] = s->rows[i];
 	qsort(list, n, sizeof(*list), longest_first);
 	if (!out_is_json())
 		print_text(list, n);
 	for (int i = 0; out_is_json() && i < n; i++)
 		out_row(fields, &list[i]);
 	free(list);
+}
+
+void trace_summary_free(struct trace_summary *s)
+{
+	free(s->rows);
 }

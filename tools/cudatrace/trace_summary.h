@@ -5,9 +5,15 @@
 
 struct trace_call;
 
-void trace_summary_add(const struct trace_call *call);
+struct trace_summary {		/* all zero: no calls */
+	struct summary_row *rows;	/* by id */
+};
+
+void trace_summary_add(struct trace_summary *s, const struct trace_call *call);
 
 /* Prints the table, what took longest first, or a JSON object a function. */
-void trace_summary_print(void);
+void trace_summary_print(const struct trace_summary *s);
+
+void trace_summary_free(struct trace_summary *s);
 
 #endif

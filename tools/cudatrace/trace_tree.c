@@ -7,14 +7,13 @@
 /* One call that makes more is printed in pieces. */
 enum { MAX_INNER = 65536 };
 
-struct tree {
+/* The calls of a thread. */
+struct trace_tree {
 	int tid, pid;
 	struct trace_call **calls;
 	int n, room;
 	UT_hash_handle hh;
 };
-
-static struct tree *trees;
 
 static int by_entry(const void *a, const void *b)
 {
@@ -26,33 +25,33 @@ static int by_entry(const void *a, const void *b)
 	return p->depth - q->depth;
 }
 
-static void print(struct tree *t)
+static void print(struct trace_trees *trees, struct trace_tree *t)
 {
 	qsort(t->calls, t->n, sizeof(*t->calls), by_entry);
 	for (int i = 0; i < t->n; i++) {
-		trace_line(t->calls[i]);
+		trace_line(trees->lines, t->calls[i]);
 		free(t->calls[i]);
 	}
-	HASH_DEL(trees, t);
+	HASH_DEL(trees->by_tid, t);
 	free(t->calls);
 	free(t);
 }
 
-void trace_tree_call(const struct trace_call *call)
+void trace_tree_call(struct trace_trees *trees, const struct trace_call *call)
 {
 	int tid = call->event->tid;
-	struct tree *t;
+	struct trace_tree *t;
 
-	HASH_FIND_INT(trees, &tid, t);
+	HASH_FIND_INT(trees->by_tid, &tid, t);
 	if (!t && !call->event->depth) {
-		trace_line(call);
+		trace_line(trees->lines, call);
 		return;
 	}
 	if (!t) {
 		t = xcalloc(1, sizeof(*t));
 		t->tid = tid;
 		t->pid = call->event->pid;
-		HASH_ADD_INT(trees, tid, t);
+		HASH_ADD_INT(trees->by_tid, tid, t);
 	}
 	if (t->n == t->room) {
 		t->room = t->room ? 2 * t->room : 16;
@@ -60,14 +59,14 @@ void trace_tree_call(const struct trace_call *call)
 	}
 	t->calls[t->n++] = trace_call_keep(call);
 	if (!call->event->depth || t->n == MAX_INNER)
-		print(t);
+		print(trees, t);
 }
 
-void trace_tree_end(int pid)
+void trace_tree_end(struct trace_trees *trees, int pid)
 {
-	struct tree *t, *next;
+	struct trace_tree *t, *next;
 
-	HASH_ITER(hh, trees, t, next)
+	HASH_ITER(hh, trees->by_tid, t, next)
 		if (pid < 0 || t->pid == pid)
-			print(t);
+			print(trees, t);
 }

@@ -5,11 +5,17 @@
 #define TRACE_TREE_H
 
 struct trace_call;
+struct trace_lines;
+
+struct trace_trees {
+	const struct trace_lines *lines;	/* how calls are printed; stays the caller's */
+	struct trace_tree *by_tid;		/* the calls of each thread; NULL at first */
+};
 
 /* Prints the call and those inside of it, in the order of their entries, once it is whole. */
-void trace_tree_call(const struct trace_call *call);
+void trace_tree_call(struct trace_trees *trees, const struct trace_call *call);
 
-/* The process ended, or (-1) tracing: prints what is left. */
-void trace_tree_end(int pid);
+/* The process ended, or (-1) tracing: prints what is left, and frees it. */
+void trace_tree_end(struct trace_trees *trees, int pid);
 
 #endif

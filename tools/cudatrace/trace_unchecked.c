@@ -4,54 +4,53 @@
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_unchecked.h"
 
-struct pending {
+/* The last call of a thread, which failed. */
+struct trace_failure {
 	int tid;
-	struct trace_call *failure;
+	struct trace_call *call;
 	UT_hash_handle hh;
 };
-
-static struct pending *pending;
 
 bool trace_asks(const struct cuda_proto *proto)
 {
 	return proto->group == CUDA_GROUP_error;
 }
 
-static void drop(struct pending *p)
+static void drop(struct trace_unchecked *u, struct trace_failure *p)
 {
-	HASH_DEL(pending, p);
-	free(p->failure);
+	HASH_DEL(u->by_tid, p);
+	free(p->call);
 	free(p);
 }
 
-void trace_unchecked_call(const struct trace_call *call)
+void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *call)
 {
 	int tid = call->event->tid;
-	struct pending *p;
+	struct trace_failure *p;
 
 	if (call->event->what != TRACE_CALL || call->event->depth)
 		return;
-	HASH_FIND_INT(pending, &tid, p);
+	HASH_FIND_INT(u->by_tid, &tid, p);
 	/* the thread that had the number before may have ended */
-	if (p && !trace_asks(call->proto) && p->failure->event->pid == call->event->pid) {
-		p->failure->next = call->proto->name;
-		trace_line(p->failure);
+	if (p && !trace_asks(call->proto) && p->call->event->pid == call->event->pid) {
+		p->call->next = call->proto->name;
+		trace_line(u->lines, p->call);
 	}
 	if (p)
-		drop(p);
+		drop(u, p);
 	if (!call->failed)
 		return;
 	p = xcalloc(1, sizeof(*p));
 	p->tid = tid;
-	p->failure = trace_call_keep(call);
-	HASH_ADD_INT(pending, tid, p);
+	p->call = trace_call_keep(call);
+	HASH_ADD_INT(u->by_tid, tid, p);
 }
 
-void trace_unchecked_forget(int pid)
+void trace_unchecked_forget(struct trace_unchecked *u, int pid)
 {
-	struct pending *p, *next;
+	struct trace_failure *p, *next;
 
-	HASH_ITER(hh, pending, p, next)
-		if ((int)p->failure->event->pid == pid)
-			drop(p);
+	HASH_ITER(hh, u->by_tid, p, next)
+		if (pid < 0 || (int)p->call->event->pid == pid)
+			drop(u, p);
 }

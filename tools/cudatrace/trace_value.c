@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <math.h>
 #include <string.h>
+#include "api/cuda_structs.h"
 #include "base/die.h"
 #include "base/escape.h"
-#include "cudatrace/trace_struct.h"
 #include "cudatrace/trace_value.h"
 
 static unsigned long long number(const void *at, unsigned size)
@@ -56,6 +56,37 @@ static void print_dim3(FILE *f, bool json, const void *at)
 	fprintf(f, json ? "[%u,%u,%u]" : "{%u, %u, %u}", dim[0], dim[1], dim[2]);
 }
 
+static void print_words(FILE *f, bool json, const char *at, unsigned size)
+{
+	unsigned long long word;
+
+	putc(json ? '[' : '{', f);
+	for (unsigned i = 0; i < size; i += sizeof(word)) {
+		word = number(at + i, size - i);
+		fprintf(f, json ? "%s\"0x%llx\"" : "%s0x%llx", i ? json ? "," : ", " : "", word);
+	}
+	putc(json ? ']' : '}', f);
+}
+
+/* The members that are known; of a struct that is not known or larger than size, its words. */
+static void print_struct(FILE *f, bool json, const char *type, const void *at, unsigned size)
+{
+	const struct cuda_member *first = cuda_struct_find(type);
+
+	if (!first || size < cuda_struct_size(type)) {
+		print_words(f, json, at, size);
+		return;
+	}
+	putc('{', f);
+	for (const struct cuda_member *m = first; m; m = cuda_struct_next(m)) {
+		if (m != first)
+			fputs(json ? "," : ", ", f);
+		fprintf(f, json ? "\"%s\":" : "%s=", m->name);
+		trace_value(f, json, &m->value, (const char *)at + m->offset);
+	}
+	putc('}', f);
+}
+
 void trace_value(FILE *f, bool json, const struct cuda_value *v, const void *at)
 {
 	unsigned long long n = number(at, v->size);
@@ -77,7 +108,7 @@ void trace_value(FILE *f, bool json, const struct cuda_value *v, const void *at)
 		print_dim3(f, json, at);
 		return;
 	case CUDA_KIND_STRUCT:
-		trace_struct(f, json, v->type, at, v->size);
+		print_struct(f, json, v->type, at, v->size);
 		return;
 	case CUDA_KIND_HANDLE:
 	case CUDA_KIND_PTR:

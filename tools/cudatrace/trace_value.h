@@ -7,7 +7,9 @@
 #include "api/cuda_protos.h"
 
 /* Prints the value whose bytes are at at, v->size of them: an enum by name, a pointer or handle
- * as 0x…, a dim3 as {x, y, z}; in JSON these are "0x…" and [x,y,z].  A string is a pointer. */
+ * as 0x…, a dim3 as {x, y, z}; in JSON these are "0x…" and [x,y,z].  A string is a pointer.  A
+ * struct is {width=4, ...}, in JSON an object; or, if its members are not known or it has fewer
+ * bytes than they take, its words in hexadecimal, in JSON an array of strings. */
 void trace_value(FILE *f, bool json, const struct cuda_value *v, const void *at);
 
 /* Prints the string that was read, in quotes, escaped; with ... behind them if it fills room,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The fields of the structs that are small and common in calls.  Those of the others are not
- * shown: one by value prints as words. */
-#ifndef TRACE_STRUCT_H
-#define TRACE_STRUCT_H
-#include <stdio.h>
-#include <stdbool.h>
+/* The members of the structs that are small and common in calls.  Those of other structs are not
+ * known. */
+#ifndef CUDA_STRUCTS_H
+#define CUDA_STRUCTS_H
+#include "api/cuda_protos.h"
 
-/* struct, field, kind, enum or "", offset, size: as NVIDIA's headers have it (a test compares
- * them).  The fields of a struct stand together. */
-#define TRACE_STRUCTS(X)									\
+/* struct, member, kind, enum or struct or "", offset, size: as NVIDIA's headers have it (a test
+ * compares them).  The members of a struct stand together. */
+#define CUDA_STRUCTS(X)										\
+	X(dim3, x, UINT, "", 0, 4)								\
+	X(dim3, y, UINT, "", 4, 4)								\
+	X(dim3, z, UINT, "", 8, 4)								\
 	X(cudaExtent, width, UINT, "", 0, 8)							\
 	X(cudaExtent, height, UINT, "", 8, 8)							\
 	X(cudaExtent, depth, UINT, "", 16, 8)							\
@@ -28,8 +30,8 @@
 	X(cudaMemLocation, id, INT, "", 4, 4)							\
 	X(CUmemLocation, type, ENUM, "CUmemLocationType", 0, 4)					\
 	X(CUmemLocation, id, INT, "", 4, 4)							\
-	X(cudaLaunchConfig_t, gridDim, DIM3, "", 0, 12)						\
-	X(cudaLaunchConfig_t, blockDim, DIM3, "", 12, 12)					\
+	X(cudaLaunchConfig_t, gridDim, DIM3, "dim3", 0, 12)					\
+	X(cudaLaunchConfig_t, blockDim, DIM3, "dim3", 12, 12)					\
 	X(cudaLaunchConfig_t, dynamicSmemBytes, UINT, "", 24, 8)				\
 	X(cudaLaunchConfig_t, stream, HANDLE, "", 32, 8)					\
 	X(CUlaunchConfig, gridDimX, UINT, "", 0, 4)						\
@@ -59,12 +61,20 @@
 	X(CUDA_ARRAY3D_DESCRIPTOR, NumChannels, UINT, "", 28, 4)				\
 	X(CUDA_ARRAY3D_DESCRIPTOR, Flags, UINT, "", 32, 4)
 
-/* The bytes up to the end of its last known field, 0 if none is known; type as in struct
- * cuda_value, with or without "struct ". */
-unsigned trace_struct_size(const char *type);
+struct cuda_member {
+	const char *of, *name;
+	unsigned offset;
+	struct cuda_value value;
+};
 
-/* Prints the struct's size bytes at at: {width=4, ...}, in JSON an object; or, of one that is
- * not known or larger than that, its words in hexadecimal, in JSON an array of strings. */
-void trace_struct(FILE *f, bool json, const char *type, const void *at, unsigned size);
+/* The first member of a struct; its type as in struct cuda_value, with or without "struct ".  NULL
+ * if it is not known. */
+const struct cuda_member *cuda_struct_find(const char *type);
+
+/* The member behind m of the same struct; NULL if m is the last. */
+const struct cuda_member *cuda_struct_next(const struct cuda_member *m);
+
+/* The bytes up to the end of its last known member; 0 if none is known. */
+unsigned cuda_struct_size(const char *type);
 
 #endif

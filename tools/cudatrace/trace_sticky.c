@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "base/escape.h"
 #include "base/hash.h"
-#include "sym/kernels.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/sticky_error.h"
+#include "cudatrace/trace_sticky.h"
 
-/* A program that launches more kernels between two waits gets their number, not their names. */
-enum { MAX_LAUNCHED = 64, NAMED = 8 };
-
-struct launched {
-	unsigned long long func, stream;
-	const struct kernel *kernel;
-	unsigned long long count;
-};
-
-struct sticky_error {
-	bool again;		/* it was reported before */
-	int n;
-	struct launched launched[MAX_LAUNCHED];
-	unsigned long long others;	/* launches that had no room */
-	struct sticky_error *next;
-};
-
-struct process {
+struct sticky_process {
 	int pid;
 	struct sticky_error now;	/* since the last wait */
 	bool reported;		/* an error, since then */
@@ -31,9 +12,9 @@ struct process {
 	UT_hash_handle hh;
 };
 
-static struct process *processes;
-
-bool sticky_error_is(int error)
+/* Return true for an error that a call only reports.  From the comments of NVIDIA's cudaError and
+ * CUresult: those that leave the process unable to use the GPU. */
+static bool is_sticky(int error)
 {
 	switch (error) {
 	case 214:		/* uncorrectable ECC error */
@@ -51,34 +32,47 @@ bool sticky_error_is(int error)
 	return false;
 }
 
-static struct process *process_of(int pid)
+static struct sticky_process *process_of(struct trace_sticky *s, int pid)
 {
-	struct process *p;
+	struct sticky_process *p;
 
-	HASH_FIND_INT(processes, &pid, p);
+	HASH_FIND_INT(s->by_pid, &pid, p);
 	if (p)
 		return p;
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
 	p->again.again = true;
-	HASH_ADD_INT(processes, pid, p);
+	HASH_ADD_INT(s->by_pid, pid, p);
 	return p;
 }
 
-void sticky_error_forget(int pid)
+static void forget(struct trace_sticky *s, struct sticky_process *p)
 {
-	struct sticky_error *c;
-	struct process *p;
+	struct sticky_error *e;
 
-	HASH_FIND_INT(processes, &pid, p);
-	if (!p)
-		return;
-	while ((c = p->first)) {
-		p->first = c->next;
-		free(c);
+	while ((e = p->first)) {
+		p->first = e->next;
+		free(e);
 	}
-	HASH_DEL(processes, p);
+	HASH_DEL(s->by_pid, p);
 	free(p);
+}
+
+void trace_sticky_forget(struct trace_sticky *s, int pid)
+{
+	struct sticky_process *p;
+
+	HASH_FIND_INT(s->by_pid, &pid, p);
+	if (p)
+		forget(s, p);
+}
+
+void trace_sticky_free(struct trace_sticky *s)
+{
+	struct sticky_process *p, *next;
+
+	HASH_ITER(hh, s->by_pid, p, next)
+		forget(s, p);
 }
 
 /* A launch configuration, the runtime's or the driver's, has it at byte 32. */
@@ -96,13 +90,13 @@ static unsigned long long stream_of(const struct trace_call *call, const struct 
 static void note_launch(struct sticky_error *now, const struct trace_call *call,
 			const struct cuda_args *row)
 {
-	struct launched l = { .func = trace_word(call, row->handle ? row->handle : row->func),
+	struct sticky_launch l = { .func = trace_word(call, row->handle ? row->handle : row->func),
 			      .stream = stream_of(call, row), .kernel = call->kernel, .count = 1 };
 	int i = 0;
 
 	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream))
 		i++;
-	if (i == MAX_LAUNCHED)
+	if (i == STICKY_LAUNCHES)
 		now->others++;
 	else if (i < now->n)
 		now->launched[i].count++;
@@ -126,7 +120,7 @@ static void note_wait(struct sticky_error *now, const struct trace_call *call,
 		now->others = 0;
 }
 
-static const struct sticky_error *report(struct process *p)
+static const struct sticky_error *report(struct sticky_process *p)
 {
 	struct sticky_error *c;
 
@@ -140,78 +134,23 @@ static const struct sticky_error *report(struct process *p)
 	return c;
 }
 
-const struct sticky_error *sticky_error_note(const struct trace_call *call)
+const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
 	int ret = call->event->ret;
-	struct process *p;
+	struct sticky_process *p;
 
 	if (call->event->what != TRACE_CALL || call->event->depth)
 		return NULL;
 	if (trace_error(call))
-		return sticky_error_is(ret) ? report(process_of(call->event->pid)) : NULL;
+		return is_sticky(ret) ? report(process_of(s, call->event->pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
-	p = process_of(call->event->pid);
+	p = process_of(s, call->event->pid);
 	p->reported = false;
 	if (role->class == CUDA_LAUNCH)
 		note_launch(&p->now, call, &role->args);
 	else
 		note_wait(&p->now, call, &role->args);
 	return NULL;
-}
-
-static unsigned long long launches(const struct sticky_error *c)
-{
-	unsigned long long n = c->others;
-
-	for (int i = 0; i < c->n; i++)
-		n += c->launched[i].count;
-	return n;
-}
-
-void sticky_error_text(FILE *f, const struct sticky_error *c)
-{
-	unsigned long long n = launches(c);
-
-	if (c->again) {
-		fputs(" [caused by earlier work: reported before]", f);
-		return;
-	}
-	fputs(" [caused by earlier work", f);
-	if (n)
-		fprintf(f, ": %llu launch%s since the last wait: ", n, n == 1 ? "" : "es");
-	for (int i = 0; i < c->n && i < NAMED; i++) {
-		const struct launched *l = &c->launched[i];
-
-		if (i)
-			fputs(", ", f);
-		if (l->kernel)
-			escape_text(f, l->kernel->brief);
-		else
-			fprintf(f, "0x%llx", l->func);
-		if (l->count > 1)
-			fprintf(f, " x%llu", l->count);
-	}
-	fputs(c->n > NAMED || c->others ? ", ...]" : "]", f);
-}
-
-void sticky_error_json(FILE *f, const struct sticky_error *c)
-{
-	if (!c) {
-		fputs("null", f);
-		return;
-	}
-	putc('[', f);
-	for (int i = 0; i < c->n; i++) {
-		const struct launched *l = &c->launched[i];
-
-		if (i)
-			putc(',', f);
-		if (l->kernel)
-			escape_json(f, l->kernel->brief);
-		else
-			fprintf(f, "\"0x%llx\"", l->func);
-	}
-	putc(']', f);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "proc/path_uid.h"
+#include "cudabt/path_uid.h"
 
 enum { LINKS = 40, NOBODY = 65534 };
 

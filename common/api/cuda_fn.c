@@ -9,14 +9,11 @@ const struct cuda_fn cuda_fns[CUDA_ID_MAX] = {
 #undef CUDA_API
 };
 
-static unsigned short by_name[CUDA_ID_MAX];
-
-static int compare_ids(const void *a, const void *b)
-{
-	const unsigned short *x = a, *y = b;
-
-	return strcmp(cuda_fns[*x].name, cuda_fns[*y].name);
-}
+static const unsigned short by_name[CUDA_ID_MAX] = {
+#define CUDA_API_BY_NAME(name) CUDA_ID_##name,
+#include "cuda_api.def"
+#undef CUDA_API_BY_NAME
+};
 
 static int compare_name(const void *name, const void *id)
 {
@@ -26,16 +23,9 @@ static int compare_name(const void *name, const void *id)
 int cuda_fn_find(const char *name)
 {
 	const unsigned short *id;
-	static int sorted;
 
 	if (strncmp(name, "cu", 2) && strncmp(name, "__cuda", 6))
 		return -1;
-	if (!sorted) {
-		for (int i = 0; i < CUDA_ID_MAX; i++)
-			by_name[i] = i;
-		qsort(by_name, CUDA_ID_MAX, sizeof(*by_name), compare_ids);
-		sorted = 1;
-	}
 	id = bsearch(name, by_name, CUDA_ID_MAX, sizeof(*by_name), compare_name);
 	return id ? *id : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "model/memory_live.h"
+#include "model/mem_process.h"
 
 enum { MAX_KEPT = 1 << 23 };
 
@@ -50,17 +50,17 @@ void allocation_drop(struct mem_process *process, struct allocation *allocation)
 	free(allocation);
 }
 
-struct mapping *mapping_find(const struct mem_process *process, unsigned long long ptr)
+struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned long long ptr)
 {
-	struct mapping *mapping;
+	struct vmm_mapping *mapping;
 
 	HASH_FIND(hh, process->mappings, &ptr, sizeof(ptr), mapping);
 	return mapping;
 }
 
-struct mapping *mapping_add(struct mem_process *process, unsigned long long ptr)
+struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long long ptr)
 {
-	struct mapping *mapping;
+	struct vmm_mapping *mapping;
 
 	if (!has_room(process))
 		return NULL;
@@ -70,7 +70,7 @@ struct mapping *mapping_add(struct mem_process *process, unsigned long long ptr)
 	return mapping;
 }
 
-void mapping_drop(struct mem_process *process, struct mapping *mapping)
+void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping)
 {
 	process->model->kept--;
 	HASH_DEL(process->mappings, mapping);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "base/die.h"
+#include "probe/dso.h"
+#include "probe/probe_source.h"
+#include "probe/scan.h"
+#include "probe/uprobes.h"
+#include "probe/watch.h"
+#include "session/command.h"
+#include "session/target.h"
+#include "session/target_attach.h"
+#include "session/target_watch.h"
+#include "sym/syms.h"
+
+static void attach_pids(struct target *t)
+{
+	const int *pids = t->probes.pids;
+
+	for (int i = 0; pids[i]; i++) {
+		int found = scan_process(&t->probes, pids[i]);
+
+		target_check(t);
+		if (found < 0 && !t->list)
+			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
+		if (!found && !t->lib && !t->list)
+			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
+				   "libcudart nor libcuda is mapped, and no runtime is linked in "
+				   "(see --list; -c traces from the start)%s", pids[i],
+				   pids_hint(pids[i]));
+	}
+}
+
+static void attach_lib(struct target *t)
+{
+	if (scan_lib(&t->probes, t->lib))
+		return;
+	target_check(t);
+	exit(EXIT_FAILURE);
+}
+
+static void say_tracing(const struct target *t)
+{
+	const struct probes *p = &t->probes;
+	char *who = target_who(t);
+
+	if (t->command)
+		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
+	else
+		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
+		     p->nfiles == 1 ? "" : "s");
+	free(who);
+}
+
+static void list_probe(void *ctx, const char *path, const struct function *fn,
+		       const struct elf_probe *p, const char *skipped)
+{
+	struct target *t = ctx;
+
+	probe_list_probe(&t->found, path, fn, p, skipped);
+}
+
+static void list_file(void *ctx, const char *path, const char *why)
+{
+	struct target *t = ctx;
+
+	probe_list_file(&t->found, path, why);
+}
+
+/* Its stacks are to have names when it is gone. */
+static void refresh_symbols(void *ctx, int pid)
+{
+	struct target *t = ctx;
+
+	syms_refresh(t->syms, pid);
+}
+
+static void set_callbacks(struct target *t)
+{
+	struct probes *p = &t->probes;
+
+	p->session = t;
+	p->on_probe = t->list ? list_probe : NULL;
+	p->on_skipped = t->list ? list_file : NULL;
+	p->on_process = refresh_symbols;
+}
+
+static void prepare_command(struct target *t)
+{
+	int *pids = xcalloc(2, sizeof(*pids));
+
+	pids[0] = command_prepare(t->command);
+	t->probes.pids = pids;
+	t->probes.tree = true;
+}
+
+void target_attach(struct target *t, unsigned classes)
+{
+	t->probes.classes = classes;
+	target_attach_functions(t, &cuda_probe_source);
+}
+
+void target_attach_functions(struct target *t, const struct probe_source *source)
+{
+	struct probes *p = &t->probes;
+
+	p->source = source;
+	set_callbacks(t);
+	if (t->command)
+		prepare_command(t);
+	target_watch(t);
+	if (t->lib)
+		attach_lib(t);
+	if (t->pid_list)
+		attach_pids(t);
+	if (!p->pids)
+		scan_all(p);
+	target_check(t);
+	scan_installed(p);
+	target_check(t);
+	if (t->list && !t->command) {
+		probe_list_print(&t->found);
+		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
+	}
+	if (!p->on_dso)
+		say_tracing(t);
+	if (t->command)
+		command_go();
+}
+
+int target_finish(struct target *t, int sig)
+{
+	bool complete = t->command && command_ended();
+	struct probes *p = &t->probes;
+	unsigned long long lost;
+	int status = 0;
+
+	t->finishing = true;
+	watch_detach(p->watch);
+	uprobes_detach(p, -1);
+	if (sig)
+		watch_signal(p->watch, sig);
+	lost = watch_lost(p->watch);
+	watch_free(p->watch);
+	p->watch = NULL;
+	dso_free(p);
+	if (lost)
+		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
+	if (!t->command)
+		return 0;
+	status = command_finish();
+	if (t->list)
+		probe_list_print(&t->found);
+	else if (!p->nfiles && complete && !p->refused)
+		warning(0, "the command used no CUDA library: nothing to trace");
+	probe_list_free(&t->found);
+	return status;
+}

@@ -1,0 +1,161 @@
+# shellcheck shell=sh
+# Who includes whom, what a header needs, whom a file serves, and where variables are: as the table in
+# HACKING.md has it.
+
+tab=$(printf '\t')
+
+# rooms: "ROOM WORD..." for each row of HACKING.md's table: what it may include
+rooms() {
+	awk -F'|' '/^## /{ on = $0 == "## Rooms" } on && /^\| `/ { gsub(/`/, ""); print $2, $4 }' HACKING.md |
+		sed 's/,//g; s/^ *common\///; s/^ *//; s/  */ /g; s/ $//'
+}
+
+# includes FOLDER...: "FILE INCLUDED" for each #include "..." there
+includes() {
+	find "$@" -name '*.[ch]' -print0 |
+		xargs -0 grep -HoE '^#include "[^"]+"' | sed -E 's/:#include "(.*)"/ \1/' | sort
+}
+
+rooms >"$tmp/rooms"
+includes common tools bpf >"$tmp/includes"
+
+it "HACKING.md's table has every room, and nothing that is none"
+{
+	find common -mindepth 1 -type d | cut -d/ -f2-
+	printf '%s\n' bpf bpf/lib tools/TOOL.c tools/TOOL
+} | sort >"$tmp/there"
+cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
+
+it "no room includes what HACKING.md's table does not allow"
+# what is built stands in no folder; a tool's own parts and bpf/lib are rooms of their own
+while read -r file what; do
+	case $what in
+	*/*) of=${what%/*} ;;
+	*.def | "$(basename "$file" .c)".skel.h) continue ;;
+	*) of=$what ;;
+	esac
+	case $file in
+	common/*) room=${file#common/} room=${room%/*} tool= ;;
+	bpf/*) room=${file%/*} tool= ;;
+	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
+	tools/*) room=tools/TOOL.c tool=$(basename "$file" .c) ;;
+	esac
+	case $of in
+	lib) of=bpf/lib ;;
+	"$tool") of=tools/TOOL ;;
+	esac
+	[ "$of" != "$room" ] || continue
+	all=
+	[ ! -d "common/$of" ] || all=common
+	awk -v room="$room" -v of="$of" -v what="$what" -v all="$all" '$1 == room {
+		for (i = 2; i <= NF; i++) if ($i == of || $i == what || $i == all) ok = 1 }
+		END { exit !ok }' "$tmp/rooms" || echo "$file: $what"
+done <"$tmp/includes" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
+[ "$(wc -l <"$tmp/includes")" -gt 300 ] || no "there are few includes"
+
+it "no files include each other in a circle, and no rooms"
+# a .c file stands with its header
+awk 'function unit(f) { sub(/\.[ch]$/, "", f); return f }
+	{ for (i = split("common tools bpf", in_, " "); i; i--) if ((getline line < (in_[i] "/" $2)) > 0) {
+		close(in_[i] "/" $2); print unit($1), unit(in_[i] "/" $2) } }' "$tmp/includes" >"$tmp/units"
+awk '{ for (i = 2; i <= NF; i++) print $1, $i }' "$tmp/rooms" >>"$tmp/units"
+[ "$(wc -l <"$tmp/units")" -gt 300 ] || no "there are few includes"
+tsort "$tmp/units" 2>&1 >/dev/null | sed 's/^tsort: //; s/.*: input contains a loop:$/circle:/' >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ' ' <"$tmp/out")"
+
+# alone COMMAND: of each header of the input; those that do not compile alone, and how they fail
+alone() {
+	while read -r h; do
+		echo "#include \"$h\"" | "$@" -x c - 2>"$tmp/said" && continue
+		# it may say what is to be included before it
+		said=$(sed -n 's/.* error: //p' "$tmp/said" | sed 's/^#error //; s/ \[-W.*//; s/"//g')
+		find "common/$h" "tools/$h" "bpf/$h" -exec sed -n 's/^# *error  *//p' {} + 2>/dev/null |
+			tr -d '"' | grep -qxF -- "$said" || echo "$h: $said"
+	done
+}
+
+it "each header compiles alone"
+(cd common && find . -name '*.h'; cd ../tools && find . -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
+alone "${CC:-cc}" -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote "$O" <"$tmp/headers" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+[ "$(wc -l <"$tmp/headers")" -gt 50 ] || no "there are few headers"
+
+it "each header of bpf/lib compiles alone for BPF, or says what is to stand before it"
+(cd bpf && ls lib/*.h) >"$tmp/headers"
+alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote "$O" \
+	-idirafter "/usr/include/$(${CC:-cc} -dumpmachine)" <"$tmp/headers" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
+# objects SOURCE...: what they were built as
+objects() { for c in "$@"; do echo "$O/${c%.c}.o"; done; }
+
+# symbols USER FILE...: "USER KIND SYMBOL", with the kinds U (needed) and T (defined)
+symbols() {
+	user=$1
+	shift
+	nm -g "$@" | awk -v u="$user" 'NF >= 2 && $NF !~ /:$/ { print u, $(NF - 1) == "U" ? "U" : "T", $NF }'
+}
+
+it "nothing in common serves one tool only"
+for c in common/*/*.c; do
+	symbols "$c" "$(objects "$c")"
+done >"$tmp/defined"
+{
+	for t in tools/*.c; do
+		own=$(objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
+		# shellcheck disable=SC2086 # words
+		symbols "$t" $own
+	done
+	# a template needs what it names
+	for t in scripts/templates/*.c; do
+		grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$t" | sort -u | sed "s|^|$t U |"
+	done
+} >"$tmp/used"
+awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3; files[$1]; next }
+	function mark(user, symbol,  file, list, i, n) {
+		file = in_[symbol]
+		if (!file || (user, file) in seen)
+			return
+		seen[user, file]; last[file] = user
+		users[file] += user ~ /templates/ ? 2 : 1	# as many tools as will be written
+		n = split(needs[file], list, " ")
+		for (i = 1; i <= n; i++)
+			mark(user, list[i])
+	}
+	$2 == "U" { mark($1, $3) }
+	END { for (f in files) if (users[f] < 2) print f ": " (users[f] ? last[f] : "nobody") }' \
+	"$tmp/defined" "$tmp/used" | sort >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
+it "no fuzzer includes a .c file"
+grep -n '#include.*\.c[">]' tests/fuzz/*.[ch] >"$tmp/out"
+lines 0 ''
+
+it "what changes is in structs that are passed, but for what there is once in a process"
+# and a handler of signals cannot be passed anything
+cat >"$tmp/once" <<-'END'
+	common/base/die.c
+	common/base/hash.c
+	common/cli/out.c
+	common/cli/sink.c
+	common/cli/top_screen.c
+	common/session/command.c
+	common/base/cpu_limit.c	the handler's: where it leaves to
+	common/session/event_loop.c	the handler's: the signal
+END
+for c in common/*/*.c tools/*/*.c; do
+	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue
+	objdump -t "$(objects "$c")" | awk -v c="$c" 'NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ &&
+		$0 ~ / O / { sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }'
+done >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") variables: $(tr '\n' ';' <"$tmp/out")"
+while IFS=$tab read -r c _; do
+	[ -e "$c" ] || no "there is no $c"
+done <"$tmp/once"
+
+it "README.md and HACKING.md name every folder"
+find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
+while read -r folder; do
+	grep -qF "\`$folder" README.md HACKING.md || no "$folder"
+done <"$tmp/folders"

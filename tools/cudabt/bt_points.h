@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The attach points of a block: its functions, in each file that has them. */
+#ifndef BT_POINTS_H
+#define BT_POINTS_H
+#include "cudabt/bt_block.h"
+#include "cudabt/bt_script.h"
+
+/* Counts, in s->blocks, the blocks that it is for this function. */
+void bt_points_count(const struct bt_block *b, const struct bt_script *s, int id);
+
+/* Writes the block for the functions that files have; returns how many attach points these are. */
+int bt_points_print(FILE *f, const struct bt_block *b, const struct bt_script *s);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include "api/cuda_structs.h"
+#include "cudatrace/trace_describe.h"
+
+/* An error of its own: cudaGetLastError() returns one of an earlier call. */
+static bool returns_error(const struct cuda_proto *proto)
+{
+	return proto->result.kind == CUDA_KIND_ENUM &&
+	       (!strcmp(proto->result.type, "cudaError_t") || !strcmp(proto->result.type, "CUresult")) &&
+	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
+}
+
+/* The words of its arguments that a value takes. */
+static int words_of(const struct cuda_value *v)
+{
+	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
+}
+
+/* Between what nvcc's code calls there are addresses declared as strings. */
+static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	return proto->group != CUDA_GROUP_internal || !strcmp(p->name, "deviceName");
+}
+
+/* A void ** of these is no place for a result: a launch's arguments, a handle. */
+static bool keeps_pointers(const struct cuda_proto *proto)
+{
+	return proto->group == CUDA_GROUP_launch || proto->group == CUDA_GROUP_internal;
+}
+
+/* How much of what a parameter points to is read, and how; size 0: nothing. */
+static struct trace_read read_for(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	struct trace_read r = { .word = p->place - 1 };
+	bool text = is_text(proto, p);
+
+	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) :
+		 p->to.kind != CUDA_KIND_NONE ? p->to.size : 0;
+	if (p->value.kind == CUDA_KIND_STR) {
+		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
+		r.size = text ? TRACE_STRING : 0;
+	} else if (p->out && p->to.kind == CUDA_KIND_STR) {
+		r.how = TRACE_OUT_STRING;
+	} else if (p->out && p->to.kind == CUDA_KIND_PTR && keeps_pointers(proto)) {
+		r.size = 0;
+	} else if (p->out) {
+		r.how = TRACE_OUT;
+	} else if (p->to.kind == CUDA_KIND_STRUCT) {
+		r.how = TRACE_IN;
+	} else {
+		r.size = 0;
+	}
+	if (r.size > TRACE_VALUE)
+		r.size = 0;
+	return r;
+}
+
+static void add_read(struct trace_function *fn, struct trace_read r)
+{
+	if (r.size && fn->nreads < TRACE_READS && r.word < TRACE_WORDS)
+		fn->reads[fn->nreads++] = r;
+}
+
+static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
+{
+	for (int i = 0; i < proto->nparams; i++) {
+		int end = proto->params[i].place - 1 + words_of(&proto->params[i].value);
+
+		if (proto->params[i].place && end > fn->words)
+			fn->words = end < TRACE_WORDS ? end : TRACE_WORDS;
+	}
+}
+
+struct trace_function trace_describe(int id, unsigned flags, bool full)
+{
+	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
+	struct trace_function fn = { .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0) };
+
+	if (!full)
+		return fn;
+	add_words(&fn, proto);
+	for (int i = 0; i < proto->nparams; i++)
+		if (proto->params[i].place)
+			add_read(&fn, read_for(proto, &proto->params[i]));
+	if (proto->result.kind == CUDA_KIND_STR)
+		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
+	/* a program may have an older runtime, where it had other parameters */
+	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
+		older = cuda_proto_in(id, since - 1);
+		add_words(&fn, older);
+	}
+	return fn;
+}
+
+int trace_read_of(const struct trace_call *call, const struct cuda_param *p)
+{
+	struct trace_read want = read_for(call->proto, p);
+
+	for (int i = 0; p->place && i < call->function->nreads; i++) {
+		const struct trace_read *r = &call->function->reads[i];
+
+		if (r->word == want.word && r->how == want.how && r->size == want.size)
+			return i;
+	}
+	return -1;
+}

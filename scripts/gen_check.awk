@@ -67,6 +67,19 @@ $2 == "none" {
 	symbol(name)
 	for (i = 1; i <= n; i++) if (rest[i] ~ /^\+/) symbol(name "_" substr(rest[i], 2))
 	split("", byte)
+	stream_order($1 " " $2 " " substr($0, index($0, ")") + 1) " ")
+}
+
+# NVIDIA's variants for per-thread streams: _ptsz of what takes a stream, _ptds of what does not.
+function stream_order(words) {
+	if (words ~ / async / ? words ~ / \+ptds / : words ~ / launch | \+ptsz / && words !~ / sync /)
+		fail(name " is " (words ~ / async / ? "" : "not ") "async")
+}
+
+# A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches.
+function has_role(text, t, p,   k, w) {
+	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t") return 0
+	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
 }
 
 function symbol(name,   i, j, n, role, has) {
@@ -78,7 +91,9 @@ function symbol(name,   i, j, n, role, has) {
 	for (i = j = 1; i <= args && arg[i] != "..."; i++) {
 		role = arg[i]; sub(/^\*/, "", role); sub(/[@:].*/, "", role)
 		check(name, role, arg[i], j++)
-		if (role ~ /^(grid|block)3$/) { check(name, "_", "_", j++); check(name, "_", "_", j++) }
+		in_three = role ~ /^(grid|block)3$/
+		if (in_three) { check(name, "_", "_", j++); check(name, "_", "_", j++) }
+		in_three = 0
 	}
 	if (arg[i] == "..." && j <= declared[name]) j = declared[name] + 1
 	if (j - 1 != declared[name])
@@ -98,6 +113,7 @@ function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 	what = "'" text "' is parameter '" t " " param[name, j] "' of " name
 	if (role !~ /^(_|dim3)$/ && (!((role, param[name, j]) in known) || role ~ /^(dst|src)$/ && t == "int"))
 		fail(what)
+	if (role == "_" && !in_three && has_role(text, t, param[name, j])) fail(what)
 	if (role ~ /^(ptr|handle|pool|ctx|func|name|module|library|stub)$/ && (left ~ /\*/) != (text ~ /^\*/))
 		fail(what ": " (left ~ /\*/ ? "" : "not ") "*")
 	is_dim3 = role ~ /^(dim3|grid|block)$/

@@ -43,6 +43,19 @@ else
 	wrong 's/cudaLaunchKernel(func, grid, block/cudaLaunchKernel(func, _, _/' ''
 	wrong 's/_:64/_:56/' ''
 	wrong 's/size@24/size@16/' ''
+	wrong 's/cudaMemPoolImportPointer(\*ptr, pool/cudaMemPoolImportPointer(*ptr, _/' "'_' is parameter '.* memPool' of"
+	wrong 's/cudaGetFuncBySymbol(\*func, stub/cudaGetFuncBySymbol(*func, _/' "'_' is parameter '.* symbolPtr' of"
+	wrong 's/\(cudaMemcpy2DArrayToArray(.*, _, _, \)src/\1_/' "'_' is parameter '.* src' of"
+fi
+
+it "whether a function returns before the work is done is compared with its variants"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	wrong 's/\(cuLaunchKernel(.*\) async/\1/' 'cuLaunchKernel is not async'
+	wrong 's/\(cudaGraphLaunch(.*\) async/\1/' 'cudaGraphLaunch is not async'
+	wrong 's/\(cudaMallocAsync(.*\) async/\1/' 'cudaMallocAsync is not async'
+	wrong 's/\(cudaMemcpy(.*\)+ptds/\1+ptds async/' 'cudaMemcpy is async'
 fi
 
 it "a function or variant that the libraries do not have is found"

@@ -115,6 +115,20 @@ json 7 '.func == "cuMemMap" and .size == 2097152 and .handle != null'
 json 7 '.func == "cudaFree" and .size == null and (.ptr | startswith("0x"))'
 json 28 '.func == "cudaLaunchKernel" and .grid == [13,1,1] and .block == [128,1,1] and .kernel != null'
 json 7 '.func == "cudaGraphLaunch" and .grid == null and .kernel == null and .handle != null'
+
+it "a device's number is one, whatever the rest of its register holds"
+cat >"$tmp/device.c" <<'END'
+int cudaSetDevice(unsigned long device);
+int main(void) { return cudaSetDevice(0xdeadbeef00000000); }
+END
+${CC:-cc} -w "$tmp/device.c" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/device"
+run "$src/build/cudaallsnoop" -jc "$tmp/device"
+json 1 '.func == "cudaSetDevice" and .dev == 0'
+
+it "call stacks have names before an exec and after it"
+run "$src/build/cudaallsnoop" -kjc "$bin/mem memset 3 64 exec '(' memset 5 64 ')'"
+json 8 '.func == "cudaMemset" and .stack[0].sym == "do_memset"'
+
 every top .calls
 run "$src/build/cudaalltop" -s bytes -r 1 -jc "$bin/mem copy 7 3000 h2d copy 5 17 h2d sync 3"
 json 1 '.func == "cudaMemcpy" and .bytes == 21085'

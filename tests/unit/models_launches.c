@@ -55,16 +55,27 @@ static struct launch_key key_of(bool child, unsigned long long func)
 	};
 }
 
-static void tell(struct model *m, bool child, enum launch_what what, unsigned long long subject,
+static void tell(struct model *m, bool child, enum launch_what kind, unsigned long long subject,
 		 unsigned long long object, const char *name)
 {
 	struct { struct launch_event e; char name[32]; } record = {
-		.e = { .key = key_of(child, 0), .subject = subject, .object = object, .what = what,
-		       .comm = "models" },
+		.e = { .head = { .kind = kind }, .key = key_of(child, 0), .subject = subject,
+		       .object = object, .comm = "models" },
 	};
 
 	snprintf(record.name, sizeof(record.name), "%s", name ?: "");
 	launches_record(m->launches, &record, sizeof(record));
+}
+
+static void tell_process(struct model *m, bool child, int kind)
+{
+	const struct launch_key key = key_of(child, 0);
+	const struct process_event e = {
+		.head = { .pid = key.pid, .kind = kind }, .program = key.program,
+		.parent_program = PROGRAM, .comm = "models",
+	};
+
+	launches_record(m->launches, &e, sizeof(e));
 }
 
 /* A launch as the probes count it: in the hash map, on any processor. */
@@ -84,11 +95,11 @@ static void count(struct model *m, bool child, unsigned long long func, int laun
 
 static void count_in_array(struct model *m)
 {
-	struct launch_quick *slot = &m->launches->counters.quick[SLOTS / 2];
+	struct launch_slot *slot = &m->launches->counters.quick[SLOTS / 2];
 
 	count(m, false, QUICK, 0, false);	/* every key is in the hash map */
 	slot->key = key_of(false, QUICK);
-	slot->state = LAUNCH_TAKEN;
+	slot->slot.state = SLOT_TAKEN;
 	slot->count.launches++;
 }
 
@@ -99,7 +110,7 @@ static void feed(struct model *m, const struct feed *feed, int turn)
 		tell(m, false, LAUNCH_NAMED, NAMED, 0, feed->named);
 		if (feed->quick)
 			tell(m, false, LAUNCH_NAMED, QUICK, 0, feed->quick);
-		tell(m, true, LAUNCH_FORKED, 0, PROGRAM, NULL);
+		tell_process(m, true, RECORD_FORK);
 	}
 	if (turn < feed->launches)
 		count(m, false, NAMED, 1, turn < feed->failed);
@@ -144,8 +155,8 @@ void models_launches(void)
 			feed(&models[i], &feeds[i], turn);
 	print(&models[0], 1);
 	print(&models[1], 2);
-	tell(&models[0], false, LAUNCH_ENDED, 0, 0, NULL);
-	tell(&models[0], true, LAUNCH_ENDED, 0, 0, NULL);
+	tell_process(&models[0], false, RECORD_EXIT);
+	tell_process(&models[0], true, RECORD_EXIT);
 	launches_count(models[0].launches);
 	print(&models[0], 4);
 	model_free(&models[0]);

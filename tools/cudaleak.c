@@ -110,14 +110,6 @@ static void *open_skel(void *ctx)
 	return l->skel;
 }
 
-static void start(void *ctx)
-{
-	struct leak *l = ctx;
-
-	l->events.ring = l->skel->maps.events;
-	l->events.lost = l->skel->bss->lost;
-}
-
 /* A process that exited has had its report. */
 static int stop(void *ctx, int sig)
 {
@@ -150,7 +142,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .start = start, .stop = stop,
+		.open = open_skel, .stop = stop,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include <stdio.h>
-#include <string.h>
 #include "api/cuda_err.h"
 #include "model/memory.h"
 #include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
@@ -47,7 +47,6 @@ static const struct field all_fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { TIME = 0, STACK = 14 };
 
 struct snoop {
 	bool failed, allocs, frees, times, stacks;
@@ -120,12 +119,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	memcpy(s->fields, all_fields, sizeof(all_fields));
-	s->fields[TIME].head = s->times ? "TIME" : NULL;
-	if (s->stacks)
-		s->target.syms = syms_new();
-	else
-		s->fields[STACK].type = OUT_END;
+	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -135,15 +129,6 @@ static void *open_skel(void *ctx)
 	s->skel->rodata->memory_failed_only = s->failed;
 	s->skel->rodata->memory_min = s->min;
 	return s->skel;
-}
-
-static void start(void *ctx)
-{
-	struct snoop *s = ctx;
-
-	out_head(s->fields);
-	s->events.ring = s->skel->maps.events;
-	s->events.lost = s->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -164,7 +149,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .start = start,
+		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
+		.ctx = &snoop, .check = check, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -6,7 +6,8 @@
 #include "abi/lost.h"
 
 /* Read by user space at the end: enum lost says which. */
-__u64 lost[LOST_MAX];
+/* In a map of its own, by whose name tool_run() finds it. */
+__u64 lost[LOST_MAX] SEC(".data.lost");
 
 static __always_inline void lose(enum lost why)
 {

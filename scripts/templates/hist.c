@@ -136,8 +136,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
-		.events = &hists.events, .stacks = &hists.stacks,
-		.classes = &classes, .ctx = &hists, .open = open_skel, .start = start,
+		.events = &hists.events, .stacks = &hists.stacks, .classes = &classes,
+		.ctx = &hists, .open = open_skel, .start = start,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -92,8 +92,9 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events, .stacks = &snoop.stacks, .fields = snoop.fields,
-		.classes = &classes, .ctx = &snoop, .open = open_skel,
+		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
+		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
+		.ctx = &snoop, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -28,7 +28,7 @@ COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
 TESTS   := $(wildcard tests/*.t)
-DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def
+DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 
 all: $(TOOLS:%=$(O)/%)
 
@@ -60,6 +60,8 @@ $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
+
+$(O)/cuda_api.def: common/api/cuda_roles.tbl
 
 $(O):
 	$(Q)mkdir -p $@

@@ -21,19 +21,22 @@
 #include <linux/types.h>
 #include "abi/cudalaunchtop.h"
 
-struct call_data {};
+#define FRAMES 4
+/* a program names thousands of kernels at once when it starts */
+#define RECORDS_BYTES (8 * 1024 * 1024)
+#include "lib/frames.bpf.h"
+#include "lib/launch.bpf.h"
+#include "lib/launch_counts.bpf.h"
+#include "lib/launch_names.bpf.h"
 
-/* A call whose return is wanted. */
-struct frame {
-	__u64 sp;		/* at its entry; 0 = none */
-	__u64 out, subject, name;	/* arguments of a function that names a kernel */
+/* Of a frame: a call whose return is wanted. */
+struct pending {
+	struct name_call name;	/* of a function that names a kernel */
 	struct launch_key key;	/* of a launch */
 	__u32 id;
 };
 
 struct thread_data {
-	__u64 program;
-	__u32 pid;
 	struct {		/* the runtime's launch that was entered last */
 		__u64 sp;	/* 0 = none, or the driver's launch inside was seen */
 		__u64 caller;
@@ -41,15 +44,14 @@ struct thread_data {
 		__u32 grid[3], block[3];
 		bool paired;
 	} outer;
-	struct frame frames[4];
-	struct launch_event event;
-	__u64 stack[LAUNCH_FRAMES + 1];	/* follows event in its record */
+	struct frames frames;
+	struct pending pending[FRAMES];
+	struct launch_first first;
 };
+#define THREAD_DATA struct thread_data
 
 #include "lib/cuda.bpf.h"
-#include "lib/launch.bpf.h"
-#include "lib/launch_names.bpf.h"
-#include "lib/launch_counts.bpf.h"
+#include "lib/processes.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
@@ -59,6 +61,13 @@ const volatile bool launch_pairs;	/* the runtime's and the driver's launches are
 __u64 launches_refused;
 
 enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
+
+/* The program that the thread runs. */
+static __always_inline __u64 program_of(struct thread *t, __u32 pid)
+{
+	process_is_new(t, pid);
+	return t->program;
+}
 
 /* Is a launch with this configuration cooperative? cudaLaunchAttribute and CUlaunchAttribute
  * have an id, 2 for that, and 8 bytes on the value, 72 bytes each. */
@@ -167,8 +176,8 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, bool driver)
 {
 	struct launch_key key = {
-		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->data.program,
-		.pid = t->data.pid, .kind = kind_of(row),
+		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
+		.pid = t->pid, .kind = kind_of(row),
 	};
 	struct launch_count *c;
 
@@ -184,13 +193,46 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 	return true;
 }
 
+/* Remembers a call whose return is wanted; NULL if there is no room. */
+static __always_inline struct pending *push(struct thread *t, __u32 id)
+{
+	__u64 at;
+
+	frames_drop_dead(&t->data.frames, t->call.sp);
+	at = frames_push(&t->data.frames, t->call.sp);
+	if (at >= FRAMES) {
+		lose(LOST_RETURN);
+		return NULL;
+	}
+	t->data.pending[at].id = id;
+	return &t->data.pending[at];
+}
+
+static __always_inline bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
+{
+	__u32 pid = thread_pid();
+	struct name_call c;
+	struct pending *p;
+
+	if (!row->out) {
+		name_registered(&t->call, row, pid, program_of(t, pid));
+		return false;
+	}
+	if (!name_enter(&t->call, row, &c))
+		return false;
+	p = push(t, id);
+	if (p)
+		p->name = c;
+	return p;
+}
+
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u32 id, bool driver)
 {
 	struct launch_key key = { .pid = thread_pid() };
 	struct launch_count *c;
 	struct shape s = {};
-	struct frame *f;
+	struct pending *p;
 	__u64 n, caller = 0;
 	long stack = 0;
 
@@ -204,8 +246,8 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	if (launch_stacks || (launch_pairs && !driver))
 		caller = read_u64(t->call.sp);
 	if (launch_stacks)
-		stack = take_stack(ctx, t, caller, &key.stack);
-	c = count_of(t, &key, driver, stack);
+		stack = take_stack(ctx, &t->data.first, caller, &key.stack);
+	c = count_of(&t->data.first, &key, driver, stack);
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
@@ -224,10 +266,10 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	}
 	if (!launch_failures)
 		return false;
-	f = push(t, t->call.sp, id);
-	if (f)
-		f->key = key;
-	return f;
+	p = push(t, id);
+	if (p)
+		p->key = key;
+	return p;
 }
 
 static __always_inline bool enter(struct pt_regs *ctx)
@@ -249,29 +291,38 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return false;
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
-		return name_enter(t, row, id);
+		return enter_name(t, row, id);
 	driver = cuda_libs[id] == CUDA_DRV;
 	if (launch_again(t, row, driver))
 		return false;
 	return launch_enter(ctx, t, row, id, driver);
 }
 
-static __always_inline void leave(struct pt_regs *ctx, struct thread *t, struct frame *f)
+static __always_inline void leave(struct pt_regs *ctx)
 {
+	struct thread *t = thread_known();
+	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
-	__u64 id = f->id;
+	struct pending *p;
+	__u64 id, out;
+	__u32 pid;
 
-	f->sp = 0;
+	if (!t || at >= FRAMES)
+		return;
+	p = &t->data.pending[at];
+	id = p->id;
 	barrier_var(id);
 	if (!id || id >= CUDA_ID_MAX)
 		return;
 	if (cuda_classes[id] == CUDA_NAME) {
-		if (!ret)
-			name_leave(t, f);
+		out = ret ? 0 : read_u64(p->name.out);
+		pid = thread_pid();
+		if (out)
+			name_leave(&p->name, id, out, pid, program_of(t, pid));
 		return;
 	}
-	c = ret ? bpf_map_lookup_elem(&counts, &f->key) : NULL;
+	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;
 	if (c)
 		__sync_fetch_and_add(&c->failed, 1);
 }
@@ -284,77 +335,31 @@ SEC("uprobe") int cuda_enter(struct pt_regs *ctx)
 
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 {
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	struct frame *f = returning(ctx, t);
-
-	if (f)
-		leave(ctx, t, f);
+	leave(ctx);
 	return 0;
 }
 
 /* 1 from an entry: do not arm the return */
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
-	struct thread *t;
-	struct frame *f;
-
 	if (!session_returns(ctx))
 		return !enter(ctx);
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	f = returning(ctx, t);
-	if (f)
-		leave(ctx, t, f);
+	leave(ctx);
 	return 0;
 }
 
-static __always_inline void end_program(__u32 pid, enum launch_what what)
+static __always_inline void launch_dropped(struct thread *t)
 {
-	__u64 *program = bpf_map_lookup_elem(&programs, &pid), was;
-
-	if (!program)
-		return;
-	was = *program;
-	bpf_map_delete_elem(&programs, &pid);
-	send(pid, was, what, 0, 0);
+	t->data.outer.sp = 0;
+	t->data.frames.used = 0;
 }
 
-SEC("raw_tp/sched_process_exit") int launch_exit(void *ctx)
+PROCESS_PROGRAMS(launch_dropped, false)
+
+/* A child has the same kernels at the same places. */
+SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	if (process_ends())
-		end_program(bpf_get_current_pid_tgid() >> 32, LAUNCH_ENDED);
-	return 0;
-}
-
-SEC("raw_tp/sched_process_exec") int launch_exec(void *ctx)
-{
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-
-	if (t) {
-		t->data.program = 0;
-		t->data.outer.sp = 0;
-		for (int i = 0; i < 4; i++)
-			t->data.frames[i].sp = 0;
-	}
-	end_program(bpf_get_current_pid_tgid() >> 32, LAUNCH_EXEC);
-	return 0;
-}
-
-/* In the parent, before the child runs: it has the same kernels at the same places. */
-SEC("raw_tp/sched_process_fork") int launch_fork(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *child = (void *)ctx->args[1];
-	__u32 parent = bpf_get_current_pid_tgid() >> 32, pid = BPF_CORE_READ(child, tgid);
-	__u64 now = bpf_ktime_get_ns(), *program;
-
-	if (pid == parent)
-		return 0;
-	program = bpf_map_lookup_elem(&programs, &parent);
-	if (!program)
-		return 0;
-	if (bpf_map_update_elem(&programs, &pid, &now, BPF_ANY))
-		lose(LOST_PROCESS);
-	else
-		send(pid, now, LAUNCH_FORKED, 0, *program);
+	process_forked(ctx);
 	return 0;
 }
 

@@ -8,8 +8,10 @@
 #include "abi/aggregate.h"
 
 struct call_data { struct bytes bytes; };	/* with the direction COPY_SET, too */
+#define CALL_DATA struct call_data
 
-struct thread_data { struct aggregate_state aggregate; };
+struct thread_data { struct aggregate_record record; };
+#define THREAD_DATA struct thread_data
 
 struct pt_regs;
 struct thread;
@@ -76,7 +78,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 		shown = per_second(size, ns);
 	key = aggregate_key(direction);
 	if (aggregate_stacks)
-		aggregate_send(ctx, &t->data.aggregate, &key, size, ns, shown, failed);
+		aggregate_send(ctx, t, &t->data.record, &key, size, ns, shown, failed);
 	else
 		aggregate_add(&key, size, ns, shown, failed);
 }

@@ -6,15 +6,14 @@
 #include "abi/cudasynclatency.h"
 #include "abi/aggregate.h"
 
-struct call_data { char none; };
-
 struct thread_data {
-	struct aggregate_state aggregate;
+	struct aggregate_record record;
 	/* of its call in flight: when it left the CPU, 0 = it is there; how long it had run by
 	 * then; how long it was away */
 	__u64 off_since, ran, off_ns;
 	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; the epoch + 1 */
 };
+#define THREAD_DATA struct thread_data
 
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
@@ -95,10 +94,11 @@ static __always_inline struct wait_thread *waiting_here(struct thread *t,
 	t->data.waiting_at = __sync_fetch_and_add(&waiting_used[key->epoch & 1], 1);
 	t->data.waiting_epoch = key->epoch + 1;
 	q = waiting_element(key->epoch, t->data.waiting_at);
-	if (!q)
+	if (!q || !slot_take(&q->slot))
 		return NULL;
 	q->key = *key;
 	thread_comm(q->thread.comm);
+	slot_ready(&q->slot);
 	return &q->thread;
 }
 
@@ -133,7 +133,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 		off = ns;
 	thread_waited(t, key.epoch, ns);
 	if (aggregate_stacks) {
-		aggregate_send(ctx, &t->data.aggregate, &key, ns, off, ns, false);
+		aggregate_send(ctx, t, &t->data.record, &key, ns, off, ns, false);
 		return;
 	}
 	aggregate_add(&key, ns, off, ns, false);

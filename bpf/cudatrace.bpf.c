@@ -8,11 +8,12 @@
 #include <linux/types.h>
 #include "abi/cudatrace.h"
 
-struct call_data {};
+/* a program may make 100,000 calls in a fifth of a second, faster than they are printed */
+#define RECORDS_BYTES (16 * 1024 * 1024)
+#include "lib/frames.bpf.h"
 
 /* A call under way. */
 struct frame {
-	__u64 sp;		/* at its entry */
 	__u64 start;
 	__u64 words[TRACE_WORDS];
 	__u32 id;
@@ -21,23 +22,19 @@ struct frame {
 };
 
 enum {
-	FRAMES = 8,
 	/* of a record's body in words: where the last string may begin, and what may follow */
 	BODY = 256,
-	BODY_MAX = BODY + TRACE_LONG_STRING / 8 + TRACE_STACK,
+	BODY_MAX = BODY + TRACE_LONG_STRING / 8 + STACK_FRAMES,
 };
 
 struct thread_data {
-	bool known;		/* its process is in processes */
-	__u32 used;		/* frames */
-	struct frame frames[FRAMES];
+	struct frames frames;
+	struct frame frame[FRAMES];
 };
+#define THREAD_DATA struct thread_data
 
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
-/* a program may make 100,000 calls in a fifth of a second, faster than they are printed */
-#define RECORDS_BYTES (16 * 1024 * 1024)
-#include "lib/records.bpf.h"
 
 /* A record in the making. */
 struct draft {
@@ -142,26 +139,26 @@ static __noinline __u64 read_all(struct draft *d, const struct trace_function *f
 /* The user's call stack, from the caller on, into the body: how many frames.  At an entry the
  * kernel (without the function itself: 1) leaves out the caller, if the probe is not at the
  * function's first instruction. */
-static __always_inline __u32 read_stack(void *ctx, struct draft *d, __u64 at,
-					const struct frame *entry)
+static __always_inline __u32 read_stack(void *ctx, struct draft *d, __u64 at, __u64 entry)
 {
 	__u64 *stack = &d->body[at];
 	long n;
 
 	if (!entry) {
-		n = bpf_get_stack(ctx, stack, TRACE_STACK * 8, BPF_F_USER_STACK);
+		n = bpf_get_stack(ctx, stack, STACK_FRAMES * 8, BPF_F_USER_STACK);
 		return n > 0 ? (__u64)n / 8 : 0;
 	}
-	n = bpf_get_stack(ctx, stack + 1, (TRACE_STACK - 1) * 8, BPF_F_USER_STACK | 1);
-	stack[0] = read_u64(entry->sp);
+	n = bpf_get_stack(ctx, stack + 1, (STACK_FRAMES - 1) * 8, BPF_F_USER_STACK | 1);
+	stack[0] = read_u64(entry);
 	if (n > 0 && stack[1] == stack[0])
 		stack[0] = 0;
 	return n > 0 ? (__u64)n / 8 + 1 : 1;
 }
 
-/* The record of a frame, as one of what. */
+/* The record of a frame, as one of what; sp is the stack pointer at its entry. */
 static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
-				 const struct frame *f, enum trace_what what, __u64 ret, bool stack)
+				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
+				 bool stack)
 {
 	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
 					       BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -177,10 +174,10 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->time = bpf_ktime_get_ns();
 	e->start = f->start;
 	e->ret = ret;
-	e->pid = ids >> 32;
+	e->head.pid = ids >> 32;
+	e->head.kind = what;
 	e->tid = ids;
 	e->id = f->id;
-	e->what = what;
 	e->depth = f->depth;
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
 	thread_comm(e->comm);
@@ -189,56 +186,41 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	at = what == TRACE_LEFT ? e->words :	/* its memory is gone */
 	     read_all(d, fn, f, what == TRACE_CALL && !is_failure(fn, ret));
 	barrier_var(at);
-	if (at > BODY_MAX - TRACE_STACK)
-		at = BODY_MAX - TRACE_STACK;
-	e->frames = stack ? read_stack(ctx, d, at, what == TRACE_ENTER ? f : NULL) : 0;
-	size = sizeof(*e) + (at + e->frames) * 8;
+	if (at > BODY_MAX - STACK_FRAMES)
+		at = BODY_MAX - STACK_FRAMES;
+	e->head.frames = stack ? read_stack(ctx, d, at, what == TRACE_ENTER ? sp : 0) : 0;
+	size = sizeof(*e) + (at + e->head.frames) * 8;
 	barrier_var(size);	/* the verifier wants the value that is used to be the one checked */
 	if (size > sizeof(*e) + sizeof(d->body))
 		return;
-	first = process_is_new(&t->data.known, e->pid);
+	first = process_is_new(t, e->head.pid);
 	if (bpf_ringbuf_output(&events, e, size, records_wakeup(first)))
 		lose(LOST_RECORD);
-}
-
-/* Takes out the frames of calls that never returned. */
-static __always_inline void drop_dead(struct thread *t, __u64 sp)
-{
-	for (int i = 0; i < FRAMES; i++) {
-		__u32 top = t->data.used - 1;
-
-		if (top >= FRAMES)
-			break;
-		/* the same stack: that function jumped to this one at its end */
-		if (sp <= t->data.frames[top].sp && is_armed(t->data.frames[top].sp))
-			break;
-		lose(LOST_RETURN);
-		t->data.used = top;
-	}
 }
 
 /* A new frame; NULL if there is no room, or if it is part of another one that is enough. */
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
-	__u32 used, depth = 0;
+	__u32 depth = 0;
+	__u64 used;
 	struct frame *f;
 
-	drop_dead(t, sp);
-	used = t->data.used;
+	frames_drop_dead(&t->data.frames, sp);
+	used = t->data.frames.used;
+	barrier_var(used);	/* the verifier wants the value that is used to be the one checked */
 	if (used && used <= FRAMES) {
-		f = &t->data.frames[used - 1];
+		f = &t->data.frame[used - 1];
 		depth = f->depth + f->counts;
 	}
 	if (depth && !trace_nested)
 		return NULL;
+	used = frames_push(&t->data.frames, sp);
 	if (used >= FRAMES) {
 		lose(LOST_THREAD);
 		return NULL;
 	}
-	f = &t->data.frames[used];
-	f->sp = sp;
+	f = &t->data.frame[used];
 	f->depth = depth;
-	t->data.used = used + 1;
 	return f;
 }
 
@@ -256,7 +238,7 @@ static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u
 		return;
 	if (more > TRACE_WORDS - 6)
 		more = TRACE_WORDS - 6;
-	if (bpf_probe_read_user(f->words + 6, more * 8, (void *)(f->sp + 8)))
+	if (bpf_probe_read_user(f->words + 6, more * 8, (void *)(PT_REGS_SP(ctx) + 8)))
 		lose(LOST_READ);
 }
 
@@ -277,44 +259,29 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	keep_words(f, ctx, fn->words);
 	f->start = bpf_ktime_get_ns();
 	if (trace_entries && fn->flags & TRACE_SHOWN)
-		send(ctx, t, fn, f, TRACE_ENTER, 0, trace_no_returns && trace_stacks);
+		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
+		     trace_no_returns && trace_stacks);
 	if (trace_no_returns)
-		t->data.used = 0;
+		t->data.frames.used = 0;
 	return !trace_no_returns;
-}
-
-/* Takes out the frame that returns here, and those above it, which never did; NULL if there is
- * none. */
-static __always_inline struct frame *pop(struct pt_regs *ctx, struct thread *t)
-{
-	for (__u32 i = 0; i < FRAMES; i++) {
-		__u32 top = t->data.used - 1 - i;
-		struct frame *f;
-
-		if (top >= FRAMES)
-			break;
-		f = &t->data.frames[top];
-		/* the return has popped the return address */
-		if (f->sp + 8 != PT_REGS_SP(ctx))
-			continue;
-		t->data.used = top;
-		__sync_fetch_and_add(&lost[LOST_RETURN], i);
-		return f;
-	}
-	return NULL;
 }
 
 static __always_inline void leave(struct pt_regs *ctx)
 {
-	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	struct frame *f = t ? pop(ctx, t) : NULL;
-	struct trace_function *fn = f ? function_of(f->id) : NULL;
+	struct thread *t = thread_known();
+	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
+	struct trace_function *fn;
+	struct frame *f;
 
+	if (!t || at >= FRAMES)
+		return;
+	f = &t->data.frame[at];
+	fn = function_of(f->id);
 	if (!fn || fn->flags & TRACE_HIDES)
 		return;
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
 		return;
-	send(ctx, t, fn, f, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+	send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }
 
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)
@@ -338,68 +305,35 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void send_process(enum trace_what what, __u32 pid, __u64 ret)
-{
-	struct trace_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-
-	if (!e) {
-		lose(LOST_PROCESS);
-		return;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
-	e->time = e->start = bpf_ktime_get_ns();
-	e->what = what;
-	e->pid = pid;
-	e->tid = bpf_get_current_pid_tgid();
-	e->ret = ret;
-	thread_comm(e->comm);
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-}
-
 SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct thread *t;
+	struct thread *t = thread_known();
 
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	for (__u32 i = 0; t && i < FRAMES; i++) {
-		struct frame *f = &t->data.frames[i];
-		struct trace_function *fn = i < t->data.used ? function_of(f->id) : NULL;
+		struct frame *f = &t->data.frame[i];
+		struct trace_function *fn = i < t->data.frames.used ? function_of(f->id) : NULL;
 
 		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only)
-			send(ctx, t, fn, f, TRACE_LEFT, 0, false);
+			send(ctx, t, fn, f, 0, TRACE_LEFT, 0, false);
 	}
-	if (process_ends() && !bpf_map_delete_elem(&processes, &pid))
-		send_process(TRACE_EXIT, pid, 0);
+	process_exited();
 	return 0;
 }
 
 SEC("raw_tp/sched_process_exec") int trace_exec(void *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct thread *t;
+	struct thread *t = thread_known();
 
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	if (t)
-		t->data.used = 0;
-	if (bpf_map_lookup_elem(&processes, &pid))
-		send_process(TRACE_EXEC, pid, 0);
+		t->data.frames.used = 0;
+	process_execed(t, true);
 	return 0;
 }
 
-/* In the parent, before the child runs: it has the same kernels at the same places. */
+/* A child has the same kernels at the same places. */
 SEC("raw_tp/sched_process_fork") int trace_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *child = (void *)ctx->args[1];
-	__u32 parent = bpf_get_current_pid_tgid() >> 32, pid = BPF_CORE_READ(child, tgid);
-	char yes = 1;
-
-	if (pid == parent || !bpf_map_lookup_elem(&processes, &parent))
-		return 0;
-	if (bpf_map_update_elem(&processes, &pid, &yes, BPF_ANY))
-		lose(LOST_PROCESS);
-	else
-		send_process(TRACE_FORK, parent, pid);
+	process_forked(ctx);
 	return 0;
 }
 

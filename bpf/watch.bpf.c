@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tells user space when a process of the traced command starts a program, forks or loads a
  * library, and holds it until the probes are in, so that none of its calls is missed. */
-#include <stdbool.h>
-#include <linux/bpf.h>
-#include <linux/ptrace.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
+#include "lib/task.bpf.h"
 #include "abi/watch_event.h"
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-typedef struct { int counter; } atomic_t;
-struct signal_struct { atomic_t live; };
-struct task_struct { int pid, tgid; struct signal_struct *signal; };
-#pragma clang attribute pop
 
 enum { SIGSTOP = 19 };
 
@@ -51,7 +41,7 @@ bool watch_births;	/* watch_birth() is attached */
 
 /* A process that is to wait is stopped on its way out of the kernel.  No record, no stop:
  * nobody would end it. */
-static __always_inline void tell(enum watch_what what, unsigned int pid, bool stop)
+static __always_inline void tell(unsigned short kind, unsigned int pid, bool stop)
 {
 	struct watch_event *e = bpf_ringbuf_reserve(&watch_events, sizeof(*e), 0);
 
@@ -59,25 +49,26 @@ static __always_inline void tell(enum watch_what what, unsigned int pid, bool st
 		__sync_fetch_and_add(&watch_lost, 1);
 		return;
 	}
-	e->what = what;
-	e->pid = pid;
+	e->head.pid = pid;
+	e->head.kind = kind;
+	e->head.frames = 0;
 	e->stopped = stop && !bpf_send_signal(SIGSTOP);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Nobody else is ever stopped. */
-static __always_inline void tell_mapped(void)
+static __always_inline void tell_mapped(unsigned short kind)
 {
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
 	if (bpf_map_lookup_elem(&watched, &pid))
-		tell(WATCH_MAPPED, pid, true);
+		tell(kind, pid, true);
 }
 
 SEC("raw_tp/sched_process_exec")
 int watch_exec(void *ctx)
 {
-	tell_mapped();
+	tell_mapped(RECORD_EXEC);
 	return 0;
 }
 
@@ -86,7 +77,7 @@ int watch_exec(void *ctx)
 SEC("uprobe")
 int watch_loaded(struct pt_regs *ctx)
 {
-	tell_mapped();
+	tell_mapped(WATCH_MAPPED);
 	return 0;
 }
 
@@ -104,7 +95,7 @@ int watch_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY))
 		__sync_fetch_and_add(&watch_lost, 1);
 	if (!watch_births || bpf_map_update_elem(&unborn, &pid, &yes, BPF_ANY))
-		tell(WATCH_FORKED, pid, false);
+		tell(RECORD_FORK, pid, false);
 	return 0;
 }
 
@@ -117,20 +108,19 @@ int watch_birth(void *ctx)
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
 	if (!bpf_map_delete_elem(&unborn, &pid))
-		tell(WATCH_FORKED, pid, true);
+		tell(RECORD_FORK, pid, true);
 	return 0;
 }
 
 SEC("raw_tp/sched_process_exit")
 int watch_exit(void *ctx)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
-	if (BPF_CORE_READ(task, signal, live.counter) || bpf_map_delete_elem(&watched, &pid))
+	if (!process_ends() || bpf_map_delete_elem(&watched, &pid))
 		return 0;
 	bpf_map_delete_elem(&unborn, &pid);
-	tell(WATCH_ENDED, pid, false);
+	tell(RECORD_EXIT, pid, false);
 	return 0;
 }
 

@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# cuda_api.tbl, which says what its rows mean -> one line a symbol, with place.awk's places:
+# cuda_api.tbl, which says what its rows mean -> one line a symbol, with place.awk's places and the
+# roles of common/api/cuda_roles.tbl:
 # CUDA_API(name, RT or DRV, CLASS, .field = value, ...)
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
+
+# The roles, and those that a result may be stored at.
+function read_roles(file,   line, f) {
+	while ((getline line < file) > 0) {
+		split(line, f, / *[|] */)
+		if (line ~ /^(#|[ \t]*$)/ || f[2] ~ /made/) continue
+		roles[f[1]]
+		if (f[2] ~ /result/) outs[f[1]]
+	}
+	close(file)
+	if (!("ptr" in roles)) { print file ": no roles" > "/dev/stderr"; exit bad = 1 }
+}
 
 function list(text, into,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) into[w[i]] }
 
@@ -43,9 +56,7 @@ function emit(name,   at) {
 }
 
 BEGIN {
-	list("ptr size pitch width height extent desc levels handle pool ctx dev stream event dst src " \
-	     "kind params count func grid block name module library stub", roles)
-	list("ptr pitch handle ctx func name module library", outs)
+	read_roles("common/api/cuda_roles.tbl")
 	list("alloc free map unmap reset ctx copy set launch sync name wait", classes)
 	split("device managed host array pool vmm ipc", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \

@@ -1,32 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Compares cuda_api.tbl with one version of CUDA.  Three files: cuda_protos.tbl, 'rt NAME' and
-# 'drv NAME' lines of the exported symbols, the table.  -v version=13000.  What it finds wrong goes
+# Compares cuda_api.tbl with one version of CUDA.  Four files: cuda_roles.tbl, cuda_protos.tbl,
+# 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.  -v version=13000.  What it finds wrong goes
 # to standard error; what only the compiler can tell (where the members of structs are that
 # parameters point to) to standard output, as C++ to compile.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
-# The names that NVIDIA gives to parameters of each role.
-function synonyms(role, text,   i, n, w) { n = split(text, w); for (i = 1; i <= n; i++) known[role, w[i]] }
 BEGIN {
-	synonyms("ptr", "devPtr dptr pdptr ptr pp p pHost pitchedDevPtr array mipmappedArray mipmap pHandle hArray hMipmappedArray ptr_out")
-	synonyms("size", "size bytesize count ByteCount N sizes memHandleDesc bufferDesc")
-	synonyms("pitch", "pitch pPitch");	synonyms("width", "width Width WidthInBytes")
-	synonyms("height", "height Height");	synonyms("extent", "extent")
-	synonyms("desc", "desc pAllocateArray pMipmappedArrayDesc")
-	synonyms("levels", "numLevels numMipmapLevels")
-	synonyms("handle", "handle extMem extMem_out kernel pKernel kernelPtr graphExec hGraphExec hGraph hfunc")
-	synonyms("pool", "pool memPool");	synonyms("ctx", "ctx pctx")
-	synonyms("dev", "dev device");		synonyms("stream", "stream hStream")
-	synonyms("event", "event hEvent");	synonyms("kind", "kind")
-	synonyms("dst", "dst dsts dstDevice dstHost dstArray devPtr pitchedDevPtr symbol")
-	synonyms("src", "src srcs srcDevice srcHost srcArray symbol")
-	synonyms("params", "p pCopy op opList config launchParamsList")
-	synonyms("count", "count numOps numDevices")
-	synonyms("func", "func f hfunc pFunc functionPtr kernel")
-	synonyms("grid", "gridDim");		synonyms("block", "blockDim")
-	synonyms("grid3", "gridDimX");		synonyms("block3", "blockDimX")
-	synonyms("name", "name deviceName");	synonyms("module", "hmod pMod")
-	synonyms("library", "library pLib");	synonyms("stub", "func hostFun symbolPtr entryFuncAddr")
 	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
 		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
 		"(Array|Array3D|Ctx)Create|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
@@ -37,12 +16,19 @@ BEGIN {
 
 FNR == 1 { file++ }
 
+# The names that NVIDIA gives to parameters of each role; of grid3 and block3, the first of three.
+file == 1 && !/^(#|[ \t]*$)/ {
+	split($0, f, / *[|] */); n = split(f[7], w)
+	for (i = 1; i <= n; i++) { known[f[1], w[i]]; known[f[1] "3", w[i] "X"] }
+}
+file == 1 { next }
+
 # declared[name] = number of parameters, type[name, i], param[name, i], of the newest form.
-file == 1 && $1 == "type" {
+file == 2 && $1 == "type" {
 	name = $0; gsub(/^type +[a-z0-9]+ +[0-9]+ | = .*/, "", name); bytes[name] = $3
 }
-file == 1 && $1 ~ /^(rt|drv)$/ { prototype($0) }
-file == 1 { next }
+file == 2 && $1 ~ /^(rt|drv)$/ { prototype($0) }
+file == 2 { next }
 
 function prototype(s,   name, i, n, p) {
 	match(s, /[A-Za-z_0-9]+\(/); name = substr(s, RSTART, RLENGTH - 1)
@@ -56,7 +42,7 @@ function prototype(s,   name, i, n, p) {
 	}
 }
 
-file == 2 { exported[$1, $2]; next }
+file == 3 { exported[$1, $2]; next }
 
 /^[ \t]*(#|$)/ { next }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # For new-tool: fills a template.  Reads, in this order, the output of gen_api.awk,
-# scripts/templates/classes.tbl, scripts/templates/arguments.tbl, and the template; name, kind and want (the
-# classes) are set.  In a template
+# scripts/templates/classes.tbl, common/api/cuda_roles.tbl, and the template; name, kind and want
+# (the classes) are set.  In a template
 #   @WORD@          stands for its value, see value[] below
 #   @word|LINE      is LINE if the tool has it: its kind, a role of its functions' arguments, bytes
 #                   or direction; @!word| if it has not
@@ -142,12 +142,15 @@ nfile == 2 && !/^(#|[ \t]*$)/ {
 }
 
 nfile == 3 && !/^(#|[ \t]*$)/ {
-	split($0, a, "|")
-	role = trim(a[1])
+	n = split($0, a, / *[|] */)
+	role = a[1]
+	if (a[3] == "") next
 	if (role in roles) has[role]
 	if (!(role in has)) next
 	ncolumns++
-	for (i = 1; i <= 6; i++) col[ncolumns, fields[i]] = trim(a[i + 1])
+	col[ncolumns, "member"] = (a[2] ~ /record/ ? "args." : "") role
+	for (i = 3; i <= 6; i++) col[ncolumns, fields[i - 1]] = a[i]
+	col[ncolumns, "text"] = a[n]
 }
 
 nfile < 4 { next }

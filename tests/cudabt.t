@@ -12,7 +12,7 @@ fails 2 "cudabt: -e:2:11: cudaMalloc has no argument 'sise'; its arguments are d
 	@ = args.sise }'
 says '@ = args.sise }'
 fails 2 cudaMemcpyHostToDevice cudabt -e 'cuda:cudaMemcpy /args.kind == cudaMemcpyHostToDevise/ { }'
-fails 2 'a program is needed' cudabt
+fails 2 'missing program' cudabt
 fails 2 'this is a float, and bpftrace has no floating point' cudabt -e 'cudaret:cudaEventElapsedTime { @ = *args.ms; }'
 fails 2 'passed in a register that probes cannot read' cudabt -e 'cuda:cuTexRefSetMipmapLevelBias { @ = args.bias; }'
 

@@ -23,3 +23,26 @@ it "what one forgets, the other keeps"
 jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
 jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
 equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"
+
+it "two models of launches are fed in turn: each has its own kernels and counts"
+run "$bin/models" launches
+status 0
+json 1 '.model == 1 and .pid == 1009 and .kernel == "axpy" and .launches == 101 and .failed == 3'
+json 1 '.model == 1 and .pid == 1009 and .kernel == "gemm" and .launches == 23 and .failed == 0'
+json 1 '.model == 1 and .pid == 1013 and .kernel == "axpy" and .launches == 7 and .failed == 0'
+json 1 '.model == 1 and .total == 131'
+json 4 '.model == 1'
+
+it "the second has its own, with the same programs and addresses"
+json 1 '.model == 2 and .pid == 1009 and .kernel == "softmax" and .launches == 47 and .failed == 5'
+json 1 '.model == 2 and .pid == 1009 and .kernel == "0x2000" and .launches == 61 and .failed == 0'
+json 1 '.model == 2 and .pid == 1013 and .kernel == "softmax" and .launches == 19 and .failed == 0'
+json 1 '.model == 2 and .total == 127'
+json 4 '.model == 2'
+
+it "when the programs of one have ended, the other keeps its own"
+json 1 '.model == 4 and .total == 131'
+json 1 '.model == 4'
+jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
+jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
+equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"

@@ -193,7 +193,8 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 # ---- parts of the tools
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
-$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
+$(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
+$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 -include $(wildcard $(T_OBJ)/*/*.d)

@@ -113,8 +113,6 @@ static void start(void *ctx)
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = target_who(&t->target);
 	t->live = live_start(&t->target, &t->events, t->batch);
-	t->events.ring = t->skel->maps.events;
-	t->events.lost = t->skel->bss->lost;
 }
 
 static int stop(void *ctx, int sig)
@@ -157,8 +155,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
 		.events = &top.events, .classes = &classes, .ctx = &top, .check = check,
-		.open = open_skel, .loaded = loaded, .start = start, .stop = stop,
-		.close = finish,
+		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

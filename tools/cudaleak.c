@@ -50,24 +50,30 @@ static void report(void *ctx)
 		       l->allocs, l->frees, l->view.options.sample > 1 ? "recorded" : "seen");
 }
 
+static void on_gone(struct leak *l, const struct process_event *e)
+{
+	struct mem_process *process = memory_process(&l->memory, e);
+
+	l->view.options.now = e->time;
+	leak_view_process(&l->view, process, "exit");
+	l->reported = true;
+	memory_forget(process);
+	syms_forget(l->target.syms, e->head.pid);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct leak *l = ctx;
-	const struct stack *stack = stack_get(l->target.syms, e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(&l->memory, e, stack);
 
 	(void)size;
-	if (e->id < CUDA_ID_MAX) {
-		l->allocs += cuda_fns[e->id].class == CUDA_ALLOC;
-		l->frees += cuda_fns[e->id].class == CUDA_FREE;
+	if (record_is_process_event(data)) {
+		on_gone(l, data);
 		return 0;
 	}
-	l->view.options.now = e->time;
-	leak_view_process(&l->view, did.process, "exit");
-	l->reported = true;
-	memory_forget(did.process);
-	syms_forget(l->target.syms, e->pid);
+	memory_apply(&l->memory, e, stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames));
+	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC;
+	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
 
@@ -104,14 +110,6 @@ static void *open_skel(void *ctx)
 	return l->skel;
 }
 
-static void start(void *ctx)
-{
-	struct leak *l = ctx;
-
-	l->events.ring = l->skel->maps.events;
-	l->events.lost = l->skel->bss->lost;
-}
-
 /* A process that exited has had its report. */
 static int stop(void *ctx, int sig)
 {
@@ -144,7 +142,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .start = start, .stop = stop,
+		.open = open_skel, .stop = stop,
 	};
 
 	return tool_run(&tool, argc, argv);

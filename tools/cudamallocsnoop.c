@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include <stdio.h>
-#include <string.h>
 #include "api/cuda_err.h"
 #include "model/memory.h"
 #include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
@@ -47,7 +47,6 @@ static const struct field all_fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { TIME = 0, STACK = 14 };
 
 struct snoop {
 	bool failed, allocs, frees, times, stacks;
@@ -77,25 +76,28 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
-	const struct stack *stack = stack_get(s->target.syms, e->pid, e->stack, e->frames);
-	struct memory_effect did = memory_apply(&s->memory, e, stack);
-	struct row r = {
-		.time = e->time, .size = did.size, .ptr = e->ptr ? e->ptr : OUT_NONE,
-		.latency = e->time - e->start, .pid = e->pid, .tid = e->tid, .ret = e->ret,
-		.comm = e->comm, .memory = memory_name(did.memory), .stack = stack,
-	};
+	struct memory_effect did;
+	struct row r;
 	char number[16];
 
 	(void)size;
-	if (e->id >= CUDA_ID_MAX) {
-		memory_forget(did.process);
-		syms_forget(s->target.syms, e->pid);
+	if (record_is_process_event(data)) {
+		memory_forget(memory_process(&s->memory, data));
+		syms_forget(s->target.syms, e->head.pid);
 		return 0;
 	}
-	fn = &cuda_fns[e->id];
+	fn = &cuda_fns[e->head.kind];
+	r = (struct row){
+		.time = e->time, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
+		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),
+	};
+	did = memory_apply(&s->memory, e, r.stack);
+	r.size = did.size;
+	r.memory = memory_name(did.memory);
 	if (!wanted(s, fn, &r))
 		return 0;
-	r.layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
 	snprintf(number, sizeof(number), "%d", e->ret);
@@ -117,12 +119,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	memcpy(s->fields, all_fields, sizeof(all_fields));
-	s->fields[TIME].head = s->times ? "TIME" : NULL;
-	if (s->stacks)
-		s->target.syms = syms_new();
-	else
-		s->fields[STACK].type = OUT_END;
+	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -132,15 +129,6 @@ static void *open_skel(void *ctx)
 	s->skel->rodata->memory_failed_only = s->failed;
 	s->skel->rodata->memory_min = s->min;
 	return s->skel;
-}
-
-static void start(void *ctx)
-{
-	struct snoop *s = ctx;
-
-	out_head(s->fields);
-	s->events.ring = s->skel->maps.events;
-	s->events.lost = s->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -161,7 +149,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .start = start,
+		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
+		.ctx = &snoop, .check = check, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -11,8 +11,8 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "sym/stack.h"
-#include "sym/syms.h"
 #include "session/tool.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudamemcpysize.skel.h"
 
@@ -39,11 +39,10 @@ struct row {
 };
 
 #define AT(f) offsetof(struct row, f)
-enum { PID = 1, COMM, HIST = 12, STACK };
 static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
-	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },
 	{ "async", NULL, 0, OUT_BOOL, AT(async) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
@@ -53,8 +52,8 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "max", NULL, 0, OUT_UINT, AT(max) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
 	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },
-	[HIST] = { "hist", NULL, 0, OUT_HIST, AT(slots) },
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "hist", NULL, 0, OUT_HIST, AT(slots) },
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
 
@@ -158,22 +157,12 @@ static void check(void *ctx)
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
 
-static void choose_fields(struct copies *c)
-{
-	memcpy(c->fields, all_fields, sizeof(all_fields));
-	c->fields[HIST].key = shown[c->what].key;
-	c->fields[PID].key = c->pids ? "pid" : NULL;
-	c->fields[COMM].key = c->pids ? "comm" : NULL;
-	c->fields[STACK].key = c->stacks ? "stack" : NULL;
-}
-
 static void *open_skel(void *ctx)
 {
 	struct copies *c = ctx;
 
-	choose_fields(c);
-	if (c->stacks)
-		c->target.syms = syms_new();
+	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
+	columns_rename(c->fields, "hist", shown[c->what].key);
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;
@@ -184,14 +173,6 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_min = c->min;
 	aggregate_prepare(&c->aggregates, c->skel->obj, c->target.syms);
 	return c->skel;
-}
-
-static void start(void *ctx)
-{
-	struct copies *c = ctx;
-
-	c->events.ring = c->stacks ? c->skel->maps.events : NULL;
-	c->events.lost = c->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -213,8 +194,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
-		.events = &copies.events, .classes = &copies.classes, .ctx = &copies, .check = check,
-		.open = open_skel, .start = start,
+		.events = &copies.events, .stacks = &copies.stacks, .classes = &copies.classes,
+		.ctx = &copies, .check = check, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
 #include <stdio.h>
-#include <string.h>
 #include "model/call_stats.h"
 #include "base/clock.h"
 #include "abi/cudasynclatency.h"
@@ -11,9 +10,9 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "sym/stack.h"
-#include "sym/syms.h"
 #include "session/tool.h"
 #include "view/call_view.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
@@ -37,11 +36,10 @@ struct row {
 };
 
 #define AT(f) offsetof(struct row, f)
-enum { PID = 1, COMM, HIST = 11, OFF, OFF_HIST, STACK };
 static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
-	[PID] = { "pid", NULL, 0, OUT_INT, AT(calls.pid) },
-	[COMM] = { "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },
@@ -50,10 +48,10 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },
 	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },
 	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },
-	[HIST] = { "hist", NULL, 0, OUT_HIST, AT(calls.hist) },
-	[OFF] = { "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
-	[OFF_HIST] = { "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
+	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },
+	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
+	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
+	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
 };
 
@@ -129,7 +127,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	(void)size;
 	aggregate_record(&w->aggregates, r);
-	if (w->off_cpu && r->key.key != AGGREGATE_GONE)
+	if (w->off_cpu && !record_is_process_event(&r->head))
 		aggregate_add_value(aggregate_of(&w->aggregates, r, WAIT_OFF_CPU), r->ns, 0, r->ns);
 	return 0;
 }
@@ -141,23 +139,15 @@ static void check(void *ctx)
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
-static void choose_fields(struct waits *w)
-{
-	memcpy(w->fields, all_fields, sizeof(all_fields));
-	w->fields[PID].key = w->pids ? "pid" : NULL;
-	w->fields[COMM].key = w->pids ? "comm" : NULL;
-	w->fields[OFF].key = w->off_cpu ? "off_cpu_ns" : NULL;
-	w->fields[OFF_HIST].key = w->off_cpu ? "hist_off_cpu" : NULL;
-	w->fields[STACK].key = w->stacks ? "stack" : NULL;
-}
-
 static void *open_skel(void *ctx)
 {
 	struct waits *w = ctx;
 
-	choose_fields(w);
-	if (w->stacks)
-		w->target.syms = syms_new();
+	columns_of_groups(w->fields, all_fields, w->pids, w->stacks);
+	if (!w->off_cpu) {
+		columns_remove(w->fields, "off_cpu_ns");
+		columns_remove(w->fields, "hist_off_cpu");
+	}
 	w->skel = cudasynclatency_bpf__open();
 	if (!w->skel)
 		return NULL;
@@ -174,8 +164,6 @@ static void start(void *ctx)
 	struct waits *w = ctx;
 
 	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used);
-	w->events.ring = w->stacks ? w->skel->maps.events : NULL;
-	w->events.lost = w->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -194,9 +182,9 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
-		.events = &waits.events,
-		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits,
-		.check = check, .open = open_skel, .start = start,
+		.events = &waits.events, .stacks = &waits.stacks, .classes = &waits.classes,
+		.tracepoints = "scheduler, process exit and exec", .ctx = &waits, .check = check,
+		.open = open_skel, .start = start,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -96,8 +96,6 @@ static void start(void *ctx)
 		syms_each(t->target.syms, scan, t->trace.programs);
 	if (!t->trace.summary && !t->trace.chrome)
 		trace_lines_init(&t->trace.lines);
-	t->events.ring = t->skel->maps.events;
-	t->events.lost = t->skel->bss->lost;
 }
 
 static int stop(void *ctx, int sig)

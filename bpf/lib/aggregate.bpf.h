@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Counts calls in groups: without call stacks in the kernel, where nothing is sent; with them
- * by a record for each call, which user space adds up.  To be included after cuda.bpf.h by a
- * tool whose struct thread_data has a struct aggregate_state aggregate. */
-#ifndef TALLY_BPF_H
-#define TALLY_BPF_H
+ * by a record for each call, which user space adds up. */
+#ifndef AGGREGATE_BPF_H
+#define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
-#include "lib/records.bpf.h"
+#include "lib/slots.bpf.h"
 #include "abi/aggregate.h"
 
 /* Set by the tool. */
@@ -18,8 +17,7 @@ volatile __u32 aggregate_epoch;
 /* A program can be interrupted by another thread's on the same CPU: hence atomic operations,
  * which cost little where nobody else is. */
 
-/* For the first groups of each CPU: an array's element is found at a tenth of a hash map's cost.
- * The tool makes it AGGREGATE_SLOTS elements for each CPU. */
+/* For the first groups of each CPU.  The tool makes it AGGREGATE_SLOTS elements for each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -73,18 +71,16 @@ static __always_inline bool aggregate_same(const struct aggregate_key *a, const 
 static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
 {
 	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7) % AGGREGATE_SLOTS;
-	struct aggregate_slot *q;
+	struct aggregate_slot *q = slot_here(&aggregate_slots, at, AGGREGATE_SLOTS);
 
-	at += bpf_get_smp_processor_id() * AGGREGATE_SLOTS;
-	q = bpf_map_lookup_elem(&aggregate_slots, &at);
 	if (!q)
 		return NULL;
-	if (q->state == SLOT_TAKEN)
+	if (q->slot.state == SLOT_TAKEN)
 		return aggregate_same(&q->key, key) ? &q->values : NULL;
-	if (!__sync_bool_compare_and_swap(&q->state, SLOT_FREE, SLOT_TAKING))
+	if (!slot_take(&q->slot))
 		return NULL;
 	q->key = *key;
-	__sync_bool_compare_and_swap(&q->state, SLOT_TAKING, SLOT_TAKEN);
+	slot_ready(&q->slot);
 	return &q->values;
 }
 
@@ -117,27 +113,27 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	aggregate_raise(&s->most, value);
 }
 
-static __always_inline void aggregate_send(struct pt_regs *ctx, struct aggregate_state *state,
-				       const struct aggregate_key *key, __u64 value, __u64 ns,
-				       __u64 shown, bool failed)
+/* r is the thread's own. */
+static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t,
+					   struct aggregate_record *r, const struct aggregate_key *key,
+					   __u64 value, __u64 ns, __u64 shown, bool failed)
 {
 	const __u64 head = offsetof(struct aggregate_record, stack);
-	struct aggregate_record *r = &state->record;
 	bool first;
 	long n;
 
+	r->head.pid = thread_pid();
+	r->head.kind = failed ? AGGREGATE_FAILED : AGGREGATE_CALL;
 	r->key = *key;
 	r->value = value;
 	r->ns = ns;
 	r->shown = shown;
-	r->pid = thread_pid();
-	r->failed = failed;
 	thread_comm(r->comm);
 	n = bpf_get_stack(ctx, r->stack, sizeof(r->stack), BPF_F_USER_STACK);
 	if (n < 0 || n > (long)sizeof(r->stack))
 		n = 0;
-	r->frames = (__u64)n / 8;
-	first = process_is_new(&state->known, r->pid);
+	r->head.frames = (__u64)n / 8;
+	first = process_is_new(t, r->head.pid);
 	if (bpf_ringbuf_output(&events, r, head + n, records_wakeup(first)))
 		lose(LOST_RECORD);
 }
@@ -151,23 +147,8 @@ static __always_inline struct aggregate_key aggregate_key(__u32 id)
 	return key;
 }
 
-static __always_inline void aggregate_gone(__u32 pid)
-{
-	struct aggregate_record *r;
-
-	r = bpf_ringbuf_reserve(&events, offsetof(struct aggregate_record, stack), 0);
-	if (!r) {
-		lose(LOST_PROCESS);
-		return;
-	}
-	__builtin_memset(r, 0, offsetof(struct aggregate_record, stack));
-	r->key.key = AGGREGATE_GONE;
-	r->pid = pid;
-	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
-}
-
 /* Wanted with records only: stacks have their names from the mappings. */
-PROCESS_PROGRAMS(aggregate.known, aggregate_gone)
+PROCESS_PROGRAMS(call_dropped, false)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

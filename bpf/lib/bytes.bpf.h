@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How many bytes a call allocates, copies or sets, and which way it copies.  To be included
- * after cuda.bpf.h. */
+/* How many bytes a call allocates, copies or sets, and which way it copies. */
 #ifndef BYTES_BPF_H
 #define BYTES_BPF_H
+#include "lib/call.bpf.h"
 #include "abi/bytes.h"
 
 /* Of a batch: one call may copy so many pieces. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Probes of functions of whatever class that count calls by function: this is all that a tool of
  * histograms or of a table of functions needs. */
-#ifndef CALL_TALLY_BPF_H
-#define CALL_TALLY_BPF_H
+#ifndef CALL_AGGREGATE_BPF_H
+#define CALL_AGGREGATE_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
@@ -10,8 +10,10 @@
 #include "abi/aggregate.h"
 
 struct call_data { struct bytes bytes; };
+#define CALL_DATA struct call_data
 
-struct thread_data { struct aggregate_state aggregate; };
+struct thread_data { struct aggregate_record record; };
+#define THREAD_DATA struct thread_data
 
 struct pt_regs;
 struct thread;
@@ -21,7 +23,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/bytes.bpf.h"
 #include "lib/aggregate.bpf.h"
 
-/* Set by the tool: groups of the part CALLS_BYTES, too. */
+/* Set by the tool: groups of the series CALLS_BYTES, too. */
 const volatile bool calls_bytes;
 
 static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
@@ -48,7 +50,7 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 	t->call.sp = 0;
 	bytes = bytes_leave(&t->call.data.bytes, failed);
 	if (aggregate_stacks) {
-		aggregate_send(ctx, &t->data.aggregate, &key, ns, bytes, ns, failed);
+		aggregate_send(ctx, t, &t->data.record, &key, ns, bytes, ns, failed);
 		return;
 	}
 	aggregate_add(&key, ns, bytes, ns, failed);

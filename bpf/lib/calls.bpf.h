@@ -7,17 +7,19 @@
 #include <linux/types.h>
 #include "abi/bytes.h"
 #include "abi/call_event.h"
+#include "abi/stack_frames.h"
 
 /* A power of two: so many bytes of call stack, and one more, the verifier can count. */
 enum { CALL_STACK_MAX = 1024 };
 
 struct call_data { struct bytes bytes; };
+#define CALL_DATA struct call_data
 
 struct thread_data {
-	bool known;		/* its process is in processes */
 	struct call_event event;	/* of its call in flight */
 	char tail[CALL_STACK_MAX + CALL_NAME];	/* follows event in its record */
 };
+#define THREAD_DATA struct thread_data
 
 struct pt_regs;
 struct thread;
@@ -27,7 +29,6 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
-#include "lib/records.bpf.h"
 
 /* Set by the tool. */
 const volatile bool calls_stacks;	/* with user call stacks */
@@ -96,9 +97,9 @@ static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 	e->name_at = row->out && row->name == 1 ? e->stored : row->name ?
 		     cuda_arg(&t->call, row->name) : 0;
 	e->direction = t->call.data.bytes.direction;
-	e->pid = task->tgid;
+	e->head.pid = task->tgid;
+	e->head.kind = id;
 	e->tid = task->pid;
-	e->id = id;
 	thread_comm(e->comm);
 	return true;
 }
@@ -110,14 +111,14 @@ static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 	long stack = 0, name = 0;
 
 	if (calls_stacks)
-		stack = bpf_get_stack(ctx, t->data.tail, CALL_FRAMES * 8, BPF_F_USER_STACK);
+		stack = bpf_get_stack(ctx, t->data.tail, STACK_FRAMES * 8, BPF_F_USER_STACK);
 	if (stack < 0 || stack >= CALL_STACK_MAX)
 		stack = 0;
 	if (e->name_at)
 		name = bpf_probe_read_user_str(t->data.tail + stack, CALL_NAME, (void *)e->name_at);
 	if (name < 0 || name > CALL_NAME)
 		name = 0;
-	e->frames = (__u64)stack / 8;
+	e->head.frames = (__u64)stack / 8;
 	e->name_bytes = name;
 	return stack + name;
 }
@@ -132,29 +133,15 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 	if (!wanted)
 		return;
 	tail = calls_tail(ctx, t);
-	first = calls_stacks && process_is_new(&t->data.known, e->pid);
+	first = calls_stacks && process_is_new(t, e->head.pid);
 	if (bpf_ringbuf_output(&events, e, sizeof(*e) + tail, records_wakeup(first)))
 		lose(LOST_RECORD);
 }
 
 CUDA_PROGRAMS(calls_enter, calls_leave)
 
-static __always_inline void calls_gone(__u32 pid)
-{
-	struct call_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-
-	if (!e) {
-		lose(LOST_PROCESS);
-		return;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
-	e->id = CALL_GONE;
-	e->pid = pid;
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-}
-
 /* Wanted with call stacks only: they have their names from the mappings. */
-PROCESS_PROGRAMS(known, calls_gone)
+PROCESS_PROGRAMS(call_dropped, false)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

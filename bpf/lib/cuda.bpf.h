@@ -1,84 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every tool's probes start with: which call is this, its arguments, the thread's call
- * in flight, and what was lost.  A tool includes it after defining struct call_data, what it
- * keeps of a call between entry and return. */
+/* What every tool's probes start with: the thread's call in flight. */
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
-#include <stdbool.h>
-#include <linux/bpf.h>
-#include <linux/ptrace.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include <bpf/bpf_core_read.h>
-#include "api/cuda_api.h"
-#include "abi/lost.h"
+#include "lib/call.bpf.h"
 
-/* The fields of the kernel's structs that the tools read; CO-RE finds where they are. */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-typedef struct { int counter; } atomic_t;
-struct signal_struct { atomic_t live; unsigned int flags; };
-struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
-#pragma clang attribute pop
-
-static const struct cuda_args cuda_rows[] = {
-#define CUDA_API(name, lib, class, ...) { __VA_ARGS__ },
-#include "cuda_api.def"
-#undef CUDA_API
-};
-
-static const unsigned char cuda_classes[] = {
-#define CUDA_API(name, lib, class, ...) CUDA_##class,
-#include "cuda_api.def"
-#undef CUDA_API
-};
-
-/* Read by user space at the end: enum lost says which. */
-__u64 lost[LOST_MAX];
-
-static __always_inline void lose(enum lost why)
-{
-	__sync_fetch_and_add(&lost[why], 1);
-}
-
-/* A word of the program's memory; 0, and counted as lost, if it cannot be read. */
-static __always_inline __u64 read_u64(__u64 at)
-{
-	__u64 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
-
-static __always_inline __u32 read_u32(__u64 at)
-{
-	__u32 v = 0;
-
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
-		lose(LOST_READ);
-	return v;
-}
-
-/* The id of the function that this probe is in; CUDA_ID_MAX if the cookie is none. */
-static __always_inline __u64 cuda_id(void *ctx)
-{
-	__u64 id = bpf_get_attach_cookie(ctx);
-
-	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
-}
-
-/* The outermost traced call that a thread is in. */
-struct call {
-	__u64 sp;		/* at its entry; 0 = the thread is in none */
-	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
-	__u64 id;
-	__u64 args[8];		/* [1] to [6]: the argument registers; [0] = 0 */
-	struct call_data data;
-};
-
+/* A tool may define before, as a type, THREAD_DATA: what else it keeps of a thread. */
 struct thread {
-	struct call call;
-	struct thread_data data;
+	struct call call;	/* the outermost that it is in */
+	__u64 program;		/* what it runs, see processes.bpf.h; 0 = not looked up */
+	__u32 pid;		/* its process, if program is known */
+#ifdef THREAD_DATA
+	THREAD_DATA data;
+#endif
 };
 
 /* From Linux 6.19 on task storage has at most 8 KiB with a header of its own: 8096 bytes can be
@@ -92,46 +25,6 @@ struct {
 	__type(key, int);
 	__type(value, struct thread);
 } threads SEC(".maps");
-
-/* Is it the last thread of its process that ends here? */
-static __always_inline bool process_ends(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, signal, live.counter) == 0;
-}
-
-/* The thread's, as bpf_get_current_comm() has it for three times the cost. */
-static __always_inline void thread_comm(char comm[16])
-{
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-
-	for (int i = 0; i < 16; i++)
-		comm[i] = task->comm[i];
-}
-
-static __always_inline __u32 thread_pid(void)
-{
-	return ((const struct task_struct *)bpf_get_current_task_btf())->tgid;
-}
-
-/* Argument number pos of cuda_args, at the entry; 0 if the function has none such. */
-static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
-{
-	if (pos <= 6)
-		return call->args[pos & 7];
-	return read_u64(call->sp + 8 * (pos - 6));
-}
-
-/* While a return probe is armed, the kernel has put its trampoline's address in place of the
- * return address, and that is the start of a page (kernel/events/uprobes.c,
- * uprobe_get_trampoline_vaddr: slot 0 of the area). */
-static __always_inline bool is_armed(__u64 entry)
-{
-	__u64 slot = 0;
-
-	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
-}
 
 /* A tool may define it as what is to be done with a call inside the one in flight. */
 #ifndef CUDA_NESTED
@@ -149,14 +42,10 @@ static __always_inline struct thread *thread_here(void)
 	return t;
 }
 
-static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)
+/* The calling thread's state; NULL if it has none. */
+static __always_inline struct thread *thread_known(void)
 {
-	call->args[1] = PT_REGS_PARM1(ctx);
-	call->args[2] = PT_REGS_PARM2(ctx);
-	call->args[3] = PT_REGS_PARM3(ctx);
-	call->args[4] = PT_REGS_PARM4(ctx);
-	call->args[5] = PT_REGS_PARM5(ctx);
-	call->args[6] = ctx->r9;
+	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 }
 
 /* Or as those whose start is of interest: reading the clock is a quarter of a probe's work. */
@@ -198,16 +87,10 @@ static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __
 	return true;
 }
 
-/* At a return: is it of the thread's call in flight?  It has popped the return address. */
+/* At a return: true if it is of the thread's call in flight.  It has popped the return address. */
 static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *t)
 {
 	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + 8;
-}
-
-/* What the call that ends returned: 0 is success.  One function returns nothing. */
-static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
-{
-	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
 }
 
 /* Where the thread's program is replaced: a call that it is in never returns. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a launch launches, and in which shape.  To be included after cuda.bpf.h. */
+/* What a launch launches, and in which shape. */
 #ifndef LAUNCH_BPF_H
 #define LAUNCH_BPF_H
+#include "lib/call.bpf.h"
 
 static const unsigned char cuda_libs[] = {
 #define CUDA_API(name, lib, class, ...) CUDA_##lib,

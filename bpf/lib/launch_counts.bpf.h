@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Launches counted by what is launched and where.  To be included after cuda.bpf.h and
- * records.bpf.h. */
+/* Launches counted by what is launched and where. */
 #ifndef LAUNCH_COUNTS_BPF_H
 #define LAUNCH_COUNTS_BPF_H
+#include "lib/records.bpf.h"
+#include "lib/slots.bpf.h"
+#include "lib/user.bpf.h"
+#include "abi/cudalaunchtop.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -12,14 +15,13 @@ struct {
 	__type(value, struct launch_count);
 } counts SEC(".maps");
 
-/* For the first keys of each processor: an array's element is found at a tenth of a hash map's
- * cost.  The tool makes it LAUNCH_SLOTS elements for each processor. */
+/* For the first keys of each processor.  The tool makes it LAUNCH_SLOTS elements for each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, LAUNCH_SLOTS);
 	__type(key, __u32);
-	__type(value, struct launch_quick);
+	__type(value, struct launch_slot);
 } quick SEC(".maps");
 
 static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
@@ -29,19 +31,18 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 }
 
 /* The only place in the array that a key without a stack may have. */
-static __always_inline struct launch_quick *place_of(const struct launch_key *key)
+static __always_inline struct launch_slot *place_of(const struct launch_key *key)
 {
 	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
 
-	at += bpf_get_smp_processor_id() * LAUNCH_SLOTS;
-	return bpf_map_lookup_elem(&quick, &at);
+	return slot_here(&quick, at, LAUNCH_SLOTS);
 }
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
 {
-	struct launch_quick *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : place_of(key);
 
-	return q && q->state == LAUNCH_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
+	return q && q->slot.state == SLOT_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
 }
 
 /* A key that is counted in the hash map is from now on counted in the array, if its place there
@@ -49,23 +50,25 @@ static __always_inline struct launch_count *quick_count(const struct launch_key 
 static __always_inline struct launch_count *take_place(const struct launch_key *key,
 						       struct launch_count *c)
 {
-	struct launch_quick *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : place_of(key);
 
-	if (!q || !__sync_bool_compare_and_swap(&q->state, LAUNCH_FREE, LAUNCH_TAKING))
+	if (!q || !slot_take(&q->slot))
 		return c;
 	q->key = *key;
 	q->count.paired = c->paired;
 	q->count.driver = c->driver;
-	__sync_bool_compare_and_swap(&q->state, LAUNCH_TAKING, LAUNCH_TAKEN);
+	slot_ready(&q->slot);
 	return &q->count;
 }
 
-/* The value is shared with other threads on this processor: a probe can be preempted. */
-static __always_inline struct launch_count *count_of(struct thread *t, const struct launch_key *key,
-						     bool driver, long stack)
+/* The value is shared with other threads on this processor: a probe can be preempted.  first is
+ * the thread's own, with so many bytes of call stack. */
+static __always_inline struct launch_count *count_of(struct launch_first *first,
+						     const struct launch_key *key, bool driver,
+						     long stack)
 {
 	struct launch_count none = { .driver = driver }, *c;
-	struct launch_event *e = &t->data.event;
+	struct launch_event *e = &first->event;
 	long err;
 
 	c = quick_count(key);
@@ -81,35 +84,36 @@ static __always_inline struct launch_count *count_of(struct thread *t, const str
 	if (err || !c)
 		return c;
 	__builtin_memset(e, 0, sizeof(*e));
+	e->head.pid = key->pid;
+	e->head.kind = LAUNCH_FIRST;
 	e->key = *key;
-	e->what = LAUNCH_FIRST;
 	thread_comm(e->comm);
-	if (stack < 0 || stack > (long)sizeof(t->data.stack))
+	if (stack < 0 || stack > (long)sizeof(first->stack))
 		stack = 0;
-	e->frames = (__u64)stack / 8;
-	if (bpf_ringbuf_output(&events, e, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
+	e->head.frames = (__u64)stack / 8;
+	if (bpf_ringbuf_output(&events, first, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
 		lose(LOST_RECORD);
 	return c;
 }
 
-/* The user's call stack into t->data.stack, its length in bytes; its hash into *hash.  The
+/* The user's call stack, its length in bytes; its hash into *hash.  The
  * kernel (without the function itself: 1) leaves out the caller if the probe is not at the
  * function's first instruction. */
-static __always_inline long take_stack(struct pt_regs *ctx, struct thread *t, __u64 caller,
-				       __u64 *hash)
+static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first,
+				       __u64 caller, __u64 *hash)
 {
-	long n = bpf_get_stack(ctx, t->data.stack + 1, LAUNCH_FRAMES * 8, BPF_F_USER_STACK | 1);
+	long n = bpf_get_stack(ctx, first->stack + 1, STACK_FRAMES * 8, BPF_F_USER_STACK | 1);
 	__u64 h = 0xcbf29ce484222325;
-	int first;
+	int twice;
 
-	if (n < 0 || n > LAUNCH_FRAMES * 8)
+	if (n < 0 || n > STACK_FRAMES * 8)
 		n = 0;
-	first = n && t->data.stack[1] == caller;
-	t->data.stack[0] = first ? 0 : caller;
-	for (int i = 0; i <= LAUNCH_FRAMES; i++) {
+	twice = n && first->stack[1] == caller;
+	first->stack[0] = twice ? 0 : caller;
+	for (int i = 0; i <= STACK_FRAMES; i++) {
 		if (i * 8 > n)
 			break;
-		h = (h ^ t->data.stack[i]) * 0x100000001b3;
+		h = (h ^ first->stack[i]) * 0x100000001b3;
 		h ^= h >> 29;
 	}
 	*hash = h ?: 1;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The programs that launch, and what their kernels are called: records of the functions that name
- * kernels, whose returns are wanted.  To be included after cuda.bpf.h. */
+/* What kernels are called: records of the functions that name kernels, whose returns are wanted. */
 #ifndef LAUNCH_NAMES_BPF_H
 #define LAUNCH_NAMES_BPF_H
-/* a program names thousands of kernels at once when it starts */
-#define RECORDS_BYTES (8 * 1024 * 1024)
+#include "lib/call.bpf.h"
 #include "lib/records.bpf.h"
+#include "abi/cudalaunchtop.h"
 
-/* Process id to program. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u64);
-} programs SEC(".maps");
+/* What is kept of such a call until it returns: where it stores its result, and arguments. */
+struct name_call {
+	__u64 out, subject, name;
+};
 
 static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 subject, __u64 object)
 {
@@ -25,9 +20,9 @@ static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 sub
 		return;
 	}
 	__builtin_memset(e, 0, sizeof(*e));
-	e->key.pid = pid;
+	e->head.pid = e->key.pid = pid;
+	e->head.kind = what;
 	e->key.program = program;
-	e->what = what;
 	e->subject = subject;
 	e->object = object;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
@@ -39,7 +34,7 @@ static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 sub
 static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, __u64 at,
 				      const __u32 room)
 {
-	struct { struct launch_event head; char name[]; } *e;
+	struct { struct launch_event event; char name[]; } *e;
 	long n;
 
 	e = bpf_ringbuf_reserve(&events, sizeof(struct launch_event) + room, 0);
@@ -47,7 +42,7 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 		lose(LOST_RECORD);
 		return true;
 	}
-	__builtin_memset(&e->head, 0, sizeof(e->head));
+	__builtin_memset(&e->event, 0, sizeof(e->event));
 	n = bpf_probe_read_user_str(e->name, room, (void *)at);
 	if (n == room && room < LAUNCH_LONG_NAME) {
 		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
@@ -55,116 +50,55 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	}
 	if (n <= 0)
 		e->name[0] = 0;
-	e->head.key.pid = pid;
-	e->head.key.program = program;
-	e->head.what = LAUNCH_NAMED;
-	e->head.subject = subject;
-	e->head.object = at;
-	bpf_get_current_comm(e->head.comm, sizeof(e->head.comm));
+	e->event.head.pid = e->event.key.pid = pid;
+	e->event.head.kind = LAUNCH_NAMED;
+	e->event.key.program = program;
+	e->event.subject = subject;
+	e->event.object = at;
+	bpf_get_current_comm(e->event.comm, sizeof(e->event.comm));
 	bpf_ringbuf_submit(e, records_wakeup(n <= 0));
 	return true;
 }
 
-static __always_inline __u64 program_of(struct thread *t, __u32 pid)
+/* At the entry of __cudaRegisterFunction(), which needs no return. */
+static __always_inline void name_registered(const struct call *call, const struct cuda_args *row,
+					    __u32 pid, __u64 program)
 {
-	__u64 now, *known;
+	__u64 stub = cuda_arg(call, row->stub), name = cuda_arg(call, row->name);
 
-	if (t->data.program)
-		return t->data.program;
-	known = bpf_map_lookup_elem(&programs, &pid);
-	if (!known) {
-		now = bpf_ktime_get_ns();
-		if (bpf_map_update_elem(&programs, &pid, &now, BPF_NOEXIST))
-			known = bpf_map_lookup_elem(&programs, &pid);	/* another thread was first */
-		else
-			known = &now;
-		if (!known) {
-			lose(LOST_PROCESS);
-			known = &now;
-		}
-	}
-	t->data.program = *known;
-	t->data.pid = pid;
-	return t->data.program;
+	if (!send_name(pid, program, stub, name, LAUNCH_NAME))
+		send_name(pid, program, stub, name, LAUNCH_LONG_NAME);
 }
 
-/* Remembers a call whose return is wanted; NULL if there is no room. */
-static __always_inline struct frame *push(struct thread *t, __u64 sp, __u32 id)
+/* At the entry of another: true if the return is wanted. */
+static __always_inline bool name_enter(const struct call *call, const struct cuda_args *row,
+				       struct name_call *c)
 {
-	struct frame *free = NULL;
-
-	for (int i = 0; i < 4; i++) {
-		struct frame *f = &t->data.frames[i];
-
-		if (f->sp && f->sp <= sp) {	/* it was left by longjmp or an exception */
-			f->sp = 0;
-			lose(LOST_RETURN);
-		}
-		if (!f->sp)
-			free = f;
-	}
-	if (!free) {
-		lose(LOST_RETURN);
-		return NULL;
-	}
-	free->sp = sp;
-	free->id = id;
-	return free;
-}
-
-static __always_inline struct frame *returning(struct pt_regs *ctx, struct thread *t)
-{
-	for (int i = 0; t && i < 4; i++) {
-		struct frame *f = &t->data.frames[i];
-
-		/* the return has popped the return address */
-		if (f->sp && f->sp + 8 == PT_REGS_SP(ctx))
-			return f;
-	}
-	return NULL;
-}
-
-static __always_inline bool name_enter(struct thread *t, const struct cuda_args *row, __u32 id)
-{
-	__u32 pid = thread_pid();
-	__u64 stub = cuda_arg(&t->call, row->stub), name = cuda_arg(&t->call, row->name);
-	struct frame *f;
-
-	if (!row->out) {	/* __cudaRegisterFunction */
-		if (!send_name(pid, program_of(t, pid), stub, name, LAUNCH_NAME))
-			send_name(pid, program_of(t, pid), stub, name, LAUNCH_LONG_NAME);
-		return false;
-	}
 	if (row->module == 1 || row->library == 1)
 		return false;
-	f = push(t, t->call.sp, id);
-	if (!f)
-		return false;
-	f->out = cuda_arg(&t->call, 1);
-	f->name = row->name == 1 ? 0 : name;
-	f->subject = row->stub ? stub : cuda_arg(&t->call, row->func > 1 ? row->func :
-						 row->handle > 1 ? row->handle : 0);
+	c->out = cuda_arg(call, 1);
+	c->name = row->name == 1 ? 0 : cuda_arg(call, row->name);
+	c->subject = cuda_arg(call, row->stub ?: row->func > 1 ? row->func :
+			      row->handle > 1 ? row->handle : 0);
 	return true;
 }
 
-static __always_inline void name_leave(struct thread *t, struct frame *f)
+/* At its return; out is what it stored. */
+static __always_inline void name_leave(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
+				       __u64 program)
 {
-	__u64 id = f->id, out = read_u64(f->out), name = f->name;
-	__u32 pid = thread_pid();
+	__u64 name = c->name;
 
-	barrier_var(id);
-	if (id >= CUDA_ID_MAX || !out)
-		return;
 	if (!name && cuda_rows[id].name != 1) {
-		send(pid, program_of(t, pid), LAUNCH_ALIAS, out, f->subject);
+		send(pid, program, LAUNCH_ALIAS, out, c->subject);
 		return;
 	}
 	if (!name) {		/* …GetName(): stores the name of what it was given */
 		name = out;
-		out = f->subject;
+		out = c->subject;
 	}
-	if (!send_name(pid, program_of(t, pid), out, name, LAUNCH_NAME))
-		send_name(pid, program_of(t, pid), out, name, LAUNCH_LONG_NAME);
+	if (!send_name(pid, program, out, name, LAUNCH_NAME))
+		send_name(pid, program, out, name, LAUNCH_LONG_NAME);
 }
 
 #endif

@@ -7,20 +7,19 @@
 #include <linux/types.h>
 
 #include "abi/bytes.h"
+#include "abi/memory_event.h"
 
 struct call_data {
 	__u64 ptr, arg2;
 	struct bytes bytes;
 };
-
-#include "api/cuda_api.h"
-#include "abi/memory_event.h"
+#define CALL_DATA struct call_data
 
 struct thread_data {
 	__u64 location;
-	bool known;		/* its process is in processes */
 	struct memory_event event;
 };
+#define THREAD_DATA struct thread_data
 
 /* Set by the tool: calls that allocate have a start, too; others always do. */
 const volatile bool memory_latencies;
@@ -29,7 +28,6 @@ const volatile bool memory_latencies;
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/processes.bpf.h"
-#include "lib/records.bpf.h"
 
 /* Set by the tool. */
 const volatile bool memory_stacks;	/* user call stacks of successful allocations */
@@ -106,10 +104,10 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	e->arg2 = class != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
 		   row->dev ? MEMORY_DEVICE | (__u32)d->arg2 : t->data.location;
 	e->location = t->data.location;
-	e->pid = task->tgid;
+	e->head.pid = task->tgid;
+	e->head.kind = id;
+	e->head.frames = 0;
 	e->tid = task->pid;
-	e->id = id;
-	e->frames = 0;
 	thread_comm(e->comm);
 	return true;
 }
@@ -126,15 +124,15 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 		return;
 	}
 	t->call.sp = 0;
-	first = process_is_new(&t->data.known, e->pid);
+	first = process_is_new(t, e->head.pid);
 	stack = memory_stacks && (memory_stacks_all ||
-				  (!e->ret && e->id < CUDA_ID_MAX &&
-				   cuda_classes[e->id] == CUDA_ALLOC));
+				  (!e->ret && e->head.kind < CUDA_ID_MAX &&
+				   cuda_classes[e->head.kind] == CUDA_ALLOC));
 	if (stack) {
 		n = bpf_get_stack(ctx, e->stack, sizeof(e->stack), BPF_F_USER_STACK);
 		if (n < 0 || n > (long)sizeof(e->stack))
 			n = 0;
-		e->frames = (__u64)n / 8;
+		e->head.frames = (__u64)n / 8;
 	}
 	if (bpf_ringbuf_output(&events, e, head + n, records_wakeup(first)))
 		lose(LOST_RECORD);
@@ -142,46 +140,14 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(memory_enter, memory_leave)
 
-static __always_inline void memory_process(__u32 pid, __u16 id)
+static __always_inline void memory_dropped(struct thread *t)
 {
-	struct memory_event *e;
-
-	e = bpf_ringbuf_reserve(&events, offsetof(struct memory_event, stack), 0);
-	if (!e) {
-		lose(LOST_PROCESS);
-		return;
-	}
-	__builtin_memset(e, 0, offsetof(struct memory_event, stack));
-	e->time = e->start = bpf_ktime_get_ns();
-	e->pid = e->tid = pid;
-	e->id = id;
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	call_dropped(t);
+	t->data.location = 0;
 }
 
-SEC("raw_tp/sched_process_exit") int memory_exit(void *ctx)
-{
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-
-	if (process_ends() && !bpf_map_delete_elem(&processes, &pid))
-		memory_process(pid, MEMORY_EXIT);
-	return 0;
-}
-
-SEC("raw_tp/sched_process_exec") int memory_exec(void *ctx)
-{
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	struct thread *t;
-
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
-	if (t) {
-		call_dropped(t);
-		t->data.location = 0;
-	}
-	if (bpf_map_lookup_elem(&processes, &pid))
-		memory_process(pid, MEMORY_EXEC);
-	return 0;
-}
+/* After exec its end is told in any case: what the new program never freed is reported then. */
+PROCESS_PROGRAMS(memory_dropped, true)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

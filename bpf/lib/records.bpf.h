@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ring buffer that records go through.  To be included after cuda.bpf.h. */
+/* The ring buffer that records go through. */
 #ifndef RECORDS_BPF_H
 #define RECORDS_BPF_H
+#include "lib/task.bpf.h"
 
 /* A tool may define its own size before: a power of two. */
 #ifndef RECORDS_BYTES

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls counted in groups, with a histogram each: what probes keep and send. */
-#ifndef TALLY_H
-#define TALLY_H
-#include <stdbool.h>
+#ifndef AGGREGATE_ABI_H
+#define AGGREGATE_ABI_H
+#include "abi/record.h"
+#include "abi/slot.h"
+#include "abi/stack_frames.h"
 
-enum { AGGREGATE_BINS = 64 /* powers of two: slot n counts values with n + 1 binary digits */,
-       AGGREGATE_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
-
-/* In a record: its process ended, or exec replaced its program. */
-#define AGGREGATE_GONE (~0u)
+enum { AGGREGATE_BINS = 64 /* powers of two: slot n counts values with n + 1 binary digits */ };
 
 struct aggregate_key {
 	unsigned int epoch;	/* which interval, see aggregate_collect() */
@@ -27,39 +25,35 @@ struct aggregate_values {
 
 /* The same in an array: of each CPU, the groups that came first. */
 enum { AGGREGATE_SLOTS = 32 };
-enum { SLOT_FREE, SLOT_TAKING, SLOT_TAKEN };
 
 struct aggregate_slot {
-	unsigned long long state;
+	struct slot slot;
 	struct aggregate_key key;
 	struct aggregate_values values;
 };
 
+/* In aggregate_record.head.kind. */
+enum { AGGREGATE_CALL, AGGREGATE_FAILED };
+
 /* One call, where groups are by call stack. */
 struct aggregate_record {
+	struct record head;
 	struct aggregate_key key;
 	unsigned long long value, ns;
 	unsigned long long shown;	/* what the histogram is of */
-	unsigned int pid;
-	unsigned short failed, frames;	/* how many follow */
 	char comm[16];
-	unsigned long long stack[AGGREGATE_FRAMES];	/* from the caller outwards */
-};
-
-/* What a thread keeps for its records. */
-struct aggregate_state {
-	bool known;	/* its process is in processes */
-	struct aggregate_record record;
+	unsigned long long stack[STACK_FRAMES];
 };
 
 /* How long a thread waited. */
 struct wait_thread_key { unsigned int epoch, pid, tid; };
 struct wait_thread { unsigned long long count, ns; char comm[16]; };
 
-/* The same in an array: the first threads of an epoch; count 0 = not used. */
+/* The same in an array: the first threads of an epoch, each with the next element. */
 enum { WAIT_SLOTS = 1024 };
 
 struct wait_slot {
+	struct slot slot;
 	struct wait_thread_key key;
 	unsigned int unused;
 	struct wait_thread thread;

@@ -2,40 +2,32 @@
 /* The record of a call of any class that bpf/lib/calls.bpf.h sends. */
 #ifndef CALL_EVENT_H
 #define CALL_EVENT_H
+#include "abi/record.h"
+#include "cuda_roles.def"	/* CALL_ARGS */
 
-enum {
-	CALL_NAME = 128,	/* bytes of a kernel's name, with its end: longer ones are cut */
-	CALL_FRAMES = 127,	/* the kernel's default limit, kernel.perf_event_max_stack */
-};
+enum { CALL_NAME = 128 /* bytes of a kernel's name, with its end: longer ones are cut */ };
 
-/* In call_event.id: its process ended, or exec replaced its program. */
-enum { CALL_GONE = 0xffff };
-
-/* The arguments that are printed as they were passed, by their roles in struct cuda_args. */
-#define CALL_ARGS(X) X(ptr) X(dst) X(src) X(handle) X(pool) X(ctx) X(dev) X(stream) X(event) \
-	X(func) X(stub) X(module) X(library) X(count)
-
+/* The arguments that are printed as they were passed, by their roles in cuda_roles.tbl. */
 struct call_args {
 #define X(role) unsigned long long role;
 	CALL_ARGS(X)
 #undef X
 };
 
+/* The call stack, head.frames, follows; and the name behind it. */
 struct call_event {
+	struct record head;		/* its kind is an enum cuda_id */
 	unsigned long long time, start;	/* of the return and of the entry: CLOCK_MONOTONIC, ns */
 	struct call_args args;
 	unsigned long long stored;	/* where the first argument points to, if cuda_args.out */
 	unsigned long long bytes;
 	unsigned long long name_at;	/* where the program has a kernel's name; 0 = there is none */
 	unsigned int grid[3], block[3];	/* of a launch; 0 = not told */
-	unsigned int pid, tid;
+	unsigned int tid;
 	int ret;
 	unsigned int direction;		/* of a copy: enum cuda_direction */
-	unsigned short id;		/* enum cuda_id, or CALL_GONE */
-	unsigned short frames;		/* of the call stack that follows, 8 bytes each, from the
-					 * caller outwards */
-	unsigned short name_bytes;	/* of the name behind it, with its end; 0, though there is
-					 * one: it was not paged in, and the reader is to try */
+	unsigned short name_bytes;	/* of the name, with its end; 0, though there is one: it was
+					 * not paged in, and the reader is to try */
 	char comm[16];
 };
 

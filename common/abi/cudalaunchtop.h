@@ -2,8 +2,9 @@
 /* What cudalaunchtop's probes count, and the records that say what the counts are of. */
 #ifndef CUDALAUNCHTOP_H
 #define CUDALAUNCHTOP_H
-
-enum { LAUNCH_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
+#include "abi/record.h"
+#include "abi/slot.h"
+#include "abi/stack_frames.h"
 
 enum launch_kind { LAUNCH_KERNEL, LAUNCH_COOPERATIVE, LAUNCH_GRAPH, LAUNCH_KIND_MAX };
 
@@ -28,32 +29,33 @@ struct launch_count {
 
 /* The same in an array of LAUNCH_SLOTS elements for each processor. */
 enum { LAUNCH_QUICK_BITS = 9, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
-enum { LAUNCH_FREE, LAUNCH_TAKING, LAUNCH_TAKEN };
 
-struct launch_quick {
-	unsigned long long state;
+struct launch_slot {
+	struct slot slot;
 	struct launch_key key;		/* without a stack */
 	struct launch_count count;
 };
 
+/* In launch_event.head.kind. */
 enum launch_what {
-	LAUNCH_FIRST,	/* something is counted that was not before; stack follows */
+	LAUNCH_FIRST,	/* something is counted that was not before: struct launch_first */
 	LAUNCH_NAMED,	/* subject's name follows; or is at object, if nothing follows */
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
 	LAUNCH_PAIR,	/* launching subject has launched the driver's function object */
-	LAUNCH_FORKED,	/* program is a copy of the program object */
-	LAUNCH_EXEC,	/* program was replaced by another in the same process */
-	LAUNCH_ENDED,
 };
 
 enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
 
 struct launch_event {
+	struct record head;
 	struct launch_key key;		/* LAUNCH_FIRST; program and pid: all */
 	unsigned long long subject, object;
-	unsigned int what;		/* enum launch_what */
-	unsigned int frames;		/* that follow; the first may be 0: leave it out */
 	char comm[16];			/* of the thread */
+};
+
+struct launch_first {
+	struct launch_event event;
+	unsigned long long stack[STACK_FRAMES + 1];	/* the first may be 0: leave it out */
 };
 
 #endif

@@ -2,6 +2,8 @@
 /* What cudatrace's probes are told of each function, and the records that they send. */
 #ifndef CUDATRACE_H
 #define CUDATRACE_H
+#include "abi/record.h"
+#include "abi/stack_frames.h"
 
 enum {
 	TRACE_WORDS = 24,	/* of arguments: 6 registers, the rest from the stack */
@@ -9,7 +11,6 @@ enum {
 	TRACE_VALUE = 256,	/* bytes of a value that is read */
 	TRACE_STRING = 256,	/* bytes of a string, with its end */
 	TRACE_LONG_STRING = 4096,
-	TRACE_STACK = 127,	/* the kernel's default limit, kernel.perf_event_max_stack */
 };
 
 /* Something to be read of the program's memory, at the address that is in a word of the
@@ -43,27 +44,24 @@ struct trace_function {
 	struct trace_read reads[TRACE_READS];
 };
 
+/* In trace_event.head.kind. */
 enum trace_what {
 	TRACE_CALL,	/* a call, at its return */
 	TRACE_ENTER,	/* a call, at its entry */
 	TRACE_LEFT,	/* a call that the thread was in when it ended */
-	TRACE_FORK,	/* ret is the child's process id */
-	TRACE_EXEC,
-	TRACE_EXIT,	/* of a process */
 };
 
 /* It is followed by words 64-bit words of arguments; what was read, each from a multiple of 8
- * bytes on; and the call stack, 8 bytes a frame, from the caller on; a frame of 0 is none. */
+ * bytes on; and the call stack, in which a frame of 0 is none. */
 struct trace_event {
+	struct record head;
 	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
 	unsigned long long start;	/* of the call */
 	unsigned long long ret;
-	unsigned int pid, tid;
+	unsigned int tid;
 	unsigned short id;
-	unsigned char what;		/* enum trace_what */
 	unsigned char depth;		/* of how many shown calls it is a part */
-	unsigned char words, frames;
-	unsigned char pad[2];
+	unsigned char words;
 	unsigned short read[TRACE_READS];	/* bytes of each; of a string with its end; 0: not
 						 * to be read now, or it could not be */
 	char comm[16];			/* of the thread */

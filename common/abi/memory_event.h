@@ -2,11 +2,8 @@
 /* The records of the tools that follow memory. */
 #ifndef MEMORY_EVENT_H
 #define MEMORY_EVENT_H
-
-enum { MEMORY_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
-
-/* Ids past the API's: what happened to a process as a whole. */
-enum { MEMORY_EXIT = CUDA_ID_MAX, MEMORY_EXEC };
+#include "abi/record.h"
+#include "abi/stack_frames.h"
 
 /* Which device or context a thread works on: 0 = it was not seen to choose one;
  * MEMORY_DEVICE + n = device n of the runtime; else a CUcontext. */
@@ -14,17 +11,16 @@ enum { MEMORY_EXIT = CUDA_ID_MAX, MEMORY_EXEC };
 #define MEMORY_NOWHERE	1ull	/* it left one for another that is not known */
 
 struct memory_event {
+	struct record head;		/* its kind is an enum cuda_id */
 	unsigned long long time, start;	/* CLOCK_MONOTONIC, ns: the return, the entry */
 	unsigned long long ptr;		/* address or handle; 0 if the call failed */
 	unsigned long long size;	/* bytes; 0 = not known */
 	unsigned long long arg2;	/* CUDA_MAP: the handle; CUDA_RESET: what is reset */
 	unsigned long long location;
-	unsigned int pid, tid;
+	unsigned int tid;
 	int ret;
-	unsigned short id;		/* enum cuda_id, or the ones above */
-	unsigned short frames;		/* how many follow */
 	char comm[16];
-	unsigned long long stack[MEMORY_FRAMES];	/* from the caller outwards */
+	unsigned long long stack[STACK_FRAMES];
 };
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The CUDA functions the tools know.  The rows are in cuda_api.tbl, which says how to
- * write one; scripts/gen_api.awk turns each symbol into
+ * write one, and the roles of their arguments in cuda_roles.tbl; scripts/gen_api.awk turns each symbol into
  * CUDA_API(name, lib, class, initialisers of struct cuda_args). */
 #ifndef CUDA_API_H
 #define CUDA_API_H
+#include "cuda_roles.def"
 
 enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX };
 
@@ -58,10 +59,9 @@ enum cuda_direction { CUDA_BY_KIND, CUDA_HTOD, CUDA_DTOH, CUDA_DTOD, CUDA_HTOH, 
  * CUlaunchConfig alike): grid and block as 6 32-bit words, the stream at byte 32; with count
  * it is an array of cudaLaunchParams or CUDA_LAUNCH_PARAMS, elem bytes each, func first. */
 struct cuda_args {
-	unsigned char ptr, size, pitch, width, height, extent, desc, levels;
-	unsigned char handle, pool, ctx, dev, stream, event, dst, src, kind, params, count;
-	unsigned char func, grid, block, name, module;
-	unsigned char library, stub;	/* stub: the host function that stands for a kernel */
+#define X(role) unsigned char role;
+	CUDA_ROLES(X)
+#undef X
 	unsigned char out;	/* position of the argument that says where to store the result:
 				 * 1 in every row, or 0.  It is the first of ptr, handle, ctx, func,
 				 * name, module, library that the row has. */

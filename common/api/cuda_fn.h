@@ -35,6 +35,12 @@ extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
  * a large program.  Not for several threads: the first call sorts the index. */
 int cuda_fn_find(const char *name);
 
+/* "runtime" or "driver". */
+static inline const char *cuda_lib_name(enum cuda_lib lib)
+{
+	return lib == CUDA_RT ? "runtime" : "driver";
+}
+
 /* "HtoD", "DtoH", …, "default", or NULL for CUDA_BY_KIND. */
 const char *cuda_direction_name(enum cuda_direction direction);
 

@@ -28,8 +28,8 @@ bool out_flush(void);
 /* Return true if so much has not been read yet that what can wait should not be printed now. */
 bool out_is_held_up(void);
 
-/* A time of CLOCK_MONOTONIC, as the probes have it, as one of CLOCK_REALTIME; both ns.  How far they
- * are apart is read once a second at most, as clocks are set. */
+/* A time of CLOCK_MONOTONIC, as the probes have it, as one of CLOCK_REALTIME; both ns.  How far
+ * they are apart is read once a second at most, as clocks are set. */
 unsigned long long out_wall_ns(unsigned long long ns);
 
 /* A wall clock time of day of now, "12:34:56"; static storage. */

@@ -128,11 +128,11 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 	for (size_t i = 0; i < n; i++) {
 		struct aggregate_slot *slot = &aggregates->elements[i];
 
-		if (slot->state != SLOT_TAKEN || slot->key.epoch != epoch)
+		if (!slot_is_taken(&slot->slot) || slot->key.epoch != epoch)
 			continue;
 		add_values(aggregates, &slot->key, &slot->values);
 		memset(&slot->values, 0, sizeof(slot->values));
-		__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+		slot_give_back(&slot->slot);
 	}
 	aggregate_drain(rest, epoch, collect_one, aggregates);
 }
@@ -140,7 +140,8 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
 			       unsigned int series)
 {
-	const struct stack *stack = stack_get(aggregates->syms, r->pid, r->stack, r->frames);
+	const struct stack *stack = stack_get(aggregates->syms, r->head.pid, r->stack,
+					   r->head.frames);
 
 	return get(aggregates, stack, &r->key, series, r->comm);
 }
@@ -162,12 +163,12 @@ void aggregate_record(struct aggregates *aggregates, const struct aggregate_reco
 {
 	struct aggregate *g;
 
-	if (r->key.key == AGGREGATE_GONE) {
-		syms_forget(aggregates->syms, r->pid);
+	if (record_is_process_event(&r->head)) {
+		syms_forget(aggregates->syms, r->head.pid);
 		return;
 	}
 	g = aggregate_of(aggregates, r, r->key.series);
-	if (r->failed)
+	if (r->head.kind == AGGREGATE_FAILED)
 		g->failed++;
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);

@@ -87,6 +87,6 @@ void call_stats_record(struct call_stats_set *set, const struct aggregate_record
 	struct aggregates *aggregates = &set->aggregates;
 
 	aggregate_record(aggregates, r);
-	if (bytes && r->key.key != AGGREGATE_GONE && !r->failed)
+	if (bytes && r->head.kind == AGGREGATE_CALL)
 		aggregate_add_value(aggregate_of(aggregates, r, CALLS_BYTES), r->ns, 0, r->ns);
 }

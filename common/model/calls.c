@@ -37,7 +37,7 @@ static void texts(struct call_row *r, const struct call_event *e, const char *pa
 	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
 	snprintf(r->text.number, sizeof(r->text.number), "%d", e->ret);
 	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
-	if (e->name_at && !*name && !kernels_read_string(reader, e->pid, e->name_at, name, CALL_NAME))
+	if (e->name_at && !*name && !kernels_read_string(reader, e->head.pid, e->name_at, name, CALL_NAME))
 		*name = 0;
 	r->name = *name ? name : NULL;
 }
@@ -48,21 +48,21 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
-	if (e->id >= CUDA_ID_MAX) {
-		syms_forget(syms, e->pid);
+	if (record_is_process_event(&e->head)) {
+		syms_forget(syms, e->head.pid);
 		return false;
 	}
-	fn = &cuda_fns[e->id];
+	fn = &cuda_fns[e->head.kind];
 	*r = (struct call_row){
 		.time = e->time, .latency = e->time - e->start,
 		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
-		.pid = e->pid, .tid = e->tid, .ret = e->ret, .comm = r->text.comm,
-		.layer = fn->lib == CUDA_RT ? "runtime" : "driver", .func = fn->name,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = r->text.comm,
+		.layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.direction = cuda_direction_name(e->direction),
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
-		.stack = stack_get(syms, e->pid, stack, e->frames),
+		.stack = stack_get(syms, e->head.pid, stack, e->head.frames),
 	};
-	texts(r, e, (const char *)(stack + e->frames), reader);
+	texts(r, e, (const char *)(stack + e->head.frames), reader);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)
 #undef X

@@ -15,9 +15,8 @@ const char *memory_name(unsigned char kind)
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
 
-static struct mem_process *process_of_event(struct memory *memory, const struct memory_event *event)
+static struct mem_process *process_of(struct memory *memory, int pid, const char *comm)
 {
-	int pid = event->pid;
 	struct mem_process *process;
 
 	HASH_FIND_INT(memory->processes, &pid, process);
@@ -27,7 +26,7 @@ static struct mem_process *process_of_event(struct memory *memory, const struct 
 		process->pid = pid;
 		HASH_ADD_INT(memory->processes, pid, process);
 	}
-	memcpy(process->comm, event->comm, sizeof(process->comm));
+	memcpy(process->comm, comm, sizeof(process->comm));
 	process->comm[sizeof(process->comm) - 1] = 0;
 	return process;
 }
@@ -75,7 +74,7 @@ static void allocate(struct mem_process *process, const struct memory_event *eve
 	allocation->location = place(fn, event->location);
 	allocation->stack = stack;
 	allocation->tid = event->tid;
-	allocation->id = event->id;
+	allocation->id = event->head.kind;
 	allocation->memory = kind;
 	allocation->refs = 1;
 }
@@ -202,14 +201,19 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 	return done;
 }
 
+struct mem_process *memory_process(struct memory *memory, const struct process_event *event)
+{
+	return process_of(memory, event->head.pid, event->comm);
+}
+
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack)
 {
-	struct memory_effect done = { process_of_event(memory, event), CUDA_MEM_NONE, ~0ull };
-	const struct cuda_fn *fn = event->id < CUDA_ID_MAX ? &cuda_fns[event->id] : NULL;
+	struct memory_effect done = {
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull,
+	};
+	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
-	if (!fn)
-		return done;
 	saw_where(done.process, place(fn, event->location));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;

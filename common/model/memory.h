@@ -19,10 +19,14 @@ struct memory_effect {
 	unsigned long long size;	/* of it, bytes; ~0 = not known */
 };
 
-/* Takes a record into account; failed calls change nothing.  The stack must live as long as what the
+/* Takes the record of a call into account; failed calls change nothing.  The stack must live as long as what the
  * record allocates; it may be NULL. */
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
+
+/* The process that this is about, made if it is not known: it has ended, or exec has replaced its
+ * program.  For memory_forget(). */
+struct mem_process *memory_process(struct memory *memory, const struct process_event *event);
 
 /* "device", "managed", …; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char kind);

@@ -68,7 +68,7 @@ static int on_event(void *ctx, void *data, size_t size)
 
 static void tell_mapped(void *ctx, int pid)
 {
-	const struct watch_event e = { .what = WATCH_MAPPED, .pid = pid };
+	const struct watch_event e = { .head = { .pid = pid, .kind = WATCH_MAPPED } };
 	struct watch *w = ctx;
 
 	w->fn(w->ctx, &e);
@@ -177,12 +177,12 @@ struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long 
 void watch_continue(struct watch *w, const struct watch_event *e)
 {
 	for (int i = 0; i < w->nheld; i++)
-		if (w->held[i] == (int)e->pid)
+		if (w->held[i] == (int)e->head.pid)
 			return;
 	if (!e->stopped)
 		return;
 	w->held = xrealloc(w->held, w->nheld + 1, sizeof(*w->held));
-	w->held[w->nheld++] = e->pid;
+	w->held[w->nheld++] = e->head.pid;
 }
 
 /* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one

@@ -61,7 +61,7 @@ static char *lacking(unsigned long long caps)
 		if (caps & BIT(names[i].cap))
 			len += snprintf(text + len, sizeof(text) - len, "%s%s", len ? " and " : "",
 					names[i].name);
-	return xprintf("%s%s missing: run it as root, or with %s", text,
+	return xprintf("%s%s missing: run as root or grant %s", text,
 		       strstr(text, " and ") ? " are" : " is", strstr(text, " and ") ? "them" : "it");
 }
 
@@ -91,7 +91,7 @@ char *privilege_missing(enum privilege what)
 	if (lacks)
 		return lacking(lacks);
 	if (status("Seccomp:", 10))
-		return xstrdup("a seccomp filter is in force (a container's?): run it outside, or let the "
-			       "filter pass bpf and perf_event_open");
+		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow bpf "
+			       "and perf_event_open in the filter");
 	return xstrdup("all capabilities present: AppArmor or SELinux?");
 }

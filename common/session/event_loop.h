@@ -10,14 +10,14 @@ struct bpf_map;
 struct target;
 
 struct event_loop {
-	struct bpf_map *ring;	/* of records, or NULL */
+	struct bpf_map *ring;	/* of records, or NULL: tool_run() sets it */
 	int (*record)(void *ctx, void *data, size_t size);
 	long interval;		/* seconds; 0 = none */
 	long count;		/* of intervals; 0 = no end */
 	void (*report)(void *ctx);	/* after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; set before event_loop_run() */
+	const void *lost;	/* the probes' lost[]; tool_run() sets it */
 	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report is already made */
 	unsigned long long lost_then[LOST_MAX];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
+#include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "elf/elf.h"
@@ -38,7 +39,7 @@ void probe_list_probe(struct probe_list *list, const char *path, const struct fu
 {
 	struct probe_line *l = add(list, path);
 
-	l->layer = fn->lib == CUDA_RT ? "runtime" : "driver";
+	l->layer = cuda_lib_name(fn->lib);
 	l->func = fn->name;
 	l->offset = p->offset;
 	l->step = p->offset - p->symbol;

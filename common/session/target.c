@@ -34,8 +34,8 @@ static void check_types(void)
 static void check_pid_ns(void)
 {
 	if (!pid_ns_is_initial())
-		die(0, "this is a pid namespace (a container), in which the kernel's numbers of processes "
-		    "mean nothing: run it outside, or in a container with the host's (docker run --pid=host)");
+		die(0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run on the host "
+		       "or with docker run --pid=host");
 }
 
 void target_check(const struct target *t)

@@ -36,14 +36,14 @@ static void on_watch(void *ctx, const struct watch_event *e)
 	struct target *t = ctx;
 	struct probes *p = &t->probes;
 
-	if (e->what == WATCH_ENDED) {
-		uprobes_detach(p, e->pid);
+	if (e->head.kind == RECORD_EXIT) {
+		uprobes_detach(p, e->head.pid);
 		return;
 	}
 	if (!t->finishing) {
-		scan_new(t, e->pid);
+		scan_new(t, e->head.pid);
 		if (p->on_scanned)
-			p->on_scanned(p->tool, e->pid);
+			p->on_scanned(p->tool, e->head.pid);
 	}
 	watch_continue(p->watch, e);
 }

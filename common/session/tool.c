@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "cli/row.h"
 #include "session/target_attach.h"
 #include "session/tool.h"
 #include "sym/syms.h"
@@ -47,6 +48,16 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 	return skel;
 }
 
+/* The maps that every tool's programs have: bpf/lib/records.bpf.h, user.bpf.h. */
+static void find_maps(struct event_loop *events, const struct bpf_object *obj)
+{
+	struct bpf_map *lost = bpf_object__find_map_by_name(obj, ".data.lost");
+	size_t size;
+
+	events->ring = bpf_object__find_map_by_name(obj, "events");
+	events->lost = bpf_map__initial_value(lost, &size);
+}
+
 static void attach(const struct tool *tool)
 {
 	if (tool->source)
@@ -66,12 +77,17 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	target_init(tool->target);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
+	if (tool->stacks && *tool->stacks)
+		tool->target->syms = syms_new();
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);
 		skel = load(tool, opened);
+		find_maps(events, *skel->obj);
 	}
 	attach(tool);
+	if (tool->fields)
+		out_head(tool->fields);
 	if (tool->start)
 		tool->start(tool->ctx);
 

@@ -8,6 +8,8 @@
 #include "session/event_loop.h"
 #include "session/target.h"
 
+struct field;
+
 struct tool {
 	const struct usage *usage;
 	const struct opt *opts;
@@ -16,6 +18,8 @@ struct tool {
 	struct event_loop *events;
 	const unsigned *classes;	/* what to probe, see target_attach(); it may be set by check() … */
 	const struct probe_source *source;	/* … or, not NULL, the functions of another table */
+	const bool *stacks;		/* an option: target->syms is made where it is set; or NULL */
+	const struct field *fields;	/* the head of this table is printed before the loop; or NULL */
 	const char *tracepoints;	/* of the tool's programs, for an error; NULL: the common ones */
 	void *ctx;			/* for the hooks, which are called in this order; NULL: nothing to do */
 
@@ -32,7 +36,7 @@ struct tool {
 	void *(*open)(void *ctx);
 	/* The programs are loaded, nothing is attached. */
 	void (*loaded)(void *ctx);
-	/* Everything is attached: sets events->ring and ->lost, prints a head. */
+	/* Everything is attached: prints a head. */
 	void (*start)(void *ctx);
 	/* The loop has ended by signal sig (0: by itself); the probes are in.  Returns the signal that
 	 * the command of -c is to get.  NULL: calls events->report unless the count was reached. */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - show how long calls of these classes take, as histograms: @CLASSES@ */
 #include <stdio.h>
-#include <string.h>
 #include "model/call_stats.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "sym/stack.h"
-#include "sym/syms.h"
 #include "session/tool.h"
 #include "view/call_view.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
@@ -27,11 +26,10 @@ static const struct usage usage = {
 };
 
 #define AT(f) offsetof(struct call_stats, f)
-enum { PID = 1, COMM };
 static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	[PID] = { "pid", NULL, 0, OUT_INT, AT(pid) },
-	[COMM] = { "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },
@@ -49,14 +47,13 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
-@bytes|enum { BYTES = STACK - 4 };
+@bytes|static const char *const keys_of_bytes[] = { "bytes", "min_bytes", "max_bytes", "hist_bytes" };
 
 struct hists {
 @bytes|	bool pids, stacks, bytes;
 @!bytes|	bool pids, stacks;
 	struct call_stats_set calls;
-	struct field fields[FIELDS];
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -100,23 +97,13 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static void choose_fields(struct hists *h)
-{
-	memcpy(h->fields, all_fields, sizeof(all_fields));
-	h->fields[PID].key = h->pids ? "pid" : NULL;
-	h->fields[COMM].key = h->pids ? "comm" : NULL;
-	h->fields[STACK].key = h->stacks ? "stack" : NULL;
-@bytes|	for (int i = BYTES; !h->bytes && i < STACK; i++)
-@bytes|		h->fields[i].key = NULL;
-}
-
 static void *open_skel(void *ctx)
 {
 	struct hists *h = ctx;
 
-	choose_fields(h);
-	if (h->stacks)
-		h->target.syms = syms_new();
+	columns_of_groups(h->fields, all_fields, h->pids, h->stacks);
+@bytes|	for (int i = 0; !h->bytes && i < 4; i++)
+@bytes|		columns_remove(h->fields, keys_of_bytes[i]);
 	h->skel = @NAME@_bpf__open();
 	if (!h->skel)
 		return NULL;
@@ -132,8 +119,6 @@ static void start(void *ctx)
 	struct hists *h = ctx;
 
 	call_stats_start(&h->calls);
-	h->events.ring = h->stacks ? h->skel->maps.events : NULL;
-	h->events.lost = h->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -151,8 +136,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
-		.events = &hists.events,
-		.classes = &classes, .ctx = &hists, .open = open_skel, .start = start,
+		.events = &hists.events, .stacks = &hists.stacks, .classes = &classes,
+		.ctx = &hists, .open = open_skel, .start = start,
 	};
 
 	return tool_run(&tool, argc, argv);

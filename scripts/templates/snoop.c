@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
-#include <string.h>
 #include "model/calls.h"
 #include "api/cuda_fn.h"
 #include "cli/row.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "proc/vm_read.h"
-#include "sym/syms.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
 
@@ -38,14 +37,13 @@ static const struct field all_fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { TIME = 0, FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 
 struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
 	struct vm_reader reader;
-	struct field fields[FIELDS];
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -66,12 +64,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	memcpy(s->fields, all_fields, sizeof(all_fields));
-	s->fields[TIME].head = s->times ? "TIME" : NULL;
-	if (s->stacks)
-		s->target.syms = syms_new();
-	else
-		s->fields[STACK].type = OUT_END;
+	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
 	s->skel = @NAME@_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -81,15 +74,6 @@ static void *open_skel(void *ctx)
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
 	return s->skel;
-}
-
-static void start(void *ctx)
-{
-	struct snoop *s = ctx;
-
-	out_head(s->fields);
-	s->events.ring = s->skel->maps.events;
-	s->events.lost = s->skel->bss->lost;
 }
 
 int main(int argc, char **argv)
@@ -109,7 +93,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.classes = &classes, .ctx = &snoop, .open = open_skel, .start = start,
+		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
+		.ctx = &snoop, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

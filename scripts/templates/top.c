@@ -2,12 +2,11 @@
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
 #include <stdlib.h>
-#include <string.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
 #include "session/live.h"
-#include "sym/syms.h"
 #include "session/tool.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cli/top_screen.h"
 #include "@NAME@.skel.h"
@@ -26,12 +25,11 @@ static const struct usage usage = {
 };
 
 #define AT(f) offsetof(struct call_stats, f)
-enum { PID = 2, COMM };
 static const struct field all_fields[] = {
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
-	[PID] = { "pid", "PID", -7, OUT_INT, AT(pid) },
-	[COMM] = { "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },
 	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },
@@ -43,7 +41,6 @@ static const struct field all_fields[] = {
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
-enum { FIELDS = sizeof(all_fields) / sizeof(*all_fields), STACK = FIELDS - 2 };
 
 /* as options name them, and the keys of their fields */
 @bytes|#define SORT_WORDS "total|mean|max|calls|failed|bytes|func"
@@ -57,7 +54,7 @@ struct top {
 	struct call_top table;
 	bool batch, pids, stacks, live;
 	char *who;
-	struct field fields[FIELDS];
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -90,13 +87,7 @@ static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	memcpy(t->fields, all_fields, sizeof(all_fields));
-	if (!t->pids)
-		t->fields[PID] = t->fields[COMM] = (struct field){ NULL, NULL, 0, OUT_INT, AT(pid) };
-	if (t->stacks)
-		t->target.syms = syms_new();
-	else
-		t->fields[STACK].type = OUT_END;
+	columns_of_groups(t->fields, all_fields, t->pids, t->stacks);
 	t->skel = @NAME@_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -115,8 +106,6 @@ static void start(void *ctx)
 	t->table.screen.who = t->who = target_who(&t->target);
 	call_top_start(&t->table);
 	t->live = live_start(&t->target, &t->events, t->batch);
-	t->events.ring = t->stacks ? t->skel->maps.events : NULL;
-	t->events.lost = t->skel->bss->lost;
 }
 
 static int stop(void *ctx, int sig)
@@ -148,7 +137,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
-		.events = &top.events, .classes = &classes, .ctx = &top,
+		.events = &top.events, .stacks = &top.stacks, .classes = &classes, .ctx = &top,
 		.open = open_skel, .start = start, .stop = stop,
 	};
 

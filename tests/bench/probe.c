@@ -144,6 +144,12 @@ static void attach(struct attacher *to, int fd, int pid,
 	nprobes += n;
 }
 
+static int find(const void *ctx, const char *symbol)
+{
+	(void)ctx;
+	return cuda_fn_find(symbol);
+}
+
 static void probe_file(const char *path, int pid, char **functions)
 {
 	struct elf_probe chosen[CUDA_ID_MAX];
@@ -152,7 +158,7 @@ static void probe_file(const char *path, int pid, char **functions)
 
 	if (fd < 0)
 		die(errno, "%s", path);
-	elf_scan(fd, cuda_fn_find, &scan);
+	elf_scan(fd, find, NULL, &scan);
 	if (scan.error)
 		die(0, "%s: %s", path, scan.error);
 	attach(&pairs, fd, pid, chosen, choose(functions, &scan, false, chosen));

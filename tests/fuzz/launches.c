@@ -14,7 +14,7 @@ enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
 
 static struct launch_key keys[KEYS];
 static struct launch_count counts[KEYS];
-static struct launch_quick quicks[QUICK];
+static struct launch_slot quicks[QUICK];
 static int nkeys;
 static unsigned long long launched;
 static char names[NAMES][64];
@@ -143,16 +143,16 @@ static struct launch_key take_key(struct input *in)
 /* Its element of the array, which it gets if one is free and it has no stack. */
 static struct launch_count *count_of(int i)
 {
-	struct launch_quick *free = NULL;
+	struct launch_slot *free = NULL;
 
 	for (int j = 0; j < QUICK; j++) {
-		if (quicks[j].state == LAUNCH_TAKEN && !memcmp(&quicks[j].key, &keys[i], sizeof(*keys)))
+		if (quicks[j].slot.state == SLOT_TAKEN && !memcmp(&quicks[j].key, &keys[i], sizeof(*keys)))
 			return &quicks[j].count;
-		free = quicks[j].state == LAUNCH_FREE ? &quicks[j] : free;
+		free = quicks[j].slot.state == SLOT_FREE ? &quicks[j] : free;
 	}
 	if (!free || keys[i].stack)
 		return &counts[i];
-	free->state = LAUNCH_TAKEN;
+	free->slot.state = SLOT_TAKEN;
 	free->key = keys[i];
 	return &free->count;
 }
@@ -176,24 +176,43 @@ static void launch(struct input *in)
 	launched += n;
 }
 
+/* A fork is the first that is told of a program, and it is another's copy. */
+static void process_event(struct launches *l, const struct launch_event *from)
+{
+	struct process_event e = {
+		.head = from->head, .program = from->key.program, .parent_program = from->object,
+	};
+
+	if (e.head.kind == RECORD_FORK &&
+	    (programs_find(l->programs, e.program) || e.parent_program == e.program))
+		return;
+	over[e.program] = e.head.kind != RECORD_FORK;
+	launches_record(l, &e, sizeof(e));
+}
+
 /* What follows the head is as long as the record says. */
 static void record(struct launches *l, struct input *in)
 {
 	struct { struct launch_event e; char tail[LAUNCH_NAME]; } r = { .e.key = take_key(in) };
 	size_t tail = take(in, 1);
+	int what;
 
 	r.e.subject = place(take(in, 1));
 	r.e.object = place(take(in, 1));
-	r.e.what = take(in, 1) % (LAUNCH_ENDED + 2);
-	r.e.frames = take(in, 1);
+	what = take(in, 1) % 8;
+	r.e.head.pid = r.e.key.pid;
+	r.e.head.kind = what < 4 ? what : what < 7 ? RECORD_FORK + what - 4 : LAUNCH_PAIR + 1;
+	r.e.head.frames = take(in, 1);
 	tail = tail < in->left ? tail : in->left;
 	memcpy(r.tail, in->at, tail);
 	in->at += tail;
 	in->left -= tail;
 	if (over[r.e.key.program])
 		return;
-	over[r.e.key.program] = r.e.what == LAUNCH_ENDED || r.e.what == LAUNCH_EXEC;
-	launches_record(l, &r, sizeof(r.e) + tail);
+	if (record_is_process_event(&r.e.head))
+		process_event(l, &r.e);
+	else
+		launches_record(l, &r, sizeof(r.e) + tail);
 }
 
 static void check(struct launches *l, enum launches_by by)
@@ -221,7 +240,7 @@ static void check(struct launches *l, enum launches_by by)
 static void end_all(struct launches *l)
 {
 	for (int i = 0; i < PROGRAMS; i++) {
-		struct launch_event e = { .key = { .program = i, .pid = getpid() }, .what = LAUNCH_ENDED };
+		struct process_event e = { .head = { getpid(), RECORD_EXIT, 0 }, .program = i };
 
 		launches_record(l, &e, sizeof(e));
 	}
@@ -229,7 +248,7 @@ static void end_all(struct launches *l)
 	launches_count(l);
 	CHECK(!nkeys);
 	for (int i = 0; i < QUICK; i++)
-		CHECK(quicks[i].state == LAUNCH_FREE);
+		CHECK(quicks[i].slot.state == SLOT_FREE);
 	launches_count(l);
 	CHECK(!l->programs->all && !l->counters.all && !l->counters.former);
 	memset(over, 0, sizeof(over));

@@ -44,13 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mem_process *h, *next;
 
 	for (unsigned long long now = 1; in.left; now++) {
-		struct memory_event e = {
-			.time = now, .start = now - (take(&in, 1) & 3), .id = take(&in, 2) % (CUDA_ID_MAX + 2),
-			.frames = 0,
-		};
+		struct memory_event e = { .time = now, .start = now - (take(&in, 1) & 3) };
+		int id = take(&in, 2) % (CUDA_ID_MAX + 2);
 		struct memory_effect done;
 
-		e.pid = take(&in, 1) & 1;
+		e.head.kind = id;
+		e.head.pid = take(&in, 1) & 1;
 		e.tid = take(&in, 1) & 1;
 		e.ret = take(&in, 1) == 1;
 		e.ptr = take(&in, 1) & 7;
@@ -62,6 +61,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (take(&in, 1) & 1)
 			e.location |= MEMORY_DEVICE;
 		memset(e.comm, 'x', sizeof(e.comm));
+		if (id >= CUDA_ID_MAX) {
+			struct process_event gone = { .head = e.head, .time = now };
+
+			gone.head.kind = id == CUDA_ID_MAX ? RECORD_EXIT : RECORD_EXEC;
+			memcpy(gone.comm, e.comm, sizeof(e.comm));
+			check(memory_process(&memory, &gone));
+			continue;
+		}
+		if (id >= CUDA_ID_MAX) {
+			struct process_event gone = { .head = e.head, .time = now };
+
+			gone.head.kind = id == CUDA_ID_MAX ? RECORD_EXIT : RECORD_EXEC;
+			memcpy(gone.comm, e.comm, sizeof(e.comm));
+			check(memory_process(&memory, &gone));
+			continue;
+		}
 		done = memory_apply(&memory, &e, NULL);
 		CHECK(done.process && done.memory < CUDA_MEMORY_MAX);
 		check(done.process);

@@ -5,7 +5,7 @@
 #include "models.h"
 
 static const struct { const char *name; void (*run)(void); } models[] = {
-	{ "memory", models_memory },
+	{ "launches", models_launches }, { "memory", models_memory },
 };
 
 int main(int argc, char **argv)

@@ -17,8 +17,9 @@ static void call(struct memory *memory, int pid, enum cuda_id id, unsigned long 
 		 unsigned long long size)
 {
 	static unsigned long long now;	/* one clock for both */
-	struct memory_event event = { .id = id, .pid = pid, .tid = pid, .ptr = ptr, .size = size,
-				      .comm = "models" };
+	struct memory_event event = {
+		.head = { .pid = pid, .kind = id }, .tid = pid, .ptr = ptr, .size = size, .comm = "models",
+	};
 
 	event.start = ++now;
 	event.time = ++now;

@@ -105,11 +105,6 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 	memcpy(sum->block, one->block, sizeof(sum->block));
 }
 
-static bool is_taken(const struct launch_quick *q)
-{
-	return __atomic_load_n(&q->state, __ATOMIC_ACQUIRE) == LAUNCH_TAKEN;
-}
-
 void counters_read(struct counters *cs)
 {
 	struct counter *c;
@@ -117,7 +112,7 @@ void counters_read(struct counters *cs)
 	for (c = cs->all; c; c = c->hh.next)
 		memset(&c->quick, 0, sizeof(c->quick));
 	for (size_t i = 0; i < cs->nquick; i++) {
-		c = is_taken(&cs->quick[i]) ? counter_find(cs, &cs->quick[i].key) : NULL;
+		c = slot_is_taken(&cs->quick[i].slot) ? counter_find(cs, &cs->quick[i].key) : NULL;
 		if (c)
 			add(&c->quick, &cs->quick[i].count);
 	}
@@ -164,10 +159,10 @@ void counters_clear_ended(struct counters *cs)
 	struct counter *c;
 
 	for (size_t i = 0; i < cs->nquick; i++) {
-		if (!is_taken(&cs->quick[i]) || !is_over(counter_find(cs, &cs->quick[i].key)))
+		if (!slot_is_taken(&cs->quick[i].slot) || !is_over(counter_find(cs, &cs->quick[i].key)))
 			continue;
 		memset(&cs->quick[i].count, 0, sizeof(cs->quick[i].count));
-		__atomic_store_n(&cs->quick[i].state, LAUNCH_FREE, __ATOMIC_RELEASE);
+		slot_give_back(&cs->quick[i].slot);
 	}
 	for (c = cs->all; c; c = c->hh.next)
 		if (is_over(c))

@@ -44,7 +44,7 @@ struct counters {
 	int map, cpus;
 	struct launch_count *values;	/* of each processor */
 	const struct bpf_map *array;
-	struct launch_quick *quick;	/* its elements */
+	struct launch_slot *quick;	/* its elements */
 	size_t nquick;
 };
 

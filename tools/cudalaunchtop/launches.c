@@ -108,13 +108,25 @@ static void on_alias(struct launches *l, struct launch_program *p, const struct 
 
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
 {
-	const unsigned long long *stack = (const void *)(e + 1);
+	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
 	struct counter *c = counter_of(l, &e->key, e->comm);
-	int skip = e->frames && !*stack;
+	int frames = e->head.frames, skip = frames && !*stack;
 
-	if (e->frames <= (size - sizeof(*e)) / 8)
-		c->stack = stack_get(l->syms, e->key.pid, stack + skip, e->frames - skip);
+	if (frames <= (int)((size - sizeof(*e)) / 8))
+		c->stack = stack_get(l->syms, e->key.pid, stack + skip, frames - skip);
 	look(c);		/* while it lives */
+}
+
+static void on_process(struct launches *l, const struct process_event *e)
+{
+	struct launch_program *p = program_of(l, e->program, e->head.pid, e->comm,
+					      e->head.kind == RECORD_FORK ? e->parent_program : 0);
+
+	p->over = e->head.kind != RECORD_FORK;
+	if (e->head.kind == RECORD_EXEC)
+		syms_refresh(l->syms, p->program.pid);
+	if (e->head.kind == RECORD_EXIT)
+		syms_forget(l->syms, p->program.pid);
 }
 
 void launches_record(struct launches *l, const void *data, size_t size)
@@ -122,11 +134,14 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	const struct launch_event *e = data;
 	struct launch_program *p;
 
+	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
+		on_process(l, data);
+		return;
+	}
 	if (size < sizeof(*e))
 		return;
-	p = program_of(l, e->key.program, e->key.pid, e->comm,
-		       e->what == LAUNCH_FORKED ? e->object : 0);
-	switch (e->what) {
+	p = program_of(l, e->key.program, e->key.pid, e->comm, 0);
+	switch (e->head.kind) {
 	case LAUNCH_FIRST:
 		on_first(l, e, size);
 		break;
@@ -138,16 +153,6 @@ void launches_record(struct launches *l, const void *data, size_t size)
 		break;
 	case LAUNCH_PAIR:
 		kernels_pair(p->program.kernels, e->subject, e->object);
-		break;
-	case LAUNCH_FORKED:
-		break;
-	case LAUNCH_EXEC:
-		p->over = true;
-		syms_refresh(l->syms, p->program.pid);
-		break;
-	case LAUNCH_ENDED:
-		p->over = true;
-		syms_forget(l->syms, p->program.pid);
 		break;
 	}
 }

@@ -41,10 +41,12 @@ void wait_threads_collect(struct wait_threads *threads, unsigned int epoch)
 	if (!threads->elements)
 		die(errno, "cannot map %s", bpf_map__name(threads->slots));
 	slots = threads->elements + (epoch & 1) * WAIT_SLOTS;
-	for (int i = 0; i < WAIT_SLOTS && slots[i].key.pid; i++) {
+	for (int i = 0; i < WAIT_SLOTS && slot_is_taken(&slots[i].slot); i++) {
 		if (slots[i].thread.count)
 			take_thread(threads, &slots[i].key, &slots[i].thread);
-		memset(&slots[i], 0, sizeof(slots[i]));
+		memset(&slots[i].key, 0, sizeof(slots[i].key));
+		memset(&slots[i].thread, 0, sizeof(slots[i].thread));
+		slot_give_back(&slots[i].slot);
 	}
 	threads->used[epoch & 1] = 0;
 	aggregate_drain(threads->rest, epoch, take_thread, threads);

@@ -41,9 +41,9 @@ bool trace_call_read(struct trace_call *call, const struct trace_function *funct
 			call->read[i] = read;
 	}
 	call->frames = (const void *)((const char *)data + at);
-	if (at + e->frames * sizeof(*call->frames) > size)
+	if (at + e->head.frames * sizeof(*call->frames) > size)
 		return false;
-	call->failed = e->what == TRACE_CALL && call->function->flags & TRACE_ERROR &&
+	call->failed = e->head.kind == TRACE_CALL && call->function->flags & TRACE_ERROR &&
 		       (int)e->ret && (int)e->ret != TRACE_NOT_READY;
 	return true;
 }
@@ -57,7 +57,7 @@ static const void *in_copy(const void *p, const void *record, const void *copy)
 struct trace_call *trace_call_keep(const struct trace_call *call)
 {
 	const struct trace_event *record = call->event;
-	size_t size = (const char *)(call->frames + record->frames) - (const char *)record;
+	size_t size = (const char *)(call->frames + record->head.frames) - (const char *)record;
 	struct trace_call *kept = xcalloc(1, sizeof(*kept) + size);
 	void *copy = kept + 1;
 

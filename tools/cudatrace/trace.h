@@ -21,7 +21,7 @@ struct trace_call {
 	const struct trace_function *function;
 	const unsigned long long *words;	/* event->words */
 	const char *read[TRACE_READS];	/* event->read[i] bytes; NULL: not read.  Strings end. */
-	const unsigned long long *frames;	/* event->frames */
+	const unsigned long long *frames;	/* event->head.frames */
 	bool failed;
 	/* set by others */
 	const struct stack *stack;

@@ -93,7 +93,7 @@ const char *trace_error(const struct trace_call *call)
 {
 	int ret = call->event->ret;
 
-	if (call->event->what != TRACE_CALL || !is_error(&call->proto->result) || !ret)
+	if (call->event->head.kind != TRACE_CALL || !is_error(&call->proto->result) || !ret)
 		return NULL;
 	return cuda_err_name(call->proto->lib, ret);
 }
@@ -108,7 +108,7 @@ void trace_result(FILE *f, bool json, const struct trace_call *call)
 	const struct cuda_value *v = &call->proto->result;
 	int string = call->function->nreads - 1, ret = call->event->ret;
 
-	if (call->event->what != TRACE_CALL) {
+	if (call->event->head.kind != TRACE_CALL) {
 		fputs(json ? "null" : "?", f);
 	} else if (is_error(v)) {
 		if (json || !ret || !trace_error(call))

@@ -69,14 +69,14 @@ static void set_name(struct trace_chrome *c, struct chrome_track *n, const char 
 /* A process is called what its first thread is. */
 static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 {
-	struct chrome_track *process = track_of(c, e->pid, 0);
+	struct chrome_track *process = track_of(c, e->head.pid, 0);
 	char comm[16];
 
-	if (e->pid == e->tid)
+	if (e->head.pid == e->tid)
 		set_name(c, process, e->comm);
 	else if (!*process->name)
-		set_name(c, process, proc_comm(e->pid, comm) ? comm : e->comm);
-	set_name(c, track_of(c, e->pid, e->tid), e->comm);
+		set_name(c, process, proc_comm(e->head.pid, comm) ? comm : e->comm);
+	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
 
 /* Microseconds with three digits behind the point. */
@@ -104,7 +104,7 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	fputs("\"name\":", file);
 	print_title(file, call);
 	fprintf(file, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d",
-		call->proto->lib == CUDA_RT ? "runtime" : "driver", e->pid, e->tid);
+		cuda_lib_name(call->proto->lib), e->head.pid, e->tid);
 	print_us(file, "ts", e->start);
 	print_us(file, "dur", trace_duration(call));
 	fputs(",\"args\":{", file);

@@ -49,7 +49,7 @@ static void print_call(FILE *f, const void *of)
 	const struct shown *shown = of;
 	const struct trace_lines *lines = shown->lines;
 	const struct trace_call *call = shown->call;
-	unsigned char what = call->event->what;
+	unsigned short what = call->event->head.kind;
 
 	for (int i = 0; lines->nested && i < call->event->depth; i++)
 		fputs("  ", f);
@@ -116,11 +116,11 @@ void trace_line(const struct trace_lines *lines, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
 	const struct shown shown = { call, lines };
-	bool whole = e->what != TRACE_ENTER;
+	bool whole = e->head.kind != TRACE_ENTER;
 	struct line_row r = {
-		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->pid,
+		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->head.pid,
 		.tid = e->tid, .depth = e->depth, .comm = e->comm,
-		.layer = call->proto->lib == CUDA_RT ? "runtime" : "driver",
+		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = trace_kernel_name(call), .error = trace_error(call), .next = call->next,
 		.call = { print_call, &shown }, .args = { print_args, call }, .ret = { print_ret, call },

@@ -159,10 +159,10 @@ void trace_program_call(struct programs *ps, struct trace_call *call)
 
 	if (call->proto->lib != CUDA_RT && !names && !launches)
 		return;
-	p = program_of(ps, call->event->pid);
+	p = program_of(ps, call->event->head.pid);
 	if (call->proto->lib == CUDA_RT)
 		call->proto = cuda_proto_in(call->event->id, version_of(p));
-	if (names && call->event->what == TRACE_CALL)
+	if (names && call->event->head.kind == TRACE_CALL)
 		learn(&p->program, call, &role->args);
 	if (launches && trace_word(call, role->args.func))
 		call->kernel = program_look(&p->program, trace_word(call, role->args.func));

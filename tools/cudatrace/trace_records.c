@@ -82,17 +82,17 @@ void trace_prepare(struct trace *t)
 	t->trees.lines = t->failures.lines = &t->lines;
 }
 
-static void on_process(struct trace *t, const struct trace_event *e)
+static void on_process(struct trace *t, const struct process_event *e)
 {
-	if (e->what == TRACE_FORK) {
-		trace_program_fork(t->programs, e->pid, e->ret);
+	if (e->head.kind == RECORD_FORK) {
+		trace_program_fork(t->programs, e->parent, e->head.pid);
 		return;
 	}
-	trace_tree_end(&t->trees, e->pid);
-	trace_unchecked_forget(&t->failures, e->pid);
-	trace_sticky_forget(&t->sticky, e->pid);
-	trace_program_forget(t->programs, e->pid);
-	syms_forget(t->syms, e->pid);
+	trace_tree_end(&t->trees, e->head.pid);
+	trace_unchecked_forget(&t->failures, e->head.pid);
+	trace_sticky_forget(&t->sticky, e->head.pid);
+	trace_program_forget(t->programs, e->head.pid);
+	syms_forget(t->syms, e->head.pid);
 }
 
 static void show(struct trace *t, const struct trace_call *call)
@@ -116,8 +116,8 @@ int trace_record(void *ctx, void *data, size_t size)
 	struct trace_call call;
 	int skip;
 
-	if (size >= sizeof(*e) && e->what >= TRACE_FORK) {
-		on_process(t, e);
+	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
+		on_process(t, data);
 		return 0;
 	}
 	if (!trace_call_read(&call, t->functions, data, size))
@@ -126,8 +126,8 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
-	skip = e->frames && !*call.frames;
-	call.stack = stack_get(t->syms, e->pid, call.frames + skip, e->frames - skip);
+	skip = e->head.frames && !*call.frames;
+	call.stack = stack_get(t->syms, e->head.pid, call.frames + skip, e->head.frames - skip);
 	if (t->unchecked)
 		trace_unchecked_call(&t->failures, &call);
 	else if (!t->failed || call.failed)

@@ -140,13 +140,13 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	int ret = call->event->ret;
 	struct sticky_process *p;
 
-	if (call->event->what != TRACE_CALL || call->event->depth)
+	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return NULL;
 	if (trace_error(call))
-		return is_sticky(ret) ? report(process_of(s, call->event->pid)) : NULL;
+		return is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
-	p = process_of(s, call->event->pid);
+	p = process_of(s, call->event->head.pid);
 	p->reported = false;
 	if (role->class == CUDA_LAUNCH)
 		note_launch(&p->now, call, &role->args);

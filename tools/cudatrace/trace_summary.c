@@ -40,7 +40,7 @@ void trace_summary_add(struct trace_summary *s, const struct trace_call *call)
 	r->errors += call->failed;
 	r->total += ns;
 	r->func = call->proto->name;
-	r->layer = call->proto->lib == CUDA_RT ? "runtime" : "driver";
+	r->layer = cuda_lib_name(call->proto->lib);
 }
 
 static int longest_first(const void *a, const void *b)

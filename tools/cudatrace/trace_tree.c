@@ -50,7 +50,7 @@ void trace_tree_call(struct trace_trees *trees, const struct trace_call *call)
 	if (!t) {
 		t = xcalloc(1, sizeof(*t));
 		t->tid = tid;
-		t->pid = call->event->pid;
+		t->pid = call->event->head.pid;
 		HASH_ADD_INT(trees->by_tid, tid, t);
 	}
 	if (t->n == t->room) {

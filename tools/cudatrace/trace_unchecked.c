@@ -28,11 +28,11 @@ void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *ca
 	int tid = call->event->tid;
 	struct trace_failure *p;
 
-	if (call->event->what != TRACE_CALL || call->event->depth)
+	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return;
 	HASH_FIND_INT(u->by_tid, &tid, p);
 	/* the thread that had the number before may have ended */
-	if (p && !trace_asks(call->proto) && p->call->event->pid == call->event->pid) {
+	if (p && !trace_asks(call->proto) && p->call->event->head.pid == call->event->head.pid) {
 		p->call->next = call->proto->name;
 		trace_line(u->lines, p->call);
 	}
@@ -51,6 +51,6 @@ void trace_unchecked_forget(struct trace_unchecked *u, int pid)
 	struct trace_failure *p, *next;
 
 	HASH_ITER(hh, u->by_tid, p, next)
-		if (pid < 0 || (int)p->call->event->pid == pid)
+		if (pid < 0 || (int)p->call->event->head.pid == pid)
 			drop(u, p);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A call of a function of cuda_api.tbl: which it is, its arguments and result. */
+#ifndef CALL_BPF_H
+#define CALL_BPF_H
+#include "lib/user.bpf.h"
+#include "api/cuda_api.h"
+
+static const struct cuda_args cuda_rows[] = {
+#define CUDA_API(name, lib, class, ...) { __VA_ARGS__ },
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
+static const unsigned char cuda_classes[] = {
+#define CUDA_API(name, lib, class, ...) CUDA_##class,
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
+/* The id of the function that this probe is in; CUDA_ID_MAX if the cookie is none. */
+static __always_inline __u64 cuda_id(void *ctx)
+{
+	__u64 id = bpf_get_attach_cookie(ctx);
+
+	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
+}
+
+/* A traced call.  A tool may define before, as a type, CALL_DATA: what else it keeps of a call
+ * between entry and return. */
+struct call {
+	__u64 sp;		/* at its entry; 0 = the thread is in none */
+	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
+	__u64 id;
+	__u64 args[8];		/* [1] to [6]: the argument registers; [0] = 0 */
+#ifdef CALL_DATA
+	CALL_DATA data;
+#endif
+};
+
+/* Argument number pos of cuda_args, at the entry; 0 if the function has none such. */
+static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
+{
+	if (pos <= 6)
+		return call->args[pos & 7];
+	return read_u64(call->sp + 8 * (pos - 6));
+}
+
+static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)
+{
+	call->args[1] = PT_REGS_PARM1(ctx);
+	call->args[2] = PT_REGS_PARM2(ctx);
+	call->args[3] = PT_REGS_PARM3(ctx);
+	call->args[4] = PT_REGS_PARM4(ctx);
+	call->args[5] = PT_REGS_PARM5(ctx);
+	call->args[6] = ctx->r9;
+}
+
+/* What the call that ends returned: 0 is success.  One function returns nothing. */
+static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
+{
+	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The traced program's memory, and what could not be done. */
+#ifndef USER_BPF_H
+#define USER_BPF_H
+#include "lib/task.bpf.h"
+#include "abi/lost.h"
+
+/* Read by user space at the end: enum lost says which. */
+/* In a map of its own, by whose name tool_run() finds it. */
+__u64 lost[LOST_MAX] SEC(".data.lost");
+
+static __always_inline void lose(enum lost why)
+{
+	__sync_fetch_and_add(&lost[why], 1);
+}
+
+/* A word of the program's memory; 0, and counted as lost, if it cannot be read. */
+static __always_inline __u64 read_u64(__u64 at)
+{
+	__u64 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+static __always_inline __u32 read_u32(__u64 at)
+{
+	__u32 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+/* While a return probe is armed, the kernel has put its trampoline's address in place of the
+ * return address, and that is the start of a page (kernel/events/uprobes.c,
+ * uprobe_get_trampoline_vaddr: slot 0 of the area). */
+static __always_inline bool is_armed(__u64 entry)
+{
+	__u64 slot = 0;
+
+	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
+}
+
+#endif

@@ -67,7 +67,16 @@ $2 == "none" {
 	symbol(name)
 	for (i = 1; i <= n; i++) if (rest[i] ~ /^\+/) symbol(name "_" substr(rest[i], 2))
 	split("", byte)
+	if ($2 ~ /^(alloc|free)$/) memory(substr($0, index($0, ")") + 1) " ")
 	stream_order($1 " " $2 " " substr($0, index($0, ")") + 1) " ")
+}
+
+# The kind of memory, which the name says.
+function memory(words,   kind) {
+	kind = name ~ /^cuMem(Create|Release|Retain|ImportFromSh)/ ? "vmm" : name ~ /External|Ipc|Import/ ? "ipc" : \
+		name ~ /Async|FromPool/ ? "pool" : name ~ /Array/ ? "array" : name ~ /Host/ ? "host" : \
+		name ~ /Managed/ ? "managed" : "device"
+	if (words !~ " memory=" kind " ") fail(name " has not memory=" kind)
 }
 
 # NVIDIA's variants for per-thread streams: _ptsz of what takes a stream, _ptds of what does not.

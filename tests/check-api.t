@@ -48,6 +48,15 @@ else
 	wrong 's/\(cudaMemcpy2DArrayToArray(.*, _, _, \)src/\1_/' "'_' is parameter '.* src' of"
 fi
 
+it "the kind of memory is compared with the function's name"
+if [ ! -e "$CUDA/include/cuda.h" ]; then
+	skip "there is no CUDA in $CUDA"
+else
+	wrong 's/\(cuMemAllocPitch_v2(.*\)memory=device/\1memory=host/' 'cuMemAllocPitch_v2 has not memory=device'
+	wrong 's/\(cuIpcOpenMemHandle(.*\)memory=ipc/\1memory=device/' 'cuIpcOpenMemHandle has not memory=ipc'
+	wrong 's/\(cudaFreeAsync(.*\)memory=pool/\1memory=device/' 'cudaFreeAsync has not memory=pool'
+fi
+
 it "whether a function returns before the work is done is compared with its variants"
 if [ ! -e "$CUDA/include/cuda.h" ]; then
 	skip "there is no CUDA in $CUDA"

@@ -3,7 +3,7 @@
  * closed the kernel waits tens of milliseconds, until no CPU can be running it: one link after
  * the other within a table, but in parallel across tables, even when the tool is killed (measured
  * on 6.18: 300 links take 12.7 s in one table, 1.0 s in 64; perf events close one by one in any
- * case, as the kernel takes one lock for each).  Meanwhile the event loop keeps running: it reads
+ * case, as the kernel closes all under one lock).  Meanwhile the event loop keeps running: it reads
  * records and resumes stopped processes. */
 #ifndef LINK_POOL_H
 #define LINK_POOL_H

@@ -130,7 +130,7 @@ static int start_tree(struct watch *w, int pid)
 	if (err)
 		return err;
 	map = bpf_map__fd(w->skel->maps.watched);
-	resumer_start(&w->resumer, map);	/* before there are links: the child would hold them */
+	resumer_start(&w->resumer, map);	/* before there are links that the child would hold */
 	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);

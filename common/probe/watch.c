@@ -130,7 +130,7 @@ static int start_tree(struct watch *w, int pid)
 	if (err)
 		return err;
 	map = bpf_map__fd(w->skel->maps.watched);
-	resumer_start(&w->resumer, map);	/* before there are links that the child would hold */
+	resumer_start(&w->resumer, map);	/* before there are links for it to hold */
 	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);

@@ -15,19 +15,19 @@
 
 struct entry {
 	struct dso dso;
-	int fd;			/* open while there is something to probe */
-	bool nothing;		/* it was read, and has nothing to probe */
+	int fd;			/* open if there is something to probe */
+	bool nothing;		/* it was read and has nothing to probe */
 	bool layered;		/* it is on overlayfs */
-	unsigned long long inode;	/* 0 while nothing is */
-	struct entry *same;	/* the entry that is probed in its stead */
-	struct entry *former;	/* what was copied up while somebody had it mapped */
-	struct entry *next;	/* of the table's others */
+	unsigned long long inode;	/* see proc/inode.h; 0 until a file on overlayfs is seen */
+	struct entry *same;	/* the entry probed in its place */
+	struct entry *former;	/* the file as it was mapped before it was copied up */
+	struct entry *next;	/* in the table's others */
 	UT_hash_handle hh, hh_inode;
 };
 
 struct dso_table {
 	struct entry *entries, *by_inode;
-	struct entry *others;	/* on overlayfs, of a number that is another entry's */
+	struct entry *others;	/* on overlayfs, with the inode number of another entry */
 	bool layers;		/* a file on overlayfs was seen */
 	struct inode_reader inodes;
 };
@@ -46,7 +46,7 @@ static bool is_layered(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Finds the entry that is probed already for this inode, else makes it this. */
+/* Sets e->same to the entry already probed for this inode; if there is none, adds e for it. */
 static void enter_by_inode(struct dso_table *t, struct entry *e)
 {
 	e->inode = inode_of_file(&t->inodes, e->fd);
@@ -57,8 +57,8 @@ static void enter_by_inode(struct dso_table *t, struct entry *e)
 		HASH_ADD(hh_inode, t->by_inode, inode, sizeof(e->inode), e);
 }
 
-/* From the first file on overlayfs on: one of another name and number may be the same, and be
- * probed already. */
+/* Once a file on overlayfs has been seen: a file with another name and number may be the same file,
+ * and already probed. */
 static bool is_known_by_inode(struct dso_table *t, struct entry *e)
 {
 	struct entry *other;
@@ -103,9 +103,9 @@ static void look_into(struct probes *p, struct entry *e, int fd)
 	e->nothing = true;
 }
 
-/* The entry of a file; *known if it need not be looked into.  The same file may have several
- * names, and must not be probed twice; but the number of an inode that is not held open may
- * by now be another file's, and what could not be opened in one process may be in another. */
+/* Returns the entry of a file; sets *known if the file need not be scanned.  A file may have
+ * several names and must not be probed twice; but the number of an inode that we do not hold open
+ * may have been reused, and a file that cannot be opened in one process may be in another. */
 static struct entry *entry_of(struct dso_table *t, unsigned long long dev, unsigned long long ino,
 			      const char *path, bool *known)
 {
@@ -130,7 +130,7 @@ static struct entry *entry_of(struct dso_table *t, unsigned long long dev, unsig
 	return e;
 }
 
-/* An entry that is not found by its number. */
+/* Adds an entry that is not looked up by inode number. */
 static struct entry *add_other(struct dso_table *t, const char *path)
 {
 	struct entry *e = xcalloc(1, sizeof(*e));
@@ -141,8 +141,8 @@ static struct entry *add_other(struct dso_table *t, const char *path)
 	return e;
 }
 
-/* The file that the process has mapped was changed since, and cannot be opened any more: what
- * has its name and number now is the copy. */
+/* The file was modified after the process mapped it, and the mapped one can no longer be opened:
+ * its name and number now belong to the copy. */
 static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const struct mapping *m)
 {
 	if (e->former)
@@ -155,7 +155,7 @@ static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const
 	return e->former;
 }
 
-/* Which of the files of this number the process has mapped. */
+/* Returns which of the files with this inode number the process has mapped. */
 static struct entry *entry_mapped(struct probes *p, struct entry *e, int pid,
 				  const struct mapping *m)
 {
@@ -164,7 +164,7 @@ static struct entry *entry_mapped(struct probes *p, struct entry *e, int pid,
 	struct entry *found;
 	int fd;
 
-	if (!inode)	/* it ended meanwhile */
+	if (!inode)	/* the process has ended */
 		return e;
 	HASH_FIND(hh_inode, t->by_inode, &inode, sizeof(inode), found);
 	if (found)

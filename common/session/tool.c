@@ -22,7 +22,7 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->check(tool->ctx);
 }
 
-/* libbpf remembers it: what counts for each processor need not ask whether it is known. */
+/* libbpf caches the number, so that per-CPU code need not check for an error. */
 static void check_cpus(void)
 {
 	int cpus = libbpf_num_possible_cpus();

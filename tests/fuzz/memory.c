@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of a program that allocates, frees, maps and resets whatever it likes. */
+/* Fuzzes the records of a program that allocates, frees, maps and resets at will. */
 #include "api/cuda_fn.h"
 #include "fuzz.h"
 #include "cudaleak/leak.h"

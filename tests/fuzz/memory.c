@@ -69,14 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(memory_process(&memory, &gone));
 			continue;
 		}
-		if (id >= CUDA_ID_MAX) {
-			struct process_event gone = { .head = e.head, .time = now };
-
-			gone.head.kind = id == CUDA_ID_MAX ? RECORD_EXIT : RECORD_EXEC;
-			memcpy(gone.comm, e.comm, sizeof(e.comm));
-			check(memory_process(&memory, &gone));
-			continue;
-		}
 		done = memory_apply(&memory, &e, NULL);
 		CHECK(done.process && done.memory < CUDA_MEMORY_MAX);
 		check(done.process);

@@ -13,7 +13,7 @@ enum { PATIENCE_NS = 500 * 1000 * 1000, NS_PER_S = 1000000000 };
 
 enum state { READING, READ, ABANDONED };
 
-/* A read that waits can be ended by the end of the tool alone: each is a thread's. */
+/* Only the tool's exit ends a blocked read, so each read gets its own thread. */
 struct reading {
 	int pid, n;
 	struct iovec *places;
@@ -80,7 +80,7 @@ static bool wait_for(struct reading *r)
 		return true;
 	if (atomic_exchange(&r->state, ABANDONED) == READING)
 		return false;
-	sem_wait(&r->done);	/* it was read in this moment */
+	sem_wait(&r->done);	/* the read just finished */
 	return true;
 }
 

@@ -2,17 +2,17 @@
 #include "base/hash.h"
 #include "sym/kernels.h"
 
-/* A program that names more is not believed. */
+/* Further names from a program are ignored. */
 enum { MAX_ENTRIES = 1 << 20, MAX_STEPS = 4 };
 
-/* How often to look for the kernel of an address: its variable may not be filled in yet. */
+/* How often to look up the kernel of an address: its variable may not be set yet. */
 enum { MAX_LOOKS = 4, MAX_LOOKED = 1 << 16 };
 
 struct entry {
 	unsigned long long addr;
 	const struct kernel *kernel;
 	unsigned long long alias, pair;	/* 0 = none */
-	bool launched;			/* it is the driver's, and pair's launches launched it */
+	bool launched;			/* a driver function, launched by launches of pair */
 	int looks;
 	UT_hash_handle hh;
 };
@@ -42,7 +42,7 @@ void kernels_free(struct kernels *k)
 	free(k);
 }
 
-/* The program's own. */
+/* Finds the program's own entry, not a parent's. */
 static struct entry *find(const struct kernels *k, unsigned long long addr)
 {
 	struct entry *e;
@@ -51,7 +51,7 @@ static struct entry *find(const struct kernels *k, unsigned long long addr)
 	return e;
 }
 
-/* The program's own entry, made if it has none; NULL if it has too many. */
+/* Returns the program's own entry, a new one if needed; NULL if it has too many. */
 static struct entry *entry_of(struct kernels *k, unsigned long long addr)
 {
 	struct entry *e = find(k, addr);
@@ -79,7 +79,7 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
 	if (!e)
 		return;
 	e->alias = other;
-	if (kernels_find(k, other))	/* else a name of its own is better than none */
+	if (kernels_find(k, other))	/* otherwise its own name is better than none */
 		e->kernel = NULL;
 }
 

@@ -135,7 +135,7 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 		drop_doubles(scan);
 }
 
-struct gathering {
+struct variable_list {
 	const char *end;
 	struct elf_variable *variables;
 	int n, max;
@@ -144,7 +144,7 @@ struct gathering {
 
 static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 {
-	struct gathering *g = ctx;
+	struct variable_list *g = ctx;
 	size_t len = strlen(name), end = strlen(g->end);
 
 	if (len < end || strcmp(name + len - end, g->end) || sym->st_size != 8)
@@ -157,7 +157,7 @@ static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 
 struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
 {
-	struct gathering g = { .end = end, .max = max };
+	struct variable_list g = { .end = end, .max = max };
 	struct elf_file file;
 
 	*n = 0;

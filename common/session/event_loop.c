@@ -20,7 +20,7 @@ static const double NS_PER_S = 1e9;	/* double: no duration overflows it */
 static volatile sig_atomic_t stop;
 
 /* Probes may write records faster than we handle them: without a limit a read would never end. */
-struct reading {
+struct record_reader {
 	const struct event_loop *events;
 	bool last;
 	long left;		/* bytes to read before the loop does anything else */
@@ -42,7 +42,7 @@ static void catch_signals(void)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	struct reading *r = ctx;
+	struct record_reader *r = ctx;
 	int err = r->events->record(r->events->ctx, data, size);
 
 	r->left -= size;
@@ -55,7 +55,7 @@ int event_loop_run(struct target *t, struct event_loop *e)
 {
 	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
 	double next = clock_ns() + e->interval * NS_PER_S;
-	struct reading reading = { .events = e };
+	struct record_reader reading = { .events = e };
 	struct ring_buffer *rb = NULL;
 	long reports = 0;
 	bool last = false;

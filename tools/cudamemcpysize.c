@@ -39,7 +39,7 @@ struct row {
 };
 
 #define AT(f) offsetof(struct row, f)
-static const struct field all_fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -57,7 +57,7 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 	{ 0 }
 };
 
-/* by enum copy_shown */
+/* indexed by enum copy_shown */
 static const struct { const char *key, *unit; int shift; } shown[] = {
 	{ "hist", "bytes", 0 }, { "hist_ns", "nsecs", 0 },
 	{ "hist_bytes_per_s", "MiB/s", 20 },

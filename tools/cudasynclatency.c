@@ -36,7 +36,7 @@ struct row {
 };
 
 #define AT(f) offsetof(struct row, f)
-static const struct field all_fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },

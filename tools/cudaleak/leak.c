@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cudaleak/leak.h"
 
-struct index {			/* of a group, by what its allocations have in common */
+struct index {			/* finds a group by what its allocations have in common */
 	struct { const void *stack; unsigned long memory; } key;
 	size_t at;
 	UT_hash_handle hh;

@@ -18,7 +18,7 @@ struct row {
 
 #define AT(f) offsetof(struct row, f)
 enum { PTR = 8, TID, FUNC, SAMPLE, STACK };
-static const struct field fields[] = {	/* the text is show()'s */
+static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },

@@ -126,6 +126,11 @@ stop
 lines 1 '^@\[4099\]: 13$'
 lines 0 8209
 
+it "a probe that no file has a function of is named, after the program"
+run cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); } cuda:cuMemAlloc { @ = sum(1); }'
+status 0
+says "cudabt: -e: line 1: no file has a function of this probe"
+
 it "--emit says whose names it has to trust"
 cp -r "$tmp/roots" "$tmp/theirs"
 emit_theirs() { run cudabt --emit -l "$1" -e 'cuda:cudaMalloc { @ = count(); }'; }

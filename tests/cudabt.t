@@ -76,6 +76,13 @@ if [ -x "$bin/kern" ]; then
 	json 1 '.type == "map" and .data["@"] == 12'
 fi
 
+it "each member of a dim3, at entries and at returns"
+bt -e 'cuda:cudaLaunchKernel { @[args.gridDim.x, args.gridDim.y, args.gridDim.z] = count(); }
+	cudaret:cudaLaunchKernel { @r[args.blockDim.x, args.blockDim.y, args.blockDim.z] = count(); }' \
+	-c "$bin/args 2 >$tmp/passed"
+lines 1 '^@\[3, 5, 7\]: 2$'
+lines 1 '^@r\[11, 2, 1\]: 2$'
+
 it "a pattern is each function that matches, and the text that is not CUDA's stays as it is"
 bt -e 'cuda:cudaMallo?, cuda:cudaFre* { @[func] = count(); } END { printf("cuda:%s\n", "args.size"); }' \
 	-c "$bin/mem malloc 23 4096 free 7"

@@ -146,9 +146,11 @@ echo >&3
 until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
 echo >&3
 until_true grep -q 're-attaching the runtime launch probes' "$tmp/err"
+sleep 1.5	# it would look again
 echo >&3
 go
 wait "$tracer"
+equal "$(grep -c 're-attaching the runtime launch probes' "$tmp/err")" 1
 json 1 '.kernel == "first" and .launches == 23'
 json 1 '.kernel == "second" and .launches == 27'
 json 1 '(.kernel | startswith("0x")) and .launches == 12'

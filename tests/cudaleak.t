@@ -194,6 +194,19 @@ run cudaleak --folded -c "$bin/deep 23 4096"
 lines 1 '^deep;.*;main;leak_1;leak_2;leak_3;leak_4;leak_5;leak_6;leak_7;leak_8;leak_9;leak_10;int app::grow<int>\(unsigned long\);\[device\] 94208$'
 lines 1 ''
 
+it "--folded says which allocations have no call stack"
+cat >"$tmp/none.c" <<'END'
+#include <stddef.h>
+#include "sym/stack.h"
+int main(void)
+{
+	stack_folded(NULL);
+	return 0;
+}
+END
+${CC:-cc} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -lelf -lz -liberty -o "$tmp/none"
+equal "$("$tmp/none")" '[no stack]'
+
 it "--folded has every stack, whatever -T says, and no name breaks its lines"
 run cudaleak --folded -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
 lines 3 '^a:b;.*;main;run;do_[a-z]+;\[[a-z]+\] [0-9]+$'

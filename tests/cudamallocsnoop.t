@@ -115,6 +115,14 @@ json 37 'true'
 json 37 '.layer == "driver"'
 equal "$(jq -s 'map(.size) | add' "$tmp/out")" "$(jq -s 'map(.size) | add' "$tmp/runtime")"
 
+it "the driver's own functions give the same kinds of memory"
+all='malloc 1 4096 managed 2 8192 pitch 3 100 10 array 2 64 64 host 5 100 async 11 1m ipc 7 64'
+for layer in runtime driver; do
+	run cudamallocsnoop --layer $layer -jAc "$bin/mem $all"
+	jq -s 'group_by(.memory) | map({ (.[0].memory): length }) | add' "$tmp/out" >"$tmp/kinds.$layer"
+done
+equal "$(cat "$tmp/kinds.driver")" "$(cat "$tmp/kinds.runtime")"
+
 it "shows what every kind of free has freed"
 run cudamallocsnoop -jFc "$bin/mem $all freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
 json 37 '.op == "free" and .ret == 0 and .size > 0'

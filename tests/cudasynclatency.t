@@ -28,6 +28,7 @@ for kind in session multi perf; do
 	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
 	json 1 '.func == "cudaEventSynchronize" and .count == 5'
 	json 3 .func
+	lines 0 '^$'
 	whole
 	silent
 done

@@ -125,6 +125,12 @@ run env SIM_FAIL=cuCtxSynchronize:2=719 cudatrace -jc "$bin/mem launch 5 sync 2"
 json 1 '.func == "cudaDeviceSynchronize" and .error == "cudaErrorLaunchFailure" and .earlier == []'
 json 1 '.earlier != null'
 
+it "an error that a program had is forgotten at its exec"
+run env SIM_FAIL=cuCtxSynchronize:1=700 cudatrace -e launch,sync -c "$bin/mem launch 5 sync 1 exec '(' launch 3 sync 1 ')'"
+lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 5 launches since the last wait: mem_kernel x5\]$'
+lines 1 'cudaErrorIllegalAddress \(700\) \[caused by earlier work: 3 launches since the last wait: mem_kernel x3\]$'
+lines 0 'reported before'
+
 if [ -e "$bin/kern" ]; then
 	it "kern: by name, and later reports of the same error are told apart"
 	run env SIM_FAIL='cuCtxSynchronize:1=710,cuMemFree_v2:*=710' cudatrace -c "$bin/kern 7 5 1 1 1"

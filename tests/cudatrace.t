@@ -225,6 +225,28 @@ json 5 '.func == "cudaMalloc" and .ret == 0'
 says '3 calls never returned'
 json 1 '.lost == 3'
 
+it "--tree: a call left by longjmp inside another one does not hide that one's return"
+cat >"$tmp/nested.c" <<'END'
+#include <setjmp.h>
+static jmp_buf back;
+int cudaFree(void *p)
+{
+	longjmp(back, 1);
+}
+int cudaMalloc(void **p, unsigned long size)
+{
+	return setjmp(back) ? 0 : cudaFree(*p);
+}
+END
+echo 'int cudaMalloc(void **, long); int main() { void *p; for (int i = 0; i < 5; i++) cudaMalloc(&p, 64); }' >"$tmp/main.c"
+${CC:-cc} -w -O0 -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/nested.c"
+${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
+run cudatrace --tree -e memory -jc "$tmp/main"
+status 0
+json 5 '.func == "cudaMalloc" and .depth == 0 and .ret == 0 and .latency_ns > 0'
+json 0 '.func == "cudaFree" and .ret != null'
+says '5 calls never returned'
+
 it "threads and children, each with its own number"
 run cudatrace -e memory -jc "$bin/mem thread '(' malloc 23 64 ')' thread '(' malloc 13 64 ')' join fork '(' malloc 7 64 ')' forkexec '(' malloc 5 64 ')' malloc 3 64"
 json 51 '.func == "cudaMalloc"'

@@ -154,14 +154,14 @@ while read -r f; do
 	[ "$PWD" = / ] || ! grep -qF "$PWD/" "$f" || no "$f: $PWD"
 done <"$tmp/files"
 
-it "docs/reliability.md names tests that there are"
+it "docs/reliability.md and docs/mutants.md name tests that there are"
 # shellcheck disable=SC2016 # no command
-grep -oE '`[a-z-]+\.t`( "[^"]+",?)+' docs/reliability.md >"$tmp/named"
+grep -ohE '`[a-z-]+\.t`( "[^"]+",?)+' docs/reliability.md docs/mutants.md >"$tmp/named"
 [ "$(wc -l <"$tmp/named")" -gt 20 ] || no "few"
 while read -r file titles; do
 	file=$(echo "$file" | tr -d '`')
 	echo "$titles" | grep -oE '"[^"]+"' | tr -d '"' | while read -r title; do
-		grep -qsF "$title" "tests/$file" "tests/long/$file" || echo "$file: $title"
+		grep -qsF -- "$title" "tests/$file" "tests/long/$file" || echo "$file: $title"
 	done
 done <"$tmp/named" >"$tmp/out"
 lines 0 ''

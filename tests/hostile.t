@@ -55,6 +55,40 @@ kill -9 $busy
 status 0
 says 'records lost: the ring buffer was full'
 
+it "kernels that a program says are each other"
+cat >"$tmp/alias.c" <<'END'
+int cudaGetFuncBySymbol(void **func, void *stub)
+{
+	*func = (char *)0x3000 - (long)stub;
+	return 0;
+}
+int cudaLaunchKernel(void *func)
+{
+	return 0;
+}
+END
+cat >"$tmp/main.c" <<'END'
+int main(void)
+{
+	void *func;
+
+	for (int i = 0; i < 3; i++) {
+		cudaGetFuncBySymbol(&func, (void *)0x1000);
+		cudaGetFuncBySymbol(&func, (void *)0x2000);
+		usleep(100000);
+		cudaLaunchKernel((void *)0x1000);
+	}
+}
+END
+${CC:-cc} -w -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/alias.c"
+${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
+run cudalaunchtop -jc "$tmp/main"
+status 0
+json 1 '.launches == 3 and .kernel == "0x1000"'
+run cudatrace -e launch -jc "$tmp/main"
+status 0
+json 3 '.func == "cudaLaunchKernel"'
+
 it "a file that takes another's place in a process is not taken for it"
 cat >"$tmp/swap.c" <<'END'
 #define _GNU_SOURCE

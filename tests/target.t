@@ -178,6 +178,22 @@ run cudamallocsnoop --list -jp "$pid"
 exec 3>&-
 json 1 '.func == "cudaFree" and .layer == "runtime" and (.file | endswith("/tests/lib/libcudart.so.13")) and .step == 0 and .skipped == null'
 
+it "an instruction that cannot be stepped over is not: its constant is no place for a probe"
+cat >"$tmp/imm.s" <<'END'
+	.text
+	.globl cudaMalloc
+	.type cudaMalloc, @function
+cudaMalloc:
+	movabs $0x9090909090909090, %rax
+	xor %eax, %eax
+	ret
+	.size cudaMalloc, .-cudaMalloc
+	.section .note.GNU-stack, "", @progbits
+END
+${CC:-cc} -shared -Wl,-soname,libcudart.so.13 -o "$tmp/libcudart.so.13" "$tmp/imm.s"
+run cudamallocsnoop --list -jl "$tmp/libcudart.so.13"
+json 1 ".file == \"$tmp/libcudart.so.13\" and .func == \"cudaMalloc\" and .step == 0 and .skipped == null"
+
 it "--list tells of a program whose symbols are stripped"
 if [ -e "$bin/kern-stripped" ]; then
 	run cudamallocsnoop --list -c "$bin/kern-stripped 1 1 1 1 1"
@@ -200,6 +216,16 @@ for signal in INT KILL; do
 	equal "$probed" 0
 done
 exec 3>&-
+
+it "a tool has no program open that it only tried"
+program "$bin/mem" malloc 1 64 wait
+for kind in multi perf; do
+	tool cudatrace --attach $kind -e cudaMalloc -p "$pid"
+	find "/proc/$tracer/fd" -lname '*bpf-prog*' | wc -l >"$tmp/$kind"
+	stop
+done
+exec 3>&-
+equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"
 
 it "a command that is stopped to be probed goes on when the tool is killed"
 cudamallocsnoop -c "$bin/mem-dlopen sleep 200 load malloc 3 64 sleep 200 print >$tmp/done" >"$tmp/out" 2>&1 &

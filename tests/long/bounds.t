@@ -72,3 +72,11 @@ else
 	json 23 '.func == "cudaMalloc"'
 	silent
 fi
+
+it "more than 8 million allocations: what is beyond is said not to be counted"
+timeout 300 env SIM_SPIN_US=cuMemAlloc_v2=2 cudaleak -Cjc "$bin/churn million 10000019 >$tmp/churn" >"$tmp/out" 2>"$tmp/err"
+rc=$?
+status 0
+json 1 '.count == 8388608'
+json 1 '.ignored > 0'
+sum 10000019 '(.count // 0) + (.ignored // 0) + (.lost // 0)'

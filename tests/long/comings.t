@@ -119,6 +119,15 @@ for kind in session multi perf; do
 	[ "$(wc -l <"$tmp/out")" -lt 303 ] || no "$kind: nothing was refused"
 done
 
+it "the probes of a process go with it: there is room for more of them than have been at a time"
+${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" -DATTACH_MAX=701 "$O/tools/cudamallocsnoop.o" \
+	common/probe/attach.c "$O/libcommon.a" -lbpf -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+for kind in session multi; do
+	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 503 1 3 >$tmp/did"
+	status 0
+	adds_up 1509
+done
+
 # ---- What is in the memory of $pid, whatever the tools or bpf(2) say
 
 # places COMMAND: the addresses at which that tool's probes are to be, into $tmp/places

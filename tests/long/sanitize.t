@@ -44,6 +44,30 @@ for options in '-p 0' '-p 1,' '-p 99999999' '-p x' '-m 1q' '-m 99999999999999999
 	[ "$rc" -ne 0 ] || no "status 0 of $options"
 done
 
+it "the names of kernels that come again, in another form too"
+cat >"$tmp/cudart.c" <<'END'
+void __cudaRegisterFunction(void **h, void *stub, char *fun, const char *name) { }
+int cudaLaunchKernel(void *func) { return 0; }
+END
+cat >"$tmp/main.c" <<'END'
+int main(void)
+{
+	__cudaRegisterFunction(0, 0x1000, 0, "_Z5firstv");
+	__cudaRegisterFunction(0, 0x2000, 0, "first()");
+	cudaLaunchKernel(0x1000);
+	cudaLaunchKernel(0x2000);
+	return 0;
+}
+END
+${CC:-cc} -w -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/cudart.c"
+${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
+for tool in cudalaunchtop cudatrace; do
+	run $tool -qjc "$tmp/main; $tmp/main"
+	sound
+	status 0
+	[ -s "$tmp/out" ] || no "$tool shows no launch"
+done
+
 it "libraries that are damaged"
 # the headers, the tables they lead to, and the ends of both
 cat >"$tmp/damage.py" <<'EOF'

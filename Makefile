@@ -1,13 +1,13 @@
 # make            build every tool in tools/
-# make check      set up, build, and pass the tests in tests; five minutes          (as root)
-# make check-all  and the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
+# make check      set up, build, and run the tests in tests; five minutes           (as root)
+# make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
 # make demo       set up, build, and watch a leak being found (as root)
-# make static     binaries that run on any x86-64 Linux, in $(O)/static
+# make static     build binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
-# make check-api  the API table against NVIDIA's headers and libraries
-# make sanitize   the tools' tests with ASan and UBSan     (as root)
-# make bench    what a traced call costs; tests/bench/results.md   (as root)
-# make check-kernels  the tools on Debian's kernels, old and new, under qemu
+# make check-api  compare the API table with NVIDIA's headers and libraries
+# make sanitize   run the tools' tests with ASan and UBSan     (as root)
+# make bench      measure what a traced call costs: tests/bench/results.md   (as root)
+# make check-kernels  run the tools on Debian's kernels, old and new, under qemu
 # make V=1        show the commands                make O=DIR  build in DIR
 O       ?= build
 PREFIX  ?= /usr/local
@@ -18,12 +18,12 @@ MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
-# ncurses is for the tools that draw
+# ncurses is for the tools with a live screen
 LIBS    := -lbpf -lelf -lz -liberty -pthread -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
-# what serves several tools, and what is one tool's own
+# shared by several tools; one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
@@ -42,7 +42,7 @@ $(O)/%.o: %.c $(DEFS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
-# what has probes of its own: the file of the same name in tools or in a room of common
+# the file named like a BPF object, in tools or in a folder of common, needs its skeleton
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
 	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
 
@@ -73,7 +73,7 @@ include tests/bench/rules.mk
 setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
 	@scripts/setup $*
 
-# the targets that install first build in a second make, which sees what came
+# targets that install packages first build in a second make, which sees the packages
 check: setup-test
 	@$(MAKE) --no-print-directory all tests-built
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
@@ -102,7 +102,7 @@ bench-built: all tests-built $(BENCH_FILES)
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
 
-# the tools only: the programs that they trace stay as they are
+# the tools only: the programs they trace are not sanitized
 SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sanitized:
 	@$(MAKE) --no-print-directory O=$(O)/sanitize CFLAGS="$(SANITIZE)" all
@@ -116,7 +116,7 @@ sanitize: setup-test
 
 static: $(TOOLS:%=$(O)/static/%)
 
-# libelf's archive wants zlib's and, where it is newer, zstd's; nothing is loaded at run time
+# libelf's archive needs zlib's and, if newer, zstd's; nothing is loaded at run time
 ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
 $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
@@ -128,7 +128,7 @@ MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
 COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 
-# cudamallocsnoop is also cudamalloc-snoop: the last word of a name apart
+# cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
 install: all

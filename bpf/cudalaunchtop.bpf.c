@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts kernel launches where they are made, with entry probes alone; returns are wanted of the
- * functions that name kernels, which are called seldom, and with -x of launches.
+/* Counts kernel launches where they are made, with entry probes only.  Returns are probed for the
+ * functions that name kernels, which are called seldom, and with -x for launches.
  *
- * Each launch once: the runtime's entry counts, and the driver's entry inside it does not.  With
- * no return probe nothing says that the runtime's call is over, so its entry leaves its stack
+ * Each launch counts once: at the runtime's entry, and not at the driver's entry inside it.  With
+ * no return probe nothing says that the runtime's call is over, so its entry records its stack
  * pointer and return address.  A driver call is inside it if, on the same thread,
- * - its own stack pointer is lower, by less than a runtime's frames take,
- * - the stack still holds that return address where it was: a call made after the return from
- *   the same or a shallower place has written another one there, and
+ * - its own stack pointer is lower, by less than the runtime's frames take,
+ * - the stack still holds that return address at the same place: a call made after the return from
+ *   the same or a shallower place has overwritten it,
  * - it launches the same grid of the same blocks, or the same graph, and
- * - it is the first since: the runtime makes one for each of its own.
- * So a launch that fails inside the runtime hides no later one of the driver, unless that is made
- * from deeper in the stack, in frames that happen to leave the old return address in place, and
- * with the same grid and block: that cannot be told from a launch inside.  A launch by the same
- * call instruction is told by the runtime's entry, which always counts.
+ * - it is the first since then: the runtime makes one for each of its own.
+ * So a launch that fails inside the runtime hides no later driver launch, unless that is made from
+ * deeper in the stack, in frames that happen to leave the old return address in place, and with the
+ * same grid and block: it cannot be distinguished from a launch inside.  A launch by the same call
+ * instruction is recognized by the runtime's entry, which always counts.
  *
- * The tool takes the probes of the runtime's launches out once it knows what each function of the
- * driver's is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
+ * The tool detaches the probes of the runtime's launches once it knows what each function of the
+ * driver is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/cudalaunchtop.h"
@@ -29,16 +29,16 @@
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_names.bpf.h"
 
-/* Of a frame: a call whose return is wanted. */
+/* Kept for a frame: a call whose return is wanted. */
 struct pending {
-	struct name_call name;	/* of a function that names a kernel */
-	struct launch_key key;	/* of a launch */
+	struct name_call name;	/* for a function that names a kernel */
+	struct launch_key key;	/* for a launch */
 	__u32 id;
 };
 
 struct thread_data {
-	struct {		/* the runtime's launch that was entered last */
-		__u64 sp;	/* 0 = none, or the driver's launch inside was seen */
+	struct {		/* the runtime launch entered last */
+		__u64 sp;	/* 0 = none, or its driver launch was seen */
 		__u64 caller;
 		struct launch_key key;
 		__u32 grid[3], block[3];
@@ -55,9 +55,9 @@ struct thread_data {
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
-const volatile bool launch_pairs;	/* the runtime's and the driver's launches are probed */
+const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
-/* The runtime's launches that did not come to the driver. */
+/* Runtime launches that did not reach the driver. */
 __u64 launches_refused;
 
 enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
@@ -69,8 +69,8 @@ static __always_inline __u64 program_of(struct thread *t, __u32 pid)
 	return t->program;
 }
 
-/* Is a launch with this configuration cooperative? cudaLaunchAttribute and CUlaunchAttribute
- * have an id, 2 for that, and 8 bytes on the value, 72 bytes each. */
+/* Return true if a launch with this configuration is cooperative.  cudaLaunchAttribute and
+ * CUlaunchAttribute are 72 bytes each: an id, 2 for cooperative, and the value 8 bytes on. */
 static __always_inline bool is_cooperative(__u64 config)
 {
 	struct { __u64 attributes; __u32 n; } list = {};
@@ -94,7 +94,7 @@ static __always_inline __u32 kind_of(const struct cuda_args *row)
 	return row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE : LAUNCH_KERNEL;
 }
 
-/* What is launched, in which shape, how many times; func and kind of key. */
+/* What is launched, with which shape, and how many times; sets func and kind of key. */
 static __always_inline __u64 launch_arguments(const struct call *call, const struct cuda_args *row,
 					      bool driver, struct launch_key *key, struct shape *s)
 {
@@ -112,9 +112,9 @@ static __always_inline bool same_shape(const struct thread *t, const struct shap
 	       block[0] == s->block[0] && block[1] == s->block[1] && block[2] == s->block[2];
 }
 
-/* Is this launch of the driver made by the runtime's that is remembered?  Where a return is
- * probed, by whatever tool, the kernel's trampoline stands in place of the return address: the
- * start of a page. */
+/* Return true if the remembered runtime launch made this driver launch.  Where a return is probed,
+ * by any tool, the address of the kernel's trampoline replaces the return address: the start of a
+ * page. */
 static __always_inline bool is_inside(struct thread *t, __u64 sp, const struct launch_key *key,
 				      const struct shape *s)
 {
@@ -151,9 +151,9 @@ static __always_inline void pair(struct thread *t, const struct launch_key *key)
 	send(key->pid, key->program, LAUNCH_PAIR, t->data.outer.key.func, key->func);
 }
 
-/* Is the shape what it was?  The driver's last number, the block's z, is on the stack: to read it
- * would cost as much as the rest of this together.  So it is looked at where one of the others
- * has changed, and now and then. */
+/* Return true if the shape is unchanged.  The driver's last number, the block's z, is on the stack:
+ * reading it would cost as much as all the rest of this.  So it is checked only when one of the
+ * others has changed, and now and then. */
 static __always_inline bool shape_stays(const struct call *call, const struct cuda_args *row,
 					bool driver, const struct launch_count *c)
 {
@@ -171,8 +171,8 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 	       (__u32)cuda_arg(call, row->block + 1) == c->block[2];
 }
 
-/* Counts a launch that is like one before it, at the least cost.  False if it is none, or may be
- * part of another one: then nothing has been done. */
+/* Counts a launch like an earlier one, at the least cost.  Returns false, with nothing done, if it
+ * is not like one or may be part of another. */
 static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, bool driver)
 {
 	struct launch_key key = {
@@ -339,7 +339,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* 1 from an entry: do not arm the return */
+/* 1 at an entry: does not arm the return */
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
 	if (!session_returns(ctx))
@@ -356,7 +356,7 @@ static __always_inline void launch_dropped(struct thread *t)
 
 PROCESS_PROGRAMS(launch_dropped, false)
 
-/* A child has the same kernels at the same places. */
+/* A child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	process_forked(ctx);

@@ -7,7 +7,7 @@
 #include "abi/cudamemcpysize.h"
 #include "abi/aggregate.h"
 
-struct call_data { struct bytes bytes; };	/* with the direction COPY_SET, too */
+struct call_data { struct bytes bytes; };	/* the direction may also be COPY_SET */
 #define CALL_DATA struct call_data
 
 struct thread_data { struct aggregate_record record; };

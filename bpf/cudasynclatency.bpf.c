@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long threads wait for the GPU, and how much of it they are off the CPU. */
+/* How long threads wait for the GPU, and for how much of that time they are off the CPU. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "api/cuda_api.h"
@@ -8,10 +8,10 @@
 
 struct thread_data {
 	struct aggregate_record record;
-	/* of its call in flight: when it left the CPU, 0 = it is there; how long it had run by
-	 * then; how long it was away */
+	/* for its call in flight: when it left the CPU, 0 = it is on it; how long it had run by
+	 * then; how long it was off */
 	__u64 off_since, ran, off_ns;
-	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; the epoch + 1 */
+	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; its epoch + 1 */
 };
 #define THREAD_DATA struct thread_data
 
@@ -21,8 +21,8 @@ struct thread_data {
 /* Set by the tool. */
 const volatile bool wait_off_cpu;
 
-/* Each element is changed by its own thread alone: a half for each epoch, odd and even, as a hash
- * map's cost is a quarter of the whole. */
+/* Each element is changed only by its own thread; one half is for odd epochs, one for even ones.
+ * An array, because a hash map would be a quarter of the total cost. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct wait_slot);
 } wait_slot SEC(".maps");
 
-__u64 waiting_used[2];	/* elements; more than there are: the others are in this map */
+__u64 waiting_used[2];	/* elements taken; threads beyond the array's size are in the map below */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -51,9 +51,9 @@ static __always_inline __u64 ran(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___run *)task, se.sum_exec_runtime);
 }
 
-/* The thread is on the CPU, or leaves it.  Its coming back may not have been told: out of idle
- * some switches are not (seen on 6.18).  So what it has run since counts, which the kernel
- * knows up to the last tick. */
+/* Call when the thread is on the CPU, or leaves it.  Its return to the CPU may have gone
+ * unreported: some switches out of idle are not reported (seen on 6.18).  So what it has run since
+ * counts, which the kernel knows up to the last tick. */
 static __always_inline void came_back(struct thread *t, struct task_struct *task, __u64 now)
 {
 	__u64 away = now - t->data.off_since, on = ran(task) - t->data.ran;
@@ -145,7 +145,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(wait_enter, wait_leave)
 
-/* Loaded only where it is asked for: it runs at each switch of every CPU. */
+/* Loaded only on request: it runs at every switch of every CPU. */
 SEC("tp_btf/sched_switch") int wait_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];

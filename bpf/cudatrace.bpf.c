@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every call of the functions that were asked for: its arguments as they were at its entry, at
- * its return its result and what it stored, in one record.
+/* Records every call of the requested functions: the arguments as they were at its entry, and the
+ * result and what it stored at its return, in one record.
  *
- * A thread's calls under way are a stack of frames.  A call inside one that is shown is no
- * record of its own, unless nested ones are asked for. */
+ * A thread's calls in flight are a stack of frames.  A call inside one that is shown gets no record
+ * of its own unless nested calls are requested. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/cudatrace.h"
@@ -12,17 +12,18 @@
 #define RECORDS_BYTES (16 * 1024 * 1024)
 #include "lib/frames.bpf.h"
 
-/* A call under way. */
+/* A call in flight. */
 struct frame {
 	__u64 start;
 	__u64 words[TRACE_WORDS];
 	__u32 id;
-	__u16 depth;		/* frames below it that count */
-	bool counts;		/* calls inside are part of it */
+	__u16 depth;		/* number of frames below it that count */
+	bool counts;		/* calls inside it are part of it */
 };
 
 enum {
-	/* of a record's body in words: where the last string may begin, and what may follow */
+	/* in words of a record's body: where the last string may begin, and the size with what may
+	 * follow it */
 	BODY = 256,
 	BODY_MAX = BODY + TRACE_LONG_STRING / 8 + STACK_FRAMES,
 };
@@ -36,14 +37,14 @@ struct thread_data {
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
 
-/* A record in the making. */
+/* A record being built. */
 struct draft {
 	struct trace_event event;
 	__u64 body[BODY_MAX];	/* follows event in the record */
 };
 FITS_TASK_STORAGE(struct draft);
 
-/* Of each thread, and apart from its frames: together they would not fit. */
+/* Per thread, separate from its frames: together they would not fit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -82,7 +83,7 @@ static __always_inline long read_string(void *to, __u64 at, bool names)
 	return bpf_probe_read_user_str(to, room, (void *)at);
 }
 
-/* One thing into the body at a word; how many bytes it has. */
+/* Reads one item into the body at a word; returns its size in bytes. */
 static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct trace_read *r,
 				      __u64 p, bool names)
 {
@@ -93,7 +94,7 @@ static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct tr
 		p = read_u64(p);
 	if (!p)
 		return 0;
-	barrier_var(at);	/* else the mask is optimised away, and the verifier misses it */
+	barrier_var(at);	/* else the mask is optimised away and unseen by the verifier */
 	at &= BODY - 1;
 	if (r->how == TRACE_IN || r->how == TRACE_OUT) {
 		if (size > TRACE_VALUE)
@@ -106,12 +107,12 @@ static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct tr
 		if (n > 0)
 			return n;
 	}
-	if (!names)	/* of those the reader tries again: they may not be paged in */
+	if (!names)	/* names may not be paged in: the reader tries them again */
 		lose(LOST_READ);
 	return 0;
 }
 
-/* What belongs to the call, into the body from a word on: the word behind it. */
+/* Reads what belongs to the call into the body from a word on; returns the word after it. */
 static __noinline __u64 read_all(struct draft *d, const struct trace_function *fn,
 				 const struct frame *f, bool succeeded)
 {
@@ -136,9 +137,9 @@ static __noinline __u64 read_all(struct draft *d, const struct trace_function *f
 	return at;
 }
 
-/* The user's call stack, from the caller on, into the body: how many frames.  At an entry the
- * kernel (without the function itself: 1) leaves out the caller, if the probe is not at the
- * function's first instruction. */
+/* Reads the user's call stack, from the caller on, into the body; returns the number of frames.  At
+ * an entry the kernel (told to skip 1, the function itself) leaves out the caller if the probe is
+ * not at the function's first instruction. */
 static __always_inline __u32 read_stack(void *ctx, struct draft *d, __u64 at, __u64 entry)
 {
 	__u64 *stack = &d->body[at];
@@ -155,7 +156,7 @@ static __always_inline __u32 read_stack(void *ctx, struct draft *d, __u64 at, __
 	return n > 0 ? (__u64)n / 8 + 1 : 1;
 }
 
-/* The record of a frame, as one of what; sp is the stack pointer at its entry. */
+/* Sends a frame's record, of kind what; sp is the stack pointer at its entry. */
 static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
 				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
 				 bool stack)
@@ -190,7 +191,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 		at = BODY_MAX - STACK_FRAMES;
 	e->head.frames = stack ? read_stack(ctx, d, at, what == TRACE_ENTER ? sp : 0) : 0;
 	size = sizeof(*e) + (at + e->head.frames) * 8;
-	barrier_var(size);	/* the verifier wants the value that is used to be the one checked */
+	barrier_var(size);	/* the verifier must see that the value used is the one checked */
 	if (size > sizeof(*e) + sizeof(d->body))
 		return;
 	first = process_is_new(t, e->head.pid);
@@ -198,7 +199,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 		lose(LOST_RECORD);
 }
 
-/* A new frame; NULL if there is no room, or if it is part of another one that is enough. */
+/* Adds a frame; NULL if there is no room, or if the call is part of another one that suffices. */
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
 	__u32 depth = 0;
@@ -207,7 +208,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 
 	frames_drop_dead(&t->data.frames, sp);
 	used = t->data.frames.used;
-	barrier_var(used);	/* the verifier wants the value that is used to be the one checked */
+	barrier_var(used);	/* the verifier must see that the value used is the one checked */
 	if (used && used <= FRAMES) {
 		f = &t->data.frame[used - 1];
 		depth = f->depth + f->counts;
@@ -296,7 +297,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* 1 from an entry: do not arm the return */
+/* 1 at an entry: does not arm the return */
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
 	if (!session_returns(ctx))
@@ -330,7 +331,7 @@ SEC("raw_tp/sched_process_exec") int trace_exec(void *ctx)
 	return 0;
 }
 
-/* A child has the same kernels at the same places. */
+/* A child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int trace_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	process_forked(ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tells which inode is behind a mapping: run over the mappings of one process. */
+/* Finds the inode behind a mapping: runs over the mappings of one process. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -13,7 +13,7 @@ struct bpf_iter_meta { struct seq_file *seq; };
 struct bpf_iter__task_vma { struct bpf_iter_meta *meta; struct vm_area_struct *vma; };
 #pragma clang attribute pop
 
-__u64 inode_start;	/* of the mapping */
+__u64 inode_start;	/* the mapping's start address */
 
 SEC("iter/task_vma") int inode_of(struct bpf_iter__task_vma *ctx)
 {

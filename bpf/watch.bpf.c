@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tells user space when a process of the traced command starts a program, forks or loads a
- * library, and holds it until the probes are in, so that none of its calls is missed. */
+/* Reports when a process of the traced command starts a program, forks or loads a library, and
+ * stops it until the probes are attached, so that none of its calls is missed. */
 #include "lib/task.bpf.h"
 #include "abi/watch_event.h"
 
@@ -20,7 +20,7 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } watch_events SEC(".maps");
 
-/* those of them that have been forked and have not run yet */
+/* those that were forked and have not run yet */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -29,7 +29,7 @@ struct {
 	__type(value, char);
 } unborn SEC(".maps");
 
-/* of perf events that record mappings; no program uses it, libbpf's reader wants one */
+/* for perf events that record mappings; no program uses it, but libbpf's reader needs one */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(int));
@@ -39,8 +39,8 @@ struct {
 __u64 watch_lost;
 bool watch_births;	/* watch_birth() is attached */
 
-/* A process that is to wait is stopped on its way out of the kernel.  No record, no stop:
- * nobody would end it. */
+/* A process that has to wait is stopped on its way out of the kernel.  Without a record it is not
+ * stopped: nobody would resume it. */
 static __always_inline void tell(unsigned short kind, unsigned int pid, bool stop)
 {
 	struct watch_event *e = bpf_ringbuf_reserve(&watch_events, sizeof(*e), 0);
@@ -56,7 +56,7 @@ static __always_inline void tell(unsigned short kind, unsigned int pid, bool sto
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Nobody else is ever stopped. */
+/* No other process is ever stopped. */
 static __always_inline void tell_mapped(unsigned short kind)
 {
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
@@ -72,8 +72,8 @@ int watch_exec(void *ctx)
 	return 0;
 }
 
-/* On _dl_debug_state() of a dynamic linker: it is called, for debuggers, when libraries have
- * been mapped and before their code runs (glibc and musl, r_brk of <link.h>). */
+/* On _dl_debug_state() of a dynamic linker, which calls it, for debuggers, when libraries have been
+ * mapped and before their code runs (glibc and musl, r_brk of <link.h>). */
 SEC("uprobe")
 int watch_loaded(struct pt_regs *ctx)
 {
@@ -99,9 +99,9 @@ int watch_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A forked child shares its parent's pages, so it has a page fault as soon as it writes to its
- * stack: the first thing that it does.  The event is inherited at fork, which no tracepoint or
- * link is; it costs processes outside the tree nothing. */
+/* A forked child shares its parent's pages, so it page-faults as soon as it writes to its stack:
+ * the first thing it does.  The event is inherited at fork, which no tracepoint or link is; it
+ * costs processes outside the tree nothing. */
 SEC("perf_event")
 int watch_birth(void *ctx)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# cuda_api.tbl, which says what its rows mean -> one line a symbol, with place.awk's places and the
-# roles of common/api/cuda_roles.tbl:
+# Turns cuda_api.tbl, whose head describes its rows, into one line per symbol, with place.awk's
+# places and the roles of common/api/cuda_roles.tbl:
 # CUDA_API(name, RT or DRV, CLASS, .field = value, ...)
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Compares cuda_api.tbl with one version of CUDA.  Four files: cuda_roles.tbl, cuda_protos.tbl,
-# 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.  -v version=13000.  What it finds wrong goes
-# to standard error; what only the compiler can tell (where the members of structs are that
-# parameters point to) to standard output, as C++ to compile.
+# Compares cuda_api.tbl with one version of CUDA, -v version=13000.  Reads four files:
+# cuda_roles.tbl, cuda_protos.tbl, 'rt NAME' and 'drv NAME' lines of the exported symbols, the table.
+# Prints errors to standard error, and what only the compiler can check (the offsets of members of
+# structs that parameters point to) to standard output, as C++ to compile.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
 BEGIN {

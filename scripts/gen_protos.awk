@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# cuda_protos.tbl, which says what its rows mean -> C, with place.awk's places, in parts that
-# are there for those who define
+# Turns cuda_protos.tbl, whose head describes its rows, into C, with place.awk's places, in parts
+# that a file gets if it defines
 #   CUDA_PARAMS(number, PARAM(name, VALUE, place, out, VALUE of what it points to), ...)
 #   CUDA_PROTO(name, RT or DRV, group, since, until, VALUE of the result, parameters, number)
 #              the newest of each name, sorted; CUDA_OLDER: the others

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# cuda_roles.tbl -> the lists CUDA_ROLES(X), all roles, and CALL_ARGS(X), those that are recorded.
+# Turns cuda_roles.tbl into the lists CUDA_ROLES(X), all roles, and CALL_ARGS(X), those recorded.
 BEGIN { FS = " *[|] *"; print "/* Made from cuda_roles.tbl by gen_roles.awk: edit that. */" }
 /^(#|[ \t]*$)/ || $2 ~ /made/ { next }
 { roles = roles " X(" $1 ")" }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# For new-tool: fills a template.  Reads, in this order, the output of gen_api.awk,
-# scripts/templates/classes.tbl, common/api/cuda_roles.tbl, and the template; name, kind and want
-# (the classes) are set.  In a template
+# Fills a template for new-tool.  Reads, in this order, the output of gen_api.awk,
+# scripts/templates/classes.tbl, common/api/cuda_roles.tbl, and the template; the caller sets name,
+# kind and want (the classes).  In a template
 #   @WORD@          stands for its value, see value[] below
-#   @word|LINE      is LINE if the tool has it: its kind, a role of its functions' arguments, bytes
-#                   or direction; @!word| if it has not
-#   @columns|LINE, @classes|LINE, @functions|LINE   a LINE each: see each() below
-#   @examples|LINE  LINE, and those below that begin so, for each call in classes.tbl's examples
-#   @from|FILE|A|B  lines of FILE from the line A up to the line before B
+#   @word|LINE      is LINE if the tool has word: its kind, a role of its functions' arguments,
+#                   bytes or direction; @!word|LINE if it does not
+#   @columns|LINE, @classes|LINE, @functions|LINE   one LINE for each: see each() below
+#   @examples|LINE  this and the following such lines, for each call in classes.tbl's examples
+#   @from|FILE|A|B  the lines of FILE from line A up to the line before B
 function fail(msg) { printf "new-tool: %s\n", msg > "/dev/stderr"; bad = 1; exit 1 }
 
 function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# The simulated CUDA, the programs that tests trace, and what tests the tools' parts by itself.
+# The simulated CUDA, the programs that tests trace, and the tests of the tools' parts.
 # Included by the Makefile, which has set O (where to build), CC, CXX, CFLAGS, LIBS, Q, CUDA and
 # own. Gives TEST_FILES.
 #
-# SIM_OWN_HEADERS=1 builds without CUDA's headers where they are installed.
+# SIM_OWN_HEADERS=1 builds without CUDA's headers even if they are installed.
 # TEST_CFLAGS, TEST_LDFLAGS are added to every compilation and link.
 
 CUDA ?= /usr/local/cuda
@@ -13,7 +13,7 @@ T_LIB := $(T_O)/lib
 T_BIN := $(T_O)/bin
 T_OBJ := $(T_O)/obj
 
-# The header of CUDA 13 or later, where there is one.
+# The header of CUDA 13 or later, if installed.
 T_CUDA_H := $(wildcard $(CUDA)/include/cuda.h)
 ifneq ($(T_CUDA_H),)
 T_CUDA_OK := $(shell awk '/^\#define CUDA_VERSION/ { if ($$3 >= 13000) print "yes"; exit }' $(T_CUDA_H))
@@ -47,7 +47,7 @@ T_CUDART := $(T_LIB)/libcudart.so.13
 T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
 
-# program-variant: from which objects, with which libraries.
+# program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv
@@ -113,8 +113,8 @@ T_MEM := mem mem_rt mem_copy mem_drv
 T_MEM_O := $(T_MEM:%=$(T_OBJ)/workloads/%.o)
 
 T_COMMA := ,
-# $(1) variant's suffix, $(2) the runtime it is linked with, $(3) flags. The real one
-# must not find the simulated driver: it stays without.
+# $(1) the variant's suffix, $(2) the runtime it is linked with, $(3) flags. The real one
+# must not find the simulated driver: it has none.
 define t_variant
 $(T_BIN)/mem$(1): $(T_MEM_O)
 $(foreach p,$(filter-out mem,$(T_PROGRAMS)),$(T_BIN)/$(p)$(1): $(T_OBJ)/workloads/$(p).o
@@ -136,9 +136,9 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
-# ---- nvcc's
+# ---- programs built with nvcc
 
-# Intermediate code only: quick to make, and any GPU compiles it.
+# Intermediate code only: quick to build, and any GPU compiles it.
 T_NVCCFLAGS := -O1 -g -std=c++17 -gencode arch=compute_75,code=compute_75 \
 	-Xcompiler -fno-omit-frame-pointer,-fno-optimize-sibling-calls
 
@@ -149,7 +149,7 @@ $(T_OBJ)/workloads/kern-legacy.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workload
 	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
 		-MMD -MF $(@:.o=.d) -c $< -o $@
 
-# Each thread its own default stream: the _ptsz and _ptds functions.
+# Per-thread default stream: the _ptsz and _ptds functions.
 $(T_OBJ)/workloads/kern-ptsz.o: $(T_DIR)/workloads/kern.cu | $(T_OBJ)/workloads
 	$(Q)$(T_NVCC) $(T_NVCCFLAGS) --default-stream per-thread -MMD -MF $(@:.o=.d) -c $< -o $@
 
@@ -171,7 +171,7 @@ $(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
 $(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
 
-# args.c, which is C, as CUDA's C++
+# args.c, which is C, compiled as CUDA C++
 T_ARGS_FLAGS := $(T_NVCCFLAGS) -x cu
 $(T_OBJ)/workloads/args-nvcc.o: $(T_DIR)/workloads/args.c | $(T_OBJ)/workloads
 	$(Q)$(T_NVCC) $(T_ARGS_FLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@

@@ -18,11 +18,11 @@ static const struct usage usage = {
 };
 
 struct bt {
-	const char *program;	/* NULL: in a file */
+	const char *program;	/* NULL: read from a file */
 	struct bt_source source;
 	struct bt_session session;
 	bool print;
-	int status;		/* bpftrace's own */
+	int status;		/* bpftrace's exit status */
 	int sig;
 	struct target target;
 	struct event_loop events;

@@ -25,7 +25,7 @@ struct leak {
 	struct memory memory;
 	struct leak_view view;
 	long min, max;
-	bool reported;		/* of a process that exited */
+	bool reported;		/* a process that exited was reported */
 	unsigned long long allocs, frees;
 	struct target target;
 	struct event_loop events;
@@ -110,7 +110,7 @@ static void *open_skel(void *ctx)
 	return l->skel;
 }
 
-/* A process that exited has had its report. */
+/* A process that exited was already reported. */
 static int stop(void *ctx, int sig)
 {
 	struct leak *l = ctx;

@@ -21,14 +21,14 @@ static const struct usage usage = {
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n",
 };
 
-struct row {
+struct snoop_row {
 	unsigned long long time, size, ptr, latency;
 	int pid, tid, ret;
 	const char *comm, *layer, *func, *op, *memory, *result, *error;
 	const struct stack *stack;
 };
 
-#define AT(f) offsetof(struct row, f)
+#define AT(f) offsetof(struct snoop_row, f)
 static const struct field all_fields[] = {
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
@@ -58,7 +58,7 @@ struct snoop {
 	struct cudamallocsnoop_bpf *skel;
 };
 
-static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct row *r)
+static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
 {
 	bool alloc = fn->class == CUDA_ALLOC;
 
@@ -77,7 +77,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct snoop *s = ctx;
 	const struct cuda_fn *fn;
 	struct memory_effect did;
-	struct row r;
+	struct snoop_row r;
 	char number[16];
 
 	(void)size;
@@ -87,7 +87,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	fn = &cuda_fns[e->head.kind];
-	r = (struct row){
+	r = (struct snoop_row){
 		.time = e->time, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
 		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),

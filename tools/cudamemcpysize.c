@@ -29,7 +29,7 @@ static const struct usage usage = {
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
 
-struct row {
+struct copy_row {
 	unsigned long long time, count, failed, bytes, min, max, total, rate;
 	int pid;
 	bool async;
@@ -38,8 +38,8 @@ struct row {
 	const struct stack *stack;
 };
 
-#define AT(f) offsetof(struct row, f)
-static const struct field all_fields[] = {	/* the text is show()'s */
+#define AT(f) offsetof(struct copy_row, f)
+static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -57,7 +57,7 @@ static const struct field all_fields[] = {	/* the text is show()'s */
 	{ 0 }
 };
 
-/* by enum copy_shown */
+/* indexed by enum copy_shown */
 static const struct { const char *key, *unit; int shift; } shown[] = {
 	{ "hist", "bytes", 0 }, { "hist_ns", "nsecs", 0 },
 	{ "hist_bytes_per_s", "MiB/s", 20 },
@@ -76,7 +76,7 @@ struct copies {
 	struct cudamemcpysize_bpf *skel;
 };
 
-static void show(const struct copies *c, const struct row *r)
+static void show(const struct copies *c, const struct copy_row *r)
 {
 	if (out_is_json()) {
 		out_row(c->fields, r);
@@ -120,7 +120,7 @@ static void report(void *ctx)
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
 		bool async = g->key.key & COPY_ASYNC;
-		struct row r = {
+		struct copy_row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
 			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 			.count = g->count, .failed = g->failed, .bytes = g->sum,

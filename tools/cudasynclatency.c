@@ -29,14 +29,14 @@ static const struct usage usage = {
 	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n",
 };
 
-struct row {
+struct wait_row {
 	struct call_stats calls;
 	unsigned long long off;
 	const unsigned long long *off_slots;
 };
 
-#define AT(f) offsetof(struct row, f)
-static const struct field all_fields[] = {	/* the text is show()'s */
+#define AT(f) offsetof(struct wait_row, f)
+static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
@@ -66,7 +66,7 @@ struct waits {
 	struct cudasynclatency_bpf *skel;
 };
 
-static void show(const struct waits *w, const struct row *r)
+static void show(const struct waits *w, const struct wait_row *r)
 {
 	if (out_is_json()) {
 		out_row(w->fields, r);
@@ -93,7 +93,7 @@ static void report_groups(const struct waits *w, unsigned long long now)
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
 		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
-		struct row r = {
+		struct wait_row r = {
 			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts calls in groups: without call stacks in the kernel, where nothing is sent; with them
- * by a record for each call, which user space adds up. */
+/* Aggregates calls: in the kernel if no call stacks are wanted, sending nothing; else by sending a
+ * record per call, which user space aggregates. */
 #ifndef AGGREGATE_BPF_H
 #define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
@@ -9,15 +9,15 @@
 
 /* Set by the tool. */
 const volatile bool aggregate_stacks;	/* send records */
-const volatile bool aggregate_pids;		/* groups are by process, too */
+const volatile bool aggregate_pids;		/* aggregate by process, too */
 
-/* Changed by user space, which then has what was counted before to itself. */
+/* Changed by user space, which then owns what was counted before. */
 volatile __u32 aggregate_epoch;
 
-/* A program can be interrupted by another thread's on the same CPU: hence atomic operations,
- * which cost little where nobody else is. */
+/* A program can be interrupted by another thread's on the same CPU: hence the atomic operations,
+ * which cost little without contention. */
 
-/* For the first groups of each CPU.  The tool makes it AGGREGATE_SLOTS elements for each CPU. */
+/* For the first keys of each CPU.  The tool makes it AGGREGATE_SLOTS elements per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -26,7 +26,7 @@ struct {
 	__type(value, struct aggregate_slot);
 } aggregate_slots SEC(".maps");
 
-/* For those that find another one at their place. */
+/* For keys whose place is taken by another key. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -49,7 +49,7 @@ static __always_inline void aggregate_raise(__u64 *at, __u64 v)
 	}
 }
 
-/* The number of the highest bit that is set; 0 of 0, too. */
+/* The number of the highest bit set; also 0 for 0. */
 static __always_inline __u32 aggregate_slot(__u64 v)
 {
 	__u32 n = 0;
@@ -67,7 +67,7 @@ static __always_inline bool aggregate_same(const struct aggregate_key *a, const 
 	return a->epoch == b->epoch && a->pid == b->pid && a->key == b->key && a->series == b->series;
 }
 
-/* Its place in the array; NULL if that is taken. */
+/* The key's place in the array; NULL if another key has taken it. */
 static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
 {
 	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7) % AGGREGATE_SLOTS;
@@ -91,7 +91,7 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 
 	if (!s)
 		s = bpf_map_lookup_elem(&aggregates, key);
-	if (!s) {	/* it may be there by now */
+	if (!s) {	/* it may exist by now */
 		bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST);
 		s = bpf_map_lookup_elem(&aggregates, key);
 	}
@@ -113,7 +113,7 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	aggregate_raise(&s->most, value);
 }
 
-/* r is the thread's own. */
+/* r belongs to the thread. */
 static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t,
 					   struct aggregate_record *r, const struct aggregate_key *key,
 					   __u64 value, __u64 ns, __u64 shown, bool failed)
@@ -147,7 +147,7 @@ static __always_inline struct aggregate_key aggregate_key(__u32 id)
 	return key;
 }
 
-/* Wanted with records only: stacks have their names from the mappings. */
+/* Needed only with records: stacks get their names from the mappings. */
 PROCESS_PROGRAMS(call_dropped, false)
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How many bytes a call allocates, copies or sets, and which way it copies. */
+/* How many bytes a call allocates, copies or sets, and in which direction it copies. */
 #ifndef BYTES_BPF_H
 #define BYTES_BPF_H
 #include "lib/call.bpf.h"
 #include "abi/bytes.h"
 
-/* Of a batch: one call may copy so many pieces. */
+/* The most pieces of one batch copy that are counted. */
 enum { PIECES = 512 };
 
 /* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
@@ -30,7 +30,7 @@ static __always_inline __u64 drv_element(__u32 format, __u32 channels)
 	return 0;
 }
 
-/* Bytes of a volume with its mipmap levels, each half as long in every direction. */
+/* Bytes of a volume with its mipmap levels, each half as long in every dimension. */
 static __always_inline __u64 volume(__u64 element, __u64 w, __u64 h, __u64 d, __u32 levels)
 {
 	__u64 bytes = 0;
@@ -77,7 +77,7 @@ static __always_inline __u64 array_size(const struct call *call, const struct cu
 	return volume(element, a.width, a.height, a.depth, levels);
 }
 
-/* Of an allocation or mapping; of a function without a size, 0. */
+/* The bytes of an allocation or mapping; 0 for a function without a size. */
 static __always_inline void bytes_of_memory(const struct call *call, const struct cuda_args *row,
 					    struct bytes *b)
 {
@@ -122,8 +122,8 @@ static long add_piece(__u32 i, struct pieces *p)
 }
 
 /* The sum of n pieces: sizes, or structs of step bytes with a width, height and depth.  Where the
- * kernel has no bpf_loop() (5.17), it looks at the loop as often as it may run, which takes a tenth
- * of a second more at the start. */
+ * kernel lacks bpf_loop() (5.17), the verifier walks the loop as often as it may run, which takes
+ * another tenth of a second at the start. */
 static __always_inline __u64 pieces(__u64 at, __u64 n, __u64 step, bool sizes)
 {
 	struct pieces p = { .at = at, .step = step, .sizes = sizes };
@@ -180,7 +180,7 @@ static __always_inline __u32 direction_of_kind(__u32 kind)
 	return CUDA_DEFAULT;
 }
 
-/* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, tells nothing. */
+/* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, says nothing. */
 static __always_inline __u32 direction_of_types(__u32 src, __u32 dst)
 {
 	bool to_host = dst == 1;
@@ -204,8 +204,8 @@ static __always_inline __u32 direction_of(const struct cuda_args *row, __u64 kin
 	return direction_of_kind(kind);
 }
 
-/* cudaMemcpy3DParms and cudaMemcpy3DPeerParms: the arrays, or null.  Their width is in elements
- * then, of a size that only the driver's call tells. */
+/* Return true if a cudaMemcpy3DParms or cudaMemcpy3DPeerParms uses an array.  Its width is then in
+ * elements, of a size that only the driver's call tells. */
 static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 {
 	if (row->size_at == 128 && row->kind_at)
@@ -215,7 +215,7 @@ static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 	return false;
 }
 
-/* The direction of a copy, and whether its size is to be corrected by bytes_nested(). */
+/* Sets the direction of a copy, and whether bytes_nested() must correct its size. */
 static __always_inline void bytes_direction(const struct call *call, const struct cuda_args *row,
 					    struct bytes *b)
 {
@@ -226,7 +226,7 @@ static __always_inline void bytes_direction(const struct call *call, const struc
 		b->elements = has_array(row, params);
 }
 
-/* To be called at the entry of a call that copies or sets. */
+/* Call at the entry of a call that copies or sets. */
 static __always_inline void bytes_enter_copy(const struct call *call, __u64 id, struct bytes *b)
 {
 	const struct cuda_args *row = &cuda_rows[id];
@@ -236,7 +236,7 @@ static __always_inline void bytes_enter_copy(const struct call *call, __u64 id, 
 		bytes_direction(call, row, b);
 }
 
-/* To be called at the entry of a call of any class. */
+/* Call at the entry of a call of any class. */
 static __always_inline void bytes_enter(const struct call *call, __u64 id, struct bytes *b)
 {
 	unsigned char class = cuda_classes[id];
@@ -248,8 +248,7 @@ static __always_inline void bytes_enter(const struct call *call, __u64 id, struc
 		bytes_of_memory(call, &cuda_rows[id], b);
 }
 
-/* To be called for a copy inside the one in flight, the driver's inside the runtime's: it may
- * know more. */
+/* Call for a copy inside the one in flight, the driver's inside the runtime's: it may know more. */
 static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct bytes *b)
 {
 	const struct cuda_args *row;
@@ -270,7 +269,7 @@ static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct b
 	}
 }
 
-/* The bytes, at the return. */
+/* The number of bytes; call at the return. */
 static __always_inline __u64 bytes_leave(const struct bytes *b, bool failed)
 {
 	return !b->pitch ? b->n : failed ? 0 : b->n * read_u64(b->pitch);

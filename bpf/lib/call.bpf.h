@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A call of a function of cuda_api.tbl: which it is, its arguments and result. */
+/* A call of a function of cuda_api.tbl: its id, arguments and result. */
 #ifndef CALL_BPF_H
 #define CALL_BPF_H
 #include "lib/user.bpf.h"
@@ -17,7 +17,7 @@ static const unsigned char cuda_classes[] = {
 #undef CUDA_API
 };
 
-/* The id of the function that this probe is in; CUDA_ID_MAX if the cookie is none. */
+/* The id of the function probed here; CUDA_ID_MAX if the cookie is not an id. */
 static __always_inline __u64 cuda_id(void *ctx)
 {
 	__u64 id = bpf_get_attach_cookie(ctx);
@@ -25,10 +25,10 @@ static __always_inline __u64 cuda_id(void *ctx)
 	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
 }
 
-/* A traced call.  A tool may define before, as a type, CALL_DATA: what else it keeps of a call
- * between entry and return. */
+/* A traced call.  A tool may first define the type CALL_DATA: what else it keeps of a call between
+ * entry and return. */
 struct call {
-	__u64 sp;		/* at its entry; 0 = the thread is in none */
+	__u64 sp;		/* at its entry; 0 = the thread is in no call */
 	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
 	__u64 id;
 	__u64 args[8];		/* [1] to [6]: the argument registers; [0] = 0 */
@@ -37,7 +37,7 @@ struct call {
 #endif
 };
 
-/* Argument number pos of cuda_args, at the entry; 0 if the function has none such. */
+/* Argument number pos of cuda_args, at the entry; 0 if the function has no such argument. */
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
 	if (pos <= 6)
@@ -55,7 +55,7 @@ static __always_inline void keep_arguments(struct call *call, struct pt_regs *ct
 	call->args[6] = ctx->r9;
 }
 
-/* What the call that ends returned: 0 is success.  One function returns nothing. */
+/* What the ending call returned: 0 is success.  One function returns nothing. */
 static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
 {
 	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);

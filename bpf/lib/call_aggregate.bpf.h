@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of functions of whatever class that count calls by function: this is all that a tool of
- * histograms or of a table of functions needs. */
+/* Probes of functions of any class that aggregate calls by function: all that a tool with
+ * histograms or a table of functions needs. */
 #ifndef CALL_AGGREGATE_BPF_H
 #define CALL_AGGREGATE_BPF_H
 #include <stdbool.h>
@@ -23,7 +23,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/bytes.bpf.h"
 #include "lib/aggregate.bpf.h"
 
-/* Set by the tool: groups of the series CALLS_BYTES, too. */
+/* Set by the tool: aggregate the series CALLS_BYTES, too. */
 const volatile bool calls_bytes;
 
 static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of functions of whatever class: one record at each return, with the arguments that
- * cuda_api.tbl gives a role.  This is all that a tool of one line a call needs. */
+/* Probes of functions of any class: one record at each return, with the arguments that have a role
+ * in cuda_api.tbl.  This is all that a tool printing one line per call needs. */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "abi/call_event.h"
 #include "abi/stack_frames.h"
 
-/* A power of two: so many bytes of call stack, and one more, the verifier can count. */
+/* More than the bytes of any call stack; a power of two, as the verifier can track that bound. */
 enum { CALL_STACK_MAX = 1024 };
 
 struct call_data { struct bytes bytes; };
@@ -34,7 +34,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 const volatile bool calls_stacks;	/* with user call stacks */
 const volatile bool calls_failed_only;
 const volatile __u64 calls_min;		/* bytes */
-const volatile __u64 calls_slower;	/* ns: only those that took so long */
+const volatile __u64 calls_slower;	/* ns: only calls that took at least this long */
 
 static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
@@ -75,7 +75,7 @@ static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-/* The return of a call that was begun: fills the record; false if nobody wants it. */
+/* At the return of a call that was begun: fills in the record; false if nobody wants it. */
 static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 					 struct call_event *e)
 {
@@ -104,7 +104,7 @@ static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 	return true;
 }
 
-/* The stack and the name: how many bytes they take. */
+/* Adds the stack and the name; returns their size in bytes. */
 static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 {
 	struct call_event *e = &t->data.event;
@@ -140,7 +140,7 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(calls_enter, calls_leave)
 
-/* Wanted with call stacks only: they have their names from the mappings. */
+/* Needed only with call stacks: they get their names from the mappings. */
 PROCESS_PROGRAMS(call_dropped, false)
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every tool's probes start with: the thread's call in flight. */
+/* What every tool's probes share: the thread's call in flight. */
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
 #include "lib/call.bpf.h"
 
-/* A tool may define before, as a type, THREAD_DATA: what else it keeps of a thread. */
+/* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
 struct thread {
-	struct call call;	/* the outermost that it is in */
-	__u64 program;		/* what it runs, see processes.bpf.h; 0 = not looked up */
+	struct call call;	/* the outermost one that it is in */
+	__u64 program;		/* the one it runs, see processes.bpf.h; 0 = not looked up */
 	__u32 pid;		/* its process, if program is known */
 #ifdef THREAD_DATA
 	THREAD_DATA data;
 #endif
 };
 
-/* From Linux 6.19 on task storage has at most 8 KiB with a header of its own: 8096 bytes can be
- * had, 8208 cannot (tried on 6.19, 7.2 and 7.3). */
+/* Since Linux 6.19 an element of task storage has at most 8 KiB including a header: 8096 bytes
+ * work, 8208 do not (tried on 6.19, 7.2 and 7.3). */
 #define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
 FITS_TASK_STORAGE(struct thread);
 
@@ -26,12 +26,12 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-/* A tool may define it as what is to be done with a call inside the one in flight. */
+/* A tool may define it to handle a call inside the one in flight. */
 #ifndef CUDA_NESTED
 #define CUDA_NESTED(ctx, t, id) ((void)0)
 #endif
 
-/* The calling thread's state, made the first time. */
+/* The calling thread's state, created on first use. */
 static __always_inline struct thread *thread_here(void)
 {
 	struct thread *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL,
@@ -48,7 +48,8 @@ static __always_inline struct thread *thread_known(void)
 	return bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 }
 
-/* Or as those whose start is of interest: reading the clock is a quarter of a probe's work. */
+/* A tool may define it to select the calls whose start matters: reading the clock is a quarter of a
+ * probe's work. */
 #ifndef CUDA_TIMED
 #define CUDA_TIMED(id) true
 #endif
@@ -58,7 +59,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	__u64 sp = PT_REGS_SP(ctx);
 
 	if (t->call.sp) {
-		/* the same stack: the traced function jumped to another one at its end */
+		/* the same stack: the traced function ended with a jump to another one */
 		if (sp <= t->call.sp && is_armed(t->call.sp)) {
 			CUDA_NESTED(ctx, t, id);
 			return false;
@@ -72,28 +73,28 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	return true;
 }
 
-/* To be called at the entry: sets all of the thread's new call but the data, and the id of the
- * function, good as an index.  False if this call is part of one that is already counted. */
+/* Call at the entry: sets all of the thread's new call but the data, and the id of the function,
+ * safe as an index.  Returns false if this call is part of one that is already counted. */
 static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __u64 *id)
 {
 	__u64 which = cuda_id(ctx);
 
 	if (which >= CUDA_ID_MAX || !call_begin(ctx, t, which))
 		return false;
-	barrier_var(which);	/* the verifier wants the value that is used to be the one checked */
+	barrier_var(which);	/* the verifier must see that the value used is the one checked */
 	if (which >= CUDA_ID_MAX)
 		return false;
 	*id = which;
 	return true;
 }
 
-/* At a return: true if it is of the thread's call in flight.  It has popped the return address. */
+/* Return true at the return of the thread's call in flight.  It has popped the return address. */
 static __always_inline bool call_ends(struct pt_regs *ctx, const struct thread *t)
 {
 	return t->call.sp && PT_REGS_SP(ctx) == t->call.sp + 8;
 }
 
-/* Where the thread's program is replaced: a call that it is in never returns. */
+/* Call where the thread's program is replaced: the call it is in never returns. */
 static __always_inline void call_dropped(struct thread *t)
 {
 	if (t->call.sp)
@@ -103,8 +104,8 @@ static __always_inline void call_dropped(struct thread *t)
 
 enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
 
-/* Where a thread ends: a call that it is in never returns.  But if all of its process ends, by
- * exit() or a signal, it was only under way, as any may be. */
+/* Call where a thread ends: the call it is in never returns.  But if its whole process ends, by
+ * exit() or a signal, the call was merely in flight, as any may be. */
 static __always_inline void call_left(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -114,16 +115,16 @@ static __always_inline void call_left(void)
 		call_dropped(t);
 }
 
-/* In a session program: is this the return?  The place of the probe is told at both, and at an
- * entry the thread is there.  bpf_session_is_return() would say so too, but its signature differs
- * between kernels (6.13 to 6.19 and 7.0). */
+/* Return true in a session program if this is the return.  The address of the probe is known at
+ * both, and at an entry the thread is at it.  bpf_session_is_return() would say so too, but its
+ * signature differs between kernels (6.13 to 6.19 and 7.0). */
 static __always_inline bool session_returns(struct pt_regs *ctx)
 {
 	return bpf_get_func_ip(ctx) != PT_REGS_IP(ctx);
 }
 
-/* Defines the programs for each attach kind from a tool's two functions:
- * enter(ctx, thread) returns true if the return is wanted; leave(ctx, thread). */
+/* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
+ * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
@@ -141,7 +142,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 		leave(ctx, t);							\
 	return 0;								\
 }										\
-/* 1 from an entry: do not arm the return */					\
+/* 1 at an entry: does not arm the return */					\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_here();					\

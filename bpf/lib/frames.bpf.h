@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls that a thread is in, of those whose returns are wanted: a stack of frames, each told
- * by the stack pointer at its entry.  What is kept of frame i is the tool's own, in an array of
- * FRAMES elements. */
+/* A thread's calls in flight whose returns are wanted: a stack of frames, each identified by the
+ * stack pointer at its entry.  The tool keeps its data for frame i in an array of FRAMES. */
 #ifndef FRAMES_BPF_H
 #define FRAMES_BPF_H
 #include "lib/user.bpf.h"
@@ -16,7 +15,7 @@ struct frames {
 	__u64 sp[FRAMES];
 };
 
-/* Takes out the frames of calls that never returned. */
+/* Drops the frames of calls that never returned. */
 static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
 {
 #pragma clang loop unroll(disable)
@@ -25,7 +24,7 @@ static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
 
 		if (top >= FRAMES)
 			break;
-		/* the same stack: that function jumped to this one at its end */
+		/* the same stack: that function ended with a jump to this one */
 		if (sp <= f->sp[top] && is_armed(f->sp[top]))
 			break;
 		lose(LOST_RETURN);
@@ -33,13 +32,13 @@ static __always_inline void frames_drop_dead(struct frames *f, __u64 sp)
 	}
 }
 
-/* The number of a new frame; FRAMES if there is no room.  To be called after
+/* Adds a frame and returns its number; FRAMES if there is no room.  Call after
  * frames_drop_dead(). */
 static __always_inline __u64 frames_push(struct frames *f, __u64 sp)
 {
 	__u64 used = f->used;
 
-	barrier_var(used);	/* the verifier wants the value that is used to be the one checked */
+	barrier_var(used);	/* the verifier must see that the value used is the one checked */
 	if (used >= FRAMES)
 		return FRAMES;
 	f->sp[used] = sp;
@@ -47,8 +46,8 @@ static __always_inline __u64 frames_push(struct frames *f, __u64 sp)
 	return used;
 }
 
-/* Takes out the frame that returns here, and those above it, which never did: its number; FRAMES
- * if there is none. */
+/* Pops the frame that returns here, and those above it, which never did.  Returns its number;
+ * FRAMES if there is none. */
 static __always_inline __u64 frames_pop(struct frames *f, struct pt_regs *ctx)
 {
 #pragma clang loop unroll(disable)

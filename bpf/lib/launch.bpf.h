@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a launch launches, and in which shape. */
+/* What a launch launches, and with which shape. */
 #ifndef LAUNCH_BPF_H
 #define LAUNCH_BPF_H
 #include "lib/call.bpf.h"
@@ -14,9 +14,8 @@ struct shape {
 	__u32 grid[3], block[3];
 };
 
-/* At the entry of a call of the class launch: the shape, which stays as it is where the call
- * tells none, and in *func the kernel or graph as it was passed.  Returns how many times it is
- * launched. */
+/* Call at the entry of a call of class launch: sets the shape, which stays as it is if the call has
+ * none, and in *func the kernel or graph as passed.  Returns how many times it is launched. */
 static __always_inline __u64 launch_shape(const struct call *call, const struct cuda_args *row,
 					  bool driver, __u64 *func, struct shape *s)
 {
@@ -24,7 +23,7 @@ static __always_inline __u64 launch_shape(const struct call *call, const struct 
 	__u64 a, b;
 
 	*func = cuda_arg(call, row->handle ?: row->func);
-	if (row->count) {	/* one on each device, most likely of the same kernel */
+	if (row->count) {	/* one per device, most likely of the same kernel */
 		if (bpf_probe_read_user(&element, sizeof(element),
 					(void *)cuda_arg(call, row->params)))
 			lose(LOST_READ);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Launches counted by what is launched and where. */
+/* Counts launches by what is launched and where. */
 #ifndef LAUNCH_COUNTS_BPF_H
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
@@ -15,7 +15,7 @@ struct {
 	__type(value, struct launch_count);
 } counts SEC(".maps");
 
-/* For the first keys of each processor.  The tool makes it LAUNCH_SLOTS elements for each. */
+/* For the first keys of each CPU.  The tool makes it LAUNCH_SLOTS elements per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -30,7 +30,7 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 	       a->kind == b->kind;
 }
 
-/* The only place in the array that a key without a stack may have. */
+/* The only element of the array that a key without a stack may take. */
 static __always_inline struct launch_slot *place_of(const struct launch_key *key)
 {
 	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
@@ -45,8 +45,7 @@ static __always_inline struct launch_count *quick_count(const struct launch_key 
 	return q && q->slot.state == SLOT_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
 }
 
-/* A key that is counted in the hash map is from now on counted in the array, if its place there
- * is free. */
+/* Counts a key of the hash map in the array from now on, if its place there is free. */
 static __always_inline struct launch_count *take_place(const struct launch_key *key,
 						       struct launch_count *c)
 {
@@ -61,8 +60,8 @@ static __always_inline struct launch_count *take_place(const struct launch_key *
 	return &q->count;
 }
 
-/* The value is shared with other threads on this processor: a probe can be preempted.  first is
- * the thread's own, with so many bytes of call stack. */
+/* The value is shared with other threads on this CPU, as a probe can be preempted.  first belongs
+ * to the thread; stack is the size of its call stack in bytes. */
 static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)
@@ -96,9 +95,9 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	return c;
 }
 
-/* The user's call stack, its length in bytes; its hash into *hash.  The
- * kernel (without the function itself: 1) leaves out the caller if the probe is not at the
- * function's first instruction. */
+/* Reads the user's call stack; returns its size in bytes and sets *hash.  The kernel (told to skip
+ * 1, the function itself) leaves out the caller if the probe is not at the function's first
+ * instruction. */
 static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first,
 				       __u64 caller, __u64 *hash)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What kernels are called: records of the functions that name kernels, whose returns are wanted. */
+/* The names of kernels: records of the functions that name kernels, whose returns are wanted. */
 #ifndef LAUNCH_NAMES_BPF_H
 #define LAUNCH_NAMES_BPF_H
 #include "lib/call.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/cudalaunchtop.h"
 
-/* What is kept of such a call until it returns: where it stores its result, and arguments. */
+/* Kept from such a call's entry to its return: where it stores its result, and its arguments. */
 struct name_call {
 	__u64 out, subject, name;
 };
@@ -29,8 +29,8 @@ static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 sub
 	bpf_ringbuf_submit(e, records_wakeup(true));
 }
 
-/* Its string is in memory that may not be paged in: then the reader is to try.  The reader
- * need not hurry otherwise: a program names thousands of kernels when it starts. */
+/* The string's memory may not be paged in: then the reader has to try.  Otherwise the reader need
+ * not hurry: a program names thousands of kernels when it starts. */
 static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, __u64 at,
 				      const __u32 room)
 {
@@ -70,7 +70,7 @@ static __always_inline void name_registered(const struct call *call, const struc
 		send_name(pid, program, stub, name, LAUNCH_LONG_NAME);
 }
 
-/* At the entry of another: true if the return is wanted. */
+/* At the entry of any other: return true if the return is wanted. */
 static __always_inline bool name_enter(const struct call *call, const struct cuda_args *row,
 				       struct name_call *c)
 {
@@ -93,7 +93,7 @@ static __always_inline void name_leave(const struct name_call *c, __u64 id, __u6
 		send(pid, program, LAUNCH_ALIAS, out, c->subject);
 		return;
 	}
-	if (!name) {		/* …GetName(): stores the name of what it was given */
+	if (!name) {		/* …GetName() stores the name of what it was given */
 		name = out;
 		out = c->subject;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of the functions that make and free memory: one record at each return, and when a
- * process that made one ends or is replaced by exec. */
+/* Probes of the functions that allocate and free memory: one record at each return, and one when a
+ * process that sent one ends or is replaced by exec. */
 #ifndef MEMORY_BPF_H
 #define MEMORY_BPF_H
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct thread_data {
 };
 #define THREAD_DATA struct thread_data
 
-/* Set by the tool: calls that allocate have a start, too; others always do. */
+/* Set by the tool: calls that allocate get a start, too; others always do. */
 const volatile bool memory_latencies;
 
 #define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
@@ -32,9 +32,9 @@ const volatile bool memory_latencies;
 /* Set by the tool. */
 const volatile bool memory_stacks;	/* user call stacks of successful allocations */
 const volatile bool memory_stacks_all;	/* … and of every other call */
-const volatile __u32 memory_sample = 1;	/* one allocation in so many */
+const volatile __u32 memory_sample = 1;	/* record one allocation in this many */
 const volatile bool memory_failed_only;
-const volatile bool memory_failures;	/* failed calls are of interest too */
+const volatile bool memory_failures;	/* failed calls are wanted, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
 static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
@@ -57,18 +57,19 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-/* Follows which device or context the thread works on. */
+/* Tracks which device or context the thread works on. */
 static __always_inline void memory_where(struct thread *t, const struct cuda_args *row)
 {
 	if (row->dev && !row->ctx)
 		t->data.location = MEMORY_DEVICE | (__u32)t->call.data.arg2;
 	else if (row->out && !row->dev)
-		t->data.location = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is not said */
+		t->data.location = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is
+							 * unknown */
 	else
 		t->data.location = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
 }
 
-/* The return of a call that was begun: fills the record; false if nobody wants it. */
+/* At the return of a call that was begun: fills in the record; false if nobody wants it. */
 static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 					  struct memory_event *e)
 {
@@ -146,7 +147,7 @@ static __always_inline void memory_dropped(struct thread *t)
 	t->data.location = 0;
 }
 
-/* After exec its end is told in any case: what the new program never freed is reported then. */
+/* After exec the process's end is reported in any case, with what the new program never freed. */
 PROCESS_PROGRAMS(memory_dropped, true)
 
 char LICENSE[] SEC("license") = "GPL";

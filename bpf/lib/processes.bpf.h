@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The processes that sent a record: that they fork, call exec or end is told, and of no others. */
+/* The processes that sent a record: only their forks, execs and exits are reported. */
 #ifndef PROCESSES_BPF_H
 #define PROCESSES_BPF_H
 #include "lib/cuda.bpf.h"
@@ -15,7 +15,7 @@ struct {
 	__type(value, __u64);
 } processes SEC(".maps");
 
-/* The program that a process runs; from now on it is told what happens to it. */
+/* The program that a process runs; from now on what happens to it is reported. */
 static __noinline __u64 process_program(__u32 pid)
 {
 	__u64 now, *known = bpf_map_lookup_elem(&processes, &pid);
@@ -32,8 +32,8 @@ static __noinline __u64 process_program(__u32 pid)
 	return now;
 }
 
-/* To be called for a thread's records.  True the first time: then the reader should look at the
- * process soon, it may not live long. */
+/* Call for a thread's records.  Returns true the first time: the reader should then inspect the
+ * process soon, as it may not live long. */
 static __always_inline bool process_is_new(struct thread *t, __u32 pid)
 {
 	if (t->program)
@@ -64,7 +64,7 @@ static __always_inline void process_send(__u16 kind, __u32 pid, __u64 program, _
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
-/* To be called where a thread ends. */
+/* Call where a thread ends. */
 static __always_inline void process_exited(void)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
@@ -80,8 +80,8 @@ static __always_inline void process_exited(void)
 	process_send(RECORD_EXIT, pid, program, 0, 0);
 }
 
-/* To be called where exec has replaced a process's program.  stays: what happens to it is told
- * also if the new program sends no record. */
+/* Call where exec has replaced a process's program.  stays: report what happens to it even if the
+ * new program sends no record. */
 static __always_inline void process_execed(struct thread *t, bool stays)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
@@ -99,7 +99,7 @@ static __always_inline void process_execed(struct thread *t, bool stays)
 	process_send(RECORD_EXEC, pid, program, 0, 0);
 }
 
-/* To be called where a thread has made a child, before that runs. */
+/* Call where a thread has made a child, before the child runs. */
 static __always_inline void process_forked(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *child = (void *)ctx->args[1];
@@ -117,8 +117,8 @@ static __always_inline void process_forked(struct bpf_raw_tracepoint_args *ctx)
 		process_send(RECORD_FORK, pid, now, parent, *known);
 }
 
-/* Defines the programs that tell of ends and exec.  dropped(thread) is called where exec has ended
- * all that a thread was doing.  process_progs_prepare() leaves the programs out. */
+/* Defines the programs that report exits and execs.  dropped(thread) is called where exec has ended
+ * all that a thread was doing.  process_progs_prepare() disables the programs. */
 #define PROCESS_PROGRAMS(dropped, stays)					\
 SEC("raw_tp/sched_process_exit") int process_exit(void *ctx)			\
 {										\

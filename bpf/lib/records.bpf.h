@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ring buffer that records go through. */
+/* The ring buffer for records. */
 #ifndef RECORDS_BPF_H
 #define RECORDS_BPF_H
 #include "lib/task.bpf.h"
 
-/* A tool may define its own size before: a power of two. */
+/* A tool may first define a size of its own: a power of two. */
 #ifndef RECORDS_BYTES
 #define RECORDS_BYTES (4 * 1024 * 1024)
 #endif
@@ -16,12 +16,13 @@ struct {
 
 enum { RECORDS_PILE = 64 * 1024, RECORDS_STEP = 512 };
 
-/* Made by each processor, in a cache line of its own; if a race loses one it is no matter. */
+/* Counted per CPU, each in its own cache line; a count lost to a race does not matter. */
 struct { __u64 n, unused[7]; } records_made[64];
 
-/* The flags of a record.  Waking the reader at every one would double its cost, and to look each
- * time how much the reader has left is dear, too: that is written by its processor.  The reader
- * looks every 10 ms by itself; it is woken when much has piled up, as seen now and then, or now. */
+/* The flags for submitting a record.  Waking the reader for every one would double its cost, and
+ * checking each time how much is unread is expensive, too: the reader's CPU writes that.  The
+ * reader polls every 10 ms by itself; it is woken if a check now and then finds much unread, or if
+ * now is set. */
 static __always_inline __u64 records_wakeup(bool now)
 {
 	__u32 cpu = bpf_get_smp_processor_id() % 64;

@@ -9,14 +9,14 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
-/* The fields of the kernel's structs that the tools read; CO-RE finds where they are. */
+/* The fields of kernel structs that the tools read; CO-RE relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct { int counter; } atomic_t;
 struct signal_struct { atomic_t live; unsigned int flags; };
 struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
 #pragma clang attribute pop
 
-/* Return true if it is the last thread of its process that ends here. */
+/* Return true if this is the last thread of its process to end. */
 static __always_inline bool process_ends(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -24,7 +24,7 @@ static __always_inline bool process_ends(void)
 	return BPF_CORE_READ(task, signal, live.counter) == 0;
 }
 
-/* The thread's, as bpf_get_current_comm() has it for three times the cost. */
+/* The thread's comm; bpf_get_current_comm() costs three times as much. */
 static __always_inline void thread_comm(char comm[16])
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The traced program's memory, and what could not be done. */
+/* Reads the traced program's memory, and counts what was lost. */
 #ifndef USER_BPF_H
 #define USER_BPF_H
 #include "lib/task.bpf.h"
 #include "abi/lost.h"
 
-/* Read by user space at the end: enum lost says which. */
-/* In a map of its own, by whose name tool_run() finds it. */
+/* Counts by enum lost, which user space reads at the end. */
+/* In a map of its own, which tool_run() finds by name. */
 __u64 lost[LOST_MAX] SEC(".data.lost");
 
 static __always_inline void lose(enum lost why)
@@ -33,9 +33,9 @@ static __always_inline __u32 read_u32(__u64 at)
 	return v;
 }
 
-/* While a return probe is armed, the kernel has put its trampoline's address in place of the
- * return address, and that is the start of a page (kernel/events/uprobes.c,
- * uprobe_get_trampoline_vaddr: slot 0 of the area). */
+/* While a return probe is armed, the kernel has replaced the return address by that of its
+ * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
+ * slot 0 of the area). */
 static __always_inline bool is_armed(__u64 entry)
 {
 	__u64 slot = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Calls counted in groups, with a histogram each: what probes keep and send. */
+/* Calls counted in groups with a histogram each, as the probes keep and send them. */
 #ifndef AGGREGATE_ABI_H
 #define AGGREGATE_ABI_H
 #include "abi/record.h"
@@ -10,20 +10,20 @@ enum { AGGREGATE_BINS = 64 /* powers of two: slot n counts values with n + 1 bin
 
 struct aggregate_key {
 	unsigned int epoch;	/* which interval, see aggregate_collect() */
-	unsigned int pid;	/* 0 = of all processes together */
-	unsigned int key, series;	/* the tool's own: what was called, and which of its figures */
+	unsigned int pid;	/* 0 = all processes together */
+	unsigned int key, series;	/* the tool's own: what was called, which figure */
 };
 
-/* One for each CPU. */
+/* One per CPU. */
 struct aggregate_values {
 	unsigned long long count, failed;
 	unsigned long long sum, ns;
-	unsigned long long least, most;	/* least: its complement, so that 0 is the start of both */
+	unsigned long long least, most;	/* least: its complement, so that both start at 0 */
 	char comm[16];
 	unsigned long long slots[AGGREGATE_BINS];
 };
 
-/* The same in an array: of each CPU, the groups that came first. */
+/* The same in an array, for the first groups on each CPU. */
 enum { AGGREGATE_SLOTS = 32 };
 
 struct aggregate_slot {
@@ -32,15 +32,15 @@ struct aggregate_slot {
 	struct aggregate_values values;
 };
 
-/* In aggregate_record.head.kind. */
+/* Values of aggregate_record.head.kind. */
 enum { AGGREGATE_CALL, AGGREGATE_FAILED };
 
-/* One call, where groups are by call stack. */
+/* One call, sent if calls are grouped by call stack. */
 struct aggregate_record {
 	struct record head;
 	struct aggregate_key key;
 	unsigned long long value, ns;
-	unsigned long long shown;	/* what the histogram is of */
+	unsigned long long shown;	/* the value for the histogram */
 	char comm[16];
 	unsigned long long stack[STACK_FRAMES];
 };
@@ -49,7 +49,7 @@ struct aggregate_record {
 struct wait_thread_key { unsigned int epoch, pid, tid; };
 struct wait_thread { unsigned long long count, ns; char comm[16]; };
 
-/* The same in an array: the first threads of an epoch, each with the next element. */
+/* The same in an array, for the first threads of an epoch: each takes the next element. */
 enum { WAIT_SLOTS = 1024 };
 
 struct wait_slot {

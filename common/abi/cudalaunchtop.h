@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudalaunchtop's probes count, and the records that say what the counts are of. */
+/* What cudalaunchtop's probes count, and the records that describe the counts. */
 #ifndef CUDALAUNCHTOP_H
 #define CUDALAUNCHTOP_H
 #include "abi/record.h"
@@ -8,26 +8,26 @@
 
 enum launch_kind { LAUNCH_KERNEL, LAUNCH_COOPERATIVE, LAUNCH_GRAPH, LAUNCH_KIND_MAX };
 
-/* What is counted apart. */
+/* Launches are counted separately by these. */
 struct launch_key {
-	unsigned long long program;	/* one execution of a program in a process: when it was
-					 * first seen, ns */
-	unsigned long long func;	/* host stub, handle, CUfunction or graph as it was passed */
+	unsigned long long program;	/* one execution of a program in a process:
+					 * when it was first seen, ns */
+	unsigned long long func;	/* host stub, handle, CUfunction or graph, as passed */
 	unsigned long long stack;	/* a hash of the call stack, or 0 */
 	unsigned int pid;
 	unsigned int kind;		/* enum launch_kind */
 };
 
-/* Of one processor. */
+/* Per CPU. */
 struct launch_count {
 	unsigned long long launches, failed;
 	unsigned long long time;	/* of the last one, in the kernel's jiffies */
-	unsigned int grid[3], block[3];	/* of the last one; 0 = not told */
-	unsigned int paired;		/* its CUfunction was told */
-	unsigned int driver;		/* its launches are the driver's, by no call of the runtime's */
+	unsigned int grid[3], block[3];	/* of the last one; 0 = unknown */
+	unsigned int paired;		/* its CUfunction is known */
+	unsigned int driver;		/* launched through the driver, not by a runtime call */
 };
 
-/* The same in an array of LAUNCH_SLOTS elements for each processor. */
+/* The same in an array of LAUNCH_SLOTS elements per CPU. */
 enum { LAUNCH_QUICK_BITS = 9, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
 
 struct launch_slot {
@@ -36,26 +36,26 @@ struct launch_slot {
 	struct launch_count count;
 };
 
-/* In launch_event.head.kind. */
+/* Values of launch_event.head.kind. */
 enum launch_what {
-	LAUNCH_FIRST,	/* something is counted that was not before: struct launch_first */
-	LAUNCH_NAMED,	/* subject's name follows; or is at object, if nothing follows */
+	LAUNCH_FIRST,	/* first launch with a new launch_key: struct launch_first */
+	LAUNCH_NAMED,	/* subject's name follows, or else is at address object */
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
-	LAUNCH_PAIR,	/* launching subject has launched the driver's function object */
+	LAUNCH_PAIR,	/* launching subject launched the driver function object */
 };
 
 enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
 
 struct launch_event {
 	struct record head;
-	struct launch_key key;		/* LAUNCH_FIRST; program and pid: all */
+	struct launch_key key;		/* of LAUNCH_FIRST; the others set program and pid only */
 	unsigned long long subject, object;
 	char comm[16];			/* of the thread */
 };
 
 struct launch_first {
 	struct launch_event event;
-	unsigned long long stack[STACK_FRAMES + 1];	/* the first may be 0: leave it out */
+	unsigned long long stack[STACK_FRAMES + 1];	/* skip the first if it is 0 */
 };
 
 #endif

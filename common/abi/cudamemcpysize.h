@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the groups of cudamemcpysize are. */
+/* The groups of cudamemcpysize. */
 #ifndef CUDAMEMCPYSIZE_H
 #define CUDAMEMCPYSIZE_H
 
-/* In aggregate_key.key: enum cuda_direction, or memset. */
+/* In aggregate_key.key: enum cuda_direction or memset (COPY_SET). */
 enum { COPY_SET = 7, COPY_WHAT = 7, COPY_ASYNC = 8 };
 
 enum copy_shown { COPY_SIZES, COPY_TIMES, COPY_BANDWIDTHS };

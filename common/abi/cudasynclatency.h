@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudasynclatency's groups are: aggregate_key.key is an enum cuda_id, key.series one of these. */
+/* The groups of cudasynclatency: aggregate_key.key is an enum cuda_id, .series one of these. */
 #ifndef CUDASYNCLATENCY_H
 #define CUDASYNCLATENCY_H
 

@@ -1,58 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudatrace's probes are told of each function, and the records that they send. */
+/* What cudatrace's probes need to know about each function, and the records they send. */
 #ifndef CUDATRACE_H
 #define CUDATRACE_H
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 
 enum {
-	TRACE_WORDS = 24,	/* of arguments: 6 registers, the rest from the stack */
-	TRACE_READS = 8,	/* places of the program's memory that are read for one call */
-	TRACE_VALUE = 256,	/* bytes of a value that is read */
-	TRACE_STRING = 256,	/* bytes of a string, with its end */
+	TRACE_WORDS = 24,	/* of arguments: 6 from registers, the rest from the stack */
+	TRACE_READS = 8,	/* reads of the program's memory for one call */
+	TRACE_VALUE = 256,	/* bytes of a value */
+	TRACE_STRING = 256,	/* bytes of a string with its '\0' */
 	TRACE_LONG_STRING = 4096,
 };
 
-/* Something to be read of the program's memory, at the address that is in a word of the
- * arguments. */
+/* How to read the program's memory at the address in a word of the arguments. */
 enum trace_how {
-	TRACE_IN,		/* a value that the caller has put there */
-	TRACE_OUT,		/* a value that the function stores, if it succeeds */
+	TRACE_IN,		/* a value that the caller stored there */
+	TRACE_OUT,		/* a value that the function stores on success */
 	TRACE_IN_STRING,
-	TRACE_OUT_TEXT,		/* a string that the function stores there, if it succeeds */
+	TRACE_OUT_TEXT,		/* a string that the function stores there on success */
 	TRACE_OUT_STRING,	/* a pointer to one */
-	TRACE_RETURN_STRING,	/* at the address that the function returns */
+	TRACE_RETURN_STRING,	/* a string at the address that the function returns */
 };
 
 struct trace_read {
-	unsigned char word;	/* counted from 0 */
+	unsigned char word;	/* index, from 0 */
 	unsigned char how;	/* enum trace_how */
 	unsigned short size;	/* bytes of a value */
 };
 
 enum {
-	TRACE_SHOWN = 1,	/* asked for by the user: else it is probed for what else it tells */
-	TRACE_HIDES = 2,	/* taken out by the user: no record of it, and none of calls inside */
+	TRACE_SHOWN = 1,	/* selected by the user; else probed only for what it reveals */
+	TRACE_HIDES = 2,	/* excluded by the user: no record of it or of calls inside it */
 	TRACE_ERROR = 4,	/* returns a cudaError_t or CUresult of its own */
-	TRACE_ALWAYS = 8,	/* also its successes are wanted where failures are printed alone */
-	TRACE_NAMES = 16,	/* its strings are the names of kernels: longer, and perhaps not there */
+	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
+	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
 };
 
-/* One a function, by id. */
+/* One per function, by id. */
 struct trace_function {
 	unsigned char words, nreads, flags, pad;
 	struct trace_read reads[TRACE_READS];
 };
 
-/* In trace_event.head.kind. */
+/* Values of trace_event.head.kind. */
 enum trace_what {
-	TRACE_CALL,	/* a call, at its return */
-	TRACE_ENTER,	/* a call, at its entry */
-	TRACE_LEFT,	/* a call that the thread was in when it ended */
+	TRACE_CALL,	/* a call, sent at its return */
+	TRACE_ENTER,	/* a call, sent at its entry */
+	TRACE_LEFT,	/* a call that was running when its thread ended */
 };
 
-/* It is followed by words 64-bit words of arguments; what was read, each from a multiple of 8
- * bytes on; and the call stack, in which a frame of 0 is none. */
+/* Followed by the arguments (64-bit words, as many as words says), the memory that was read, each
+ * item aligned to 8 bytes, and the call stack, in which a frame of 0 means no frame. */
 struct trace_event {
 	struct record head;
 	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
@@ -60,14 +59,14 @@ struct trace_event {
 	unsigned long long ret;
 	unsigned int tid;
 	unsigned short id;
-	unsigned char depth;		/* of how many shown calls it is a part */
+	unsigned char depth;		/* number of shown calls that it is nested in */
 	unsigned char words;
-	unsigned short read[TRACE_READS];	/* bytes of each; of a string with its end; 0: not
-						 * to be read now, or it could not be */
+	unsigned short read[TRACE_READS];	/* bytes of each, of a string with its '\0'; 0: not
+						 * due now, or could not be read */
 	char comm[16];			/* of the thread */
 };
 
-/* What CUDA returns for "not yet": no failure (cudaErrorNotReady, CUDA_ERROR_NOT_READY). */
+/* CUDA's status for "not yet", which is no failure (cudaErrorNotReady, CUDA_ERROR_NOT_READY). */
 enum { TRACE_NOT_READY = 600 };
 
 #endif

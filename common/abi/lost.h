@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a tool's probes could not do, counted by them in lost[], printed by event_loop_lost(). */
+/* What a tool's probes missed: they count it in lost[], and event_loop_lost() prints it. */
 #ifndef LOST_H
 #define LOST_H
 
@@ -8,9 +8,9 @@ enum lost {
 	LOST_THREAD,	/* a call: no memory for the thread's state */
 	LOST_RETURN,	/* a call that never returned: longjmp, exception, 64 nested calls */
 	LOST_READ,	/* an argument or result that could not be read */
-	LOST_PROCESS,	/* the end of a process: the ring buffer was full, too many processes */
-	LOST_GROUP,	/* a call: no room for its group's counts */
-	LOST_PIECES,	/* bytes of a batch of copies: it has too many pieces */
+	LOST_PROCESS,	/* a process exit: the ring buffer was full, or too many processes */
+	LOST_GROUP,	/* a call: no room to count its group */
+	LOST_PIECES,	/* bytes of a batch of copies that has too many pieces */
 	LOST_MAX
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* An element of an array that probes count in.  A probe takes it for a key (bpf/lib/slots.bpf.h),
- * and user space gives it back once it has read it. */
+/* An element of an array of counters.  A probe takes it for a key (bpf/lib/slots.bpf.h), and user
+ * space gives it back once it has read it. */
 #ifndef SLOT_H
 #define SLOT_H
 #include <stdbool.h>
 
 enum { SLOT_FREE, SLOT_TAKING /* its key is being written */, SLOT_TAKEN };
 
-/* The first member of an element. */
+/* Must be the first member of an element. */
 struct slot {
 	unsigned long long state;
 };
@@ -18,7 +18,8 @@ static inline bool slot_is_taken(const struct slot *s)
 	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == SLOT_TAKEN;
 }
 
-/* For user space, after it has cleared the element's counts: a probe may take it for another key. */
+/* For user space: call after clearing the element's counts.  A probe may then take it for another
+ * key. */
 static inline void slot_give_back(struct slot *s)
 {
 	__atomic_store_n(&s->state, SLOT_FREE, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The CUDA functions the tools know.  The rows are in cuda_api.tbl, which says how to
- * write one, and the roles of their arguments in cuda_roles.tbl; scripts/gen_api.awk turns each symbol into
- * CUDA_API(name, lib, class, initialisers of struct cuda_args). */
+/* The CUDA functions that the tools know.  The rows are in cuda_api.tbl, which describes their
+ * format, and the roles of the arguments in cuda_roles.tbl; scripts/gen_api.awk turns each symbol
+ * into CUDA_API(name, lib, class, initialisers of struct cuda_args). */
 #ifndef CUDA_API_H
 #define CUDA_API_H
 #include "cuda_roles.def"
@@ -9,28 +9,28 @@
 enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX };
 
 enum cuda_class {
-	CUDA_ALLOC,	/* makes memory, or a handle that keeps memory */
+	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */
 	CUDA_FREE,
 	CUDA_MAP,	/* cuMemMap: memory of a VMM handle at an address */
 	CUDA_UNMAP,
-	CUDA_RESET,	/* frees all of a context's or device's memory */
+	CUDA_RESET,	/* frees all memory of a context or device */
 	CUDA_CTX,	/* changes the calling thread's device or context */
 	CUDA_COPY,
 	CUDA_SET,	/* memset */
 	CUDA_LAUNCH,
 	CUDA_SYNC,
-	CUDA_NAME,	/* tells which kernel a handle or host stub stands for */
+	CUDA_NAME,	/* identifies the kernel behind a handle or host stub */
 	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
 	CUDA_CLASS_MAX
 };
 
-/* What kind of memory an allocation makes and a free takes. */
+/* The kind of memory that an allocation makes and a free takes. */
 enum cuda_memory {
 	CUDA_MEM_NONE, CUDA_DEVICE, CUDA_MANAGED, CUDA_HOST, CUDA_ARRAY, CUDA_POOL, CUDA_VMM,
 	CUDA_IPC, CUDA_MEMORY_MAX
 };
 
-/* How the bytes of a call are found from its arguments. */
+/* How to compute the bytes of a call from its arguments. */
 enum cuda_shape {
 	CUDA_BYTES,	/* size */
 	CUDA_FIELD,	/* the 64-bit word at byte size_at of the struct that size points to */
@@ -42,8 +42,8 @@ enum cuda_shape {
 	CUDA_RECT,	/* width × height: 2D copies and memsets, in bytes × elem */
 	CUDA_EXTENT,	/* extent: width × height × depth */
 	CUDA_PARAMS,	/* a struct that params points to: its 64-bit words width, height, depth at
-			 * byte size_at.  With count: an array of so many structs of elem bytes.
-			 * The runtime's width is in elements where an array takes part. */
+			 * byte size_at.  With count: an array of count structs of elem bytes.
+			 * The runtime's width is in elements if an array is involved. */
 	CUDA_PARAMS2D,	/* the same with width and height only */
 	CUDA_SIZES,	/* the sum of the count 64-bit words that size points to */
 };
@@ -53,8 +53,8 @@ enum cuda_direction { CUDA_BY_KIND, CUDA_HTOD, CUDA_DTOH, CUDA_DTOD, CUDA_HTOH, 
 
 /* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are
  * the integer registers of the x86-64 ABI, 7 and up the stack above the return address:
- * 7 is the 8 bytes just above it.  An argument of several words is where its first one is:
- * extent is 3 words; grid and block are a dim3 in 2 words in the runtime, but 3 arguments in
+ * 7 is the 8 bytes just above it.  An argument of several words has the position of its first
+ * word: extent is 3 words; grid and block are a dim3 in 2 words in the runtime, but 3 arguments in
  * the driver.  Of a launch, params is a launch configuration (cudaLaunchConfig_t and
  * CUlaunchConfig alike): grid and block as 6 32-bit words, the stream at byte 32; with count
  * it is an array of cudaLaunchParams or CUDA_LAUNCH_PARAMS, elem bytes each, func first. */
@@ -62,8 +62,8 @@ struct cuda_args {
 #define X(role) unsigned char role;
 	CUDA_ROLES(X)
 #undef X
-	unsigned char out;	/* position of the argument that says where to store the result:
-				 * 1 in every row, or 0.  It is the first of ptr, handle, ctx, func,
+	unsigned char out;	/* position of the argument that points to the result: 1 or 0 in
+				 * every row.  It is the first of ptr, handle, ctx, func,
 				 * name, module, library that the row has. */
 	unsigned char size_at;	/* CUDA_FIELD, CUDA_PARAMS */
 	unsigned char kind_at;	/* byte of *params with the enum cudaMemcpyKind */
@@ -74,10 +74,10 @@ struct cuda_args {
 	unsigned char direction; /* enum cuda_direction, where the name fixes it */
 	unsigned char async;	/* 1: returns before the work is done */
 	unsigned char cooperative; /* CUDA_LAUNCH */
-	unsigned char waits;	/* 1: returns when the GPU has done something, beside its purpose */
+	unsigned char waits;	/* 1: also waits for the GPU, as a side effect */
 };
 
-/* One id per symbol: also the cookie that its probes carry. */
+/* One id per symbol, which is also the cookie of its probes. */
 enum cuda_id {
 #define CUDA_API(name, lib, class, ...) CUDA_ID_##name,
 #include "cuda_api.def"

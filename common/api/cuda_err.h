@@ -4,9 +4,9 @@
 #define CUDA_ERR_H
 #include "api/cuda_api.h"
 
-/* The name of what a function of that library returned, "cudaErrorNoDevice" or
+/* Returns the name of an error code of that library: "cudaErrorNoDevice" or
  * "CUDA_ERROR_NO_DEVICE"; "cudaSuccess" or "CUDA_SUCCESS" for 0; NULL for a code that
- * cuda_protos.tbl does not have: print the number then.  The text is static. */
+ * cuda_protos.tbl lacks: print the number then.  The text is static. */
 const char *cuda_err_name(enum cuda_lib lib, int code);
 
 #endif

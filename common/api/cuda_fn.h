@@ -6,7 +6,7 @@
 #include "api/cuda_api.h"
 
 struct cuda_fn {
-	const char *name;	/* the symbol, as it is exported */
+	const char *name;	/* the exported symbol */
 	enum cuda_lib lib;
 	enum cuda_class class;
 	struct cuda_args args;
@@ -20,7 +20,7 @@ static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits);
 }
 
-/* Can it be told how many bytes a call of it is about? */
+/* Return true if the byte count of a call is known. */
 static inline bool cuda_fn_has_bytes(const struct cuda_fn *fn)
 {
 	const struct cuda_args *a = &fn->args;
@@ -31,8 +31,8 @@ static inline bool cuda_fn_has_bytes(const struct cuda_fn *fn)
 /* Indexed by enum cuda_id, in the table's order. */
 extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
 
-/* The id of the function of that name, or -1.  Quick enough to be asked for every symbol of
- * a large program.  Not for several threads: the first call sorts the index. */
+/* Returns the id of the function of that name, or -1.  Fast enough to call for every symbol of
+ * a large program. */
 int cuda_fn_find(const char *name);
 
 /* "runtime" or "driver". */

@@ -10,7 +10,7 @@
 #define CUDA_PARAMS(n, ...) static const struct cuda_param params_##n[] = { __VA_ARGS__ };
 #include "cuda_protos.def"
 #undef CUDA_PARAMS
-#define params_0 NULL	/* of a function that has none */
+#define params_0 NULL	/* a function without parameters */
 #define PROTO(name, lib, group, since, until, result, n, params)	\
 	{ #name, CUDA_##lib, group, result, n, params_##params, since, until },
 

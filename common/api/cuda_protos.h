@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Every function of the runtime and the driver as NVIDIA's headers declare it, and their
- * enums: from common/cuda_protos.tbl, which scripts/gen-protos makes from the headers.  (What
- * a call means to the tools, its role, is in cuda_api.tbl: see cuda_fn.h.) */
+ * enums: from common/api/cuda_protos.tbl, which scripts/gen-protos makes from the headers.  (The
+ * meaning of each call to the tools is in cuda_api.tbl: see cuda_fn.h.) */
 #ifndef CUDA_PROTOS_H
 #define CUDA_PROTOS_H
 #include <stdbool.h>
 #include "api/cuda_api.h"
 
-/* What a value is. */
+/* The kind of a value. */
 enum cuda_kind {
-	CUDA_KIND_NONE,		/* void: a function without a result */
+	CUDA_KIND_NONE,		/* void: the function has no result */
 	CUDA_KIND_INT,		/* signed, of size bytes; bool and char are UINT of one byte */
 	CUDA_KIND_UINT,
 	CUDA_KIND_FLOAT,	/* passed in an SSE register, which probes cannot read */
 	CUDA_KIND_ENUM,		/* 4 bytes, of cuda_enum_find(type) */
-	CUDA_KIND_HANDLE,	/* a pointer to what is CUDA's own: CUstream, cudaEvent_t */
+	CUDA_KIND_HANDLE,	/* a pointer to an opaque CUDA object: CUstream, cudaEvent_t */
 	CUDA_KIND_PTR,		/* any other pointer; CUdeviceptr too */
-	CUDA_KIND_STR,		/* const char *: a string.  With out: a char * that the function
-				 * writes one to, of as many bytes as the next argument says */
+	CUDA_KIND_STR,		/* const char *: a string.  With out: a char * buffer that the
+				 * function fills, as large as the next argument says */
 	CUDA_KIND_FN,		/* a function */
 	CUDA_KIND_DIM3,		/* 12 bytes in 2 words */
-	CUDA_KIND_STRUCT,	/* or union, of size bytes; more than 16 are on the stack */
+	CUDA_KIND_STRUCT,	/* or union, of size bytes; on the stack if larger than 16 */
 };
 
 struct cuda_value {
@@ -34,13 +34,13 @@ struct cuda_param {
 	struct cuda_value value;
 	unsigned char place;	/* 1 to 6: an integer register, 7 and up: the stack, as in struct
 				 * cuda_args; 0: an SSE register */
-	bool out;		/* the function may store what it points to: not const, nor void */
+	bool out;		/* the function may write there: to is neither const nor void */
 	struct cuda_value to;	/* what it points to, const or not; CUDA_KIND_NONE if that is void,
-				 * char or CUDA's own.  The size of a struct is 0 where no function
-				 * has it by value. */
+				 * char or opaque.  The size of a struct is 0 if no function takes
+				 * it by value. */
 };
 
-/* What a function is about, by the sections of NVIDIA's manual. */
+/* The topic of a function, by the sections of NVIDIA's manual. */
 enum cuda_group {
 #define CUDA_GROUPS(X)									\
 	X(other) X(device) X(context) X(error) X(module) X(memory) X(copy) X(launch)	\
@@ -53,28 +53,28 @@ enum cuda_group {
 };
 
 struct cuda_proto {
-	const char *name;	/* the symbol, as it is exported: cudaMemcpyAsync_ptsz */
+	const char *name;	/* the exported symbol: cudaMemcpyAsync_ptsz */
 	enum cuda_lib lib;
 	unsigned char group;	/* enum cuda_group */
-	struct cuda_value result;	/* cudaError_t and CUresult are CUDA_KIND_ENUM.  Of type "?" if
-					 * no header has the function: nothing is known of it then */
+	struct cuda_value result;	/* cudaError_t and CUresult are CUDA_KIND_ENUM.  Type "?" if
+					 * no header has the function: its signature is unknown */
 	unsigned char nparams;
 	const struct cuda_param *params;
 	/* The first and the last version of CUDA known to have it, as in CUDA_VERSION: 12040 is
-	 * 12.4, 12999 the last 12.  until is 0 if the newest that is known has it. */
+	 * 12.4, 12999 the last 12.x.  until is 0 if the newest known version has it. */
 	int since, until;
 };
 
-/* The newest that is known of each function, sorted by name; an index is the function's id. */
+/* The newest known form of each function, sorted by name; its index is the function's id. */
 extern const struct cuda_proto cuda_protos[];
 extern const int cuda_protos_n;
 
-/* The id of the function of that name, or -1.  Quick enough to be asked for every symbol of a
+/* Returns the id of the function of that name, or -1.  Fast enough to call for every symbol of a
  * large program. */
 int cuda_proto_find(const char *symbol);
 
-/* That function as it was in that version of CUDA, with other parameters perhaps;
- * &cuda_protos[id] if that is not known. */
+/* Returns the function as that version of CUDA had it, perhaps with other parameters;
+ * &cuda_protos[id] if that is unknown. */
 const struct cuda_proto *cuda_proto_in(int id, int version);
 
 struct cuda_enum {
@@ -83,16 +83,16 @@ struct cuda_enum {
 	const struct cuda_enumerator { const char *name; long long value; } *enumerators;
 };
 
-/* By the type's name, with or without "enum "; NULL if there is none. */
+/* Finds an enum by its type name, with or without "enum "; NULL if there is none. */
 const struct cuda_enum *cuda_enum_find(const char *type);
 
-/* The name of a value, the first that it has; NULL if it has none. */
+/* Returns the first name of a value; NULL if it has none. */
 const char *cuda_enum_name(const struct cuda_enum *e, long long value);
 
-/* The value that an enumerator of any enum stands for; false if there is none of that name. */
+/* Looks up the value of an enumerator of any enum; false if there is none of that name. */
 bool cuda_enumerator_find(const char *name, long long *value);
 
-/* The enumerators of all enums, by a number from 0; NULL past the last. */
+/* The enumerators of all enums, indexed from 0; NULL past the last. */
 const struct cuda_enumerator *cuda_enumerator(int i);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The members of the structs that are small and common in calls.  Those of other structs are not
- * known. */
+/* The members of small structs that are common in calls.  Other structs are not known. */
 #ifndef CUDA_STRUCTS_H
 #define CUDA_STRUCTS_H
 #include "api/cuda_protos.h"
 
-/* struct, member, kind, enum or struct or "", offset, size: as NVIDIA's headers have it (a test
- * compares them).  The members of a struct stand together. */
+/* struct, member, kind, enum or struct or "", offset, size: as in NVIDIA's headers (a test
+ * compares them).  The members of a struct must be adjacent. */
 #define CUDA_STRUCTS(X)										\
 	X(dim3, x, UINT, "", 0, 4)								\
 	X(dim3, y, UINT, "", 4, 4)								\
@@ -67,14 +66,14 @@ struct cuda_member {
 	struct cuda_value value;
 };
 
-/* The first member of a struct; its type as in struct cuda_value, with or without "struct ".  NULL
- * if it is not known. */
+/* Returns the first member of a struct, with type as in struct cuda_value, with or without
+ * "struct "; NULL if the struct is not known. */
 const struct cuda_member *cuda_struct_find(const char *type);
 
-/* The member behind m of the same struct; NULL if m is the last. */
+/* Returns the next member of the same struct; NULL if m is the last. */
 const struct cuda_member *cuda_struct_next(const struct cuda_member *m);
 
-/* The bytes up to the end of its last known member; 0 if none is known. */
+/* Returns the bytes up to the end of the last known member; 0 if no member is known. */
 unsigned cuda_struct_size(const char *type);
 
 #endif

@@ -24,7 +24,7 @@ size_t match_plain_length(const char *name)
 	return without_version(name, without_stream(name, strlen(name)));
 }
 
-/* With one star to come back to: no pattern takes longer than its length by the name's. */
+/* Backtracks only to the last star, so the time is at most the product of both lengths. */
 static bool matches(const char *name, size_t len, const char *pattern, size_t plen)
 {
 	size_t i = 0, p = 0, star = plen, from = 0;
@@ -56,7 +56,7 @@ bool match_name(const char *name, const char *pattern, size_t len)
 	       matches(name, without_version(name, stream), pattern, len);
 }
 
-/* Levenshtein's, in which case counts for nothing. */
+/* The Levenshtein distance, ignoring case. */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned row[MATCH_NEAR_NAME + 1];

@@ -9,7 +9,7 @@
 #include "base/cpu_limit.h"
 #include "base/die.h"
 
-/* Static, as the handler of a signal is given nothing else, and a process has one handler for it:
+/* Static because a signal handler gets no context and a process has one handler per signal, so
  * there is one limit at a time, whoever asks for it. */
 static jmp_buf back;
 static volatile sig_atomic_t running;
@@ -28,7 +28,7 @@ static void on_timer(int sig)
 		longjmp(back, CPU_LIMIT_LATE);
 }
 
-/* Of the time that this thread computes. */
+/* The timer counts this thread's CPU time. */
 static bool make_timer(void)
 {
 	/* longjmp() leaves the handler for good: the signal must not stay blocked */

@@ -6,27 +6,27 @@
 #include <stdlib.h>
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* 0 is done, 1 failed; with -c, the command's own status. */
+/* 0 = success, 1 = failure; with -c, the command's own status. */
 enum { EXIT_USAGE = 2, EXIT_NOTHING = 3 /* nothing to trace */ };
 
 /* Print "tool: MESSAGE: strerror(err)" (without the last part if err is 0; err may be
  * negative).  Control characters in the arguments are escaped. */
 void warning(int err, const char *fmt, ...) PRINTF(2, 3);
 
-/* The same as a note of progress, unless -q. */
+/* The same for a progress message; silent with -q. */
 void note(const char *fmt, ...) PRINTF(1, 2);
 
-/* warning(), then libbpf's log if it said something since log_init(), then exit 1 … */
+/* warning(), then the end of libbpf's log if it logged anything since log_init(), then exit 1 … */
 _Noreturn void die(int err, const char *fmt, ...) PRINTF(2, 3);
 
 /* … or exit with the given status. */
 _Noreturn void die_status(int status, int err, const char *fmt, ...) PRINTF(3, 4);
 
-/* Keeps libbpf's messages back for die(); with verbose they are printed as they come.
+/* Saves libbpf's messages for die(); with verbose, prints them as they arrive instead.
  * quiet silences note(). */
 void log_init(bool verbose, bool quiet);
 
-/* Memory or exit; what they return is the caller's to free(). */
+/* Exit 1 if out of memory.  The caller frees the result. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);

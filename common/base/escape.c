@@ -23,7 +23,7 @@ static int utf8(const unsigned char *s, unsigned *point)
 	return len;
 }
 
-/* Would change what the terminal does, or the order of what it shows. */
+/* Return true if the character would control the terminal or reorder what it displays. */
 static bool is_control(unsigned point)
 {
 	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
@@ -31,7 +31,7 @@ static bool is_control(unsigned point)
 	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
 }
 
-/* How much of it is ASCII that is written as it is: most text is, and is written at once. */
+/* The length of the leading ASCII that needs no escaping: most text, which takes a single write. */
 static size_t plain(const unsigned char *s)
 {
 	size_t n = 0;
@@ -41,7 +41,7 @@ static size_t plain(const unsigned char *s)
 	return n;
 }
 
-/* Each byte as \xNN: how many columns that takes. */
+/* Writes each byte as \xNN; returns the columns written. */
 static int hex(FILE *f, const unsigned char *s, int len)
 {
 	int columns = 0;

@@ -4,7 +4,7 @@
 #include <sys/random.h>
 #include "base/hash.h"
 
-/* A product's upper half depends on all bits of its factors, of which one is secret. */
+/* The upper half of a product depends on all bits of both factors, and one factor is secret. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;

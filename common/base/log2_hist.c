@@ -8,7 +8,7 @@ unsigned long long hist_low(int slot)
 
 unsigned long long hist_high(int slot)
 {
-	return (2ull << slot) - 1;	/* of slot 63: 2^64 - 1 */
+	return (2ull << slot) - 1;	/* 2^64 - 1 for slot 63 */
 }
 
 unsigned long long hist_percentile(const unsigned long long *slots, int percent,

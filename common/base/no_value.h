@@ -2,7 +2,7 @@
 #ifndef NO_VALUE_H
 #define NO_VALUE_H
 
-/* Stands in an unsigned long long for a value that is not known. */
+/* An unknown value in an unsigned long long. */
 #define NO_VALUE (~0ull)
 
 #endif

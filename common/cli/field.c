@@ -20,7 +20,7 @@ static void pad(FILE *file, int columns)
 		putc_unlocked(' ', file);
 }
 
-/* The text from s to end in its column. */
+/* Prints the text from s to end in the field's column. */
 static void put_text(FILE *file, const struct field *f, const char *s, const char *end)
 {
 	int n = end - s;
@@ -37,7 +37,7 @@ static void put_none(FILE *file, const struct field *f)
 	put_text(file, f, none, none + sizeof(none));
 }
 
-/* The text from s to end between two characters. */
+/* Prints the text from s to end between two characters. */
 static void put_between(char open, const char *s, const char *end, char close)
 {
 	putc_unlocked(open, stdout);
@@ -184,7 +184,7 @@ static void time_json(const void *at)
 	put(stdout, s, end - s);
 }
 
-/* ---- others */
+/* ---- other types */
 
 static void str_text(FILE *file, const struct field *f, const void *at)
 {

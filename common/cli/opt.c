@@ -41,7 +41,7 @@ static void help(const struct opt *o, const struct usage *u)
 	printed();
 }
 
-/* For `make install`: what bash should offer after this tool's name. */
+/* For `make install`: prints the tool's bash completion. */
 static void completion(const struct opt *opts)
 {
 	const char *tool = program_invocation_short_name;
@@ -93,7 +93,7 @@ void usage_error(const char *fmt, ...)
 	exit(EXIT_USAGE);
 }
 
-/* "4096"; with units also "64k", "2m", "1g", "1t"; -1 if s is not such a number */
+/* Parses "4096", with units also "64k", "2m", "1g", "1t"; -1 if s is anything else. */
 static long number(const char *s, bool units)
 {
 	static const char letters[] = "kmgt";
@@ -163,8 +163,8 @@ static void set(const struct opt *o, const char *s)
 	}
 }
 
-/* A descriptor that the caller closed would be given to the next file that is opened, and
- * messages would go there: it becomes one that cannot be used. */
+/* The next file opened would get a standard descriptor that the caller closed, and messages would
+ * go to that file: occupy the descriptor with one that cannot be used. */
 static void hold_standard_files(void)
 {
 	for (int fd = 0; fd < 3; fd++)

@@ -13,8 +13,8 @@
 #include "cli/out.h"
 #include "cli/sink.h"
 
-/* The buffer is handed over when half full, at a line's end, so that lines stay whole in a
- * pipe that others write to. */
+/* The buffer is flushed when half full, at the end of a line, so that lines stay whole in a pipe
+ * with several writers. */
 enum { BUFFER = 256 * 1024 };
 
 static const unsigned long long NS_PER_S = 1000000000;
@@ -23,12 +23,12 @@ static bool json, closed, failed;
 static const char *where = "standard output";
 static int to = STDOUT_FILENO;
 
-/* What could not be written is a failure, whatever status the command of -c has. */
+/* Unwritten output is a failure, whatever the exit status of the -c command. */
 static void at_exit(void)
 {
 	size_t left = out_flush() ? sink_finish() : 0;
 
-	out_flush();	/* says why, if that failed */
+	out_flush();	/* reports the error, if any */
 	if (left)
 		warning(0, "%s is not being read: discarded the last %zu bytes", where, left);
 	if (failed || left)
@@ -114,7 +114,7 @@ const char *out_clock(void)
 	return buf;
 }
 
-/* n in the largest unit that leaves at least 1 in front of the point */
+/* Formats n in the largest unit that leaves at least 1 before the point. */
 static const char *scaled(double n, const double *steps, const char *const *units)
 {
 	static char buf[4][32];

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Standard output, as text or as JSON lines, and what is written there: clock times, sizes, times. */
+/* Standard output, as text or JSON lines, and how clock times, sizes and durations are written. */
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
 
-/* To be called once, before any output: JSON or text; from here a closed pipe is no error
- * but the end of output.  After any other write error the tool's status is 1. */
+/* Call once, before any output: chooses JSON or text.  From then on a closed pipe is not an error
+ * but ends the output.  After any other write error the tool exits 1. */
 void out_init(bool json);
 
-/* Rows are JSON from here, or text.  out_init() calls it; alone it is for those who print to a
- * stream of their own. */
+/* Switches rows to JSON or text.  out_init() calls it; call it alone only when printing to another
+ * stream. */
 void out_set_json(bool json);
 
-/* To be called before that: what would go to standard output goes to a file, which it makes or
- * empties; standard output stays what it was for a command that is run. */
+/* Call before out_init(): redirects output to a file, created or truncated.  Standard output stays
+ * unchanged for the command that the tool runs. */
 void out_to_file(const char *path);
 
 bool out_is_json(void);
 
-/* To be called after lines that are printed without out_row(). */
+/* Call after lines printed without out_row(). */
 void out_line_end(void);
 
-/* Hands over what was printed, without waiting until it is read; what is left is so at the tool's
- * end, which waits for it, but not beyond a signal.  Returns false once nobody can read it. */
+/* Flushes what was printed, without waiting for the reader.  The tool's exit flushes the rest, and
+ * waits until it is read or a signal arrives.  Return false once nobody can read the output. */
 bool out_flush(void);
 
-/* Return true if so much has not been read yet that what can wait should not be printed now. */
+/* Return true if so much output is unread that the tool should defer whatever can wait. */
 bool out_is_held_up(void);
 
-/* A time of CLOCK_MONOTONIC, as the probes have it, as one of CLOCK_REALTIME; both ns.  How far
- * they are apart is read once a second at most, as clocks are set. */
+/* Converts CLOCK_MONOTONIC, as the probes report it, to CLOCK_REALTIME; both ns.  Reads the
+ * offset at most once a second, as clocks get set. */
 unsigned long long out_wall_ns(unsigned long long ns);
 
-/* A wall clock time of day of now, "12:34:56"; static storage. */
+/* Returns the local time of day, "12:34:56"; static storage. */
 const char *out_clock(void);
 
-/* "1.5 GiB"; static storage, good until the fourth call from here. */
+/* Formats a size, "1.5 GiB"; static storage, valid until the fourth call from this one. */
 const char *out_bytes(unsigned long long bytes);
 
-/* "1.5 s"; the same. */
+/* Formats a duration, "1.5 s"; the same storage. */
 const char *out_ns(unsigned long long ns);
 
 #endif

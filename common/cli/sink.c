@@ -16,8 +16,8 @@ static int to, error;
 static char *kept;
 static size_t nkept, room;
 
-/* A description of its own of a pipe or a terminal, as others may share the one that is there; a
- * file never waits. */
+/* Reopens a pipe or a terminal as non-blocking, since others may share the open file description.
+ * Regular files never block. */
 static int without_waiting(int fd)
 {
 	int flags = fcntl(fd, F_GETFL), own = -1;
@@ -31,7 +31,7 @@ static int without_waiting(int fd)
 	return own < 0 ? fd : own;
 }
 
-/* How many bytes are taken. */
+/* Returns the number of bytes written. */
 static size_t offer(const char *data, size_t size)
 {
 	size_t taken = 0;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Output that waits for nobody: while its reader takes nothing, as a pager does or a terminal after
- * Ctrl-S, what is printed is kept.  A tool that waited would hold up the program of -c, and not
- * hear Ctrl-C. */
+/* Non-blocking output: while the reader takes nothing, such as a pager or a terminal after Ctrl-S,
+ * output is buffered.  A tool that waited would block the -c program and ignore Ctrl-C. */
 #ifndef SINK_H
 #define SINK_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* A stream that ends in the file behind fd.  To be called once. */
+/* Returns a stream that writes to the file behind fd.  Call once. */
 FILE *sink_open(int fd);
 
-/* Writes on what was kept, as far as it is taken; 0, or the error that has ended the output. */
+/* Writes as much buffered output as the reader takes; 0, or the error that ended the output. */
 int sink_write(void);
 
-/* So much is kept that no more should be printed if it can wait. */
+/* Return true if so much is buffered that output that can wait should wait. */
 bool sink_is_full(void);
 
-/* Waits until all is taken, or a signal is caught; how many bytes are left. */
+/* Waits until all is written or a signal is caught; returns the number of bytes left. */
 size_t sink_finish(void);
 
 #endif

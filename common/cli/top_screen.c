@@ -17,9 +17,9 @@ bool screen_open(void)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return false;
-	setlocale(LC_CTYPE, "");	/* names may have more than ASCII */
-	/* not initscr(): where the terminal is unknown that ends the program */
-	if (!terminal)	/* stdout is a stream of our own (sink.h) */
+	setlocale(LC_CTYPE, "");	/* names may have non-ASCII characters */
+	/* not initscr(): it exits if the terminal is unknown */
+	if (!terminal)	/* stdout is our own stream (sink.h) */
 		terminal = fdopen(STDOUT_FILENO, "w");
 	screen = terminal ? newterm(NULL, terminal, stdin) : NULL;
 	if (!screen)
@@ -86,7 +86,7 @@ int screen_fit(const char *text, int columns, int *used)
 {
 	int len = 0;
 
-	/* a character may be several bytes, whose others begin with the bits 10 */
+	/* a character may have several bytes; all but the first begin with the bits 10 */
 	for (*used = 0; text[len] && *used < columns; ++*used)
 		do
 			len++;
@@ -119,7 +119,7 @@ void screen_line(enum screen_style style, const char *text)
 
 void screen_end(void)
 {
-	/* something else may have written there: what the traced command prints */
+	/* the traced command's output may have overwritten the screen */
 	redrawwin(stdscr);
 	refresh();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A table on the terminal's screen that its user scrolls, pauses and sorts: what live tools have
- * in common. */
+/* A table on the terminal's screen that the user scrolls, pauses and sorts: the common part of live
+ * tools. */
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 #include <stdbool.h>
@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 struct top_view {
-	const char *who;	/* is traced: untrusted */
-	const char *const *help;	/* what the tool's own keys do, a line each, NULL at the end */
-	void *ctx;		/* for the functions */
-	void (*draw)(void *ctx);	/* gets the lines ready and calls top_view_draw() */
-	void (*key)(void *ctx, int key);	/* one of the tool's own */
-	/* write what is in the first line, the columns' heads, and line i, without their ends */
+	const char *who;	/* what is traced: untrusted text */
+	const char *const *help;	/* the tool's own keys, a line each, NULL at the end */
+	void *ctx;		/* passed to the functions */
+	void (*draw)(void *ctx);	/* prepares the lines and calls top_view_draw() */
+	void (*key)(void *ctx, int key);	/* handles the tool's own keys */
+	/* print the title line, the column headings, and line i, without newlines */
 	void (*title)(void *ctx, FILE *f);
 	void (*head)(void *ctx, FILE *f);
 	void (*line)(void *ctx, FILE *f, size_t i);
@@ -22,14 +22,13 @@ struct top_view {
 	long scroll;
 };
 
-/* Draws a table of n lines, from the first that is scrolled to. */
+/* Draws a table of n lines, from the scroll position. */
 void top_view_draw(struct top_view *v, size_t n);
 
-/* For events.tick: does what keys say that were pressed, and draws then; false if it is to
- * end. */
+/* For event_loop.tick: handles pressed keys, redrawing after each; false if the user quits. */
 bool top_view_keys(struct top_view *v);
 
-/* A line that is written to memory. */
+/* Opens a memory stream for one line. */
 FILE *top_view_line(char **buf, size_t *size);
 
 #endif

@@ -8,10 +8,10 @@
 
 enum { CODE = 32, MAX_PROBES = 4096 };
 
-/* Bytes; a hostile file's variables may all have the same long one. */
+/* In bytes; the variables of a hostile file may all share one long name. */
 static const size_t MAX_NAMES = 64ull << 20;
 
-/* The length of an instruction that can be stepped over, else 0. */
+/* Returns the length of an instruction that can be skipped, else 0. */
 static size_t insn_skippable(const unsigned char *c, size_t len)
 {
 	if (len >= 4 && !memcmp(c, "\xf3\x0f\x1e\xfa", 4))
@@ -98,7 +98,7 @@ static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 	return true;
 }
 
-/* The same function from both tables, and functions that are the same code, once. */
+/* Keeps one of each function found in both tables, and one of functions that share their code. */
 static void drop_doubles(struct elf_scan *scan)
 {
 	int kept = 0;
@@ -135,7 +135,7 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 		drop_doubles(scan);
 }
 
-struct gathering {
+struct variable_list {
 	const char *end;
 	struct elf_variable *variables;
 	int n, max;
@@ -144,7 +144,7 @@ struct gathering {
 
 static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 {
-	struct gathering *g = ctx;
+	struct variable_list *g = ctx;
 	size_t len = strlen(name), end = strlen(g->end);
 
 	if (len < end || strcmp(name + len - end, g->end) || sym->st_size != 8)
@@ -157,7 +157,7 @@ static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 
 struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
 {
-	struct gathering g = { .end = end, .max = max };
+	struct variable_list g = { .end = end, .max = max };
 	struct elf_file file;
 
 	*n = 0;

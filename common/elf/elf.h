@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tools read from an ELF file: where its CUDA functions are, and its symbols.
- * The files are other users': each size and offset is checked, nothing is mapped. */
+/* What the tools read from ELF files: the locations of CUDA functions, and symbols.  The files
+ * belong to other users, so each size and offset is checked and nothing is mapped. */
 #ifndef ELF_H
 #define ELF_H
 #include <stdbool.h>
@@ -8,58 +8,59 @@
 
 /* One place to probe. */
 struct elf_probe {
-	int id;				/* of the function, as find() gave it */
+	int id;				/* of the function, as returned by find() */
 	unsigned long long symbol;	/* file offset of the function */
-	unsigned long long offset;	/* file offset to probe: the cheap point, see uprobe_cheap_offset() */
-	bool returns, late, toggle;		/* as in struct function: not set by elf_scan() */
+	unsigned long long offset;	/* file offset to probe, see uprobe_cheap_offset() */
+	bool returns, late, toggle;		/* as in struct function; not set by elf_scan() */
 };
 
 struct elf_scan {
-	struct elf_probe *probes;	/* the caller's to free() */
+	struct elf_probe *probes;	/* the caller frees it */
 	int n;
-	unsigned long long linker;	/* where a dynamic linker's _dl_debug_state() is, or 0 */
-	bool fatbin;		/* holds kernels, so it uses CUDA, with or without symbols */
+	unsigned long long linker;	/* offset of a dynamic linker's _dl_debug_state(), or 0 */
+	bool fatbin;		/* contains kernels, so uses CUDA, with or without symbols */
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };
 
-/* Finds the functions that the file defines, in .symtab and .dynsym, and for which find(ctx, symbol)
- * gives an id, not -1: each once, in the order of their ids. */
+/* Finds the functions that the file defines in .symtab and .dynsym and for which find(ctx, symbol)
+ * returns an id, not -1.  Each is listed once, in order of ids. */
 void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const void *ctx,
 	      struct elf_scan *scan);
 
-/* How many bytes to step from a function's start to an instruction at which a uprobe is
- * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c)
- * instead of single-stepping a copy of it, a cost of nine times.  Only instructions that
- * leave %rsp, the argument registers and memory alone are stepped over (endbr64, cmp with
- * memory, nops).  0 if there is no such place. */
+/* Returns the number of bytes from a function's start to an instruction at which a uprobe is
+ * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c).
+ * Single-stepping a copy of the instruction instead costs nine times as much.  Skips only
+ * instructions that leave %rsp, the argument registers and memory unchanged (endbr64, cmp with
+ * memory, nops).  0 if there is no such instruction. */
 size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
 struct elf_symbols;
 
-/* Loads a file's function symbols; NULL if it has none or they cannot be read.  fd is needed no
- * more; what is returned is the caller's to free with elf_symbols_free(). */
+/* Loads a file's function symbols; NULL if it has none or they cannot be read.  fd is not needed
+ * afterwards.  The caller frees the result with elf_symbols_free(). */
 struct elf_symbols *elf_symbols_load(int fd);
 void elf_symbols_free(struct elf_symbols *s);
 
-/* The memory that they take, in bytes. */
+/* Returns the memory that the symbols take, in bytes. */
 size_t elf_symbols_size(const struct elf_symbols *s);
 
-/* The function at this offset of the file; *off is the distance from its start.  NULL if
- * none; the name lives as long as the symbols. */
+/* Returns the name of the function at this file offset, and sets *off to the distance from its
+ * start; NULL if there is none.  The name lives as long as the symbols. */
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
 			     unsigned long long *off);
 
-/* A variable: its address as the file's headers have it. */
+/* A variable, with its address by the file's headers. */
 struct elf_variable {
 	unsigned long long addr;
 	char *name;
 };
 
-/* The variables of 8 bytes whose symbol ends so, *n of them, at most max, of a file that holds
- * kernels.  The array and the names are the caller's. */
+/* Returns the 8-byte variables whose symbol ends with end, *n of them, at most max, of a file that
+ * contains kernels.  The caller frees the array and the names. */
 struct elf_variable *elf_variables(int fd, const char *end, int max, int *n);
 
-/* The address that the file's headers give a place in executable code; false if it is none. */
+/* Converts a file offset to its address by the file's headers; false if it is not in executable
+ * code. */
 bool elf_address(int fd, unsigned long long offset, unsigned long long *addr);
 
 #endif

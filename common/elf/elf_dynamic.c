@@ -3,7 +3,7 @@
 #include "base/die.h"
 #include "elf/elf_dynamic.h"
 
-/* One a bucket in a table that is not made to keep us busy. */
+/* The chain length is about one in a table that is not built to keep us busy. */
 enum { MAX_BUCKETS = 1 << 22, MAX_CHAIN = 1 << 16 };
 
 struct segments {
@@ -11,7 +11,7 @@ struct segments {
 	size_t n;
 };
 
-/* Where an address is in the file; 0 if it is nowhere: the ELF header is there. */
+/* Returns the file offset of an address; 0, where the ELF header is, if it is not in the file. */
 static unsigned long long offset_of(const struct segments *s, unsigned long long addr)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -23,7 +23,7 @@ static unsigned long long offset_of(const struct segments *s, unsigned long long
 	return 0;
 }
 
-/* The values of the tags below max, and as the last DT_GNU_HASH's. */
+/* Reads the values of the tags below max, and that of DT_GNU_HASH into tags[max]. */
 static bool read_tags(const struct elf_bytes *b, const struct segments *s,
 		      unsigned long long *tags, size_t max)
 {
@@ -56,8 +56,8 @@ static bool read_words(const struct elf_bytes *b, unsigned long long at, Elf64_W
 	return part;
 }
 
-/* Nothing else says how many there are: the largest number in the buckets, and on to the end of
- * its chain (https://flapenguin.me/elf-dt-gnu-hash). */
+/* The only way to count the symbols: take the largest index in the buckets, and follow its chain to
+ * the end (https://flapenguin.me/elf-dt-gnu-hash). */
 static unsigned long long count_gnu(const struct elf_bytes *b, unsigned long long at)
 {
 	enum { BUCKETS, FIRST, BLOOM, SHIFT, HEAD };

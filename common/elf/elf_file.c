@@ -25,7 +25,7 @@ static const char *check(const Elf64_Ehdr *h)
 	return NULL;
 }
 
-/* Keeps the executable ones that lie in the file. */
+/* Keeps the executable segments that lie within the file. */
 static void choose_segments(struct elf_file *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 	for (size_t i = 0; i < f->nloads; i++) {
 		const Elf64_Phdr *p = &f->loads[i];
 
-		/* what is mapped begins with the page */
+		/* mappings start at a page boundary */
 		if (offset >= (p->p_offset & ~0xfffull) && offset < p->p_offset + p->p_filesz) {
 			*addr = offset - p->p_offset + p->p_vaddr;
 			return true;
@@ -110,7 +110,7 @@ bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 	return false;
 }
 
-/* A string table, in which each string has its end; NULL if it is none. */
+/* Returns a string table whose last string is terminated; NULL if the section is not one. */
 static char *read_strings(const struct elf_file *f, size_t section, size_t *size)
 {
 	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;
@@ -145,8 +145,8 @@ struct visitor {
 	void *ctx;
 };
 
-/* Names may share their bytes; a file in which they do so beyond measure is made to keep us
- * reading them. */
+/* Names may share bytes; a file in which they do so excessively is built to keep us busy reading
+ * them. */
 static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size_t n,
 			 const char *strings, size_t size)
 {
@@ -201,7 +201,7 @@ const char *elf_file_symbols(struct elf_file *f, int type,
 	for (int i = 0; i < 2; i++) {
 		size_t at = 0;
 
-		/* a file has one of each (the ELF specification, "Sections") */
+		/* a file has at most one of each (ELF specification, "Sections") */
 		while (at < f->nsections && f->sections[at].sh_type != (i ? SHT_SYMTAB : SHT_DYNSYM))
 			at++;
 		wrong = at < f->nsections ? read_table(f, &f->sections[at], &f->strings[i], &v) : NULL;

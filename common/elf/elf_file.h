@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* An x86-64 ELF file, read for elf.c alone.  Not with libelf: it makes room for as many sections
- * and reads tables as long as the file says, unpacks what is compressed, and looks for the end of
- * the names at each symbol, so that 20 MB of a hostile file kept it busy for minutes.  Here each
- * part is read once: see elf_bytes.h. */
+/* Reads x86-64 ELF files; private to elf.c and elf_symbols.c.  Does not use libelf, which allocates
+ * as many sections and reads tables as long as the file claims, decompresses sections, and searches
+ * for the end of the names at each symbol: a hostile file of 20 MB kept it busy for minutes.  Here
+ * each part is read once: see elf_bytes.h. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
 #include <elf.h>
@@ -12,33 +12,33 @@
 
 struct elf_file {
 	struct elf_bytes bytes;
-	Elf64_Phdr *loads;	/* the executable PT_LOAD segments that the file has */
+	Elf64_Phdr *loads;	/* the executable PT_LOAD segments within the file */
 	size_t nloads;
 	Elf64_Shdr *sections;
-	size_t nsections, names;	/* names: the section that has theirs */
-	bool bare;		/* the file has none; those of .dynsym are made up */
-	char *strings[2];	/* of .dynsym and .symtab, once they are read */
+	size_t nsections, names;	/* names: index of the section with their names */
+	bool bare;		/* no section headers; those for .dynsym are made up */
+	char *strings[2];	/* of .dynsym and .symtab, once read */
 	size_t nstrings;	/* bytes */
 };
 
-/* Reads the headers of the file behind fd, which is to stay open as long as f.  NULL, or what is
- * wrong with it; then there is nothing to close. */
+/* Reads the headers of the file behind fd, which must stay open as long as f.  Returns NULL, or
+ * what is wrong with the file; then there is nothing to close. */
 const char *elf_file_open(struct elf_file *f, int fd);
 void elf_file_close(struct elf_file *f);
 
-/* Where an address of the program's is in the file; false if not in executable code. */
+/* Converts an address of the program to a file offset; false if it is not in executable code. */
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset);
 
-/* The other way: the address that the program's headers give a place in executable code. */
+/* The reverse: converts a file offset in executable code to an address, by the program headers. */
 bool elf_file_address(const struct elf_file *f, unsigned long long offset,
 		      unsigned long long *addr);
 
 bool elf_file_section(const struct elf_file *f, const char *name);
 
 /* Calls fn for each symbol of this type, STT_FUNC or STT_OBJECT, that .dynsym and .symtab define,
- * until it returns false.  NULL, or what is wrong with the file.  The names, of at most 65535
- * bytes (symbols with longer ones are left out), live as long as f is open.  To be called once. */
+ * until it returns false.  Returns NULL, or what is wrong with the file.  The names, of at most
+ * 65535 bytes (symbols with longer ones are skipped), live as long as f is open.  Call once. */
 const char *elf_file_symbols(struct elf_file *f, int type,
 			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
 			     void *ctx);

@@ -29,7 +29,7 @@ static bool keep_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 	return true;
 }
 
-/* Where several symbols are one place the largest comes last, and is the one found. */
+/* Of several symbols at one address, the largest sorts last and is the one found. */
 static int by_start(const void *a, const void *b)
 {
 	const struct symbol *p = a, *q = b;

@@ -24,7 +24,7 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 }
 
 /* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
- * read the old epoch.  Where it is not to be had (nohz_full), half a second has to do. */
+ * read the old epoch.  Where it is not available (nohz_full), half a second has to do. */
 unsigned int aggregate_flip(volatile unsigned int *epoch)
 {
 	const struct timespec pause = { 0, 500000000 };
@@ -45,7 +45,7 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 	int fd = bpf_map__fd(map);
 	size_t n = 0, room = 0;
 
-	/* all of the keys first: to remove one would begin the walk anew */
+	/* collect all keys first: deleting one would restart the walk */
 	for (;;) {
 		if (n == room) {
 			room = room ? 2 * room : 64;

@@ -8,7 +8,7 @@
 #include "sym/kernel_lookup.h"
 #include "sym/syms.h"
 
-/* The first argument of some functions is where they store the result. */
+/* The first argument of some functions points to where they store the result. */
 static unsigned long long value(const struct call_event *e, const struct cuda_args *a, int pos,
 				unsigned long long passed)
 {
@@ -17,7 +17,7 @@ static unsigned long long value(const struct call_event *e, const struct cuda_ar
 	return pos ? passed : NO_VALUE;
 }
 
-/* A launch has its kernel or its stream in a struct, where that is all it is passed. */
+/* A launch that is passed only a struct has its kernel or its stream in that. */
 static void from_struct(struct call_row *r, const struct call_event *e, const struct cuda_fn *fn)
 {
 	if (fn->class != CUDA_LAUNCH || !fn->args.params)
@@ -28,7 +28,7 @@ static void from_struct(struct call_row *r, const struct call_event *e, const st
 		r->args.stream = e->args.stream;
 }
 
-/* passed: the kernel's name, as the record has it. */
+/* passed: the kernel's name from the record. */
 static void texts(struct call_row *r, const struct call_event *e, const char *passed,
 		  struct vm_reader *reader)
 {
@@ -71,7 +71,7 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 		memcpy(r->grid, e->grid, sizeof(r->grid));
 		memcpy(r->block, e->block, sizeof(r->block));
 	}
-	if (fn->args.dev)	/* int and unsigned: the register's other half is anything */
+	if (fn->args.dev)	/* int or unsigned: the upper half of the register is undefined */
 		r->args.dev = (unsigned int)r->args.dev;
 	r->result = !e->ret ? "ok" : r->error ? r->error : r->text.number;
 	return true;

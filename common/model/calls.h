@@ -10,23 +10,23 @@ struct syms;
 struct vm_reader;
 
 struct call_row {
-	unsigned long long time, latency;	/* of the return; both ns */
-	struct call_args args;		/* NO_VALUE: the function has no such argument, or nothing
-					 * was stored there */
-	unsigned long long bytes;	/* NO_VALUE: the function tells none */
+	unsigned long long time, latency;	/* time: of the return; both in ns */
+	struct call_args args;		/* NO_VALUE: the function has no such argument, or stored
+					 * nothing there */
+	unsigned long long bytes;	/* NO_VALUE: not known for this function */
 	unsigned int grid[3], block[3];
 	int pid, tid, ret;
 	const char *comm, *layer, *func;
-	const char *direction, *name;	/* NULL = not told */
+	const char *direction, *name;	/* NULL = not known */
 	const char *error;		/* NULL: it succeeded, or the code has no name */
 	const char *result;		/* "ok", the error's name, or its number */
 	const struct stack *stack;
-	/* what comm, name and result point to: a copy of the row is good while the row is */
+	/* what comm, name and result point to, so a copy of the row is valid only as long as it */
 	struct { char comm[17], name[CALL_NAME], number[16]; } text;
 };
 
-/* Fills the row from a record; reader reads what the record lacks from the process.  Return false if
- * the record is no call but tells that a process has gone. */
+/* Fills the row from a record; reader reads what the record lacks from the process.  Returns false
+ * if the record is not a call but reports that a process is gone. */
 bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms,
 	      struct vm_reader *reader);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a process holds: its allocations and mappings.  All processes of a struct memory together may have
- * 8 million, 1.5 GiB here: what there is beyond is counted as ignored.  The functions are memory.c's. */
+/* What a process holds: its allocations and mappings.  All processes of a struct memory together
+ * may have 8 million (1.5 GiB of our memory); more are only counted, as ignored.  The functions
+ * are for memory.c. */
 #ifndef MEM_PROCESS_H
 #define MEM_PROCESS_H
 #include <stdbool.h>
@@ -8,61 +9,62 @@
 
 struct stack;
 
-/* One allocation that is not freed. */
+/* One allocation not freed yet. */
 struct allocation {
 	struct { unsigned long long ptr, space; } key;
 	unsigned long long size, time, location;
 	const struct stack *stack;
-	unsigned int tid, refs;		/* refs: handles given out, and mappings made */
-	unsigned short id;		/* enum cuda_id: what made it */
+	unsigned int tid, refs;		/* refs: handles returned and mappings made */
+	unsigned short id;		/* enum cuda_id: the function that made it */
 	unsigned char memory;		/* enum cuda_memory */
-	bool unsure;			/* it may be gone with a context or device */
+	bool unsure;			/* may be gone with a context or device */
 	UT_hash_handle hh;
 };
 
-/* A cuMemMap that was not undone: keeps its handle's memory. */
+/* A cuMemMap not undone yet: keeps the memory of its handle. */
 struct vmm_mapping {
 	unsigned long long ptr, size, handle;
 	UT_hash_handle hh;
 };
 
-/* The memory of all processes; begins as zeros, and stays where it is. */
+/* The memory of all processes; starts zeroed, and must not move. */
 struct memory {
-	struct mem_process *processes;	/* each that holds something or did; for HASH_ITER(hh, ...) */
-	unsigned int kept;		/* allocations and mappings of all together */
+	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
+	unsigned int kept;		/* allocations and mappings of all processes */
 };
 
-struct mem_process {			/* a process */
-	struct memory *model;		/* that it is in */
+struct mem_process {
+	struct memory *model;		/* that contains it */
 	int pid;
 	char comm[16];
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
-	unsigned long long count;	/* of allocations */
+	unsigned long long count;	/* allocations */
 	unsigned long long bytes;
-	unsigned long long unknown;	/* frees of what was not seen allocated */
-	unsigned long long replaced;	/* allocations whose address came again with no free */
-	unsigned long long unsure;	/* how many allocations are */
-	unsigned long long ignored;	/* allocations that are not in it: there are too many */
-	/* the devices (0) and contexts (1) it was seen to work on: the first, and whether there
-	 * is another */
+	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
+	unsigned long long replaced;	/* allocations whose address came again without a free */
+	unsigned long long unsure;	/* allocations marked unsure */
+	unsigned long long ignored;	/* allocations and mappings not kept: too many */
+	/* the devices (0) and contexts (1) it was seen to use: the first one, and whether there are
+	 * others */
 	unsigned long long first[2];
 	bool several[2];
 	UT_hash_handle hh;
 };
 
-/* Addresses share one space; handles have their own. */
+/* Addresses share one space; handles have their own spaces. */
 enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
 
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space);
 
-/* A new one, which is in no other's place; NULL if there are too many.  It is counted. */
+/* Adds and counts an allocation; there must be none at this key.  Returns NULL if there are too
+ * many. */
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
 				  enum space space, unsigned long long size);
 
-/* Frees it. */
+/* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);
 
 /* The same for mappings. */

@@ -31,7 +31,7 @@ static struct mem_process *process_of(struct memory *memory, int pid, const char
 	return process;
 }
 
-/* A thread that never chose a device works on the runtime's first. */
+/* A thread that never chose a device uses the runtime's first one. */
 static unsigned long long place(const struct cuda_fn *fn, unsigned long long where)
 {
 	return where || fn->lib != CUDA_RT ? where : MEMORY_DEVICE;
@@ -59,13 +59,13 @@ static void allocate(struct mem_process *process, const struct memory_event *eve
 		allocation->refs++;
 		return;
 	}
-	/* A free that is not over yet, or was not seen, let the driver give the address out
-	 * again.  If its record comes, late_free() knows it. */
+	/* A free that has not returned yet, or was not seen, let the driver return the address
+	 * again.  If its record still comes, late_free() recognizes it. */
 	if (allocation) {
 		process->replaced++;
 		allocation_drop(process, allocation);
 	}
-	/* an address for external memory, which its import has counted, has no size */
+	/* an address of external memory has no size: its import has counted that */
 	allocation = allocation_add(process, event->ptr, space,
 				    fn->args.ptr && fn->args.handle ? 0 : event->size);
 	if (!allocation)
@@ -79,7 +79,7 @@ static void allocate(struct mem_process *process, const struct memory_event *eve
 	allocation->refs = 1;
 }
 
-/* A free that began before the allocation at its address was made, freed an earlier one. */
+/* A free that started before the allocation at its address was made freed an earlier one. */
 static bool late_free(struct mem_process *process, const struct allocation *allocation,
 		      const struct memory_event *event)
 {
@@ -90,7 +90,7 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 	return true;
 }
 
-/* Of memory that another process made, only its import may tell the size. */
+/* Only the import of memory that another process allocated may give its size. */
 static unsigned long long known_size(unsigned char kind, unsigned long long size)
 {
 	return size || kind != CUDA_IPC ? size : ~0ull;
@@ -131,7 +131,7 @@ static void map(struct mem_process *process, const struct memory_event *event)
 	struct vmm_mapping *mapping = vmm_mapping_find(process, event->ptr);
 	struct allocation *allocation;
 
-	if (mapping)			/* its end was not seen */
+	if (mapping)			/* its unmap was not seen */
 		forget_mapping(process, mapping);
 	allocation = allocation_find(process, event->arg2, SPACE_VMM);
 	mapping = vmm_mapping_add(process, event->ptr);
@@ -143,7 +143,7 @@ static void map(struct mem_process *process, const struct memory_event *event)
 		allocation->refs++;
 }
 
-/* The range may be that of several mappings, one behind the other. */
+/* The range may cover several adjacent mappings. */
 static void unmap(struct mem_process *process, const struct memory_event *event)
 {
 	unsigned long long at = event->ptr, end = event->ptr + event->size;
@@ -160,8 +160,8 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 
 enum answer { NO, YES, MAYBE };
 
-/* Return YES if memory that was made in place a is freed with place b.  A device and a context may
- * be the same place; so may a place that was not seen. */
+/* Return YES if memory allocated in place a is freed with place b.  A device and a context may be
+ * the same place; so may a place that was not seen. */
 static enum answer same_place(const struct mem_process *process, unsigned long long a,
 			      unsigned long long b)
 {
@@ -174,7 +174,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 	return process->several[0] || process->several[1] ? MAYBE : YES;
 }
 
-/* A context or device and its memory are gone; but "will not destroy memory allocations by
+/* A context or device and its memory are gone; but this "will not destroy memory allocations by
  * cuMemCreate(), cuMemAllocAsync() and cuMemAllocFromPoolAsync()" (cuda.h, cuCtxDestroy;
  * cuda_runtime_api.h says the same of cudaDeviceReset). */
 static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,

@@ -10,14 +10,14 @@
 #include "probe/attach.h"
 #include "probe/uprobe_multi.h"
 
-/* Of links at a time; a process of -c has some for each file.  The kernel takes tens of
- * milliseconds to close one, and a perf event is one for each function. */
+/* Limit on links at a time.  With -c, each process has a few for each file; with perf events, one
+ * for each function.  The kernel takes tens of milliseconds to close one. */
 #ifndef ATTACH_MAX
 #define ATTACH_MAX 65536
 #endif
 
 struct attachment {
-	int *count;		/* of all links */
+	int *count;		/* of all links of the attacher */
 	int fds[2];		/* session and multi */
 	struct bpf_link **links;	/* perf */
 	int nlinks;
@@ -32,7 +32,7 @@ static struct attachment *attachment_new(struct attacher *to)
 	return a;
 }
 
-/* Return true if there is room for one more.  Several threads attach. */
+/* Return true if there is room for one more link.  Several threads attach. */
 static bool take_link(struct attachment *a)
 {
 	if (__atomic_add_fetch(a->count, 1, __ATOMIC_RELAXED) <= ATTACH_MAX)
@@ -97,7 +97,7 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 	static const char *const names[] = { "cuda_return", "cuda_enter" };
 
 	a->links = xcalloc(2 * n, sizeof(*a->links));
-	/* returns first: an entry whose return is not armed yet would look unfinished */
+	/* returns first: a call whose return is not armed yet would look unfinished */
 	for (int i = 0; i < 2 * n; i++) {
 		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i / n]);
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = probes[i % n].id,
@@ -195,7 +195,7 @@ struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int
 
 void attach_remove(struct attachment *a)
 {
-	/* entries first: calls under way still return */
+	/* entries first, so that the returns of calls in progress are still seen */
 	for (int i = 1; i >= 0; i--)
 		if (a->fds[i] >= 0) {
 			close(a->fds[i]);

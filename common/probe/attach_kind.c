@@ -23,7 +23,7 @@ static int load_program(int type, const struct bpf_insn *insns, size_t n)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An empty program of the kind, or -errno. */
+/* Loads an empty program with this attach type; returns its descriptor, or -errno. */
 static int empty_program(int type)
 {
 	const struct bpf_insn insns[] = {
@@ -34,9 +34,9 @@ static int empty_program(int type)
 	return load_program(type, insns, 2);
 }
 
-/* Return true if programs may read the kernel's memory.  Lockdown forbids it, if it is for
- * confidentiality; and libbpf takes that for an old kernel, and has programs call what they may
- * not call at all. */
+/* Return true if programs may read kernel memory.  Lockdown forbids it in confidentiality mode;
+ * libbpf mistakes that for an old kernel, and makes programs call a helper that they may not call
+ * at all. */
 static bool may_read(void)
 {
 	const struct bpf_insn insns[] = {
@@ -55,7 +55,7 @@ static bool may_read(void)
 	return fd >= 0;
 }
 
-/* 0 if the kernel has this kind, else the reason. */
+/* Returns 0 if the kernel supports this kind, else -errno with the reason. */
 static int try_kind(enum attach_kind kind)
 {
 	int type = kind == ATTACH_SESSION ? TRACE_UPROBE_SESSION :
@@ -71,7 +71,7 @@ static int try_kind(enum attach_kind kind)
 		return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
 					       NULL) == 1 ? 0 : -EOPNOTSUPP;
 	}
-	/* a directory is no file to probe: EBADF, unless the kind itself is unknown */
+	/* a directory cannot be probed: EBADF, unless the kind itself is unknown */
 	link = uprobe_multi_link(prog, type, "/", &offset, NULL, 1, 0, false);
 	if (link >= 0 || errno != EBADF) {
 		int err = link >= 0 || errno == EINVAL ? EOPNOTSUPP : errno;
@@ -81,7 +81,7 @@ static int try_kind(enum attach_kind kind)
 		close(prog);
 		return -err;
 	}
-	/* 6.6 to 6.9 took the pid for a thread's; where that is mended a bad one is EINVAL */
+	/* 6.6 to 6.9 took the pid for a thread ID; fixed kernels return EINVAL for a bad one */
 	link = uprobe_multi_link(prog, type, "/proc/self/exe", &offset, NULL, 1, -1, false);
 	if (link >= 0) {
 		close(link);

@@ -9,7 +9,7 @@ void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 	bpf_map__set_max_entries(map, libbpf_num_possible_cpus() * n);
 }
 
-/* In whole pages. */
+/* Returns the size in whole pages. */
 static size_t size_of(const struct bpf_map *map)
 {
 	size_t page = getpagesize(), size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);

@@ -13,21 +13,21 @@
 #include "probe/probes.h"
 #include "proc/inode.h"
 
-struct entry {
+struct dso_entry {
 	struct dso dso;
-	int fd;			/* open while there is something to probe */
-	bool nothing;		/* it was read, and has nothing to probe */
+	int fd;			/* open if there is something to probe */
+	bool nothing;		/* it was read and has nothing to probe */
 	bool layered;		/* it is on overlayfs */
-	unsigned long long inode;	/* 0 while nothing is */
-	struct entry *same;	/* the entry that is probed in its stead */
-	struct entry *former;	/* what was copied up while somebody had it mapped */
-	struct entry *next;	/* of the table's others */
+	unsigned long long inode;	/* see proc/inode.h; 0 until a file on overlayfs is seen */
+	struct dso_entry *same;	/* the entry probed in its place */
+	struct dso_entry *former;	/* the file as it was mapped before it was copied up */
+	struct dso_entry *next;	/* in the table's others */
 	UT_hash_handle hh, hh_inode;
 };
 
 struct dso_table {
-	struct entry *entries, *by_inode;
-	struct entry *others;	/* on overlayfs, of a number that is another entry's */
+	struct dso_entry *entries, *by_inode;
+	struct dso_entry *others;	/* on overlayfs, with the inode number of another entry */
 	bool layers;		/* a file on overlayfs was seen */
 	struct inode_reader inodes;
 };
@@ -46,8 +46,8 @@ static bool is_layered(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Finds the entry that is probed already for this inode, else makes it this. */
-static void enter_by_inode(struct dso_table *t, struct entry *e)
+/* Sets e->same to the entry already probed for this inode; if there is none, adds e for it. */
+static void enter_by_inode(struct dso_table *t, struct dso_entry *e)
 {
 	e->inode = inode_of_file(&t->inodes, e->fd);
 	if (!e->inode)
@@ -57,11 +57,11 @@ static void enter_by_inode(struct dso_table *t, struct entry *e)
 		HASH_ADD(hh_inode, t->by_inode, inode, sizeof(e->inode), e);
 }
 
-/* From the first file on overlayfs on: one of another name and number may be the same, and be
- * probed already. */
-static bool is_known_by_inode(struct dso_table *t, struct entry *e)
+/* Once a file on overlayfs has been seen: a file with another name and number may be the same file,
+ * and already probed. */
+static bool is_known_by_inode(struct dso_table *t, struct dso_entry *e)
 {
-	struct entry *other;
+	struct dso_entry *other;
 
 	e->layered = is_layered(e->fd);
 	for (other = t->entries; e->layered && !t->layers && other; other = other->hh.next)
@@ -78,7 +78,7 @@ static bool is_to_be_probed(const struct probes *p, const struct dso *d)
 	return d->scan.n || (p->linkers && d->scan.linker);
 }
 
-static void look_into(struct probes *p, struct entry *e, int fd)
+static void look_into(struct probes *p, struct dso_entry *e, int fd)
 {
 	struct dso_table *t = p->dsos;
 
@@ -103,14 +103,14 @@ static void look_into(struct probes *p, struct entry *e, int fd)
 	e->nothing = true;
 }
 
-/* The entry of a file; *known if it need not be looked into.  The same file may have several
- * names, and must not be probed twice; but the number of an inode that is not held open may
- * by now be another file's, and what could not be opened in one process may be in another. */
-static struct entry *entry_of(struct dso_table *t, unsigned long long dev, unsigned long long ino,
+/* Returns the entry of a file; sets *known if the file need not be scanned.  A file may have
+ * several names and must not be probed twice; but the number of an inode that we do not hold open
+ * may have been reused, and a file that cannot be opened in one process may be in another. */
+static struct dso_entry *entry_of(struct dso_table *t, unsigned long long dev, unsigned long long ino,
 			      const char *path, bool *known)
 {
 	struct { unsigned long long dev, ino; } key = { dev, ino };
-	struct entry *e;
+	struct dso_entry *e;
 
 	HASH_FIND(hh, t->entries, &key, sizeof(key), e);
 	*known = e && (e->fd >= 0 || (e->nothing && !strcmp(e->dso.path, path)));
@@ -130,10 +130,10 @@ static struct entry *entry_of(struct dso_table *t, unsigned long long dev, unsig
 	return e;
 }
 
-/* An entry that is not found by its number. */
-static struct entry *add_other(struct dso_table *t, const char *path)
+/* Adds an entry that is not looked up by inode number. */
+static struct dso_entry *add_other(struct dso_table *t, const char *path)
 {
-	struct entry *e = xcalloc(1, sizeof(*e));
+	struct dso_entry *e = xcalloc(1, sizeof(*e));
 
 	e->dso.path = xstrdup(path);
 	e->next = t->others;
@@ -141,9 +141,9 @@ static struct entry *add_other(struct dso_table *t, const char *path)
 	return e;
 }
 
-/* The file that the process has mapped was changed since, and cannot be opened any more: what
- * has its name and number now is the copy. */
-static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const struct mapping *m)
+/* The file was modified after the process mapped it, and the mapped one can no longer be opened:
+ * its name and number now belong to the copy. */
+static struct dso_entry *copied_up(struct probes *p, struct dso_entry *e, int pid, const struct mapping *m)
 {
 	if (e->former)
 		return e->former;
@@ -155,16 +155,16 @@ static struct entry *copied_up(struct probes *p, struct entry *e, int pid, const
 	return e->former;
 }
 
-/* Which of the files of this number the process has mapped. */
-static struct entry *entry_mapped(struct probes *p, struct entry *e, int pid,
+/* Returns which of the files with this inode number the process has mapped. */
+static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int pid,
 				  const struct mapping *m)
 {
 	struct dso_table *t = p->dsos;
 	unsigned long long inode = inode_of_mapping(&t->inodes, pid, m->start);
-	struct entry *found;
+	struct dso_entry *found;
 	int fd;
 
-	if (!inode)	/* it ended meanwhile */
+	if (!inode)	/* the process has ended */
 		return e;
 	HASH_FIND(hh_inode, t->by_inode, &inode, sizeof(inode), found);
 	if (found)
@@ -183,7 +183,7 @@ static struct entry *entry_mapped(struct probes *p, struct entry *e, int pid,
 struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 {
 	bool known;
-	struct entry *e = entry_of(table_of(p), m->dev, m->ino, m->path, &known);
+	struct dso_entry *e = entry_of(table_of(p), m->dev, m->ino, m->path, &known);
 
 	if (!known)
 		look_into(p, e, proc_open_mapping(pid, m));
@@ -196,7 +196,7 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 {
 	int fd = proc_open_file(path);
 	unsigned long long dev, ino;
-	struct entry *e;
+	struct dso_entry *e;
 	bool known;
 
 	if (fd >= 0 && !proc_file_id(fd, &dev, &ino)) {
@@ -217,10 +217,10 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 
 int dso_fd(const struct dso *d)
 {
-	return ((const struct entry *)d)->fd;
+	return ((const struct dso_entry *)d)->fd;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct dso_entry *e)
 {
 	if (e->fd >= 0)
 		close(e->fd);
@@ -232,7 +232,7 @@ static void entry_free(struct entry *e)
 void dso_free(struct probes *p)
 {
 	struct dso_table *t = p->dsos;
-	struct entry *e, *next;
+	struct dso_entry *e, *next;
 
 	if (!t)
 		return;

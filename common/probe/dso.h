@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The files that hold CUDA functions, each looked into once. */
+/* The files that define CUDA functions, each scanned once. */
 #ifndef DSO_H
 #define DSO_H
 #include <stdbool.h>
@@ -10,22 +10,23 @@ struct probes;
 
 struct dso {
 	struct { unsigned long long dev, ino; } key;	/* as in struct mapping */
-	char *path;		/* the first that it was seen under */
-	struct elf_scan scan;	/* its probes: those that the tool asked for */
+	char *path;		/* the first one it was seen under */
+	struct elf_scan scan;	/* its probes: only those that the tool asked for */
 	bool counted;		/* in p->nprobes and p->nfiles */
 };
 
-/* The file behind a mapping; it is opened and read the first time.  Never NULL; lives until
+/* Returns the file behind a mapping; opens and scans it the first time.  Never NULL; valid until
  * dso_free(). */
 struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m);
 
-/* A file by name; NULL if it cannot be opened, with errno set. */
+/* Returns a file by name; NULL with errno set if it cannot be opened. */
 struct dso *dso_of_file(struct probes *p, const char *path);
 
-/* The file, open to read; negative if it is not, as there is nothing to probe in it. */
+/* Returns a descriptor open for reading; negative if the file is closed because it has nothing to
+ * probe, or could not be opened. */
 int dso_fd(const struct dso *d);
 
-/* Closes and forgets every file, when none is probed any more. */
+/* Closes and forgets every file.  Call when no file is probed any more. */
 void dso_free(struct probes *p);
 
 #endif

@@ -8,23 +8,23 @@
 #include "probe/attach.h"
 #include "probe/link_pool.h"
 
-/* A thread for each link, that they go at the same time, up to so many. */
+/* One thread per link, so that links are closed in parallel, up to this many. */
 enum { MAX_THREADS = 64 };
 
 struct pooled_link {
 	struct pool_thread *thread;
 	struct attachment *attachment;
-	struct pooled_link *next;	/* to be removed */
+	struct pooled_link *next;	/* in the list of links to remove */
 };
 
 struct pool_thread {
 	struct link_pool *pool;
 	pthread_t thread;
 	pthread_cond_t work;
-	int n;			/* what it holds */
+	int n;			/* links that it holds */
 	bool busy;
-	struct pooled_link *first;	/* to be removed */
-	/* what it is asked to attach */
+	struct pooled_link *first;	/* links to remove */
+	/* request to attach, and its result */
 	struct attachment *(*attach)(void *ctx);
 	void *ctx;
 	struct attachment *attached;
@@ -35,7 +35,7 @@ struct link_pool {
 	struct pool_thread threads[MAX_THREADS];
 	int nthreads;
 	bool finishing;
-	pthread_mutex_t lock;	/* of all that is in here */
+	pthread_mutex_t lock;	/* protects everything in here */
 	pthread_cond_t attached;
 };
 
@@ -80,11 +80,11 @@ static void *run(void *arg)
 {
 	struct pool_thread *h = arg;
 
-	/* where that is refused they share a table: only slower */
+	/* if refused, the threads share one table, which is only slower */
 	unshare(CLONE_FILES);
 	pthread_mutex_lock(&h->pool->lock);
 	for (;;) {
-		if (h->attach)	/* somebody waits for it */
+		if (h->attach)	/* link_pool_attach() is waiting */
 			attach_here(h);
 		else if (h->first)
 			remove_here(h);
@@ -102,7 +102,8 @@ static bool better(const struct pool_thread *a, const struct pool_thread *b)
 	return a->busy != b->busy ? b->busy : a->n < b->n;
 }
 
-/* One that is at leisure and holds little; NULL if there is none and no thread can be had. */
+/* Returns an idle thread that holds few links; NULL if there are no threads and none can be
+ * created. */
 static struct pool_thread *choose(struct link_pool *p)
 {
 	struct pool_thread *best = p->nthreads ? p->threads : NULL, *new;
@@ -121,7 +122,7 @@ static struct pool_thread *choose(struct link_pool *p)
 	return new;
 }
 
-/* Has the thread attach, and waits for it. */
+/* Makes the thread attach, and waits for it. */
 static struct pooled_link *attach_in(struct pool_thread *h, struct attachment *(*attach)(void *ctx),
 				     void *ctx)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Processes that have mapped something and are to be looked into.  A program makes many mappings
- * at once, and each look at a process is at all of them. */
+/* Processes with new mappings, waiting to be scanned.  A program makes many mappings in a row, and
+ * one scan covers all mappings of a process. */
 #ifndef PENDING_H
 #define PENDING_H
 #include <stdbool.h>
 
 struct pending_process {
-	int pid;		/* 0: some process, it is not known which */
+	int pid;		/* 0: an unknown process */
 	bool waits;
-	unsigned long long next;	/* not to be looked into before, ns */
+	unsigned long long next;	/* earliest time of the next scan, ns */
 };
 
 /* Starts zeroed. */
@@ -19,8 +19,8 @@ struct pending {
 
 void pending_add(struct pending *p, int pid);
 
-/* Calls look(ctx, pid) for each that waits, unless the last look was so long that the process would
- * have more than a fifth of our time. */
+/* Calls look(ctx, pid) for each process that waits; delays one whose last scan took so long that
+ * it would use more than a fifth of our time. */
 void pending_handle(struct pending *p, void (*look)(void *ctx, int pid), void *ctx);
 
 void pending_free(struct pending *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What one run of a tool probes: which functions of which files, for which processes, and how.
- * Starts zeroed.  Files are found by scan.h, opened by dso.h, probed by uprobes.h. */
+/* What one run of a tool probes: which functions of which files, in which processes, and how.
+ * Starts zeroed.  scan.h finds the files, dso.h opens them, uprobes.h attaches to them. */
 #ifndef PROBES_H
 #define PROBES_H
 #include <stdbool.h>
@@ -17,38 +17,39 @@ struct uprobe_sites;
 struct watch;
 
 struct probes {
-	/* to be set before the first scan */
+	/* set before the first scan */
 	struct attacher attacher;
 	const struct probe_source *source;
 	unsigned classes, return_classes, toggle_classes; /* masks, for cuda_probe_source */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
-	const int *pids;	/* probed for these processes, 0-terminated; NULL: for every one */
-	bool tree;		/* pids is one, which is yet to begin; its descendants too */
-	bool linkers;		/* watch has dynamic linkers tell what they load: of watch_tree() */
+	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
+	bool tree;		/* pids is one, not started yet; probe its descendants too */
+	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
 	struct watch *watch;
 
-	/* Whoever runs the probes is told, where these are set: of each function that is wanted of a
-	 * file, with the reason if it is skipped; of a file that has nothing to probe, and why; and
-	 * of a process that has CUDA's files mapped, each time it was scanned. */
+	/* The session's callbacks, or NULL.  on_probe: for each wanted function of a file, with the
+	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the
+	 * reason.  on_process: after each scan of a process that has mapped CUDA files. */
 	void *session;
 	void (*on_probe)(void *session, const char *path, const struct function *fn,
 			 const struct elf_probe *p, const char *skipped);
 	void (*on_skipped)(void *session, const char *path, const char *why);
 	void (*on_process)(void *session, int pid);
 
-	/* The tool is told, where these are set: of each file with functions that are wanted, in
-	 * process pid or (0) everywhere, in place of probing it, as another program does; and when
-	 * a process that is watched was scanned, before it may go on. */
+	/* The tool's callbacks, or NULL.  on_dso: for each file with wanted functions, in process
+	 * pid or everywhere (0); the file is not probed here, as another program does that.
+	 * on_scanned: after the scan of a watched process, before it is resumed. */
 	void *tool;
 	void (*on_dso)(void *tool, struct dso *d, int pid);
 	void (*on_scanned)(void *tool, int pid);
 
-	/* what came of it */
+	/* results */
 	int nprobes, nfiles;
-	bool refused;		/* it was said that processes may not be looked into */
-	struct failure failure;	/* set by what is in scan.h: the tool cannot go on */
+	bool refused;		/* warned that processes may not be inspected */
+	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
 
-	/* each its file's own: made when needed, freed by dso_free() and uprobes_detach(-1) */
+	/* private to dso.c and uprobes.c: made on first use, freed by dso_free() and
+	 * uprobes_detach(-1) */
 	struct dso_table *dsos;
 	struct uprobe_sites *sites;
 };

@@ -5,8 +5,8 @@
 
 struct bpf_object;
 
-/* Between open and load: loads the programs of bpf/lib/processes.bpf.h, which tell of processes
- * that have gone, or leaves them out.  Call stacks need them. */
+/* Call between open and load: selects whether to load the programs of bpf/lib/processes.bpf.h,
+ * which report processes that exit or exec.  Call stacks need them. */
 void process_progs_prepare(struct bpf_object *obj, bool wanted);
 
 #endif

@@ -53,7 +53,7 @@ void resumer_signal(int map, int sig)
 	each_watched(map, send_signal, sig);
 }
 
-/* It looks for a while: the probes may outlive the tool a little. */
+/* The child keeps checking for a while: the probes may briefly outlive the tool. */
 void resumer_start(struct resumer *r, int map)
 {
 	const struct timespec pause = { 0, 20000000 };
@@ -65,7 +65,7 @@ void resumer_start(struct resumer *r, int map)
 	r->pid = fork();
 	if (r->pid) {
 		close(fds[0]);
-		r->fd = fds[1];	/* its end is the tool's end */
+		r->fd = fds[1];	/* closed when the tool ends */
 		return;
 	}
 	for (int sig = 1; sig < NSIG; sig++)

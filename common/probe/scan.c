@@ -11,7 +11,7 @@
 #include "probe/uprobes.h"
 #include "proc/privileges.h"
 
-/* A program that maps more than can be looked into in this time keeps us from our work. */
+/* Limit on one scan: a program with more mappings would keep us from tracing the others. */
 static const unsigned long long LONGEST_NS = 20 * 1000000000ull;
 
 struct scan {
@@ -20,7 +20,7 @@ struct scan {
 	unsigned long long began;
 };
 
-/* What is forbidden now is forbidden every time. */
+/* What is not permitted now will never be. */
 static void not_permitted(struct probes *p, const struct dso *d, int err)
 {
 	char *why = privilege_missing(p->attacher.kind == ATTACH_PERF ? PRIVILEGE_UPROBES : PRIVILEGE_BPF);
@@ -49,7 +49,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	if (dso_fd(d) == -EACCES || dso_fd(d) == -EPERM)
 		s->refused = dso_fd(d);
 	err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
-	if (err && err != -ESRCH)	/* not: it ended meanwhile */
+	if (err && err != -ESRCH)	/* ESRCH: the process has ended */
 		cannot_probe(s->p, d, err);
 	if (s->p->failure.text)
 		return false;
@@ -152,7 +152,7 @@ void scan_all(struct probes *p)
 	proc_each(scan_if_cuda, p);
 }
 
-/* Probes a file in the processes of -p, or in all; with -c, where it will be mapped. */
+/* Probes a file in the processes of -p, or in all; with -c, it is probed once it is mapped. */
 static int attach_everywhere(struct probes *p, struct dso *d)
 {
 	int err = 0;
@@ -178,13 +178,13 @@ void scan_installed(struct probes *p)
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
 		char *path, *real;
 
-		/* a process that runs has its runtime already, or brings its own */
+		/* a running process has mapped its runtime already, or brings its own */
 		if (p->pids && i % 4)
 			continue;
 		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
 		real = realpath(path, NULL);
 		d = real ? dso_of_file(p, real) : NULL;
-		/* whether it can be probed is said of who maps it */
+		/* other errors are reported when a process maps it */
 		if (d && attach_everywhere(p, d) == -LINK_POOL_NO_THREAD)
 			cannot_probe(p, d, -LINK_POOL_NO_THREAD);
 		free(path);

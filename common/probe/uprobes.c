@@ -9,24 +9,24 @@
 #include "probe/uprobes.h"
 #include "probe/watch.h"
 
-/* One file's probes for one process. */
+/* The probes of one file in one process. */
 struct uprobe_site {
 	struct { struct dso *dso; long pid; } key;
-	struct pooled_link *link, *toggle;	/* NULL: none are in */
+	struct pooled_link *link, *toggle;	/* NULL: not attached */
 	UT_hash_handle hh;
 };
 
 struct uprobe_sites {
 	struct uprobe_site *sites;
 	struct link_pool *pool;
-	unsigned long refused;	/* files that would have been too many */
+	unsigned long refused;	/* files not probed because of the limit on links */
 };
 
 struct attaching {
 	struct probes *p;
 	const struct dso *dso;
 	int pid;
-	const struct elf_probe *probes;	/* NULL: it is a dynamic linker */
+	const struct elf_probe *probes;	/* NULL: dso is a dynamic linker */
 	int n;
 };
 
@@ -49,7 +49,7 @@ static struct attachment *attach(void *ctx)
 	return attach_file(&p->attacher, dso_fd(a->dso), a->pid, a->probes, a->n);
 }
 
-/* Takes out what is in, some time. */
+/* Detaches the link asynchronously, if there is one. */
 static void remove_link(struct pooled_link **link)
 {
 	if (*link)
@@ -64,7 +64,7 @@ static void site_free(struct uprobe_site *s)
 	free(s);
 }
 
-/* Some of a file's probes, or its dynamic linker's. */
+/* Attaches n of a file's probes, or if n is 0 the probe of a dynamic linker. */
 static int attach_some(struct probes *p, const struct uprobe_site *s, int from, int n,
 		       struct pooled_link **link)
 {
@@ -77,7 +77,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 	return *link ? 0 : -errno;
 }
 
-/* Of a file's probes, how many do not toggle: those come first. */
+/* Returns how many of a file's probes do not toggle: those come first. */
 static int count_fixed(const struct uprobe_site *s)
 {
 	const struct elf_scan *scan = &s->key.dso->scan;
@@ -133,7 +133,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	} else {
 		err = attach_all(p, s);
 	}
-	if (err == -ATTACH_TOO_MANY) {	/* not to be tried again */
+	if (err == -ATTACH_TOO_MANY) {	/* do not try again */
 		remove_link(&s->link);
 		too_many(p, s);
 	} else if (err) {
@@ -160,7 +160,7 @@ bool uprobes_toggle(struct probes *p, bool in)
 		err = in ? attach_toggle(p, s) : 0;
 		if (err == -ATTACH_TOO_MANY)
 			too_many(p, s);
-		else if (err && err != -ESRCH)	/* not: it ended meanwhile */
+		else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
 			warning(err, "cannot probe %s", s->key.dso->path);
 		if (err || !in)
 			remove_link(&s->toggle);

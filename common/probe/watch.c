@@ -15,7 +15,7 @@
 #include "probe/watch.h"
 #include "watch.skel.h"
 
-enum { MAPPING_PAGES = 64 };	/* of each processor: the kernel lets anybody lock 128 */
+enum { MAPPING_PAGES = 64 };	/* per CPU: the kernel lets any user lock 128 */
 
 /* PERF_RECORD_MMAP2 of linux/perf_event.h */
 struct mapped {
@@ -44,7 +44,7 @@ struct watch {
 	unsigned long long mappings_lost;
 	struct pending pending;
 	struct resumer resumer;
-	int *held, nheld;	/* processes that wait to be let go */
+	int *held, nheld;	/* stopped processes to resume */
 };
 
 struct watch *watch_new(struct attacher *attacher, watch_fn *fn, void *ctx)
@@ -104,7 +104,7 @@ static int load(struct watch *w, bool tree)
 	return watch_bpf__load(w->skel);
 }
 
-/* Without this a child that forks and does not exec is seen a little late. */
+/* Without this, children that fork and do not exec are probed with a delay. */
 static void watch_births(struct watch_bpf *skel, int pid)
 {
 	struct perf_event_attr attr = {
@@ -130,7 +130,7 @@ static int start_tree(struct watch *w, int pid)
 	if (err)
 		return err;
 	map = bpf_map__fd(w->skel->maps.watched);
-	resumer_start(&w->resumer, map);	/* before there are links that it would hold */
+	resumer_start(&w->resumer, map);	/* before there are links for it to hold */
 	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);
@@ -185,8 +185,9 @@ void watch_continue(struct watch *w, const struct watch_event *e)
 	w->held[w->nheld++] = e->head.pid;
 }
 
-/* Lets go whom fn has looked at.  SIGCONT undoes each SIGSTOP that came before it, also one
- * whose record is not read yet; but a process that has really stopped makes no more records. */
+/* Resumes the processes that fn has handled.  SIGCONT cancels every SIGSTOP sent before it, even
+ * one whose record has not been read yet; but a process that has really stopped makes no more
+ * records. */
 static int resume_stopped(struct watch *w)
 {
 	const struct timespec pause = { 0, 50000 };
@@ -206,7 +207,7 @@ static int resume_stopped(struct watch *w)
 
 int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
 {
-	struct pollfd fds[] = {		/* negative ones are passed over */
+	struct pollfd fds[] = {		/* poll() ignores negative descriptors */
 		{ rb ? ring_buffer__epoll_fd(rb) : -1, POLLIN, 0 },
 		{ w->events ? ring_buffer__epoll_fd(w->events) : -1, POLLIN, 0 },
 		{ w->mappings ? perf_buffer__epoll_fd(w->mappings) : -1, POLLIN, 0 },
@@ -215,7 +216,7 @@ int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
 
 	if (poll(fds, 3, ms) < 0 && errno != EINTR)
 		return -errno;
-	/* first what a process waits for */
+	/* first the events that processes are stopped for */
 	err = w->events ? ring_buffer__consume(w->events) : 0;
 	if (err >= 0 && w->events)
 		err = resume_stopped(w);
@@ -223,7 +224,7 @@ int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
 		pending_handle(&w->pending, tell_mapped, w);
-	/* poll alone would not see records whose writer woke nobody */
+	/* poll() alone would miss records submitted without a wakeup */
 	if (err >= 0 && rb)
 		err = ring_buffer__consume(rb);
 	return err < 0 && err != -EINTR ? err : 0;

@@ -32,7 +32,7 @@ unsigned long long inode_of_mapping(struct inode_reader *r, int pid, unsigned lo
 	if (!link)
 		return 0;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	/* EAGAIN: that were a million mappings, there are more */
+	/* EAGAIN: a million mappings were visited, and there are more */
 	do
 		n = fd < 0 ? 0 : read(fd, &inode, sizeof(inode));
 	while (n < 0 && errno == EAGAIN);

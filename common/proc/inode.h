@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which inode the kernel has behind a mapping, as a number that means nothing else: by it, and
- * by nothing that user space is told, it finds the probes of a mapping.  On overlayfs one inode
- * of a lower layer is behind files with different numbers, in all containers that share the
- * layer; and a file that is copied up has another inode than it had, with the same number. */
+/* Identifies the kernel's inode behind a mapping, as an opaque number.  The kernel finds the probes
+ * of a mapping by this inode, not by anything that user space can see.  On overlayfs, one inode of
+ * a lower layer backs files with different numbers, in all containers that share the layer; and a
+ * file that is copied up gets a new inode but keeps its number. */
 #ifndef INODE_H
 #define INODE_H
 #include <stdbool.h>
 
-/* The program that tells it; starts zeroed, and is loaded when it is asked first. */
+/* The BPF program that finds inodes; starts zeroed, and is loaded at first use. */
 struct inode_reader {
-	struct inode_bpf *skel;	/* NULL once tried: the kernel has none (before Linux 6.1) */
+	struct inode_bpf *skel;	/* NULL once tried: not supported (before Linux 6.1) */
 	bool tried;
 };
 
-/* Of the mapping of process pid that begins at start; 0 if it cannot be told: there is no such
- * mapping, or the kernel cannot. */
+/* Returns the inode of the mapping of process pid that begins at start; 0 if there is no such
+ * mapping or the kernel lacks support. */
 unsigned long long inode_of_mapping(struct inode_reader *r, int pid, unsigned long long start);
 
-/* Of an open file, were it mapped; valid while it is open. */
+/* Returns the inode that a mapping of the open file has; valid while the file is open. */
 unsigned long long inode_of_file(struct inode_reader *r, int fd);
 
 /* Unloads the program. */

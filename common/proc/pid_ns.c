@@ -15,8 +15,8 @@ struct search {
 	char *found;
 };
 
-/* Return true if the process has this number in a namespace other than ours.
- * "NSpid:	4711	17	1": its numbers from ours to the innermost. */
+/* Return true if the process has this pid in a namespace other than ours.
+ * "NSpid:	4711	17	1": its pids from our namespace to the innermost. */
 static bool has_inner(int pid, int inner)
 {
 	char name[32], line[512] = "";
@@ -57,7 +57,7 @@ char *pid_outside(int inner)
 	return s.found;
 }
 
-/* The first one's number is fixed (include/linux/proc_ns.h). */
+/* The inode number of the initial namespace is fixed (include/linux/proc_ns.h). */
 bool pid_ns_is_initial(void)
 {
 	struct stat st;

@@ -21,10 +21,10 @@ static const unsigned long long wanted[] = {
 	[PRIVILEGE_CHECKPOINT] = BIT(CHECKPOINT_RESTORE),
 };
 
-/* CAP_SYS_ADMIN stands for these. */
+/* CAP_SYS_ADMIN implies these. */
 static const unsigned long long admins = BIT(BPF) | BIT(PERFMON) | BIT(CHECKPOINT_RESTORE);
 
-/* A number of /proc/self/status; 0 if it is not there. */
+/* Returns a number from /proc/self/status; 0 if the field is missing. */
 static unsigned long long status(const char *name, int base)
 {
 	unsigned long long n = 0;
@@ -39,7 +39,7 @@ static unsigned long long status(const char *name, int base)
 	return n;
 }
 
-/* The first one's number is fixed (include/linux/proc_ns.h). */
+/* The inode number of the initial namespace is fixed (include/linux/proc_ns.h). */
 static bool in_user_namespace(void)
 {
 	struct stat st;

@@ -60,7 +60,7 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 	return read_maps(name, false, fn, ctx);
 }
 
-/* fd was opened with O_PATH, which has no effect on what it points to */
+/* fd was opened with O_PATH, which has no side effects on the file */
 static int reopen_regular(int fd)
 {
 	char name[32];

@@ -13,8 +13,8 @@ enum { PATIENCE_NS = 500 * 1000 * 1000, NS_PER_S = 1000000000 };
 
 enum state { READING, READ, ABANDONED };
 
-/* A read that waits can be ended by the end of the tool alone: each is a thread's. */
-struct reading {
+/* Only the tool's exit ends a blocked read, so each read gets its own thread. */
+struct vm_request {
 	int pid, n;
 	struct iovec *places;
 	size_t size;
@@ -24,7 +24,7 @@ struct reading {
 	char buf[];
 };
 
-static void forget(struct reading *r)
+static void forget(struct vm_request *r)
 {
 	sem_destroy(&r->done);
 	free(r->places);
@@ -33,7 +33,7 @@ static void forget(struct reading *r)
 
 static void *run(void *ctx)
 {
-	struct reading *r = ctx;
+	struct vm_request *r = ctx;
 	const struct iovec here = { r->buf, r->size };
 
 	r->got = process_vm_readv(r->pid, &here, 1, r->places, r->n, 0);
@@ -44,9 +44,9 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-static struct reading *start(int pid, const struct iovec *places, int n, size_t size)
+static struct vm_request *start(int pid, const struct iovec *places, int n, size_t size)
 {
-	struct reading *r = xcalloc(1, sizeof(*r) + size);
+	struct vm_request *r = xcalloc(1, sizeof(*r) + size);
 	pthread_t thread;
 
 	r->pid = pid;
@@ -64,7 +64,7 @@ static struct reading *start(int pid, const struct iovec *places, int n, size_t 
 	return r;
 }
 
-static bool wait_for(struct reading *r)
+static bool wait_for(struct vm_request *r)
 {
 	struct timespec end;
 	int err;
@@ -80,14 +80,14 @@ static bool wait_for(struct reading *r)
 		return true;
 	if (atomic_exchange(&r->state, ABANDONED) == READING)
 		return false;
-	sem_wait(&r->done);	/* it was read in this moment */
+	sem_wait(&r->done);	/* the read just finished */
 	return true;
 }
 
 ssize_t vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
 		size_t size)
 {
-	struct reading *r;
+	struct vm_request *r;
 	ssize_t got;
 
 	for (int i = 0; i < v->nstuck; i++)

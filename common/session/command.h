@@ -4,15 +4,15 @@
 #define COMMAND_H
 #include <stdbool.h>
 
-/* Makes a child that will run `/bin/sh -c text` once command_go() is called; its pid.
- * It ends if the tool does before that. */
+/* Forks a child that runs `/bin/sh -c text` once command_go() is called; returns its PID.  The
+ * child exits if the tool ends before that. */
 int command_prepare(const char *text);
 void command_go(void);
 
-/* Return true if it has ended. */
+/* Return true if the command has ended. */
 bool command_ended(void);
 
-/* Waits for the command to end and returns its exit status, 128 + N if signal N ended it. */
+/* Waits for the command to end and returns its exit status, 128 + N if signal N killed it. */
 int command_finish(void);
 
 #endif

@@ -14,16 +14,16 @@
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
-static const double NS_PER_S = 1e9;	/* no duration is too long for it */
+static const double NS_PER_S = 1e9;	/* double: no duration overflows it */
 
-/* Static, as a signal handler is given nothing else. */
+/* Static, as a signal handler gets no context. */
 static volatile sig_atomic_t stop;
 
-/* Probes may be quicker than what is done with their records: then there is no end of them. */
-struct reading {
+/* Probes may write records faster than we handle them: without a limit a read would never end. */
+struct record_reader {
 	const struct event_loop *events;
 	bool last;
-	long left;		/* bytes, before something else is looked after */
+	long left;		/* bytes to read before the loop does anything else */
 };
 
 static void on_signal(int sig)
@@ -42,7 +42,7 @@ static void catch_signals(void)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	struct reading *r = ctx;
+	struct record_reader *r = ctx;
 	int err = r->events->record(r->events->ctx, data, size);
 
 	r->left -= size;
@@ -55,7 +55,7 @@ int event_loop_run(struct target *t, struct event_loop *e)
 {
 	double end = t->duration ? clock_ns() + t->duration * NS_PER_S : 0;
 	double next = clock_ns() + e->interval * NS_PER_S;
-	struct reading reading = { .events = e };
+	struct record_reader reading = { .events = e };
 	struct ring_buffer *rb = NULL;
 	long reports = 0;
 	bool last = false;
@@ -70,7 +70,7 @@ int event_loop_run(struct target *t, struct event_loop *e)
 		last = stop || target_ended(t) || (end && clock_ns() >= end);
 		reading.last = last;
 		reading.left = e->ring ? bpf_map__max_entries(e->ring) : 0;
-		/* what is not read in time is lost, and counted */
+		/* records not read in time are lost, and counted */
 		err = watch_poll(t->probes.watch, last || !out_is_held_up() ? rb : NULL,
 				 last ? 0 : POLL_MS);
 		if (err && err != -EAGAIN)
@@ -81,7 +81,7 @@ int event_loop_run(struct target *t, struct event_loop *e)
 		if (e->interval && !last && clock_ns() >= next && !out_is_held_up()) {
 			e->report(e->ctx);
 			next += e->interval * NS_PER_S;
-			if (next < clock_ns())	/* it was held up: none is made up for */
+			if (next < clock_ns())	/* the loop was blocked: skip the missed reports */
 				next = clock_ns() + e->interval * NS_PER_S;
 			last = e->counted_out = ++reports == e->count;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The loop of every tool: records, intervals, and the end. */
+/* The event loop of every tool: records, intervals and termination. */
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 #include <stdbool.h>
@@ -10,26 +10,27 @@ struct bpf_map;
 struct target;
 
 struct event_loop {
-	struct bpf_map *ring;	/* of records, or NULL: tool_run() sets it */
+	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
 	int (*record)(void *ctx, void *data, size_t size);
 	long interval;		/* seconds; 0 = none */
-	long count;		/* of intervals; 0 = no end */
-	void (*report)(void *ctx);	/* after each interval */
+	long count;		/* intervals; 0 = no limit */
+	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; tool_run() sets it */
+	const void *lost;	/* the probes' lost[]; set by tool_run() */
 	/* set by event_loop_run() */
-	bool counted_out;	/* count was reached: the last report is already made */
+	bool counted_out;	/* count was reached: the last report has been made */
 	unsigned long long lost_then[LOST_MAX];
 };
 
-/* Handles records and intervals until Ctrl-C, SIGTERM, the end of the duration, of the count,
- * of the traced processes, or of whoever reads the output; then the records that are left.
- * Returns the signal that ended it, else 0. */
+/* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
+ * until the traced processes or the reader of the output end; then handles the remaining records.
+ * Returns the signal that ended the loop, or 0. */
 int event_loop_run(struct target *t, struct event_loop *e);
 
-/* Prints what was lost up to the end of event_loop_run(), if anything: on standard error, and with
- * -j as the last line of output.  (Later, while the probes are taken out, nobody reads.) */
+/* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
+ * -j also as the last line of output.  (Losses while the probes are being detached do not count,
+ * as nobody reads any more.) */
 void event_loop_lost(const struct event_loop *e);
 
 #endif

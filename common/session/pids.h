@@ -6,17 +6,17 @@
 
 struct pids {
 	int *pids;		/* 0-terminated */
-	int *fds;		/* a pidfd of each, or -1 */
+	int *fds;		/* a pidfd for each, or -1 */
 };
 
-/* Opens the processes of a list, "12,34".  Exits if one is none, or a thread. */
+/* Opens the processes of a list, "12,34".  Exits if one does not exist or is a thread. */
 struct pids pids_open(const char *list);
 
 /* Return true if all of them have ended. */
 bool pids_ended(const struct pids *p);
 
-/* A number that is seen inside a container may have been meant: the end of a sentence that says
- * which one to use, or "".  The caller's to free(). */
+/* The user may have meant a PID as seen inside a container: returns the end of a message that says
+ * which one to use, or "".  The caller frees it. */
 char *pids_hint(int pid);
 
 #endif

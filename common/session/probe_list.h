@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The attach report of --list: what is probed, where, and what is not and why. */
+/* The output of --list: what is probed and where, and what is skipped and why. */
 #ifndef PROBE_LIST_H
 #define PROBE_LIST_H
 
@@ -13,14 +13,14 @@ struct probe_list {
 	int n;
 };
 
-/* Adds a function of a file: probed, or skipped for a reason, which must stay. */
+/* Adds a function of a file: probed, or skipped for a reason, which must outlive the list. */
 void probe_list_probe(struct probe_list *list, const char *path, const struct function *fn,
 		      const struct elf_probe *p, const char *skipped);
 
-/* Adds a file that has nothing to probe, and why that is. */
+/* Adds a file that has nothing to probe, and why; the reason must outlive the list. */
 void probe_list_file(struct probe_list *list, const char *path, const char *why);
 
-/* Prints it, in the order in which the files were found. */
+/* Prints the list, in the order in which the files were found. */
 void probe_list_print(const struct probe_list *list);
 
 void probe_list_free(struct probe_list *list);

@@ -16,7 +16,7 @@
 #include "session/target.h"
 #include "sym/syms.h"
 
-/* libbpf looks in several places. */
+/* libbpf looks for BTF in several places. */
 static void check_types(void)
 {
 	struct btf *btf = NULL;
@@ -30,7 +30,7 @@ static void check_types(void)
 	btf__free(btf);
 }
 
-/* Probes name processes by their numbers in the first namespace. */
+/* Probes report PIDs of the initial namespace. */
 static void check_pid_ns(void)
 {
 	if (!pid_ns_is_initial())
@@ -53,7 +53,7 @@ void target_init(struct target *t)
 		usage_error("--pid and --command are mutually exclusive");
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event is one */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event takes one */
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}

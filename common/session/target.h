@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which processes are traced, and the probes in their CUDA functions: those mapped now and
- * those mapped later. */
+/* The traced processes and the probes in their CUDA functions, both those mapped now and those
+ * mapped later. */
 #ifndef TARGET_H
 #define TARGET_H
 #include <stdbool.h>
@@ -20,28 +20,28 @@ struct target {
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
-	long duration;		/* seconds; 0 = no end */
+	long duration;		/* seconds; 0 = no limit */
 	/* state */
-	struct probes probes;	/* its callbacks for the tool are the tool's to set */
+	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct pids opened;	/* of -p */
 	bool watching, finishing;
-	time_t scanned;		/* where nothing is watched: when last */
+	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
-	struct syms *syms;	/* set by a tool that needs names when it opens its programs;
-				 * tool_run() frees it */
+	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
+				 * freed by tool_run() */
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
 #define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u }
 
-/* The options that every tool has … */
+/* The options of every tool … */
 #define OPT_TARGET(t)									\
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
 		   "how to attach; default: auto, the best the kernel supports"),		\
 	OPT_RUN(t)
 
-/* … also one whose probes another program places: which calls … */
+/* … also of a tool whose probes another program attaches: what to trace … */
 #define OPT_WHICH(t)									\
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
 		"trace these processes; default: every process"),			\
@@ -51,7 +51,7 @@ struct target {
 	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
 		   "which functions to probe; default: all")
 
-/* … and how to go about it. */
+/* … and how to run. */
 #define OPT_RUN(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
 	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
@@ -59,17 +59,17 @@ struct target {
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
-/* After the options are read: checks them, starts logging and output, chooses the attach
+/* Call after reading the options: checks them, starts logging and output, chooses the attach
  * kind.  Exits with the reason if there is no such process or the kernel cannot trace. */
 void target_init(struct target *t);
 
-/* Between open and load of the tool's BPF object. */
+/* Call between open and load of the tool's BPF object. */
 void target_prepare(struct target *t, struct bpf_object *obj);
 
 /* Exits with the reason if the probes have failed. */
 void target_check(const struct target *t);
 
-/* What is traced, in words: "pid 12,34", the command, "all processes".  The caller's to free(). */
+/* Describes what is traced: "pid 12,34", the command, "all processes".  The caller frees it. */
 char *target_who(const struct target *t);
 
 /* Return true if the processes of -p, or the command, have ended. */

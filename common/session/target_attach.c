@@ -66,7 +66,7 @@ static void list_file(void *ctx, const char *path, const char *why)
 	probe_list_file(&t->found, path, why);
 }
 
-/* Its stacks are to have names when it is gone. */
+/* So that its stacks still have names after it exits. */
 static void refresh_symbols(void *ctx, int pid)
 {
 	struct target *t = ctx;

@@ -48,7 +48,7 @@ static void on_watch(void *ctx, const struct watch_event *e)
 	watch_continue(p->watch, e);
 }
 
-/* Return true if this new mapping is worth a look.  In a process of -p every one is. */
+/* Return true if this new mapping is worth a scan; with -p, all those of the processes are. */
 static bool is_wanted(void *ctx, int pid, const char *path)
 {
 	const struct target *t = ctx;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Follows what the traced processes map. */
+/* Follows the mappings of the traced processes. */
 #ifndef TARGET_WATCH_H
 #define TARGET_WATCH_H
 
 struct target;
 
-/* Makes t->probes.watch, and has it tell of the command, or of every process; says so if the
- * kernel does not tell: then target_tick() looks. */
+/* Creates t->probes.watch and makes it report the command, or every process.  Warns if the kernel
+ * does not report mappings: then target_tick() polls. */
 void target_watch(struct target *t);
 
-/* Something to do now and then: looks for new mappings where the kernel does not tell. */
+/* Call regularly: polls for new mappings, once a second, if the kernel does not report them. */
 void target_tick(struct target *t);
 
 #endif

@@ -22,7 +22,7 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->check(tool->ctx);
 }
 
-/* libbpf remembers it: what counts for each processor need not ask whether it is known. */
+/* libbpf caches the number, so that per-CPU code need not check for an error. */
 static void check_cpus(void)
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -48,14 +48,14 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 	return skel;
 }
 
-/* The maps that every tool's programs have: bpf/lib/records.bpf.h, user.bpf.h. */
+/* The maps of bpf/lib/records.bpf.h and user.bpf.h; NULL where a tool's programs have neither. */
 static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 {
 	struct bpf_map *lost = bpf_object__find_map_by_name(obj, ".data.lost");
 	size_t size;
 
 	events->ring = bpf_object__find_map_by_name(obj, "events");
-	events->lost = bpf_map__initial_value(lost, &size);
+	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
 }
 
 static void attach(const struct tool *tool)

@@ -5,11 +5,11 @@
 #include "base/cpu_limit.h"
 #include "sym/demangle.h"
 
-/* 400 bytes of nested parameter packs are hours of libiberty's work, which prints nothing
- * meanwhile: each 7 bytes can double it.  So what is short is quick. */
+/* 400 bytes of nested parameter packs take libiberty hours, during which it prints nothing: each 7
+ * bytes can double the time.  So short symbols are fast. */
 enum { MAX_SYMBOL = 4096, LIMIT_MS = 20, MAX_LATE = 50, SHORT = 128 };
 
-/* libiberty has nothing allocated while it calls this, nor at any other time */
+/* libiberty holds no allocated memory when it calls this, nor at any other time. */
 static void append(const char *s, size_t len, void *ctx)
 {
 	struct demangler *d = ctx;
@@ -41,7 +41,7 @@ static const char *demangled(struct demangler *d, const char *symbol, int option
 	d->len = 0;
 	end = cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, d);
 	d->late += end == CPU_LIMIT_LATE;
-	if (end == CPU_LIMIT_NO_TIMER)	/* what is short needs none */
+	if (end == CPU_LIMIT_NO_TIMER)	/* short symbols need none */
 		d->late = MAX_LATE + 1;
 	return d->result;
 }

@@ -6,10 +6,10 @@
 
 enum { DEMANGLER_TEXT = 4096 };
 
-/* 0 at first.  For one thread; see base/cpu_limit.h. */
+/* Starts zeroed.  For one thread; see base/cpu_limit.h. */
 struct demangler {
 	int late;		/* symbols that took too long */
-	/* of the symbol at hand */
+	/* of the current symbol */
 	const char *symbol;
 	int options;
 	const char *result;
@@ -17,10 +17,10 @@ struct demangler {
 	char text[DEMANGLER_TEXT];
 };
 
-/* Return a C++ symbol as it is written in the source; the symbol itself if it is none, if its
- * text would be longer than 4 KiB (a few hundred bytes can stand for gigabytes), or if it takes
- * more than 20 ms to make; after fifty of those, any symbol of more than 128 bytes.  The text is
- * the demangler's, good until the next call. */
+/* Returns a C++ symbol as written in the source.  Returns the symbol itself if it is not a C++ one,
+ * if its text would exceed 4 KiB (a few hundred bytes can expand to gigabytes), or if demangling it
+ * takes more than 20 ms; after more than fifty of those, any symbol longer than 128 bytes.  The
+ * demangler owns the text, which is valid until the next call. */
 const char *demangle(struct demangler *d, const char *symbol);
 
 /* The same without a function's parameters and return type: "fill<int>". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a call stack is made of.  For syms.c and stack.c alone. */
+/* The frames of a call stack.  Private to syms.c and stack.c. */
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
@@ -7,7 +7,7 @@
 struct module;
 
 struct stack_frame {
-	struct module *module;	/* NULL: not known, at is the address */
+	struct module *module;	/* NULL: unknown, and at is the address */
 	unsigned long long at;	/* the file offset */
 };
 

@@ -9,7 +9,7 @@
 
 enum { BATCH = 512 };
 
-struct handles {		/* variables to be read, some at a time */
+struct handles {		/* variables to read, in batches */
 	struct kernel_lookup *lookup;
 	int pid;
 	struct kernels *kernels;
@@ -18,8 +18,8 @@ struct handles {		/* variables to be read, some at a time */
 	int n;
 };
 
-/* The variable of a kernel's stub, "_ZZ25__device_stub__Z5scalePfiPfiE8__handle", holds the
- * kernel's symbol: 25 characters from __device_stub_ on that are without it "_Z5scalePfi". */
+/* The name of a kernel stub's variable, "_ZZ25__device_stub__Z5scalePfiPfiE8__handle", contains the
+ * kernel's symbol: 25 characters from __device_stub_ on, which without it are "_Z5scalePfi". */
 static void name_by_variable(const struct handles *h, unsigned long long handle,
 			     const char *variable)
 {
@@ -45,7 +45,7 @@ static void read_handles(struct handles *h)
 
 	for (int from = 0, count; from < h->n; from += count) {
 		count = h->n - from;
-		/* stops at the first that cannot be read */
+		/* stops at the first variable that cannot be read */
 		n = vm_read(&h->lookup->reader, h->pid, h->at + from, count, values, count * sizeof(*values));
 		n = n < 0 ? 0 : n / (ssize_t)sizeof(*values);
 		for (int i = 0; i < n; i++)
@@ -90,7 +90,7 @@ bool kernels_read_string(struct vm_reader *reader, int pid, unsigned long long a
 {
 	int got = 0;
 
-	while (got < size - 1) {	/* by pages: the next one may not be there */
+	while (got < size - 1) {	/* by pages: the next one may be missing */
 		int want = 4096 - (at + got) % 4096;
 		struct iovec there;
 		ssize_t n;

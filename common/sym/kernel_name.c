@@ -4,7 +4,7 @@
 #include "sym/demangle.h"
 #include "sym/kernel_name.h"
 
-/* By its full name, so that "_ZL5scalePf" of the host and "_Z5scalePf" of the device are one. */
+/* Keyed by full name, so that "_ZL5scalePf" on the host and "_Z5scalePf" on the device are one. */
 struct known_kernel {
 	struct kernel kernel;
 	UT_hash_handle hh;
@@ -29,7 +29,7 @@ struct kernel_names {
 	size_t size;		/* bytes */
 };
 
-/* Bytes; programs that name more kernels are not believed. */
+/* In bytes; further kernel names from programs are ignored. */
 static const size_t MAX_NAMES = 256ull << 20;
 
 struct kernel_names *kernel_names_new(void)
@@ -61,7 +61,7 @@ void kernel_names_free(struct kernel_names *names)
 	free(names);
 }
 
-/* clang's stubs are named __device_stub__ and the kernel's name. */
+/* clang names its stubs __device_stub__ followed by the kernel's name. */
 static char *without_stub(const char *text)
 {
 	static const char prefix[] = "__device_stub__";

@@ -3,8 +3,8 @@
 #ifndef KERNEL_NAME_H
 #define KERNEL_NAME_H
 
-/* The same full name is the same pointer, and the same string is the same pointer.  They live as
- * long as the struct kernel_names that has them. */
+/* Equal full names share one struct kernel, and equal strings share one pointer.  They live as long
+ * as the struct kernel_names that owns them. */
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */
 	const char *brief;	/* "fill<int>" */
@@ -15,8 +15,8 @@ struct kernel_names;
 struct kernel_names *kernel_names_new(void);
 void kernel_names_free(struct kernel_names *names);
 
-/* Returns the kernel of this symbol, mangled or not; NULL once programs have given 256 MiB of
- * names. */
+/* Returns the kernel for a symbol, mangled or not; NULL for new symbols once programs have supplied
+ * 256 MiB of names. */
 const struct kernel *kernel_named(struct kernel_names *names, const char *symbol);
 
 #endif

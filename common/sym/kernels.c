@@ -2,24 +2,24 @@
 #include "base/hash.h"
 #include "sym/kernels.h"
 
-/* A program that names more is not believed. */
+/* Further names from a program are ignored. */
 enum { MAX_ENTRIES = 1 << 20, MAX_STEPS = 4 };
 
-/* How often to look for the kernel of an address: its variable may not be filled in yet. */
+/* How often to look up the kernel of an address: its variable may not be set yet. */
 enum { MAX_LOOKS = 4, MAX_LOOKED = 1 << 16 };
 
-struct entry {
+struct kernel_entry {
 	unsigned long long addr;
 	const struct kernel *kernel;
 	unsigned long long alias, pair;	/* 0 = none */
-	bool launched;			/* it is the driver's, and pair's launches launched it */
+	bool launched;			/* a driver function, launched by launches of pair */
 	int looks;
 	UT_hash_handle hh;
 };
 
 struct kernels {
 	const struct kernels *parent;
-	struct entry *entries;
+	struct kernel_entry *entries;
 	int nlooked;			/* entries with looks */
 };
 
@@ -33,7 +33,7 @@ struct kernels *kernels_new(const struct kernels *parent)
 
 void kernels_free(struct kernels *k)
 {
-	struct entry *e, *next;
+	struct kernel_entry *e, *next;
 
 	HASH_ITER(hh, k->entries, e, next) {
 		HASH_DEL(k->entries, e);
@@ -42,19 +42,19 @@ void kernels_free(struct kernels *k)
 	free(k);
 }
 
-/* The program's own. */
-static struct entry *find(const struct kernels *k, unsigned long long addr)
+/* Finds the program's own entry, not a parent's. */
+static struct kernel_entry *find(const struct kernels *k, unsigned long long addr)
 {
-	struct entry *e;
+	struct kernel_entry *e;
 
 	HASH_FIND(hh, k->entries, &addr, sizeof(addr), e);
 	return e;
 }
 
-/* The program's own entry, made if it has none; NULL if it has too many. */
-static struct entry *entry_of(struct kernels *k, unsigned long long addr)
+/* Returns the program's own entry, a new one if needed; NULL if it has too many. */
+static struct kernel_entry *entry_of(struct kernels *k, unsigned long long addr)
 {
-	struct entry *e = find(k, addr);
+	struct kernel_entry *e = find(k, addr);
 
 	if (e || HASH_COUNT(k->entries) >= MAX_ENTRIES)
 		return e;
@@ -66,7 +66,7 @@ static struct entry *entry_of(struct kernels *k, unsigned long long addr)
 
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel)
 {
-	struct entry *e = entry_of(k, addr);
+	struct kernel_entry *e = entry_of(k, addr);
 
 	if (e)
 		e->kernel = kernel;
@@ -74,19 +74,19 @@ void kernels_name(struct kernels *k, unsigned long long addr, const struct kerne
 
 void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long long other)
 {
-	struct entry *e = addr == other ? NULL : entry_of(k, addr);
+	struct kernel_entry *e = addr == other ? NULL : entry_of(k, addr);
 
 	if (!e)
 		return;
 	e->alias = other;
-	if (kernels_find(k, other))	/* else a name of its own is better than none */
+	if (kernels_find(k, other))	/* otherwise its own name is better than none */
 		e->kernel = NULL;
 }
 
 void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long long function)
 {
-	struct entry *h = handle == function ? NULL : entry_of(k, handle);
-	struct entry *f = h ? entry_of(k, function) : NULL;
+	struct kernel_entry *h = handle == function ? NULL : entry_of(k, handle);
+	struct kernel_entry *f = h ? entry_of(k, function) : NULL;
 
 	if (!f)
 		return;
@@ -98,7 +98,7 @@ void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long lo
 unsigned long long kernels_handle(const struct kernels *k, unsigned long long function)
 {
 	for (; k; k = k->parent) {
-		const struct entry *e = find(k, function);
+		const struct kernel_entry *e = find(k, function);
 
 		if (e && e->launched)
 			return e->pair;
@@ -112,7 +112,7 @@ static const struct kernel *follow(const struct kernels *k, unsigned long long a
 	const struct kernels *of;
 
 	for (of = k; of && addr && steps && !found; of = of->parent) {
-		const struct entry *e = find(of, addr);
+		const struct kernel_entry *e = find(of, addr);
 
 		if (!e)
 			continue;
@@ -131,7 +131,7 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 unsigned long long kernels_original(const struct kernels *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
-		const struct entry *e = find(k, addr);
+		const struct kernel_entry *e = find(k, addr);
 
 		if (e && e->alias)
 			return e->alias;
@@ -141,7 +141,7 @@ unsigned long long kernels_original(const struct kernels *k, unsigned long long 
 
 bool kernels_may_look(struct kernels *k, unsigned long long addr)
 {
-	struct entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : find(k, addr);
+	struct kernel_entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : find(k, addr);
 
 	if (!e || e->looks == MAX_LOOKS || (!e->looks && k->nlooked == MAX_LOOKED))
 		return false;

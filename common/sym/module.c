@@ -7,8 +7,8 @@
 #include "proc/proc.h"
 #include "sym/module.h"
 
-/* What programs may make the tool keep: variables of a file; and of all together the part of the
- * files that it may have open that others leave it … */
+/* Limits on what programs can make the tool keep: variables per file; and in total a share of the
+ * open file limit (the rest is for other uses) … */
 enum { MAX_VARIABLES = 1 << 17, OPEN_PART = 2 };
 
 /* … and bytes of symbols. */
@@ -66,7 +66,7 @@ struct module *modules_get(struct modules *ms, int pid, const struct mapping *ma
 	struct module *m;
 
 	HASH_FIND_STR(ms->all, key, m);
-	if (m && m->fd < 0) {	/* another process may let us at it */
+	if (m && m->fd < 0) {	/* access through another process may work */
 		m->fd = open_file(ms, pid, map);
 		m->read = false;
 	}

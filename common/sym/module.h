@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The files that processes have mapped code from: opened while the process lives, and their
- * symbols read when a name is wanted.  For syms.c and stack.c alone. */
+/* The files that processes map code from: opened while the process lives; their symbols are read
+ * when a name is needed.  Private to syms.c and stack.c. */
 #ifndef MODULE_H
 #define MODULE_H
 #include <stdbool.h>
@@ -17,15 +17,15 @@ struct modules {
 	struct demangler demangler;
 	long nopen, max_open;	/* files */
 	size_t symbols;		/* bytes, of all files together */
-	bool said_full, said_symbols;	/* these warnings are given once */
+	bool said_full, said_symbols;	/* these warnings are printed once */
 };
 
-/* Its descriptor keeps the file readable, and its inode its own. */
+/* The open descriptor keeps the file readable and its inode number from being reused. */
 struct module {
 	struct modules *modules;
 	char *key;		/* device, inode and path */
 	const char *path;	/* within key */
-	int fd;			/* -errno if it could not be opened */
+	int fd;			/* -errno if the file could not be opened */
 	bool read;
 	struct elf_symbols *symbols;
 	bool searched;		/* for the variables of module_variables() */
@@ -36,20 +36,20 @@ struct module {
 
 void modules_init(struct modules *ms);
 
-/* Closes the files; what the functions below have returned is gone. */
+/* Closes the files and frees everything that the functions below returned. */
 void modules_free(struct modules *ms);
 
-/* Returns the module of a mapping that a process has, opened if the process lets us. */
+/* Returns the module of a process's mapping, opened if access is permitted. */
 struct module *modules_get(struct modules *ms, int pid, const struct mapping *map);
 
-/* Returns the symbol of the function at this offset of the file, and sets *off to the distance
- * from its start; NULL if none is known. */
+/* Returns the symbol of the function at this file offset, and sets *off to the distance from its
+ * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
 
-/* Returns the *n variables of 8 bytes whose symbol ends so, always the same end. */
+/* Returns the *n 8-byte variables whose symbol ends with end, which must always be the same. */
 const struct elf_variable *module_variables(struct module *m, const char *end, int *n);
 
-/* Returns true if used is above max, and warns once that there are too many of what. */
+/* Return true if used exceeds max, and warn once that there are too many of what. */
 bool modules_full(struct modules *ms, long used, long max, const char *what);
 
 #endif

@@ -32,7 +32,7 @@ static void add(struct programs *ps, struct program *p, unsigned long long id)
 	HASH_ADD(hh, ps->all, id, sizeof(p->id), p);
 }
 
-/* It stays while it has children, and so do those that it was forked from. */
+/* Keeps an ended program while it has children, and so its ancestors too. */
 static void program_free(struct program *p)
 {
 	while (p && p->ended && !p->children) {
@@ -53,7 +53,7 @@ void program_end(struct program *p)
 	program_free(p);
 }
 
-/* Takes the program that was scanned in this process; NULL if none was. */
+/* Removes and returns the program scanned in this process; NULL if there is none. */
 static struct program *take_scanned(struct programs *ps, int pid)
 {
 	struct program *p;
@@ -98,7 +98,7 @@ struct program *programs_get(struct programs *ps, unsigned long long id, int pid
 
 	if (p)
 		return p;
-	/* the one that runs in the process now, not one that it calls exec for */
+	/* the program that runs now, not one that the process execs later */
 	p = take_scanned(ps, pid);
 	if (!p)
 		p = program_new(ps, pid, NULL);

@@ -6,7 +6,7 @@
 #include "sym/frames.h"
 #include "sym/stack.h"
 
-/* A return address is just behind the call, perhaps in the next function already. */
+/* A return address is just after the call, which may already be in the next function. */
 static const char *name_of(const struct stack_frame *f, unsigned long long *off)
 {
 	const char *symbol;
@@ -80,7 +80,7 @@ void stack_json(const struct stack *s)
 	putchar(']');
 }
 
-/* ';' and line ends separate frames and stacks there */
+/* ';' separates frames, and a newline stacks. */
 void stack_folded_name(const char *s)
 {
 	char *name = xstrdup(s);

@@ -15,12 +15,12 @@ struct range {
 	struct module *module;
 };
 
-/* What a process has mapped. */
+/* The mappings of a process. */
 struct mappings {
 	int pid;
 	struct range *ranges;	/* in address order */
 	int n, room;
-	unsigned long long refreshed;	/* when, ns */
+	unsigned long long refreshed;	/* time, ns */
 	UT_hash_handle hh;
 };
 
@@ -31,13 +31,13 @@ struct syms {
 	long nranges, nstacks;	/* nstacks: bytes */
 };
 
-/* A miss in the mappings is a reason to read them again, but not each time: code made at
- * run time is in no file. */
+/* After a miss the mappings are read again, but not every time: code generated at run time is in no
+ * file. */
 static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 
-enum { MANY = 4096 /* processes: time to look whether they still are */ };
+enum { MANY = 4096 /* processes: time to check which still exist */ };
 
-/* What programs may make the tool keep, of all together: mappings, bytes of stacks. */
+/* Limits on what all programs together can make the tool keep: mappings, bytes of stacks. */
 enum { MAX_RANGES = 1 << 23, MAX_STACKS = 256 << 20 };
 
 struct syms *syms_new(void)
@@ -105,7 +105,7 @@ static bool on_mapping(void *ctx, const struct mapping *map)
 	return true;
 }
 
-/* Most processes that end are told of, but not those that made no record. */
+/* Most process exits are reported, but not those of processes that sent no record. */
 static void forget_the_dead(struct syms *s)
 {
 	struct mappings *p, *next;
@@ -128,7 +128,7 @@ static struct mappings *refresh(struct syms *s, int pid)
 		HASH_ADD_INT(s->processes, pid, p);
 	}
 	p->refreshed = clock_ns();
-	/* what is known of a process that has ended stays */
+	/* keep what is known about a process that has ended */
 	if (!proc_mappings(pid, on_mapping, &r) && r.n)
 		p->n = r.n;
 	return p;

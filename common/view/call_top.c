@@ -18,7 +18,7 @@ static const struct field *sort_field(const struct call_top *t)
 	die(0, "no column named %s", t->sorts[t->sort]);
 }
 
-/* Numbers: what is not there last.  Names go up. */
+/* Numbers descend, missing ones last; ints (PIDs) and names ascend. */
 static int compare(const struct field *f, const void *a, const void *b)
 {
 	const void *p = (const char *)a + f->at, *q = (const char *)b + f->at;

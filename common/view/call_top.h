@@ -11,28 +11,28 @@ struct bpf_map;
 
 struct call_top {
 	/* set by the tool */
-	struct field *fields;		/* of struct call_stats: a column each, and the keys */
-	const char *const *sorts;	/* keys of those that it can be sorted by, NULL at the end */
+	struct field *fields;		/* of struct call_stats: the columns and their keys */
+	const char *const *sorts;	/* keys that the table can be sorted by, NULL at the end */
 	int sort;			/* index into sorts */
-	long rows;			/* at most so many; 0 = 20, but in JSON and on the screen all */
+	long rows;			/* maximum; 0 = 20, but all in JSON and on the screen */
 	struct bpf_map *aggregates;
 	volatile unsigned int *epoch;
-	struct top_view screen;		/* who alone */
+	struct top_view screen;		/* only who */
 	/* state */
 	struct call_stats_set calls;
-	bool printed;			/* a block of text, so that a line parts the next from it */
+	bool printed;			/* a block of text, so an empty line precedes the next */
 	bool reverse;
-	struct call_stats *stats;	/* of calls, as they are shown */
+	struct call_stats *stats;	/* the rows of calls, in the order shown */
 	size_t n;
 };
 
-/* Tracing begins.  With a screen that is open the table is drawn there. */
+/* Call when tracing starts.  If the screen is open, the table is drawn there. */
 void call_top_start(struct call_top *t);
 
-/* Ends the interval: prints or draws what was called in it. */
+/* Ends the interval: prints or draws its calls. */
 void call_top_report(struct call_top *t);
 
-/* For events.tick: false if a key was pressed to end. */
+/* For event_loop.tick: returns false if the user pressed a key to quit. */
 bool call_top_tick(struct call_top *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Calls of a function in text, with histograms, on standard output. */
+/* Prints the calls of a function as text, with histograms, on standard output. */
 #ifndef CALL_VIEW_H
 #define CALL_VIEW_H
 
@@ -8,7 +8,7 @@ struct call_stats;
 /* Prints a line, with the process if it has one, and the histogram of times. */
 void call_stats_text(const struct call_stats *stats);
 
-/* The same of bytes, if they are known. */
+/* The same for bytes, if they are known. */
 void call_stats_text_of_bytes(const struct call_stats *stats);
 
 #endif

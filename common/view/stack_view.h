@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Call stacks in what is printed. */
+/* Call stacks in the output. */
 #ifndef STACK_VIEW_H
 #define STACK_VIEW_H
 #include <stdio.h>
@@ -7,11 +7,11 @@
 
 struct stack;
 
-/* A field of const struct stack *: lines below the row, in JSON an array. */
+/* A field of type const struct stack *: lines below the row, in JSON an array. */
 extern const struct field_type field_stack;
 #define OUT_STACK (&field_stack)
 
-/* Writes " < caller < its caller", of at most 8, for the end of a line. */
+/* Writes " < caller < its caller", at most 8 of them, for the end of a line. */
 void stack_view_callers(FILE *file, const struct stack *stack);
 
 #endif

@@ -26,7 +26,7 @@ static const struct usage usage = {
 };
 
 #define AT(f) offsetof(struct call_stats, f)
-static const struct field all_fields[] = {	/* the text is show()'s */
+static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },

@@ -42,7 +42,7 @@ static const struct field all_fields[] = {
 	{ 0 }
 };
 
-/* as options name them, and the keys of their fields */
+/* option words, which are also the keys of the fields */
 @bytes|#define SORT_WORDS "total|mean|max|calls|failed|bytes|func"
 @bytes|static const char *const sorts[] = { "total_ns", "mean_ns", "max_ns", "calls", "failed", "bytes",
 @bytes|				     "func", NULL };

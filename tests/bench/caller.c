@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* caller DIR: makes calls through the simulated CUDA in DIR, and says what one takes.  For each
- * line "WORD THREADS MS" on standard input it calls for so long and prints, as sums over the
- * threads, how many calls there were and the nanoseconds that they took: of the processor, and
- * of the wall clock.  "WORD THREADS MS RATE" makes RATE calls a second, of each thread.  Words:
+/* caller DIR: makes calls to the simulated CUDA in DIR and prints what they cost.  For each line
+ * "WORD THREADS MS" on standard input it makes calls for MS milliseconds and prints, summed over
+ * the threads, the number of calls and their nanoseconds of CPU time and of wall-clock time.
+ * "WORD THREADS MS RATE" makes RATE calls per second in each thread.  Words:
  *   launch drvlaunch   a kernel          wait drvwait     for the default stream
  *   copy drvcopy       64 bytes to the device
- *   alloc drvalloc     256 bytes, and frees them: two calls
+ *   alloc drvalloc     allocates 256 bytes and frees them: two calls
  *   deep drvdeep       the same with ten frames on the stack
  *   keep               allocates; nothing is freed
- * "kernels N" launches N kernels, each of its own name; "fail N" makes N launches that the
+ * "kernels N" launches N kernels, each with its own name; "fail N" makes N launches that the
  * runtime refuses. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static CUfunction function;
 static CUmodule module;
 static CUdeviceptr room;
 
-/* Everything that is called: X(name) */
+/* All functions called: X(name) */
 #define RUNTIME(X) X(cudaMalloc) X(cudaFree) X(cudaMemcpy) X(cudaStreamSynchronize) \
 	X(cudaLaunchKernel)
 #define DRIVER(X) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemcpyHtoD_v2) X(cuStreamSynchronize) \
@@ -91,7 +91,7 @@ static int drvalloc(void)
 	return call.cuMemAlloc_v2(&p, 256) || call.cuMemFree_v2(p);
 }
 
-/* Frames of its own, with the frame pointers that stacks are walked by. */
+/* Adds frames with the frame pointers that stacks are unwound by. */
 __attribute__((noinline)) static int frame(int n, int (*fn)(void))
 {
 	int r = n ? frame(n - 1, fn) : fn();
@@ -100,7 +100,7 @@ __attribute__((noinline)) static int frame(int n, int (*fn)(void))
 	return r;
 }
 
-/* With those around it, ten. */
+/* With the frames around these, ten. */
 static int deep(void)
 {
 	return frame(5, alloc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The common way of today's tracers: a record at the entry and one at the return, each of which
- * wakes the reader. */
+/* What most tracers do today: one record at the entry and one at the return, each of which wakes
+ * the reader. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>

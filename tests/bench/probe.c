@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* probe PROGRAMS KIND PID FILE[,FILE] FUNCTION[:entry]...: what the tools are compared with.  Puts
- * programs at functions of the files, in one process, and says "N attached NS": in so many
- * nanoseconds; at the end of standard input takes them out and says "detached NS, LOST of RECORDS
- * lost".  PROGRAMS: those of reference.bpf.c, empty, time or record, or those of common.bpf.c,
- * common.  FUNCTION:entry: without the return.  A number stands for the first so many functions
- * that the tools know. */
+/* probe PROGRAMS KIND PID FILE[,FILE] FUNCTION[:entry]...: the baseline of the tools.  Attaches
+ * programs to functions of the files, in one process, and prints "N attached NS": N probes in NS
+ * nanoseconds; at the end of standard input detaches them and prints "detached NS, LOST of RECORDS
+ * lost".  PROGRAMS: empty, time or record, those of reference.bpf.c; or common, those of
+ * common.bpf.c.  FUNCTION:entry: without a return probe.  A number N as FUNCTION stands for the
+ * first N functions that the tools know. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -109,8 +109,8 @@ static void load(const char *programs, enum attach_kind kind)
 	entries.obj = load_reference(kind, level, true);
 }
 
-/* Of this file the functions that were asked for, with or without their return.  The common way
- * probes a function at its start. */
+/* Selects the functions of this file that the command line names, with or without their return.
+ * common.bpf.c probes a function at its start. */
 static int choose(char **functions, const struct elf_scan *scan, bool entry, struct elf_probe *chosen)
 {
 	char name[128];

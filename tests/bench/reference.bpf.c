@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the tools are compared with: programs that do nothing, and the least that a tool of its kind
- * has to do.  The kernel drops what the level leaves out when it loads them. */
+/* The baselines of the tools: programs that do nothing, and programs that do the minimum of a tool
+ * of its kind.  When the kernel loads them, it drops the code that the level excludes. */
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -11,7 +11,7 @@
 const volatile unsigned int level;	/* enum reference_level */
 const volatile bool entries_only;
 
-/* The kernel's; CO-RE finds where its fields are. */
+/* The kernel's; CO-RE finds the offsets of its fields. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct task_struct { int pid, tgid; char comm[16]; };
 #pragma clang attribute pop
@@ -20,7 +20,7 @@ struct call {
 	__u64 sp, start, id, arg, size;
 };
 
-/* What a line about a call is made of. */
+/* The data for one line of output about a call. */
 struct record {
 	__u64 start, time, ptr, size;
 	__u32 pid, tid, id;
@@ -70,7 +70,7 @@ static __always_inline void send(struct pt_regs *ctx, const struct call *c, __u6
 	r->start = c->start;
 	r->time = c->start + ns;
 	r->ptr = c->arg;
-	if (c->arg - c->sp < 1 << 16)	/* on the stack: where the function puts a pointer */
+	if (c->arg - c->sp < 1 << 16)	/* on the stack: where the function stores a pointer */
 		bpf_probe_read_user(&r->ptr, sizeof(r->ptr), (void *)c->arg);
 	r->size = c->size;
 	r->pid = task->tgid;
@@ -130,7 +130,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* 1 from an entry: do not arm the return */
+/* Returning 1 from an entry does not arm the return. */
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)
 {
 	struct call *c;

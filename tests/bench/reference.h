@@ -4,8 +4,8 @@
 
 enum reference_level {
 	REFERENCE_EMPTY,
-	REFERENCE_TIME,		/* the time of each call, added up by function */
-	REFERENCE_RECORD	/* a record of 64 bytes at each return: times, arguments, who */
+	REFERENCE_TIME,		/* the total time of calls by function */
+	REFERENCE_RECORD	/* 64 bytes at each return: times, arguments, thread, comm */
 };
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# What `make bench` measures with. Included by the Makefile after tests/rules.mk; gives BENCH_FILES.
+# The programs that `make bench` measures with. Included by the Makefile after
+# tests/rules.mk; gives BENCH_FILES.
 
 B_O := $(O)/bench
 BENCH_FILES := $(B_O)/caller $(B_O)/probe
@@ -18,7 +19,7 @@ $(B_O)/probe: tests/bench/probe.c $(B_O)/reference.skel.h $(B_O)/common.skel.h $
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -iquote tests/bench -iquote $(B_O) -MMD -MP $< $(O)/libcommon.a \
 		$(LIBS) -o $@
 
-# with frame pointers, and no frame left out: stacks are as deep as the source says
+# with frame pointers and no frame optimized away: stacks are as deep as the source says
 $(B_O)/caller: tests/bench/caller.c | $(B_O)
 	$(Q)$(CC) $(T_CFLAGS) -iquote tests/workloads $< -pthread -ldl -o $@
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A program for cudabt. */
+/* Fuzzes a cudabt program. */
 #include "cudabt/bt_translate.h"
 #include "api/cuda_protos.h"
 #include "fuzz.h"
 
-/* A path and every nth function, in a file that the traced program has. */
+/* Returns every nth function, as those of a file that the traced program has mapped. */
 static int *some_functions(int nth, int *n)
 {
 	int *ids = malloc(cuda_protos_n * sizeof(*ids));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* An ELF file. */
+/* Fuzzes an ELF file. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>

@@ -61,8 +61,8 @@ FILE *fuzz_stderr(void)
 	return real_stderr ? real_stderr : stderr;
 }
 
-/* The characters with the property Bidi_Control (Unicode 15, PropList.txt), and the line and
- * paragraph separators. */
+/* Return true for characters with the property Bidi_Control (Unicode 15, PropList.txt), and for the
+ * line and paragraph separators. */
 static bool turns(wchar_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||

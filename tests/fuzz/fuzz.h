@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the fuzzers share.  Each is one file that defines LLVMFuzzerTestOneInput(): it hands bytes
- * to a part that reads what a traced program or a user gives, and aborts where the part breaks
- * its word.  (libFuzzer: https://llvm.org/docs/LibFuzzer.html) */
+/* Helpers of all fuzzers.  Each fuzzer is one file that defines LLVMFuzzerTestOneInput(): it feeds
+ * bytes to code that reads input from a traced program or a user, and aborts if the code breaks
+ * its contract.  (libFuzzer: https://llvm.org/docs/LibFuzzer.html) */
 #ifndef FUZZ_H
 #define FUZZ_H
 #include <stdbool.h>
@@ -21,26 +21,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}									\
 	} while (0)
 
-/* Bytes not used yet. */
+/* The bytes not consumed yet. */
 struct input { const uint8_t *at; size_t left; };
 
-/* Takes a number of the next n bytes, fewer or 0 at the end. */
+/* Takes a number from the next n bytes, from fewer near the end, 0 at the end. */
 unsigned long long take(struct input *in, size_t n);
 
-/* Takes the text up to the next 0 byte or the end; the caller's to free(). */
+/* Takes the text up to the next 0 byte or the end.  The caller frees it. */
 char *take_text(struct input *in);
 
-/* From here standard output, or standard error too, is kept, up to captured(), which returns
- * the text, good until the next capture(). */
+/* capture() redirects standard output, and optionally standard error, to memory.  captured() ends
+ * that and returns the text, valid until the next capture(). */
 void capture(bool errors_too);
 const char *captured(void);
 FILE *fuzz_stderr(void);
 
-/* Is it UTF-8 with nothing that a terminal acts upon, but for line ends and tabs if they are allowed?
- * The number of its characters, or -1. */
+/* Returns the number of characters if the text is UTF-8 with nothing that a terminal acts upon,
+ * except newlines and tabs if lines is true; else -1. */
 long printable(const char *text, bool lines);
 
-/* Is each line of the text a JSON value, and printable? */
+/* Return true if each line of the text is a JSON value, and printable. */
 bool is_json(const char *text);
 
 #endif

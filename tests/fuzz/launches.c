@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of a program that launches, names, copies and replaces kernels as it likes, that has
- * whatever variables, and whose memory holds whatever names.  The probes' maps and what others
- * read from files and processes are given here: -Wl,--wrap. */
+/* Fuzzes the records of a program that launches, names, copies and replaces kernels at will, with
+ * any variables, and any names in its memory.  The probes' maps, and what is otherwise read from
+ * files and processes, are replaced here: -Wl,--wrap. */
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static struct launch_slot quicks[QUICK];
 static int nkeys;
 static unsigned long long launched;
 static char names[NAMES][64];
-static bool over[PROGRAMS];	/* those are silent */
+static bool over[PROGRAMS];	/* ended: sends no more records */
 
 int __wrap_bpf_map__fd(const void *map);
 unsigned __wrap_bpf_map__max_entries(const void *map);
@@ -140,7 +140,7 @@ static struct launch_key take_key(struct input *in)
 	return key;
 }
 
-/* Its element of the array, which it gets if one is free and it has no stack. */
+/* Returns the key's element of the array, which it gets if one is free and it has no stack. */
 static struct launch_count *count_of(int i)
 {
 	struct launch_slot *free = NULL;
@@ -176,7 +176,7 @@ static void launch(struct input *in)
 	launched += n;
 }
 
-/* A fork is the first that is told of a program, and it is another's copy. */
+/* A fork is the first record of a program, which is a copy of another one. */
 static void process_event(struct launches *l, const struct launch_event *from)
 {
 	struct process_event e = {
@@ -190,7 +190,7 @@ static void process_event(struct launches *l, const struct launch_event *from)
 	launches_record(l, &e, sizeof(e));
 }
 
-/* What follows the head is as long as the record says. */
+/* The record says how long the part after its head is. */
 static void record(struct launches *l, struct input *in)
 {
 	struct { struct launch_event e; char tail[LAUNCH_NAME]; } r = { .e.key = take_key(in) };
@@ -236,7 +236,7 @@ static void check(struct launches *l, enum launches_by by)
 	free(rows);
 }
 
-/* All end: the probes' maps are empty then. */
+/* Ends all programs: the probes' maps must be empty then. */
 static void end_all(struct launches *l)
 {
 	for (int i = 0; i < PROGRAMS; i++) {

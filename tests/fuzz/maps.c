@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A line of /proc/PID/maps. */
+/* Fuzzes a line of /proc/PID/maps. */
 #define _GNU_SOURCE
 #include "proc/proc.h"
 #include "fuzz.h"
@@ -10,7 +10,7 @@ static void any_line(const uint8_t *data, size_t size)
 	struct mapping m;
 	bool executable;
 
-	if (strchr(line, '\n'))	/* as getline() gives it */
+	if (strchr(line, '\n'))	/* as getline() returns it */
 		strchr(line, '\n')[1] = 0;
 	if (proc_parse_mapping(line, &m, &executable))
 		CHECK(*m.path == '/' && m.ino && !strchr(m.path, '\n'));
@@ -27,7 +27,7 @@ static void good_line(struct input in)
 	int n;
 
 	for (char *s = path; (s = strchr(s, '\n')); )
-		*s = '?';	/* it writes \012 */
+		*s = '?';	/* the kernel writes \012 */
 	n = snprintf(head, sizeof(head), "%08llx-%08llx r-xp %08llx %02x:%02x %llu ", want.start,
 		     want.end, want.offset, major, minor, want.ino);
 	CHECK(asprintf(&line, "%s%*s/%s\n", head, n < 73 ? 73 - n : 0, "", path) > 0);

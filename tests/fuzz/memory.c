@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of a program that allocates, frees, maps and resets whatever it likes. */
+/* Fuzzes the records of a program that allocates, frees, maps and resets at will. */
 #include "api/cuda_fn.h"
 #include "fuzz.h"
 #include "cudaleak/leak.h"
@@ -61,14 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (take(&in, 1) & 1)
 			e.location |= MEMORY_DEVICE;
 		memset(e.comm, 'x', sizeof(e.comm));
-		if (id >= CUDA_ID_MAX) {
-			struct process_event gone = { .head = e.head, .time = now };
-
-			gone.head.kind = id == CUDA_ID_MAX ? RECORD_EXIT : RECORD_EXEC;
-			memcpy(gone.comm, e.comm, sizeof(e.comm));
-			check(memory_process(&memory, &gone));
-			continue;
-		}
 		if (id >= CUDA_ID_MAX) {
 			struct process_event gone = { .head = e.head, .time = now };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A command line.  exit() is led back here: -Wl,--wrap=exit. */
+/* Fuzzes a command line.  exit() is intercepted: -Wl,--wrap=exit. */
 #include <getopt.h>
 #include <sanitizer/lsan_interface.h>
 #include <setjmp.h>
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	while (in.left && argc <= MAX_ARGS)
 		args[argc++] = take_text(&in);
-	memcpy(argv, args, sizeof(args));	/* getopt puts them into another order */
+	memcpy(argv, args, sizeof(args));	/* getopt reorders them */
 	optind = 0;
 	capture(true);
 	__lsan_disable();	/* exit() would have freed it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Numbers and text from records, as columns and as JSON; histograms. */
+/* Fuzzes numbers and text from records, as columns and as JSON; and histograms. */
 #include "fuzz.h"
 #include "cli/hist.h"
 #include "cli/out.h"

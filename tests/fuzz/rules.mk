@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# make fuzz: each fuzzer, with what it has found before, for FUZZ_SECONDS.  Included by the
-# Makefile, which has set O, Q, LIBS.
+# make fuzz: runs each fuzzer for FUZZ_SECONDS, starting from what it found before.  Included by
+# the Makefile, which has set O, Q, LIBS.
 FUZZ_SECONDS ?= 60
 FUZZERS := $(filter-out fuzz,$(basename $(notdir $(wildcard tests/fuzz/*.c))))
 FUZZ_FLAGS := -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
@@ -10,7 +10,7 @@ fuzz: setup-fuzz
 	@$(MAKE) --no-print-directory fuzz-built
 	@O=$(abspath $(O)) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZERS) tables
 
-# the same sources once more, for the fuzzers
+# the same sources, built again for the fuzzers
 fuzz-built:
 	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=$(CLANG) MULTI=$(MULTI) CFLAGS="$(FUZZ_FLAGS)" \
 		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A symbol that a program has, or a kernel's name that it gives. */
+/* Fuzzes a symbol of a program, or a kernel name that it passes. */
 #include "base/escape.h"
 #include "fuzz.h"
 #include "sym/demangle.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Text that a program chose, on its way to a terminal, into JSON, a flame graph or a message. */
+/* Fuzzes text chosen by a program, printed to a terminal, in JSON, a flame graph or a message. */
 #include <jansson.h>
 #include "base/die.h"
 #include "base/escape.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Counts what libiberty allocates and frees while it demangles the symbols in files, a line each:
- * common/sym/demangle.c may leave it at any instruction, by longjmp() out of a signal handler, so
- * that has to be nothing.  These functions stand for libc's own, so what libc allocates for
- * libiberty is counted too.  With -a, those of a function that does allocate. */
+/* Counts the allocations and frees of libiberty while it demangles the symbols in files, one per
+ * line: common/sym/demangle.c may leave it at any instruction, by longjmp() out of a signal
+ * handler, so there must be none.  The functions here replace libc's own, so what libc allocates
+ * for libiberty is counted too.  With -a, counts those of a function that does allocate. */
 #include <libiberty/demangle.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* models KIND: runs one of these. */
+/* models KIND: runs the test of one kind of model. */
 #include <stdio.h>
 #include <string.h>
 #include "models.h"

@@ -14,9 +14,9 @@
 enum { PID = 1009, CHILD_PID = 1013, PROGRAM = 1, CHILD = 2, TURNS = 101, SLOTS = 4 };
 enum { NAMED = 0x1000, QUICK = 0x2000 };	/* the same addresses in both models */
 
-/* What one model is fed: names of what is launched at the addresses, and how often it is. */
+/* Input of one model: names of the kernels at the addresses, and how often they are launched. */
 struct feed {
-	const char *named, *quick;	/* quick: NULL: it is not told */
+	const char *named, *quick;	/* quick: NULL: not reported */
 	int launches, failed, in_array, by_child;
 };
 
@@ -78,7 +78,7 @@ static void tell_process(struct model *m, bool child, int kind)
 	launches_record(m->launches, &e, sizeof(e));
 }
 
-/* A launch as the probes count it: in the hash map, on any processor. */
+/* Counts a launch as the probes do: in the hash map, on any CPU. */
 static void count(struct model *m, bool child, unsigned long long func, int launches, bool failed)
 {
 	const struct launch_key key = key_of(child, func);
@@ -97,13 +97,13 @@ static void count_in_array(struct model *m)
 {
 	struct launch_slot *slot = &m->launches->counters.quick[SLOTS / 2];
 
-	count(m, false, QUICK, 0, false);	/* every key is in the hash map */
+	count(m, false, QUICK, 0, false);	/* every key is in the hash map too */
 	slot->key = key_of(false, QUICK);
 	slot->slot.state = SLOT_TAKEN;
 	slot->count.launches++;
 }
 
-/* The launches of one turn: one of each kind, until there have been enough. */
+/* Feeds the launches of one turn: one of each kind, until each has had its number. */
 static void feed(struct model *m, const struct feed *feed, int turn)
 {
 	if (!turn) {

@@ -7,7 +7,7 @@
 
 enum { PID = 1009, OTHER_PID = 1013, TURNS = 31 };
 
-/* What one model is fed: the calls of a kind, all at the same addresses as the other's. */
+/* Input of one model: the number of calls of each kind, at the same addresses as in the other. */
 struct feed {
 	int device, managed, frees, unknown, other;	/* other: allocations of another process */
 	unsigned long long size;
@@ -16,7 +16,7 @@ struct feed {
 static void call(struct memory *memory, int pid, enum cuda_id id, unsigned long long ptr,
 		 unsigned long long size)
 {
-	static unsigned long long now;	/* one clock for both */
+	static unsigned long long now;	/* one clock for both models */
 	struct memory_event event = {
 		.head = { .pid = pid, .kind = id }, .tid = pid, .ptr = ptr, .size = size, .comm = "models",
 	};
@@ -26,7 +26,7 @@ static void call(struct memory *memory, int pid, enum cuda_id id, unsigned long 
 	memory_apply(memory, &event, NULL);
 }
 
-/* The calls of one turn: one of each kind, until there have been enough. */
+/* Feeds the calls of one turn: one of each kind, until each has had its number. */
 static void feed(struct memory *memory, const struct feed *feed, int turn)
 {
 	unsigned long long at = 4096 * (turn + 1);
@@ -85,7 +85,7 @@ void models_memory(void)
 		feed(&first, &feeds[0], turn);
 		feed(&second, &feeds[1], turn);
 	}
-	forget(&first, OTHER_PID);	/* it is in the second still */
+	forget(&first, OTHER_PID);	/* the second still has it */
 	print(&first, 1);
 	print(&second, 2);
 	forget(&first, PID);

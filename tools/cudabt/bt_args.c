@@ -51,7 +51,7 @@ enum bt_outcome bt_argument(FILE *out, struct bt_frame *f, const struct cuda_pro
 	return bt_value(out, f, param, how, p, end, type, e) ? BT_DONE : BT_FAILED;
 }
 
-/* A product with an address is meant by nobody. */
+/* args.NAME after a star is dereferenced: nobody multiplies by an address. */
 bool bt_is_target(const struct cuda_proto *proto, const struct bt_token *star, const char *end,
 		  struct bt_token *args)
 {

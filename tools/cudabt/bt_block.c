@@ -5,7 +5,7 @@
 #include "api/match.h"
 #include "base/die.h"
 
-/* The predicate and block, within what says of which processes calls are seen. */
+/* The predicate and block, wrapped in the condition that limits which processes are traced. */
 static char *in_processes(const struct bt_script *s, const char *pred, const char *body)
 {
 	char *text = NULL;
@@ -27,8 +27,8 @@ static char *in_processes(const struct bt_script *s, const char *pred, const cha
 	return text;
 }
 
-/* The block of a return probe that needs what was there at the entry.  The map is this probe's of
- * the program and this function's: one function may end within another, also by a jump. */
+/* The block of a return probe that needs values from the entry.  The map belongs to this probe of
+ * the program and to this function alone: a function may end within another, also by a jump. */
 static void make_saving(struct bt_block *b, const struct bt_writer *w, const struct bt_body *body,
 			const char *pred, const char *text)
 {
@@ -43,7 +43,7 @@ static void make_saving(struct bt_block *b, const struct bt_writer *w, const str
 	fprintf(f, " %s[tid] = (nsecs", b->map);
 	for (int i = 0; i < body->frame.nsaved; i++)
 		fprintf(f, ", %s", bt_word(&entry, body->frame.saved[i], word, sizeof(word)));
-	fputs(body->frame.nsaved ? "); " : ", 0); ", f);	/* a tuple has two elements at least */
+	fputs(body->frame.nsaved ? "); " : ", 0); ", f);	/* tuples need two elements */
 	fclose(f);
 	b->entry = in_processes(w->s, NULL, save);
 	free(save);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A block of bpftrace for CUDA functions that differ in nothing that it says. */
+/* A bpftrace block, shared by the CUDA functions for which its text is the same. */
 #ifndef BT_BLOCK_H
 #define BT_BLOCK_H
 #include "cudabt/bt_body.h"
@@ -9,18 +9,18 @@
 struct bt_block {
 	bool ret;
 	char *text;		/* predicate and block */
-	char *map;		/* of one at the return: where its arguments were saved, or NULL … */
-	char *entry;		/* … by this predicate and block at the entry */
-	int *ids, n;		/* of functions */
+	char *map;		/* for a return block: the map of the saved arguments, or NULL … */
+	char *entry;		/* … and the predicate and block that save them at the entry */
+	int *ids, n;		/* ids of its n functions */
 };
 
-/* Makes the part's block for one function; w->probes is the number of the program's probe.  What it
- * holds is to be freed by bt_block_free(), whatever came of it. */
+/* Makes the part's block for one function; w->probes is the number of the program's probe.  Free
+ * the block with bt_block_free(), whatever the outcome. */
 enum bt_outcome bt_block_make(struct bt_block *b, struct bt_writer *w, const struct bt_part *part,
 			      const struct cuda_proto *proto, bool ret);
 
-/* Puts a function to the one of the n blocks that is the same as its own, or adds that, whose
- * texts then go over to the array. */
+/* Adds a function to whichever of the n blocks is identical to its own.  If none is, appends its
+ * own, whose texts then belong to the array. */
 void bt_block_add(struct bt_block **blocks, int *n, struct bt_block *own, int id);
 
 void bt_block_free(struct bt_block *b);

@@ -25,13 +25,13 @@ static enum bt_outcome outcome(bool done)
 	return done ? BT_DONE : BT_FAILED;
 }
 
-/* str( before it takes an address, not a string */
+/* After str( an address is wanted, not a string. */
 static enum bt_how how(const struct walk *w)
 {
 	return bt_is(&w->before[0], "(") && bt_is(&w->before[1], "str") ? BT_ADDRESS : BT_VALUE;
 }
 
-/* args.NAME, after a star or not; t is the token args */
+/* args.NAME or *args.NAME; t is the token args */
 static enum bt_outcome argument(struct walk *w, const struct bt_token *t, bool star)
 {
 	w->p = t->s + t->len;
@@ -82,7 +82,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	return did;
 }
 
-/* struct NAME is a type of the program's own, x.NAME a member. */
+/* Return true unless the word is the program's own: the type in struct NAME, a member x.NAME. */
 static bool is_free(const struct walk *w, const struct bt_token *t)
 {
 	const struct bt_token *before = &w->before[0];

@@ -35,7 +35,7 @@ bool bt_cuda_find(struct bt_writer *w, const struct bt_part *part)
 	return true;
 }
 
-/* Functions that have no argument of a name are left out, where others have one. */
+/* Notes the functions skipped because they lack an argument that others have. */
 static void leave_out(struct bt_writer *w, const struct bt_part *part, const bool *lacking, int n)
 {
 	FILE *notes = w->to[BT_NOTES];

@@ -20,8 +20,8 @@ bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 	return true;
 }
 
-/* Can the path stand in a script, and does it mean itself there?  bpftrace splits at colons, also
- * within quotes. */
+/* Return true if the path can be written in a script and is taken literally there.  bpftrace splits
+ * at colons even within quotes. */
 static bool can_be_written(const char *path)
 {
 	for (; *path; path++)
@@ -38,15 +38,16 @@ static bool names(const char *path, int fd)
 	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
 }
 
-/* bpftrace and the kernel open a name some sixteen times: its directory's owner could exchange the file
- * in between.  A descriptor stays what it is.  By way of root/, as newer versions of bpftrace resolve
- * the links of other names first, and so would have the file's own name again. */
+/* bpftrace and the kernel open a name about sixteen times, and the owner of its directory could
+ * replace the file in between.  A descriptor stays the same file.  The path goes through root/
+ * because newer versions of bpftrace resolve the links of other names first, which would yield the
+ * file's own name again. */
 static char *descriptor(const struct dso *c)
 {
 	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), dso_fd(c));
 }
 
-/* NULL if there is none */
+/* Returns NULL if there is none. */
 static char *name_to_stay(const struct dso *c, int pid)
 {
 	char *path;

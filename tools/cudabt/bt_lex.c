@@ -29,7 +29,7 @@ static const char *after_name(const char *p, const char *end)
 	return p;
 }
 
-/* NULL if it has no end */
+/* Returns NULL if the comment is unterminated. */
 static const char *after_comment(const char *p, const char *end)
 {
 	const char *close;
@@ -42,7 +42,7 @@ static const char *after_comment(const char *p, const char *end)
 	return close ? close + 2 : NULL;
 }
 
-/* bpftrace's strings end with their line; NULL if this one has no end before */
+/* bpftrace's strings end at the end of the line; returns NULL if this one is unterminated. */
 static const char *after_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '\n'; p++) {

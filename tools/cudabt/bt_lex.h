@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The words of a bpftrace program, as bpftrace 0.17 reads them (its src/lexer.l), as far as one
- * must know them to find probes, blocks and names. */
+/* The tokens of a bpftrace program as bpftrace 0.17 reads them (its src/lexer.l), as far as finding
+ * probes, blocks and names requires. */
 #ifndef BT_LEX_H
 #define BT_LEX_H
 #include <stdbool.h>
@@ -23,24 +23,24 @@ struct bt_token {
 };
 
 struct bt_error {
-	const char *at;		/* where in the text; NULL = no error */
+	const char *at;		/* position in the text; NULL = no error */
 	char what[400];
 };
 
-/* Notes what is wrong, and returns false. */
+/* Records the error and returns false. */
 bool bt_fail(struct bt_error *e, const char *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The token at p, before end; false if a string or comment has no end. */
+/* Reads the token at p, before end.  Returns false if a string or comment is unterminated. */
 bool bt_next(const char *p, const char *end, struct bt_token *t, struct bt_error *e);
 
-/* The same without spaces: *t is the first token that is none. */
+/* The same, skipping spaces: *t is the first token of another kind. */
 bool bt_next_word(const char *p, const char *end, struct bt_token *t, struct bt_error *e);
 
-/* Where the bracket at open ("(", "[" or "{") is closed; NULL if it is not. */
+/* Returns the bracket that closes the one at open ("(", "[" or "{"), or NULL if there is none. */
 const char *bt_closing(const char *open, const char *end, struct bt_error *e);
 
-/* Is the token this text? */
+/* Return true if the token is this text. */
 bool bt_is(const struct bt_token *t, const char *text);
 
 #endif

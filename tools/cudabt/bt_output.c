@@ -34,7 +34,7 @@ static void print(struct bt_output *o, size_t n)
 	memmove(o->kept, o->kept + n, o->nkept);
 }
 
-/* Whole lines, or as much as there is room for. */
+/* Prints whole lines, or part of one if the buffer is full. */
 static void print_lines(struct bt_output *o)
 {
 	const char *end = memrchr(o->kept, '\n', o->nkept);
@@ -56,7 +56,7 @@ void bt_output_copy(struct bt_output *o)
 		o->nkept += n;
 		print_lines(o);
 	}
-	/* nobody reads it any more: bpftrace is to notice */
+	/* nobody reads our output any more: let bpftrace notice */
 	if (o->open && !out_flush()) {
 		close(o->from);
 		o->open = false;

@@ -4,7 +4,7 @@
 #include "cudabt/bt_parse.h"
 #include "base/die.h"
 
-/* a preprocessor line, with those that it goes on in */
+/* a preprocessor line, including its continuation lines */
 static const char *after_line(const char *p, const char *end)
 {
 	const char *newline;
@@ -38,7 +38,7 @@ static const char *after_type(const char *p, const char *end, struct bt_error *e
 	return bt_is(&t, ";") ? t.s + 1 : close + 1;
 }
 
-/* In attach points a ':' begins a name or path, in which slashes are no predicate. */
+/* In an attach point a ':' starts a name or path, whose slashes do not start a predicate. */
 static const char *after_path(const char *p, const char *end)
 {
 	static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -55,7 +55,7 @@ static void add_item(struct bt_part *part, enum bt_call call, const char *s, con
 	part->items[part->n++] = (struct bt_item){ call, s, end - s };
 }
 
-/* cuda:PATTERN at *p, which is left behind it */
+/* cuda:PATTERN at *p, which is moved past it */
 static bool cuda_item(struct bt_part *part, const char **p, const char *end, enum bt_call call,
 		      struct bt_error *e)
 {
@@ -77,7 +77,7 @@ static bool cuda_item(struct bt_part *part, const char **p, const char *end, enu
 	return true;
 }
 
-/* One attach point at *p, which is left at what ends it: ',', '/', '{' or the end. */
+/* One attach point at *p, which is moved to what ends it: ',', '/', '{' or the end. */
 static bool item(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
 {
 	struct bt_token t;
@@ -112,7 +112,7 @@ static bool item(struct bt_part *part, const char **p, const char *end, struct b
 	return true;
 }
 
-/* A predicate ends, as in bpftrace, with the first slash that a brace follows. */
+/* As in bpftrace, a predicate ends at the first slash followed by a brace. */
 static bool predicate(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
 {
 	const char *start = *p;

@@ -3,7 +3,7 @@
 #include "cudabt/bt_body.h"
 #include "cudabt/bt_plain.h"
 
-/* NULL with *e set */
+/* Returns NULL with *e set on an error. */
 static char *text_of(const char *p, const char *stop, struct bt_tables *tables, struct bt_error *e)
 {
 	struct bt_body body = { .tables = tables };

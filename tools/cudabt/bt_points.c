@@ -30,7 +30,7 @@ static void print_point(FILE *f, bool ret, const char *path, int id)
 	fprintf(f, ":%s", cuda_protos[id].name);
 }
 
-/* Those of the points that other blocks have too, or those that they have not; how many. */
+/* Prints the points shared with other blocks, or those not shared; returns their number. */
 static int print_points(FILE *f, const struct bt_block *b, const struct bt_script *s, bool ret,
 			bool shared, const char *text)
 {
@@ -50,8 +50,8 @@ static int print_points(FILE *f, const struct bt_block *b, const struct bt_scrip
 	return n;
 }
 
-/* A point that another block has too gets a copy of the text for itself: where lists of different
- * points have one in common, bpftrace 0.17 runs one of the two blocks for both. */
+/* A point shared with another block gets its own copy of the text: where lists of different points
+ * have one in common, bpftrace 0.17 runs one of the two blocks for both. */
 static int print_all(FILE *f, const struct bt_block *b, const struct bt_script *s, bool ret,
 		     const char *text)
 {

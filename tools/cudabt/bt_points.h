@@ -5,10 +5,10 @@
 #include "cudabt/bt_block.h"
 #include "cudabt/bt_script.h"
 
-/* Counts, in s->blocks, the blocks that it is for this function. */
+/* Counts in s->blocks the entry and return blocks that this is for the function. */
 void bt_points_count(const struct bt_block *b, const struct bt_script *s, int id);
 
-/* Writes the block for the functions that files have; returns how many attach points these are. */
+/* Writes the block for its functions that files have; returns the number of attach points. */
 int bt_points_print(FILE *f, const struct bt_block *b, const struct bt_script *s);
 
 #endif

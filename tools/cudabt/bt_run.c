@@ -45,7 +45,7 @@ static _Noreturn void run(int script, int output, int probes, bool json, pid_t p
 {
 	const char *format = json ? "json" : "text";
 
-	/* a group of its own: Ctrl-C is told it once, by us */
+	/* its own process group, so that it gets Ctrl-C once, from us */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -94,7 +94,7 @@ bool bt_run_ended(struct bt_run *r)
 bool bt_run_waits(const struct bt_run *r)
 {
 	char name[32];
-	long call = -1;		/* it runs, or is gone */
+	long call = -1;		/* running, or gone */
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/syscall", r->child);
@@ -107,7 +107,7 @@ bool bt_run_waits(const struct bt_run *r)
 	return call == SYS_epoll_wait || call == SYS_epoll_pwait;
 }
 
-/* Waits until it has been waiting for so long, or a time is over, or it has ended. */
+/* Return true once it has been waiting for ms; give up after limit_ms or when it has ended. */
 static bool seen_waiting(struct bt_run *r, int ms, int limit_ms)
 {
 	const struct timespec pause = { 0, PAUSE_MS * 1000000 };
@@ -123,16 +123,16 @@ static bool seen_waiting(struct bt_run *r, int ms, int limit_ms)
 	return waited >= ms;
 }
 
-/* Nobody takes what it prints, and it waits to print more: it is not waited for. */
+/* Its output is not being read, and it waits to print more: do not wait for it. */
 static void give_up(struct bt_run *r)
 {
-	if (bt_run_ended(r) || !out_is_held_up())	/* its number may be another's by now */
+	if (bt_run_ended(r) || !out_is_held_up())	/* its pid may be reused by now */
 		return;
 	kill(r->child, SIGKILL);
 }
 
-/* bpftrace 0.17 drops what it has not read yet when it is asked to end.  It looks at that only when
- * its waiting is interrupted, so it may miss it.  And once it has begun to end, being asked again
+/* When asked to end, bpftrace 0.17 drops what it has not read yet.  It checks for the request only
+ * when its wait is interrupted, so it may miss it.  Once it has begun to end, a second request
  * would end it before it has printed its maps; it then waits for no longer than 100 ms. */
 int bt_run_finish(struct bt_run *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A program with CUDA's probes, and the script for bpftrace that it becomes. */
+/* A program with CUDA probes, and the bpftrace script it is translated to. */
 #ifndef BT_SCRIPT_H
 #define BT_SCRIPT_H
 #include <stdbool.h>
@@ -9,32 +9,31 @@
 
 /* A file with CUDA functions. */
 struct bt_file {
-	const char *path;	/* one that can stand between quotes in a script, and means itself there */
-	const int *ids;		/* its functions, n of them, as in cuda_protos[] */
+	const char *path;	/* can be quoted in a script, and is taken literally there */
+	const int *ids;		/* ids of its n functions, as in cuda_protos[] */
 	int n;
 };
 
 struct bt_script {
-	const char *text;	/* the program; needs no NUL at its end */
+	const char *text;	/* the program; needs no terminating NUL */
 	size_t len;
 	const struct bt_file *files;
 	int nfiles;
-	/* Calls are seen of processes for which the condition is true, computed by statements, which
-	 * leave it in variables of their own, before; NULL: no condition, no statements. */
+	/* Only processes for which the condition is true are traced.  The statements run before it
+	 * and leave what it needs in variables of their own.  NULL: no condition, no statements. */
 	const char *condition, *statements;
-	/* what bt_check() and bt_translate() leave, for bt_script_free() */
-	bool *wanted;		/* by id: functions that the program means */
-	unsigned char *blocks;	/* by 2 * id, of its entry, and 2 * id + 1, of its return: 1 if a block
-				 * is for it, 2 if several are */
+	/* set by bt_check() and bt_translate(), freed by bt_script_free() */
+	bool *wanted;		/* by id: the program probes this function */
+	unsigned char *blocks;	/* at 2 * id for the entry, at 2 * id + 1 for the return: 1 if one
+				 * block is for it, 2 if several are */
 	char *out;		/* the script */
 	size_t out_len;
 	int nprobes;		/* uprobes and uretprobes in it */
-	char *notes;		/* what is not probed though it was asked for, a line each, or
-				 * NULL */
+	char *notes;		/* what was requested but is not probed, one per line, or NULL */
 	struct bt_error error;
 };
 
-/* Frees what bt_check() and bt_translate() left; not the program, the files or the condition. */
+/* Frees what bt_check() and bt_translate() set; not the program, the files or the condition. */
 void bt_script_free(struct bt_script *s);
 
 /* Writes statements, under a condition unless it is NULL. */

@@ -10,7 +10,7 @@ static bool narrower(const struct cuda_value *a, const struct cuda_value *b)
 	return a->kind == CUDA_KIND_UINT && b->kind == CUDA_KIND_UINT && a->size < b->size;
 }
 
-/* The driver's first functions take sizes of 32 bits; nobody calls them any more. */
+/* The driver's first functions take 32-bit sizes; nobody calls them any more. */
 static bool is_first(const struct cuda_proto *p)
 {
 	char *name = xprintf("%s_v2", p->name);

@@ -13,7 +13,7 @@
 #include "base/die.h"
 #include "base/version.h"
 
-#define START_NS 60000000000ull	/* a thousand probes take some seconds */
+#define START_NS 60000000000ull	/* attaching a thousand probes takes some seconds */
 
 static _Noreturn void bad_program(const struct bt_session *s)
 {
@@ -45,7 +45,7 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->functions = (struct probe_source){ find, get, s->script.wanted };
 }
 
-/* bpftrace 0.17 has no filter of its own for uprobes: -p and -c mean other probes. */
+/* bpftrace 0.17 has no process filter for uprobes: its -p and -c apply to other probes. */
 static void choose_processes(struct bt_session *s, const struct target *t)
 {
 	char *list = NULL;
@@ -62,7 +62,7 @@ static void choose_processes(struct bt_session *s, const struct target *t)
 	free(list);
 	if (!t->command)
 		return;
-	/* the command's processes are our descendants: we adopt those whose parents end */
+	/* the command's processes are our descendants: we adopt those whose parents exit */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		die(errno, "cannot become the subreaper of the command's children");
 	s->condition = xprintf("$cudabt_task->tgid == %d", getpid());

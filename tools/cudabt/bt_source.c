@@ -12,7 +12,7 @@
 
 enum { MAX_SIZE = 1 << 20, SHOWN = 80 };
 
-/* The programs are installed in ../share of this one, and lie in ../scripts of where it was built. */
+/* The programs are installed in ../share of this binary; in a build tree they are in ../scripts. */
 static int open_installed(const char *name)
 {
 	static const char *const dirs[] = { "../share/cuda-bpf-tools/bt", "../scripts/bt" };
@@ -61,7 +61,7 @@ struct bt_source bt_source_text(const char *text)
 	return (struct bt_source){ "-e", xstrdup(text), strlen(text) };
 }
 
-/* so many bytes on standard error, safe for a terminal; the columns they take */
+/* Prints len bytes on standard error, safe for a terminal; returns the columns they take. */
 static int print(const char *s, int len)
 {
 	char text[2 * SHOWN + 1];

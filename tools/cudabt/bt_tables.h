@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The maps that a script looks names up in. */
+/* The maps in which a script looks up names. */
 #ifndef BT_TABLES_H
 #define BT_TABLES_H
 #include <stdio.h>
@@ -11,12 +11,12 @@ struct bt_tables {		/* all zero: none */
 	bool *functions;	/* by id: @cudabt_func[id]; NULL: none */
 };
 
-/* Writes the name of a value, key, of the enum, or of a function. */
+/* Writes the name of a value, key, of an enum, or of a function. */
 void bt_tables_enum(struct bt_tables *t, FILE *out, const struct cuda_enum *e, const char *key);
 void bt_tables_function(struct bt_tables *t, FILE *out, int id);
 
-/* Writes what fills those that are needed, before the first event, and what clears them, so that
- * they are not printed at the end. */
+/* Writes what fills the maps in use before the first event, and what clears them so that they are
+ * not printed at the end. */
 void bt_tables_write(const struct bt_tables *t, FILE *fill, FILE *clear);
 
 void bt_tables_free(struct bt_tables *t);

@@ -37,7 +37,7 @@ static bool write_parts(struct bt_writer *w)
 
 	if (memchr(p, 0, s->len))
 		return bt_fail(&s->error, memchr(p, 0, s->len), "NUL byte: not a program text");
-	if (s->len > 1 && !memcmp(p, "#!", 2)) {	/* the script's own interpreter */
+	if (s->len > 1 && !memcmp(p, "#!", 2)) {	/* the script's interpreter line */
 		while (p < end && *p != '\n')
 			p++;
 	}
@@ -52,7 +52,7 @@ static bool write_parts(struct bt_writer *w)
 	return ok;
 }
 
-/* BEGIN or END with what is done there; nothing if that is nothing. */
+/* BEGIN or END with its actions; nothing if there are none. */
 static char *section(const char *head, const char *first, const char *second)
 {
 	return *first || *second ? xprintf("\n%s\n{\n%s%s}\n", head, first, second) : xstrdup("");

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A program with CUDA's probes, cuda:FUNC and cudaret:FUNC, made one that bpftrace knows.  Nothing
- * here looks at files or processes: what is known of them is passed. */
+/* Translates a program with CUDA probes, cuda:FUNC and cudaret:FUNC, to plain bpftrace.  Nothing
+ * here accesses files or processes: what is known about them is passed in. */
 #ifndef BT_TRANSLATE_H
 #define BT_TRANSLATE_H
 #include <stdbool.h>
 #include "cudabt/bt_script.h"
 
-/* Looks for mistakes, and for which functions files are to be searched; false with error set. */
+/* Checks the program and finds the functions to look for in files; false with error set. */
 bool bt_check(struct bt_script *s);
 
-/* After that: writes the script for the functions that the files have; false with error set. */
+/* Call after bt_check(): writes the script for the functions that the files have.  Returns false
+ * with error set. */
 bool bt_translate(struct bt_script *s);
 
 #endif

@@ -4,7 +4,7 @@
 #include "api/cuda_structs.h"
 #include "cudabt/bt_type.h"
 
-enum { MEMBERS = 300 };	/* bytes of their names */
+enum { MEMBERS = 300 };	/* bytes for their names */
 
 const char *bt_type(const struct cuda_value *v, char *name, size_t size)
 {
@@ -37,7 +37,7 @@ struct cuda_value bt_type_target(const struct cuda_param *param)
 	return m ? (struct cuda_value){ m->of, CUDA_KIND_STRUCT, 0 } : param->to;
 }
 
-/* "its members are x, y, z", or that they are not known */
+/* "its members are x, y, z", or that they are unknown */
 static const char *members(const struct cuda_value *v, char *text, size_t size)
 {
 	const struct cuda_member *m = cuda_struct_find(v->type);

@@ -21,7 +21,7 @@ const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size)
 	return word;
 }
 
-/* in a register or a word on the stack, from one of its bits on */
+/* a value in a register or stack word, starting at one of its bits */
 static void in_word(FILE *out, const struct cuda_value *v, const char *word, unsigned bit)
 {
 	char type[BT_TYPE_SIZE];
@@ -93,7 +93,7 @@ bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *param, enu
 bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const char *at,
 	       const char **type, struct bt_error *e)
 {
-	if (!strcmp(v->type, "?")) {	/* in no header */
+	if (!strcmp(v->type, "?")) {	/* declared in no header */
 		fputs("retval", out);
 		return true;
 	}

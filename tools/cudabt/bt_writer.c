@@ -24,7 +24,7 @@ void bt_writer_free(struct bt_writer *w)
 	bt_tables_free(&w->tables);
 }
 
-/* The program is short, what its patterns mean need not be: a million stars are nobody's. */
+/* A short program can have patterns that match a lot: nobody needs a million stars. */
 bool bt_writer_affords(struct bt_writer *w, const struct bt_part *part, size_t work)
 {
 	w->work += work;

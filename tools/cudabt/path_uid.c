@@ -14,14 +14,14 @@ static bool trusted(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* In a sticky directory only the owner of an entry, or its own, can replace the entry. */
+/* In a sticky directory only the owner of an entry or of the directory can replace the entry. */
 static bool writable(const struct stat *s)
 {
 	return S_ISDIR(s->st_mode) ? (s->st_mode & 022) && !(s->st_mode & S_ISVTX) :
 	       !S_ISLNK(s->st_mode) && (s->st_mode & 022);
 }
 
-/* The length of the prefix that is a link, 0 if none is, -1 if a user can change what one means. */
+/* The length of the first prefix that is a link, 0 if none is, -1 if a user can redirect one. */
 static int first_link(const char *path, uid_t *uid)
 {
 	char prefix[PATH_MAX];

@@ -91,7 +91,7 @@ void counters_each_key(const struct counters *cs,
 	}
 }
 
-/* The shape is of the last launch. */
+/* The shape is that of the last launch. */
 static void add(struct launch_count *sum, const struct launch_count *one)
 {
 	sum->launches += one->launches;

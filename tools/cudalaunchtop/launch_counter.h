@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudalaunchtop's probes have counted: a counter for each key, and the program it is of. */
+/* What cudalaunchtop's probes have counted: a counter per key, and the program it belongs to. */
 #ifndef LAUNCH_COUNTER_H
 #define LAUNCH_COUNTER_H
 #include <stdbool.h>
@@ -13,75 +13,75 @@ struct stack;
 struct launch_program {
 	struct program program;
 	char comm[16];
-	bool over, counted;	/* counted: its last launches are */
-	bool driven;		/* launches of its were seen in the driver */
+	bool over, counted;	/* counted: including its last launches */
+	bool driven;		/* launches were seen in the driver */
 };
 
-/* What one key of the probes' map counts, or did until its address became another kernel's. */
+/* What one key of the probes' map counts, or counted until its address became another kernel's. */
 struct counter {
 	struct launch_key key;
 	struct launch_program *program;
-	const struct kernel *kernel;	/* NULL: whatever its address stands for */
+	const struct kernel *kernel;	/* NULL: the one its address stands for */
 	const struct stack *stack;
-	struct launch_count quick;	/* in the array, by the last counters_read() */
-	struct launch_count seen;	/* by the last counter_pull() */
-	unsigned long long pending, pending_failed;	/* in the interval that has not ended */
+	struct launch_count quick;	/* in the array, as of the last counters_read() */
+	struct launch_count seen;	/* as of the last counter_pull() */
+	unsigned long long pending, pending_failed;	/* in the current interval */
 	unsigned long long launches, failed, total, total_failed;
-	/* launch_probes.c's: total when it looked; how often it has looked since that has changed;
-	 * the runtime does not launch it */
+	/* for launch_probes.c: total at its last check; number of checks since it changed; the
+	 * runtime does not launch it */
 	unsigned long long before;
 	int idle;
 	bool direct;
-	struct counter *next;		/* of the former ones */
+	struct counter *next;		/* among the former ones */
 	UT_hash_handle hh;
 };
 
 struct counters {
-	/* those of the map's keys, for hh.next, and the former ones, for next */
+	/* the counters of the map's keys, linked by hh.next, and the former ones, linked by next */
 	struct counter *all, *former;
-	unsigned long long total;	/* all that counter_pull() has added of launches */
+	unsigned long long total;	/* launches that counter_pull() has added */
 	/* the probes' hash map, and their array for the first keys */
 	int map, cpus;
-	struct launch_count *values;	/* of each processor */
+	struct launch_count *values;	/* one per CPU */
 	const struct bpf_map *array;
-	struct launch_slot *quick;	/* its elements */
+	struct launch_slot *quick;	/* the array's elements */
 	size_t nquick;
 };
 
-/* counts and quick: the probes' maps, which must live as long. */
+/* counts and quick are the probes' maps, which must outlive *cs. */
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick);
 void counters_free(struct counters *cs);
 
-/* The counter of a key; NULL if there is none. */
+/* The counter of a key, or NULL. */
 struct counter *counter_find(const struct counters *cs, const struct launch_key *key);
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 			    struct launch_program *program);
 
-/* Calls fn with each key of the hash map: every key is there. */
+/* Calls fn with each key of the hash map, which has every key. */
 void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx);
 
-/* Reads the array, for counter_pull() of whichever counter. */
+/* Reads the array.  Call before counter_pull() of any counter. */
 void counters_read(struct counters *cs);
 
-/* Adds what was counted since the last time. */
+/* Adds what was counted since the last call. */
 void counter_pull(struct counters *cs, struct counter *c);
 
-/* What a counter has counted until now was of this kernel: it becomes a former one, and the
- * counter begins anew. */
+/* What the counter has counted so far belongs to this kernel: moves it to a former counter and
+ * starts over. */
 void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel);
 
-/* Frees the map's room of programs that are over and were pulled for the last time … */
+/* Frees the map entries of programs that ended and were pulled for the last time … */
 void counters_clear_ended(struct counters *cs);
 
-/* … and the counters whose program is counted. */
+/* … and the counters of programs that are counted. */
 void counters_drop_ended(struct counters *cs);
 
-/* The kernel that it counts; NULL if that is not known, and of a graph. */
+/* The kernel it counts; NULL if unknown, and for a graph. */
 const struct kernel *counter_kernel(const struct counter *c);
 
-/* What is shown where the kernel is not known: what was passed to the runtime, where that is
- * known, else to the driver. */
+/* What to show for an unknown kernel: what was passed to the runtime if known, else to the
+ * driver. */
 unsigned long long counter_func(const struct counter *c);
 
 #endif

@@ -6,8 +6,9 @@
 #include "cudalaunchtop/launches.h"
 #include "session/target.h"
 
-/* A function that the driver launches while the runtime's probes are in, for longer than a launch
- * takes, is not launched by the runtime.  They do not wait for one that is launched no more. */
+/* A function still launched in the driver while the runtime's probes have been attached for longer
+ * than a launch takes is not launched by the runtime.  The probes do not wait for a function that
+ * is no longer launched. */
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
@@ -17,7 +18,7 @@ void launch_probes_init(struct launch_probes *p, struct target *t, struct launch
 	*p = (struct launch_probes){ .target = t, .launches = l, .refused = refused };
 }
 
-/* Of the runtime's it is enough to know the driver's function: what that is counted by. */
+/* A runtime launch is known once its driver function is, by which it can then be counted. */
 static bool is_known(const struct counter *c)
 {
 	if (c->seen.driver)
@@ -25,8 +26,8 @@ static bool is_known(const struct counter *c)
 	return c->seen.paired;
 }
 
-/* Could a launch by the runtime tell something about it?  What is not paired never came to the
- * driver, or that is not probed, or was not then. */
+/* Return true if a launch by the runtime could still identify the function.  An unpaired one never
+ * reached the driver, or the driver is not probed or was not at the time. */
 static bool is_open(struct counters *cs, struct counter *c, bool in)
 {
 	if (c->program->over || c->key.kind == LAUNCH_GRAPH || c->direct || is_known(c))
@@ -57,7 +58,7 @@ static bool were_refused(struct launch_probes *p, unsigned long long now)
 	return p->refused_at && now - p->refused_at < REFUSED_NS;
 }
 
-/* False if it has to wait. */
+/* Returns false if it has to wait. */
 static bool put(const struct launch_probes *p, bool in)
 {
 	if (!uprobes_toggle(&p->target->probes, in))
@@ -93,7 +94,7 @@ void launch_probes_tick(struct launch_probes *p)
 
 	if (!p->target->probes.toggle_classes || !n)
 		return;
-	if (p->wanted)	/* as soon as it can be had */
+	if (p->wanted)	/* as soon as possible */
 		p->wanted = !put(p, true);
 	else if (now - p->looked >= PERIOD_NS ||
 		 (n != p->known && !uprobes_toggled_in(&p->target->probes)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* When cudalaunchtop's probes of the runtime's launches are needed.  A launch passes a probe there
- * and one in the driver, which would do to count it: the runtime's tells which kernel the driver's
- * function is, and of launches that the runtime refuses.  So it is taken out while every function
- * that is launched is known, and put in again when one is not. */
+/* When cudalaunchtop needs its probes of the runtime's launches.  A launch hits one probe there and
+ * one in the driver, which alone would do to count it: the runtime's tells which kernel the
+ * driver's function is, and sees launches that the runtime refuses.  So it is detached while every
+ * function launched is known, and attached again when one is not. */
 #ifndef LAUNCH_PROBES_H
 #define LAUNCH_PROBES_H
 #include <stdbool.h>
@@ -17,16 +17,17 @@ struct launch_probes {
 	/* state; times in ns of CLOCK_MONOTONIC */
 	unsigned long long refused_before, refused_at;
 	unsigned long long looked, in_since;
-	unsigned known;		/* counters, when last looked */
-	bool wanted;		/* to be put in */
+	unsigned known;		/* number of counters at the last check */
+	bool wanted;		/* to be attached */
 };
 
-/* After load, before anything is attached: the probes that t->probes.toggle_classes names come and
- * go from now on.  refused: the probes' launches_refused.  All three must stay. */
+/* Call after load, before anything is attached.  From then on the probes that
+ * t->probes.toggle_classes names come and go.  refused is the probes' launches_refused.  All three
+ * must outlive *p. */
 void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
 			const unsigned long long *refused);
 
-/* To be called every few milliseconds. */
+/* Call every few milliseconds. */
 void launch_probes_tick(struct launch_probes *p);
 
 #endif

@@ -17,7 +17,7 @@ enum { TEXT_ROWS = 20 };
 
 #define AT(f) offsetof(struct launch_line, f)
 enum { GRID = 8, FAILED = 10, STACK };
-static const struct field all_fields[] = {	/* the text is launch_text()'s */
+static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
@@ -33,7 +33,7 @@ static const struct field all_fields[] = {	/* the text is launch_text()'s */
 	{ 0 }
 };
 
-/* A line of a block; a terminal would break it. */
+/* Prints a line of a block, cut because a terminal would wrap it. */
 static void print_text(const struct launch_view *v, const struct launch_line *l)
 {
 	struct winsize w = { 0 };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cudalaunchtop/launches.h"
 
-struct index {
+struct row_index {
 	struct {
 		const void *program, *name, *stack;
 		unsigned long long func;
@@ -13,18 +13,18 @@ struct index {
 	UT_hash_handle hh;
 };
 
-struct gathering {
+struct row_gathering {
 	struct launch_row *rows;
 	size_t n, room;
-	struct index *indexes;
+	struct row_index *indexes;
 	enum launches_by by;
 };
 
-static struct launch_row *row_of(struct gathering *g, struct counter *c)
+static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 {
 	bool by_process = g->by == LAUNCHES_BY_PROCESS;
 	const struct kernel *k = by_process ? NULL : counter_kernel(c);
-	struct index *i, want;
+	struct row_index *i, want;
 
 	memset(&want, 0, sizeof(want));
 	want.key.program = c->program;
@@ -53,7 +53,7 @@ static struct launch_row *row_of(struct gathering *g, struct counter *c)
 	return &g->rows[g->n++];
 }
 
-static void gather(struct gathering *g, struct counter *c)
+static void gather(struct row_gathering *g, struct counter *c)
 {
 	struct launch_row *r;
 
@@ -75,8 +75,8 @@ static void gather(struct gathering *g, struct counter *c)
 
 struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)
 {
-	struct gathering g = { .by = by };
-	struct index *i, *next;
+	struct row_gathering g = { .by = by };
+	struct row_index *i, *next;
 	struct counter *c;
 
 	for (c = l->counters.all; c; c = c->hh.next)

@@ -5,7 +5,7 @@
 #include "cudalaunchtop/launch_screen.h"
 #include "view/stack_view.h"
 
-enum { WIDE = 100 };	/* columns of the terminal, to show all columns */
+enum { WIDE = 100 };	/* terminal columns needed to show all columns */
 
 static void title(void *ctx, FILE *f)
 {

@@ -6,13 +6,13 @@
 
 struct launch_view;
 
-/* Sets v->screen, but for who. */
+/* Sets v->screen, except who. */
 void launch_screen_init(struct launch_view *v);
 
 /* Ends the interval and draws what was launched in it, unless the screen is paused. */
 void launch_screen_update(struct launch_view *v);
 
-/* Does what keys say that were pressed; false if the tool is to end. */
+/* Handles the keys pressed; returns false if the tool is to exit. */
 bool launch_screen_keys(struct launch_view *v);
 
 #endif

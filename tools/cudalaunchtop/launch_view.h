@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What is shown of the launches, and of which time: for launch_report.h and launch_screen.h. */
+/* What launch_report.h and launch_screen.h show of the launches, and for which period. */
 #ifndef LAUNCH_VIEW_H
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
@@ -10,24 +10,24 @@
 struct launches;
 
 struct launch_view {
-	struct launches *launches;	/* the tool's to set */
+	struct launches *launches;	/* set by the tool */
 	bool by_process, stacks, full, failed;
-	long rows;		/* at most so many; 0 = all in JSON, 20 in text */
+	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */
-	struct top_view screen;	/* who is the tool's to set */
+	struct top_view screen;	/* the tool sets who */
 	/* state */
 	bool reverse;
-	bool reported;		/* a block of text is printed already */
+	bool reported;		/* a block of text was already printed */
 	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */
 	double interval;	/* s */
-	struct launch_line *lines;	/* that are drawn */
-	double rate;		/* launches a second, of all that are drawn */
+	struct launch_line *lines;	/* being drawn */
+	double rate;		/* launches per second, over all lines */
 };
 
-/* Tracing begins. */
+/* Call when tracing begins. */
 void launch_view_start(struct launch_view *v);
 
-/* Ends the interval: whole is all the time since the start. */
+/* Ends the interval; if whole, it is all the time since the start. */
 void launch_view_measure(struct launch_view *v, bool whole);
 
 #endif

@@ -29,7 +29,7 @@ void launches_scan(struct launches *l, int pid)
 	programs_scan(l->programs, pid);
 }
 
-/* parent: the id of the program that it is a copy of, or 0. */
+/* parent: the id of the program it is a copy of, or 0. */
 static struct launch_program *program_of(struct launches *l, unsigned long long id, int pid,
 					 const char *comm, unsigned long long parent)
 {
@@ -66,7 +66,7 @@ static void look(struct counter *c)
 		program_look(&c->program->program, c->key.func);
 }
 
-/* An address becomes another kernel's: what was launched until now keeps its name. */
+/* The address now belongs to another kernel: what was launched so far keeps its name. */
 static void rename_address(struct launches *l, struct launch_program *p, unsigned long long addr,
 			   const struct kernel *kernel)
 {
@@ -103,7 +103,7 @@ static void on_alias(struct launches *l, struct launch_program *p, const struct 
 
 	rename_address(l, p, e->subject, kernels_find(kernels, e->object));
 	kernels_alias(kernels, e->subject, e->object);
-	program_look(&p->program, e->subject);	/* while it lives */
+	program_look(&p->program, e->subject);	/* while it is alive */
 }
 
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
@@ -114,7 +114,7 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 
 	if (frames <= (int)((size - sizeof(*e)) / 8))
 		c->stack = stack_get(l->syms, e->key.pid, stack + skip, frames - skip);
-	look(c);		/* while it lives */
+	look(c);		/* while it is alive */
 }
 
 static void on_process(struct launches *l, const struct process_event *e)
@@ -157,7 +157,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	}
 }
 
-/* Programs that ended and whose last launches were shown. */
+/* Drops programs that ended and whose last launches were shown. */
 static void drop_ended(struct launches *l)
 {
 	struct program *p, *next;

@@ -3,20 +3,20 @@
 #include <string.h>
 #include "cudaleak/leak.h"
 
-struct index {			/* of a group, by what its allocations have in common */
+struct leak_index {			/* finds a group by what its allocations have in common */
 	struct { const void *stack; unsigned long memory; } key;
 	size_t at;
 	UT_hash_handle hh;
 };
 
-struct gathering {
+struct leak_gathering {
 	const struct mem_process *process;
 	struct leak_group *groups;
 	size_t n, room;
-	struct index *indexes;
+	struct leak_index *indexes;
 };
 
-static struct leak_group *new_group(struct gathering *all, const struct allocation *allocation)
+static struct leak_group *new_group(struct leak_gathering *all, const struct allocation *allocation)
 {
 	if (all->n == all->room) {
 		all->room = all->room ? 2 * all->room : 64;
@@ -30,9 +30,9 @@ static struct leak_group *new_group(struct gathering *all, const struct allocati
 	return &all->groups[all->n++];
 }
 
-static struct leak_group *group_of(struct gathering *all, const struct allocation *allocation)
+static struct leak_group *group_of(struct leak_gathering *all, const struct allocation *allocation)
 {
-	struct index *index, want;
+	struct leak_index *index, want;
 
 	memset(&want, 0, sizeof(want));
 	want.key.stack = allocation->stack;
@@ -47,7 +47,7 @@ static struct leak_group *group_of(struct gathering *all, const struct allocatio
 	return new_group(all, allocation);
 }
 
-static void gather(struct gathering *all, const struct leak_options *options)
+static void gather(struct leak_gathering *all, const struct leak_options *options)
 {
 	unsigned long long latest = options->now - options->older_ms * 1000000ull;
 	const struct allocation *allocation;
@@ -79,8 +79,8 @@ static int largest_first(const void *a, const void *b)
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
 			       size_t *n)
 {
-	struct gathering all = { .process = process };
-	struct index *index, *next;
+	struct leak_gathering all = { .process = process };
+	struct leak_index *index, *next;
 
 	gather(&all, options);
 	HASH_ITER(hh, all.indexes, index, next) {

@@ -9,16 +9,16 @@
 #include "view/stack_view.h"
 #include "sym/stack.h"
 
-struct row {
+struct leak_row {
 	unsigned long long time, bytes, count, oldest, ptr, sample;
 	int pid, tid;
 	const char *comm, *at, *memory, *func;
 	const struct stack *stack;
 };
 
-#define AT(f) offsetof(struct row, f)
+#define AT(f) offsetof(struct leak_row, f)
 enum { PTR = 8, TID, FUNC, SAMPLE, STACK };
-static const struct field fields[] = {	/* the text is show()'s */
+static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -51,7 +51,7 @@ void leak_view_init(struct leak_view *view)
 
 static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
-	struct row r = {
+	struct leak_row r = {
 		.time = view->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
 		.sample = view->options.sample, .pid = g->process->pid, .tid = g->tid,
 		.comm = g->process->comm, .at = at, .memory = memory_name(g->memory),

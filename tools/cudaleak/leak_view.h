@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudaleak prints of a process. */
+/* What cudaleak prints about a process. */
 #ifndef LEAK_VIEW_H
 #define LEAK_VIEW_H
 #include "cli/field.h"
@@ -10,15 +10,15 @@ enum { LEAK_FIELDS = 13 };
 struct leak_view {
 	/* set by the tool */
 	struct leak_options options;
-	long top;		/* so many groups; not in folded output, which has all */
+	long top;		/* at most this many groups; folded output has all */
 	bool totals;		/* no call stacks */
-	bool folded;		/* a line a stack, for flame graphs */
-	bool filtered;		/* some allocations are not recorded: their frees say nothing */
+	bool folded;		/* one line per stack, for flame graphs */
+	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
-	struct field fields[LEAK_FIELDS + 1];	/* of JSON, and an end */
+	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
 };
 
-/* To be called once the options are known. */
+/* Call once the options are known. */
 void leak_view_init(struct leak_view *view);
 
 /* Prints what one process holds; at is "interval" or "exit". */

@@ -31,7 +31,7 @@ static void take_thread(void *ctx, const void *key, const void *value)
 	};
 }
 
-/* Those in the array; the others are in the map. */
+/* Collects those in the array; the others are in the map. */
 void wait_threads_collect(struct wait_threads *threads, unsigned int epoch)
 {
 	struct wait_slot *slots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* How long each thread waited, and which share of the time that was. */
+/* How long each thread waited, and which share of the time. */
 #ifndef WAIT_THREADS_H
 #define WAIT_THREADS_H
 #include <stddef.h>
@@ -9,32 +9,32 @@ struct wait_slot;
 
 struct wait_thread_row {
 	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
-	unsigned long long count, total;	/* waits; their time, ns */
+	unsigned long long count, total;	/* number of waits; their time, ns */
 	int pid, tid;
 	char *comm;
-	double share;			/* of the time since the report before: 1 is all of it */
+	double share;			/* of the time since the previous report: 1 is all of it */
 };
 
 struct wait_threads {
-	/* where the probes keep it: the first threads of an epoch in the array slots, of which used[]
-	 * are taken by epoch, odd and even; the others in rest */
+	/* where the probes keep it: the first threads of an epoch in the array slots, the others in
+	 * rest; used[] counts the elements taken by even and odd epochs */
 	struct bpf_map *slots, *rest;
 	unsigned long long *used;
-	struct wait_slot *elements;	/* of slots, mapped when they are read first */
+	struct wait_slot *elements;	/* of slots, mapped at the first read */
 	unsigned long long since;	/* when the interval began: CLOCK_MONOTONIC, ns */
 	struct wait_thread_row *rows;
 	size_t n;
 };
 
-/* The time of the first report begins here.  The maps stay the caller's. */
+/* The first report's interval begins here.  The caller owns the maps. */
 void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
 		       unsigned long long *used);
 
-/* Takes those of an epoch that is over. */
+/* Collects the threads of an epoch that is over. */
 void wait_threads_collect(struct wait_threads *threads, unsigned int epoch);
 
-/* Ends the interval at now, CLOCK_MONOTONIC in ns: the rows have their times and shares, and are
- * sorted, the longest waits first.  Returns how long the interval was, ns. */
+/* Ends the interval at now, CLOCK_MONOTONIC in ns: sets the rows' times and shares and sorts them,
+ * longest waits first.  Returns the length of the interval in ns. */
 unsigned long long wait_threads_finish(struct wait_threads *threads, unsigned long long now);
 
 /* Forgets the rows. */

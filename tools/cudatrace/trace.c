@@ -5,7 +5,7 @@
 
 const struct cuda_fn *trace_role(const struct cuda_proto *proto)
 {
-	/* the one with underscores, which nvcc's stubs call, jumps into the other one */
+	/* the one with underscores, which nvcc's stubs call, jumps to the other one */
 	bool jumps = !strncmp(proto->name, "__cudaLaunchKernel", 18);
 	int id = cuda_fn_find(proto->name + (jumps ? 2 : 0));
 
@@ -48,7 +48,7 @@ bool trace_call_read(struct trace_call *call, const struct trace_function *funct
 	return true;
 }
 
-/* The place in the copy of a record of what p points to in the record. */
+/* Returns the address in the copy of a record of what p points to in the record. */
 static const void *in_copy(const void *p, const void *record, const void *copy)
 {
 	return p ? (const char *)copy + ((const char *)p - (const char *)record) : NULL;

@@ -14,7 +14,7 @@ static void print_name(FILE *f, bool json, bool first, const char *star, const c
 	fprintf(f, json ? "\"%s%s\":" : "%s%s=", star, name);
 }
 
-/* As it was passed; of one that no probe can read, or that did not fit, nothing is known. */
+/* Prints the argument as passed; one that no probe can read, or that did not fit, is unknown. */
 static void print_passed(FILE *f, bool json, const struct trace_call *call,
 			 const struct cuda_param *p)
 {
@@ -42,7 +42,7 @@ static void print_read(FILE *f, bool json, const struct trace_call *call,
 		     TRACE_LONG_STRING : TRACE_STRING);
 }
 
-/* The parameter that says which kernel a launch is of. */
+/* Return true if this parameter says which kernel is launched. */
 static bool is_kernel(const struct trace_call *call, const struct cuda_param *p)
 {
 	const struct cuda_fn *role = call->kernel ? trace_role(call->proto) : NULL;
@@ -117,7 +117,7 @@ void trace_result(FILE *f, bool json, const struct trace_call *call)
 			fprintf(f, "%s (%d)", trace_error(call), ret);
 	} else if (v->kind == CUDA_KIND_STR && string >= 0 && call->read[string]) {
 		trace_string(f, json, call->read[string], TRACE_STRING);
-	} else if (v->size > sizeof(call->event->ret)) {	/* a struct, at the address returned */
+	} else if (v->size > sizeof(call->event->ret)) {	/* a struct, returned by address */
 		fputs(json ? "null" : "?", f);
 	} else {
 		trace_value(f, json, v, &call->event->ret);

@@ -9,7 +9,7 @@
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_sticky.h"
 
-/* A track, or a process (tid 0), and the name that the file has for it. */
+/* A track, or a process (tid 0), and its name in the file. */
 struct chrome_track {
 	struct { int pid, tid; } key;
 	char name[16];
@@ -66,7 +66,7 @@ static void set_name(struct trace_chrome *c, struct chrome_track *n, const char 
 	print_name(c, n);
 }
 
-/* A process is called what its first thread is. */
+/* A process is named after its first thread. */
 static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 {
 	struct chrome_track *process = track_of(c, e->head.pid, 0);
@@ -79,7 +79,7 @@ static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
 
-/* Microseconds with three digits behind the point. */
+/* Prints microseconds with three decimals. */
 static void print_us(FILE *file, const char *key, unsigned long long ns)
 {
 	fprintf(file, ",\"%s\":%llu.%03llu", key, ns / 1000, ns % 1000);

@@ -11,16 +11,16 @@ struct trace_call;
 struct trace_chrome {
 	FILE *file;
 	const char *path;
-	struct chrome_track *tracks;	/* that have names */
-	bool begun;		/* an event is written */
+	struct chrome_track *tracks;	/* those named so far */
+	bool begun;		/* an event was written */
 };
 
-/* Makes or empties the file, for *c, which is all zero; exits 1 if it cannot. */
+/* Creates or truncates the file for *c, which must be all zero; exits 1 if it cannot. */
 void trace_chrome_open(struct trace_chrome *c, const char *path);
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call);
 
-/* Ends the array, closes the file and frees what *c holds.  A failure to write is a warning, and
+/* Ends the array, closes the file and frees what *c holds.  On a write error warns and returns
  * false. */
 bool trace_chrome_close(struct trace_chrome *c);
 

@@ -3,7 +3,7 @@
 #include "api/cuda_structs.h"
 #include "cudatrace/trace_describe.h"
 
-/* An error of its own: cudaGetLastError() returns one of an earlier call. */
+/* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */
 static bool returns_error(const struct cuda_proto *proto)
 {
 	return proto->result.kind == CUDA_KIND_ENUM &&
@@ -11,25 +11,25 @@ static bool returns_error(const struct cuda_proto *proto)
 	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
 }
 
-/* The words of its arguments that a value takes. */
+/* The number of argument words that a value takes. */
 static int words_of(const struct cuda_value *v)
 {
 	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
 }
 
-/* Between what nvcc's code calls there are addresses declared as strings. */
+/* Return true for a string.  Functions that nvcc's code calls declare addresses as strings, too. */
 static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
 {
 	return proto->group != CUDA_GROUP_internal || !strcmp(p->name, "deviceName");
 }
 
-/* A void ** of these is no place for a result: a launch's arguments, a handle. */
+/* Return true if its void ** is not a place for a result: a launch's arguments, a handle. */
 static bool keeps_pointers(const struct cuda_proto *proto)
 {
 	return proto->group == CUDA_GROUP_launch || proto->group == CUDA_GROUP_internal;
 }
 
-/* How much of what a parameter points to is read, and how; size 0: nothing. */
+/* How much to read of what a parameter points to, and how; size 0: nothing. */
 static struct trace_read read_for(const struct cuda_proto *proto, const struct cuda_param *p)
 {
 	struct trace_read r = { .word = p->place - 1 };
@@ -85,7 +85,7 @@ struct trace_function trace_describe(int id, unsigned flags, bool full)
 			add_read(&fn, read_for(proto, &proto->params[i]));
 	if (proto->result.kind == CUDA_KIND_STR)
 		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
-	/* a program may have an older runtime, where it had other parameters */
+	/* a program may use an older runtime, whose function has other parameters */
 	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
 		older = cuda_proto_in(id, since - 1);
 		add_words(&fn, older);

@@ -10,7 +10,7 @@
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_sticky.h"
 
-/* A call, and how it is shown. */
+/* A call, and how to show it. */
 struct shown {
 	const struct trace_call *call;
 	const struct trace_lines *lines;
@@ -43,7 +43,7 @@ static void print_cause(FILE *f, const void *of)
 	trace_sticky_json(f, call->cause);
 }
 
-/* The part of the line that looks as strace's do. */
+/* The part of the line that looks like strace's. */
 static void print_call(FILE *f, const void *of)
 {
 	const struct shown *shown = of;

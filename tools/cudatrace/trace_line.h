@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A line a call, as strace prints them, or a JSON object. */
+/* One line per call, as strace prints them, or a JSON object. */
 #ifndef TRACE_LINE_H
 #define TRACE_LINE_H
 #include <stdbool.h>
@@ -9,14 +9,14 @@
 struct trace_call;
 
 struct trace_lines {
-	/* options: what the lines have beside the call */
+	/* options: what the lines show besides the call */
 	bool times, durations, stacks, entries, nested;
-	bool unchecked;		/* the call after it, too */
+	bool unchecked;		/* also the call after it */
 	/* set by trace_lines_init() */
 	struct field fields[18];
 };
 
-/* To be called once, after out_init(): prints the heading in text. */
+/* Call once, after out_init(); prints the heading in text. */
 void trace_lines_init(struct trace_lines *lines);
 
 void trace_line(const struct trace_lines *lines, const struct trace_call *call);

@@ -6,10 +6,10 @@
 #include "sym/programs.h"
 #include "cudatrace/trace_program.h"
 
-/* By its pid: one that ended is not asked for any more. */
+/* Found by its pid: nobody asks for one that has ended. */
 struct traced_program {
 	struct program program;
-	int version;		/* of its runtime, as CUDA_VERSION has it; 0: not looked for yet */
+	int version;		/* of its runtime, as in CUDA_VERSION; 0: not determined yet */
 };
 
 static enum cuda_class class_of(const struct cuda_proto *proto)
@@ -64,7 +64,7 @@ void trace_program_fork(struct programs *ps, int parent, int child)
 	to->version = from->version;
 }
 
-/* libcudart.so.12.4.127 is of CUDA 12.4; libcudart.so.12 of any 12. */
+/* libcudart.so.12.4.127 is CUDA 12.4; libcudart.so.12 is any 12. */
 static bool find_runtime(void *ctx, const struct mapping *m)
 {
 	const char *slash = strrchr(m->path, '/');
@@ -73,12 +73,12 @@ static bool find_runtime(void *ctx, const struct mapping *m)
 	n = sscanf(slash ? slash + 1 : m->path, "libcudart.so.%d.%d.", &major, &minor);
 	if (n < 1 || major < 1 || major > 1000 || (n == 2 && (minor < 0 || minor > 99)))
 		return true;
-	/* the library of every 11 is libcudart.so.11.0 */
+	/* the library of every 11.x is libcudart.so.11.0 */
 	*(int *)ctx = major * 1000 + (n == 1 || (major == 11 && !minor) ? 999 : minor * 10);
 	return false;
 }
 
-/* 0 if it has no library of that name: linked in, perhaps. */
+/* Returns 0 if it has no library of that name: it may be linked in. */
 static int runtime_of(int pid)
 {
 	int version = 0;
@@ -87,7 +87,7 @@ static int runtime_of(int pid)
 	return version;
 }
 
-/* One that is not known is the newest. */
+/* An unknown version counts as the newest. */
 static int version_of(struct traced_program *p)
 {
 	if (!p->version)
@@ -119,7 +119,7 @@ static const char *read_at(const struct trace_call *call, unsigned char place)
 	return NULL;
 }
 
-/* A name that was not paged in, or was longer than a record: the process has it. */
+/* A name that was not paged in, or was longer than a record, is read from the process. */
 static void learn_name(struct program *p, unsigned long long addr, const char *name,
 		       unsigned long long at)
 {

@@ -25,7 +25,7 @@ static void check(const struct trace *t)
 		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
 }
 
-/* It is not asked for, but tells something that is needed. */
+/* Return true if the function was not requested but tells something needed. */
 static bool tells(const struct trace *t, const struct cuda_proto *p)
 {
 	return (t->launches && trace_names_kernels(p)) || (t->unchecked && trace_asks(p));

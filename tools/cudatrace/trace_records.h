@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* From the records of cudatrace's probes to what was asked for. */
+/* Turns the records of cudatrace's probes into what was requested. */
 #ifndef TRACE_RECORDS_H
 #define TRACE_RECORDS_H
 #include <stdbool.h>
@@ -18,15 +18,15 @@ struct trace {			/* all zero but for the options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns;
 	struct trace_lines lines;
-	struct programs *programs;	/* the tool's */
+	struct programs *programs;	/* owned by the tool */
 	struct syms *syms;
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
-	bool launches;		/* are shown, so kernels' names are wanted */
+	bool launches;		/* launches are shown, so kernel names are wanted */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
-	struct probe_source source;	/* the functions chosen, and those that tell what is needed
-					 * beside them */
-	/* what records add up to */
+	struct probe_source source;	/* the functions chosen, and those that tell what else is
+					 * needed */
+	/* what the records add up to */
 	struct trace_chrome timeline;
 	struct trace_summary calls;
 	struct trace_trees trees;
@@ -34,14 +34,14 @@ struct trace {			/* all zero but for the options */
 	struct trace_sticky sticky;
 };
 
-/* Completes the options, chooses the functions and says what the probes are to do with each.
- * Exits 2 if the options do not go together.  From here *t stays where it is. */
+/* Completes the options, chooses the functions and sets what the probes do for each.  Exits 2 if
+ * the options cannot be combined.  From then on *t must not move. */
 void trace_prepare(struct trace *t);
 
-/* A record, for event_loop_run(); ctx is a struct trace. */
+/* Handles a record, for event_loop_run(); ctx is a struct trace. */
 int trace_record(void *ctx, void *data, size_t size);
 
-/* Prints calls that are still held back, and frees what *t holds; the timeline is closed before. */
+/* Prints the calls still held back and frees what *t holds.  Close the timeline before. */
 void trace_free(struct trace *t);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cli/opt.h"
 #include "cudatrace/trace_select.h"
 
-/* Asked all the time, by libraries more than by programs, and of no effect. */
+/* Called all the time, by libraries more than by programs, and without side effects. */
 static const char *const chatter[] = {
 	"__cuda*", "cudaGetDevice", "cudaGetDeviceFlags", "cudaDeviceGetAttribute",
 	"cuDeviceGetAttribute", "cuDeviceGet", "cuCtxGet*", "cuCtxPushCurrent*", "cuCtxPopCurrent*",
@@ -60,7 +60,7 @@ static bool is_set(const char *word)
 	return !strcmp(word, "all") || !strcmp(word, "default") || group_of(word) >= 0;
 }
 
-/* Puts what the word stands for in, or takes it out; false if it stands for nothing. */
+/* Adds or removes what the word stands for; returns false if it stands for nothing. */
 static bool apply(unsigned char *selected, const char *word, bool in)
 {
 	int group = group_of(word);

@@ -7,13 +7,13 @@
 struct sticky_process {
 	int pid;
 	struct sticky_error now;	/* since the last wait */
-	bool reported;		/* an error, since then */
-	struct sticky_error again, *first;	/* what was told of */
+	bool reported;		/* an error was reported since then */
+	struct sticky_error again, *first;	/* what was returned so far */
 	UT_hash_handle hh;
 };
 
-/* Return true for an error that a call only reports.  From the comments of NVIDIA's cudaError and
- * CUresult: those that leave the process unable to use the GPU. */
+/* Return true for an error that a call only reports.  Per the comments of NVIDIA's cudaError and
+ * CUresult, these leave the process unable to use the GPU. */
 static bool is_sticky(int error)
 {
 	switch (error) {
@@ -75,7 +75,7 @@ void trace_sticky_free(struct trace_sticky *s)
 		forget(s, p);
 }
 
-/* A launch configuration, the runtime's or the driver's, has it at byte 32. */
+/* A launch configuration, the runtime's or the driver's, has the stream at byte 32. */
 static unsigned long long stream_of(const struct trace_call *call, const struct cuda_args *row)
 {
 	unsigned long long stream = trace_word(call, row->stream);
@@ -104,7 +104,7 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 		now->launched[now->n++] = l;
 }
 
-/* A successful wait for a stream, or for everything. */
+/* A successful wait for a stream or for everything. */
 static void note_wait(struct sticky_error *now, const struct trace_call *call,
 		      const struct cuda_args *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Errors that a call reports and earlier work is the cause of: a kernel faults while the program
- * goes on, and whatever call comes next, often one that waits, returns the fault. */
+/* Errors that a call reports but earlier work caused: a kernel faults while the program goes on,
+ * and whichever call comes next, often one that waits, returns the fault. */
 #ifndef TRACE_STICKY_H
 #define TRACE_STICKY_H
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 struct kernel;
 struct trace_call;
 
-/* A program that launches more kernels between two waits gets their number, not their names. */
+/* If a program launches more kernels between two waits, the rest are counted, not named. */
 enum { STICKY_LAUNCHES = 64 };
 
 struct sticky_launch {
@@ -18,12 +18,12 @@ struct sticky_launch {
 	unsigned long long count;
 };
 
-/* What may have been the cause. */
+/* What may have caused the error. */
 struct sticky_error {
 	bool again;		/* it was reported before */
 	int n;
 	struct sticky_launch launched[STICKY_LAUNCHES];
-	unsigned long long others;	/* launches that had no room */
+	unsigned long long others;	/* launches that did not fit */
 	struct sticky_error *next;
 };
 
@@ -31,17 +31,17 @@ struct trace_sticky {
 	struct sticky_process *by_pid;	/* NULL at first */
 };
 
-/* To be called for each call at its return, in order, after its kernel is known: notes launches
- * and successful waits.  Returns what is to be said of this call, or NULL; it lives until the
- * process is forgotten. */
+/* Call for each call at its return, in order, after its kernel is known: records launches and
+ * successful waits.  Returns what to say about this call or NULL, valid until the process is
+ * forgotten. */
 const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);
 
-/* The process ended, or exec replaced its program. */
+/* Call when the process ends or exec replaces its program. */
 void trace_sticky_forget(struct trace_sticky *s, int pid);
 
 void trace_sticky_free(struct trace_sticky *s);
 
-/* " [...]"; a JSON array of the kernels launched since the last wait, null for NULL. */
+/* Print " [...]", or a JSON array of the kernels launched since the last wait, null for NULL. */
 void trace_sticky_text(FILE *f, const struct sticky_error *cause);
 void trace_sticky_json(FILE *f, const struct sticky_error *cause);
 

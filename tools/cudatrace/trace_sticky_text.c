@@ -3,7 +3,7 @@
 #include "sym/kernels.h"
 #include "cudatrace/trace_sticky.h"
 
-enum { NAMED = 8 };	/* kernels in text */
+enum { NAMED = 8 };	/* kernels named in text */
 
 static unsigned long long launches(const struct sticky_error *c)
 {

@@ -13,7 +13,7 @@ struct summary_row {
 };
 
 #define AT(f) offsetof(struct summary_row, f)
-static const struct field fields[] = {	/* the text is print_line()'s */
+static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
 	{ "calls", NULL, 0, OUT_UINT, AT(calls) },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Calls, errors and times by function: the table of strace -c. */
+/* Calls, errors and times by function, like the table of strace -c. */
 #ifndef TRACE_SUMMARY_H
 #define TRACE_SUMMARY_H
 
@@ -11,7 +11,7 @@ struct trace_summary {		/* all zero: no calls */
 
 void trace_summary_add(struct trace_summary *s, const struct trace_call *call);
 
-/* Prints the table, what took longest first, or a JSON object a function. */
+/* Prints the table, longest total time first, or one JSON object per function. */
 void trace_summary_print(const struct trace_summary *s);
 
 void trace_summary_free(struct trace_summary *s);

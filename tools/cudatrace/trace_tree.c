@@ -4,7 +4,7 @@
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_tree.h"
 
-/* One call that makes more is printed in pieces. */
+/* A call with more inner calls than this is printed in pieces. */
 enum { MAX_INNER = 65536 };
 
 /* The calls of a thread. */

@@ -4,7 +4,7 @@
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_unchecked.h"
 
-/* The last call of a thread, which failed. */
+/* A thread's last call, if it failed. */
 struct trace_failure {
 	int tid;
 	struct trace_call *call;
@@ -31,7 +31,7 @@ void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *ca
 	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return;
 	HASH_FIND_INT(u->by_tid, &tid, p);
-	/* the thread that had the number before may have ended */
+	/* the thread that had this tid before may have exited */
 	if (p && !trace_asks(call->proto) && p->call->event->head.pid == call->event->head.pid) {
 		p->call->next = call->proto->name;
 		trace_line(u->lines, p->call);

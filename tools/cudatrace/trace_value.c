@@ -68,7 +68,7 @@ static void print_words(FILE *f, bool json, const char *at, unsigned size)
 	putc(json ? ']' : '}', f);
 }
 
-/* The members that are known; of a struct that is not known or larger than size, its words. */
+/* Prints the known members; for an unknown struct, or one larger than size, its words. */
 static void print_struct(FILE *f, bool json, const char *type, const void *at, unsigned size)
 {
 	const struct cuda_member *first = cuda_struct_find(type);

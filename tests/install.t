@@ -100,7 +100,7 @@ touch "$src/common/base/die.h"
 there -n all
 status 0
 grep -hoE '[a-z_/]+[.]c\b' "$tmp/out" | sort -u >"$tmp/rebuilt"
-for d in "$out"/tools/*.d "$out"/*/*/*.d; do
+for d in "$out"/tools/*.d "$out"/tools/*/*.d "$out"/common/*/*.d; do
 	tr -d '\\\n' <"$d" | grep -q ' common/base/die\.h' && sed -n '1,2s/.* \([a-z_/]*[.]c\).*/\1/p' "$d" | head -n 1
 done | sort >"$tmp/expected"
 [ "$(wc -l <"$tmp/expected")" -gt 3 ] || no "few objects depend on it"

@@ -15,7 +15,8 @@ LIMIT = 10	# seconds, on a busy machine
 MOST = 300	# rows: a table of thousands is slow to read
 VALUE = rb'VALUE\((?:"[\w *]+"|NULL), [A-Z0-9]+, \d+\)'
 TABLES = {
-    'api': rb'CUDA_API\(\w+, (RT|DRV), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)',
+    'api': rb'CUDA_API\(\w+, (RT|DRV), [A-Z]+, (0|\.\w+ = \w+(, \.\w+ = \w+)*)\)'
+           rb'|#(ifdef CUDA_API(_BY_NAME)?|endif)|CUDA_API_BY_NAME\(\w+\)',
     'protos': rb'\s*PARAM\("\w+", ' + VALUE + rb', \d+, [01], ' + VALUE + rb'\)[,)]'
               rb'|CUDA_PARAMS\(\d+,|#(ifdef CUDA_[A-Z_]+|endif|line \d+ "[^"]+")'
               rb'|CUDA_(PROTO|OLDER)\(\w+, (RT|DRV), \w+, \d+, \d+, ' + VALUE + rb', \d+, \d+\)'

@@ -206,6 +206,10 @@ equal "$(cat "$tmp/driver")" '@[cuMemAlloc_v2]: 23 '
 equal "$(cat "$tmp/all")" '@[cuMemAlloc_v2]: 23 @[cudaMalloc]: 23 '
 fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/libcuda.so.1" --emit
 
+# ---- What takes seconds
+
+long || exit
+
 it "a runtime that is linked in, one of CUDA 12, and one without symbols, which shows at the driver"
 bt -e 'cuda:cudaMalloc { @[args.size] = count(); }' -c "$bin/mem-static malloc 13 4099"
 lines 1 '^@\[4099\]: 13$'

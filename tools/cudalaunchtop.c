@@ -60,7 +60,7 @@ static bool tick(void *ctx)
 	struct top *t = ctx;
 
 	launch_probes_tick(&t->probes);
-	return !screen_is_open() || launch_screen_keys(&t->view);
+	return !screen_is_open() || top_view_keys(&t->view.screen);
 }
 
 static void check(void *ctx)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
-#include <stdio.h>
 #include "api/cuda_err.h"
 #include "model/memory.h"
 #include "cli/row.h"
@@ -78,7 +77,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct cuda_fn *fn;
 	struct memory_effect did;
 	struct snoop_row r;
-	char number[16];
+	char number[CUDA_ERR_NUMBER];
 
 	(void)size;
 	if (record_is_process_event(data)) {
@@ -100,9 +99,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
-	snprintf(number, sizeof(number), "%d", e->ret);
 	r.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL;
-	r.result = !e->ret ? "ok" : r.error ? r.error : number;
+	r.result = cuda_err_text(fn->lib, e->ret, number);
 	out_row(s->fields, &r);
 	return 0;
 }

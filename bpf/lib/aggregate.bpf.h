@@ -9,7 +9,7 @@
 
 /* Set by the tool. */
 const volatile bool aggregate_stacks;	/* send records */
-const volatile bool aggregate_pids;		/* aggregate by process, too */
+const volatile bool aggregate_pids;	/* aggregate by process, too */
 
 /* Changed by user space, which then owns what was counted before. */
 volatile __u32 aggregate_epoch;
@@ -50,7 +50,7 @@ static __always_inline void aggregate_raise(__u64 *at, __u64 v)
 }
 
 /* The number of the highest bit set; also 0 for 0. */
-static __always_inline __u32 aggregate_slot(__u64 v)
+static __always_inline __u32 aggregate_bin(__u64 v)
 {
 	__u32 n = 0;
 
@@ -85,7 +85,7 @@ static __always_inline struct aggregate_values *aggregate_at(const struct aggreg
 }
 
 static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
-				      __u64 shown, bool failed)
+					  __u64 shown, bool failed)
 {
 	struct aggregate_values *s = aggregate_at(key);
 
@@ -108,7 +108,7 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	__sync_fetch_and_add(&s->count, 1);
 	__sync_fetch_and_add(&s->sum, value);
 	__sync_fetch_and_add(&s->ns, ns);
-	__sync_fetch_and_add(&s->slots[aggregate_slot(shown)], 1);
+	__sync_fetch_and_add(&s->slots[aggregate_bin(shown)], 1);
 	aggregate_raise(&s->least, ~value);
 	aggregate_raise(&s->most, value);
 }

@@ -5,8 +5,7 @@
 #include "lib/task.bpf.h"
 #include "abi/lost.h"
 
-/* Counts by enum lost, which user space reads at the end. */
-/* In a map of its own, which tool_run() finds by name. */
+/* Counts by enum lost, in a map of their own, which tool_run() finds by name. */
 __u64 lost[LOST_MAX] SEC(".data.lost");
 
 static __always_inline void lose(enum lost why)

@@ -12,7 +12,4 @@ struct watch_event {
 	unsigned int stopped;	/* the process waits for SIGCONT */
 };
 
-/* Which processes to watch. */
-enum watch_mode { WATCH_ALL, WATCH_PIDS, WATCH_TREE };
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stddef.h>
+#include <stdio.h>
 #include "api/cuda_err.h"
 
 /* Each switch takes its own library's rows and skips the other's. */
@@ -29,4 +29,14 @@ static const char *drv_name(int code)
 const char *cuda_err_name(enum cuda_lib lib, int code)
 {
 	return lib == CUDA_RT ? rt_name(code) : drv_name(code);
+}
+
+const char *cuda_err_text(enum cuda_lib lib, int code, char number[CUDA_ERR_NUMBER])
+{
+	const char *name = code ? cuda_err_name(lib, code) : "ok";
+
+	if (name)
+		return name;
+	snprintf(number, CUDA_ERR_NUMBER, "%d", code);
+	return number;
 }

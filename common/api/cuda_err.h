@@ -9,4 +9,10 @@
  * cuda_protos.tbl lacks: print the number then.  The text is static. */
 const char *cuda_err_name(enum cuda_lib lib, int code);
 
+enum { CUDA_ERR_NUMBER = 16 };
+
+/* Returns what a call returned in words: "ok", the name of the error, or its number, for which the
+ * caller provides the memory. */
+const char *cuda_err_text(enum cuda_lib lib, int code, char number[CUDA_ERR_NUMBER]);
+
 #endif

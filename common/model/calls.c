@@ -35,9 +35,9 @@ static void texts(struct call_row *r, const struct call_event *e, const char *pa
 	char *name = r->text.name;
 
 	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
-	snprintf(r->text.number, sizeof(r->text.number), "%d", e->ret);
 	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
-	if (e->name_at && !*name && !kernels_read_string(reader, e->head.pid, e->name_at, name, CALL_NAME))
+	if (e->name_at && !*name &&
+	    !kernels_read_string(reader, e->head.pid, e->name_at, name, CALL_NAME))
 		*name = 0;
 	r->name = *name ? name : NULL;
 }
@@ -73,6 +73,6 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 	}
 	if (fn->args.dev)	/* int or unsigned: the upper half of the register is undefined */
 		r->args.dev = (unsigned int)r->args.dev;
-	r->result = !e->ret ? "ok" : r->error ? r->error : r->text.number;
+	r->result = cuda_err_text(fn->lib, e->ret, r->text.number);
 	return true;
 }

@@ -4,6 +4,7 @@
 #define CALLS_H
 #include <stdbool.h>
 #include "abi/call_event.h"
+#include "api/cuda_err.h"
 
 struct stack;
 struct syms;
@@ -22,7 +23,7 @@ struct call_row {
 	const char *result;		/* "ok", the error's name, or its number */
 	const struct stack *stack;
 	/* what comm, name and result point to, so a copy of the row is valid only as long as it */
-	struct { char comm[17], name[CALL_NAME], number[16]; } text;
+	struct { char comm[17], name[CALL_NAME], number[CUDA_ERR_NUMBER]; } text;
 };
 
 /* Fills the row from a record; reader reads what the record lacks from the process.  Returns false

@@ -106,8 +106,8 @@ static void look_into(struct probes *p, struct dso_entry *e, int fd)
 /* Returns the entry of a file; sets *known if the file need not be scanned.  A file may have
  * several names and must not be probed twice; but the number of an inode that we do not hold open
  * may have been reused, and a file that cannot be opened in one process may be in another. */
-static struct dso_entry *entry_of(struct dso_table *t, unsigned long long dev, unsigned long long ino,
-			      const char *path, bool *known)
+static struct dso_entry *entry_of(struct dso_table *t, unsigned long long dev,
+				  unsigned long long ino, const char *path, bool *known)
 {
 	struct { unsigned long long dev, ino; } key = { dev, ino };
 	struct dso_entry *e;
@@ -143,7 +143,8 @@ static struct dso_entry *add_other(struct dso_table *t, const char *path)
 
 /* The file was modified after the process mapped it, and the mapped one can no longer be opened:
  * its name and number now belong to the copy. */
-static struct dso_entry *copied_up(struct probes *p, struct dso_entry *e, int pid, const struct mapping *m)
+static struct dso_entry *copied_up(struct probes *p, struct dso_entry *e, int pid,
+				   const struct mapping *m)
 {
 	if (e->former)
 		return e->former;
@@ -157,7 +158,7 @@ static struct dso_entry *copied_up(struct probes *p, struct dso_entry *e, int pi
 
 /* Returns which of the files with this inode number the process has mapped. */
 static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int pid,
-				  const struct mapping *m)
+				      const struct mapping *m)
 {
 	struct dso_table *t = p->dsos;
 	unsigned long long inode = inode_of_mapping(&t->inodes, pid, m->start);

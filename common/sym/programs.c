@@ -140,7 +140,8 @@ bool program_kernel_named(struct program *p, const char *text, unsigned long lon
 	char name[MAX_NAME];
 
 	if (!text || !*text) {
-		if (!at || !kernels_read_string(&p->programs->lookup.reader, p->pid, at, name, sizeof(name)))
+		if (!at || !kernels_read_string(&p->programs->lookup.reader, p->pid, at, name,
+						sizeof(name)))
 			return false;
 		text = name;
 	}

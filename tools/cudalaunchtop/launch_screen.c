@@ -83,8 +83,3 @@ void launch_screen_update(struct launch_view *v)
 	launch_view_measure(v, false);
 	draw(v);
 }
-
-bool launch_screen_keys(struct launch_view *v)
-{
-	return top_view_keys(&v->screen);
-}

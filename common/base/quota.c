@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "base/hash.h"
+#include "base/quota.h"
+
+struct quota_user {
+	unsigned user;
+	size_t used;
+	bool refused;
+	UT_hash_handle hh;
+};
+
+static struct quota_user *find(const struct quota *q, unsigned user)
+{
+	struct quota_user *u;
+
+	HASH_FIND(hh, q->users, &user, sizeof(user), u);
+	return u;
+}
+
+static struct quota_user *find_or_add(struct quota *q, unsigned user)
+{
+	struct quota_user *u = find(q, user);
+
+	if (u)
+		return u;
+	u = xcalloc(1, sizeof(*u));
+	u->user = user;
+	HASH_ADD(hh, q->users, user, sizeof(user), u);
+	return u;
+}
+
+static bool refuse(const struct quota *q, struct quota_user *u, int pid)
+{
+	if (!u->refused)
+		warning(0, "process %d: user %u has used its share of the memory for %s: %s", pid, u->user,
+			q->what, q->loss);
+	u->refused = true;
+	return false;
+}
+
+bool quota_take(struct quota *q, unsigned user, int pid, size_t n)
+{
+	struct quota_user *u = find_or_add(q, user);
+	size_t left = q->limit - q->used;
+
+	if (n > left || u->used + n > left - n)
+		return refuse(q, u, pid);
+	q->used += n;
+	u->used += n;
+	return true;
+}
+
+void quota_give(struct quota *q, unsigned user, size_t n)
+{
+	q->used -= n;
+	find(q, user)->used -= n;
+}
+
+void quota_free(struct quota *q)
+{
+	struct quota_user *u, *next;
+
+	HASH_ITER(hh, q->users, u, next) {
+		HASH_DEL(q->users, u);
+		free(u);
+	}
+	q->used = 0;
+}

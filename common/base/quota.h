@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A limit on what traced programs can make a tool keep, shared so that no user can take it all: a
+ * user may hold at most as much as is still free.  One user alone gets half of the limit, the next
+ * one half of the rest (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds", 1998). */
+#ifndef QUOTA_H
+#define QUOTA_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct quota_user;
+
+/* Starts with the first three set and the rest zeroed. */
+struct quota {
+	size_t limit;		/* in any unit: bytes, entries */
+	const char *what;	/* is limited: "kernel names" … */
+	const char *loss;	/* … and then left out: "further kernels are shown as addresses" */
+	size_t used;
+	struct quota_user *users;
+};
+
+/* Takes n for a user.  user is what proc_user() returns; pid is for the message.  Returns false at
+ * the limit, and then warns once for each user. */
+bool quota_take(struct quota *q, unsigned user, int pid, size_t n);
+
+/* Gives back what quota_take() took for this user. */
+void quota_give(struct quota *q, unsigned user, size_t n);
+
+/* Frees what q allocated. */
+void quota_free(struct quota *q);
+
+#endif

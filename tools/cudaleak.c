@@ -99,7 +99,7 @@ static void *open_skel(void *ctx)
 
 	leak_view_init(&l->view);
 	if (!l->view.totals)
-		l->target.syms = syms_new();
+		l->target.syms = syms_new(&l->target.looks);
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

@@ -11,6 +11,7 @@ enum lost {
 	LOST_PROCESS,	/* a process exit: the ring buffer was full, or too many processes */
 	LOST_GROUP,	/* a call: no room to count its group */
 	LOST_PIECES,	/* bytes of a batch of copies that has too many pieces */
+	LOST_LATE,	/* a record that was not handled any more: the tool was told to end */
 	LOST_MAX
 };
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"
+#include "session/record_queue.h"
 
 struct bpf_map;
 struct target;
@@ -21,12 +22,23 @@ struct event_loop {
 	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report has been made */
 	unsigned long long lost_then[LOST_MAX];
+	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
+	/* private */
+	struct target *target;
+	struct record_queue queue;
 };
+
+/* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
+ * during the looks of the target (see looks.h), which a signal cuts short. */
+void event_loop_open(struct event_loop *e, struct target *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
  * until the traced processes or the reader of the output end; then handles the remaining records.
  * Returns the signal that ended the loop, or 0. */
-int event_loop_run(struct target *t, struct event_loop *e);
+int event_loop_run(struct event_loop *e);
+
+/* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
+long event_loop_time_left(const struct event_loop *e, long ms);
 
 /* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
  * -j also as the last line of output.  (Losses while the probes are being detached do not count,

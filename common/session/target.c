@@ -62,6 +62,7 @@ void target_init(struct target *t)
 		p->pids = t->opened.pids;
 	}
 	p->layer = t->layer;
+	p->looks = &t->looks;
 	p->attacher.kind = attach_choose(t->attach, &p->failure);
 	target_check(t);
 	check_pid_ns();

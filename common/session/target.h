@@ -8,6 +8,7 @@
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
+#include "proc/looks.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
 
@@ -23,6 +24,7 @@ struct target {
 	long duration;		/* seconds; 0 = no limit */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
+	struct looks looks;
 	struct pids opened;	/* of -p */
 	bool watching, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
@@ -32,7 +34,7 @@ struct target {
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u }
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
 #define OPT_TARGET(t)									\

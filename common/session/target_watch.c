@@ -80,6 +80,7 @@ void target_watch(struct target *t)
 
 void target_tick(struct target *t)
 {
+	uprobes_tick(&t->probes);
 	if (t->watching || time(NULL) == t->scanned)
 		return;
 	t->scanned = time(NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/clock.h"
 #include "base/hash.h"
 #include "sym/kernels.h"
 
@@ -7,6 +8,8 @@ enum { MAX_ENTRIES = 1 << 20, MAX_STEPS = 4 };
 
 /* How often to look up the kernel of an address: its variable may not be set yet. */
 enum { MAX_LOOKS = 4, MAX_LOOKED = 1 << 16 };
+
+static const unsigned long long SCAN_NS = 1000000000;
 
 struct kernel_entry {
 	unsigned long long addr;
@@ -21,6 +24,7 @@ struct kernels {
 	const struct kernels *parent;
 	struct kernel_entry *entries;
 	int nlooked;			/* entries with looks */
+	unsigned long long scanned;	/* when its variables were read, ns */
 };
 
 struct kernels *kernels_new(const struct kernels *parent)
@@ -146,5 +150,15 @@ bool kernels_may_look(struct kernels *k, unsigned long long addr)
 	if (!e || e->looks == MAX_LOOKS || (!e->looks && k->nlooked == MAX_LOOKED))
 		return false;
 	k->nlooked += !e->looks++;
+	return true;
+}
+
+bool kernels_may_scan(struct kernels *k)
+{
+	unsigned long long now = clock_ns();
+
+	if (k->scanned && now - k->scanned < SCAN_NS)
+		return false;
+	k->scanned = now;
 	return true;
 }

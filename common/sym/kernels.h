@@ -34,4 +34,7 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 /* Return true the first few times for an address, when it may be looked up in the process. */
 bool kernels_may_look(struct kernels *k, unsigned long long addr);
 
+/* Return true once a second, when the variables of the process may be read. */
+bool kernels_may_scan(struct kernels *k);
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "proc/vm_read.h"
 #include "sym/programs.h"
+#include "sym/syms.h"
 
 enum { MAX_NAME = 8192 };
 
@@ -7,6 +9,7 @@ struct programs *programs_new(struct syms *syms, size_t size)
 {
 	struct programs *ps = xcalloc(1, sizeof(*ps));
 
+	ps->lookup.looks = syms_looks(syms);
 	ps->lookup.syms = syms;
 	ps->lookup.names = kernel_names_new();
 	ps->size = size;
@@ -137,11 +140,11 @@ void program_scan(struct program *p)
 bool program_kernel_named(struct program *p, const char *text, unsigned long long at,
 			  const struct kernel **kernel)
 {
+	struct looks *looks = p->programs->lookup.looks;
 	char name[MAX_NAME];
 
 	if (!text || !*text) {
-		if (!at || !kernels_read_string(&p->programs->lookup.reader, p->pid, at, name,
-						sizeof(name)))
+		if (!at || !vm_read_string(looks, p->pid, at, name, sizeof(name)))
 			return false;
 		text = name;
 	}

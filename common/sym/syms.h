@@ -8,9 +8,14 @@
 
 /* What is known about processes: their mappings, the files behind them, and call stacks.  A tool
  * that needs no names passes NULL: then the functions here do nothing and find nothing. */
+struct looks;
 struct syms;
 
-struct syms *syms_new(void);
+/* looks must outlive it. */
+struct syms *syms_new(struct looks *looks);
+
+/* Returns the looks that it uses; NULL for NULL. */
+struct looks *syms_looks(const struct syms *s);
 
 /* Closes the files and frees stacks and symbols, so call it last. */
 void syms_free(struct syms *s);

@@ -6,7 +6,6 @@
 #include "view/columns.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
-#include "proc/vm_read.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
 
@@ -42,7 +41,6 @@ struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
-	struct vm_reader reader;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -55,7 +53,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data, s->target.syms, &s->reader))
+	if (call_row(&row, data, s->target.syms, &s->target.looks))
 		out_row(s->fields, &row);
 	return 0;
 }

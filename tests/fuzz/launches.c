@@ -30,9 +30,9 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
-struct vm_reader;
-ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
-		       size_t size);
+bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size);
+int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+			 unsigned long long *words);
 
 int __wrap_bpf_map__fd(const void *map)
 {
@@ -116,13 +116,27 @@ void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variab
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
-		       size_t size)
+bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size)
 {
-	const struct iovec here = { buf, size };
+	const struct iovec here = { text, size - 1 }, there = { (void *)(unsigned long)at, size - 1 };
+	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
 
-	(void)v;
-	return process_vm_readv(pid, &here, 1, places, n, 0);
+	(void)l;
+	text[n < 0 ? 0 : n] = 0;
+	return *text;
+}
+
+int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+			 unsigned long long *words)
+{
+	(void)l;
+	for (size_t i = 0; i < n; i++) {
+		const struct iovec here = { &words[i], 8 }, there = { (void *)(unsigned long)at[i], 8 };
+
+		words[i] = 0;
+		process_vm_readv(pid, &here, 1, &there, 1, 0);
+	}
+	return 0;
 }
 
 static unsigned long long place(unsigned long long n)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Records of the ring buffer that wait to be handled.  They are taken out of the ring buffer whatever
+ * else the tool waits for, so that it does not overflow. */
+#ifndef RECORD_QUEUE_H
+#define RECORD_QUEUE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_map;
+struct ring_buffer;
+
+/* Starts zeroed. */
+struct record_queue {
+	struct ring_buffer *ring;
+	char *bytes;
+	size_t head, tail, room;
+	char *current;		/* the record being handled: bytes may be moved meanwhile */
+};
+
+/* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
+void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
+
+/* Takes records out of the ring buffer until it is empty or the queue is full.  Never handles one, so
+ * it may be called while one is being handled. */
+void record_queue_fill(struct record_queue *q);
+
+/* Returns the next record and sets *size; NULL if there is none.  It is valid until the next
+ * call. */
+void *record_queue_next(struct record_queue *q, size_t *size);
+
+bool record_queue_is_empty(const struct record_queue *q);
+
+/* Returns how many records are left in the queue, and drops them. */
+unsigned long record_queue_drop(struct record_queue *q);
+
+/* Returns a descriptor that becomes readable when a program wakes the reader; -1 without a ring. */
+int record_queue_fd(const struct record_queue *q);
+
+void record_queue_free(struct record_queue *q);
+
+#endif

@@ -40,7 +40,7 @@ else
 	wait "$tracer"
 	rc=$?
 	status 0
-	says "reading memory of process $pid timed out"
+	says "process $pid: memory could not be read within 1 s"
 	exec 3>&-
 	kill -9 "$pid"
 fi
@@ -112,13 +112,13 @@ static void *map(void *where, const char *path)
 int main(int argc, char **argv)
 {
 	void *where = map(NULL, argv[1]);
-	int before, after;
+	int before, after, fd;
 
 	proc_mappings(getpid(), find, argv[1]);
-	before = proc_open_mapping(getpid(), &at);
+	before = proc_open_mapping(getpid(), &at, &fd);
 	map(where, argv[2]);
-	after = proc_open_mapping(getpid(), &at);
-	return !(argc == 3 && before >= 0 && after == -ESTALE);
+	after = proc_open_mapping(getpid(), &at, &fd);
+	return !(argc == 3 && !before && after == -ESTALE);
 }
 END
 cp /bin/true "$tmp/one"

@@ -94,7 +94,7 @@ static void not_read(struct probes *p, const struct dso_entry *e)
  * probe; negative: why it could not be opened. */
 static void look_into(struct probes *p, struct dso_entry *e, int fd)
 {
-	int err = fd < 0 ? fd : dso_scan(p, &e->dso, fd, &e->layered);
+	int err = fd < 0 ? fd : dso_scan(p, e->dso.pid, e->dso.path, fd, &e->dso.scan, &e->layered);
 
 	e->fd = fd;
 	if (err) {

@@ -5,11 +5,12 @@
 #include <unistd.h>
 #include <linux/magic.h>
 #include "base/die.h"
-#include "probe/dso.h"
+#include "elf/elf.h"
 #include "probe/dso_scan.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "proc/looks.h"
+#include "proc/proc.h"
 
 /* The source's functions and tables have the same addresses in the helper. */
 struct request {
@@ -29,7 +30,7 @@ static bool is_layered(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-static void scan(struct helper_job *job)
+static void scan_file(struct helper_job *job)
 {
 	const struct request *r = job->in;
 	struct answer a = { 0 };
@@ -47,11 +48,12 @@ static void scan(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-int dso_scan(struct probes *p, struct dso *d, int fd, bool *layered)
+int dso_scan(const struct probes *p, int pid, const char *path, int fd, struct elf_scan *scan,
+	     bool *layered)
 {
 	const struct request r = { p->source };
 	struct helper_answer bytes;
-	int err = look(p->looks, d->pid, d->path, scan, &r, sizeof(r), fd, &bytes);
+	int err = look(p->looks, pid, path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;
 	size_t size;
 
@@ -59,12 +61,10 @@ int dso_scan(struct probes *p, struct dso *d, int fd, bool *layered)
 		return err;
 	memcpy(&a, bytes.bytes, sizeof(a));
 	size = a.scan.n * sizeof(*a.scan.probes);
-	d->scan = a.scan;
-	d->scan.probes = NULL;
-	if (size) {
-		d->scan.probes = xcalloc(1, size);
-		memcpy(d->scan.probes, bytes.bytes + sizeof(a), size);
-	}
+	*scan = a.scan;
+	scan->probes = size ? xcalloc(1, size) : NULL;
+	if (size)
+		memcpy(scan->probes, bytes.bytes + sizeof(a), size);
 	*layered = a.layered;
 	helper_drop(&bytes);
 	return a.err;

@@ -4,11 +4,12 @@
 #define DSO_SCAN_H
 #include <stdbool.h>
 
-struct dso;
+struct elf_scan;
 struct probes;
 
-/* Sets d->scan to what p->source finds in the file behind an O_PATH descriptor, by a look, and
- * *layered if it is on overlayfs.  Returns 0 or the error of look(). */
-int dso_scan(struct probes *p, struct dso *d, int fd, bool *layered);
+/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, by a look on behalf of
+ * process pid, and *layered if it is on overlayfs.  Returns 0 or the error of look(). */
+int dso_scan(const struct probes *p, int pid, const char *path, int fd, struct elf_scan *scan,
+	     bool *layered);
 
 #endif

@@ -37,8 +37,8 @@ void pending_later(struct pending *p, int pid)
 	get(p, pid)->next = clock_ns() + NS_PER_S;
 }
 
-static void handle(struct pending_process *one, unsigned long long now, void (*look)(void *ctx, int pid),
-		   void *ctx)
+static void handle(struct pending_process *one, unsigned long long now,
+		   void (*look)(void *ctx, int pid), void *ctx)
 {
 	unsigned long long next;
 

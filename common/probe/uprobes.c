@@ -264,7 +264,7 @@ void uprobes_end(struct probes *p, long ms)
 	remove_sites(all, -1);
 	left = link_pool_free(all->pool, ms);
 	if (left)
-		warning(0, "the kernel is still removing %d probes", left);
+		note("the kernel is still removing %d probes", left);
 	if (all->refused)
 		warning(0, "uprobe link limit reached: a mapped file was not probed %lu times",
 			all->refused);

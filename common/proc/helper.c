@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "proc/helper.h"
-#include "proc/helper_child.h"
 
 enum { TICK_MS = 10, NS_PER_MS = 1000000 };
 
@@ -21,7 +20,7 @@ static bool start(struct helper *h)
 		return false;
 	h->pid = fork();
 	if (!h->pid)
-		helper_child(sockets[1], h->keep, h->memory);
+		helper_serve(sockets[1], h->keep, h->memory);
 	close(sockets[1]);
 	h->socket = sockets[0];
 	if (h->pid > 0)

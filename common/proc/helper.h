@@ -10,24 +10,7 @@
 #define HELPER_H
 #include <stdbool.h>
 #include <stddef.h>
-
-/* A request, as a function sees it in the helper. */
-struct helper_job {
-	const void *in;		/* the caller's bytes */
-	size_t size;
-	int fd;			/* that came with it, closed afterwards; -1 if none */
-	char *out;		/* the answer so far: see helper_put() */
-	size_t out_size, room;
-	int out_fd;
-};
-
-typedef void helper_fn(struct helper_job *job);
-
-/* Appends bytes to the answer. */
-void helper_put(struct helper_job *job, const void *bytes, size_t size);
-
-/* Sends a descriptor with the answer, and closes it. */
-void helper_put_fd(struct helper_job *job, int fd);
+#include "proc/helper_job.h"
 
 struct helper_answer {
 	char *bytes;		/* the caller frees it */

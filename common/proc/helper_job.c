@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "proc/helper_child.h"
+#include "proc/helper_job.h"
 
 static bool write_all(int socket, const char *bytes, size_t size)
 {
@@ -118,7 +118,7 @@ static void limit_memory(size_t more)
 		fclose(f);
 }
 
-static bool serve(int socket)
+static bool serve_one(int socket)
 {
 	struct helper_job job = { .out_fd = -1 };
 	struct helper_head head, answer = { 0 };
@@ -129,7 +129,7 @@ static bool serve(int socket)
 		return false;
 	job.in = in = xcalloc(1, head.size + 1);
 	job.size = head.size;
-	ok = recv(socket, in, head.size, MSG_WAITALL) == (ssize_t)head.size || !head.size;
+	ok = !head.size || recv(socket, in, head.size, MSG_WAITALL) == (ssize_t)head.size;
 	if (ok)
 		head.fn(&job);
 	answer.size = job.out_size;
@@ -143,7 +143,7 @@ static bool serve(int socket)
 	return ok;
 }
 
-void helper_child(int socket, const int *keep, size_t memory)
+void helper_serve(int socket, const int *keep, size_t memory)
 {
 	const struct rlimit no_core = { 0, 0 };
 
@@ -153,7 +153,7 @@ void helper_child(int socket, const int *keep, size_t memory)
 	setrlimit(RLIMIT_CORE, &no_core);
 	close_others(socket, keep);
 	limit_memory(memory);
-	while (serve(socket))
+	while (serve_one(socket))
 		;
 	_exit(0);
 }

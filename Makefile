@@ -19,7 +19,7 @@ CFLAGS  ?= -g -O2
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
-LIBS    := -lbpf -lelf -lz -liberty -pthread -Wl,--as-needed -lncursesw -ltinfo
+LIBS    := -lbpf -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))

@@ -114,6 +114,16 @@ bool looks_idle(const struct looks *l)
 	return !l || !l->helper.idle || l->helper.idle(l->helper.ctx);
 }
 
+bool looks_spend(struct looks *l, int pid, unsigned long long *since)
+{
+	unsigned long long now = clock_ns();
+	unsigned user = proc_user(pid);
+
+	budget_charge(&l->budget, user, now - *since);
+	*since = now;
+	return looks_idle(l) && time_for(l, user, now);
+}
+
 void looks_free(struct looks *l)
 {
 	helper_leave(&l->helper);

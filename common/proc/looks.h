@@ -50,8 +50,12 @@ bool look_again(int err);
 /* Says why a look or the opening of a file failed; static storage. */
 const char *look_reason(int err);
 
-/* For loops that handle the answer of a look: return false if the tool is to end.  l may be NULL. */
+/* Return false if the tool is to end.  l may be NULL. */
 bool looks_idle(const struct looks *l);
+
+/* For loops that handle a large answer: charges the time since *since, clock_ns(), to the process's
+ * user, and sets *since to now.  Return false if there is no time left, or if the tool is to end. */
+bool looks_spend(struct looks *l, int pid, unsigned long long *since);
 
 /* Ends the helper.  Does not wait for those that are stuck. */
 void looks_free(struct looks *l);

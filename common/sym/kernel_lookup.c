@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "proc/looks.h"
 #include "proc/vm_read.h"
@@ -8,8 +9,8 @@
 #include "sym/kernels.h"
 #include "sym/syms.h"
 
-/* Handles named between two checks whether the tool is to end. */
-enum { BATCH = 512 };
+/* Handles named between two checks of the time: some names take milliseconds to demangle. */
+enum { BATCH = 64 };
 
 struct handles {		/* the variables of a process */
 	struct kernel_lookup *lookup;
@@ -54,11 +55,14 @@ static void on_variable(void *ctx, const char *name, unsigned long long addr)
 
 static void read_handles(struct handles *h, int pid)
 {
-	unsigned long long *values = xcalloc(h->n, sizeof(*values));
+	unsigned long long *values = xcalloc(h->n, sizeof(*values)), since;
+	struct looks *looks = h->lookup->looks;
 
-	if (!vm_read_words(h->lookup->looks, pid, h->at, h->n, values))
-		for (size_t i = 0; i < h->n && (i % BATCH || looks_idle(h->lookup->looks)); i++)
+	if (!vm_read_words(looks, pid, h->at, h->n, values)) {
+		since = clock_ns();
+		for (size_t i = 0; i < h->n && (i % BATCH || looks_spend(looks, pid, &since)); i++)
 			name_by_variable(h, values[i], h->names[i]);
+	}
 	free(values);
 }
 

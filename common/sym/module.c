@@ -190,6 +190,30 @@ static void read_table(struct module *m, struct module_table *t, helper_fn *fn, 
 	helper_drop(&a);
 }
 
+void module_want(struct module *m)
+{
+	if (!m || m->wanted)
+		return;
+	m->wanted = true;
+	m->modules->nwanted++;
+}
+
+void modules_read_ahead(struct modules *ms)
+{
+	struct module *m = ms->nwanted ? ms->all : NULL;
+
+	while (m && (!m->wanted || m->functions.tried))
+		m = m->hh.next;
+	if (!m) {		/* the others are read when they are needed */
+		ms->nwanted = 0;
+		return;
+	}
+	ms->nwanted--;
+	read_table(m, &m->functions, read_functions, "");
+	if (!m->functions.tried)	/* it is not open */
+		m->functions.tried = 1;
+}
+
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off)
 {
 	read_table(m, &m->functions, read_functions, "");

@@ -18,6 +18,7 @@ struct modules {
 	struct looks *looks;
 	struct demangler demangler;
 	struct quota files, memory, symbols;	/* open files; bytes */
+	int nwanted;		/* modules that module_want() marked and nobody has read */
 };
 
 /* What is read from a file, once a second at most while that fails for now. */
@@ -36,6 +37,7 @@ struct module {
 	unsigned user;		/* … and whose quota it takes from */
 	int refs;		/* mappings and stacks; without any it is only a cache */
 	int fd;			/* -errno if the file could not be opened */
+	bool wanted;
 	struct module_table functions, variables;
 	UT_hash_handle hh;
 };
@@ -50,6 +52,11 @@ void modules_free(struct modules *ms);
 struct module *modules_get(struct modules *ms, int pid, unsigned user, const struct mapping *map);
 struct module *module_ref(struct module *m);
 void module_put(struct module *m);
+
+/* Marks a module whose functions will be needed; modules_read_ahead() reads those of one such module,
+ * while there is time: after a signal to the tool there is little. */
+void module_want(struct module *m);
+void modules_read_ahead(struct modules *ms);
 
 /* Returns the symbol of the function at this file offset, and sets *off to the distance from its
  * start; NULL if none is known. */

@@ -196,6 +196,12 @@ void syms_refresh(struct syms *s, int pid)
 		refresh(s, pid);
 }
 
+void syms_tick(struct syms *s)
+{
+	if (s)
+		modules_read_ahead(&s->modules);
+}
+
 void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx)
 {
 	for (struct mappings *p = s ? s->processes : NULL; p; p = p->hh.next)
@@ -264,7 +270,7 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 		return found;
 	}
 	for (int i = 0; i < n; i++)
-		module_ref(stack->frames[i].module);
+		module_want(module_ref(stack->frames[i].module));
 	HASH_ADD(hh, s->stacks, frames, n * sizeof(*stack->frames), stack);
 	return stack;
 }

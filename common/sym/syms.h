@@ -23,6 +23,9 @@ void syms_free(struct syms *s);
 /* Records the process's current mappings.  Cheap if nothing is new. */
 void syms_refresh(struct syms *s, int pid);
 
+/* Call regularly: reads the symbols that the stacks so far will need, a file at a time. */
+void syms_tick(struct syms *s);
+
 /* Calls fn for each process that was read and not forgotten. */
 void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx);
 

@@ -133,9 +133,8 @@ static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t
 	if (n < 0 || n > (long)sizeof(r->stack))
 		n = 0;
 	r->head.frames = (__u64)n / 8;
-	first = process_is_new(t, r->head.pid);
-	if (bpf_ringbuf_output(&events, r, head + n, records_wakeup(first)))
-		lose(LOST_RECORD);
+	if (process_known(t, r->head.pid, &first))
+		records_send(r, head + n, first);
 }
 
 static __always_inline struct aggregate_key aggregate_key(__u32 id)

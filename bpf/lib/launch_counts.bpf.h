@@ -90,8 +90,7 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	if (stack < 0 || stack > (long)sizeof(first->stack))
 		stack = 0;
 	e->head.frames = (__u64)stack / 8;
-	if (bpf_ringbuf_output(&events, first, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
-		lose(LOST_RECORD);
+	records_send(first, sizeof(*e) + stack, true);
 	return c;
 }
 

@@ -87,13 +87,15 @@ int event_loop_run(struct target *t, struct event_loop *e)
 		}
 		last |= !out_flush();
 	}
-	if (e->lost)
+	if (e->lost) {
 		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));
+		losses_read(&e->losses, e->lost_by);
+	}
 	ring_buffer__free(rb);
 	return stop;
 }
 
-void event_loop_lost(const struct event_loop *e)
+void event_loop_lost(struct event_loop *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
@@ -103,15 +105,23 @@ void event_loop_lost(const struct event_loop *e)
 		[LOST_PROCESS] = "process exits or execs missed",
 		[LOST_GROUP] = "calls not counted: group table full",
 		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
+		[LOST_STRANGER] = "calls not recorded: too many processes",
 	};
 	unsigned long long total = 0;
 
 	for (int i = 0; i < LOST_MAX; i++) {
+		char *who = losses_text(&e->losses, i);
+
 		total += e->lost_then[i];
 		if (e->lost_then[i])
-			warning(0, "%llu %s", e->lost_then[i], what[i]);
+			warning(0, "%llu %s%s", e->lost_then[i], what[i], who);
+		free(who);
 	}
-	if (total && out_is_json())
-		printf("{\"lost\":%llu}\n", total);
+	if (total && out_is_json()) {
+		printf("{\"lost\":%llu,\"processes\":", total);
+		losses_json(&e->losses);
+		puts("}");
+	}
+	losses_free(&e->losses);
 	out_flush();
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"
+#include "session/losses.h"
 
 struct bpf_map;
 struct target;
@@ -17,10 +18,12 @@ struct event_loop {
 	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; set by tool_run() */
+	const void *lost;	/* the probes' lost[] and lost_by; set by tool_run() */
+	struct bpf_map *lost_by;
 	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report has been made */
 	unsigned long long lost_then[LOST_MAX];
+	struct losses losses;	/* by process */
 };
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
@@ -29,8 +32,8 @@ struct event_loop {
 int event_loop_run(struct target *t, struct event_loop *e);
 
 /* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
- * -j also as the last line of output.  (Losses while the probes are being detached do not count,
+ * -j also as the last line of output, with the processes that lost it.  (Losses while the probes are being detached do not count,
  * as nobody reads any more.) */
-void event_loop_lost(const struct event_loop *e);
+void event_loop_lost(struct event_loop *e);
 
 #endif

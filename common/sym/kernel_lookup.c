@@ -34,7 +34,8 @@ static void name_by_variable(const struct handles *h, unsigned long long handle,
 	if (len <= skip || len > strlen(at) || !handle || kernels_find(h->kernels, handle))
 		return;
 	symbol = xprintf("%.*s", (int)(len - skip), at + skip);
-	kernels_name(h->kernels, handle, kernel_named(h->lookup->names, symbol));
+	kernels_name(h->kernels, handle,
+		     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
 	free(symbol);
 }
 
@@ -80,7 +81,7 @@ void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 	const char *symbol = syms_function(l->syms, pid, stub);
 
 	if (symbol)
-		kernels_name(k, stub, kernel_named(l->names, symbol));
+		kernels_name(k, stub, kernel_named(l->names, kernels_user(k), pid, symbol));
 	else
 		kernel_lookup_handles(l, pid, k);
 }

@@ -168,3 +168,133 @@ for t in tools/*.c; do
 	jq -e --slurp 'any(.file == env.MAPPED + "/lib/libcuda.so.1")' "$tmp/out" >/dev/null ||
 		no "--list -j: no such file"
 done
+
+# ---- A program that makes a tool keep what it can: another user's is traced as if it were alone
+
+mkdir "$tmp/hoard"
+chmod 755 "$tmp" "$tmp/hoard"
+${CC:-cc} -std=gnu11 -w -O1 -DRUNTIME -shared -fPIC tests/workloads/hoard.c -Wl,-soname,libcudart.so.13 \
+	-o "$tmp/hoard/libcudart.so.13"
+${CC:-cc} -std=gnu11 -w -O1 -pthread tests/workloads/hoard.c "$tmp/hoard/libcudart.so.13" \
+	-Wl,-rpath,"$tmp/hoard" -o "$tmp/hoard/hoard"
+
+OTHER='setpriv --reuid 65534 --regid 65534 --clear-groups' VICTIM='setpriv --reuid 65533 --regid 65533 --clear-groups'
+
+# hoard WORD [N]: starts it; hoarded: waits until it has done all
+hoard() {
+	# shellcheck disable=SC2086 # words
+	$OTHER "$tmp/hoard/hoard" "$@" >"$tmp/hoarded" & hoarder=$!
+	pids="$pids $hoarder"
+}
+hoarded() { until_true grep -q "done" "$tmp/hoarded"; }
+
+# victim WORD...: of mem, another user's; it waits for go, and $pid is its own
+victim() {
+	# shellcheck disable=SC2086 # words
+	program $VICTIM "$bin/mem" wait "$@"
+	victim=$pid
+}
+
+# end_hoard: ends the tool, and what hoards; what is of the victim into $tmp/out, the rest into $tmp/rest
+end_hoard() {
+	kept=$(awk '/VmHWM/ { print $2 }' "/proc/$tracer/status")
+	stop
+	status 0
+	kill -9 "$hoarder"
+	grep -v "\"pid\":$victim," "$tmp/out" >"$tmp/rest"
+	grep "^{.*\"pid\":$victim," "$tmp/out" >"$tmp/out.victim"
+	mv "$tmp/out.victim" "$tmp/out"
+	[ "$kept" -lt 200000 ] || no "the tool took $kept KiB"
+}
+
+# lost_by REASON: the hoarder lost something for it, and the victim nothing for any
+lost_by() {
+	says "$1 (process $hoarder (hoard): "
+	tail -n 1 "$tmp/rest" | jq -e --argjson pid "$hoarder" '.lost > 0 and .processes[0].pid == $pid and
+		.processes[0].comm == "hoard" and .processes[0].lost > 0' >/dev/null || no "no processes in the last line"
+	! grep ' lost\|missed\|not counted' "$tmp/err" | grep -q "$victim (" || no "the victim lost something"
+}
+
+if ! $VICTIM test -x "$bin/mem"; then
+	it "a program that makes a tool keep what it can"
+	skip "other users cannot run what is in $bin"
+	exit
+fi
+
+for kind in $kinds; do
+	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
+	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
+	tool nice -n 15 cudamallocsnoop --attach "$kind" -kj
+	hoard records
+	until_true test -s "$tmp/out"
+	sleep .3
+	go
+	end_hoard
+	json 707 '.func == "cudaMalloc"'
+	json 503 '.func == "cudaFree"'
+	lost_by 'records lost: the ring buffer was full'
+done
+
+it "who launches kernels at very many addresses is not counted, and everybody else is"
+victim loop 13 '(' launch 17 ')'
+tool cudalaunchtop -j
+hoard counts 100003
+hoarded
+go
+end_hoard
+sum 221 .launches
+json 1 '.kernel == "fill<int>" or .launches == 221'
+lost_by 'calls not counted: group table full'
+
+it "who has very many names for kernels gets no more, and everybody else does"
+victim loop 13 '(' launch 17 ')'
+tool cudalaunchtop -j
+hoard names 20011
+hoarded
+go
+end_hoard
+json 1 '.launches == 221 and (.kernel | startswith("0x") | not)'
+says "process $hoarder: user 65534 has used its share of the memory for kernel names: further kernels are shown as addresses"
+
+it "who allocates without end is counted only, and everybody else is known by allocation"
+victim loop 13 '(' malloc 17 64 ')' free 8
+tool cudaleak -Cj 1000
+hoard allocations 1500007
+hoarded
+go
+end_hoard
+sum 213 '.count // 0'
+json 0 .ignored
+jq -e '.ignored > 0' "$tmp/rest" >/dev/null 2>&1 || no "nothing is said not to be counted"
+says "process $hoarder: user 65534 has used its share of the memory for allocations not freed: further ones are only counted"
+
+long || exit
+
+it "launches and errors by turns do not make cudatrace keep each error"
+victim loop 13 '(' launch 17 sync 1 ')'
+tool cudatrace -xj
+hoard errors 150001
+hoarded
+go
+end_hoard
+
+it "a call that makes very many others, in many threads, is printed in pieces"
+victim loop 13 '(' malloc 17 64 ')'
+tool cudatrace --tree -e cudaMalloc,cudaStreamSynchronize -j
+hoard nested 60013
+hoarded
+go
+end_hoard
+json 221 '.func == "cudaMalloc"'
+says "process $hoarder: user 65534 has used its share of the memory for calls inside calls: calls with very many calls inside are printed in pieces"
+
+it "who gives kernels other names all the time keeps the tool busy for itself only"
+victim loop 13 '(' launch 17 ')'
+tool cudalaunchtop -j
+hoard renames 100003
+hoarded
+go
+start=$(date +%s)
+end_hoard
+sum 221 .launches
+[ $(($(date +%s) - start)) -lt 15 ] || no "it took $(($(date +%s) - start)) s to end"

@@ -7,13 +7,18 @@
 #include "lib/user.bpf.h"
 #include "abi/cudalaunchtop.h"
 
+enum { COUNTS = 65536 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, COUNTS);
 	__type(key, struct launch_key);
 	__type(value, struct launch_count);
 } counts SEC(".maps");
+
+/* User space gives back what it deletes. */
+struct shares counts_shares;
 
 /* For the first keys of each CPU.  The tool makes it LAUNCH_SLOTS elements per CPU. */
 struct {
@@ -30,12 +35,23 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 	       a->kind == b->kind;
 }
 
-/* The only element of the array that a key without a stack may take. */
 static __always_inline struct launch_slot *place_of(const struct launch_key *key)
 {
-	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
+	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
+}
 
-	return slot_here(&quick, at, LAUNCH_SLOTS);
+/* Adds a key; NULL if it exists, or if there are too many. */
+static __noinline struct launch_count *new_count(const struct launch_key *key, bool driver)
+{
+	__u32 share = share_take(&counts_shares, COUNTS);
+	struct launch_count none = { .driver = driver, .share = share + 1 };
+
+	if (share > SHARES_USERS)
+		return NULL;
+	if (!bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST))
+		return bpf_map_lookup_elem(&counts, key);
+	share_give_back(&counts_shares, share);
+	return NULL;
 }
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
@@ -66,9 +82,8 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)
 {
-	struct launch_count none = { .driver = driver }, *c;
 	struct launch_event *e = &first->event;
-	long err;
+	struct launch_count *c;
 
 	c = quick_count(key);
 	if (c)
@@ -76,12 +91,13 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	c = bpf_map_lookup_elem(&counts, key);
 	if (c)
 		return take_place(key, c);
-	err = bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST);
-	c = bpf_map_lookup_elem(&counts, key);
-	if (!c)
-		lose(LOST_GROUP);
-	if (err || !c)
+	c = new_count(key, driver);
+	if (!c) {	/* another thread may have added it */
+		c = bpf_map_lookup_elem(&counts, key);
+		if (!c)
+			lose(LOST_GROUP);
 		return c;
+	}
 	__builtin_memset(e, 0, sizeof(*e));
 	e->head.pid = key->pid;
 	e->head.kind = LAUNCH_FIRST;
@@ -90,8 +106,7 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	if (stack < 0 || stack > (long)sizeof(first->stack))
 		stack = 0;
 	e->head.frames = (__u64)stack / 8;
-	if (bpf_ringbuf_output(&events, first, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
-		lose(LOST_RECORD);
+	records_send(first, sizeof(*e) + stack, true);
 	return c;
 }
 

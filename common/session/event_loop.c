@@ -133,8 +133,10 @@ int event_loop_run(struct event_loop *e)
 	}
 	note_stop(e);
 	late = e->lost_then[LOST_LATE];
-	if (e->lost)
+	if (e->lost) {
 		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));
+		losses_read(&e->losses, e->lost_by);
+	}
 	e->lost_then[LOST_LATE] = late;
 	return stop;
 }
@@ -148,7 +150,7 @@ long event_loop_time_left(const struct event_loop *e, long ms)
 	return now < end ? (end - now) / NS_PER_MS : 0;
 }
 
-void event_loop_lost(const struct event_loop *e)
+void event_loop_lost(struct event_loop *e)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
@@ -159,15 +161,23 @@ void event_loop_lost(const struct event_loop *e)
 		[LOST_GROUP] = "calls not counted: group table full",
 		[LOST_LATE] = "records not handled: there was no time for them after the signal",
 		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
+		[LOST_STRANGER] = "calls not recorded: too many processes",
 	};
 	unsigned long long total = 0;
 
 	for (int i = 0; i < LOST_MAX; i++) {
+		char *who = losses_text(&e->losses, i);
+
 		total += e->lost_then[i];
 		if (e->lost_then[i])
-			warning(0, "%llu %s", e->lost_then[i], what[i]);
+			warning(0, "%llu %s%s", e->lost_then[i], what[i], who);
+		free(who);
 	}
-	if (total && out_is_json())
-		printf("{\"lost\":%llu}\n", total);
+	if (total && out_is_json()) {
+		printf("{\"lost\":%llu,\"processes\":", total);
+		losses_json(&e->losses);
+		puts("}");
+	}
+	losses_free(&e->losses);
 	out_flush();
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"
+#include "session/losses.h"
 #include "session/record_queue.h"
 
 struct bpf_map;
@@ -18,10 +19,12 @@ struct event_loop {
 	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; set by tool_run() */
+	const void *lost;	/* the probes' lost[] and lost_by; set by tool_run() */
+	struct bpf_map *lost_by;
 	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report has been made */
 	unsigned long long lost_then[LOST_MAX];
+	struct losses losses;	/* by process */
 	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
 	/* private */
 	struct target *target;
@@ -41,8 +44,8 @@ int event_loop_run(struct event_loop *e);
 long event_loop_time_left(const struct event_loop *e, long ms);
 
 /* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
- * -j also as the last line of output.  (Losses while the probes are being detached do not count,
- * as nobody reads any more.) */
-void event_loop_lost(const struct event_loop *e);
+ * -j also as the last line of output, with the processes that lost it.  (Losses while the probes are
+ * being detached do not count, as nobody reads any more.) */
+void event_loop_lost(struct event_loop *e);
 
 #endif

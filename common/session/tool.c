@@ -51,13 +51,14 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 	return skel;
 }
 
-/* The maps of bpf/lib/records.bpf.h and user.bpf.h; NULL where a tool's programs have neither. */
+/* The maps of bpf/lib/records.bpf.h and lost.bpf.h; NULL where a tool's programs have neither. */
 static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 {
 	struct bpf_map *lost = bpf_object__find_map_by_name(obj, ".data.lost");
 	size_t size;
 
 	events->ring = bpf_object__find_map_by_name(obj, "events");
+	events->lost_by = bpf_object__find_map_by_name(obj, "lost_by");
 	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
 }
 

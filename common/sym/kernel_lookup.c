@@ -15,6 +15,7 @@ enum { BATCH = 64 };
 struct handles {		/* the variables of a process */
 	struct kernel_lookup *lookup;
 	struct kernels *kernels;
+	int pid;
 	unsigned long long *at;
 	const char **names;
 	size_t n, room;
@@ -36,7 +37,8 @@ static void name_by_variable(const struct handles *h, unsigned long long handle,
 	if (len <= skip || len > strlen(at) || !handle || kernels_find(h->kernels, handle))
 		return;
 	symbol = xprintf("%.*s", (int)(len - skip), at + skip);
-	kernels_name(h->kernels, handle, kernel_named(h->lookup->names, symbol));
+	kernels_name(h->kernels, handle,
+		     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
 	free(symbol);
 }
 
@@ -53,14 +55,14 @@ static void on_variable(void *ctx, const char *name, unsigned long long addr)
 	h->names[h->n++] = name;
 }
 
-static void read_handles(struct handles *h, int pid)
+static void read_handles(struct handles *h)
 {
 	unsigned long long *values = xcalloc(h->n, sizeof(*values)), since;
 	struct looks *looks = h->lookup->looks;
 
-	if (!vm_read_words(looks, pid, h->at, h->n, values)) {
+	if (!vm_read_words(looks, h->pid, h->at, h->n, values)) {
 		since = clock_ns();
-		for (size_t i = 0; i < h->n && (i % BATCH || looks_spend(looks, pid, &since)); i++)
+		for (size_t i = 0; i < h->n && (i % BATCH || looks_spend(looks, h->pid, &since)); i++)
 			name_by_variable(h, values[i], h->names[i]);
 	}
 	free(values);
@@ -68,13 +70,13 @@ static void read_handles(struct handles *h, int pid)
 
 void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
 {
-	struct handles h = { .lookup = l, .kernels = k };
+	struct handles h = { .lookup = l, .kernels = k, .pid = pid };
 
 	if (!kernels_may_scan(k))
 		return;
 	syms_variables(l->syms, pid, "E8__handle", on_variable, &h);
 	if (h.n)
-		read_handles(&h, pid);
+		read_handles(&h);
 	free(h.at);
 	free(h.names);
 }
@@ -86,7 +88,7 @@ void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 	const char *symbol = syms_function(l->syms, pid, stub);
 
 	if (symbol)
-		kernels_name(k, stub, kernel_named(l->names, symbol));
+		kernels_name(k, stub, kernel_named(l->names, kernels_user(k), pid, symbol));
 	else
 		kernel_lookup_handles(l, pid, k);
 }

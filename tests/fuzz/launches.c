@@ -15,6 +15,7 @@ enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
 static struct launch_key keys[KEYS];
 static struct launch_count counts[KEYS];
 static struct launch_slot quicks[QUICK];
+static struct shares shares;
 static int nkeys;
 static unsigned long long launched;
 static char names[NAMES][64];
@@ -154,21 +155,18 @@ static struct launch_key take_key(struct input *in)
 	return key;
 }
 
-/* Returns the key's element of the array, which it gets if one is free and it has no stack. */
+/* Returns the key's element of the array, which it gets if that is free and it has no stack. */
 static struct launch_count *count_of(int i)
 {
-	struct launch_slot *free = NULL;
+	struct launch_slot *at = &quicks[launch_place(&keys[i]) % QUICK];
 
-	for (int j = 0; j < QUICK; j++) {
-		if (quicks[j].slot.state == SLOT_TAKEN && !memcmp(&quicks[j].key, &keys[i], sizeof(*keys)))
-			return &quicks[j].count;
-		free = quicks[j].slot.state == SLOT_FREE ? &quicks[j] : free;
-	}
-	if (!free || keys[i].stack)
+	if (keys[i].stack)
 		return &counts[i];
-	free->slot.state = SLOT_TAKEN;
-	free->key = keys[i];
-	return &free->count;
+	if (at->slot.state == SLOT_TAKEN)
+		return memcmp(&at->key, &keys[i], sizeof(*keys)) ? &counts[i] : &at->count;
+	at->slot.state = SLOT_TAKEN;
+	at->key = keys[i];
+	return &at->count;
 }
 
 static void launch(struct input *in)
@@ -271,7 +269,7 @@ static void end_all(struct launches *l)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct launches *l = launches_new(NULL, NULL, NULL, take(&in, 1) & 1);
+	struct launches *l = launches_new(NULL, NULL, NULL, &shares, take(&in, 1) & 1);
 
 	launched = 0;
 	for (int i = 0; i < NAMES; i++) {

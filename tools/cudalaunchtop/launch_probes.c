@@ -44,7 +44,6 @@ static bool some_open(struct counters *cs, bool in)
 {
 	bool open = false;
 
-	counters_read(cs);
 	for (struct counter *c = cs->all; c; c = c->hh.next)
 		open |= is_open(cs, c, in);
 	return open;

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
-		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
+		OPT_NUM(0, "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),

@@ -17,6 +17,9 @@ with() {
 # same_as COMMAND...: the last run printed what this prints
 same_as() { equal "$(cat "$tmp/out")" "$("$@")"; }
 
+# words: of the output, on one line
+words() { tr -s ' \t\n' '[ *]' <"$tmp/out" | sed 's/ $//'; }
+
 # named OUTPUT_OF_PASSWD OUTPUT_OF_INITGROUPS COMMAND...: runs it where getent says so
 named() {
 	printf '#!/bin/sh\ncase $1 in passwd) printf "%%b" '\''%s'\'' ;; *) printf "%%b" '\''%s'\'' ;; esac\n' \
@@ -49,7 +52,7 @@ for user in nobody 65534 65534:65534; do
 	same_as $other --inh-caps -all sh -c "$privileges"
 done
 run cudamallocsnoop -jqu 65534:7 -c 'id -u; id -g; id -G'
-equal "$(echo $(cat "$tmp/out"))" '65534 7 7'
+equal "$(words)" '65534 7 7'
 run $by_sudo cudamallocsnoop -jqu root -c 'id -u; grep CapEff /proc/self/status'
 equal "$(cat "$tmp/out")" "$(id -u; grep CapEff /proc/self/status)"
 
@@ -93,7 +96,7 @@ for tool in cudamallocsnoop "cudatrace --chrome $tmp/chrome" 'cudalaunchtop -b';
 	same_as sh -c "$files"
 	run $by_sudo $tool -qc "$files >&2" 7<README.md
 	grep '^[0-9]' "$tmp/err" >"$tmp/out"
-	equal "$(echo $(cat "$tmp/out"))" '0 1 2 3'	# the last is the folder
+	equal "$(words)" '0 1 2 3'	# the last is the folder
 done
 run cudamallocsnoop -jqc 'cat <&7' 7<LICENSE
 equal "$(cat "$tmp/out")" "$(cat LICENSE)"
@@ -115,16 +118,16 @@ else
 	all='id -u; id -g; grep Groups: /proc/self/status; echo $USER $HOME'
 	named 'a b:x:1234:7:A, B:/home/a b:/bin/sh\n' 'a b   11 13 1234567\n' \
 		cudamallocsnoop -jqu 'a b' -c "$all"
-	equal "$(echo $(cat "$tmp/out"))" '1234 7 Groups: 7 11 13 1234567 a b /home/a b'
+	equal "$(words)" '1234 7 Groups: 7 11 13 1234567 a b /home/a b'
 	says_not groups
 	named 'ab:x:65534:7::/home/ab:/bin/sh\n' 'ab 11\n' $by_sudo cudamallocsnoop -jqc "$all"
-	equal "$(echo $(cat "$tmp/out"))" '65534 65534 Groups: 11 65534 ab /home/ab'
+	equal "$(words)" '65534 65534 Groups: 11 65534 ab /home/ab'
 	says_not groups
 
 	it "groups that are not known are left out with a warning"
 	for groups in '' 'ab 11' 'ab 11 4294967295\n' 'ab -1\n' 'abc 11\n' 'ab 0x0\n'; do
 		named 'ab:x:65534:7::/home/ab:/bin/sh\n' "$groups" cudamallocsnoop -jqu ab -c "$all"
-		equal "$(echo $(cat "$tmp/out"))" '65534 7 Groups: 7 ab /home/ab'
+		equal "$(words)" '65534 7 Groups: 7 ab /home/ab'
 		says "without supplementary groups: 'getent initgroups ab' does not know those of the user"
 	done
 

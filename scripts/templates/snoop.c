@@ -17,7 +17,7 @@ static const struct usage usage = {
 	.examples =
 	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
 	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
-	"  @NAME@ -p 181 -u 1000 -d 5 # calls that take a millisecond or more\n"
+	"  @NAME@ -p 181 --slower 1000 -d 5 # calls that take a millisecond or more\n"
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 

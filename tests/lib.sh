@@ -2,6 +2,8 @@
 # shellcheck shell=sh
 # The words that the tests are written in.  Run as: sh lib.sh TEST.t
 set -u
+# -c would run as the user who called sudo, who may not read what is built and written here
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 PATH=$O:$PATH
 bin=$O/tests/bin
 lib=$O/tests/lib

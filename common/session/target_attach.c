@@ -91,15 +91,6 @@ static void set_callbacks(struct target *t)
 	p->on_process = refresh_symbols;
 }
 
-static void prepare_command(struct target *t)
-{
-	int *pids = xcalloc(2, sizeof(*pids));
-
-	pids[0] = command_prepare(t->command);
-	t->probes.pids = pids;
-	t->probes.tree = true;
-}
-
 void target_attach(struct target *t, unsigned classes)
 {
 	t->probes.classes = classes;
@@ -112,8 +103,6 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 
 	p->source = source;
 	set_callbacks(t);
-	if (t->command)
-		prepare_command(t);
 	target_watch(t);
 	t->looks.asked_for = true;
 	if (t->lib)

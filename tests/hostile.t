@@ -254,7 +254,7 @@ hoarded
 go
 end_hoard
 json 1 '.launches == 221 and (.kernel | startswith("0x") | not)'
-says "process $hoarder: user 65534 has used its share of the memory for kernel names: further kernels are shown as addresses"
+says "process $hoarder: user 65534 has reached the limit on kernel names: further kernels are shown as addresses"
 
 it "who allocates without end is counted only, and everybody else is known by allocation"
 victim loop 13 '(' malloc 17 64 ')' free 8
@@ -266,7 +266,7 @@ end_hoard
 sum 213 '.count // 0'
 json 0 .ignored
 jq -e '.ignored > 0' "$tmp/rest" >/dev/null 2>&1 || no "nothing is said not to be counted"
-says "process $hoarder: user 65534 has used its share of the memory for allocations not freed: further ones are only counted"
+says "process $hoarder: user 65534 has reached the limit on allocations not freed: further ones are only counted"
 
 long || exit
 
@@ -286,7 +286,7 @@ hoarded
 go
 end_hoard
 json 221 '.func == "cudaMalloc"'
-says "process $hoarder: user 65534 has used its share of the memory for calls inside calls: calls with very many calls inside are printed in pieces"
+says "process $hoarder: user 65534 has reached the limit on calls inside calls: calls with very many calls inside are printed in pieces"
 
 it "who gives kernels other names all the time keeps the tool busy for itself only"
 victim loop 13 '(' launch 17 ')'

@@ -40,18 +40,36 @@ static __always_inline struct launch_slot *place_of(const struct launch_key *key
 	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
 }
 
-/* Adds a key; NULL if it exists, or if there are too many. */
-static __noinline struct launch_count *new_count(const struct launch_key *key, bool driver)
+/* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
+ * verifies it once and not on each way that leads to it (pointers: Linux 5.12). */
+__noinline int count_new(struct launch_first *first, const struct launch_key *key, int driver,
+			 long stack)
 {
-	__u32 share = share_take(&counts_shares, COUNTS);
-	struct launch_count none = { .driver = driver, .share = share + 1 };
+	struct launch_count none = { .driver = driver };
+	struct launch_event *e;
+	__u32 share;
 
+	if (!first || !key)	/* never: but the verifier does not know */
+		return 0;
+	share = share_take(&counts_shares, COUNTS);
 	if (share > SHARES_USERS)
-		return NULL;
-	if (!bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST))
-		return bpf_map_lookup_elem(&counts, key);
-	share_give_back(&counts_shares, share);
-	return NULL;
+		return 0;
+	none.share = share + 1;
+	if (bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST)) {
+		share_give_back(&counts_shares, share);
+		return 0;
+	}
+	e = &first->event;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->head.pid = key->pid;
+	e->head.kind = LAUNCH_FIRST;
+	e->key = *key;
+	thread_comm(e->comm);
+	if (stack < 0 || stack > (long)sizeof(first->stack))
+		stack = 0;
+	e->head.frames = (__u64)stack / 8;
+	records_send(first, sizeof(*e) + stack, true);
+	return 1;
 }
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
@@ -82,7 +100,6 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)
 {
-	struct launch_event *e = &first->event;
 	struct launch_count *c;
 
 	c = quick_count(key);
@@ -91,22 +108,10 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	c = bpf_map_lookup_elem(&counts, key);
 	if (c)
 		return take_place(key, c);
-	c = new_count(key, driver);
-	if (!c) {	/* another thread may have added it */
-		c = bpf_map_lookup_elem(&counts, key);
-		if (!c)
-			lose(LOST_GROUP);
-		return c;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
-	e->head.pid = key->pid;
-	e->head.kind = LAUNCH_FIRST;
-	e->key = *key;
-	thread_comm(e->comm);
-	if (stack < 0 || stack > (long)sizeof(first->stack))
-		stack = 0;
-	e->head.frames = (__u64)stack / 8;
-	records_send(first, sizeof(*e) + stack, true);
+	count_new(first, key, driver, stack);
+	c = bpf_map_lookup_elem(&counts, key);	/* another thread may have added it */
+	if (!c)
+		lose(LOST_GROUP);
 	return c;
 }
 

@@ -48,7 +48,7 @@ static bool on_idle(void *ctx)
 	if (e->target->probes.watch)
 		watch_collect(e->target->probes.watch);
 	if (!out_is_held_up())
-		record_queue_fill(&e->queue);
+		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 	return !stop;
 }
 
@@ -61,21 +61,37 @@ void event_loop_open(struct event_loop *e, struct target *t)
 	catch_signals();
 }
 
+static bool next_record(struct event_loop *e, void **data, size_t *size)
+{
+	*data = record_queue_next(&e->queue, size);
+	if (*data)
+		return true;
+	record_queue_fill(&e->queue, RECORD_QUEUE_FEW);
+	*data = record_queue_next(&e->queue, size);
+	return *data;
+}
+
+/* Programs may write records faster than we handle them: at last, only those are handled that were
+ * there when the loop ended. */
 static void handle_records(struct event_loop *e, bool last)
 {
 	unsigned long long end = e->stopped ? e->stopped + LAST_NS : last ? ~0ull : clock_ns() + SLICE_NS;
+	long left = e->ring ? bpf_map__max_entries(e->ring) + RECORD_QUEUE_MAX : 0;
 	size_t size;
 	void *data;
 	int err;
 
-	while (clock_ns() < end && (last || (!stop && !out_is_held_up())) &&
-	       (data = record_queue_next(&e->queue, &size))) {
+	while (left > 0 && clock_ns() < end && (last || (!stop && !out_is_held_up())) &&
+	       next_record(e, &data, &size)) {
+		left -= size;
 		err = e->record(e->ctx, data, size);
 		if (err < 0)
 			die(err, "cannot handle records");
 	}
-	if (last)
+	if (last && left > 0) {
+		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 		e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
+	}
 }
 
 /* From now on, a little time is left for everything. */
@@ -104,8 +120,6 @@ static void handle_events(struct event_loop *e, bool last)
 
 	if (err)
 		die(err, "cannot read records");
-	if (!held)
-		record_queue_fill(&e->queue);
 	handle_records(e, last);
 }
 

@@ -6,7 +6,7 @@
 #include "session/record_queue.h"
 
 /* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours a few thousand. */
-enum { MAX_ROOM = 16 << 20, FIRST_ROOM = 1 << 20, LARGEST = 64 << 10 };
+enum { FIRST_ROOM = 1 << 20, LARGEST = 64 << 10 };
 
 static size_t padded(size_t size)
 {
@@ -33,7 +33,7 @@ static int keep(void *ctx, void *data, size_t size)
 	memcpy(q->bytes + q->tail, &size, sizeof(size));
 	memcpy(q->bytes + q->tail + sizeof(size), data, size);
 	q->tail += padded(size);
-	return q->tail + LARGEST > MAX_ROOM ? -ENOBUFS : 0;
+	return q->tail >= q->enough ? -ENOBUFS : 0;
 }
 
 void record_queue_open(struct record_queue *q, const struct bpf_map *ring)
@@ -45,11 +45,12 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring)
 		die(errno, "cannot read records");
 }
 
-void record_queue_fill(struct record_queue *q)
+void record_queue_fill(struct record_queue *q, size_t bytes)
 {
 	int err = 0;
 
-	if (q->ring && q->tail + LARGEST <= MAX_ROOM)
+	q->enough = bytes;
+	if (q->ring && (q->tail < bytes || q->head == q->tail))
 		err = ring_buffer__consume(q->ring);
 	if (err < 0 && err != -ENOBUFS && err != -EINTR)
 		die(err, "cannot read records");

@@ -14,15 +14,19 @@ struct record_queue {
 	struct ring_buffer *ring;
 	char *bytes;
 	size_t head, tail, room;
+	size_t enough;		/* bytes, for record_queue_fill() */
 	char *current;		/* the record being handled: bytes may be moved meanwhile */
 };
 
 /* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
 void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
 
-/* Takes records out of the ring buffer until it is empty or the queue is full.  Never handles one, so
- * it may be called while one is being handled. */
-void record_queue_fill(struct record_queue *q);
+/* Takes records out of the ring buffer until it is empty or the queue has this many bytes.  Never
+ * handles one, so it may be called while one is being handled.  In the ring buffer no user has more
+ * than a share of the room (see bpf/lib/records.bpf.h), in the queue he may: a few bytes are best
+ * unless the tool has to wait. */
+void record_queue_fill(struct record_queue *q, size_t bytes);
+enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 16 << 20 };
 
 /* Returns the next record and sets *size; NULL if there is none.  It is valid until the next
  * call. */

@@ -166,6 +166,7 @@ for p in '@[args.size] = count();' '@[args.size, ustack] = count();'; do
 	status 0
 	[ $(($(date +%s) - begun)) -lt 20 ] || no "it took $(($(date +%s) - begun)) s"
 	no_reader
+	[ "$p" = "${p#*ustack}" ] || says "addresses of process $other are not named"
 	kill -9 "$other"
 	# the count of a key with a stack is lines further down
 	equal "$(awk '/^@\[/ { mine = /4099/ } mine && sub(/.*\]: /, "") { n += $0 } END { print n }' "$tmp/out")" 13

@@ -35,17 +35,6 @@ static void more_probes(const char *limit, int probes)
 	setenv(limit, number, 0);
 }
 
-/* What the user has set has precedence. */
-static void set_environment(const struct bt_exec *e)
-{
-	if (e->probes > BT_EXEC_PROBES) {
-		more_probes("BPFTRACE_MAX_PROBES", e->probes);
-		more_probes("BPFTRACE_MAX_BPF_PROGS", e->probes);
-	}
-	if (!e->names)
-		setenv("BPFTRACE_NO_USER_SYMBOLS", "1", 0);
-}
-
 _Noreturn void bt_exec(const struct bt_exec *e)
 {
 	/* its own process group, so that it gets Ctrl-C once, from us */
@@ -55,9 +44,12 @@ _Noreturn void bt_exec(const struct bt_exec *e)
 		_exit(EXIT_FAILURE);
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
-	set_environment(e);
-	if (!bt_trap_set(e->trap)) {
-		warning(errno, "cannot open uprobes for bpftrace: seccomp(2)");
+	if (e->probes > BT_EXEC_PROBES) {
+		more_probes("BPFTRACE_MAX_PROBES", e->probes);
+		more_probes("BPFTRACE_MAX_BPF_PROGS", e->probes);
+	}
+	if (!bt_trap_set(e->trap, !e->names)) {
+		warning(errno, "cannot watch over bpftrace's system calls");
 		_exit(EXIT_FAILURE);
 	}
 	if (dup2(e->script, 0) == 0 && dup2(e->output, 1) == 1)

@@ -13,7 +13,7 @@ struct bt_exec {
 	int trap;		/* the socket to which the trap goes: bt_trap.h */
 	int probes;
 	bool json;
-	bool names;		/* of the functions on a stack */
+	bool names;		/* of the functions on stacks: of any process, see bt_maps.h */
 	pid_t parent;
 };
 

@@ -10,11 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cudabt/bt_exec.h"
+#include "cudabt/bt_maps.h"
 #include "cudabt/bt_run.h"
 #include "cudabt/bt_trap.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
 
+#define NS_PER_MS 1000000ull
 enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
 
 static int memory_file(const char *text, size_t len)
@@ -65,7 +68,20 @@ bool bt_run_ended(struct bt_run *r)
 
 void bt_run_tend(struct bt_run *r, int ms)
 {
-	bt_uprobes_answer(&r->uprobes, r->trap, ms);
+	unsigned long long now = clock_ns(), end = now + ms * NS_PER_MS;
+	struct seccomp_notif call;
+
+	do {
+		int left = (end - now + NS_PER_MS - 1) / NS_PER_MS;
+
+		if (!bt_trap_next(r->trap, left, &call))
+			;
+		else if (call.data.nr == SYS_openat)
+			bt_maps_answer(r->trap, &call, &r->said);
+		else
+			bt_uprobes_answer(&r->uprobes, r->trap, &call);
+		now = clock_ns();
+	} while (now < end);
 	bt_output_copy(&r->output);
 }
 

@@ -14,13 +14,13 @@ struct bt_run {			/* all zero: not started */
 	bool ended;
 	int status;		/* as from waitpid(), once it has ended */
 	struct bt_output output;
-	int trap;		/* where it asks for its uprobes */
+	int trap;		/* where it asks for what it may not do itself */
+	bool said;		/* that functions are not named */
 	struct bt_uprobes uprobes;
 };
 
 /* Starts it on a translated script for these files, printing JSON or text, which bt_output.h passes
- * on.  names: it finds the names of functions on stacks, for which it reads the files of the
- * processes.  It ends when the tool does.  Call bt_run_tend() until it has ended. */
+ * on.  names: it may name functions on stacks of any process, see bt_maps.h.  It ends when the tool does.  Call bt_run_tend() until it has ended. */
 void bt_run_start(struct bt_run *r, const struct bt_script *s, const struct bt_files *files, bool json,
 		  bool names);
 

@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -20,13 +21,14 @@ union control {
 	struct cmsghdr head;
 };
 
-static int install(void)
+static int install(bool opens)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 3),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, opens ? SYS_openat : SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -46,13 +48,13 @@ static struct msghdr message(union control *control, struct iovec *byte)
 				.msg_controllen = sizeof(control->space) };
 }
 
-bool bt_trap_set(int socket)
+bool bt_trap_set(int socket, bool opens)
 {
 	union control control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
 					    .cmsg_type = SCM_RIGHTS } };
 	struct iovec byte = { "", 1 };
 	struct msghdr m = message(&control, &byte);
-	int trap = install();
+	int trap = install(opens);
 
 	memcpy(CMSG_DATA(&control.head), &trap, sizeof(trap));
 	return trap >= 0 && sendmsg(socket, &m, 0) == 1 && !close(trap);
@@ -85,9 +87,26 @@ bool bt_trap_next(int trap, int ms, struct seccomp_notif *call)
 	       !ioctl(trap, SECCOMP_IOCTL_NOTIF_RECV, call);
 }
 
-bool bt_trap_is_made(int trap, const struct seccomp_notif *call)
+/* The call is still waiting: what was read is of the thread that made it. */
+static bool is_made(int trap, const struct seccomp_notif *call)
 {
 	return !ioctl(trap, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id);
+}
+
+ssize_t bt_trap_read(int trap, const struct seccomp_notif *call, unsigned long long address, void *to,
+		     size_t size)
+{
+	char name[32];
+	ssize_t n;
+	int mem;
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", call->pid);
+	mem = open(name, O_RDONLY | O_CLOEXEC);
+	if (mem < 0)
+		return -1;
+	n = pread(mem, to, size, address);
+	close(mem);
+	return is_made(trap, call) ? n : -1;
 }
 
 void bt_trap_continue(int trap, const struct seccomp_notif *call)

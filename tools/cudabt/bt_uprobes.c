@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +9,7 @@
 #include "cudabt/bt_standin.h"
 #include "cudabt/bt_trap.h"
 #include "cudabt/bt_uprobes.h"
-#include "base/clock.h"
 #include "base/die.h"
-
-#define NS_PER_MS 1000000ull
 
 /* what bpftrace passed */
 struct request {
@@ -36,24 +32,18 @@ struct bt_uprobes bt_uprobes_new(const struct bt_files *files, const struct bt_f
 /* The attributes may be of an older or a newer size than ours. */
 static bool read_request(int trap, const struct seccomp_notif *call, struct request *r)
 {
-	char name[32];
-	int mem;
 	ssize_t n;
 
 	memset(r, 0, sizeof(*r));
-	snprintf(name, sizeof(name), "/proc/%d/mem", call->pid);
-	mem = open(name, O_RDONLY | O_CLOEXEC);
-	if (mem < 0)
+	n = bt_trap_read(trap, call, call->data.args[0], &r->attr, sizeof(r->attr));
+	if (n < PERF_ATTR_SIZE_VER1)
 		return false;
-	n = pread(mem, &r->attr, sizeof(r->attr), call->data.args[0]);
-	if (n >= PERF_ATTR_SIZE_VER1)
-		pread(mem, r->path, sizeof(r->path), r->attr.config1);
-	close(mem);
+	bt_trap_read(trap, call, r->attr.config1, r->path, sizeof(r->path));
 	if (!memchr(r->path, 0, sizeof(r->path)))
 		*r->path = 0;
 	if (r->attr.size > sizeof(r->attr))
 		r->attr.size = sizeof(r->attr);
-	return n >= PERF_ATTR_SIZE_VER1 && bt_trap_is_made(trap, call);
+	return true;
 }
 
 /* Returns the number of the file that the uprobe is meant for, or -1. */
@@ -80,7 +70,7 @@ static int open_uprobe(const struct dso *d, struct request *r, const __u64 *args
 	return fd < 0 ? -errno : fd;
 }
 
-static void answer(struct bt_uprobes *u, int trap, const struct seccomp_notif *call)
+void bt_uprobes_answer(struct bt_uprobes *u, int trap, const struct seccomp_notif *call)
 {
 	struct request r;
 	int i = -1, fd;
@@ -96,16 +86,4 @@ static void answer(struct bt_uprobes *u, int trap, const struct seccomp_notif *c
 	bt_trap_answer(trap, call, fd);
 	if (fd >= 0)
 		close(fd);
-}
-
-void bt_uprobes_answer(struct bt_uprobes *u, int trap, int ms)
-{
-	unsigned long long now = clock_ns(), end = now + ms * NS_PER_MS;
-	struct seccomp_notif call;
-
-	do {
-		if (bt_trap_next(trap, (end - now + NS_PER_MS - 1) / NS_PER_MS, &call))
-			answer(u, trap, &call);
-		now = clock_ns();
-	} while (now < end);
 }

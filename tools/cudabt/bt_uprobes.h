@@ -4,6 +4,7 @@
  * reads a file of another user's nor refers to one by a name. */
 #ifndef BT_UPROBES_H
 #define BT_UPROBES_H
+#include <linux/seccomp.h>
 #include "cudabt/bt_files.h"
 
 struct bt_uprobes {
@@ -17,7 +18,7 @@ struct bt_uprobes {
 /* Exits 1 if the kernel has no uprobes.  More files may be added later. */
 struct bt_uprobes bt_uprobes_new(const struct bt_files *files, const struct bt_file *standins, int n);
 
-/* Answers the calls of perf_event_open() at a trap (bt_trap.h), for ms. */
-void bt_uprobes_answer(struct bt_uprobes *u, int trap, int ms);
+/* Answers perf_event_open() at a trap (bt_trap.h). */
+void bt_uprobes_answer(struct bt_uprobes *u, int trap, const struct seccomp_notif *call);
 
 #endif

@@ -9,7 +9,7 @@
 #include "probe/link_pool.h"
 
 /* One process per link, so that links are closed in parallel, up to this many. */
-enum { MAX_HOLDERS = 64, LIMIT_MS = 5000, NS_PER_MS = 1000000 };
+enum { MAX_HOLDERS = 64, NS_PER_MS = 1000000 };
 
 struct pooled_link {
 	struct holder *holder;
@@ -32,13 +32,15 @@ struct link_pool {
 	struct helper model;
 	struct holder holders[MAX_HOLDERS];
 	int n, nlinks;
+	long limit;		/* ms */
 };
 
-struct link_pool *link_pool_new(const struct helper *model)
+struct link_pool *link_pool_new(const struct helper *model, long limit)
 {
 	struct link_pool *p = xcalloc(1, sizeof(*p));
 
 	p->model = *model;
+	p->limit = limit;
 	return p;
 }
 
@@ -127,15 +129,16 @@ static struct pooled_link *link_new(struct holder *h, const struct attached *a)
 static int call(struct holder *h, helper_fn *attach, const void *in, size_t size, int fd,
 		struct attached *attached)
 {
-	unsigned long long end = clock_ns() + LIMIT_MS * (unsigned long long)NS_PER_MS;
+	long limit = h->pool->limit;
+	unsigned long long end = clock_ns() + limit * NS_PER_MS;
 	struct helper_answer a;
 	int err;
 
 	while (h->nsent && clock_ns() < end)
-		pump(h, LIMIT_MS);
+		pump(h, limit);
 	if (h->nsent || !helper_send(&h->helper, attach, in, size, fd))
 		return h->nsent ? -ETIME : -errno;
-	err = helper_receive(&h->helper, LIMIT_MS, &a);
+	err = helper_receive(&h->helper, limit, &a);
 	h->stuck = err != 0;
 	if (!err)
 		memcpy(attached, a.bytes, sizeof(*attached));

@@ -14,8 +14,9 @@ struct attachment;
 struct link_pool;
 struct pooled_link;
 
-/* Creates a pool without processes.  model: what each of them starts as, see struct helper. */
-struct link_pool *link_pool_new(const struct helper *model);
+/* Creates a pool without processes.  model: what each of them starts as, see struct helper.  limit:
+ * how long attaching may take, in ms. */
+struct link_pool *link_pool_new(const struct helper *model, long limit);
 
 /* What a function that attaches answers: see helper_put(). */
 struct attached {
@@ -24,7 +25,7 @@ struct attached {
 };
 
 /* Calls attach, which answers a struct attached, in the process that will hold the link, and waits
- * for it, up to five seconds.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED
+ * for it.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED
  * if it did not answer, or if no process can be created. */
 struct pooled_link *link_pool_attach(struct link_pool *p, helper_fn *attach, const void *in,
 				     size_t size, int fd);

@@ -18,8 +18,9 @@ struct uprobe_site {
 	UT_hash_handle hh;
 };
 
-/* What keeps holders from answering: see link_pool.h. */
-enum { MAX_STUCK = 32 };
+/* What keeps holders from answering: see link_pool.h.  A perf event also waits for those that other
+ * tools remove, a tenth of a second each. */
+enum { MAX_STUCK = 32, LIMIT_MS = 5000, PERF_LIMIT_MS = 60000 };
 
 struct uprobe_sites {
 	struct uprobe_site *sites;
@@ -47,7 +48,7 @@ static struct uprobe_sites *sites_of(struct probes *p)
 	all->programs = attach_programs(&p->attacher);
 	all->pool = link_pool_new(&(struct helper){
 		.keep = all->programs, .idle = p->looks->helper.idle, .ctx = p->looks->helper.ctx,
-	});
+	}, p->attacher.kind == ATTACH_PERF ? PERF_LIMIT_MS : LIMIT_MS);
 	all->stuck = (struct quota){ .limit = MAX_STUCK, .what = "probes that cannot be placed",
 				     .loss = "no more files of its processes are probed" };
 	return all;

@@ -81,6 +81,11 @@ static void handle_records(struct event_loop *e, bool last)
 	void *data;
 	int err;
 
+	if (e->stopped) {
+		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
+		if (record_queue_bytes(&e->queue) > RECORD_QUEUE_FEW)
+			record_queue_favor_few(&e->queue);
+	}
 	while (left > 0 && clock_ns() < end && (last || (!stop && !out_is_held_up())) &&
 	       next_record(e, &data, &size)) {
 		left -= size;
@@ -114,7 +119,7 @@ static void report_at(struct event_loop *e, unsigned long long *next)
 /* Waits for events, and handles them.  Records not read in time are lost, and counted. */
 static void handle_events(struct event_loop *e, bool last)
 {
-	bool wait = !last && record_queue_is_empty(&e->queue), held = !last && out_is_held_up();
+	bool wait = !last && !record_queue_bytes(&e->queue), held = !last && out_is_held_up();
 	int err = watch_poll(e->target->probes.watch, held ? -1 : record_queue_fd(&e->queue),
 			     wait ? POLL_MS : 0);
 

@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
-#include "base/die.h"
+#include "abi/record.h"
+#include "base/hash.h"
 #include "session/record_queue.h"
 
 /* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours a few thousand. */
@@ -18,7 +19,7 @@ static void make_room(struct record_queue *q, size_t size)
 	if (q->head == q->tail)
 		q->head = q->tail = 0;
 	while (q->tail + size > q->room) {
-		q->room = q->room ? 2 * q->room : FIRST_ROOM;
+		q->room = q->room > FIRST_ROOM ? 2 * q->room : 2 * FIRST_ROOM;
 		q->bytes = xrealloc(q->bytes, q->room, 1);
 	}
 }
@@ -70,9 +71,95 @@ void *record_queue_next(struct record_queue *q, size_t *size)
 	return q->current;
 }
 
-bool record_queue_is_empty(const struct record_queue *q)
+size_t record_queue_bytes(const struct record_queue *q)
 {
-	return q->head == q->tail;
+	return q->tail - q->head;
+}
+
+/* Of one process. */
+struct sender {
+	unsigned int pid;
+	size_t n;
+	UT_hash_handle hh;
+};
+
+struct queued {
+	const struct sender *sender;
+	size_t at;		/* in bytes */
+};
+
+static struct sender *sender_of(struct sender **all, const char *record)
+{
+	unsigned int pid = ((const struct record *)record)->pid;
+	struct sender *s;
+
+	HASH_FIND(hh, *all, &pid, sizeof(pid), s);
+	if (!s) {
+		s = xcalloc(1, sizeof(*s));
+		s->pid = pid;
+		HASH_ADD(hh, *all, pid, sizeof(pid), s);
+	}
+	return s;
+}
+
+static int fewest_first(const void *a, const void *b)
+{
+	const struct queued *p = a, *q = b;
+
+	if (p->sender->n != q->sender->n)
+		return p->sender->n < q->sender->n ? -1 : 1;
+	return p->at < q->at ? -1 : 1;
+}
+
+static size_t size_at(const struct record_queue *q, size_t at)
+{
+	size_t size;
+
+	memcpy(&size, q->bytes + at, sizeof(size));
+	return padded(size);
+}
+
+static struct queued *list_records(const struct record_queue *q, struct sender **senders, size_t *n)
+{
+	struct queued *list = NULL;
+	size_t room = 0;
+
+	*n = 0;
+	for (size_t at = q->head; at < q->tail; at += size_at(q, at)) {
+		struct sender *s = sender_of(senders, q->bytes + at + sizeof(at));
+
+		if (*n == room) {
+			room = room ? 2 * room : 1024;
+			list = xrealloc(list, room, sizeof(*list));
+		}
+		list[(*n)++] = (struct queued){ s, at };
+		s->n++;
+	}
+	return list;
+}
+
+void record_queue_favor_few(struct record_queue *q)
+{
+	struct sender *senders = NULL, *s, *next;
+	char *bytes = xcalloc(1, q->tail - q->head + 1), *end = bytes;
+	size_t n;
+	struct queued *list = list_records(q, &senders, &n);
+
+	if (n)
+		qsort(list, n, sizeof(*list), fewest_first);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(end, q->bytes + list[i].at, size_at(q, list[i].at));
+		end += size_at(q, list[i].at);
+	}
+	free(q->bytes);
+	q->bytes = bytes;
+	q->head = 0;
+	q->room = q->tail = end - bytes;
+	free(list);
+	HASH_ITER(hh, senders, s, next) {
+		HASH_DEL(senders, s);
+		free(s);
+	}
 }
 
 unsigned long record_queue_drop(struct record_queue *q)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of the ring buffer that wait to be handled.  They are taken out of the ring buffer whatever
+/* Records of the ring buffer, which begin with a struct record, that wait to be handled.  They are taken out of the ring buffer whatever
  * else the tool waits for, so that it does not overflow. */
 #ifndef RECORD_QUEUE_H
 #define RECORD_QUEUE_H
@@ -32,7 +32,12 @@ enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 16 << 20 };
  * call. */
 void *record_queue_next(struct record_queue *q, size_t *size);
 
-bool record_queue_is_empty(const struct record_queue *q);
+/* Returns the size of the records in the queue. */
+size_t record_queue_bytes(const struct record_queue *q);
+
+/* Moves the records of processes that have few in the queue before those of processes that have many;
+ * each process's own stay in order.  Call it when there may be no time for all of them. */
+void record_queue_favor_few(struct record_queue *q);
 
 /* Returns how many records are left in the queue, and drops them. */
 unsigned long record_queue_drop(struct record_queue *q);

@@ -128,6 +128,7 @@ int main(int argc, char **argv)
 	void *p;
 
 	count = argc > 2 ? strtoul(argv[2], NULL, 0) : ~0ul;
+	usleep(500000);		/* until the library is probed */
 	if (!strcmp(what, "records"))
 		for (;;)
 			cudaFree(cudaMalloc(&p, 64) ? NULL : p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "probe/dso.h"
@@ -98,14 +99,21 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 	size_t size = sizeof(*a) + a->n * sizeof(*a->probes);
 	int pid = blamed(s);
 	unsigned user = pid ? proc_user(pid) : 0;
+	unsigned long long began = clock_ns();
+	struct looks *l = p->looks;
 	struct pooled_link *link;
 
+	errno = EAGAIN;
+	if (!l->asked_for && !budget_left(&l->budget, user, began))
+		return NULL;
 	errno = EBUSY;
 	if (!quota_take(&p->sites->stuck, user, pid, 1))
 		return NULL;
 	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
 	if (link || errno != ETIME)
 		quota_give(&p->sites->stuck, user, 1);
+	if (p->attacher.kind != ATTACH_PERF)	/* it waits for others, see above */
+		budget_charge(&l->budget, user, clock_ns() - began);
 	return link;
 }
 

@@ -46,7 +46,7 @@ static __noinline struct launch_count *new_count(const struct launch_key *key, b
 	__u32 share = share_take(&counts_shares, COUNTS);
 	struct launch_count none = { .driver = driver, .share = share + 1 };
 
-	if (share > SHARES_USERS)
+	if (share >= SHARES_USERS)
 		return NULL;
 	if (!bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST))
 		return bpf_map_lookup_elem(&counts, key);

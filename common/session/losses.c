@@ -55,8 +55,8 @@ char *losses_text(const struct losses *l, enum lost why)
 		if (named == NAMED)
 			fputs(", ...", f);
 		else
-			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid, loss->count.comm,
-				loss->count.n);
+			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid,
+				loss->count.comm, loss->count.n);
 		named++;
 	}
 	if (named)

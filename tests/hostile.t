@@ -134,21 +134,29 @@ mkdir "$tmp/dir"
 chown 65534 "$tmp/dir"
 attacker='setpriv --reuid 65534 --regid 65534 --clear-groups'
 
-# within SECONDS COMMAND...: does it become true in time?
+# within SECONDS COMMAND...: does it become true in time?  Each try is a fork.
 within() {
-	by=$(($(date +%s%N) + $1 * 1000000000))
+	tried=$(date +%s%N)
+	by=$((tried + $1 * 1000000000))
 	shift
 	until "$@" 2>/dev/null; do
-		[ "$(date +%s%N)" -lt $by ] || return 1
+		[ $tried -lt $by ] || return 1
 		sleep .02
+		before=$tried tried=$(date +%s%N)
+		[ $((tried - before)) -lt 2000000000 ] ||
+			no "all processes stood still for $(((tried - before) / 1000000)) ms at a fork"
 	done
 }
 
 # gone PID: it has ended, with all its threads
 gone() {
-	[ ! -d "/proc/$1/task" ] || { grep -q '^State:.Z' "/proc/$1/status" && [ "$(ls "/proc/$1/task")" = "$1" ]; }
+	[ -d "/proc/$1/task" ] || return 0
+	grep -q '^State:.Z' "/proc/$1/status" && [ "$(ls "/proc/$1/task")" = "$1" ]
 }
-all_gone() { ! ls -l /proc/[0-9]*/exe 2>/dev/null | grep -q -- "-> $O/$1\$"; }
+
+# all_of TOOL: its processes; all_gone TOOL: it has none
+all_of() { find /proc/[0-9]*/exe -lname "$O/$1" 2>/dev/null | cut -d/ -f3; }
+all_gone() { [ -z "$(all_of "$1")" ]; }
 
 # victim NAME [PROGRAM]: another user's program, which waits for a line in $tmp/NAME; $victim
 victim() {
@@ -171,25 +179,36 @@ traces() {
 	within 5 grep -q ': tracing' "$tmp/err" || no "$*: it does not trace within 5 s"
 }
 
+# give_line FIFO: to who reads it, if somebody does
+give_line() {
+	# shellcheck disable=SC2016 # the shell is to expand it
+	[ ! -p "$1" ] || timeout 1 sh -c 'echo >"$1"' sh "$1" || no "nobody reads $1"
+}
+
 # victims_go: both make their calls and end
 victims_go() {
 	sleep .3	# a program that has just begun is found within that time
-	for v in first second; do
-		timeout 1 sh -c 'echo >"$1"' sh "$tmp/$v"
-	done
+	give_line "$tmp/first"
+	give_line "$tmp/second"
 	for v in $first $second; do
 		within 5 gone "$v" || no "victim $v is held up"
 	done
 	sleep .2
 }
 
-# ends [SECONDS]: after SIGINT the tool is gone in time, and nothing else has its output open
+# states PID: those of its threads
+states() { sed 's/.*) \(.\).*/\1/' /proc/"$1"/task/*/stat 2>/dev/null | tr -d '\n'; }
+
+# ends: after SIGINT the tool is gone in time, and nothing else has its output open
 ends() {
 	began=$(date +%s%N)
 	kill -INT "$tracer" 2>/dev/null
-	within "${1:-2}" gone "$tracer" && within 1 gone "$reader" ||
-		no "$(cat "/proc/$tracer/comm") is there $((($(date +%s%N) - began) / 1000000)) ms after SIGINT, in state \
-$(cat /proc/"$tracer"/task/*/stat 2>/dev/null | sed 's/.*) \(.\).*/\1/' | tr -d '\n')"
+	if ! within 2 gone "$tracer"; then
+		took=$((($(date +%s%N) - began) / 1000000))
+		no "it is there $took ms after SIGINT, in state $(states "$tracer")"
+	elif ! within 1 gone "$reader"; then
+		no "something has the output of $tracer open"
+	fi
 }
 
 # counted TOOL: what the victims did, exactly
@@ -207,8 +226,10 @@ counted() {
 serves() {
 	rm -f "$tmp/go" "$tmp/ready"
 	mkfifo "$tmp/go"
+	as=$attacker
+	[ "$1" != attach ] || as=	# root does what fusermount does
 	# shellcheck disable=SC2086 # words
-	$attacker "$tmp/hostile_fuse" "$1" "$tmp/fuse" "$tmp/dir" "$lib/libcuda.so.1" \
+	$as "$tmp/hostile_fuse" "$1" "$tmp/fuse" "$tmp/dir" "$lib/libcuda.so.1" \
 		"$lib/libcudart.so.13" "$lib/libcudart.so.12" <>"$tmp/go" >"$tmp/ready" 2>"$tmp/said" &
 	server=$!
 	pids="$pids $server"
@@ -243,10 +264,11 @@ silence() {
 	[ "$when" = after ] || victim second mem-12; second=$victim
 	! [ "$when" = of ] || set -- "$@" -p "$pid,$first,$second"
 	[ "$when" = after ] || kill -USR1 "$server"
+	[ "$where" != lock ] || give_line "$tmp/go"
 	traces "$@"
 	if [ "$when" = after ]; then
 		kill -USR1 "$server"
-		timeout 1 sh -c 'echo >"$1"' sh "$tmp/go"
+		give_line "$tmp/go"
 		sleep .1
 		victim second mem-12; second=$victim
 	fi
@@ -254,13 +276,15 @@ silence() {
 	ends
 	unserved "$1"
 	counted "$1"
-	[ "$where" = flush ] || grep -qE "process $pid|libcud" "$tmp/err" || no "it does not say what it left out"
+	[ "$where" = flush ] || grep -qE "process $pid|libcud" "$tmp/err" ||
+		no "it does not say what it left out"
 }
 
 mkdir "$tmp/connections"
 mount -t fusectl none "$tmp/connections" && trap 'abort_all; umount "$tmp/connections"; finish' EXIT
 mknod -m 666 "$tmp/fuse" c 10 229
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 tests/workloads/hostile_fuse.c -o "$tmp/hostile_fuse" -ldl -pthread
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 tests/workloads/hostile_fuse.c \
+	-o "$tmp/hostile_fuse" -ldl -pthread
 if ! serves open; then
 	it "a file system that does not answer holds up no tool"
 	skip "$(cat "$tmp/said")"
@@ -273,6 +297,13 @@ else
 			! long || silence "$where" of "$tool" -j
 		done
 	done
+	if long; then
+		for kind in $kinds; do
+			silence attach before cudamallocsnoop -j --attach "$kind"
+		done
+		silence attach after cudamallocsnoop -j
+		silence lock before cudamallocsnoop -j
+	fi
 fi
 
 # ---- Text that a program chose: its name, its directory and libraries, its kernels

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* hostile_fuse WHERE DEVICE DIR LIB... LAST  serves copies of the files from a FUSE file system below
  * an overlay, in a user namespace of its own, and stops answering at WHERE: stat, open, read, flush,
- * attach (the kernel's reads of a page to put a probe there; what was read before is dropped).
+ * attach (the kernel's reads of a page to put a probe there; what was read before is dropped), lock
+ * (reads of LAST, for which the child, with a line of input, holds the lock of its own mappings).
  *
  * DEVICE is a node of /dev/fuse that may be opened, DIR an empty directory. A child loads each
  * DIR/top/LIB, prints "ready PID" and, for a line of input, maps DIR/top/LAST and calls cudaMalloc.
@@ -9,11 +10,14 @@
  * then fails what waits for it.
  *
  * The lower file system's requests carry the credentials of who mounted the overlay, so FUSE serves
- * root's too; once read by the server, they are waited for even if the process is killed.
+ * root's too; once read by the server, they are waited for even if the process is killed.  The kernel's
+ * own reads have root's, which FUSE serves if it was mounted outside of the namespace, as fusermount
+ * does: run as root, this does it in fusermount's place and becomes nobody.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FILES = 8, SILENT_S = 20, DROP_US = 100, BEFORE = 1, AFTER = 2 };
+enum { FILES = 8, SILENT_S = 20, DROP_US = 100, BEFORE = 1, AFTER = 2, NOBODY = 65534 };
 
 static volatile sig_atomic_t silent;
 
@@ -133,6 +137,8 @@ static void answer(const struct fuse_in_header *in, const void *what)
 	struct fuse_statfs_out fs = { .st.bsize = 4096, .st.namelen = 255, .st.frsize = 4096 };
 	struct fuse_open_out file = { .fh = silent ? AFTER : BEFORE };
 
+	if (silent && in->pid == (unsigned)server.child)
+		file.open_flags = FOPEN_DIRECT_IO | FOPEN_KEEP_CACHE;
 	switch (in->opcode) {
 	case FUSE_INIT: start(in, what); break;
 	case FUSE_LOOKUP: lookup(in, what); break;
@@ -167,7 +173,8 @@ static bool is_silent_at(const struct fuse_in_header *in)
 	case FUSE_GETATTR: case FUSE_STATFS: return !strcmp(where, "stat");
 	case FUSE_OPEN: return !strcmp(where, "open");
 	case FUSE_READ:
-		return !strcmp(where, "read") || (!strcmp(where, "attach") && is_for_probe(in));
+		return !strcmp(where, "read") || (!strcmp(where, "attach") && is_for_probe(in)) ||
+		       (!strcmp(where, "lock") && (int)in->nodeid == server.nfiles + 1);
 	case FUSE_FLUSH: return !strcmp(where, "flush");
 	}
 	return 0;
@@ -233,6 +240,24 @@ static int (*load(const char *name))(void **p, size_t size)
 	return (int (*)(void **, size_t))dlsym(lib, "cudaMalloc");
 }
 
+static void *read_last(void *fd)
+{
+	char byte;
+
+	return (void *)pread((long)fd, &byte, 1, 0);
+}
+
+/* To map a file past the page cache the kernel waits, with the lock of the mappings, for its pages that
+ * are being read. */
+static void hold_lock(long last, const char *name)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, read_last, (void *)last);
+	usleep(100000);
+	mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, open(name, O_RDONLY), 0);
+}
+
 /* The child: a program that looks like any other with CUDA. */
 static void use_libraries(void)
 {
@@ -249,6 +274,8 @@ static void use_libraries(void)
 	last = open(name, O_RDONLY);
 	printf("ready %d\n", getpid());
 	fflush(stdout);
+	if (!strcmp(server.where, "lock") && getchar() != EOF)
+		hold_lock(last, name);
 	while (alloc && getchar() != EOF) {
 		mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE, last, 0);
 		alloc(&p, 4096);
@@ -257,18 +284,46 @@ static void use_libraries(void)
 		pause();
 }
 
-static void make_fuse(const char *device, const char *dir)
+static void mount_fuse(const char *device, uid_t uid)
 {
 	char options[128];
 
-	enter_namespace();
-	if (mount("none", dir, "tmpfs", 0, NULL) || chdir(dir) || mkdir("fuse", 0755))
-		fail(dir);
 	server.fuse = open(device, O_RDWR | O_CLOEXEC);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d", server.fuse,
-		 getuid(), getgid());
-	if (server.fuse < 0 || mount("fuse", "fuse", "fuse", 0, options))
+		 uid, uid);
+	if (mkdir("fuse", 0755) || server.fuse < 0 || mount("fuse", "fuse", "fuse", 0, options))
 		fail("mounting FUSE");
+}
+
+static void mount_tmpfs(uid_t uid)
+{
+	char options[64];
+
+	snprintf(options, sizeof(options), "mode=755,uid=%d,gid=%d", uid, uid);
+	if (mount("none", server.dir, "tmpfs", 0, options) || chdir(server.dir))
+		fail(server.dir);
+}
+
+/* Root does what the setuid program fusermount does for a user. */
+static void mount_for_user(const char *device)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		fail("unshare");
+	mount_tmpfs(NOBODY);
+	mount_fuse(device, NOBODY);
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		fail("setuid");
+	prctl(PR_SET_DUMPABLE, 1);
+	enter_namespace();
+	if (chdir(server.dir))
+		fail(server.dir);
+}
+
+static void mount_as_user(const char *device)
+{
+	enter_namespace();
+	mount_tmpfs(getuid());
+	mount_fuse(device, getuid());
 }
 
 int main(int argc, char **argv)
@@ -283,7 +338,10 @@ int main(int argc, char **argv)
 		server.files[server.nfiles].name = strrchr(*lib, '/') + 1;
 		server.files[server.nfiles++].fd = open(*lib, O_RDONLY | O_CLOEXEC);
 	}
-	make_fuse(argv[2], server.dir);
+	if (getuid())
+		mount_as_user(argv[2]);
+	else
+		mount_for_user(argv[2]);
 	signal(SIGUSR1, begin_silence);
 	server.child = fork();
 	if (!server.child) {

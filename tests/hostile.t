@@ -127,6 +127,185 @@ ${CC:-cc} -std=gnu11 -iquote common "$tmp/swap.c" common/proc/proc.c -o "$tmp/sw
 run "$tmp/swap" "$tmp/one" "$tmp/other"
 status 0
 
+# ---- Attacks: what another user's program does to a tool that traces all processes as root
+
+chmod 755 "$tmp"
+mkdir "$tmp/dir"
+chown 65534 "$tmp/dir"
+attacker='setpriv --reuid 65534 --regid 65534 --clear-groups'
+
+# within SECONDS COMMAND...: does it become true in time?  Each try is a fork.
+within() {
+	tried=$(date +%s%N)
+	by=$((tried + $1 * 1000000000))
+	shift
+	until "$@" 2>/dev/null; do
+		[ $tried -lt $by ] || return 1
+		sleep .02
+		before=$tried tried=$(date +%s%N)
+		[ $((tried - before)) -lt 2000000000 ] ||
+			no "all processes stood still for $(((tried - before) / 1000000)) ms at a fork"
+	done
+}
+
+# gone PID: it has ended, with all its threads
+gone() {
+	[ -d "/proc/$1/task" ] || return 0
+	grep -q '^State:.Z' "/proc/$1/status" && [ "$(ls "/proc/$1/task")" = "$1" ]
+}
+
+# all_of TOOL: its processes; all_gone TOOL: it has none
+all_of() { find /proc/[0-9]*/exe -lname "$O/$1" 2>/dev/null | cut -d/ -f3; }
+all_gone() { [ -z "$(all_of "$1")" ]; }
+
+# victim NAME [PROGRAM]: another user's program, which waits for a line in $tmp/NAME; $victim
+victim() {
+	rm -f "$tmp/$1"
+	mkfifo "$tmp/$1"
+	setpriv --reuid 65533 --regid 65533 --clear-groups \
+		"$bin/${2:-mem}" wait malloc 13 4096 launch 17 <>"$tmp/$1" >"$tmp/$1.ready" & victim=$!
+	pids="$pids $victim"
+	until_true grep -q ready "$tmp/$1.ready"
+}
+
+# traces TOOL OPTION...: starts it, with a reader of its output
+traces() {
+	rm -f "$tmp/pipe"
+	mkfifo "$tmp/pipe"
+	: >"$tmp/err"
+	cat <"$tmp/pipe" >"$tmp/out" & reader=$!
+	"$@" >"$tmp/pipe" 2>"$tmp/err" & tracer=$!
+	pids="$pids $tracer $reader"
+	within 5 grep -q ': tracing' "$tmp/err" || no "$*: it does not trace within 5 s"
+}
+
+# give_line FIFO: to who reads it, if somebody does
+give_line() {
+	# shellcheck disable=SC2016 # the shell is to expand it
+	[ ! -p "$1" ] || timeout 1 sh -c 'echo >"$1"' sh "$1" || no "nobody reads $1"
+}
+
+# victims_go: both make their calls and end
+victims_go() {
+	sleep .3	# a program that has just begun is found within that time
+	give_line "$tmp/first"
+	give_line "$tmp/second"
+	for v in $first $second; do
+		within 5 gone "$v" || no "victim $v is held up"
+	done
+	sleep .2
+}
+
+# states PID: those of its threads
+states() { sed 's/.*) \(.\).*/\1/' /proc/"$1"/task/*/stat 2>/dev/null | tr -d '\n'; }
+
+# ends: after SIGINT the tool is gone in time, and nothing else has its output open
+ends() {
+	began=$(date +%s%N)
+	kill -INT "$tracer" 2>/dev/null
+	if ! within 2 gone "$tracer"; then
+		took=$((($(date +%s%N) - began) / 1000000))
+		no "it is there $took ms after SIGINT, in state $(states "$tracer")"
+	elif ! within 1 gone "$reader"; then
+		no "something has the output of $tracer open"
+	fi
+}
+
+# counted TOOL: what the victims did, exactly
+counted() {
+	for v in $first $second; do
+		case $1 in
+		cudamallocsnoop) json 13 ".pid == $v and .func == \"cudaMalloc\" and .size == 4096" ;;
+		cudalaunchtop) sum 17 "select(.pid == $v and .kernel == \"mem_kernel\").launches" ;;
+		cudaleak) sum 13 "select(.pid == $v and .at == \"exit\").count" ;;
+		esac
+	done
+}
+
+# serves WHERE: a process has libraries from a file system that will not answer; $server, $pid
+serves() {
+	rm -f "$tmp/go" "$tmp/ready"
+	mkfifo "$tmp/go"
+	as=$attacker
+	[ "$1" != attach ] || as=	# root does what fusermount does
+	# shellcheck disable=SC2086 # words
+	$as "$tmp/hostile_fuse" "$1" "$tmp/fuse" "$tmp/dir" "$lib/libcuda.so.1" \
+		"$lib/libcudart.so.13" "$lib/libcudart.so.12" <>"$tmp/go" >"$tmp/ready" 2>"$tmp/said" &
+	server=$!
+	pids="$pids $server"
+	within 5 grep -q ready "$tmp/ready" || return 1
+	pid=$(sed 's/ready //' "$tmp/ready")
+}
+
+# abort_all: the kernel fails what waits for the attacker's file systems, should the server not die
+abort_all() {
+	for c in "$tmp"/connections/*; do
+		[ "$(stat -c %u "$c")" != 65534 ] || echo 1 >"$c/abort"
+	done
+}
+
+# unserved TOOL: the server's end, which is that of all who wait for it
+unserved() {
+	kill -9 "$server" 2>/dev/null
+	within 2 gone "$server" || abort_all
+	within 3 all_gone "$1" || no "$1 is left over"
+	kill -9 "$tracer" "$reader" 2>/dev/null
+	wait "$tracer" "$reader" "$server" 2>/dev/null
+}
+
+# silence WHERE WHEN TOOL OPTION...: a server stops answering, before the tool begins (it traces all
+# processes, or with WHEN `of` three) or after it has
+silence() {
+	where=$1 when=$2
+	shift 2
+	it "a file system that does not answer holds up nobody: $where, $when $*"
+	victim first; first=$victim
+	serves "$where" || no "no server: $(cat "$tmp/said")"
+	[ "$when" = after ] || victim second mem-12; second=$victim
+	! [ "$when" = of ] || set -- "$@" -p "$pid,$first,$second"
+	[ "$when" = after ] || kill -USR1 "$server"
+	[ "$where" != lock ] || give_line "$tmp/go"
+	traces "$@"
+	if [ "$when" = after ]; then
+		kill -USR1 "$server"
+		give_line "$tmp/go"
+		sleep .1
+		victim second mem-12; second=$victim
+	fi
+	victims_go
+	ends
+	unserved "$1"
+	counted "$1"
+	[ "$where" = flush ] || grep -qE "process $pid|libcud" "$tmp/err" ||
+		no "it does not say what it left out"
+}
+
+mkdir "$tmp/connections"
+mount -t fusectl none "$tmp/connections" && trap 'abort_all; umount "$tmp/connections"; finish' EXIT
+mknod -m 666 "$tmp/fuse" c 10 229
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 tests/workloads/hostile_fuse.c \
+	-o "$tmp/hostile_fuse" -ldl -pthread
+if ! serves open; then
+	it "a file system that does not answer holds up no tool"
+	skip "$(cat "$tmp/said")"
+else
+	kill -9 "$server"
+	for tool in cudamallocsnoop ${LONG:+cudalaunchtop cudaleak}; do
+		for where in ${LONG:+stat open} read flush; do
+			silence "$where" before "$tool" -j
+			! long || silence "$where" after "$tool" -j
+			! long || silence "$where" of "$tool" -j
+		done
+	done
+	if long; then
+		for kind in $kinds; do
+			silence attach before cudamallocsnoop -j --attach "$kind"
+		done
+		silence attach after cudamallocsnoop -j
+		silence lock before cudamallocsnoop -j
+	fi
+fi
+
 # ---- Text that a program chose: its name, its directory and libraries, its kernels
 
 evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\\"')

@@ -9,7 +9,7 @@
 #include "sym/module.h"
 
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
-enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 16 << 20, MAX_SYMBOLS = 128 << 20, OPEN_PART = 2 };
+enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
 
 static const unsigned long long AGAIN_NS = 1000000000;
 

@@ -94,7 +94,8 @@ static void not_read(struct probes *p, const struct dso_entry *e)
  * probe; negative: why it could not be opened. */
 static void look_into(struct probes *p, struct dso_entry *e, int fd)
 {
-	int err = fd < 0 ? fd : dso_scan(p, e->dso.pid, e->dso.path, fd, &e->dso.scan, &e->layered);
+	const struct dso_scan id = { e->dso.key.dev, e->dso.key.ino, e->dso.pid, e->dso.path };
+	int err = fd < 0 ? fd : dso_scan(p, &id, fd, &e->dso.scan, &e->layered);
 
 	e->fd = fd;
 	if (err) {
@@ -224,7 +225,7 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 
 	if (fd < 0)
 		return NULL;
-	err = look_file_id(p->looks, fd, &m.dev, &m.ino);
+	err = look_file_id(p->looks, fd, path, &m.dev, &m.ino);
 	if (err) {
 		close(fd);
 		errno = -err;

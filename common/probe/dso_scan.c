@@ -13,8 +13,9 @@
 #include "proc/proc.h"
 
 /* The source's functions and tables have the same addresses in the helper. */
-struct request {
+struct scan_request {
 	const struct probe_source *source;
+	unsigned long long dev, ino;	/* only to tell requests apart */
 };
 
 struct answer {
@@ -32,7 +33,7 @@ static bool is_layered(int fd)
 
 static void scan_file(struct helper_job *job)
 {
-	const struct request *r = job->in;
+	const struct scan_request *r = job->in;
 	struct answer a = { 0 };
 	int fd = proc_reopen(job->fd);
 
@@ -48,12 +49,12 @@ static void scan_file(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-int dso_scan(const struct probes *p, int pid, const char *path, int fd, struct elf_scan *scan,
+int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     bool *layered)
 {
-	const struct request r = { p->source };
+	const struct scan_request r = { p->source, file->dev, file->ino };
 	struct helper_answer bytes;
-	int err = look(p->looks, pid, path, scan_file, &r, sizeof(r), fd, &bytes);
+	int err = look(p->looks, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;
 	size_t size;
 

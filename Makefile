@@ -9,6 +9,7 @@
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
 # make V=1        show the commands                make O=DIR  build in DIR
+# make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 PREFIX  ?= /usr/local
 CUDA    ?= /usr/local/cuda
@@ -16,10 +17,11 @@ CLANG   ?= clang
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
 MULTI   := $(shell $(CC) -dumpmachine 2>/dev/null)
 CFLAGS  ?= -g -O2
+include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
-LIBS    := -lbpf -lelf -lz -liberty -pthread -Wl,--as-needed -lncursesw -ltinfo
+LIBS    := -lbpf -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
@@ -35,12 +37,12 @@ all: $(TOOLS:%=$(O)/%)
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  LINK  $*"
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
 # the file named like a BPF object, in tools or in a folder of common, needs its skeleton
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
@@ -121,7 +123,7 @@ ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd
 $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -static -s $(LDFLAGS) $^ $(LIBS) $(ZSTD) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ZSTD) -o $@
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8

@@ -62,11 +62,12 @@ __u64 launches_refused;
 
 enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
 
-/* The program that the thread runs. */
+/* The program that the thread runs; 0 if nothing of it can be recorded. */
 static __always_inline __u64 program_of(struct thread *t, __u32 pid)
 {
-	process_is_new(t, pid);
-	return t->program;
+	bool first;
+
+	return process_known(t, pid, &first) ? t->program : 0;
 }
 
 /* Return true if a launch with this configuration is cooperative.  cudaLaunchAttribute and
@@ -211,11 +212,14 @@ static __always_inline struct pending *push(struct thread *t, __u32 id)
 static __always_inline bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 {
 	__u32 pid = thread_pid();
+	__u64 program;
 	struct name_call c;
 	struct pending *p;
 
 	if (!row->out) {
-		name_registered(&t->call, row, pid, program_of(t, pid));
+		program = program_of(t, pid);
+		if (program)
+			name_registered(&t->call, row, pid, program);
 		return false;
 	}
 	if (!name_enter(&t->call, row, &c))
@@ -237,6 +241,8 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	long stack = 0;
 
 	key.program = program_of(t, key.pid);
+	if (!key.program)
+		return false;
 	n = launch_arguments(&t->call, row, driver, &key, &s);
 	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, &key, &s)) {
 		t->data.outer.sp = 0;
@@ -305,7 +311,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
 	struct pending *p;
-	__u64 id, out;
+	__u64 id, out, program;
 	__u32 pid;
 
 	if (!t || at >= FRAMES)
@@ -318,8 +324,9 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (cuda_classes[id] == CUDA_NAME) {
 		out = ret ? 0 : read_u64(p->name.out);
 		pid = thread_pid();
-		if (out)
-			name_leave(&p->name, id, out, pid, program_of(t, pid));
+		program = out ? program_of(t, pid) : 0;
+		if (program)
+			name_leave(&p->name, id, out, pid, program);
 		return;
 	}
 	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;

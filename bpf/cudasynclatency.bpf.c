@@ -33,13 +33,17 @@ struct {
 
 __u64 waiting_used[2];	/* elements taken; threads beyond the array's size are in the map below */
 
+enum { WAITING = 65536 /* of an epoch */ };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 2 * WAITING);
 	__type(key, struct wait_thread_key);
 	__type(value, struct wait_thread);
 } waiting SEC(".maps");
+
+struct shares waiting_shares[2];	/* as aggregate_shares */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sched_entity { __u64 sum_exec_runtime; };
@@ -102,11 +106,27 @@ static __always_inline struct wait_thread *waiting_here(struct thread *t,
 	return &q->thread;
 }
 
+/* Adds the thread's element to the map; false if there are too many. */
+static __noinline bool waiting_new(const struct wait_thread_key *key, __u64 ns)
+{
+	struct shares *shares = &waiting_shares[key->epoch & 1];
+	__u32 share = share_take(shares, WAITING);
+	struct wait_thread first = { .count = 1, .ns = ns };
+
+	if (share > SHARES_USERS)
+		return false;
+	thread_comm(first.comm);
+	if (!bpf_map_update_elem(&waiting, key, &first, BPF_ANY))
+		return true;
+	share_give_back(shares, share);
+	return false;
+}
+
 static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 ns)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct wait_thread_key key = { .epoch = epoch, .pid = task->tgid, .tid = task->pid };
-	struct wait_thread *w = waiting_here(t, &key), first = { .count = 1, .ns = ns };
+	struct wait_thread *w = waiting_here(t, &key);
 
 	if (!w)
 		w = bpf_map_lookup_elem(&waiting, &key);
@@ -115,8 +135,7 @@ static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 n
 		w->ns += ns;
 		return;
 	}
-	thread_comm(first.comm);
-	if (bpf_map_update_elem(&waiting, &key, &first, BPF_ANY))
+	if (!waiting_new(&key, ns))
 		lose(LOST_THREAD);
 }
 

@@ -194,9 +194,8 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	barrier_var(size);	/* the verifier must see that the value used is the one checked */
 	if (size > sizeof(*e) + sizeof(d->body))
 		return;
-	first = process_is_new(t, e->head.pid);
-	if (bpf_ringbuf_output(&events, e, size, records_wakeup(first)))
-		lose(LOST_RECORD);
+	if (process_known(t, e->head.pid, &first))
+		records_send(e, size, first);
 }
 
 /* Adds a frame; NULL if there is no room, or if the call is part of another one that suffices. */

@@ -126,6 +126,53 @@ stop
 lines 1 '^@\[4099\]: 13$'
 lines 0 8209
 
+it "what another user's file names is not opened: neither to attach nor to name the functions of a stack"
+away=$(mktemp -d) && chmod 755 "$away"
+trap 'rm -rf "$away"; finish' EXIT
+mkdir "$away/lib" "$away/bin"
+cp "$lib/libcuda.so.1" "$away/lib/"
+cp "$bin/mem" "$away/bin/"
+mkfifo -m 666 "$away/fifo"
+# the name of the debug file begins where the library lies, or its descriptor: up from there to the root
+printf '%s\0\0\0\0\0\0\0\0' "../../../../../../../../..$away/fifo" >"$tmp/link"
+objcopy -R .note.gnu.build-id --add-section .gnu_debuglink="$tmp/link" \
+	"$lib/libcudart.so.13" "$away/lib/libcudart.so.13"
+chown -R 65534 "$away"
+theirs="setpriv --reuid 65534 --regid 65534 --clear-groups $away/bin/mem"
+# no_reader: nobody has it open, or waits for a writer
+no_reader() {
+	python3 -c 'import errno, os, sys
+try:
+	os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK)
+except OSError as e:
+	sys.exit(e.errno != errno.ENXIO)
+sys.exit(1)' "$away/fifo" || no "the file that it names was opened"
+}
+for p in '@[args.size] = count();' '@[args.size, ustack] = count();'; do
+	# shellcheck disable=SC2086 # a list of words
+	$theirs loop 1000000000 '(' malloc 1 8209 free 1 sleep 10 ')' & other=$!
+	pids="$pids $other"
+	# shellcheck disable=SC2016 # sh -c is to expand it
+	until_true grep -q "$away/lib/libcudart" "/proc/$other/maps"
+	program "$bin/mem" wait malloc 13 4099
+	begun=$(date +%s)
+	tool timeout -s KILL 60 cudabt -e "cuda:cudaMalloc { $p }"
+	no_reader
+	go
+	sleep .1
+	kill -INT "$(pgrep -P "$tracer")"
+	wait "$tracer"
+	rc=$?
+	status 0
+	[ $(($(date +%s) - begun)) -lt 20 ] || no "it took $(($(date +%s) - begun)) s"
+	no_reader
+	[ "$p" = "${p#*ustack}" ] || says "addresses of process $other are not named"
+	kill -9 "$other"
+	# the count of a key with a stack is lines further down
+	equal "$(awk '/^@\[/ { mine = /4099/ } mine && sub(/.*\]: /, "") { n += $0 } END { print n }' "$tmp/out")" 13
+	grep -q '^@\[8209' "$tmp/out" || no "their calls are not seen"
+done
+
 it "a probe that no file has a function of is named, after the program"
 run cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); } cuda:cuMemAlloc { @ = sum(1); }'
 status 0

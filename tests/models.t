@@ -46,3 +46,17 @@ json 1 '.model == 4'
 jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
 jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
 equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"
+
+it "one user gets half of what is limited, the next one half of the rest"
+run "$bin/models" quota
+status 0
+json 1 '.what == "quota" and .who == "greedy" and .got == 524288'
+json 1 '.what == "quota" and .who == "next" and .got == 262144'
+json 1 '.what == "given back" and .who == "victim" and .got == 524288'
+says "process 1009: user 65534 has reached the limit on things: there are no more"
+[ "$(grep -c 'limit on things' "$tmp/err")" -eq 2 ] || no "it is not said once for each user"
+
+it "names of kernels are kept of each user, and those known go on to be"
+json 1 '.what == "names" and .who == "greedy" and .got > 20000 and .got < 200000'
+json 1 '.what == "names" and .who == "victim" and .got == 1013'
+json 1 '.what == "names known" and .got == 1013'

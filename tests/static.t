@@ -4,13 +4,25 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 it "make static leaves programs that load nothing"
 run make -s -j2 "O=$O" static
 status 0
+cp "$tmp/err" "$tmp/made"
 for source in tools/*.c; do
 	t=$(basename "$source" .c)
 	[ -x "$O/static/$t" ] || no "no $t"
-	readelf -lW "$O/static/$t" >"$tmp/out"
-	lines 0 'INTERP|DYNAMIC'
+	readelf -ldW "$O/static/$t" >"$tmp/out"
+	lines 0 'INTERP|NEEDED'
 	readelf -SW "$O/static/$t" >"$tmp/out"
 	lines 0 '\.symtab'
+done
+
+it "they are hardened like the others: tests/hardening.t"
+# libbpf's, libelf's and zlib's archives have no notes for CET, and so they have none
+for source in tools/*.c; do
+	readelf -hldW "$O/static/$(basename "$source" .c)" >"$tmp/out"
+	lines 1 '^ *Type: +DYN'
+	lines 1 'FLAGS\).*BIND_NOW'
+	lines 1 'FLAGS_1\).*NOW PIE'
+	lines 1 '^ *GNU_RELRO'
+	lines 1 '^ *GNU_STACK .* RW  '
 done
 
 it "they trace"
@@ -25,6 +37,12 @@ run "$O/static/cudaleak" -qj -c "$bin/deep 19 64"
 status 0
 json 1 '.count == 19 and ([.stack[].sym] | contains(["leak_1", "leak_10"]))'
 silent
+
+it "they know the users, and the linker has nothing to say about that"
+run "$O/static/cudamallocsnoop" -qj -u nobody -c 'id -u'
+lines 1 '^65534$'
+says_not groups
+[ ! -s "$tmp/made" ] || no "$(head -n 2 "$tmp/made")"
 
 it "they need no file but themselves, and no environment"
 root=$tmp/root

@@ -2,6 +2,7 @@
 /* cudabt - bpftrace with the types of CUDA */
 #include <signal.h>
 #include <stdio.h>
+#include "cudabt/bt_exec.h"
 #include "cudabt/bt_session.h"
 #include "base/die.h"
 #include "session/tool.h"
@@ -32,7 +33,8 @@ static bool tick(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_output_copy(&b->session.run.output);
+	if (bt_run_started(&b->session.run))
+		bt_run_tend(&b->session.run, 0);
 	return !bt_run_ended(&b->session.run);
 }
 
@@ -54,7 +56,7 @@ static void check(void *ctx)
 
 	bt_session_check(&b->session, b->source);
 	if (!b->print && !b->target.list)
-		bt_run_find();
+		bt_exec_find();
 }
 
 static void prepare(void *ctx)

@@ -79,7 +79,7 @@ static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->target.syms = syms_new();
+	t->target.syms = syms_new(&t->target.looks);
 	t->skel = cudalaunchtop_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -95,7 +95,7 @@ static void loaded(void *ctx)
 	struct top *t = ctx;
 
 	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
-					t->target.pid_list || t->target.command);
+					&t->skel->bss->counts_shares, t->target.pid_list || t->target.command);
 	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
 }
 

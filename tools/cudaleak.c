@@ -55,7 +55,8 @@ static void on_gone(struct leak *l, const struct process_event *e)
 	struct mem_process *process = memory_process(&l->memory, e);
 
 	l->view.options.now = e->time;
-	leak_view_process(&l->view, process, "exit");
+	if (process)
+		leak_view_process(&l->view, process, "exit");
 	l->reported = true;
 	memory_forget(process);
 	syms_forget(l->target.syms, e->head.pid);
@@ -99,7 +100,7 @@ static void *open_skel(void *ctx)
 
 	leak_view_init(&l->view);
 	if (!l->view.totals)
-		l->target.syms = syms_new();
+		l->target.syms = syms_new(&l->target.looks);
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
@@ -123,7 +124,7 @@ static int stop(void *ctx, int sig)
 int main(int argc, char **argv)
 {
 	struct leak leak = {
-		.view.options.sample = 1, .max = LONG_MAX, .target = TARGET_INIT,
+		.memory = MEMORY_INIT, .view.options.sample = 1, .max = LONG_MAX, .target = TARGET_INIT,
 		.events = { .record = on_record, .report = report, .interval = -1, .ctx = &leak },
 	};
 	const unsigned classes = MEMORY_CLASSES;

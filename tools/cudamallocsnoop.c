@@ -132,7 +132,7 @@ static void *open_skel(void *ctx)
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.memory = MEMORY_INIT, .target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	const struct opt opts[] = {

@@ -163,7 +163,8 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
-	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used);
+	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used,
+			  w->skel->bss->waiting_shares);
 }
 
 int main(int argc, char **argv)

@@ -56,7 +56,7 @@ static void *open_skel(void *ctx)
 	struct tracer *t = ctx;
 
 	if (t->trace.lines.stacks || t->trace.launches)
-		t->trace.syms = t->target.syms = syms_new();
+		t->trace.syms = t->target.syms = syms_new(&t->target.looks);
 	t->trace.programs = trace_programs_new(t->target.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)

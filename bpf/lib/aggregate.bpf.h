@@ -27,13 +27,18 @@ struct {
 } aggregate_slots SEC(".maps");
 
 /* For keys whose place is taken by another key. */
+enum { AGGREGATES = 16384 /* of an epoch */ };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 2 * AGGREGATES);
 	__type(key, struct aggregate_key);
 	__type(value, struct aggregate_values);
 } aggregates SEC(".maps");
+
+/* Of even and of odd epochs.  User space clears those of an epoch that it has collected. */
+struct shares aggregate_shares[2] SEC(".data.shares");
 
 static const struct aggregate_values aggregate_none;
 
@@ -84,6 +89,18 @@ static __always_inline struct aggregate_values *aggregate_at(const struct aggreg
 	return &q->values;
 }
 
+/* The key's values in the map, added if need be; NULL if there are too many. */
+static __noinline struct aggregate_values *aggregate_new(const struct aggregate_key *key)
+{
+	struct shares *shares = &aggregate_shares[key->epoch & 1];
+	__u32 share = share_take(shares, AGGREGATES);
+
+	if (share <= SHARES_USERS &&
+	    bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST))
+		share_give_back(shares, share);
+	return bpf_map_lookup_elem(&aggregates, key);	/* another thread may have added it */
+}
+
 static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
 					  __u64 shown, bool failed)
 {
@@ -91,10 +108,8 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 
 	if (!s)
 		s = bpf_map_lookup_elem(&aggregates, key);
-	if (!s) {	/* it may exist by now */
-		bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST);
-		s = bpf_map_lookup_elem(&aggregates, key);
-	}
+	if (!s)
+		s = aggregate_new(key);
 	if (!s) {
 		lose(LOST_GROUP);
 		return;
@@ -133,9 +148,8 @@ static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t
 	if (n < 0 || n > (long)sizeof(r->stack))
 		n = 0;
 	r->head.frames = (__u64)n / 8;
-	first = process_is_new(t, r->head.pid);
-	if (bpf_ringbuf_output(&events, r, head + n, records_wakeup(first)))
-		lose(LOST_RECORD);
+	if (process_known(t, r->head.pid, &first))
+		records_send(r, head + n, first);
 }
 
 static __always_inline struct aggregate_key aggregate_key(__u32 id)

@@ -126,16 +126,16 @@ static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct call_event *e = &t->data.event;
-	bool wanted = calls_record(ctx, t, e), first;
+	bool wanted = calls_record(ctx, t, e), first = false;
 	__u64 tail;
 
 	t->call.sp = 0;
 	if (!wanted)
 		return;
 	tail = calls_tail(ctx, t);
-	first = calls_stacks && process_is_new(t, e->head.pid);
-	if (bpf_ringbuf_output(&events, e, sizeof(*e) + tail, records_wakeup(first)))
-		lose(LOST_RECORD);
+	if (calls_stacks && !process_known(t, e->head.pid, &first))
+		return;
+	records_send(e, sizeof(*e) + tail, first);
 }
 
 CUDA_PROGRAMS(calls_enter, calls_leave)

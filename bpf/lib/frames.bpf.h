@@ -61,7 +61,8 @@ static __always_inline __u64 frames_pop(struct frames *f, struct pt_regs *ctx)
 		if (f->sp[top] + 8 != PT_REGS_SP(ctx))
 			continue;
 		f->used = top;
-		__sync_fetch_and_add(&lost[LOST_RETURN], i);
+		if (i)
+			lose_some(LOST_RETURN, i);
 		return top;
 	}
 	return FRAMES;

@@ -7,13 +7,18 @@
 #include "lib/user.bpf.h"
 #include "abi/cudalaunchtop.h"
 
+enum { COUNTS = 65536 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, COUNTS);
 	__type(key, struct launch_key);
 	__type(value, struct launch_count);
 } counts SEC(".maps");
+
+/* User space gives back what it deletes. */
+struct shares counts_shares;
 
 /* For the first keys of each CPU.  The tool makes it LAUNCH_SLOTS elements per CPU. */
 struct {
@@ -30,12 +35,41 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 	       a->kind == b->kind;
 }
 
-/* The only element of the array that a key without a stack may take. */
 static __always_inline struct launch_slot *place_of(const struct launch_key *key)
 {
-	__u32 at = (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
+	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
+}
 
-	return slot_here(&quick, at, LAUNCH_SLOTS);
+/* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
+ * verifies it once and not on each way that leads to it (pointers: Linux 5.12). */
+__noinline int count_new(struct launch_first *first, const struct launch_key *key, int driver,
+			 long stack)
+{
+	struct launch_count none = { .driver = driver };
+	struct launch_event *e;
+	__u32 share;
+
+	if (!first || !key)	/* never: but the verifier does not know */
+		return 0;
+	share = share_take(&counts_shares, COUNTS);
+	if (share > SHARES_USERS)
+		return 0;
+	none.share = share + 1;
+	if (bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST)) {
+		share_give_back(&counts_shares, share);
+		return 0;
+	}
+	e = &first->event;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->head.pid = key->pid;
+	e->head.kind = LAUNCH_FIRST;
+	e->key = *key;
+	thread_comm(e->comm);
+	if (stack < 0 || stack > (long)sizeof(first->stack))
+		stack = 0;
+	e->head.frames = (__u64)stack / 8;
+	records_send(first, sizeof(*e) + stack, true);
+	return 1;
 }
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
@@ -66,9 +100,7 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)
 {
-	struct launch_count none = { .driver = driver }, *c;
-	struct launch_event *e = &first->event;
-	long err;
+	struct launch_count *c;
 
 	c = quick_count(key);
 	if (c)
@@ -76,22 +108,10 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	c = bpf_map_lookup_elem(&counts, key);
 	if (c)
 		return take_place(key, c);
-	err = bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST);
-	c = bpf_map_lookup_elem(&counts, key);
+	count_new(first, key, driver, stack);
+	c = bpf_map_lookup_elem(&counts, key);	/* another thread may have added it */
 	if (!c)
 		lose(LOST_GROUP);
-	if (err || !c)
-		return c;
-	__builtin_memset(e, 0, sizeof(*e));
-	e->head.pid = key->pid;
-	e->head.kind = LAUNCH_FIRST;
-	e->key = *key;
-	thread_comm(e->comm);
-	if (stack < 0 || stack > (long)sizeof(first->stack))
-		stack = 0;
-	e->head.frames = (__u64)stack / 8;
-	if (bpf_ringbuf_output(&events, first, sizeof(*e) + stack, BPF_RB_FORCE_WAKEUP))
-		lose(LOST_RECORD);
 	return c;
 }
 

@@ -13,20 +13,13 @@ struct name_call {
 
 static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 subject, __u64 object)
 {
-	struct launch_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	struct launch_event e = {
+		.head = { .pid = pid, .kind = what }, .key = { .program = program, .pid = pid },
+		.subject = subject, .object = object,
+	};
 
-	if (!e) {
-		lose(LOST_RECORD);
-		return;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
-	e->head.pid = e->key.pid = pid;
-	e->head.kind = what;
-	e->key.program = program;
-	e->subject = subject;
-	e->object = object;
-	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	bpf_ringbuf_submit(e, records_wakeup(true));
+	thread_comm(e.comm);
+	records_send(&e, sizeof(e), true);
 }
 
 /* The string's memory may not be paged in: then the reader has to try.  Otherwise the reader need
@@ -37,7 +30,8 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	struct { struct launch_event event; char name[]; } *e;
 	long n;
 
-	e = bpf_ringbuf_reserve(&events, sizeof(struct launch_event) + room, 0);
+	e = records_refused(sizeof(*e) + room) ? NULL :
+	    bpf_ringbuf_reserve(&events, sizeof(*e) + room, 0);
 	if (!e) {
 		lose(LOST_RECORD);
 		return true;
@@ -56,7 +50,7 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	e->event.subject = subject;
 	e->event.object = at;
 	bpf_get_current_comm(e->event.comm, sizeof(e->event.comm));
-	bpf_ringbuf_submit(e, records_wakeup(n <= 0));
+	bpf_ringbuf_submit(e, records_wakeup(sizeof(*e) + room, n <= 0));
 	return true;
 }
 

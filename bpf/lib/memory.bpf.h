@@ -125,7 +125,8 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 		return;
 	}
 	t->call.sp = 0;
-	first = process_is_new(t, e->head.pid);
+	if (!process_known(t, e->head.pid, &first))
+		return;
 	stack = memory_stacks && (memory_stacks_all ||
 				  (!e->ret && e->head.kind < CUDA_ID_MAX &&
 				   cuda_classes[e->head.kind] == CUDA_ALLOC));
@@ -135,8 +136,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 			n = 0;
 		e->head.frames = (__u64)n / 8;
 	}
-	if (bpf_ringbuf_output(&events, e, head + n, records_wakeup(first)))
-		lose(LOST_RECORD);
+	records_send(e, head + n, first);
 }
 
 CUDA_PROGRAMS(memory_enter, memory_leave)

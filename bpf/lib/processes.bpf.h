@@ -6,43 +6,76 @@
 #include "lib/records.bpf.h"
 #include "abi/record.h"
 
-/* Process id to the program that it runs, as in struct process_event. */
+enum { PROCESSES = 65536 };
+
+struct process {
+	__u64 program;		/* as in struct process_event */
+	__u32 share;		/* the user's number in process_shares */
+	__u32 unused;
+};
+
+/* By process id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, PROCESSES);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct process);
 } processes SEC(".maps");
 
-/* The program that a process runs; from now on what happens to it is reported. */
+static struct shares process_shares;
+
+/* Adds a process; false if it exists, or if there are too many. */
+static __always_inline bool process_add(__u32 pid, __u64 program)
+{
+	struct process p = { .program = program, .share = share_take(&process_shares, PROCESSES) };
+
+	if (p.share > SHARES_USERS)
+		return false;
+	if (!bpf_map_update_elem(&processes, &pid, &p, BPF_NOEXIST))
+		return true;
+	share_give_back(&process_shares, p.share);
+	return false;
+}
+
+static __always_inline void process_drop(__u32 pid, __u32 share)
+{
+	if (!bpf_map_delete_elem(&processes, &pid))
+		share_give_back(&process_shares, share);
+}
+
+/* The program that a process runs; from now on what happens to it is reported.  0: too many. */
 static __noinline __u64 process_program(__u32 pid)
 {
-	__u64 now, *known = bpf_map_lookup_elem(&processes, &pid);
+	struct process *known = bpf_map_lookup_elem(&processes, &pid);
+	__u64 now;
 
 	if (known)
-		return *known;
+		return known->program;
 	now = bpf_ktime_get_ns();
-	if (!bpf_map_update_elem(&processes, &pid, &now, BPF_NOEXIST))
+	if (process_add(pid, now))
 		return now;
 	known = bpf_map_lookup_elem(&processes, &pid);	/* another thread was first */
 	if (known)
-		return *known;
-	lose(LOST_PROCESS);
-	return now;
+		return known->program;
+	lose(LOST_STRANGER);
+	return 0;
 }
 
-/* Call for a thread's records.  Returns true the first time: the reader should then inspect the
- * process soon, as it may not live long. */
-static __always_inline bool process_is_new(struct thread *t, __u32 pid)
+/* Call for a thread's records.  Returns false if they must not be sent: nothing would tell that the
+ * process has ended, and the next one with its id would be taken for it.  Sets *first if it is the
+ * first time: the reader should then inspect the process soon, as it may not live long. */
+static __always_inline bool process_known(struct thread *t, __u32 pid, bool *first)
 {
+	*first = !t->program;
 	if (t->program)
-		return false;
+		return true;
 	t->program = process_program(pid);
 	t->pid = pid;
-	return true;
+	return t->program;
 }
 
+/* Never refused, as making a process costs its user more than the record costs us. */
 static __always_inline void process_send(__u16 kind, __u32 pid, __u64 program, __u32 parent,
 					 __u64 parent_program)
 {
@@ -61,23 +94,23 @@ static __always_inline void process_send(__u16 kind, __u32 pid, __u64 program, _
 	e->parent = parent;
 	e->unused = 0;
 	thread_comm(e->comm);
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	bpf_ringbuf_submit(e, records_wakeup(sizeof(*e), true));
 }
 
 /* Call where a thread ends. */
 static __always_inline void process_exited(void)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	__u64 *known, program;
+	struct process *known, was;
 
 	if (!process_ends())
 		return;
 	known = bpf_map_lookup_elem(&processes, &pid);
 	if (!known)
 		return;
-	program = *known;
-	bpf_map_delete_elem(&processes, &pid);
-	process_send(RECORD_EXIT, pid, program, 0, 0);
+	was = *known;
+	process_drop(pid, was.share);
+	process_send(RECORD_EXIT, pid, was.program, 0, 0);
 }
 
 /* Call where exec has replaced a process's program.  stays: report what happens to it even if the
@@ -85,18 +118,18 @@ static __always_inline void process_exited(void)
 static __always_inline void process_execed(struct thread *t, bool stays)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	__u64 *known = bpf_map_lookup_elem(&processes, &pid), program;
+	struct process *known = bpf_map_lookup_elem(&processes, &pid), was;
 
 	if (t)
 		t->program = 0;
 	if (!known)
 		return;
-	program = *known;
+	was = *known;
 	if (stays)
-		*known = bpf_ktime_get_ns();
+		known->program = bpf_ktime_get_ns();
 	else
-		bpf_map_delete_elem(&processes, &pid);
-	process_send(RECORD_EXEC, pid, program, 0, 0);
+		process_drop(pid, was.share);
+	process_send(RECORD_EXEC, pid, was.program, 0, 0);
 }
 
 /* Call where a thread has made a child, before the child runs. */
@@ -104,17 +137,21 @@ static __always_inline void process_forked(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *child = (void *)ctx->args[1];
 	__u32 parent = bpf_get_current_pid_tgid() >> 32, pid = BPF_CORE_READ(child, tgid);
-	__u64 now = bpf_ktime_get_ns(), *known;
+	__u64 now = bpf_ktime_get_ns();
+	struct process *known, *stale;
 
 	if (pid == parent)
 		return;
 	known = bpf_map_lookup_elem(&processes, &parent);
 	if (!known)
 		return;
-	if (bpf_map_update_elem(&processes, &pid, &now, BPF_ANY))
-		lose(LOST_PROCESS);
+	stale = bpf_map_lookup_elem(&processes, &pid);
+	if (stale)
+		process_drop(pid, stale->share);
+	if (process_add(pid, now))
+		process_send(RECORD_FORK, pid, now, parent, known->program);
 	else
-		process_send(RECORD_FORK, pid, now, parent, *known);
+		lose(LOST_PROCESS);
 }
 
 /* Defines the programs that report exits and execs.  dropped(thread) is called where exec has ended

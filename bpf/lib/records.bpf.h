@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ring buffer for records. */
+/* The ring buffer for records, which no user may fill.
+ *
+ * A user's unread records may take at most as many bytes as are still free.  To count them at every
+ * record would double its cost, as would asking how much is unread: the reader's CPU writes that.
+ * So this is done only while the buffer is tight: when a check now and then finds a quarter of it
+ * unread, until there is less than an eighth.  What is unread when it gets tight is charged to
+ * nobody; one user alone then gets three eighths more, and leaves as much to others.  From a user's
+ * bytes we only know where in the buffer the last ones and some earlier ones are, and whether the
+ * reader is beyond: so they are counted in two parts, and a part is dropped when all of it is
+ * read. */
 #ifndef RECORDS_BPF_H
 #define RECORDS_BPF_H
-#include "lib/task.bpf.h"
+#include "lib/lost.bpf.h"
+#include "lib/shares.bpf.h"
 
 /* A tool may first define a size of its own: a power of two. */
 #ifndef RECORDS_BYTES
@@ -14,25 +24,78 @@ struct {
 	__uint(max_entries, RECORDS_BYTES);
 } events SEC(".maps");
 
-enum { RECORDS_PILE = 64 * 1024, RECORDS_STEP = 512 };
+enum { RECORDS_PILE = 64 * 1024, RECORDS_STEP = RECORDS_BYTES / 128 };
 
-/* Counted per CPU, each in its own cache line; a count lost to a race does not matter. */
-struct { __u64 n, unused[7]; } records_made[64];
+/* Bytes counted per CPU, each in its own cache line; a count lost to a race does not matter. */
+static struct { __u64 n, unused[7]; } records_made[64];
 
-/* The flags for submitting a record.  Waking the reader for every one would double its cost, and
- * checking each time how much is unread is expensive, too: the reader's CPU writes that.  The
+static volatile bool records_tight;
+
+/* A user's unread bytes while the buffer is tight: at most before + now.  All positions as in
+ * bpf_ringbuf_query(): now counts from there on, and at to they end. */
+static struct records_share { __u64 from, to, before, now; } records_shares[SHARES_USERS + 1];
+
+static __always_inline void records_forget_read(struct records_share *s, __u64 made, __u64 read)
+{
+	__u64 from = s->from;
+
+	if (read >= s->to)
+		s->before = s->now = 0;
+	else if (read >= from && __sync_val_compare_and_swap(&s->from, from, made) == from)
+		s->before = __sync_lock_test_and_set(&s->now, 0);
+}
+
+/* Call while the buffer is tight: charges the record.  Returns true if it is more than the user's
+ * share. */
+static __noinline bool records_beyond(__u64 size)
+{
+	__u64 made = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
+	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), unread = made - read;
+	__u32 number = share_number();
+	struct records_share *s;
+
+	barrier_var(number);
+	if (number > SHARES_USERS)
+		return false;
+	if (unread < RECORDS_BYTES / 8)
+		records_tight = false;
+	s = &records_shares[number];
+	records_forget_read(s, made, read);
+	if (s->before + s->now + size + size + unread > RECORDS_BYTES)
+		return true;
+	__sync_fetch_and_add(&s->now, size);
+	s->to = made + size;
+	return false;
+}
+
+/* Call before a record is sent.  Returns true if it must not be. */
+static __always_inline bool records_refused(__u64 size)
+{
+	return records_tight && records_beyond(size);
+}
+
+/* The flags for submitting a record.  Waking the reader for every one would double its cost.  The
  * reader polls every 10 ms by itself; it is woken if a check now and then finds much unread, or if
  * now is set. */
-static __always_inline __u64 records_wakeup(bool now)
+static __always_inline __u64 records_wakeup(__u64 size, bool now)
 {
-	__u32 cpu = bpf_get_smp_processor_id() % 64;
+	__u64 *made = &records_made[bpf_get_smp_processor_id() % 64].n, then = *made, unread;
 
-	if (now)
-		return BPF_RB_FORCE_WAKEUP;
-	if (++records_made[cpu].n % RECORDS_STEP ||
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < RECORDS_PILE)
-		return BPF_RB_NO_WAKEUP;
-	return BPF_RB_FORCE_WAKEUP;
+	*made = then + size;
+	if ((then ^ (then + size)) < RECORDS_STEP)
+		return now ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	unread = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
+	if (unread >= RECORDS_BYTES / 4)
+		records_tight = true;
+	return now || unread >= RECORDS_PILE ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* Sends a record, or counts it as lost.  now: wakes the reader. */
+static __always_inline void records_send(void *record, __u64 size, bool now)
+{
+	if (records_refused(size) ||
+	    bpf_ringbuf_output(&events, record, size, records_wakeup(size, now)))
+		lose(LOST_RECORD);
 }
 
 #endif

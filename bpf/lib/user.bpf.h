@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reads the traced program's memory, and counts what was lost. */
+/* Reads the traced program's memory. */
 #ifndef USER_BPF_H
 #define USER_BPF_H
-#include "lib/task.bpf.h"
-#include "abi/lost.h"
-
-/* Counts by enum lost, in a map of their own, which tool_run() finds by name. */
-__u64 lost[LOST_MAX] SEC(".data.lost");
-
-static __always_inline void lose(enum lost why)
-{
-	__sync_fetch_and_add(&lost[why], 1);
-}
+#include "lib/lost.bpf.h"
 
 /* A word of the program's memory; 0, and counted as lost, if it cannot be read. */
 static __always_inline __u64 read_u64(__u64 at)

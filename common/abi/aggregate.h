@@ -3,6 +3,7 @@
 #ifndef AGGREGATE_ABI_H
 #define AGGREGATE_ABI_H
 #include "abi/record.h"
+#include "abi/shares.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"
 

@@ -25,10 +25,17 @@ struct launch_count {
 	unsigned int grid[3], block[3];	/* of the last one; 0 = unknown */
 	unsigned int paired;		/* its CUfunction is known */
 	unsigned int driver;		/* launched through the driver, not by a runtime call */
+	unsigned int share;		/* 1 + the user's number in counts_shares, on one CPU */
 };
 
 /* The same in an array of LAUNCH_SLOTS elements per CPU. */
 enum { LAUNCH_QUICK_BITS = 9, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
+
+/* The only element of a CPU that a key may take, if it has no stack. */
+static inline unsigned int launch_place(const struct launch_key *key)
+{
+	return (key->func ^ key->program) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
+}
 
 struct launch_slot {
 	struct slot slot;

@@ -11,7 +11,21 @@ enum lost {
 	LOST_PROCESS,	/* a process exit: the ring buffer was full, or too many processes */
 	LOST_GROUP,	/* a call: no room to count its group */
 	LOST_PIECES,	/* bytes of a batch of copies that has too many pieces */
+	LOST_LATE,	/* a record that was not handled any more: the tool was told to end */
+	LOST_STRANGER,	/* a call: too many processes to learn of this one's end */
 	LOST_MAX
+};
+
+/* What each process lost, in a hash map of bpf/lib/lost.bpf.h. */
+enum { LOST_PROCESSES = 1024 };
+
+struct lost_key {
+	unsigned int pid, why;	/* enum lost */
+};
+
+struct lost_count {
+	unsigned long long n;
+	char comm[16];		/* of one of its threads */
 };
 
 #endif

@@ -33,18 +33,25 @@ static struct quota_user *find_or_add(struct quota *q, unsigned user)
 static bool refuse(const struct quota *q, struct quota_user *u, int pid)
 {
 	if (!u->refused)
-		warning(0, "process %d: user %u has used its share of the memory for %s: %s", pid, u->user,
-			q->what, q->loss);
+		warning(0, "process %d: user %u has reached the limit on %s: %s", pid, u->user, q->what,
+			q->loss);
 	u->refused = true;
 	return false;
+}
+
+bool quota_fits(const struct quota *q, unsigned user, size_t n)
+{
+	const struct quota_user *u = find(q, user);
+	size_t left = q->limit - q->used;
+
+	return n <= left && (u ? u->used : 0) + n <= left - n;
 }
 
 bool quota_take(struct quota *q, unsigned user, int pid, size_t n)
 {
 	struct quota_user *u = find_or_add(q, user);
-	size_t left = q->limit - q->used;
 
-	if (n > left || u->used + n > left - n)
+	if (!quota_fits(q, user, n))
 		return refuse(q, u, pid);
 	q->used += n;
 	u->used += n;

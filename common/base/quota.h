@@ -22,6 +22,9 @@ struct quota {
  * the limit, and then warns once for each user. */
 bool quota_take(struct quota *q, unsigned user, int pid, size_t n);
 
+/* Return true if quota_take() would take n. */
+bool quota_fits(const struct quota *q, unsigned user, size_t n);
+
 /* Gives back what quota_take() took for this user. */
 void quota_give(struct quota *q, unsigned user, size_t n);
 

@@ -68,6 +68,8 @@ static void completion(const struct opt *opts)
 			       "'\"$(cd /proc && echo [0-9]*)\" -- \"$cur\"); return ;;\n");
 		} else if (!strncmp(o->arg, "'CMD", 4)) {
 			printf(") mapfile -t COMPREPLY < <(compgen -c -- \"$cur\"); return ;;\n");
+		} else if (!strcmp(o->arg, "USER")) {
+			printf(") mapfile -t COMPREPLY < <(compgen -u -- \"$cur\"); return ;;\n");
 		} else {
 			printf(") return ;;\n");
 		}

@@ -8,9 +8,6 @@
 
 enum { CODE = 32, MAX_PROBES = 4096 };
 
-/* In bytes; the variables of a hostile file may all share one long name. */
-static const size_t MAX_NAMES = 64ull << 20;
-
 /* Returns the length of an instruction that can be skipped, else 0. */
 static size_t insn_skippable(const unsigned char *c, size_t len)
 {
@@ -133,51 +130,4 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 	elf_file_close(&file);
 	if (scan->n)
 		drop_doubles(scan);
-}
-
-struct variable_list {
-	const char *end;
-	struct elf_variable *variables;
-	int n, max;
-	size_t names;		/* bytes */
-};
-
-static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
-{
-	struct variable_list *g = ctx;
-	size_t len = strlen(name), end = strlen(g->end);
-
-	if (len < end || strcmp(name + len - end, g->end) || sym->st_size != 8)
-		return true;
-	g->variables = xrealloc(g->variables, g->n + 1, sizeof(*g->variables));
-	g->variables[g->n++] = (struct elf_variable){ sym->st_value, xstrdup(name) };
-	g->names += len;
-	return g->n < g->max && g->names < MAX_NAMES;
-}
-
-struct elf_variable *elf_variables(int fd, const char *end, int max, int *n)
-{
-	struct variable_list g = { .end = end, .max = max };
-	struct elf_file file;
-
-	*n = 0;
-	if (elf_file_open(&file, fd))
-		return NULL;
-	if (elf_file_section(&file, ".nv_fatbin"))
-		elf_file_symbols(&file, STT_OBJECT, keep_variable, &g);
-	elf_file_close(&file);
-	*n = g.n;
-	return g.variables;
-}
-
-bool elf_address(int fd, unsigned long long offset, unsigned long long *addr)
-{
-	struct elf_file file;
-	bool known;
-
-	if (elf_file_open(&file, fd))
-		return false;
-	known = elf_file_address(&file, offset, addr);
-	elf_file_close(&file);
-	return known;
 }

@@ -34,12 +34,17 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
  * memory, nops).  0 if there is no such instruction. */
 size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 
+/* Functions or variables of a file, by address: one block of memory, which free() frees, so that it
+ * can be copied to another process. */
 struct elf_symbols;
 
-/* Loads a file's function symbols; NULL if it has none or they cannot be read.  fd is not needed
- * afterwards.  The caller frees the result with elf_symbols_free(). */
-struct elf_symbols *elf_symbols_load(int fd);
-void elf_symbols_free(struct elf_symbols *s);
+/* Loads a file's functions, by file offset; NULL if it has none or they cannot be read.  Those that
+ * do not fit into 64 MiB are left out. */
+struct elf_symbols *elf_functions_load(int fd);
+
+/* Loads those 8-byte variables, at most max, whose symbol ends with end, by address; NULL if there
+ * are none, or if the file contains no kernels. */
+struct elf_symbols *elf_variables_load(int fd, const char *end, size_t max);
 
 /* Returns the memory that the symbols take, in bytes. */
 size_t elf_symbols_size(const struct elf_symbols *s);
@@ -49,18 +54,12 @@ size_t elf_symbols_size(const struct elf_symbols *s);
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
 			     unsigned long long *off);
 
-/* A variable, with its address by the file's headers. */
-struct elf_variable {
-	unsigned long long addr;
-	char *name;
-};
-
-/* Returns the 8-byte variables whose symbol ends with end, *n of them, at most max, of a file that
- * contains kernels.  The caller frees the array and the names. */
-struct elf_variable *elf_variables(int fd, const char *end, int max, int *n);
+/* Returns the i-th symbol's name and sets *at to its address; NULL if there are no more. */
+const char *elf_symbols_get(const struct elf_symbols *s, size_t i, unsigned long long *at);
 
 /* Converts a file offset to its address by the file's headers; false if it is not in executable
  * code. */
-bool elf_address(int fd, unsigned long long offset, unsigned long long *addr);
+bool elf_symbols_address(const struct elf_symbols *s, unsigned long long offset,
+			 unsigned long long *addr);
 
 #endif

@@ -5,14 +5,15 @@
 #define ELF_BYTES_H
 
 /* More than any library needs; a file that claims more is not worth the memory and time. */
-#define ELF_MAX_PART	(256ull << 20)
+#define ELF_MAX_PART	(128ull << 20)
 
 struct elf_bytes {
 	int fd;			/* the caller's */
 	unsigned long long size;	/* at open time */
 };
 
-/* Returns size bytes of the file from offset at, which the caller frees; NULL if it lacks any. */
+/* Returns size bytes of the file from offset at, which the caller frees; NULL if it lacks any.  Holes
+ * of a sparse file are not read: they cost their owner nothing. */
 void *elf_bytes_part(const struct elf_bytes *b, unsigned long long at, unsigned long long size);
 
 #endif

@@ -7,7 +7,9 @@
 #include "elf/elf_dynamic.h"
 #include "elf/elf_file.h"
 
-enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256 };
+enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256, PIECE = 1 << 16 };
+
+static const char INVALID[] = "invalid symbol table";
 
 static const char *check(const Elf64_Ehdr *h)
 {
@@ -95,21 +97,6 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 	return false;
 }
 
-bool elf_file_address(const struct elf_file *f, unsigned long long offset,
-		      unsigned long long *addr)
-{
-	for (size_t i = 0; i < f->nloads; i++) {
-		const Elf64_Phdr *p = &f->loads[i];
-
-		/* mappings start at a page boundary */
-		if (offset >= (p->p_offset & ~0xfffull) && offset < p->p_offset + p->p_filesz) {
-			*addr = offset - p->p_offset + p->p_vaddr;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Returns a string table whose last string is terminated; NULL if the section is not one. */
 static char *read_strings(const struct elf_file *f, size_t section, size_t *size)
 {
@@ -146,13 +133,11 @@ struct visitor {
 };
 
 /* Names may share bytes; a file in which they do so excessively is built to keep us busy reading
- * them. */
+ * them.  *left is what may still be read of them.  Sets *done if fn returned false. */
 static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size_t n,
-			 const char *strings, size_t size)
+			 const char *strings, size_t size, size_t *left, bool *done)
 {
-	size_t left = size + n * AVERAGE_NAME;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !*done; i++) {
 		const Elf64_Sym *sym = &symbols[i];
 		size_t len;
 
@@ -160,35 +145,47 @@ static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size
 		    sym->st_name >= size)
 			continue;
 		len = strlen(strings + sym->st_name);
-		if (len > left)
+		if (len > *left)
 			return "symbol names too long";
-		left -= len;
-		if (len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym))
-			break;
+		*left -= len;
+		*done = len <= MAX_NAME && !v->fn(v->ctx, strings + sym->st_name, sym);
 	}
 	return NULL;
+}
+
+/* Reads the table in pieces: with its names it may be larger than what a helper may allocate. */
+static const char *visit_table(const struct elf_file *f, const Elf64_Shdr *table, const char *strings,
+			       size_t size, const struct visitor *v)
+{
+	size_t n = table->sh_size / sizeof(Elf64_Sym), left = size + n * AVERAGE_NAME;
+	const char *error = NULL;
+	bool done = false;
+
+	for (size_t from = 0, piece; from < n && !error && !done; from += piece) {
+		Elf64_Sym *symbols;
+
+		piece = n - from < PIECE ? n - from : PIECE;
+		symbols = elf_bytes_part(&f->bytes, table->sh_offset + from * sizeof(*symbols),
+					 piece * sizeof(*symbols));
+		error = symbols ? visit(v, symbols, piece, strings, size, &left, &done) : INVALID;
+		free(symbols);
+	}
+	return error;
 }
 
 static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
 			      const struct visitor *v)
 {
-	size_t n = table->sh_size / sizeof(Elf64_Sym), size = 0;
-	const char *error = "invalid symbol table";
-	Elf64_Sym *symbols;
+	size_t size = 0;
 
-	if (!n)
+	if (table->sh_size < sizeof(Elf64_Sym))
 		return NULL;
 	if (table->sh_size > ELF_MAX_PART)
 		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
-		return error;
-	symbols = elf_bytes_part(&f->bytes, table->sh_offset, n * sizeof(*symbols));
+		return INVALID;
 	*strings = read_strings(f, table->sh_link, &size);
-	f->nstrings += size;
-	if (symbols && *strings)
-		error = visit(v, symbols, n, *strings, size);
-	free(symbols);
-	return error;
+	return *strings ? visit_table(f, table, *strings, size, v) : INVALID;
 }
 
 const char *elf_file_symbols(struct elf_file *f, int type,

@@ -18,7 +18,6 @@ struct elf_file {
 	size_t nsections, names;	/* names: index of the section with their names */
 	bool bare;		/* no section headers; those for .dynsym are made up */
 	char *strings[2];	/* of .dynsym and .symtab, once read */
-	size_t nstrings;	/* bytes */
 };
 
 /* Reads the headers of the file behind fd, which must stay open as long as f.  Returns NULL, or
@@ -29,10 +28,6 @@ void elf_file_close(struct elf_file *f);
 /* Converts an address of the program to a file offset; false if it is not in executable code. */
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset);
-
-/* The reverse: converts a file offset in executable code to an address, by the program headers. */
-bool elf_file_address(const struct elf_file *f, unsigned long long offset,
-		      unsigned long long *addr);
 
 bool elf_file_section(const struct elf_file *f, const char *name);
 

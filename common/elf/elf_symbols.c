@@ -1,32 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <string.h>
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
 
+/* SIZE: bytes.  A file has two executable segments if its code is split at all. */
+enum { MAX_SIZE = 64 << 20, MAX_LOADS = 8 };
+
 struct symbol {
-	unsigned long long start, size;
-	const char *name;
+	unsigned long long start;
+	unsigned int size, name;	/* name: offset from the block's strings */
+};
+
+struct load {
+	unsigned long long offset, addr, size;
 };
 
 struct elf_symbols {
-	struct elf_file file;	/* holds the names */
-	struct symbol *symbols;
-	size_t n, room;
+	size_t n, strings;	/* bytes */
+	struct load loads[MAX_LOADS];
+	struct symbol symbols[];	/* the strings follow */
 };
 
-static bool keep_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
+/* While a block grows, symbols and strings are apart. */
+struct builder {
+	const struct elf_file *file;
+	const char *end;	/* of variables */
+	size_t max;
+	struct symbol *symbols;
+	char *strings;
+	size_t n, size, room, strings_room;
+};
+
+static void add(struct builder *b, unsigned long long start, unsigned long long size, const char *name)
 {
-	struct elf_symbols *s = ctx;
+	size_t len = strlen(name) + 1;
+
+	if (b->n == b->room) {
+		b->room = b->room ? 2 * b->room : 256;
+		b->symbols = xrealloc(b->symbols, b->room, sizeof(*b->symbols));
+	}
+	while (b->size + len > b->strings_room) {
+		b->strings_room = b->strings_room ? 2 * b->strings_room : 4096;
+		b->strings = xrealloc(b->strings, b->strings_room, 1);
+	}
+	b->symbols[b->n++] = (struct symbol){ start, size < ~0u ? size : ~0u, b->size };
+	memcpy(b->strings + b->size, name, len);
+	b->size += len;
+}
+
+static bool has_room(const struct builder *b)
+{
+	return b->size + b->n * sizeof(*b->symbols) < MAX_SIZE;
+}
+
+static bool keep_function(void *ctx, const char *name, const Elf64_Sym *sym)
+{
+	struct builder *b = ctx;
 	unsigned long long offset;
 
-	if (!*name || !elf_file_offset(&s->file, sym->st_value, &offset))
-		return true;
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->symbols = xrealloc(s->symbols, s->room, sizeof(*s->symbols));
-	}
-	s->symbols[s->n++] = (struct symbol){ offset, sym->st_size, name };
-	return true;
+	if (*name && elf_file_offset(b->file, sym->st_value, &offset))
+		add(b, offset, sym->st_size, name);
+	return has_room(b);
+}
+
+static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
+{
+	struct builder *b = ctx;
+	size_t len = strlen(name), end = strlen(b->end);
+
+	if (sym->st_size == 8 && len >= end && !strcmp(name + len - end, b->end))
+		add(b, sym->st_value, sym->st_size, name);
+	return b->n < b->max && has_room(b);
 }
 
 /* Of several symbols at one address, the largest sorts last and is the one found. */
@@ -39,36 +85,92 @@ static int by_start(const void *a, const void *b)
 	return (p->size > q->size) - (p->size < q->size);
 }
 
-struct elf_symbols *elf_symbols_load(int fd)
+/* Sorts the symbols and keeps one for each address; returns the size of their strings. */
+static size_t keep_best(struct builder *b)
 {
-	struct elf_symbols *s = xcalloc(1, sizeof(*s));
+	size_t kept = 0, strings = 0;
 
-	if (elf_file_open(&s->file, fd)) {
-		free(s);
-		return NULL;
+	if (b->n)
+		qsort(b->symbols, b->n, sizeof(*b->symbols), by_start);
+	for (size_t i = 0; i < b->n; i++)
+		if (i + 1 == b->n || b->symbols[i + 1].start != b->symbols[i].start) {
+			strings += strlen(b->strings + b->symbols[i].name) + 1;
+			b->symbols[kept++] = b->symbols[i];
+		}
+	b->n = kept;
+	return strings;
+}
+
+static void copy(struct elf_symbols *s, const struct builder *b)
+{
+	char *strings = (char *)(s->symbols + b->n), *at = strings;
+
+	s->n = b->n;
+	for (size_t i = 0; i < b->n; i++) {
+		s->symbols[i] = b->symbols[i];
+		s->symbols[i].name = at - strings;
+		at = stpcpy(at, b->strings + b->symbols[i].name) + 1;
 	}
-	elf_file_symbols(&s->file, STT_FUNC, keep_symbol, s);
-	if (!s->n) {
-		elf_symbols_free(s);
-		return NULL;
+	for (size_t i = 0; i < b->file->nloads && i < MAX_LOADS; i++) {
+		const Elf64_Phdr *p = &b->file->loads[i];
+
+		s->loads[i] = (struct load){ p->p_offset, p->p_vaddr, p->p_filesz };
 	}
-	s->symbols = xrealloc(s->symbols, s->n, sizeof(*s->symbols));
-	qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
+}
+
+/* Makes the block; frees what it is made from. */
+static struct elf_symbols *build(struct builder *b)
+{
+	size_t strings = keep_best(b);
+	struct elf_symbols *s = NULL;
+
+	if (b->n) {
+		s = xcalloc(1, sizeof(*s) + b->n * sizeof(*b->symbols) + strings);
+		s->strings = strings;
+		copy(s, b);
+	}
+	free(b->symbols);
+	free(b->strings);
 	return s;
 }
 
-void elf_symbols_free(struct elf_symbols *s)
+struct elf_symbols *elf_functions_load(int fd)
 {
-	if (!s)
-		return;
-	elf_file_close(&s->file);
-	free(s->symbols);
-	free(s);
+	struct elf_symbols *s;
+	struct elf_file file;
+	struct builder b = { .file = &file };
+
+	if (elf_file_open(&file, fd))
+		return NULL;
+	elf_file_symbols(&file, STT_FUNC, keep_function, &b);
+	s = build(&b);
+	elf_file_close(&file);
+	return s;
+}
+
+struct elf_symbols *elf_variables_load(int fd, const char *end, size_t max)
+{
+	struct elf_symbols *s;
+	struct elf_file file;
+	struct builder b = { .file = &file, .end = end, .max = max };
+
+	if (elf_file_open(&file, fd))
+		return NULL;
+	if (elf_file_section(&file, ".nv_fatbin"))
+		elf_file_symbols(&file, STT_OBJECT, keep_variable, &b);
+	s = build(&b);
+	elf_file_close(&file);
+	return s;
 }
 
 size_t elf_symbols_size(const struct elf_symbols *s)
 {
-	return s->n * sizeof(*s->symbols) + s->file.nstrings;
+	return sizeof(*s) + s->n * sizeof(*s->symbols) + s->strings;
+}
+
+static const char *name_of(const struct elf_symbols *s, size_t i)
+{
+	return (const char *)(s->symbols + s->n) + s->symbols[i].name;
 }
 
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
@@ -89,5 +191,28 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 		return NULL;
 	found = &s->symbols[low - 1];
 	*off = offset - found->start;
-	return found->size && *off >= found->size ? NULL : found->name;
+	return found->size && *off >= found->size ? NULL : name_of(s, low - 1);
+}
+
+const char *elf_symbols_get(const struct elf_symbols *s, size_t i, unsigned long long *at)
+{
+	if (i >= s->n)
+		return NULL;
+	*at = s->symbols[i].start;
+	return name_of(s, i);
+}
+
+bool elf_symbols_address(const struct elf_symbols *s, unsigned long long offset,
+			 unsigned long long *addr)
+{
+	for (int i = 0; i < MAX_LOADS; i++) {
+		const struct load *l = &s->loads[i];
+
+		/* mappings start at a page boundary */
+		if (l->size && offset >= (l->offset & ~0xfffull) && offset < l->offset + l->size) {
+			*addr = offset - l->offset + l->addr;
+			return true;
+		}
+	}
+	return false;
 }

@@ -12,9 +12,17 @@
 #include "probe/process_progs.h"
 #include "sym/syms.h"
 
+/* What a group takes on the heap, in the sorted list and as a row of call_stats. */
+enum { GROUP_COST = sizeof(struct aggregate) + 256 };
+
 void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms)
 {
 	aggregates->syms = syms;
+	aggregates->shares = bpf_object__find_map_by_name(obj, ".data.shares");
+	aggregates->quota = (struct quota){
+		.limit = 64 << 20, .what = "groups of calls by call stack",
+		.loss = "calls of further groups are not counted",
+	};
 	process_progs_prepare(obj, syms);
 	if (syms)
 		return;
@@ -68,34 +76,50 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 	free(value);
 }
 
-static struct aggregate *get(struct aggregates *aggregates, const struct stack *stack,
-			     const struct aggregate_key *k, unsigned int series, const char *comm)
+static struct aggregate_group group_key(const struct stack *stack, const struct aggregate_key *k,
+					unsigned int series)
 {
 	struct aggregate_group key;
-	struct aggregate *g;
 
 	memset(&key, 0, sizeof(key));
 	key.stack = stack;
 	key.pid = k->pid;
 	key.key = k->key;
 	key.series = series;
-	HASH_FIND(hh, aggregates->groups, &key, sizeof(key), g);
-	if (!g) {
-		g = xcalloc(1, sizeof(*g));
-		g->key = key;
-		g->least = ~0ull;
-		HASH_ADD(hh, aggregates->groups, key, sizeof(g->key), g);
-	}
-	if (comm && !*g->comm)
-		memcpy(g->comm, comm, sizeof(g->comm) - 1);
+	return key;
+}
+
+static struct aggregate *find(const struct aggregates *aggregates, const struct aggregate_group *key)
+{
+	struct aggregate *g;
+
+	HASH_FIND(hh, aggregates->groups, key, sizeof(*key), g);
 	return g;
+}
+
+static struct aggregate *add(struct aggregates *aggregates, const struct aggregate_group *key)
+{
+	struct aggregate *g = xcalloc(1, sizeof(*g));
+
+	g->key = *key;
+	g->least = ~0ull;
+	HASH_ADD(hh, aggregates->groups, key, sizeof(g->key), g);
+	return g;
+}
+
+static void set_comm(struct aggregate *g, const char *comm)
+{
+	if (!*g->comm)
+		memcpy(g->comm, comm, sizeof(g->comm) - 1);
 }
 
 static void add_values(struct aggregates *aggregates, const struct aggregate_key *key,
 		       const struct aggregate_values *t)
 {
-	struct aggregate *g = get(aggregates, NULL, key, key->series, t->comm);
+	struct aggregate_group group = group_key(NULL, key, key->series);
+	struct aggregate *g = find(aggregates, &group) ?: add(aggregates, &group);
 
+	set_comm(g, t->comm);
 	g->count += t->count;
 	g->failed += t->failed;
 	g->sum += t->sum;
@@ -119,7 +143,8 @@ static void collect_one(void *ctx, const void *key, const void *values)
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch)
 {
 	struct bpf_map *slots = aggregates->slots;
-	size_t n = slots ? bpf_map__max_entries(slots) : 0;
+	struct shares *shares;
+	size_t size, n = slots ? bpf_map__max_entries(slots) : 0;
 
 	if (slots && !aggregates->elements)
 		aggregates->elements = bpf_mmap_elements(slots);
@@ -135,6 +160,8 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 		slot_give_back(&slot->slot);
 	}
 	aggregate_drain(rest, epoch, collect_one, aggregates);
+	shares = (struct shares *)bpf_map__initial_value(aggregates->shares, &size);
+	shares_clear(&shares[epoch & 1]);
 }
 
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
@@ -142,13 +169,27 @@ struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggre
 {
 	const struct stack *stack = stack_get(aggregates->syms, r->head.pid, r->stack,
 					   r->head.frames);
+	struct aggregate_group key = group_key(stack, &r->key, series);
+	struct aggregate *g = find(aggregates, &key);
+	unsigned user;
 
-	return get(aggregates, stack, &r->key, series, r->comm);
+	if (g)
+		return g;
+	user = users_of(&aggregates->users, r->head.pid);
+	if (!quota_take(&aggregates->quota, user, r->head.pid, GROUP_COST))
+		return NULL;
+	g = add(aggregates, &key);
+	g->user = user;
+	g->charged = true;
+	set_comm(g, r->comm);
+	return g;
 }
 
 void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
 			 unsigned long long shown)
 {
+	if (!g)
+		return;
 	g->count++;
 	g->sum += value;
 	g->ns += ns;
@@ -165,10 +206,11 @@ void aggregate_record(struct aggregates *aggregates, const struct aggregate_reco
 
 	if (record_is_process_event(&r->head)) {
 		syms_forget(aggregates->syms, r->head.pid);
+		users_forget(&aggregates->users, r->head.pid);
 		return;
 	}
 	g = aggregate_of(aggregates, r, r->key.series);
-	if (r->head.kind == AGGREGATE_FAILED)
+	if (g && r->head.kind == AGGREGATE_FAILED)
 		g->failed++;
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);
@@ -224,6 +266,8 @@ void aggregate_clear(struct aggregates *aggregates)
 
 	HASH_ITER(hh, aggregates->groups, g, next) {
 		HASH_DEL(aggregates->groups, g);
+		if (g->charged)
+			quota_give(&aggregates->quota, g->user, GROUP_COST);
 		free(g);
 	}
 }

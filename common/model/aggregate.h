@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/hash.h"
+#include "base/quota.h"
+#include "proc/users.h"
 #include "abi/aggregate.h"
 
 struct bpf_map;
@@ -19,6 +21,8 @@ struct aggregate {
 	unsigned long long sum, ns, least, most;	/* least and most: of the values in sum */
 	unsigned long long slots[AGGREGATE_BINS];
 	char comm[16];		/* of one of its threads */
+	unsigned user;		/* who is charged for it, if charged */
+	bool charged;
 	UT_hash_handle hh;
 };
 
@@ -28,6 +32,10 @@ struct aggregates {
 	struct aggregate *groups;
 	struct bpf_map *slots;	/* struct aggregate_slot; NULL: calls are sent, not counted */
 	struct aggregate_slot *elements;	/* of slots, mapped on the first read */
+	struct bpf_map *shares;		/* what the probes count by user: two struct shares */
+	struct users users;		/* of the processes that sent records */
+	struct quota quota;		/* bytes of groups with stacks; the others' number is limited
+					 * in the kernel */
 };
 
 /* Call between open and load: leaves out what is not needed to count with stacks or, if syms is
@@ -46,12 +54,14 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
  * map "aggregates". */
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch);
 
-/* Adds a call from its record; a record of a process that is gone only drops its symbols. */
+/* Adds a call from its record, unless there are too many groups; a record of a process that is gone
+ * only drops its symbols. */
 void aggregate_record(struct aggregates *aggregates, const struct aggregate_record *r);
 
-/* Returns the group of this record in another series, for aggregate_add_value(). */
+/* Returns the group of this record in another series, for aggregate_add_value(); NULL: too many. */
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
 			       unsigned int series);
+/* Adds a call to the group; NULL is ignored. */
 void aggregate_add_value(struct aggregate *group, unsigned long long value, unsigned long long ns,
 			 unsigned long long shown);
 

@@ -5,7 +5,7 @@
 #include "model/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
-#include "sym/kernel_lookup.h"
+#include "proc/vm_read.h"
 #include "sym/syms.h"
 
 /* The first argument of some functions points to where they store the result. */
@@ -30,20 +30,20 @@ static void from_struct(struct call_row *r, const struct call_event *e, const st
 
 /* passed: the kernel's name from the record. */
 static void texts(struct call_row *r, const struct call_event *e, const char *passed,
-		  struct vm_reader *reader)
+		  struct looks *looks)
 {
 	char *name = r->text.name;
 
 	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
 	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
 	if (e->name_at && !*name &&
-	    !kernels_read_string(reader, e->head.pid, e->name_at, name, CALL_NAME))
+	    !vm_read_string(looks, e->head.pid, e->name_at, name, CALL_NAME))
 		*name = 0;
 	r->name = *name ? name : NULL;
 }
 
 bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
-	      struct vm_reader *reader)
+	      struct looks *looks)
 {
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
@@ -62,7 +62,7 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 		.stack = stack_get(syms, e->head.pid, stack, e->head.frames),
 	};
-	texts(r, e, (const char *)(stack + e->head.frames), reader);
+	texts(r, e, (const char *)(stack + e->head.frames), looks);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)
 #undef X

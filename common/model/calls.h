@@ -8,7 +8,7 @@
 
 struct stack;
 struct syms;
-struct vm_reader;
+struct looks;
 
 struct call_row {
 	unsigned long long time, latency;	/* time: of the return; both in ns */
@@ -26,9 +26,9 @@ struct call_row {
 	struct { char comm[17], name[CALL_NAME], number[CUDA_ERR_NUMBER]; } text;
 };
 
-/* Fills the row from a record; reader reads what the record lacks from the process.  Returns false
+/* Fills the row from a record; looks read what the record lacks from the process.  Returns false
  * if the record is not a call but reports that a process is gone. */
 bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms,
-	      struct vm_reader *reader);
+	      struct looks *looks);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "model/mem_process.h"
 
-enum { MAX_KEPT = 1 << 23 };
-
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space)
 {
@@ -13,14 +11,17 @@ struct allocation *allocation_find(const struct mem_process *process, unsigned l
 	return allocation;
 }
 
-static bool has_room(struct mem_process *process)
+static bool has_room(struct mem_process *process, size_t size)
 {
-	if (process->model->kept >= MAX_KEPT) {
-		process->ignored++;
-		return false;
-	}
-	process->model->kept++;
-	return true;
+	bool has = quota_take(&process->model->quota, process->user, process->pid, mem_cost(size));
+
+	process->ignored += !has;
+	return has;
+}
+
+static void give_back(struct mem_process *process, size_t size)
+{
+	quota_give(&process->model->quota, process->user, mem_cost(size));
 }
 
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
@@ -28,7 +29,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 {
 	struct allocation *allocation;
 
-	if (!has_room(process))
+	if (!has_room(process, sizeof(*allocation)))
 		return NULL;
 	allocation = xcalloc(1, sizeof(*allocation));
 	allocation->key.ptr = ptr;
@@ -42,7 +43,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
-	process->model->kept--;
+	give_back(process, sizeof(*allocation));
 	process->count--;
 	process->bytes -= allocation->size;
 	process->unsure -= allocation->unsure;
@@ -62,7 +63,7 @@ struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long l
 {
 	struct vmm_mapping *mapping;
 
-	if (!has_room(process))
+	if (!has_room(process, sizeof(*mapping)))
 		return NULL;
 	mapping = xcalloc(1, sizeof(*mapping));
 	mapping->ptr = ptr;
@@ -72,7 +73,7 @@ struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long l
 
 void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping)
 {
-	process->model->kept--;
+	give_back(process, sizeof(*mapping));
 	HASH_DEL(process->mappings, mapping);
 	free(mapping);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What a process holds: its allocations and mappings.  All processes of a struct memory together
- * may have 8 million (1.5 GiB of our memory); more are only counted, as ignored.  The functions
+ * may have some 440,000, one user half of them; more are only counted, as ignored.  The functions
  * are for memory.c. */
 #ifndef MEM_PROCESS_H
 #define MEM_PROCESS_H
 #include <stdbool.h>
 #include "base/hash.h"
+#include "base/quota.h"
 
 struct stack;
 
@@ -27,15 +28,21 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
-/* The memory of all processes; starts zeroed, and must not move. */
+/* The memory of all processes; starts as MEMORY_INIT, and must not move. */
 struct memory {
 	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
-	unsigned int kept;		/* allocations and mappings of all processes */
+	struct quota quota;		/* in bytes */
 };
+
+#define MEMORY_INIT { .quota = {							\
+	.limit = 64 << 20, .what = "allocations not freed",				\
+	.loss = "further ones are only counted",					\
+} }
 
 struct mem_process {
 	struct memory *model;		/* that contains it */
 	int pid;
+	unsigned user;			/* proc_user() */
 	char comm[16];
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
@@ -58,6 +65,12 @@ enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
 /* Returns NULL if there is none. */
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space);
+
+/* Bytes that something this large takes on the heap: with its place in a hash table. */
+static inline size_t mem_cost(size_t size)
+{
+	return size + 32;
+}
 
 /* Adds and counts an allocation; there must be none at this key.  Returns NULL if there are too
  * many. */

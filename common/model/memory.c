@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "model/memory.h"
+#include "proc/user.h"
 
 static enum space space_of(unsigned char kind)
 {
@@ -15,17 +16,31 @@ const char *memory_name(unsigned char kind)
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
 
+/* Returns NULL if its user has too much. */
+static struct mem_process *process_new(struct memory *memory, int pid)
+{
+	unsigned user = proc_user(pid);
+	struct mem_process *process;
+
+	if (!quota_take(&memory->quota, user, pid, mem_cost(sizeof(*process))))
+		return NULL;
+	process = xcalloc(1, sizeof(*process));
+	process->model = memory;
+	process->pid = pid;
+	process->user = user;
+	HASH_ADD_INT(memory->processes, pid, process);
+	return process;
+}
+
 static struct mem_process *process_of(struct memory *memory, int pid, const char *comm)
 {
 	struct mem_process *process;
 
 	HASH_FIND_INT(memory->processes, &pid, process);
-	if (!process) {
-		process = xcalloc(1, sizeof(*process));
-		process->model = memory;
-		process->pid = pid;
-		HASH_ADD_INT(memory->processes, pid, process);
-	}
+	if (!process)
+		process = process_new(memory, pid);
+	if (!process)
+		return NULL;
 	memcpy(process->comm, comm, sizeof(process->comm));
 	process->comm[sizeof(process->comm) - 1] = 0;
 	return process;
@@ -214,10 +229,14 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
-	saw_where(done.process, place(fn, event->location));
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
 		done.size = known_size(fn->args.memory, event->size);
+	}
+	if (!done.process)
+		return done;
+	saw_where(done.process, place(fn, event->location));
+	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
 			allocate(done.process, event, fn, stack);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
@@ -237,10 +256,13 @@ void memory_forget(struct mem_process *process)
 	struct allocation *allocation, *next_allocation;
 	struct vmm_mapping *mapping, *next_mapping;
 
+	if (!process)
+		return;
 	HASH_ITER(hh, process->allocations, allocation, next_allocation)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
 	HASH_DEL(process->model->processes, process);
+	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
 }

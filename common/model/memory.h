@@ -14,7 +14,7 @@ struct stack;
 
 /* What a record did. */
 struct memory_effect {
-	struct mem_process *process;
+	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned char memory;		/* allocated or freed; CUDA_MEM_NONE = not known */
 	unsigned long long size;	/* bytes; ~0 = not known */
 };
@@ -25,13 +25,13 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack);
 
 /* Returns the process of this event, added if it is not known: it has ended, or exec has replaced
- * its program.  For memory_forget(). */
+ * its program.  NULL: there is no room.  For memory_forget(). */
 struct mem_process *memory_process(struct memory *memory, const struct process_event *event);
 
 /* "device", "managed", …; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char kind);
 
-/* Removes and frees a process that ended, with all that it held. */
+/* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
 
 #endif

@@ -32,19 +32,20 @@ static struct attachment *attachment_new(struct attacher *to)
 	return a;
 }
 
-/* Return true if there is room for one more link.  Several threads attach. */
+/* Return true if there is room for one more link. */
 static bool take_link(struct attachment *a)
 {
-	if (__atomic_add_fetch(a->count, 1, __ATOMIC_RELAXED) <= ATTACH_MAX)
-		return true;
-	__atomic_sub_fetch(a->count, 1, __ATOMIC_RELAXED);
-	errno = ATTACH_TOO_MANY;
-	return false;
+	if (*a->count == ATTACH_MAX) {
+		errno = ATTACH_TOO_MANY;
+		return false;
+	}
+	++*a->count;
+	return true;
 }
 
 static void give_link(struct attachment *a)
 {
-	__atomic_sub_fetch(a->count, 1, __ATOMIC_RELAXED);
+	--*a->count;
 }
 
 static int link_counted(struct attachment *a, int prog, int type, const char *path,
@@ -70,6 +71,25 @@ static struct bpf_link *perf_counted(struct attachment *a, struct bpf_program *p
 	if (!link)
 		give_link(a);
 	return link;
+}
+
+int *attach_programs(const struct attacher *to)
+{
+	const struct bpf_object *all[] = { to->obj, to->other };
+	struct bpf_program *p;
+	int *fds = xcalloc(1, sizeof(*fds)), n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (!all[i])
+			continue;
+		bpf_object__for_each_program(p, all[i])
+			if (bpf_program__fd(p) >= 0) {
+				fds = xrealloc(fds, n + 2, sizeof(*fds));
+				fds[n++] = bpf_program__fd(p);
+			}
+	}
+	fds[n] = -1;
+	return fds;
 }
 
 static void want(struct bpf_object *obj, const char *name, bool load, int type)

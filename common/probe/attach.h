@@ -28,6 +28,7 @@ enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
 /* What a tool attaches, how, and how many links it has; must outlive its attachments. */
 struct attacher {
 	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */
+	struct bpf_object *other;	/* with programs of attach_one(), or NULL */
 	enum attach_kind kind;
 	int nlinks;		/* attached now; starts as 0 */
 };
@@ -35,6 +36,9 @@ struct attacher {
 /* Call between open and load: makes libbpf load those of cuda_enter, cuda_return (optional) and
  * cuda_session that this kind needs. */
 void attach_prepare(struct bpf_object *obj, enum attach_kind kind);
+
+/* Returns the descriptors of the loaded programs, ending with -1.  The caller frees it. */
+int *attach_programs(const struct attacher *to);
 
 struct attachment;
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-#include <linux/magic.h>
 #include "base/die.h"
 #include "base/hash.h"
 #include "probe/choose.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
+#include "probe/dso_scan.h"
 #include "probe/probes.h"
-#include "proc/inode.h"
+#include "proc/look_files.h"
 
 struct dso_entry {
 	struct dso dso;
-	int fd;			/* open if there is something to probe */
-	bool nothing;		/* it was read and has nothing to probe */
+	int fd;			/* O_PATH, if there is something to probe; else -errno */
+	bool nothing;		/* it was read and has nothing to probe … */
+	struct file_id id;	/* … as long as it is still this file */
 	bool layered;		/* it is on overlayfs */
 	unsigned long long inode;	/* see proc/inode.h; 0 until a file on overlayfs is seen */
 	struct dso_entry *same;	/* the entry probed in its place */
@@ -29,7 +31,6 @@ struct dso_table {
 	struct dso_entry *entries, *by_inode;
 	struct dso_entry *others;	/* on overlayfs, with the inode number of another entry */
 	bool layers;		/* a file on overlayfs was seen */
-	struct inode_reader inodes;
 };
 
 static struct dso_table *table_of(struct probes *p)
@@ -39,17 +40,12 @@ static struct dso_table *table_of(struct probes *p)
 	return p->dsos;
 }
 
-static bool is_layered(int fd)
-{
-	struct statfs fs;
-
-	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
-}
-
 /* Sets e->same to the entry already probed for this inode; if there is none, adds e for it. */
-static void enter_by_inode(struct dso_table *t, struct dso_entry *e)
+static void enter_by_inode(struct probes *p, struct dso_entry *e)
 {
-	e->inode = inode_of_file(&t->inodes, e->fd);
+	struct dso_table *t = p->dsos;
+
+	e->inode = look_inode_of_file(p->looks, e->dso.pid, e->fd);
 	if (!e->inode)
 		return;
 	HASH_FIND(hh_inode, t->by_inode, &e->inode, sizeof(e->inode), e->same);
@@ -59,17 +55,17 @@ static void enter_by_inode(struct dso_table *t, struct dso_entry *e)
 
 /* Once a file on overlayfs has been seen: a file with another name and number may be the same file,
  * and already probed. */
-static bool is_known_by_inode(struct dso_table *t, struct dso_entry *e)
+static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 {
+	struct dso_table *t = p->dsos;
 	struct dso_entry *other;
 
-	e->layered = is_layered(e->fd);
 	for (other = t->entries; e->layered && !t->layers && other; other = other->hh.next)
 		if (other != e && other->fd >= 0)
-			enter_by_inode(t, other);
+			enter_by_inode(p, other);
 	t->layers |= e->layered;
 	if (t->layers)
-		enter_by_inode(t, e);
+		enter_by_inode(p, e);
 	return e->same;
 }
 
@@ -78,54 +74,78 @@ static bool is_to_be_probed(const struct probes *p, const struct dso *d)
 	return d->scan.n || (p->linkers && d->scan.linker);
 }
 
+static void forget_file(struct dso_table *t, struct dso_entry *e, int err)
+{
+	if (e->inode)
+		HASH_DELETE(hh_inode, t->by_inode, e);
+	close(e->fd);
+	e->inode = 0;
+	e->fd = err;
+}
+
+static void not_read(struct probes *p, const struct dso_entry *e)
+{
+	choose_none(p, e->dso.path, look_reason(e->fd));
+	if (e->fd == -EMFILE || e->fd == -ENFILE)
+		warning(0, "cannot open %s of process %d: %s", e->dso.path, e->dso.pid, look_reason(e->fd));
+}
+
+/* Scans the file behind fd, an O_PATH descriptor, which the entry keeps if there is something to
+ * probe; negative: why it could not be opened. */
 static void look_into(struct probes *p, struct dso_entry *e, int fd)
 {
-	struct dso_table *t = p->dsos;
+	int err = fd < 0 ? fd : dso_scan(p, e->dso.pid, e->dso.path, fd, &e->dso.scan, &e->layered);
 
 	e->fd = fd;
-	if (fd < 0) {
-		choose_none(p, e->dso.path, strerror(-fd));
+	if (err) {
+		if (fd >= 0)
+			forget_file(p->dsos, e, err);
+		e->fd = err;
+		not_read(p, e);
 		return;
 	}
-	elf_scan(fd, p->source->find, p->source->ctx, &e->dso.scan);
-	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(t, e)) {
+	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(p, e)) {
 		choose_none(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
 		return;
 	}
 	choose_probes(p, e->dso.path, &e->dso.scan);
 	if (is_to_be_probed(p, &e->dso))
 		return;
-	if (e->inode)
-		HASH_DELETE(hh_inode, t->by_inode, e);
-	close(fd);
-	e->inode = 0;
-	e->fd = -EBADF;
+	forget_file(p->dsos, e, -EBADF);
 	e->nothing = true;
 }
 
-/* Returns the entry of a file; sets *known if the file need not be scanned.  A file may have
- * several names and must not be probed twice; but the number of an inode that we do not hold open
- * may have been reused, and a file that cannot be opened in one process may be in another. */
-static struct dso_entry *entry_of(struct dso_table *t, unsigned long long dev,
-				  unsigned long long ino, const char *path, bool *known)
+/* The number of an inode that we do not hold open may have been reused. */
+static bool is_known(const struct dso_entry *e, const struct mapping *m)
 {
-	struct { unsigned long long dev, ino; } key = { dev, ino };
+	return e->fd >= 0 || (e->nothing && !strcmp(e->dso.path, m->path) &&
+			      !memcmp(&e->id, &m->id, sizeof(e->id)));
+}
+
+/* Returns the entry of a file; sets *known if the file need not be scanned.  A file may have
+ * several names and must not be probed twice; but a file that cannot be opened in one process may be
+ * in another. */
+static struct dso_entry *entry_of(struct dso_table *t, int pid, const struct mapping *m, bool *known)
+{
+	struct { unsigned long long dev, ino; } key = { m->dev, m->ino };
 	struct dso_entry *e;
 
 	HASH_FIND(hh, t->entries, &key, sizeof(key), e);
-	*known = e && (e->fd >= 0 || (e->nothing && !strcmp(e->dso.path, path)));
+	*known = e && is_known(e, m);
 	if (*known)
 		return e;
 	if (!e) {
 		e = xcalloc(1, sizeof(*e));
-		e->dso.key.dev = dev;
-		e->dso.key.ino = ino;
+		e->dso.key.dev = m->dev;
+		e->dso.key.ino = m->ino;
 		HASH_ADD(hh, t->entries, dso.key, sizeof(key), e);
 	}
 	free(e->dso.scan.probes);
 	free(e->dso.path);
 	e->dso.scan = (struct elf_scan){ 0 };
-	e->dso.path = xstrdup(path);
+	e->dso.path = xstrdup(m->path);
+	e->dso.pid = pid;
+	e->id = m->id;
 	e->nothing = false;
 	return e;
 }
@@ -161,7 +181,7 @@ static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int
 				      const struct mapping *m)
 {
 	struct dso_table *t = p->dsos;
-	unsigned long long inode = inode_of_mapping(&t->inodes, pid, m->start);
+	unsigned long long inode = look_inode(p->looks, pid, m->start);
 	struct dso_entry *found;
 	int fd;
 
@@ -170,13 +190,14 @@ static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int
 	HASH_FIND(hh_inode, t->by_inode, &inode, sizeof(inode), found);
 	if (found)
 		return found;
-	fd = proc_open_mapping(pid, m);
-	if (fd < 0 || inode_of_file(&t->inodes, fd) != inode) {
+	fd = look_open(p->looks, pid, m);
+	if (fd < 0 || look_inode_of_file(p->looks, pid, fd) != inode) {
 		if (fd >= 0)
 			close(fd);
 		return copied_up(p, e, pid, m);
 	}
 	found = add_other(t, m->path);
+	found->dso.pid = pid;
 	look_into(p, found, fd);
 	return found;
 }
@@ -184,10 +205,10 @@ static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int
 struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 {
 	bool known;
-	struct dso_entry *e = entry_of(table_of(p), m->dev, m->ino, m->path, &known);
+	struct dso_entry *e = entry_of(table_of(p), pid, m, &known);
 
 	if (!known)
-		look_into(p, e, proc_open_mapping(pid, m));
+		look_into(p, e, look_open(p->looks, pid, m));
 	if (e->layered)
 		return &entry_mapped(p, e, pid, m)->dso;
 	return e->same ? &e->same->dso : &e->dso;
@@ -195,20 +216,21 @@ struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 
 struct dso *dso_of_file(struct probes *p, const char *path)
 {
-	int fd = proc_open_file(path);
-	unsigned long long dev, ino;
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct mapping m = { .path = path };
 	struct dso_entry *e;
 	bool known;
+	int err;
 
-	if (fd >= 0 && !proc_file_id(fd, &dev, &ino)) {
+	if (fd < 0)
+		return NULL;
+	err = look_file_id(p->looks, fd, &m.dev, &m.ino);
+	if (err) {
 		close(fd);
-		fd = -EIO;
-	}
-	if (fd < 0) {
-		errno = -fd;
+		errno = -err;
 		return NULL;
 	}
-	e = entry_of(table_of(p), dev, ino, path, &known);
+	e = entry_of(table_of(p), 0, &m, &known);
 	if (known)
 		close(fd);
 	else
@@ -246,7 +268,6 @@ void dso_free(struct probes *p)
 		t->others = e->next;
 		entry_free(e);
 	}
-	inode_reader_free(&t->inodes);
 	free(t);
 	p->dsos = NULL;
 }

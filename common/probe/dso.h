@@ -11,6 +11,7 @@ struct probes;
 struct dso {
 	struct { unsigned long long dev, ino; } key;	/* as in struct mapping */
 	char *path;		/* the first one it was seen under */
+	int pid;		/* in this process; 0: the tool's user named it */
 	struct elf_scan scan;	/* its probes: only those that the tool asked for */
 	bool counted;		/* in p->nprobes and p->nfiles */
 };
@@ -22,8 +23,8 @@ struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m);
 /* Returns a file by name; NULL with errno set if it cannot be opened. */
 struct dso *dso_of_file(struct probes *p, const char *path);
 
-/* Returns a descriptor open for reading; negative if the file is closed because it has nothing to
- * probe, or could not be opened. */
+/* Returns an O_PATH descriptor; negative if the file is closed because it has nothing to probe
+ * (-EBADF), or could not be read (-errno, see look()). */
 int dso_fd(const struct dso *d);
 
 /* Closes and forgets every file.  Call when no file is probed any more. */

@@ -1,194 +1,191 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#define _GNU_SOURCE
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "probe/attach.h"
 #include "probe/link_pool.h"
 
-/* One thread per link, so that links are closed in parallel, up to this many. */
-enum { MAX_THREADS = 64 };
+/* One process per link, so that links are closed in parallel, up to this many. */
+enum { MAX_HOLDERS = 64, NS_PER_MS = 1000000 };
 
 struct pooled_link {
-	struct pool_thread *thread;
-	struct attachment *attachment;
-	struct pooled_link *next;	/* in the list of links to remove */
+	struct holder *holder;
+	struct attachment *attachment;	/* in the helper */
+	int nlinks;
 };
 
-struct pool_thread {
+/* A process, and the links to be removed from it. */
+struct holder {
 	struct link_pool *pool;
-	pthread_t thread;
-	pthread_cond_t work;
+	struct helper helper;
 	int n;			/* links that it holds */
-	bool busy;
-	struct pooled_link *first;	/* links to remove */
-	/* request to attach, and its result */
-	struct attachment *(*attach)(void *ctx);
-	void *ctx;
-	struct attachment *attached;
-	int error;
+	bool stuck;		/* in an attach: no longer used */
+	struct attachment **removals;
+	int nremovals, nsent;	/* nsent: being removed now */
+	int removing;		/* links of all these */
 };
 
 struct link_pool {
-	struct pool_thread threads[MAX_THREADS];
-	int nthreads;
-	bool finishing;
-	pthread_mutex_t lock;	/* protects everything in here */
-	pthread_cond_t attached;
+	struct helper model;
+	struct holder holders[MAX_HOLDERS];
+	int n, nlinks;
+	long limit;		/* ms */
 };
 
-struct link_pool *link_pool_new(void)
+struct link_pool *link_pool_new(const struct helper *model, long limit)
 {
 	struct link_pool *p = xcalloc(1, sizeof(*p));
 
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->attached, NULL);
+	p->model = *model;
+	p->limit = limit;
 	return p;
 }
 
-static void attach_here(struct pool_thread *h)
+int link_pool_count(const struct link_pool *p)
 {
-	struct attachment *a;
-
-	pthread_mutex_unlock(&h->pool->lock);
-	errno = 0;
-	a = h->attach(h->ctx);
-	pthread_mutex_lock(&h->pool->lock);
-	h->error = errno;
-	h->attached = a;
-	h->attach = NULL;
-	pthread_cond_signal(&h->pool->attached);
+	return p->nlinks;
 }
 
-static void remove_here(struct pool_thread *h)
+/* In the helper. */
+static void remove_links(struct helper_job *job)
 {
-	struct pooled_link *link = h->first;
+	struct attachment *const *all = job->in;
 
-	h->first = link->next;
-	h->busy = true;
-	pthread_mutex_unlock(&h->pool->lock);
-	attach_remove(link->attachment);
-	free(link);
-	pthread_mutex_lock(&h->pool->lock);
-	h->busy = false;
-	h->n--;
+	for (size_t i = 0; i < job->size / sizeof(*all); i++)
+		attach_remove(all[i]);
 }
 
-static void *run(void *arg)
+/* Takes the answer to a removal, if it is there after ms milliseconds, and sends the next one. */
+static void pump(struct holder *h, long ms)
 {
-	struct pool_thread *h = arg;
+	struct helper_answer a;
 
-	/* if refused, the threads share one table, which is only slower */
-	unshare(CLONE_FILES);
-	pthread_mutex_lock(&h->pool->lock);
-	for (;;) {
-		if (h->attach)	/* link_pool_attach() is waiting */
-			attach_here(h);
-		else if (h->first)
-			remove_here(h);
-		else if (h->pool->finishing)
-			break;
-		else
-			pthread_cond_wait(&h->work, &h->pool->lock);
+	if (h->stuck)
+		return;
+	if (h->nsent && helper_receive(&h->helper, ms, &a) != -ETIME) {
+		helper_drop(&a);
+		h->nsent = 0;
+		if (!h->nremovals)
+			h->removing = 0;
 	}
-	pthread_mutex_unlock(&h->pool->lock);
-	return NULL;
-}
-
-static bool better(const struct pool_thread *a, const struct pool_thread *b)
-{
-	return a->busy != b->busy ? b->busy : a->n < b->n;
-}
-
-/* Returns an idle thread that holds few links; NULL if there are no threads and none can be
- * created. */
-static struct pool_thread *choose(struct link_pool *p)
-{
-	struct pool_thread *best = p->nthreads ? p->threads : NULL, *new;
-
-	for (int i = 1; i < p->nthreads; i++)
-		if (better(&p->threads[i], best))
-			best = &p->threads[i];
-	if ((best && !best->busy && !best->n) || p->nthreads == MAX_THREADS)
-		return best;
-	new = &p->threads[p->nthreads];
-	new->pool = p;
-	pthread_cond_init(&new->work, NULL);
-	if (pthread_create(&new->thread, NULL, run, new))
-		return best;
-	p->nthreads++;
-	return new;
-}
-
-/* Makes the thread attach, and waits for it. */
-static struct pooled_link *attach_in(struct pool_thread *h, struct attachment *(*attach)(void *ctx),
-				     void *ctx)
-{
-	struct pooled_link *link;
-
-	h->ctx = ctx;
-	h->attach = attach;
-	pthread_cond_signal(&h->work);
-	while (h->attach)
-		pthread_cond_wait(&h->pool->attached, &h->pool->lock);
-	errno = h->error;
-	if (!h->attached)
-		return NULL;
-	h->n++;
-	link = xcalloc(1, sizeof(*link));
-	link->thread = h;
-	link->attachment = h->attached;
-	return link;
-}
-
-struct pooled_link *link_pool_attach(struct link_pool *p, struct attachment *(*attach)(void *ctx),
-				     void *ctx)
-{
-	struct pooled_link *link = NULL;
-	struct pool_thread *h;
-
-	pthread_mutex_lock(&p->lock);
-	h = choose(p);
-	if (h)
-		link = attach_in(h, attach, ctx);
-	else
-		errno = LINK_POOL_NO_THREAD;
-	pthread_mutex_unlock(&p->lock);
-	return link;
-}
-
-void link_pool_remove(struct pooled_link *link)
-{
-	struct pool_thread *h = link->thread;
-
-	pthread_mutex_lock(&h->pool->lock);
-	link->next = h->first;
-	h->first = link;
-	pthread_cond_signal(&h->work);
-	pthread_mutex_unlock(&h->pool->lock);
+	if (h->nsent || !h->nremovals)
+		return;
+	if (helper_send(&h->helper, remove_links, h->removals, h->nremovals * sizeof(*h->removals), -1))
+		h->nsent = h->nremovals;
+	h->nremovals = 0;
 }
 
 bool link_pool_busy(struct link_pool *p)
 {
 	bool busy = false;
 
-	pthread_mutex_lock(&p->lock);
-	for (int i = 0; i < p->nthreads; i++)
-		busy |= p->threads[i].busy || p->threads[i].first;
-	pthread_mutex_unlock(&p->lock);
+	for (int i = 0; i < p->n; i++) {
+		pump(&p->holders[i], 0);
+		busy |= p->holders[i].nsent;
+	}
 	return busy;
 }
 
-void link_pool_free(struct link_pool *p)
+static bool better(const struct holder *a, const struct holder *b)
 {
-	pthread_mutex_lock(&p->lock);
-	p->finishing = true;
-	for (int i = 0; i < p->nthreads; i++)
-		pthread_cond_signal(&p->threads[i].work);
-	pthread_mutex_unlock(&p->lock);
-	while (p->nthreads)
-		pthread_join(p->threads[--p->nthreads].thread, NULL);
+	if (a->stuck != b->stuck)
+		return b->stuck;
+	return !a->nsent != !b->nsent ? b->nsent : a->n < b->n;
+}
+
+/* Returns an idle holder of few links; NULL if all are stuck. */
+static struct holder *choose(struct link_pool *p)
+{
+	struct holder *best = p->n ? p->holders : NULL;
+
+	link_pool_busy(p);
+	for (int i = 1; i < p->n; i++)
+		if (better(&p->holders[i], best))
+			best = &p->holders[i];
+	if ((best && !best->stuck && !best->nsent && !best->n) || p->n == MAX_HOLDERS)
+		return best && !best->stuck ? best : NULL;
+	best = &p->holders[p->n++];
+	best->pool = p;
+	best->helper = p->model;
+	return best;
+}
+
+static struct pooled_link *link_new(struct holder *h, const struct attached *a)
+{
+	struct pooled_link *link = xcalloc(1, sizeof(*link));
+
+	link->holder = h;
+	link->attachment = a->attachment;
+	link->nlinks = a->nlinks;
+	h->n++;
+	h->pool->nlinks += a->nlinks;
+	return link;
+}
+
+/* Returns 0 or -errno. */
+static int call(struct holder *h, helper_fn *attach, const void *in, size_t size, int fd,
+		struct attached *attached)
+{
+	long limit = h->pool->limit;
+	unsigned long long end = clock_ns() + limit * NS_PER_MS;
+	struct helper_answer a;
+	int err;
+
+	while (h->nsent && clock_ns() < end)
+		pump(h, limit);
+	if (h->nsent || !helper_send(&h->helper, attach, in, size, fd))
+		return h->nsent ? -ETIME : -errno;
+	err = helper_receive(&h->helper, limit, &a);
+	h->stuck = err != 0;
+	if (!err)
+		memcpy(attached, a.bytes, sizeof(*attached));
+	helper_drop(&a);
+	return err;
+}
+
+struct pooled_link *link_pool_attach(struct link_pool *p, helper_fn *attach, const void *in,
+				     size_t size, int fd)
+{
+	struct holder *h = choose(p);
+	struct attached attached = { 0 };
+	int err = h ? call(h, attach, in, size, fd, &attached) : -ETIME;
+
+	if (!err && attached.attachment)
+		return link_new(h, &attached);
+	errno = err ? -err : attached.error;
+	return NULL;
+}
+
+void link_pool_remove(struct pooled_link *link)
+{
+	struct holder *h = link->holder;
+
+	h->removals = xrealloc(h->removals, h->nremovals + 1, sizeof(*h->removals));
+	h->removals[h->nremovals++] = link->attachment;
+	h->removing += link->nlinks;
+	h->pool->nlinks -= link->nlinks;
+	h->n--;
+	free(link);
+	pump(h, 0);
+}
+
+int link_pool_free(struct link_pool *p, long ms)
+{
+	unsigned long long end = clock_ns() + ms * NS_PER_MS;
+	const struct timespec pause = { 0, NS_PER_MS };
+	int left = 0;
+
+	p->model.idle = NULL;
+	while (link_pool_busy(p) && clock_ns() < end)
+		nanosleep(&pause, NULL);
+	for (int i = 0; i < p->n; i++) {
+		left += p->holders[i].removing;
+		helper_leave(&p->holders[i].helper);
+		free(p->holders[i].removals);
+	}
 	free(p);
+	return left;
 }

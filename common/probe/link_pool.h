@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Threads that attach and detach links, each with a descriptor table of its own.  For each link
- * closed the kernel waits tens of milliseconds, until no CPU can be running it: one link after
- * the other within a table, but in parallel across tables, even when the tool is killed (measured
- * on 6.18: 300 links take 12.7 s in one table, 1.0 s in 64; perf events close one by one in any
- * case, as the kernel closes all under one lock).  Meanwhile the event loop keeps running: it reads
- * records and resumes stopped processes. */
+/* Helper processes that attach and hold links.  For each link closed the kernel waits tens of
+ * milliseconds, until no CPU can be running it: one link after the other within a process, but in
+ * parallel across processes, even when the tool is killed (measured on 6.18: 300 links take 12.7 s
+ * in one, 1.0 s in 64; perf events close one by one in any case, as the kernel closes all under one
+ * lock).  Attaching waits for the memory locks of all processes that map the file, which any of them
+ * can keep.  Meanwhile the event loop keeps running. */
 #ifndef LINK_POOL_H
 #define LINK_POOL_H
-#include <errno.h>
 #include <stdbool.h>
+#include "proc/helper.h"
 
 struct attachment;
 struct link_pool;
 struct pooled_link;
 
-/* Creates a pool without threads. */
-struct link_pool *link_pool_new(void);
+/* Creates a pool without processes.  model: what each of them starts as, see struct helper.  limit:
+ * how long attaching may take, in ms. */
+struct link_pool *link_pool_new(const struct helper *model, long limit);
 
-/* The errno of a pool that cannot create its first thread. */
-#define LINK_POOL_NO_THREAD EDEADLK
+/* What a function that attaches answers: see helper_put(). */
+struct attached {
+	struct attachment *attachment;	/* in the helper; NULL: failed */
+	int nlinks, error;
+};
 
-/* Calls attach(ctx) in the thread that will own its result, and waits for it.  attach() can use
- * the descriptors that this process opened before the first call, and all others by path
- * (/proc/self/fd).  Returns NULL if attach() did, with its errno, or with errno set to
- * LINK_POOL_NO_THREAD. */
-struct pooled_link *link_pool_attach(struct link_pool *p, struct attachment *(*attach)(void *ctx),
-				     void *ctx);
+/* Calls attach, which answers a struct attached, in the process that will hold the link, and waits
+ * for it.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED
+ * if it did not answer, or if no process can be created. */
+struct pooled_link *link_pool_attach(struct link_pool *p, helper_fn *attach, const void *in,
+				     size_t size, int fd);
+
+/* Returns the number of links held. */
+int link_pool_count(const struct link_pool *p);
 
 /* Detaches and frees the link asynchronously. */
 void link_pool_remove(struct pooled_link *link);
 
-/* Return true if links are still being detached. */
+/* Call regularly: goes on detaching.  Return true if links are still being detached. */
 bool link_pool_busy(struct link_pool *p);
 
-/* Waits until all removed links are detached, ends the threads and frees the pool. */
-void link_pool_free(struct link_pool *p);
+/* Waits up to ms milliseconds until all removed links are detached, and frees the pool.  Returns
+ * the number of links that the kernel still removes; its processes are left to that. */
+int link_pool_free(struct link_pool *p, long ms);
 
 #endif

@@ -1,43 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdbool.h>
 #include "base/clock.h"
-#include "base/die.h"
+#include "base/hash.h"
 #include "probe/pending.h"
+
+static const unsigned long long NS_PER_S = 1000000000;
+
+struct pending_process {
+	int pid;
+	bool waits;
+	unsigned long long next;	/* earliest time of the next scan, ns */
+	UT_hash_handle hh;
+};
+
+static struct pending_process *get(struct pending *p, int pid)
+{
+	struct pending_process *one;
+
+	HASH_FIND_INT(p->processes, &pid, one);
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		one->pid = pid;
+		HASH_ADD_INT(p->processes, pid, one);
+	}
+	one->waits = true;
+	return one;
+}
 
 void pending_add(struct pending *p, int pid)
 {
-	int i = 0;
+	get(p, pid);
+}
 
-	while (i < p->n && p->processes[i].pid != pid)
-		i++;
-	if (i == p->n) {
-		p->processes = xrealloc(p->processes, ++p->n, sizeof(*p->processes));
-		p->processes[i] = (struct pending_process){ .pid = pid };
-	}
-	p->processes[i].waits = true;
+void pending_later(struct pending *p, int pid)
+{
+	get(p, pid)->next = clock_ns() + NS_PER_S;
+}
+
+static void handle(struct pending_process *one, unsigned long long now,
+		   void (*look)(void *ctx, int pid), void *ctx)
+{
+	unsigned long long next;
+
+	one->waits = false;	/* look() may set it, and next */
+	look(ctx, one->pid);
+	next = clock_ns() + 4 * (clock_ns() - now);
+	one->next = next > one->next ? next : one->next;
 }
 
 void pending_handle(struct pending *p, void (*look)(void *ctx, int pid), void *ctx)
 {
 	unsigned long long now = clock_ns();
-	int kept = 0;
+	struct pending_process *one, *next;
 
-	for (int i = 0; i < p->n; i++) {
-		struct pending_process *one = &p->processes[i];
-
+	/* what look() adds comes last, and is only moved in memory when this is done */
+	HASH_ITER(hh, p->processes, one, next) {
 		if (one->waits && now >= one->next) {
-			look(ctx, one->pid);
-			one->waits = false;
-			one->next = clock_ns() + 4 * (clock_ns() - now);
+			handle(one, now, look, ctx);
 			now = clock_ns();
 		}
-		if (one->waits || now < one->next)
-			p->processes[kept++] = *one;
+		if (!one->waits && now >= one->next) {
+			HASH_DEL(p->processes, one);
+			free(one);
+		}
 	}
-	p->n = kept;
 }
 
 void pending_free(struct pending *p)
 {
-	free(p->processes);
-	*p = (struct pending){ 0 };
+	struct pending_process *one, *next;
+
+	HASH_ITER(hh, p->processes, one, next) {
+		HASH_DEL(p->processes, one);
+		free(one);
+	}
 }

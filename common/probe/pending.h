@@ -3,21 +3,18 @@
  * one scan covers all mappings of a process. */
 #ifndef PENDING_H
 #define PENDING_H
-#include <stdbool.h>
 
-struct pending_process {
-	int pid;		/* 0: an unknown process */
-	bool waits;
-	unsigned long long next;	/* earliest time of the next scan, ns */
-};
+struct pending_process;
 
 /* Starts zeroed. */
 struct pending {
 	struct pending_process *processes;
-	int n;
 };
 
+/* pid 0: an unknown process.  pending_later(): not before a second has passed.  Both may be called
+ * by look(). */
 void pending_add(struct pending *p, int pid);
+void pending_later(struct pending *p, int pid);
 
 /* Calls look(ctx, pid) for each process that waits; delays one whose last scan took so long that
  * it would use more than a fifth of our time. */

@@ -12,6 +12,7 @@ struct dso;
 struct dso_table;
 struct elf_probe;
 struct function;
+struct looks;
 struct probe_source;
 struct uprobe_sites;
 struct watch;
@@ -26,6 +27,7 @@ struct probes {
 	bool tree;		/* pids is one, not started yet; probe its descendants too */
 	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
 	struct watch *watch;
+	struct looks *looks;
 
 	/* The session's callbacks, or NULL.  on_probe: for each wanted function of a file, with the
 	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the

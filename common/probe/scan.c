@@ -5,10 +5,11 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "probe/dso.h"
-#include "probe/link_pool.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
 #include "probe/uprobes.h"
+#include "probe/watch.h"
+#include "proc/look_files.h"
 #include "proc/privileges.h"
 
 /* Limit on one scan: a program with more mappings would keep us from tracing the others. */
@@ -16,7 +17,8 @@ static const unsigned long long LONGEST_NS = 20 * 1000000000ull;
 
 struct scan {
 	struct probes *p;
-	int pid, found, refused;
+	int pid, found;
+	int err;		/* why something could not be read */
 	unsigned long long began;
 };
 
@@ -31,12 +33,18 @@ static void not_permitted(struct probes *p, const struct dso *d, int err)
 
 static void cannot_probe(struct probes *p, const struct dso *d, int err)
 {
-	if (err == -LINK_POOL_NO_THREAD)
-		failure_set(&p->failure, EXIT_FAILURE, 0, "cannot create a thread");
-	else if (!p->nprobes && (err == -EACCES || err == -EPERM))
+	if (err == -ECANCELED)	/* the tool is to end */
+		return;
+	if (!p->nprobes && (err == -EACCES || err == -EPERM))
 		not_permitted(p, d, err);
 	else
 		warning(err, "cannot probe %s", d->path);
+}
+
+/* Other errors are those of processes that end or change. */
+static bool is_lasting(int err)
+{
+	return err == -EACCES || err == -EPERM || look_again(err);
 }
 
 static bool attach_mapping(void *ctx, const struct mapping *m)
@@ -46,12 +54,12 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	int err;
 
 	s->found += d->scan.n > 0 || d->scan.fatbin;
-	if (dso_fd(d) == -EACCES || dso_fd(d) == -EPERM)
-		s->refused = dso_fd(d);
+	if (is_lasting(dso_fd(d)))
+		s->err = dso_fd(d);
 	err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
 	if (err && err != -ESRCH)	/* ESRCH: the process has ended */
 		cannot_probe(s->p, d, err);
-	if (s->p->failure.text)
+	if (s->p->failure.text || !looks_idle(s->p->looks))
 		return false;
 	if (clock_ns() - s->began < LONGEST_NS)
 		return true;
@@ -62,13 +70,15 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 int scan_process(struct probes *p, int pid)
 {
 	struct scan s = { .p = p, .pid = pid, .began = clock_ns() };
-	int err = proc_mappings(pid, attach_mapping, &s);
+	int err = look_mappings(p->looks, pid, true, attach_mapping, &s);
 
 	if (s.found && p->on_process && !p->failure.text)
 		p->on_process(p->session, pid);
-	if (err == -EACCES)
-		s.refused = err;
-	return s.found ? s.found : s.refused;
+	if (is_lasting(err))
+		s.err = err;
+	if (look_again(s.err))
+		watch_again(p->watch, pid);
+	return s.found ? s.found : s.err;
 }
 
 static enum privilege needed(int err)
@@ -141,8 +151,8 @@ static void scan_if_cuda(void *ctx, int pid)
 	if (p->failure.text)
 		return;
 	if (pid != getpid())
-		err = proc_mappings(pid, find_cuda, &cuda);
-	if (cuda)
+		err = look_mappings(p->looks, pid, false, find_cuda, &cuda);
+	if (cuda || look_again(err))
 		err = scan_process(p, pid);
 	say_refused(p, pid, err);
 }
@@ -184,9 +194,8 @@ void scan_installed(struct probes *p)
 		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
 		real = realpath(path, NULL);
 		d = real ? dso_of_file(p, real) : NULL;
-		/* other errors are reported when a process maps it */
-		if (d && attach_everywhere(p, d) == -LINK_POOL_NO_THREAD)
-			cannot_probe(p, d, -LINK_POOL_NO_THREAD);
+		if (d)		/* errors are reported when a process maps it */
+			attach_everywhere(p, d);
 		free(path);
 		free(real);
 	}

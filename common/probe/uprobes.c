@@ -8,6 +8,8 @@
 #include "probe/probes.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
+#include "proc/looks.h"
+#include "proc/user.h"
 
 /* The probes of one file in one process. */
 struct uprobe_site {
@@ -16,37 +18,57 @@ struct uprobe_site {
 	UT_hash_handle hh;
 };
 
+/* What keeps holders from answering: see link_pool.h.  A perf event also waits for those that other
+ * tools remove, a tenth of a second each. */
+enum { MAX_STUCK = 32, LIMIT_MS = 5000, PERF_LIMIT_MS = 60000 };
+
 struct uprobe_sites {
 	struct uprobe_site *sites;
 	struct link_pool *pool;
+	int *programs;		/* descriptors */
+	struct quota stuck;
 	unsigned long refused;	/* files not probed because of the limit on links */
 };
 
 struct attaching {
-	struct probes *p;
-	const struct dso *dso;
-	int pid;
-	const struct elf_probe *probes;	/* NULL: dso is a dynamic linker */
-	int n;
+	struct probes *p;	/* in the helper: as it was at the first attach */
+	int pid, nlinks;
+	unsigned long long linker;	/* or 0 … */
+	int n;			/* … and probes */
+	struct elf_probe probes[];
 };
 
 static struct uprobe_sites *sites_of(struct probes *p)
 {
-	if (!p->sites) {
-		p->sites = xcalloc(1, sizeof(*p->sites));
-		p->sites->pool = link_pool_new();
-	}
-	return p->sites;
+	struct uprobe_sites *all = p->sites;
+
+	if (all)
+		return all;
+	all = p->sites = xcalloc(1, sizeof(*all));
+	all->programs = attach_programs(&p->attacher);
+	all->pool = link_pool_new(&(struct helper){
+		.keep = all->programs, .idle = p->looks->helper.idle, .ctx = p->looks->helper.ctx,
+	}, p->attacher.kind == ATTACH_PERF ? PERF_LIMIT_MS : LIMIT_MS);
+	all->stuck = (struct quota){ .limit = MAX_STUCK, .what = "probes that cannot be placed",
+				     .loss = "no more files of its processes are probed" };
+	return all;
 }
 
-static struct attachment *attach(void *ctx)
+/* In the helper. */
+static void attach(struct helper_job *job)
 {
-	const struct attaching *a = ctx;
-	struct probes *p = a->p;
+	const struct attaching *a = job->in;
+	struct attacher *to = &a->p->attacher;
+	struct attached answer = { 0 };
 
-	if (!a->probes)
-		return watch_linker(p->watch, dso_fd(a->dso), a->pid, a->dso->scan.linker);
-	return attach_file(&p->attacher, dso_fd(a->dso), a->pid, a->probes, a->n);
+	to->nlinks = a->nlinks;
+	if (a->linker)
+		answer.attachment = watch_linker(a->p->watch, job->fd, a->pid, a->linker);
+	else
+		answer.attachment = attach_file(to, job->fd, a->pid, a->probes, a->n);
+	answer.error = errno;
+	answer.nlinks = to->nlinks - a->nlinks;
+	helper_put(job, &answer, sizeof(answer));
 }
 
 /* Detaches the link asynchronously, if there is one. */
@@ -64,16 +86,44 @@ static void site_free(struct uprobe_site *s)
 	free(s);
 }
 
+/* The process whose user is to blame if it takes for ever. */
+static int blamed(const struct uprobe_site *s)
+{
+	return s->key.pid ? s->key.pid : s->key.dso->pid;
+}
+
+static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_site *s,
+					  const struct attaching *a)
+{
+	size_t size = sizeof(*a) + a->n * sizeof(*a->probes);
+	int pid = blamed(s);
+	unsigned user = pid ? proc_user(pid) : 0;
+	struct pooled_link *link;
+
+	errno = EBUSY;
+	if (!quota_take(&p->sites->stuck, user, pid, 1))
+		return NULL;
+	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
+	if (link || errno != ETIME)
+		quota_give(&p->sites->stuck, user, 1);
+	return link;
+}
+
 /* Attaches n of a file's probes, or if n is 0 the probe of a dynamic linker. */
 static int attach_some(struct probes *p, const struct uprobe_site *s, int from, int n,
 		       struct pooled_link **link)
 {
-	struct attaching a = {
-		.p = p, .dso = s->key.dso, .pid = s->key.pid, .n = n,
-		.probes = n ? s->key.dso->scan.probes + from : NULL,
-	};
+	struct attaching *a = xcalloc(1, sizeof(*a) + n * sizeof(*a->probes));
 
-	*link = link_pool_attach(p->sites->pool, attach, &a);
+	a->p = p;
+	a->pid = s->key.pid;
+	a->nlinks = link_pool_count(p->sites->pool);
+	a->linker = n ? 0 : s->key.dso->scan.linker;
+	a->n = n;
+	if (n)
+		memcpy(a->probes, s->key.dso->scan.probes + from, n * sizeof(*a->probes));
+	*link = attach_limited(p, s, a);
+	free(a);
 	return *link ? 0 : -errno;
 }
 
@@ -133,9 +183,13 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	} else {
 		err = attach_all(p, s);
 	}
-	if (err == -ATTACH_TOO_MANY) {	/* do not try again */
+	if (err == -ATTACH_TOO_MANY || err == -ETIME || err == -EBUSY) {	/* do not try again */
 		remove_link(&s->link);
-		too_many(p, s);
+		if (err == -ATTACH_TOO_MANY)
+			too_many(p, s);
+		else if (err == -ETIME)
+			warning(0, "cannot probe %s: process %d, or another one that maps it, keeps the kernel "
+				"waiting", d->path, blamed(s));
 	} else if (err) {
 		site_free(s);
 		return err;
@@ -177,25 +231,46 @@ bool uprobes_toggled_in(const struct probes *p)
 	return s != NULL;
 }
 
-void uprobes_detach(struct probes *p, int pid)
+static void remove_sites(struct uprobe_sites *all, int pid)
 {
-	struct uprobe_sites *all = p->sites;
 	struct uprobe_site *s, *next;
 
-	if (!all)
-		return;
 	HASH_ITER(hh, all->sites, s, next) {
 		if (pid >= 0 && s->key.pid != pid)
 			continue;
 		HASH_DEL(all->sites, s);
 		site_free(s);
 	}
-	if (pid >= 0)
+}
+
+void uprobes_detach(struct probes *p, int pid)
+{
+	if (p->sites)
+		remove_sites(p->sites, pid);
+}
+
+void uprobes_tick(struct probes *p)
+{
+	if (p->sites)
+		link_pool_busy(p->sites->pool);
+}
+
+void uprobes_end(struct probes *p, long ms)
+{
+	struct uprobe_sites *all = p->sites;
+	int left;
+
+	if (!all)
 		return;
-	link_pool_free(all->pool);
+	remove_sites(all, -1);
+	left = link_pool_free(all->pool, ms);
+	if (left)
+		note("the kernel is still removing %d probes", left);
 	if (all->refused)
 		warning(0, "uprobe link limit reached: a mapped file was not probed %lu times",
 			all->refused);
+	quota_free(&all->stuck);
+	free(all->programs);
 	free(all);
 	p->sites = NULL;
 }

@@ -9,7 +9,7 @@ struct probes;
 
 /* Probes the file's functions in process pid, or everywhere (0); with p->linkers a dynamic linker
  * too, to learn of libraries.  Does nothing if they are already probed, or if there is nothing to
- * probe.  Returns 0, -errno if the kernel refuses, or -LINK_POOL_NO_THREAD. */
+ * probe.  Returns 0, or -errno if the kernel refuses. */
 int uprobes_attach(struct probes *p, struct dso *d, int pid);
 
 /* Probes that toggle (struct function) are attached with the others.  This detaches them
@@ -20,8 +20,14 @@ bool uprobes_toggle(struct probes *p, bool in);
 /* Return true if some of them are attached. */
 bool uprobes_toggled_in(const struct probes *p);
 
-/* Detaches the probes of a process that has ended, asynchronously; or with -1 all probes, for good,
- * and waits for it. */
+/* Detaches the probes of a process that has ended, asynchronously. */
 void uprobes_detach(struct probes *p, int pid);
+
+/* Call regularly: goes on detaching. */
+void uprobes_tick(struct probes *p);
+
+/* Detaches all probes, for good.  Waits up to ms milliseconds for it, and says how many are left to
+ * the kernel. */
+void uprobes_end(struct probes *p, long ms);
 
 #endif

@@ -100,6 +100,7 @@ static int load(struct watch *w, bool tree)
 		return -errno;
 	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
+	w->attacher->other = w->skel->obj;
 	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
 	return watch_bpf__load(w->skel);
 }
@@ -205,10 +206,10 @@ static int resume_stopped(struct watch *w)
 	return n;
 }
 
-int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
+int watch_poll(struct watch *w, int fd, int ms)
 {
 	struct pollfd fds[] = {		/* poll() ignores negative descriptors */
-		{ rb ? ring_buffer__epoll_fd(rb) : -1, POLLIN, 0 },
+		{ fd, POLLIN, 0 },
 		{ w->events ? ring_buffer__epoll_fd(w->events) : -1, POLLIN, 0 },
 		{ w->mappings ? perf_buffer__epoll_fd(w->mappings) : -1, POLLIN, 0 },
 	};
@@ -224,10 +225,18 @@ int watch_poll(struct watch *w, struct ring_buffer *rb, int ms)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
 		pending_handle(&w->pending, tell_mapped, w);
-	/* poll() alone would miss records submitted without a wakeup */
-	if (err >= 0 && rb)
-		err = ring_buffer__consume(rb);
 	return err < 0 && err != -EINTR ? err : 0;
+}
+
+void watch_collect(struct watch *w)
+{
+	if (w->mappings)
+		perf_buffer__consume(w->mappings);
+}
+
+void watch_again(struct watch *w, int pid)
+{
+	pending_later(&w->pending, pid);
 }
 
 unsigned long long watch_lost(const struct watch *w)

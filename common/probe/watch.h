@@ -6,7 +6,6 @@
 #include "abi/watch_event.h"
 #include "probe/attach.h"
 
-struct ring_buffer;
 struct watch;
 
 typedef void watch_fn(void *ctx, const struct watch_event *e);
@@ -33,9 +32,15 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted);
  * the attachment, or NULL with errno set. */
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset);
 
-/* Waits up to ms milliseconds for events, or for records in the loop's own ring buffer (rb may be
- * NULL), and handles them.  Returns 0, or -errno. */
-int watch_poll(struct watch *w, struct ring_buffer *rb, int ms);
+/* Waits up to ms milliseconds for events, or until fd (-1: none) is readable, and handles the events.
+ * Returns 0, or -errno. */
+int watch_poll(struct watch *w, int fd, int ms);
+
+/* Takes new mappings out of the kernel's buffers, for the next watch_poll(): for long waits. */
+void watch_collect(struct watch *w);
+
+/* Reports this process again in a second, as if it had mapped something. */
+void watch_again(struct watch *w, int pid);
 
 /* Resumes the process, if the event stopped it, once watch_poll() has no more events of it. */
 void watch_continue(struct watch *w, const struct watch_event *e);

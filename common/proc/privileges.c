@@ -19,6 +19,7 @@ static const unsigned long long wanted[] = {
 	[PRIVILEGE_UPROBES] = BIT(CAP_SYS_ADMIN),
 	[PRIVILEGE_PTRACE] = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH),
 	[PRIVILEGE_CHECKPOINT] = BIT(CHECKPOINT_RESTORE),
+	[PRIVILEGE_SETUID] = BIT(CAP_SETUID) | BIT(CAP_SETGID),
 };
 
 /* CAP_SYS_ADMIN implies these. */
@@ -53,6 +54,7 @@ static char *lacking(unsigned long long caps)
 		{ BPF, "CAP_BPF" }, { PERFMON, "CAP_PERFMON" },
 		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" }, { CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH" },
 		{ CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+		{ CAP_SETUID, "CAP_SETUID" }, { CAP_SETGID, "CAP_SETGID" },
 	};
 	char text[128];
 	size_t len = 0;

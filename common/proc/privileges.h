@@ -10,6 +10,7 @@ enum privilege {
 	PRIVILEGE_UPROBES,	/* perf events of uprobes, --attach perf: CAP_SYS_ADMIN */
 	PRIVILEGE_PTRACE,	/* other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
 	PRIVILEGE_CHECKPOINT,	/* to open files that processes map: CAP_CHECKPOINT_RESTORE */
+	PRIVILEGE_SETUID,	/* to become another user: CAP_SETUID, CAP_SETGID */
 };
 
 bool privilege_lacks(enum privilege what);

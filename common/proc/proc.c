@@ -12,19 +12,36 @@
 #include <unistd.h>
 #include "proc/proc.h"
 
+/* Reads a number that is followed by a separator; *line is set behind that. */
+static bool number(char **line, int base, char separator, unsigned long long *n)
+{
+	char *end;
+
+	*n = strtoull(*line, &end, base);
+	if (end == *line || *end != separator)
+		return false;
+	*line = end + 1;
+	return true;
+}
+
 bool proc_parse_mapping(char *line, struct mapping *m, bool *executable)
 {
-	unsigned major, minor;
-	char perms[5] = "";
-	int path = 0;
+	unsigned long long major, minor;
+	char *at = line;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &m->start, &m->end, perms,
-		   &m->offset, &major, &minor, &m->ino, &path) < 7 || !path)
-		return false;
-	m->dev = (unsigned long long)major << 32 | minor;
-	m->path = line + path;
+	m->id = (struct file_id){ 0 };
 	line[strcspn(line, "\n")] = 0;
-	*executable = strchr(perms, 'x');
+	if (!number(&at, 16, '-', &m->start) || !number(&at, 16, ' ', &m->end))
+		return false;
+	*executable = strnlen(at, 5) == 5 && at[2] == 'x';
+	if (strnlen(at, 5) < 5 || at[4] != ' ')
+		return false;
+	at += 5;
+	if (!number(&at, 16, ' ', &m->offset) || !number(&at, 16, ':', &major) ||
+	    !number(&at, 16, ' ', &minor) || !number(&at, 10, ' ', &m->ino))
+		return false;
+	m->dev = major << 32 | (minor & ~0u);
+	m->path = at + strspn(at, " ");
 	return m->ino && *m->path == '/';
 }
 
@@ -60,25 +77,17 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 	return read_maps(name, false, fn, ctx);
 }
 
-/* fd was opened with O_PATH, which has no side effects on the file */
-static int reopen_regular(int fd)
+int proc_reopen(int fd)
 {
 	char name[32];
 	struct stat st;
 	int real;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return -EINVAL;
-	}
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	real = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (real < 0)
-		real = -errno;
-	close(fd);
-	return real;
+	return real < 0 ? -errno : real;
 }
 
 struct own {
@@ -114,23 +123,74 @@ bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino)
 	return true;
 }
 
-int proc_open_mapping(int pid, const struct mapping *m)
+/* Returns an O_PATH descriptor, which has no side effects on the file, or -errno. */
+static int open_path(int pid, const struct mapping *m)
 {
-	unsigned long long dev, ino;
 	char name[80];
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, m->start, m->end);
-	fd = reopen_regular(open(name, O_PATH | O_CLOEXEC));
-	if (fd < 0 || (proc_file_id(fd, &dev, &ino) && dev == m->dev && ino == m->ino))
-		return fd;
+	fd = open(name, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_mapped(int fd, const struct mapping *m)
+{
+	unsigned long long dev, ino;
+	int real = proc_reopen(fd), err = real < 0 ? real : 0;
+
+	if (!err && proc_file_id(real, &dev, &ino) && (dev != m->dev || ino != m->ino))
+		err = -ESTALE;
+	if (real >= 0)
+		close(real);
+	return err;
+}
+
+int proc_open_mapping(int pid, const struct mapping *m, int *fd)
+{
+	int err;
+
+	*fd = open_path(pid, m);
+	if (*fd < 0)
+		return *fd;
+	err = check_mapped(*fd, m);
+	if (err)
+		close(*fd);
+	return err;
+}
+
+static long long ns_of(const struct statx_timestamp *t)
+{
+	return t->tv_sec * 1000000000ll + t->tv_nsec;
+}
+
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000u
+#endif
+
+void proc_identify(int pid, const struct mapping *m, struct file_id *id)
+{
+	struct statx st = { 0 };
+	int fd = open_path(pid, m);
+
+	*id = (struct file_id){ 0 };
+	if (fd < 0)
+		return;
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &st))
+		*id = (struct file_id){ ns_of(&st.stx_ctime), ns_of(&st.stx_mtime), st.stx_size,
+					st.stx_mnt_id };
 	close(fd);
-	return -ESTALE;
 }
 
 int proc_open_file(const char *path)
 {
-	return reopen_regular(open(path, O_PATH | O_CLOEXEC));
+	int fd = open(path, O_PATH | O_CLOEXEC), real;
+
+	if (fd < 0)
+		return -errno;
+	real = proc_reopen(fd);
+	close(fd);
+	return real;
 }
 
 bool proc_comm(int pid, char *comm)

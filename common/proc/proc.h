@@ -7,11 +7,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* What tells a file from a later one with the same device and inode number. */
+struct file_id {
+	long long changed, modified;	/* ns since the epoch */
+	unsigned long long size, mount;	/* mount: a number that is not reused (Linux 6.8) */
+};
+
 /* A file mapping. */
 struct mapping {
 	unsigned long long start, end, offset;
 	unsigned long long dev, ino;	/* as /proc/PID/maps prints them, major << 32 | minor */
 	const char *path;		/* as the process sees it; may end in " (deleted)" */
+	struct file_id id;		/* see look_mappings() */
 };
 
 /* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path points
@@ -22,16 +29,24 @@ bool proc_parse_mapping(char *line, struct mapping *m, bool *executable);
  * it returns false.  Returns 0 or -errno: -ESRCH if the process is gone. */
 int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
 
-/* Opens the file behind a mapping for reading.  Returns a descriptor, which the caller closes, or
- * -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now. */
-int proc_open_mapping(int pid, const struct mapping *m);
+/* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0
+ * or -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now,
+ * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see look_files.h. */
+int proc_open_mapping(int pid, const struct mapping *m, int *fd);
+
+/* Opens the regular file behind an O_PATH descriptor for reading.  Returns a descriptor or -errno.
+ * May wait for the file's owner for ever. */
+int proc_reopen(int fd);
+
+/* Identifies the file behind a mapping; all zero if that fails.  May wait as well. */
+void proc_identify(int pid, const struct mapping *m, struct file_id *id);
 
 /* Gets the device and inode number of an open file as its mappings show them: on overlayfs and
  * btrfs, fstat() may return different ones.  Return false if the file cannot be mapped. */
 bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino);
 
-/* Opens a regular file by name; rejects a FIFO or device without opening it.  Returns a descriptor
- * or -errno. */
+/* Opens a file that the tool's user named, for reading; rejects a FIFO or device without opening it.
+ * Returns a descriptor or -errno. */
 int proc_open_file(const char *path);
 
 /* Reads the process's name into comm (16 bytes); false if the process is gone. */

@@ -1,109 +1,104 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <time.h>
+#include <sys/uio.h>
 #include "base/die.h"
+#include "proc/looks.h"
 #include "proc/vm_read.h"
 
-enum { PATIENCE_NS = 500 * 1000 * 1000, NS_PER_S = 1000000000 };
+/* BATCH: at most IOV_MAX */
+enum { BATCH = 512, PAGE = 4096, WORD = 8 };
 
-enum state { READING, READ, ABANDONED };
-
-/* Only the tool's exit ends a blocked read, so each read gets its own thread. */
-struct vm_request {
-	int pid, n;
-	struct iovec *places;
+struct string_request {
+	int pid;
+	unsigned long long at;
 	size_t size;
-	ssize_t got;
-	_Atomic enum state state;
-	sem_t done;
-	char buf[];
 };
 
-static void forget(struct vm_request *r)
+/* Reads by pages: the next one may be missing. */
+static void read_string(struct helper_job *job)
 {
-	sem_destroy(&r->done);
-	free(r->places);
-	free(r);
+	const struct string_request *r = job->in;
+	unsigned long long at = r->at, end = r->at + r->size;
+	char page[PAGE];
+	ssize_t n;
+
+	while (at < end) {
+		size_t want = PAGE - at % PAGE < end - at ? PAGE - at % PAGE : end - at;
+		const struct iovec here = { page, want }, there = { (void *)(unsigned long)at, want };
+
+		n = process_vm_readv(r->pid, &here, 1, &there, 1, 0);
+		if (n <= 0)
+			return;
+		helper_put(job, page, strnlen(page, n));
+		if (memchr(page, 0, n))
+			break;
+		at += n;
+	}
+	helper_put(job, "", 1);
 }
 
-static void *run(void *ctx)
+bool vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size)
 {
-	struct vm_request *r = ctx;
-	const struct iovec here = { r->buf, r->size };
+	const struct string_request r = { pid, at, size - 1 };
+	struct helper_answer a;
 
-	r->got = process_vm_readv(r->pid, &here, 1, r->places, r->n, 0);
-	if (atomic_exchange(&r->state, READ) == ABANDONED)
-		forget(r);
-	else
-		sem_post(&r->done);
-	return NULL;
+	if (!l || look(l, pid, "memory", read_string, &r, sizeof(r), -1, &a))
+		return false;
+	/* without a terminator it could not be read to its end */
+	*text = 0;
+	if (a.size && !a.bytes[a.size - 1])
+		memcpy(text, a.bytes, a.size);
+	helper_drop(&a);
+	return *text;
 }
 
-static struct vm_request *start(int pid, const struct iovec *places, int n, size_t size)
+struct words_request {
+	int pid;
+	size_t n;
+	unsigned long long at[];
+};
+
+static void read_words(struct helper_job *job)
 {
-	struct vm_request *r = xcalloc(1, sizeof(*r) + size);
-	pthread_t thread;
+	const struct words_request *r = job->in;
+	unsigned long long words[BATCH];
+	struct iovec there[BATCH];
+
+	for (size_t from = 0, n; from < r->n; from += n) {
+		const struct iovec here = { words, sizeof(words) };
+		ssize_t got;
+
+		for (n = 0; n < BATCH && from + n < r->n; n++)
+			there[n] = (struct iovec){ (void *)(unsigned long)r->at[from + n], WORD };
+		memset(words, 0, sizeof(words));
+		/* stops at the first one that cannot be read */
+		got = process_vm_readv(r->pid, &here, 1, there, n, 0);
+		got = got < 0 ? 0 : got / WORD;
+		if ((size_t)got < n) {
+			words[got] = 0;
+			n = got + 1;
+		}
+		helper_put(job, words, n * WORD);
+	}
+}
+
+int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+		  unsigned long long *words)
+{
+	size_t size = sizeof(struct words_request) + n * sizeof(*at);
+	struct words_request *r = xcalloc(1, size);
+	struct helper_answer a;
+	int err;
 
 	r->pid = pid;
 	r->n = n;
-	r->size = size;
-	r->got = -1;
-	r->places = xcalloc(n, sizeof(*places));
-	memcpy(r->places, places, n * sizeof(*places));
-	sem_init(&r->done, 0, 0);
-	if (pthread_create(&thread, NULL, run, r)) {
-		forget(r);
-		return NULL;
-	}
-	pthread_detach(thread);
-	return r;
-}
-
-static bool wait_for(struct vm_request *r)
-{
-	struct timespec end;
-	int err;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += PATIENCE_NS;
-	end.tv_sec += end.tv_nsec / NS_PER_S;
-	end.tv_nsec %= NS_PER_S;
-	do
-		err = sem_clockwait(&r->done, CLOCK_MONOTONIC, &end) ? errno : 0;
-	while (err == EINTR);
-	if (!err)
-		return true;
-	if (atomic_exchange(&r->state, ABANDONED) == READING)
-		return false;
-	sem_wait(&r->done);	/* the read just finished */
-	return true;
-}
-
-ssize_t vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
-		size_t size)
-{
-	struct vm_request *r;
-	ssize_t got;
-
-	for (int i = 0; i < v->nstuck; i++)
-		if (v->stuck[i] == pid)
-			return -1;
-	r = v->nstuck < VM_MAX_STUCK ? start(pid, places, n, size) : NULL;
-	if (!r)
-		return -1;
-	if (!wait_for(r)) {
-		v->stuck[v->nstuck++] = pid;
-		warning(0, "reading memory of process %d timed out: kernel names may be missing", pid);
-		return -1;
-	}
-	got = r->got;
-	if (got > 0)
-		memcpy(buf, r->buf, got);
-	forget(r);
-	return got;
+	memcpy(r->at, at, n * sizeof(*at));
+	err = look(l, pid, "memory", read_words, r, size, -1, &a);
+	free(r);
+	if (err)
+		return err;
+	memcpy(words, a.bytes, n * WORD);
+	helper_drop(&a);
+	return 0;
 }

@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session/command.h"
+#include "session/command_user.h"
 #include "base/die.h"
 
 static int child, go_fd = -1;
 static int status;
 static bool ended;
 
-static _Noreturn void run(const char *text, int fd)
+/* Both sides write a byte: the child when it is the user's, the tool when it traces. */
+static _Noreturn void run(const char *text, const struct command_user *user, int fd)
 {
-	char c;
+	char c = 0;
 
-	signal(SIGPIPE, SIG_DFL);
-	if (read(fd, &c, 1) != 1)
+	if (!command_user_become(user) || write(fd, &c, 1) != 1 || read(fd, &c, 1) != 1)
 		_exit(EXIT_FAILURE);
 	execl("/bin/sh", "sh", "-c", text, (char *)NULL);
 	warning(errno, "/bin/sh");
 	_exit(127);
 }
 
-int command_prepare(const char *text)
+int command_prepare(const char *text, const struct command_user *user)
 {
 	int fds[2];
+	char c;
 
-	if (pipe2(fds, O_CLOEXEC))
-		die(errno, "cannot create a pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		die(errno, "cannot create a socket pair");
 	fflush(stdout);
 	child = fork();
 	if (child < 0)
 		die(errno, "cannot fork");
 	if (!child) {
 		close(fds[1]);
-		run(text, fds[0]);
+		run(text, user, fds[0]);
 	}
 	close(fds[0]);
 	go_fd = fds[1];
+	if (read(go_fd, &c, 1) != 1)	/* it has said why */
+		exit(EXIT_FAILURE);
+	signal(SIGCHLD, SIG_DFL);	/* a caller may ignore it: then there is no exit status */
 	return child;
 }
 

@@ -4,9 +4,13 @@
 #define COMMAND_H
 #include <stdbool.h>
 
-/* Forks a child that runs `/bin/sh -c text` once command_go() is called; returns its PID.  The
- * child exits if the tool ends before that. */
-int command_prepare(const char *text);
+struct command_user;
+
+/* Forks a child of that user that runs `/bin/sh -c text` once command_go() is called; returns its
+ * PID.  The child exits if the tool ends before that.  It has the descriptors, limits and signals
+ * that the tool has now: call this before the tool changes any.  Exits if the child cannot change to
+ * the user. */
+int command_prepare(const char *text, const struct command_user *user);
 void command_go(void);
 
 /* Return true if the command has ended. */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"
+#include "session/losses.h"
+#include "session/record_queue.h"
 
 struct bpf_map;
 struct target;
@@ -17,20 +19,33 @@ struct event_loop {
 	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
-	const void *lost;	/* the probes' lost[]; set by tool_run() */
+	const void *lost;	/* the probes' lost[] and lost_by; set by tool_run() */
+	struct bpf_map *lost_by;
 	/* set by event_loop_run() */
 	bool counted_out;	/* count was reached: the last report has been made */
 	unsigned long long lost_then[LOST_MAX];
+	struct losses losses;	/* by process */
+	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
+	/* private */
+	struct target *target;
+	struct record_queue queue;
 };
+
+/* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
+ * during the looks of the target (see looks.h), which a signal cuts short. */
+void event_loop_open(struct event_loop *e, struct target *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
  * until the traced processes or the reader of the output end; then handles the remaining records.
  * Returns the signal that ended the loop, or 0. */
-int event_loop_run(struct target *t, struct event_loop *e);
+int event_loop_run(struct event_loop *e);
+
+/* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
+long event_loop_time_left(const struct event_loop *e, long ms);
 
 /* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
- * -j also as the last line of output.  (Losses while the probes are being detached do not count,
- * as nobody reads any more.) */
-void event_loop_lost(const struct event_loop *e);
+ * -j also as the last line of output, with the processes that lost it.  (Losses while the probes are
+ * being detached do not count, as nobody reads any more.) */
+void event_loop_lost(struct event_loop *e);
 
 #endif

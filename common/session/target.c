@@ -13,6 +13,7 @@
 #include "probe/watch.h"
 #include "proc/pid_ns.h"
 #include "session/command.h"
+#include "session/command_user.h"
 #include "session/target.h"
 #include "sym/syms.h"
 
@@ -44,6 +45,18 @@ void target_check(const struct target *t)
 		failure_die(&t->probes.failure);
 }
 
+static void prepare_command(struct target *t)
+{
+	int *pids = xcalloc(2, sizeof(*pids));
+	struct command_user user;
+
+	command_user_choose(&user, t->user);
+	pids[0] = command_prepare(t->command, &user);
+	command_user_free(&user);
+	t->probes.pids = pids;
+	t->probes.tree = true;
+}
+
 void target_init(struct target *t)
 {
 	struct probes *p = &t->probes;
@@ -51,6 +64,10 @@ void target_init(struct target *t)
 
 	if (t->pid_list && t->command)
 		usage_error("--pid and --command are mutually exclusive");
+	if (t->user && !t->command)
+		usage_error("--user is for the command of --command, which is missing");
+	if (t->command)		/* first, as the command is to have nothing of what follows */
+		prepare_command(t);
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event takes one */
@@ -62,6 +79,7 @@ void target_init(struct target *t)
 		p->pids = t->opened.pids;
 	}
 	p->layer = t->layer;
+	p->looks = &t->looks;
 	p->attacher.kind = attach_choose(t->attach, &p->failure);
 	target_check(t);
 	check_pid_ns();

@@ -8,6 +8,7 @@
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
+#include "proc/looks.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
 
@@ -16,13 +17,14 @@ struct syms;
 
 struct target {
 	/* options */
-	const char *pid_list, *command, *lib;
+	const char *pid_list, *command, *user, *lib;
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
 	long duration;		/* seconds; 0 = no limit */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
+	struct looks looks;
 	struct pids opened;	/* of -p */
 	bool watching, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
@@ -32,7 +34,7 @@ struct target {
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u }
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
 #define OPT_TARGET(t)									\
@@ -47,6 +49,8 @@ struct target {
 		"trace these processes; default: every process"),			\
 	OPT_STR('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD, trace it and its children until it exits"),			\
+	OPT_STR('u', "user", "USER", &(t)->user,					\
+		"run CMD as USER: name, UID or UID:GID; default: who called sudo"),	\
 	OPT_STR('l', "lib", "FILE", &(t)->lib, "also probe FILE, wherever it is loaded"), \
 	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
 		   "which functions to probe; default: all")
@@ -59,8 +63,9 @@ struct target {
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
-/* Call after reading the options: checks them, starts logging and output, chooses the attach
- * kind.  Exits with the reason if there is no such process or the kernel cannot trace. */
+/* Call after reading the options: checks them, prepares the command, starts logging and output,
+ * chooses the attach kind.  Exits with the reason if there is no such process or the kernel cannot
+ * trace. */
 void target_init(struct target *t);
 
 /* Call between open and load of the tool's BPF object. */

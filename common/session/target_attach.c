@@ -12,6 +12,9 @@
 #include "session/target_watch.h"
 #include "sym/syms.h"
 
+/* For the command to end after a signal. */
+enum { COMMAND_MS = 400 };
+
 static void attach_pids(struct target *t)
 {
 	const int *pids = t->probes.pids;
@@ -20,7 +23,11 @@ static void attach_pids(struct target *t)
 		int found = scan_process(&t->probes, pids[i]);
 
 		target_check(t);
-		if (found < 0 && !t->list)
+		if (!looks_idle(&t->looks))	/* the tool is to end */
+			return;
+		if (look_again(found))
+			warning(0, "process %d could not be read: %s; trying again", pids[i], look_reason(found));
+		else if (found < 0 && !t->list)
 			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
 		if (!found && !t->lib && !t->list)
 			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
@@ -84,15 +91,6 @@ static void set_callbacks(struct target *t)
 	p->on_process = refresh_symbols;
 }
 
-static void prepare_command(struct target *t)
-{
-	int *pids = xcalloc(2, sizeof(*pids));
-
-	pids[0] = command_prepare(t->command);
-	t->probes.pids = pids;
-	t->probes.tree = true;
-}
-
 void target_attach(struct target *t, unsigned classes)
 {
 	t->probes.classes = classes;
@@ -105,13 +103,13 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 
 	p->source = source;
 	set_callbacks(t);
-	if (t->command)
-		prepare_command(t);
 	target_watch(t);
+	t->looks.asked_for = true;
 	if (t->lib)
 		attach_lib(t);
 	if (t->pid_list)
 		attach_pids(t);
+	t->looks.asked_for = false;
 	if (!p->pids)
 		scan_all(p);
 	target_check(t);
@@ -127,7 +125,20 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 		command_go();
 }
 
-int target_finish(struct target *t, int sig)
+/* Waits for the command, but not for long if a signal has ended the tool.  Returns its status. */
+static int finish_command(const struct target *t, int sig)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int ms = COMMAND_MS; sig && ms > 0 && !command_ended(); ms--)
+		nanosleep(&pause, NULL);
+	if (!sig || command_ended())
+		return command_finish();
+	note("'%s' still runs (pid %d)", t->command, t->probes.pids[0]);
+	return 128 + sig;
+}
+
+int target_finish(struct target *t, int sig, long ms)
 {
 	bool complete = t->command && command_ended();
 	struct probes *p = &t->probes;
@@ -136,7 +147,7 @@ int target_finish(struct target *t, int sig)
 
 	t->finishing = true;
 	watch_detach(p->watch);
-	uprobes_detach(p, -1);
+	uprobes_end(p, ms);
 	if (sig)
 		watch_signal(p->watch, sig);
 	lost = watch_lost(p->watch);
@@ -147,7 +158,7 @@ int target_finish(struct target *t, int sig)
 		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
 	if (!t->command)
 		return 0;
-	status = command_finish();
+	status = finish_command(t, sig);
 	if (t->list)
 		probe_list_print(&t->found);
 	else if (!p->nfiles && complete && !p->refused)

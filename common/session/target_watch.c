@@ -9,6 +9,7 @@
 #include "proc/privileges.h"
 #include "session/target.h"
 #include "session/target_watch.h"
+#include "sym/syms.h"
 
 static void scan_again(struct target *t)
 {
@@ -80,6 +81,8 @@ void target_watch(struct target *t)
 
 void target_tick(struct target *t)
 {
+	uprobes_tick(&t->probes);
+	syms_tick(t->syms);
 	if (t->watching || time(NULL) == t->scanned)
 		return;
 	t->scanned = time(NULL);

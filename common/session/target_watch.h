@@ -9,7 +9,8 @@ struct target;
  * does not report mappings: then target_tick() polls. */
 void target_watch(struct target *t);
 
-/* Call regularly: polls for new mappings, once a second, if the kernel does not report them. */
+/* Call regularly: goes on detaching, and polls for new mappings, once a second, if the kernel does not
+ * report them. */
 void target_tick(struct target *t);
 
 #endif

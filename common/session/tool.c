@@ -8,6 +8,9 @@
 #include "session/tool.h"
 #include "sym/syms.h"
 
+/* Of the two seconds from a signal to the end, until the probes are detached. */
+enum { END_MS = 1300 };
+
 static void read_options(const struct tool *tool, int argc, char **argv)
 {
 	int first = opt_parse(argc, argv, tool->opts, tool->usage);
@@ -48,13 +51,14 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 	return skel;
 }
 
-/* The maps of bpf/lib/records.bpf.h and user.bpf.h; NULL where a tool's programs have neither. */
+/* The maps of bpf/lib/records.bpf.h and lost.bpf.h; NULL where a tool's programs have neither. */
 static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 {
 	struct bpf_map *lost = bpf_object__find_map_by_name(obj, ".data.lost");
 	size_t size;
 
 	events->ring = bpf_object__find_map_by_name(obj, "events");
+	events->lost_by = bpf_object__find_map_by_name(obj, "lost_by");
 	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
 }
 
@@ -78,30 +82,33 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	if (tool->stacks && *tool->stacks)
-		tool->target->syms = syms_new();
+		tool->target->syms = syms_new(&tool->target->looks);
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);
 		skel = load(tool, opened);
 		find_maps(events, *skel->obj);
 	}
+	event_loop_open(events, tool->target);
 	attach(tool);
 	if (tool->fields)
 		out_head(tool->fields);
 	if (tool->start)
 		tool->start(tool->ctx);
 
-	sig = event_loop_run(tool->target, events);
+	sig = event_loop_run(events);
 	if (tool->stop)
 		sig = tool->stop(tool->ctx, sig);
 	else if (events->report && !events->counted_out)
 		events->report(events->ctx);
-	status = target_finish(tool->target, sig);
+	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
 	event_loop_lost(events);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
+	record_queue_free(&events->queue);
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
 	syms_free(tool->target->syms);
+	looks_free(&tool->target->looks);
 	return status;
 }

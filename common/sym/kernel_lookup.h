@@ -2,30 +2,24 @@
 /* Finds kernels in a process itself: its symbols, variables and memory. */
 #ifndef KERNEL_LOOKUP_H
 #define KERNEL_LOOKUP_H
-#include <stdbool.h>
-
-#include "proc/vm_read.h"
-
 struct kernel_names;
 struct kernels;
+struct looks;
 struct syms;
 
 struct kernel_lookup {
+	struct looks *looks;
 	struct syms *syms;
 	struct kernel_names *names;
-	struct vm_reader reader;
 };
 
 /* Looks up an address in the process, which must be alive: if it is the start of a function or the
- * value of a variable in which nvcc's code keeps a handle, then kernels_find() will know it. */
+ * value of a variable in which nvcc's code keeps a handle, then kernels_find() will know it.
+ * Variables are read once a second at most. */
 void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 		   unsigned long long addr);
 
 /* Only looks up variables, and records all of their handles. */
 void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k);
-
-/* Reads a string from the process's memory; false if it cannot be read or is empty. */
-bool kernels_read_string(struct vm_reader *reader, int pid, unsigned long long at, char *text,
-			 int size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/hash.h"
+#include "base/quota.h"
 #include "sym/demangle.h"
 #include "sym/kernel_name.h"
 
@@ -26,15 +27,22 @@ struct kernel_names {
 	struct known_kernel *kernels;
 	struct known_brief *briefs;
 	struct known_symbol *symbols;
-	size_t size;		/* bytes */
+	struct quota quota;	/* in bytes; never given back, as names may be in use anywhere */
 };
 
-/* In bytes; further kernel names from programs are ignored. */
-static const size_t MAX_NAMES = 256ull << 20;
+/* A symbol's entries on the heap, without its texts. */
+enum { SYMBOL_COST = sizeof(struct known_symbol) + sizeof(struct known_kernel) +
+		     sizeof(struct known_brief) + 128 };
 
 struct kernel_names *kernel_names_new(void)
 {
-	return xcalloc(1, sizeof(struct kernel_names));
+	struct kernel_names *names = xcalloc(1, sizeof(*names));
+
+	names->quota = (struct quota){
+		.limit = 32 << 20, .what = "kernel names",
+		.loss = "further kernels are shown as addresses",
+	};
+	return names;
 }
 
 void kernel_names_free(struct kernel_names *names)
@@ -58,6 +66,7 @@ void kernel_names_free(struct kernel_names *names)
 		free(b->text);
 		free(b);
 	}
+	quota_free(&names->quota);
 	free(names);
 }
 
@@ -72,9 +81,9 @@ static char *without_stub(const char *text)
 	return s;
 }
 
-static const char *brief_of(struct kernel_names *names, const char *symbol)
+/* Frees text or keeps it. */
+static const char *brief_of(struct kernel_names *names, char *text)
 {
-	char *text = without_stub(demangle_brief(&names->demangler, symbol));
 	struct known_brief *b;
 
 	HASH_FIND_STR(names->briefs, text, b);
@@ -88,37 +97,54 @@ static const char *brief_of(struct kernel_names *names, const char *symbol)
 	return b->text;
 }
 
-static const struct kernel *kernel_of(struct kernel_names *names, const char *symbol)
+/* Frees the texts or keeps them. */
+static const struct kernel *kernel_of(struct kernel_names *names, char *full, char *brief)
 {
-	char *full = without_stub(demangle(&names->demangler, symbol));
 	struct known_kernel *k;
 
 	HASH_FIND_STR(names->kernels, full, k);
 	if (k) {
 		free(full);
+		free(brief);
 		return &k->kernel;
 	}
 	k = xcalloc(1, sizeof(*k));
 	k->kernel.full = full;
-	k->kernel.brief = brief_of(names, symbol);
+	k->kernel.brief = brief_of(names, brief);
 	HASH_ADD_KEYPTR(hh, names->kernels, k->kernel.full, strlen(full), k);
 	return &k->kernel;
 }
 
-const struct kernel *kernel_named(struct kernel_names *names, const char *symbol)
+static const struct kernel *add(struct kernel_names *names, const char *symbol, char *full,
+				char *brief)
 {
+	struct known_symbol *s = xcalloc(1, sizeof(*s));
+
+	s->name = xstrdup(symbol);
+	s->kernel = kernel_of(names, full, brief);
+	HASH_ADD_KEYPTR(hh, names->symbols, s->name, strlen(symbol), s);
+	return s->kernel;
+}
+
+const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
+				  const char *symbol)
+{
+	size_t len = strlen(symbol), cost = SYMBOL_COST + len;
+	char *full, *brief;
 	struct known_symbol *s;
 
 	HASH_FIND_STR(names->symbols, symbol, s);
 	if (s)
 		return s->kernel;
-	if (names->size > MAX_NAMES)
+	/* first this, as demangling takes time */
+	if (!quota_take(&names->quota, user, pid, cost))
 		return NULL;
-	s = xcalloc(1, sizeof(*s));
-	s->name = xstrdup(symbol);
-	s->kernel = kernel_of(names, symbol);
-	names->size += sizeof(*s) + strlen(symbol) + strlen(s->kernel->full) +
-		       strlen(s->kernel->brief);
-	HASH_ADD_KEYPTR(hh, names->symbols, s->name, strlen(symbol), s);
-	return s->kernel;
+	full = without_stub(demangle(&names->demangler, symbol));
+	brief = without_stub(demangle_brief(&names->demangler, symbol));
+	if (quota_take(&names->quota, user, pid, strlen(full) + strlen(brief)))
+		return add(names, symbol, full, brief);
+	quota_give(&names->quota, user, cost);
+	free(full);
+	free(brief);
+	return NULL;
 }

@@ -15,8 +15,9 @@ struct kernel_names;
 struct kernel_names *kernel_names_new(void);
 void kernel_names_free(struct kernel_names *names);
 
-/* Returns the kernel for a symbol, mangled or not; NULL for new symbols once programs have supplied
- * 256 MiB of names. */
-const struct kernel *kernel_named(struct kernel_names *names, const char *symbol);
+/* Returns the kernel for a symbol, mangled or not.  NULL for new symbols once this user's processes
+ * have supplied their share of the names that are kept, which is said with the pid. */
+const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
+				  const char *symbol);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/clock.h"
 #include "base/hash.h"
+#include "base/quota.h"
 #include "sym/kernels.h"
 
-/* Further names from a program are ignored. */
-enum { MAX_ENTRIES = 1 << 20, MAX_STEPS = 4 };
+enum { MAX_STEPS = 4 };
 
 /* How often to look up the kernel of an address: its variable may not be set yet. */
 enum { MAX_LOOKS = 4, MAX_LOOKED = 1 << 16 };
+
+static const unsigned long long SCAN_NS = 1000000000;
 
 struct kernel_entry {
 	unsigned long long addr;
@@ -20,21 +23,42 @@ struct kernel_entry {
 struct kernels {
 	const struct kernels *parent;
 	struct kernel_entry *entries;
+	struct quota *quota;
+	unsigned user;
+	int pid;
 	int nlooked;			/* entries with looks */
+	unsigned long long scanned;	/* when its variables were read, ns */
 };
 
-struct kernels *kernels_new(const struct kernels *parent)
+/* An entry's bytes on the heap, with its place in the table. */
+enum { ENTRY_COST = sizeof(struct kernel_entry) + 32 };
+
+struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, unsigned user, int pid)
 {
 	struct kernels *k = xcalloc(1, sizeof(*k));
 
 	k->parent = parent;
+	k->quota = quota;
+	k->user = user;
+	k->pid = pid;
 	return k;
+}
+
+bool kernels_are_none(const struct kernels *k)
+{
+	return !k->entries;
+}
+
+unsigned kernels_user(const struct kernels *k)
+{
+	return k->user;
 }
 
 void kernels_free(struct kernels *k)
 {
 	struct kernel_entry *e, *next;
 
+	quota_give(k->quota, k->user, HASH_COUNT(k->entries) * ENTRY_COST);
 	HASH_ITER(hh, k->entries, e, next) {
 		HASH_DEL(k->entries, e);
 		free(e);
@@ -56,7 +80,7 @@ static struct kernel_entry *entry_of(struct kernels *k, unsigned long long addr)
 {
 	struct kernel_entry *e = find(k, addr);
 
-	if (e || HASH_COUNT(k->entries) >= MAX_ENTRIES)
+	if (e || !quota_take(k->quota, k->user, k->pid, ENTRY_COST))
 		return e;
 	e = xcalloc(1, sizeof(*e));
 	e->addr = addr;
@@ -146,5 +170,15 @@ bool kernels_may_look(struct kernels *k, unsigned long long addr)
 	if (!e || e->looks == MAX_LOOKS || (!e->looks && k->nlooked == MAX_LOOKED))
 		return false;
 	k->nlooked += !e->looks++;
+	return true;
+}
+
+bool kernels_may_scan(struct kernels *k)
+{
+	unsigned long long now = clock_ns();
+
+	if (k->scanned && now - k->scanned < SCAN_NS)
+		return false;
+	k->scanned = now;
 	return true;
 }

@@ -7,11 +7,19 @@
 #include "sym/kernel_name.h"
 
 struct kernels;
+struct quota;
 
 /* parent: the kernels of the process that this one was forked from, which it shares, or NULL.  It
- * must outlive the new one. */
-struct kernels *kernels_new(const struct kernels *parent);
+ * must outlive the new one.  user and pid take what is kept from the quota, in bytes. */
+struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, unsigned user,
+			    int pid);
 void kernels_free(struct kernels *k);
+
+/* Return true if the program itself has told nothing yet. */
+bool kernels_are_none(const struct kernels *k);
+
+/* Whom to charge for the names of its kernels. */
+unsigned kernels_user(const struct kernels *k);
 
 /* The program itself named this address, or declared it the same kernel as another address. */
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel);
@@ -33,5 +41,8 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 
 /* Return true the first few times for an address, when it may be looked up in the process. */
 bool kernels_may_look(struct kernels *k, unsigned long long addr);
+
+/* Return true once a second, when the variables of the process may be read. */
+bool kernels_may_scan(struct kernels *k);
 
 #endif

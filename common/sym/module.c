@@ -2,31 +2,54 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "elf/elf.h"
-#include "proc/proc.h"
+#include "proc/look_files.h"
 #include "sym/module.h"
 
-/* Limits on what programs can make the tool keep: variables per file; and in total a share of the
- * open file limit (the rest is for other uses) … */
-enum { MAX_VARIABLES = 1 << 17, OPEN_PART = 2 };
+/* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
+enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 16 << 20, MAX_SYMBOLS = 128 << 20, OPEN_PART = 2 };
 
-/* … and bytes of symbols. */
-static const size_t MAX_SYMBOLS = 1ull << 30;
+static const unsigned long long AGAIN_NS = 1000000000;
 
-void modules_init(struct modules *ms)
+void modules_init(struct modules *ms, struct looks *looks)
 {
-	*ms = (struct modules){ .max_open = sysconf(_SC_OPEN_MAX) / OPEN_PART };
+	*ms = (struct modules){ .looks = looks };
+	ms->files.limit = sysconf(_SC_OPEN_MAX) / OPEN_PART;
+	ms->files.what = "open files";
+	ms->memory.limit = MAX_MEMORY;
+	ms->memory.what = "memory for file names";
+	ms->symbols.limit = MAX_SYMBOLS;
+	ms->symbols.what = "memory for symbols";
+	ms->files.loss = ms->memory.loss = ms->symbols.loss = "some functions of its processes have no names";
+}
+
+static size_t size_of(const struct module *m)
+{
+	return sizeof(*m) + strlen(m->key) + 1;
+}
+
+static void table_free(struct module *m, struct module_table *t)
+{
+	if (t->symbols)
+		quota_give(&m->modules->symbols, m->user, elf_symbols_size(t->symbols));
+	free(t->symbols);
+	*t = (struct module_table){ 0 };
 }
 
 static void module_free(struct module *m)
 {
-	if (m->fd >= 0)
+	struct modules *ms = m->modules;
+
+	HASH_DEL(ms->all, m);
+	if (m->fd >= 0) {
 		close(m->fd);
-	elf_symbols_free(m->symbols);
-	for (int i = 0; i < m->nvariables; i++)
-		free(m->variables[i].name);
-	free(m->variables);
+		quota_give(&ms->files, m->user, 1);
+	}
+	quota_give(&ms->memory, m->user, size_of(m));
+	table_free(m, &m->functions);
+	table_free(m, &m->variables);
 	free(m->key);
 	free(m);
 }
@@ -35,85 +58,170 @@ void modules_free(struct modules *ms)
 {
 	struct module *m, *next;
 
-	HASH_ITER(hh, ms->all, m, next) {
-		HASH_DEL(ms->all, m);
+	HASH_ITER(hh, ms->all, m, next)
 		module_free(m);
+	quota_free(&ms->files);
+	quota_free(&ms->memory);
+	quota_free(&ms->symbols);
+}
+
+/* Frees what is only a cache. */
+static void evict(struct modules *ms, unsigned user)
+{
+	struct module *m, *next;
+
+	HASH_ITER(hh, ms->all, m, next)
+		if (!m->refs && m->user == user)
+			module_free(m);
+}
+
+static bool take(struct modules *ms, struct quota *q, unsigned user, int pid, size_t n)
+{
+	if (!quota_fits(q, user, n))
+		evict(ms, user);
+	return quota_take(q, user, pid, n);
+}
+
+static void open_file(struct module *m, const struct mapping *map)
+{
+	struct modules *ms = m->modules;
+
+	m->fd = -EMFILE;
+	if (!take(ms, &ms->files, m->user, m->pid, 1))
+		return;
+	m->fd = look_open(ms->looks, m->pid, map);
+	if (m->fd < 0)
+		quota_give(&ms->files, m->user, 1);
+}
+
+static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
+{
+	struct module *m = xcalloc(1, sizeof(*m));
+
+	m->modules = ms;
+	m->key = key;
+	m->path = strchr(strchr(key, ':') + 1, ':') + 1;
+	m->pid = pid;
+	m->user = user;
+	m->refs = 1;
+	if (take(ms, &ms->memory, user, pid, size_of(m))) {
+		HASH_ADD_KEYPTR(hh, ms->all, m->key, strlen(m->key), m);
+		return m;
 	}
+	free(key);
+	free(m);
+	return NULL;
 }
 
-bool modules_full(struct modules *ms, long used, long max, const char *what)
-{
-	if (used <= max)
-		return false;
-	if (!ms->said_full)
-		warning(0, "too many %s in the traced programs: some functions will have no names", what);
-	ms->said_full = true;
-	return true;
-}
-
-static int open_file(struct modules *ms, int pid, const struct mapping *map)
-{
-	int fd = modules_full(ms, ms->nopen, ms->max_open, "files") ? -EMFILE :
-		 proc_open_mapping(pid, map);
-
-	ms->nopen += fd >= 0;
-	return fd;
-}
-
-struct module *modules_get(struct modules *ms, int pid, const struct mapping *map)
+struct module *modules_get(struct modules *ms, int pid, unsigned user, const struct mapping *map)
 {
 	char *key = xprintf("%llx:%llu:%s", map->dev, map->ino, map->path);
 	struct module *m;
 
 	HASH_FIND_STR(ms->all, key, m);
-	if (m && m->fd < 0) {	/* access through another process may work */
-		m->fd = open_file(ms, pid, map);
-		m->read = false;
-	}
 	if (m) {
 		free(key);
+		m->refs++;
+	} else {
+		m = add(ms, pid, user, key);
+		if (m)
+			open_file(m, map);
 		return m;
 	}
-	m = xcalloc(1, sizeof(*m));
-	m->modules = ms;
-	m->key = key;
-	m->path = strchr(strchr(key, ':') + 1, ':') + 1;
-	m->fd = open_file(ms, pid, map);
-	HASH_ADD_KEYPTR(hh, ms->all, m->key, strlen(m->key), m);
+	if (m->fd < 0) {	/* access through another process may work */
+		m->pid = pid;
+		open_file(m, map);
+	}
 	return m;
 }
 
-static struct elf_symbols *load(struct modules *ms, int fd)
+struct module *module_ref(struct module *m)
 {
-	struct elf_symbols *symbols;
+	if (m)
+		m->refs++;
+	return m;
+}
 
-	if (ms->symbols > MAX_SYMBOLS) {
-		if (!ms->said_symbols)
-			warning(0, "symbol limit of %zu MiB reached: functions in further "
-				"files will have no names", MAX_SYMBOLS >> 20);
-		ms->said_symbols = true;
-		return NULL;
+void module_put(struct module *m)
+{
+	if (m)
+		m->refs--;
+}
+
+static void read_functions(struct helper_job *job)
+{
+	int fd = proc_reopen(job->fd);
+	struct elf_symbols *s = fd < 0 ? NULL : elf_functions_load(fd);
+
+	helper_put(job, s, s ? elf_symbols_size(s) : 0);
+	if (fd >= 0)
+		close(fd);
+	free(s);
+}
+
+static void read_variables(struct helper_job *job)
+{
+	int fd = proc_reopen(job->fd);
+	struct elf_symbols *s = fd < 0 ? NULL : elf_variables_load(fd, job->in, MAX_VARIABLES);
+
+	helper_put(job, s, s ? elf_symbols_size(s) : 0);
+	if (fd >= 0)
+		close(fd);
+	free(s);
+}
+
+static void read_table(struct module *m, struct module_table *t, helper_fn *fn, const char *end)
+{
+	struct modules *ms = m->modules;
+	struct helper_answer a;
+	int err;
+
+	if (t->read || m->fd < 0 || (t->tried && clock_ns() - t->tried < AGAIN_NS))
+		return;
+	t->tried = clock_ns();
+	err = look(ms->looks, m->pid, m->path, fn, end, strlen(end) + 1, m->fd, &a);
+	t->read = !look_again(err);
+	if (err)
+		return;
+	if (a.size && take(ms, &ms->symbols, m->user, m->pid, a.size)) {
+		t->symbols = (struct elf_symbols *)a.bytes;
+		a.bytes = NULL;
 	}
-	symbols = elf_symbols_load(fd);
-	ms->symbols += symbols ? elf_symbols_size(symbols) : 0;
-	return symbols;
+	helper_drop(&a);
+}
+
+void module_want(struct module *m)
+{
+	if (!m || m->wanted)
+		return;
+	m->wanted = true;
+	m->modules->nwanted++;
+}
+
+void modules_read_ahead(struct modules *ms)
+{
+	struct module *m = ms->nwanted ? ms->all : NULL;
+
+	while (m && (!m->wanted || m->functions.tried))
+		m = m->hh.next;
+	if (!m) {		/* the others are read when they are needed */
+		ms->nwanted = 0;
+		return;
+	}
+	ms->nwanted--;
+	read_table(m, &m->functions, read_functions, "");
+	if (!m->functions.tried)	/* it is not open */
+		m->functions.tried = 1;
 }
 
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off)
 {
-	if (!m->read && m->fd >= 0) {
-		m->symbols = load(m->modules, m->fd);
-		m->read = true;
-	}
-	return m->symbols ? elf_symbols_find(m->symbols, offset, off) : NULL;
+	read_table(m, &m->functions, read_functions, "");
+	return m->functions.symbols ? elf_symbols_find(m->functions.symbols, offset, off) : NULL;
 }
 
-const struct elf_variable *module_variables(struct module *m, const char *end, int *n)
+const struct elf_symbols *module_variables(struct module *m, const char *end)
 {
-	if (!m->searched && m->fd >= 0) {
-		m->variables = elf_variables(m->fd, end, MAX_VARIABLES, &m->nvariables);
-		m->searched = true;
-	}
-	*n = m->nvariables;
-	return m->variables;
+	read_table(m, &m->variables, read_variables, end);
+	return m->variables.symbols;
 }

@@ -6,18 +6,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/hash.h"
+#include "base/quota.h"
 #include "sym/demangle.h"
 
 struct elf_symbols;
-struct elf_variable;
+struct looks;
 struct mapping;
 
 struct modules {
 	struct module *all;
+	struct looks *looks;
 	struct demangler demangler;
-	long nopen, max_open;	/* files */
-	size_t symbols;		/* bytes, of all files together */
-	bool said_full, said_symbols;	/* these warnings are printed once */
+	struct quota files, memory, symbols;	/* open files; bytes */
+	int nwanted;		/* modules that module_want() marked and nobody has read */
+};
+
+/* What is read from a file, once a second at most while that fails for now. */
+struct module_table {
+	struct elf_symbols *symbols;
+	bool read;
+	unsigned long long tried;	/* when, ns */
 };
 
 /* The open descriptor keeps the file readable and its inode number from being reused. */
@@ -25,31 +33,37 @@ struct module {
 	struct modules *modules;
 	char *key;		/* device, inode and path */
 	const char *path;	/* within key */
+	int pid;		/* that mapped it first … */
+	unsigned user;		/* … and whose quota it takes from */
+	int refs;		/* mappings and stacks; without any it is only a cache */
 	int fd;			/* -errno if the file could not be opened */
-	bool read;
-	struct elf_symbols *symbols;
-	bool searched;		/* for the variables of module_variables() */
-	struct elf_variable *variables;
-	int nvariables;
+	bool wanted;
+	struct module_table functions, variables;
 	UT_hash_handle hh;
 };
 
-void modules_init(struct modules *ms);
+void modules_init(struct modules *ms, struct looks *looks);
 
 /* Closes the files and frees everything that the functions below returned. */
 void modules_free(struct modules *ms);
 
-/* Returns the module of a process's mapping, opened if access is permitted. */
-struct module *modules_get(struct modules *ms, int pid, const struct mapping *map);
+/* Returns the module of a process's mapping, opened if access is permitted; NULL if its user's
+ * processes have too many.  module_put() drops the reference; both accept NULL modules. */
+struct module *modules_get(struct modules *ms, int pid, unsigned user, const struct mapping *map);
+struct module *module_ref(struct module *m);
+void module_put(struct module *m);
+
+/* Marks a module whose functions will be needed; modules_read_ahead() reads those of one such module,
+ * while there is time: after a signal to the tool there is little. */
+void module_want(struct module *m);
+void modules_read_ahead(struct modules *ms);
 
 /* Returns the symbol of the function at this file offset, and sets *off to the distance from its
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
 
-/* Returns the *n 8-byte variables whose symbol ends with end, which must always be the same. */
-const struct elf_variable *module_variables(struct module *m, const char *end, int *n);
-
-/* Return true if used exceeds max, and warn once that there are too many of what. */
-bool modules_full(struct modules *ms, long used, long max, const char *what);
+/* Returns the 8-byte variables whose symbol ends with end, which must always be the same; NULL if
+ * none are known. */
+const struct elf_symbols *module_variables(struct module *m, const char *end);
 
 #endif

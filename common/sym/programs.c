@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "proc/vm_read.h"
+#include "proc/user.h"
 #include "sym/programs.h"
+#include "sym/syms.h"
 
-enum { MAX_NAME = 8192 };
+/* A program that forks and ends, and so do its children, is kept with all its ancestors. */
+enum { MAX_NAME = 8192, MAX_DEPTH = 32 };
 
 struct programs *programs_new(struct syms *syms, size_t size)
 {
 	struct programs *ps = xcalloc(1, sizeof(*ps));
 
+	ps->lookup.looks = syms_looks(syms);
 	ps->lookup.syms = syms;
 	ps->lookup.names = kernel_names_new();
 	ps->size = size;
+	ps->quota = (struct quota){
+		.limit = 16 << 20, .what = "what programs call their kernels",
+		.loss = "further kernels are shown as addresses",
+	};
 	return ps;
+}
+
+static size_t cost(const struct programs *ps)
+{
+	return ps->size + 256;	/* with its kernels, and its place in a table */
+}
+
+/* Returns the next one that has kernels to share; NULL if there is none, or too many. */
+static struct program *sharing(struct program *parent)
+{
+	while (parent && kernels_are_none(parent->kernels))
+		parent = parent->parent;
+	return parent && parent->depth < MAX_DEPTH ? parent : NULL;
 }
 
 static struct program *program_new(struct programs *ps, int pid, struct program *parent)
@@ -19,10 +41,14 @@ static struct program *program_new(struct programs *ps, int pid, struct program 
 
 	p->programs = ps;
 	p->pid = pid;
-	p->parent = parent;
-	p->kernels = kernels_new(parent ? parent->kernels : NULL);
-	if (parent)
-		parent->children++;
+	p->user = parent ? parent->user : proc_user(pid);
+	p->charged = quota_take(&ps->quota, p->user, pid, cost(ps));
+	p->parent = p->charged ? sharing(parent) : NULL;
+	p->kernels = kernels_new(p->parent ? p->parent->kernels : NULL, &ps->quota, p->user, pid);
+	if (p->parent) {
+		p->depth = p->parent->depth + 1;
+		p->parent->children++;
+	}
 	return p;
 }
 
@@ -39,6 +65,8 @@ static void program_free(struct program *p)
 		struct program *parent = p->parent;
 
 		kernels_free(p->kernels);
+		if (p->charged)
+			quota_give(&p->programs->quota, p->user, cost(p->programs));
 		free(p);
 		if (parent)
 			parent->children--;
@@ -81,6 +109,7 @@ void programs_free(struct programs *ps)
 	while (ps->scanned)
 		drop_scanned(ps, ps->scanned->pid);
 	kernel_names_free(ps->lookup.names);
+	quota_free(&ps->quota);
 	free(ps);
 }
 
@@ -137,15 +166,15 @@ void program_scan(struct program *p)
 bool program_kernel_named(struct program *p, const char *text, unsigned long long at,
 			  const struct kernel **kernel)
 {
+	struct looks *looks = p->programs->lookup.looks;
 	char name[MAX_NAME];
 
 	if (!text || !*text) {
-		if (!at || !kernels_read_string(&p->programs->lookup.reader, p->pid, at, name,
-						sizeof(name)))
+		if (!at || !vm_read_string(looks, p->pid, at, name, sizeof(name)))
 			return false;
 		text = name;
 	}
-	*kernel = kernel_named(p->programs->lookup.names, text);
+	*kernel = kernel_named(p->programs->lookup.names, p->user, p->pid, text);
 	return true;
 }
 

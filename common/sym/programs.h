@@ -5,6 +5,7 @@
 #define PROGRAMS_H
 #include <stddef.h>
 #include "base/hash.h"
+#include "base/quota.h"
 #include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 
@@ -15,12 +16,14 @@ struct programs;
 struct program {
 	unsigned long long id;	/* the tool's choice: unique to each execution, or the pid */
 	int pid;
+	unsigned user;		/* proc_user() */
 	struct kernels *kernels;
 	/* state of programs.c */
 	struct programs *programs;
 	struct program *parent;	/* that it was forked from, or NULL */
 	int children;		/* that look up their kernels here */
-	bool ended;
+	int depth;		/* number of its ancestors that are kept */
+	bool ended, charged;
 	UT_hash_handle hh;
 };
 
@@ -29,6 +32,7 @@ struct programs {
 	/* state of programs.c */
 	struct program *scanned;	/* by pid, as their ids are not known yet */
 	struct kernel_lookup lookup;
+	struct quota quota;	/* bytes of programs and of what they call their kernels */
 	size_t size;		/* of the tool's struct */
 };
 
@@ -42,8 +46,8 @@ struct program *programs_find(const struct programs *ps, unsigned long long id);
 /* Returns the program with this id, a new one if there is none. */
 struct program *programs_get(struct programs *ps, unsigned long long id, int pid);
 
-/* Returns a new program that shares the kernels of its parent, if that is known; or the existing
- * program with this id. */
+/* Returns a new program that shares the kernels of its parent, if that is known and not too many
+ * are kept for their descendants; or the existing program with this id. */
 struct program *programs_fork(struct programs *ps, unsigned long long parent,
 			      unsigned long long id, int pid);
 

@@ -5,7 +5,8 @@
 #include "base/die.h"
 #include "base/hash.h"
 #include "elf/elf.h"
-#include "proc/proc.h"
+#include "proc/look_files.h"
+#include "proc/user.h"
 #include "sym/module.h"
 #include "sym/frames.h"
 #include "sym/syms.h"
@@ -18,8 +19,9 @@ struct range {
 /* The mappings of a process. */
 struct mappings {
 	int pid;
+	unsigned user;		/* whose quota it takes from */
 	struct range *ranges;	/* in address order */
-	int n, room;
+	size_t n;
 	unsigned long long refreshed;	/* time, ns */
 	UT_hash_handle hh;
 };
@@ -28,7 +30,7 @@ struct syms {
 	struct modules modules;
 	struct mappings *processes;
 	struct stack *stacks;
-	long nranges, nstacks;	/* nstacks: bytes */
+	struct quota ranges_quota, stacks_quota;	/* bytes */
 };
 
 /* After a miss the mappings are read again, but not every time: code generated at run time is in no
@@ -37,15 +39,28 @@ static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 
 enum { MANY = 4096 /* processes: time to check which still exist */ };
 
-/* Limits on what all programs together can make the tool keep: mappings, bytes of stacks. */
-enum { MAX_RANGES = 1 << 23, MAX_STACKS = 256 << 20 };
+/* Limits on what programs can make the tool keep: bytes. */
+enum { MAX_RANGES = 80 << 20, MAX_STACKS = 32 << 20 };
 
-struct syms *syms_new(void)
+struct syms *syms_new(struct looks *looks)
 {
 	struct syms *s = xcalloc(1, sizeof(*s));
 
-	modules_init(&s->modules);
+	modules_init(&s->modules, looks);
+	s->ranges_quota = (struct quota){
+		.limit = MAX_RANGES, .what = "memory for mappings",
+		.loss = "some functions of its processes have no names",
+	};
+	s->stacks_quota = (struct quota){
+		.limit = MAX_STACKS, .what = "memory for call stacks",
+		.loss = "further ones of its processes are left out",
+	};
 	return s;
+}
+
+struct looks *syms_looks(const struct syms *s)
+{
+	return s ? s->modules.looks : NULL;
 }
 
 static struct mappings *find(const struct syms *s, int pid)
@@ -56,11 +71,18 @@ static struct mappings *find(const struct syms *s, int pid)
 	return p;
 }
 
+static void free_ranges(struct range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		module_put(ranges[i].module);
+	free(ranges);
+}
+
 static void forget(struct syms *s, struct mappings *p)
 {
 	HASH_DEL(s->processes, p);
-	s->nranges -= p->room;
-	free(p->ranges);
+	quota_give(&s->ranges_quota, p->user, p->n * sizeof(*p->ranges));
+	free_ranges(p->ranges, p->n);
 	free(p);
 }
 
@@ -78,29 +100,33 @@ void syms_free(struct syms *s)
 		free(stack);
 	}
 	modules_free(&s->modules);
+	quota_free(&s->ranges_quota);
+	quota_free(&s->stacks_quota);
 	free(s);
 }
 
 struct refresh {
 	struct syms *syms;
 	struct mappings *process;
-	int n;
+	struct range *ranges;
+	size_t n, room;
 };
 
+/* Takes from the quota what exceeds the ranges that this will replace. */
 static bool on_mapping(void *ctx, const struct mapping *map)
 {
 	struct refresh *r = ctx;
 	struct mappings *p = r->process;
+	struct syms *s = r->syms;
 
-	if (r->n == p->room) {
-		if (modules_full(&r->syms->modules, r->syms->nranges, MAX_RANGES, "mappings"))
-			return false;
-		r->syms->nranges += p->room ? p->room : 64;
-		p->room = p->room ? 2 * p->room : 64;
-		p->ranges = xrealloc(p->ranges, p->room, sizeof(*p->ranges));
+	if (r->n >= p->n && !quota_take(&s->ranges_quota, p->user, p->pid, sizeof(*r->ranges)))
+		return false;
+	if (r->n == r->room) {
+		r->room = r->room ? 2 * r->room : 64;
+		r->ranges = xrealloc(r->ranges, r->room, sizeof(*r->ranges));
 	}
-	p->ranges[r->n++] = (struct range){
-		map->start, map->end, map->offset, modules_get(&r->syms->modules, p->pid, map),
+	r->ranges[r->n++] = (struct range){
+		map->start, map->end, map->offset, modules_get(&s->modules, p->pid, p->user, map),
 	};
 	return true;
 }
@@ -115,22 +141,52 @@ static void forget_the_dead(struct syms *s)
 			forget(s, p);
 }
 
+static struct mappings *add_process(struct syms *s, int pid)
+{
+	struct mappings *p;
+
+	if (HASH_COUNT(s->processes) % MANY == MANY - 1)
+		forget_the_dead(s);
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->user = proc_user(pid);
+	HASH_ADD_INT(s->processes, pid, p);
+	quota_take(&s->ranges_quota, p->user, pid, 0);
+	return p;
+}
+
+static void replace_ranges(struct syms *s, struct mappings *p, const struct refresh *r)
+{
+	if (r->n < p->n)
+		quota_give(&s->ranges_quota, p->user, (p->n - r->n) * sizeof(*r->ranges));
+	free_ranges(p->ranges, p->n);
+	p->ranges = r->ranges;
+	p->n = r->n;
+}
+
+static void drop_new(struct syms *s, const struct mappings *p, const struct refresh *r)
+{
+	if (r->n > p->n)
+		quota_give(&s->ranges_quota, p->user, (r->n - p->n) * sizeof(*r->ranges));
+	free_ranges(r->ranges, r->n);
+}
+
 static struct mappings *refresh(struct syms *s, int pid)
 {
-	struct refresh r = { .syms = s, .process = find(s, pid) };
-	struct mappings *p = r.process;
+	struct mappings *p = find(s, pid);
+	struct refresh r = { .syms = s };
+	int err;
 
-	if (!p) {
-		if (HASH_COUNT(s->processes) % MANY == MANY - 1)
-			forget_the_dead(s);
-		p = r.process = xcalloc(1, sizeof(*p));
-		p->pid = pid;
-		HASH_ADD_INT(s->processes, pid, p);
-	}
+	if (!p)
+		p = add_process(s, pid);
+	r.process = p;
 	p->refreshed = clock_ns();
+	err = look_mappings(s->modules.looks, pid, false, on_mapping, &r);
 	/* keep what is known about a process that has ended */
-	if (!proc_mappings(pid, on_mapping, &r) && r.n)
-		p->n = r.n;
+	if ((err && err != -E2BIG) || !r.n)
+		drop_new(s, p, &r);
+	else
+		replace_ranges(s, p, &r);
 	return p;
 }
 
@@ -138,6 +194,12 @@ void syms_refresh(struct syms *s, int pid)
 {
 	if (s)
 		refresh(s, pid);
+}
+
+void syms_tick(struct syms *s)
+{
+	if (s)
+		modules_read_ahead(&s->modules);
 }
 
 void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx)
@@ -156,10 +218,10 @@ void syms_forget(struct syms *s, int pid)
 
 static const struct range *range_at(const struct mappings *p, unsigned long long addr)
 {
-	int low = 0, high = p->n;
+	size_t low = 0, high = p->n;
 
 	while (low < high) {
-		int mid = low + (high - low) / 2;
+		size_t mid = low + (high - low) / 2;
 
 		if (p->ranges[mid].end <= addr)
 			low = mid + 1;
@@ -193,20 +255,22 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 {
 	struct stack *stack, *found;
 	struct mappings *p;
+	size_t size = sizeof(*stack) + n * sizeof(*stack->frames);
 
 	if (!s || !n)
 		return NULL;
 	p = mappings_of(s, pid);
-	stack = xcalloc(1, sizeof(*stack) + n * sizeof(*stack->frames));
+	stack = xcalloc(1, size);
 	stack->n = n;
 	for (int i = 0; i < n; i++)
 		stack->frames[i] = frame_of(s, p, addrs[i]);
 	HASH_FIND(hh, s->stacks, stack->frames, n * sizeof(*stack->frames), found);
-	if (found || modules_full(&s->modules, s->nstacks, MAX_STACKS, "call stacks")) {
+	if (found || !quota_take(&s->stacks_quota, p->user, pid, size)) {
 		free(stack);
 		return found;
 	}
-	s->nstacks += sizeof(*stack) + n * sizeof(*stack->frames);
+	for (int i = 0; i < n; i++)
+		module_want(module_ref(stack->frames[i].module));
 	HASH_ADD(hh, s->stacks, frames, n * sizeof(*stack->frames), stack);
 	return stack;
 }
@@ -226,24 +290,21 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr)
 
 static void each_variable(const struct range *r, const char *end, syms_variable_fn *fn, void *ctx)
 {
-	const struct elf_variable *variables;
-	unsigned long long at;
-	int n;
+	const struct elf_symbols *variables = r->module ? module_variables(r->module, end) : NULL;
+	unsigned long long at, addr;
+	const char *name;
 
-	if (r->module->fd < 0)
+	if (!variables || !elf_symbols_address(variables, r->offset, &at))
 		return;
-	variables = module_variables(r->module, end, &n);
-	if (!n || !elf_address(r->module->fd, r->offset, &at))
-		return;
-	for (int i = 0; i < n; i++)
-		fn(ctx, variables[i].name, variables[i].addr - at + r->start);
+	for (size_t i = 0; (name = elf_symbols_get(variables, i, &addr)); i++)
+		fn(ctx, name, addr - at + r->start);
 }
 
 void syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx)
 {
 	const struct mappings *p = s ? mappings_of(s, pid) : NULL;
 
-	for (int i = 0; p && i < p->n; i++)
+	for (size_t i = 0; p && i < p->n; i++)
 		if (!i || p->ranges[i - 1].module != p->ranges[i].module)
 			each_variable(&p->ranges[i], end, fn, ctx);
 }

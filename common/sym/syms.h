@@ -8,15 +8,23 @@
 
 /* What is known about processes: their mappings, the files behind them, and call stacks.  A tool
  * that needs no names passes NULL: then the functions here do nothing and find nothing. */
+struct looks;
 struct syms;
 
-struct syms *syms_new(void);
+/* looks must outlive it. */
+struct syms *syms_new(struct looks *looks);
+
+/* Returns the looks that it uses; NULL for NULL. */
+struct looks *syms_looks(const struct syms *s);
 
 /* Closes the files and frees stacks and symbols, so call it last. */
 void syms_free(struct syms *s);
 
 /* Records the process's current mappings.  Cheap if nothing is new. */
 void syms_refresh(struct syms *s, int pid);
+
+/* Call regularly: reads the symbols that the stacks so far will need, a file at a time. */
+void syms_tick(struct syms *s);
 
 /* Calls fn for each process that was read and not forgotten. */
 void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx);

@@ -6,7 +6,6 @@
 #include "view/columns.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
-#include "proc/vm_read.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
 
@@ -17,7 +16,7 @@ static const struct usage usage = {
 	.examples =
 	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
 	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
-	"  @NAME@ -p 181 -u 1000 -d 5 # calls that take a millisecond or more\n"
+	"  @NAME@ -p 181 --slower 1000 -d 5 # calls that take a millisecond or more\n"
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
@@ -42,7 +41,6 @@ struct snoop {
 	bool failed, times, stacks;
 @bytes|	long slower, min;
 @!bytes|	long slower;
-	struct vm_reader reader;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -55,7 +53,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data, s->target.syms, &s->reader))
+	if (call_row(&row, data, s->target.syms, &s->target.looks))
 		out_row(s->fields, &row);
 	return 0;
 }
@@ -85,7 +83,7 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
-		OPT_NUM('u', "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
+		OPT_NUM(0, "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),

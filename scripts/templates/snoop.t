@@ -20,11 +20,11 @@ sees() {
 	run @NAME@ -T -c "$bin/mem $3"
 	lines "$1" "^[0-9:]{8}\.[0-9]{3} +[0-9]+ +mem +$2 .* [0-9]+\.[0-9] ok$"
 
-	it "$2: -x prints the call that failed alone, -u none that was quick"
+	it "$2: -x prints the call that failed alone, --slower none that was quick"
 	run env "SIM_FAIL=$2:2=1" @NAME@ -xjc "$bin/mem $3"
 	json 1 ".func == \"$2\" and .ret == 1 and (.error | test(\"(?i)invalid_?value\"))"
 	json 1 true
-	run @NAME@ -u 60000000 -jc "$bin/mem $3"
+	run @NAME@ --slower 60000000 -jc "$bin/mem $3"
 	json 0 true
 
 	it "$2: -k names the callers"

@@ -33,7 +33,7 @@ static void scan_file(int fd, size_t size)
 
 static void find_symbols(int fd, size_t size)
 {
-	struct elf_symbols *s = elf_symbols_load(fd);
+	struct elf_symbols *s = elf_functions_load(fd);
 	unsigned long long off;
 	const char *name;
 
@@ -45,24 +45,22 @@ static void find_symbols(int fd, size_t size)
 	}
 	elf_symbols_find(s, ~0ull, &off);
 	CHECK(elf_symbols_size(s));
-	elf_symbols_free(s);
+	free(s);
 }
 
 static void find_variables(int fd, size_t size)
 {
-	struct elf_variable *v;
+	struct elf_symbols *s = elf_variables_load(fd, "le", 16);
 	unsigned long long addr;
-	int n;
+	const char *name;
+	size_t n = 0;
 
-	v = elf_variables(fd, "le", 16, &n);
-	CHECK(n >= 0 && n <= 16);
-	for (int i = 0; i < n; i++) {
-		CHECK(!strcmp(v[i].name + strlen(v[i].name) - 2, "le"));
-		free(v[i].name);
-	}
-	free(v);
-	for (size_t at = 0; at <= size; at += 1 + size / 8)
-		elf_address(fd, at, &addr);
+	for (; s && (name = elf_symbols_get(s, n, &addr)); n++)
+		CHECK(!strcmp(name + strlen(name) - 2, "le"));
+	CHECK(n <= 16);
+	for (size_t at = 0; s && at <= size; at += 1 + size / 8)
+		elf_symbols_address(s, at, &addr);
+	free(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

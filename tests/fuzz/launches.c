@@ -15,6 +15,7 @@ enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
 static struct launch_key keys[KEYS];
 static struct launch_count counts[KEYS];
 static struct launch_slot quicks[QUICK];
+static struct shares shares;
 static int nkeys;
 static unsigned long long launched;
 static char names[NAMES][64];
@@ -30,9 +31,9 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_bpf_map_delete_elem(int fd, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
-struct vm_reader;
-ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
-		       size_t size);
+bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size);
+int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+			 unsigned long long *words);
 
 int __wrap_bpf_map__fd(const void *map)
 {
@@ -116,13 +117,27 @@ void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variab
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-ssize_t __wrap_vm_read(struct vm_reader *v, int pid, const struct iovec *places, int n, void *buf,
-		       size_t size)
+bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size)
 {
-	const struct iovec here = { buf, size };
+	const struct iovec here = { text, size - 1 }, there = { (void *)(unsigned long)at, size - 1 };
+	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
 
-	(void)v;
-	return process_vm_readv(pid, &here, 1, places, n, 0);
+	(void)l;
+	text[n < 0 ? 0 : n] = 0;
+	return *text;
+}
+
+int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+			 unsigned long long *words)
+{
+	(void)l;
+	for (size_t i = 0; i < n; i++) {
+		const struct iovec here = { &words[i], 8 }, there = { (void *)(unsigned long)at[i], 8 };
+
+		words[i] = 0;
+		process_vm_readv(pid, &here, 1, &there, 1, 0);
+	}
+	return 0;
 }
 
 static unsigned long long place(unsigned long long n)
@@ -140,21 +155,18 @@ static struct launch_key take_key(struct input *in)
 	return key;
 }
 
-/* Returns the key's element of the array, which it gets if one is free and it has no stack. */
+/* Returns the key's element of the array, which it gets if that is free and it has no stack. */
 static struct launch_count *count_of(int i)
 {
-	struct launch_slot *free = NULL;
+	struct launch_slot *at = &quicks[launch_place(&keys[i]) % QUICK];
 
-	for (int j = 0; j < QUICK; j++) {
-		if (quicks[j].slot.state == SLOT_TAKEN && !memcmp(&quicks[j].key, &keys[i], sizeof(*keys)))
-			return &quicks[j].count;
-		free = quicks[j].slot.state == SLOT_FREE ? &quicks[j] : free;
-	}
-	if (!free || keys[i].stack)
+	if (keys[i].stack)
 		return &counts[i];
-	free->slot.state = SLOT_TAKEN;
-	free->key = keys[i];
-	return &free->count;
+	if (at->slot.state == SLOT_TAKEN)
+		return memcmp(&at->key, &keys[i], sizeof(*keys)) ? &counts[i] : &at->count;
+	at->slot.state = SLOT_TAKEN;
+	at->key = keys[i];
+	return &at->count;
 }
 
 static void launch(struct input *in)
@@ -257,7 +269,7 @@ static void end_all(struct launches *l)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct launches *l = launches_new(NULL, NULL, NULL, take(&in, 1) & 1);
+	struct launches *l = launches_new(NULL, NULL, NULL, &shares, take(&in, 1) & 1);
 
 	launched = 0;
 	for (int i = 0; i < NAMES; i++) {

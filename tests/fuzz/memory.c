@@ -40,7 +40,7 @@ static void check(struct mem_process *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct memory memory = { 0 };
+	struct memory memory = MEMORY_INIT;
 	struct mem_process *h, *next;
 
 	for (unsigned long long now = 1; in.left; now++) {
@@ -75,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	HASH_ITER(hh, memory.processes, h, next)
 		memory_forget(h);
-	CHECK(!memory.processes && !memory.kept);
+	CHECK(!memory.processes && !memory.quota.used);
+	quota_free(&memory.quota);
 	return 0;
 }

@@ -23,7 +23,7 @@ FUZZ_OWN_memory := cudaleak
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_map__max_entries \
 	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements bpf_map_get_next_key \
-	bpf_map_lookup_elem bpf_map_delete_elem syms_function syms_variables vm_read)
+	bpf_map_lookup_elem bpf_map_delete_elem syms_function syms_variables vm_read_string vm_read_words)
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
 		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $(O)/libcommon.a

@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check(demangle(&demangler, symbol), symbol);
 	check(demangle_brief(&demangler, symbol), symbol);
-	k = kernel_named(names, symbol);
-	CHECK(k && kernel_named(names, symbol) == k);
+	k = kernel_named(names, 0, 0, symbol);
+	CHECK(k && kernel_named(names, 0, 0, symbol) == k);
 	check(k->full, symbol);
 	check(k->brief, symbol);
 	kernel_names_free(names);

@@ -8,4 +8,7 @@
 void models_launches(void);
 void models_memory(void);
 
+/* What users get of what is limited: JSON lines with "what", "who" and "got". */
+void models_quota(void);
+
 #endif

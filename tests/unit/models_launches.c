@@ -38,7 +38,8 @@ static struct model model_new(void)
 	bpf_mmap_per_cpu(m.skel->maps.quick, SLOTS);
 	if (cudalaunchtop_bpf__load(m.skel))
 		die(errno, "cannot make the maps");
-	m.launches = launches_new(NULL, m.skel->maps.counts, m.skel->maps.quick, false);
+	m.launches = launches_new(NULL, m.skel->maps.counts, m.skel->maps.quick,
+				  &m.skel->bss->counts_shares, false);
 	return m;
 }
 
@@ -95,10 +96,11 @@ static void count(struct model *m, bool child, unsigned long long func, int laun
 
 static void count_in_array(struct model *m)
 {
-	struct launch_slot *slot = &m->launches->counters.quick[SLOTS / 2];
+	const struct launch_key key = key_of(false, QUICK);
+	struct launch_slot *slot = &m->launches->counters.quick[launch_place(&key) % SLOTS];
 
 	count(m, false, QUICK, 0, false);	/* every key is in the hash map too */
-	slot->key = key_of(false, QUICK);
+	slot->key = key;
 	slot->slot.state = SLOT_TAKEN;
 	slot->count.launches++;
 }

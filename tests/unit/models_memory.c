@@ -47,6 +47,7 @@ static void print(const struct memory *memory, int number)
 {
 	const struct leak_options options = { .sample = 1, .now = ~0ull };
 	const struct mem_process *process;
+	unsigned long long kept = 0;
 
 	for (process = memory->processes; process; process = process->hh.next) {
 		struct leak_group *groups;
@@ -59,9 +60,10 @@ static void print(const struct memory *memory, int number)
 			       groups[i].bytes);
 		printf("{\"model\":%d,\"pid\":%d,\"held\":%llu,\"unknown\":%llu}\n", number, process->pid,
 		       process->count, process->unknown);
+		kept += process->count;
 		free(groups);
 	}
-	printf("{\"model\":%d,\"kept\":%u}\n", number, memory->kept);
+	printf("{\"model\":%d,\"kept\":%llu}\n", number, kept);
 }
 
 static void forget(struct memory *memory, int pid)
@@ -79,7 +81,7 @@ void models_memory(void)
 		{ .device = 23, .managed = 5, .frees = 4, .unknown = 7, .other = 2, .size = 512 },
 		{ .device = 31, .managed = 17, .frees = 18, .unknown = 3, .other = 11, .size = 64 },
 	};
-	struct memory first = { 0 }, second = { 0 };
+	struct memory first = MEMORY_INIT, second = MEMORY_INIT;
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		feed(&first, &feeds[0], turn);
@@ -92,4 +94,6 @@ void models_memory(void)
 	print(&second, 3);
 	forget(&second, PID);
 	forget(&second, OTHER_PID);
+	quota_free(&first.quota);
+	quota_free(&second.quota);
 }

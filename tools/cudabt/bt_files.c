@@ -3,8 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cudabt/bt_files.h"
-#include "base/die.h"
+#include "cudabt/bt_standin.h"
 #include "cudabt/path_uid.h"
+#include "base/die.h"
 
 bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 {
@@ -38,13 +39,12 @@ static bool names(const char *path, int fd)
 	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
 }
 
-/* bpftrace and the kernel open a name about sixteen times, and the owner of its directory could
- * replace the file in between.  A descriptor stays the same file.  The path goes through root/
- * because newer versions of bpftrace resolve the links of other names first, which would yield the
- * file's own name again. */
-static char *descriptor(const struct dso *c)
+/* The path goes through root/ because newer versions of bpftrace resolve the links of other names
+ * first, and a file in memory has no name. */
+static char *stand_in(const struct dso *c, int *fd)
 {
-	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), dso_fd(c));
+	*fd = bt_standin_new(&c->scan);
+	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), *fd);
 }
 
 /* Returns NULL if there is none. */
@@ -86,10 +86,11 @@ struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
 	*n = 0;
 	for (int i = 0; i < f->n; i++) {
 		const struct dso *c = f->dsos[i];
-		char *path = to_stay ? name_to_stay(c, f->pids[i]) : descriptor(c);
+		int fd = -1;
+		char *path = to_stay ? name_to_stay(c, f->pids[i]) : stand_in(c, &fd);
 
 		if (path)
-			files[(*n)++] = (struct bt_file){ path, ids_of(&c->scan), c->scan.n };
+			files[(*n)++] = (struct bt_file){ path, ids_of(&c->scan), c->scan.n, fd };
 	}
 	return files;
 }
@@ -99,6 +100,8 @@ void bt_files_named_free(struct bt_file *files, int n)
 	for (int i = 0; i < n; i++) {
 		free((char *)files[i].path);
 		free((int *)files[i].ids);
+		if (files[i].fd >= 0)
+			close(files[i].fd);
 	}
 	free(files);
 }

@@ -13,11 +13,11 @@ struct bt_files {
 /* Returns false if the file was already there. */
 bool bt_files_add(struct bt_files *f, struct dso *c, int pid);
 
-/* Names the files for a script, *n of them.  A script that is run refers to each file by our own
- * descriptor, which stays open: a name could come to mean another file.  A script to be kept
- * (to_stay) uses names: a file that no name refers to (it was deleted or replaced), or whose name
- * cannot be written in a script, is skipped with a message, and a name that a non-root user can
- * redirect gets a warning.  Free the result with bt_files_named_free(). */
+/* Names the files for a script, *n of them.  A script that is run refers to a stand-in of each
+ * file, in the order of f: see bt_uprobes.h.  A script to be kept (to_stay) uses names: a file that
+ * no name refers to (it was deleted or replaced), or whose name cannot be written in a script, is
+ * skipped with a message, and a name that a non-root user can redirect gets a warning.  Free the
+ * result with bt_files_named_free(). */
 struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n);
 void bt_files_named_free(struct bt_file *files, int n);
 

@@ -5,78 +5,53 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "cudabt/bt_exec.h"
+#include "cudabt/bt_maps.h"
 #include "cudabt/bt_run.h"
+#include "cudabt/bt_trap.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
 
+#define NS_PER_MS 1000000ull
 enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };
 
-void bt_run_find(void)
+static int memory_file(const char *text, size_t len)
 {
-	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
-	bool found = false;
+	int fd = memfd_create("script", MFD_CLOEXEC);
 
-	while (!found && (dir = strsep(&rest, ":"))) {
-		char *file = xprintf("%s/bpftrace", *dir ? dir : ".");
-
-		found = !access(file, X_OK);
-		free(file);
-	}
-	free(path);
-	if (!found)
-		die(0, "bpftrace not found: install it (package bpftrace in Debian, Ubuntu and Fedora), or "
-		    "run the output of --emit on a machine that has it");
-}
-
-static void more_probes(const char *limit, int probes)
-{
-	char number[16];
-
-	snprintf(number, sizeof(number), "%d", probes);
-	setenv(limit, number, 0);
-}
-
-static _Noreturn void run(int script, int output, int probes, bool json, pid_t parent)
-{
-	const char *format = json ? "json" : "text";
-
-	/* its own process group, so that it gets Ctrl-C once, from us */
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	if (probes > BT_RUN_PROBES) {
-		more_probes("BPFTRACE_MAX_PROBES", probes);
-		more_probes("BPFTRACE_MAX_BPF_PROGS", probes);
-	}
-	if (dup2(script, 0) == 0 && dup2(output, 1) == 1)
-		execlp("bpftrace", "bpftrace", "-q", "-f", format, "-", (char *)NULL);
-	warning(errno, "cannot run bpftrace");
-	_exit(EXIT_FAILURE);
-}
-
-void bt_run_start(struct bt_run *r, const char *script, size_t len, int probes, bool json)
-{
-	pid_t parent = getpid();
-	int fd = memfd_create("script", MFD_CLOEXEC), output = bt_output_open(&r->output, json);
-
-	if (fd < 0 || write(fd, script, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))
 		die(errno, "cannot pass the script to bpftrace");
+	return fd;
+}
+
+void bt_run_start(struct bt_run *r, const struct bt_script *s, const struct bt_files *files, bool json,
+		  bool names)
+{
+	struct bt_exec e = { .probes = s->nprobes, .json = json, .names = names, .parent = getpid() };
+	int ends[2];
+
+	e.script = memory_file(s->out, s->out_len);
+	e.output = bt_output_open(&r->output, json);
+	r->uprobes = bt_uprobes_new(files, s->files, s->nfiles);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		die(errno, "cannot create a socket");
+	e.trap = ends[1];
 	fflush(stdout);
 	r->child = fork();
 	if (r->child < 0)
 		die(errno, "cannot fork");
 	if (!r->child)
-		run(fd, output, probes, json, parent);
-	close(fd);
-	close(output);
+		bt_exec(&e);
+	close(e.script);
+	close(e.output);
+	close(e.trap);
+	r->trap = bt_trap_receive(ends[0]);	/* -1: it ends */
+	close(ends[0]);
 }
 
 bool bt_run_started(const struct bt_run *r)
@@ -89,6 +64,25 @@ bool bt_run_ended(struct bt_run *r)
 	if (r->child > 0 && !r->ended && waitpid(r->child, &r->status, WNOHANG) == r->child)
 		r->ended = true;
 	return r->ended;
+}
+
+void bt_run_tend(struct bt_run *r, int ms)
+{
+	unsigned long long now = clock_ns(), end = now + ms * NS_PER_MS;
+	struct seccomp_notif call;
+
+	do {
+		int left = (end - now + NS_PER_MS - 1) / NS_PER_MS;
+
+		if (!bt_trap_next(r->trap, left, &call))
+			;
+		else if (call.data.nr == SYS_openat)
+			bt_maps_answer(r->trap, &call, &r->said);
+		else
+			bt_uprobes_answer(&r->uprobes, r->trap, &call);
+		now = clock_ns();
+	} while (now < end);
+	bt_output_copy(&r->output);
 }
 
 bool bt_run_waits(const struct bt_run *r)
@@ -110,12 +104,10 @@ bool bt_run_waits(const struct bt_run *r)
 /* Return true once it has been waiting for ms; give up after limit_ms or when it has ended. */
 static bool seen_waiting(struct bt_run *r, int ms, int limit_ms)
 {
-	const struct timespec pause = { 0, PAUSE_MS * 1000000 };
 	int waited = 0;
 
 	for (int t = 0; waited < ms && t < limit_ms && !bt_run_ended(r); t += PAUSE_MS) {
-		nanosleep(&pause, NULL);
-		bt_output_copy(&r->output);
+		bt_run_tend(r, PAUSE_MS);
 		if (out_is_held_up() && t > HELD_UP_MS)
 			break;
 		waited = bt_run_waits(r) ? waited + PAUSE_MS : 0;
@@ -143,6 +135,7 @@ int bt_run_finish(struct bt_run *r)
 			give_up(r);
 	}
 	bt_output_finish(&r->output);
+	close(r->trap);
 	if (!WIFSIGNALED(r->status))
 		return WEXITSTATUS(r->status);
 	return WTERMSIG(r->status) == SIGPIPE ? 0 : 128 + WTERMSIG(r->status);

@@ -5,24 +5,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "cudabt/bt_files.h"
 #include "cudabt/bt_output.h"
-
-/* bpftrace refuses more probes than this unless told to accept them. */
-enum { BT_RUN_PROBES = 512 };
+#include "cudabt/bt_uprobes.h"
 
 struct bt_run {			/* all zero: not started */
 	pid_t child;
 	bool ended;
 	int status;		/* as from waitpid(), once it has ended */
 	struct bt_output output;
+	int trap;		/* where it asks for what it may not do itself */
+	bool said;		/* that functions are not named */
+	struct bt_uprobes uprobes;
 };
 
-/* Exits 1 and says how to get bpftrace if there is none. */
-void bt_run_find(void);
+/* Starts it on a translated script for these files, printing JSON or text, which bt_output.h passes
+ * on.  names: it may name functions on stacks of any process, see bt_maps.h.  It ends when the tool does.  Call bt_run_tend() until it has ended. */
+void bt_run_start(struct bt_run *r, const struct bt_script *s, const struct bt_files *files, bool json,
+		  bool names);
 
-/* Starts it on a script with this many probes, printing JSON or text, which bt_output.h passes on.
- * It ends when the tool does. */
-void bt_run_start(struct bt_run *r, const char *script, size_t len, int probes, bool json);
+/* For ms milliseconds, does what it asks for; then passes its output on.  Call every few
+ * milliseconds. */
+void bt_run_tend(struct bt_run *r, int ms);
 
 /* Return true if it was started, and if it has ended. */
 bool bt_run_started(const struct bt_run *r);

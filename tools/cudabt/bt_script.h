@@ -12,6 +12,7 @@ struct bt_file {
 	const char *path;	/* can be quoted in a script, and is taken literally there */
 	const int *ids;		/* ids of its n functions, as in cuda_protos[] */
 	int n;
+	int fd;			/* of the stand-in; unused by the translation */
 };
 
 struct bt_script {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "cudabt/bt_exec.h"
 #include "cudabt/bt_session.h"
 #include "cudabt/bt_translate.h"
 #include "base/clock.h"
@@ -13,6 +13,7 @@
 #include "base/die.h"
 #include "base/version.h"
 
+enum { PAUSE_MS = 5 };
 #define START_NS 60000000000ull	/* attaching a thousand probes takes some seconds */
 
 static _Noreturn void bad_program(const struct bt_session *s)
@@ -130,7 +131,7 @@ void bt_session_print(struct bt_session *s)
 	       "// if they are elsewhere:\n");
 	for (int i = 0; i < script->nfiles; i++)
 		printf("//   %s\n", script->files[i].path);
-	if (script->nprobes > BT_RUN_PROBES)
+	if (script->nprobes > BT_EXEC_PROBES)
 		printf("// Set in the environment: BPFTRACE_MAX_PROBES=%d BPFTRACE_MAX_BPF_PROGS=%d\n",
 		       script->nprobes, script->nprobes);
 	fputs(script->out, stdout);
@@ -139,23 +140,38 @@ void bt_session_print(struct bt_session *s)
 	exit(EXIT_SUCCESS);
 }
 
+/* bpftrace reads the files of a process, and what they name, to name the functions on its stacks:
+ * only of processes that the user has chosen. */
+static bool may_read_symbols(const struct target *t)
+{
+	return t->pid_list || t->command;
+}
+
+static void wait_for_probes(struct bt_session *s)
+{
+	unsigned long long end = clock_ns() + START_NS;
+
+	while (!bt_run_ended(&s->run) && !bt_run_waits(&s->run)) {
+		bt_run_tend(&s->run, PAUSE_MS);
+		if (clock_ns() > end)
+			die(0, "bpftrace did not attach its probes within 60 s");
+	}
+}
+
 void bt_session_start(struct bt_session *s)
 {
-	const struct timespec pause = { 0, 5000000 };
-	unsigned long long end = clock_ns() + START_NS;
 	const struct bt_script *script = &s->script;
 	char *who = target_who(s->target);
 
 	make_script(s, false);
 	if (s->target->verbose)
 		fputs(script->out, stderr);
-	bt_run_start(&s->run, script->out, script->out_len, script->nprobes, s->target->json);
-	while (!bt_run_ended(&s->run) && !bt_run_waits(&s->run)) {
-		nanosleep(&pause, NULL);
-		bt_output_copy(&s->run.output);
-		if (clock_ns() > end)
-			die(0, "bpftrace did not attach its probes within 60 s");
-	}
+	bt_run_start(&s->run, script, &s->files, s->target->json, may_read_symbols(s->target));
+	wait_for_probes(s);
+	if (!bt_run_ended(&s->run) && s->run.uprobes.asked < script->nprobes)
+		die(0, "bpftrace has asked for %d of %d probes: does this version attach in another way, or "
+		    "can its memory not be read (kernel.yama.ptrace_scope=3)?  Run the output of --emit",
+		    s->run.uprobes.asked, script->nprobes);
 	if (!bt_run_ended(&s->run))
 		note("tracing %s: %d probe%s in %d file%s", who, script->nprobes,
 		     script->nprobes == 1 ? "" : "s", script->nfiles, script->nfiles == 1 ? "" : "s");

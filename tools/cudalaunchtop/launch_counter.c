@@ -7,9 +7,17 @@
 #include "probe/bpf_mmap.h"
 #include "cudalaunchtop/launch_counter.h"
 
-void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick)
+/* A counter's bytes on the heap, with its row and line when they are shown. */
+enum { COUNTER_COST = sizeof(struct counter) + 450, SAME_KEY = 16 };
+
+void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
+		   struct shares *shares)
 {
 	*cs = (struct counters){
+		.shares = shares, .quota = {
+			.limit = 32 << 20, .what = "launches by kernel",
+			.loss = "launches of further kernels are not shown",
+		},
 		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
@@ -21,6 +29,12 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		die(errno, "cannot map %s", bpf_map__name(quick));
 }
 
+static void free_one(struct counters *cs, struct counter *c)
+{
+	quota_give(&cs->quota, c->program->program.user, COUNTER_COST);
+	free(c);
+}
+
 static void free_former(struct counters *cs, bool all)
 {
 	struct counter *c, **at = &cs->former;
@@ -28,13 +42,14 @@ static void free_former(struct counters *cs, bool all)
 	while ((c = *at)) {
 		if (all || c->program->counted) {
 			*at = c->next;
-			free(c);
+			free_one(cs, c);
 		} else {
 			at = &c->next;
 		}
 	}
 }
 
+/* Those of a program go all at once, so that its list needs no change. */
 static void free_counters(struct counters *cs, bool all)
 {
 	struct counter *c, *next;
@@ -43,7 +58,7 @@ static void free_counters(struct counters *cs, bool all)
 		if (!all && !c->program->counted)
 			continue;
 		HASH_DEL(cs->all, c);
-		free(c);
+		free_one(cs, c);
 	}
 }
 
@@ -52,6 +67,7 @@ void counters_free(struct counters *cs)
 	free_counters(cs, true);
 	free_former(cs, true);
 	free(cs->values);
+	quota_free(&cs->quota);
 	bpf_munmap_elements(cs->array, cs->quick);
 }
 
@@ -72,10 +88,17 @@ struct counter *counter_find(const struct counters *cs, const struct launch_key 
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 			    struct launch_program *program)
 {
-	struct counter *c = xcalloc(1, sizeof(*c));
+	const struct program *p = &program->program;
+	struct counter *c;
 
+	if (!quota_take(&cs->quota, p->user, p->pid, COUNTER_COST))
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
 	c->key = *key;
 	c->program = program;
+	c->sibling = program->counters;
+	program->counters = c;
+	program->ncounters++;
 	HASH_ADD(hh, cs->all, key, sizeof(*key), c);
 	return c;
 }
@@ -98,6 +121,7 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 	sum->failed += one->failed;
 	sum->paired |= one->paired;
 	sum->driver |= one->driver;
+	sum->share |= one->share;
 	if (one->time <= sum->time)
 		return;
 	sum->time = one->time;
@@ -105,22 +129,21 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 	memcpy(sum->block, one->block, sizeof(sum->block));
 }
 
-void counters_read(struct counters *cs)
+/* Returns the sum of the elements that the key has in the array. */
+static struct launch_count read_quick(const struct counters *cs, const struct launch_key *key)
 {
-	struct counter *c;
+	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
+	struct launch_count sum = { 0 };
 
-	for (c = cs->all; c; c = c->hh.next)
-		memset(&c->quick, 0, sizeof(c->quick));
-	for (size_t i = 0; i < cs->nquick; i++) {
-		c = slot_is_taken(&cs->quick[i].slot) ? counter_find(cs, &cs->quick[i].key) : NULL;
-		if (c)
-			add(&c->quick, &cs->quick[i].count);
-	}
+	for (; at < cs->nquick; at += each)
+		if (slot_is_taken(&cs->quick[at].slot) && !memcmp(&cs->quick[at].key, key, sizeof(*key)))
+			add(&sum, &cs->quick[at].count);
+	return sum;
 }
 
 void counter_pull(struct counters *cs, struct counter *c)
 {
-	struct launch_count sum = c->quick;
+	struct launch_count sum = read_quick(cs, &c->key);
 	unsigned long long launches, failed;
 
 	if (bpf_map_lookup_elem(cs->map, &c->key, cs->values))
@@ -137,14 +160,42 @@ void counter_pull(struct counters *cs, struct counter *c)
 	cs->total += launches;
 }
 
-void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
+/* Returns the former counter of this kernel, a new one if need be; NULL if there are too many. */
+static struct counter *former_of(struct counters *cs, struct counter *c, const struct kernel *kernel)
 {
-	struct counter *was = xcalloc(1, sizeof(*was));
+	const struct program *p = &c->program->program;
+	struct counter *was = c->was;
 
-	*was = *c;
+	for (int i = 0; was && i < SAME_KEY; i++, was = was->was)
+		if (was->kernel == kernel)
+			return was;
+	if (!quota_take(&cs->quota, p->user, p->pid, COUNTER_COST))
+		return NULL;
+	was = xcalloc(1, sizeof(*was));
+	was->key = c->key;
+	was->program = c->program;
+	was->stack = c->stack;
 	was->kernel = kernel;
+	was->was = c->was;
+	c->was = was;
 	was->next = cs->former;
 	cs->former = was;
+	return was;
+}
+
+void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
+{
+	struct counter *was = former_of(cs, c, kernel);
+
+	if (!was)
+		return;
+	was->seen = c->seen;
+	was->total += c->total;
+	was->total_failed += c->total_failed;
+	was->launches += c->launches;
+	was->failed += c->failed;
+	was->pending += c->pending;
+	was->pending_failed += c->pending_failed;
 	c->total = c->total_failed = c->launches = c->failed = 0;
 	c->pending = c->pending_failed = 0;
 }
@@ -165,8 +216,8 @@ void counters_clear_ended(struct counters *cs)
 		slot_give_back(&cs->quick[i].slot);
 	}
 	for (c = cs->all; c; c = c->hh.next)
-		if (is_over(c))
-			bpf_map_delete_elem(cs->map, &c->key);
+		if (is_over(c) && !bpf_map_delete_elem(cs->map, &c->key))
+			shares_give_back(cs->shares, c->seen.share - 1);
 }
 
 const struct kernel *counter_kernel(const struct counter *c)

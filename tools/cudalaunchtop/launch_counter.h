@@ -4,7 +4,9 @@
 #define LAUNCH_COUNTER_H
 #include <stdbool.h>
 #include "abi/cudalaunchtop.h"
+#include "abi/shares.h"
 #include "base/hash.h"
+#include "base/quota.h"
 #include "sym/programs.h"
 
 struct bpf_map;
@@ -15,6 +17,9 @@ struct launch_program {
 	char comm[16];
 	bool over, counted;	/* counted: including its last launches */
 	bool driven;		/* launches were seen in the driver */
+	struct counter *counters;	/* its own, linked by sibling */
+	unsigned ncounters;
+	unsigned long long steps;	/* what its records are still worth: see launches.c */
 };
 
 /* What one key of the probes' map counts, or counted until its address became another kernel's. */
@@ -23,7 +28,6 @@ struct counter {
 	struct launch_program *program;
 	const struct kernel *kernel;	/* NULL: the one its address stands for */
 	const struct stack *stack;
-	struct launch_count quick;	/* in the array, as of the last counters_read() */
 	struct launch_count seen;	/* as of the last counter_pull() */
 	unsigned long long pending, pending_failed;	/* in the current interval */
 	unsigned long long launches, failed, total, total_failed;
@@ -33,6 +37,8 @@ struct counter {
 	int idle;
 	bool direct;
 	struct counter *next;		/* among the former ones */
+	struct counter *was;		/* the former ones with this key, latest first */
+	struct counter *sibling;
 	UT_hash_handle hh;
 };
 
@@ -40,20 +46,25 @@ struct counters {
 	/* the counters of the map's keys, linked by hh.next, and the former ones, linked by next */
 	struct counter *all, *former;
 	unsigned long long total;	/* launches that counter_pull() has added */
+	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
 	int map, cpus;
 	struct launch_count *values;	/* one per CPU */
 	const struct bpf_map *array;
 	struct launch_slot *quick;	/* the array's elements */
 	size_t nquick;
+	struct shares *shares;
 };
 
-/* counts and quick are the probes' maps, which must outlive *cs. */
-void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick);
+/* counts and quick are the probes' maps, shares what users hold of counts; they must outlive *cs. */
+void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
+		   struct shares *shares);
 void counters_free(struct counters *cs);
 
 /* The counter of a key, or NULL. */
 struct counter *counter_find(const struct counters *cs, const struct launch_key *key);
+
+/* Returns a new counter; NULL if the user of the program has too many. */
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 			    struct launch_program *program);
 
@@ -61,14 +72,11 @@ struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx);
 
-/* Reads the array.  Call before counter_pull() of any counter. */
-void counters_read(struct counters *cs);
-
 /* Adds what was counted since the last call. */
 void counter_pull(struct counters *cs, struct counter *c);
 
 /* What the counter has counted so far belongs to this kernel: moves it to a former counter and
- * starts over. */
+ * starts over; does nothing if there are too many. */
 void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel);
 
 /* Frees the map entries of programs that ended and were pulled for the last time … */

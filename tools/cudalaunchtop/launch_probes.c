@@ -44,7 +44,6 @@ static bool some_open(struct counters *cs, bool in)
 {
 	bool open = false;
 
-	counters_read(cs);
 	for (struct counter *c = cs->all; c; c = c->hh.next)
 		open |= is_open(cs, c, in);
 	return open;
@@ -69,7 +68,7 @@ static bool put(const struct launch_probes *p, bool in)
 	return true;
 }
 
-static void look(struct launch_probes *p, unsigned long long now)
+static void inspect(struct launch_probes *p, unsigned long long now)
 {
 	struct counters *cs = &p->launches->counters;
 	bool in = uprobes_toggled_in(&p->target->probes), new = HASH_COUNT(cs->all) != p->known, open;
@@ -98,5 +97,5 @@ void launch_probes_tick(struct launch_probes *p)
 		p->wanted = !put(p, true);
 	else if (now - p->looked >= PERIOD_NS ||
 		 (n != p->known && !uprobes_toggled_in(&p->target->probes)))
-		look(p, now);
+		inspect(p, now);
 }

@@ -5,15 +5,18 @@
 #include "proc/proc.h"
 #include "sym/syms.h"
 
+/* How many counters a program may have renamed for each of its records. */
+enum { RECORD_STEPS = 64 };
+
 struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
-			      const struct bpf_map *quick, bool keep)
+			      const struct bpf_map *quick, struct shares *shares, bool keep)
 {
 	struct launches *l = xcalloc(1, sizeof(*l));
 
 	l->keep = keep;
 	l->syms = syms;
 	l->programs = programs_new(syms, sizeof(struct launch_program));
-	counters_init(&l->counters, counts, quick);
+	counters_init(&l->counters, counts, quick, shares);
 	return l;
 }
 
@@ -66,23 +69,42 @@ static void look(struct counter *c)
 		program_look(&c->program->program, c->key.func);
 }
 
-/* The address now belongs to another kernel: what was launched so far keeps its name. */
+static void rename_counter(struct launches *l, struct counter *c, const struct kernel *old)
+{
+	if (!c || c->kernel || kernels_find(c->program->program.kernels, c->key.func) != old)
+		return;
+	counter_pull(&l->counters, c);
+	if (c->total)
+		counter_split(&l->counters, c, old);
+}
+
+/* The counters of the address itself, which cost nothing to find. */
+static void rename_at(struct launches *l, struct launch_program *p, unsigned long long addr,
+		      const struct kernel *old)
+{
+	struct launch_key key = { .program = p->program.id, .func = addr, .pid = p->program.pid };
+
+	for (key.kind = 0; key.kind < LAUNCH_KIND_MAX; key.kind++)
+		rename_counter(l, counter_find(&l->counters, &key), old);
+}
+
+/* The address now belongs to another kernel: what was launched so far keeps its name, also at other
+ * addresses that lead to this one.  A program that often renames one of many kernels must have sent
+ * as many records as this takes steps; else it gets only the address itself. */
 static void rename_address(struct launches *l, struct launch_program *p, unsigned long long addr,
 			   const struct kernel *kernel)
 {
-	const struct kernels *kernels = p->program.kernels;
-	const struct kernel *old = kernels_find(kernels, addr);
+	const struct kernel *old = kernels_find(p->program.kernels, addr);
 
 	if (!old || !kernel || old == kernel)
 		return;
-	counters_read(&l->counters);
-	for (struct counter *c = l->counters.all; c; c = c->hh.next) {
-		if (c->program != p || c->kernel || kernels_find(kernels, c->key.func) != old)
-			continue;
-		counter_pull(&l->counters, c);
-		if (c->total)
-			counter_split(&l->counters, c, old);
+	if (p->steps < p->ncounters) {
+		rename_at(l, p, addr, old);
+		return;
 	}
+	p->steps -= p->ncounters;
+	for (struct counter *c = p->counters; c; c = c->sibling)
+		rename_counter(l, c, old);
 }
 
 static void on_name(struct launches *l, struct launch_program *p, const struct launch_event *e,
@@ -112,6 +134,8 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 	struct counter *c = counter_of(l, &e->key, e->comm);
 	int frames = e->head.frames, skip = frames && !*stack;
 
+	if (!c)
+		return;
 	if (frames <= (int)((size - sizeof(*e)) / 8))
 		c->stack = stack_get(l->syms, e->key.pid, stack + skip, frames - skip);
 	look(c);		/* while it is alive */
@@ -141,6 +165,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	if (size < sizeof(*e))
 		return;
 	p = program_of(l, e->key.program, e->key.pid, e->comm, 0);
+	p->steps += RECORD_STEPS;
 	switch (e->head.kind) {
 	case LAUNCH_FIRST:
 		on_first(l, e, size);
@@ -184,7 +209,6 @@ void launches_count(struct launches *l)
 
 	drop_ended(l);
 	counters_each_key(cs, make_counter, l);
-	counters_read(cs);
 	for (c = cs->all; c; c = c->hh.next) {
 		if (!c->program->counted)
 			counter_pull(cs, c);

@@ -33,9 +33,10 @@ struct launch_row {
 	unsigned grid[3], block[3];		/* of the last launch; 0 = unknown */
 };
 
-/* counts and quick are the probes' maps.  The caller owns them and syms and keeps them alive. */
+/* counts and quick are the probes' maps, shares what users hold of counts.  The caller owns them and
+ * syms and keeps them alive. */
 struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
-			      const struct bpf_map *quick, bool keep);
+			      const struct bpf_map *quick, struct shares *shares, bool keep);
 void launches_free(struct launches *l);
 
 /* Call for a process that runs when tracing begins: records its kernels, as it may end soon. */

@@ -11,10 +11,11 @@
 #include "probe/bpf_mmap.h"
 
 void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
-		       unsigned long long *used)
+		       unsigned long long *used, struct shares *shares)
 {
 	*threads = (struct wait_threads){
-		.slots = slots, .rest = rest, .used = used, .since = clock_ns(),
+		.slots = slots, .rest = rest, .used = used, .shares = shares,
+		.since = clock_ns(),
 	};
 }
 
@@ -50,6 +51,7 @@ void wait_threads_collect(struct wait_threads *threads, unsigned int epoch)
 	}
 	threads->used[epoch & 1] = 0;
 	aggregate_drain(threads->rest, epoch, take_thread, threads);
+	shares_clear(&threads->shares[epoch & 1]);
 }
 
 static int longest_first(const void *a, const void *b)

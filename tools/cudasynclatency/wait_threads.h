@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 struct bpf_map;
+struct shares;
 struct wait_slot;
 
 struct wait_thread_row {
@@ -17,9 +18,11 @@ struct wait_thread_row {
 
 struct wait_threads {
 	/* where the probes keep it: the first threads of an epoch in the array slots, the others in
-	 * rest; used[] counts the elements taken by even and odd epochs */
+	 * rest; of even and odd epochs used[] counts the elements taken of the array, shares[] the
+	 * others by user */
 	struct bpf_map *slots, *rest;
 	unsigned long long *used;
+	struct shares *shares;
 	struct wait_slot *elements;	/* of slots, mapped at the first read */
 	unsigned long long since;	/* when the interval began: CLOCK_MONOTONIC, ns */
 	struct wait_thread_row *rows;
@@ -28,7 +31,7 @@ struct wait_threads {
 
 /* The first report's interval begins here.  The caller owns the maps. */
 void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
-		       unsigned long long *used);
+		       unsigned long long *used, struct shares *shares);
 
 /* Collects the threads of an epoch that is over. */
 void wait_threads_collect(struct wait_threads *threads, unsigned int epoch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/die.h"
+#include "cudatrace/sticky_error.h"
 #include "cudatrace/trace.h"
 
 const struct cuda_fn *trace_role(const struct cuda_proto *proto)
@@ -54,15 +55,34 @@ static const void *in_copy(const void *p, const void *record, const void *copy)
 	return p ? (const char *)copy + ((const char *)p - (const char *)record) : NULL;
 }
 
+static size_t record_size(const struct trace_call *call)
+{
+	const struct trace_event *record = call->event;
+
+	return (const char *)(call->frames + record->head.frames) - (const char *)record;
+}
+
+static size_t copy_size(const struct trace_call *call)
+{
+	return sizeof(*call) + record_size(call) + (call->cause ? sizeof(*call->cause) : 0);
+}
+
+size_t trace_call_cost(const struct trace_call *call)
+{
+	return copy_size(call) + 16;	/* malloc() */
+}
+
 struct trace_call *trace_call_keep(const struct trace_call *call)
 {
 	const struct trace_event *record = call->event;
-	size_t size = (const char *)(call->frames + record->head.frames) - (const char *)record;
-	struct trace_call *kept = xcalloc(1, sizeof(*kept) + size);
+	size_t size = record_size(call);
+	struct trace_call *kept = xcalloc(1, copy_size(call));
 	void *copy = kept + 1;
 
 	memcpy(copy, record, size);
 	*kept = *call;
+	if (call->cause)
+		kept->cause = memcpy((char *)copy + size, call->cause, sizeof(*call->cause));
 	kept->event = copy;
 	kept->words = in_copy(call->words, record, copy);
 	kept->frames = in_copy(call->frames, record, copy);

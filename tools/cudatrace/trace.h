@@ -35,8 +35,11 @@ struct trace_call {
 bool trace_call_read(struct trace_call *call, const struct trace_function *functions,
 		     const void *data, size_t size);
 
-/* Copies the call and its record.  The caller frees the copy. */
+/* Copies the call, its record and its cause.  The caller frees the copy. */
 struct trace_call *trace_call_keep(const struct trace_call *call);
+
+/* The copy's bytes on the heap. */
+size_t trace_call_cost(const struct trace_call *call);
 
 /* The argument word at a place, as in struct cuda_param; 0 if it was not recorded. */
 static inline unsigned long long trace_word(const struct trace_call *call, unsigned char place)

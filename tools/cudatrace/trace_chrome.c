@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 #include "proc/proc.h"
+#include "proc/users.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_chrome.h"
@@ -12,9 +13,21 @@
 /* A track, or a process (tid 0), and its name in the file. */
 struct chrome_track {
 	struct { int pid, tid; } key;
+	unsigned user;
 	char name[16];
 	UT_hash_handle hh;
 };
+
+/* A track's bytes on the heap, with its place in the table. */
+enum { TRACK_COST = sizeof(struct chrome_track) + 32 };
+
+struct quota trace_chrome_quota(void)
+{
+	return (struct quota){
+		.limit = 4 << 20, .what = "threads in the timeline",
+		.loss = "further ones have no name there",
+	};
+}
 
 void trace_chrome_open(struct trace_chrome *c, const char *path)
 {
@@ -42,9 +55,11 @@ static void print_name(struct trace_chrome *c, const struct chrome_track *n)
 	fputs("}}", file);
 }
 
+/* Returns NULL if there are too many. */
 static struct chrome_track *track_of(struct trace_chrome *c, int pid, int tid)
 {
 	struct chrome_track want, *n;
+	unsigned user;
 
 	memset(&want, 0, sizeof(want));
 	want.key.pid = pid;
@@ -52,15 +67,19 @@ static struct chrome_track *track_of(struct trace_chrome *c, int pid, int tid)
 	HASH_FIND(hh, c->tracks, &want.key, sizeof(want.key), n);
 	if (n)
 		return n;
+	user = users_of(c->users, pid);
+	if (!quota_take(&c->quota, user, pid, TRACK_COST))
+		return NULL;
 	n = xcalloc(1, sizeof(*n));
 	n->key = want.key;
+	n->user = user;
 	HASH_ADD(hh, c->tracks, key, sizeof(n->key), n);
 	return n;
 }
 
 static void set_name(struct trace_chrome *c, struct chrome_track *n, const char *name)
 {
-	if (!strncmp(n->name, name, sizeof(n->name)))
+	if (!n || !strncmp(n->name, name, sizeof(n->name)))
 		return;
 	snprintf(n->name, sizeof(n->name), "%s", name);
 	print_name(c, n);
@@ -74,7 +93,7 @@ static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 
 	if (e->head.pid == e->tid)
 		set_name(c, process, e->comm);
-	else if (!*process->name)
+	else if (process && !*process->name)
 		set_name(c, process, proc_comm(e->head.pid, comm) ? comm : e->comm);
 	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
@@ -123,15 +142,25 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	fputs("}}", file);
 }
 
-bool trace_chrome_close(struct trace_chrome *c)
+void trace_chrome_forget(struct trace_chrome *c, int pid)
 {
 	struct chrome_track *n, *next;
-	bool failed;
 
 	HASH_ITER(hh, c->tracks, n, next) {
+		if (pid >= 0 && n->key.pid != pid)
+			continue;
 		HASH_DEL(c->tracks, n);
+		quota_give(&c->quota, n->user, TRACK_COST);
 		free(n);
 	}
+}
+
+bool trace_chrome_close(struct trace_chrome *c)
+{
+	bool failed;
+
+	trace_chrome_forget(c, -1);
+	quota_free(&c->quota);
 	fputs(c->begun ? "\n]\n" : "[]\n", c->file);
 	failed = ferror(c->file);
 	if (!fclose(c->file) && !failed)

@@ -5,20 +5,30 @@
 #define TRACE_CHROME_H
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/quota.h"
 
 struct trace_call;
+struct users;
 
 struct trace_chrome {
 	FILE *file;
 	const char *path;
 	struct chrome_track *tracks;	/* those named so far */
+	struct users *users;	/* of the processes; owned by the caller */
+	struct quota quota;	/* bytes of tracks; as trace_chrome_quota() at first */
 	bool begun;		/* an event was written */
 };
 
-/* Creates or truncates the file for *c, which must be all zero; exits 1 if it cannot. */
+struct quota trace_chrome_quota(void);
+
+/* Creates or truncates the file for *c, which must be all zero but for users and quota; exits 1 if
+ * it cannot. */
 void trace_chrome_open(struct trace_chrome *c, const char *path);
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call);
+
+/* Call when the process ends or exec replaces its program. */
+void trace_chrome_forget(struct trace_chrome *c, int pid);
 
 /* Ends the array, closes the file and frees what *c holds.  On a write error warns and returns
  * false. */

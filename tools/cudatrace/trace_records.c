@@ -80,6 +80,11 @@ void trace_prepare(struct trace *t)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ find, get, t };
 	t->trees.lines = t->failures.lines = &t->lines;
+	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
+	t->trees.quota = trace_tree_quota();
+	t->failures.quota = trace_unchecked_quota();
+	t->sticky.quota = trace_sticky_quota();
+	t->timeline.quota = trace_chrome_quota();
 }
 
 static void on_process(struct trace *t, const struct process_event *e)
@@ -91,6 +96,8 @@ static void on_process(struct trace *t, const struct process_event *e)
 	trace_tree_end(&t->trees, e->head.pid);
 	trace_unchecked_forget(&t->failures, e->head.pid);
 	trace_sticky_forget(&t->sticky, e->head.pid);
+	trace_chrome_forget(&t->timeline, e->head.pid);
+	users_forget(&t->users, e->head.pid);
 	trace_program_forget(t->programs, e->head.pid);
 	syms_forget(t->syms, e->head.pid);
 }
@@ -141,6 +148,7 @@ void trace_free(struct trace *t)
 	trace_unchecked_forget(&t->failures, -1);
 	trace_sticky_free(&t->sticky);
 	trace_summary_free(&t->calls);
+	users_free(&t->users);
 	free(t->functions);
 	free(t->selected);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "probe/probe_source.h"
+#include "proc/users.h"
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_sticky.h"
@@ -27,6 +28,7 @@ struct trace {			/* all zero but for the options */
 	struct probe_source source;	/* the functions chosen, and those that tell what else is
 					 * needed */
 	/* what the records add up to */
+	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
 	struct trace_summary calls;
 	struct trace_trees trees;

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/hash.h"
+#include "proc/users.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_sticky.h"
 
 struct sticky_process {
 	int pid;
+	unsigned user;
 	struct sticky_error now;	/* since the last wait */
 	bool reported;		/* an error was reported since then */
-	struct sticky_error again, *first;	/* what was returned so far */
 	UT_hash_handle hh;
 };
+
+/* A process's bytes on the heap, with its place in the table. */
+enum { PROCESS_COST = sizeof(struct sticky_process) + 32 };
+
+static const struct sticky_error again = { .again = true };
+
+struct quota trace_sticky_quota(void)
+{
+	return (struct quota){
+		.limit = 16 << 20, .what = "launches that may have caused errors",
+		.loss = "further processes' errors are shown without",
+	};
+}
 
 /* Return true for an error that a call only reports.  Per the comments of NVIDIA's cudaError and
  * CUresult, these leave the process unable to use the GPU. */
@@ -32,29 +46,29 @@ static bool is_sticky(int error)
 	return false;
 }
 
+/* Returns NULL if there are too many. */
 static struct sticky_process *process_of(struct trace_sticky *s, int pid)
 {
 	struct sticky_process *p;
+	unsigned user;
 
 	HASH_FIND_INT(s->by_pid, &pid, p);
 	if (p)
 		return p;
+	user = users_of(s->users, pid);
+	if (!quota_take(&s->quota, user, pid, PROCESS_COST))
+		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
-	p->again.again = true;
+	p->user = user;
 	HASH_ADD_INT(s->by_pid, pid, p);
 	return p;
 }
 
 static void forget(struct trace_sticky *s, struct sticky_process *p)
 {
-	struct sticky_error *e;
-
-	while ((e = p->first)) {
-		p->first = e->next;
-		free(e);
-	}
 	HASH_DEL(s->by_pid, p);
+	quota_give(&s->quota, p->user, PROCESS_COST);
 	free(p);
 }
 
@@ -73,6 +87,7 @@ void trace_sticky_free(struct trace_sticky *s)
 
 	HASH_ITER(hh, s->by_pid, p, next)
 		forget(s, p);
+	quota_free(&s->quota);
 }
 
 /* A launch configuration, the runtime's or the driver's, has the stream at byte 32. */
@@ -122,16 +137,12 @@ static void note_wait(struct sticky_error *now, const struct trace_call *call,
 
 static const struct sticky_error *report(struct sticky_process *p)
 {
-	struct sticky_error *c;
-
+	if (!p)
+		return NULL;
 	if (p->reported)
-		return &p->again;
+		return &again;
 	p->reported = true;
-	c = xcalloc(1, sizeof(*c));
-	*c = p->now;
-	c->next = p->first;
-	p->first = c;
-	return c;
+	return &p->now;
 }
 
 const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call)
@@ -147,6 +158,8 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
 	p = process_of(s, call->event->head.pid);
+	if (!p)
+		return NULL;
 	p->reported = false;
 	if (role->class == CUDA_LAUNCH)
 		note_launch(&p->now, call, &role->args);

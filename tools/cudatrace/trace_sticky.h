@@ -5,35 +5,22 @@
 #define TRACE_STICKY_H
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/quota.h"
+#include "cudatrace/sticky_error.h"
 
-struct kernel;
 struct trace_call;
-
-/* If a program launches more kernels between two waits, the rest are counted, not named. */
-enum { STICKY_LAUNCHES = 64 };
-
-struct sticky_launch {
-	unsigned long long func, stream;
-	const struct kernel *kernel;
-	unsigned long long count;
-};
-
-/* What may have caused the error. */
-struct sticky_error {
-	bool again;		/* it was reported before */
-	int n;
-	struct sticky_launch launched[STICKY_LAUNCHES];
-	unsigned long long others;	/* launches that did not fit */
-	struct sticky_error *next;
-};
+struct users;
 
 struct trace_sticky {
 	struct sticky_process *by_pid;	/* NULL at first */
+	struct users *users;		/* of the processes; owned by the caller */
+	struct quota quota;		/* in bytes; as trace_sticky_quota() at first */
 };
 
+struct quota trace_sticky_quota(void);
+
 /* Call for each call at its return, in order, after its kernel is known: records launches and
- * successful waits.  Returns what to say about this call or NULL, valid until the process is
- * forgotten. */
+ * successful waits.  Returns what to say about this call or NULL, valid until the next call. */
 const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);
 
 /* Call when the process ends or exec replaces its program. */

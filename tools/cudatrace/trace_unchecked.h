@@ -3,18 +3,24 @@
 #ifndef TRACE_UNCHECKED_H
 #define TRACE_UNCHECKED_H
 #include <stdbool.h>
+#include "base/quota.h"
 
 struct cuda_proto;
 struct trace_call;
 struct trace_lines;
+struct users;
 
 /* Return true if the function returns the error of an earlier call, or describes an error. */
 bool trace_asks(const struct cuda_proto *proto);
 
 struct trace_unchecked {
 	const struct trace_lines *lines;	/* how to print calls; owned by the caller */
+	struct users *users;		/* of the processes; likewise */
+	struct quota quota;		/* bytes of the calls; as trace_unchecked_quota() at first */
 	struct trace_failure *by_tid;	/* each thread's last call, if it failed; NULL at first */
 };
+
+struct quota trace_unchecked_quota(void);
 
 /* Call for each call at its return, in order, including those that check errors: prints the
  * thread's last failure if there is one that this call does not check. */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counts what was lost, and by which process. */
+#ifndef LOST_BPF_H
+#define LOST_BPF_H
+#include "lib/task.bpf.h"
+#include "abi/lost.h"
+
+/* Counts by enum lost, in a map of their own, which tool_run() finds by name. */
+__u64 lost[LOST_MAX] SEC(".data.lost");
+
+/* The same by process.  Losses of further processes are only in the totals. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LOST_PROCESSES);
+	__type(key, struct lost_key);
+	__type(value, struct lost_count);
+} lost_by SEC(".maps");
+
+/* Not inlined, and with a lookup: nothing is lost where time matters.  Not static, so that the kernel
+ * verifies it once and not at each call (Linux 5.6). */
+__noinline int lose_some(__u32 why, __u64 n)
+{
+	struct lost_key key = { .pid = thread_pid(), .why = why };
+	struct lost_count *c = bpf_map_lookup_elem(&lost_by, &key), none = {};
+
+	if (why >= LOST_MAX)
+		return 0;
+	__sync_fetch_and_add(&lost[why], n);
+	if (!c) {
+		thread_comm(none.comm);
+		bpf_map_update_elem(&lost_by, &key, &none, BPF_NOEXIST);
+		c = bpf_map_lookup_elem(&lost_by, &key);
+	}
+	if (c)
+		__sync_fetch_and_add(&c->n, n);
+	return 0;		/* such a function must return a number */
+}
+
+static __always_inline void lose(enum lost why)
+{
+	lose_some(why, 1);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Tables that all processes share, and that no user may fill: it holds at most as much as is still
+ * free, so one user alone gets half, the next one half of the rest.  common/base/quota.h does the
+ * same for the tool's memory.  Only where an entry is made is this looked at. */
+#ifndef SHARES_BPF_H
+#define SHARES_BPF_H
+#include "lib/task.bpf.h"
+#include "abi/shares.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+typedef struct { unsigned int val; } kuid_t;
+struct user_namespace { struct user_namespace *parent; int level; kuid_t owner; };
+struct cred { kuid_t uid; struct user_namespace *user_ns; };
+struct task_struct___cred { const struct cred *cred; };
+#pragma clang attribute pop
+
+/* Each user's id + 1, at its number. */
+static __u64 share_users[SHARES_USERS];
+
+/* The user to charge for what the calling thread does.  Inside a user namespace it is the one who
+ * created the outermost, as the root of one can have many others (proc_user() is the same). */
+static __always_inline __u32 share_user(void)
+{
+	const struct task_struct___cred *task = (void *)bpf_get_current_task();
+	const struct cred *cred = BPF_CORE_READ(task, cred);
+	struct user_namespace *ns = BPF_CORE_READ(cred, user_ns);
+	int level = BPF_CORE_READ(ns, level);
+
+	if (!level)
+		return BPF_CORE_READ(cred, uid.val);
+	for (int i = 0; i < 32 && level > 1; i++, level--)
+		ns = BPF_CORE_READ(ns, parent);
+	return BPF_CORE_READ(ns, owner.val);
+}
+
+/* The number of the calling thread's user. */
+static __noinline __u32 share_number(void)
+{
+	__u64 user = share_user() + 1ull, old;
+	__u32 at = user * 0x9e3779b97f4a7c15 >> 32;
+
+	for (int i = 0; i < 16; i++, at++) {
+		at &= SHARES_USERS - 1;
+		old = *(volatile __u64 *)&share_users[at];
+		if (!old)
+			old = __sync_val_compare_and_swap(&share_users[at], 0, user) ?: user;
+		if (old == user)
+			return at;
+	}
+	return SHARES_USERS;
+}
+
+/* Takes an entry of a table that has room for limit.  Returns the number to give it back with; more
+ * than SHARES_USERS if the user has its share. */
+static __always_inline __u32 share_take(struct shares *s, __u64 limit)
+{
+	__u32 number = share_number();
+	__u64 used = *(volatile __u64 *)&s->used;
+
+	barrier_var(number);	/* the verifier must see that the value used is the one checked */
+	if (number > SHARES_USERS || used + *(volatile __u64 *)&s->of[number] >= limit)
+		return ~0u;
+	__sync_fetch_and_add(&s->used, 1);
+	__sync_fetch_and_add(&s->of[number], 1);
+	return number;
+}
+
+static __always_inline void share_give_back(struct shares *s, __u32 number)
+{
+	barrier_var(number);
+	if (number > SHARES_USERS)
+		return;
+	__sync_fetch_and_add(&s->used, -1);
+	__sync_fetch_and_add(&s->of[number], -1);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Processes of ours for what traced programs can delay for ever: opening and reading their files,
+ * reading their memory, probing them.  Such a call waits in the kernel where no signal reaches it
+ * (FUSE, once its daemon has the request), and a thread that waits keeps its process from ending.
+ * A helper process can be left behind.
+ *
+ * A helper is forked at its first call and has the tool's memory as it was then, so functions and
+ * whatever existed then have the same addresses in it.  It ends with the tool. */
+#ifndef HELPER_H
+#define HELPER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "proc/helper_job.h"
+
+struct helper_answer {
+	char *bytes;		/* the caller frees it */
+	size_t size;
+	int fd;			/* -1 if none; the caller closes it */
+};
+
+/* Set keep and idle, the rest starts zeroed. */
+struct helper {
+	const int *keep;	/* descriptors that it needs, ending with -1, or NULL; it has no others */
+	size_t memory;		/* in bytes: a limit on what it may allocate; 0 = none */
+	/* Called every few milliseconds during a wait; false ends the wait.  May be NULL. */
+	bool (*idle)(void *ctx);
+	void *ctx;
+	int pid, socket;	/* pid 0: not running */
+	bool waiting;		/* for an answer */
+};
+
+/* Sends a request with a descriptor (-1: none), and starts the helper if needed.  Return false with
+ * errno set if that fails. */
+bool helper_send(struct helper *h, helper_fn *fn, const void *in, size_t size, int fd);
+
+/* Waits up to ms milliseconds for the answer.  Returns 0, or -errno: -ETIME if it has not come yet,
+ * -ECANCELED if idle() said so, -EPIPE if the helper died. */
+int helper_receive(struct helper *h, long ms, struct helper_answer *a);
+
+/* Frees the bytes and closes the descriptor. */
+void helper_drop(struct helper_answer *a);
+
+/* Lets go of the helper without waiting: one that waits for nothing ends at once, any other is
+ * killed.  Returns its pid, for waitpid(); 0 if none was running. */
+int helper_leave(struct helper *h);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "proc/look_files.h"
+
+/* Answers are not larger: a million mappings. */
+enum { MAX_ANSWER = 48 << 20 };
+
+/* A mapping in an answer. */
+struct entry {
+	struct mapping m;	/* path is NULL: that and the file are those of the entry before */
+	unsigned path_size;	/* bytes that follow, padded; 0 = none */
+};
+
+struct listing {
+	struct helper_job *job;
+	struct mapping last;
+	char path[4096];	/* of last */
+	int pid;
+	bool identify, full;
+};
+
+static bool is_same_file(const struct listing *l, const struct mapping *m)
+{
+	return l->last.dev == m->dev && l->last.ino == m->ino && !strcmp(l->path, m->path);
+}
+
+static bool list_mapping(void *ctx, const struct mapping *m)
+{
+	struct listing *l = ctx;
+	struct entry e = { .m = *m };
+
+	e.m.path = NULL;
+	if (!is_same_file(l, m)) {
+		e.path_size = (strlen(m->path) + 8) & ~7u;
+		if (l->identify)
+			proc_identify(l->pid, m, &e.m.id);
+		l->last = e.m;
+		snprintf(l->path, sizeof(l->path), "%s", m->path);
+	}
+	e.m.id = l->last.id;
+	helper_put(l->job, &e, sizeof(e));
+	if (e.path_size)
+		helper_put(l->job, m->path, strlen(m->path) + 1);
+	helper_put(l->job, "\0\0\0\0\0\0\0", -l->job->out_size & 7);
+	l->full = l->job->out_size > MAX_ANSWER;
+	return !l->full;
+}
+
+struct mappings_request {
+	int pid;
+	bool identify;
+};
+
+static void list_mappings(struct helper_job *job)
+{
+	const struct mappings_request *r = job->in;
+	struct listing l = { .job = job, .pid = r->pid, .identify = r->identify };
+	long long err = 0;
+
+	helper_put(job, &err, sizeof(err));
+	err = proc_mappings(r->pid, list_mapping, &l);
+	err = l.full ? -E2BIG : err;
+	memcpy(job->out, &err, sizeof(err));
+}
+
+int look_mappings(struct looks *l, int pid, bool identify,
+		  bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
+{
+	const struct mappings_request r = { pid, identify };
+	struct helper_answer a;
+	const char *path = "", *at;
+	int err = look(l, pid, "mappings", list_mappings, &r, sizeof(r), -1, &a);
+	struct entry e;
+
+	if (err)
+		return err;
+	err = *(long long *)a.bytes;
+	for (at = a.bytes + sizeof(long long); at < a.bytes + a.size; at += sizeof(e) + e.path_size) {
+		memcpy(&e, at, sizeof(e));
+		if (e.path_size)
+			path = at + sizeof(e);
+		e.m.path = path;
+		if (!fn(ctx, &e.m))
+			break;
+	}
+	helper_drop(&a);
+	return err;
+}
+
+struct open_request {
+	int pid;
+	struct mapping m;
+};
+
+static void open_mapping(struct helper_job *job)
+{
+	const struct open_request *r = job->in;
+	int fd, err = proc_open_mapping(r->pid, &r->m, &fd);
+
+	helper_put(job, &err, sizeof(err));
+	if (!err)
+		helper_put_fd(job, fd);
+}
+
+int look_open(struct looks *l, int pid, const struct mapping *m)
+{
+	const struct open_request r = { pid, *m };
+	struct helper_answer a;
+	int err = look(l, pid, m->path, open_mapping, &r, sizeof(r), -1, &a), fd;
+
+	if (err)
+		return err;
+	err = *(int *)a.bytes;
+	fd = a.fd;
+	a.fd = -1;
+	helper_drop(&a);
+	if (err)
+		return err;
+	return fd >= 0 ? fd : -EMFILE;	/* this process has no more descriptors */
+}
+
+struct id_answer {
+	unsigned long long dev, ino;
+	int err;
+};
+
+static void identify_file(struct helper_job *job)
+{
+	struct id_answer id = { 0 };
+	int fd = proc_reopen(job->fd);
+
+	id.err = fd < 0 ? fd : 0;
+	if (fd >= 0 && !proc_file_id(fd, &id.dev, &id.ino))
+		id.err = -EIO;
+	if (fd >= 0)
+		close(fd);
+	helper_put(job, &id, sizeof(id));
+}
+
+int look_file_id(struct looks *l, int fd, unsigned long long *dev, unsigned long long *ino)
+{
+	struct helper_answer a;
+	int err = look(l, 0, "a file", identify_file, NULL, 0, fd, &a);
+	struct id_answer id;
+
+	if (err)
+		return err;
+	memcpy(&id, a.bytes, sizeof(id));
+	helper_drop(&a);
+	*dev = id.dev;
+	*ino = id.ino;
+	return id.err;
+}
+
+struct inode_request {
+	struct inode_reader *reader;	/* in the helper */
+	int pid;
+	unsigned long long start;
+};
+
+static void find_inode(struct helper_job *job)
+{
+	const struct inode_request *r = job->in;
+	unsigned long long inode = 0;
+	int fd;
+
+	if (job->fd < 0) {
+		inode = inode_of_mapping(r->reader, r->pid, r->start);
+	} else if ((fd = proc_reopen(job->fd)) >= 0) {
+		inode = inode_of_file(r->reader, fd);
+		close(fd);
+	}
+	helper_put(job, &inode, sizeof(inode));
+}
+
+static unsigned long long ask_inode(struct looks *l, int pid, unsigned long long start, int fd)
+{
+	const struct inode_request r = { &l->inodes, pid, start };
+	unsigned long long inode;
+	struct helper_answer a;
+
+	if (look(l, pid, "a mapping", find_inode, &r, sizeof(r), fd, &a))
+		return 0;
+	memcpy(&inode, a.bytes, sizeof(inode));
+	helper_drop(&a);
+	return inode;
+}
+
+unsigned long long look_inode(struct looks *l, int pid, unsigned long long start)
+{
+	return ask_inode(l, pid, start, -1);
+}
+
+unsigned long long look_inode_of_file(struct looks *l, int pid, int fd)
+{
+	return ask_inode(l, pid, 0, fd);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "base/die.h"
+#include "base/escape.h"
+#include "session/losses.h"
+
+enum { NAMED = 3 };	/* processes in text */
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct loss *p = a, *q = b;
+
+	if (p->count.n != q->count.n)
+		return p->count.n < q->count.n ? 1 : -1;
+	return p->key.pid < q->key.pid ? -1 : p->key.pid > q->key.pid;
+}
+
+void losses_read(struct losses *l, const struct bpf_map *map)
+{
+	struct lost_key *last = NULL;
+	struct loss *loss;
+
+	l->list = xcalloc(LOST_PROCESSES, sizeof(*l->list));
+	while (l->n < LOST_PROCESSES) {
+		loss = &l->list[l->n];
+		if (bpf_map_get_next_key(bpf_map__fd(map), last, &loss->key))
+			break;
+		last = &loss->key;
+		bpf_map_lookup_elem(bpf_map__fd(map), &loss->key, &loss->count);
+		loss->count.comm[sizeof(loss->count.comm) - 1] = 0;
+		l->n++;
+	}
+	qsort(l->list, l->n, sizeof(*l->list), largest_first);
+}
+
+char *losses_text(const struct losses *l, enum lost why)
+{
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+	int named = 0;
+
+	if (!f)
+		die(ENOMEM, "a string");
+	for (size_t i = 0; i < l->n && named <= NAMED; i++) {
+		const struct loss *loss = &l->list[i];
+
+		if (loss->key.why != why)
+			continue;
+		if (named == NAMED)
+			fputs(", ...", f);
+		else
+			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid, loss->count.comm,
+				loss->count.n);
+		named++;
+	}
+	if (named)
+		putc(')', f);
+	fclose(f);
+	return text;
+}
+
+/* Returns what a process lost for any reason. */
+static unsigned long long sum_of(const struct losses *l, size_t first)
+{
+	unsigned long long sum = 0;
+
+	for (size_t i = first; i < l->n; i++)
+		if (l->list[i].key.pid == l->list[first].key.pid)
+			sum += l->list[i].count.n;
+	return sum;
+}
+
+static bool is_first(const struct losses *l, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (l->list[i].key.pid == l->list[at].key.pid)
+			return false;
+	return true;
+}
+
+void losses_json(const struct losses *l)
+{
+	bool any = false;
+
+	putchar('[');
+	for (size_t i = 0; i < l->n; i++) {
+		if (!is_first(l, i))
+			continue;
+		printf("%s{\"pid\":%u,\"comm\":", any ? "," : "", l->list[i].key.pid);
+		escape_json(stdout, l->list[i].count.comm);
+		printf(",\"lost\":%llu}", sum_of(l, i));
+		any = true;
+	}
+	putchar(']');
+}
+
+void losses_free(struct losses *l)
+{
+	free(l->list);
+	*l = (struct losses){ 0 };
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What may have caused an error that a call only reports. */
+#ifndef STICKY_ERROR_H
+#define STICKY_ERROR_H
+#include <stdbool.h>
+
+struct kernel;
+
+/* If a program launches more kernels between two waits, the rest are counted, not named. */
+enum { STICKY_LAUNCHES = 64 };
+
+struct sticky_launch {
+	unsigned long long func, stream;
+	const struct kernel *kernel;
+	unsigned long long count;
+};
+
+struct sticky_error {
+	bool again;		/* it was reported before */
+	int n;
+	struct sticky_launch launched[STICKY_LAUNCHES];
+	unsigned long long others;	/* launches that did not fit */
+};
+
+#endif

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
+#include "cli/out_file.h"
 #include "proc/proc.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
@@ -19,7 +20,7 @@ struct chrome_track {
 void trace_chrome_open(struct trace_chrome *c, const char *path)
 {
 	c->path = path;
-	c->file = fopen(path, "we");
+	c->file = fdopen(out_file_open(path), "w");
 	if (!c->file)
 		die(errno, "cannot open %s", path);
 }

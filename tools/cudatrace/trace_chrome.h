@@ -15,7 +15,7 @@ struct trace_chrome {
 	bool begun;		/* an event was written */
 };
 
-/* Creates or truncates the file for *c, which must be all zero; exits 1 if it cannot. */
+/* Opens the file (cli/out_file.h) for *c, which must be all zero; exits 1 if it cannot. */
 void trace_chrome_open(struct trace_chrome *c, const char *path);
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call);

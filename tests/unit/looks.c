@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 
 	l.helper.idle = never;
 	l.helper.ctx = &go_on;
+	l.limit = LOOK_START;
 	try(&l, "answer", answer, &word, sizeof(word));
 	try(&l, "nothing", answer, NULL, 0);
 	try(&l, "much", answer_much, NULL, 0);
@@ -103,6 +104,7 @@ int main(int argc, char **argv)
 	go_on = false;
 	try(&l, "stopped", wait_for_ever, NULL, 0);
 	go_on = true;
+	l.limit = LOOK_QUICK;
 	try(&l, "late", answer_late, &word, sizeof(word));
 	try(&l, "other", answer, &word, sizeof(word));
 	try(&l, "late", answer_late, &word, sizeof(word));

@@ -15,20 +15,24 @@
 /* The source's functions and tables have the same addresses in the helper. */
 struct scan_request {
 	const struct probe_source *source;
+	struct inode_reader *inodes;
 	unsigned long long dev, ino;	/* only to tell requests apart */
 };
 
 struct answer {
 	int err;
-	bool layered;
+	struct dso_place place;
 	struct elf_scan scan;	/* its probes follow; error is static */
 };
 
-static bool is_layered(int fd)
+static struct dso_place place_of(struct inode_reader *inodes, int fd)
 {
-	struct statfs fs;
+	struct statfs fs = { 0 };
+	bool layered = !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 
-	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	unsigned long magic = layered ? inode_of_file(inodes, fd).magic : (unsigned long)fs.f_type;
+
+	return (struct dso_place){ layered, magic == FUSE_SUPER_MAGIC };
 }
 
 static void scan_file(struct helper_job *job)
@@ -41,7 +45,8 @@ static void scan_file(struct helper_job *job)
 		a.err = fd;
 	} else {
 		elf_scan(fd, r->source->find, r->source->ctx, &a.scan);
-		a.layered = is_layered(fd);
+		if (a.scan.n || a.scan.linker)
+			a.place = place_of(r->inodes, fd);
 		close(fd);
 	}
 	helper_put(job, &a, sizeof(a));
@@ -50,9 +55,9 @@ static void scan_file(struct helper_job *job)
 }
 
 int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
-	     bool *layered)
+	     struct dso_place *place)
 {
-	const struct scan_request r = { p->source, file->dev, file->ino };
+	const struct scan_request r = { p->source, &p->looks->inodes, file->dev, file->ino };
 	struct helper_answer bytes;
 	int err = look(p->looks, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;
@@ -66,7 +71,7 @@ int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct
 	scan->probes = size ? xcalloc(1, size) : NULL;
 	if (size)
 		memcpy(scan->probes, bytes.bytes + sizeof(a), size);
-	*layered = a.layered;
+	*place = a.place;
 	helper_drop(&bytes);
 	return a.err;
 }

@@ -15,9 +15,15 @@ struct dso_scan {
 	const char *path;
 };
 
-/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, by a look, and *layered
- * if it is on overlayfs.  Returns 0 or the error of look(). */
+/* Where it is. */
+struct dso_place {
+	bool layered;		/* on overlayfs */
+	bool fuse;		/* on FUSE, below overlayfs too */
+};
+
+/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, and *place, by a look.
+ * Returns 0 or the error of look(). */
 int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
-	     bool *layered);
+	     struct dso_place *place);
 
 #endif

@@ -173,9 +173,9 @@ static void find_inode(struct helper_job *job)
 	int fd;
 
 	if (job->fd < 0) {
-		inode = inode_of_mapping(r->reader, r->pid, r->start);
+		inode = inode_of_mapping(r->reader, r->pid, r->start).inode;
 	} else if ((fd = proc_reopen(job->fd)) >= 0) {
-		inode = inode_of_file(r->reader, fd);
+		inode = inode_of_file(r->reader, fd).inode;
 		close(fd);
 	}
 	helper_put(job, &inode, sizeof(inode));

@@ -55,6 +55,8 @@ static int take_or_call(struct looks *l, const struct request *r, int fd, struct
 	if (err != -ENOENT)
 		return err;
 	ms = time_for(l, r->user, began);
+	if (l->no_fork && !l->helper.pid)
+		return -EBUSY;
 	if (!ms || !quota_take(&l->parked.quota, r->user, r->pid, 1))
 		return refuse(l, r);
 	err = call(l, r, fd, ms, a);
@@ -106,6 +108,11 @@ bool looks_spend(struct looks *l, int pid, unsigned long long *since)
 	budget_charge(&l->budget, user, now - *since);
 	*since = now;
 	return looks_idle(l) && time_for(l, user, now);
+}
+
+void looks_prepare(struct looks *l)
+{
+	helper_start(&l->helper);
 }
 
 void looks_tick(struct looks *l)

@@ -21,6 +21,7 @@ struct looks {
 	long limit;		/* one of the above */
 	bool asked_for;		/* by the tool's user: no budget applies */
 	unsigned long long end;	/* clock_ns() when the last look may end; 0 = no end */
+	bool no_fork;		/* the tool would wait: see link_pool_stuck() */
 	unsigned long refused;	/* looks not done for lack of time */
 	struct parked parked;
 	struct inode_reader inodes;	/* for functions in the helper */
@@ -42,6 +43,9 @@ struct looks {
  * -ECANCELED: the tool is to end; -EPIPE: the helper died of what it saw. */
 int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
 	 int fd, struct helper_answer *a);
+
+/* Starts the helper, if it is not running: before no_fork may be set. */
+void looks_prepare(struct looks *l);
 
 /* Return true if this error may pass, so that it is worth looking again in a while: also when the
  * file has a lease (fcntl(2), F_SETLEASE), which the kernel breaks after 45 seconds. */

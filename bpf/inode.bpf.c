@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finds the inode behind a mapping and the type of its file system: runs over the mappings of one process. */
+/* Finds the inode behind a mapping and the type of its file system: runs over the mappings of one
+ * process. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

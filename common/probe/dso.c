@@ -90,8 +90,8 @@ static void not_read(struct probes *p, const struct dso_entry *e)
 		warning(0, "cannot open %s of process %d: %s", e->dso.path, e->dso.pid, look_reason(e->fd));
 }
 
-/* To probe a file the kernel reads its code, and until it has read it no process on the machine can fork
- * (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+/* To probe a file the kernel reads its code, and until it has read it no process on the machine can
+ * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
 static bool is_risky(struct probes *p, struct dso_entry *e)
 {
 	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of the ring buffer, which begin with a struct record, that wait to be handled.  They are taken out of the ring buffer whatever
- * else the tool waits for, so that it does not overflow. */
+/* Records of the ring buffer, which begin with a struct record, that wait to be handled.  They are taken
+ * out of the ring buffer whatever else the tool waits for, so that it does not overflow. */
 #ifndef RECORD_QUEUE_H
 #define RECORD_QUEUE_H
 #include <stdbool.h>

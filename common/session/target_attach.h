@@ -15,8 +15,9 @@ void target_attach(struct target *t, unsigned classes);
 /* The same for functions of another table. */
 void target_attach_functions(struct target *t, const struct probe_source *source);
 
-/* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the
- * command sig, unless 0, and waits for it: with sig for less than half a second.  Returns the status to exit with. */
+/* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the command
+ * sig, unless 0, and waits for it: with sig for less than half a second.  Returns the status to exit
+ * with. */
 int target_finish(struct target *t, int sig, long ms);
 
 #endif

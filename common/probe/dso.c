@@ -104,6 +104,7 @@ static bool is_risky(struct probes *p, struct dso_entry *e)
 	free(e->dso.scan.probes);
 	e->dso.scan = (struct elf_scan){ .fatbin = e->dso.scan.fatbin };
 	forget_file(p->dsos, e, -EBADF);
+	e->place.layered = false;	/* whichever layer it is of */
 	e->nothing = true;
 	return true;
 }

@@ -23,6 +23,7 @@ static long time_for(struct looks *l, unsigned user, unsigned long long now)
 /* The caller has taken 1 from the quota. */
 static int call(struct looks *l, const struct request *r, int fd, long ms, struct helper_answer *a)
 {
+	unsigned long long began = clock_ns();
 	int err;
 
 	if (!helper_send(&l->helper, r->fn, r->in, r->size, fd))
@@ -30,7 +31,7 @@ static int call(struct looks *l, const struct request *r, int fd, long ms, struc
 	else
 		err = helper_receive(&l->helper, ms, a);
 	if (err && l->helper.pid)
-		parked_add(&l->parked, r, &l->helper, err != -ETIME);
+		parked_add(&l->parked, r, &l->helper, began, err != -ETIME);
 	else
 		quota_give(&l->parked.quota, r->user, 1);
 	return err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "base/clock.h"
@@ -57,7 +58,8 @@ int parked_take(struct parked *p, const struct request *r, struct helper *h, str
 	return -ENOENT;
 }
 
-void parked_add(struct parked *p, const struct request *r, struct helper *h, bool kill)
+void parked_add(struct parked *p, const struct request *r, struct helper *h,
+		unsigned long long since, bool kill)
 {
 	struct parked_helper *one = p->all;
 	char *in = xcalloc(1, r->size + 1);
@@ -71,11 +73,25 @@ void parked_add(struct parked *p, const struct request *r, struct helper *h, boo
 	one->request.in = in;
 	if (r->size)
 		memcpy(in, r->in, r->size);
-	one->since = clock_ns();
+	one->since = since;
 	h->pid = 0;
 	h->waiting = false;
 	if (kill)
 		leave(one);
+}
+
+static bool has_answered(const struct parked_helper *one)
+{
+	struct pollfd fd = { .fd = one->helper.socket, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static void say(struct parked_helper *one, const char *how)
+{
+	if (!one->said && !has_answered(one))
+		warning(0, "process %d: %s could not be read%s", one->request.pid, one->request.what, how);
+	one->said = true;
 }
 
 static void look_after(struct parked *p, struct parked_helper *one, unsigned long long now)
@@ -84,9 +100,8 @@ static void look_after(struct parked *p, struct parked_helper *one, unsigned lon
 		forget(p, one);
 	if (!one->helper.pid)
 		return;
-	if (!one->said && now - one->since > LONG_NS)
-		warning(0, "process %d: %s could not be read within 1 s", one->request.pid, one->request.what);
-	one->said |= now - one->since > LONG_NS;
+	if (now - one->since > LONG_NS)
+		say(one, " within 1 s");
 	if (now - one->since > TOO_LONG_NS)
 		leave(one);
 }
@@ -103,6 +118,8 @@ void parked_tick(struct parked *p)
 void parked_free(struct parked *p)
 {
 	for (int i = 0; i < PARKED_MAX; i++) {
+		if (p->all[i].helper.pid)
+			say(&p->all[i], " until the end");
 		helper_leave(&p->all[i].helper);
 		if (!is_free(&p->all[i]) || p->all[i].request.what)
 			forget(p, &p->all[i]);

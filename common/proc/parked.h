@@ -37,9 +37,10 @@ struct parked {
  * yet; -EPIPE if the helper died.  With an answer, gives the helper to *h if that is not running. */
 int parked_take(struct parked *p, const struct request *r, struct helper *h, struct helper_answer *a);
 
-/* Parks a helper that is at work for this request, or (kill) one that is not to go on.  The caller has
- * taken 1 from the quota.  h is not running afterwards. */
-void parked_add(struct parked *p, const struct request *r, struct helper *h, bool kill);
+/* Parks a helper that is at work for this request since then (ns), or (kill) one that is not to go on.
+ * The caller has taken 1 from the quota.  h is not running afterwards. */
+void parked_add(struct parked *p, const struct request *r, struct helper *h,
+		unsigned long long since, bool kill);
 
 /* Call regularly: says what takes longer than a second, ends what takes longer than half a minute. */
 void parked_tick(struct parked *p);

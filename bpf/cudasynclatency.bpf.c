@@ -113,7 +113,7 @@ static __noinline bool waiting_new(const struct wait_thread_key *key, __u64 ns)
 	__u32 share = share_take(shares, WAITING);
 	struct wait_thread first = { .count = 1, .ns = ns };
 
-	if (share > SHARES_USERS)
+	if (share >= SHARES_USERS)
 		return false;
 	thread_comm(first.comm);
 	if (!bpf_map_update_elem(&waiting, key, &first, BPF_ANY))

@@ -195,6 +195,56 @@ for kind in session multi perf; do
 	silent
 done
 
+it "-o and --chrome make a file for the caller alone, and write to a FIFO, a link and a device of its own"
+for option in -o --chrome; do
+	rm -f "$tmp/file" "$tmp/link" "$tmp/fifo"
+	ln -s "$tmp/file" "$tmp/link"
+	mkfifo "$tmp/fifo"
+	cat "$tmp/fifo" >"$tmp/read" & reader=$!
+	for f in file link fifo /dev/null /dev/stdout; do
+		case $f in /*) ;; *) f=$tmp/$f ;; esac
+		run cudatrace $option "$f" -e memory -c "$bin/mem malloc 3 64"
+		status 0
+		silent
+	done
+	[ "$(grep -c cudaMalloc "$tmp/out")" -eq 3 ] || no "$option /dev/stdout: no calls"
+	wait $reader
+	equal "$(stat -c %a "$tmp/file") $(grep -c cudaMalloc "$tmp/file") $(grep -c cudaMalloc "$tmp/read")" '600 3 3'
+done
+
+it "-o and --chrome do not follow another user's link, and leave alone what others may have put there"
+theirs=$tmp/theirs
+mkdir -p "$theirs" "$tmp/roots"
+chmod 711 "$tmp"
+echo precious >"$tmp/roots/file"
+theirs() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+chown 65534 "$theirs"
+theirs ln -s "$tmp/roots/file" "$theirs/link"
+theirs ln -s "$tmp/roots/new" "$theirs/dangling"
+theirs ln -s "$tmp/roots" "$theirs/way"
+theirs mkfifo -m 666 "$theirs/fifo"
+theirs touch "$theirs/own"
+ln "$tmp/roots/file" "$theirs/name"	# as where fs.protected_hardlinks is 0
+ln -s "$theirs/link" "$tmp/through"
+for option in -o --chrome; do
+	for f in theirs/link theirs/dangling theirs/way/new through; do
+		fails 1 ' on the way is a link of user 65534' timeout 10 cudatrace $option "$tmp/$f" -c true
+	done
+	for f in fifo own; do
+		fails 1 "not writing to $theirs/$f: it is there and belongs to user 65534" \
+			timeout 10 cudatrace $option "$theirs/$f" -c true
+	done
+	fails 1 "not writing to $theirs/name: it is there and has other names" \
+		cudatrace $option "$theirs/name" -c true
+	for round in first second; do
+		run cudatrace $option "$theirs/new" -c true
+		status 0
+	done
+	equal "$(stat -c '%u %a' "$theirs/new")" '0 600'
+	rm "$theirs/new"
+done
+equal "$(cat "$tmp/roots/file") $(ls "$tmp/roots")" 'precious file'
+
 it "--enter: a call that does not return is seen"
 program env SIM_LATENCY_US=cuCtxSynchronize=100000000 "$bin/mem" wait sync 1
 tool cudatrace --enter -e sync -jp "$pid"

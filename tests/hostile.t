@@ -180,13 +180,17 @@ ${CC:-cc} -std=gnu11 -w -O1 -pthread tests/workloads/hoard.c "$tmp/hoard/libcuda
 
 OTHER='setpriv --reuid 65534 --regid 65534 --clear-groups' VICTIM='setpriv --reuid 65533 --regid 65533 --clear-groups'
 
-# hoard WORD [N]: starts it; hoarded: waits until it has done all
+# hoard WORD [N]: starts it, so that it is probed; hoarded: lets it go, and waits until it has done all
 hoard() {
 	# shellcheck disable=SC2086 # words
 	$OTHER "$tmp/hoard/hoard" "$@" >"$tmp/hoarded" & hoarder=$!
 	pids="$pids $hoarder"
+	until_true grep -q ready "$tmp/hoarded"
 }
-hoarded() { until_true grep -q "done" "$tmp/hoarded"; }
+hoarded() {
+	kill -USR1 "$hoarder"
+	until_true grep -q "done" "$tmp/hoarded"
+}
 
 # victim WORD...: of mem, another user's; it waits for go, and $pid is its own
 victim() {
@@ -224,8 +228,9 @@ fi
 for kind in $kinds; do
 	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
 	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
-	tool nice -n 15 cudamallocsnoop --attach "$kind" -kj
 	hoard records
+	tool nice -n 15 cudamallocsnoop --attach "$kind" -kj
+	kill -USR1 "$hoarder"
 	until_true test -s "$tmp/out"
 	sleep .3
 	go
@@ -237,8 +242,8 @@ done
 
 it "who launches kernels at very many addresses is not counted, and everybody else is"
 victim loop 13 '(' launch 17 ')'
-tool cudalaunchtop -j
 hoard counts 100003
+tool cudalaunchtop -j
 hoarded
 go
 end_hoard
@@ -248,8 +253,8 @@ lost_by 'calls not counted: group table full'
 
 it "who has very many names for kernels gets no more, and everybody else does"
 victim loop 13 '(' launch 17 ')'
-tool cudalaunchtop -j
 hoard names 20011
+tool cudalaunchtop -j
 hoarded
 go
 end_hoard
@@ -258,8 +263,8 @@ says "process $hoarder: user 65534 has reached the limit on kernel names: furthe
 
 it "who allocates without end is counted only, and everybody else is known by allocation"
 victim loop 13 '(' malloc 17 64 ')' free 8
-tool cudaleak -Cj 1000
 hoard allocations 1500007
+tool cudaleak -Cj 1000
 hoarded
 go
 end_hoard
@@ -272,16 +277,16 @@ long || exit
 
 it "launches and errors by turns do not make cudatrace keep each error"
 victim loop 13 '(' launch 17 sync 1 ')'
-tool cudatrace -xj
 hoard errors 150001
+tool cudatrace -xj
 hoarded
 go
 end_hoard
 
 it "a call that makes very many others, in many threads, is printed in pieces"
 victim loop 13 '(' malloc 17 64 ')'
-tool cudatrace --tree -e cudaMalloc,cudaStreamSynchronize -j
 hoard nested 60013
+tool cudatrace --tree -e cudaMalloc,cudaStreamSynchronize -j
 hoarded
 go
 end_hoard
@@ -290,8 +295,8 @@ says "process $hoarder: user 65534 has reached the limit on calls inside calls: 
 
 it "who gives kernels other names all the time keeps the tool busy for itself only"
 victim loop 13 '(' launch 17 ')'
-tool cudalaunchtop -j
 hoard renames 100003
+tool cudalaunchtop -j
 hoarded
 go
 start=$(date +%s)

@@ -95,7 +95,7 @@ static __noinline struct aggregate_values *aggregate_new(const struct aggregate_
 	struct shares *shares = &aggregate_shares[key->epoch & 1];
 	__u32 share = share_take(shares, AGGREGATES);
 
-	if (share <= SHARES_USERS &&
+	if (share < SHARES_USERS &&
 	    bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST))
 		share_give_back(shares, share);
 	return bpf_map_lookup_elem(&aggregates, key);	/* another thread may have added it */

@@ -52,7 +52,7 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 	if (!first || !key)	/* never: but the verifier does not know */
 		return 0;
 	share = share_take(&counts_shares, COUNTS);
-	if (share > SHARES_USERS)
+	if (share >= SHARES_USERS)
 		return 0;
 	none.share = share + 1;
 	if (bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST)) {

@@ -30,7 +30,7 @@ static __always_inline bool process_add(__u32 pid, __u64 program)
 {
 	struct process p = { .program = program, .share = share_take(&process_shares, PROCESSES) };
 
-	if (p.share > SHARES_USERS)
+	if (p.share >= SHARES_USERS)
 		return false;
 	if (!bpf_map_update_elem(&processes, &pid, &p, BPF_NOEXIST))
 		return true;
@@ -44,8 +44,9 @@ static __always_inline void process_drop(__u32 pid, __u32 share)
 		share_give_back(&process_shares, share);
 }
 
-/* The program that a process runs; from now on what happens to it is reported.  0: too many. */
-static __noinline __u64 process_program(__u32 pid)
+/* The program that a process runs; from now on what happens to it is reported.  0: too many.
+ * Not static: the verifier looks at it once. */
+__noinline __u64 process_program(__u32 pid)
 {
 	struct process *known = bpf_map_lookup_elem(&processes, &pid);
 	__u64 now;

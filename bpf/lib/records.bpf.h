@@ -33,7 +33,7 @@ static volatile bool records_tight;
 
 /* A user's unread bytes while the buffer is tight: at most before + now.  All positions as in
  * bpf_ringbuf_query(): now counts from there on, and at to they end. */
-static struct records_share { __u64 from, to, before, now; } records_shares[SHARES_USERS + 1];
+static struct records_share { __u64 from, to, before, now; } records_shares[SHARES_USERS];
 
 static __always_inline void records_forget_read(struct records_share *s, __u64 made, __u64 read)
 {
@@ -46,20 +46,15 @@ static __always_inline void records_forget_read(struct records_share *s, __u64 m
 }
 
 /* Call while the buffer is tight: charges the record.  Returns true if it is more than the user's
- * share. */
-static __noinline bool records_beyond(__u64 size)
+ * share.  Not static: the verifier looks at it once. */
+__noinline int records_beyond(__u64 size)
 {
 	__u64 made = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), unread = made - read;
-	__u32 number = share_number();
-	struct records_share *s;
+	struct records_share *s = &records_shares[share_index(share_number())];
 
-	barrier_var(number);
-	if (number > SHARES_USERS)
-		return false;
 	if (unread < RECORDS_BYTES / 8)
 		records_tight = false;
-	s = &records_shares[number];
 	records_forget_read(s, made, read);
 	if (s->before + s->now + size + size + unread > RECORDS_BYTES)
 		return true;

@@ -33,33 +33,41 @@ static __always_inline __u32 share_user(void)
 	return BPF_CORE_READ(ns, owner.val);
 }
 
-/* The number of the calling thread's user. */
-static __noinline __u32 share_number(void)
+/* The number of the calling thread's user.  Not static: the verifier looks at it once. */
+__noinline __u32 share_number(void)
 {
 	__u64 user = share_user() + 1ull, old;
 	__u32 at = user * 0x9e3779b97f4a7c15 >> 32;
 
 	for (int i = 0; i < 16; i++, at++) {
 		at &= SHARES_USERS - 1;
+		if (at == SHARES_OTHERS)
+			continue;
 		old = *(volatile __u64 *)&share_users[at];
 		if (!old)
 			old = __sync_val_compare_and_swap(&share_users[at], 0, user) ?: user;
 		if (old == user)
 			return at;
 	}
-	return SHARES_USERS;
+	return SHARES_OTHERS;
 }
 
-/* Takes an entry of a table that has room for limit.  Returns the number to give it back with; more
- * than SHARES_USERS if the user has its share. */
+/* Makes a number an index that the verifier accepts. */
+static __always_inline __u32 share_index(__u32 number)
+{
+	barrier_var(number);
+	return number & (SHARES_USERS - 1);
+}
+
+/* Takes an entry of a table that has room for limit.  Returns the number to give it back with;
+ * SHARES_USERS if the user has its share. */
 static __always_inline __u32 share_take(struct shares *s, __u64 limit)
 {
-	__u32 number = share_number();
+	__u32 number = share_index(share_number());
 	__u64 used = *(volatile __u64 *)&s->used;
 
-	barrier_var(number);	/* the verifier must see that the value used is the one checked */
-	if (number > SHARES_USERS || used + *(volatile __u64 *)&s->of[number] >= limit)
-		return ~0u;
+	if (used + *(volatile __u64 *)&s->of[number] >= limit)
+		return SHARES_USERS;
 	__sync_fetch_and_add(&s->used, 1);
 	__sync_fetch_and_add(&s->of[number], 1);
 	return number;
@@ -67,11 +75,10 @@ static __always_inline __u32 share_take(struct shares *s, __u64 limit)
 
 static __always_inline void share_give_back(struct shares *s, __u32 number)
 {
-	barrier_var(number);
-	if (number > SHARES_USERS)
+	if (number >= SHARES_USERS)
 		return;
 	__sync_fetch_and_add(&s->used, -1);
-	__sync_fetch_and_add(&s->of[number], -1);
+	__sync_fetch_and_add(&s->of[share_index(number)], -1);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a tool's probes missed: they count it in lost[], and event_loop_lost() prints it. */
+/* What a tool's probes missed: they count it in lost[], and losses_print() prints it. */
 #ifndef LOST_H
 #define LOST_H
 

@@ -4,18 +4,18 @@
 #ifndef SHARES_H
 #define SHARES_H
 
-/* A power of two: users that are told apart.  Further ones have one share together, the last. */
-enum { SHARES_USERS = 1024 };
+/* A power of two: the numbers of users.  SHARES_OTHERS is that of all who are beyond. */
+enum { SHARES_USERS = 1024, SHARES_OTHERS = SHARES_USERS - 1 };
 
 struct shares {
 	unsigned long long used;		/* by all */
-	unsigned long long of[SHARES_USERS + 1];	/* by the user with this number */
+	unsigned long long of[SHARES_USERS];	/* by the user with this number */
 };
 
 /* For user space: gives back one entry.  number comes from the entry. */
 static inline void shares_give_back(struct shares *s, unsigned int number)
 {
-	if (number > SHARES_USERS)
+	if (number >= SHARES_USERS)
 		return;
 	__atomic_fetch_sub(&s->of[number], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&s->used, 1, __ATOMIC_RELAXED);

@@ -18,7 +18,7 @@ struct quota {
 	struct quota_user *users;
 };
 
-/* Takes n for a user.  user is what proc_user() returns; pid is for the message.  Returns false at
+/* Takes n for a user.  user is what proc_user() returns, -1: unknown; pid is for the message.  Returns false at
  * the limit, and then warns once for each user. */
 bool quota_take(struct quota *q, unsigned user, int pid, size_t n);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "cli/out_file.h"
 #include "cli/sink.h"
 
 /* The buffer is flushed when half full, at the end of a line, so that lines stay whole in a pipe
@@ -79,9 +79,7 @@ bool out_is_held_up(void)
 
 void out_to_file(const char *path)
 {
-	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (to < 0)
-		die(errno, "cannot open %s", path);
+	to = out_file_open(path);
 	where = path;
 }
 

@@ -12,7 +12,7 @@ void out_init(bool json);
  * stream. */
 void out_set_json(bool json);
 
-/* Call before out_init(): redirects output to a file, created or truncated.  Standard output stays
+/* Call before out_init(): redirects output to a file (out_file.h).  Standard output stays
  * unchanged for the command that the tool runs. */
 void out_to_file(const char *path);
 

@@ -19,7 +19,7 @@ struct dso_entry {
 	int fd;			/* O_PATH, if there is something to probe; else -errno */
 	bool nothing;		/* it was read and has nothing to probe … */
 	struct file_id id;	/* … as long as it is still this file */
-	bool layered;		/* it is on overlayfs */
+	struct dso_place place;
 	unsigned long long inode;	/* see proc/inode.h; 0 until a file on overlayfs is seen */
 	struct dso_entry *same;	/* the entry probed in its place */
 	struct dso_entry *former;	/* the file as it was mapped before it was copied up */
@@ -60,10 +60,10 @@ static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 	struct dso_table *t = p->dsos;
 	struct dso_entry *other;
 
-	for (other = t->entries; e->layered && !t->layers && other; other = other->hh.next)
+	for (other = t->entries; e->place.layered && !t->layers && other; other = other->hh.next)
 		if (other != e && other->fd >= 0)
 			enter_by_inode(p, other);
-	t->layers |= e->layered;
+	t->layers |= e->place.layered;
 	if (t->layers)
 		enter_by_inode(p, e);
 	return e->same;
@@ -90,11 +90,30 @@ static void not_read(struct probes *p, const struct dso_entry *e)
 		warning(0, "cannot open %s of process %d: %s", e->dso.path, e->dso.pid, look_reason(e->fd));
 }
 
+/* To probe a file the kernel reads its code, and until it has read it no process on the machine can fork
+ * (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+static bool is_risky(struct probes *p, struct dso_entry *e)
+{
+	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "
+				  "machine: use -p or -c if you trust it";
+
+	if (p->pids || !e->dso.pid || !is_to_be_probed(p, &e->dso))
+		return false;
+	warning(0, "not probing %s of process %d: %s", e->dso.path, e->dso.pid, why);
+	choose_none(p, e->dso.path, why);
+	free(e->dso.scan.probes);
+	e->dso.scan = (struct elf_scan){ .fatbin = e->dso.scan.fatbin };
+	forget_file(p->dsos, e, -EBADF);
+	e->nothing = true;
+	return true;
+}
+
 /* Scans the file behind fd, an O_PATH descriptor, which the entry keeps if there is something to
  * probe; negative: why it could not be opened. */
 static void look_into(struct probes *p, struct dso_entry *e, int fd)
 {
-	int err = fd < 0 ? fd : dso_scan(p, e->dso.pid, e->dso.path, fd, &e->dso.scan, &e->layered);
+	const struct dso_scan id = { e->dso.key.dev, e->dso.key.ino, e->dso.pid, e->dso.path };
+	int err = fd < 0 ? fd : dso_scan(p, &id, fd, &e->dso.scan, &e->place);
 
 	e->fd = fd;
 	if (err) {
@@ -104,6 +123,8 @@ static void look_into(struct probes *p, struct dso_entry *e, int fd)
 		not_read(p, e);
 		return;
 	}
+	if (e->place.fuse && is_risky(p, e))
+		return;
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(p, e)) {
 		choose_none(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
 		return;
@@ -209,7 +230,7 @@ struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 
 	if (!known)
 		look_into(p, e, look_open(p->looks, pid, m));
-	if (e->layered)
+	if (e->place.layered)
 		return &entry_mapped(p, e, pid, m)->dso;
 	return e->same ? &e->same->dso : &e->dso;
 }
@@ -224,7 +245,7 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 
 	if (fd < 0)
 		return NULL;
-	err = look_file_id(p->looks, fd, &m.dev, &m.ino);
+	err = look_file_id(p->looks, fd, path, &m.dev, &m.ino);
 	if (err) {
 		close(fd);
 		errno = -err;

@@ -13,26 +13,31 @@
 #include "proc/proc.h"
 
 /* The source's functions and tables have the same addresses in the helper. */
-struct request {
+struct scan_request {
 	const struct probe_source *source;
+	struct inode_reader *inodes;
+	unsigned long long dev, ino;	/* only to tell requests apart */
 };
 
 struct answer {
 	int err;
-	bool layered;
+	struct dso_place place;
 	struct elf_scan scan;	/* its probes follow; error is static */
 };
 
-static bool is_layered(int fd)
+static struct dso_place place_of(struct inode_reader *inodes, int fd)
 {
-	struct statfs fs;
+	struct statfs fs = { 0 };
+	bool layered = !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 
-	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	unsigned long magic = layered ? inode_of_file(inodes, fd).magic : (unsigned long)fs.f_type;
+
+	return (struct dso_place){ layered, magic == FUSE_SUPER_MAGIC };
 }
 
 static void scan_file(struct helper_job *job)
 {
-	const struct request *r = job->in;
+	const struct scan_request *r = job->in;
 	struct answer a = { 0 };
 	int fd = proc_reopen(job->fd);
 
@@ -40,7 +45,8 @@ static void scan_file(struct helper_job *job)
 		a.err = fd;
 	} else {
 		elf_scan(fd, r->source->find, r->source->ctx, &a.scan);
-		a.layered = is_layered(fd);
+		if (a.scan.n || a.scan.linker)
+			a.place = place_of(r->inodes, fd);
 		close(fd);
 	}
 	helper_put(job, &a, sizeof(a));
@@ -48,12 +54,12 @@ static void scan_file(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-int dso_scan(const struct probes *p, int pid, const char *path, int fd, struct elf_scan *scan,
-	     bool *layered)
+int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
+	     struct dso_place *place)
 {
-	const struct request r = { p->source };
+	const struct scan_request r = { p->source, &p->looks->inodes, file->dev, file->ino };
 	struct helper_answer bytes;
-	int err = look(p->looks, pid, path, scan_file, &r, sizeof(r), fd, &bytes);
+	int err = look(p->looks, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;
 	size_t size;
 
@@ -65,7 +71,7 @@ int dso_scan(const struct probes *p, int pid, const char *path, int fd, struct e
 	scan->probes = size ? xcalloc(1, size) : NULL;
 	if (size)
 		memcpy(scan->probes, bytes.bytes + sizeof(a), size);
-	*layered = a.layered;
+	*place = a.place;
 	helper_drop(&bytes);
 	return a.err;
 }

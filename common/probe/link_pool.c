@@ -22,7 +22,7 @@ struct holder {
 	struct link_pool *pool;
 	struct helper helper;
 	int n;			/* links that it holds */
-	bool stuck;		/* in an attach: no longer used */
+	bool stuck;		/* in an attach */
 	struct attachment **removals;
 	int nremovals, nsent;	/* nsent: being removed now */
 	int removing;		/* links of all these */
@@ -58,11 +58,36 @@ static void remove_links(struct helper_job *job)
 		attach_remove(all[i]);
 }
 
+/* Takes the answer to an attach that nobody waits for any more: its link is not wanted. */
+static void take_late(struct holder *h)
+{
+	struct helper_answer a;
+	struct attached late;
+	int err = helper_receive(&h->helper, 0, &a);
+
+	if (err == -ETIME || err == -ECANCELED)
+		return;
+	h->stuck = false;
+	if (err) {
+		helper_leave(&h->helper);
+		return;
+	}
+	memcpy(&late, a.bytes, sizeof(late));
+	helper_drop(&a);
+	if (!late.attachment)
+		return;
+	h->removals = xrealloc(h->removals, h->nremovals + 1, sizeof(*h->removals));
+	h->removals[h->nremovals++] = late.attachment;
+	h->removing += late.nlinks;
+}
+
 /* Takes the answer to a removal, if it is there after ms milliseconds, and sends the next one. */
 static void pump(struct holder *h, long ms)
 {
 	struct helper_answer a;
 
+	if (h->stuck)
+		take_late(h);
 	if (h->stuck)
 		return;
 	if (h->nsent && helper_receive(&h->helper, ms, &a) != -ETIME) {
@@ -89,14 +114,23 @@ bool link_pool_busy(struct link_pool *p)
 	return busy;
 }
 
+bool link_pool_stuck(struct link_pool *p)
+{
+	for (int i = 0; i < p->n; i++) {
+		if (p->holders[i].stuck)
+			take_late(&p->holders[i]);
+		if (p->holders[i].stuck)
+			return true;
+	}
+	return false;
+}
+
 static bool better(const struct holder *a, const struct holder *b)
 {
-	if (a->stuck != b->stuck)
-		return b->stuck;
 	return !a->nsent != !b->nsent ? b->nsent : a->n < b->n;
 }
 
-/* Returns an idle holder of few links; NULL if all are stuck. */
+/* Returns an idle holder of few links. */
 static struct holder *choose(struct link_pool *p)
 {
 	struct holder *best = p->n ? p->holders : NULL;
@@ -105,8 +139,8 @@ static struct holder *choose(struct link_pool *p)
 	for (int i = 1; i < p->n; i++)
 		if (better(&p->holders[i], best))
 			best = &p->holders[i];
-	if ((best && !best->stuck && !best->nsent && !best->n) || p->n == MAX_HOLDERS)
-		return best && !best->stuck ? best : NULL;
+	if ((best && !best->nsent && !best->n) || p->n == MAX_HOLDERS)
+		return best;
 	best = &p->holders[p->n++];
 	best->pool = p;
 	best->helper = p->model;
@@ -149,10 +183,16 @@ static int call(struct holder *h, helper_fn *attach, const void *in, size_t size
 struct pooled_link *link_pool_attach(struct link_pool *p, helper_fn *attach, const void *in,
 				     size_t size, int fd)
 {
-	struct holder *h = choose(p);
 	struct attached attached = { 0 };
-	int err = h ? call(h, attach, in, size, fd, &attached) : -ETIME;
+	struct holder *h;
+	int err;
 
+	if (link_pool_stuck(p)) {
+		errno = EAGAIN;
+		return NULL;
+	}
+	h = choose(p);
+	err = call(h, attach, in, size, fd, &attached);
 	if (!err && attached.attachment)
 		return link_new(h, &attached);
 	errno = err ? -err : attached.error;

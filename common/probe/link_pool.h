@@ -25,10 +25,14 @@ struct attached {
 };
 
 /* Calls attach, which answers a struct attached, in the process that will hold the link, and waits
- * for it.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED
- * if it did not answer, or if no process can be created. */
+ * for it.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED if it did not answer,
+ * to EAGAIN if an earlier one has not answered yet, or if no process can be created. */
 struct pooled_link *link_pool_attach(struct link_pool *p, helper_fn *attach, const void *in,
 				     size_t size, int fd);
+
+/* Return true if an attach has not answered in time.  The kernel lets no process fork until it has
+ * (dup_mmap_sem), so the tool must not fork either. */
+bool link_pool_stuck(struct link_pool *p);
 
 /* Returns the number of links held. */
 int link_pool_count(const struct link_pool *p);

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "probe/pending.h"
 
-static const unsigned long long NS_PER_S = 1000000000;
+static const unsigned long long LATER_NS = 100 * 1000000ull;
 
 struct pending_process {
 	int pid;
@@ -34,7 +34,7 @@ void pending_add(struct pending *p, int pid)
 
 void pending_later(struct pending *p, int pid)
 {
-	get(p, pid)->next = clock_ns() + NS_PER_S;
+	get(p, pid)->next = clock_ns() + LATER_NS;
 }
 
 static void handle(struct pending_process *one, unsigned long long now,

@@ -11,8 +11,8 @@ struct pending {
 	struct pending_process *processes;
 };
 
-/* pid 0: an unknown process.  pending_later(): not before a second has passed.  Both may be called
- * by look(). */
+/* pid 0: an unknown process.  pending_later(): not before a tenth of a second has passed.  Both may be
+ * called by look(). */
 void pending_add(struct pending *p, int pid);
 void pending_later(struct pending *p, int pid);
 

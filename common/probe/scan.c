@@ -47,6 +47,16 @@ static bool is_lasting(int err)
 	return err == -EACCES || err == -EPERM || look_again(err);
 }
 
+/* The time is the kernel's, not the process's: perf events wait for each other. */
+static int attach(struct scan *s, struct dso *d)
+{
+	unsigned long long before = clock_ns();
+	int err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
+
+	s->began += clock_ns() - before;
+	return err;
+}
+
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
@@ -56,8 +66,10 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	s->found += d->scan.n > 0 || d->scan.fatbin;
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
-	err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
-	if (err && err != -ESRCH)	/* ESRCH: the process has ended */
+	err = attach(s, d);
+	if (err == -EAGAIN)
+		s->err = err;
+	else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
 		cannot_probe(s->p, d, err);
 	if (s->p->failure.text || !looks_idle(s->p->looks))
 		return false;

@@ -9,7 +9,7 @@ struct probes;
 
 /* Probes the files that a process has mapped.  Returns how many of them use CUDA; if none does and
  * something could not be read, -EACCES, -EPERM or an error of look_again(): then the process is
- * scanned again a second later. */
+ * scanned again later. */
 int scan_process(struct probes *p, int pid);
 
 /* The same for a process for which an event was reported.  Sets p->failure if it is the command of

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "probe/dso.h"
@@ -20,7 +21,7 @@ struct uprobe_site {
 
 /* What keeps holders from answering: see link_pool.h.  A perf event also waits for those that other
  * tools remove, a tenth of a second each. */
-enum { MAX_STUCK = 32, LIMIT_MS = 5000, PERF_LIMIT_MS = 60000 };
+enum { MAX_STUCK = 32, LIMIT_MS = 2000, PERF_LIMIT_MS = 60000 };
 
 struct uprobe_sites {
 	struct uprobe_site *sites;
@@ -98,14 +99,26 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 	size_t size = sizeof(*a) + a->n * sizeof(*a->probes);
 	int pid = blamed(s);
 	unsigned user = pid ? proc_user(pid) : 0;
+	unsigned long long began = clock_ns();
+	struct looks *l = p->looks;
 	struct pooled_link *link;
+	int err;
 
+	errno = EAGAIN;
+	if (!l->asked_for && !budget_left(&l->budget, user, began))
+		return NULL;
 	errno = EBUSY;
 	if (!quota_take(&p->sites->stuck, user, pid, 1))
 		return NULL;
+	looks_prepare(l);
 	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
-	if (link || errno != ETIME)
+	err = errno;
+	if (link || err != ETIME)
 		quota_give(&p->sites->stuck, user, 1);
+	l->no_fork = link_pool_stuck(p->sites->pool);
+	if (p->attacher.kind != ATTACH_PERF)	/* it waits for others, see above */
+		budget_charge(&l->budget, user, clock_ns() - began);
+	errno = err;
 	return link;
 }
 
@@ -189,7 +202,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 			too_many(p, s);
 		else if (err == -ETIME)
 			warning(0, "cannot probe %s: process %d, or another one that maps it, keeps the kernel "
-				"waiting", d->path, blamed(s));
+				"waiting, and every process that forks", d->path, blamed(s));
 	} else if (err) {
 		site_free(s);
 		return err;
@@ -251,8 +264,10 @@ void uprobes_detach(struct probes *p, int pid)
 
 void uprobes_tick(struct probes *p)
 {
-	if (p->sites)
-		link_pool_busy(p->sites->pool);
+	if (!p->sites)
+		return;
+	link_pool_busy(p->sites->pool);
+	p->looks->no_fork = link_pool_stuck(p->sites->pool);
 }
 
 void uprobes_end(struct probes *p, long ms)

@@ -39,7 +39,7 @@ int watch_poll(struct watch *w, int fd, int ms);
 /* Takes new mappings out of the kernel's buffers, for the next watch_poll(): for long waits. */
 void watch_collect(struct watch *w);
 
-/* Reports this process again in a second, as if it had mapped something. */
+/* Reports this process again in a tenth of a second, as if it had mapped something. */
 void watch_again(struct watch *w, int pid);
 
 /* Resumes the process, if the event stopped it, once watch_poll() has no more events of it. */

@@ -12,10 +12,12 @@
 
 enum { TICK_MS = 10, NS_PER_MS = 1000000 };
 
-static bool start(struct helper *h)
+bool helper_start(struct helper *h)
 {
 	int sockets[2];
 
+	if (h->pid)
+		return true;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return false;
 	h->pid = fork();
@@ -34,7 +36,7 @@ bool helper_send(struct helper *h, helper_fn *fn, const void *in, size_t size, i
 {
 	const struct helper_head head = { .fn = fn, .size = size };
 
-	if (!h->pid && !start(h))
+	if (!helper_start(h))
 		return false;
 	h->waiting = true;
 	return helper_write(h->socket, &head, in, fd);

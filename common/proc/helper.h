@@ -29,6 +29,9 @@ struct helper {
 	bool waiting;		/* for an answer */
 };
 
+/* Starts the helper, if it is not running.  Return false with errno set if that fails. */
+bool helper_start(struct helper *h);
+
 /* Sends a request with a descriptor (-1: none), and starts the helper if needed.  Return false with
  * errno set if that fails. */
 bool helper_send(struct helper *h, helper_fn *fn, const void *in, size_t size, int fd);

@@ -13,12 +13,17 @@ struct inode_reader {
 	bool tried;
 };
 
-/* Returns the inode of the mapping of process pid that begins at start; 0 if there is no such
- * mapping or the kernel lacks support. */
-unsigned long long inode_of_mapping(struct inode_reader *r, int pid, unsigned long long start);
+struct inode_found {
+	unsigned long long inode;	/* 0: there is no such mapping, or the kernel lacks support */
+	unsigned long long magic;	/* of its file system: linux/magic.h */
+};
 
-/* Returns the inode that a mapping of the open file has; valid while the file is open. */
-unsigned long long inode_of_file(struct inode_reader *r, int fd);
+/* Returns the inode of the mapping of process pid that begins at start. */
+struct inode_found inode_of_mapping(struct inode_reader *r, int pid, unsigned long long start);
+
+/* Returns the inode that a mapping of the open file has; valid while the file is open.  On overlayfs,
+ * it is that of a lower or the upper layer. */
+struct inode_found inode_of_file(struct inode_reader *r, int fd);
 
 /* Unloads the program. */
 void inode_reader_free(struct inode_reader *r);

@@ -109,10 +109,12 @@ static void open_mapping(struct helper_job *job)
 
 int look_open(struct looks *l, int pid, const struct mapping *m)
 {
-	const struct open_request r = { pid, *m };
+	struct open_request r = { pid, *m };
 	struct helper_answer a;
-	int err = look(l, pid, m->path, open_mapping, &r, sizeof(r), -1, &a), fd;
+	int err, fd;
 
+	r.m.path = NULL;	/* no answer depends on where it stands */
+	err = look(l, pid, m->path, open_mapping, &r, sizeof(r), -1, &a);
 	if (err)
 		return err;
 	err = *(int *)a.bytes;
@@ -142,10 +144,11 @@ static void identify_file(struct helper_job *job)
 	helper_put(job, &id, sizeof(id));
 }
 
-int look_file_id(struct looks *l, int fd, unsigned long long *dev, unsigned long long *ino)
+int look_file_id(struct looks *l, int fd, const char *path, unsigned long long *dev,
+		 unsigned long long *ino)
 {
 	struct helper_answer a;
-	int err = look(l, 0, "a file", identify_file, NULL, 0, fd, &a);
+	int err = look(l, 0, path, identify_file, path, strlen(path), fd, &a);
 	struct id_answer id;
 
 	if (err)
@@ -159,7 +162,7 @@ int look_file_id(struct looks *l, int fd, unsigned long long *dev, unsigned long
 
 struct inode_request {
 	struct inode_reader *reader;	/* in the helper */
-	int pid;
+	int pid, fd;		/* fd: only to tell requests apart */
 	unsigned long long start;
 };
 
@@ -170,9 +173,9 @@ static void find_inode(struct helper_job *job)
 	int fd;
 
 	if (job->fd < 0) {
-		inode = inode_of_mapping(r->reader, r->pid, r->start);
+		inode = inode_of_mapping(r->reader, r->pid, r->start).inode;
 	} else if ((fd = proc_reopen(job->fd)) >= 0) {
-		inode = inode_of_file(r->reader, fd);
+		inode = inode_of_file(r->reader, fd).inode;
 		close(fd);
 	}
 	helper_put(job, &inode, sizeof(inode));
@@ -180,7 +183,7 @@ static void find_inode(struct helper_job *job)
 
 static unsigned long long ask_inode(struct looks *l, int pid, unsigned long long start, int fd)
 {
-	const struct inode_request r = { &l->inodes, pid, start };
+	const struct inode_request r = { &l->inodes, pid, fd, start };
 	unsigned long long inode;
 	struct helper_answer a;
 

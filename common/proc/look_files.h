@@ -17,9 +17,10 @@ int look_mappings(struct looks *l, int pid, bool identify,
  * there by now, -EWOULDBLOCK if the file has a lease. */
 int look_open(struct looks *l, int pid, const struct mapping *m);
 
-/* Gets the device and inode number of an open file as its mappings show them.  Returns 0 or the
- * error. */
-int look_file_id(struct looks *l, int fd, unsigned long long *dev, unsigned long long *ino);
+/* Gets the device and inode number of an open file, which the tool's user named, as its mappings show
+ * them.  Returns 0 or the error. */
+int look_file_id(struct looks *l, int fd, const char *path, unsigned long long *dev,
+		 unsigned long long *ino);
 
 /* Return the kernel's inode of a mapping, or of the file behind an O_PATH descriptor: see inode.h. */
 unsigned long long look_inode(struct looks *l, int pid, unsigned long long start);

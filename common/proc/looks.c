@@ -1,95 +1,81 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 #include "base/clock.h"
 #include "base/die.h"
 #include "proc/looks.h"
 #include "proc/user.h"
 
-enum { LIMIT_MS = 1000, NS_PER_MS = 1000000 };
-
-/* Forgets the helpers that have ended after all. */
-static void reap(struct looks *l)
-{
-	for (int i = 0; i < LOOKS_MAX_STUCK; i++)
-		if (l->left[i].pid && waitpid(l->left[i].pid, NULL, WNOHANG)) {
-			quota_give(&l->stuck, l->left[i].user, 1);
-			l->left[i].pid = 0;
-		}
-}
-
-static void leave(struct looks *l, unsigned user)
-{
-	int i = 0;
-
-	while (l->left[i].pid)	/* there is room: see quota_take() */
-		i++;
-	l->left[i] = (struct stuck_helper){ helper_leave(&l->helper), user };
-}
+enum { NS_PER_MS = 1000000 };
 
 /* Returns how long a look may take, in ms; 0 if there is no time. */
 static long time_for(struct looks *l, unsigned user, unsigned long long now)
 {
-	long left = LIMIT_MS;
+	long left = l->limit;
 
 	if (!l->asked_for && !budget_left(&l->budget, user, now))
 		return 0;
 	if (l->end)
 		left = now < l->end ? (l->end - now) / NS_PER_MS : 0;
-	return left < LIMIT_MS ? left : LIMIT_MS;
+	return left < l->limit ? left : l->limit;
 }
 
-static int call(struct looks *l, unsigned user, long ms, helper_fn *fn, const void *in, size_t size,
-		int fd, struct helper_answer *a)
+/* The caller has taken 1 from the quota. */
+static int call(struct looks *l, const struct request *r, int fd, long ms, struct helper_answer *a)
 {
 	int err;
 
-	if (!helper_send(&l->helper, fn, in, size, fd))
+	if (!helper_send(&l->helper, r->fn, r->in, r->size, fd))
 		err = l->helper.pid ? -EPIPE : -errno;
 	else
 		err = helper_receive(&l->helper, ms, a);
-	if (err && l->helper.pid)	/* it may not be at fault, and then ends at once */
-		leave(l, user);
+	if (err && l->helper.pid)
+		parked_add(&l->parked, r, &l->helper, err != -ETIME);
 	else
-		quota_give(&l->stuck, user, 1);
+		quota_give(&l->parked.quota, r->user, 1);
 	return err;
 }
 
-static void say(const struct looks *l, int pid, const char *what, int err)
-{
-	if (err == -ETIME && !l->end)
-		warning(0, "process %d: %s could not be read within %d s", pid, what, LIMIT_MS / 1000);
-	else if (err == -EPIPE)
-		warning(0, "process %d: %s could not be read: it takes too much memory, or changes meanwhile",
-			pid, what);
-}
-
 /* Warns less and less often. */
-static int refuse(struct looks *l, unsigned user, int pid, const char *what)
+static int refuse(struct looks *l, const struct request *r)
 {
 	l->refused++;
 	if (!l->end && !(l->refused & (l->refused - 1)))
 		warning(0, "process %d: %s not read for now: processes of user %u take too much time "
-			"(%lu times so far)", pid, what, user, l->refused);
+			"(%lu times so far)", r->pid, r->what, r->user, l->refused);
 	return -EBUSY;
+}
+
+static int take_or_call(struct looks *l, const struct request *r, int fd, struct helper_answer *a)
+{
+	unsigned long long began = clock_ns();
+	int err = parked_take(&l->parked, r, &l->helper, a);
+	long ms;
+
+	if (err != -ENOENT)
+		return err;
+	ms = time_for(l, r->user, began);
+	if (l->no_fork && !l->helper.pid)
+		return -EBUSY;
+	if (!ms || !quota_take(&l->parked.quota, r->user, r->pid, 1))
+		return refuse(l, r);
+	err = call(l, r, fd, ms, a);
+	budget_charge(&l->budget, r->user, clock_ns() - began);
+	return err;
 }
 
 int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
 	 int fd, struct helper_answer *a)
 {
-	unsigned user = pid ? proc_user(pid) : 0;
-	unsigned long long began = clock_ns();
-	long ms = time_for(l, user, began);
+	const struct request r = { pid, pid ? proc_user(pid) : 0, what, fn, in, size };
 	int err;
 
 	*a = (struct helper_answer){ .fd = -1 };
-	reap(l);
-	if (!ms || !quota_take(&l->stuck, user, pid, 1))
-		return refuse(l, user, pid, what);
-	err = call(l, user, ms, fn, in, size, fd, a);
-	budget_charge(&l->budget, user, clock_ns() - began);
-	say(l, pid, what, err);
+	parked_tick(&l->parked);
+	err = take_or_call(l, &r, fd, a);
+	if (err == -EPIPE)
+		warning(0, "process %d: %s could not be read: it takes too much memory, or changes meanwhile",
+			pid, what);
 	return err;
 }
 
@@ -124,9 +110,19 @@ bool looks_spend(struct looks *l, int pid, unsigned long long *since)
 	return looks_idle(l) && time_for(l, user, now);
 }
 
+void looks_prepare(struct looks *l)
+{
+	helper_start(&l->helper);
+}
+
+void looks_tick(struct looks *l)
+{
+	parked_tick(&l->parked);
+}
+
 void looks_free(struct looks *l)
 {
 	helper_leave(&l->helper);
 	budget_free(&l->budget);
-	quota_free(&l->stuck);
+	parked_free(&l->parked);
 }

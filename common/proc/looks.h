@@ -6,44 +6,48 @@
 #define LOOKS_H
 #include <stdbool.h>
 #include "base/budget.h"
-#include "base/quota.h"
 #include "proc/helper.h"
 #include "proc/inode.h"
+#include "proc/parked.h"
 
-enum { LOOKS_MAX_STUCK = 16 };
+/* How long a look may take, in ms: when other processes may start meanwhile; when the tool starts; when
+ * the process is stopped meanwhile, and the others are its children. */
+enum { LOOK_QUICK = 100, LOOK_START = 1000, LOOK_STOPPED = 5000 };
 
-/* A helper that was left behind in the middle of a look. */
-struct stuck_helper {
-	int pid;		/* 0: none */
-	unsigned user;
-};
-
-/* Initialize with LOOKS_INIT; idle and ctx may be set before the first look. */
+/* Initialize with LOOKS_INIT; helper.idle and ctx may be set before the first look. */
 struct looks {
 	struct helper helper;
 	struct budget budget;
-	bool asked_for;		/* looks now are what the tool's user wants: no budget applies */
+	long limit;		/* one of the above */
+	bool asked_for;		/* by the tool's user: no budget applies */
 	unsigned long long end;	/* clock_ns() when the last look may end; 0 = no end */
+	bool no_fork;		/* the tool would wait: see link_pool_stuck() */
 	unsigned long refused;	/* looks not done for lack of time */
-	struct quota stuck;	/* helpers */
-	struct stuck_helper left[LOOKS_MAX_STUCK];
+	struct parked parked;
 	struct inode_reader inodes;	/* for functions in the helper */
 };
 
-#define LOOKS_INIT { .helper.memory = 220 << 20, .stuck = {					\
-	.limit = LOOKS_MAX_STUCK, .what = "reads that never end",				\
-	.loss = "files and memory of its processes are not read" } }
+#define LOOKS_INIT {									\
+	.helper.memory = 220 << 20, .limit = LOOK_QUICK,				\
+	.parked.quota = {								\
+		.limit = PARKED_MAX, .what = "reads that do not end",			\
+		.loss = "further files and memory of its processes are not read",	\
+	} }
 
 /* Calls fn in the helper on behalf of process pid, or of ourselves (0); what describes what is
- * looked at, for a warning: "mappings of process 12".  Returns 0 and an answer, which the caller
- * gives to helper_drop(); or -errno:
- * -ETIME: it took longer than a second; the next one may be faster, as its files are cached by then;
+ * looked at, for a warning: "mappings".  Returns 0 and an answer, which the caller gives to
+ * helper_drop(); or -errno:
+ * -ETIME: there is no answer yet; a look with equal arguments (fd does not count: in must identify the
+ * file) gets it later;
  * -EBUSY: the user's time is used up for now, or too many of the user's looks have not ended;
  * -ECANCELED: the tool is to end; -EPIPE: the helper died of what it saw. */
 int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
 	 int fd, struct helper_answer *a);
 
-/* Return true if this error may pass, so that it is worth looking again in a second: also when the
+/* Starts the helper, if it is not running: before no_fork may be set. */
+void looks_prepare(struct looks *l);
+
+/* Return true if this error may pass, so that it is worth looking again in a while: also when the
  * file has a lease (fcntl(2), F_SETLEASE), which the kernel breaks after 45 seconds. */
 bool look_again(int err);
 
@@ -57,7 +61,10 @@ bool looks_idle(const struct looks *l);
  * user, and sets *since to now.  Return false if there is no time left, or if the tool is to end. */
 bool looks_spend(struct looks *l, int pid, unsigned long long *since);
 
-/* Ends the helper.  Does not wait for those that are stuck. */
+/* Call regularly: says what takes long. */
+void looks_tick(struct looks *l);
+
+/* Ends the helpers.  Does not wait for those that are stuck. */
 void looks_free(struct looks *l);
 
 #endif

@@ -21,6 +21,9 @@ static const unsigned long long NS_PER_S = 1000000000, NS_PER_MS = 1000000;
 /* How long records are handled before the loop does anything else, and after a signal. */
 static const unsigned long long SLICE_NS = 100 * 1000000ull, LAST_NS = 700 * 1000000ull;
 
+/* Records that are handled in any case. */
+enum { LAST_FEW = 4096 };
+
 /* Static, as a signal handler gets no context. */
 static volatile sig_atomic_t stop;
 
@@ -71,32 +74,48 @@ static bool next_record(struct event_loop *e, void **data, size_t *size)
 	return *data;
 }
 
-/* Programs may write records faster than we handle them: at last, only those are handled that were
- * there when the loop ended. */
-static void handle_records(struct event_loop *e, bool last)
+static bool handle_record(struct event_loop *e, long *left)
 {
-	unsigned long long end = e->stopped ? e->stopped + LAST_NS : last ? ~0ull : clock_ns() + SLICE_NS;
-	long left = e->ring ? bpf_map__max_entries(e->ring) + RECORD_QUEUE_MAX : 0;
 	size_t size;
 	void *data;
 	int err;
 
-	if (e->stopped) {
+	if (!next_record(e, &data, &size))
+		return false;
+	*left -= size;
+	err = e->record(e->ctx, data, size);
+	if (err < 0)
+		die(err, "cannot handle records");
+	return *left > 0;
+}
+
+/* Programs may write records faster than we handle them: at last, only those are handled that were
+ * there when the loop ended. */
+static void handle_last(struct event_loop *e)
+{
+	unsigned long long end = e->stopped ? e->stopped + LAST_NS : ~0ull;
+	long left = e->ring ? bpf_map__max_entries(e->ring) + RECORD_QUEUE_MAX : 0;
+	int n = 0;
+
+	if (e->stopped)
 		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
-		if (record_queue_bytes(&e->queue) > RECORD_QUEUE_FEW)
-			record_queue_favor_few(&e->queue);
-	}
-	while (left > 0 && clock_ns() < end && (last || (!stop && !out_is_held_up())) &&
-	       next_record(e, &data, &size)) {
-		left -= size;
-		err = e->record(e->ctx, data, size);
-		if (err < 0)
-			die(err, "cannot handle records");
-	}
-	if (last && left > 0) {
-		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
-		e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
-	}
+	if (e->stopped && record_queue_bytes(&e->queue) > RECORD_QUEUE_FEW)
+		record_queue_favor_few(&e->queue);
+	while ((n++ < LAST_FEW || clock_ns() < end) && handle_record(e, &left))
+		;
+	if (!e->stopped)
+		return;
+	record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
+	e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
+}
+
+static void handle_some(struct event_loop *e)
+{
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	while (clock_ns() < end && !stop && !out_is_held_up() && handle_record(e, &left))
+		;
 }
 
 /* From now on, a little time is left for everything. */
@@ -125,7 +144,10 @@ static void handle_events(struct event_loop *e, bool last)
 
 	if (err)
 		die(err, "cannot read records");
-	handle_records(e, last);
+	if (last)
+		handle_last(e);
+	else
+		handle_some(e);
 }
 
 int event_loop_run(struct event_loop *e)
@@ -167,36 +189,4 @@ long event_loop_time_left(const struct event_loop *e, long ms)
 	if (!e->stopped)
 		return LONG_MAX / NS_PER_MS;
 	return now < end ? (end - now) / NS_PER_MS : 0;
-}
-
-void event_loop_lost(struct event_loop *e)
-{
-	static const char *const what[LOST_MAX] = {
-		[LOST_RECORD] = "records lost: the ring buffer was full",
-		[LOST_THREAD] = "calls missed: no memory for the state of their thread",
-		[LOST_RETURN] = "calls never returned (longjmp, exception or thread exit)",
-		[LOST_READ] = "arguments could not be read",
-		[LOST_PROCESS] = "process exits or execs missed",
-		[LOST_GROUP] = "calls not counted: group table full",
-		[LOST_LATE] = "records not handled: there was no time for them after the signal",
-		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
-		[LOST_STRANGER] = "calls not recorded: too many processes",
-	};
-	unsigned long long total = 0;
-
-	for (int i = 0; i < LOST_MAX; i++) {
-		char *who = losses_text(&e->losses, i);
-
-		total += e->lost_then[i];
-		if (e->lost_then[i])
-			warning(0, "%llu %s%s", e->lost_then[i], what[i], who);
-		free(who);
-	}
-	if (total && out_is_json()) {
-		printf("{\"lost\":%llu,\"processes\":", total);
-		losses_json(&e->losses);
-		puts("}");
-	}
-	losses_free(&e->losses);
-	out_flush();
 }

@@ -43,9 +43,4 @@ int event_loop_run(struct event_loop *e);
 /* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
 long event_loop_time_left(const struct event_loop *e, long ms);
 
-/* Prints what was lost until event_loop_run() returned, if anything: to standard error, and with
- * -j also as the last line of output, with the processes that lost it.  (Losses while the probes are
- * being detached do not count, as nobody reads any more.) */
-void event_loop_lost(struct event_loop *e);
-
 #endif

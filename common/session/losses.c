@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/escape.h"
+#include "cli/out.h"
 #include "session/losses.h"
 
 enum { NAMED = 3 };	/* processes in text */
@@ -38,7 +39,9 @@ void losses_read(struct losses *l, const struct bpf_map *map)
 	qsort(l->list, l->n, sizeof(*l->list), largest_first);
 }
 
-char *losses_text(const struct losses *l, enum lost why)
+/* Returns " (process 12 (a): 34, 56 (b): 7, ...)", who lost most for this reason, or "".  It is for
+ * warning(), which escapes what it prints. */
+static char *losses_text(const struct losses *l, enum lost why)
 {
 	size_t size;
 	char *text;
@@ -55,8 +58,8 @@ char *losses_text(const struct losses *l, enum lost why)
 		if (named == NAMED)
 			fputs(", ...", f);
 		else
-			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid, loss->count.comm,
-				loss->count.n);
+			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid,
+				loss->count.comm, loss->count.n);
 		named++;
 	}
 	if (named)
@@ -84,7 +87,7 @@ static bool is_first(const struct losses *l, size_t at)
 	return true;
 }
 
-void losses_json(const struct losses *l)
+static void losses_json(const struct losses *l)
 {
 	bool any = false;
 
@@ -100,8 +103,40 @@ void losses_json(const struct losses *l)
 	putchar(']');
 }
 
-void losses_free(struct losses *l)
+static void losses_free(struct losses *l)
 {
 	free(l->list);
 	*l = (struct losses){ 0 };
+}
+
+void losses_print(struct losses *l, const unsigned long long *lost)
+{
+	static const char *const what[LOST_MAX] = {
+		[LOST_RECORD] = "records lost: the ring buffer was full",
+		[LOST_THREAD] = "calls missed: no memory for the state of their thread",
+		[LOST_RETURN] = "calls never returned (longjmp, exception or thread exit)",
+		[LOST_READ] = "arguments could not be read",
+		[LOST_PROCESS] = "process exits or execs missed",
+		[LOST_GROUP] = "calls not counted: group table full",
+		[LOST_LATE] = "records not handled: there was no time for them after the signal",
+		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
+		[LOST_STRANGER] = "calls not recorded: too many processes",
+	};
+	unsigned long long total = 0;
+
+	for (int i = 0; i < LOST_MAX; i++) {
+		char *who = losses_text(l, i);
+
+		total += lost[i];
+		if (lost[i])
+			warning(0, "%llu %s%s", lost[i], what[i], who);
+		free(who);
+	}
+	if (total && out_is_json()) {
+		printf("{\"lost\":%llu,\"processes\":", total);
+		losses_json(l);
+		puts("}");
+	}
+	losses_free(l);
+	out_flush();
 }

@@ -20,13 +20,8 @@ struct losses {			/* starts zeroed */
 /* Reads the map lost_by. */
 void losses_read(struct losses *l, const struct bpf_map *map);
 
-/* Returns " (process 12 (a): 34, 56 (b): 7, ...)", who lost most for this reason, or "".  The caller
- * frees it.  It is for warning(), which escapes what it prints. */
-char *losses_text(const struct losses *l, enum lost why);
-
-/* Prints a JSON array of the processes, each with what it lost for any reason. */
-void losses_json(const struct losses *l);
-
-void losses_free(struct losses *l);
+/* Prints what was lost, if anything, by enum lost, and by whom: to standard error, and with -j also as
+ * the last line of output.  Frees the list. */
+void losses_print(struct losses *l, const unsigned long long *lost);
 
 #endif

@@ -26,7 +26,7 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
  * than a share of the room (see bpf/lib/records.bpf.h), in the queue he may: a few bytes are best
  * unless the tool has to wait. */
 void record_queue_fill(struct record_queue *q, size_t bytes);
-enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 16 << 20 };
+enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 8 << 20 };
 
 /* Returns the next record and sets *size; NULL if there is none.  It is valid until the next
  * call. */

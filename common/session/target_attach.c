@@ -104,6 +104,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	p->source = source;
 	set_callbacks(t);
 	target_watch(t);
+	t->looks.limit = LOOK_START;
 	t->looks.asked_for = true;
 	if (t->lib)
 		attach_lib(t);
@@ -115,6 +116,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	target_check(t);
 	scan_installed(p);
 	target_check(t);
+	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
 	if (t->list && !t->command) {
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);

@@ -81,6 +81,7 @@ void target_watch(struct target *t)
 
 void target_tick(struct target *t)
 {
+	looks_tick(&t->looks);
 	uprobes_tick(&t->probes);
 	syms_tick(t->syms);
 	if (t->watching || time(NULL) == t->scanned)

@@ -102,7 +102,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	else if (events->report && !events->counted_out)
 		events->report(events->ctx);
 	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
-	event_loop_lost(events);
+	losses_print(&events->losses, events->lost_then);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

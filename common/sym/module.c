@@ -9,9 +9,9 @@
 #include "sym/module.h"
 
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
-enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 16 << 20, MAX_SYMBOLS = 128 << 20, OPEN_PART = 2 };
+enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
 
-static const unsigned long long AGAIN_NS = 1000000000;
+static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
 void modules_init(struct modules *ms, struct looks *looks)
 {
@@ -170,16 +170,32 @@ static void read_variables(struct helper_job *job)
 	free(s);
 }
 
+/* Tells the look from those at other files: end and the key. */
+static char *request_of(const struct module *m, const char *end, size_t *size)
+{
+	size_t len = strlen(end) + 1;
+	char *text = xcalloc(1, len + strlen(m->key) + 1);
+
+	memcpy(text, end, len);
+	strcpy(text + len, m->key);
+	*size = len + strlen(m->key) + 1;
+	return text;
+}
+
 static void read_table(struct module *m, struct module_table *t, helper_fn *fn, const char *end)
 {
 	struct modules *ms = m->modules;
 	struct helper_answer a;
+	size_t size;
+	char *in;
 	int err;
 
 	if (t->read || m->fd < 0 || (t->tried && clock_ns() - t->tried < AGAIN_NS))
 		return;
+	in = request_of(m, end, &size);
 	t->tried = clock_ns();
-	err = look(ms->looks, m->pid, m->path, fn, end, strlen(end) + 1, m->fd, &a);
+	err = look(ms->looks, m->pid, m->path, fn, in, size, m->fd, &a);
+	free(in);
 	t->read = !look_again(err);
 	if (err)
 		return;

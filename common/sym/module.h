@@ -21,7 +21,7 @@ struct modules {
 	int nwanted;		/* modules that module_want() marked and nobody has read */
 };
 
-/* What is read from a file, once a second at most while that fails for now. */
+/* What is read from a file, ten times a second at most while that fails for now. */
 struct module_table {
 	struct elf_symbols *symbols;
 	bool read;

@@ -40,7 +40,7 @@ static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
 enum { MANY = 4096 /* processes: time to check which still exist */ };
 
 /* Limits on what programs can make the tool keep: bytes. */
-enum { MAX_RANGES = 80 << 20, MAX_STACKS = 32 << 20 };
+enum { MAX_RANGES = 64 << 20, MAX_STACKS = 32 << 20 };
 
 struct syms *syms_new(struct looks *looks)
 {

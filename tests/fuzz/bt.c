@@ -31,7 +31,7 @@ static void check_script(const struct bt_script *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct bt_file files[] = { { "/lib/libcuda.so.1", NULL, 0 }, { "/lib/libcudart.so", NULL, 0 } };
+	struct bt_file files[] = { { .path = "/lib/libcuda.so.1" }, { .path = "/lib/libcudart.so" } };
 	struct bt_script s = { .files = files, .nfiles = take(&in, 1) % 3 };
 	int *ids[] = { some_functions(1, &files[0].n), some_functions(7, &files[1].n) };
 

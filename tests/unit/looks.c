@@ -32,6 +32,12 @@ static void wait_for_ever(struct helper_job *job)
 		pause();
 }
 
+static void answer_late(struct helper_job *job)
+{
+	usleep(300000);
+	helper_put(job, job->in, job->size);
+}
+
 static void crash(struct helper_job *job)
 {
 	(void)job;
@@ -61,26 +67,34 @@ static bool never(void *ctx)
 	return *(bool *)ctx;
 }
 
-static void try(struct looks *l, const char *name, helper_fn *fn, const void *in, size_t size)
+/* what: see look(); name: of the line. */
+static void try_as(struct looks *l, const char *what, const char *name, helper_fn *fn, const void *in,
+		   size_t size)
 {
 	unsigned long long began = clock_ns();
 	struct helper_answer a;
-	int err = look(l, getpid(), name, fn, in, size, -1, &a);
+	int err = look(l, getpid(), what, fn, in, size, -1, &a);
 
 	printf("%s %s %zu %llu %d\n", name, err ? strerrorname_np(-err) : "0", a.size,
 	       (clock_ns() - began) / 100000000, !err && a.size == sizeof(int) ? *(int *)a.bytes : 0);
 	helper_drop(&a);
 }
 
-/* How often a look takes too long. */
+static void try(struct looks *l, const char *name, helper_fn *fn, const void *in, size_t size)
+{
+	try_as(l, name, name, fn, in, size);
+}
+
+/* How many looks take for ever. */
 int main(int argc, char **argv)
 {
 	struct looks l = LOOKS_INIT;
 	bool go_on = true;
-	const int word = 4711, late = argc > 1 ? atoi(argv[1]) : 0;
+	const int word = 4711, ever = argc > 1 ? atoi(argv[1]) : 0;
 
 	l.helper.idle = never;
 	l.helper.ctx = &go_on;
+	l.limit = LOOK_START;
 	try(&l, "answer", answer, &word, sizeof(word));
 	try(&l, "nothing", answer, NULL, 0);
 	try(&l, "much", answer_much, NULL, 0);
@@ -90,11 +104,19 @@ int main(int argc, char **argv)
 	go_on = false;
 	try(&l, "stopped", wait_for_ever, NULL, 0);
 	go_on = true;
-	for (int i = 0; i < late; i++)
-		try(&l, "ever", wait_for_ever, NULL, 0);
-	try(&l, "late", answer, &word, sizeof(word));
-	l.asked_for = true;
-	try(&l, "asked", answer, &word, sizeof(word));
+	l.limit = LOOK_QUICK;
+	try(&l, "late", answer_late, &word, sizeof(word));
+	try(&l, "other", answer, &word, sizeof(word));
+	try(&l, "late", answer_late, &word, sizeof(word));
+	usleep(400000);
+	try(&l, "late", answer_late, &word, sizeof(word));
+	for (int i = 0; i < ever; i++) {
+		try(&l, "ever", wait_for_ever, &i, sizeof(i));
+		try_as(&l, "ever", "same", wait_for_ever, &i, sizeof(i));
+	}
+	usleep(1100000 * !!ever);
+	looks_tick(&l);
+	try(&l, "full", answer, &word, sizeof(word));
 	looks_free(&l);
 	return 0;
 }

@@ -10,9 +10,10 @@
  *   errors N        launches a kernel, and learns that one failed, N times
  *   nested N        makes N calls inside a call, in each of 8 threads
  *   allocations N   allocates N times
- * Prints "done" and stays until it is killed.
+ * Prints "ready" and waits for SIGUSR1 before; prints "done" and stays until it is killed.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,13 +123,26 @@ static void errors(void)
 	}
 }
 
+static void wait_for_go(void)
+{
+	sigset_t go;
+	int sig;
+
+	sigemptyset(&go);
+	sigaddset(&go, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &go, NULL);
+	puts("ready");
+	fflush(stdout);
+	sigwait(&go, &sig);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	void *p;
 
 	count = argc > 2 ? strtoul(argv[2], NULL, 0) : ~0ul;
-	usleep(500000);		/* until the library is probed */
+	wait_for_go();
 	if (!strcmp(what, "records"))
 		for (;;)
 			cudaFree(cudaMalloc(&p, 64) ? NULL : p);

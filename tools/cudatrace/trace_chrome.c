@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
+#include "cli/out_file.h"
 #include "proc/proc.h"
 #include "proc/users.h"
 #include "cudatrace/trace.h"
@@ -32,7 +33,7 @@ struct quota trace_chrome_quota(void)
 void trace_chrome_open(struct trace_chrome *c, const char *path)
 {
 	c->path = path;
-	c->file = fopen(path, "we");
+	c->file = fdopen(out_file_open(path), "w");
 	if (!c->file)
 		die(errno, "cannot open %s", path);
 }

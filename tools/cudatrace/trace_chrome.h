@@ -21,7 +21,7 @@ struct trace_chrome {
 
 struct quota trace_chrome_quota(void);
 
-/* Creates or truncates the file for *c, which must be all zero but for users and quota; exits 1 if
+/* Opens the file (cli/out_file.h) for *c, which must be all zero but for users and quota; exits 1 if
  * it cannot. */
 void trace_chrome_open(struct trace_chrome *c, const char *path);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Opening a file for output, as root, in a directory where others may have put something under its
+ * name before. */
+#ifndef OUT_FILE_H
+#define OUT_FILE_H
+
+/* Creates the file, for its owner alone (0600), or truncates it.  Exits 1 with the reason rather than
+ *  - follow a link of another user, anywhere in the path;
+ *  - write to what it finds in a directory that others can write to, unless that is the caller's or
+ *    root's, and has no other name.
+ * Devices, FIFOs and /dev/stdout work by the same rules.  Returns a descriptor for writing, which the
+ * caller closes. */
+int out_file_open(const char *path);
+
+#endif

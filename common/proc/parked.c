@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "proc/parked.h"
+
+static const unsigned long long LONG_NS = 1000000000ull, TOO_LONG_NS = 30 * 1000000000ull;
+
+static bool is_free(const struct parked_helper *one)
+{
+	return !one->helper.pid && !one->left;
+}
+
+static bool is_same(const struct request *a, const struct request *b)
+{
+	return a->pid == b->pid && a->fn == b->fn && a->size == b->size && !strcmp(a->what, b->what) &&
+	       (!a->size || !memcmp(a->in, b->in, a->size));
+}
+
+static void forget(struct parked *p, struct parked_helper *one)
+{
+	quota_give(&p->quota, one->request.user, 1);
+	free((char *)one->request.what);
+	free((void *)one->request.in);
+	*one = (struct parked_helper){ 0 };
+}
+
+static void leave(struct parked_helper *one)
+{
+	one->left = helper_leave(&one->helper);
+}
+
+static int take(struct parked *p, struct parked_helper *one, struct helper *h, struct helper_answer *a)
+{
+	int err = helper_receive(&one->helper, 0, a);
+
+	if (err == -ETIME)
+		return err;
+	if (err || h->pid) {
+		leave(one);
+		return err;
+	}
+	h->pid = one->helper.pid;
+	h->socket = one->helper.socket;
+	h->waiting = false;
+	forget(p, one);
+	return 0;
+}
+
+int parked_take(struct parked *p, const struct request *r, struct helper *h, struct helper_answer *a)
+{
+	for (struct parked_helper *one = p->all; one < p->all + PARKED_MAX; one++)
+		if (one->helper.pid && is_same(&one->request, r))
+			return take(p, one, h, a);
+	return -ENOENT;
+}
+
+void parked_add(struct parked *p, const struct request *r, struct helper *h, bool kill)
+{
+	struct parked_helper *one = p->all;
+	char *in = xcalloc(1, r->size + 1);
+
+	while (!is_free(one))	/* there is one: see the quota */
+		one++;
+	one->helper = *h;
+	one->helper.idle = NULL;
+	one->request = *r;
+	one->request.what = xstrdup(r->what);
+	one->request.in = in;
+	if (r->size)
+		memcpy(in, r->in, r->size);
+	one->since = clock_ns();
+	h->pid = 0;
+	h->waiting = false;
+	if (kill)
+		leave(one);
+}
+
+static void look_after(struct parked *p, struct parked_helper *one, unsigned long long now)
+{
+	if (one->left && waitpid(one->left, NULL, WNOHANG))
+		forget(p, one);
+	if (!one->helper.pid)
+		return;
+	if (!one->said && now - one->since > LONG_NS)
+		warning(0, "process %d: %s could not be read within 1 s", one->request.pid, one->request.what);
+	one->said |= now - one->since > LONG_NS;
+	if (now - one->since > TOO_LONG_NS)
+		leave(one);
+}
+
+void parked_tick(struct parked *p)
+{
+	unsigned long long now = clock_ns();
+
+	for (int i = 0; i < PARKED_MAX; i++)
+		if (!is_free(&p->all[i]))
+			look_after(p, &p->all[i], now);
+}
+
+void parked_free(struct parked *p)
+{
+	for (int i = 0; i < PARKED_MAX; i++) {
+		helper_leave(&p->all[i].helper);
+		if (!is_free(&p->all[i]) || p->all[i].request.what)
+			forget(p, &p->all[i]);
+	}
+	quota_free(&p->quota);
+}

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2086 # words
+# shellcheck shell=sh disable=SC2034,SC2086,SC2154 # words, of lib.sh too
 # What another user's program does with the files that it maps, against a tool that traces all
 # processes as root: two programs of a third user's are traced exactly, one that began before it
 # and one that began after; the tool ends when it is told to.
@@ -42,7 +42,8 @@ all_gone() { [ -z "$(all_of "$1")" ]; }
 bystander() {
 	rm -f "$tmp/$1"
 	mkfifo "$tmp/$1"
-	$other "$bin/${2:-mem}" wait malloc 13 4096 launch 17 <>"$tmp/$1" >"$tmp/$1.ready" & bystander=$!
+	$other "$bin/${2:-mem}" wait malloc 13 4096 launch 17 <>"$tmp/$1" >"$tmp/$1.ready" &
+	bystander=$!
 	pids="$pids $bystander"
 	within 5 grep -q ready "$tmp/$1.ready" || no "bystander $1 does not begin"
 }
@@ -151,6 +152,7 @@ silence() {
 		give_line "$tmp/go"
 		sleep .1
 		bystander second mem-12; second=$bystander
+		sleep 1.2	# a look at another process's files may take a second, and then is given up
 	fi
 	bystanders_go
 	ends
@@ -278,9 +280,11 @@ END
 		}
 	}' >"$tmp/handles/handles.s"
 	(
-		cd "$tmp/handles" && ${CC:-cc} -w -shared -fPIC -Wl,-soname,libcudart.so.13 -o libcudart.so.13 \
+		cd "$tmp/handles" &&
+			${CC:-cc} -w -shared -fPIC -Wl,-soname,libcudart.so.13 -o libcudart.so.13 \
 			launch.c &&
-			${CC:-cc} -w -o main -z noexecstack main.c handles.s ./libcudart.so.13 -Wl,-rpath,"$PWD"
+			${CC:-cc} -w -z noexecstack -o main main.c handles.s ./libcudart.so.13 \
+				-Wl,-rpath,"$PWD"
 	)
 	bystander first; first=$bystander
 	rm -f "$tmp/attack"
@@ -400,12 +404,13 @@ counted cudamallocsnoop
 if long; then
 	it "the memory of 40 processes that cannot be read ends nobody's names"
 	bystander first; first=$bystander
-	stuck=''
+	stuck=''	# the capability is for userfaultfd, where FUSE would do
 	rm -f "$tmp/attack"
 	mkfifo "$tmp/attack"
 	: >"$tmp/attackers"
 	for i in $(seq 40); do
-		"$tmp/hostile" unreadable <>"$tmp/attack" >>"$tmp/attackers" 2>"$tmp/said" &
+		$attacker --inh-caps +sys_ptrace --ambient-caps +sys_ptrace \
+			"$tmp/hostile" unreadable <>"$tmp/attack" >>"$tmp/attackers" 2>"$tmp/said" &
 		stuck="$stuck $!" pids="$pids $!"
 	done
 	within 10 ready 40 || no "attack: $(cat "$tmp/said")"

@@ -19,6 +19,7 @@ struct dso_entry {
 	int fd;			/* O_PATH, if there is something to probe; else -errno */
 	bool nothing;		/* it was read and has nothing to probe … */
 	struct file_id id;	/* … as long as it is still this file */
+	int said;		/* the last error */
 	struct dso_place place;
 	unsigned long long inode;	/* see proc/inode.h; 0 until a file on overlayfs is seen */
 	struct dso_entry *same;	/* the entry probed in its place */
@@ -83,11 +84,16 @@ static void forget_file(struct dso_table *t, struct dso_entry *e, int err)
 	e->fd = err;
 }
 
-static void not_read(struct probes *p, const struct dso_entry *e)
+/* Says once why a file cannot be opened for now; what takes too long, look() says. */
+static void not_read(struct probes *p, struct dso_entry *e)
 {
-	choose_none(p, e->dso.path, look_reason(e->fd));
-	if (e->fd == -EMFILE || e->fd == -ENFILE)
-		warning(0, "cannot open %s of process %d: %s", e->dso.path, e->dso.pid, look_reason(e->fd));
+	int err = e->fd;
+
+	choose_none(p, e->dso.path, look_reason(err));
+	if (err != e->said && (err == -EMFILE || err == -ENFILE || err == -EWOULDBLOCK))
+		warning(0, "cannot open %s of process %d: %s; trying again", e->dso.path, e->dso.pid,
+			look_reason(err));
+	e->said = err;
 }
 
 /* To probe a file the kernel reads its code, and until it has read it no process on the machine can

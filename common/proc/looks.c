@@ -104,8 +104,11 @@ bool looks_idle(const struct looks *l)
 bool looks_spend(struct looks *l, int pid, unsigned long long *since)
 {
 	unsigned long long now = clock_ns();
-	unsigned user = proc_user(pid);
+	unsigned user;
 
+	if (!l)
+		return true;
+	user = proc_user(pid);
 	budget_charge(&l->budget, user, now - *since);
 	*since = now;
 	return looks_idle(l) && time_for(l, user, now);

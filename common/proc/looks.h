@@ -58,7 +58,7 @@ const char *look_reason(int err);
 bool looks_idle(const struct looks *l);
 
 /* For loops that handle a large answer: charges the time since *since, clock_ns(), to the process's
- * user, and sets *since to now.  Return false if there is no time left, or if the tool is to end. */
+ * user, and sets *since to now.  l may be NULL.  Return false if there is no time left, or if the tool is to end. */
 bool looks_spend(struct looks *l, int pid, unsigned long long *since);
 
 /* Call regularly: says what takes long. */

@@ -117,6 +117,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	scan_installed(p);
 	target_check(t);
 	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
+	t->looks.asked_for = t->command;	/* nobody else's programs are traced */
 	if (t->list && !t->command) {
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);

@@ -90,6 +90,18 @@ fails 1 'is not a regular file' timeout 60 cudabt "$tmp/fifo"
 fails 1 'is not a regular file' cudabt "$tmp"
 fails 1 'a\x0ab.bt' cudabt "$tmp/$(printf 'a\nb.bt')"
 
+it "a program of the current directory does not stand in for an included one, and must be named as such"
+mkdir "$tmp/here"
+echo 'cuda:cudaFree { @theirs = count(); }' | tee "$tmp/here/failures.bt" >"$tmp/here/other.bt"
+run env -C "$tmp/here" cudabt --emit -l "$lib/libcudart.so.13" failures.bt
+status 0
+lines 0 theirs
+fails 1 'other.bt is not an included program; to run the one in this directory, name it ./other.bt' \
+	env -C "$tmp/here" cudabt --emit -l "$lib/libcudart.so.13" other.bt
+run env -C "$tmp/here" cudabt --emit -l "$lib/libcudart.so.13" ./other.bt
+status 0
+lines 1 theirs
+
 it "a library that was deleted or replaced is probed all the same"
 mkdir -p "$tmp/gone/lib" "$tmp/gone/bin"
 cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/gone/lib/"

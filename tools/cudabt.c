@@ -10,7 +10,7 @@
 static const struct usage usage = {
 	.args = "FILE | -e PROGRAM",
 	.what = "Run a bpftrace program with CUDA functions as probes, cuda:FUNC and cudaret:FUNC, and\n"
-		"their arguments by name and type, args.NAME.",
+		"their arguments by name and type, args.NAME.  A FILE without a slash is an included program.",
 	.examples =
 	"  cudabt -e 'cuda:cudaMalloc { @[comm] = sum(args.size); }' -d 1\n"
 	"  cudabt -e 'cudaret:cuda*Alloc /retval/ { @[func, errname(retval)] = count(); }' -p 181 -d 1\n"

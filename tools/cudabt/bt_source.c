@@ -33,14 +33,22 @@ static int open_installed(const char *name)
 	return fd;
 }
 
+/* As in a search for commands, the current directory, which may be somebody else's, must be named. */
+static int open_program(const char *name)
+{
+	int fd = strchr(name, '/') ? proc_open_file(name) : open_installed(name);
+
+	if (fd == -ENOENT && !strchr(name, '/') && !access(name, F_OK))
+		die(0, "%s is not an included program; to run the one in this directory, name it ./%s", name, name);
+	return fd;
+}
+
 struct bt_source bt_source_file(const char *name)
 {
 	struct bt_source s = { .name = name };
-	int fd = proc_open_file(name);
+	int fd = open_program(name);
 	ssize_t n = 1;
 
-	if (fd == -ENOENT && !strchr(name, '/'))
-		fd = open_installed(name);
 	if (fd == -EINVAL)
 		die(0, "%s is not a regular file", name);
 	if (fd < 0)

@@ -10,8 +10,7 @@ struct bt_source {
 	size_t len;
 };
 
-/* Reads a file.  A name without a directory that is not a file here is looked up among the programs
- * that come with this one.  Exits 1 with the reason if it cannot be read. */
+/* Reads a file.  A name without a slash is one of the programs that come with this one.  Exits 1 with the reason if it cannot be read. */
 struct bt_source bt_source_file(const char *name);
 
 /* The program on the command line. */

@@ -104,6 +104,10 @@ static void *open_skel(void *ctx)
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
+	if (target_is_alone(&l->target)) {
+		l->memory.quota.whole = true;
+		l->memory.quota.limit = MEMORY_ALONE;
+	}
 	l->skel->rodata->memory_stacks = !l->view.totals;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;

@@ -47,7 +47,7 @@ bool quota_fits(const struct quota *q, unsigned user, size_t n)
 	const struct quota_user *u = find(q, user);
 	size_t left = q->limit - q->used;
 
-	return n <= left && (u ? u->used : 0) + n <= left - n;
+	return n <= left && (q->whole || (u ? u->used : 0) + n <= left - n);
 }
 
 bool quota_take(struct quota *q, unsigned user, int pid, size_t n)

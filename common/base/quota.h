@@ -9,11 +9,12 @@
 
 struct quota_user;
 
-/* Starts with the first three set and the rest zeroed. */
+/* Starts with the first three set, whole if need be, and the rest zeroed. */
 struct quota {
 	size_t limit;		/* in any unit: bytes, entries */
 	const char *what;	/* is limited: "kernel names" … */
 	const char *loss;	/* … and then left out: "further kernels are shown as addresses" */
+	bool whole;		/* one user may take all: nobody else is traced */
 	size_t used;
 	struct quota_user *users;
 };

@@ -39,6 +39,9 @@ struct memory {
 	.loss = "further ones are only counted",					\
 } }
 
+/* Bytes for the allocations of one user's programs, when no other's are traced: a million. */
+#define MEMORY_ALONE	(176 << 20)
+
 struct mem_process {
 	struct memory *model;		/* that contains it */
 	int pid;

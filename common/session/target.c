@@ -101,6 +101,11 @@ char *target_who(const struct target *t)
 	       xstrdup(t->command ? t->command : "all processes");
 }
 
+bool target_is_alone(const struct target *t)
+{
+	return t->command || (t->pid_list && t->opened.pids && !t->opened.pids[1]);
+}
+
 bool target_ended(struct target *t)
 {
 	if (t->command)

@@ -77,6 +77,9 @@ void target_check(const struct target *t);
 /* Describes what is traced: "pid 12,34", the command, "all processes".  The caller frees it. */
 char *target_who(const struct target *t);
 
+/* Return true if no other user can take part: with -c, or -p for one process. */
+bool target_is_alone(const struct target *t);
+
 /* Return true if the processes of -p, or the command, have ended. */
 bool target_ended(struct target *t);
 

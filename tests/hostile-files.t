@@ -40,7 +40,7 @@ all_gone() { [ -z "$(all_of "$1")" ]; }
 
 # bystander NAME [PROGRAM]: another user's program, which waits for a line in $tmp/NAME; $bystander
 bystander() {
-	rm -f "$tmp/$1"
+	rm -f "$tmp/$1" "$tmp/$1.ready"
 	mkfifo "$tmp/$1"
 	$other "$bin/${2:-mem}" wait malloc 13 4096 launch 17 <>"$tmp/$1" >"$tmp/$1.ready" &
 	bystander=$!
@@ -209,6 +209,7 @@ attacks() {
 	mkfifo "$tmp/attack"
 	what=$1
 	shift
+	: >"$tmp/attackers"
 	$attacker "$tmp/hostile_files" "$what" "$dir" "$@" <>"$tmp/attack" >"$tmp/attackers" \
 		2>"$tmp/said" & server=$!
 	pids="$pids $server"
@@ -289,6 +290,7 @@ END
 	bystander first; first=$bystander
 	rm -f "$tmp/attack"
 	mkfifo "$tmp/attack"
+	: >"$tmp/attackers"
 	$attacker "$tmp/handles/main" <>"$tmp/attack" >"$tmp/attackers" & server=$!
 	pids="$pids $server"
 	dir=$tmp/handles

@@ -94,11 +94,11 @@ static bool handle_record(struct event_loop *e, long *left)
 static void handle_last(struct event_loop *e)
 {
 	unsigned long long end = e->stopped ? e->stopped + LAST_NS : ~0ull;
-	long left = e->ring ? bpf_map__max_entries(e->ring) + RECORD_QUEUE_MAX : 0;
+	long size = e->ring ? bpf_map__max_entries(e->ring) : 0, left = size + RECORD_QUEUE_MAX;
 	int n = 0;
 
-	if (e->stopped)
-		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
+	if (e->stopped)		/* all that is in the ring buffer, behind what is in the queue */
+		record_queue_fill(&e->queue, e->queue.tail + size);
 	if (e->stopped && record_queue_bytes(&e->queue) > RECORD_QUEUE_FEW)
 		record_queue_favor_few(&e->queue);
 	while ((n++ < LAST_FEW || clock_ns() < end) && handle_record(e, &left))

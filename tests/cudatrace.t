@@ -242,6 +242,8 @@ for option in -o --chrome; do
 	done
 	equal "$(stat -c '%u %a' "$theirs/new")" '0 600'
 	rm "$theirs/new"
+	run env SUDO_UID=65534 SUDO_GID=65534 "$O/cudatrace" $option "$theirs/own" -c true
+	status 0
 done
 equal "$(cat "$tmp/roots/file") $(ls "$tmp/roots")" 'precious file'
 

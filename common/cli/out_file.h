@@ -8,6 +8,7 @@
  *  - follow a link of another user, anywhere in the path;
  *  - write to what it finds in a directory that others can write to, unless that is the caller's or
  *    root's, and has no other name.
+ * The caller is also the user who called sudo.
  * Devices, FIFOs and /dev/stdout work by the same rules.  Returns a descriptor for writing, which the
  * caller closes. */
 int out_file_open(const char *path);

@@ -66,6 +66,8 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	s->found += d->scan.n > 0 || d->scan.fatbin;
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
+	if (dso_fd(d) == -ETIME)	/* one such wait is enough */
+		s->p->looks->limit = LOOK_QUICK;
 	err = attach(s, d);
 	if (err == -EAGAIN)
 		s->err = err;
@@ -82,8 +84,10 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 int scan_process(struct probes *p, int pid)
 {
 	struct scan s = { .p = p, .pid = pid, .began = clock_ns() };
+	long limit = p->looks->limit;
 	int err = look_mappings(p->looks, pid, true, attach_mapping, &s);
 
+	p->looks->limit = limit;
 	if (s.found && p->on_process && !p->failure.text)
 		p->on_process(p->session, pid);
 	if (is_lasting(err))

@@ -12,13 +12,20 @@ enum { MAX_ANSWER = 48 << 20 };
 
 /* A mapping in an answer. */
 struct entry {
-	struct mapping m;	/* path is NULL: that and the file are those of the entry before */
-	unsigned path_size;	/* bytes that follow, padded; 0 = none */
+	unsigned long long start, end, offset;
+	unsigned path_size;	/* padded; 0: the file is that of the entry before */
+	unsigned unused;
+};
+
+/* Follows an entry with a path_size; the path follows. */
+struct entry_file {
+	unsigned long long dev, ino;
+	struct file_id id;
 };
 
 struct listing {
 	struct helper_job *job;
-	struct mapping last;
+	struct entry_file last;
 	char path[4096];	/* of last */
 	int pid;
 	bool identify, full;
@@ -32,21 +39,19 @@ static bool is_same_file(const struct listing *l, const struct mapping *m)
 static bool list_mapping(void *ctx, const struct mapping *m)
 {
 	struct listing *l = ctx;
-	struct entry e = { .m = *m };
+	bool same = is_same_file(l, m);
+	struct entry e = { m->start, m->end, m->offset, same ? 0 : (strlen(m->path) + 8) & ~7u, 0 };
 
-	e.m.path = NULL;
-	if (!is_same_file(l, m)) {
-		e.path_size = (strlen(m->path) + 8) & ~7u;
-		if (l->identify)
-			proc_identify(l->pid, m, &e.m.id);
-		l->last = e.m;
-		snprintf(l->path, sizeof(l->path), "%s", m->path);
-	}
-	e.m.id = l->last.id;
 	helper_put(l->job, &e, sizeof(e));
-	if (e.path_size)
+	if (!same) {
+		l->last = (struct entry_file){ .dev = m->dev, .ino = m->ino };
+		if (l->identify)
+			proc_identify(l->pid, m, &l->last.id);
+		snprintf(l->path, sizeof(l->path), "%s", m->path);
+		helper_put(l->job, &l->last, sizeof(l->last));
 		helper_put(l->job, m->path, strlen(m->path) + 1);
-	helper_put(l->job, "\0\0\0\0\0\0\0", -l->job->out_size & 7);
+		helper_put(l->job, "\0\0\0\0\0\0\0", -l->job->out_size & 7);
+	}
 	l->full = l->job->out_size > MAX_ANSWER;
 	return !l->full;
 }
@@ -68,26 +73,44 @@ static void list_mappings(struct helper_job *job)
 	memcpy(job->out, &err, sizeof(err));
 }
 
+/* Calls fn for the mappings of an answer. */
+static void each_entry(const char *at, const char *end, bool (*fn)(void *ctx, const struct mapping *m),
+		       void *ctx)
+{
+	struct mapping m = { 0 };
+	struct entry_file file;
+	struct entry e;
+
+	while (at < end) {
+		memcpy(&e, at, sizeof(e));
+		at += sizeof(e);
+		m.start = e.start;
+		m.end = e.end;
+		m.offset = e.offset;
+		if (e.path_size) {
+			memcpy(&file, at, sizeof(file));
+			m.dev = file.dev;
+			m.ino = file.ino;
+			m.id = file.id;
+			m.path = at + sizeof(file);
+			at += sizeof(file) + e.path_size;
+		}
+		if (!fn(ctx, &m))
+			break;
+	}
+}
+
 int look_mappings(struct looks *l, int pid, bool identify,
 		  bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
 {
 	const struct mappings_request r = { pid, identify };
 	struct helper_answer a;
-	const char *path = "", *at;
 	int err = look(l, pid, "mappings", list_mappings, &r, sizeof(r), -1, &a);
-	struct entry e;
 
 	if (err)
 		return err;
 	err = *(long long *)a.bytes;
-	for (at = a.bytes + sizeof(long long); at < a.bytes + a.size; at += sizeof(e) + e.path_size) {
-		memcpy(&e, at, sizeof(e));
-		if (e.path_size)
-			path = at + sizeof(e);
-		e.m.path = path;
-		if (!fn(ctx, &e.m))
-			break;
-	}
+	each_entry(a.bytes + sizeof(long long), a.bytes + a.size, fn, ctx);
 	helper_drop(&a);
 	return err;
 }

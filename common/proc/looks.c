@@ -72,6 +72,8 @@ int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *
 	int err;
 
 	*a = (struct helper_answer){ .fd = -1 };
+	if (pid && r.user == USER_UNKNOWN)
+		return -ESRCH;
 	parked_tick(&l->parked);
 	err = take_or_call(l, &r, fd, a);
 	if (err == -EPIPE)

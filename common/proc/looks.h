@@ -12,7 +12,7 @@
 
 /* How long a look may take, in ms: when other processes may start meanwhile; when the tool starts; when
  * the process is stopped meanwhile, and the others are its children. */
-enum { LOOK_QUICK = 100, LOOK_START = 1000, LOOK_STOPPED = 5000 };
+enum { LOOK_QUICK = 100, LOOK_START = 2000, LOOK_STOPPED = 5000 };
 
 /* Initialize with LOOKS_INIT; helper.idle and ctx may be set before the first look. */
 struct looks {
@@ -39,6 +39,7 @@ struct looks {
  * helper_drop(); or -errno:
  * -ETIME: there is no answer yet; a look with equal arguments (fd does not count: in must identify the
  * file) gets it later;
+ * -ESRCH: the process is gone;
  * -EBUSY: the user's time is used up for now, or too many of the user's looks have not ended;
  * -ECANCELED: the tool is to end; -EPIPE: the helper died of what it saw. */
 int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,

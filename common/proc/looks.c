@@ -72,7 +72,7 @@ int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *
 	int err;
 
 	*a = (struct helper_answer){ .fd = -1 };
-	if (pid && r.user == USER_UNKNOWN)
+	if (fd < 0 && pid && r.user == USER_UNKNOWN)
 		return -ESRCH;
 	parked_tick(&l->parked);
 	err = take_or_call(l, &r, fd, a);

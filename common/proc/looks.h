@@ -39,7 +39,7 @@ struct looks {
  * helper_drop(); or -errno:
  * -ETIME: there is no answer yet; a look with equal arguments (fd does not count: in must identify the
  * file) gets it later;
- * -ESRCH: the process is gone;
+ * -ESRCH: the process is gone, and there is no fd to look at;
  * -EBUSY: the user's time is used up for now, or too many of the user's looks have not ended;
  * -ECANCELED: the tool is to end; -EPIPE: the helper died of what it saw. */
 int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,

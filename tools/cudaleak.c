@@ -132,6 +132,7 @@ int main(int argc, char **argv)
 		.events = { .record = on_record, .report = report, .interval = -1, .ctx = &leak },
 	};
 	const unsigned classes = MEMORY_CLASSES;
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
 		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
@@ -150,5 +151,7 @@ int main(int argc, char **argv)
 		.open = open_skel, .stop = stop,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	memory_free(&leak.memory);
+	return status;
 }

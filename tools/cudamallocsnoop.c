@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 		.memory = MEMORY_INIT, .target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
@@ -151,5 +152,7 @@ int main(int argc, char **argv)
 		.ctx = &snoop, .check = check, .open = open_skel,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	memory_free(&snoop.memory);
+	return status;
 }

@@ -47,23 +47,25 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 {
 	struct launch_count none = { .driver = driver };
 	struct launch_event *e;
+	struct launch_key k;
 	__u32 share;
 
 	if (!first || !key)	/* never: but the verifier does not know */
 		return 0;
+	k = *key;		/* a key must be on the stack (before Linux 6.2) */
 	share = share_take(&counts_shares, COUNTS);
 	if (share >= SHARES_USERS)
 		return 0;
 	none.share = share + 1;
-	if (bpf_map_update_elem(&counts, key, &none, BPF_NOEXIST)) {
+	if (bpf_map_update_elem(&counts, &k, &none, BPF_NOEXIST)) {
 		share_give_back(&counts_shares, share);
 		return 0;
 	}
 	e = &first->event;
 	__builtin_memset(e, 0, sizeof(*e));
-	e->head.pid = key->pid;
+	e->head.pid = k.pid;
 	e->head.kind = LAUNCH_FIRST;
-	e->key = *key;
+	e->key = k;
 	thread_comm(e->comm);
 	if (stack < 0 || stack > (long)sizeof(first->stack))
 		stack = 0;

@@ -266,3 +266,12 @@ void memory_forget(struct mem_process *process)
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
 }
+
+void memory_free(struct memory *memory)
+{
+	struct mem_process *process, *next;
+
+	HASH_ITER(hh, memory->processes, process, next)
+		memory_forget(process);
+	quota_free(&memory->quota);
+}

@@ -34,4 +34,7 @@ const char *memory_name(unsigned char kind);
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
 
+/* Removes all of them. */
+void memory_free(struct memory *memory);
+
 #endif

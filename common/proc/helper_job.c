@@ -72,7 +72,8 @@ void helper_put(struct helper_job *job, const void *bytes, size_t size)
 		job->room = job->room ? 2 * job->room : 4096;
 		job->out = xrealloc(job->out, job->room, 1);
 	}
-	memcpy(job->out + job->out_size, bytes, size);
+	if (size)		/* else bytes may be NULL */
+		memcpy(job->out + job->out_size, bytes, size);
 	job->out_size += size;
 }
 
@@ -103,9 +104,11 @@ static void close_others(int socket, const int *keep)
 	}
 }
 
-/* More than this, and the data that the tool had already, it cannot allocate. */
+/* More than this, and the data that the tool had already, it cannot allocate.  (AddressSanitizer's own
+ * memory has no limit.) */
 static void limit_memory(size_t more)
 {
+#ifndef __SANITIZE_ADDRESS__
 	unsigned long pages = 0;
 	struct rlimit limit;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -116,6 +119,9 @@ static void limit_memory(size_t more)
 	}
 	if (f)
 		fclose(f);
+#else
+	(void)more;
+#endif
 }
 
 static bool serve_one(int socket)

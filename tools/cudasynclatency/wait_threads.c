@@ -79,4 +79,6 @@ void wait_threads_clear(struct wait_threads *threads)
 {
 	while (threads->n)
 		free(threads->rows[--threads->n].comm);
+	free(threads->rows);
+	threads->rows = NULL;
 }

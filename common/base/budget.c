@@ -3,7 +3,7 @@
 #include "base/hash.h"
 
 /* Of token buckets: a program that starts may have hundreds of libraries to look into. */
-enum { BURST_S = 5, SHARE_OF_USER = 10, SHARE_OF_ALL = 4 };
+enum { BURST_S = 10, SHARE_OF_USER = 4, SHARE_OF_ALL = 2 };
 static const long long NS_PER_S = 1000000000;
 
 struct budget_user {

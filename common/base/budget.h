@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Time that a tool spends on traced programs, shared among their users: each may use a burst, and
- * then a tenth of the time; all together a quarter. */
+ * then a quarter of the time; all together half of it. */
 #ifndef BUDGET_H
 #define BUDGET_H
 #include <stdbool.h>

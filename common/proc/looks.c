@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
@@ -72,7 +73,7 @@ int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *
 	int err;
 
 	*a = (struct helper_answer){ .fd = -1 };
-	if (fd < 0 && pid && r.user == USER_UNKNOWN)
+	if (fd < 0 && pid && kill(pid, 0) && errno == ESRCH)
 		return -ESRCH;
 	parked_tick(&l->parked);
 	err = take_or_call(l, &r, fd, a);

@@ -229,11 +229,16 @@ for kind in $kinds; do
 	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
 	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
 	hoard records
-	tool nice -n 15 cudamallocsnoop --attach "$kind" -kj
+	tool cudamallocsnoop --attach "$kind" -kj
 	kill -USR1 "$hoarder"
 	until_true test -s "$tmp/out"
-	sleep .3
-	go
+	kill -STOP "$tracer"	# so that the ring buffer fills however slow what hoards is
+	sleep 2
+	echo >&3
+	exec 3>&-
+	sleep 1
+	kill -CONT "$tracer"
+	wait "$pid"
 	end_hoard
 	json 707 '.func == "cudaMalloc"'
 	json 503 '.func == "cudaFree"'

@@ -249,10 +249,10 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 		pair(t, &key);
 		return false;
 	}
-	if (launch_stacks || (launch_pairs && !driver))
+	if (launch_pairs && !driver)
 		caller = read_u64(t->call.sp);
 	if (launch_stacks)
-		stack = take_stack(ctx, &t->data.first, caller, &key.stack);
+		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
 	c = count_of(&t->data.first, &key, driver, stack);
 	if (!c)
 		return false;

@@ -36,6 +36,7 @@ struct thread_data {
 
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 
 /* A record being built. */
 struct draft {
@@ -137,25 +138,6 @@ static __noinline __u64 read_all(struct draft *d, const struct trace_function *f
 	return at;
 }
 
-/* Reads the user's call stack, from the caller on, into the body; returns the number of frames.  At
- * an entry the kernel (told to skip 1, the function itself) leaves out the caller if the probe is
- * not at the function's first instruction. */
-static __always_inline __u32 read_stack(void *ctx, struct draft *d, __u64 at, __u64 entry)
-{
-	__u64 *stack = &d->body[at];
-	long n;
-
-	if (!entry) {
-		n = bpf_get_stack(ctx, stack, STACK_FRAMES * 8, BPF_F_USER_STACK);
-		return n > 0 ? (__u64)n / 8 : 0;
-	}
-	n = bpf_get_stack(ctx, stack + 1, (STACK_FRAMES - 1) * 8, BPF_F_USER_STACK | 1);
-	stack[0] = read_u64(entry);
-	if (n > 0 && stack[1] == stack[0])
-		stack[0] = 0;
-	return n > 0 ? (__u64)n / 8 + 1 : 1;
-}
-
 /* Sends a frame's record, of kind what; sp is the stack pointer at its entry. */
 static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
 				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
@@ -189,7 +171,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	barrier_var(at);
 	if (at > BODY_MAX - STACK_FRAMES)
 		at = BODY_MAX - STACK_FRAMES;
-	e->head.frames = stack ? read_stack(ctx, d, at, what == TRACE_ENTER ? sp : 0) : 0;
+	e->head.frames = stack ? stack_take(ctx, &d->body[at], what == TRACE_ENTER ? sp : 0) : 0;
 	size = sizeof(*e) + (at + e->head.frames) * 8;
 	barrier_var(size);	/* the verifier must see that the value used is the one checked */
 	if (size > sizeof(*e) + sizeof(d->body))

@@ -79,7 +79,7 @@ static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->target.syms = syms_new(&t->target.looks);
+	target_need_syms(&t->target);
 	t->skel = cudalaunchtop_bpf__open();
 	if (!t->skel)
 		return NULL;

@@ -100,7 +100,7 @@ static void *open_skel(void *ctx)
 
 	leak_view_init(&l->view);
 	if (!l->view.totals)
-		l->target.syms = syms_new(&l->target.looks);
+		target_need_syms(&l->target);
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

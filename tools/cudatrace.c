@@ -55,8 +55,10 @@ static void *open_skel(void *ctx)
 {
 	struct tracer *t = ctx;
 
-	if (t->trace.lines.stacks || t->trace.launches)
-		t->trace.syms = t->target.syms = syms_new(&t->target.looks);
+	if (t->trace.lines.stacks || t->trace.launches) {
+		target_need_syms(&t->target);
+		t->trace.syms = t->target.syms;
+	}
 	t->trace.programs = trace_programs_new(t->target.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)

@@ -4,6 +4,7 @@
 #ifndef AGGREGATE_BPF_H
 #define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 #include "lib/slots.bpf.h"
 #include "abi/aggregate.h"
 
@@ -135,7 +136,7 @@ static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t
 {
 	const __u64 head = offsetof(struct aggregate_record, stack);
 	bool first;
-	long n;
+	__u32 n;
 
 	r->head.pid = thread_pid();
 	r->head.kind = failed ? AGGREGATE_FAILED : AGGREGATE_CALL;
@@ -144,12 +145,10 @@ static __always_inline void aggregate_send(struct pt_regs *ctx, struct thread *t
 	r->ns = ns;
 	r->shown = shown;
 	thread_comm(r->comm);
-	n = bpf_get_stack(ctx, r->stack, sizeof(r->stack), BPF_F_USER_STACK);
-	if (n < 0 || n > (long)sizeof(r->stack))
-		n = 0;
-	r->head.frames = (__u64)n / 8;
+	n = stack_take(ctx, r->stack, 0);
+	r->head.frames = n;
 	if (process_known(t, r->head.pid, &first))
-		records_send(r, head + n, first);
+		records_send(r, head + stack_bytes(n), first);
 }
 
 static __always_inline struct aggregate_key aggregate_key(__u32 id)

@@ -10,7 +10,7 @@
 #include "abi/stack_frames.h"
 
 /* More than the bytes of any call stack; a power of two, as the verifier can track that bound. */
-enum { CALL_STACK_MAX = 1024 };
+enum { CALL_STACK_MAX = 4096 };
 
 struct call_data { struct bytes bytes; };
 #define CALL_DATA struct call_data
@@ -29,6 +29,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 
 /* Set by the tool. */
 const volatile bool calls_stacks;	/* with user call stacks */
@@ -108,17 +109,16 @@ static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 {
 	struct call_event *e = &t->data.event;
-	long stack = 0, name = 0;
+	__u64 stack = 0;
+	long name = 0;
 
 	if (calls_stacks)
-		stack = bpf_get_stack(ctx, t->data.tail, STACK_FRAMES * 8, BPF_F_USER_STACK);
-	if (stack < 0 || stack >= CALL_STACK_MAX)
-		stack = 0;
+		stack = stack_bytes(stack_take(ctx, (__u64 *)t->data.tail, 0));
 	if (e->name_at)
 		name = bpf_probe_read_user_str(t->data.tail + stack, CALL_NAME, (void *)e->name_at);
 	if (name < 0 || name > CALL_NAME)
 		name = 0;
-	e->head.frames = (__u64)stack / 8;
+	e->head.frames = stack / 8;
 	e->name_bytes = name;
 	return stack + name;
 }

@@ -4,6 +4,7 @@
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/slots.bpf.h"
+#include "lib/stack.bpf.h"
 #include "lib/user.bpf.h"
 #include "abi/cudalaunchtop.h"
 
@@ -117,28 +118,21 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	return c;
 }
 
-/* Reads the user's call stack; returns its size in bytes and sets *hash.  The kernel (told to skip
- * 1, the function itself) leaves out the caller if the probe is not at the function's first
- * instruction. */
-static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first,
-				       __u64 caller, __u64 *hash)
+/* Reads the call stack at the entry of a launch; returns its size in bytes and sets *hash. */
+static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first, __u64 sp,
+				       __u64 *hash)
 {
-	long n = bpf_get_stack(ctx, first->stack + 1, STACK_FRAMES * 8, BPF_F_USER_STACK | 1);
+	__u32 n = stack_take(ctx, first->stack, sp);
 	__u64 h = 0xcbf29ce484222325;
-	int twice;
 
-	if (n < 0 || n > STACK_FRAMES * 8)
-		n = 0;
-	twice = n && first->stack[1] == caller;
-	first->stack[0] = twice ? 0 : caller;
-	for (int i = 0; i <= STACK_FRAMES; i++) {
-		if (i * 8 > n)
+	for (__u32 i = 0; i < STACK_FRAMES; i++) {
+		if (i >= n)
 			break;
 		h = (h ^ first->stack[i]) * 0x100000001b3;
 		h ^= h >> 29;
 	}
 	*hash = h ?: 1;
-	return n + 8;
+	return n * 8;
 }
 
 #endif

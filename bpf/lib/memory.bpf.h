@@ -28,6 +28,7 @@ const volatile bool memory_latencies;
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 
 /* Set by the tool. */
 const volatile bool memory_stacks;	/* user call stacks of successful allocations */
@@ -118,7 +119,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 	struct memory_event *e = &t->data.event;
 	const __u64 head = offsetof(struct memory_event, stack);
 	bool stack, first;
-	long n = 0;
+	__u32 n = 0;
 
 	if (!memory_record(ctx, t, e)) {
 		t->call.sp = 0;
@@ -130,13 +131,10 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 	stack = memory_stacks && (memory_stacks_all ||
 				  (!e->ret && e->head.kind < CUDA_ID_MAX &&
 				   cuda_classes[e->head.kind] == CUDA_ALLOC));
-	if (stack) {
-		n = bpf_get_stack(ctx, e->stack, sizeof(e->stack), BPF_F_USER_STACK);
-		if (n < 0 || n > (long)sizeof(e->stack))
-			n = 0;
-		e->head.frames = (__u64)n / 8;
-	}
-	records_send(e, head + n, first);
+	if (stack)
+		n = stack_take(ctx, e->stack, 0);
+	e->head.frames = n;
+	records_send(e, head + stack_bytes(n), first);
 }
 
 CUDA_PROGRAMS(memory_enter, memory_leave)

@@ -62,7 +62,7 @@ struct launch_event {
 
 struct launch_first {
 	struct launch_event event;
-	unsigned long long stack[STACK_FRAMES + 1];	/* skip the first if it is 0 */
+	unsigned long long stack[STACK_FRAMES];
 };
 
 #endif

@@ -51,7 +51,7 @@ enum trace_what {
 };
 
 /* Followed by the arguments (64-bit words, as many as words says), the memory that was read, each
- * item aligned to 8 bytes, and the call stack, in which a frame of 0 means no frame. */
+ * item aligned to 8 bytes, and the call stack. */
 struct trace_event {
 	struct record head;
 	unsigned long long time;	/* CLOCK_MONOTONIC, ns */

@@ -4,8 +4,9 @@
 #define RECORD_H
 #include <stdbool.h>
 
-/* Values of record.kind: events of a process as a whole.  Lower values are the tool's own. */
-enum { RECORD_FORK = 0xfffd, RECORD_EXEC, RECORD_EXIT };
+/* Values of record.kind that are not the tool's own: for call stacks, which struct syms takes, and events
+ * of a process as a whole. */
+enum { RECORD_STACK = 0xfffb, RECORD_CODE, RECORD_FORK, RECORD_EXEC, RECORD_EXIT };
 
 struct record {
 	unsigned int pid;	/* RECORD_FORK: the child's */
@@ -24,6 +25,12 @@ struct process_event {
 	char comm[16];			/* of the thread; RECORD_FORK: the parent's */
 	unsigned int unused;
 };
+
+/* Return true if the record is about call stacks: it comes before those that need it. */
+static inline bool record_is_for_stacks(const struct record *r)
+{
+	return r->kind == RECORD_STACK || r->kind == RECORD_CODE;
+}
 
 /* Return true if the record describes a process, not a call. */
 static inline bool record_is_process_event(const struct record *r)

@@ -1,8 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Call stacks in records: addresses of 8 bytes each, from the caller outwards. */
+/* Call stacks in records: frames of 8 bytes each, from the caller outwards: first the native frames,
+ * return addresses; then the Python frames of the same thread.  Where there are no more, or why, is
+ * told by notes, which stand in their place. */
 #ifndef STACK_FRAMES_H
 #define STACK_FRAMES_H
 
-enum { STACK_FRAMES = 127 /* the kernel's default limit, kernel.perf_event_max_stack */ };
+enum {
+	STACK_NATIVE = 127,	/* the kernel's default limit, kernel.perf_event_max_stack */
+	STACK_PYTHON = 92,	/* as much as fits into cudatrace's record */
+	STACK_FRAMES = STACK_NATIVE + STACK_PYTHON + 2	/* each part may end with a note */
+};
+
+/* The kind of a frame is in its top byte, which no user address has. */
+#define FRAME_PYTHON	(1ull << 63)	/* see abi/python.h */
+#define FRAME_NOTE	(1ull << 62)
+
+/* Of a note: bits 56 to 61 say which, the others have a value. */
+enum frame_note {
+	NOTE_COPIED,		/* instead of native frames: the number of a struct stack_copy */
+	NOTE_TOO_LARGE,		/* the stack is larger than value KiB */
+	NOTE_TOO_DEEP,		/* there are more than value frames */
+	NOTE_NO_RULES,		/* the code at address value has no unwind information */
+	NOTE_BAD_RULES,		/* … has some that leads nowhere */
+	NOTE_UNREADABLE,	/* the stack cannot be read at address value */
+	NOTE_LOST,		/* there was no room for a copy of the stack */
+	NOTE_PYTHON_LOST,	/* Python frames: why they end is in value, see abi/python.h */
+};
+
+#define FRAME_VALUE_BITS 56
+#define FRAME_VALUE_MASK ((1ull << FRAME_VALUE_BITS) - 1)
+#define FRAME_NOTE_OF(note, value) \
+	(FRAME_NOTE | (unsigned long long)(note) << FRAME_VALUE_BITS | ((value) & FRAME_VALUE_MASK))
+
+/* Set before the programs are loaded. */
+struct stack_config {
+	unsigned int dwarf;	/* unwind by rules, not by frame pointers */
+	unsigned int copy;	/* bytes of a stack to copy at most: 4096 to 65536, a power of two */
+	unsigned int python;	/* with Python frames */
+	unsigned int native;	/* with native frames */
+};
 
 #endif

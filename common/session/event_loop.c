@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "abi/record.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
@@ -12,6 +13,7 @@
 #include "session/event_loop.h"
 #include "session/target.h"
 #include "session/target_watch.h"
+#include "sym/syms.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
@@ -83,6 +85,10 @@ static bool handle_record(struct event_loop *e, long *left)
 	if (!next_record(e, &data, &size))
 		return false;
 	*left -= size;
+	if (size >= sizeof(struct record) && record_is_for_stacks(data)) {
+		syms_record(e->target->syms, data, size);
+		return *left > 0;
+	}
 	err = e->record(e->ctx, data, size);
 	if (err < 0)
 		die(err, "cannot handle records");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "abi/stack_frames.h"
 #include "base/die.h"
 #include "cli/out.h"
 #include "probe/dso.h"
@@ -89,10 +91,43 @@ void target_init(struct target *t)
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
+/* In the order of the words of the options. */
+enum { UNWIND_DWARF, UNWIND_FP };
+enum { SHOW_ALL, SHOW_NATIVE, SHOW_PYTHON };
+
+static struct stack_config stack_config(const struct target *t)
+{
+	return (struct stack_config){
+		.dwarf = t->unwind == UNWIND_DWARF, .copy = t->stack_size,
+		.native = t->shown != SHOW_PYTHON, .python = t->shown != SHOW_NATIVE,
+	};
+}
+
+void target_need_syms(struct target *t)
+{
+	struct stack_config config = stack_config(t);
+
+	if (!t->syms)
+		t->syms = syms_new(&t->looks, &config);
+}
+
+/* Only with stacks: without them the programs have none of the code for it. */
+static void prepare_stacks(const struct target *t, const struct bpf_object *obj)
+{
+	struct bpf_map *map = t->syms ? bpf_object__find_map_by_name(obj, ".rodata.stack") : NULL;
+	struct stack_config config = stack_config(t);
+	size_t size;
+	void *value = map ? bpf_map__initial_value(map, &size) : NULL;
+
+	if (value)
+		memcpy(value, &config, sizeof(config));
+}
+
 void target_prepare(struct target *t, struct bpf_object *obj)
 {
 	t->probes.attacher.obj = obj;
 	attach_prepare(obj, t->probes.attacher.kind);
+	prepare_stacks(t, obj);
 }
 
 char *target_who(const struct target *t)

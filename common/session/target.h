@@ -22,6 +22,8 @@ struct target {
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
 	long duration;		/* seconds; 0 = no limit */
+	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS */
+	long stack_size;	/* bytes to copy */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
@@ -34,7 +36,7 @@ struct target {
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
+#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .stack_size = 32 << 10, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
 #define OPT_TARGET(t)									\
@@ -63,6 +65,16 @@ struct target {
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
+/* The options of a tool that can show call stacks. */
+#define UNWIND_WORDS "dwarf|fp"
+#define STACK_WORDS "all|native|python"
+#define OPT_STACKS(t)									\
+	OPT_CHOICE(0, "stack", STACK_WORDS, &(t)->shown, "which frames to show; default: all"), \
+	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
+		   "by unwind tables or by frame pointers; default: dwarf"),		\
+	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
+		 "copy at most SIZE bytes of a stack; default: 32k")
+
 /* Call after reading the options: checks them, prepares the command, starts logging and output,
  * chooses the attach kind.  Exits with the reason if there is no such process or the kernel cannot
  * trace. */
@@ -70,6 +82,9 @@ void target_init(struct target *t);
 
 /* Call between open and load of the tool's BPF object. */
 void target_prepare(struct target *t, struct bpf_object *obj);
+
+/* Makes t->syms, unless it exists. */
+void target_need_syms(struct target *t);
 
 /* Exits with the reason if the probes have failed. */
 void target_check(const struct target *t);

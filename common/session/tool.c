@@ -44,6 +44,7 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 	target_prepare(tool->target, *skel->obj);
 	if (bpf_object__load_skeleton(skel))
 		die(errno, "cannot load the BPF programs");
+	syms_open(tool->target->syms, *skel->obj);
 	if (tool->loaded)
 		tool->loaded(tool->ctx);
 	if (bpf_object__attach_skeleton(skel))
@@ -82,7 +83,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	if (tool->stacks && *tool->stacks)
-		tool->target->syms = syms_new(&tool->target->looks);
+		target_need_syms(tool->target);
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The frames of a call stack.  Private to syms.c and stack.c. */
+/* The frames of a call stack.  Private to syms.c, stack.c and merge.c. */
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
 
-struct module;
+enum frame_kind { FRAME_KIND_NATIVE, FRAME_KIND_PYTHON, FRAME_KIND_NOTE };
 
+/* Without padding, as stacks are compared by their bytes. */
 struct stack_frame {
-	struct module *module;	/* NULL: unknown, and at is the address */
-	unsigned long long at;	/* the file offset */
+	unsigned long long kind;
+	const void *what;	/* native and notes: the struct module, NULL: unknown, and at is the
+				 * address; Python: the struct python_code or NULL */
+	unsigned long long at;	/* native: the file offset; Python: the line, 0 = unknown, and bit 32:
+				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h */
 };
+
+#define FRAME_AT_ENTRY (1ull << 32)
 
 struct stack {
 	UT_hash_handle hh;
+	struct syms *syms;
 	int n;
 	struct stack_frame frames[];
 };
+
+static inline struct module *frame_module(const struct stack_frame *f)
+{
+	return f->kind != FRAME_KIND_PYTHON ? (struct module *)f->what : 0;
+}
 
 #endif

@@ -11,11 +11,11 @@ static const char *name_of(const struct stack_frame *f, unsigned long long *off)
 {
 	const char *symbol;
 
-	if (!f->module)
+	if (!frame_module(f))
 		return NULL;
-	symbol = module_symbol(f->module, f->at - 1, off);
+	symbol = module_symbol(frame_module(f), f->at - 1, off);
 	++*off;
-	return symbol ? demangle(&f->module->modules->demangler, symbol) : NULL;
+	return symbol ? demangle(&frame_module(f)->modules->demangler, symbol) : NULL;
 }
 
 bool stack_frame(const struct stack *s, int i, const char **name)
@@ -35,11 +35,11 @@ static void print_text(const char *sym, unsigned long long off, const struct sta
 		escape_text(stdout, sym);
 		printf("+0x%llx", off);
 	} else {
-		printf(f->module ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
+		printf(frame_module(f) ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
 	}
-	if (f->module) {
+	if (frame_module(f)) {
 		fputs(" (", stdout);
-		escape_text(stdout, f->module->path);
+		escape_text(stdout, frame_module(f)->path);
 		putchar(')');
 	}
 	putchar('\n');
@@ -71,8 +71,8 @@ void stack_json(const struct stack *s)
 		else
 			fputs("null", stdout);
 		printf(",\"off\":\"0x%llx\",\"file\":", sym ? off : f->at);
-		if (f->module)
-			escape_json(stdout, f->module->path);
+		if (frame_module(f))
+			escape_json(stdout, frame_module(f)->path);
 		else
 			fputs("null", stdout);
 		putchar('}');

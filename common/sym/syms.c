@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <signal.h>
+#include "abi/python.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "elf/elf.h"
 #include "proc/look_files.h"
 #include "proc/user.h"
+#include "python/python.h"
 #include "sym/module.h"
 #include "sym/frames.h"
 #include "sym/syms.h"
@@ -31,6 +33,8 @@ struct syms {
 	struct mappings *processes;
 	struct stack *stacks;
 	struct quota ranges_quota, stacks_quota;	/* bytes */
+	struct stack_config config;
+	struct python *python;
 };
 
 /* After a miss the mappings are read again, but not every time: code generated at run time is in no
@@ -42,10 +46,11 @@ enum { MANY = 4096 /* processes: time to check which still exist */ };
 /* Limits on what programs can make the tool keep: bytes. */
 enum { MAX_RANGES = 64 << 20, MAX_STACKS = 32 << 20 };
 
-struct syms *syms_new(struct looks *looks)
+struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 {
 	struct syms *s = xcalloc(1, sizeof(*s));
 
+	s->config = *config;
 	modules_init(&s->modules, looks);
 	s->ranges_quota = (struct quota){
 		.limit = MAX_RANGES, .what = "memory for mappings",
@@ -56,6 +61,20 @@ struct syms *syms_new(struct looks *looks)
 		.loss = "further ones of its processes are left out",
 	};
 	return s;
+}
+
+void syms_open(struct syms *s, const struct bpf_object *obj)
+{
+	if (s && s->config.python)
+		s->python = python_new(s->modules.looks, obj);
+}
+
+void syms_record(struct syms *s, const void *data, size_t size)
+{
+	const struct record *r = data;
+
+	if (s && r->kind == RECORD_CODE)
+		python_record(s->python, data, size);
 }
 
 struct looks *syms_looks(const struct syms *s)
@@ -80,6 +99,7 @@ static void free_ranges(struct range *ranges, size_t n)
 
 static void forget(struct syms *s, struct mappings *p)
 {
+	python_forget(s->python, p->pid);
 	HASH_DEL(s->processes, p);
 	quota_give(&s->ranges_quota, p->user, p->n * sizeof(*p->ranges));
 	free_ranges(p->ranges, p->n);
@@ -99,6 +119,7 @@ void syms_free(struct syms *s)
 		HASH_DEL(s->stacks, stack);
 		free(stack);
 	}
+	python_free(s->python);
 	modules_free(&s->modules);
 	quota_free(&s->ranges_quota);
 	quota_free(&s->stacks_quota);
@@ -155,6 +176,14 @@ static struct mappings *add_process(struct syms *s, int pid)
 	return p;
 }
 
+static void tell_python(struct syms *s, int pid, const struct range *r)
+{
+	const struct module *m = r->module;
+
+	if (m)
+		python_mapping(s->python, pid, m->key, m->path, m->fd, r->start, r->offset);
+}
+
 static void replace_ranges(struct syms *s, struct mappings *p, const struct refresh *r)
 {
 	if (r->n < p->n)
@@ -162,6 +191,8 @@ static void replace_ranges(struct syms *s, struct mappings *p, const struct refr
 	free_ranges(p->ranges, p->n);
 	p->ranges = r->ranges;
 	p->n = r->n;
+	for (size_t i = 0; i < p->n; i++)
+		tell_python(s, p->pid, &p->ranges[i]);
 }
 
 static void drop_new(struct syms *s, const struct mappings *p, const struct refresh *r)
@@ -231,7 +262,7 @@ static const struct range *range_at(const struct mappings *p, unsigned long long
 	return low < p->n && p->ranges[low].start <= addr ? &p->ranges[low] : NULL;
 }
 
-static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned long long addr)
+static struct stack_frame native_frame(struct syms *s, struct mappings *p, unsigned long long addr)
 {
 	const struct range *r = range_at(p, addr);
 
@@ -240,8 +271,25 @@ static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned 
 		r = range_at(p, addr);
 	}
 	if (!r)
-		return (struct stack_frame){ NULL, addr };
-	return (struct stack_frame){ r->module, addr - r->start + r->offset };
+		return (struct stack_frame){ FRAME_KIND_NATIVE, NULL, addr };
+	return (struct stack_frame){ FRAME_KIND_NATIVE, r->module, addr - r->start + r->offset };
+}
+
+static struct stack_frame python_frame(struct syms *s, int pid, unsigned long long frame)
+{
+	return (struct stack_frame){
+		FRAME_KIND_PYTHON, python_code(s->python, pid, frame),
+		python_line(s->python, pid, frame) | (frame & FRAME_PYTHON_ENTRY ? FRAME_AT_ENTRY : 0),
+	};
+}
+
+static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned long long frame)
+{
+	if (frame & FRAME_PYTHON)
+		return python_frame(s, p->pid, frame);
+	if (frame & FRAME_NOTE)
+		return (struct stack_frame){ FRAME_KIND_NOTE, NULL, frame };
+	return native_frame(s, p, frame);
 }
 
 static struct mappings *mappings_of(struct syms *s, int pid)
@@ -253,14 +301,19 @@ static struct mappings *mappings_of(struct syms *s, int pid)
 
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
 {
+	int skip = n && !*addrs;
 	struct stack *stack, *found;
 	struct mappings *p;
-	size_t size = sizeof(*stack) + n * sizeof(*stack->frames);
+	size_t size;
 
+	addrs += skip;
+	n -= skip;
 	if (!s || !n)
 		return NULL;
+	size = sizeof(*stack) + n * sizeof(*stack->frames);
 	p = mappings_of(s, pid);
 	stack = xcalloc(1, size);
+	stack->syms = s;
 	stack->n = n;
 	for (int i = 0; i < n; i++)
 		stack->frames[i] = frame_of(s, p, addrs[i]);
@@ -270,7 +323,7 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 		return found;
 	}
 	for (int i = 0; i < n; i++)
-		module_want(module_ref(stack->frames[i].module));
+		module_want(module_ref(frame_module(&stack->frames[i])));
 	HASH_ADD(hh, s->stacks, frames, n * sizeof(*stack->frames), stack);
 	return stack;
 }
@@ -283,8 +336,8 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr)
 
 	if (!s)
 		return NULL;
-	f = frame_of(s, mappings_of(s, pid), addr);
-	name = f.module ? module_symbol(f.module, f.at, &off) : NULL;
+	f = native_frame(s, mappings_of(s, pid), addr);
+	name = f.what ? module_symbol(frame_module(&f), f.at, &off) : NULL;
 	return off ? NULL : name;
 }
 

@@ -5,14 +5,20 @@
 #ifndef SYMS_H
 #define SYMS_H
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What is known about processes: their mappings, the files behind them, and call stacks.  A tool
  * that needs no names passes NULL: then the functions here do nothing and find nothing. */
 struct looks;
+struct stack_config;
 struct syms;
 
 /* looks must outlive it. */
-struct syms *syms_new(struct looks *looks);
+struct syms *syms_new(struct looks *looks, const struct stack_config *config);
+
+/* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them. */
+struct bpf_object;
+void syms_open(struct syms *s, const struct bpf_object *obj);
 
 /* Returns the looks that it uses; NULL for NULL. */
 struct looks *syms_looks(const struct syms *s);
@@ -32,12 +38,16 @@ void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx);
 /* Call when the process ended or exec replaced its program. */
 void syms_forget(struct syms *s, int pid);
 
+/* Takes a record for which record_is_for_stacks() returns true. */
+void syms_record(struct syms *s, const void *data, size_t size);
+
 /* One call stack, from the caller of the traced function outwards.  Equal stacks are one pointer,
  * in any process; it lives as long as its struct syms. */
 struct stack;
 
-/* Returns the stack of n return addresses taken in this process; NULL if there are none. */
-const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n);
+/* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
+ * skipped if it is 0; NULL if there are none. */
+const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *frames, int n);
 
 /* Returns the symbol of the function that begins at this address in a process; NULL if none
  * does. */

@@ -132,12 +132,12 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 {
 	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
 	struct counter *c = counter_of(l, &e->key, e->comm);
-	int frames = e->head.frames, skip = frames && !*stack;
+	int frames = e->head.frames;
 
 	if (!c)
 		return;
 	if (frames <= (int)((size - sizeof(*e)) / 8))
-		c->stack = stack_get(l->syms, e->key.pid, stack + skip, frames - skip);
+		c->stack = stack_get(l->syms, e->key.pid, stack, frames);
 	look(c);		/* while it is alive */
 }
 

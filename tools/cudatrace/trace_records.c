@@ -121,7 +121,6 @@ int trace_record(void *ctx, void *data, size_t size)
 	const struct trace_event *e = data;
 	struct trace *t = ctx;
 	struct trace_call call;
-	int skip;
 
 	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
 		on_process(t, data);
@@ -133,8 +132,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
-	skip = e->head.frames && !*call.frames;
-	call.stack = stack_get(t->syms, e->head.pid, call.frames + skip, e->head.frames - skip);
+	call.stack = stack_get(t->syms, e->head.pid, call.frames, e->head.frames);
 	if (t->unchecked)
 		trace_unchecked_call(&t->failures, &call);
 	else if (!t->failed || call.failed)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Python frames: where the interpreters in processes are, so that the BPF programs can walk their
+ * frames, and the names and lines of the code objects that the programs report. */
+#ifndef PYTHON_PYTHON_H
+#define PYTHON_PYTHON_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_object;
+struct looks;
+struct python;
+
+/* One code object: a function, class body, comprehension or module. */
+struct python_code {
+	const char *name;	/* qualified if known (Python 3.11 and newer) */
+	const char *file;
+	int first_line;
+};
+
+/* Opens the maps of bpf/lib/python.bpf.h in a loaded object; NULL if it has none.  looks must outlive
+ * it.  The functions below accept NULL. */
+struct python *python_new(struct looks *looks, const struct bpf_object *obj);
+
+/* Frees everything that the functions below returned. */
+void python_free(struct python *p);
+
+/* Call for each executable mapping of a file in a process, in address order: if it is an interpreter,
+ * its frames are walked from now on.  fd: of the file, with O_PATH, or negative; key identifies the
+ * file among all. */
+void python_mapping(struct python *p, int pid, const char *key, const char *path, int fd,
+		    unsigned long long start, unsigned long long offset);
+
+/* Call when the process ended or exec replaced its program. */
+void python_forget(struct python *p, int pid);
+
+/* Takes a record of kind RECORD_CODE. */
+void python_record(struct python *p, const void *data, size_t size);
+
+/* Returns the code object of a frame (abi/python.h) taken in a process; NULL if it is unknown.  Code with
+ * equal names and lines is one pointer, in any process. */
+const struct python_code *python_code(struct python *p, int pid, unsigned long long frame);
+
+/* Returns the line that a frame runs; 0 if it is unknown. */
+int python_line(struct python *p, int pid, unsigned long long frame);
+
+/* Says why Python frames end here: the value of a note NOTE_PYTHON_LOST; static storage. */
+const char *python_loss(unsigned value);
+
+/* Return true if this native function runs Python frames. */
+bool python_is_eval(const char *function);
+
+#endif

@@ -112,7 +112,7 @@ void target_need_syms(struct target *t)
 }
 
 /* Only with stacks: without them the programs have none of the code for it. */
-static void prepare_stacks(const struct target *t, const struct bpf_object *obj)
+static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 {
 	struct bpf_map *map = t->syms ? bpf_object__find_map_by_name(obj, ".rodata.stack") : NULL;
 	struct stack_config config = stack_config(t);

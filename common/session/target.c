@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <bpf/btf.h>
@@ -116,11 +115,9 @@ static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 {
 	struct bpf_map *map = t->syms ? bpf_object__find_map_by_name(obj, ".rodata.stack") : NULL;
 	struct stack_config config = stack_config(t);
-	size_t size;
-	void *value = map ? bpf_map__initial_value(map, &size) : NULL;
 
-	if (value)
-		memcpy(value, &config, sizeof(config));
+	if (map)
+		bpf_map__set_initial_value(map, &config, sizeof(config));
 }
 
 void target_prepare(struct target *t, struct bpf_object *obj)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
 #include <stdlib.h>
-#include "probe/bpf_mmap.h"
+#include "base/bpf_mmap.h"
 #include "api/cuda_fn.h"
 #include "abi/cudalaunchtop.h"
 #include "session/live.h"

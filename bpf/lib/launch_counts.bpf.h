@@ -123,15 +123,8 @@ static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first 
 				       __u64 *hash)
 {
 	__u32 n = stack_take(ctx, first->stack, sp);
-	__u64 h = 0xcbf29ce484222325;
 
-	for (__u32 i = 0; i < STACK_FRAMES; i++) {
-		if (i >= n)
-			break;
-		h = (h ^ first->stack[i]) * 0x100000001b3;
-		h ^= h >> 29;
-	}
-	*hash = h ?: 1;
+	*hash = stack_hash((void *)first->stack, n);
 	return n * 8;
 }
 

@@ -2,10 +2,7 @@
 /* The user's call stack. */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
-#include "lib/user.bpf.h"
-#include "abi/stack_frames.h"
-
-const volatile struct stack_config stack_config SEC(".rodata.stack");
+#include "lib/unwind.bpf.h"
 
 /* By frame pointers.  At an entry the kernel (told to skip 1, the function itself) leaves out the
  * caller if the probe is not at the function's first instruction. */
@@ -29,7 +26,30 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
  * STACK_FRAMES.  A first frame of 0 means none. */
 static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u64 entry)
 {
-	return stack_by_pointers(ctx, frames, entry);
+	struct unwind_start start;
+
+	if (!stack_config.native)
+		return 0;
+	if (!stack_config.dwarf)
+		return stack_by_pointers(ctx, frames, entry);
+	unwind_begin(&start, ctx, entry);
+	return unwind_walk(&start, (void *)frames);
+}
+
+/* Hashes n frames; not 0.  Not static: the verifier looks at it once. */
+__noinline __u64 stack_hash(const struct stack_buffer *stack, __u32 n)
+{
+	__u64 h = 0xcbf29ce484222325;
+
+	if (!stack)		/* never: but the verifier does not know */
+		return 1;
+	for (__u32 i = 0; i < STACK_FRAMES; i++) {
+		if (i >= n)
+			break;
+		h = (h ^ stack->frames[i]) * 0x100000001b3;
+		h ^= h >> 29;
+	}
+	return h ?: 1;
 }
 
 /* The size of n frames; the verifier must see that the value used is the one checked. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include "probe/bpf_mmap.h"
+#include "base/bpf_mmap.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
 #include "sym/syms.h"

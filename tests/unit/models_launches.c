@@ -9,7 +9,7 @@
 #include "cudalaunchtop/launches.h"
 #include "cudalaunchtop.skel.h"
 #include "models.h"
-#include "probe/bpf_mmap.h"
+#include "base/bpf_mmap.h"
 
 enum { PID = 1009, CHILD_PID = 1013, PROGRAM = 1, CHILD = 2, TURNS = 101, SLOTS = 4 };
 enum { NAMED = 0x1000, QUICK = 0x2000 };	/* the same addresses in both models */

@@ -4,7 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
-#include "probe/bpf_mmap.h"
+#include "base/bpf_mmap.h"
 #include "cudalaunchtop/launch_counter.h"
 
 /* A counter's bytes on the heap, with its row and line when they are shown. */

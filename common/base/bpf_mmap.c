@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
-#include "probe/bpf_mmap.h"
+#include "base/bpf_mmap.h"
 
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Unwinds the user's stack by rules, or sends a copy of it: see abi/stack_unwind.h. */
+#ifndef UNWIND_BPF_H
+#define UNWIND_BPF_H
+#include "lib/records.bpf.h"
+#include "lib/returns.bpf.h"
+#include "lib/user.bpf.h"
+#include "abi/stack_unwind.h"
+
+const volatile struct stack_config stack_config SEC(".rodata.stack");
+
+/* User space writes the rules. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_SETS);
+	__type(key, __u32);
+	__type(value, struct unwind_set);
+} unwind_table SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
+static __u64 unwind_copies;
+
+/* The frames of a record. */
+struct stack_buffer { __u64 frames[STACK_FRAMES]; };
+
+/* A frame: what is known of its registers. */
+struct unwind_frame {
+	__u64 pc, sp, bp;
+	__u32 owner;
+};
+
+/* The registers in the caller of the traced function. */
+struct unwind_start {
+	__u64 rbx, rbp, rsp, r12, r13, r14, r15, rip;
+};
+
+static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
+{
+	__u32 place = unwind_place(owner, pc);
+	struct unwind_set *set = bpf_map_lookup_elem(&unwind_table, &place);
+
+	for (int i = 0; set && i < UNWIND_WAYS; i++) {
+		volatile struct unwind_slot *slot = &set->slots[i];
+		__u64 rule;
+
+		if (slot->pc != pc)
+			continue;
+		rule = slot->rule;
+		/* user space clears the rule, changes the address and sets the rule */
+		if (rule >> 32 == owner && slot->pc == pc)
+			return rule;
+	}
+	return UNWIND_NONE;
+}
+
+/* Reads the return address below the CFA, and the frame pointer if it was saved. */
+static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32 words)
+{
+	__u64 saved[2];
+
+	if (words == 2) {
+		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - sizeof(saved))))
+			return false;
+		f->bp = saved[0];
+		f->pc = saved[1];
+		return true;
+	}
+	if (words && bpf_probe_read_user(&f->bp, sizeof(f->bp), (void *)(cfa - words * 8ull)))
+		return false;
+	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - 8));
+}
+
+/* Goes to the caller's frame.  Returns 0, or what ends the walk: an enum unwind_kind, UNWIND_SP and
+ * UNWIND_BP if the stack cannot be read.  Not static: the verifier looks at it once. */
+__noinline int unwind_step(struct unwind_frame *f)
+{
+	__u64 rule, cfa;
+	__u32 kind;
+
+	if (!f)			/* never: but the verifier does not know */
+		return UNWIND_COPY;
+	rule = unwind_rule_of(f->owner, f->pc);
+	kind = rule & 15;
+	if (kind == UNWIND_NONE)
+		return UNWIND_COPY;
+	if (kind != UNWIND_SP && kind != UNWIND_BP && kind != UNWIND_POINTER)
+		return kind;
+	cfa = (kind == UNWIND_SP ? f->sp : f->bp) + unwind_cfa(rule) * 8;
+	if (cfa <= f->sp)
+		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_BAD_RULES;
+	if (!unwind_read(f, cfa, unwind_bp(rule)))
+		return kind == UNWIND_POINTER ? UNWIND_NO_RULES : UNWIND_SP;
+	f->pc = return_address(cfa - 8, f->pc);
+	f->sp = cfa;
+	return f->pc ? 0 : UNWIND_END;
+}
+
+/* The registers where the traced function was called, or will return to; entry as in stack_take(). */
+static __always_inline void unwind_begin(struct unwind_start *s, const struct pt_regs *ctx, __u64 entry)
+{
+	s->rbx = ctx->rbx;
+	s->rbp = ctx->rbp;
+	s->r12 = ctx->r12;
+	s->r13 = ctx->r13;
+	s->r14 = ctx->r14;
+	s->r15 = ctx->r15;
+	s->rsp = entry ? entry + 8 : PT_REGS_SP(ctx);
+	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
+}
+
+enum { UNWIND_PAGE = 4096, UNWIND_PAGES = 16 };
+
+/* How many pages of the stack there are from sp on, including that of sp; UNWIND_PAGES + 1 at most. */
+static __always_inline __u32 unwind_pages(__u64 sp)
+{
+	__u64 at = sp & ~(UNWIND_PAGE - 1ull);
+	__u32 n = 1;
+	char byte;
+
+	for (int i = 0; i < UNWIND_PAGES; i++) {
+		at += UNWIND_PAGE;
+		if (bpf_probe_read_user(&byte, 1, (void *)at))
+			break;
+		n++;
+	}
+	return n;
+}
+
+static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 have, const __u32 pages)
+{
+	const __u64 size = sizeof(struct stack_copy) + pages * UNWIND_PAGE;
+	struct stack_copy *c;
+	__u64 first = UNWIND_PAGE - (s->rsp & (UNWIND_PAGE - 1)), done, id;
+	char *bytes;
+
+	if (records_refused(size) ||
+	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RECORDS_BYTES / 2)
+		return 0;
+	c = bpf_ringbuf_reserve(&events, size, 0);
+	if (!c)
+		return 0;
+	bytes = (char *)(c + 1);
+	id = __sync_fetch_and_add(&unwind_copies, 1) + 1;
+	__builtin_memset(c, 0, sizeof(*c));
+	c->head.pid = thread_pid();
+	c->head.kind = RECORD_STACK;
+	c->id = id;
+	c->regs[UNWIND_RBX] = s->rbx;
+	c->regs[UNWIND_RBP] = s->rbp;
+	c->regs[UNWIND_RSP] = s->rsp;
+	c->regs[UNWIND_R12] = s->r12;
+	c->regs[UNWIND_R12 + 1] = s->r13;
+	c->regs[UNWIND_R12 + 2] = s->r14;
+	c->regs[UNWIND_R12 + 3] = s->r15;
+	c->regs[UNWIND_RIP] = s->rip;
+	returns_list(c);
+	c->cut = have > pages;
+	done = first;
+	if (bpf_probe_read_user(bytes, first, (void *)s->rsp))
+		done = 0;
+	for (__u32 i = 1; done && i < pages; i++) {
+		if (i >= have || bpf_probe_read_user(bytes + first + (i - 1) * UNWIND_PAGE, UNWIND_PAGE,
+						     (void *)(s->rsp + first + (i - 1) * UNWIND_PAGE)))
+			break;
+		done += UNWIND_PAGE;
+	}
+	c->size = done;
+	bpf_ringbuf_submit(c, records_wakeup(size, true));
+	return id;
+}
+
+/* Sends a copy of the stack.  Returns its number, or 0 if there is no room.  Not static: the verifier
+ * looks at it once. */
+__noinline __u64 unwind_copy(const struct unwind_start *s)
+{
+	__u32 most = stack_config.copy / UNWIND_PAGE, have;
+
+	if (!s)			/* never: but the verifier does not know */
+		return 0;
+	have = unwind_pages(s->rsp);
+	if (most <= 1 || have <= 1)
+		return unwind_send(s, have, 1);
+	if (most <= 2 || have <= 2)
+		return unwind_send(s, have, 2);
+	if (most <= 4 || have <= 4)
+		return unwind_send(s, have, 4);
+	if (most <= 8 || have <= 8)
+		return unwind_send(s, have, 8);
+	return unwind_send(s, have, 16);
+}
+
+static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
+{
+	switch (end) {
+	case UNWIND_NO_RULES: return FRAME_NOTE_OF(NOTE_NO_RULES, f->pc);
+	case UNWIND_BAD_RULES: return FRAME_NOTE_OF(NOTE_BAD_RULES, f->pc);
+	case UNWIND_COPY: return FRAME_NOTE_OF(NOTE_LOST, 0);
+	default: return FRAME_NOTE_OF(NOTE_UNREADABLE, f->sp);
+	}
+}
+
+/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1.  Not static: the verifier
+ * looks at it once. */
+__noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
+{
+	__u64 *frames = to->frames;
+	struct unwind_process *p;
+	struct unwind_frame f;
+	int end = UNWIND_COPY;
+	__u32 n = 0, pid;
+	__u64 copy;
+
+	if (!s || !to)		/* never: but the verifier does not know */
+		return 0;
+	pid = thread_pid();
+	p = bpf_map_lookup_elem(&unwind_processes, &pid);
+	f = (struct unwind_frame){ .pc = s->rip, .sp = s->rsp, .bp = s->rbp };
+	f.owner = p ? p->owner : 0;
+	for (__u32 i = 0; i < STACK_NATIVE; i++) {
+		frames[i] = f.pc;
+		n = i + 1;
+		end = unwind_step(&f);
+		if (end)
+			break;
+	}
+	if (end == UNWIND_END)
+		return n;
+	if (end == UNWIND_COPY) {
+		copy = unwind_copy(s);
+		if (copy) {
+			frames[0] = FRAME_NOTE_OF(NOTE_COPIED, copy);
+			return 1;
+		}
+	}
+	if (n > STACK_NATIVE)
+		n = STACK_NATIVE;
+	frames[n] = end ? unwind_note(end, &f) : FRAME_NOTE_OF(NOTE_TOO_DEEP, STACK_NATIVE);
+	return n + 1;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the BPF programs need to unwind stacks without frame pointers, and what they send where that
+ * does not suffice.
+ *
+ * A rule says for one return address how to find the caller's frame: the canonical frame address
+ * (CFA, the stack pointer after the return to the caller) is the stack or frame pointer plus an offset, the
+ * return address is just below it, and the frame pointer is unchanged or saved below it.  User space adds
+ * rules as it meets return addresses.  Where one is missing or is not that simple, a struct stack_copy
+ * is sent, from which user space unwinds. */
+#ifndef STACK_UNWIND_H
+#define STACK_UNWIND_H
+#include <stdbool.h>
+#include "abi/record.h"
+#include "abi/stack_frames.h"
+
+enum unwind_kind {
+	UNWIND_NONE,		/* no rule: the slot is empty */
+	UNWIND_SP,		/* the CFA is at the stack pointer plus cfa */
+	UNWIND_BP,		/* … at the frame pointer plus cfa */
+	UNWIND_END,		/* the outermost frame */
+	UNWIND_COPY,		/* not that simple: only by a copy */
+	UNWIND_NO_RULES,	/* the code has no unwind information … */
+	UNWIND_BAD_RULES,	/* … or some that leads nowhere */
+	UNWIND_POINTER,		/* no unwind information, but a frame pointer */
+};
+
+/* A slot of the table.  rule: the kind in bits 0 to 3; in 8-byte words cfa in bits 4 to 17, and the
+ * distance from the saved frame pointer to the CFA in bits 18 to 31, 0 if it is unchanged; the owner,
+ * a number for one set of mappings of one process, in bits 32 to 63. */
+struct unwind_slot {
+	unsigned long long pc, rule;
+};
+
+#define UNWIND_WORD_BITS 14
+#define UNWIND_WORDS (1u << UNWIND_WORD_BITS)
+
+static inline unsigned long long unwind_rule(unsigned int owner, enum unwind_kind kind, unsigned int cfa,
+					     unsigned int bp)
+{
+	return (unsigned long long)owner << 32 | bp << (4 + UNWIND_WORD_BITS) | cfa << 4 | kind;
+}
+
+static inline unsigned int unwind_cfa(unsigned long long rule)
+{
+	return rule >> 4 & (UNWIND_WORDS - 1);
+}
+
+static inline unsigned int unwind_bp(unsigned long long rule)
+{
+	return rule >> (4 + UNWIND_WORD_BITS) & (UNWIND_WORDS - 1);
+}
+
+/* The table: sets of slots, in which an address has one place. */
+enum { UNWIND_WAYS = 4, UNWIND_SET_BITS = 14, UNWIND_SETS = 1 << UNWIND_SET_BITS };
+
+struct unwind_set {
+	struct unwind_slot slots[UNWIND_WAYS];
+};
+
+static inline unsigned int unwind_place(unsigned int owner, unsigned long long pc)
+{
+	return (pc ^ (unsigned long long)owner << 40) * 0x9e3779b97f4a7c15ull >> (64 - UNWIND_SET_BITS);
+}
+
+/* By process id: what its return addresses mean now. */
+struct unwind_process {
+	unsigned int owner;
+};
+
+/* The registers that a function preserves for its caller, by their numbers in DWARF (System V ABI for
+ * x86-64, figure 3.36), then the address at which it goes on. */
+enum unwind_register {
+	UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_R12 = 12, UNWIND_RIP = 16,
+	UNWIND_REGISTERS
+};
+
+enum { STACK_RETURNS = 8 };
+
+/* The registers and the stack of a thread in the caller of the traced function.  Only rbx, rbp, rsp and r12
+ * to rip are known. */
+struct stack_copy {
+	struct record head;		/* kind: RECORD_STACK */
+	unsigned long long id;		/* of the note NOTE_COPIED that refers to it */
+	unsigned long long regs[UNWIND_REGISTERS];
+	/* Where return probes have replaced a return address on the stack, and what was there. */
+	struct { unsigned long long at, pc; } returns[STACK_RETURNS];
+	unsigned int size;		/* bytes of the stack that follow, from regs[UNWIND_RSP] */
+	bool cut;			/* the stack goes on */
+};
+
+#endif

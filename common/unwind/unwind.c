@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "base/die.h"
+#include "elf/cfi.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
+
+/* Copies whose frames are kept: the record that refers to one follows soon. */
+enum { KEPT = 1024 };
+
+struct kept {
+	unsigned long long id, *frames;
+	int n;
+};
+
+struct unwinder {
+	struct unwind_table table;
+	unwind_find_fn *find;
+	void *ctx;
+	struct kept kept[KEPT];
+};
+
+/* A stack being unwound. */
+struct walk {
+	struct unwinder *unwinder;
+	const struct stack_copy *copy;
+	const unsigned char *bytes;
+	unsigned long long size;
+	unsigned user;
+	unsigned long long bad;		/* the address that could not be read */
+	struct cfi_regs regs;
+	unsigned long long frames[STACK_NATIVE + 1];
+	int n;
+	bool exact;			/* the frame was interrupted: its address is no return address */
+};
+
+struct unwinder *unwinder_new(const struct bpf_object *obj, unwind_find_fn *find, void *ctx)
+{
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+
+	u->find = find;
+	u->ctx = ctx;
+	if (unwind_table_open(&u->table, obj))
+		return u;
+	free(u);
+	return NULL;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	for (int i = 0; i < KEPT; i++)
+		free(u->kept[i].frames);
+	unwind_table_close(&u->table);
+	free(u);
+}
+
+/* Where a return probe has replaced a return address, gives the program's own. */
+static unsigned long long own_address(const struct stack_copy *c, unsigned long long at,
+				      unsigned long long word)
+{
+	for (int i = 0; i < STACK_RETURNS; i++)
+		if (c->returns[i].at == at)
+			return c->returns[i].pc;
+	return word;
+}
+
+static bool read_word(void *ctx, unsigned long long at, unsigned long long *word)
+{
+	struct walk *w = ctx;
+	unsigned long long from = w->copy->regs[UNWIND_RSP];
+
+	if (at < from || at - from > w->size || w->size - (at - from) < sizeof(*word)) {
+		w->bad = at;
+		return false;
+	}
+	memcpy(word, w->bytes + (at - from), sizeof(*word));
+	*word = own_address(w->copy, at, *word);
+	return true;
+}
+
+static void begin(struct walk *w)
+{
+	static const int known[] = {
+		UNWIND_RBX, UNWIND_RBP, UNWIND_RSP, UNWIND_R12, UNWIND_R12 + 1, UNWIND_R12 + 2,
+		UNWIND_R12 + 3, UNWIND_RIP,
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		w->regs.value[known[i]] = w->copy->regs[known[i]];
+		w->regs.known |= 1u << known[i];
+	}
+}
+
+static void note(struct walk *w, enum frame_note what, unsigned long long value)
+{
+	w->frames[w->n++] = FRAME_NOTE_OF(what, value);
+}
+
+static void set_rule(const struct walk *w, unsigned long long pc, enum unwind_kind kind, unsigned cfa,
+		     unsigned bp)
+{
+	if (!w->exact)
+		unwind_table_set(&w->unwinder->table, w->copy->head.pid, w->user, pc,
+				 unwind_rule(0, kind, cfa, bp));
+}
+
+/* What could not be read is beyond the copy, or is no part of the stack. */
+static void note_unreadable(struct walk *w)
+{
+	unsigned long long end = w->copy->regs[UNWIND_RSP] + w->size;
+
+	if (w->copy->cut && w->bad + 8 > end)
+		note(w, NOTE_TOO_LARGE, w->size);
+	else
+		note(w, NOTE_UNREADABLE, w->bad);
+}
+
+/* For code without unwind information: it may keep a frame pointer.  Then that points up the stack, to
+ * a return address in a file. */
+static bool by_pointer(struct walk *w)
+{
+	unsigned long long sp = w->regs.value[UNWIND_RSP], bp = w->regs.value[UNWIND_RBP], next, pc;
+	struct unwind_code code = { 0 };
+
+	if (!(w->regs.known & 1u << UNWIND_RBP) || bp < sp || bp & 7 ||
+	    !read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
+		return false;
+	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, pc - 1, &code);
+	if (!code.in_file)
+		return false;
+	w->regs = (struct cfi_regs){ .known = 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
+	w->regs.value[UNWIND_RBP] = next;
+	w->regs.value[UNWIND_RSP] = bp + 16;
+	w->regs.value[UNWIND_RIP] = pc;
+	return true;
+}
+
+/* Goes on where there are no rules; returns false at the end. */
+static bool step_without(struct walk *w, const struct unwind_code *code, unsigned long long pc)
+{
+	if (by_pointer(w)) {
+		set_rule(w, pc, UNWIND_POINTER, 2, 2);
+		return true;
+	}
+	if (code->sure)
+		set_rule(w, pc, UNWIND_NO_RULES, 0, 0);
+	note(w, NOTE_NO_RULES, pc);
+	return false;
+}
+
+static void learn(const struct walk *w, const struct unwind_code *code, unsigned long long at,
+		  unsigned long long pc)
+{
+	struct cfi_simple r;
+
+	if (!cfi_simple(code->cfi, at, &r) || r.cfa % 8 || r.bp % 8 || r.cfa / 8 >= UNWIND_WORDS ||
+	    r.bp / 8 >= UNWIND_WORDS)
+		set_rule(w, pc, UNWIND_COPY, 0, 0);
+	else if (r.end)
+		set_rule(w, pc, UNWIND_END, 0, 0);
+	else
+		set_rule(w, pc, r.by_bp ? UNWIND_BP : UNWIND_SP, r.cfa / 8, r.bp / 8);
+}
+
+static bool step(struct walk *w)
+{
+	unsigned long long pc = w->regs.value[UNWIND_RIP], sp = w->regs.value[UNWIND_RSP];
+	struct unwind_code code = { 0 };
+	enum cfi_step result;
+
+	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, w->exact ? pc : pc - 1, &code);
+	if (!code.cfi)
+		return step_without(w, &code, pc);
+	learn(w, &code, code.offset, pc);
+	result = cfi_step(code.cfi, code.offset, &w->regs, read_word, w, &w->exact);
+	if (result == CFI_UNREADABLE)
+		note_unreadable(w);
+	else if (result == CFI_BAD || (result == CFI_CALLER && w->regs.value[UNWIND_RSP] <= sp))
+		note(w, NOTE_BAD_RULES, pc);
+	return result == CFI_CALLER && w->regs.value[UNWIND_RSP] > sp && w->regs.value[UNWIND_RIP];
+}
+
+static void unwind(struct walk *w)
+{
+	begin(w);
+	do {
+		if (w->n == STACK_NATIVE) {
+			note(w, NOTE_TOO_DEEP, STACK_NATIVE);
+			return;
+		}
+		/* the name of an interrupted function is looked up one byte further */
+		w->frames[w->n++] = (w->regs.value[UNWIND_RIP] + w->exact) & FRAME_VALUE_MASK;
+	} while (step(w));
+}
+
+void unwinder_copy(struct unwinder *u, const struct stack_copy *copy, size_t size, unsigned user)
+{
+	struct walk w = {
+		.unwinder = u, .copy = copy, .bytes = (const unsigned char *)(copy + 1),
+		.size = copy->size, .user = user,
+	};
+	struct kept *k = u ? &u->kept[copy->id % KEPT] : NULL;
+
+	if (!u || w.size > size - sizeof(*copy))
+		return;
+	unwind(&w);
+	free(k->frames);
+	k->id = copy->id;
+	k->n = w.n;
+	k->frames = xcalloc(w.n, sizeof(*k->frames));
+	memcpy(k->frames, w.frames, w.n * sizeof(*k->frames));
+}
+
+const unsigned long long *unwinder_frames(const struct unwinder *u, unsigned long long id, int *n)
+{
+	const struct kept *k = u ? &u->kept[id % KEPT] : NULL;
+
+	if (!k || k->id != id)
+		return NULL;
+	*n = k->n;
+	return k->frames;
+}
+
+void unwinder_forget(struct unwinder *u, int pid)
+{
+	if (u)
+		unwind_table_forget(&u->table, pid);
+}

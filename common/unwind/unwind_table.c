@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "base/bpf_mmap.h"
+#include "base/die.h"
+#include "unwind/unwind_table.h"
+
+bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
+{
+	const struct bpf_map *processes = bpf_object__find_map_by_name(obj, "unwind_processes");
+
+	*t = (struct unwind_table){ .map = bpf_object__find_map_by_name(obj, "unwind_table") };
+	if (!t->map || !processes) {
+		errno = ENOENT;
+		return false;
+	}
+	t->processes = bpf_map__fd(processes);
+	t->sets = bpf_mmap_elements(t->map);
+	if (!t->sets)
+		return false;
+	t->holders = xcalloc(UNWIND_SETS * UNWIND_WAYS, sizeof(*t->holders));
+	t->quota = (struct quota){
+		.limit = UNWIND_SETS * UNWIND_WAYS, .what = "unwind rules",
+		.loss = "stacks of its processes cost more",
+	};
+	return true;
+}
+
+void unwind_table_close(struct unwind_table *t)
+{
+	struct unwind_owner *o, *next;
+
+	if (!t->sets)
+		return;
+	HASH_ITER(hh, t->owners, o, next) {
+		HASH_DEL(t->owners, o);
+		free(o);
+	}
+	bpf_munmap_elements(t->map, t->sets);
+	free(t->holders);
+	quota_free(&t->quota);
+}
+
+static struct unwind_owner *find(const struct unwind_table *t, int pid)
+{
+	struct unwind_owner *o;
+
+	HASH_FIND_INT(t->owners, &pid, o);
+	return o;
+}
+
+static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned user)
+{
+	struct unwind_owner *o = find(t, pid);
+	struct unwind_process p;
+
+	if (o)
+		return o;
+	o = xcalloc(1, sizeof(*o));
+	o->pid = pid;
+	o->user = user;
+	o->number = ++t->numbers ?: ++t->numbers;
+	HASH_ADD_INT(t->owners, pid, o);
+	p.owner = o->number;
+	/* Without it every stack is copied. */
+	bpf_map_update_elem(t->processes, &pid, &p, BPF_ANY);
+	return o;
+}
+
+/* The slot for a rule: that of its address, one that is free or whose owner is gone, else any. */
+static struct unwind_slot *slot_for(struct unwind_set *set, unsigned long long pc, unsigned owner,
+				    unsigned any)
+{
+	struct unwind_slot *free = NULL;
+
+	for (int i = 0; i < UNWIND_WAYS; i++) {
+		struct unwind_slot *s = &set->slots[i];
+
+		if (s->pc == pc && s->rule >> 32 == owner)
+			return s;
+		if (!s->rule)
+			free = s;
+	}
+	return free ?: &set->slots[any % UNWIND_WAYS];
+}
+
+/* The programs read the address, the rule, and the address again. */
+static void write_slot(struct unwind_slot *s, unsigned long long pc, unsigned long long rule)
+{
+	__atomic_store_n(&s->rule, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->pc, pc, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->rule, rule, __ATOMIC_SEQ_CST);
+}
+
+static void empty_slot(struct unwind_table *t, struct unwind_slot *s)
+{
+	struct unwind_owner *o = t->holders[s - t->sets[0].slots];
+
+	write_slot(s, 0, 0);
+	quota_give(&t->quota, o->user, 1);
+	o->rules--;
+}
+
+void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned long long pc,
+		      unsigned long long rule)
+{
+	struct unwind_owner *o = owner_of(t, pid, user);
+	struct unwind_slot *s = slot_for(&t->sets[unwind_place(o->number, pc)], pc, o->number, pc >> 4);
+
+	if (s->rule)
+		empty_slot(t, s);
+	if (!quota_take(&t->quota, user, pid, 1))
+		return;
+	t->holders[s - t->sets[0].slots] = o;
+	o->rules++;
+	write_slot(s, pc, rule | (unsigned long long)o->number << 32);
+}
+
+static void drop_slots(struct unwind_table *t, const struct unwind_owner *o)
+{
+	struct unwind_slot *s = t->sets[0].slots;
+
+	for (size_t i = 0; o->rules && i < (size_t)UNWIND_SETS * UNWIND_WAYS; i++)
+		if (s[i].rule >> 32 == o->number)
+			empty_slot(t, &s[i]);
+}
+
+void unwind_table_forget(struct unwind_table *t, int pid)
+{
+	struct unwind_owner *o = find(t, pid);
+
+	if (!o)
+		return;
+	bpf_map_delete_elem(t->processes, &pid);
+	drop_slots(t, o);
+	HASH_DEL(t->owners, o);
+	free(o);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The rules that the BPF programs unwind by: see abi/stack_unwind.h.  Private to common/unwind. */
+#ifndef UNWIND_TABLE_H
+#define UNWIND_TABLE_H
+#include <stdbool.h>
+#include "abi/stack_unwind.h"
+#include "base/hash.h"
+#include "base/quota.h"
+
+struct bpf_map;
+struct bpf_object;
+
+/* A process that has rules. */
+struct unwind_owner {
+	int pid;
+	unsigned user, number;	/* number: see unwind_rule() */
+	unsigned long rules;
+	UT_hash_handle hh;
+};
+
+struct unwind_table {
+	const struct bpf_map *map;
+	struct unwind_set *sets;
+	struct unwind_owner **holders;	/* of each slot that has a rule */
+	int processes;		/* the map of the processes, its descriptor */
+	struct unwind_owner *owners;
+	unsigned numbers;	/* given so far */
+	struct quota quota;	/* slots */
+};
+
+/* Opens the maps of bpf/lib/unwind.bpf.h; false with errno set if that fails. */
+bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj);
+void unwind_table_close(struct unwind_table *t);
+
+/* Sets a process's rule, whose owner is left 0, unless its user has too many. */
+void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned long long pc,
+		      unsigned long long rule);
+
+/* The process's rules do not hold any more. */
+void unwind_table_forget(struct unwind_table *t, int pid);
+
+#endif

@@ -24,6 +24,9 @@ struct {
 	__uint(max_entries, RECORDS_BYTES);
 } events SEC(".maps");
 
+/* The size that the tool has given it: more, if copies of stacks go through it. */
+const volatile __u32 records_bytes SEC(".rodata.records") = RECORDS_BYTES;
+
 enum { RECORDS_PILE = 64 * 1024, RECORDS_STEP = RECORDS_BYTES / 128 };
 
 /* Bytes counted per CPU, each in its own cache line; a count lost to a race does not matter. */
@@ -53,10 +56,10 @@ __noinline int records_beyond(__u64 size)
 	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), unread = made - read;
 	struct records_share *s = &records_shares[share_index(share_number())];
 
-	if (unread < RECORDS_BYTES / 8)
+	if (unread < records_bytes / 8)
 		records_tight = false;
 	records_forget_read(s, made, read);
-	if (s->before + s->now + size + size + unread > RECORDS_BYTES)
+	if (s->before + s->now + size + size + unread > records_bytes)
 		return true;
 	__sync_fetch_and_add(&s->now, size);
 	s->to = made + size;
@@ -80,7 +83,7 @@ static __always_inline __u64 records_wakeup(__u64 size, bool now)
 	if ((then ^ (then + size)) < RECORDS_STEP)
 		return now ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	unread = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-	if (unread >= RECORDS_BYTES / 4)
+	if (unread >= records_bytes / 4)
 		records_tight = true;
 	return now || unread >= RECORDS_PILE ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }

@@ -142,7 +142,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
 	char *bytes;
 
 	if (records_refused(size) ||
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RECORDS_BYTES / 2)
+	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > records_bytes / 2)
 		return 0;
 	c = bpf_ringbuf_reserve(&events, size, 0);
 	if (!c)
@@ -190,10 +190,16 @@ __noinline __u64 unwind_copy(const struct unwind_start *s)
 		return unwind_send(s, have, 1);
 	if (most <= 2 || have <= 2)
 		return unwind_send(s, have, 2);
+	if (most > 2 && have == 3)
+		return unwind_send(s, have, 3);
 	if (most <= 4 || have <= 4)
 		return unwind_send(s, have, 4);
+	if (most > 4 && have <= 6)
+		return unwind_send(s, have, 6);
 	if (most <= 8 || have <= 8)
 		return unwind_send(s, have, 8);
+	if (most > 8 && have <= 12)
+		return unwind_send(s, have, 12);
 	return unwind_send(s, have, 16);
 }
 

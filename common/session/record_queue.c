@@ -6,8 +6,9 @@
 #include "base/hash.h"
 #include "session/record_queue.h"
 
-/* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours a few thousand. */
-enum { FIRST_ROOM = 1 << 20, LARGEST = 64 << 10 };
+/* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours those of a
+ * copied stack, 64 KiB and a little. */
+enum { FIRST_ROOM = 1 << 20, LARGEST = 128 << 10 };
 
 static size_t padded(size_t size)
 {

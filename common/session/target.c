@@ -110,14 +110,32 @@ void target_need_syms(struct target *t)
 		t->syms = syms_new(&t->looks, &config);
 }
 
+/* For copies of stacks, which half of the ring buffer may hold. */
+enum { ROOM = 16 << 20 };
+
+static void make_room(struct bpf_object *obj)
+{
+	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
+	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
+	unsigned int bytes = ROOM;
+
+	if (!ring || !size || bpf_map__max_entries(ring) >= ROOM)
+		return;
+	bpf_map__set_max_entries(ring, bytes);
+	bpf_map__set_initial_value(size, &bytes, sizeof(bytes));
+}
+
 /* Only with stacks: without them the programs have none of the code for it. */
 static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 {
 	struct bpf_map *map = t->syms ? bpf_object__find_map_by_name(obj, ".rodata.stack") : NULL;
 	struct stack_config config = stack_config(t);
 
-	if (map)
-		bpf_map__set_initial_value(map, &config, sizeof(config));
+	if (!map)
+		return;
+	bpf_map__set_initial_value(map, &config, sizeof(config));
+	if (config.dwarf && config.native)
+		make_room(obj);
 }
 
 void target_prepare(struct target *t, struct bpf_object *obj)

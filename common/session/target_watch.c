@@ -55,6 +55,7 @@ static bool is_wanted(void *ctx, int pid, const char *path)
 	const struct target *t = ctx;
 	const int *pids = t->probes.pids;
 
+	syms_changed(t->syms, pid);
 	for (int i = 0; pids && pids[i]; i++)
 		if (pids[i] == pid)
 			return true;

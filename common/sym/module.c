@@ -50,6 +50,7 @@ static void module_free(struct module *m)
 	quota_give(&ms->memory, m->user, size_of(m));
 	table_free(m, &m->functions);
 	table_free(m, &m->variables);
+	module_rules_free(m);
 	free(m->key);
 	free(m);
 }
@@ -75,7 +76,7 @@ static void evict(struct modules *ms, unsigned user)
 			module_free(m);
 }
 
-static bool take(struct modules *ms, struct quota *q, unsigned user, int pid, size_t n)
+bool modules_take(struct modules *ms, struct quota *q, unsigned user, int pid, size_t n)
 {
 	if (!quota_fits(q, user, n))
 		evict(ms, user);
@@ -87,7 +88,7 @@ static void open_file(struct module *m, const struct mapping *map)
 	struct modules *ms = m->modules;
 
 	m->fd = -EMFILE;
-	if (!take(ms, &ms->files, m->user, m->pid, 1))
+	if (!modules_take(ms, &ms->files, m->user, m->pid, 1))
 		return;
 	m->fd = look_open(ms->looks, m->pid, map);
 	if (m->fd < 0)
@@ -104,7 +105,7 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	m->pid = pid;
 	m->user = user;
 	m->refs = 1;
-	if (take(ms, &ms->memory, user, pid, size_of(m))) {
+	if (modules_take(ms, &ms->memory, user, pid, size_of(m))) {
 		HASH_ADD_KEYPTR(hh, ms->all, m->key, strlen(m->key), m);
 		return m;
 	}
@@ -199,7 +200,7 @@ static void read_table(struct module *m, struct module_table *t, helper_fn *fn, 
 	t->read = !look_again(err);
 	if (err)
 		return;
-	if (a.size && take(ms, &ms->symbols, m->user, m->pid, a.size)) {
+	if (a.size && modules_take(ms, &ms->symbols, m->user, m->pid, a.size)) {
 		t->symbols = (struct elf_symbols *)a.bytes;
 		a.bytes = NULL;
 	}

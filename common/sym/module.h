@@ -9,6 +9,7 @@
 #include "base/quota.h"
 #include "sym/demangle.h"
 
+struct cfi;
 struct elf_symbols;
 struct looks;
 struct mapping;
@@ -28,6 +29,16 @@ struct module_table {
 	unsigned long long tried;	/* when, ns */
 };
 
+/* The unwind rules of functions, read as they are needed; in order of their code, which is apart. */
+struct module_rules {
+	struct module_rule {
+		unsigned long long start, end;	/* file offsets */
+		struct cfi *cfi;		/* NULL: there are none */
+	} *all;
+	size_t n, room;
+	unsigned long long tried;	/* when a look failed for now, ns */
+};
+
 /* The open descriptor keeps the file readable and its inode number from being reused. */
 struct module {
 	struct modules *modules;
@@ -39,8 +50,13 @@ struct module {
 	int fd;			/* -errno if the file could not be opened */
 	bool wanted;
 	struct module_table functions, variables;
+	struct module_rules rules;
 	UT_hash_handle hh;
 };
+
+/* Takes from a quota, if need be by freeing modules that are only a cache; false if that does not
+ * suffice. */
+bool modules_take(struct modules *ms, struct quota *q, unsigned user, int pid, size_t n);
 
 void modules_init(struct modules *ms, struct looks *looks);
 
@@ -61,6 +77,11 @@ void modules_read_ahead(struct modules *ms);
 /* Returns the symbol of the function at this file offset, and sets *off to the distance from its
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
+
+/* Finds the unwind rules of the code at this file offset: *cfi is NULL if there are none.  Return false
+ * if the file cannot be read now; then it is worth asking again. */
+bool module_cfi(struct module *m, unsigned long long offset, const struct cfi **cfi);
+void module_rules_free(struct module *m);
 
 /* Returns the 8-byte variables whose symbol ends with end, which must always be the same; NULL if
  * none are known. */

@@ -12,6 +12,7 @@
 #include "sym/module.h"
 #include "sym/frames.h"
 #include "sym/syms.h"
+#include "unwind/unwind.h"
 
 struct range {
 	unsigned long long start, end, offset;
@@ -25,6 +26,7 @@ struct mappings {
 	struct range *ranges;	/* in address order */
 	size_t n;
 	unsigned long long refreshed;	/* time, ns */
+	bool changed;		/* since then */
 	UT_hash_handle hh;
 };
 
@@ -35,6 +37,7 @@ struct syms {
 	struct quota ranges_quota, stacks_quota;	/* bytes */
 	struct stack_config config;
 	struct python *python;
+	struct unwinder *unwinder;
 };
 
 /* After a miss the mappings are read again, but not every time: code generated at run time is in no
@@ -63,20 +66,6 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 	return s;
 }
 
-void syms_open(struct syms *s, const struct bpf_object *obj)
-{
-	if (s && s->config.python)
-		s->python = python_new(s->modules.looks, obj);
-}
-
-void syms_record(struct syms *s, const void *data, size_t size)
-{
-	const struct record *r = data;
-
-	if (s && r->kind == RECORD_CODE)
-		python_record(s->python, data, size);
-}
-
 struct looks *syms_looks(const struct syms *s)
 {
 	return s ? s->modules.looks : NULL;
@@ -100,6 +89,7 @@ static void free_ranges(struct range *ranges, size_t n)
 static void forget(struct syms *s, struct mappings *p)
 {
 	python_forget(s->python, p->pid);
+	unwinder_forget(s->unwinder, p->pid);
 	HASH_DEL(s->processes, p);
 	quota_give(&s->ranges_quota, p->user, p->n * sizeof(*p->ranges));
 	free_ranges(p->ranges, p->n);
@@ -119,6 +109,7 @@ void syms_free(struct syms *s)
 		HASH_DEL(s->stacks, stack);
 		free(stack);
 	}
+	unwinder_free(s->unwinder);
 	python_free(s->python);
 	modules_free(&s->modules);
 	quota_free(&s->ranges_quota);
@@ -184,8 +175,20 @@ static void tell_python(struct syms *s, int pid, const struct range *r)
 		python_mapping(s->python, pid, m->key, m->path, m->fd, r->start, r->offset);
 }
 
+static bool is_same(const struct mappings *p, const struct refresh *r)
+{
+	bool same = p->n == r->n;
+
+	for (size_t i = 0; same && i < p->n; i++)
+		same = p->ranges[i].start == r->ranges[i].start && p->ranges[i].end == r->ranges[i].end &&
+		       p->ranges[i].offset == r->ranges[i].offset && p->ranges[i].module == r->ranges[i].module;
+	return same;
+}
+
 static void replace_ranges(struct syms *s, struct mappings *p, const struct refresh *r)
 {
+	if (!is_same(p, r))
+		unwinder_forget(s->unwinder, p->pid);
 	if (r->n < p->n)
 		quota_give(&s->ranges_quota, p->user, (p->n - r->n) * sizeof(*r->ranges));
 	free_ranges(p->ranges, p->n);
@@ -212,6 +215,7 @@ static struct mappings *refresh(struct syms *s, int pid)
 		p = add_process(s, pid);
 	r.process = p;
 	p->refreshed = clock_ns();
+	p->changed = false;
 	err = look_mappings(s->modules.looks, pid, false, on_mapping, &r);
 	/* keep what is known about a process that has ended */
 	if ((err && err != -E2BIG) || !r.n)
@@ -225,6 +229,16 @@ void syms_refresh(struct syms *s, int pid)
 {
 	if (s)
 		refresh(s, pid);
+}
+
+void syms_changed(struct syms *s, int pid)
+{
+	struct mappings *p = s ? find(s, pid) : NULL;
+
+	if (!p)
+		return;
+	p->changed = true;
+	unwinder_forget(s->unwinder, pid);
 }
 
 void syms_tick(struct syms *s)
@@ -296,35 +310,103 @@ static struct mappings *mappings_of(struct syms *s, int pid)
 {
 	struct mappings *p = find(s, pid);
 
-	return p ? p : refresh(s, pid);
+	return p && !p->changed ? p : refresh(s, pid);
+}
+
+/* For the unwinder. */
+static void find_code(void *ctx, int pid, unsigned long long addr, struct unwind_code *code)
+{
+	struct syms *s = ctx;
+	struct stack_frame f = native_frame(s, mappings_of(s, pid), addr);
+
+	code->in_file = f.what;
+	code->offset = f.at;
+	code->sure = !f.what || module_cfi(frame_module(&f), f.at, &code->cfi);
+}
+
+void syms_open(struct syms *s, const struct bpf_object *obj)
+{
+	if (!s)
+		return;
+	if (s->config.python)
+		s->python = python_new(s->modules.looks, obj);
+	if (!s->config.dwarf || !s->config.native)
+		return;
+	s->unwinder = unwinder_new(obj, find_code, s);
+	if (!s->unwinder)
+		die(errno, "cannot open the maps for call stacks");
+}
+
+void syms_record(struct syms *s, const void *data, size_t size)
+{
+	const struct record *r = data;
+
+	if (!s)
+		return;
+	if (r->kind == RECORD_CODE)
+		python_record(s->python, data, size);
+	else if (size >= sizeof(struct stack_copy))
+		unwinder_copy(s->unwinder, data, size, mappings_of(s, r->pid)->user);
+}
+
+/* The frames of a record, those of a copy included. */
+struct frames {
+	unsigned long long at[STACK_FRAMES + STACK_NATIVE];
+	int n;
+};
+
+static void add_frames(struct frames *to, const unsigned long long *frames, int n)
+{
+	for (int i = 0; i < n && to->n < STACK_FRAMES + STACK_NATIVE; i++)
+		to->at[to->n++] = frames[i];
+}
+
+static void expand(struct syms *s, const unsigned long long *frames, int n, struct frames *to)
+{
+	static const unsigned long long lost[] = { FRAME_NOTE_OF(NOTE_LOST, 0) };
+	const unsigned long long *copied;
+	int ncopied = 1;
+
+	to->n = 0;
+	if (n && (*frames & ~FRAME_VALUE_MASK) == FRAME_NOTE_OF(NOTE_COPIED, 0)) {
+		copied = unwinder_frames(s->unwinder, *frames & FRAME_VALUE_MASK, &ncopied);
+		add_frames(to, copied ?: lost, ncopied);
+		frames++;
+		n--;
+	} else if (n && !*frames) {
+		frames++;
+		n--;
+	}
+	add_frames(to, frames, n);
 }
 
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
 {
-	int skip = n && !*addrs;
 	struct stack *stack, *found;
+	struct frames frames;
 	struct mappings *p;
 	size_t size;
 
-	addrs += skip;
-	n -= skip;
-	if (!s || !n)
+	if (!s)
 		return NULL;
-	size = sizeof(*stack) + n * sizeof(*stack->frames);
+	expand(s, addrs, n, &frames);
+	if (!frames.n)
+		return NULL;
+	size = sizeof(*stack) + frames.n * sizeof(*stack->frames);
 	p = mappings_of(s, pid);
 	stack = xcalloc(1, size);
 	stack->syms = s;
-	stack->n = n;
-	for (int i = 0; i < n; i++)
-		stack->frames[i] = frame_of(s, p, addrs[i]);
-	HASH_FIND(hh, s->stacks, stack->frames, n * sizeof(*stack->frames), found);
+	stack->n = frames.n;
+	for (int i = 0; i < frames.n; i++)
+		stack->frames[i] = frame_of(s, p, frames.at[i]);
+	HASH_FIND(hh, s->stacks, stack->frames, frames.n * sizeof(*stack->frames), found);
 	if (found || !quota_take(&s->stacks_quota, p->user, pid, size)) {
 		free(stack);
 		return found;
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < frames.n; i++)
 		module_want(module_ref(frame_module(&stack->frames[i])));
-	HASH_ADD(hh, s->stacks, frames, n * sizeof(*stack->frames), stack);
+	HASH_ADD(hh, s->stacks, frames, frames.n * sizeof(*stack->frames), stack);
 	return stack;
 }
 

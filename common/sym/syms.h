@@ -29,6 +29,9 @@ void syms_free(struct syms *s);
 /* Records the process's current mappings.  Cheap if nothing is new. */
 void syms_refresh(struct syms *s, int pid);
 
+/* Call when a process has a new mapping: it is read when it is needed. */
+void syms_changed(struct syms *s, int pid);
+
 /* Call regularly: reads the symbols that the stacks so far will need, a file at a time. */
 void syms_tick(struct syms *s);
 

@@ -28,7 +28,6 @@ struct walk {
 	const unsigned char *bytes;
 	unsigned long long size;
 	unsigned user;
-	unsigned long long bad;		/* the address that could not be read */
 	struct cfi_regs regs;
 	unsigned long long frames[STACK_NATIVE + 1];
 	int n;
@@ -72,10 +71,8 @@ static bool read_word(void *ctx, unsigned long long at, unsigned long long *word
 	struct walk *w = ctx;
 	unsigned long long from = w->copy->regs[UNWIND_RSP];
 
-	if (at < from || at - from > w->size || w->size - (at - from) < sizeof(*word)) {
-		w->bad = at;
+	if (at < from || at - from > w->size || w->size - (at - from) < sizeof(*word))
 		return false;
-	}
 	memcpy(word, w->bytes + (at - from), sizeof(*word));
 	*word = own_address(w->copy, at, *word);
 	return true;
@@ -89,12 +86,12 @@ static void begin(struct walk *w)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		w->regs.value[known[i]] = w->copy->regs[known[i]];
+		w->regs.r[known[i]] = w->copy->regs[known[i]];
 		w->regs.known |= 1u << known[i];
 	}
 }
 
-static void note(struct walk *w, enum frame_note what, unsigned long long value)
+static void add_note(struct walk *w, enum frame_note what, unsigned long long value)
 {
 	w->frames[w->n++] = FRAME_NOTE_OF(what, value);
 }
@@ -108,21 +105,21 @@ static void set_rule(const struct walk *w, unsigned long long pc, enum unwind_ki
 }
 
 /* What could not be read is beyond the copy, or is no part of the stack. */
-static void note_unreadable(struct walk *w)
+static void note_unreadable(struct walk *w, unsigned long long bad)
 {
 	unsigned long long end = w->copy->regs[UNWIND_RSP] + w->size;
 
-	if (w->copy->cut && w->bad + 8 > end)
-		note(w, NOTE_TOO_LARGE, w->size);
+	if (w->copy->cut && bad + 8 > end)
+		add_note(w, NOTE_TOO_LARGE, (w->size + 1023) / 1024);
 	else
-		note(w, NOTE_UNREADABLE, w->bad);
+		add_note(w, NOTE_UNREADABLE, bad);
 }
 
 /* For code without unwind information: it may keep a frame pointer.  Then that points up the stack, to
  * a return address in a file. */
 static bool by_pointer(struct walk *w)
 {
-	unsigned long long sp = w->regs.value[UNWIND_RSP], bp = w->regs.value[UNWIND_RBP], next, pc;
+	unsigned long long sp = w->regs.r[UNWIND_RSP], bp = w->regs.r[UNWIND_RBP], next, pc;
 	struct unwind_code code = { 0 };
 
 	if (!(w->regs.known & 1u << UNWIND_RBP) || bp < sp || bp & 7 ||
@@ -132,9 +129,9 @@ static bool by_pointer(struct walk *w)
 	if (!code.in_file)
 		return false;
 	w->regs = (struct cfi_regs){ .known = 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
-	w->regs.value[UNWIND_RBP] = next;
-	w->regs.value[UNWIND_RSP] = bp + 16;
-	w->regs.value[UNWIND_RIP] = pc;
+	w->regs.r[UNWIND_RBP] = next;
+	w->regs.r[UNWIND_RSP] = bp + 16;
+	w->regs.r[UNWIND_RIP] = pc;
 	return true;
 }
 
@@ -147,40 +144,42 @@ static bool step_without(struct walk *w, const struct unwind_code *code, unsigne
 	}
 	if (code->sure)
 		set_rule(w, pc, UNWIND_NO_RULES, 0, 0);
-	note(w, NOTE_NO_RULES, pc);
+	add_note(w, NOTE_NO_RULES, pc);
 	return false;
 }
 
-static void learn(const struct walk *w, const struct unwind_code *code, unsigned long long at,
-		  unsigned long long pc)
+static void learn(const struct walk *w, const struct unwind_code *code, unsigned long long pc)
 {
 	struct cfi_simple r;
 
-	if (!cfi_simple(code->cfi, at, &r) || r.cfa % 8 || r.bp % 8 || r.cfa / 8 >= UNWIND_WORDS ||
-	    r.bp / 8 >= UNWIND_WORDS)
+	if (!cfi_simple(code->cfi, code->offset, &r))
 		set_rule(w, pc, UNWIND_COPY, 0, 0);
 	else if (r.end)
 		set_rule(w, pc, UNWIND_END, 0, 0);
+	else if (r.cfa < 0 || r.cfa % 8 || r.cfa / 8 >= (int)UNWIND_WORDS || r.rbp_slot >= UNWIND_WORDS)
+		set_rule(w, pc, UNWIND_COPY, 0, 0);
 	else
-		set_rule(w, pc, r.by_bp ? UNWIND_BP : UNWIND_SP, r.cfa / 8, r.bp / 8);
+		set_rule(w, pc, r.rbp ? UNWIND_BP : UNWIND_SP, r.cfa / 8, r.rbp_slot);
 }
 
 static bool step(struct walk *w)
 {
-	unsigned long long pc = w->regs.value[UNWIND_RIP], sp = w->regs.value[UNWIND_RSP];
+	const struct cfi_memory memory = { read_word, w };
+	unsigned long long pc = w->regs.r[UNWIND_RIP], sp = w->regs.r[UNWIND_RSP], bad;
 	struct unwind_code code = { 0 };
 	enum cfi_step result;
 
 	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, w->exact ? pc : pc - 1, &code);
 	if (!code.cfi)
 		return step_without(w, &code, pc);
-	learn(w, &code, code.offset, pc);
-	result = cfi_step(code.cfi, code.offset, &w->regs, read_word, w, &w->exact);
+	learn(w, &code, pc);
+	result = cfi_step(code.cfi, code.offset, &w->regs, &memory, &bad);
 	if (result == CFI_UNREADABLE)
-		note_unreadable(w);
-	else if (result == CFI_BAD || (result == CFI_CALLER && w->regs.value[UNWIND_RSP] <= sp))
-		note(w, NOTE_BAD_RULES, pc);
-	return result == CFI_CALLER && w->regs.value[UNWIND_RSP] > sp && w->regs.value[UNWIND_RIP];
+		note_unreadable(w, bad);
+	else if (result == CFI_BAD || (result == CFI_CALLER && w->regs.r[UNWIND_RSP] <= sp))
+		add_note(w, NOTE_BAD_RULES, pc);
+	w->exact = cfi_signal_frame(code.cfi);
+	return result == CFI_CALLER && w->regs.r[UNWIND_RSP] > sp && w->regs.r[UNWIND_RIP];
 }
 
 static void unwind(struct walk *w)
@@ -188,11 +187,11 @@ static void unwind(struct walk *w)
 	begin(w);
 	do {
 		if (w->n == STACK_NATIVE) {
-			note(w, NOTE_TOO_DEEP, STACK_NATIVE);
+			add_note(w, NOTE_TOO_DEEP, STACK_NATIVE);
 			return;
 		}
 		/* the name of an interrupted function is looked up one byte further */
-		w->frames[w->n++] = (w->regs.value[UNWIND_RIP] + w->exact) & FRAME_VALUE_MASK;
+		w->frames[w->n++] = (w->regs.r[UNWIND_RIP] + w->exact) & FRAME_VALUE_MASK;
 	} while (step(w));
 }
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "elf/cfi.h"
+#include "proc/look_files.h"
+#include "sym/module.h"
+
+static const unsigned long long AGAIN_NS = 100 * 1000000ull;
+
+struct cfi_request {
+	unsigned long long offset;
+	char key[];		/* of the module */
+};
+
+static void read_rules(struct helper_job *job)
+{
+	const struct cfi_request *r = (const void *)job->in;
+	int fd = proc_reopen(job->fd);
+	struct cfi *c = fd < 0 ? NULL : cfi_load(fd, r->offset);
+
+	helper_put(job, c, c ? cfi_size(c) : 0);
+	if (fd >= 0)
+		close(fd);
+	free(c);
+}
+
+static size_t size_of(const struct module_rule *r)
+{
+	return sizeof(*r) + (r->cfi ? cfi_size(r->cfi) : 0);
+}
+
+/* Returns the index of the first rule that ends after the offset. */
+static size_t place_of(const struct module_rules *rules, unsigned long long offset)
+{
+	size_t low = 0, high = rules->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (rules->all[mid].end <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Takes cfi.  What it covers of its neighbours' code is left to them. */
+static void add(struct module *m, unsigned long long offset, struct cfi *cfi)
+{
+	struct module_rules *rules = &m->rules;
+	struct module_rule r = { offset, offset + 1, cfi };
+	size_t at = place_of(rules, offset);
+
+	if (cfi)
+		cfi_range(cfi, &r.start, &r.end);
+	if (at && r.start < rules->all[at - 1].end)
+		r.start = rules->all[at - 1].end;
+	if (at < rules->n && r.end > rules->all[at].start)
+		r.end = rules->all[at].start;
+	if (!modules_take(m->modules, &m->modules->symbols, m->user, m->pid, size_of(&r))) {
+		free(cfi);
+		return;
+	}
+	if (rules->n == rules->room) {
+		rules->room = rules->room ? 2 * rules->room : 16;
+		rules->all = xrealloc(rules->all, rules->room, sizeof(*rules->all));
+	}
+	memmove(&rules->all[at + 1], &rules->all[at], (rules->n - at) * sizeof(*rules->all));
+	rules->all[at] = r;
+	rules->n++;
+}
+
+static bool read_at(struct module *m, unsigned long long offset)
+{
+	size_t size = sizeof(struct cfi_request) + strlen(m->key) + 1;
+	struct cfi_request *in = xcalloc(1, size);
+	struct helper_answer a;
+	int err;
+
+	in->offset = offset;
+	strcpy(in->key, m->key);
+	err = look(m->modules->looks, m->pid, m->path, read_rules, in, size, m->fd, &a);
+	free(in);
+	if (look_again(err)) {
+		m->rules.tried = clock_ns();
+		return false;
+	}
+	if (err) {
+		add(m, offset, NULL);
+		return true;
+	}
+	if (a.size && cfi_covers((struct cfi *)a.bytes, offset)) {
+		add(m, offset, (struct cfi *)a.bytes);
+		a.bytes = NULL;
+	} else {
+		add(m, offset, NULL);
+	}
+	helper_drop(&a);
+	return true;
+}
+
+bool module_cfi(struct module *m, unsigned long long offset, const struct cfi **cfi)
+{
+	size_t at = place_of(&m->rules, offset);
+
+	*cfi = NULL;
+	if (at == m->rules.n || m->rules.all[at].start > offset) {
+		if (m->fd < 0)
+			return true;
+		if (m->rules.tried && clock_ns() - m->rules.tried < AGAIN_NS)
+			return false;
+		if (!read_at(m, offset))
+			return false;
+		at = place_of(&m->rules, offset);
+		if (at == m->rules.n || m->rules.all[at].start > offset)
+			return true;		/* too much memory */
+	}
+	*cfi = m->rules.all[at].cfi;
+	return true;
+}
+
+void module_rules_free(struct module *m)
+{
+	for (size_t i = 0; i < m->rules.n; i++) {
+		quota_give(&m->modules->symbols, m->user, size_of(&m->rules.all[i]));
+		free(m->rules.all[i].cfi);
+	}
+	free(m->rules.all);
+	m->rules = (struct module_rules){ 0 };
+}

@@ -52,13 +52,10 @@ __noinline __u64 stack_hash(const struct stack_buffer *stack, __u32 n)
 	return h ?: 1;
 }
 
-/* The size of n frames; the verifier must see that the value used is the one checked. */
+/* The size of n frames. */
 static __always_inline __u64 stack_bytes(__u32 n)
 {
-	__u64 bytes = n * 8ull;
-
-	barrier_var(bytes);
-	return bytes <= STACK_FRAMES * 8 ? bytes : 0;
+	return bounded(n * 8ull, STACK_FRAMES * 8);
 }
 
 #endif

@@ -16,6 +16,15 @@ struct signal_struct { atomic_t live; unsigned int flags; };
 struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
 #pragma clang attribute pop
 
+/* Returns value, at most max.  In assembly, as a compiler may check another register than the one that
+ * is used then, which the verifier does not accept. */
+static __always_inline __u64 bounded(__u64 value, const __u64 max)
+{
+	asm volatile("if %[value] <= %[max] goto +1\n"
+		     "%[value] = %[max]" : [value] "+r"(value) : [max] "i"(max));
+	return value;
+}
+
 /* Return true if this is the last thread of its process to end. */
 static __always_inline bool process_ends(void)
 {

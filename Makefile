@@ -21,7 +21,7 @@ include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
-LIBS    := -lbpf -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
+LIBS    := -lbpf -ldw -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))

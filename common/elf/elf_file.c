@@ -28,10 +28,11 @@ static const char *check(const Elf64_Ehdr *h)
 }
 
 /* Keeps the executable segments that lie within the file. */
-static void choose_segments(struct elf_file *f, size_t n)
+static void choose_segments(struct elf_file *f)
 {
-	for (size_t i = 0; i < n; i++) {
-		const Elf64_Phdr *p = &f->loads[i];
+	f->loads = xcalloc(f->nsegments, sizeof(*f->loads));
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const Elf64_Phdr *p = &f->segments[i];
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz <= f->bytes.size &&
 		    p->p_offset <= f->bytes.size - p->p_filesz)
@@ -47,14 +48,15 @@ static const char *read_headers(struct elf_file *f, const Elf64_Ehdr *h)
 		return error;
 	f->nsections = h->e_shnum;
 	f->names = h->e_shstrndx;
-	f->loads = elf_bytes_part(&f->bytes, h->e_phoff, h->e_phnum * sizeof(*f->loads));
+	f->nsegments = h->e_phnum;
+	f->segments = elf_bytes_part(&f->bytes, h->e_phoff, h->e_phnum * sizeof(*f->segments));
 	f->sections = elf_bytes_part(&f->bytes, h->e_shoff, f->nsections * sizeof(*f->sections));
-	if (!f->loads || (f->nsections && !f->sections))
+	if (!f->segments || (f->nsections && !f->sections))
 		return "truncated ELF file";
 	f->bare = !f->nsections;
 	if (f->bare)
-		f->sections = elf_dynamic_sections(&f->bytes, f->loads, h->e_phnum, &f->nsections);
-	choose_segments(f, h->e_phnum);
+		f->sections = elf_dynamic_sections(&f->bytes, f->segments, h->e_phnum, &f->nsections);
+	choose_segments(f);
 	return NULL;
 }
 
@@ -77,6 +79,7 @@ const char *elf_file_open(struct elf_file *f, int fd)
 
 void elf_file_close(struct elf_file *f)
 {
+	free(f->segments);
 	free(f->loads);
 	free(f->sections);
 	free(f->strings[0]);
@@ -114,14 +117,15 @@ static char *read_strings(const struct elf_file *f, size_t section, size_t *size
 	return strings;
 }
 
-bool elf_file_section(const struct elf_file *f, const char *name)
+const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name)
 {
-	bool found = false;
+	const Elf64_Shdr *found = NULL;
 	size_t size = 0;
 	char *names = read_strings(f, f->names, &size);
 
 	for (size_t i = 0; names && !found && i < f->nsections; i++)
-		found = f->sections[i].sh_name < size && !strcmp(names + f->sections[i].sh_name, name);
+		if (f->sections[i].sh_name < size && !strcmp(names + f->sections[i].sh_name, name))
+			found = &f->sections[i];
 	free(names);
 	return found;
 }

@@ -12,6 +12,8 @@
 
 struct elf_file {
 	struct elf_bytes bytes;
+	Elf64_Phdr *segments;	/* all program headers, unchecked */
+	size_t nsegments;
 	Elf64_Phdr *loads;	/* the executable PT_LOAD segments within the file */
 	size_t nloads;
 	Elf64_Shdr *sections;
@@ -29,7 +31,8 @@ void elf_file_close(struct elf_file *f);
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset);
 
-bool elf_file_section(const struct elf_file *f, const char *name);
+/* Returns the header of the section with this name, unchecked; NULL if there is none. */
+const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name);
 
 /* Calls fn for each symbol of this type, STT_FUNC or STT_OBJECT, that .dynsym and .symtab define,
  * until it returns false.  Returns NULL, or what is wrong with the file.  The names, of at most

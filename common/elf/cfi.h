@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* How the functions of an x86-64 ELF file are unwound: the call frame information (CFI) in .eh_frame
+ * or .debug_frame (DWARF 5, 6.4).  Code is named by its offset in the file, as in /proc/PID/maps. */
+#ifndef CFI_H
+#define CFI_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* DWARF's numbers of the registers (x86-64 psABI, figure 3.36). */
+enum {
+	CFI_RAX, CFI_RDX, CFI_RCX, CFI_RBX, CFI_RSI, CFI_RDI, CFI_RBP, CFI_RSP, CFI_R8, CFI_R9, CFI_R10,
+	CFI_R11, CFI_R12, CFI_R13, CFI_R14, CFI_R15, CFI_RIP, CFI_REGISTERS,
+};
+
+/* The registers of a frame. */
+struct cfi_regs {
+	unsigned long long r[CFI_REGISTERS];
+	unsigned int known;	/* bit i: the value of r[i] is known */
+};
+
+/* The rules of a function, or of a part around the offset asked for if it is long: one block of memory,
+ * which free() frees, so that it can be copied to another process. */
+struct cfi;
+
+/* Reads the rules of the function at this offset; NULL if there are none.  For a helper: the file is
+ * another user's. */
+struct cfi *cfi_load(int fd, unsigned long long offset);
+
+/* Returns the memory that the rules take, in bytes. */
+size_t cfi_size(const struct cfi *c);
+
+/* Return true if the rules are those of the code at this offset. */
+bool cfi_covers(const struct cfi *c, unsigned long long offset);
+
+/* Sets *start and *end to the offsets of the code: end is the first that is not covered. */
+void cfi_range(const struct cfi *c, unsigned long long *start, unsigned long long *end);
+
+/* Return true if the frame is that of a signal handler's return: the caller's rip is where it was
+ * interrupted, not a return address, and is looked up as it is, not at rip - 1. */
+bool cfi_signal_frame(const struct cfi *c);
+
+/* Reads the 8 bytes at an address of the process, of any alignment; false if they cannot be read. */
+struct cfi_memory {
+	bool (*read)(void *ctx, unsigned long long at, unsigned long long *word);
+	void *ctx;
+};
+
+enum cfi_step {
+	CFI_CALLER,	/* the registers are the caller's now */
+	CFI_END,	/* this is the outermost frame: its return address is undefined */
+	CFI_UNREADABLE,	/* memory that is needed cannot be read */
+	CFI_BAD,	/* there is no rule, or it cannot be followed */
+};
+
+/* Replaces the registers of a frame by its caller's; leaves them unless it returns CFI_CALLER.  offset
+ * is that of rip, of rip - 1 if rip is a return address.  A register that cannot be recovered is not
+ * known any more; rip and rsp are.  With CFI_UNREADABLE, *bad is the address. */
+enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cfi_regs *regs,
+		       const struct cfi_memory *memory, unsigned long long *bad);
+
+/* A rule of the kind that nearly all code has: the CFA is rsp or rbp + cfa; the return address is at
+ * CFA - 8, the caller's rsp is the CFA; rbp is unchanged or saved. */
+struct cfi_simple {
+	bool end;	/* the outermost frame: nothing else is set */
+	bool rbp;	/* the CFA is relative to rbp, not rsp */
+	int cfa;
+	unsigned rbp_slot;	/* rbp is saved at CFA - 8 * rbp_slot; 0: unchanged */
+};
+
+/* Return false if the rule at this offset is of another kind, or not known. */
+bool cfi_simple(const struct cfi *c, unsigned long long offset, struct cfi_simple *simple);
+
+#endif

@@ -56,10 +56,18 @@ T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz \
 	$(if $(T_REAL),kern-real kern-real-static))
 
-TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models)
+# What is unwound: the same functions, compiled in several ways.
+T_CFI_o2 := -O2 -fomit-frame-pointer
+T_CFI_o3 := -O3 -fomit-frame-pointer
+T_CFI_fp := -O1 -fno-omit-frame-pointer
+T_CFI_realign := -O2 -fomit-frame-pointer -mstackrealign -mavx2
+T_CFI_static := -O2 -fomit-frame-pointer
+T_CFI_BINS := cfi-o2 cfi-o3 cfi-fp cfi-realign cfi-static
 
-$(T_LIB) $(T_BIN) $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
+TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models $(T_CFI_BINS))
+
+$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
 
 # ---- simulated libraries
@@ -199,5 +207,16 @@ $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)
 
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | $(T_OBJ)/cfi
+	$(Q)$(CC) -std=gnu11 -g -Wall -Wextra -fPIE -MMD -MP $(T_CFI_$*) -c $< -o $@
+
+# lazily bound: the first call goes through the PLT to the dynamic linker
+T_CFI := $(patsubst %,$(O)/tests/unit/%.o,cfi cfi_compare cfi_rows cfi_asm) $(O)/libcommon.a
+$(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
+
+$(T_BIN)/cfi-static: $(T_OBJ)/cfi/static.o $(T_CFI) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(ZSTD) -pthread
 
 -include $(wildcard $(T_OBJ)/*/*.d)

@@ -7,6 +7,7 @@
  *   copy drvcopy       64 bytes to the device
  *   alloc drvalloc     allocates 256 bytes and frees them: two calls
  *   deep drvdeep       the same with ten frames on the stack
+ *   stackN             alloc with N frames: 10, 50 or 100
  *   keep               allocates; nothing is freed
  * "kernels N" launches N kernels, each with its own name; "fail N" makes N launches that the
  * runtime refuses. */
@@ -111,6 +112,21 @@ static int drvdeep(void)
 	return frame(5, drvalloc);
 }
 
+static int stack10(void)
+{
+	return frame(5, alloc);
+}
+
+static int stack50(void)
+{
+	return frame(45, alloc);
+}
+
+static int stack100(void)
+{
+	return frame(95, alloc);
+}
+
 static int keep(void)
 {
 	void *p;
@@ -124,6 +140,7 @@ static const struct word { const char *name; int (*fn)(void); int calls; } words
 	{ "wait", wait, 1 }, { "drvwait", drvwait, 1 },
 	{ "alloc", alloc, 2 }, { "drvalloc", drvalloc, 2 },
 	{ "deep", deep, 2 }, { "drvdeep", drvdeep, 2 },
+	{ "stack10", stack10, 2 }, { "stack50", stack50, 2 }, { "stack100", stack100, 2 },
 	{ "keep", keep, 1 },
 };
 

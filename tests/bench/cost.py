@@ -24,9 +24,9 @@ class Group:
     def __init__(self):
         self.callers, self.words, self.tracers = {}, {}, []
 
-    def add(self, name, word, tracer=None, like=None):
+    def add(self, name, word, tracer=None, like=None, kind='native'):
         """tracer: a function from the caller to an argument list."""
-        caller = self.callers[name] = Caller(self.callers.get(like))
+        caller = self.callers[name] = Caller(self.callers.get(like), kind)
         self.words[name] = word
         if tracer:
             self.tracers.append(Tracer(tracer(caller)))

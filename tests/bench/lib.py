@@ -18,11 +18,11 @@ KINDS = ('session', 'multi', 'perf')
 
 
 class Caller:
-    """A program of caller.c with its own copy of the simulated CUDA, as probes are a file's; or with
+    """A program of caller.c, or of caller_python.py, with its own copy of the simulated CUDA, as probes are a file's; or with
     the copy of another one."""
     number = 0
 
-    def __init__(self, like=None):
+    def __init__(self, like=None, kind='native'):
         if like:
             self.dir = like.dir
         else:
@@ -32,7 +32,8 @@ class Caller:
             for name in ('libcuda.so.1', 'libcudart.so.13'):
                 shutil.copy(f'{O}/tests/lib/{name}', self.dir)
         self.files = f'{self.dir}/libcudart.so.13,{self.dir}/libcuda.so.1'
-        self.process = subprocess.Popen([f'{O}/bench/caller', self.dir], stdin=subprocess.PIPE,
+        program = [f'{O}/bench/caller'] if kind == 'native' else ['/usr/bin/python3', 'tests/bench/caller_python.py']
+        self.process = subprocess.Popen([*program, self.dir], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.answer()

@@ -27,19 +27,12 @@ bool cfi_signal_frame(const struct cfi *c)
 
 struct cfi_cell cfi_default(unsigned reg)
 {
-	switch (reg) {
-	case CFI_RIP:
+	if (reg == CFI_RIP)
 		return (struct cfi_cell){ .kind = CFI_SAVED, .reg = reg, .value = -WORD };
-	case CFI_RSP:
+	if (reg == CFI_RSP)
 		return (struct cfi_cell){ .kind = CFI_VALUE, .reg = reg };
-	case CFI_RBX:
-	case CFI_RBP:
-	case CFI_R12:
-	case CFI_R13:
-	case CFI_R14:
-	case CFI_R15:
+	if (cfi_preserved() & 1u << reg)
 		return (struct cfi_cell){ .kind = CFI_SAME, .reg = reg };
-	}
 	return (struct cfi_cell){ .kind = CFI_UNDEFINED, .reg = reg };
 }
 

@@ -65,6 +65,13 @@ static inline struct cfi_cell *cfi_cells(const struct cfi *c)
 	return (struct cfi_cell *)(cfi_rows(c) + c->nrows);
 }
 
+/* Returns the bits of the registers that a function preserves (x86-64 psABI, 3.2.1). */
+static inline unsigned cfi_preserved(void)
+{
+	return 1u << CFI_RBX | 1u << CFI_RBP | 1u << CFI_R12 | 1u << CFI_R13 | 1u << CFI_R14 |
+	       1u << CFI_R15;
+}
+
 /* Returns the default cell of a register. */
 struct cfi_cell cfi_default(unsigned reg);
 

@@ -17,17 +17,21 @@ struct reader {
 	struct cfi_builder *b;
 };
 
-static bool address_of(const struct elf_file *f, unsigned long long offset, unsigned long long *addr)
+/* Returns the segment that the offset is in; NULL if it is not in executable code. */
+static const Elf64_Phdr *segment_of(const struct elf_file *f, unsigned long long offset)
 {
 	for (size_t i = 0; i < f->nloads; i++) {
 		const Elf64_Phdr *p = &f->loads[i];
 
-		if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz) {
-			*addr = offset - p->p_offset + p->p_vaddr;
-			return true;
-		}
+		if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
+			return p;
 	}
-	return false;
+	return NULL;
+}
+
+static bool within(const struct cfi_fde *fde, const Elf64_Phdr *p)
+{
+	return fde->start >= p->p_vaddr && fde->end - p->p_vaddr <= p->p_filesz;
 }
 
 /* Returns the row at an address, which free() frees; NULL if it is not known. */
@@ -110,27 +114,38 @@ static struct cfi *read_image(struct reader *r, unsigned long long addr)
 	return c;
 }
 
-struct cfi *cfi_load(int fd, unsigned long long offset)
+static struct cfi *load_function(const struct elf_file *file, const Elf64_Phdr *p,
+				 unsigned long long offset)
 {
+	unsigned long long shift = p->p_vaddr - p->p_offset;
 	struct cfi_found found;
-	struct elf_file file;
 	struct reader r = { 0 };
 	struct cfi *c = NULL;
-	unsigned long long addr;
+
+	if (!cfi_find(file, offset + shift, &found))
+		return NULL;
+	if (within(&found.fde, p) && cfi_image_make(&found, &r.image))
+		c = read_image(&r, offset + shift);
+	if (c) {
+		c->signal = found.cie.signal;
+		c->shift = shift;
+		c->start -= shift;
+		c->end -= shift;
+	}
+	cfi_found_free(&found);
+	return c;
+}
+
+struct cfi *cfi_load(int fd, unsigned long long offset)
+{
+	const Elf64_Phdr *p;
+	struct elf_file file;
+	struct cfi *c;
 
 	if (elf_file_open(&file, fd))
 		return NULL;
-	if (address_of(&file, offset, &addr) && cfi_find(&file, addr, &found)) {
-		if (cfi_image_make(&found, &r.image))
-			c = read_image(&r, addr);
-		if (c) {
-			c->signal = found.cie.signal;
-			c->shift = addr - offset;
-			c->start -= c->shift;
-			c->end -= c->shift;
-		}
-		cfi_found_free(&found);
-	}
+	p = segment_of(&file, offset);
+	c = p ? load_function(&file, p, offset) : NULL;
 	elf_file_close(&file);
 	return c;
 }

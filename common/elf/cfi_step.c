@@ -38,26 +38,36 @@ static enum cfi_step recover(struct cfi_frame *f, const struct cfi_cell *cell,
 	return CFI_BAD;
 }
 
-/* Only without rip and rsp is there no caller. */
-static enum cfi_step recover_all(struct cfi_frame *f, const struct cfi_cell *rule,
+/* Replaces one register.  Only without rip and rsp is there no caller. */
+static enum cfi_step replace(struct cfi_frame *f, const struct cfi_cell *cell, struct cfi_regs *caller)
+{
+	unsigned long long value = 0;
+	enum cfi_step status = recover(f, cell, &value);
+
+	caller->r[cell->reg] = value;
+	if (status == CFI_CALLER)
+		caller->known |= 1u << cell->reg;
+	else
+		caller->known &= ~(1u << cell->reg);
+	return cell->reg == CFI_RIP || cell->reg == CFI_RSP ? status : CFI_CALLER;
+}
+
+/* Makes *caller the caller's registers; it has the callee's.  The rule has first what differs from the
+ * default, in order of the numbers: rip is last. */
+static enum cfi_step replace_all(struct cfi_frame *f, const struct cfi_cell *rule,
 				 struct cfi_regs *caller)
 {
+	const struct cfi_cell rip = cfi_default(CFI_RIP), rsp = cfi_default(CFI_RSP);
 	const struct cfi_cell *cell = rule + 1, *end = cell + rule->n;
+	enum cfi_step status;
 
-	for (unsigned reg = 0; reg < CFI_REGISTERS; reg++) {
-		bool own = cell < end && cell->reg == reg;
-		struct cfi_cell c = own ? *cell++ : cfi_default(reg);
-		unsigned long long value;
-		enum cfi_step status = recover(f, &c, &value);
-
-		if (status == CFI_CALLER) {
-			caller->r[reg] = value;
-			caller->known |= 1u << reg;
-		} else if (reg == CFI_RIP || reg == CFI_RSP) {
-			return status;
-		}
-	}
-	return CFI_CALLER;
+	caller->known &= cfi_preserved();
+	status = replace(f, &rsp, caller);
+	for (; cell < end && status == CFI_CALLER; cell++)
+		status = replace(f, cell, caller);
+	if (status == CFI_CALLER && (!rule->n || end[-1].reg != CFI_RIP))
+		status = replace(f, &rip, caller);
+	return status;
 }
 
 enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cfi_regs *regs,
@@ -65,17 +75,17 @@ enum cfi_step cfi_step(const struct cfi *c, unsigned long long offset, struct cf
 {
 	const struct cfi_cell *rule = cfi_rule_at(c, offset);
 	struct cfi_frame f = { .cfi = c, .regs = regs, .memory = memory, .offset = offset };
-	struct cfi_regs caller = { .known = 0 };
+	struct cfi_regs caller = *regs;
 	enum cfi_step status;
 
 	*bad = 0;
 	if (!rule)
 		return CFI_BAD;
-	if (cfi_cell_of(rule, CFI_RIP).kind == CFI_UNDEFINED)
+	if (rule->n && rule[rule->n].reg == CFI_RIP && rule[rule->n].kind == CFI_UNDEFINED)
 		return CFI_END;
 	status = find_cfa(&f, rule);
 	if (status == CFI_CALLER)
-		status = recover_all(&f, rule, &caller);
+		status = replace_all(&f, rule, &caller);
 	*bad = f.bad;
 	if (status != CFI_CALLER)
 		return status;

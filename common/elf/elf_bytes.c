@@ -35,6 +35,9 @@ static bool next_data(int fd, unsigned long long *from, unsigned long long *to)
 	return true;
 }
 
+/* Holes are not worth a search in less than SMALL. */
+enum { SMALL = 64 << 10 };
+
 void *elf_bytes_part(const struct elf_bytes *b, unsigned long long at, unsigned long long size)
 {
 	unsigned long long from = at, to = at + size;
@@ -43,7 +46,7 @@ void *elf_bytes_part(const struct elf_bytes *b, unsigned long long at, unsigned 
 	if (!size || size > ELF_MAX_PART || size > b->size || at > b->size - size)
 		return NULL;
 	part = xcalloc(1, size);
-	while (from < at + size && next_data(b->fd, &from, &to)) {
+	while (from < at + size && (size <= SMALL || next_data(b->fd, &from, &to))) {
 		if (!read_all(b->fd, part + (from - at), from, to - from)) {
 			free(part);
 			return NULL;

@@ -30,7 +30,7 @@ static void print_cell(const struct cfi_cell *cell, bool same_is_u)
 		printf(" v%+d", cell->value);
 		break;
 	case CFI_REGISTER:
-		printf(" %s", NAMES[cell->value]);
+		printf(" r%d", cell->value);
 		break;
 	case CFI_SAVED_EXPR:
 		printf(" exp");

@@ -1,0 +1,123 @@
+# shellcheck shell=sh disable=SC2154 # rc: the words'
+# How code is unwound: common/elf/cfi.h, by tests/unit/cfi*.c.
+
+# same NAME STACKS: the frames of this case are those that libgcc finds, in that many stacks
+same() {
+	lines 1 "^$1: stacks $2 complete $2 frames [1-9][0-9]* .* wrong 0\$"
+}
+
+for v in o2 o3 fp realign static; do
+	it "cfi-$v is unwound as libgcc does it: deep, with alloca and aligned locals, on a thread, below qsort"
+	run "$bin/cfi-$v"
+	status 0
+	silent
+	for case in deep alloca aligned thread; do
+		same "$case" 1
+	done
+	same qsort '1[0-9]'
+	lines 1 '^deep: .* most (29|3[0-9]) '
+
+	it "cfi-$v: through a signal handler, on its own stack too"
+	for case in signal altstack; do
+		same "$case" 1
+		lines 1 "^$case: .* signals 1 "
+	done
+
+	it "cfi-$v: through assembly with CFI, and expressions"
+	for case in register stack expression; do
+		same "$case" 1
+	done
+
+	it "cfi-$v: before each instruction, also of the PLT, the dynamic linker and libc"
+	same stepping '[1-9][0-9][0-9][0-9]'
+	lines 1 '^stepping: stacks ([0-9]+) complete ([0-9]+) .* simple [1-9][0-9][0-9][0-9]'
+done
+
+it "a frame whose arguments have a pointer, as locals are aligned, has no simple rule"
+run "$bin/cfi-realign"
+awk '$1 == "aligned:" { n = $7 - $11 } END { exit n != 2 }' "$tmp/out" || no "not two frames"
+
+# as_readelf FILE [OF]: the rules of FILE at each row that readelf finds in OF are those
+as_readelf() {
+	readelf -wF "${2:-$1}" 2>/dev/null | awk '
+		/ (CIE|FDE) / { fde = / FDE /; columns = 0; next }
+		/ZERO terminator/ { next }
+		$1 == "LOC" { columns = NF; for (i = 2; i <= NF; i++) name[i] = $i; next }
+		fde && columns && NF > 1 {
+			gsub(/ \([a-z0-9]+\)/, "")
+			for (i in rule) delete rule[i]
+			for (i = 2; i <= columns; i++) rule[name[i]] = $i
+			printf "%s %s", $1, rule["CFA"]
+			for (i = split("rbx rbp r12 r13 r14 r15 ra", all, " "); i > 0; i--) order[i] = all[i]
+			for (i = 1; i <= 7; i++) printf " %s", order[i] in rule ? rule[order[i]] : "u"
+			print ""
+		}' >"$tmp/rules"
+	cut -d' ' -f1 "$tmp/rules" >"$tmp/asked"
+	run "$bin/cfi-o2" rows "$1" <"$tmp/asked"
+	status 0
+	cmp -s "$tmp/rules" "$tmp/out" || no "$1: $(diff "$tmp/rules" "$tmp/out" | head -n 3 | tr '\n' ';')"
+	rows=$(wc -l <"$tmp/rules")
+}
+
+for f in $(ldd "$bin/cfi-o2" | awk '$2 == "=>" { print $3 }') "$bin/cfi-realign" "$bin/cfi-static"; do
+	it "the rules of $(basename "$f") are those that readelf shows"
+	as_readelf "$f"
+	[ "$rows" -gt 100 ] || no "$rows rows"
+done
+
+# make_library NAME FLAG...
+make_library() {
+	n=$1
+	shift
+	"${CC:-cc}" -shared -fPIC -O2 -g1 -nostdlib -o "$tmp/$n" "$@" tests/unit/cfi_cases.c 2>"$tmp/err" || no "$n is not built"
+}
+tables='-fno-asynchronous-unwind-tables -fno-unwind-tables'
+
+it "without .eh_frame_hdr, .eh_frame is read"
+make_library scanned -Wl,--no-eh-frame-hdr
+readelf -lW "$tmp/scanned" | grep -q GNU_EH_FRAME && no "it has one"
+as_readelf "$tmp/scanned"
+[ "$rows" -gt 50 ] || no "$rows rows"
+
+# bare FILE: without section headers: e_shoff, e_shnum, e_shstrndx
+bare() {
+	cp "$1" "$1-bare"
+	dd if=/dev/zero of="$1-bare" bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
+	dd if=/dev/zero of="$1-bare" bs=1 seek=60 count=4 conv=notrunc 2>/dev/null
+}
+
+it "without section headers, .eh_frame_hdr is enough"
+make_library whole
+bare "$tmp/whole"
+as_readelf "$tmp/whole-bare" "$tmp/whole"
+[ "$rows" -gt 50 ] || no "$rows rows"
+
+it "without either there are no rules"
+bare "$tmp/scanned"
+run "$bin/cfi-o2" rows "$tmp/scanned-bare" <"$tmp/asked"
+status 0
+lines "$(wc -l <"$tmp/asked")" ' none$'
+
+for z in none zlib; do
+	it "of functions that are not in .eh_frame, .debug_frame is read; compression: $z"
+	# shellcheck disable=SC2086 # words
+	make_library "debug-$z" $tables -gz=$z
+	readelf -SW "$tmp/debug-$z" | grep -qE " \.debug_frame .* $([ $z = none ] || echo C)  *0 " || no "it has none"
+	as_readelf "$tmp/debug-$z"
+	[ "$rows" -gt 50 ] || no "$rows rows"
+done
+
+it "of a function with 50,000 rows, those around the one needed are read, and what is too far is not known"
+{
+	echo '.globl long; .type long, @function; long: .cfi_startproc'
+	awk 'BEGIN { for (i = 1; i < 50000; i++) print "nop; .cfi_def_cfa_offset " 8 + 8 * (i % 100) }'
+	echo 'ret; .cfi_endproc; .size long, .-long'
+} >"$tmp/long.s"
+"${CC:-cc}" -shared -nostdlib -o "$tmp/long" "$tmp/long.s" || no "it is not built"
+readelf -wF "$tmp/long" | awk '/ FDE / { on = 1 } on && $2 ~ /^rsp/ && n++ % 997 == 0 { print $1, $2 }' >"$tmp/rules"
+cut -d' ' -f1 "$tmp/rules" >"$tmp/asked"
+run "$bin/cfi-o2" rows "$tmp/long" <"$tmp/asked"
+status 0
+awk '{ print $1, $2 }' "$tmp/out" | paste - "$tmp/rules" >"$tmp/both"
+awk '$2 == $4 { right++ } $2 != $4 && $2 != "none" { wrong++ } END { exit !(right > 15 && !wrong && NR == 51) }' "$tmp/both" ||
+	no "$(awk '$2 != $4' "$tmp/both" | head -n 2 | tr '\n' ';')"

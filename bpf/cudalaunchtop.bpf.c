@@ -292,9 +292,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return false;
 	t->call.sp = PT_REGS_SP(ctx);
 	keep_arguments(&t->call, ctx);
-	barrier_var(id);
-	if (id >= CUDA_ID_MAX)
-		return false;
+	id = bounded(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
 		return enter_name(t, row, id);
@@ -318,9 +316,9 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	p = &t->data.pending[at];
 	id = p->id;
-	barrier_var(id);
 	if (!id || id >= CUDA_ID_MAX)
 		return;
+	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_NAME) {
 		out = ret ? 0 : read_u64(p->name.out);
 		pid = thread_pid();

@@ -61,9 +61,9 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
-	barrier_var(id);
 	if (id >= CUDA_ID_MAX || size < copy_min)
 		return;
+	id = bounded(id, CUDA_ID_MAX - 1);
 	if (copy_direction && copy_direction != direction)
 		return;
 	if (cuda_rows[id].async) {

@@ -95,8 +95,7 @@ static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct tr
 		p = read_u64(p);
 	if (!p)
 		return 0;
-	barrier_var(at);	/* else the mask is optimised away and unseen by the verifier */
-	at &= BODY - 1;
+	at = bounded(at, BODY - 1);
 	if (r->how == TRACE_IN || r->how == TRACE_OUT) {
 		if (size > TRACE_VALUE)
 			size = TRACE_VALUE;
@@ -168,14 +167,9 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 		d->body[i] = f->words[i];
 	at = what == TRACE_LEFT ? e->words :	/* its memory is gone */
 	     read_all(d, fn, f, what == TRACE_CALL && !is_failure(fn, ret));
-	barrier_var(at);
-	if (at > BODY_MAX - STACK_FRAMES)
-		at = BODY_MAX - STACK_FRAMES;
+	at = bounded(at, BODY_MAX - STACK_FRAMES);
 	e->head.frames = stack ? stack_take(ctx, &d->body[at], what == TRACE_ENTER ? sp : 0) : 0;
-	size = sizeof(*e) + (at + e->head.frames) * 8;
-	barrier_var(size);	/* the verifier must see that the value used is the one checked */
-	if (size > sizeof(*e) + sizeof(d->body))
-		return;
+	size = bounded(sizeof(*e) + (at + e->head.frames) * 8, sizeof(*e) + sizeof(d->body));
 	if (process_known(t, e->head.pid, &first))
 		records_send(e, size, first);
 }
@@ -189,9 +183,8 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 
 	frames_drop_dead(&t->data.frames, sp);
 	used = t->data.frames.used;
-	barrier_var(used);	/* the verifier must see that the value used is the one checked */
 	if (used && used <= FRAMES) {
-		f = &t->data.frame[used - 1];
+		f = &t->data.frame[bounded(used - 1, FRAMES - 1)];
 		depth = f->depth + f->counts;
 	}
 	if (depth && !trace_nested)

@@ -254,8 +254,10 @@ static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct b
 	const struct cuda_args *row;
 	__u32 direction;
 
-	barrier_var(id);
-	if (id >= CUDA_ID_MAX || cuda_classes[id] != CUDA_COPY)
+	if (id >= CUDA_ID_MAX)
+		return;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	if (cuda_classes[id] != CUDA_COPY)
 		return;
 	row = &cuda_rows[id];
 	if (b->direction == CUDA_DEFAULT) {

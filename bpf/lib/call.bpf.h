@@ -41,7 +41,7 @@ struct call {
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
 	if (pos <= 6)
-		return call->args[pos & 7];
+		return call->args[bounded(pos, 6)];
 	return read_u64(call->sp + 8 * (pos - 6));
 }
 

@@ -84,9 +84,9 @@ static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 	const struct cuda_args *row;
 	__u64 id = t->call.id;
 
-	barrier_var(id);
 	if (id >= CUDA_ID_MAX)
 		return false;
+	id = bounded(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
 	e->time = bpf_ktime_get_ns();
 	e->start = t->call.start;

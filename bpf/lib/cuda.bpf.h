@@ -81,10 +81,7 @@ static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __
 
 	if (which >= CUDA_ID_MAX || !call_begin(ctx, t, which))
 		return false;
-	barrier_var(which);	/* the verifier must see that the value used is the one checked */
-	if (which >= CUDA_ID_MAX)
-		return false;
-	*id = which;
+	*id = bounded(which, CUDA_ID_MAX - 1);
 	return true;
 }
 

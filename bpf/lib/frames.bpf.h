@@ -38,9 +38,9 @@ static __always_inline __u64 frames_push(struct frames *f, __u64 sp)
 {
 	__u64 used = f->used;
 
-	barrier_var(used);	/* the verifier must see that the value used is the one checked */
 	if (used >= FRAMES)
 		return FRAMES;
+	used = bounded(used, FRAMES - 1);
 	f->sp[used] = sp;
 	f->used = used + 1;
 	return used;
@@ -54,9 +54,9 @@ static __always_inline __u64 frames_pop(struct frames *f, struct pt_regs *ctx)
 	for (__u32 i = 0; i < FRAMES; i++) {
 		__u64 top = (__u32)(f->used - 1 - i);
 
-		barrier_var(top);
 		if (top >= FRAMES)
 			break;
+		top = bounded(top, FRAMES - 1);
 		/* the return has popped the return address */
 		if (f->sp[top] + 8 != PT_REGS_SP(ctx))
 			continue;

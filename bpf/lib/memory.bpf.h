@@ -80,9 +80,9 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	const struct cuda_args *row;
 	unsigned char class;
 
-	barrier_var(id);
 	if (id >= CUDA_ID_MAX)
 		return false;
+	id = bounded(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
 	class = cuda_classes[id];
 	e->ret = PT_REGS_RC(ctx);

@@ -11,7 +11,7 @@
 typedef struct { unsigned int val; } kuid_t;
 struct user_namespace { struct user_namespace *parent; int level; kuid_t owner; };
 struct cred { kuid_t uid; struct user_namespace *user_ns; };
-struct task_struct___cred { const struct cred *cred; };
+struct task_struct___cred { struct cred *cred; };
 #pragma clang attribute pop
 
 /* Each user's id + 1, at its number. */
@@ -21,8 +21,8 @@ static __u64 share_users[SHARES_USERS];
  * created the outermost, as the root of one can have many others (proc_user() is the same). */
 static __always_inline __u32 share_user(void)
 {
-	const struct task_struct___cred *task = (void *)bpf_get_current_task();
-	const struct cred *cred = BPF_CORE_READ(task, cred);
+	struct task_struct___cred *task = (void *)bpf_get_current_task();
+	struct cred *cred = BPF_CORE_READ(task, cred);
 	struct user_namespace *ns = BPF_CORE_READ(cred, user_ns);
 	int level = BPF_CORE_READ(ns, level);
 
@@ -55,8 +55,7 @@ __noinline __u32 share_number(void)
 /* Makes a number an index that the verifier accepts. */
 static __always_inline __u32 share_index(__u32 number)
 {
-	barrier_var(number);
-	return number & (SHARES_USERS - 1);
+	return bounded(number & (SHARES_USERS - 1), SHARES_USERS - 1);
 }
 
 /* Takes an entry of a table that has room for limit.  Returns the number to give it back with;

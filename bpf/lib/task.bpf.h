@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include "lib/bounds.bpf.h"
 
 /* The fields of kernel structs that the tools read; CO-RE relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -15,15 +16,6 @@ typedef struct { int counter; } atomic_t;
 struct signal_struct { atomic_t live; unsigned int flags; };
 struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
 #pragma clang attribute pop
-
-/* Returns value, at most max.  In assembly, as a compiler may check another register than the one that
- * is used then, which the verifier does not accept. */
-static __always_inline __u64 bounded(__u64 value, const __u64 max)
-{
-	asm volatile("if %[value] <= %[max] goto +1\n"
-		     "%[value] = %[max]" : [value] "+r"(value) : [max] "i"(max));
-	return value;
-}
 
 /* Return true if this is the last thread of its process to end. */
 static __always_inline bool process_ends(void)

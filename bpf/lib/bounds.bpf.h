@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Bounds that the verifier sees whatever a compiler makes of the program. */
+#ifndef BOUNDS_BPF_H
+#define BOUNDS_BPF_H
+#include <linux/types.h>
+
+/* Returns value, at most max: for an index or a size.  In assembly, as a compiler may check another
+ * register than the one that is used then, or leave out a check of what it knows and the verifier does
+ * not. */
+static __always_inline __u64 bounded(__u64 value, const __u64 max)
+{
+	asm volatile("if %[value] <= %[max] goto +1\n"
+		     "%[value] = %[max]" : [value] "+r"(value) : [max] "i"(max));
+	return value;
+}
+
+#endif

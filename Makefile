@@ -69,6 +69,7 @@ $(O):
 	$(Q)mkdir -p $@
 
 include tests/rules.mk
+include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 

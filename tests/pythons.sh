@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # for the tests that include it, and lib.sh's
+# Words for tests of Python programs: . tests/pythons.sh
+# The interpreters are Debian's, of scripts/pythons; the machine's own is called "host".
+
+pythons=${PYTHONS_CACHE:-$O/pythons}
+
+# against_old ROOT FILE OBJECT...: links a library with the C library of that root, older than what
+# the simulated CUDA was linked with
+against_old() {
+	of=$1/lib/x86_64-linux-gnu so=$2
+	shift 2
+	${CC:-cc} -shared -nostdlib -Wl,-soname,"${so##*/}" -Wl,-Bsymbolic -Wl,-z,defs -Wl,-rpath,'$ORIGIN' -o "$so" "$@" -l:libc_nonshared.a \
+		"$of/libc.so.6" "$of/libpthread.so.0" "$of/libdl.so.2" "$of/ld-linux-x86-64.so.2"
+}
+
+# furnish VERSION: the simulated CUDA and the workloads into that interpreter's root, as /cuda and /w;
+# $python to start it with, $w the workloads' folder as it sees it, or false, and $why_not
+furnish() {
+	if [ "$1" = host ]; then
+		python="env CUDA_LIB=$lib /usr/bin/python3" w=$PWD/tests/workloads/python root=/
+		why_not="no /usr/bin/python3 here"
+		[ -x /usr/bin/python3 ]
+		return
+	fi
+	python=$pythons/python-$1 w=/w root=$pythons/$1
+	if [ ! -d "$root" ]; then
+		why_not=$(scripts/pythons "$1" 2>/dev/null)
+		[ -d "$root" ] || return 1
+	fi
+	mkdir -p "$root/cuda" "$root/w"
+	cp tests/workloads/python/*.py "$root/w"
+	if grep -q GLIBC_2.34 "$root/lib/x86_64-linux-gnu/libc.so.6"; then
+		cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libmiddle.so" "$root/cuda"
+	else
+		o=$O/tests/obj/sim
+		against_old "$root" "$root/cuda/libcuda.so.1" "$o"/drv_*.o "$o/sim.o" &&
+			against_old "$root" "$root/cuda/libcudart.so.13" "$o"/rt_*.o "$o/sim.o" \
+				-Wl,--version-script=tests/sim/libcudart13.map &&
+			against_old "$root" "$root/cuda/libmiddle.so" "$root/cuda/libcudart.so.13" \
+				-O2 -fPIC -fomit-frame-pointer tests/workloads/python/middle.c
+	fi || { why_not='the libraries cannot be made'; return 1; }
+}

@@ -10,7 +10,8 @@ pythons=${PYTHONS_CACHE:-$O/pythons}
 against_old() {
 	of=$1/lib/x86_64-linux-gnu so=$2
 	shift 2
-	${CC:-cc} -shared -nostdlib -Wl,-soname,"${so##*/}" -Wl,-Bsymbolic -Wl,-z,defs -Wl,-rpath,'$ORIGIN' -o "$so" "$@" -l:libc_nonshared.a \
+	${CC:-cc} -shared -nodefaultlibs -Wl,-soname,"${so##*/}" -Wl,-Bsymbolic -Wl,-z,defs \
+		-Wl,-rpath,"\$ORIGIN" -o "$so" "$@" -l:libc_nonshared.a \
 		"$of/libc.so.6" "$of/libpthread.so.0" "$of/libdl.so.2" "$of/ld-linux-x86-64.so.2"
 }
 

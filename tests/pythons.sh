@@ -38,7 +38,7 @@ furnish() {
 		against_old "$root" "$root/cuda/libcuda.so.1" "$o"/drv_*.o "$o/sim.o" &&
 			against_old "$root" "$root/cuda/libcudart.so.13" "$o"/rt_*.o "$o/sim.o" \
 				-Wl,--version-script=tests/sim/libcudart13.map &&
-			against_old "$root" "$root/cuda/libmiddle.so" "$root/cuda/libcudart.so.13" \
-				-O2 -fPIC -fomit-frame-pointer tests/workloads/python/middle.c
+			against_old "$root" "$root/cuda/libmiddle.so" -O2 -fPIC -fomit-frame-pointer \
+				tests/workloads/python/middle.c "$root/cuda/libcudart.so.13"
 	fi || { why_not='the libraries cannot be made'; return 1; }
 }

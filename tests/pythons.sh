@@ -16,15 +16,15 @@ against_old() {
 }
 
 # furnish VERSION: the simulated CUDA and the workloads into that interpreter's root, as /cuda and /w;
-# $python to start it with, $w the workloads' folder as it sees it, or false, and $why_not
+# $python to start it with, $embed for a program that has it inside, $w the workloads' folder as it sees it, or false, and $why_not
 furnish() {
 	if [ "$1" = host ]; then
-		python="env CUDA_LIB=$lib /usr/bin/python3" w=$PWD/tests/workloads/python root=/
+		python="env CUDA_LIB=$lib /usr/bin/python3" embed='' w=$PWD/tests/workloads/python root=/
 		why_not="no /usr/bin/python3 here"
 		[ -x /usr/bin/python3 ]
 		return
 	fi
-	python=$pythons/python-$1 w=/w root=$pythons/$1
+	python=$pythons/python-$1 embed="chroot $pythons/$1 /cuda/embed libpython$1.so.1.0" w=/w root=$pythons/$1
 	if [ ! -d "$root" ]; then
 		why_not=$(scripts/pythons "$1" 2>/dev/null)
 		[ -d "$root" ] || return 1
@@ -32,12 +32,13 @@ furnish() {
 	mkdir -p "$root/cuda" "$root/w"
 	cp tests/workloads/python/*.py "$root/w"
 	if grep -q GLIBC_2.34 "$root/lib/x86_64-linux-gnu/libc.so.6"; then
-		cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libmiddle.so" "$root/cuda"
+		cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libmiddle.so" "$bin/embed" "$root/cuda"
 	else
 		o=$O/tests/obj/sim
 		against_old "$root" "$root/cuda/libcuda.so.1" "$o"/drv_*.o "$o/sim.o" &&
 			against_old "$root" "$root/cuda/libcudart.so.13" "$o"/rt_*.o "$o/sim.o" \
 				-Wl,--version-script=tests/sim/libcudart13.map &&
+			embed='' &&
 			against_old "$root" "$root/cuda/libmiddle.so" -O2 -fPIC -fomit-frame-pointer \
 				tests/workloads/python/middle.c "$root/cuda/libcudart.so.13"
 	fi || { why_not='the libraries cannot be made'; return 1; }

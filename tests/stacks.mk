@@ -10,7 +10,7 @@ S_WANTS := $(S_NOFP) $(T_DIR)/workloads/nofp.h $(T_DIR)/stacks.mk
 S_SO = -shared -fPIC -Wl,-soname,$(@F)
 
 TEST_FILES += $(addprefix $(T_LIB)/,libnofp.so libbare.so libmiddle.so) \
-	$(addprefix $(T_BIN)/,nofp nofp-O3 nofp-stripped nofp-nohdr nofp-clang nofp-static nofp-static-pie) \
+	$(addprefix $(T_BIN)/,nofp nofp-O3 nofp-stripped nofp-nohdr nofp-clang nofp-static nofp-static-pie embed) \
 	$(if $(T_NVCC),$(T_BIN)/leaky-nvcc)
 
 # $(1) the variant's suffix, $(2) compiler and flags
@@ -46,3 +46,6 @@ $(T_LIB)/libmiddle.so: $(T_DIR)/workloads/python/middle.c $(T_CUDART) | $(T_LIB)
 $(T_BIN)/leaky-nvcc: $(T_DIR)/workloads/leaky.cu $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(Q)$(T_NVCC) -O2 -std=c++17 -gencode arch=compute_75,code=compute_75 -cudart none \
 		-Xcompiler -fomit-frame-pointer $< -Xlinker $(T_CUDART),-rpath,'$$ORIGIN/../lib' -o $@
+
+$(T_BIN)/embed: $(T_DIR)/workloads/python/embed.c | $(T_BIN)
+	$(Q)$(CC) -O2 $(S_CFLAGS) -MF $(T_OBJ)/workloads/embed.d $< $(TEST_LDFLAGS) -ldl -o $@

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* nofp [-n N] CASE...: allocates in stacks without frame pointers, once a case, or N times, and prints
- * a JSON object a call: what the stack is (nofp.h).  `nofp list` prints the cases, `nofp all` runs
- * those that can go on.  Built with -fomit-frame-pointer in variants: rules.mk.
+/* nofp [-n N] [-c malloc|copy|launch|sync] CASE...: calls CUDA in stacks without frame pointers, once a
+ * case, or N times, and prints a JSON object a call: what the stack is (nofp.h).  `nofp list` prints the
+ * cases, `nofp all` runs those that can go on.  Built with -fomit-frame-pointer in variants: stacks.mk.
  *	{"case":"plain","pid":1,"tid":1,"size":1000003,"levels":[{"sym":"three","start":"0x11d0",
  *	 "ret":"0x1240","file":"/.../nofp"},...],"ends":"main"}
  * levels, the innermost first: ret and file are where that function returns to, as addresses of the
@@ -34,12 +34,14 @@ __attribute__((noipa)) int cudaMalloc(void **p, size_t size)
 	*p = &memory + size;
 	return 0;
 }
+#define call_cuda(p, size) cudaMalloc(p, size)
 #else
 #include "cuda_api.h"
 #endif
 
 __thread const struct level *innermost;
 static const char *case_name, *case_ends = "main";
+static char call = 'm';
 static volatile int sink;
 
 /* ---- the truth */
@@ -68,6 +70,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *data)
 
 static void locate(struct where *w, const void *at)
 {
+	char path[4096];
 	ssize_t n;
 
 	*w = (struct where){ .at = (uintptr_t)at };
@@ -75,6 +78,8 @@ static void locate(struct where *w, const void *at)
 		strcpy(w->file, "?");
 	if (!*w->file && (n = readlink("/proc/self/exe", w->file, sizeof(w->file) - 1)) > 0)
 		w->file[n] = '\0';
+	else if (realpath(w->file, path))
+		strcpy(w->file, path);
 }
 
 static void print_truth(size_t size)
@@ -100,6 +105,25 @@ static void print_truth(size_t size)
 	fflush(stdout);
 }
 
+#ifndef NOFP_STATIC
+/* in the frame of allocate() */
+__attribute__((always_inline)) static inline int call_cuda(void **p, size_t size)
+{
+	static char from[64], to[64];
+
+	switch (call) {
+	case 'c':
+		return cudaMemcpy(to, from, sizeof(to), cudaMemcpyHostToHost);
+	case 'l':
+		cudaLaunchKernel((const void *)allocate, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, NULL, 0, NULL);
+		return 0;
+	case 's':
+		return cudaDeviceSynchronize();
+	}
+	return cudaMalloc(p, size);
+}
+#endif
+
 FRAME int allocate(void)
 {
 	static size_t size = 1000002;
@@ -108,7 +132,7 @@ FRAME int allocate(void)
 	ENTER(allocate);
 
 	print_truth(++size);
-	ret = cudaMalloc(&p, size);
+	ret = call_cuda(&p, size);
 	LEAVE;
 	return ret;
 }
@@ -635,6 +659,10 @@ int main(int argc, char **argv)
 
 		if (!strcmp(argv[i], "-n") && i + 1 < argc) {
 			times = atoi(argv[++i]);
+			continue;
+		}
+		if (!strcmp(argv[i], "-c") && i + 1 < argc) {
+			call = *argv[++i];
 			continue;
 		}
 		for (int j = 0; j < NUM_CASES && !ret; j++) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""cases.py [-n N] CASE...|all|list: Python stacks of every kind, with an allocation on top of each.
+"""cases.py [-n N] CASE...|all|list|wait: Python stacks of every kind, with an allocation on top of each.
 
-Prints the truth about each (truth.py).  -n: each case so many times.
+Prints the truth about each (truth.py).  -n: each case so many times; all: all but deep; wait: prints
+"ready" and reads a line.
 """
 import ctypes
 import functools
@@ -68,6 +69,12 @@ def left(n):
 
 def right(n):
     left(n - 1) if n else malloc(p, here())
+
+
+# more than any tool walks
+@case
+def deep():
+    down(900)
 
 
 @case
@@ -695,7 +702,14 @@ def main(args):
     if args == ["list"]:
         print("\n".join(cases))
         return
-    for name in cases if args == ["all"] else args:
+    if "all" in args:
+        at = args.index("all")
+        args[at:at + 1] = [name for name in cases if name != "deep"]
+    for name in args:
+        if name == "wait":
+            os.write(1, b"ready\n")
+            sys.stdin.readline()
+            continue
         for _ in range(times):
             truth.case = name
             cases[name]()

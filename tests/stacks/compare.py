@@ -146,7 +146,7 @@ def check_levels(told, stack, args):
             raise Wrong("frame %d, %s, returns to %s of %s, not to %s" %
                         (at, level["sym"], level["ret"], base(level["file"]), text(after)))
         if n + 1 < len(levels):
-            at = following(frames, at + 1, levels[n + 1])
+            at = following(frames, at + 1, levels[n + 1]) if "ret" in level else at + 1
     return at + 1 < len(frames) or not stops(told, stack, args)
 
 

@@ -482,12 +482,13 @@ static int thread(void)
 
 #ifndef NOFP_STATIC
 /* loads ../lib/NAME of this program's folder, from a copy that is gone then if asked */
-static int in_library(const char *name, int gone)
+FRAME static int in_library(const char *name, int gone)
 {
 	char path[4200], copy[] = "/tmp/nofp-XXXXXX";
 	struct where w;
 	int (*lib_call)(call_fn), from, to, ret;
 	void *lib;
+	ENTER(in_library);
 
 	locate(&w, in_library);
 	*strrchr(w.file, '/') = '\0';
@@ -516,6 +517,7 @@ static int in_library(const char *name, int gone)
 		ret = lib_call(through_one);
 		innermost = call.outer;
 	}
+	LEAVE;
 	return ret;
 }
 

@@ -9,7 +9,7 @@ S_NOFP := $(T_DIR)/workloads/nofp.c $(T_DIR)/workloads/nofp_asm.S
 S_WANTS := $(S_NOFP) $(T_DIR)/workloads/nofp.h $(T_DIR)/stacks.mk
 S_SO = -shared -fPIC -Wl,-soname,$(@F)
 
-TEST_FILES += $(addprefix $(T_LIB)/,libnofp.so libbare.so libmiddle.so) \
+TEST_FILES += $(addprefix $(T_LIB)/,libnofp.so libnofp-far.so libbare.so libmiddle.so) \
 	$(addprefix $(T_BIN)/,nofp nofp-O3 nofp-stripped nofp-nohdr nofp-clang nofp-static nofp-static-pie embed) \
 	$(if $(T_NVCC),$(T_BIN)/leaky-nvcc)
 
@@ -30,8 +30,8 @@ $(T_BIN)/nofp-static $(T_BIN)/nofp-static-pie: $(T_BIN)/nofp-%: $(S_WANTS) | $(T
 	$(Q)$(CC) -O2 $(S_CFLAGS) -DNOFP_STATIC -$* $(if $(filter %-pie,$*),-fPIE) -MF $(T_OBJ)/workloads/$(@F).d \
 		$(S_NOFP) $(TEST_LDFLAGS) -pthread -o $@
 
-$(T_LIB)/libnofp.so: $(T_DIR)/workloads/nofp_lib.c | $(T_LIB)
-	$(Q)$(CC) -O2 $(S_CFLAGS) $(S_SO) -MF $(T_OBJ)/workloads/libnofp.d $< $(TEST_LDFLAGS) -o $@
+$(T_LIB)/libnofp.so $(T_LIB)/libnofp-far.so: $(T_DIR)/workloads/nofp_lib.c | $(T_LIB)
+	$(Q)$(CC) -O2 $(S_CFLAGS) $(if $(findstring far,$@),-DFAR=1000) $(S_SO) -MF $(T_OBJ)/workloads/$(@F).d $< $(TEST_LDFLAGS) -o $@
 
 # nothing says how to unwind it
 $(T_LIB)/libbare.so: $(T_DIR)/workloads/nofp_lib.c | $(T_LIB)

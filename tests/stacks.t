@@ -1,15 +1,7 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid, tracer: the words'
+# shellcheck shell=sh disable=SC1091,SC2034,SC2154 # rc, pid, tracer: the words'
 # Call stacks without frame pointers and through Python: nofp and tests/workloads/python print what their
 # stacks are, and tests/stacks/compare.py holds the tools' against that, frame by frame.
-. tests/pythons.sh
-
-# compare HOW [OPTION...]: the stacks in $tmp/out with the truth in $tmp/truth
-compare() {
-	how=$1
-	shift
-	python3 tests/stacks/compare.py "$how" "$tmp/truth" "$tmp/out" "$@" >"$tmp/compared" ||
-		no "$(tail -n 1 "$tmp/compared"): $(head -n 3 "$tmp/compared" | cut -c1-200 | tr '\n' ';')"
-}
+. tests/stacks.sh
 
 # nofp VARIANT WORD...: the allocations' stacks
 nofp() {
@@ -19,7 +11,7 @@ nofp() {
 
 it "a program without frame pointers: every frame of 27 stacks, in all ways that a stack can be"
 nofp nofp all
-compare native --may-stop deep
+compare native "$tmp/truth" --may-stop deep
 equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
 
 it "what has no unwind information is said in the stack, with the file, and at the end"
@@ -32,7 +24,7 @@ lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
 
 it "a stack larger than is looked at is said to be truncated, and its first frames are right"
 run cudamallocsnoop -jk --stack-size 4k -c "$bin/nofp deep >$tmp/truth"
-compare native --may-stop deep
+compare native "$tmp/truth" --may-stop deep
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
 
 it "--unwind fp is what frame pointers tell: a program that has them is named to its beginning, another is not"
@@ -86,7 +78,7 @@ fi
 it "Python: each frame of 291 calls of every kind is as Python has it, with C where C is"
 run cudamallocsnoop -jkc "$python $w/cases.py all >$tmp/truth"
 status 0
-compare python
+compare python "$tmp/truth"
 jq -e '[.op == "alloc"] | any' "$tmp/out" >/dev/null || no "without an allocation"
 [ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
 silent
@@ -94,7 +86,7 @@ silent
 for which in python native; do
 	it "--stack $which"
 	run cudamallocsnoop -jk --stack $which -c "$python $w/cases.py nesting callbacks ctypes_callbacks c_threads >$tmp/truth"
-	compare python --stack $which
+	compare python "$tmp/truth" --stack $which
 done
 
 it "Python frames in text: the line, and the name"
@@ -115,22 +107,21 @@ json 2 '.func == "cudaMalloc" and ([.stack[] | select(.kind == "python").sym] | 
 
 it "a process of Python that ends at once"
 run cudamallocsnoop -jkc "for i in 1 2 3 4 5 6 7; do $python $w/once.py; done >$tmp/truth"
-compare python
+compare python "$tmp/truth"
 equal "$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")" 7
 
 it "a Python program that runs already"
+# shellcheck disable=SC2086 # words
 program $python "$w/cases.py" nesting wait nesting generators ctypes_callbacks threads
 tool cudamallocsnoop -jkp "$pid"
 go
 wait "$tracer"
 sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
-compare python
+compare python "$tmp/truth"
 
 if long; then
 	it "Python under load: two threads, 100,000 calls each; a stack is right, or says that it is not"
 	run cudamallocsnoop -jkc "$python $w/storm.py 2 100000 >$tmp/truth"
-	compare python --may-stop storm
-	seen=$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")
-	lost=$(jq -s 'map(.lost // 0) | add' "$tmp/out")
-	[ $((seen + lost)) -ge 200000 ] || no "$seen calls seen and $lost lost"
+	compare python "$tmp/truth" --may-stop storm
+	seen_or_lost 200000
 fi

@@ -3,12 +3,12 @@
 import functools
 import struct
 
-ET_EXEC, SHT_SYMTAB, SHT_DYNSYM = 2, 2, 11
+ET_EXEC, PT_LOAD, SHT_SYMTAB, SHT_DYNSYM = 2, 1, 2, 11
 
 
 class File:
     def __init__(self, path):
-        self.by_name = {}
+        self.by_name, self.loads = {}, []
         try:
             with open(path, "rb") as f:
                 self.data = f.read()
@@ -21,6 +21,12 @@ class File:
         del self.data
 
     def read(self):
+        at, = struct.unpack_from("<Q", self.data, 32)
+        size, count = struct.unpack_from("<HH", self.data, 54)
+        for i in range(count):
+            kind, _, offset, address, _, length, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, at + i * size)
+            if kind == PT_LOAD:
+                self.loads.append((offset, length, address))
         at, = struct.unpack_from("<Q", self.data, 40)
         size, count = struct.unpack_from("<HH", self.data, 58)
         sections = [struct.unpack_from("<IIQQQQIIQQ", self.data, at + i * size) for i in range(count)]
@@ -35,6 +41,14 @@ class File:
                         self.by_name.setdefault(name.split("@")[0], set()).add(value)
 
 
+    def address(self, offset):
+        """Of what stands at that offset of the file."""
+        for start, length, address in self.loads:
+            if start <= offset < start + length:
+                return address + offset - start
+        return offset
+
+
 @functools.lru_cache(None)
 def load(path):
     return File(path)
@@ -47,6 +61,6 @@ def addresses(frame):
         return {frame["addr"]}
     off = int(frame["off"], 16)
     if frame["sym"] is None:
-        return {off}
+        return {load(frame["file"]).address(off)}	# without a symbol it is the file's
     values = load(frame["file"]).by_name.get(frame["sym"])
     return values and {v + off for v in values}

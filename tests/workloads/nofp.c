@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* nofp [-n N] [-c malloc|copy|launch|sync] CASE...: calls CUDA in stacks without frame pointers, once a
  * case, or N times, and prints a JSON object a call: what the stack is (nofp.h).  `nofp list` prints the
- * cases, `nofp all` runs those that can go on.  Built with -fomit-frame-pointer in variants: stacks.mk.
+ * cases, `nofp all` runs those that can go on; wait: prints "ready" and reads a line.  Built with -fomit-frame-pointer in variants: stacks.mk.
  *	{"case":"plain","pid":1,"tid":1,"size":1000003,"levels":[{"sym":"three","start":"0x11d0",
  *	 "ret":"0x1240","file":"/.../nofp"},...],"ends":"main"}
  * levels, the innermost first: ret and file are where that function returns to, as addresses of the
@@ -34,6 +34,10 @@ __attribute__((noipa)) int cudaMalloc(void **p, size_t size)
 	*p = &memory + size;
 	return 0;
 }
+__attribute__((noipa)) int cudaFree(void *p)
+{
+	return !p;
+}
 #define call_cuda(p, size) cudaMalloc(p, size)
 #else
 #include "cuda_api.h"
@@ -42,6 +46,7 @@ __attribute__((noipa)) int cudaMalloc(void **p, size_t size)
 __thread const struct level *innermost;
 static const char *case_name, *case_ends = "main";
 static char call = 'm';
+static int times = 1;
 static volatile int sink;
 
 /* ---- the truth */
@@ -478,10 +483,66 @@ static int thread(void)
 	return pthread_create(&t, NULL, on_thread, NULL) || pthread_join(t, NULL);
 }
 
+/* Two threads, that each make all their calls with one stack and one size, whose truth is told once. */
+FRAME static int many(size_t size)
+{
+	void *p;
+	int ret = 0;
+	ENTER(many);
+
+	flockfile(stdout);
+	print_truth(size);
+	funlockfile(stdout);
+	for (int i = 0; i < times && !ret; i++) {
+		ret = cudaMalloc(&p, size);
+		cudaFree(p);
+	}
+	LEAVE;
+	return ret;
+}
+
+FRAME static int many_deep(size_t size, int n)
+{
+	volatile char room[40];
+	int ret;
+	ENTER(many_deep);
+
+	room[n] = 1;
+	ret = (n ? many_deep(size, n - 1) : many(size)) + room[n] - 1;
+	LEAVE;
+	return ret;
+}
+
+static void *on_storm(void *size)
+{
+	intptr_t ret;
+	ENTER(on_storm);
+
+	ret = many_deep((size_t)size, 20);
+	LEAVE;
+	return (void *)ret;
+}
+
+static int storm(void)
+{
+	pthread_t t[2];
+	void *failed = NULL, *ret;
+
+	case_ends = "thread";
+	for (size_t i = 0; i < 2; i++)
+		if (pthread_create(&t[i], NULL, on_storm, (void *)(4096 + i)))
+			return 1;
+	for (int i = 0; i < 2; i++) {
+		pthread_join(t[i], &ret);
+		failed = failed ? failed : ret;
+	}
+	return !!failed;
+}
+
 /* ---- libraries */
 
 #ifndef NOFP_STATIC
-/* loads ../lib/NAME of this program's folder, from a copy that is gone then if asked */
+/* loads ../lib/NAME of this program's folder, gone: from a copy that is gone then; 2: and unloads it */
 FRAME static int in_library(const char *name, int gone)
 {
 	char path[4200], copy[] = "/tmp/nofp-XXXXXX";
@@ -490,7 +551,7 @@ FRAME static int in_library(const char *name, int gone)
 	void *lib;
 	ENTER(in_library);
 
-	locate(&w, in_library);
+	locate(&w, (const void *)in_library);
 	*strrchr(w.file, '/') = '\0';
 	snprintf(path, sizeof(path), "%s/../lib/%s", w.file, name);
 	if (gone) {
@@ -517,6 +578,8 @@ FRAME static int in_library(const char *name, int gone)
 		ret = lib_call(through_one);
 		innermost = call.outer;
 	}
+	if (gone > 1)
+		dlclose(lib);
 	LEAVE;
 	return ret;
 }
@@ -529,6 +592,14 @@ static int library(void)
 static int deleted(void)
 {
 	return in_library("libnofp.so", 1);
+}
+
+/* two libraries take turns at one address */
+static int reloaded(void)
+{
+	static int n;
+
+	return in_library(n++ & 1 ? "libnofp-far.so" : "libnofp.so", 2);
 }
 
 static int bare(void)
@@ -618,7 +689,7 @@ __attribute__((constructor)) static void constructor(void)
 static const struct a_case {
 	const char *name;
 	int (*run)(void);
-	int ends;	/* the program */
+	int apart;	/* ends the program, or is much */
 } cases[] = {
 	{ "plain", plain, 0 }, { "args", args, 0 }, { "alloca", variable, 0 }, { "drap", drap, 0 },
 	{ "recursion", recursion, 0 }, { "deep", deep, 0 }, { "cold", cold, 0 }, { "qsort", sorted, 0 },
@@ -629,18 +700,20 @@ static const struct a_case {
 	{ "thread", thread, 0 },
 #ifndef NOFP_STATIC
 	{ "library", library, 0 }, { "deleted", deleted, 0 }, { "bare", bare, 0 }, { "ffi", ffi, 0 },
+	{ "reloaded", reloaded, 1 },
 #endif
+	{ "storm", storm, 1 },
 	{ "noreturn", noreturn, 1 }, { "exit", at_exit, 1 },
 };
 enum { NUM_CASES = sizeof(cases) / sizeof(*cases) };
 
-FRAME static int run(const struct a_case *c, int times)
+FRAME static int run(const struct a_case *c, int n)
 {
 	const struct level *outer = innermost;
 	int ret = 0;
 	ENTER(run);
 
-	while (times-- && !ret) {
+	while (n-- && !ret) {
 		case_name = c->name;
 		case_ends = "main";
 		if (!strcmp(c->name, "asm_silent"))
@@ -653,7 +726,7 @@ FRAME static int run(const struct a_case *c, int times)
 
 int main(int argc, char **argv)
 {
-	int times = 1, ret = 0;
+	int ret = 0;
 	ENTER(main);
 
 	for (int i = 1; i < argc && !ret; i++) {
@@ -673,8 +746,13 @@ int main(int argc, char **argv)
 			known |= same;
 			if (list)
 				puts(cases[j].name);
-			else if (same || (all && !cases[j].ends))
-				ret = run(&cases[j], times);
+			else if (same || (all && !cases[j].apart))
+				ret = run(&cases[j], cases[j].run == storm ? 1 : times);
+		}
+		if (!known && !strcmp(argv[i], "wait")) {
+			puts("ready");
+			fflush(stdout);
+			known = getchar();
 		}
 		if (!known) {
 			fprintf(stderr, "nofp: '%s' is no case: nofp list\n", argv[i]);

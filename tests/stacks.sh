@@ -1,6 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh disable=SC2034,SC2154 # for the tests that include it, and lib.sh's
-# Words for tests of Python programs: . tests/pythons.sh
+# Words for tests of call stacks: . tests/stacks.sh
+
+# compare HOW TRUTH [OPTION...]: the stacks in $tmp/out with the truth: tests/stacks/compare.py
+compare() {
+	how=$1 truth=$2
+	shift 2
+	python3 tests/stacks/compare.py "$how" "$truth" "$tmp/out" "$@" >"$tmp/compared" ||
+		no "$(tail -n 1 "$tmp/compared"): $(head -n 3 "$tmp/compared" | cut -c1-200 | tr '\n' ';')"
+}
+
+# seen_or_lost N: each allocation of the output is there, or counted as lost; and most are there
+seen_or_lost() {
+	seen=$(jq -n '[inputs | select(.op == "alloc")] | length' "$tmp/out")
+	lost=$(jq -n '[inputs | .lost // 0] | add' "$tmp/out")
+	[ $((seen + lost)) -ge "$1" ] || no "$seen calls seen and $lost lost, of $1"
+	[ "$seen" -gt $(($1 / 2)) ] || no "only $seen calls of $1 seen"
+}
+
 # The interpreters are Debian's, of scripts/pythons; the machine's own is called "host".
 
 pythons=${PYTHONS_CACHE:-$O/pythons}

@@ -18,9 +18,11 @@ seen_or_lost() {
 	[ "$seen" -gt $(($1 / 2)) ] || no "only $seen calls of $1 seen"
 }
 
-# The interpreters are Debian's, of scripts/pythons; the machine's own is called "host".
+# The interpreters are Debian's, of scripts/pythons; the machine's own is called "host".  Versions that no
+# suite of Debian has are used where they are installed, by pyenv for one.
 
 pythons=${PYTHONS_CACHE:-$O/pythons}
+export PYTHONDONTWRITEBYTECODE=1	# nothing beside the sources, and no lines of older ones
 
 # against_old ROOT FILE OBJECT...: links a library with the C library of that root, older than what
 # the simulated CUDA was linked with
@@ -32,24 +34,36 @@ against_old() {
 		"$of/libc.so.6" "$of/libpthread.so.0" "$of/libdl.so.2" "$of/ld-linux-x86-64.so.2"
 }
 
+# installed VERSION: its path here
+installed() {
+	[ "$1" != host ] || set -- 3
+	for found in "/usr/bin/python$1" "/usr/local/bin/python$1" "${PYENV_ROOT:-${HOME:-/root}/.pyenv}/versions/$1".*/bin/python"$1"; do
+		[ ! -x "$found" ] || { echo "$found"; return; }
+	done
+}
+
 # furnish VERSION: the simulated CUDA and the workloads into that interpreter's root, as /cuda and /w;
-# $python to start it with, $embed for a program that has it inside, $w the workloads' folder as it sees it, or false, and $why_not
+# $python to start it with, $embed for a program that has it inside or '', $w the workloads' folder as it
+# sees it; or false, and $why_not
 furnish() {
-	if [ "$1" = host ]; then
-		python="env CUDA_LIB=$lib /usr/bin/python3" embed='' w=$PWD/tests/workloads/python root=/
-		why_not="no /usr/bin/python3 here"
-		[ -x /usr/bin/python3 ]
+	case $1 in
+	host | 3.8 | 3.10 | 3.12)
+		found=$(installed "$1")
+		python="env CUDA_LIB=$lib $found" embed='' w=$PWD/tests/workloads/python root=/
+		why_not="no Python $1 is installed here"
+		[ -n "$found" ]
 		return
-	fi
+		;;
+	esac
 	python=$pythons/python-$1 embed="chroot $pythons/$1 /cuda/embed libpython$1.so.1.0" w=/w root=$pythons/$1
 	if [ ! -d "$root" ]; then
 		why_not=$(scripts/pythons "$1" 2>/dev/null)
 		[ -d "$root" ] || return 1
 	fi
 	mkdir -p "$root/cuda" "$root/w"
-	cp tests/workloads/python/*.py "$root/w"
+	cp --remove-destination tests/workloads/python/*.py "$root/w"
 	if grep -q GLIBC_2.34 "$root/lib/x86_64-linux-gnu/libc.so.6"; then
-		cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libmiddle.so" "$bin/embed" "$root/cuda"
+		cp --remove-destination "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$lib/libmiddle.so" "$bin/embed" "$root/cuda"
 	else
 		o=$O/tests/obj/sim
 		against_old "$root" "$root/cuda/libcuda.so.1" "$o"/drv_*.o "$o/sim.o" &&

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC1091,SC2034,SC2154 # rc, pid, tracer: the words'
-# Call stacks through Debian's interpreters, old and new: scripts/pythons fetches them.
+# Call stacks through Debian's interpreters, old and new: scripts/pythons fetches them.  3.8, 3.10 and 3.12,
+# which it has not, are tried where they are installed.
 . tests/stacks.sh
 
-versions='3.9 3.11 3.13 3.14 3.15'
+versions='3.8 3.9 3.10 3.11 3.12 3.13 3.14 3.15'
 for version in $versions; do
 	it "Python $version: each frame of 291 calls of every kind is as Python has it, with C where C is"
 	if ! furnish "$version"; then
@@ -50,7 +51,7 @@ for version in $versions; do
 		status 0
 		compare python "$tmp/truth"
 	else
-		skip "its C library is older than this machine's"
+		skip "no program to try it with"
 	fi
 
 	it "Python $version: tracing changes nothing: the program's output is the same, and its status"

@@ -56,6 +56,17 @@ else
 	skip "no perf here"
 fi
 
+it "the native frames of Python, as gdb has them"
+if command -v gdb >/dev/null && furnish host; then
+	set -- "$w/cases.py" nesting recursion generators callbacks ctypes_callbacks qsort threads c_threads
+	CUDA_LIB=$lib timeout 200 gdb -nx -batch -ex "python out = '$tmp/gdb'" -x tests/stacks/gdb_stacks.py \
+		--args /usr/bin/python3 "$@" >/dev/null 2>&1
+	run cudamallocsnoop -jk --stack native -c "$python $* >$tmp/truth"
+	compare reference "$tmp/gdb"
+else
+	skip "${why_not:-no gdb here}"
+fi
+
 it "a process that runs already, and one in a container with a root of its own"
 program "$bin/nofp" plain wait signal library ffi thread
 tool cudamallocsnoop -jkp "$pid"

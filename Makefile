@@ -69,10 +69,11 @@ $(O):
 	$(Q)mkdir -p $@
 
 include tests/rules.mk
+include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test: setup-%:
+setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -152,6 +153,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

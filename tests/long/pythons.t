@@ -1,0 +1,103 @@
+# shellcheck shell=sh disable=SC1091,SC2034,SC2154 # rc, pid, tracer: the words'
+# Call stacks through Debian's interpreters, old and new: scripts/pythons fetches them.  3.8, 3.10 and 3.12,
+# which it has not, are tried where they are installed.
+. tests/stacks.sh
+
+versions='3.8 3.9 3.10 3.11 3.12 3.13 3.14 3.15'
+for version in $versions; do
+	it "Python $version: each frame of 291 calls of every kind is as Python has it, with C where C is"
+	if ! furnish "$version"; then
+		skip "$why_not"
+		continue
+	fi
+	there="${there:-} $version"
+	run cudamallocsnoop -jkc "$python $w/cases.py all >$tmp/truth"
+	status 0
+	compare python "$tmp/truth"
+	[ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
+	silent
+
+	for which in python native; do
+		it "Python $version: --stack $which"
+		run cudamallocsnoop -jk --stack $which -c "$python $w/cases.py all >$tmp/truth"
+		compare python "$tmp/truth" --stack $which
+	done
+
+	it "Python $version: 900 frames are all there, or the stack says that they are not"
+	run cudamallocsnoop -jkc "$python $w/cases.py deep >$tmp/truth"
+	compare python "$tmp/truth" --may-stop deep
+
+	it "Python $version: a module's top level, as a program and imported"
+	run cudamallocsnoop -jkc "$python $w/toplevel.py >$tmp/truth; $python $w/cases.py module_level >>$tmp/truth"
+	compare python "$tmp/truth"
+
+	it "Python $version: processes that end at once"
+	run cudamallocsnoop -jkc "for i in 1 2 3 4 5 6 7 8 9 10 11; do $python $w/once.py; done >$tmp/truth"
+	compare python "$tmp/truth"
+	equal "$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")" 11
+
+	it "Python $version: a program that runs already"
+	# of a process of -p the children are not traced
+	# shellcheck disable=SC2046,SC2086 # words
+	program $python "$w/cases.py" nesting wait $($python "$w/cases.py" list | grep -vx -e forked -e deep)
+	tool cudamallocsnoop -jkp "$pid"
+	go
+	wait "$tracer"
+	sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
+	compare python "$tmp/truth"
+
+	it "Python $version inside of another program, from the shared library"
+	if [ -n "$embed" ]; then
+		run cudamallocsnoop -jkc "$embed $w/cases.py all >$tmp/truth"
+		status 0
+		compare python "$tmp/truth"
+	else
+		skip "no program to try it with"
+	fi
+
+	it "Python $version: tracing changes nothing: the program's output is the same, and its status"
+	$python "$w/cases.py" all 2>"$tmp/said" | jq -c '[.case, .frames]' >"$tmp/before"
+	run cudamallocsnoop -jkc "$python $w/cases.py all >$tmp/truth"
+	status 0
+	jq -c '[.case, .frames]' "$tmp/truth" | sort >"$tmp/after"
+	sort "$tmp/before" | cmp -s - "$tmp/after" || no "it had other stacks"
+
+	it "Python $version: two threads, 100,000 calls each: a stack is right, or says that it is not"
+	run cudamallocsnoop -jkc "$python $w/storm.py 2 100000 >$tmp/truth"
+	compare python "$tmp/truth" --may-stop storm
+	seen_or_lost 200000
+
+	it "Python $version: cudaleak holds the same stack of 10,007 calls as one"
+	run cudaleak -jc "$python $w/cases.py -n 10007 nesting >$tmp/truth"
+	json 2 '.count == 10007 and ([.stack[] | select(.kind == "python")] | .[-1].sym == "<module>")'
+done
+
+it "processes of several versions at once"
+# shellcheck disable=SC2086 # words
+set -- ${there:-}
+if [ $# -gt 1 ]; then
+	: >"$tmp/truth"
+	command=''
+	for version; do
+		furnish "$version"
+		command="$command $python $w/cases.py -n 3 all >$tmp/truth.$version &"
+	done
+	run cudamallocsnoop -jkc "$command wait"
+	status 0
+	cat "$tmp"/truth.* >"$tmp/truth"
+	compare python "$tmp/truth"
+	[ "$(jq -r .version "$tmp/truth" | sort -u | wc -l)" -eq $# ] || no 'not all versions ran'
+else
+	skip "${why_not:-no interpreters}"
+fi
+
+it "a program that turns into another version by exec"
+if [ $# -gt 1 ]; then
+	furnish "$1"
+	first="$python $w/cases.py nesting"
+	furnish "$2"
+	run cudamallocsnoop -jkc "sh -c '$first; exec $python $w/cases.py nesting generators' >$tmp/truth"
+	compare python "$tmp/truth"
+else
+	skip "${why_not:-no interpreters}"
+fi

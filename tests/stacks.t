@@ -1,0 +1,127 @@
+# shellcheck shell=sh disable=SC1091,SC2034,SC2154 # rc, pid, tracer: the words'
+# Call stacks without frame pointers and through Python: nofp and tests/workloads/python print what their
+# stacks are, and tests/stacks/compare.py holds the tools' against that, frame by frame.
+. tests/stacks.sh
+
+# nofp VARIANT WORD...: the allocations' stacks
+nofp() {
+	run cudamallocsnoop -jkc "$bin/$* >$tmp/truth"
+	status 0
+}
+
+it "a program without frame pointers: every frame of 27 stacks, in all ways that a stack can be"
+nofp nofp all
+compare native "$tmp/truth" --may-stop deep
+equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
+
+it "what has no unwind information is said in the stack, with the file, and at the end"
+run cudamallocsnoop -jkc "$bin/nofp bare asm_silent"
+json 2 '.op == "alloc" and (.stack[-1] | .kind == "note" and .sym == "no unwind information")'
+json 1 '.stack[-1].file // "" | endswith("/libbare.so")'
+says '2 call stacks are incomplete: 2 without unwind information'
+run cudamallocsnoop -kc "$bin/nofp bare"
+lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
+
+it "a stack larger than is looked at is said to be truncated, and its first frames are right"
+run cudamallocsnoop -jk --stack-size 4k -c "$bin/nofp deep >$tmp/truth"
+compare native "$tmp/truth" --may-stop deep
+json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
+
+it "--unwind fp is what frame pointers tell: a program that has them is named to its beginning, another is not"
+run cudamallocsnoop -jk --unwind fp -c "$bin/deep-c 1 64"
+json 1 '[.stack[].sym] | index("leak_1") and index("leak_10") and index("main")'
+run cudamallocsnoop -jk --unwind fp -c "$bin/nofp plain"
+json 0 '.op == "alloc" and ([.stack[].sym] | index("main"))'
+
+it "without frame pointers and without -k nothing is unwound"
+run cudamallocsnoop -jc "$bin/nofp plain bare"
+json 0 'has("stack")'
+silent
+
+it "a program of nvcc -O2"
+if [ -x "$bin/leaky-nvcc" ]; then
+	run cudaleak -jc "$bin/leaky-nvcc 23"
+	json 1 '.count == 23 and ([.stack[].sym | values | split("(")[0]] | .[:4] == ["device_memory","cache_result","handle_request","main"])'
+	json 1 '.stack[-1].sym == "_start"'
+else
+	skip "no nvcc here"
+fi
+
+# each tool, and what makes it show the stack of a call
+for tool in cudamallocsnoop:malloc cudaleak:malloc cudatrace:malloc cudamemcpysize:copy cudalaunchtop:launch \
+	cudasynclatency:sync; do
+	it "${tool%:*} has the whole stack"
+	stacks=k
+	[ "${tool%:*}" != cudaleak ] || stacks=
+	run "${tool%:*}" -j$stacks -c "$bin/nofp -n 23 -c ${tool#*:} plain"
+	jq -se 'map(select(.stack)) | length > 0 and all(.stack | [.[].sym | values] as $s |
+		($s[:6] == ["allocate","three","two","one","run","main"]) and $s[-1] == "_start")' "$tmp/out" >"$tmp/jq" 2>&1 ||
+		no "stacks: $(jq -c '[.stack[]?.sym]' "$tmp/out" | sort -u | head -n 2 | tr '\n' ' ')"
+done
+
+it "values that --stack, --unwind and --stack-size do not have"
+for tool in cudamallocsnoop cudaleak cudatrace cudamemcpysize cudalaunchtop cudasynclatency; do
+	fails 2 "--stack: 'no' is not one of all|native|python" $tool --stack no
+	fails 2 "--unwind: 'x' is not one of dwarf|fp" $tool --unwind x
+	fails 2 "--stack-size: " $tool --stack-size 1
+done
+
+# ---- Python
+
+# the machine's own interpreter, or one that has been fetched
+if ! furnish host && { [ ! -d "$pythons/3.11" ] || ! furnish 3.11; }; then
+	it "Python programs"
+	skip "$why_not"
+	return
+fi
+
+it "Python: each frame of 291 calls of every kind is as Python has it, with C where C is"
+run cudamallocsnoop -jkc "$python $w/cases.py all >$tmp/truth"
+status 0
+compare python "$tmp/truth"
+jq -e '[.op == "alloc"] | any' "$tmp/out" >/dev/null || no "without an allocation"
+[ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
+silent
+
+for which in python native; do
+	it "--stack $which"
+	run cudamallocsnoop -jk --stack $which -c "$python $w/cases.py nesting callbacks ctypes_callbacks c_threads >$tmp/truth"
+	compare python "$tmp/truth" --stack $which
+done
+
+it "Python frames in text: the line, and the name"
+run cudamallocsnoop -kc "$python $w/cases.py nesting >$tmp/truth"
+line=$(jq -r 'select(.frames[0].sym == "three_exact").frames[0].line' "$tmp/truth")
+lines 1 "^        $w/cases\\.py:$line three_exact\$"
+lines 1 "^        $w/cases\\.py:[0-9]+ (nesting\\.<locals>\\.inner\\.<locals>\\.)?innermost\$"
+
+it "cudaleak adds up by Python stack, and --folded has it for flame graphs"
+run cudaleak -jc "$python $w/cases.py -n 23 nesting >$tmp/truth"
+json 2 '.count == 23 and ([.stack[] | select(.kind == "python")] | .[-1].sym == "<module>")'
+run cudaleak --folded --stack python -c "$python $w/cases.py -n 23 nesting >$tmp/truth"
+lines 1 ';nesting[^;]*;three_exact[^;]*;\[device\] [0-9]+$'
+
+it "cudatrace -k names Python's frames too"
+run cudatrace -e cudaMalloc -jkc "$python $w/cases.py nesting >$tmp/truth"
+json 2 '.func == "cudaMalloc" and ([.stack[] | select(.kind == "python").sym] | index("main") and index("nesting"))'
+
+it "a process of Python that ends at once"
+run cudamallocsnoop -jkc "for i in 1 2 3 4 5 6 7; do $python $w/once.py; done >$tmp/truth"
+compare python "$tmp/truth"
+equal "$(jq -s 'map(select(.op == "alloc")) | length' "$tmp/out")" 7
+
+it "a Python program that runs already"
+# shellcheck disable=SC2086 # words
+program $python "$w/cases.py" nesting wait nesting generators ctypes_callbacks threads
+tool cudamallocsnoop -jkp "$pid"
+go
+wait "$tracer"
+sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
+compare python "$tmp/truth"
+
+if long; then
+	it "Python under load: two threads, 100,000 calls each; a stack is right, or says that it is not"
+	run cudamallocsnoop -jkc "$python $w/storm.py 2 100000 >$tmp/truth"
+	compare python "$tmp/truth" --may-stop storm
+	seen_or_lost 200000
+fi

@@ -4,7 +4,7 @@
 
 it "libiberty allocates nothing that such a jump would leave"
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -fno-builtin -iquote common tests/unit/demangle.c "$O/libcommon.a" \
-	-lbpf -lelf -lz -liberty -o "$tmp/demangle" || no 'it cannot be built'
+	-lbpf -ldw -lelf -lz -liberty -o "$tmp/demangle" || no 'it cannot be built'
 # what a C++ program may have, and what was made to be hard
 nm -D --format=posix "$(${CXX:-c++} -print-file-name=libstdc++.so.6)" | sed 's/[ @].*//' >"$tmp/symbols"
 run "$tmp/demangle" "$tmp/symbols" tests/fuzz/corpus/symbol/*

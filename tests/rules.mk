@@ -217,6 +217,6 @@ $(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
 
 $(T_BIN)/cfi-static: $(T_OBJ)/cfi/static.o $(T_CFI) | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(ZSTD) -pthread
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LZMA) $(ZSTD) -pthread
 
 -include $(wildcard $(T_OBJ)/*/*.d)

@@ -119,12 +119,14 @@ sanitize: setup-test
 
 static: $(TOOLS:%=$(O)/static/%)
 
-# libelf's archive needs zlib's and, if newer, zstd's; nothing is loaded at run time
+# libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
+# files that are compressed; nothing is loaded at run time
+LZMA := -llzma -lbz2
 ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
 $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) -llzma -lbz2 $(ZSTD) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(LZMA) $(ZSTD) -o $@
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8

@@ -62,7 +62,8 @@ T_CFI_o3 := -O3 -fomit-frame-pointer
 T_CFI_fp := -O1 -fno-omit-frame-pointer
 T_CFI_realign := -O2 -fomit-frame-pointer -mstackrealign -mavx2
 T_CFI_static := -O2 -fomit-frame-pointer
-T_CFI_BINS := cfi-o2 cfi-o3 cfi-fp cfi-realign cfi-static
+T_CFI_WAYS := o2 o3 fp realign static
+T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models $(T_CFI_BINS))
@@ -208,7 +209,8 @@ $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | $(T_OBJ)/cfi
+# not a pattern for any file: the .d files must not be made by it
+$(T_CFI_WAYS:%=$(T_OBJ)/cfi/%.o): $(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | $(T_OBJ)/cfi
 	$(Q)$(CC) -std=gnu11 -g -Wall -Wextra -fPIE -MMD -MP $(T_CFI_$*) -c $< -o $@
 
 # lazily bound: the first call goes through the PLT to the dynamic linker
@@ -217,6 +219,6 @@ $(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
 
 $(T_BIN)/cfi-static: $(T_OBJ)/cfi/static.o $(T_CFI) | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(ZSTD) -pthread
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LZMA) $(ZSTD) -pthread
 
 -include $(wildcard $(T_OBJ)/*/*.d)

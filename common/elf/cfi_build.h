@@ -6,7 +6,10 @@
 #include "elf/cfi_block.h"
 
 /* What a function keeps.  An expression of a real one has below 20 operations. */
-enum { CFI_MAX_ROWS = 256, CFI_MAX_OPS = 1024, CFI_MAX_EXPR = 255, CFI_MAX_CELLS = CFI_MAX_ROWS * (1 + CFI_REGISTERS) };
+enum {
+	CFI_MAX_ROWS = 256, CFI_MAX_OPS = 1024, CFI_MAX_EXPR = 255,
+	CFI_MAX_CELLS = CFI_MAX_ROWS * (1 + CFI_REGISTERS),
+};
 
 struct cfi_builder {
 	size_t nops, nrows, ncells;

@@ -4,8 +4,8 @@
 #include "base/die.h"
 #include "elf/cfi_find.h"
 
-/* AHEAD: an FDE and its neighbours. */
-enum { MAX_INFLATED = 32 << 20, AHEAD = 512 };
+/* MAX_INFLATED: 25 ms.  AHEAD: an FDE and its neighbours. */
+enum { MAX_INFLATED = 8 << 20, AHEAD = 512 };
 
 /* Makes s the segment that addr is in, and *pos its place there. */
 static bool open_segment(const struct elf_file *f, unsigned long long addr, struct cfi_section *s,

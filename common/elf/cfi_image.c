@@ -59,7 +59,7 @@ static unsigned char *put_cie(unsigned char *to, const struct cfi_cie *cie)
 	*to++ = 1;			/* size of augmentation data: the encoding */
 	*to++ = PE_ABSPTR;
 	to = put(to, ABI, sizeof(ABI));
-	if (cfi_program_copy(cie->program, cie, 0, 1, &to, &rows) != 1 || rows != 1)
+	if (cfi_program_copy(cie->program, cie, 0, 1, false, &to, &rows) != 1 || rows != 1)
 		return NULL;
 	put_length(record, to);
 	return to;
@@ -79,7 +79,7 @@ static unsigned char *put_fde(unsigned char *to, const struct cfi_found *found,
 	program = to;
 	image->start = found->fde.start;
 	image->end = cfi_program_copy(found->fde.program, &found->cie, found->fde.start,
-				      found->fde.end, &to, &image->rows);
+				      found->fde.end, found->fde.cut, &to, &image->rows);
 	image->instructions = to - program;
 	size = image->end - image->start;
 	put(program - 9, &size, 8);

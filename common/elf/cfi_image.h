@@ -19,10 +19,11 @@ struct cfi_image {
 bool cfi_image_make(const struct cfi_found *found, struct cfi_image *image);
 
 /* Checks one program and appends it to *to: advances by bytes, no operations on registers that an
- * unwinder does not need.  pc is the address of the first row.  Stops at end, or at what is wrong, and
- * returns the address up to which the rows are complete.  rows counts them. */
+ * unwinder does not need.  pc is the address of the first row; cut: the program's end is missing.
+ * Stops at end, or at what is wrong, and returns the address up to which the rows are complete.  rows
+ * counts them. */
 unsigned long long cfi_program_copy(struct dwarf_bytes program, const struct cfi_cie *cie,
-				    unsigned long long pc, unsigned long long end,
+				    unsigned long long pc, unsigned long long end, bool cut,
 				    unsigned char **to, size_t *rows);
 
 /* Return false if the expression has operations that CFI must not use (DWARF 5, 6.4.2), or

@@ -163,7 +163,7 @@ static bool new_row(struct program *p, unsigned long long pc)
 }
 
 unsigned long long cfi_program_copy(struct dwarf_bytes program, const struct cfi_cie *cie,
-				    unsigned long long pc, unsigned long long end,
+				    unsigned long long pc, unsigned long long end, bool cut,
 				    unsigned char **to, size_t *rows)
 {
 	struct program p = { .cie = cie, .in = program, .to = *to, .pc = pc, .end = end, .rows = 1 };
@@ -179,5 +179,5 @@ unsigned long long cfi_program_copy(struct dwarf_bytes program, const struct cfi
 	*to = p.to;
 	*rows = p.rows;
 	/* an advance to the end or beyond only ends the last row */
-	return ok || (!p.in.bad && next >= end && next > p.pc) ? end : p.pc;
+	return (ok && !cut) || (!p.in.bad && next >= end && next > p.pc) ? end : p.pc;
 }

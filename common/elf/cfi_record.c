@@ -184,6 +184,7 @@ bool cfi_fde_read(struct cfi_section *s, const struct cfi_span *span, const stru
 	if (program && cie->sized)
 		dwarf_skip(&b, dwarf_uleb(&b));
 	fde->program = b;
+	fde->cut = size > CFI_MAX_RECORD;
 	if (!b.bad && fde->end > fde->start)
 		return true;
 	free(fde->bytes);

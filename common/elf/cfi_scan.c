@@ -4,7 +4,7 @@
 
 /* Limits on what is read where there is no table.  The linker puts all FDEs with the same CIE behind
  * it; a file in which they alternate is built to keep us busy. */
-enum { MAX_SCAN = 32 << 20, MAX_CIES = 1 << 14, AHEAD = 256 << 10 };
+enum { MAX_SCAN = 32 << 20, MAX_CIES = 1 << 14, AHEAD = 256 << 10, AHEAD_CIE = 64 };
 
 void cfi_found_free(struct cfi_found *found)
 {
@@ -49,20 +49,28 @@ bool cfi_scan(struct cfi_section *s, unsigned long long pos, unsigned long long 
 	      struct cfi_found *found)
 {
 	unsigned long long end = pos + MAX_SCAN;
+	bool have = false, hit = false, memory = s->len && s->len == s->size;
+	struct cfi_section cies = *s;	/* with a window of their own */
 	struct cfi_cie cie = { 0 };
-	bool have = false, hit = false;
 	struct cfi_span span;
 	struct cfi_fde fde;
 	int left = MAX_CIES;
 
 	s->ahead = AHEAD;
+	if (!memory) {
+		cies.window = NULL;
+		cies.len = 0;
+		cies.ahead = AHEAD_CIE;
+	}
 	while (!hit && left >= 0 && pos < end && cfi_span_read(s, pos, &span)) {
-		hit = !span.cie && change_cie(s, &span, &cie, &have, &left) &&
+		hit = !span.cie && change_cie(&cies, &span, &cie, &have, &left) &&
 		      cfi_fde_read(s, &span, &cie, false, &fde) && addr >= fde.start && addr < fde.end;
 		if (!hit)
 			pos = span.next;
 	}
 	if (have)
 		free(cie.bytes);
+	if (!memory)
+		cfi_section_close(&cies);
 	return hit && cfi_found_read(s, pos, addr, found);
 }

@@ -52,8 +52,8 @@ static enum cfi_step replace(struct cfi_frame *f, const struct cfi_cell *cell, s
 	return cell->reg == CFI_RIP || cell->reg == CFI_RSP ? status : CFI_CALLER;
 }
 
-/* Makes *caller the caller's registers; it has the callee's.  The rule has first what differs from the
- * default, in order of the numbers: rip is last. */
+/* Makes *caller, which has the callee's registers, the caller's.  A rule has the registers in order, so
+ * that rip is last. */
 static enum cfi_step replace_all(struct cfi_frame *f, const struct cfi_cell *rule,
 				 struct cfi_regs *caller)
 {

@@ -12,14 +12,16 @@
 
 typedef void (*leaf_fn)(struct cfi_count *);
 
-static long chain(int depth, leaf_fn leaf, struct cfi_count *count, long a, long b, long c);
+static long chain(int depth, leaf_fn leaf, struct cfi_count *count, unsigned long a,
+			   unsigned long b, unsigned long c);
 
 /* No recursion that the compiler sees. */
-static long (*volatile chained)(int depth, leaf_fn leaf, struct cfi_count *count, long a, long b,
-				long c) = chain;
+static long (*volatile chained)(int depth, leaf_fn leaf, struct cfi_count *count, unsigned long a,
+				unsigned long b, unsigned long c) = chain;
 
 /* Keeps values in the registers that functions preserve. */
-static NOINLINE long chain(int depth, leaf_fn leaf, struct cfi_count *count, long a, long b, long c)
+static NOINLINE long chain(int depth, leaf_fn leaf, struct cfi_count *count, unsigned long a,
+			   unsigned long b, unsigned long c)
 {
 	if (!depth) {
 		leaf(count);

@@ -81,6 +81,9 @@ int cfi_print_rows(const char *file)
 		print_rule(addr, c ? cfi_rule_at(c, offset) : NULL);
 	}
 	fprintf(stderr, "%llu rows asked, %llu functions loaded\n", asked, loaded);
+	free(c);
+	elf_file_close(&elf);
+	close(fd);
 	return 0;
 }
 

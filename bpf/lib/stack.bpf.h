@@ -2,6 +2,7 @@
 /* The user's call stack. */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
+#include "lib/python.bpf.h"
 #include "lib/user.bpf.h"
 #include "abi/stack_frames.h"
 
@@ -29,7 +30,11 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
  * STACK_FRAMES.  A first frame of 0 means none. */
 static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u64 entry)
 {
-	return stack_by_pointers(ctx, frames, entry);
+	__u32 n = stack_by_pointers(ctx, frames, entry);
+
+	if (stack_config.python)
+		n = python_take(frames, n);
+	return n;
 }
 
 /* The size of n frames; the verifier must see that the value used is the one checked. */

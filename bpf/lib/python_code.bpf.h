@@ -130,7 +130,7 @@ static __always_inline void python_send(const struct python_process *p, struct p
 		return;
 	}
 	r->value = value;
-	bpf_ringbuf_submit(r, records_wakeup(bytes, false));
+	bpf_ringbuf_submit(r, records_wakeup(bytes, !room));
 }
 
 /* Numbers and sends the code object t->key, which is in t->code.  Not static: the verifier looks at it
@@ -141,15 +141,18 @@ __noinline int python_code_new(const struct python_process *p, struct python_thr
 
 	if (!p || !t)	/* never: but the verifier does not know */
 		return 0;
-	size = python_read(t->key.lines + p->at.bytes_size);
+	if (bpf_probe_read_user(&size, sizeof(size), (void *)(t->key.lines + p->at.bytes_size)))
+		size = ~0ull;
 	if (size <= 256)
 		python_send(p, t, size, 256);
 	else if (size <= 2048)
 		python_send(p, t, size, 2048);
+	else if (size <= 16384)
+		python_send(p, t, size, 16384);
 	else if (size <= PYTHON_LINES)
 		python_send(p, t, size, PYTHON_LINES);
 	else
-		python_send(p, t, size, 0);
+		python_send(p, t, size, 0);	/* the reader must be quick to read it */
 	return 0;
 }
 

@@ -84,7 +84,7 @@ struct python_shared {
 
 enum {
 	PYTHON_NAME = 256, PYTHON_FILE = 512,	/* bytes of strings; longer ones are cut */
-	PYTHON_LINES = 16384,	/* bytes of a line table in the record */
+	PYTHON_LINES = 60 << 10,	/* bytes of a line table; larger ones are not sent */
 };
 
 /* A string as Python has it: characters of 1, 2 or 4 bytes. */
@@ -103,7 +103,7 @@ struct python_code_record {
 	struct python_code_value value;
 	unsigned int version;		/* python_layout.version: how the line table is encoded */
 	unsigned int lines_bytes;	/* in the record; 0: the table could not be read, or is larger */
-	unsigned long long lines_size;	/* of the whole table … */
+	unsigned long long lines_size;	/* of the whole table, ~0 = unknown … */
 	unsigned long long lines_at;	/* … and its address */
 	struct python_text name, file;
 	char name_text[PYTHON_NAME], file_text[PYTHON_FILE];

@@ -125,12 +125,12 @@ static void find_lines(struct codes *cs, struct code *c, const struct python_cod
 {
 	unsigned char *table;
 
-	if (r->lines_bytes) {
+	if (r->lines_bytes == r->lines_size) {
 		if (r->lines_bytes <= size - sizeof(*r))
 			read_lines(cs, c, r->version, r->lines, r->lines_bytes);
 		return;
 	}
-	if (!r->lines_size || r->lines_size > MAX_TABLE)
+	if (r->lines_size > MAX_TABLE)
 		return;
 	table = vm_read_bytes(cs->looks, r->key.pid, r->lines_at, r->lines_size);
 	if (table)

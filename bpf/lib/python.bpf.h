@@ -41,6 +41,29 @@ struct {
 	__type(value, struct python_thread);
 } python_threads SEC(".maps");
 
+typedef __u8 python_bytes[PYTHON_FRAME_BYTES];
+
+/* Returns what the frame at t->next has; NULL if it cannot be read.  The ones that called it come before
+ * it, and are read with it; a page is there or is not. */
+static __always_inline const python_bytes *python_frame_bytes(const struct python_process *p,
+							      struct python_thread *t)
+{
+	__u64 at = t->next, end = at + p->frame_size, from = at, size;
+
+	if (at < t->from || end > t->end || end < at) {
+		if (p->at.version >= 0x030b)
+			from = end - PYTHON_STACK_BYTES < (at & ~0xfffull) ? at & ~0xfffull : end - PYTHON_STACK_BYTES;
+		size = end - from;
+		t->from = from;
+		t->end = 0;
+		barrier_var(size);	/* the verifier must see that the value used is the one checked */
+		if (size > sizeof(t->stack) || bpf_probe_read_user(t->stack, size, (void *)from))
+			return NULL;
+		t->end = end;
+	}
+	return (const python_bytes *)&t->stack[(at - t->from) & (PYTHON_STACK_BYTES - 8)];
+}
+
 /* Adds a frame; false if there is no room. */
 static __always_inline bool python_put(struct python_thread *t, struct python_frames *to, __u64 frame)
 {
@@ -63,26 +86,28 @@ static __always_inline __u64 python_note(enum python_loss why)
 }
 
 /* From 3.14 on without a GIL, a thread has a copy of the instructions. */
-static __always_inline __u64 python_copied_units(const struct python_process *p, struct python_thread *t)
+static __always_inline __u64 python_copied_units(const struct python_process *p, struct python_thread *t,
+						 const python_bytes *frame)
 {
 	__u64 copies = python_word(t->code, p->at.code_tlbc & ~7);
-	__u32 i = python_half(t->frame, p->at.frame_tlbc);
+	__u32 i = python_half(*frame, p->at.frame_tlbc);
 
 	return python_read(copies + 8 + 8ull * i);
 }
 
 /* The number of the instruction that a frame runs, in code units. */
-static __always_inline __u32 python_unit(const struct python_process *p, struct python_thread *t, __u64 code)
+static __always_inline __u32 python_unit(const struct python_process *p, struct python_thread *t,
+					 const python_bytes *frame, __u64 code)
 {
 	__s64 at;
 
 	if (p->at.version < 0x030b) {
-		at = (__s32)python_half(t->frame, p->at.frame_instr);
+		at = (__s32)python_half(*frame, p->at.frame_instr);
 		if (p->at.version < 0x030a)
 			at >>= 1;
 	} else {
-		at = python_word(t->frame, p->at.frame_instr);
-		at -= p->at.code_tlbc ? python_copied_units(p, t) : code + p->at.code_units;
+		at = python_word(*frame, p->at.frame_instr);
+		at -= p->at.code_tlbc ? python_copied_units(p, t, frame) : code + p->at.code_units;
 		at >>= 1;
 	}
 	return at >= 0 && at < FRAME_PYTHON_NOT_BEGUN ? at : FRAME_PYTHON_NOT_BEGUN;
@@ -92,28 +117,28 @@ static __always_inline __u32 python_unit(const struct python_process *p, struct 
  * PYTHON_SHIM.  Not static: the verifier looks at it once. */
 __noinline __u64 python_frame(const struct python_process *p, struct python_thread *t)
 {
+	const python_bytes *frame;
 	__u64 code, size;
 	__u32 unit, number;
 	bool entry;
 
 	if (!p || !t)	/* never: but the verifier does not know */
 		return 0;
-	size = p->frame_size;
-	barrier_var(size);	/* the verifier must see that the value used is the one checked */
-	if (size > sizeof(t->frame) || bpf_probe_read_user(t->frame, size, (void *)t->next))
+	frame = python_frame_bytes(p, t);
+	if (!frame)
 		return python_note(PYTHON_UNREADABLE);
-	t->next = python_word(t->frame, p->at.frame_back);
-	if (p->at.version >= 0x030c && python_byte(t->frame, p->at.frame_owner) >= PYTHON_OWNED_BY_C)
+	t->next = python_word(*frame, p->at.frame_back);
+	if (p->at.version >= 0x030c && python_byte(*frame, p->at.frame_owner) >= PYTHON_OWNED_BY_C)
 		return PYTHON_SHIM;
 	/* the low bits are a tag (3.14) */
-	code = python_word(t->frame, p->at.frame_code) & ~7ull;
+	code = python_word(*frame, p->at.frame_code) & ~7ull;
 	size = p->code_size;
-	barrier_var(size);
+	barrier_var(size);	/* the verifier must see that the value used is the one checked */
 	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, size, (void *)code))
 		return python_note(PYTHON_UNREADABLE);
 	entry = p->at.version < 0x030b ||
-		(p->at.version == 0x030b && python_byte(t->frame, p->at.frame_entry));
-	unit = python_unit(p, t, code);
+		(p->at.version == 0x030b && python_byte(*frame, p->at.frame_entry));
+	unit = python_unit(p, t, frame, code);
 	number = python_code(p, t, code);
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
@@ -127,6 +152,7 @@ __noinline int python_walk(const struct python_process *p, struct python_thread 
 
 	if (!p || !t || !to)
 		return 0;
+	t->end = 0;
 	t->next = python_read(state + p->at.thread_frame);
 	if (p->at.version == 0x030b || p->at.version == 0x030c)
 		t->next = python_read(t->next + p->at.cframe_frame);

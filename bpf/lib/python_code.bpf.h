@@ -7,13 +7,19 @@
 #include "lib/shares.bpf.h"
 #include "abi/python.h"
 
+/* Frames follow each other in memory from 3.11 on: several are read at once, as the copying costs less
+ * than its start.  A power of two. */
+enum { PYTHON_STACK_BYTES = 1024 };
+
 /* What is kept of a thread: its state in the only interpreter, and what is being read. */
 struct python_thread {
 	__u64 interp, state;
 	__u64 self, next;	/* pthread_self(); the frame to read next */
 	__u32 n, left;
 	struct python_code_key key;
-	__u8 frame[PYTHON_FRAME_BYTES], code[PYTHON_CODE_BYTES];
+	__u64 from, end;	/* what memory is in stack */
+	__u8 stack[PYTHON_STACK_BYTES + PYTHON_FRAME_BYTES];
+	__u8 code[PYTHON_CODE_BYTES];
 };
 
 struct {

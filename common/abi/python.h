@@ -58,7 +58,7 @@ enum { PYTHON_FRAME_BYTES = 128, PYTHON_CODE_BYTES = 256 };
 struct python_process {
 	unsigned long long runtime;	/* the address of _PyRuntime */
 	unsigned int loss;		/* enum python_loss: why its frames are not walked, or 0 */
-	unsigned int frame_size, code_size;	/* what is read of a frame and a code object */
+	unsigned int frame_size, code_size;	/* what is read of a frame and a code object: words */
 	unsigned int unused;
 	struct python_layout at;
 };

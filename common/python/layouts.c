@@ -59,7 +59,7 @@ static bool reach(unsigned *end, unsigned offset, unsigned size, unsigned limit)
 	if (offset % size || offset + size > limit)
 		return false;
 	if (*end < offset + size)
-		*end = offset + size;
+		*end = (offset + size + POINTER - 1) & -POINTER;
 	return true;
 }
 

@@ -11,6 +11,9 @@
  * than its start.  A power of two. */
 enum { PYTHON_STACK_BYTES = 1024 };
 
+/* Words of a file name's object, and with those of a line table's, that are compared. */
+enum { PYTHON_TEXT = 16, PYTHON_CONTENT = PYTHON_TEXT + 4 };
+
 /* What is kept of a thread: its state in the only interpreter, and what is being read. */
 struct python_thread {
 	__u64 interp, state;
@@ -20,6 +23,7 @@ struct python_thread {
 	__u64 from, end;	/* what memory is in stack */
 	__u8 stack[PYTHON_STACK_BYTES + PYTHON_FRAME_BYTES];
 	__u8 code[PYTHON_CODE_BYTES];
+	__u64 content[PYTHON_CONTENT];
 };
 
 struct {
@@ -162,6 +166,37 @@ __noinline int python_code_new(const struct python_process *p, struct python_thr
 	return 0;
 }
 
+/* Tells a code object from a later one for which the same memory was allocated: exec() in a loop gets
+ * the same addresses again and again, for its strings, too.  From 3.12 on each has its own version;
+ * before, compares what tells where it was compiled from: how long the file's name and the line table are,
+ * and how they begin. */
+static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t, __u64 lines)
+{
+	__u64 file = python_word(t->code, p->at.code_file), tag = 0, at, first, end;
+	__u32 state;
+
+	if (p->at.version >= 0x030c)
+		return python_half(t->code, p->at.code_version);
+	__builtin_memset(t->content, 0, sizeof(t->content));
+	at = file + p->at.text_length;	/* may end with its page */
+	if (bpf_probe_read_user(t->content, PYTHON_TEXT * 8, (void *)at))
+		bpf_probe_read_user(t->content, 7 * 8, (void *)at);
+	bpf_probe_read_user(t->content + PYTHON_TEXT, 4 * 8, (void *)(lines + p->at.bytes_size));
+	state = t->content[2] >> (p->at.text_kind & 31);
+	first = (state & 16 ? p->at.text_ascii : p->at.text_compact) - p->at.text_length;
+	end = first + t->content[0] * (state & 7);
+	/* only what does not change: no hashes, nor what follows */
+	for (__u32 i = 1; i < PYTHON_TEXT; i++)
+		if (i * 8 < first || i * 8 >= end)
+			t->content[i] = 0;
+	t->content[PYTHON_TEXT + 1] = 0;
+	if (t->content[PYTHON_TEXT] < 8)
+		t->content[PYTHON_TEXT + 3] = 0;
+	for (int i = 0; i < PYTHON_CONTENT; i++)
+		tag = (tag ^ t->content[i]) * 0x9e3779b97f4a7c15;
+	return tag;
+}
+
 /* The number of the code object at this address, which is in t->code; 0 if it could not be sent. */
 static __always_inline __u32 python_code(const struct python_process *p, struct python_thread *t, __u64 code)
 {
@@ -169,8 +204,10 @@ static __always_inline __u32 python_code(const struct python_process *p, struct 
 		.pid = thread_pid(), .first_line = python_half(t->code, p->at.code_first), .code = code,
 		.name = python_word(t->code, p->at.code_name), .lines = python_word(t->code, p->at.code_lines),
 	};
-	struct python_code_value *value = bpf_map_lookup_elem(&python_codes, &key);
+	struct python_code_value *value;
 
+	key.tag = python_tag(p, t, key.lines);
+	value = bpf_map_lookup_elem(&python_codes, &key);
 	if (!value) {
 		t->key = key;
 		python_code_new(p, t);

@@ -45,7 +45,7 @@ struct python_layout {
 	unsigned int interpreters, interp_next, threads;
 	unsigned int thread_next, thread_id, thread_frame, cframe_frame;
 	unsigned int frame_back, frame_code, frame_instr, frame_owner, frame_entry, frame_tlbc;
-	unsigned int code_file, code_name, code_lines, code_first, code_units, code_tlbc;
+	unsigned int code_file, code_name, code_lines, code_first, code_units, code_tlbc, code_version;
 	unsigned int text_state, text_kind, text_length, text_ascii, text_compact;
 	unsigned int bytes_size, bytes_data;
 };
@@ -67,6 +67,7 @@ struct python_process {
 struct python_code_key {
 	unsigned int first_line, pid;
 	unsigned long long code, name, lines;	/* addresses: of the code object and of two in it */
+	unsigned long long tag;		/* its version (3.12 and newer), or made of what is in it */
 };
 
 /* Such an object has a number, from 1 on, in the map python_codes. */

@@ -10,6 +10,9 @@
  * million lines has no larger one. */
 enum { MAX_MEMORY = 64 << 20, MAX_TABLE = 4 << 20 };
 
+/* Of a process: in the map, and known. */
+enum { MAX_MAPPED = 2048, MAX_KNOWN = MAX_MAPPED + 512 };
+
 void codes_init(struct codes *cs, struct looks *looks, int map, struct shares *shares)
 {
 	*cs = (struct codes){
@@ -33,32 +36,40 @@ static void unmap(const struct codes *cs, const struct python_code_key *key, con
 		shares_give_back(cs->shares, value->share);
 }
 
-static void drop(struct codes *cs, struct code *c)
+static void unmap_oldest(const struct codes *cs, struct code_list *list)
 {
+	struct code *c = list->mapped;
+
 	unmap(cs, &c->key, &c->value);
+	list->mapped = c->newer;
+	list->nmapped--;
+}
+
+static void drop_oldest(struct codes *cs, struct code_list *list)
+{
+	struct code *c = list->oldest;
+
+	if (list->mapped == c)
+		unmap_oldest(cs, list);
+	list->oldest = c->newer;
+	list->n--;
 	HASH_DEL(cs->by_number, c);
-	HASH_DELETE(at, cs->by_address, c);
-	*c->link = c->next;
-	if (c->next)
-		c->next->link = c->link;
 	quota_give(&cs->memory, c->user, size_of(c));
 	free(c->lines);
 	free(c);
 }
 
-void codes_drop(struct codes *cs, struct code **list)
+void codes_drop(struct codes *cs, struct code_list *list)
 {
-	while (*list)
-		drop(cs, *list);
+	while (list->oldest)
+		drop_oldest(cs, list);
+	list->newest = NULL;
 }
 
 void codes_free(struct codes *cs)
 {
 	struct code_name *name, *next_name;
-	struct code *c, *next;
 
-	HASH_ITER(hh, cs->by_number, c, next)
-		drop(cs, c);
 	HASH_ITER(hh, cs->names, name, next_name) {
 		HASH_DEL(cs->names, name);
 		free(name);
@@ -138,24 +149,29 @@ static void find_lines(struct codes *cs, struct code *c, const struct python_cod
 	free(table);
 }
 
-/* In a key, process and address follow each other. */
-enum { WHERE = sizeof(unsigned) + sizeof(unsigned long long) };
-
-static void replace(struct codes *cs, const struct python_code_key *key)
+static void append(struct codes *cs, struct code_list *list, struct code *c)
 {
-	struct code *c;
-
-	HASH_FIND(at, cs->by_address, &key->pid, WHERE, c);
-	if (c)
-		drop(cs, c);
+	if (list->newest)
+		list->newest->newer = c;
+	else
+		list->oldest = c;
+	list->newest = c;
+	if (!list->mapped)
+		list->mapped = c;
+	list->n++;
+	list->nmapped++;
+	HASH_ADD(hh, cs->by_number, value.number, sizeof(c->value.number), c);
+	if (list->nmapped > MAX_MAPPED)
+		unmap_oldest(cs, list);
+	if (list->n > MAX_KNOWN)
+		drop_oldest(cs, list);
 }
 
-void codes_add(struct codes *cs, struct code **list, unsigned user, const struct python_code_record *r,
+void codes_add(struct codes *cs, struct code_list *list, unsigned user, const struct python_code_record *r,
 	       size_t size)
 {
 	struct code *c;
 
-	replace(cs, &r->key);
 	HASH_FIND(hh, cs->by_number, &r->value.number, sizeof(r->value.number), c);
 	if (c || !quota_take(&cs->memory, user, r->key.pid, sizeof(*c))) {
 		unmap(cs, &r->key, &r->value);
@@ -167,13 +183,7 @@ void codes_add(struct codes *cs, struct code **list, unsigned user, const struct
 	c->user = user;
 	c->name = name_of(cs, user, r);
 	find_lines(cs, c, r, size);
-	c->link = list;
-	c->next = *list;
-	if (c->next)
-		c->next->link = &c->next;
-	*list = c;
-	HASH_ADD(hh, cs->by_number, value.number, sizeof(c->value.number), c);
-	HASH_ADD(at, cs->by_address, key.pid, WHERE, c);
+	append(cs, list, c);
 }
 
 const struct code *codes_find(const struct codes *cs, int pid, unsigned long long frame)

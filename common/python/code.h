@@ -19,36 +19,43 @@ struct code_name {
 };
 
 struct code {
-	UT_hash_handle hh, at;	/* by number; by process and address */
+	UT_hash_handle hh;	/* by number */
 	struct python_code_key key;
 	struct python_code_value value;
 	const struct code_name *name;	/* NULL: no memory */
 	unsigned user;		/* whose quota it takes from */
 	size_t nlines;
 	struct line_range *lines;
-	struct code *next, **link;	/* of its process */
+	struct code *newer;	/* of its process */
+};
+
+/* The code of a process, in the order of its records.  Programs that make code as they run make more and
+ * more: what came long ago is removed from the kernel's map, which sends it again if it still runs, and
+ * forgotten a while later, when no stack can have it. */
+struct code_list {		/* starts zeroed */
+	struct code *oldest, *newest;
+	struct code *mapped;	/* the oldest one in the map */
+	unsigned n, nmapped;
 };
 
 struct codes {
 	struct looks *looks;
 	int map;		/* python_codes, or -1 */
 	struct shares *shares;	/* of the map, or NULL */
-	struct code *by_number, *by_address;
+	struct code *by_number;
 	struct code_name *names;
 	struct quota memory;	/* bytes */
 };
 
-/* The number of the code object is removed from the map where it is no more of use, so that the kernel
- * can number others. */
 void codes_init(struct codes *cs, struct looks *looks, int map, struct shares *shares);
 void codes_free(struct codes *cs);
 
-/* Takes a record of a process into its list.  A code object that was at the same address is gone. */
-void codes_add(struct codes *cs, struct code **list, unsigned user, const struct python_code_record *r,
+/* Takes a record of a process into its list. */
+void codes_add(struct codes *cs, struct code_list *list, unsigned user, const struct python_code_record *r,
 	       size_t size);
 
-/* Drops those of a list. */
-void codes_drop(struct codes *cs, struct code **list);
+/* Drops those of a list, and makes the kernel forget them. */
+void codes_drop(struct codes *cs, struct code_list *list);
 
 /* Returns the code object of a frame of a process; NULL if it is unknown. */
 const struct code *codes_find(const struct codes *cs, int pid, unsigned long long frame);

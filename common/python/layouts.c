@@ -78,7 +78,8 @@ static bool measure(struct python_process *p)
 	       reach(code, l->code_name, 8, PYTHON_CODE_BYTES) &&
 	       reach(code, l->code_lines, 8, PYTHON_CODE_BYTES) &&
 	       reach(code, l->code_first, 4, PYTHON_CODE_BYTES) &&
-	       reach(code, l->code_tlbc, 8, PYTHON_CODE_BYTES);
+	       reach(code, l->code_tlbc, 8, PYTHON_CODE_BYTES) &&
+	       reach(code, l->code_version, 4, PYTHON_CODE_BYTES);
 }
 
 bool layout_choose(struct python_process *p, unsigned version, const unsigned long long words[PYTHON_DEBUG_WORDS])

@@ -33,7 +33,7 @@ struct process {
 	unsigned long long bias;
 	bool walked;		/* the BPF programs know it */
 	unsigned long long tried;	/* to tell them; when, ns */
-	struct code *codes;
+	struct code_list codes;
 };
 
 struct python {

@@ -2,6 +2,7 @@
 /* The user's call stack. */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
+#include "lib/python.bpf.h"
 #include "lib/unwind.bpf.h"
 
 /* By frame pointers.  At an entry the kernel (told to skip 1, the function itself) leaves out the
@@ -21,10 +22,7 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
 	return n > 0 && n < STACK_NATIVE * 8 ? (__u64)n / 8 + 1 : 1;
 }
 
-/* Reads the call stack from the caller of the traced function on into frames[STACK_FRAMES]; entry is
- * the stack pointer at the function's entry, 0 at its return.  Returns the number of frames, at most
- * STACK_FRAMES.  A first frame of 0 means none. */
-static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u64 entry)
+static __always_inline __u32 stack_native(struct pt_regs *ctx, __u64 *frames, __u64 entry)
 {
 	struct unwind_start start;
 
@@ -34,6 +32,18 @@ static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u6
 		return stack_by_pointers(ctx, frames, entry);
 	unwind_begin(&start, ctx, entry);
 	return unwind_walk(&start, (void *)frames);
+}
+
+/* Reads the call stack from the caller of the traced function on into frames[STACK_FRAMES]; entry is
+ * the stack pointer at the function's entry, 0 at its return.  Returns the number of frames, at most
+ * STACK_FRAMES.  A first frame of 0 means none. */
+static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u64 entry)
+{
+	__u32 n = stack_native(ctx, frames, entry);
+
+	if (stack_config.python)
+		n = python_take(frames, n);
+	return n;
 }
 
 /* Hashes n frames; not 0.  Not static: the verifier looks at it once. */

@@ -102,3 +102,27 @@ int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t
 	helper_drop(&a);
 	return 0;
 }
+
+static void read_bytes(struct helper_job *job)
+{
+	const struct string_request *r = job->in;
+	char *bytes = xcalloc(r->size, 1);
+	const struct iovec here = { bytes, r->size }, there = { (void *)(unsigned long)r->at, r->size };
+
+	if (process_vm_readv(r->pid, &here, 1, &there, 1, 0) == (ssize_t)r->size)
+		helper_put(job, bytes, r->size);
+	free(bytes);
+}
+
+void *vm_read_bytes(struct looks *l, int pid, unsigned long long at, size_t size)
+{
+	const struct string_request r = { pid, at, size };
+	struct helper_answer a;
+
+	if (!l || !size || look(l, pid, "memory", read_bytes, &r, sizeof(r), -1, &a))
+		return NULL;
+	if (a.size == size)
+		return a.bytes;
+	helper_drop(&a);
+	return NULL;
+}

@@ -17,4 +17,7 @@ bool vm_read_string(struct looks *l, int pid, unsigned long long at, char *text,
 int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
 		  unsigned long long *words);
 
+/* Returns size bytes, which the caller frees; NULL if any cannot be read, or if l is NULL. */
+void *vm_read_bytes(struct looks *l, int pid, unsigned long long at, size_t size);
+
 #endif

@@ -1,14 +1,298 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "python/python.h"
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "proc/looks.h"
+#include "proc/user.h"
+#include "proc/vm_read.h"
+#include "python/code.h"
+#include "python/interpreter.h"
+#include "python/layouts.h"
 
-struct python *python_new(struct looks *looks, const struct bpf_object *obj) { (void)looks, (void)obj; return NULL; }
-void python_free(struct python *p) { (void)p; }
+/* Limits on what programs can make the tool keep: bytes of file names; processes, as in the map. */
+enum { MAX_FILES = 4 << 20, MAX_PROCESSES = 16384 };
+
+static const unsigned long long AGAIN_NS = 100 * 1000000ull;
+
+/* A file that may be an interpreter. */
+struct file {
+	UT_hash_handle hh;
+	char *key;
+	bool read;
+	unsigned long long tried;	/* when, ns */
+	struct interpreter interpreter;
+};
+
+/* A process with an interpreter, or with code that was reported. */
+struct process {
+	UT_hash_handle hh;
+	int pid;
+	unsigned user;
+	const struct file *file;	/* NULL: none is known */
+	unsigned long long bias;
+	bool walked;		/* the BPF programs know it */
+	unsigned long long tried;	/* to tell them; when, ns */
+	struct code_list codes;
+};
+
+struct python {
+	struct looks *looks;
+	int map;		/* python_processes */
+	struct file *files;
+	struct process *processes;
+	struct codes codes;
+	struct quota files_quota, processes_quota;
+	unsigned waiting;	/* processes not walked yet */
+};
+
+static int map_fd(const struct bpf_object *obj, const char *name)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+
+	return map ? bpf_map__fd(map) : -1;
+}
+
+struct python *python_new(struct looks *looks, const struct bpf_object *obj)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".data.python");
+	size_t size = 0;
+	struct python_shared *shared = map ? (struct python_shared *)bpf_map__initial_value(map, &size) : NULL;
+	struct python *p;
+
+	if (!shared || size < sizeof(*shared) || map_fd(obj, "python_processes") < 0)
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->looks = looks;
+	p->map = map_fd(obj, "python_processes");
+	codes_init(&p->codes, looks, map_fd(obj, "python_codes"), &shared->codes);
+	p->files_quota = (struct quota){
+		.limit = MAX_FILES, .what = "memory for names of programs",
+		.loss = "the Python frames of some of its processes are not shown",
+	};
+	p->processes_quota = (struct quota){
+		.limit = MAX_PROCESSES, .what = "processes that run Python",
+		.loss = "the Python frames of further ones are not shown",
+	};
+	return p;
+}
+
+static void stop_walking(struct python *p, struct process *at)
+{
+	if (at->file && !at->walked)
+		p->waiting--;
+	if (at->walked)
+		bpf_map_delete_elem(p->map, &at->pid);
+	at->walked = false;
+	at->file = NULL;
+}
+
+static void forget(struct python *p, struct process *at)
+{
+	stop_walking(p, at);
+	codes_drop(&p->codes, &at->codes);
+	HASH_DEL(p->processes, at);
+	quota_give(&p->processes_quota, at->user, 1);
+	free(at);
+}
+
+void python_free(struct python *p)
+{
+	struct process *at, *next;
+	struct file *file, *next_file;
+
+	if (!p)
+		return;
+	HASH_ITER(hh, p->processes, at, next)
+		forget(p, at);
+	HASH_ITER(hh, p->files, file, next_file) {
+		HASH_DEL(p->files, file);
+		free(file->key);
+		free(file);
+	}
+	codes_free(&p->codes);
+	quota_free(&p->files_quota);
+	quota_free(&p->processes_quota);
+	free(p);
+}
+
+static struct process *find(const struct python *p, int pid)
+{
+	struct process *at;
+
+	HASH_FIND_INT(p->processes, &pid, at);
+	return at;
+}
+
+/* Returns NULL if its user's processes are too many. */
+static struct process *find_or_add(struct python *p, int pid)
+{
+	struct process *at = find(p, pid);
+	unsigned user;
+
+	if (at)
+		return at;
+	user = proc_user(pid);
+	if (!quota_take(&p->processes_quota, user, pid, 1))
+		return NULL;
+	at = xcalloc(1, sizeof(*at));
+	at->pid = pid;
+	at->user = user;
+	HASH_ADD_INT(p->processes, pid, at);
+	return at;
+}
+
+void python_forget(struct python *p, int pid)
+{
+	struct process *at = p ? find(p, pid) : NULL;
+
+	if (at)
+		forget(p, at);
+}
+
+static struct file *file_of(struct python *p, int pid, const char *key)
+{
+	struct file *file;
+
+	HASH_FIND_STR(p->files, key, file);
+	if (file || !quota_take(&p->files_quota, proc_user(pid), pid, sizeof(*file) + strlen(key) + 1))
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->key = xstrdup(key);
+	HASH_ADD_KEYPTR(hh, p->files, file->key, strlen(file->key), file);
+	return file;
+}
+
+/* Returns the file if it is an interpreter. */
+static const struct file *interpreter_of(struct python *p, int pid, const char *key, int fd)
+{
+	struct file *file = file_of(p, pid, key);
+	int err;
+
+	if (!file)
+		return NULL;
+	if (!file->read && fd >= 0 && (!file->tried || clock_ns() - file->tried > AGAIN_NS)) {
+		file->tried = clock_ns();
+		err = interpreter_read(p->looks, pid, key, fd, &file->interpreter);
+		file->read = !look_again(err);
+	}
+	return file->interpreter.runtime ? file : NULL;
+}
+
+/* Reads what the interpreter says of itself; false if that fails for now. */
+static bool describe(struct python *p, const struct process *at, struct python_process *value)
+{
+	const struct interpreter *it = &at->file->interpreter;
+	unsigned long long where[1 + PYTHON_DEBUG_WORDS], words[1 + PYTHON_DEBUG_WORDS];
+	unsigned version = it->version;
+
+	where[0] = at->bias + it->version_at;
+	for (int i = 0; i < PYTHON_DEBUG_WORDS; i++)
+		where[1 + i] = at->bias + it->runtime + i * sizeof(*words);
+	if (vm_read_words(p->looks, at->pid, where, 1 + PYTHON_DEBUG_WORDS, words))
+		return false;
+	if (it->version_at)
+		version = words[0] >> 16;
+	*value = (struct python_process){ .runtime = at->bias + it->runtime };
+	if (!layout_choose(value, version, words + 1))
+		*value = (struct python_process){ .loss = PYTHON_UNSUPPORTED };
+	return true;
+}
+
+static void walk(struct python *p, struct process *at)
+{
+	struct python_process value;
+
+	if (at->tried && clock_ns() - at->tried < AGAIN_NS)
+		return;
+	at->tried = clock_ns();
+	if (!describe(p, at, &value) || bpf_map_update_elem(p->map, &at->pid, &value, BPF_ANY))
+		return;
+	at->walked = true;
+	p->waiting--;
+}
+
 void python_mapping(struct python *p, int pid, const char *key, const char *path, int fd,
 		    unsigned long long start, unsigned long long offset)
-{ (void)p, (void)pid, (void)key, (void)path, (void)fd, (void)start, (void)offset; }
-void python_forget(struct python *p, int pid) { (void)p, (void)pid; }
-void python_record(struct python *p, const void *data, size_t size) { (void)p, (void)data, (void)size; }
-const struct python_code *python_code(struct python *p, int pid, unsigned long long frame) { (void)p, (void)pid, (void)frame; return NULL; }
-int python_line(struct python *p, int pid, unsigned long long frame) { (void)p, (void)pid, (void)frame; return 0; }
-const char *python_loss(unsigned value) { (void)value; return ""; }
-bool python_is_eval(const char *function) { (void)function; return false; }
+{
+	const struct file *file;
+	unsigned long long bias;
+	struct process *at;
+
+	if (!p || !interpreter_may_be(path))
+		return;
+	file = interpreter_of(p, pid, key, fd);
+	if (!file || !interpreter_bias(&file->interpreter, start, offset, &bias))
+		return;
+	at = find_or_add(p, pid);
+	if (!at || (at->file == file && at->bias == bias))
+		return;
+	stop_walking(p, at);
+	at->file = file;
+	at->bias = bias;
+	at->tried = 0;
+	p->waiting++;
+	walk(p, at);
+}
+
+void python_tick(struct python *p)
+{
+	if (!p || !p->waiting)
+		return;
+	for (struct process *at = p->processes; at; at = at->hh.next)
+		if (at->file && !at->walked)
+			walk(p, at);
+}
+
+void python_record(struct python *p, const void *data, size_t size)
+{
+	const struct python_code_record *r = data;
+	struct process *at;
+
+	if (!p || size < sizeof(*r))
+		return;
+	at = find_or_add(p, r->key.pid);
+	if (at)
+		codes_add(&p->codes, &at->codes, at->user, r, size);
+}
+
+const struct python_code *python_code(struct python *p, int pid, unsigned long long frame)
+{
+	const struct code *c = p ? codes_find(&p->codes, pid, frame) : NULL;
+
+	return c && c->name ? &c->name->code : NULL;
+}
+
+int python_line(struct python *p, int pid, unsigned long long frame)
+{
+	const struct code *c = p ? codes_find(&p->codes, pid, frame) : NULL;
+	unsigned unit = frame_python_unit(frame);
+
+	if (!c)
+		return 0;
+	if (unit == FRAME_PYTHON_NOT_BEGUN)
+		return c->key.first_line;
+	return line_table_find(c->lines, c->nlines, unit);
+}
+
+const char *python_loss(unsigned value)
+{
+	static const char *const says[PYTHON_LOSSES] = {
+		[PYTHON_TOO_DEEP] = "too many Python frames",
+		[PYTHON_UNREADABLE] = "a Python frame cannot be read",
+		[PYTHON_TOO_MANY] = "too many Python threads",
+		[PYTHON_NO_MEMORY] = "no memory for the thread's Python frames",
+		[PYTHON_UNSUPPORTED] = "this version of Python is not supported",
+	};
+
+	return value && value < PYTHON_LOSSES ? says[value] : "Python frames lost";
+}
+
+/* Compilers append ".cold", ".constprop.0" and the like to parts of it. */
+bool python_is_eval(const char *function)
+{
+	static const char name[] = "_PyEval_EvalFrameDefault";
+
+	return !strncmp(function, name, sizeof(name) - 1) &&
+	       (!function[sizeof(name) - 1] || function[sizeof(name) - 1] == '.');
+}

@@ -33,6 +33,9 @@ void python_mapping(struct python *p, int pid, const char *key, const char *path
 /* Call when the process ended or exec replaced its program. */
 void python_forget(struct python *p, int pid);
 
+/* Call regularly: an interpreter may not have been readable at first. */
+void python_tick(struct python *p);
+
 /* Takes a record of kind RECORD_CODE. */
 void python_record(struct python *p, const void *data, size_t size);
 

@@ -243,8 +243,10 @@ void syms_changed(struct syms *s, int pid)
 
 void syms_tick(struct syms *s)
 {
-	if (s)
-		modules_read_ahead(&s->modules);
+	if (!s)
+		return;
+	modules_read_ahead(&s->modules);
+	python_tick(s->python);
 }
 
 void syms_each(const struct syms *s, void (*fn)(void *ctx, int pid), void *ctx)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the code objects are called that bpf/lib/python_code.bpf.h numbered. */
+#ifndef CODE_H
+#define CODE_H
+#include "abi/python.h"
+#include "base/hash.h"
+#include "base/quota.h"
+#include "python/line_table.h"
+#include "python/python.h"
+
+struct looks;
+
+/* Code that looks the same, in any process. */
+struct code_name {
+	UT_hash_handle hh;
+	struct python_code code;
+	unsigned size;		/* of key, in bytes */
+	char key[];		/* first line, name and file */
+};
+
+struct code {
+	UT_hash_handle hh;	/* by number */
+	struct python_code_key key;
+	struct python_code_value value;
+	const struct code_name *name;	/* NULL: no memory */
+	unsigned user;		/* whose quota it takes from */
+	size_t nlines;
+	struct line_range *lines;
+	struct code *newer;	/* of its process */
+};
+
+/* The code of a process, in the order of its records.  Programs that make code as they run make more and
+ * more: what came long ago is removed from the kernel's map, which sends it again if it still runs, and
+ * forgotten a while later, when no stack can have it. */
+struct code_list {		/* starts zeroed */
+	struct code *oldest, *newest;
+	struct code *mapped;	/* the oldest one in the map */
+	unsigned n, nmapped;
+};
+
+struct codes {
+	struct looks *looks;
+	int map;		/* python_codes, or -1 */
+	struct shares *shares;	/* of the map, or NULL */
+	struct code *by_number;
+	struct code_name *names;
+	struct quota memory;	/* bytes */
+};
+
+void codes_init(struct codes *cs, struct looks *looks, int map, struct shares *shares);
+void codes_free(struct codes *cs);
+
+/* Takes a record of a process into its list. */
+void codes_add(struct codes *cs, struct code_list *list, unsigned user, const struct python_code_record *r,
+	       size_t size);
+
+/* Drops those of a list, and makes the kernel forget them. */
+void codes_drop(struct codes *cs, struct code_list *list);
+
+/* Returns the code object of a frame of a process; NULL if it is unknown. */
+const struct code *codes_find(const struct codes *cs, int pid, unsigned long long frame);
+
+#endif

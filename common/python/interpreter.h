@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Which files are Python interpreters, by their symbols. */
+#ifndef INTERPRETER_H
+#define INTERPRETER_H
+#include <stdbool.h>
+
+struct looks;
+
+enum { INTERPRETER_SEGMENTS = 4 };
+
+struct interpreter {
+	unsigned long long runtime;	/* address of _PyRuntime in the file; 0: it is none */
+	unsigned long long version_at;	/* of Py_Version (3.11 and newer), or 0 … */
+	unsigned version;		/* … and then PY_VERSION_HEX >> 16, or 0 if it is older than 3.8 */
+	unsigned nsegments;
+	struct { unsigned long long offset, size, address; } segments[INTERPRETER_SEGMENTS];	/* of code */
+};
+
+/* Return true if a file of this name may be one: libraries are named libpython. */
+bool interpreter_may_be(const char *path);
+
+/* Reads the file behind an O_PATH descriptor, which key identifies, for a process.  Returns 0 or the
+ * error of look(). */
+int interpreter_read(struct looks *l, int pid, const char *key, int fd, struct interpreter *it);
+
+/* Sets *bias to what is to be added to addresses in the file, if its code at this file offset is mapped
+ * at start; false if the file has no code there. */
+bool interpreter_bias(const struct interpreter *it, unsigned long long start, unsigned long long offset,
+		      unsigned long long *bias);
+
+#endif

@@ -103,7 +103,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	else if (events->report && !events->counted_out)
 		events->report(events->ctx);
 	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
-	losses_print(&events->losses, events->lost_then);
+	losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

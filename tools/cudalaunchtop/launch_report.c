@@ -11,6 +11,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
 #include "sym/stack.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
@@ -77,6 +78,12 @@ static void report_text(struct launch_view *v, const struct launch_line *lines, 
 		printf("... and %zu more\n", all - n);
 }
 
+static void report_folded(const struct launch_line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		folded_line(lines[i].row.comm, lines[i].row.stack, lines[i].kernel, lines[i].row.launches);
+}
+
 void launch_report(struct launch_view *v, bool whole)
 {
 	struct launch_line *lines;
@@ -84,8 +91,10 @@ void launch_report(struct launch_view *v, bool whole)
 
 	launch_view_measure(v, whole);
 	lines = launch_lines(v, whole, false, &n);
-	max = v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS;
-	if (out_is_json())
+	max = v->folded ? n : v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS;
+	if (v->folded)
+		report_folded(lines, n);
+	else if (out_is_json())
 		report_json(v, lines, n < max ? n : max);
 	else
 		report_text(v, lines, n < max ? n : max, n);

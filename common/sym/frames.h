@@ -3,7 +3,7 @@
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
-#include "sym/stack.h"
+#include "sym/frame_kind.h"
 
 /* Without padding, as stacks are compared by their bytes. */
 struct stack_frame {

@@ -5,6 +5,7 @@
 #include "sym/frames.h"
 #include "sym/merge.h"
 #include "sym/module.h"
+#include "sym/stack.h"
 
 struct merging {
 	const struct stack_frame *frames;

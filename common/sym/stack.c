@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "sym/frame_view.h"
 #include "sym/frames.h"
 #include "sym/stack.h"
 

@@ -4,23 +4,9 @@
 #ifndef STACK_H
 #define STACK_H
 #include <stdbool.h>
+#include "sym/frame_view.h"
 
 struct stack;
-
-enum frame_kind { FRAME_KIND_NATIVE, FRAME_KIND_PYTHON, FRAME_KIND_NOTE };
-
-/* A frame as it is shown. */
-struct frame_view {
-	enum frame_kind kind;
-	const char *name;	/* of the function, demangled; NULL: unknown; of a note: what it says */
-	const char *file;	/* native: the mapped file; Python: the source file as Python has it; of a
-				 * note: which one it is about; NULL: unknown or none */
-	unsigned long long off;	/* native: from the start of the function; if its name is unknown in the
-				 * file; if that is unknown too, the address.  Of a note: the address
-				 * that it is about, 0 = none.  Python: 0 */
-	int line;		/* of the source; 0 = unknown */
-	char note[96];		/* what name points to */
-};
 
 /* Fills the view of frame i, counted from the caller.  Return false if there is no such frame.  What it
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */

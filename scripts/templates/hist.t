@@ -37,6 +37,8 @@ sees() {
 	json 1 ".func == \"$2\" and .count == $1 and .pid > 1 and .comm == \"mem\""
 	run @NAME@ -kjc "$bin/mem $3"
 	sum "$1" "select(.func == \"$2\" and (.stack | map(.sym) | contains([\"run\", \"main\"]))).count"
+	run @NAME@ --folded -c "$bin/mem $3"
+	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
 	whole
 }
 

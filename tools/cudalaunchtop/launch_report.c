@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/die.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cli/top_screen.h"
@@ -80,8 +81,13 @@ static void report_text(struct launch_view *v, const struct launch_line *lines, 
 
 static void report_folded(const struct launch_line *lines, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		folded_line(lines[i].row.comm, lines[i].row.stack, lines[i].kernel, lines[i].row.launches);
+	for (size_t i = 0; i < n; i++) {
+		const struct launch_row *r = &lines[i].row;
+		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", lines[i].kernel);
+
+		folded_line(r->comm, r->stack, leaf, r->launches);
+		free(leaf);
+	}
 }
 
 void launch_report(struct launch_view *v, bool whole)

@@ -51,6 +51,14 @@ struct snoop {
 	struct @NAME@_bpf *skel;
 };
 
+static void show(struct snoop *s, const struct call_row *r)
+{
+	if (s->folded)
+		stack_sums_add(&s->sums, r->pid, r->comm, r->stack, r->func, r->latency);
+	else
+		out_row(s->fields, r);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
 	struct snoop *s = ctx;
@@ -59,10 +67,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	if (!call_row(&row, data, s->target.syms, &s->target.looks))
 		return 0;
-	if (s->folded)
-		stack_sums_add(&s->sums, row.pid, row.comm, row.stack, row.func, row.latency);
-	else
-		out_row(s->fields, &row);
+	show(s, &row);
 	return 0;
 }
 

@@ -157,7 +157,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
-		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded, .classes = &classes, .ctx = &top, .check = check,
+		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded,
+		.classes = &classes, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

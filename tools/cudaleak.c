@@ -150,7 +150,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
-		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded, .classes = &classes, .ctx = &leak, .check = check,
+		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
+		.classes = &classes, .ctx = &leak, .check = check,
 		.open = open_skel, .stop = stop,
 	};
 

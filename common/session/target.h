@@ -36,7 +36,9 @@ struct target {
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
+#define TARGET_INIT {									\
+	.layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
+	.probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
 #define OPT_TARGET(t)									\

@@ -4,6 +4,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 #include <stdbool.h>
+#include "abi/stack_frames.h"	/* struct stack_config, which skeletons have */
 #include "cli/opt.h"
 #include "session/event_loop.h"
 #include "session/target.h"

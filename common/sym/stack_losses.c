@@ -5,7 +5,10 @@
 #include "sym/frames.h"
 #include "sym/stack_losses.h"
 
-enum { TRUNCATED = 1 << NOTE_TOO_LARGE | 1 << NOTE_TOO_DEEP, RULES = 1 << NOTE_NO_RULES | 1 << NOTE_BAD_RULES };
+enum {
+	TRUNCATED = 1 << NOTE_TOO_LARGE | 1 << NOTE_TOO_DEEP,
+	RULES = 1 << NOTE_NO_RULES | 1 << NOTE_BAD_RULES,
+};
 
 unsigned stack_notes(const struct stack_frame *frames, int n)
 {

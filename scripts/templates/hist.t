@@ -37,9 +37,9 @@ sees() {
 	json 1 ".func == \"$2\" and .count == $1 and .pid > 1 and .comm == \"mem\""
 	run @NAME@ -kjc "$bin/mem $3"
 	sum "$1" "select(.func == \"$2\" and (.stack | map(.sym) | contains([\"run\", \"main\"]))).count"
+	whole
 	run @NAME@ --folded -c "$bin/mem $3"
 	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
-	whole
 }
 
 # once COUNT FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one

@@ -280,7 +280,7 @@ run cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
 
-it "--stack and --per-process are mutually exclusive"
+it "--stacks and --per-process are mutually exclusive"
 fails 2 'are mutually exclusive' cudalaunchtop -kP
 
 # ---- on a terminal

@@ -154,7 +154,7 @@ for t in tools/*.c; do
 	t=$(basename "$t" .c)
 	case $t in cudabt) continue ;; esac	# it is bpftrace that prints
 	stack=
-	! "$t" --help | grep -q -- '-k, --stack' || stack=-k
+	! "$t" --help | grep -q -- '-k, --stacks' || stack=-k
 	it "$t escapes the names of programs, files and libraries, as text and as JSON"
 	for options in '' $stack --list; do
 		run "$t" ${options:+"$options"} -c "$command"

@@ -116,8 +116,7 @@ fails 2 '--min-size is larger than --max-size' cudaleak -z 2k -Z 1k
 
 it "options that contradict each other are refused"
 fails 2 '--allocs and --frees are mutually exclusive' cudamallocsnoop -A -F
-fails 2 '--folded cannot be combined with --json or --totals' cudaleak --folded -j
-fails 2 '--folded cannot be combined with --json or --totals' cudaleak --folded -C
+fails 2 '--totals has no call stacks; it cannot be combined with --folded' cudaleak --folded -C
 
 it "--version names the tool, the project and the version"
 run cudaleak --version

@@ -66,7 +66,7 @@ T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models $(T_CFI_BINS))
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models stacks $(T_CFI_BINS))
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
@@ -204,6 +204,9 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
 $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
 $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)

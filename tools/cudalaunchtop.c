@@ -24,7 +24,8 @@ static const struct usage usage = {
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
 	"  cudalaunchtop -bc './train 10'      # what the command launched\n"
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
-	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n",
+	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
+	"  cudalaunchtop --folded -p 181 -d 10 >launches # for flamegraph.pl --countname launches\n",
 };
 
 struct top {
@@ -69,7 +70,7 @@ static void check(void *ctx)
 	const struct launch_view *v = &t->view;
 
 	if (v->by_process && v->stacks)
-		usage_error("--per-process and --stack are mutually exclusive");
+		usage_error("--per-process and --stacks are mutually exclusive");
 	t->target.probes.return_classes = 1 << CUDA_NAME | (v->failed ? 1 << CUDA_LAUNCH : 0);
 	if (t->target.layer == TARGET_LAYER_ALL && !v->failed && !v->stacks)
 		t->target.probes.toggle_classes = 1 << CUDA_LAUNCH;
@@ -112,7 +113,7 @@ static void start(void *ctx)
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = target_who(&t->target);
-	t->live = live_start(&t->target, &t->events, t->batch);
+	t->live = !t->view.folded && live_start(&t->target, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -145,7 +146,9 @@ int main(int argc, char **argv)
 		OPT_TARGET(&top.target),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
-		OPT_FLAG('k', "stack", &top.view.stacks, "show each call site separately, with call stacks"),
+		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
+		OPT_STACKS(&top.target),
+		OPT_FLAG(0, "folded", &top.view.folded, "print one line per stack, for flame graphs: launches"),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
 		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
@@ -154,7 +157,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
-		.events = &top.events, .classes = &classes, .ctx = &top, .check = check,
+		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded,
+		.classes = &classes, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -25,6 +25,7 @@ struct leak {
 	struct memory memory;
 	struct leak_view view;
 	long min, max;
+	bool stacks;		/* an option of call stacks was given */
 	bool reported;		/* a process that exited was reported */
 	unsigned long long allocs, frees;
 	struct target target;
@@ -83,8 +84,9 @@ static void check(void *ctx)
 	struct leak *l = ctx;
 	struct leak_view *v = &l->view;
 
-	if (v->folded && (l->target.json || v->totals))
-		usage_error("--folded cannot be combined with --json or --totals");
+	if (v->totals && (v->folded || l->stacks))
+		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
+			    "--unwind or --stack-size");
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	if (!v->top)
@@ -142,12 +144,14 @@ int main(int argc, char **argv)
 		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
 		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
-		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs"),
+		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
+		OPT_STACKS(&leak.target),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
-		.events = &leak.events, .classes = &classes, .ctx = &leak, .check = check,
+		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
+		.classes = &classes, .ctx = &leak, .check = check,
 		.open = open_skel, .stop = stop,
 	};
 

@@ -2,10 +2,12 @@
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include "api/cuda_err.h"
 #include "model/memory.h"
+#include "model/stack_sums.h"
 #include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
@@ -17,7 +19,8 @@ static const struct usage usage = {
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
-	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n",
+	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
+	"  cudamallocsnoop --folded -p 181 -d 10 >calls # for flamegraph.pl --countname calls\n",
 };
 
 struct snoop_row {
@@ -48,9 +51,10 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, allocs, frees, times, stacks;
+	bool failed, allocs, frees, times, stacks, folded;
 	long min;
 	struct memory memory;
+	struct stack_sums sums;	/* with --folded: calls */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -82,6 +86,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	if (record_is_process_event(data)) {
 		memory_forget(memory_process(&s->memory, data));
+		stack_sums_forget(&s->sums, e->head.pid);
 		syms_forget(s->target.syms, e->head.pid);
 		return 0;
 	}
@@ -96,6 +101,10 @@ static int on_record(void *ctx, void *data, size_t size)
 	r.memory = memory_name(did.memory);
 	if (!wanted(s, fn, &r))
 		return 0;
+	if (s->folded) {
+		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
+		return 0;
+	}
 	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
@@ -111,6 +120,8 @@ static void check(void *ctx)
 
 	if (s->allocs && s->frees)
 		usage_error("--allocs and --frees are mutually exclusive");
+	if (s->folded && s->times)
+		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
 }
 
 static void *open_skel(void *ctx)
@@ -129,10 +140,20 @@ static void *open_skel(void *ctx)
 	return s->skel;
 }
 
+static int stop(void *ctx, int sig)
+{
+	const struct snoop *s = ctx;
+
+	if (s->folded)
+		folded_sums(&s->sums);
+	return sig;
+}
+
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.memory = MEMORY_INIT, .target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT, .target = TARGET_INIT,
+		.events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
@@ -143,16 +164,19 @@ int main(int argc, char **argv)
 		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),
 		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
-		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
+		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
+		OPT_STACKS(&snoop.target),
+		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
-		.ctx = &snoop, .check = check, .open = open_skel,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes,
+		.ctx = &snoop, .check = check, .open = open_skel, .stop = stop,
 	};
 
 	status = tool_run(&tool, argc, argv);
+	stack_sums_free(&snoop.sums);
 	memory_free(&snoop.memory);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include "sym/stack.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "cudamemcpysize.skel.h"
 
@@ -24,7 +25,8 @@ static const struct usage usage = {
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
-	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n",
+	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
+	"  cudamemcpysize --folded -p 181 -d 10 >bytes # for flamegraph.pl --countname bytes\n",
 };
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
@@ -64,7 +66,7 @@ static const struct { const char *key, *unit; int shift; } shown[] = {
 };
 
 struct copies {
-	bool memset, pids, stacks, times, bandwidths;
+	bool memset, pids, stacks, times, bandwidths, folded;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min;
 	enum copy_shown what;
@@ -76,8 +78,20 @@ struct copies {
 	struct cudamemcpysize_bpf *skel;
 };
 
+static void show_folded(const struct copy_row *r)
+{
+	char leaf[32];
+
+	snprintf(leaf, sizeof(leaf), "[%s%s]", r->direction, r->async ? " async" : "");
+	folded_line(r->comm, r->stack, leaf, r->bytes);
+}
+
 static void show(const struct copies *c, const struct copy_row *r)
 {
+	if (c->folded) {
+		show_folded(r);
+		return;
+	}
 	if (out_is_json()) {
 		out_row(c->fields, r);
 		return;
@@ -115,7 +129,7 @@ static void report(void *ctx)
 	aggregate_collect(&c->aggregates, c->skel->maps.aggregates,
 			  aggregate_flip(&c->skel->bss->aggregate_epoch));
 	list = aggregate_sorted(&c->aggregates, c->stacks, &n);
-	if (!out_is_json())
+	if (!out_is_json() && !c->folded)
 		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
@@ -153,6 +167,9 @@ static void check(void *ctx)
 		usage_error("--time and --bandwidth are mutually exclusive");
 	if (c->memset && c->direction >= 0)
 		usage_error("--memset and --direction are mutually exclusive");
+	if (c->folded && (c->times || c->bandwidths))
+		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
+	c->pids |= c->folded;
 	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
@@ -184,7 +201,9 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.target),
 		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &copies.stacks, "one group per call stack, most bytes first"),
+		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
+		OPT_STACKS(&copies.target),
+		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_FLAG(0, "memset", &copies.memset, "include memset"),
@@ -194,8 +213,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
-		.events = &copies.events, .stacks = &copies.stacks, .classes = &copies.classes,
-		.ctx = &copies, .check = check, .open = open_skel,
+		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
+		.classes = &copies.classes, .ctx = &copies, .check = check, .open = open_skel,
 	};
 
 	return tool_run(&tool, argc, argv);

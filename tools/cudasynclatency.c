@@ -13,6 +13,7 @@
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
@@ -26,7 +27,8 @@ static const struct usage usage = {
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
 	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
 	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
-	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n",
+	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n"
+	"  cudasynclatency --folded -p 181 -d 10 >waits # for flamegraph.pl --countname ns\n",
 };
 
 struct wait_row {
@@ -56,7 +58,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 };
 
 struct waits {
-	bool implicit, launches, pids, stacks, off_cpu;
+	bool implicit, launches, pids, stacks, off_cpu, folded;
 	unsigned classes;
 	struct aggregates aggregates;
 	struct wait_threads threads;
@@ -68,6 +70,10 @@ struct waits {
 
 static void show(const struct waits *w, const struct wait_row *r)
 {
+	if (w->folded) {
+		folded_line(r->calls.comm, r->calls.stack, r->calls.func, r->calls.total);
+		return;
+	}
 	if (out_is_json()) {
 		out_row(w->fields, r);
 		return;
@@ -100,7 +106,7 @@ static void report_groups(const struct waits *w, unsigned long long now)
 		r.calls.time = now;
 		show(w, &r);
 	}
-	if (!n && !out_is_json())
+	if (!n && !out_is_json() && !w->folded)
 		puts("no waits");
 	free(list);
 }
@@ -113,10 +119,13 @@ static void report(void *ctx)
 
 	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
 	wait_threads_collect(&w->threads, epoch);
-	if (!out_is_json())
+	if (!out_is_json() && !w->folded)
 		printf("[%s]\n", out_clock());
 	report_groups(w, now);
-	wait_view_threads(&w->threads, now);
+	if (w->folded)
+		wait_threads_clear(&w->threads);
+	else
+		wait_view_threads(&w->threads, now);
 	aggregate_clear(&w->aggregates);
 }
 
@@ -136,6 +145,9 @@ static void check(void *ctx)
 {
 	struct waits *w = ctx;
 
+	if (w->folded && w->off_cpu)
+		usage_error("--folded and --off-cpu are mutually exclusive");
+	w->pids |= w->folded;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
@@ -175,7 +187,9 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &waits.stacks, "one group per call stack, longest total wait first"),
+		OPT_FLAG('k', "stacks", &waits.stacks, "one group per call stack, longest total wait first"),
+		OPT_STACKS(&waits.target),
+		OPT_FLAG(0, "folded", &waits.folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
 		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
 		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how long the thread was off the CPU"),
@@ -183,8 +197,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
-		.events = &waits.events, .stacks = &waits.stacks, .classes = &waits.classes,
-		.tracepoints = "scheduler, process exit and exec", .ctx = &waits, .check = check,
+		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
+		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits, .check = check,
 		.open = open_skel, .start = start,
 	};
 

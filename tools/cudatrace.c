@@ -8,6 +8,7 @@
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/folded.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace.skel.h"
@@ -23,7 +24,8 @@ static const struct usage usage = {
 	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"
 	"  cudatrace --tree -c './train 1'              # driver calls inside runtime calls\n"
-	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n",
+	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n"
+	"  cudatrace --folded -p 181 -d 10 >times       # for flamegraph.pl --countname ns\n",
 };
 
 struct tracer {
@@ -96,7 +98,7 @@ static void start(void *ctx)
 
 	if (t->trace.launches)
 		syms_each(t->target.syms, scan, t->trace.programs);
-	if (!t->trace.summary && !t->trace.chrome)
+	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines);
 }
 
@@ -107,6 +109,8 @@ static int stop(void *ctx, int sig)
 	trace_tree_end(&t->trace.trees, -1);
 	if (t->trace.summary)
 		trace_summary_print(&t->trace.calls);
+	if (t->trace.folded)
+		folded_sums(&t->trace.sums);
 	return sig;
 }
 
@@ -123,7 +127,10 @@ static int finish(void *ctx, int status)
 
 int main(int argc, char **argv)
 {
-	struct tracer tracer = { .target = TARGET_INIT, .events = { .record = trace_record, .ctx = &tracer.trace } };
+	struct tracer tracer = {
+		.trace.sums = STACK_SUMS_INIT, .target = TARGET_INIT,
+		.events = { .record = trace_record, .ctx = &tracer.trace },
+	};
 	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
@@ -131,7 +138,9 @@ int main(int argc, char **argv)
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
 		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
-		OPT_FLAG('k', "stack", &trace->lines.stacks, "print user call stacks"),
+		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
+		OPT_STACKS(&tracer.target),
+		OPT_FLAG(0, "folded", &trace->folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('S', "summary", &trace->summary, "print only a table by function, at the end"),
 		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE instead of standard output"),
 		OPT_FLAG(0, "enter", &trace->lines.entries, "also print a line at the entry of each call"),
@@ -143,7 +152,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
-		.source = &trace->source, .ctx = &tracer, .check = check, .open = open_skel,
+		.stacks = &trace->lines.stacks, .folded = &trace->folded, .source = &trace->source,
+		.ctx = &tracer, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

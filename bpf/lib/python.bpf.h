@@ -56,8 +56,8 @@ static __always_inline const python_bytes *python_frame_bytes(const struct pytho
 		size = end - from;
 		t->from = from;
 		t->end = 0;
-		barrier_var(size);	/* the verifier must see that the value used is the one checked */
-		if (size > sizeof(t->stack) || bpf_probe_read_user(t->stack, size, (void *)from))
+		if (size > sizeof(t->stack) ||
+		    bpf_probe_read_user(t->stack, bounded(size, sizeof(t->stack)), (void *)from))
 			return NULL;
 		t->end = end;
 	}
@@ -69,13 +69,12 @@ static __always_inline bool python_put(struct python_thread *t, struct python_fr
 {
 	__u64 n = t->n;
 
-	barrier_var(n);
 	if (n >= STACK_PYTHON) {
 		to->frame[STACK_PYTHON] = FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_TOO_DEEP);
 		t->n = STACK_PYTHON + 1;
 		return false;
 	}
-	to->frame[n] = frame;
+	to->frame[bounded(n, STACK_PYTHON - 1)] = frame;
 	t->n = n + 1;
 	return true;
 }
@@ -133,8 +132,7 @@ __noinline __u64 python_frame(const struct python_process *p, struct python_thre
 	/* the low bits are a tag (3.14) */
 	code = python_word(*frame, p->at.frame_code) & ~7ull;
 	size = p->code_size;
-	barrier_var(size);	/* the verifier must see that the value used is the one checked */
-	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, size, (void *)code))
+	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code))
 		return python_note(PYTHON_UNREADABLE);
 	entry = p->at.version < 0x030b ||
 		(p->at.version == 0x030b && python_byte(*frame, p->at.frame_entry));

@@ -65,10 +65,8 @@ static __always_inline void python_text(const struct python_process *p, __u64 at
 		return;
 	bytes = (length <= room ? length : room + 1) * text->kind;
 	text->cut = bytes > room;
-	if (bytes > room)
-		bytes = room;
-	barrier_var(bytes);	/* the verifier must see that the value used is the one checked */
-	if (bytes > room || bpf_probe_read_user(to, bytes, (void *)data))
+	bytes = bounded(bytes, room);
+	if (bpf_probe_read_user(to, bytes, (void *)data))
 		return;
 	text->bytes = bytes;
 }
@@ -85,8 +83,7 @@ static __always_inline void python_fill(const struct python_process *p, struct p
 	r->lines_bytes = 0;
 	python_text(p, t->key.name, &r->name, r->name_text, PYTHON_NAME);
 	python_text(p, python_word(t->code, p->at.code_file), &r->file, r->file_text, PYTHON_FILE);
-	barrier_var(size);	/* the verifier must see that the value used is the one checked */
-	if (size <= room && !bpf_probe_read_user(r->lines, size, (void *)r->lines_at))
+	if (size <= room && !bpf_probe_read_user(r->lines, bounded(size, room), (void *)r->lines_at))
 		r->lines_bytes = size;
 }
 

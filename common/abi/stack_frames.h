@@ -32,6 +32,11 @@ enum frame_note {
 #define FRAME_NOTE_OF(note, value) \
 	(FRAME_NOTE | (unsigned long long)(note) << FRAME_VALUE_BITS | ((value) & FRAME_VALUE_MASK))
 
+static inline enum frame_note frame_note_of(unsigned long long frame)
+{
+	return frame >> FRAME_VALUE_BITS & 63;
+}
+
 /* Set before the programs are loaded. */
 struct stack_config {
 	unsigned int dwarf;	/* unwind by rules, not by frame pointers */

@@ -10,6 +10,7 @@
 #include "base/bpf_mmap.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
 
 /* What a group takes on the heap, in the sorted list and as a row of call_stats. */
@@ -140,6 +141,49 @@ static void collect_one(void *ctx, const void *key, const void *values)
 		add_values(ctx, key, t);
 }
 
+static void add_group(struct aggregate *to, const struct aggregate *from)
+{
+	to->count += from->count;
+	to->failed += from->failed;
+	to->sum += from->sum;
+	to->ns += from->ns;
+	if (from->least < to->least)
+		to->least = from->least;
+	if (from->most > to->most)
+		to->most = from->most;
+	for (int i = 0; i < AGGREGATE_BINS; i++)
+		to->slots[i] += from->slots[i];
+}
+
+static void drop(struct aggregates *aggregates, struct aggregate *g)
+{
+	if (g->charged)
+		quota_give(&aggregates->quota, g->user, GROUP_COST);
+	free(g);
+}
+
+/* Groups whose stacks look the same become one. */
+static void join_shown(struct aggregates *aggregates)
+{
+	struct aggregate *g, *next, *same;
+
+	HASH_ITER(hh, aggregates->groups, g, next) {
+		const struct stack *shown = stack_shown(g->key.stack);
+
+		if (shown == g->key.stack)
+			continue;
+		HASH_DEL(aggregates->groups, g);
+		g->key.stack = shown;
+		same = find(aggregates, &g->key);
+		if (same) {
+			add_group(same, g);
+			drop(aggregates, g);
+		} else {
+			HASH_ADD(hh, aggregates->groups, key, sizeof(g->key), g);
+		}
+	}
+}
+
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch)
 {
 	struct bpf_map *slots = aggregates->slots;
@@ -162,6 +206,7 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 	aggregate_drain(rest, epoch, collect_one, aggregates);
 	shares = (struct shares *)bpf_map__initial_value(aggregates->shares, &size);
 	shares_clear(&shares[epoch & 1]);
+	join_shown(aggregates);
 }
 
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
@@ -266,8 +311,6 @@ void aggregate_clear(struct aggregates *aggregates)
 
 	HASH_ITER(hh, aggregates->groups, g, next) {
 		HASH_DEL(aggregates->groups, g);
-		if (g->charged)
-			quota_give(&aggregates->quota, g->user, GROUP_COST);
-		free(g);
+		drop(aggregates, g);
 	}
 }

@@ -51,7 +51,7 @@ typedef void aggregate_drain_fn(void *ctx, const void *key, const void *value);
 void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn *fn, void *ctx);
 
 /* Adds what the kernel counted in an epoch to the groups: from the slots, and the rest from the
- * map "aggregates". */
+ * map "aggregates".  Then joins groups whose stacks look the same. */
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch);
 
 /* Adds a call from its record, unless there are too many groups; a record of a process that is gone

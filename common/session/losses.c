@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "session/losses.h"
+#include "sym/stack_losses.h"
 
 enum { NAMED = 3 };	/* processes in text */
 
@@ -109,7 +110,16 @@ static void losses_free(struct losses *l)
 	*l = (struct losses){ 0 };
 }
 
-void losses_print(struct losses *l, const unsigned long long *lost)
+static void print_json(const struct losses *l, unsigned long long total, unsigned long long stacks)
+{
+	printf("{\"lost\":%llu,\"processes\":", total);
+	losses_json(l);
+	if (stacks)
+		printf(",\"incomplete_stacks\":%llu", stacks);
+	puts("}");
+}
+
+void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks)
 {
 	static const char *const what[LOST_MAX] = {
 		[LOST_RECORD] = "records lost: the ring buffer was full",
@@ -132,11 +142,9 @@ void losses_print(struct losses *l, const unsigned long long *lost)
 			warning(0, "%llu %s%s", lost[i], what[i], who);
 		free(who);
 	}
-	if (total && out_is_json()) {
-		printf("{\"lost\":%llu,\"processes\":", total);
-		losses_json(l);
-		puts("}");
-	}
+	stack_losses_warn(stacks);
+	if (out_is_json() && (total || (stacks && stacks->stacks)))
+		print_json(l, total, stacks ? stacks->stacks : 0);
 	losses_free(l);
 	out_flush();
 }

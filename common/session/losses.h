@@ -6,6 +6,7 @@
 #include "abi/lost.h"
 
 struct bpf_map;
+struct stack_losses;
 
 struct loss {
 	struct lost_key key;
@@ -20,8 +21,8 @@ struct losses {			/* starts zeroed */
 /* Reads the map lost_by. */
 void losses_read(struct losses *l, const struct bpf_map *map);
 
-/* Prints what was lost, if anything, by enum lost, and by whom: to standard error, and with -j also as
- * the last line of output.  Frees the list. */
-void losses_print(struct losses *l, const unsigned long long *lost);
+/* Prints what was lost, if anything, by enum lost, and by whom, and how many call stacks (NULL: none were
+ * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
+void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
 
 #endif

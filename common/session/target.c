@@ -18,6 +18,40 @@
 #include "session/target.h"
 #include "sym/syms.h"
 
+/* In the order of the words of the options. */
+enum { UNWIND_DWARF, UNWIND_FP };
+enum { SHOW_ALL, SHOW_NATIVE, SHOW_PYTHON };
+
+enum { SIZE_LEAST = 4 << 10, SIZE_DEFAULT = 32 << 10, SIZE_MOST = 64 << 10 };
+
+static long whole_size(long size)
+{
+	long whole = SIZE_LEAST;
+
+	if (size < SIZE_LEAST || size > SIZE_MOST)
+		usage_error("--stack-size: %ld bytes are not 4k to 64k", size);
+	while (whole < size)
+		whole *= 2;
+	return whole;
+}
+
+bool target_read_stacks(struct target *t)
+{
+	bool unwind = t->unwind >= 0, shown = t->shown >= 0, size = t->stack_size >= 0;
+
+	if (t->shown == SHOW_PYTHON && (unwind || size))
+		usage_error("--stack python has no native frames; it cannot be combined with --unwind or "
+			    "--stack-size");
+	if (t->unwind == UNWIND_FP && size)
+		usage_error("--unwind fp copies no stack; it cannot be combined with --stack-size");
+	if (!unwind)
+		t->unwind = UNWIND_DWARF;
+	if (!shown)
+		t->shown = SHOW_ALL;
+	t->stack_size = size ? whole_size(t->stack_size) : SIZE_DEFAULT;
+	return unwind || shown || size;
+}
+
 /* libbpf looks for BTF in several places. */
 static void check_types(void)
 {
@@ -89,10 +123,6 @@ void target_init(struct target *t)
 		note("attaching with %s", attach_name(p->attacher.kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
-
-/* In the order of the words of the options. */
-enum { UNWIND_DWARF, UNWIND_FP };
-enum { SHOW_ALL, SHOW_NATIVE, SHOW_PYTHON };
 
 static struct stack_config stack_config(const struct target *t)
 {

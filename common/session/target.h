@@ -22,8 +22,8 @@ struct target {
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
 	long duration;		/* seconds; 0 = no limit */
-	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS */
-	long stack_size;	/* bytes to copy */
+	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
+	long stack_size;	/* bytes to copy; -1: not given */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
@@ -36,7 +36,9 @@ struct target {
 };
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
-#define TARGET_INIT { .layer = TARGET_LAYER_ALL, .stack_size = 32 << 10, .probes.return_classes = ~0u, .looks = LOOKS_INIT }
+#define TARGET_INIT {									\
+	.layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
+	.probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
 #define OPT_TARGET(t)									\
@@ -69,11 +71,16 @@ struct target {
 #define UNWIND_WORDS "dwarf|fp"
 #define STACK_WORDS "all|native|python"
 #define OPT_STACKS(t)									\
-	OPT_CHOICE(0, "stack", STACK_WORDS, &(t)->shown, "which frames to show; default: all"), \
+	OPT_CHOICE(0, "stack", STACK_WORDS, &(t)->shown,				\
+		   "call stacks with these frames; default: all"),			\
 	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
-		   "by unwind tables or by frame pointers; default: dwarf"),		\
+		   "find native frames by unwind tables or frame pointers; default: dwarf"), \
 	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
-		 "copy at most SIZE bytes of a stack; default: 32k")
+		 "unwind at most SIZE bytes of a stack, 4k to 64k; default: 32k")
+
+/* Call after reading the options, before the tool checks them: completes those of call stacks.  Exits 2
+ * if they cannot be combined.  Return true if one was given. */
+bool target_read_stacks(struct target *t);
 
 /* Call after reading the options: checks them, prepares the command, starts logging and output,
  * chooses the attach kind.  Exits with the reason if there is no such process or the kernel cannot

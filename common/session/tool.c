@@ -11,6 +11,11 @@
 /* Of the two seconds from a signal to the end, until the probes are detached. */
 enum { END_MS = 1300 };
 
+static bool is_folded(const struct tool *tool)
+{
+	return tool->folded && *tool->folded;
+}
+
 static void read_options(const struct tool *tool, int argc, char **argv)
 {
 	int first = opt_parse(argc, argv, tool->opts, tool->usage);
@@ -21,6 +26,10 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->operands(tool->ctx, argc, argv, first);
 	else
 		opt_no_operands(argc, argv, first);
+	if (is_folded(tool) && tool->target->json)
+		usage_error("--folded and --json are mutually exclusive");
+	if ((target_read_stacks(tool->target) || is_folded(tool)) && tool->stacks)
+		*tool->stacks = true;
 	if (tool->check)
 		tool->check(tool->ctx);
 }
@@ -92,7 +101,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	}
 	event_loop_open(events, tool->target);
 	attach(tool);
-	if (tool->fields)
+	if (tool->fields && !is_folded(tool))
 		out_head(tool->fields);
 	if (tool->start)
 		tool->start(tool->ctx);
@@ -103,7 +112,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	else if (events->report && !events->counted_out)
 		events->report(events->ctx);
 	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
-	losses_print(&events->losses, events->lost_then);
+	losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

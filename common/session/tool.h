@@ -4,6 +4,7 @@
 #ifndef TOOL_H
 #define TOOL_H
 #include <stdbool.h>
+#include "abi/stack_frames.h"	/* struct stack_config, which skeletons have */
 #include "cli/opt.h"
 #include "session/event_loop.h"
 #include "session/target.h"
@@ -18,7 +19,10 @@ struct tool {
 	struct event_loop *events;
 	const unsigned *classes;	/* for target_attach(); check() may set them … */
 	const struct probe_source *source;	/* … or functions of another table, if not NULL */
-	const bool *stacks;		/* an option that needs target->syms; or NULL */
+	bool *stacks;			/* the option --stacks, which the other options of call stacks
+					 * set too, and which needs target->syms; or NULL */
+	const bool *folded;		/* the option --folded, which sets *stacks, excludes --json and
+					 * prints no head; or NULL */
 	const struct field *fields;	/* print the head of this table before the loop; or NULL */
 	const char *tracepoints;	/* the programs', for an error; NULL: the common ones */
 	void *ctx;			/* for the hooks, called in this order; each may be NULL */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The frames of a call stack.  Private to syms.c, stack.c and merge.c. */
+/* The frames of a call stack.  Private to syms.c, stack.c, frame_view.c, merge.c and stack_losses.c. */
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
-
-enum frame_kind { FRAME_KIND_NATIVE, FRAME_KIND_PYTHON, FRAME_KIND_NOTE };
+#include "sym/frame_kind.h"
 
 /* Without padding, as stacks are compared by their bytes. */
 struct stack_frame {
@@ -20,6 +19,8 @@ struct stack_frame {
 struct stack {
 	UT_hash_handle hh;
 	struct syms *syms;
+	const struct stack *shown;	/* see stack_shown(); NULL: not known yet */
+	unsigned notes;			/* bits: enum frame_note */
 	int n;
 	struct stack_frame frames[];
 };
@@ -28,5 +29,8 @@ static inline struct module *frame_module(const struct stack_frame *f)
 {
 	return f->kind != FRAME_KIND_PYTHON ? (struct module *)f->what : 0;
 }
+
+/* Returns the stack of these frames: the one that exists, or a new one, without a quota. */
+struct stack *stack_of(struct syms *s, const struct stack_frame *frames, int n);
 
 #endif

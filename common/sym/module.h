@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The files that processes map code from: opened while the process lives; their symbols are read
- * when a name is needed.  Private to syms.c and stack.c. */
+ * when a name is needed.  Private to this room. */
 #ifndef MODULE_H
 #define MODULE_H
 #include <stdbool.h>

@@ -2,80 +2,119 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "sym/module.h"
 #include "sym/frames.h"
 #include "sym/stack.h"
 
-/* A return address is just after the call, which may already be in the next function. */
-static const char *name_of(const struct stack_frame *f, unsigned long long *off)
+bool stack_view(const struct stack *s, int i, struct frame_view *view)
 {
-	const char *symbol;
-
-	if (!frame_module(f))
-		return NULL;
-	symbol = module_symbol(frame_module(f), f->at - 1, off);
-	++*off;
-	return symbol ? demangle(&frame_module(f)->modules->demangler, symbol) : NULL;
-}
-
-bool stack_frame(const struct stack *s, int i, const char **name)
-{
-	unsigned long long off = 0;
-
+	s = stack_shown(s);
 	if (!s || i >= s->n)
 		return false;
-	*name = name_of(&s->frames[i], &off);
+	frame_view(&s->frames[i], view);
 	return true;
 }
 
-static void print_text(const char *sym, unsigned long long off, const struct stack_frame *f)
+/* ": FILE", or where the file is unknown " at 0x…", of a note. */
+static void print_about(const struct frame_view *v)
 {
-	fputs("        ", stdout);
-	if (sym) {
-		escape_text(stdout, sym);
-		printf("+0x%llx", off);
+	if (v->file) {
+		fputs(": ", stdout);
+		escape_text(stdout, v->file);
+	} else if (v->off) {
+		printf(" at 0x%llx", v->off);
+	}
+}
+
+static void text_note(const struct frame_view *v)
+{
+	putchar('[');
+	escape_text(stdout, v->name);
+	print_about(v);
+	putchar(']');
+}
+
+/* As Python and compilers write it, so that terminals and editors find the place. */
+static void text_python(const struct frame_view *v)
+{
+	escape_text(stdout, v->file ? v->file : "[unknown]");
+	if (v->line)
+		printf(":%d", v->line);
+	putchar(' ');
+	escape_text(stdout, v->name ? v->name : "[unknown]");
+}
+
+static void text_native(const struct frame_view *v)
+{
+	if (v->name) {
+		escape_text(stdout, v->name);
+		printf("+0x%llx", v->off);
 	} else {
-		printf(frame_module(f) ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", f->at);
+		printf(v->file ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", v->off);
 	}
-	if (frame_module(f)) {
-		fputs(" (", stdout);
-		escape_text(stdout, frame_module(f)->path);
-		putchar(')');
-	}
-	putchar('\n');
+	if (!v->file)
+		return;
+	fputs(" (", stdout);
+	escape_text(stdout, v->file);
+	putchar(')');
 }
 
 void stack_text(const struct stack *s)
 {
+	struct frame_view v;
+
 	if (!s)
 		puts("        [no stack]");
+	s = stack_shown(s);
 	for (int i = 0; s && i < s->n; i++) {
-		unsigned long long off = 0;
-		const char *sym = name_of(&s->frames[i], &off);
-
-		print_text(sym, off, &s->frames[i]);
+		frame_view(&s->frames[i], &v);
+		fputs("        ", stdout);
+		if (v.kind == FRAME_KIND_NATIVE)
+			text_native(&v);
+		else if (v.kind == FRAME_KIND_PYTHON)
+			text_python(&v);
+		else
+			text_note(&v);
+		putchar('\n');
 	}
+}
+
+static void json_string(const char *key, const char *s)
+{
+	printf(",\"%s\":", key);
+	if (s)
+		escape_json(stdout, s);
+	else
+		fputs("null", stdout);
+}
+
+static void json_frame(const struct frame_view *v)
+{
+	static const char *const kinds[] = { "native", "python", "note" };
+
+	printf("{\"kind\":\"%s\"", kinds[v->kind]);
+	json_string("sym", v->name);
+	if (v->kind == FRAME_KIND_NATIVE || v->off)
+		printf(",\"off\":\"0x%llx\"", v->off);
+	else
+		fputs(",\"off\":null", stdout);
+	json_string("file", v->file);
+	if (v->line)
+		printf(",\"line\":%d}", v->line);
+	else
+		fputs(",\"line\":null}", stdout);
 }
 
 void stack_json(const struct stack *s)
 {
-	putchar('[');
-	for (int i = 0; s && i < s->n; i++) {
-		const struct stack_frame *f = &s->frames[i];
-		unsigned long long off = 0;
-		const char *sym = name_of(f, &off);
+	struct frame_view v;
 
-		fputs(i ? ",{\"sym\":" : "{\"sym\":", stdout);
-		if (sym)
-			escape_json(stdout, sym);
-		else
-			fputs("null", stdout);
-		printf(",\"off\":\"0x%llx\",\"file\":", sym ? off : f->at);
-		if (frame_module(f))
-			escape_json(stdout, frame_module(f)->path);
-		else
-			fputs("null", stdout);
-		putchar('}');
+	putchar('[');
+	s = stack_shown(s);
+	for (int i = 0; s && i < s->n; i++) {
+		frame_view(&s->frames[i], &v);
+		if (i)
+			putchar(',');
+		json_frame(&v);
 	}
 	putchar(']');
 }
@@ -91,18 +130,36 @@ void stack_folded_name(const char *s)
 	free(name);
 }
 
+/* Without lines and offsets, so that calls from different places of a function are one frame; with the
+ * file, as Python's functions have short names. */
+static void folded_frame(const struct frame_view *v)
+{
+	const char *file = v->kind == FRAME_KIND_NATIVE ? NULL : v->file;
+	bool is_note = v->kind == FRAME_KIND_NOTE;
+
+	if (is_note)
+		putchar('[');
+	stack_folded_name(v->name ? v->name : "[unknown]");
+	if (file) {
+		fputs(is_note ? ": " : " (", stdout);
+		stack_folded_name(file);
+	}
+	if (is_note)
+		putchar(']');
+	else if (file)
+		putchar(')');
+}
+
 void stack_folded(const struct stack *s)
 {
+	struct frame_view v;
+
 	if (!s)
 		fputs("[no stack]", stdout);
+	s = stack_shown(s);
 	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
-		unsigned long long off = 0;
-		const char *sym = name_of(&s->frames[i], &off);
-
-		if (sym)
-			stack_folded_name(sym);
-		else
-			fputs("[unknown]", stdout);
+		frame_view(&s->frames[i], &v);
+		folded_frame(&v);
 		if (i)
 			putchar(';');
 	}

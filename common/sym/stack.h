@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Prints the call stacks of syms.h by name. */
+/* The call stacks of syms.h by name: native and Python frames merged, and notes, which say why frames
+ * are missing. */
 #ifndef STACK_H
 #define STACK_H
 #include <stdbool.h>
+#include "sym/frame_view.h"
 
 struct stack;
 
-/* Sets *name to the demangled name of the function of frame i, counted from the caller; NULL if it
- * is unknown.  Valid until the next name is demangled.  Return false if there is no such frame. */
-bool stack_frame(const struct stack *s, int i, const char **name);
+/* Fills the view of frame i, counted from the caller.  Return false if there is no such frame.  What it
+ * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */
+bool stack_view(const struct stack *s, int i, struct frame_view *view);
 
-/* Print the stack as text, one indented line per frame; as a JSON array of {sym, off, file}; or for
- * flame graphs as "outer;…;inner".  NULL means that no stack could be taken. */
+/* Returns the stack that stands for all those that look the same, as interpreters' own frames are left
+ * out: reports group by it.  Reads symbols.  It may change until the symbols of the interpreter have
+ * been read, and lives as long as s.  NULL for NULL. */
+const struct stack *stack_shown(const struct stack *s);
+
+/* Print the stack as text, one indented line per frame; as a JSON array of {kind, sym, off, file, line};
+ * or for flame graphs as "outer;…;inner".  NULL means that no stack could be taken. */
 void stack_text(const struct stack *s);
 void stack_json(const struct stack *s);
 void stack_folded(const struct stack *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include "abi/python.h"
 #include "base/clock.h"
 #include "base/die.h"
@@ -11,6 +12,7 @@
 #include "python/python.h"
 #include "sym/module.h"
 #include "sym/frames.h"
+#include "sym/stack_losses.h"
 #include "sym/syms.h"
 #include "unwind/unwind.h"
 
@@ -38,6 +40,7 @@ struct syms {
 	struct stack_config config;
 	struct python *python;
 	struct unwinder *unwinder;
+	struct stack_losses losses;
 };
 
 /* After a miss the mappings are read again, but not every time: code generated at run time is in no
@@ -382,34 +385,68 @@ static void expand(struct syms *s, const unsigned long long *frames, int n, stru
 	add_frames(to, frames, n);
 }
 
+static struct stack *find_stack(struct syms *s, const struct stack_frame *frames, int n)
+{
+	struct stack *stack;
+
+	HASH_FIND(hh, s->stacks, frames, n * sizeof(*frames), stack);
+	return stack;
+}
+
+struct stack *stack_of(struct syms *s, const struct stack_frame *frames, int n)
+{
+	struct stack *stack = find_stack(s, frames, n);
+
+	if (stack)
+		return stack;
+	stack = xcalloc(1, sizeof(*stack) + n * sizeof(*frames));
+	stack->syms = s;
+	stack->notes = stack_notes(frames, n);
+	stack->n = n;
+	memcpy(stack->frames, frames, n * sizeof(*frames));
+	for (int i = 0; i < n; i++)
+		module_want(module_ref(frame_module(&stack->frames[i])));
+	HASH_ADD(hh, s->stacks, frames, n * sizeof(*frames), stack);
+	return stack;
+}
+
+/* What a stack takes on the heap; one with Python frames, also as it is shown. */
+static size_t cost_of(const struct stack_frame *frames, int n)
+{
+	size_t size = sizeof(struct stack) + n * sizeof(*frames);
+
+	for (int i = 0; i < n; i++)
+		if (frames[i].kind == FRAME_KIND_PYTHON)
+			return 2 * size;
+	return size;
+}
+
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
 {
-	struct stack *stack, *found;
+	struct stack_frame of[STACK_FRAMES + STACK_NATIVE] = { 0 };
 	struct frames frames;
 	struct mappings *p;
-	size_t size;
+	struct stack *stack;
 
 	if (!s)
 		return NULL;
 	expand(s, addrs, n, &frames);
 	if (!frames.n)
 		return NULL;
-	size = sizeof(*stack) + frames.n * sizeof(*stack->frames);
 	p = mappings_of(s, pid);
-	stack = xcalloc(1, size);
-	stack->syms = s;
-	stack->n = frames.n;
 	for (int i = 0; i < frames.n; i++)
-		stack->frames[i] = frame_of(s, p, frames.at[i]);
-	HASH_FIND(hh, s->stacks, stack->frames, frames.n * sizeof(*stack->frames), found);
-	if (found || !quota_take(&s->stacks_quota, p->user, pid, size)) {
-		free(stack);
-		return found;
-	}
-	for (int i = 0; i < frames.n; i++)
-		module_want(module_ref(frame_module(&stack->frames[i])));
-	HASH_ADD(hh, s->stacks, frames, frames.n * sizeof(*stack->frames), stack);
+		of[i] = frame_of(s, p, frames.at[i]);
+	stack = find_stack(s, of, frames.n);
+	if (!stack && quota_take(&s->stacks_quota, p->user, pid, cost_of(of, frames.n)))
+		stack = stack_of(s, of, frames.n);
+	if (stack)
+		stack_losses_add(&s->losses, stack->notes);
 	return stack;
+}
+
+const struct stack_losses *syms_losses(const struct syms *s)
+{
+	return s ? &s->losses : NULL;
 }
 
 const char *syms_function(struct syms *s, int pid, unsigned long long addr)

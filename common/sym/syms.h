@@ -11,6 +11,7 @@
  * that needs no names passes NULL: then the functions here do nothing and find nothing. */
 struct looks;
 struct stack_config;
+struct stack_losses;
 struct syms;
 
 /* looks must outlive it. */
@@ -51,6 +52,9 @@ struct stack;
 /* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
  * skipped if it is 0; NULL if there are none. */
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *frames, int n);
+
+/* Returns how many of them were incomplete, each time they were taken; NULL for NULL. */
+const struct stack_losses *syms_losses(const struct syms *s);
 
 /* Returns the symbol of the function that begins at this address in a process; NULL if none
  * does. */

@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "base/die.h"
 #include "cli/top_screen.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
@@ -136,6 +137,12 @@ static void print(struct call_top *t)
 		printf("... and %zu more\n", t->n - max);
 }
 
+static void print_folded(const struct call_top *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		folded_line(t->stats[i].comm, t->stats[i].stack, t->stats[i].func, t->stats[i].total);
+}
+
 void call_top_report(struct call_top *t)
 {
 	if (screen_is_open() && t->screen.paused)
@@ -144,6 +151,8 @@ void call_top_report(struct call_top *t)
 	aggregate_clear(&t->calls.aggregates);
 	if (screen_is_open())
 		draw(t);
+	else if (t->folded)
+		print_folded(t);
 	else
 		print(t);
 }

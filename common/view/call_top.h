@@ -15,6 +15,7 @@ struct call_top {
 	const char *const *sorts;	/* keys that the table can be sorted by, NULL at the end */
 	int sort;			/* index into sorts */
 	long rows;			/* maximum; 0 = 20, but all in JSON and on the screen */
+	bool folded;			/* instead a line per stack with its total time, for flame graphs */
 	struct bpf_map *aggregates;
 	volatile unsigned int *epoch;
 	struct top_view screen;		/* only who */

@@ -22,10 +22,12 @@ const struct field_type field_stack = { NULL, text_below, json };
 
 void stack_view_callers(FILE *file, const struct stack *stack)
 {
-	const char *name;
+	struct frame_view v;
 
-	for (int i = 0; i < 8 && stack_frame(stack, i, &name); i++) {
-		fputs(" < ", file);
-		escape_text(file, name ? name : "?");
+	for (int i = 0; i < 8 && stack_view(stack, i, &v); i++) {
+		fputs(v.kind == FRAME_KIND_NOTE ? " < [" : " < ", file);
+		escape_text(file, v.name ? v.name : "?");
+		if (v.kind == FRAME_KIND_NOTE)
+			putc(']', file);
 	}
 }

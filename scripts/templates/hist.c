@@ -9,6 +9,7 @@
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
@@ -21,6 +22,7 @@ static const struct usage usage = {
 	"  @NAME@ -p 181 -d 5         # one process, for 5 seconds\n"
 	"  @NAME@ -P 1 3              # all processes, separately, 3 seconds\n"
 	"  @NAME@ -k -p 181 -d 5      # by call stack\n"
+	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n"
 @bytes|	"  @NAME@ -Bjc './train 10'   # one command, sizes too, as JSON lines\n",
 @!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
@@ -50,8 +52,8 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 @bytes|static const char *const keys_of_bytes[] = { "bytes", "min_bytes", "max_bytes", "hist_bytes" };
 
 struct hists {
-@bytes|	bool pids, stacks, bytes;
-@!bytes|	bool pids, stacks;
+@bytes|	bool pids, stacks, folded, bytes;
+@!bytes|	bool pids, stacks, folded;
 	struct call_stats_set calls;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
@@ -61,6 +63,10 @@ struct hists {
 
 static void show(const struct hists *h, const struct call_stats *s)
 {
+	if (h->folded) {
+		folded_line(s->comm, s->stack, s->func, s->total);
+		return;
+	}
 	if (out_is_json()) {
 		out_row(h->fields, s);
 		return;
@@ -80,7 +86,7 @@ static void report(void *ctx)
 	size_t n;
 
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
-	if (!out_is_json())
+	if (!out_is_json() && !h->folded)
 		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
@@ -95,6 +101,15 @@ static int on_record(void *ctx, void *data, size_t size)
 @bytes|	call_stats_record(&h->calls, data, h->bytes);
 @!bytes|	call_stats_record(&h->calls, data, false);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	struct hists *h = ctx;
+
+@bytes|	if (h->folded && h->bytes)
+@bytes|		usage_error("--folded and --bytes are mutually exclusive");
+	h->pids |= h->folded;
 }
 
 static void *open_skel(void *ctx)
@@ -130,14 +145,16 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&hists.target),
 		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &hists.stacks, "one group per call stack, longest total time first"),
+		OPT_FLAG('k', "stacks", &hists.stacks, "one group per call stack, longest total time first"),
+		OPT_STACKS(&hists.target),
+		OPT_FLAG(0, "folded", &hists.folded, "print one line per stack, for flame graphs: nanoseconds"),
 @bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "also show histograms of bytes"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
-		.events = &hists.events, .stacks = &hists.stacks, .classes = &classes,
-		.ctx = &hists, .open = open_skel, .start = start,
+		.events = &hists.events, .stacks = &hists.stacks, .folded = &hists.folded,
+		.classes = &classes, .ctx = &hists, .check = check, .open = open_skel, .start = start,
 	};
 
 	return tool_run(&tool, argc, argv);

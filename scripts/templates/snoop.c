@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
 #include "model/calls.h"
+#include "model/stack_sums.h"
 #include "api/cuda_fn.h"
 #include "cli/row.h"
 #include "view/columns.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "session/tool.h"
@@ -17,7 +19,8 @@ static const struct usage usage = {
 	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
 	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
 	"  @NAME@ -p 181 --slower 1000 -d 5 # calls that take a millisecond or more\n"
-	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
+	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n"
+	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n",
 };
 
 #define AT(f) offsetof(struct call_row, f)
@@ -38,14 +41,23 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, times, stacks;
+	bool failed, times, stacks, folded;
 @bytes|	long slower, min;
 @!bytes|	long slower;
+	struct stack_sums sums;	/* with --folded: ns */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
+
+static void show(struct snoop *s, const struct call_row *r)
+{
+	if (s->folded)
+		stack_sums_add(&s->sums, r->pid, r->comm, r->stack, r->func, r->latency);
+	else
+		out_row(s->fields, r);
+}
 
 static int on_record(void *ctx, void *data, size_t size)
 {
@@ -53,9 +65,18 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct call_row row;
 
 	(void)size;
-	if (call_row(&row, data, s->target.syms, &s->target.looks))
-		out_row(s->fields, &row);
+	if (!call_row(&row, data, s->target.syms, &s->target.looks))
+		return 0;
+	show(s, &row);
 	return 0;
+}
+
+static void check(void *ctx)
+{
+	const struct snoop *s = ctx;
+
+	if (s->folded && s->times)
+		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
 }
 
 static void *open_skel(void *ctx)
@@ -74,26 +95,40 @@ static void *open_skel(void *ctx)
 	return s->skel;
 }
 
+static int stop(void *ctx, int sig)
+{
+	const struct snoop *s = ctx;
+
+	if (s->folded)
+		folded_sums(&s->sums);
+	return sig;
+}
+
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.sums = STACK_SUMS_INIT, .target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = @MASK@;
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_NUM(0, "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
-		OPT_FLAG('k', "stack", &snoop.stacks, "print user call stacks"),
+		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
+		OPT_STACKS(&snoop.target),
+		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.stacks = &snoop.stacks, .fields = snoop.fields, .classes = &classes,
-		.ctx = &snoop, .open = open_skel,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
+		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .stop = stop,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	stack_sums_free(&snoop.sums);
+	return status;
 }

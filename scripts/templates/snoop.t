@@ -30,6 +30,8 @@ sees() {
 	it "$2: -k names the callers"
 	run @NAME@ -kjc "$bin/mem $3"
 	json "$1" ".func == \"$2\" and (.stack | map(.sym) | contains([\"run\", \"main\"]))"
+	run @NAME@ --folded -c "$bin/mem $3"
+	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
 }
 
 # once COUNT FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one

@@ -21,6 +21,7 @@ static const struct usage usage = {
 	"  @NAME@ -d 5                # every process, live, for 5 seconds\n"
 	"  @NAME@ -P 1 3              # by process, 3 blocks, every second\n"
 	"  @NAME@ -k -r 3 -p 181 -d 1 # the 3 call sites that take the longest\n"
+	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n"
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
@@ -83,6 +84,13 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+static void check(void *ctx)
+{
+	struct top *t = ctx;
+
+	t->pids |= t->table.folded;
+}
+
 static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
@@ -105,7 +113,7 @@ static void start(void *ctx)
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
 	t->table.screen.who = t->who = target_who(&t->target);
 	call_top_start(&t->table);
-	t->live = live_start(&t->target, &t->events, t->batch);
+	t->live = !t->table.folded && live_start(&t->target, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -130,15 +138,17 @@ int main(int argc, char **argv)
 		OPT_TARGET(&top.target),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
-		OPT_FLAG('k', "stack", &top.stacks, "one group per call stack"),
+		OPT_FLAG('k', "stacks", &top.stacks, "one group per call stack"),
+		OPT_STACKS(&top.target),
+		OPT_FLAG(0, "folded", &top.table.folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
 		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
-		.events = &top.events, .stacks = &top.stacks, .classes = &classes, .ctx = &top,
-		.open = open_skel, .start = start, .stop = stop,
+		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded,
+		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
 	};
 
 	return tool_run(&tool, argc, argv);

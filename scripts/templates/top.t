@@ -30,6 +30,8 @@ sees() {
 	lines 1 "^[0-9]+ +mem +$2 +$1 "
 	run @NAME@ -kjc "$bin/mem $3"
 	sum "$1" "select(.func == \"$2\" and (.stack | map(.sym) | contains([\"run\", \"main\"]))).calls"
+	run @NAME@ --folded -c "$bin/mem $3"
+	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
 }
 
 # once COUNT FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one

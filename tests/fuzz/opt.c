@@ -32,6 +32,7 @@ static void parse(int argc, char **argv)
 	static bool flag;
 	const struct opt opts[] = {
 		OPT_TARGET(&t),
+		OPT_STACKS(&t),
 		OPT_FLAG('F', "flag", &flag, "flag"),
 		OPT_NUM('T', "top", "N", &top, 3, "number"),
 		OPT_SIZE('z', "min-size", "SIZE", &size, "size"),
@@ -48,6 +49,9 @@ static void parse(int argc, char **argv)
 	CHECK(first >= 1 && first <= argc);
 	CHECK(size >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
 	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration >= 0);
+	target_read_stacks(&t);
+	CHECK(t.unwind >= 0 && t.unwind < 2 && t.shown >= 0 && t.shown < 3);
+	CHECK(t.stack_size >= 4096 && t.stack_size <= 65536 && !(t.stack_size & (t.stack_size - 1)));
 	if (t.pid_list) {
 		int *pids = parse_pids(t.pid_list), n = 0;
 

@@ -5,12 +5,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/die.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
 #include "sym/stack.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
@@ -77,6 +79,17 @@ static void report_text(struct launch_view *v, const struct launch_line *lines, 
 		printf("... and %zu more\n", all - n);
 }
 
+static void report_folded(const struct launch_line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct launch_row *r = &lines[i].row;
+		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", lines[i].kernel);
+
+		folded_line(r->comm, r->stack, leaf, r->launches);
+		free(leaf);
+	}
+}
+
 void launch_report(struct launch_view *v, bool whole)
 {
 	struct launch_line *lines;
@@ -84,8 +97,10 @@ void launch_report(struct launch_view *v, bool whole)
 
 	launch_view_measure(v, whole);
 	lines = launch_lines(v, whole, false, &n);
-	max = v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS;
-	if (out_is_json())
+	max = v->folded ? n : v->rows ? (size_t)v->rows : out_is_json() ? n : TEXT_ROWS;
+	if (v->folded)
+		report_folded(lines, n);
+	else if (out_is_json())
 		report_json(v, lines, n < max ? n : max);
 	else
 		report_text(v, lines, n < max ? n : max, n);

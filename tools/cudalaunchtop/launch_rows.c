@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cudalaunchtop/launches.h"
+#include "sym/stack.h"
 
 struct row_index {
 	struct {
@@ -31,7 +32,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	if (!by_process) {
 		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
 		want.key.func = k ? 0 : counter_func(c);
-		want.key.stack = c->stack;
+		want.key.stack = stack_shown(c->stack);
 		want.key.kind = c->key.kind;
 	}
 	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);

@@ -12,6 +12,7 @@ struct launches;
 struct launch_view {
 	struct launches *launches;	/* set by the tool */
 	bool by_process, stacks, full, failed;
+	bool folded;		/* all rows, a line per stack, for flame graphs */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */
 	struct top_view screen;	/* the tool sets who */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cudaleak/leak.h"
+#include "sym/stack.h"
 
 struct leak_index {			/* finds a group by what its allocations have in common */
 	struct { const void *stack; unsigned long memory; } key;
@@ -35,7 +36,7 @@ static struct leak_group *group_of(struct leak_gathering *all, const struct allo
 	struct leak_index *index, want;
 
 	memset(&want, 0, sizeof(want));
-	want.key.stack = allocation->stack;
+	want.key.stack = stack_shown(allocation->stack);
 	want.key.memory = allocation->memory;
 	HASH_FIND(hh, all->indexes, &want.key, sizeof(want.key), index);
 	if (index)

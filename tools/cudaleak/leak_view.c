@@ -6,6 +6,7 @@
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "view/folded.h"
 #include "view/stack_view.h"
 #include "sym/stack.h"
 
@@ -57,13 +58,12 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 		.comm = g->process->comm, .at = at, .memory = memory_name(g->memory),
 		.func = cuda_fns[g->id].name, .stack = g->stack,
 	};
+	char leaf[32];
 
 	r.oldest = r.time - g->oldest;
 	if (view->folded) {
-		stack_folded_name(r.comm);
-		putchar(';');
-		stack_folded(r.stack);
-		printf(";[%s] %llu\n", r.memory, r.bytes);
+		snprintf(leaf, sizeof(leaf), "[%s]", r.memory);
+		folded_line(r.comm, r.stack, leaf, r.bytes);
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else if (view->options.each) {

@@ -13,9 +13,13 @@ static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
-	if ((t->summary || t->chrome) && (l->times || l->durations || l->stacks || l->entries))
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->durations || l->stacks || l->entries))
 		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
-			"--time-spent, --stack, --enter or --enter-only");
+			"--time-spent, --stacks, --enter or --enter-only");
+	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->durations ||
+			  l->entries))
+		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
+			"--unchecked, --tree, --timestamp, --time-spent, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
 		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
 			"--failed, --enter, --enter-only or --tree");
@@ -66,7 +70,7 @@ static unsigned flags_of(const struct trace *t, int id)
 
 void trace_prepare(struct trace *t)
 {
-	bool full = !t->summary || t->chrome;
+	bool full = (!t->summary && !t->folded) || t->chrome;
 
 	t->lines.entries |= t->no_returns;
 	t->lines.nested = t->tree;
@@ -98,6 +102,7 @@ static void on_process(struct trace *t, const struct process_event *e)
 	trace_sticky_forget(&t->sticky, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	users_forget(&t->users, e->head.pid);
+	stack_sums_forget(&t->sums, e->head.pid);
 	trace_program_forget(t->programs, e->head.pid);
 	syms_forget(t->syms, e->head.pid);
 }
@@ -108,7 +113,10 @@ static void show(struct trace *t, const struct trace_call *call)
 		trace_summary_add(&t->calls, call);
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
-	if (t->summary || t->chrome)
+	if (t->folded)
+		stack_sums_add(&t->sums, call->event->head.pid, call->event->comm, call->stack, call->proto->name,
+			       trace_duration(call));
+	if (t->summary || t->chrome || t->folded)
 		return;
 	if (t->tree && !t->lines.entries)
 		trace_tree_call(&t->trees, call);
@@ -146,6 +154,7 @@ void trace_free(struct trace *t)
 	trace_unchecked_forget(&t->failures, -1);
 	trace_sticky_free(&t->sticky);
 	trace_summary_free(&t->calls);
+	stack_sums_free(&t->sums);
 	users_free(&t->users);
 	free(t->functions);
 	free(t->selected);

@@ -4,6 +4,7 @@
 #define TRACE_RECORDS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "model/stack_sums.h"
 #include "probe/probe_source.h"
 #include "proc/users.h"
 #include "cudatrace/trace_chrome.h"
@@ -14,10 +15,10 @@
 #include "cudatrace/trace_unchecked.h"
 #include "abi/cudatrace.h"
 
-struct trace {			/* all zero but for the options */
+struct trace {			/* all zero but for the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
-	bool failed, summary, unchecked, tree, no_returns;
+	bool failed, summary, unchecked, tree, no_returns, folded;
 	struct trace_lines lines;
 	struct programs *programs;	/* owned by the tool */
 	struct syms *syms;
@@ -31,6 +32,7 @@ struct trace {			/* all zero but for the options */
 	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
 	struct trace_summary calls;
+	struct stack_sums sums;	/* with --folded: ns */
 	struct trace_trees trees;
 	struct trace_unchecked failures;
 	struct trace_sticky sticky;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A number for each call stack, function and name of a thread. */
+#ifndef STACK_SUMS_H
+#define STACK_SUMS_H
+#include <stddef.h>
+#include "base/hash.h"
+#include "base/quota.h"
+#include "proc/users.h"
+
+struct stack;
+
+struct stack_sum {
+	struct { const struct stack *stack; const char *function; char comm[16]; } key;
+	unsigned long long sum;
+	UT_hash_handle hh;
+};
+
+struct stack_sums {		/* starts as STACK_SUMS_INIT */
+	struct stack_sum *all;
+	struct users users;	/* of the processes that were added */
+	struct quota quota;	/* bytes */
+};
+
+#define STACK_SUMS_INIT {								\
+	.quota = { .limit = 32 << 20, .what = "calls by call stack",			\
+		   .loss = "calls of further stacks are not counted" } }
+
+/* Adds n to the sum of a stack (NULL: without any) of a process, unless there are too many.  function must
+ * be the same pointer for the same function, and live as long as the sums. */
+void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const struct stack *stack,
+		    const char *function, unsigned long long n);
+
+/* Call when the process has ended: its sums remain. */
+void stack_sums_forget(struct stack_sums *sums, int pid);
+
+/* Returns the *n sums, largest first, valid until stack_sums_free().  The caller frees the array. */
+const struct stack_sum **stack_sums_sorted(const struct stack_sums *sums, size_t *n);
+
+void stack_sums_free(struct stack_sums *sums);
+
+#endif

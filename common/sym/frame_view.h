@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* One frame of a call stack as it is shown. */
+#ifndef FRAME_VIEW_H
+#define FRAME_VIEW_H
+#include "sym/frame_kind.h"
+
+struct stack_frame;
+
+struct frame_view {
+	enum frame_kind kind;
+	const char *name;	/* of the function, demangled; NULL: unknown; of a note: what it says */
+	const char *file;	/* native: the mapped file; Python: the source file as Python has it; of a
+				 * note: which one it is about; NULL: unknown or none */
+	unsigned long long off;	/* native: from the start of the function; if its name is unknown in the
+				 * file; if that is unknown too, the address.  Of a note: the address
+				 * that it is about, 0 = none.  Python: 0 */
+	int line;		/* of the source; 0 = unknown */
+	char note[96];		/* what name points to */
+};
+
+/* Fills the view: what it points to is valid until the next call for a frame of the same struct syms, and
+ * not in a copy.  For stack.c; others call stack_view(). */
+void frame_view(const struct stack_frame *frame, struct frame_view *view);
+
+#endif

@@ -1,0 +1,168 @@
+# shellcheck shell=sh
+# Call stacks as they are shown: Python frames among native ones, notes, options, and folded.
+
+# merges WANT FRAME...: the frames of a stack are shown in this order; see tests/unit/stacks.c
+merges() {
+	want=$1
+	shift
+	equal "$("$bin/stacks" merge "$@")" "$want"
+}
+
+it "each run of Python frames takes the place of the interpreter's function that ran it"
+merges 'ext:f b a! ffi:call main! libc:start' \
+	ext:f py:vectorcall 'py:*eval' py:call ffi:call 'py:*eval' py:main libc:start b a! main!
+merges 'a! b! c!' 'py:*eval' 'py:*eval' 'py:*eval' a! b! c!
+
+it "the interpreter's own functions are left out, also those of its library, and no others"
+merges 'torch:add f! torch:hook main! python:_start' \
+	torch:add libpy:method 'libpy:*eval' torch:hook 'libpy:*eval' libpy:Py_Main python:_start f! main!
+merges '?:jit f! ?:stub' '?:jit' 'py:*eval' '?:stub' f!
+
+it "two interpreters of two files: each one's own functions are left out"
+merges 'f! g! c:start' one:call 'one:*eval' two:run 'two:*eval' c:start f! g!
+
+it "without Python frames, all native ones are shown"
+merges 'ext:f py:call py:*eval py:main c:start' ext:f py:call 'py:*eval' py:main c:start
+merges 'ext:f py:*eval [python lost]' ext:f 'py:*eval' '[python lost]'
+merges 'a! b! [python lost]' a! b! '[python lost]'
+
+it "Python frames that are left follow after the native ones"
+merges 'ext:f a! c:start b! c!' ext:f 'py:*eval' c:start a! b! c!
+merges 'ext:f c:start a b!' ext:f c:start a b!
+
+it "functions of the interpreter without Python frames remain"
+merges 'ext:f a! py:*eval c:start' ext:f 'py:*eval' py:call 'py:*eval' c:start a!
+
+it "where the native stack is truncated, the other Python frames follow after the note"
+merges 'ext:f a! [truncated] b main!' ext:f 'py:*eval' '[truncated]' a! b main!
+merges 'ext:f [truncated] a!' ext:f '[truncated]' a!
+
+it "where the Python frames end early, the note is where they end"
+merges 'ext:f a b [lost] py:*eval c:start' ext:f 'py:*eval' py:call 'py:*eval' c:start a b '[lost]'
+merges 'ext:f a! [lost] py:*eval c:start' ext:f 'py:*eval' py:call 'py:*eval' c:start a! '[lost]'
+merges 'ext:f a! [truncated] b [lost]' ext:f 'py:*eval' '[truncated]' a! b '[lost]'
+
+it "a frame of each kind, as text"
+run "$bin/stacks" view
+status 0
+lines 1 '^        \[no symbol\] \+0x1f \(/lib/a;b\\x1b\.so\)$'
+lines 1 '^        \[unknown\] 0x7f0000001234$'
+lines 1 '^        train;er\.py:41 Trainer\.step$'
+lines 1 '^         \\x1b\[1m;$'
+lines 1 '^        \[unknown\]:7 \[unknown\]$'
+lines 1 '^        \[truncated: stack larger than 32 KiB\]$'
+lines 1 '^        \[truncated: more than 127 frames\]$'
+lines 1 '^        \[no unwind information: /lib/a;b\\x1b\.so\]$'
+lines 1 '^        \[no unwind information at 0x1234\]$'
+lines 1 '^        \[bad unwind information: /lib/a;b\\x1b\.so\]$'
+lines 1 '^        \[stack unreadable at 0x5678\]$'
+lines 1 '^        \[stack lost: no room in the ring buffer\]$'
+lines 1 '^        \[Python frames lost: .*\]$'
+lines 1 '^        \[unknown frame 0x7f00000000000000\]$'
+lines 14 '^        '
+
+it "as JSON"
+grep '^\[{' "$tmp/out" | jq -c '.[]' >"$tmp/frames"
+"$bin/stacks" view | tail -n 1 >"$tmp/folded"
+mv "$tmp/frames" "$tmp/out"
+json 14 'keys == ["file", "kind", "line", "off", "sym"]'
+json 1 '.kind == "native" and .sym == null and .off == "0x1f" and .file == "/lib/a;b\u001b.so" and .line == null'
+json 1 '.kind == "native" and .sym == null and .off == "0x7f0000001234" and .file == null'
+json 1 '.kind == "python" and .sym == "Trainer.step" and .off == null and .file == "train;er.py" and .line == 41'
+json 1 '.kind == "python" and .sym == null and .file == null and .line == 7'
+json 1 '.kind == "note" and .sym == "truncated: stack larger than 32 KiB" and .off == null and .file == null'
+json 1 '.kind == "note" and .sym == "no unwind information" and .off == "0x1234" and .file == null'
+json 1 '.kind == "note" and .sym == "no unwind information" and .file == "/lib/a;b\u001b.so"'
+json 1 '.kind == "note" and .sym == "stack unreadable" and .off == "0x5678"'
+json 9 '.kind == "note" and .line == null'
+
+it "folded, outermost first, and no name breaks the line"
+mv "$tmp/folded" "$tmp/out"
+lines 1 '^\[unknown frame 0x[0-9a-f]+\];\[Python frames lost: '
+lines 1 ';\[no unwind information\];\[no unwind information: /lib/a:b\\x1b.so\];'
+lines 1 ';\[truncated: stack larger than 32 KiB\];\[unknown\];\\x1b\[1m: \(\);Trainer\.step \(train:er\.py\);\[unknown\];\[unknown\]$'
+equal "$(tr -cd ';' <"$tmp/out" | wc -c)" 13
+
+it "incomplete stacks are counted, and why"
+run "$bin/stacks" losses
+status 0
+equal "$(cat "$tmp/err")" 'stacks: 10 call stacks are incomplete: 5 truncated (see --stack-size), 7 without unwind information'
+
+it "stacks that look the same are one group"
+run "$bin/stacks" groups
+equal "$(tr '\n' ' ' <"$tmp/out")" '16 7 '
+
+it "options of call stacks that contradict each other are refused"
+fails 2 '--stack python has no native frames' cudatrace --stack python --unwind fp
+fails 2 '--stack python has no native frames' cudatrace --stack python --stack-size 8k
+fails 2 '--unwind fp copies no stack' cudaleak --unwind fp --stack-size 8k
+for size in 0 4095 65537 1m; do
+	fails 2 'are not 4k to 64k' cudamallocsnoop --stack-size $size
+done
+fails 2 "--stack: 'jit' is not one of all|native|python" cudaleak --stack jit
+for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
+	# shellcheck disable=SC2086 # words
+	{
+		fails 2 '--totals has no call stacks' cudaleak -C $option
+		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
+		fails 2 'cannot be combined with' cudatrace -S $option
+	}
+done
+for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do
+	fails 2 '--folded and --json are mutually exclusive' $t --folded -j
+done
+fails 2 'cannot be combined with --timestamp' cudamallocsnoop --folded -T
+fails 2 '--folded prints nothing else' cudatrace --folded --enter-only
+fails 2 '--folded and --off-cpu are mutually exclusive' cudasynclatency --folded -O
+fails 2 '--folded shows no histograms' cudamemcpysize --folded --bandwidth
+
+it "--stack, --unwind and --stack-size each give call stacks without -k"
+for option in '--stack native' '--unwind fp' '--stack-size 5000'; do
+	# shellcheck disable=SC2086 # words
+	run cudamallocsnoop $option -jc "$bin/mem malloc 3 4096"
+	status 0
+	json 3 '.stack[0].sym == "do_malloc" and .stack[0].kind == "native"'
+done
+
+it "cudamallocsnoop --folded: calls by stack and function, at the end"
+run cudamallocsnoop --folded --unwind fp -c "$bin/mem rename 'a;b' malloc 23 4096 free 7"
+status 0
+lines 1 '^a:b;.*;main;run;do_malloc;cudaMalloc 23$'
+lines 1 '^a:b;.*;main;run;do_free;cudaFree 7$'
+lines 2 ''
+silent
+
+it "cudatrace --folded: nanoseconds by stack and function, with -o in the file"
+run env SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudatrace --folded --unwind fp -o "$tmp/o" \
+	-c "$bin/mem malloc 3 4096 sync 2"
+status 0
+lines 0 ''
+mv "$tmp/o" "$tmp/out"
+lines 1 '^mem;.*;main;run;do_sync;cudaDeviceSynchronize [2-9][0-9]{7}$'
+lines 1 '^mem;.*;main;run;do_malloc;cudaMalloc [0-9]+$'
+lines 2 ''
+
+it "cudasynclatency --folded: nanoseconds waited"
+run env SIM_LATENCY_US=cudaDeviceSynchronize:2=20000 cudasynclatency --folded --unwind fp -c "$bin/mem sync 2"
+lines 1 '^mem;.*;main;run;do_sync;cudaDeviceSynchronize [2-9][0-9]{7}$'
+lines 1 ''
+
+it "cudamemcpysize --folded: bytes by stack and direction"
+run cudamemcpysize --folded --unwind fp -c "$bin/mem copy 11 4096 h2d copy 3 100 d2h copyasync 5 8 h2d"
+lines 1 '^mem;.*;main;run;do_copy;\[HtoD\] 45056$'
+lines 1 '^mem;.*;main;run;do_copy;\[DtoH\] 300$'
+lines 1 '^mem;.*;main;run;do_copyasync;\[HtoD async\] 40$'
+lines 3 ''
+
+it "cudalaunchtop --folded: launches by stack and kernel, all of them"
+run cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
+lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 23$'
+lines 1 '^mem;.*;main;run;do_graph;\[graph\] 0x[0-9a-f]+ 3$'
+lines 0 '^PID'
+
+it "with an interval, --folded prints what is new in each, which adds up"
+program "$bin/mem" launch 7 wait launch 4
+tool cudalaunchtop --folded --unwind fp -p "$pid" 1
+go
+wait "$tracer"
+equal "$(awk '/;launch;mem_kernel [0-9]+$/ { n += $NF } END { print n }' "$tmp/out")" 4

@@ -53,6 +53,8 @@ class Wrong(Exception):
 
 def at_address(frame, address, file, slack=0):
     """Whether a native frame is at that address, or just before it."""
+    if not frame["file"]:
+        return False
     got = elf.addresses(frame)
     return base(frame["file"]) == base(file) and (got is None or any(0 <= a - address <= slack for a in got))
 
@@ -146,18 +148,22 @@ def check_levels(told, stack, args):
             raise Wrong("frame %d, %s, returns to %s of %s, not to %s" %
                         (at, level["sym"], level["ret"], base(level["file"]), text(after)))
         if n + 1 < len(levels):
-            at = following(frames, at + 1, levels[n + 1]) if "ret" in level else at + 1
+            at = following(frames, at + 1, levels[n + 1], base(levels[0].get("file"))) if "ret" in level else at + 1
     return at + 1 < len(frames) or not stops(told, stack, args)
 
 
-def following(frames, at, level):
+def following(frames, at, level, program):
     """The next frame of that function: others may stand before it, that keep no chain."""
+    for i in range(at, min(at + 4, len(frames))):
+        if frames[i]["sym"] is not None and same_function(frames[i], level):
+            return i
     for i in range(at, len(frames)):
         if frames[i]["sym"] is not None:
             if same_function(frames[i], level):
                 return i
         elif "ret" not in level:
-            return i
+            if base(frames[i]["file"]) == program:
+                return i
         elif i + 1 < len(frames) and at_address(frames[i + 1], int(level["ret"], 16), level["file"]):
             return i
     return len(frames)

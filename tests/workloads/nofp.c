@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* nofp [-n N] [-c malloc|copy|launch|sync] CASE...: calls CUDA in stacks without frame pointers, once a
+/* nofp [-n N] [-r RATE] [-c malloc|copy|launch|sync] CASE...: calls CUDA in stacks without frame pointers, once a
  * case, or N times, and prints a JSON object a call: what the stack is (nofp.h).  `nofp list` prints the
  * cases, `nofp all` runs those that can go on; wait: prints "ready" and reads a line.  Built with -fomit-frame-pointer in variants: stacks.mk.
  *	{"case":"plain","pid":1,"tid":1,"size":1000003,"levels":[{"sym":"three","start":"0x11d0",
@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ __attribute__((noipa)) int cudaFree(void *p)
 __thread const struct level *innermost;
 static const char *case_name, *case_ends = "main";
 static char call = 'm';
-static int times = 1;
+static int times = 1, rate;
 static volatile int sink;
 
 /* ---- the truth */
@@ -483,9 +484,19 @@ static int thread(void)
 	return pthread_create(&t, NULL, on_thread, NULL) || pthread_join(t, NULL);
 }
 
+static void wait_until(const struct timespec *begin, long long ns)
+{
+	struct timespec t = { begin->tv_sec, begin->tv_nsec + ns % 1000000000 };
+
+	t.tv_sec += ns / 1000000000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
 /* Two threads, that each make all their calls with one stack and one size, whose truth is told once. */
 FRAME static int many(size_t size)
 {
+	struct timespec begin;
 	void *p;
 	int ret = 0;
 	ENTER(many);
@@ -493,9 +504,12 @@ FRAME static int many(size_t size)
 	flockfile(stdout);
 	print_truth(size);
 	funlockfile(stdout);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (int i = 0; i < times && !ret; i++) {
 		ret = cudaMalloc(&p, size);
 		cudaFree(p);
+		if (rate && i % 64 == 63)
+			wait_until(&begin, i * (1000000000LL / rate));
 	}
 	LEAVE;
 	return ret;
@@ -734,6 +748,10 @@ int main(int argc, char **argv)
 
 		if (!strcmp(argv[i], "-n") && i + 1 < argc) {
 			times = atoi(argv[++i]);
+			continue;
+		}
+		if (!strcmp(argv[i], "-r") && i + 1 < argc) {
+			rate = atoi(argv[++i]);
 			continue;
 		}
 		if (!strcmp(argv[i], "-c") && i + 1 < argc) {

@@ -227,7 +227,7 @@ static __always_inline void python_search(const struct python_process *p, struct
 static __always_inline void python_find(const struct python_process *p, struct python_thread *t,
 					struct python_frames *to)
 {
-	const struct task_struct___python *task = (void *)bpf_get_current_task();
+	struct task_struct___python *task = (void *)bpf_get_current_task();
 	__u64 newest = python_read(p->runtime + p->at.interpreters);
 
 	t->self = BPF_CORE_READ(task, thread.fsbase);

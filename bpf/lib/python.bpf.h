@@ -19,7 +19,12 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct thread_struct___python { unsigned long fsbase; };
-struct task_struct___python { struct thread_struct___python thread; };
+struct task_struct___python {
+	struct thread_struct___python thread;
+	unsigned int flags;
+	int tgid;
+	struct task_struct___python *real_parent, *group_leader;
+};
 #pragma clang attribute pop
 
 /* Part of a stack; the last one is for a note. */
@@ -241,11 +246,26 @@ static __always_inline void python_find(const struct python_process *p, struct p
 	python_search(p, t, to, newest);
 }
 
+enum { FORKED_NO_EXEC = 0x40 };	/* PF_FORKNOEXEC in include/linux/sched.h */
+
+/* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
+ * run Python. */
+static __always_inline const struct python_process *python_here(void)
+{
+	const struct task_struct___python *task = (void *)bpf_get_current_task();
+	__u32 pid = thread_pid();
+	const struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
+
+	if (p || !(BPF_CORE_READ(task, group_leader, flags) & FORKED_NO_EXEC))
+		return p;
+	pid = BPF_CORE_READ(task, real_parent, tgid);
+	return bpf_map_lookup_elem(&python_processes, &pid);
+}
+
 /* Returns how many it has set: at most STACK_PYTHON, and a note. */
 __noinline __u32 python_all(struct python_frames *to)
 {
-	__u32 pid = thread_pid();
-	struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
+	const struct python_process *p = python_here();
 	struct python_thread *t;
 
 	if (!p || !to)

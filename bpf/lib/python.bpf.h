@@ -12,6 +12,7 @@
 enum {
 	PYTHON_THREADS = 1024,		/* looked at to find the calling one */
 	PYTHON_INTERPRETERS = 16,
+	PYTHON_TRIES = 3,
 	PYTHON_STEPS = 2 * STACK_PYTHON,	/* frames read: those of the interpreter itself, too */
 	PYTHON_SHIM = 1,		/* not a frame: the interpreter's own */
 	PYTHON_OWNED_BY_C = 3,		/* FRAME_OWNED_BY_CSTACK (3.12, 3.13), _BY_INTERPRETER, and on */
@@ -97,7 +98,7 @@ static __always_inline __u64 python_copied_units(const struct python_process *p,
 	__u64 copies = python_word(t->code, p->at.code_tlbc & ~7);
 	__u32 i = python_half(*frame, p->at.frame_tlbc);
 
-	return python_read(copies + 8 + 8ull * i);
+	return python_read(t, copies + 8 + 8ull * i);
 }
 
 /* The number of the instruction that a frame runs, in code units. */
@@ -158,9 +159,9 @@ __noinline int python_walk(const struct python_process *p, struct python_thread 
 	if (!p || !t || !to)
 		return 0;
 	t->end = 0;
-	t->next = python_read(state + p->at.thread_frame);
+	t->next = python_read(t, state + p->at.thread_frame);
 	if (p->at.version == 0x030b || p->at.version == 0x030c)
-		t->next = python_read(t->next + p->at.cframe_frame);
+		t->next = python_read(t, t->next + p->at.cframe_frame);
 	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
 		if (!t->next)
 			break;
@@ -191,14 +192,19 @@ __noinline __u64 python_state(const struct python_process *p, struct python_thre
 
 	if (!p || !t)
 		return 0;
-	state = python_read(interp + p->at.threads);
+	state = python_read(t, interp + p->at.threads);
 	for (__u32 i = 0; i < PYTHON_THREADS; i++) {
 		if (!state || !t->left)
 			break;
 		t->left--;
-		if (python_read(state + p->at.thread_id) == t->self)
+		/* another thread may have freed it meanwhile */
+		if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)(state + p->at.thread_id))) {
+			t->torn = true;
+			break;
+		}
+		if (t->word == t->self)
 			return state;
-		state = python_read(state + p->at.thread_next);
+		state = python_read(t, state + p->at.thread_next);
 	}
 	return 0;
 }
@@ -212,11 +218,12 @@ static __always_inline void python_search(const struct python_process *p, struct
 
 	t->left = PYTHON_THREADS;
 	t->interp = 0;
+	t->torn = false;
 	for (__u32 i = 0; i < PYTHON_INTERPRETERS; i++) {
 		if (!interp || t->n > STACK_PYTHON)
 			break;
 		state = python_state(p, t, interp);
-		next = python_read(interp + p->at.interp_next);
+		next = python_read(t, interp + p->at.interp_next);
 		if (state && !i && !next) {
 			t->interp = interp;
 			t->state = state;
@@ -235,22 +242,27 @@ static __always_inline void python_find(const struct python_process *p, struct p
 					struct python_frames *to)
 {
 	const struct task_struct___python *task = (void *)bpf_get_current_task();
-	__u64 newest = python_read(p->runtime + p->at.interpreters);
+	__u64 newest = python_read(t, p->runtime + p->at.interpreters);
 
 	t->self = BPF_CORE_READ(task, thread.fsbase);
-	if (newest && newest == t->interp && python_read(t->state + p->at.thread_id) == t->self) {
+	if (newest && newest == t->interp && python_read(t, t->state + p->at.thread_id) == t->self) {
 		python_walk(p, t, to, t->state);
 		if (t->n)
 			return;
 	}
-	python_search(p, t, to, newest);
+	for (int i = 0; i < PYTHON_TRIES; i++) {
+		python_search(p, t, to, newest);
+		if (t->n || !t->torn)
+			return;
+	}
+	python_put(t, to, python_note(PYTHON_UNREADABLE));
 }
 
 enum { FORKED_NO_EXEC = 0x40 };	/* PF_FORKNOEXEC in include/linux/sched.h */
 
 /* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
  * run Python. */
-static __always_inline const struct python_process *python_here(void)
+static __noinline const struct python_process *python_here(void)
 {
 	const struct task_struct___python *task = (void *)bpf_get_current_task();
 	__u32 pid = thread_pid();

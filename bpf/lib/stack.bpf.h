@@ -43,7 +43,10 @@ static __always_inline __u64 stack_bytes(__u32 n)
 	__u64 bytes = n * 8ull;
 
 	barrier_var(bytes);
-	return bytes <= STACK_FRAMES * 8 ? bytes : 0;
+	if (bytes > STACK_FRAMES * 8)
+		bytes = 0;
+	barrier_var(bytes);	/* not before what is added to it */
+	return bytes;
 }
 
 #endif

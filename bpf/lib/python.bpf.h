@@ -12,6 +12,7 @@
 enum {
 	PYTHON_THREADS = 1024,		/* looked at to find the calling one */
 	PYTHON_INTERPRETERS = 16,
+	PYTHON_TRIES = 3,
 	PYTHON_STEPS = 2 * STACK_PYTHON,	/* frames read: those of the interpreter itself, too */
 	PYTHON_SHIM = 1,		/* not a frame: the interpreter's own */
 	PYTHON_OWNED_BY_C = 3,		/* FRAME_OWNED_BY_CSTACK (3.12, 3.13), _BY_INTERPRETER, and on */
@@ -19,7 +20,12 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct thread_struct___python { unsigned long fsbase; };
-struct task_struct___python { struct thread_struct___python thread; };
+struct task_struct___python {
+	struct thread_struct___python thread;
+	unsigned int flags;
+	int tgid;
+	struct task_struct___python *real_parent, *group_leader;
+};
 #pragma clang attribute pop
 
 /* Part of a stack; the last one is for a note. */
@@ -91,7 +97,7 @@ static __always_inline __u64 python_copied_units(const struct python_process *p,
 	__u64 copies = python_word(t->code, p->at.code_tlbc & ~7);
 	__u32 i = python_half(*frame, p->at.frame_tlbc);
 
-	return python_read(copies + 8 + 8ull * i);
+	return python_read(t, copies + 8 + 8ull * i);
 }
 
 /* The number of the instruction that a frame runs, in code units. */
@@ -151,9 +157,9 @@ __noinline int python_walk(const struct python_process *p, struct python_thread 
 	if (!p || !t || !to)
 		return 0;
 	t->end = 0;
-	t->next = python_read(state + p->at.thread_frame);
+	t->next = python_read(t, state + p->at.thread_frame);
 	if (p->at.version == 0x030b || p->at.version == 0x030c)
-		t->next = python_read(t->next + p->at.cframe_frame);
+		t->next = python_read(t, t->next + p->at.cframe_frame);
 	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
 		if (!t->next)
 			break;
@@ -184,14 +190,19 @@ __noinline __u64 python_state(const struct python_process *p, struct python_thre
 
 	if (!p || !t)
 		return 0;
-	state = python_read(interp + p->at.threads);
+	state = python_read(t, interp + p->at.threads);
 	for (__u32 i = 0; i < PYTHON_THREADS; i++) {
 		if (!state || !t->left)
 			break;
 		t->left--;
-		if (python_read(state + p->at.thread_id) == t->self)
+		/* another thread may have freed it meanwhile */
+		if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)(state + p->at.thread_id))) {
+			t->torn = true;
+			break;
+		}
+		if (t->word == t->self)
 			return state;
-		state = python_read(state + p->at.thread_next);
+		state = python_read(t, state + p->at.thread_next);
 	}
 	return 0;
 }
@@ -205,11 +216,12 @@ static __always_inline void python_search(const struct python_process *p, struct
 
 	t->left = PYTHON_THREADS;
 	t->interp = 0;
+	t->torn = false;
 	for (__u32 i = 0; i < PYTHON_INTERPRETERS; i++) {
 		if (!interp || t->n > STACK_PYTHON)
 			break;
 		state = python_state(p, t, interp);
-		next = python_read(interp + p->at.interp_next);
+		next = python_read(t, interp + p->at.interp_next);
 		if (state && !i && !next) {
 			t->interp = interp;
 			t->state = state;
@@ -228,22 +240,42 @@ static __always_inline void python_find(const struct python_process *p, struct p
 					struct python_frames *to)
 {
 	struct task_struct___python *task = (void *)bpf_get_current_task();
-	__u64 newest = python_read(p->runtime + p->at.interpreters);
+	__u64 newest = python_read(t, p->runtime + p->at.interpreters);
 
 	t->self = BPF_CORE_READ(task, thread.fsbase);
-	if (newest && newest == t->interp && python_read(t->state + p->at.thread_id) == t->self) {
+	if (newest && newest == t->interp && python_read(t, t->state + p->at.thread_id) == t->self) {
 		python_walk(p, t, to, t->state);
 		if (t->n)
 			return;
 	}
-	python_search(p, t, to, newest);
+	for (int i = 0; i < PYTHON_TRIES; i++) {
+		python_search(p, t, to, newest);
+		if (t->n || !t->torn)
+			return;
+	}
+	python_put(t, to, python_note(PYTHON_UNREADABLE));
+}
+
+enum { FORKED_NO_EXEC = 0x40 };	/* PF_FORKNOEXEC in include/linux/sched.h */
+
+/* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
+ * run Python. */
+static __noinline const struct python_process *python_here(void)
+{
+	const struct task_struct___python *task = (void *)bpf_get_current_task();
+	__u32 pid = thread_pid();
+	const struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
+
+	if (p || !(BPF_CORE_READ(task, group_leader, flags) & FORKED_NO_EXEC))
+		return p;
+	pid = BPF_CORE_READ(task, real_parent, tgid);
+	return bpf_map_lookup_elem(&python_processes, &pid);
 }
 
 /* Returns how many it has set: at most STACK_PYTHON, and a note. */
 __noinline __u32 python_all(struct python_frames *to)
 {
-	__u32 pid = thread_pid();
-	struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
+	const struct python_process *p = python_here();
 	struct python_thread *t;
 
 	if (!p || !to)

@@ -19,7 +19,10 @@ struct python_thread {
 	__u64 interp, state;
 	__u64 self, next;	/* pthread_self(); the frame to read next */
 	__u32 n, left;
+	bool torn;		/* the list of threads was being changed */
 	struct python_code_key key;
+	__u64 name, lines;	/* addresses of two things in the code object */
+	__u64 word;		/* read last */
 	__u64 from, end;	/* what memory is in stack */
 	__u8 stack[PYTHON_STACK_BYTES + PYTHON_FRAME_BYTES];
 	__u8 code[PYTHON_CODE_BYTES];
@@ -43,21 +46,21 @@ static struct python_shared python_shared SEC(".data.python");
 #define python_half(bytes, at) (*(__u32 *)&(bytes)[(at) & (sizeof(bytes) - 4)])
 #define python_byte(bytes, at) ((bytes)[(at) & (sizeof(bytes) - 1)])
 
-/* A word of the program's memory; 0 if it cannot be read. */
-static __always_inline __u64 python_read(__u64 at)
+/* A word of the program's memory, by way of the thread's data, as the stack is small; 0 if it cannot be
+ * read. */
+static __always_inline __u64 python_read(struct python_thread *t, __u64 at)
 {
-	__u64 v = 0;
-
-	bpf_probe_read_user(&v, sizeof(v), (void *)at);
-	return v;
+	if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)at))
+		t->word = 0;
+	return t->word;
 }
 
 /* Reads a string: only compact ones, which all are but those of subclasses of str. */
-static __always_inline void python_text(const struct python_process *p, __u64 at, struct python_text *text,
-					char *to, __u32 room)
+static __always_inline void python_text(const struct python_process *p, struct python_thread *t, __u64 at,
+					struct python_text *text, char *to, __u32 room)
 {
-	__u64 length = python_read(at + p->at.text_length), bytes;
-	__u32 state = python_read(at + p->at.text_state) >> (p->at.text_kind & 31);
+	__u64 length = python_read(t, at + p->at.text_length), bytes;
+	__u32 state = python_read(t, at + p->at.text_state) >> (p->at.text_kind & 31);
 	__u64 data = at + (state & 16 ? p->at.text_ascii : p->at.text_compact);
 
 	*text = (struct python_text){ .at = at, .kind = state & 7 };
@@ -71,7 +74,8 @@ static __always_inline void python_text(const struct python_process *p, __u64 at
 	text->bytes = bytes;
 }
 
-static __always_inline void python_fill(const struct python_process *p, struct python_thread *t,
+/* Not inlined: 512 bytes of stack are for all functions that call each other. */
+static __noinline int python_fill(const struct python_process *p, struct python_thread *t,
 					struct python_code_record *r, __u32 room)
 {
 	__u64 size = r->lines_size;
@@ -79,12 +83,13 @@ static __always_inline void python_fill(const struct python_process *p, struct p
 	r->head = (struct record){ .pid = t->key.pid, .kind = RECORD_CODE };
 	r->key = t->key;
 	r->version = p->at.version;
-	r->lines_at = t->key.lines + p->at.bytes_data;
+	r->lines_at = t->lines + p->at.bytes_data;
 	r->lines_bytes = 0;
-	python_text(p, t->key.name, &r->name, r->name_text, PYTHON_NAME);
-	python_text(p, python_word(t->code, p->at.code_file), &r->file, r->file_text, PYTHON_FILE);
+	python_text(p, t, t->name, &r->name, r->name_text, PYTHON_NAME);
+	python_text(p, t, python_word(t->code, p->at.code_file), &r->file, r->file_text, PYTHON_FILE);
 	if (size <= room && !bpf_probe_read_user(r->lines, bounded(size, room), (void *)r->lines_at))
 		r->lines_bytes = size;
+	return 0;
 }
 
 /* A number not given before; 0 if other threads always were faster.  (Before -mcpu=v3 there is no addition
@@ -148,8 +153,8 @@ __noinline int python_code_new(const struct python_process *p, struct python_thr
 
 	if (!p || !t)	/* never: but the verifier does not know */
 		return 0;
-	if (bpf_probe_read_user(&size, sizeof(size), (void *)(t->key.lines + p->at.bytes_size)))
-		size = ~0ull;
+	size = bpf_probe_read_user(&t->word, sizeof(t->word), (void *)(t->lines + p->at.bytes_size)) ?
+	       ~0ull : t->word;
 	if (size <= 256)
 		python_send(p, t, size, 256);
 	else if (size <= 2048)
@@ -167,18 +172,19 @@ __noinline int python_code_new(const struct python_process *p, struct python_thr
  * the same addresses again and again, for its strings, too.  From 3.12 on each has its own version;
  * before, compares what tells where it was compiled from: how long the file's name and the line table are,
  * and how they begin. */
-static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t, __u64 lines)
+static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t)
 {
-	__u64 file = python_word(t->code, p->at.code_file), tag = 0, at, first, end;
+	__u64 file = python_word(t->code, p->at.code_file), tag, at, first, end;
 	__u32 state;
 
+	tag = t->name * 0x9e3779b97f4a7c15 + t->lines * 0xc2b2ae3d27d4eb4f;
 	if (p->at.version >= 0x030c)
-		return python_half(t->code, p->at.code_version);
+		return tag + python_half(t->code, p->at.code_version);
 	__builtin_memset(t->content, 0, sizeof(t->content));
 	at = file + p->at.text_length;	/* may end with its page */
 	if (bpf_probe_read_user(t->content, PYTHON_TEXT * 8, (void *)at))
 		bpf_probe_read_user(t->content, 7 * 8, (void *)at);
-	bpf_probe_read_user(t->content + PYTHON_TEXT, 4 * 8, (void *)(lines + p->at.bytes_size));
+	bpf_probe_read_user(t->content + PYTHON_TEXT, 4 * 8, (void *)(t->lines + p->at.bytes_size));
 	state = t->content[2] >> (p->at.text_kind & 31);
 	first = (state & 16 ? p->at.text_ascii : p->at.text_compact) - p->at.text_length;
 	end = first + t->content[0] * (state & 7);
@@ -198,12 +204,13 @@ static __always_inline __u64 python_tag(const struct python_process *p, struct p
 static __always_inline __u32 python_code(const struct python_process *p, struct python_thread *t, __u64 code)
 {
 	struct python_code_key key = {
-		.pid = thread_pid(), .first_line = python_half(t->code, p->at.code_first), .code = code,
-		.name = python_word(t->code, p->at.code_name), .lines = python_word(t->code, p->at.code_lines),
+		.first_line = python_half(t->code, p->at.code_first), .pid = thread_pid(), .code = code,
 	};
 	struct python_code_value *value;
 
-	key.tag = python_tag(p, t, key.lines);
+	t->name = python_word(t->code, p->at.code_name);
+	t->lines = python_word(t->code, p->at.code_lines);
+	key.tag = python_tag(p, t);
 	value = bpf_map_lookup_elem(&python_codes, &key);
 	if (!value) {
 		t->key = key;

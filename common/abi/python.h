@@ -66,8 +66,8 @@ struct python_process {
 /* Tells a code object from another one at the same address later. */
 struct python_code_key {
 	unsigned int first_line, pid;
-	unsigned long long code, name, lines;	/* addresses: of the code object and of two in it */
-	unsigned long long tag;		/* its version (3.12 and newer), or made of what is in it */
+	unsigned long long code;	/* its address */
+	unsigned long long tag;		/* made of its version (3.12 and newer) or of what is in it */
 };
 
 /* Such an object has a number, from 1 on, in the map python_codes. */

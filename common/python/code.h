@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "python/line_table.h"
-#include "python/python.h"
+#include "python/python_code.h"
 
 struct looks;
 

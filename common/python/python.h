@@ -5,17 +5,11 @@
 #define PYTHON_PYTHON_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "python/python_code.h"
 
 struct bpf_object;
 struct looks;
 struct python;
-
-/* One code object: a function, class body, comprehension or module. */
-struct python_code {
-	const char *name;	/* qualified if known (Python 3.11 and newer) */
-	const char *file;
-	int first_line;
-};
 
 /* Opens the maps of bpf/lib/python.bpf.h in a loaded object; NULL if it has none.  looks must outlive
  * it.  The functions below accept NULL. */

@@ -1,0 +1,65 @@
+# shellcheck shell=sh disable=SC2154 # rc, bin, lib: the words'
+# Programs that look like Python, with traps where an interpreter keeps its frames: hostile-python.c.
+
+# hostile FLAG... -o FILE
+hostile() {
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -g -O1 tests/workloads/hostile-python.c "$lib/libcudart.so.13" \
+		-Wl,-rpath,"$lib" -pthread "$@"
+}
+hostile -o "$tmp/python"
+hostile -DVERSION=0x0363abf0 -o "$tmp/python99"
+
+# trapped KIND: its calls are recorded all the same, in no time and little memory
+trapped() {
+	run timeout -s KILL 30 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "$tmp/python $1"
+	status 0
+	silent
+	json 7 '.op == "alloc" and .size == 64'
+	json 0 '.latency_ns > 1000000000'
+}
+
+it "what looks like Python's frames is taken for them"
+trapped none
+json 7 '[.stack[] | select(.sym == "victim" and .line == 41)] | length == 1'
+
+it "frames that call each other in a circle end at the limit"
+trapped frames
+json 7 '[.stack[] | select(.sym == "victim")] | length == 92'
+
+it "so does a million of them"
+trapped shared
+json 7 '[.stack[] | select(.sym == "victim")] | length == 92'
+
+for trap in threads interps; do
+	it "a list of $trap that is a circle is left"
+	trapped $trap
+	json 0 '[.stack[] | select(.sym == "victim")] | length > 0'
+done
+
+for trap in pointers code; do
+	it "$trap that lead nowhere end the stack"
+	trapped $trap
+	json 0 '[.stack[] | select(.sym == "victim")] | length > 0'
+done
+
+it "a name of 2^60 characters is cut"
+trapped strings
+json 7 '[.stack[] | select(.sym // "" | startswith("victim") and length < 300)] | length == 1'
+
+it "a line table of 2^60 bytes is not read"
+trapped lines
+json 7 '[.stack[] | select(.sym == "victim")] | length == 1'
+
+it "a version that there is not is none"
+run cudamallocsnoop -kjc "$tmp/python99 none"
+status 0
+json 7 '[.stack[] | select(.sym == "victim")] | length == 0'
+
+it "who makes new code at each call takes neither the tool's memory nor others' names"
+chmod 755 "$tmp"
+run timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "sh -c '
+	setpriv --reuid 65534 --regid 65534 --clear-groups $tmp/python flood 20000 &
+	setpriv --reuid 65533 --regid 65533 --clear-groups $tmp/python none 101; wait'"
+status 0
+says_not 'user 65533 has reached'
+json 101 '.stack[]? | .sym == "victim" and .line == 41'

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* python VERSION FIRST_LINE TABLE - prints the line of each code unit by a line table of Python, in hexadecimal,
+ * up to the last range's; or python layout VERSION, where this version's offsets are, if it is known
+ * without asking the process. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "python/layouts.h"
+#include "python/line_table.h"
+
+static size_t read_hex(const char *text, unsigned char *bytes)
+{
+	size_t n = strlen(text) / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		const char digits[] = { text[2 * i], text[2 * i + 1], 0 };
+
+		bytes[i] = strtoul(digits, NULL, 16);
+	}
+	return n;
+}
+
+static int print_layout(unsigned version)
+{
+	static const unsigned long long words[PYTHON_DEBUG_WORDS];
+	struct python_process p = { 0 };
+
+	if (!layout_choose(&p, version, words))
+		return 1;
+	printf("%x frame %u code %u runtime %u\n", p.at.version, p.frame_size, p.code_size, p.at.interpreters);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static unsigned char table[1 << 16];
+	static struct line_range ranges[sizeof(table) + 2];
+	size_t n;
+
+	if (argc == 3)
+		return print_layout(strtoul(argv[2], NULL, 16));
+	if (argc != 4 || strlen(argv[3]) > 2 * sizeof(table))
+		return 2;
+	n = line_table_read(strtoul(argv[1], NULL, 16), atoi(argv[2]), table, read_hex(argv[3], table), ranges);
+	for (unsigned unit = 0; n && unit <= ranges[n - 1].unit; unit++)
+		printf("%u\n", line_table_find(ranges, n, unit));
+	return 0;
+}

@@ -236,3 +236,39 @@ kill -STOP "$tracer"
 until_true grep -q 'State:.T' "/proc/$(cat "$tmp/pid")/status"
 kill -9 "$tracer"
 until_true grep -q 'calls 3' "$tmp/done"
+
+it "a tool in the command of another one: both see every call, three times"
+for i in 1 2 3; do
+	run cudamallocsnoop -jc "cudatrace -jo $tmp/inner -c '$bin/mem-dlopen load malloc 23 4096 free 7'"
+	json 30 true
+	equal "$(jq -s 'map(select(.func == "cudaMalloc" or .func == "cudaFree")) | length' "$tmp/inner")" 30
+done
+silent
+
+# The inner tool and the outer one stop the program as it loads its library; $1 is stopped itself, and killed.
+hold_and_kill() {
+	: >"$tmp/done"
+	cudamallocsnoop -jc "cudamallocsnoop -j -c '$bin/mem-dlopen sleep 700 load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" >"$tmp/out" 2>"$tmp/err" &
+	outer=$!
+	until_true pgrep -x mem-dlopen >"$tmp/pid"
+	read -r held <"$tmp/pid"
+	inner=$(pgrep -xf "cudamallocsnoop -j -c $bin/mem-dlopen.*" | head -n 1)
+	eval "victim=\$$1"
+	kill -STOP "$victim"
+	until_true grep -q 'State:.T' "/proc/$held/status"
+	sleep .3
+	grep -q 'State:.T' "/proc/$held/status" || no "the program went on while the $1 tool held it"
+	kill -9 "$victim"
+	until_true grep -q 'calls 23' "$tmp/done"
+}
+
+if long; then
+	it "of two tools that hold a process, one is killed: the other sees every call"
+	hold_and_kill inner
+	wait $outer
+	json 23 '.func == "cudaMalloc"'
+	hold_and_kill outer
+	until_true test -s "$tmp/inner"
+	until_true eval "! kill -0 $inner"
+	equal "$(grep -c cudaMalloc "$tmp/inner")" 23
+fi

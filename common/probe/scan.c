@@ -102,6 +102,27 @@ static enum privilege needed(int err)
 	return err == -EACCES ? PRIVILEGE_PTRACE : PRIVILEGE_CHECKPOINT;
 }
 
+struct runtime {
+	struct probes *p;
+	int pid, version;
+};
+
+static bool find_runtime(void *ctx, const struct mapping *m)
+{
+	struct runtime *r = ctx;
+
+	r->version = dso_of_mapping(r->p, r->pid, m)->scan.runtime;
+	return !r->version && looks_idle(r->p->looks);
+}
+
+int scan_runtime(struct probes *p, int pid)
+{
+	struct runtime r = { .p = p, .pid = pid };
+
+	look_mappings(p->looks, pid, true, find_runtime, &r);
+	return r.version;
+}
+
 char *scan_refusal(int err)
 {
 	return privilege_missing(needed(err));

@@ -48,6 +48,7 @@ struct probes {
 	/* results */
 	int nprobes, nfiles;
 	bool refused;		/* warned that processes may not be inspected */
+	bool incomplete;	/* some file could not be read or probed */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
 
 	/* private to dso.c and uprobes.c: made on first use, freed by dso_free() and

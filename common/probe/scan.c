@@ -31,13 +31,17 @@ static void not_permitted(struct probes *p, const struct dso *d, int err)
 	free(why);
 }
 
-static void cannot_probe(struct probes *p, const struct dso *d, int err)
+static void cannot_probe(struct probes *p, struct dso *d, int err)
 {
+	bool again = err == d->said;
+
 	if (err == -ECANCELED)	/* the tool is to end */
 		return;
+	d->said = err;
+	p->incomplete = true;
 	if (!p->nprobes && (err == -EACCES || err == -EPERM))
 		not_permitted(p, d, err);
-	else
+	else if (!again)
 		warning(err, "cannot probe %s", d->path);
 }
 
@@ -92,6 +96,11 @@ int scan_process(struct probes *p, int pid)
 		p->on_process(p->session, pid);
 	if (is_lasting(err))
 		s.err = err;
+	if (err == -EMFILE || err == -ENFILE) {
+		if (!p->incomplete)
+			warning(err, "cannot read the mappings of process %d for now", pid);
+		p->incomplete = true;
+	}
 	if (look_again(s.err))
 		watch_again(p->watch, pid);
 	return s.found ? s.found : s.err;

@@ -164,7 +164,7 @@ int target_finish(struct target *t, int sig, long ms)
 	status = finish_command(t, sig);
 	if (t->list)
 		probe_list_print(&t->found);
-	else if (!p->nfiles && complete && !p->refused)
+	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
 		warning(0, "the command used no CUDA library: nothing to trace");
 	probe_list_free(&t->found);
 	return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "cli/row.h"
@@ -43,6 +45,30 @@ static void check_cpus(void)
 		die(cpus, "cannot determine the number of CPUs");
 }
 
+/* Each map and program takes a descriptor; where there is none left, libbpf says "Invalid argument" of
+ * some. */
+static void check_descriptors(const struct bpf_object *obj)
+{
+	struct bpf_program *p;
+	struct bpf_map *m;
+	int *fds = NULL, n = 0, err = 0;
+
+	bpf_object__for_each_map(m, obj)
+		n++;
+	bpf_object__for_each_program(p, obj)
+		n += bpf_program__autoload(p);
+	fds = xcalloc(n + 1, sizeof(*fds));
+	for (int i = 0; i < n && !err; i++) {
+		fds[i] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		err = fds[i] < 0 ? errno : 0;
+	}
+	if (err == EMFILE)
+		die(err, "cannot load the BPF programs");
+	for (int i = 0; i < n && fds[i] > 0; i++)
+		close(fds[i]);
+	free(fds);
+}
+
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 {
 	struct bpf_object_skeleton *skel;
@@ -51,6 +77,7 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
 	target_prepare(tool->target, *skel->obj);
+	check_descriptors(*skel->obj);
 	if (bpf_object__load_skeleton(skel))
 		die(errno, "cannot load the BPF programs");
 	syms_open(tool->target->syms, *skel->obj);

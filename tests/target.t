@@ -144,6 +144,48 @@ run cudamallocsnoop -c true
 status 0
 says "the command used no CUDA library: nothing to trace"
 
+it "a command that uses CUDA, but none of the functions to trace, is not said to use no CUDA"
+run cudatrace -e cudaProfilerStart -c "$bin/mem malloc 3 64"
+status 0
+says "the command used CUDA, but its libraries have none of the functions to trace"
+run cudabt -e 'cuda:cudaProfilerStart { exit(); }' -c "$bin/mem malloc 3 64"
+status 0
+says "the command used CUDA, but its libraries have none of the functions to trace"
+program "$bin/mem" malloc 1 64 wait
+fails 3 "process $pid uses CUDA, but its libraries have none of the functions to trace" \
+	cudatrace -e cudaProfilerStart -p "$pid"
+exec 3>&-
+
+# The tool has opened its processes, and has not yet read what they have mapped.
+dies_early() {
+	cudatrace -jp "$1" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	pids="$pids $tracer"
+	while ! readlink "/proc/$tracer/fd"/* 2>/dev/null | grep -q pidfd; do :; done
+	kill -STOP "$tracer"
+	kill -9 "$pid"
+	kill -CONT "$tracer"
+}
+
+it "a process of -p that ends while the tool starts is said to have ended"
+program "$bin/mem" malloc 1 64 wait
+dies_early "$pid"
+wait $tracer
+rc=$?
+status 1
+says "process $pid has ended, before it could be traced"
+"$bin/mem" malloc 1 64 loop 2000 '(' sleep 1 ')' malloc 23 64 & other=$!
+pids="$pids $other"
+program "$bin/mem" malloc 1 64 wait
+dies_early "$other,$pid"
+until_true grep -q ': tracing' "$tmp/err"
+wait $other
+wait $tracer
+rc=$?
+status 0
+says "process $pid has ended, before it could be traced"
+json 23 '.func == "cudaMalloc"'
+exec 3>&-
+
 it "SIGTERM ends the command of -c too, and the report comes first"
 tool cudaleak -Cc "$bin/mem malloc 23 4096 sleep 60000"
 sleep .5

@@ -130,6 +130,7 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 	if (file.bare && !scan->error && !scan->n)
 		scan->error = "has no section headers and exports no CUDA functions";
 	elf_file_close(&file);
+	scan->functions = scan->n;
 	if (scan->n)
 		drop_doubles(scan);
 }

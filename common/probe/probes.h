@@ -47,6 +47,7 @@ struct probes {
 
 	/* results */
 	int nprobes, nfiles;
+	bool cuda;		/* a file of CUDA's, or with kernels, was mapped, whatever its functions */
 	bool refused;		/* warned that processes may not be inspected */
 	bool incomplete;	/* some file could not be read or probed */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */

@@ -61,6 +61,11 @@ static int attach(struct scan *s, struct dso *d)
 	return err;
 }
 
+static bool uses_cuda(const struct dso *d)
+{
+	return d->scan.functions || d->scan.fatbin || d->scan.runtime || scan_is_cuda(d->path);
+}
+
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
@@ -68,6 +73,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	int err;
 
 	s->found += d->scan.n > 0 || d->scan.fatbin;
+	s->p->cuda |= uses_cuda(d);
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
 	if (dso_fd(d) == -ETIME)	/* one such wait is enough */

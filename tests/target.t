@@ -244,6 +244,18 @@ else
 	skip "there is no nvcc"
 fi
 
+it "--list with -c prints the list, and no calls: one kind of objects, and one head"
+run cudamallocsnoop --list -c "$bin/mem malloc 23 4096"
+lines 1 '^FILE  '
+lines 0 '^PID  '
+lines 1 'runtime +cudaMalloc '
+for tool in cudamallocsnoop cudaleak "cudamemcpysize 1" "cudalaunchtop 1" cudasynclatency cudatrace "cudatrace -S" "cudatrace --tree"; do
+	# shellcheck disable=SC2086 # with its options
+	run $tool --list -jc "$bin/mem malloc 23 4096 copy 5 64 h2d launch 3 sync 2"
+	json 0 'has("offset") | not'
+	[ -s "$tmp/out" ] || no "$tool prints no list"
+done
+
 it "takes its probes out at the end, in well under a second, and when it is killed"
 program "$bin/mem" malloc 1 64 wait
 for signal in INT KILL; do

@@ -107,14 +107,49 @@ static void attach(const struct tool *tool)
 		target_attach(tool->target, *tool->classes);
 }
 
+static int drop_record(void *ctx, void *data, size_t size)
+{
+	(void)ctx, (void)data, (void)size;
+	return 0;
+}
+
+/* --list of a command: it runs, so that the files are found that it loads, but only the list is printed. */
+static void list_only(struct event_loop *e)
+{
+	e->record = drop_record;
+	e->report = NULL;
+	e->tick = NULL;
+	e->interval = 0;
+}
+
+/* Prints what the tool prints; returns the signal to send to the command. */
+static int trace(const struct tool *tool)
+{
+	struct event_loop *events = tool->events;
+	int sig;
+
+	if (tool->fields && !is_folded(tool))
+		out_head(tool->fields);
+	if (tool->start)
+		tool->start(tool->ctx);
+	sig = event_loop_run(events);
+	if (tool->stop)
+		sig = tool->stop(tool->ctx, sig);
+	else if (events->report && !events->counted_out)
+		events->report(events->ctx);
+	return sig;
+}
+
 int tool_run(const struct tool *tool, int argc, char **argv)
 {
 	struct event_loop *events = tool->events;
 	struct bpf_object_skeleton *skel = NULL;
 	void *opened = NULL;
+	bool list;
 	int sig, status;
 
 	read_options(tool, argc, argv);
+	list = tool->target->list;
 	target_init(tool->target);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
@@ -128,18 +163,14 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	}
 	event_loop_open(events, tool->target);
 	attach(tool);
-	if (tool->fields && !is_folded(tool))
-		out_head(tool->fields);
-	if (tool->start)
-		tool->start(tool->ctx);
-
-	sig = event_loop_run(events);
-	if (tool->stop)
-		sig = tool->stop(tool->ctx, sig);
-	else if (events->report && !events->counted_out)
-		events->report(events->ctx);
+	if (list)
+		list_only(events);
+	sig = list ? event_loop_run(events) : trace(tool);
 	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
-	losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
+	if (list)
+		losses_free(&events->losses);
+	else
+		losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

@@ -134,6 +134,26 @@ status 37
 run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
 status 139
 
+it "-- runs a command word for word without a shell, and names its process"
+# shellcheck disable=SC2016 # no shell is to expand it
+run cudamallocsnoop -j -- "$bin/mem" rename '$(a) "b' malloc 23 4096 exit 37
+status 37
+json 23 '.comm == "$(a) \"b"'
+says "tracing '$bin/mem rename \$(a) \"b malloc 23 4096 exit 37' (pid $(jq -r .pid "$tmp/out" | sort -u)) and its children"
+run cudaleak -C 60 2 -- "$bin/mem" malloc 23 4096 free 7
+lines 1 '16 allocations not freed'
+run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -- "$bin/mem" malloc 23 4096
+lines 1 '^@: 23$'
+run cudamallocsnoop -- "$tmp/none" 1
+status 127
+says "cannot run $tmp/none: No such file or directory"
+run cudamallocsnoop -- "$tmp" 1
+status 126
+
+it "the message at the start does not give the shell's pid as that of the command of -c"
+run cudamallocsnoop -c "$bin/mem malloc 3 64"
+says "tracing '$bin/mem malloc 3 64' and its children"
+
 it "-c leaves the command's input and output alone"
 echo hello | cudamallocsnoop -q -c "cat; echo over >&2" >"$tmp/out" 2>"$tmp/err"
 lines 1 '^hello$'

@@ -66,8 +66,10 @@ static void say_tracing(const struct target *t)
 	const struct probes *p = &t->probes;
 	char *who = target_who(t);
 
-	if (t->command)
+	if (t->argv)
 		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
+	else if (t->command)	/* its pid is the shell's */
+		note("tracing '%s' and its children", t->command);
 	else
 		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
 		     p->nfiles == 1 ? "" : "s");
@@ -153,7 +155,7 @@ static int finish_command(const struct target *t, int sig)
 		nanosleep(&pause, NULL);
 	if (!sig || command_ended())
 		return command_finish();
-	note("'%s' still runs (pid %d)", t->command, t->probes.pids[0]);
+	note("'%s' still runs (pid %d%s)", t->command, t->probes.pids[0], t->argv ? "" : ", its shell");
 	return 128 + sig;
 }
 

@@ -20,8 +20,11 @@ static bool is_folded(const struct tool *tool)
 
 static void read_options(const struct tool *tool, int argc, char **argv)
 {
-	int first = opt_parse(argc, argv, tool->opts, tool->usage);
+	char **command;
+	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command);
 
+	if (command)
+		target_command(tool->target, command);
 	if (tool->interval)
 		opt_interval(argc, argv, first, &tool->events->interval, &tool->events->count);
 	else if (tool->operands)

@@ -155,7 +155,7 @@ echo 'int cudaMemPrefetchAsync(); int main() { return cudaMemPrefetchAsync(8ul, 
 # like NVIDIA's, it has the version of all that it exports: libcudart.so.12
 runtime() {
 	echo "$1 { global: cuda*; local: *; };" >"$tmp/map"
-	${CC:-cc} -w -shared -fPIC -Wl,--version-script="$tmp/map",-soname,"${2##*/}" -o "$2" "$3"
+	${CC:-cc} -w -shared -fPIC "-Wl,--version-script=$tmp/map,-soname,${2##*/}" -o "$2" "$3"
 	${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$2" -Wl,-rpath,"$tmp"
 }
 while read -r version called; do

@@ -113,6 +113,17 @@ fails 2 "unexpected argument 'x'" cudamallocsnoop x -- true
 run cudaleak 61 1 -c true
 status 0
 
+it "an output file that has become as large as it may is an error, and no death"
+for options in "-o" "--chrome"; do
+	run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace $options "$tmp/large" -c "$bin/mem malloc 307 64; touch $tmp/after"
+	status 1
+	says "cannot write to $tmp/large: File too large"
+	[ -e "$tmp/after" ] || no "the command did not end"
+	rm -f "$tmp/after"
+done
+run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace -o "$tmp/x" -c "head -c 100000 /dev/zero >$tmp/large"
+status 153
+
 it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
 fails 2 "unexpected argument '5'" cudamallocsnoop 5
 fails 2 "interval: '0' is not a whole number of seconds >= 1" cudaleak 0

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016 # other shells, and none
 # Which processes and files are traced.
 
 for kind in $kinds; do
@@ -135,7 +135,6 @@ run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
 status 139
 
 it "-- runs a command word for word without a shell, and names its process"
-# shellcheck disable=SC2016 # no shell is to expand it
 run cudamallocsnoop -j -- "$bin/mem" rename '$(a) "b' malloc 23 4096 exit 37
 status 37
 json 23 '.comm == "$(a) \"b"'

@@ -52,6 +52,8 @@ static void check(void *ctx)
 	t->target.probes.on_scanned = on_scanned;
 	if (t->trace.output)
 		out_to_file(t->trace.output);
+	if (t->trace.chrome && out_is_file(t->trace.chrome))
+		usage_error("--chrome %s: the output goes to the same file", t->trace.chrome);
 }
 
 static void *open_skel(void *ctx)

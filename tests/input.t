@@ -128,7 +128,7 @@ it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
 fails 2 "unexpected argument '5'" cudamallocsnoop 5
 fails 2 "interval: '0' is not a whole number of seconds >= 1" cudaleak 0
 fails 2 "interval: 'x' is not" cudaleak x
-fails 2 "count: '-1' is not" cudaleak -- 1 -1
+fails 2 "count: '0' is not" cudaleak 1 0
 fails 2 "unexpected argument '3'" cudaleak 1 2 3
 
 it "sizes are checked"

@@ -50,8 +50,9 @@ static void check(void *ctx)
 	t->trace.probes = &t->target.probes;
 	t->target.probes.tool = t;
 	t->target.probes.on_scanned = on_scanned;
-	if (t->trace.output)
-		out_to_file(t->trace.output);
+	if (!t->trace.output)
+		return;
+	out_to_file(t->trace.output);
 	if (t->trace.chrome && out_is_file(t->trace.chrome))
 		usage_error("--chrome %s: the output goes to the same file", t->trace.chrome);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +8,6 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/holds.h"
-#include "probe/resumer.h"
 
 /* A tool that holds a process looks at it for at most LOOK_STOPPED ms (proc/looks.h). */
 static const unsigned long long CHECK_NS = 1000000000ull, LIMIT_NS = 10 * 1000000000ull;
@@ -16,6 +16,21 @@ struct deferred {
 	int pid;
 	unsigned long long since, checked;	/* ns */
 };
+
+bool holds_is_stopped(int pid)
+{
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	while (!state && fgets(line, sizeof(line), f))
+		sscanf(line, "State: %c", &state);
+	fclose(f);
+	return strchr("TZX", state) != NULL;
+}
 
 static bool read_info(int fd, struct bpf_map_info *info)
 {
@@ -107,7 +122,7 @@ static bool check(struct holds *h, struct deferred *d, unsigned long long now)
 	if (now - d->checked < CHECK_NS)
 		return true;
 	d->checked = now;
-	if (!resumer_is_stopped(d->pid) || !bpf_map_lookup_elem(h->map, &d->pid, &yes))
+	if (!holds_is_stopped(d->pid) || !bpf_map_lookup_elem(h->map, &d->pid, &yes))
 		return false;
 	if (holds_elsewhere(h, d->pid) && now - d->since < LIMIT_NS)
 		return true;

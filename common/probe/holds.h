@@ -24,6 +24,9 @@ struct holds {			/* starts zeroed */
 void holds_open(struct holds *h, int map);
 void holds_free(struct holds *h);
 
+/* Return true if SIGSTOP has taken effect or the process is gone. */
+bool holds_is_stopped(int pid);
+
 /* Return true if another tool that runs holds the process. */
 bool holds_elsewhere(struct holds *h, int pid);
 

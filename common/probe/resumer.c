@@ -2,29 +2,12 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "probe/holds.h"
 #include "probe/resumer.h"
-
-bool resumer_is_stopped(int pid)
-{
-	char name[32], line[128], state = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return true;
-	while (!state && fgets(line, sizeof(line), f))
-		sscanf(line, "State: %c", &state);
-	fclose(f);
-	return strchr("TZX", state) != NULL;
-}
 
 static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
 {
@@ -40,7 +23,7 @@ static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
 
 static void continue_stopped(int pid, void *holds)
 {
-	if (resumer_is_stopped(pid) && !holds_elsewhere(holds, pid))
+	if (holds_is_stopped(pid) && !holds_elsewhere(holds, pid))
 		kill(pid, SIGCONT);
 }
 

@@ -18,9 +18,6 @@ void resumer_start(struct resumer *r, int map, const struct holds *holds);
 /* Ends the child.  Call before dropping the events of the watched processes. */
 void resumer_end(struct resumer *r);
 
-/* Return true if SIGSTOP has taken effect or the process is gone. */
-bool resumer_is_stopped(int pid);
-
 /* Sends a signal to each process in the map with this descriptor. */
 void resumer_signal(int map, int sig);
 

@@ -199,7 +199,7 @@ static int resume_stopped(struct watch *w)
 
 	while (w->nheld && n > 0) {
 		for (int i = 0; i < w->nheld; i++)
-			for (int tries = 0; tries < 200 && !resumer_is_stopped(w->held[i]); tries++)
+			for (int tries = 0; tries < 200 && !holds_is_stopped(w->held[i]); tries++)
 				nanosleep(&pause, NULL);
 		n = ring_buffer__consume(w->events);
 	}

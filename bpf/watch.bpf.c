@@ -20,6 +20,15 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } watch_events SEC(".maps");
 
+/* those that wait for this tool; other tools look it up by its name: common/probe/holds.h */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, unsigned int);
+	__type(value, char);
+} cuda_bpf_held SEC(".maps");
+
 /* those that were forked and have not run yet */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -39,8 +48,19 @@ struct {
 __u64 watch_lost;
 bool watch_births;	/* watch_birth() is attached */
 
-/* A process that has to wait is stopped on its way out of the kernel.  Without a record it is not
- * stopped: nobody would resume it. */
+/* The process is stopped on its way out of the kernel. */
+static __always_inline bool hold(unsigned int pid)
+{
+	char yes = 1;
+
+	bpf_map_update_elem(&cuda_bpf_held, &pid, &yes, BPF_ANY);
+	if (!bpf_send_signal(SIGSTOP))
+		return true;
+	bpf_map_delete_elem(&cuda_bpf_held, &pid);
+	return false;
+}
+
+/* Without a record a process is not stopped: nobody would resume it. */
 static __always_inline void tell(unsigned short kind, unsigned int pid, bool stop)
 {
 	struct watch_event *e = bpf_ringbuf_reserve(&watch_events, sizeof(*e), 0);
@@ -52,7 +72,7 @@ static __always_inline void tell(unsigned short kind, unsigned int pid, bool sto
 	e->head.pid = pid;
 	e->head.kind = kind;
 	e->head.frames = 0;
-	e->stopped = stop && !bpf_send_signal(SIGSTOP);
+	e->stopped = stop && hold(pid);
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
@@ -120,6 +140,7 @@ int watch_exit(void *ctx)
 	if (!process_ends() || bpf_map_delete_elem(&watched, &pid))
 		return 0;
 	bpf_map_delete_elem(&unborn, &pid);
+	bpf_map_delete_elem(&cuda_bpf_held, &pid);
 	tell(RECORD_EXIT, pid, false);
 	return 0;
 }

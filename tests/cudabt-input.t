@@ -231,6 +231,34 @@ for j in '' -j; do
 	[ -z "$j" ] || json 13 '.type == "printf"'
 done
 
+it "-j: names that are not ASCII are what they are, also with what looks like bpftrace's way to write them"
+export COMM
+COMM=$(printf 'gr\303\266\303\237e\\uff')
+bt_() { run cudabt -q "$@" -c "$bin/mem rename \"\$COMM\" malloc 13 64"; }
+bt_ -je 'cuda:cudaMalloc { printf("<%s>", comm); @[comm] = count(); }'
+json 13 '.type == "printf" and .data == "<größe\\uff>"'
+json 1 '.type == "map" and .data["@"]["größe\\uff"] == 13'
+bt_ -je 'cuda:cudaMalloc { printf("\\uffffffc3"); }'
+json 13 '.data == "\\uffffffc3"'
+
+it "no empty lines at the start and the end, and none for empty maps; of several within, one"
+bt_ -e 'cuda:cudaFree { @a[1] = count(); @b[1] = count(); } cuda:cudaMalloc { @c[1] = count(); @d[1] = count(); }'
+equal "$(cat "$tmp/out")" "$(printf '@c[1]: 13\n@d[1]: 13')"
+bt_ -e 'BEGIN { printf("\n\n1\n\n\n2\n"); } cuda:cudaMalloc { printf("x"); }'
+equal "$(cat "$tmp/out")" "$(printf '1\n\n2\nxxxxxxxxxxxxx')"
+
+it "a program that compares a function's name with one that no file has is no reason for warnings"
+echo 'int cudaLaunchKernel() { return 0; } int cudaMemcpyAsync() { return 0; }' >"$tmp/few.c"
+${CC:-cc} -w -shared -fPIC -o "$tmp/libcudart.so.13" "$tmp/few.c"
+echo 'int cudaLaunchKernel(void *, long, int, long, int, void *, long, void *), cudaMemcpyAsync(); int main() {
+	for (int i = 0; i < 7; i++) cudaLaunchKernel(0, 0, 0, 0, 0, 0, 0, 0);
+	for (int i = 0; i < 5; i++) cudaMemcpyAsync(0, 0, 0, 0, (void *)8); return 0; }' >"$tmp/few-main.c"
+${CC:-cc} -w -o "$tmp/few" "$tmp/few-main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
+run cudabt default-stream.bt -c "$tmp/few"
+says_not WARNING
+lines 1 '^@default\[few, [0-9]+, cudaLaunchKernel\]: 7$'
+lines 1 '^@other\[few, [0-9]+, cudaMemcpyAsync\]: 5$'
+
 it "output that nobody reads: a signal ends bpftrace, a second one the tool, which says what it left out"
 mkfifo "$tmp/unread"
 exec 7<>"$tmp/unread"

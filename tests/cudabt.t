@@ -208,6 +208,12 @@ fails 3 'defines none' cudabt --layer runtime -e 'cuda:cuMemAlloc { }' -l "$lib/
 
 # ---- What takes seconds
 
+it "--emit names the file of -l so that the program can be run in another directory"
+run sh -c "cd $lib && cudabt --emit -l ./libcudart.so.13 -e 'cuda:cudaMalloc { @ = count(); }'"
+lines 1 "^//   $lib/(./)?libcudart.so.13$"
+run sh -c "cd $lib && cudabt --emit -l libcudart.so.13 -e 'cuda:cudaMalloc { @ = count(); }'"
+lines 1 "^//   $lib/libcudart.so.13$"
+
 long || exit
 
 it "a runtime that is linked in, one of CUDA 12, and one without symbols, which shows at the driver"

@@ -218,3 +218,10 @@ done
 it "a call that is under way when its process is killed is no call"
 run cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/mem malloc 23 64 thread \( hostalloc 1 64 \) sleep 100 segv'"
 json 23 'true'
+
+it "a long name does not push the following columns aside for longer than it must"
+run cudamallocsnoop -c "$bin/mem pool 5 64 malloc 3 64 poolfree 2"
+lines 5 'cudaMallocFromPoolAsync '
+equal "$(awk 'NR == 1 { at = index($0, "RESULT"); next } index($0, " ok") + 1 != at' "$tmp/out")" ""
+equal "$(awk 'NR == 1 { at = index($0, "POINTER"); next } index($0, "0x") != at' "$tmp/out")" ""
+equal "$(wc -l <"$tmp/out")" 11

@@ -152,17 +152,31 @@ cat >"$tmp/prefetch.c" <<'END'
 int cudaMemPrefetchAsync(void *p, unsigned long n, int device, void *stream) { return 0; }
 END
 echo 'int cudaMemPrefetchAsync(); int main() { return cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul); }' >"$tmp/main.c"
-for version in 12.4.127 12 11.0 13; do
-	it "decodes the parameters that libcudart.so.$version had"
-	lib_v=$tmp/libcudart.so.$version
-	${CC:-cc} -w -shared -fPIC -o "$lib_v" "$tmp/prefetch.c"
-	${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$lib_v" -Wl,-rpath,"$tmp"
+# like NVIDIA's, it has the version of all that it exports: libcudart.so.12
+runtime() {
+	echo "$1 { global: cuda*; local: *; };" >"$tmp/map"
+	${CC:-cc} -w -shared -fPIC "-Wl,--version-script=$tmp/map,-soname,${2##*/}" -o "$2" "$3"
+	${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$2" -Wl,-rpath,"$tmp"
+}
+while read -r version called; do
+	it "decodes the parameters that $version had, whose file is $called"
+	runtime "$version" "$tmp/$called" "$tmp/prefetch.c"
 	run cudatrace -jc "$tmp/main"
 	case $version in
-	13) json 1 '.args.location == {type: "cudaMemLocationTypeDevice", id: 0} and .args.flags == 3' ;;
+	*.13) json 1 '.args.location == {type: "cudaMemLocationTypeDevice", id: 0} and .args.flags == 3' ;;
 	*) json 1 '.args == {devPtr: "0x8", count: 2039, dstDevice: 1, stream: "0x3"}' ;;
 	esac
-done
+done <<'END'
+libcudart.so.11.0 libcudart-d0da41ae.so.11.0
+libcudart.so.12 libcudart.so.12.4.127
+libcudart.so.12 libcudart-9335f6a2.so.12
+libcudart.so.12 libcudart.so.13.0
+libcudart.so.13 libcudart-00000012.so.12
+END
+
+it "no function of a runtime has other parameters in a later version with the same first number"
+awk '$1 == "rt" && $3 ~ /-[0-9]+\./' common/api/cuda_protos.tbl >"$tmp/out"
+lines 0 .
 
 it "--unchecked: the parameters that libcudart.so.12 had"
 cat >"$tmp/fails.c" <<'END'
@@ -170,8 +184,7 @@ int cudaMemPrefetchAsync(void *p, unsigned long n, int device, void *stream) { r
 END
 echo 'int cudaMemPrefetchAsync(); int main() { cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul);
 	return !cudaMemPrefetchAsync(8ul, 2039ul, 1, 3ul); }' >"$tmp/main.c"
-${CC:-cc} -w -shared -fPIC -o "$tmp/libcudart.so.12" "$tmp/fails.c"
-${CC:-cc} -w -o "$tmp/main" "$tmp/main.c" "$tmp/libcudart.so.12" -Wl,-rpath,"$tmp"
+runtime libcudart.so.12 "$tmp/libcudart.so.12" "$tmp/fails.c"
 run cudatrace --unchecked -jc "$tmp/main"
 json 1 '.args == {devPtr: "0x8", count: 2039, dstDevice: 1, stream: "0x3"}'
 

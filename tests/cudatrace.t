@@ -325,6 +325,18 @@ json 30 '.func == "cudaMalloc" and .comm == "mem-static"'
 
 # ---- What takes seconds
 
+it "at an entry the stack is null: it is taken at the return"
+run cudatrace -jk --enter -e cudaMalloc -c "$bin/mem malloc 23 64"
+json 23 '.at == "enter" and has("stack") and .stack == null'
+json 23 '.at == "return" and .stack[0].sym == "do_malloc"'
+run cudatrace -jk --enter-only -e cudaMalloc -c "$bin/mem malloc 23 64"
+json 23 '.at == "enter" and .stack[0].sym == "do_malloc"'
+
+it "--chrome and -o do not write to the same file"
+fails 2 "cudatrace: --chrome ./f: the output goes to the same file" sh -c "cd $tmp && cudatrace -S --chrome ./f -o f -c true"
+run cudatrace -S --chrome /dev/null -o /dev/null -c true
+status 0
+
 long || exit
 
 it "what the tool has no room for is counted as lost"

@@ -99,11 +99,36 @@ for tool in cudamallocsnoop cudaleak; do
 	kill "$pid" 2>/dev/null
 done
 
+it "arguments of an unquoted command of -c are not taken for an interval, or anything else"
+for t in cudaleak cudamallocsnoop; do
+	fails 2 "'10' is not passed to ./train: quote the command, -c './train 10', or write -- ./train 10" $t -c ./train 10
+done
+fails 2 "quote the command, -c './train 10'" cudalaunchtop -j -c./train 10 3
+says "an interval stands before -c"
+fails 2 "missing command after --" cudaleak 5 --
+fails 2 "--older: '--' is not an integer" cudaleak -o --
+fails 2 "--command and -- ./train are mutually exclusive" cudaleak -c ./train -- ./train
+fails 2 "--pid and --command are mutually exclusive" cudaleak -p 1 -- ./train
+fails 2 "unexpected argument 'x'" cudamallocsnoop x -- true
+run cudaleak 61 1 -c true
+status 0
+
+it "an output file that has become as large as it may is an error, and no death"
+for options in "-o" "--chrome"; do
+	run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace $options "$tmp/large" -c "$bin/mem malloc 307 64; touch $tmp/after"
+	status 1
+	says "cannot write to $tmp/large: File too large"
+	[ -e "$tmp/after" ] || no "the command did not end"
+	rm -f "$tmp/after"
+done
+run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace -o "$tmp/x" -c "head -c 100000 /dev/zero >$tmp/large"
+status 153
+
 it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
 fails 2 "unexpected argument '5'" cudamallocsnoop 5
 fails 2 "interval: '0' is not a whole number of seconds >= 1" cudaleak 0
 fails 2 "interval: 'x' is not" cudaleak x
-fails 2 "count: '-1' is not" cudaleak -- 1 -1
+fails 2 "count: '0' is not" cudaleak 1 0
 fails 2 "unexpected argument '3'" cudaleak 1 2 3
 
 it "sizes are checked"
@@ -126,6 +151,6 @@ lines 1 '^cudaleak \(cuda-bpf-tools\) [0-9]+\.[0-9]+\.[0-9]+$'
 it "--help gives usage, options and examples, and needs no privilege"
 run setpriv --reuid 65534 --clear-groups "$O/cudaleak" --help
 status 0
-lines 1 '^Usage: cudaleak \[OPTIONS\] \[interval \[count\]\]$'
+lines 1 '^Usage: cudaleak \[OPTIONS\] \[interval \[count\]\] \[-- CMD \[ARG...\]\]$'
 lines 1 '^  -p, --pid PID\[,PID\.\.\.\] +trace these processes'
 lines 1 '^Examples:$'

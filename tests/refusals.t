@@ -70,6 +70,19 @@ says 'no mmap events (blocked by a seccomp filter'
 fails 1 'blocked by a seccomp filter' \
 	"$tmp/filter" "$(number perf_event_open)" cudamallocsnoop --attach perf -c "$bin/mem malloc 1 64"
 
+# With so few descriptors, every call is printed, or what was missing is said; nothing else is blamed.
+few() {
+	run sh -c 'ulimit -n "$1" && shift && exec "$@"' - "$@"
+	[ "$(grep -c '"cudaMalloc"' "$tmp/out")" -eq 23 ] || says "Too many open files (this process may have $1: raise the limit, ulimit -n)"
+	says_not "used no CUDA library"
+	says_not "AppArmor"
+}
+
+it "with few file descriptors it says so, and neither that no CUDA is used nor that a security module forbids it"
+for n in 31 41 47 $(long && seq 5 2 71); do
+	few "$n" cudamallocsnoop -jc "$bin/mem malloc 23 4096"
+done
+
 it "without root, three capabilities are enough for one's own programs"
 with $trace$files
 run $with "$away/cudamallocsnoop" -jc "LD_LIBRARY_PATH=$away $away/mem malloc 23 4096 free 7"

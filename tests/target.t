@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016 # other shells, and none
 # Which processes and files are traced.
 
 for kind in $kinds; do
@@ -134,6 +134,25 @@ status 37
 run cudamallocsnoop -c "$bin/mem malloc 1 64 segv"
 status 139
 
+it "-- runs a command word for word without a shell, and names its process"
+run cudamallocsnoop -j -- "$bin/mem" rename '$(a) "b' malloc 23 4096 exit 37
+status 37
+json 23 '.comm == "$(a) \"b"'
+says "tracing '$bin/mem rename \$(a) \"b malloc 23 4096 exit 37' (pid $(jq -r .pid "$tmp/out" | sort -u)) and its children"
+run cudaleak -C 60 2 -- "$bin/mem" malloc 23 4096 free 7
+lines 1 '16 allocations not freed'
+run cudabt -qe 'cuda:cudaMalloc { @ = count(); }' -- "$bin/mem" malloc 23 4096
+lines 1 '^@: 23$'
+run cudamallocsnoop -- "$tmp/none" 1
+status 127
+says "cannot run $tmp/none: No such file or directory"
+run cudamallocsnoop -- "$tmp" 1
+status 126
+
+it "the message at the start does not give the shell's pid as that of the command of -c"
+run cudamallocsnoop -c "$bin/mem malloc 3 64"
+says "tracing '$bin/mem malloc 3 64' and its children"
+
 it "-c leaves the command's input and output alone"
 echo hello | cudamallocsnoop -q -c "cat; echo over >&2" >"$tmp/out" 2>"$tmp/err"
 lines 1 '^hello$'
@@ -143,6 +162,48 @@ it "-c with a command that makes no CUDA call says so"
 run cudamallocsnoop -c true
 status 0
 says "the command used no CUDA library: nothing to trace"
+
+it "a command that uses CUDA, but none of the functions to trace, is not said to use no CUDA"
+run cudatrace -e cudaProfilerStart -c "$bin/mem malloc 3 64"
+status 0
+says "the command used CUDA, but its libraries have none of the functions to trace"
+run cudabt -e 'cuda:cudaProfilerStart { exit(); }' -c "$bin/mem malloc 3 64"
+status 0
+says "the command used CUDA, but its libraries have none of the functions to trace"
+program "$bin/mem" malloc 1 64 wait
+fails 3 "process $pid uses CUDA, but its libraries have none of the functions to trace" \
+	cudatrace -e cudaProfilerStart -p "$pid"
+exec 3>&-
+
+# The tool has opened its processes, and has not yet read what they have mapped.
+dies_early() {
+	cudatrace -jp "$1" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	pids="$pids $tracer"
+	while ! readlink "/proc/$tracer/fd"/* 2>/dev/null | grep -q pidfd; do :; done
+	kill -STOP "$tracer"
+	kill -9 "$pid"
+	kill -CONT "$tracer"
+}
+
+it "a process of -p that ends while the tool starts is said to have ended"
+program "$bin/mem" malloc 1 64 wait
+dies_early "$pid"
+wait $tracer
+rc=$?
+status 1
+says "process $pid has ended, before it could be traced"
+"$bin/mem" malloc 1 64 loop 2000 '(' sleep 1 ')' malloc 23 64 & other=$!
+pids="$pids $other"
+program "$bin/mem" malloc 1 64 wait
+dies_early "$other,$pid"
+until_true grep -q ': tracing' "$tmp/err"
+wait $other
+wait $tracer
+rc=$?
+status 0
+says "process $pid has ended, before it could be traced"
+json 23 '.func == "cudaMalloc"'
+exec 3>&-
 
 it "SIGTERM ends the command of -c too, and the report comes first"
 tool cudaleak -Cc "$bin/mem malloc 23 4096 sleep 60000"
@@ -202,6 +263,18 @@ else
 	skip "there is no nvcc"
 fi
 
+it "--list with -c prints the list, and no calls: one kind of objects, and one head"
+run cudamallocsnoop --list -c "$bin/mem malloc 23 4096"
+lines 1 '^FILE  '
+lines 0 '^PID  '
+lines 1 'runtime +cudaMalloc '
+for tool in cudamallocsnoop cudaleak "cudamemcpysize 1" "cudalaunchtop 1" cudasynclatency cudatrace "cudatrace -S" "cudatrace --tree"; do
+	# shellcheck disable=SC2086 # with its options
+	run $tool --list -jc "$bin/mem malloc 23 4096 copy 5 64 h2d launch 3 sync 2"
+	json 0 'has("offset") | not'
+	[ -s "$tmp/out" ] || no "$tool prints no list"
+done
+
 it "takes its probes out at the end, in well under a second, and when it is killed"
 program "$bin/mem" malloc 1 64 wait
 for signal in INT KILL; do
@@ -236,3 +309,39 @@ kill -STOP "$tracer"
 until_true grep -q 'State:.T' "/proc/$(cat "$tmp/pid")/status"
 kill -9 "$tracer"
 until_true grep -q 'calls 3' "$tmp/done"
+
+it "a tool in the command of another one: both see every call, three times"
+for i in 1 2 3; do
+	run cudamallocsnoop -jc "cudatrace -jo $tmp/inner -c '$bin/mem-dlopen load malloc 23 4096 free 7'"
+	json 30 true
+	equal "$(jq -s 'map(select(.func == "cudaMalloc" or .func == "cudaFree")) | length' "$tmp/inner")" 30
+done
+silent
+
+# The inner tool and the outer one stop the program as it loads its library; $1 is stopped itself, and killed.
+hold_and_kill() {
+	: >"$tmp/done"
+	cudamallocsnoop -jc "cudamallocsnoop -j -c '$bin/mem-dlopen sleep 700 load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" >"$tmp/out" 2>"$tmp/err" &
+	outer=$!
+	until_true pgrep -x mem-dlopen >"$tmp/pid"
+	read -r held <"$tmp/pid"
+	inner=$(pgrep -xf "cudamallocsnoop -j -c $bin/mem-dlopen.*" | head -n 1)
+	eval "victim=\$$1"
+	kill -STOP "$victim"
+	until_true grep -q 'State:.T' "/proc/$held/status"
+	sleep .3
+	grep -q 'State:.T' "/proc/$held/status" || no "the program went on while the $1 tool held it"
+	kill -9 "$victim"
+	until_true grep -q 'calls 23' "$tmp/done"
+}
+
+if long; then
+	it "of two tools that hold a process, one is killed: the other sees every call"
+	hold_and_kill inner
+	wait $outer
+	json 23 '.func == "cudaMalloc"'
+	hold_and_kill outer
+	until_true test -s "$tmp/inner"
+	until_true eval "! kill -0 $inner"
+	equal "$(grep -c cudaMalloc "$tmp/inner")" 23
+fi

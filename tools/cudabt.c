@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudabt - bpftrace with the types of CUDA */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "cudabt/bt_exec.h"
 #include "cudabt/bt_session.h"
 #include "base/die.h"
@@ -50,9 +54,26 @@ static void operands(void *ctx, int argc, char **argv, int first)
 	b->source = b->program ? bt_source_text(b->program) : bt_source_file(argv[first]);
 }
 
+/* What is printed may be run elsewhere.  Links stay: they follow an upgrade. */
+static const char *absolute(const char *path)
+{
+	char *dir = *path == '/' ? NULL : getcwd(NULL, 0), *whole;
+
+	if (*path == '/')
+		return path;
+	if (!dir)
+		die(errno, "cannot find the directory of %s", path);
+	whole = xprintf("%s/%s", strcmp(dir, "/") ? dir : "", path);
+	free(dir);
+	return whole;	/* until the end */
+}
+
 static void check(void *ctx)
 {
 	struct bt *b = ctx;
+
+	if (b->print && b->target.lib)
+		b->target.lib = absolute(b->target.lib);
 
 	bt_session_check(&b->session, b->source);
 	if (!b->print && !b->target.list)

@@ -39,7 +39,7 @@ static void on_scanned(void *ctx, int pid)
 {
 	struct tracer *t = ctx;
 
-	trace_program_mapped(t->trace.programs, pid);
+	trace_program_mapped(t->trace.programs, &t->target.probes, pid);
 }
 
 static void check(void *ctx)
@@ -47,10 +47,14 @@ static void check(void *ctx)
 	struct tracer *t = ctx;
 
 	trace_prepare(&t->trace);
+	t->trace.probes = &t->target.probes;
 	t->target.probes.tool = t;
 	t->target.probes.on_scanned = on_scanned;
-	if (t->trace.output)
-		out_to_file(t->trace.output);
+	if (!t->trace.output)
+		return;
+	out_to_file(t->trace.output);
+	if (t->trace.chrome && out_is_file(t->trace.chrome))
+		usage_error("--chrome %s: the output goes to the same file", t->trace.chrome);
 }
 
 static void *open_skel(void *ctx)

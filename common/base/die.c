@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/escape.h"
@@ -25,6 +26,8 @@ static void report(int err, const char *fmt, va_list ap)
 	escape_text(stderr, text ? text : fmt);
 	if (err)
 		fprintf(stderr, ": %s", strerror(err < 0 ? -err : err));
+	if (err == EMFILE || err == -EMFILE)
+		fprintf(stderr, " (this process may have %ld: raise the limit, ulimit -n)", sysconf(_SC_OPEN_MAX));
 	putc('\n', stderr);
 	free(text);
 }

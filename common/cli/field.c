@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <time.h>
 #include "base/escape.h"
 #include "cli/digits.h"
@@ -20,21 +21,22 @@ static void pad(FILE *file, int columns)
 		putc_unlocked(' ', file);
 }
 
-/* Prints the text from s to end in the field's column. */
-static void put_text(FILE *file, const struct field *f, const char *s, const char *end)
+/* Prints the text from s to end in the field's column; returns the columns taken. */
+static int put_text(FILE *file, const struct field *f, const char *s, const char *end)
 {
-	int n = end - s;
+	int n = end - s, width = abs(f->width);
 
 	pad(file, f->width - n);
 	put(file, s, n);
 	pad(file, -f->width - n);
+	return n > width ? n : width;
 }
 
-static void put_none(FILE *file, const struct field *f)
+static int put_none(FILE *file, const struct field *f)
 {
 	static const char none[] = { '-' };
 
-	put_text(file, f, none, none + sizeof(none));
+	return put_text(file, f, none, none + sizeof(none));
 }
 
 /* Prints the text from s to end between two characters. */
@@ -52,15 +54,14 @@ static void put_null(void)
 
 /* ---- numbers */
 
-static void uint_text(FILE *file, const struct field *f, const void *at)
+static int uint_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
 	u64 n = *(const u64 *)at;
 
 	if (n == OUT_NONE)
-		put_none(file, f);
-	else
-		put_text(file, f, digits_decimal(end, n, 1), end);
+		return put_none(file, f);
+	return put_text(file, f, digits_decimal(end, n, 1), end);
 }
 
 static void uint_json(const void *at)
@@ -76,11 +77,11 @@ static void uint_json(const void *at)
 	put(stdout, s, end - s);
 }
 
-static void int_text(FILE *file, const struct field *f, const void *at)
+static int int_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
 
-	put_text(file, f, digits_int(end, *(const int *)at), end);
+	return put_text(file, f, digits_int(end, *(const int *)at), end);
 }
 
 static void int_json(const void *at)
@@ -90,15 +91,14 @@ static void int_json(const void *at)
 	put(stdout, s, end - s);
 }
 
-static void ptr_text(FILE *file, const struct field *f, const void *at)
+static int ptr_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
 	u64 n = *(const u64 *)at;
 
 	if (n == OUT_NONE)
-		put_none(file, f);
-	else
-		put_text(file, f, digits_pointer(end, n), end);
+		return put_none(file, f);
+	return put_text(file, f, digits_pointer(end, n), end);
 }
 
 static void ptr_json(const void *at)
@@ -112,25 +112,23 @@ static void ptr_json(const void *at)
 		put_between('"', digits_pointer(end, n), end, '"');
 }
 
-static void us_text(FILE *file, const struct field *f, const void *at)
+static int us_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
 	u64 ns = *(const u64 *)at;
 
 	if (ns == OUT_NONE)
-		put_none(file, f);
-	else
-		put_text(file, f, digits_us(end, ns), end);
+		return put_none(file, f);
+	return put_text(file, f, digits_us(end, ns), end);
 }
 
-static void dim_text(FILE *file, const struct field *f, const void *at)
+static int dim_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
 
 	if (!*(const unsigned *)at)
-		put_none(file, f);
-	else
-		put_text(file, f, digits_dim(end, at, 'x'), end);
+		return put_none(file, f);
+	return put_text(file, f, digits_dim(end, at, 'x'), end);
 }
 
 static void dim_json(const void *at)
@@ -143,9 +141,9 @@ static void dim_json(const void *at)
 		put_between('[', digits_dim(end, at, ','), end, ']');
 }
 
-static void real_text(FILE *file, const struct field *f, const void *at)
+static int real_text(FILE *file, const struct field *f, const void *at)
 {
-	fprintf(file, "%*.3f", f->width, *(const double *)at);
+	return fprintf(file, "%*.3f", f->width, *(const double *)at);
 }
 
 static void real_json(const void *at)
@@ -157,7 +155,7 @@ static void real_json(const void *at)
 
 enum { NS_PER_S = 1000000000 };
 
-static void time_text(FILE *file, const struct field *f, const void *at)
+static int time_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS, *s;
 	u64 ns = out_wall_ns(*(const u64 *)at);
@@ -170,7 +168,7 @@ static void time_text(FILE *file, const struct field *f, const void *at)
 	*--s = ':';
 	s = digits_decimal(s, tm->tm_min, 2);
 	*--s = ':';
-	put_text(file, f, digits_decimal(s, tm->tm_hour, 2), end);
+	return put_text(file, f, digits_decimal(s, tm->tm_hour, 2), end);
 }
 
 static void time_json(const void *at)
@@ -186,14 +184,16 @@ static void time_json(const void *at)
 
 /* ---- other types */
 
-static void str_text(FILE *file, const struct field *f, const void *at)
+static int str_text(FILE *file, const struct field *f, const void *at)
 {
 	const char *s = *(const char *const *)at;
+	int n;
 
-	if (s)
-		pad(file, -f->width - escape_text(file, s));
-	else
-		put_none(file, f);
+	if (!s)
+		return put_none(file, f);
+	n = escape_text(file, s);
+	pad(file, -f->width - n);
+	return n > -f->width ? n : -f->width;
 }
 
 static void str_json(const void *at)
@@ -216,12 +216,13 @@ static void hist_slots_json(const void *at)
 	hist_json(*(const u64 *const *)at);
 }
 
-static void print_text(FILE *file, const struct field *f, const void *at)
+static int print_text(FILE *file, const struct field *f, const void *at)
 {
 	const struct out_print *p = at;
 
 	(void)f;
 	p->print(file, p->of);
+	return 0;
 }
 
 static void print_json(const void *at)

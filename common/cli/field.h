@@ -21,8 +21,9 @@ struct field {
 
 /* How to print values of a type.  at points to the value in the row. */
 struct field_type {
-	/* Prints in the field's column, padded to at least its width; NULL: the type has no column. */
-	void (*text)(FILE *file, const struct field *field, const void *at);
+	/* Prints in the field's column, padded to at least its width; returns how many columns that took,
+	 * 0 if they are not known.  NULL: the type has no column. */
+	int (*text)(FILE *file, const struct field *field, const void *at);
 	/* Prints text lines below the row to standard output; NULL: there are none. */
 	void (*text_below)(const void *at);
 	/* Prints to standard output. */

@@ -25,7 +25,7 @@ static void help(const struct opt *o, const struct usage *u)
 {
 	char left[80];
 
-	printf("Usage: %s [OPTIONS]%s%s\n\n%s\n\nOptions:\n", program_invocation_short_name,
+	printf("Usage: %s [OPTIONS]%s%s [-- CMD [ARG...]]\n\n%s\n\nOptions:\n", program_invocation_short_name,
 	       *u->args ? " " : "", u->args, u->what);
 	for (; o->type; o++) {
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->key ? '-' : ' ',
@@ -151,6 +151,7 @@ static void set(const struct opt *o, const char *s)
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_STR:
+	case OPT_TYPE_COMMAND:
 		if (!*s)
 			usage_error("--%s: %s must not be empty", o->name, o->arg);
 		*(const char **)o->value = s;
@@ -174,11 +175,29 @@ static void hold_standard_files(void)
 			exit(EXIT_FAILURE);
 }
 
-int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage *u)
+/* An operand that follows -c ./train is meant as its argument, and would be taken as an interval. */
+static void check_operand(const struct opt *last, const struct usage *u, const char *operand)
 {
+	const char *command;
+
+	if (!last || last->type != OPT_TYPE_COMMAND || strstr(u->args, "FILE"))
+		return;
+	command = *(const char **)last->value;
+	if (strpbrk(command, " \t\n"))
+		return;
+	usage_error("'%s' is not passed to %s: quote the command, -c '%s %s', or write -- %s %s%s", operand,
+		    command, command, operand, command, operand,
+		    strstr(u->args, "interval") ? " (an interval stands before -c)" : "");
+}
+
+int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage *u, char ***command)
+{
+	const struct opt *last = NULL;
+	const char *value = NULL;
 	struct option longs[MAX_OPTS + 4] = {};
-	char shorts[2 * MAX_OPTS + 8] = ":hV", *s = shorts + 3;
-	int n = 0, c;
+	/* each operand counts as an option 1: see getopt(3) */
+	char shorts[2 * MAX_OPTS + 8] = "-:hV", *s = shorts + 4;
+	int n = 0, end = 1, c;
 
 	hold_standard_files();
 	for (const struct opt *o = opts; o->type && n < MAX_OPTS; o++, n++) {
@@ -194,9 +213,15 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 	longs[n + 2] = (struct option){ "bash-completion", 0, NULL, OPT_COMPLETION };
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((c = getopt_long(*argc, argv, shorts, longs, NULL)) != -1) {
 		const struct opt *o = opts;
 
+		if (c == 1) {
+			check_operand(last, u, optarg);
+			argv[end++] = optarg;
+			last = NULL;
+			continue;
+		}
 		if (c == 'h')
 			help(opts, u);
 		if (c == OPT_COMPLETION)
@@ -218,8 +243,15 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage 
 			while (o->type && o->key != c)
 				o++;
 		set(o, optarg);
+		last = o;
+		value = optarg;
 	}
-	return optind;
+	/* what getopt() has read last, unless it is an option's argument */
+	*command = argv[optind - 1] != value && !strcmp(argv[optind - 1], "--") ? argv + optind : NULL;
+	if (*command && !**command)
+		usage_error("missing command after --");
+	*argc = end;
+	return 1;
 }
 
 void opt_no_operands(int argc, char **argv, int first)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_STR,
-		OPT_TYPE_CHOICE };
+		OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
 
 struct opt {
 	enum opt_type type;
@@ -22,6 +22,8 @@ struct opt {
 #define OPT_SIZE(k, n, a, v, h)     { OPT_TYPE_SIZE, k, n, a, (long *){ v }, h, 0 }
 #define OPT_STR(k, n, a, v, h)      { OPT_TYPE_STR, k, n, a, (const char **){ v }, h, 0 }
 #define OPT_CHOICE(k, n, a, v, h)   { OPT_TYPE_CHOICE, k, n, a, (int *){ v }, h, 0 }
+/* a command for the shell: quoted, if it has arguments */
+#define OPT_CMD(k, n, a, v, h)      { OPT_TYPE_COMMAND, k, n, a, (const char **){ v }, h, 0 }
 #define OPT_END                     { OPT_TYPE_END, 0, 0, 0, 0, 0, 0 }
 
 /* What --help prints about a tool: its operands, one sentence, examples on a line each. */
@@ -29,8 +31,10 @@ struct usage { const char *args, *what, *examples; };
 
 /* Sets the rows' values from the command line.  --help and --version print and exit 0; on an
  * error, names the option and what was expected, and exits 2.  A choice's value is the
- * index of its word.  Returns the index of the first argument that is not an option. */
-int opt_parse(int argc, char **argv, const struct opt *opts, const struct usage *u);
+ * index of its word.  Leaves the arguments that are not options in argv, sets *argc to where they end,
+ * and returns the index of the first one.  *command is what follows "--", ended by NULL; NULL if there
+ * is no "--". */
+int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage *u, char ***command);
 
 /* Parses the operands [interval [count]] at argv[first], integers >= 1, which override *interval
  * (seconds) and *count.  Exits 2 on anything else. */

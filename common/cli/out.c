@@ -6,6 +6,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/die.h"
@@ -44,6 +45,7 @@ void out_init(bool j)
 {
 	out_set_json(j);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a file as large as it may be (ulimit -f) is a write error */
 	stdout = sink_open(to);	/* glibc's is a variable */
 	/* whole batches: the loop flushes after each */
 	setvbuf(stdout, NULL, _IOFBF, BUFFER);
@@ -81,6 +83,14 @@ void out_to_file(const char *path)
 {
 	to = out_file_open(path);
 	where = path;
+}
+
+bool out_is_file(const char *path)
+{
+	struct stat out, other;
+
+	return !fstat(to, &out) && S_ISREG(out.st_mode) && !stat(path, &other) &&
+	       out.st_dev == other.st_dev && out.st_ino == other.st_ino;
 }
 
 void out_line_end(void)

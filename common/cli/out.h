@@ -16,6 +16,9 @@ void out_set_json(bool json);
  * unchanged for the command that the tool runs. */
 void out_to_file(const char *path);
 
+/* Return true if the output goes to the regular file of this name. */
+bool out_is_file(const char *path);
+
 bool out_is_json(void);
 
 /* Call after lines printed without out_row(). */

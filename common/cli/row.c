@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include "cli/out.h"
 #include "cli/row.h"
 
@@ -16,16 +17,35 @@ void out_text_head(FILE *file, const struct field *f)
 	}
 }
 
+/* Makes the column narrower, to make up for what those before it took too much. */
+static struct field narrow(const struct field *f, int over)
+{
+	struct field n = *f;
+
+	n.width = abs(f->width) <= over ? 0 : f->width < 0 ? f->width + over : f->width - over;
+	return n;
+}
+
 void out_text(FILE *file, const struct field *f, const void *row)
 {
 	const char *gap = "";
+	int over = 0;
 
 	for (; f->type; f++) {
+		struct field n;
+		int width = 0;
+
 		if (!f->head)
 			continue;
 		fputs_unlocked(gap, file);
+		if (over)
+			n = narrow(f, over);
 		if (f->type->text)
-			f->type->text(file, f, (const char *)row + f->at);
+			width = f->type->text(file, over ? &n : f, (const char *)row + f->at);
+		if (width > abs(f->width) - over)
+			over += width - abs(f->width);
+		else
+			over = 0;
 		gap = " ";
 	}
 }

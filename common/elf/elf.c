@@ -5,6 +5,7 @@
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
+#include "elf/elf_version.h"
 
 enum { CODE = 32, MAX_PROBES = 4096 };
 
@@ -123,11 +124,13 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 	if (scan->error)
 		return;
 	s.file = &file;
+	scan->runtime = elf_cudart_version(&file);
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
 	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	if (file.bare && !scan->error && !scan->n)
 		scan->error = "has no section headers and exports no CUDA functions";
 	elf_file_close(&file);
+	scan->functions = scan->n;
 	if (scan->n)
 		drop_doubles(scan);
 }

@@ -17,7 +17,9 @@ struct elf_probe {
 struct elf_scan {
 	struct elf_probe *probes;	/* the caller frees it */
 	int n;
+	bool functions;		/* it has some of the source's functions, wanted or not */
 	unsigned long long linker;	/* offset of a dynamic linker's _dl_debug_state(), or 0 */
+	int runtime;		/* the major version of the CUDA runtime that it is, or 0 */
 	bool fatbin;		/* contains kernels, so uses CUDA, with or without symbols */
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };

@@ -100,8 +100,7 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 	return false;
 }
 
-/* Returns a string table whose last string is terminated; NULL if the section is not one. */
-static char *read_strings(const struct elf_file *f, size_t section, size_t *size)
+char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size)
 {
 	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;
 	char *strings;
@@ -121,7 +120,7 @@ const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name)
 {
 	const Elf64_Shdr *found = NULL;
 	size_t size = 0;
-	char *names = read_strings(f, f->names, &size);
+	char *names = elf_file_strings(f, f->names, &size);
 
 	for (size_t i = 0; names && !found && i < f->nsections; i++)
 		if (f->sections[i].sh_name < size && !strcmp(names + f->sections[i].sh_name, name))
@@ -188,7 +187,7 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return INVALID;
-	*strings = read_strings(f, table->sh_link, &size);
+	*strings = elf_file_strings(f, table->sh_link, &size);
 	return *strings ? visit_table(f, table, *strings, size, v) : INVALID;
 }
 

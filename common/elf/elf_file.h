@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Reads x86-64 ELF files; private to elf.c and elf_symbols.c.  Does not use libelf, which allocates
+/* Reads x86-64 ELF files; private to elf.  Does not use libelf, which allocates
  * as many sections and reads tables as long as the file claims, decompresses sections, and searches
  * for the end of the names at each symbol: a hostile file of 20 MB kept it busy for minutes.  Here
  * each part is read once: see elf_bytes.h. */
@@ -33,6 +33,10 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 
 /* Returns the header of the section with this name, unchecked; NULL if there is none. */
 const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name);
+
+/* Returns the string table in a section, of *size bytes, whose last string is terminated; the caller
+ * frees it.  NULL if the section is not one. */
+char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size);
 
 /* Calls fn for each symbol of this type, STT_FUNC or STT_OBJECT, that .dynsym and .symtab define,
  * until it returns false.  Returns NULL, or what is wrong with the file.  The names, of at most

@@ -90,7 +90,12 @@ static void not_read(struct probes *p, struct dso_entry *e)
 	int err = e->fd;
 
 	choose_none(p, e->dso.path, look_reason(err));
-	if (err != e->said && (err == -EMFILE || err == -ENFILE || err == -EWOULDBLOCK))
+	p->incomplete = true;
+	if (err == e->said)
+		return;
+	if (err == -EMFILE || err == -ENFILE)
+		warning(err, "cannot open %s of process %d for now", e->dso.path, e->dso.pid);
+	else if (err == -EWOULDBLOCK)
 		warning(0, "cannot open %s of process %d: %s; trying again", e->dso.path, e->dso.pid,
 			look_reason(err));
 	e->said = err;

@@ -47,7 +47,9 @@ struct probes {
 
 	/* results */
 	int nprobes, nfiles;
+	bool cuda;		/* a file of CUDA's, or with kernels, was mapped, whatever its functions */
 	bool refused;		/* warned that processes may not be inspected */
+	bool incomplete;	/* some file could not be read or probed */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
 
 	/* private to dso.c and uprobes.c: made on first use, freed by dso_free() and

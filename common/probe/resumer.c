@@ -2,30 +2,14 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "probe/holds.h"
 #include "probe/resumer.h"
 
-bool resumer_is_stopped(int pid)
-{
-	char name[32], line[128], state = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/status", pid);
-	f = fopen(name, "re");
-	if (!f)
-		return true;
-	while (!state && fgets(line, sizeof(line), f))
-		sscanf(line, "State: %c", &state);
-	fclose(f);
-	return strchr("TZX", state) != NULL;
-}
-
-static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
+static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
 {
 	unsigned int pid = 0, next;
 	void *prev = NULL;
@@ -33,29 +17,30 @@ static void each_watched(int map, void (*fn)(int pid, int sig), int sig)
 	while (!bpf_map_get_next_key(map, prev, &next)) {
 		pid = next;
 		prev = &pid;
-		fn(pid, sig);
+		fn(pid, ctx);
 	}
 }
 
-static void continue_stopped(int pid, int sig)
+static void continue_stopped(int pid, void *holds)
 {
-	if (resumer_is_stopped(pid))
-		kill(pid, sig);
+	if (holds_is_stopped(pid) && !holds_elsewhere(holds, pid))
+		kill(pid, SIGCONT);
 }
 
-static void send_signal(int pid, int sig)
+static void send_signal(int pid, void *sig)
 {
-	kill(pid, sig);
+	kill(pid, *(int *)sig);
 }
 
 void resumer_signal(int map, int sig)
 {
-	each_watched(map, send_signal, sig);
+	each_watched(map, send_signal, &sig);
 }
 
 /* The child keeps checking for a while: the probes may briefly outlive the tool. */
-void resumer_start(struct resumer *r, int map)
+void resumer_start(struct resumer *r, int map, const struct holds *holds)
 {
+	struct holds ours = { .own = holds->own };
 	const struct timespec pause = { 0, 20000000 };
 	int fds[2];
 	char c;
@@ -75,7 +60,7 @@ void resumer_start(struct resumer *r, int map)
 	close_range(2, ~0u, 0);
 	if (read(0, &c, 1) == 0)
 		for (int i = 0; i < 100; i++) {
-			each_watched(1, continue_stopped, SIGCONT);
+			each_watched(1, continue_stopped, &ours);
 			nanosleep(&pause, NULL);
 		}
 	_exit(0);

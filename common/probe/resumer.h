@@ -5,19 +5,18 @@
 #define RESUMER_H
 #include <stdbool.h>
 
+struct holds;
+
 struct resumer {
 	int fd, pid;		/* pid 0: not running */
 };
 
-/* Forks the child.  map: the descriptor of the map of watched processes.  If it cannot fork, the
- * tool runs without the child. */
-void resumer_start(struct resumer *r, int map);
+/* Forks the child.  map: the descriptor of the map of watched processes; holds: the tool's, so that the
+ * child resumes none that other tools hold.  If it cannot fork, the tool runs without the child. */
+void resumer_start(struct resumer *r, int map, const struct holds *holds);
 
 /* Ends the child.  Call before dropping the events of the watched processes. */
 void resumer_end(struct resumer *r);
-
-/* Return true if SIGSTOP has taken effect or the process is gone. */
-bool resumer_is_stopped(int pid);
 
 /* Sends a signal to each process in the map with this descriptor. */
 void resumer_signal(int map, int sig);

@@ -31,13 +31,17 @@ static void not_permitted(struct probes *p, const struct dso *d, int err)
 	free(why);
 }
 
-static void cannot_probe(struct probes *p, const struct dso *d, int err)
+static void cannot_probe(struct probes *p, struct dso *d, int err)
 {
+	bool again = err == d->said;
+
 	if (err == -ECANCELED)	/* the tool is to end */
 		return;
+	d->said = err;
+	p->incomplete = true;
 	if (!p->nprobes && (err == -EACCES || err == -EPERM))
 		not_permitted(p, d, err);
-	else
+	else if (!again)
 		warning(err, "cannot probe %s", d->path);
 }
 
@@ -57,6 +61,11 @@ static int attach(struct scan *s, struct dso *d)
 	return err;
 }
 
+static bool uses_cuda(const struct dso *d)
+{
+	return d->scan.functions || d->scan.fatbin || d->scan.runtime || scan_is_cuda(d->path);
+}
+
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
@@ -64,6 +73,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	int err;
 
 	s->found += d->scan.n > 0 || d->scan.fatbin;
+	s->p->cuda |= uses_cuda(d);
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
 	if (dso_fd(d) == -ETIME)	/* one such wait is enough */
@@ -92,6 +102,11 @@ int scan_process(struct probes *p, int pid)
 		p->on_process(p->session, pid);
 	if (is_lasting(err))
 		s.err = err;
+	if (err == -EMFILE || err == -ENFILE) {
+		if (!p->incomplete)
+			warning(err, "cannot read the mappings of process %d for now", pid);
+		p->incomplete = true;
+	}
 	if (look_again(s.err))
 		watch_again(p->watch, pid);
 	return s.found ? s.found : s.err;
@@ -100,6 +115,27 @@ int scan_process(struct probes *p, int pid)
 static enum privilege needed(int err)
 {
 	return err == -EACCES ? PRIVILEGE_PTRACE : PRIVILEGE_CHECKPOINT;
+}
+
+struct runtime {
+	struct probes *p;
+	int pid, version;
+};
+
+static bool find_runtime(void *ctx, const struct mapping *m)
+{
+	struct runtime *r = ctx;
+
+	r->version = dso_of_mapping(r->p, r->pid, m)->scan.runtime;
+	return !r->version && looks_idle(r->p->looks);
+}
+
+int scan_runtime(struct probes *p, int pid)
+{
+	struct runtime r = { .p = p, .pid = pid };
+
+	look_mappings(p->looks, pid, true, find_runtime, &r);
+	return r.version;
 }
 
 char *scan_refusal(int err)

@@ -19,6 +19,10 @@ void scan_watched(struct probes *p, int pid);
 /* The same for every process that has libcuda or libcudart mapped. */
 void scan_all(struct probes *p);
 
+/* Returns the major version of the CUDA runtime, 12, that a process has mapped as a library; 0 if it has
+ * none, or if it has ended. */
+int scan_runtime(struct probes *p, int pid);
+
 /* Return true if this path names libcuda or libcudart.  A program that uses CUDA has mapped one by
  * the time of its first call. */
 bool scan_is_cuda(const char *path);

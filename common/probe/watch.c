@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "probe/holds.h"
 #include "probe/pending.h"
 #include "probe/resumer.h"
 #include "probe/watch.h"
@@ -44,6 +45,7 @@ struct watch {
 	unsigned long long mappings_lost;
 	struct pending pending;
 	struct resumer resumer;
+	struct holds holds;
 	int *held, nheld;	/* stopped processes to resume */
 };
 
@@ -131,7 +133,8 @@ static int start_tree(struct watch *w, int pid)
 	if (err)
 		return err;
 	map = bpf_map__fd(w->skel->maps.watched);
-	resumer_start(&w->resumer, map);	/* before there are links for it to hold */
+	holds_open(&w->holds, bpf_map__fd(w->skel->maps.cuda_bpf_held));
+	resumer_start(&w->resumer, map, &w->holds);	/* before there are links for it to hold */
 	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);
@@ -186,7 +189,7 @@ void watch_continue(struct watch *w, const struct watch_event *e)
 	w->held[w->nheld++] = e->head.pid;
 }
 
-/* Resumes the processes that fn has handled.  SIGCONT cancels every SIGSTOP sent before it, even
+/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
  * one whose record has not been read yet; but a process that has really stopped makes no more
  * records. */
 static int resume_stopped(struct watch *w)
@@ -196,12 +199,12 @@ static int resume_stopped(struct watch *w)
 
 	while (w->nheld && n > 0) {
 		for (int i = 0; i < w->nheld; i++)
-			for (int tries = 0; tries < 200 && !resumer_is_stopped(w->held[i]); tries++)
+			for (int tries = 0; tries < 200 && !holds_is_stopped(w->held[i]); tries++)
 				nanosleep(&pause, NULL);
 		n = ring_buffer__consume(w->events);
 	}
 	for (int i = 0; i < w->nheld; i++)
-		kill(w->held[i], SIGCONT);
+		holds_release(&w->holds, w->held[i]);
 	w->nheld = 0;
 	return n;
 }
@@ -221,6 +224,7 @@ int watch_poll(struct watch *w, int fd, int ms)
 	err = w->events ? ring_buffer__consume(w->events) : 0;
 	if (err >= 0 && w->events)
 		err = resume_stopped(w);
+	holds_tick(&w->holds);
 	if (err >= 0 && w->mappings)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
@@ -273,6 +277,7 @@ void watch_free(struct watch *w)
 {
 	watch_stop(w);
 	pending_free(&w->pending);
+	holds_free(&w->holds);
 	free(w->held);
 	free(w);
 }

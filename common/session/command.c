@@ -15,18 +15,23 @@ static int status;
 static bool ended;
 
 /* Both sides write a byte: the child when it is the user's, the tool when it traces. */
-static _Noreturn void run(const char *text, const struct command_user *user, int fd)
+static _Noreturn void run(const char *text, char **argv, const struct command_user *user, int fd)
 {
 	char c = 0;
+	int err;
 
 	if (!command_user_become(user) || write(fd, &c, 1) != 1 || read(fd, &c, 1) != 1)
 		_exit(EXIT_FAILURE);
-	execl("/bin/sh", "sh", "-c", text, (char *)NULL);
-	warning(errno, "/bin/sh");
-	_exit(127);
+	if (argv)
+		execvp(*argv, argv);
+	else
+		execl("/bin/sh", "sh", "-c", text, (char *)NULL);
+	err = errno;
+	warning(err, "cannot run %s", argv ? *argv : "/bin/sh");
+	_exit(err == ENOENT ? 127 : 126);	/* as sh(1) */
 }
 
-int command_prepare(const char *text, const struct command_user *user)
+int command_prepare(const char *text, char **argv, const struct command_user *user)
 {
 	int fds[2];
 	char c;
@@ -39,7 +44,7 @@ int command_prepare(const char *text, const struct command_user *user)
 		die(errno, "cannot fork");
 	if (!child) {
 		close(fds[1]);
-		run(text, user, fds[0]);
+		run(text, argv, user, fds[0]);
 	}
 	close(fds[0]);
 	go_fd = fds[1];

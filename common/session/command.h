@@ -6,11 +6,11 @@
 
 struct command_user;
 
-/* Forks a child of that user that runs `/bin/sh -c text` once command_go() is called; returns its
- * PID.  The child exits if the tool ends before that.  It has the descriptors, limits and signals
+/* Forks a child of that user that runs `/bin/sh -c text`, or argv if it is not NULL, once command_go() is
+ * called; returns its PID.  The child exits if the tool ends before that.  It has the descriptors, limits and signals
  * that the tool has now: call this before the tool changes any.  Exits if the child cannot change to
  * the user. */
-int command_prepare(const char *text, const struct command_user *user);
+int command_prepare(const char *text, char **argv, const struct command_user *user);
 void command_go(void);
 
 /* Return true if the command has ended. */

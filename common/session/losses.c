@@ -104,7 +104,7 @@ static void losses_json(const struct losses *l)
 	putchar(']');
 }
 
-static void losses_free(struct losses *l)
+void losses_free(struct losses *l)
 {
 	free(l->list);
 	*l = (struct losses){ 0 };

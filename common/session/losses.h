@@ -25,4 +25,6 @@ void losses_read(struct losses *l, const struct bpf_map *map);
  * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
 void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
 
+void losses_free(struct losses *l);
+
 #endif

@@ -47,13 +47,19 @@ struct pids pids_open(const char *list)
 	return p;
 }
 
+bool pid_ended(const struct pids *p, int i)
+{
+	struct pollfd fd = { .fd = p->fds[i], .events = POLLIN };
+
+	if (p->fds[i] < 0)
+		return kill(p->pids[i], 0) && errno != EPERM;
+	return poll(&fd, 1, 0);
+}
+
 bool pids_ended(const struct pids *p)
 {
-	for (int i = 0; p->pids[i]; i++) {
-		struct pollfd fd = { .fd = p->fds[i], .events = POLLIN };
-
-		if (p->fds[i] < 0 ? !kill(p->pids[i], 0) || errno == EPERM : !poll(&fd, 1, 0))
+	for (int i = 0; p->pids[i]; i++)
+		if (!pid_ended(p, i))
 			return false;
-	}
 	return true;
 }

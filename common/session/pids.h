@@ -12,7 +12,8 @@ struct pids {
 /* Opens the processes of a list, "12,34".  Exits if one does not exist or is a thread. */
 struct pids pids_open(const char *list);
 
-/* Return true if all of them have ended. */
+/* Return true if the i-th of them has ended, and if all have. */
+bool pid_ended(const struct pids *p, int i);
 bool pids_ended(const struct pids *p);
 
 /* The user may have meant a PID as seen inside a container: returns the end of a message that says

@@ -80,13 +80,28 @@ void target_check(const struct target *t)
 		failure_die(&t->probes.failure);
 }
 
+void target_command(struct target *t, char **argv)
+{
+	char *text = xstrdup(*argv);
+
+	if (t->command)
+		usage_error("--command and -- %s are mutually exclusive", *argv);
+	for (t->argv = argv; *++argv; ) {
+		char *longer = xprintf("%s %s", text, *argv);
+
+		free(text);
+		text = longer;
+	}
+	t->command = text;	/* until the end */
+}
+
 static void prepare_command(struct target *t)
 {
 	int *pids = xcalloc(2, sizeof(*pids));
 	struct command_user user;
 
 	command_user_choose(&user, t->user);
-	pids[0] = command_prepare(t->command, &user);
+	pids[0] = command_prepare(t->command, t->argv, &user);
 	command_user_free(&user);
 	t->probes.pids = pids;
 	t->probes.tree = true;
@@ -100,7 +115,7 @@ void target_init(struct target *t)
 	if (t->pid_list && t->command)
 		usage_error("--pid and --command are mutually exclusive");
 	if (t->user && !t->command)
-		usage_error("--user is for the command of --command, which is missing");
+		usage_error("--user is for a command, of --command or after --, which is missing");
 	if (t->command)		/* first, as the command is to have nothing of what follows */
 		prepare_command(t);
 	log_init(t->verbose, t->quiet);

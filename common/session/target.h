@@ -18,6 +18,7 @@ struct syms;
 struct target {
 	/* options */
 	const char *pid_list, *command, *user, *lib;
+	char **argv;		/* the command's, if it is not one for the shell; else NULL */
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
@@ -51,7 +52,7 @@ struct target {
 #define OPT_WHICH(t)									\
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
 		"trace these processes; default: every process"),			\
-	OPT_STR('c', "command", "'CMD ...'", &(t)->command,				\
+	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD, trace it and its children until it exits"),			\
 	OPT_STR('u', "user", "USER", &(t)->user,					\
 		"run CMD as USER: name, UID or UID:GID; default: who called sudo"),	\
@@ -81,6 +82,9 @@ struct target {
 /* Call after reading the options, before the tool checks them: completes those of call stacks.  Exits 2
  * if they cannot be combined.  Return true if one was given. */
 bool target_read_stacks(struct target *t);
+
+/* Takes the command that follows "--", which is run without a shell. */
+void target_command(struct target *t, char **argv);
 
 /* Call after reading the options: checks them, prepares the command, starts logging and output,
  * chooses the attach kind.  Exits with the reason if there is no such process or the kernel cannot

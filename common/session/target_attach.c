@@ -15,6 +15,23 @@
 /* For the command to end after a signal. */
 enum { COMMAND_MS = 400 };
 
+static _Noreturn void nothing_in(const struct target *t, int pid)
+{
+	if (t->probes.cuda)
+		die_status(EXIT_NOTHING, 0, "process %d uses CUDA, but its libraries have none of the functions "
+			   "to trace (see --list)", pid);
+	die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither libcudart nor libcuda "
+		   "is mapped, and no runtime is linked in (see --list; -c traces from the start)%s", pid,
+		   pids_hint(pid));
+}
+
+static void ended_early(const struct target *t, int pid)
+{
+	if (pids_ended(&t->opened))
+		die(0, "process %d has ended, before it could be traced", pid);
+	warning(0, "process %d has ended, before it could be traced", pid);
+}
+
 static void attach_pids(struct target *t)
 {
 	const int *pids = t->probes.pids;
@@ -29,11 +46,10 @@ static void attach_pids(struct target *t)
 			warning(0, "process %d could not be read: %s; trying again", pids[i], look_reason(found));
 		else if (found < 0 && !t->list)
 			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
-		if (!found && !t->lib && !t->list)
-			die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither "
-				   "libcudart nor libcuda is mapped, and no runtime is linked in "
-				   "(see --list; -c traces from the start)%s", pids[i],
-				   pids_hint(pids[i]));
+		if (pid_ended(&t->opened, i))
+			ended_early(t, pids[i]);
+		else if (!found && !t->lib && !t->list)
+			nothing_in(t, pids[i]);
 	}
 }
 
@@ -50,8 +66,10 @@ static void say_tracing(const struct target *t)
 	const struct probes *p = &t->probes;
 	char *who = target_who(t);
 
-	if (t->command)
+	if (t->argv)
 		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
+	else if (t->command)	/* its pid is the shell's */
+		note("tracing '%s' and its children", t->command);
 	else
 		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
 		     p->nfiles == 1 ? "" : "s");
@@ -137,7 +155,7 @@ static int finish_command(const struct target *t, int sig)
 		nanosleep(&pause, NULL);
 	if (!sig || command_ended())
 		return command_finish();
-	note("'%s' still runs (pid %d)", t->command, t->probes.pids[0]);
+	note("'%s' still runs (pid %d%s)", t->command, t->probes.pids[0], t->argv ? "" : ", its shell");
 	return 128 + sig;
 }
 
@@ -164,8 +182,9 @@ int target_finish(struct target *t, int sig, long ms)
 	status = finish_command(t, sig);
 	if (t->list)
 		probe_list_print(&t->found);
-	else if (!p->nfiles && complete && !p->refused)
-		warning(0, "the command used no CUDA library: nothing to trace");
+	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
+		warning(0, p->cuda ? "the command used CUDA, but its libraries have none of the functions to "
+			"trace (see --list)" : "the command used no CUDA library: nothing to trace");
 	probe_list_free(&t->found);
 	return status;
 }

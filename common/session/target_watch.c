@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/failure.h"
@@ -74,8 +76,11 @@ void target_watch(struct target *t)
 	p->linkers = t->command && t->watching;
 	if (!err)
 		return;
-	why = privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS);
-	warning(err, "no mmap events (%s): polling for new mappings once a second; earlier calls "
+	if (err == -EMFILE || err == -ENFILE)
+		die(err, "cannot watch for new mappings");
+	why = err == -EPERM || err == -EACCES ?
+	      privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS) : xstrdup(strerror(-err));
+	warning(0, "no mmap events (%s): polling for new mappings once a second; earlier calls "
 		"are missed", why);
 	free(why);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "cli/row.h"
@@ -18,8 +20,11 @@ static bool is_folded(const struct tool *tool)
 
 static void read_options(const struct tool *tool, int argc, char **argv)
 {
-	int first = opt_parse(argc, argv, tool->opts, tool->usage);
+	char **command;
+	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command);
 
+	if (command)
+		target_command(tool->target, command);
 	if (tool->interval)
 		opt_interval(argc, argv, first, &tool->events->interval, &tool->events->count);
 	else if (tool->operands)
@@ -43,6 +48,30 @@ static void check_cpus(void)
 		die(cpus, "cannot determine the number of CPUs");
 }
 
+/* Each map and program takes a descriptor; where there is none left, libbpf says "Invalid argument" of
+ * some. */
+static void check_descriptors(const struct bpf_object *obj)
+{
+	struct bpf_program *p;
+	struct bpf_map *m;
+	int *fds = NULL, n = 0, err = 0;
+
+	bpf_object__for_each_map(m, obj)
+		n++;
+	bpf_object__for_each_program(p, obj)
+		n += bpf_program__autoload(p);
+	fds = xcalloc(n + 1, sizeof(*fds));
+	for (int i = 0; i < n && !err; i++) {
+		fds[i] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		err = fds[i] < 0 ? errno : 0;
+	}
+	if (err == EMFILE)
+		die(err, "cannot load the BPF programs");
+	for (int i = 0; i < n && fds[i] > 0; i++)
+		close(fds[i]);
+	free(fds);
+}
+
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 {
 	struct bpf_object_skeleton *skel;
@@ -51,6 +80,7 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
 	target_prepare(tool->target, *skel->obj);
+	check_descriptors(*skel->obj);
 	if (bpf_object__load_skeleton(skel))
 		die(errno, "cannot load the BPF programs");
 	syms_open(tool->target->syms, *skel->obj);
@@ -80,14 +110,49 @@ static void attach(const struct tool *tool)
 		target_attach(tool->target, *tool->classes);
 }
 
+static int drop_record(void *ctx, void *data, size_t size)
+{
+	(void)ctx, (void)data, (void)size;
+	return 0;
+}
+
+/* --list of a command: it runs, so that the files are found that it loads, but only the list is printed. */
+static void list_only(struct event_loop *e)
+{
+	e->record = drop_record;
+	e->report = NULL;
+	e->tick = NULL;
+	e->interval = 0;
+}
+
+/* Prints what the tool prints; returns the signal to send to the command. */
+static int trace(const struct tool *tool)
+{
+	struct event_loop *events = tool->events;
+	int sig;
+
+	if (tool->fields && !is_folded(tool))
+		out_head(tool->fields);
+	if (tool->start)
+		tool->start(tool->ctx);
+	sig = event_loop_run(events);
+	if (tool->stop)
+		sig = tool->stop(tool->ctx, sig);
+	else if (events->report && !events->counted_out)
+		events->report(events->ctx);
+	return sig;
+}
+
 int tool_run(const struct tool *tool, int argc, char **argv)
 {
 	struct event_loop *events = tool->events;
 	struct bpf_object_skeleton *skel = NULL;
 	void *opened = NULL;
+	bool list;
 	int sig, status;
 
 	read_options(tool, argc, argv);
+	list = tool->target->list;
 	target_init(tool->target);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
@@ -101,18 +166,14 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	}
 	event_loop_open(events, tool->target);
 	attach(tool);
-	if (tool->fields && !is_folded(tool))
-		out_head(tool->fields);
-	if (tool->start)
-		tool->start(tool->ctx);
-
-	sig = event_loop_run(events);
-	if (tool->stop)
-		sig = tool->stop(tool->ctx, sig);
-	else if (events->report && !events->counted_out)
-		events->report(events->ctx);
+	if (list)
+		list_only(events);
+	sig = list ? event_loop_run(events) : trace(tool);
 	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
-	losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
+	if (list)
+		losses_free(&events->losses);
+	else
+		losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

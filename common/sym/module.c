@@ -93,6 +93,10 @@ static void open_file(struct module *m, const struct mapping *map)
 	m->fd = look_open(ms->looks, m->pid, map);
 	if (m->fd < 0)
 		quota_give(&ms->files, m->user, 1);
+	if (m->fd == -EMFILE && !ms->few_files)
+		warning(m->fd, "cannot open %s of process %d and perhaps others: some functions have no names",
+			m->path, m->pid);
+	ms->few_files |= m->fd == -EMFILE;
 }
 
 static struct module *add(struct modules *ms, int pid, unsigned user, char *key)

@@ -19,6 +19,7 @@ struct modules {
 	struct looks *looks;
 	struct demangler demangler;
 	struct quota files, memory, symbols;	/* open files; bytes */
+	bool few_files;		/* warned that this process has no more descriptors */
 	int nwanted;		/* modules that module_want() marked and nobody has read */
 };
 

@@ -15,7 +15,10 @@ static void text_below(const void *at)
 
 static void json(const void *at)
 {
-	stack_json(stack_at(at));
+	if (stack_at(at))
+		stack_json(stack_at(at));
+	else			/* it was not taken */
+		fputs("null", stdout);
 }
 
 const struct field_type field_stack = { NULL, text_below, json };

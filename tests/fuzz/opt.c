@@ -40,12 +40,14 @@ static void parse(int argc, char **argv)
 		OPT_CHOICE('s', "sort", "one|two|three", &choice, "choice"),
 		OPT_END
 	};
+	char **command;
 	int first;
 
 	t = (struct target)TARGET_INIT;
 	size = top = interval = count = choice = 0;
 	text = NULL;
-	first = opt_parse(argc, argv, opts, &usage);
+	first = opt_parse(&argc, argv, opts, &usage, &command);
+	CHECK(!command || *command);
 	CHECK(first >= 1 && first <= argc);
 	CHECK(size >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
 	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration >= 0);

@@ -23,13 +23,58 @@ int bt_output_open(struct bt_output *o, bool json)
 	return ends[1];
 }
 
+/* bpftrace 0.17 writes the byte C3 in JSON as \uffffffc3: turns n bytes at s into what was meant, and
+ * returns how many these are.  No character of its own begins with \uffffff. */
+static size_t join_bytes(char *s, size_t n)
+{
+	static const char begin[] = "\\uffffff";
+	size_t len = sizeof(begin) - 1, to = 0, from = 0;
+	unsigned byte;
+
+	while (from < n) {
+		if (n - from >= len + 2 && !memcmp(s + from, begin, len) &&
+		    sscanf(s + from + len, "%2x", &byte) == 1 && byte >= 0x80) {
+			s[to++] = byte;
+			from += len + 2;
+			continue;
+		}
+		if (s[from] == '\\' && n - from > 1)	/* what is escaped begins nothing */
+			s[to++] = s[from++];
+		s[to++] = s[from++];
+	}
+	return to;
+}
+
+static void print_line(struct bt_output *o, char *line, size_t n)
+{
+	char next = line[n];
+	size_t size;
+
+	if (*line == '\n' && !o->within) {
+		o->blank = o->printed;
+		return;
+	}
+	if (o->blank && !o->json)
+		putchar('\n');
+	o->blank = false;
+	o->printed = true;
+	o->within = line[n - 1] != '\n';
+	size = o->json ? join_bytes(line, n) : n;
+	line[size] = 0;
+	escape_lines(stdout, line, size, o->json);
+	line[n] = next;
+}
+
 static void print(struct bt_output *o, size_t n)
 {
-	char next = o->kept[n];
+	char *line = o->kept, *end = o->kept + n, *newline;
 
-	o->kept[n] = 0;
-	escape_lines(stdout, o->kept, n, o->json);
-	o->kept[n] = next;
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', end - line);
+		if (!newline)
+			newline = end - 1;
+		print_line(o, line, newline + 1 - line);
+	}
 	o->nkept -= n;
 	memmove(o->kept, o->kept + n, o->nkept);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
+#include <string.h>
 #include "cudabt/bt_tables.h"
 #include "base/die.h"
 
@@ -33,14 +34,32 @@ static void write_enum(const struct cuda_enum *e, FILE *fill, FILE *clear)
 	fprintf(clear, "\tclear(@cudabt_%s);\n", e->type);
 }
 
-void bt_tables_write(const struct bt_tables *t, FILE *fill, FILE *clear)
+/* bpftrace makes a map's strings as long as the longest that it is given, and warns of a program that
+ * compares them with a longer one: of a function that the program names but no file has. */
+static int longest(const bool *wanted)
 {
+	size_t len = 0;
+	int found = -1;
+
+	for (int id = 0; id < cuda_protos_n; id++)
+		if (wanted[id] && strlen(cuda_protos[id].name) > len) {
+			len = strlen(cuda_protos[id].name);
+			found = id;
+		}
+	return found;
+}
+
+void bt_tables_write(const struct bt_tables *t, const bool *wanted, FILE *fill, FILE *clear)
+{
+	int most;
+
 	for (int i = 0; i < t->nenums; i++)
 		write_enum(t->enums[i], fill, clear);
 	if (!t->functions)
 		return;
+	most = longest(wanted);
 	for (int id = 0; id < cuda_protos_n; id++)
-		if (t->functions[id])
+		if (t->functions[id] || id == most)
 			fprintf(fill, "\t@cudabt_func[%d] = \"%s\";\n", id, cuda_protos[id].name);
 	fputs("\tclear(@cudabt_func);\n", clear);
 }

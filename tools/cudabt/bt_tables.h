@@ -16,8 +16,8 @@ void bt_tables_enum(struct bt_tables *t, FILE *out, const struct cuda_enum *e, c
 void bt_tables_function(struct bt_tables *t, FILE *out, int id);
 
 /* Writes what fills the maps in use before the first event, and what clears them so that they are
- * not printed at the end. */
-void bt_tables_write(const struct bt_tables *t, FILE *fill, FILE *clear);
+ * not printed at the end.  wanted, by id: the functions that the program names. */
+void bt_tables_write(const struct bt_tables *t, const bool *wanted, FILE *fill, FILE *clear);
 
 void bt_tables_free(struct bt_tables *t);
 

@@ -79,7 +79,7 @@ static bool make(struct bt_script *s, const bool *present)
 	s->nprobes = 0;
 	bt_writer_begin(&w, s, present);
 	ok = write_parts(&w);
-	bt_tables_write(&w.tables, w.to[BT_FILL], w.to[BT_CLEAR]);
+	bt_tables_write(&w.tables, s->wanted, w.to[BT_FILL], w.to[BT_CLEAR]);
 	bt_writer_end(&w);
 	if (ok && present)
 		assemble(s, w.text);

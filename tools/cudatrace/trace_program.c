@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include "proc/proc.h"
+#include "probe/scan.h"
 #include "sym/programs.h"
 #include "cudatrace/trace_program.h"
 
@@ -64,45 +63,26 @@ void trace_program_fork(struct programs *ps, int parent, int child)
 	to->version = from->version;
 }
 
-/* libcudart.so.12.4.127 is CUDA 12.4; libcudart.so.12 is any 12. */
-static bool find_runtime(void *ctx, const struct mapping *m)
+/* No function of the runtime has changed within a major version.  One that is linked in has no version;
+ * it counts as the newest. */
+static int last_of(int major)
 {
-	const char *slash = strrchr(m->path, '/');
-	int major, minor, n;
-
-	n = sscanf(slash ? slash + 1 : m->path, "libcudart.so.%d.%d.", &major, &minor);
-	if (n < 1 || major < 1 || major > 1000 || (n == 2 && (minor < 0 || minor > 99)))
-		return true;
-	/* the library of every 11.x is libcudart.so.11.0 */
-	*(int *)ctx = major * 1000 + (n == 1 || (major == 11 && !minor) ? 999 : minor * 10);
-	return false;
+	return major ? major * 1000 + 999 : INT_MAX;
 }
 
-/* Returns 0 if it has no library of that name: it may be linked in. */
-static int runtime_of(int pid)
-{
-	int version = 0;
-
-	proc_mappings(pid, find_runtime, &version);
-	return version;
-}
-
-/* An unknown version counts as the newest. */
-static int version_of(struct traced_program *p)
+static int version_of(struct traced_program *p, struct probes *probes)
 {
 	if (!p->version)
-		p->version = runtime_of(p->program.pid);
-	if (!p->version)
-		p->version = INT_MAX;
+		p->version = last_of(scan_runtime(probes, p->program.pid));
 	return p->version;
 }
 
-void trace_program_mapped(struct programs *ps, int pid)
+void trace_program_mapped(struct programs *ps, struct probes *probes, int pid)
 {
-	int version = runtime_of(pid);
+	int major = scan_runtime(probes, pid);
 
-	if (version)
-		program_of(ps, pid)->version = version;
+	if (major)
+		program_of(ps, pid)->version = last_of(major);
 }
 
 void trace_program_scan(struct programs *ps, int pid)
@@ -151,7 +131,7 @@ static void learn(struct program *p, const struct trace_call *call, const struct
 		learn_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
 }
 
-void trace_program_call(struct programs *ps, struct trace_call *call)
+void trace_program_call(struct programs *ps, struct probes *probes, struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
 	bool names = role && role->class == CUDA_NAME, launches = role && role->class == CUDA_LAUNCH;
@@ -161,7 +141,7 @@ void trace_program_call(struct programs *ps, struct trace_call *call)
 		return;
 	p = program_of(ps, call->event->head.pid);
 	if (call->proto->lib == CUDA_RT)
-		call->proto = cuda_proto_in(call->event->id, version_of(p));
+		call->proto = cuda_proto_in(call->event->id, version_of(p, probes));
 	if (names && call->event->head.kind == TRACE_CALL)
 		learn(&p->program, call, &role->args);
 	if (launches && trace_word(call, role->args.func))

@@ -12,6 +12,7 @@ bool trace_names_kernels(const struct cuda_proto *proto);
 bool trace_is_launch(const struct cuda_proto *proto);
 bool trace_is_wait(const struct cuda_proto *proto);
 
+struct probes;
 struct programs;
 struct syms;
 
@@ -20,14 +21,14 @@ struct syms;
 struct programs *trace_programs_new(struct syms *syms);
 
 /* Call when the process has mapped files; it may not live long. */
-void trace_program_mapped(struct programs *ps, int pid);
+void trace_program_mapped(struct programs *ps, struct probes *probes, int pid);
 
 /* Call for a process that runs when tracing begins: records its kernels, as it may end soon. */
 void trace_program_scan(struct programs *ps, int pid);
 
 /* Call for each record of a call, in order: sets the prototype to that of the program's runtime,
  * learns the name from a call that names a kernel, sets the kernel of a launch. */
-void trace_program_call(struct programs *ps, struct trace_call *call);
+void trace_program_call(struct programs *ps, struct probes *probes, struct trace_call *call);
 
 /* Call at fork, as the child has its parent's kernels; and when the process ends or exec replaces
  * its program. */

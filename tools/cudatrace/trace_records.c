@@ -136,7 +136,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	}
 	if (!trace_call_read(&call, t->functions, data, size))
 		return 0;
-	trace_program_call(t->programs, &call);
+	trace_program_call(t->programs, t->probes, &call);
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);

@@ -21,6 +21,7 @@ struct trace {			/* all zero but for the options and sums */
 	bool failed, summary, unchecked, tree, no_returns, folded;
 	struct trace_lines lines;
 	struct programs *programs;	/* owned by the tool */
+	struct probes *probes;	/* the target's */
 	struct syms *syms;
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "probe/holds.h"
+
+/* A tool that holds a process looks at it for at most LOOK_STOPPED ms (proc/looks.h). */
+static const unsigned long long CHECK_NS = 1000000000ull, LIMIT_NS = 10 * 1000000000ull;
+
+struct deferred {
+	int pid;
+	unsigned long long since, checked;	/* ns */
+};
+
+bool holds_is_stopped(int pid)
+{
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	while (!state && fgets(line, sizeof(line), f))
+		sscanf(line, "State: %c", &state);
+	fclose(f);
+	return strchr("TZX", state) != NULL;
+}
+
+static bool read_info(int fd, struct bpf_map_info *info)
+{
+	unsigned size = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return !bpf_obj_get_info_by_fd(fd, info, &size);
+}
+
+void holds_open(struct holds *h, int map)
+{
+	struct bpf_map_info info;
+
+	h->map = map;
+	h->own = read_info(map, &info) ? info.id : 0;
+}
+
+void holds_free(struct holds *h)
+{
+	free(h->others);
+	free(h->deferred);
+	*h = (struct holds){ 0 };
+}
+
+/* Keeps its id, not a descriptor: that would keep the map when its tool is gone. */
+static void note_map(struct holds *h, unsigned id)
+{
+	int fd = bpf_map_get_fd_by_id(id);
+	struct bpf_map_info info;
+
+	if (fd < 0)
+		return;
+	if (id != h->own && read_info(fd, &info) && !strcmp(info.name, HOLDS_MAP) &&
+	    info.type == BPF_MAP_TYPE_HASH && info.key_size == sizeof(int) && info.value_size == 1) {
+		h->others = xrealloc(h->others, h->nothers + 1, sizeof(*h->others));
+		h->others[h->nothers++] = id;
+	}
+	close(fd);
+}
+
+/* The kernel numbers maps upwards. */
+static void find_others(struct holds *h)
+{
+	unsigned id = h->last;
+
+	while (!bpf_map_get_next_id(id, &id)) {
+		h->last = id;
+		note_map(h, id);
+	}
+}
+
+bool holds_elsewhere(struct holds *h, int pid)
+{
+	bool held = false;
+	int kept = 0;
+
+	find_others(h);
+	for (int i = 0; i < h->nothers; i++) {
+		int fd = bpf_map_get_fd_by_id(h->others[i]);
+		char yes;
+
+		if (fd < 0)	/* its tool has ended */
+			continue;
+		h->others[kept++] = h->others[i];
+		held |= !bpf_map_lookup_elem(fd, &pid, &yes);
+		close(fd);
+	}
+	h->nothers = kept;
+	return held;
+}
+
+void holds_release(struct holds *h, int pid)
+{
+	/* first: of two tools that do this at once, at least one finds that no other holds it */
+	bpf_map_delete_elem(h->map, &pid);
+	if (!holds_elsewhere(h, pid)) {
+		kill(pid, SIGCONT);
+		return;
+	}
+	h->deferred = xrealloc(h->deferred, h->ndeferred + 1, sizeof(*h->deferred));
+	h->deferred[h->ndeferred++] = (struct deferred){ pid, clock_ns(), clock_ns() };
+}
+
+/* Return true if the process is to be checked again. */
+static bool check(struct holds *h, struct deferred *d, unsigned long long now)
+{
+	char yes;
+
+	if (now - d->checked < CHECK_NS)
+		return true;
+	d->checked = now;
+	if (!holds_is_stopped(d->pid) || !bpf_map_lookup_elem(h->map, &d->pid, &yes))
+		return false;
+	if (holds_elsewhere(h, d->pid) && now - d->since < LIMIT_NS)
+		return true;
+	kill(d->pid, SIGCONT);
+	return false;
+}
+
+void holds_tick(struct holds *h)
+{
+	unsigned long long now = h->ndeferred ? clock_ns() : 0;
+	int kept = 0;
+
+	for (int i = 0; i < h->ndeferred; i++)
+		if (check(h, &h->deferred[i], now))
+			h->deferred[kept++] = h->deferred[i];
+	h->ndeferred = kept;
+}

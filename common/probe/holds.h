@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Which tools hold a stopped process.  SIGCONT cancels every SIGSTOP, so a tool that runs under
+ * another one, or beside it, would let go what the other still holds.  Each has a BPF map of this
+ * name, of the processes that it holds: bpf/watch.bpf.c adds them.  Reading the others' takes
+ * CAP_SYS_ADMIN; without it they are not seen. */
+#ifndef HOLDS_H
+#define HOLDS_H
+#include <stdbool.h>
+
+#define HOLDS_MAP "cuda_bpf_held"	/* at most 15 bytes */
+
+struct deferred;
+
+struct holds {			/* starts zeroed */
+	int map;		/* our own one */
+	unsigned own, last;	/* ids: of our own one, of the newest that was looked at */
+	unsigned *others;	/* ids */
+	int nothers;
+	struct deferred *deferred;
+	int ndeferred;
+};
+
+/* Call when the map is made; map is its descriptor. */
+void holds_open(struct holds *h, int map);
+void holds_free(struct holds *h);
+
+/* Return true if SIGSTOP has taken effect or the process is gone. */
+bool holds_is_stopped(int pid);
+
+/* Return true if another tool that runs holds the process. */
+bool holds_elsewhere(struct holds *h, int pid);
+
+/* Lets go of a stopped process, and resumes it unless another tool holds it: then that one will. */
+void holds_release(struct holds *h, int pid);
+
+/* Call regularly: resumes what other tools held and did not resume. */
+void holds_tick(struct holds *h);
+
+#endif

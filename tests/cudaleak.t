@@ -171,6 +171,12 @@ exec 3>&-
 sum 23 .count
 kill "$pid" 2>/dev/null
 
+it "-o longer than the machine has been up leaves out everything"
+for ms in 1000000000007 9223372036854775807; do
+	run cudaleak -Cc "$bin/mem malloc 23 4096" -o $ms
+	lines 1 'at exit: 0 allocations not freed, 0 bytes$'
+done
+
 it "-s records one in N and gives the estimate"
 run cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
 lines 1 '\(estimated from a sample of 1 in 10\)$'

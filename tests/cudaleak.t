@@ -183,6 +183,13 @@ lines 1 '\(estimated from a sample of 1 in 10\)$'
 run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64"
 json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
 
+it "-s takes no factor that estimates have no room for"
+run cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
+status 0
+for n in 1000001 4294967296 9223372036854775807; do
+	fails 2 "--sample: '$n' is not an integer <= 1000000" cudaleak -s $n -Cjc "$bin/mem malloc 23 4096"
+done
+
 it "reports every interval, count times"
 program "$bin/mem" malloc 3 100 wait malloc 23 4096 wait
 tool cudaleak -Cj -p "$pid" 1 2

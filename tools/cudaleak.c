@@ -21,6 +21,9 @@ static const struct usage usage = {
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
+/* A larger factor only multiplies chance, and could overflow the estimates. */
+enum { SAMPLE_MAX = 1000000 };
+
 struct leak {
 	struct memory memory;
 	struct leak_view view;
@@ -87,6 +90,8 @@ static void check(void *ctx)
 		usage_error("--folded cannot be combined with --json or --totals");
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
+	if (v->options.sample > SAMPLE_MAX)
+		usage_error("--sample: '%ld' is not an integer <= %d", v->options.sample, SAMPLE_MAX);
 	if (!v->top)
 		v->top = v->options.each ? LONG_MAX : 10;
 	if (l->events.interval < 0)

@@ -56,6 +56,23 @@ run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
 lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
 
+it "VMM memory is held until each handle is released, whatever -z, -Z and -s leave out"
+for filter in '' '-z 1m' '-Z 1g' '-z 3m'; do
+	held=7
+	[ "$filter" != '-z 3m' ] || held=0
+	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
+	sum $((held > 0)) .count
+	json 0 .unknown_frees
+	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
+	sum 0 .count
+	json 0 .unknown_frees
+	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5"
+	sum $held .count
+	sum $((held * 2097152)) .bytes
+done
+run cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
+json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
+
 it "failed calls change nothing"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
 sum 16 .count

@@ -69,14 +69,17 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct leak *l = ctx;
+	const struct stack *stack;
+	struct memory_effect did;
 
 	(void)size;
 	if (record_is_process_event(data)) {
 		on_gone(l, data);
 		return 0;
 	}
-	memory_apply(&l->memory, e, stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames));
-	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC;
+	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
+	did = memory_apply(&l->memory, e, stack);
+	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
 	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
@@ -96,7 +99,10 @@ static void check(void *ctx)
 		v->top = v->options.each ? LONG_MAX : 10;
 	if (l->events.interval < 0)
 		l->events.interval = l->target.command || v->folded ? 0 : 5;
-	v->filtered = l->min || l->max != LONG_MAX || v->options.sample > 1;
+	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
+	l->memory.filter.min = l->min;
+	l->memory.filter.sample = v->options.sample;
+	v->filtered = l->memory.filter.any;
 }
 
 static void *open_skel(void *ctx)

@@ -28,10 +28,18 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
+/* Which allocations without a size are kept: the probes choose among the others. */
+struct memory_filter {
+	bool any;		/* the probes leave out some */
+	unsigned long long min;	/* bytes: what has no size is smaller than any but 0 */
+	unsigned sample;	/* keep one in this many; 0 = all */
+};
+
 /* The memory of all processes; starts as MEMORY_INIT, and must not move. */
 struct memory {
 	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
 	struct quota quota;		/* in bytes */
+	struct memory_filter filter;	/* set by the tool */
 };
 
 #define MEMORY_INIT { .quota = {							\

@@ -17,6 +17,7 @@ struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned char memory;		/* allocated or freed; CUDA_MEM_NONE = not known */
 	unsigned long long size;	/* bytes; ~0 = not known */
+	bool left_out;			/* an allocation that the filter does not keep */
 };
 
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the

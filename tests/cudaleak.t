@@ -73,6 +73,20 @@ done
 run cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
 json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
 
+it "an IPC handle opened again is held until it is closed as often"
+for layer in runtime driver; do
+	run cudaleak --layer $layer -Cjc "$bin/mem ipc 7 64 ipcclose 5"
+	json 1 '.memory == "ipc" and .count == 1'
+	json 0 .unknown_frees
+	run cudaleak --layer $layer -Cjc "$bin/mem ipc 7 64 ipcclose 7"
+	json 0 '.memory == "ipc"'
+	json 0 .unknown_frees
+	run cudaleak --layer $layer -Z 1g -Cjc "$bin/mem ipc 7 64 ipcclose 5"
+	json 1 '.memory == "ipc" and .count == 1'
+	run cudaleak --layer $layer -z 1 -Cjc "$bin/mem ipc 7 64 ipcclose 5"
+	json 0 '.memory == "ipc"'
+done
+
 it "failed calls change nothing"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
 sum 16 .count

@@ -73,7 +73,7 @@ $2 == "none" {
 
 # The kind of memory, which the name says.
 function memory(words,   kind) {
-	kind = name ~ /^cuMem(Create|Release|Retain|ImportFromSh)/ ? "vmm" : name ~ /External|Ipc|Import/ ? "ipc" : \
+	kind = name ~ /^cuMem(Create|Release|Retain|ImportFromSh)/ ? "vmm" : name ~ /External/ && name !~ /Array/ || name ~ /Ipc|Import/ ? "ipc" : \
 		name ~ /Async|FromPool/ ? "pool" : name ~ /Array/ ? "array" : name ~ /Host/ ? "host" : \
 		name ~ /Managed/ ? "managed" : "device"
 	if (words !~ " memory=" kind " ") fail(name " has not memory=" kind)

@@ -87,6 +87,20 @@ for layer in runtime driver; do
 	json 0 '.memory == "ipc"'
 done
 
+it "a mipmapped array in external memory is freed as an array, and its bytes are the import's"
+for layer in runtime driver; do
+	run cudaleak --layer $layer -Cjc "$bin/mem extmip 7 64k mipfree 5"
+	json 1 '.memory == "array" and .count == 2 and .bytes == 0'
+	json 1 '.memory == "ipc" and .count == 1 and .bytes == 65536'
+	json 0 .unknown_frees
+	run cudaleak --layer $layer -Cjc "$bin/mem extmip 7 64k mipfree 7 extfree 1"
+	sum 0 .count
+	json 0 .unknown_frees
+done
+run cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
+json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null'
+json 5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
+
 it "failed calls change nothing"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
 sum 16 .count

@@ -64,6 +64,19 @@ static void saw_where(struct mem_process *process, unsigned long long where)
 	process->first[kind] = process->first[kind] ? process->first[kind] : where;
 }
 
+/* Return true if the function returns an address or array in external memory: its import has
+ * counted the bytes. */
+static bool in_external(const struct cuda_fn *fn)
+{
+	return fn->args.ptr && fn->args.handle;
+}
+
+/* Only the import of memory that another process allocated may give its size. */
+static unsigned long long known_size(const struct cuda_fn *fn, unsigned long long size)
+{
+	return size || (fn->args.memory != CUDA_IPC && !in_external(fn)) ? size : ~0ull;
+}
+
 static bool has_size(const struct cuda_fn *fn)
 {
 	return fn->args.size || fn->args.shape;
@@ -107,9 +120,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		process->replaced++;
 		allocation_drop(process, allocation);
 	}
-	/* an address of external memory has no size: its import has counted that */
-	allocation = allocation_add(process, event->ptr, space,
-				    fn->args.ptr && fn->args.handle ? 0 : event->size);
+	allocation = allocation_add(process, event->ptr, space, in_external(fn) ? 0 : event->size);
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
@@ -133,12 +144,6 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 	return true;
 }
 
-/* Only the import of memory that another process allocated may give its size. */
-static unsigned long long known_size(unsigned char kind, unsigned long long size)
-{
-	return size || kind != CUDA_IPC ? size : ~0ull;
-}
-
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
@@ -152,7 +157,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 		return done;
 	}
 	done.memory = allocation->memory;
-	done.size = known_size(allocation->memory, allocation->size);
+	done.size = known_size(&cuda_fns[allocation->id], allocation->size);
 	if (!--allocation->refs)
 		allocation_drop(process, allocation);
 	return done;
@@ -259,7 +264,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
-		done.size = known_size(fn->args.memory, event->size);
+		done.size = known_size(fn, event->size);
 	}
 	if (!done.process)
 		return done;

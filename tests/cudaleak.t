@@ -101,6 +101,13 @@ run cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
 json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null'
 json 5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
 
+it "a multicast object is held until its handle is released"
+run cudaleak -Cjc "$bin/mem multicast 7 release 5"
+json 1 '.memory == "vmm" and .count == 2 and .bytes == 0'
+json 1 true
+run cudaleak -Cjc "$bin/mem vmm 3 multicast 7 release 7 vmmfree 3"
+json 0 true
+
 it "failed calls change nothing"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
 sum 16 .count

@@ -165,6 +165,21 @@ json 1 '.count == 23 and .at == "exit"'
 json 1 '.count == 7 and .at == "exit"'
 json 2 true
 
+it "a process has the name of its last call, not of its last thread or of what it becomes"
+run cudaleak -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
+json 1 '.comm == "first" and .count == 23'
+json 1 true
+run cudaleak -Cjc "$bin/mem rename first malloc 23 4096 exec '(' rename second malloc 7 64 ')'"
+json 1 '.comm == "first" and .count == 23'
+json 1 '.comm == "second" and .count == 7'
+json 2 true
+
+it "a program without CUDA calls that a CUDA program becomes has no line"
+run cudaleak -Cc "$bin/mem rename first malloc 23 4096 exec '(' sleep 10 ')'"
+lines 1 '\(first\) at exit: 23 allocations not freed, 92\.0 KiB$'
+lines 1 ' at exit: '
+lines 0 'nothing held'
+
 it "follows the children of a command"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 forkexec '(' malloc 7 64 ')' join free 3"
 json 1 '.count == 20 and .at == "exit"'

@@ -58,9 +58,10 @@ static void on_gone(struct leak *l, const struct process_event *e)
 	struct mem_process *process = memory_process(&l->memory, e);
 
 	l->view.options.now = e->time;
-	if (process)
+	if (process) {
 		leak_view_process(&l->view, process, "exit");
-	l->reported = true;
+		l->reported = true;
+	}
 	memory_forget(process);
 	syms_forget(l->target.syms, e->head.pid);
 }

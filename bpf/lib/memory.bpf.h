@@ -152,8 +152,7 @@ static __always_inline void memory_dropped(struct thread *t)
 	t->data.location = 0;
 }
 
-/* After exec the process's end is reported in any case, with what the new program never freed. */
-PROCESS_PROGRAMS(memory_dropped, true)
+PROCESS_PROGRAMS(memory_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

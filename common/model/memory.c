@@ -249,9 +249,13 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 	return done;
 }
 
-struct mem_process *memory_process(struct memory *memory, const struct process_event *event)
+struct mem_process *memory_process(const struct memory *memory, const struct process_event *event)
 {
-	return process_of(memory, event->head.pid, event->comm);
+	struct mem_process *process;
+	int pid = event->head.pid;
+
+	HASH_FIND_INT(memory->processes, &pid, process);
+	return process;
 }
 
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,

@@ -219,6 +219,26 @@ run cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
 json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
 json 28 true
 
+it "what is one of its kind is in the singular"
+run cudaleak -Cc "$bin/mem malloc 1 1"
+lines 1 'at exit: 1 allocation not freed, 1 byte$'
+lines 1 '^    1 byte in 1 allocation of device memory, oldest '
+run cudaleak -aCT 1 -c "$bin/mem malloc 1 1 host 1 1"
+lines 1 'at exit: 2 allocations not freed, 2 bytes$'
+lines 1 '^    1 byte of [a-z]* memory at 0x'
+run cudaleak -CT 1 -c "$bin/mem malloc 1 1 host 1 1"
+lines 1 '^    \.\.\. and 1 more group$'
+run cudaleak -CT 1 -c "$bin/mem malloc 1 1 host 1 1 managed 1 1"
+lines 1 '^    \.\.\. and 2 more groups$'
+program "$bin/mem" wait malloc 1 1 free 1 wait
+tool cudaleak -Cp "$pid" 60
+echo >&3
+sleep .3
+stop
+exec 3>&-
+lines 1 'nothing held: 1 allocation and 1 free seen'
+kill "$pid" 2>/dev/null
+
 it "-T shows the largest"
 run cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
 lines 3 '^    4096 bytes of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
 #include "sym/syms.h"
@@ -49,8 +50,9 @@ static void report(void *ctx)
 		any = true;
 	}
 	if (!any && !out_is_json() && !l->view.folded)
-		printf("[%s] nothing held: %llu allocations and %llu frees %s\n", out_clock(),
-		       l->allocs, l->frees, l->view.options.sample > 1 ? "recorded" : "seen");
+		printf("[%s] nothing held: %llu allocation%s and %llu free%s %s\n", out_clock(),
+		       l->allocs, plural(l->allocs), l->frees, plural(l->frees),
+		       l->view.options.sample > 1 ? "recorded" : "seen");
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/die.h"
+#include "base/plural.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
@@ -53,8 +54,8 @@ static void say_tracing(const struct target *t)
 	if (t->command)
 		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
 	else
-		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
-		     p->nfiles == 1 ? "" : "s");
+		note("tracing %s: %d probe%s in %d file%s", who, p->nprobes, plural(p->nprobes),
+		     p->nfiles, plural(p->nfiles));
 	free(who);
 }
 
@@ -158,7 +159,8 @@ int target_finish(struct target *t, int sig, long ms)
 	p->watch = NULL;
 	dso_free(p);
 	if (lost)
-		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
+		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
+			plural(lost));
 	if (!t->command)
 		return 0;
 	status = finish_command(t, sig);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "api/cuda_fn.h"
 #include "base/escape.h"
+#include "base/plural.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -67,11 +68,11 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else if (view->options.each) {
-		printf("    %llu bytes of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
-		       r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
+		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %llu bytes in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
-		       r.count, r.count == 1 ? "" : "s", r.memory, out_ns(r.oldest));
+		printf("    %llu byte%s in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
+		       plural(r.bytes), r.count, plural(r.count), r.memory, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);
@@ -105,7 +106,7 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 		printf("[%s] pid %d (", out_clock(), process->pid);
 		escape_text(stdout, process->comm);
 		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
-		       count == 1 ? "" : "s", out_bytes(bytes));
+		       plural(count), out_bytes(bytes));
 		if (view->options.sample > 1)
 			printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 		putchar('\n');
@@ -113,7 +114,8 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())
-		printf("    ... and %zu more%s\n", n - i, view->options.each ? "" : " groups");
+		printf("    ... and %zu more%s%s\n", n - i, view->options.each ? "" : " group",
+		       view->options.each ? "" : plural(n - i));
 	free(g);
 	if (!view->filtered)
 		doubt(view, process, at, "unknown_frees", "frees of memory allocated before tracing began", process->unknown);

@@ -135,7 +135,7 @@ go
 wait "$tracer"
 rc=$?
 status 0
-lines 1 'at exit: 16 allocations not freed, 64\.0 KiB$'
+lines 1 'at exit: 16 allocations not freed, 64\.0 KiB; allocations before [0-9:]{8} are unknown$'
 
 it "a device reset frees the device's memory, not pool and VMM memory"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 host 5 64 managed 2 64 array 1 8 8 async 3 64 vmm 2 reset malloc 1 100"
@@ -316,12 +316,53 @@ it "groups by stack, the largest first"
 run cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
 equal "$(grep -o ' of [a-z]* memory' "$tmp/out" | tr -d '\n')" ' of host memory of managed memory of device memory'
 
-it "says that nothing is held when nothing is"
+it "says that nothing is held when nothing is, but what was before is unknown"
 program "$bin/mem" malloc 3 100 wait
 tool cudaleak -p "$pid" 60
 stop
+lines 1 '^.{10} nothing held: 0 allocations and 0 frees seen; allocations before [0-9:]{8} are unknown$'
+tool cudaleak -jp "$pid" 60
+stop
+json 1 ".pid == $pid and .comm == \"mem\" and .at == \"interval\" and .count == 0 and .bytes == 0 and .complete == false"
+json 1 true
 exec 3>&-
-lines 1 'nothing held: 0 allocations and 0 frees seen$'
+kill "$pid" 2>/dev/null
+
+it "explains frees of what was allocated before, and says that the account is incomplete"
+for json in '' -j; do
+	program "$bin/mem" malloc 7 100 wait malloc 5 100 free 9 malloc 3 64
+	tool cudaleak $json -Cp "$pid" 60
+	go
+	wait "$tracer"
+	if [ "$json" ]; then
+		json 1 '.at == "exit" and .complete == false and .count == 3 and .bytes == 192'
+		json 1 '.at == "exit" and .complete == false and .unknown_frees == 4'
+		json 2 true
+	else
+		lines 1 'at exit: 3 allocations not freed, 192 bytes; allocations before [0-9:]{8} are unknown$'
+		lines 1 '^    4 frees of memory allocated before [0-9:]{8}$'
+	fi
+done
+run cudaleak -Cc "$bin/mem malloc 7 64 fork '(' free 3 ')' fork '(' free 1 ')' join"
+lines 1 '^    3 frees of memory whose allocation was not seen$'
+lines 1 '^    1 free of memory whose allocation was not seen$'
+lines 0 unknown
+run cudaleak -Cjc "$bin/mem malloc 7 64 fork '(' free 3 ')' join"
+json 1 '.complete and .unknown_frees == 3'
+
+it "an account from the first call on is complete: with -c, of later processes, and of later libraries"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 fork '(' malloc 5 64 ')' join ')'"
+json 3 '.complete and .count > 4'
+json 3 true
+program "$bin/mem-dlopen" wait load sleep 500 malloc 7 64 wait
+tool cudaleak -Cj 60
+echo >&3
+"$bin/mem" sleep 500 malloc 5 64 sleep 500
+stop
+json 1 ".pid == $pid and .complete and .count == 7"
+json 1 '.at == "exit" and .complete and .count == 5'
+json 0 ".pid == $pid and (.complete | not)"
+exec 3>&-
 kill "$pid" 2>/dev/null
 
 # ---- What takes seconds

@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "proc/proc.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudaleak.skel.h"
@@ -36,23 +37,62 @@ struct leak {
 	struct cudaleak_bpf *skel;
 };
 
+/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since. */
+static void report_early(struct leak *l)
+{
+	const struct early_process *e;
+	struct mem_process *known;
+	char comm[16];
+
+	for (e = l->target.early.processes; e; e = e->hh.next) {
+		HASH_FIND_INT(l->memory.processes, &e->pid, known);
+		if (!known && proc_comm(e->pid, comm))
+			leak_view_nothing(&l->view, e->pid, comm, "interval");
+	}
+}
+
+static void nothing(const struct leak *l)
+{
+	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
+	       plural(l->allocs), l->frees, plural(l->frees),
+	       l->view.options.sample > 1 ? "recorded" : "seen");
+	if (l->target.early.processes)
+		leak_view_early(&l->view);
+	putchar('\n');
+}
+
 static void report(void *ctx)
 {
 	struct leak *l = ctx;
 	const struct mem_process *h;
 	bool any = false;
 
+	early_tidy(&l->target.early);
 	l->view.options.now = clock_ns();
 	for (h = l->memory.processes; h; h = h->hh.next) {
-		if (!h->allocations && !h->unknown)
+		if (!h->allocations && !h->unknown && !(h->early && out_is_json()))
 			continue;
 		leak_view_process(&l->view, h, "interval");
 		any = true;
 	}
-	if (!any && !out_is_json() && !l->view.folded)
-		printf("[%s] nothing held: %llu allocation%s and %llu free%s %s\n", out_clock(),
-		       l->allocs, plural(l->allocs), l->frees, plural(l->frees),
-		       l->view.options.sample > 1 ? "recorded" : "seen");
+	if (out_is_json())
+		report_early(l);
+	else if (!any && !l->view.folded)
+		nothing(l);
+}
+
+static bool is_early(void *ctx, int pid)
+{
+	const struct leak *l = ctx;
+
+	return early_has(&l->target.early, pid);
+}
+
+static void start(void *ctx)
+{
+	struct leak *l = ctx;
+
+	snprintf(l->view.since, sizeof(l->view.since), "%s", out_clock());
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)
@@ -65,6 +105,7 @@ static void on_gone(struct leak *l, const struct process_event *e)
 		l->reported = true;
 	}
 	memory_forget(process);
+	early_drop(&l->target.early, e->head.pid);
 	syms_forget(l->target.syms, e->head.pid);
 }
 
@@ -113,6 +154,8 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_view_init(&l->view);
+	l->memory.is_early = is_early;
+	l->memory.ctx = l;
 	if (!l->view.totals)
 		target_need_syms(&l->target);
 	l->skel = cudaleak_bpf__open();
@@ -162,7 +205,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .stop = stop,
+		.open = open_skel, .start = start, .stop = stop,
 	};
 
 	status = tool_run(&tool, argc, argv);

@@ -40,6 +40,9 @@ struct memory {
 	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
+	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
+	bool (*is_early)(void *ctx, int pid);
+	void *ctx;
 };
 
 #define MEMORY_INIT { .quota = {							\
@@ -55,6 +58,7 @@ struct mem_process {
 	int pid;
 	unsigned user;			/* proc_user() */
 	char comm[16];
+	bool early;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
 	unsigned long long count;	/* allocations */

@@ -29,6 +29,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
+	process->early = memory->is_early && memory->is_early(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }

@@ -74,12 +74,21 @@ static void list_file(void *ctx, const char *path, const char *why)
 	probe_list_file(&t->found, path, why);
 }
 
+static void add_early(void *ctx, int pid)
+{
+	struct target *t = ctx;
+
+	if (!t->attached && !t->command)
+		early_add(&t->early, pid);
+}
+
 /* So that its stacks still have names after it exits. */
-static void refresh_symbols(void *ctx, int pid)
+static void on_process(void *ctx, int pid)
 {
 	struct target *t = ctx;
 
 	syms_refresh(t->syms, pid);
+	add_early(t, pid);
 }
 
 static void set_callbacks(struct target *t)
@@ -89,7 +98,8 @@ static void set_callbacks(struct target *t)
 	p->session = t;
 	p->on_probe = t->list ? list_probe : NULL;
 	p->on_skipped = t->list ? list_file : NULL;
-	p->on_process = refresh_symbols;
+	p->on_process = on_process;
+	p->on_unread = add_early;
 }
 
 void target_attach(struct target *t, unsigned classes)
@@ -117,6 +127,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	target_check(t);
 	scan_installed(p);
 	target_check(t);
+	t->attached = true;
 	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
 	t->looks.asked_for = t->command;	/* nobody else's programs are traced */
 	if (t->list && !t->command) {

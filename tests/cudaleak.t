@@ -57,16 +57,16 @@ lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
 
 it "VMM memory is held until each handle is released, whatever -z, -Z and -s leave out"
-for filter in '' '-z 1m' '-Z 1g' '-z 3m'; do
+for filter in -z0 -z1m -Z1g -z3m; do
 	held=7
-	[ "$filter" != '-z 3m' ] || held=0
-	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
+	[ $filter != -z3m ] || held=0
+	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
 	sum $((held > 0)) .count
 	json 0 .unknown_frees
-	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
+	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
 	sum 0 .count
 	json 0 .unknown_frees
-	run cudaleak $filter -Cjc "$bin/mem vmm 7 retain 5"
+	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5"
 	sum $held .count
 	sum $((held * 2097152)) .bytes
 done
@@ -329,9 +329,9 @@ exec 3>&-
 kill "$pid" 2>/dev/null
 
 it "explains frees of what was allocated before, and says that the account is incomplete"
-for json in '' -j; do
+for json in '' j; do
 	program "$bin/mem" malloc 7 100 wait malloc 5 100 free 9 malloc 3 64
-	tool cudaleak $json -Cp "$pid" 60
+	tool cudaleak -C$json -p "$pid" 60
 	go
 	wait "$tracer"
 	if [ "$json" ]; then

@@ -359,7 +359,7 @@ static __always_inline void launch_dropped(struct thread *t)
 	t->data.frames.used = 0;
 }
 
-PROCESS_PROGRAMS(launch_dropped, false)
+PROCESS_PROGRAMS(launch_dropped)
 
 /* A child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)

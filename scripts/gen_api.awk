@@ -43,7 +43,7 @@ function attribute(text,   key, value) {
 	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
 	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
 	else if (key ~ /^(elem|kind_at|src_at|dst_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
-	else if (text ~ /^(async|cooperative|waits)$/) set(text, 1)
+	else if (text ~ /^(async|cooperative|counted|waits)$/) set(text, 1)
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
 

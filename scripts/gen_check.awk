@@ -8,7 +8,7 @@ function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; b
 BEGIN {
 	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
 		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
-		"(Array|Array3D|Ctx)Create|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
+		"(Array|Array3D|Ctx|Multicast)Create|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
 		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
 	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"
 	print "#include <stddef.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>"
@@ -73,7 +73,7 @@ $2 == "none" {
 
 # The kind of memory, which the name says.
 function memory(words,   kind) {
-	kind = name ~ /^cuMem(Create|Release|Retain|ImportFromSh)/ ? "vmm" : name ~ /External|Ipc|Import/ ? "ipc" : \
+	kind = name ~ /^cu(Mem(Create|Release|Retain|ImportFromSh)|Multicast)/ ? "vmm" : name ~ /External/ && name !~ /Array/ || name ~ /Ipc|Import/ ? "ipc" : \
 		name ~ /Async|FromPool/ ? "pool" : name ~ /Array/ ? "array" : name ~ /Host/ ? "host" : \
 		name ~ /Managed/ ? "managed" : "device"
 	if (words !~ " memory=" kind " ") fail(name " has not memory=" kind)
@@ -85,9 +85,9 @@ function stream_order(words) {
 		fail(name " is " (words ~ / async / ? "" : "not ") "async")
 }
 
-# A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches.
+# A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags.
 function has_role(text, t, p,   k, w) {
-	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t") return 0
+	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p == "flags") return 0
 	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
 }
 

@@ -123,6 +123,54 @@ for layer in runtime driver; do
 done
 equal "$(cat "$tmp/kinds.driver")" "$(cat "$tmp/kinds.runtime")"
 
+it "layers of a mipmapped array are not halved, nor are the faces of a cubemap"
+floats='2 32 0 0 0'	# cudaChannelFormatKindFloat
+for flags in 1 3 5; do	# layered, also for surfaces, layered cubemap
+	run cudamallocsnoop -jc "$bin/mem format 3 $floats 64 64 16 $flags 7 drvformat 2 0x20 1 64 64 16 $flags 7"
+	json 3 '.func == "cudaMallocMipmappedArray" and .size == 349504'
+	json 2 '.func == "cuMipmappedArrayCreate" and .size == 349504'
+done
+run cudamallocsnoop -jc "$bin/mem format 3 $floats 64 64 6 4 7 drvformat 2 0x20 1 64 64 6 4 7"
+json 3 '.func == "cudaMallocMipmappedArray" and .size == 131064'
+json 2 '.func == "cuMipmappedArrayCreate" and .size == 131064'
+run cudamallocsnoop -jc "$bin/mem format 3 $floats 64 0 13 1 7 format 2 $floats 64 64 16 2 7"
+json 3 '.size == 13 * 127 * 4'
+json 2 '.size == 4 * (16 * 4096 + 8 * 1024 + 4 * 256 + 2 * 64 + 16 + 4 + 1)'
+
+# sizes WORD FORMAT:BITS...: an array of each has so many bits an element, on average
+sizes() {
+	word=$1 words='' want=''
+	shift
+	for f in "$@"; do
+		words="$words $word 1 $(echo "${f%:*}" | tr , ' ') 20 12 0 0 0"
+		want="$want$((240 * ${f#*:} / 8)) "
+	done
+	run cudamallocsnoop -jc "$bin/mem $words"
+	equal "$(jq -j '"\(.size) "' "$tmp/out")" "$want"
+}
+
+it "arrays of all formats of the driver have their sizes"
+sizes drvformat 0x01,3:24 0x02,2:32 0x03,1:32 0x08,4:32 0x09,1:16 0x0a,2:64 0x10,4:64 0x20,4:128 \
+	0xb0,3:12 0xc0,1:8 0xc1,2:16 0xc2,4:32 0xc3,1:16 0xc4,2:32 0xc5,4:64 \
+	0xc6,1:8 0xc7,2:16 0xc8,4:32 0xc9,1:16 0xca,2:32 0xcb,4:64 \
+	0x91,4:4 0x92,4:4 0x93,4:8 0x94,4:8 0x95,4:8 0x96,4:8 0x97,1:4 0x98,1:4 \
+	0x99,2:8 0x9a,2:8 0x9b,3:8 0x9c,3:8 0x9d,4:8 0x9e,4:8 \
+	0x9f,3:24 0xa1,3:24 0xa2,3:16 0xa3,3:32 0xa4,3:32 0xa5,2:16 0xa6,2:32 0xa7,2:32 \
+	0xa8,4:32 0xa9,4:32 0xb1,4:64 0xb2,3:24 0xb3,3:48 0xb4,3:24 0xb5,3:48 0x50,4:32
+
+it "arrays of all formats of the runtime have their sizes"
+sizes format 0,8,8,0,0:16 1,16,16,16,16:64 2,32,0,0,0:32 3,8,0,0,0:8 4,8,8,8,0:12 \
+	5,8,0,0,0:8 6,8,8,0,0:16 7,8,8,8,8:32 8,16,0,0,0:16 9,16,16,0,0:32 10,16,16,16,16:64 \
+	11,8,0,0,0:8 12,8,8,0,0:16 13,8,8,8,8:32 14,16,0,0,0:16 15,16,16,0,0:32 16,16,16,16,16:64 \
+	17,8,8,8,8:4 18,8,8,8,8:4 19,8,8,8,8:8 20,8,8,8,8:8 21,8,8,8,8:8 22,8,8,8,8:8 23,8,0,0,0:4 \
+	24,8,0,0,0:4 25,8,8,0,0:8 26,8,8,0,0:8 27,16,16,16,0:8 28,16,16,16,0:8 29,8,8,8,8:8 \
+	30,8,8,8,8:8 31,10,10,10,2:32
+
+it "each level of a compressed array has whole blocks"
+run cudamallocsnoop -jc "$bin/mem format 3 17 8 8 8 8 16 16 0 0 5 drvformat 2 0x9d 4 18 6 0 0 5"
+json 3 '.size == (16 + 4 + 1 + 1 + 1) * 8'
+json 2 '.size == (5 * 2 + 3 + 1 + 1 + 1) * 16'
+
 it "shows what every kind of free has freed"
 run cudamallocsnoop -jFc "$bin/mem $all freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
 json 37 '.op == "free" and .ret == 0 and .size > 0'

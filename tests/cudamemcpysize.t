@@ -88,7 +88,7 @@ silent
 run cudamemcpysize -jc "$tmp/copies 0 513"
 group 1 default true 1 512
 json 1 '.lost == 1'
-says "1 copy batches too long to sum up: bytes are missing"
+says "1 copy batch too long to sum up: bytes are missing"
 
 it "memsets are not counted unless they are asked for"
 run cudamemcpysize -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"

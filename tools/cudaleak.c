@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include "base/clock.h"
+#include "base/plural.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
+#include "proc/proc.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudaleak.skel.h"
@@ -21,6 +23,9 @@ static const struct usage usage = {
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
+/* A larger factor only multiplies chance, and could overflow the estimates. */
+enum { SAMPLE_MAX = 1000000 };
+
 struct leak {
 	struct memory memory;
 	struct leak_view view;
@@ -33,22 +38,62 @@ struct leak {
 	struct cudaleak_bpf *skel;
 };
 
+/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since. */
+static void report_early(struct leak *l)
+{
+	const struct early_process *e;
+	struct mem_process *known;
+	char comm[16];
+
+	for (e = l->target.early.processes; e; e = e->hh.next) {
+		HASH_FIND_INT(l->memory.processes, &e->pid, known);
+		if (!known && proc_comm(e->pid, comm))
+			leak_view_nothing(&l->view, e->pid, comm, "interval");
+	}
+}
+
+static void nothing(const struct leak *l)
+{
+	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
+	       plural(l->allocs), l->frees, plural(l->frees),
+	       l->view.options.sample > 1 ? "recorded" : "seen");
+	if (l->target.early.processes)
+		leak_view_early(&l->view);
+	putchar('\n');
+}
+
 static void report(void *ctx)
 {
 	struct leak *l = ctx;
 	const struct mem_process *h;
 	bool any = false;
 
+	early_tidy(&l->target.early);
 	l->view.options.now = clock_ns();
 	for (h = l->memory.processes; h; h = h->hh.next) {
-		if (!h->allocations && !h->unknown)
+		if (!h->allocations && !h->unknown && !(h->early && out_is_json()))
 			continue;
 		leak_view_process(&l->view, h, "interval");
 		any = true;
 	}
-	if (!any && !out_is_json() && !l->view.folded)
-		printf("[%s] nothing held: %llu allocations and %llu frees %s\n", out_clock(),
-		       l->allocs, l->frees, l->view.options.sample > 1 ? "recorded" : "seen");
+	if (out_is_json())
+		report_early(l);
+	else if (!any && !l->view.folded)
+		nothing(l);
+}
+
+static bool is_early(void *ctx, int pid)
+{
+	const struct leak *l = ctx;
+
+	return early_has(&l->target.early, pid);
+}
+
+static void start(void *ctx)
+{
+	struct leak *l = ctx;
+
+	snprintf(l->view.since, sizeof(l->view.since), "%s", out_clock());
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)
@@ -56,10 +101,12 @@ static void on_gone(struct leak *l, const struct process_event *e)
 	struct mem_process *process = memory_process(&l->memory, e);
 
 	l->view.options.now = e->time;
-	if (process)
+	if (process) {
 		leak_view_process(&l->view, process, "exit");
-	l->reported = true;
+		l->reported = true;
+	}
 	memory_forget(process);
+	early_drop(&l->target.early, e->head.pid);
 	syms_forget(l->target.syms, e->head.pid);
 }
 
@@ -67,14 +114,17 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct leak *l = ctx;
+	const struct stack *stack;
+	struct memory_effect did;
 
 	(void)size;
 	if (record_is_process_event(data)) {
 		on_gone(l, data);
 		return 0;
 	}
-	memory_apply(&l->memory, e, stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames));
-	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC;
+	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
+	did = memory_apply(&l->memory, e, stack);
+	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
 	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
@@ -89,11 +139,16 @@ static void check(void *ctx)
 			    "--unwind or --stack-size");
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
+	if (v->options.sample > SAMPLE_MAX)
+		usage_error("--sample: '%ld' is not an integer <= %d", v->options.sample, SAMPLE_MAX);
 	if (!v->top)
 		v->top = v->options.each ? LONG_MAX : 10;
 	if (l->events.interval < 0)
 		l->events.interval = l->target.command || v->folded ? 0 : 5;
-	v->filtered = l->min || l->max != LONG_MAX || v->options.sample > 1;
+	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
+	l->memory.filter.min = l->min;
+	l->memory.filter.sample = v->options.sample;
+	v->filtered = l->memory.filter.any;
 }
 
 static void *open_skel(void *ctx)
@@ -101,6 +156,8 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_view_init(&l->view);
+	l->memory.is_early = is_early;
+	l->memory.ctx = l;
 	if (!l->view.totals)
 		target_need_syms(&l->target);
 	l->skel = cudaleak_bpf__open();
@@ -152,7 +209,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
 		.classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .stop = stop,
+		.open = open_skel, .start = start, .stop = stop,
 	};
 
 	status = tool_run(&tool, argc, argv);

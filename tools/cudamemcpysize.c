@@ -6,6 +6,7 @@
 #include "abi/cudamemcpysize.h"
 #include "api/cuda_fn.h"
 #include "base/escape.h"
+#include "base/plural.h"
 #include "model/aggregate.h"
 #include "cli/hist.h"
 #include "cli/out.h"
@@ -102,7 +103,7 @@ static void show(const struct copies *c, const struct copy_row *r)
 		printf("), ");
 	}
 	printf("%s, %s: %llu call%s", r->direction, r->async ? "asynchronous" : "synchronous",
-	       r->count, r->count == 1 ? "" : "s");
+	       r->count, plural(r->count));
 	if (r->count)
 		printf(", %s, %llu", out_bytes(r->bytes), r->min);
 	if (r->count && r->min != r->max)

@@ -161,7 +161,7 @@ static __always_inline struct aggregate_key aggregate_key(__u32 id)
 }
 
 /* Needed only with records: stacks get their names from the mappings. */
-PROCESS_PROGRAMS(call_dropped, false)
+PROCESS_PROGRAMS(call_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

@@ -2,80 +2,12 @@
 /* How many bytes a call allocates, copies or sets, and in which direction it copies. */
 #ifndef BYTES_BPF_H
 #define BYTES_BPF_H
+#include "lib/array_bytes.bpf.h"
 #include "lib/call.bpf.h"
 #include "abi/bytes.h"
 
 /* The most pieces of one batch copy that are counted. */
 enum { PIECES = 512 };
-
-/* Bytes of one element, from a cudaChannelFormatDesc: bits of x, y, z, w. */
-static __always_inline __u64 rt_element(__u64 desc)
-{
-	__s32 bits[4] = {};
-
-	if (bpf_probe_read_user(bits, sizeof(bits), (void *)desc))
-		lose(LOST_READ);
-	return ((__u64)bits[0] + bits[1] + bits[2] + bits[3]) / 8;
-}
-
-/* Bytes of one element from CUarray_format and the number of channels (cuda.h); 0 for the
- * formats whose elements have no size of their own. */
-static __always_inline __u64 drv_element(__u32 format, __u32 channels)
-{
-	switch (format) {
-	case 0x01: case 0x08: return channels;				/* 8-bit integers */
-	case 0x02: case 0x09: case 0x10: return 2 * channels;		/* 16-bit, half */
-	case 0x03: case 0x0a: case 0x20: return 4 * channels;		/* 32-bit, float */
-	}
-	return 0;
-}
-
-/* Bytes of a volume with its mipmap levels, each half as long in every dimension. */
-static __always_inline __u64 volume(__u64 element, __u64 w, __u64 h, __u64 d, __u32 levels)
-{
-	__u64 bytes = 0;
-
-	for (__u32 i = 0; i < 16; i++) {
-		bytes += element * (w ?: 1) * (h ?: 1) * (d ?: 1);
-		w >>= 1, h >>= 1, d >>= 1;
-		if (i + 1 >= levels || !(w | h | d))
-			break;
-	}
-	return bytes;
-}
-
-static __always_inline __u64 array_size(const struct call *call, const struct cuda_args *row)
-{
-	struct { __u64 width, height, depth; __u32 format, channels; } a = {};
-	__u64 desc, element;
-	__u32 levels;
-
-	desc = cuda_arg(call, row->desc);
-	levels = cuda_arg(call, row->levels);
-	if (row->shape == CUDA_DRV_ARRAY) {
-		struct { __u64 width, height; __u32 format, channels; } flat = {};
-
-		if (bpf_probe_read_user(&flat, sizeof(flat), (void *)desc))
-			lose(LOST_READ);
-		return volume(drv_element(flat.format, flat.channels), flat.width, flat.height, 0, 1);
-	}
-	if (row->shape == CUDA_DRV_ARRAY3D) {
-		if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
-			lose(LOST_READ);
-		element = drv_element(a.format, a.channels);
-	} else {
-		element = rt_element(desc);
-		if (row->extent) {
-			a.width = cuda_arg(call, row->extent);
-			a.height = cuda_arg(call, row->extent + 1);
-			a.depth = cuda_arg(call, row->extent + 2);
-		} else {
-			a.width = cuda_arg(call, row->width);
-			a.height = cuda_arg(call, row->height);
-		}
-	}
-	return volume(element, a.width, a.height, a.depth, levels);
-}
 
 /* The bytes of an allocation or mapping; 0 for a function without a size. */
 static __always_inline void bytes_of_memory(const struct call *call, const struct cuda_args *row,
@@ -97,7 +29,7 @@ static __always_inline void bytes_of_memory(const struct call *call, const struc
 		b->n = cuda_arg(call, row->extent + 1) * cuda_arg(call, row->extent + 2);
 		break;
 	default:
-		b->n = array_size(call, row);
+		b->n = array_bytes(call, row);
 	}
 }
 

@@ -141,7 +141,7 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 CUDA_PROGRAMS(calls_enter, calls_leave)
 
 /* Needed only with call stacks: they get their names from the mappings. */
-PROCESS_PROGRAMS(call_dropped, false)
+PROCESS_PROGRAMS(call_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

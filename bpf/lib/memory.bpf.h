@@ -70,6 +70,17 @@ static __always_inline void memory_where(struct thread *t, const struct cuda_arg
 		t->data.location = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
 }
 
+/* Return true if the options leave out this allocation.  Those without a size may be another
+ * reference to what is recorded: user space decides about them. */
+static __always_inline bool memory_left_out(const struct cuda_args *row, __u64 size)
+{
+	if (!row->size && !row->shape)
+		return false;
+	if (size < memory_min || size > memory_max)
+		return true;
+	return memory_sample > 1 && bpf_get_prandom_u32() % memory_sample;
+}
+
 /* At the return of a call that was begun: fills in the record; false if nobody wants it. */
 static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 					  struct memory_event *e)
@@ -95,12 +106,8 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	}
 	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
 	e->size = bytes_leave(&d->bytes, e->ret);
-	if (class == CUDA_ALLOC) {
-		if (e->size < memory_min || e->size > memory_max)
-			return false;
-		if (memory_sample > 1 && bpf_get_prandom_u32() % memory_sample)
-			return false;
-	}
+	if (class == CUDA_ALLOC && memory_left_out(row, e->size))
+		return false;
 	e->time = bpf_ktime_get_ns();
 	e->start = t->call.start;
 	e->arg2 = class != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
@@ -145,8 +152,7 @@ static __always_inline void memory_dropped(struct thread *t)
 	t->data.location = 0;
 }
 
-/* After exec the process's end is reported in any case, with what the new program never freed. */
-PROCESS_PROGRAMS(memory_dropped, true)
+PROCESS_PROGRAMS(memory_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

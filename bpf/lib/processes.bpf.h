@@ -157,7 +157,7 @@ static __always_inline void process_forked(struct bpf_raw_tracepoint_args *ctx)
 
 /* Defines the programs that report exits and execs.  dropped(thread) is called where exec has ended
  * all that a thread was doing.  process_progs_prepare() disables the programs. */
-#define PROCESS_PROGRAMS(dropped, stays)					\
+#define PROCESS_PROGRAMS(dropped)						\
 SEC("raw_tp/sched_process_exit") int process_exit(void *ctx)			\
 {										\
 	process_exited();							\
@@ -169,7 +169,7 @@ SEC("raw_tp/sched_process_exec") int process_exec(void *ctx)			\
 										\
 	if (t)									\
 		dropped(t);							\
-	process_execed(t, stays);						\
+	process_execed(t, false);						\
 	return 0;								\
 }
 

@@ -74,6 +74,7 @@ struct cuda_args {
 	unsigned char direction; /* enum cuda_direction, where the name fixes it */
 	unsigned char async;	/* 1: returns before the work is done */
 	unsigned char cooperative; /* CUDA_LAUNCH */
+	unsigned char counted;	/* 1: may return what is held already, with another reference */
 	unsigned char waits;	/* 1: also waits for the GPU, as a side effect */
 };
 

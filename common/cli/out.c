@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "base/plural.h"
 #include "cli/out.h"
 #include "cli/out_file.h"
 #include "cli/sink.h"
@@ -31,7 +32,7 @@ static void at_exit(void)
 
 	out_flush();	/* reports the error, if any */
 	if (left)
-		warning(0, "%s is not being read: discarded the last %zu bytes", where, left);
+		warning(0, "%s is not being read: discarded the last %zu byte%s", where, left, plural(left));
 	if (failed || left)
 		_exit(EXIT_FAILURE);
 }
@@ -140,8 +141,9 @@ const char *out_bytes(unsigned long long bytes)
 {
 	static const double steps[] = { 1024, 1024, 1024, 1024 };
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", NULL };
+	static const char *const one[] = { "byte", NULL };
 
-	return scaled(bytes, steps, units);
+	return scaled(bytes, steps, bytes == 1 ? one : units);
 }
 
 const char *out_ns(unsigned long long ns)

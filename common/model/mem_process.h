@@ -28,10 +28,21 @@ struct vmm_mapping {
 	UT_hash_handle hh;
 };
 
+/* Which allocations without a size are kept: the probes choose among the others. */
+struct memory_filter {
+	bool any;		/* the probes leave out some */
+	unsigned long long min;	/* bytes: what has no size is smaller than any but 0 */
+	unsigned sample;	/* keep one in this many; 0 = all */
+};
+
 /* The memory of all processes; starts as MEMORY_INIT, and must not move. */
 struct memory {
 	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
 	struct quota quota;		/* in bytes */
+	struct memory_filter filter;	/* set by the tool */
+	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
+	bool (*is_early)(void *ctx, int pid);
+	void *ctx;
 };
 
 #define MEMORY_INIT { .quota = {							\
@@ -47,6 +58,7 @@ struct mem_process {
 	int pid;
 	unsigned user;			/* proc_user() */
 	char comm[16];
+	bool early;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
 	unsigned long long count;	/* allocations */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include <sys/random.h>
 #include "model/memory.h"
 #include "proc/user.h"
 
@@ -28,6 +29,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
+	process->early = memory->is_early && memory->is_early(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }
@@ -63,28 +65,65 @@ static void saw_where(struct mem_process *process, unsigned long long where)
 	process->first[kind] = process->first[kind] ? process->first[kind] : where;
 }
 
-static void allocate(struct mem_process *process, const struct memory_event *event,
+/* Return true if the function returns an address or array in external memory: its import has
+ * counted the bytes. */
+static bool in_external(const struct cuda_fn *fn)
+{
+	return fn->args.ptr && fn->args.handle;
+}
+
+/* Only the import of memory that another process allocated may give its size. */
+static unsigned long long known_size(const struct cuda_fn *fn, unsigned long long size)
+{
+	return size || (fn->args.memory != CUDA_IPC && !in_external(fn)) ? size : ~0ull;
+}
+
+static bool has_size(const struct cuda_fn *fn)
+{
+	return fn->args.size || fn->args.shape;
+}
+
+static bool one_in(unsigned n)
+{
+	unsigned number = 0;
+
+	return getrandom(&number, sizeof(number), 0) != sizeof(number) || !(number % n);
+}
+
+/* Return true if the options leave out this allocation, which is no further reference to a recorded
+ * one.  What cuMemRetainAllocationHandle refers to was then left out, too. */
+static bool left_out(const struct memory_filter *filter, const struct memory_event *event,
+		     const struct cuda_fn *fn)
+{
+	if (!filter->any || has_size(fn))
+		return false;
+	return event->head.kind == CUDA_ID_cuMemRetainAllocationHandle || filter->min ||
+	       (filter->sample > 1 && !one_in(filter->sample));
+}
+
+/* Return false if the allocation is left out. */
+static bool allocate(struct mem_process *process, const struct memory_event *event,
 		     const struct cuda_fn *fn, const struct stack *stack)
 {
 	unsigned char kind = fn->args.memory;
 	enum space space = space_of(kind);
 	struct allocation *allocation = allocation_find(process, event->ptr, space);
 
-	if (allocation && space == SPACE_VMM && !event->size) {	/* cuMemRetainAllocationHandle */
+	if (allocation && fn->args.counted) {
 		allocation->refs++;
-		return;
+		return true;
 	}
+	if (left_out(&process->model->filter, event, fn))
+		return false;
 	/* A free that has not returned yet, or was not seen, let the driver return the address
 	 * again.  If its record still comes, late_free() recognizes it. */
 	if (allocation) {
 		process->replaced++;
 		allocation_drop(process, allocation);
 	}
-	/* an address of external memory has no size: its import has counted that */
-	allocation = allocation_add(process, event->ptr, space,
-				    fn->args.ptr && fn->args.handle ? 0 : event->size);
+	allocation = allocation_add(process, event->ptr, space, in_external(fn) ? 0 : event->size);
 	if (!allocation)
-		return;
+		return true;
 	allocation->time = event->time;
 	allocation->location = place(fn, event->location);
 	allocation->stack = stack;
@@ -92,6 +131,7 @@ static void allocate(struct mem_process *process, const struct memory_event *eve
 	allocation->id = event->head.kind;
 	allocation->memory = kind;
 	allocation->refs = 1;
+	return true;
 }
 
 /* A free that started before the allocation at its address was made freed an earlier one. */
@@ -105,16 +145,10 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 	return true;
 }
 
-/* Only the import of memory that another process allocated may give its size. */
-static unsigned long long known_size(unsigned char kind, unsigned long long size)
-{
-	return size || kind != CUDA_IPC ? size : ~0ull;
-}
-
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull };
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, false };
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (!event->ptr || late_free(process, allocation, event))
@@ -124,7 +158,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 		return done;
 	}
 	done.memory = allocation->memory;
-	done.size = known_size(allocation->memory, allocation->size);
+	done.size = known_size(&cuda_fns[allocation->id], allocation->size);
 	if (!--allocation->refs)
 		allocation_drop(process, allocation);
 	return done;
@@ -195,7 +229,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,
 				  const struct cuda_fn *fn)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, 0 };
+	struct memory_effect done = { process, CUDA_MEM_NONE, 0, false };
 	unsigned long long what = place(fn, event->arg2);
 	struct allocation *allocation, *next;
 
@@ -216,29 +250,33 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 	return done;
 }
 
-struct mem_process *memory_process(struct memory *memory, const struct process_event *event)
+struct mem_process *memory_process(const struct memory *memory, const struct process_event *event)
 {
-	return process_of(memory, event->head.pid, event->comm);
+	struct mem_process *process;
+	int pid = event->head.pid;
+
+	HASH_FIND_INT(memory->processes, &pid, process);
+	return process;
 }
 
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack)
 {
 	struct memory_effect done = {
-		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull,
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, false,
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
-		done.size = known_size(fn->args.memory, event->size);
+		done.size = known_size(fn, event->size);
 	}
 	if (!done.process)
 		return done;
 	saw_where(done.process, place(fn, event->location));
 	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
-			allocate(done.process, event, fn, stack);
+			done.left_out = !allocate(done.process, event, fn, stack);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
 		done = release(done.process, event, fn->args.memory);
 	} else if (!event->ret && fn->class == CUDA_MAP) {

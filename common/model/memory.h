@@ -17,6 +17,7 @@ struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned char memory;		/* allocated or freed; CUDA_MEM_NONE = not known */
 	unsigned long long size;	/* bytes; ~0 = not known */
+	bool left_out;			/* an allocation that the filter does not keep */
 };
 
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the
@@ -24,9 +25,9 @@ struct memory_effect {
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
 
-/* Returns the process of this event, added if it is not known: it has ended, or exec has replaced
- * its program.  NULL: there is no room.  For memory_forget(). */
-struct mem_process *memory_process(struct memory *memory, const struct process_event *event);
+/* Returns the process of this event, NULL if it is not known: it has ended, or exec has replaced its
+ * program.  Its name stays the one of its calls.  For memory_forget(). */
+struct mem_process *memory_process(const struct memory *memory, const struct process_event *event);
 
 /* "device", "managed", …; NULL for CUDA_MEM_NONE. */
 const char *memory_name(unsigned char kind);

@@ -31,12 +31,14 @@ struct probes {
 
 	/* The session's callbacks, or NULL.  on_probe: for each wanted function of a file, with the
 	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the
-	 * reason.  on_process: after each scan of a process that has mapped CUDA files. */
+	 * reason.  on_process: after each scan of a process that has mapped CUDA files.  on_unread:
+	 * for a process that could not be read: it may have mapped some. */
 	void *session;
 	void (*on_probe)(void *session, const char *path, const struct function *fn,
 			 const struct elf_probe *p, const char *skipped);
 	void (*on_skipped)(void *session, const char *path, const char *why);
 	void (*on_process)(void *session, int pid);
+	void (*on_unread)(void *session, int pid);
 
 	/* The tool's callbacks, or NULL.  on_dso: for each file with wanted functions, in process
 	 * pid or everywhere (0); the file is not probed here, as another program does that.

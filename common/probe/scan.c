@@ -91,6 +91,12 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	return false;
 }
 
+static void unread(struct probes *p, int pid)
+{
+	if (p->on_unread && !p->failure.text)
+		p->on_unread(p->session, pid);
+}
+
 int scan_process(struct probes *p, int pid)
 {
 	struct scan s = { .p = p, .pid = pid, .began = clock_ns() };
@@ -109,6 +115,8 @@ int scan_process(struct probes *p, int pid)
 	}
 	if (look_again(s.err))
 		watch_again(p->watch, pid);
+	if (s.err && !s.found)
+		unread(p, pid);
 	return s.found ? s.found : s.err;
 }
 
@@ -206,6 +214,8 @@ static void scan_if_cuda(void *ctx, int pid)
 		err = look_mappings(p->looks, pid, false, find_cuda, &cuda);
 	if (cuda || look_again(err))
 		err = scan_process(p, pid);
+	else if (is_lasting(err))
+		unread(p, pid);
 	say_refused(p, pid, err);
 }
 

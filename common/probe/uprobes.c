@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
+#include "base/plural.h"
 #include "probe/dso.h"
 #include "probe/link_pool.h"
 #include "probe/probes.h"
@@ -280,10 +281,10 @@ void uprobes_end(struct probes *p, long ms)
 	remove_sites(all, -1);
 	left = link_pool_free(all->pool, ms);
 	if (left)
-		note("the kernel is still removing %d probes", left);
+		note("the kernel is still removing %d probe%s", left, plural(left));
 	if (all->refused)
-		warning(0, "uprobe link limit reached: a mapped file was not probed %lu times",
-			all->refused);
+		warning(0, "uprobe link limit reached: a mapped file was not probed %lu time%s",
+			all->refused, plural(all->refused));
 	quota_free(&all->stuck);
 	free(all->programs);
 	free(all);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/plural.h"
 #include "proc/looks.h"
 #include "proc/user.h"
 
@@ -44,7 +45,7 @@ static int refuse(struct looks *l, const struct request *r)
 	l->refused++;
 	if (!l->end && !(l->refused & (l->refused - 1)))
 		warning(0, "process %d: %s not read for now: processes of user %u take too much time "
-			"(%lu times so far)", r->pid, r->what, r->user, l->refused);
+			"(%lu time%s so far)", r->pid, r->what, r->user, l->refused, plural(l->refused));
 	return -EBUSY;
 }
 

@@ -52,6 +52,9 @@ int proc_open_file(const char *path);
 /* Reads the process's name into comm (16 bytes); false if the process is gone. */
 bool proc_comm(int pid, char *comm);
 
+/* Returns when the process started, in clock ticks since the machine did; 0 if the process is gone. */
+unsigned long long proc_started(int pid);
+
 /* Calls fn for each process that exists now. */
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx);
 

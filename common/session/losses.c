@@ -119,19 +119,21 @@ static void print_json(const struct losses *l, unsigned long long total, unsigne
 	puts("}");
 }
 
+/* A loss of one and of several things, and what follows. */
+static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
+	[LOST_RECORD] = { "record", "records", "lost: the ring buffer was full" },
+	[LOST_THREAD] = { "call", "calls", "missed: no memory for the state of a thread" },
+	[LOST_RETURN] = { "call", "calls", "never returned (longjmp, exception or thread exit)" },
+	[LOST_READ] = { "argument", "arguments", "could not be read" },
+	[LOST_PROCESS] = { "process exit or exec", "process exits or execs", "missed" },
+	[LOST_GROUP] = { "call", "calls", "not counted: group table full" },
+	[LOST_LATE] = { "record", "records", "not handled: there was no time after the signal" },
+	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
+	[LOST_STRANGER] = { "call", "calls", "not recorded: too many processes" },
+};
+
 void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks)
 {
-	static const char *const what[LOST_MAX] = {
-		[LOST_RECORD] = "records lost: the ring buffer was full",
-		[LOST_THREAD] = "calls missed: no memory for the state of their thread",
-		[LOST_RETURN] = "calls never returned (longjmp, exception or thread exit)",
-		[LOST_READ] = "arguments could not be read",
-		[LOST_PROCESS] = "process exits or execs missed",
-		[LOST_GROUP] = "calls not counted: group table full",
-		[LOST_LATE] = "records not handled: there was no time for them after the signal",
-		[LOST_PIECES] = "copy batches too long to sum up: bytes are missing",
-		[LOST_STRANGER] = "calls not recorded: too many processes",
-	};
 	unsigned long long total = 0;
 
 	for (int i = 0; i < LOST_MAX; i++) {
@@ -139,7 +141,8 @@ void losses_print(struct losses *l, const unsigned long long *lost, const struct
 
 		total += lost[i];
 		if (lost[i])
-			warning(0, "%llu %s%s", lost[i], what[i], who);
+			warning(0, "%llu %s %s%s", lost[i],
+				lost[i] == 1 ? what[i].one : what[i].several, what[i].how, who);
 		free(who);
 	}
 	stack_losses_warn(stacks);

@@ -9,6 +9,7 @@
 #include "probe/attach.h"
 #include "probe/probes.h"
 #include "proc/looks.h"
+#include "session/early.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
 
@@ -29,7 +30,8 @@ struct target {
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
 	struct pids opened;	/* of -p */
-	bool watching, finishing;
+	struct early early;
+	bool watching, attached, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;

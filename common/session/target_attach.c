@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/die.h"
+#include "base/plural.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
@@ -71,8 +72,8 @@ static void say_tracing(const struct target *t)
 	else if (t->command)	/* its pid is the shell's */
 		note("tracing '%s' and its children", t->command);
 	else
-		note("tracing %s: %d probes in %d file%s", who, p->nprobes, p->nfiles,
-		     p->nfiles == 1 ? "" : "s");
+		note("tracing %s: %d probe%s in %d file%s", who, p->nprobes, plural(p->nprobes),
+		     p->nfiles, plural(p->nfiles));
 	free(who);
 }
 
@@ -91,12 +92,21 @@ static void list_file(void *ctx, const char *path, const char *why)
 	probe_list_file(&t->found, path, why);
 }
 
+static void add_early(void *ctx, int pid)
+{
+	struct target *t = ctx;
+
+	if (!t->attached && !t->command)
+		early_add(&t->early, pid);
+}
+
 /* So that its stacks still have names after it exits. */
-static void refresh_symbols(void *ctx, int pid)
+static void on_process(void *ctx, int pid)
 {
 	struct target *t = ctx;
 
 	syms_refresh(t->syms, pid);
+	add_early(t, pid);
 }
 
 static void set_callbacks(struct target *t)
@@ -106,7 +116,8 @@ static void set_callbacks(struct target *t)
 	p->session = t;
 	p->on_probe = t->list ? list_probe : NULL;
 	p->on_skipped = t->list ? list_file : NULL;
-	p->on_process = refresh_symbols;
+	p->on_process = on_process;
+	p->on_unread = add_early;
 }
 
 void target_attach(struct target *t, unsigned classes)
@@ -134,6 +145,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	target_check(t);
 	scan_installed(p);
 	target_check(t);
+	t->attached = true;
 	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
 	t->looks.asked_for = t->command;	/* nobody else's programs are traced */
 	if (t->list && !t->command) {
@@ -176,7 +188,8 @@ int target_finish(struct target *t, int sig, long ms)
 	p->watch = NULL;
 	dso_free(p);
 	if (lost)
-		warning(0, "lost %llu mmap events: calls in new mappings may be missing", lost);
+		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
+			plural(lost));
 	if (!t->command)
 		return 0;
 	status = finish_command(t, sig);

@@ -180,6 +180,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
 	syms_free(tool->target->syms);
+	early_free(&tool->target->early);
 	looks_free(&tool->target->looks);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/escape.h"
+#include "base/plural.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -22,7 +23,7 @@ void call_stats_text(const struct call_stats *s)
 		escape_text(stdout, s->comm);
 		printf("), ");
 	}
-	printf("%s: %llu call%s", s->func, s->count, s->count == 1 ? "" : "s");
+	printf("%s: %llu call%s", s->func, s->count, plural(s->count));
 	if (s->count)
 		text_of_times(s);
 	if (s->failed)

@@ -123,7 +123,7 @@ class Tracer:
 
 def lost(text):
     """How many records a tool says that it has lost."""
-    return sum(int(n) for n in re.findall(r': (\d+) records lost', text))
+    return sum(int(n) for n in re.findall(r': (\d+) records? lost', text))
 
 
 def wait_for(file, seconds):

@@ -66,7 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			gone.head.kind = id == CUDA_ID_MAX ? RECORD_EXIT : RECORD_EXEC;
 			memcpy(gone.comm, e.comm, sizeof(e.comm));
-			check(memory_process(&memory, &gone));
+			h = memory_process(&memory, &gone);
+			if (h)
+				check(h);
 			continue;
 		}
 		done = memory_apply(&memory, &e, NULL);

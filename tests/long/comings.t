@@ -157,7 +157,7 @@ probed() {
 
 # all_counted ALLOCATIONS: printed or said to be lost; some are lost
 all_counted() {
-	gone=$(sed -n 's/.*: \([0-9]*\) records lost: the ring buffer was full.*/\1/p' "$tmp/err")
+	gone=$(sed -n 's/.*: \([0-9]*\) records\{0,1\} lost: the ring buffer was full.*/\1/p' "$tmp/err")
 	[ "${gone:-0}" -gt 0 ] || no 'nothing is said to be lost'
 	json $(($1 - ${gone:-0})) '.op == "alloc"'
 	json 1 ".lost >= ${gone:-0}"

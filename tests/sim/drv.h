@@ -90,6 +90,7 @@ HIDDEN CUresult drv_check(void);	/* is there a context? */
 enum kind {
 	K_DEVICE = 1, K_MANAGED = 2, K_HOST = 4, K_REGISTERED = 8, K_ARRAY = 16,
 	K_MIPMAP = 32, K_RANGE = 64, K_HANDLE = 128, K_MAP = 256, K_IPC = 512,
+	K_EXTERNAL = 1024,
 };
 
 struct pool;
@@ -106,7 +107,7 @@ struct block {
 	CUcontext ctx;
 	struct pool *pool;
 	struct block *target;		/* of a mapping: the handle */
-	void *extra;			/* of an array: struct array */
+	void *extra;			/* of an array: struct array; for free() */
 };
 
 /* All of these want drv_lock held. */
@@ -114,6 +115,9 @@ HIDDEN struct block *block_new(enum kind kind, int space, int charged, size_t si
 HIDDEN struct block *block_wrap(enum kind kind, uint64_t key, size_t size);
 HIDDEN struct block *block_find(uint64_t key, unsigned kinds);
 HIDDEN struct block *block_around(uint64_t addr, unsigned kinds);
+HIDDEN struct block *block_like(unsigned kinds,
+				int (*like)(const struct block *b, const void *what),
+				const void *what);
 HIDDEN void block_free(struct block *b);
 HIDDEN void blocks_of_context_free(CUcontext ctx);
 HIDDEN void pool_put(struct pool *pool);
@@ -128,6 +132,8 @@ struct array {
 	unsigned num_levels;
 };
 HIDDEN struct array *array_get(CUarray handle);
+HIDDEN CUresult array_create_levels(CUmipmappedArray *handle, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+				    unsigned levels);
 
 struct CUstream_st {
 	CUgraph capturing;

@@ -133,11 +133,8 @@ DRV_QUIET(cuArrayGetDescriptor_v2)(CUDA_ARRAY_DESCRIPTOR *desc, CUarray handle)
 	return CUDA_SUCCESS;
 }
 
-DRV(cuMipmappedArrayCreate,
-    (CUmipmappedArray *handle, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels),
-    (handle, desc, levels),
-    "%zu %zu %zu %u 0x%lx", desc ? desc->Width : 0, desc ? desc->Height : 0,
-    desc ? desc->Depth : 0, levels, OUT(handle))
+CUresult array_create_levels(CUmipmappedArray *handle, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+			     unsigned levels)
 {
 	CUresult r = drv_check();
 	struct array *a;
@@ -156,6 +153,15 @@ DRV(cuMipmappedArrayCreate,
 	}
 	pthread_mutex_unlock(&drv_lock);
 	return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+DRV(cuMipmappedArrayCreate,
+    (CUmipmappedArray *handle, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels),
+    (handle, desc, levels),
+    "%zu %zu %zu %u 0x%lx", desc ? desc->Width : 0, desc ? desc->Height : 0,
+    desc ? desc->Depth : 0, levels, OUT(handle))
+{
+	return array_create_levels(handle, desc, levels);
 }
 
 DRV_QUIET(cuMipmappedArrayGetLevel)(CUarray *level_array, CUmipmappedArray handle, unsigned level)

@@ -159,6 +159,19 @@ struct block *block_around(uint64_t addr, unsigned kinds)
 	return b;
 }
 
+struct block *block_like(unsigned kinds, int (*like)(const struct block *b, const void *what),
+			 const void *what)
+{
+	struct block *b;
+	size_t i;
+
+	for (i = 0; i < buckets; i++)
+		for (b = table[i]; b; b = b->next)
+			if ((b->kind & kinds) && like(b, what))
+				return b;
+	return NULL;
+}
+
 /* A block over memory or a handle that is somebody else's. */
 struct block *block_wrap(enum kind kind, uint64_t key, size_t size)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Driver: device, managed and host memory, IPC. */
-#include <string.h>
-#include <unistd.h>
+/* Driver: device, managed and host memory. */
 
 #include "drv.h"
 
@@ -221,47 +219,4 @@ DRV_PTSZ(cuMemPrefetchAsync_v2,
 {
 	(void)where, (void)flags, (void)stream;
 	return ptr && size ? drv_check() : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* A handle says who exported what. What is opened is memory of that size, not
- * the exporter's; unlike a GPU's driver, the exporter may open it itself.
- */
-struct ipc {
-	uint64_t magic, ptr, size;
-	int pid;
-};
-#define IPC_MAGIC 0x6d69732d637069ULL
-
-DRV_QUIET(cuIpcGetMemHandle)(CUipcMemHandle *handle, CUdeviceptr ptr)
-{
-	struct ipc ipc = { .magic = IPC_MAGIC, .ptr = ptr, .pid = (int)getpid() };
-	struct block *b;
-
-	pthread_mutex_lock(&drv_lock);
-	b = block_find(ptr, K_DEVICE);
-	if (b)
-		ipc.size = b->size;
-	pthread_mutex_unlock(&drv_lock);
-	if (!handle || !b)
-		return CUDA_ERROR_INVALID_VALUE;
-	memset(handle, 0, sizeof(*handle));
-	memcpy(handle, &ipc, sizeof(ipc));
-	return CUDA_SUCCESS;
-}
-
-DRV(cuIpcOpenMemHandle_v2, (CUdeviceptr *ptr, CUipcMemHandle handle, unsigned flags),
-    (ptr, handle, flags), "0x%lx", OUT(ptr))
-{
-	struct ipc ipc;
-
-	(void)flags;
-	memcpy(&ipc, &handle, sizeof(ipc));
-	if (ipc.magic != IPC_MAGIC)
-		return CUDA_ERROR_INVALID_VALUE;
-	return alloc(ptr, K_IPC, VMM_SPACE, -1, ipc.size);
-}
-
-DRV(cuIpcCloseMemHandle, (CUdeviceptr ptr), (ptr), "0x%lx", P(ptr))
-{
-	return release(ptr, K_IPC);
 }

@@ -61,6 +61,23 @@ DRV(cuMemCreate,
 	return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* An object without memory of its own, which has the size of what can be bound to it. */
+DRV(cuMulticastCreate,
+    (CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop), (handle, prop),
+    "%zu 0x%lx", prop ? prop->size : 0, OUT(handle))
+{
+	struct block *b;
+
+	if (!handle || !prop || !prop->size || prop->size % GRANULARITY)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&drv_lock);
+	b = block_new(K_HANDLE, VMM_SPACE, -1, prop->size);
+	if (b)
+		*handle = b->key;
+	pthread_mutex_unlock(&drv_lock);
+	return b ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 /* Its memory goes when no handle and no mapping is left. */
 static void handle_put(struct block *b)
 {

@@ -26,6 +26,8 @@
 	X(cuMemHostGetDevicePointer_v2) X(cuMemHostGetFlags) X(cuMemGetInfo_v2) \
 	X(cuPointerGetAttribute) X(cuMemAdvise_v2) \
 	X(cuIpcGetMemHandle) X(cuIpcOpenMemHandle_v2) X(cuIpcCloseMemHandle) \
+	X(cuImportExternalMemory) X(cuExternalMemoryGetMappedMipmappedArray) \
+	X(cuDestroyExternalMemory) \
 	X(cuArrayCreate_v2) X(cuArray3DCreate_v2) X(cuArrayDestroy) \
 	X(cuArray3DGetDescriptor_v2) \
 	X(cuMipmappedArrayCreate) X(cuMipmappedArrayDestroy) X(cuMipmappedArrayGetLevel) \
@@ -71,6 +73,9 @@ HIDDEN cudaError_t rt_enter(void);		/* driver loaded, a context current */
 HIDDEN CUcontext rt_primary(int dev);
 HIDDEN cudaError_t rt_done(int ret);		/* remembers an error */
 HIDDEN cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdeviceptr *addr);
+
+HIDDEN void rt_describe(CUDA_ARRAY3D_DESCRIPTOR *d, const struct cudaChannelFormatDesc *c,
+			size_t width, size_t height, size_t depth, unsigned flags);
 
 /* RT(name, (params), (args), trace...) { body }; the body sees pt, 1 in a twin. */
 #define RT_UNPAREN(...) __VA_ARGS__

@@ -4,8 +4,8 @@
 
 #include "rt.h"
 
-static void describe(CUDA_ARRAY3D_DESCRIPTOR *d, const struct cudaChannelFormatDesc *c,
-		     size_t width, size_t height, size_t depth, unsigned flags)
+void rt_describe(CUDA_ARRAY3D_DESCRIPTOR *d, const struct cudaChannelFormatDesc *c,
+		 size_t width, size_t height, size_t depth, unsigned flags)
 {
 	static const CUarray_format formats[3][3] = {
 		{ CU_AD_FORMAT_SIGNED_INT8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32 },
@@ -35,7 +35,7 @@ RT(cudaMallocArray, (cudaArray_t *array, const struct cudaChannelFormatDesc *for
 	RT_ENTER();
 	if (!format)
 		return cudaErrorInvalidValue;
-	describe(&d, format, width, height, 0, flags);
+	rt_describe(&d, format, width, height, 0, flags);
 	if (flags)
 		return (cudaError_t)D->cuArray3DCreate_v2((CUarray *)array, &d);
 	flat.Width = d.Width;
@@ -56,7 +56,7 @@ RT(cudaMalloc3DArray, (cudaArray_t *array, const struct cudaChannelFormatDesc *f
 	RT_ENTER();
 	if (!format)
 		return cudaErrorInvalidValue;
-	describe(&d, format, extent.width, extent.height, extent.depth, flags);
+	rt_describe(&d, format, extent.width, extent.height, extent.depth, flags);
 	return (cudaError_t)D->cuArray3DCreate_v2((CUarray *)array, &d);
 }
 
@@ -79,7 +79,7 @@ RT(cudaMallocMipmappedArray,
 	RT_ENTER();
 	if (!format)
 		return cudaErrorInvalidValue;
-	describe(&d, format, extent.width, extent.height, extent.depth, flags);
+	rt_describe(&d, format, extent.width, extent.height, extent.depth, flags);
 	return (cudaError_t)D->cuMipmappedArrayCreate((CUmipmappedArray *)array, &d, levels);
 }
 

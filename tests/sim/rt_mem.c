@@ -176,29 +176,3 @@ RT_PTSZ(cudaMemPrefetchAsync, (const void *ptr, size_t size, struct cudaMemLocat
 						     stream);
 }
 #endif
-
-RT(cudaIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *ptr), (handle, ptr),
-   "0x%lx", P(ptr))
-{
-	pt_none;
-	RT_ENTER();
-	return (cudaError_t)D->cuIpcGetMemHandle((CUipcMemHandle *)handle, ADDR(ptr));
-}
-
-RT(cudaIpcOpenMemHandle, (void **ptr, cudaIpcMemHandle_t handle, unsigned flags),
-   (ptr, handle, flags), "0x%lx", OUT(ptr))
-{
-	pt_none;
-	CUipcMemHandle h;
-
-	RT_ENTER();
-	memcpy(&h, &handle, sizeof(h));
-	return (cudaError_t)D->cuIpcOpenMemHandle_v2((CUdeviceptr *)ptr, h, flags);
-}
-
-RT(cudaIpcCloseMemHandle, (void *ptr), (ptr), "0x%lx", P(ptr))
-{
-	pt_none;
-	RT_ENTER();
-	return (cudaError_t)D->cuIpcCloseMemHandle(ADDR(ptr));
-}

@@ -143,6 +143,33 @@ typedef struct {
 	unsigned NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
 
+typedef struct CUextMemory_st *CUexternalMemory;
+typedef enum { CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1 } CUexternalMemoryHandleType;
+typedef struct {
+	CUexternalMemoryHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+	} handle;
+	unsigned long long size;
+	unsigned flags, reserved[16];
+} CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+
+typedef struct {
+	unsigned long long offset;
+	CUDA_ARRAY3D_DESCRIPTOR arrayDesc;
+	unsigned numLevels, reserved[16];
+} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
+
+typedef struct {
+	unsigned numDevices;
+	size_t size;
+	unsigned long long handleTypes, flags;
+} CUmulticastObjectProp;
+
 typedef struct {
 	size_t srcXInBytes, srcY;
 	CUmemorytype srcMemoryType;
@@ -252,6 +279,9 @@ CUresult cuEventRecord(CUevent, CUstream);
 CUresult cuEventSynchronize(CUevent);
 CUresult cuFuncGetName(const char **, CUfunction);
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int);
+CUresult cuDestroyExternalMemory(CUexternalMemory);
+CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *, CUexternalMemory,
+	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *);
 CUresult cuGetErrorName(CUresult, const char **);
 CUresult cuGetErrorString(CUresult, const char **);
 CUresult cuGetProcAddress(const char *, void **, int, cuuint64_t);
@@ -265,6 +295,7 @@ CUresult cuGraphExecDestroy(CUgraphExec);
 CUresult cuGraphGetNodes(CUgraph, CUgraphNode *, size_t *);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
 CUresult cuGraphLaunch(CUgraphExec, CUstream);
+CUresult cuImportExternalMemory(CUexternalMemory *, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *);
 CUresult cuInit(unsigned);
 CUresult cuIpcCloseMemHandle(CUdeviceptr);
 CUresult cuIpcGetMemHandle(CUipcMemHandle *, CUdeviceptr);
@@ -353,6 +384,7 @@ CUresult cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
 CUresult cuMemsetD32_v2(CUdeviceptr, unsigned, size_t);
 CUresult cuMemsetD8Async(CUdeviceptr, unsigned char, size_t, CUstream);
 CUresult cuMemsetD8_v2(CUdeviceptr, unsigned char, size_t);
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle *, const CUmulticastObjectProp *);
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned);
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray);
 CUresult cuMipmappedArrayGetLevel(CUarray *, CUmipmappedArray, unsigned);
@@ -508,6 +540,28 @@ typedef struct {
 	char reserved[64];
 } cudaIpcMemHandle_t;
 
+typedef struct CUexternalMemory_st *cudaExternalMemory_t;
+enum cudaExternalMemoryHandleType { cudaExternalMemoryHandleTypeOpaqueFd = 1 };
+struct cudaExternalMemoryHandleDesc {
+	enum cudaExternalMemoryHandleType type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+	} handle;
+	unsigned long long size;
+	unsigned flags, reserved[16];
+};
+
+struct cudaExternalMemoryMipmappedArrayDesc {
+	unsigned long long offset;
+	struct cudaChannelFormatDesc formatDesc;
+	struct cudaExtent extent;
+	unsigned flags, numLevels, reserved[16];
+};
+
 typedef CUlaunchAttribute cudaLaunchAttribute;
 typedef struct {
 	dim3 gridDim, blockDim;
@@ -560,6 +614,11 @@ cudaError_t cudaHostGetDevicePointer(void **, void *, unsigned);
 cudaError_t cudaHostGetFlags(unsigned *, void *);
 cudaError_t cudaHostRegister(void *, size_t, unsigned);
 cudaError_t cudaHostUnregister(void *);
+cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t);
+cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t *, cudaExternalMemory_t,
+	const struct cudaExternalMemoryMipmappedArrayDesc *);
+cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *,
+	const struct cudaExternalMemoryHandleDesc *);
 cudaError_t cudaIpcCloseMemHandle(void *);
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *);
 cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned);

@@ -9,8 +9,11 @@
  *   freenull N, badfree N (of a pointer that never was), fail N (more than there is)
  *   host N SIZE, hostalloc N SIZE; hostfree N      register N SIZE; unregister N
  *   array N W H, array3d N W H D; arrayfree N      mip N W H D LEVELS; mipfree N
- *   async N SIZE; asyncfree N                      ipc N SIZE; ipcclose N
+ *   async N SIZE; asyncfree N                      ipc N SIZE (opens one memory N times); ipcclose N
  *   pool N SIZE (creates the pool when there is none); poolfree N; pooldestroy
+ *   format N KIND X Y Z W W H D FLAGS LEVELS (an array of KIND with so many bits of each
+ *     channel, mipmapped unless LEVELS is 0); arrayfree N, mipfree N
+ *   extmip N SIZE (mipmapped arrays in one external memory); mipfree N; extfree N
  *   copy N SIZE DIR, copyasync N SIZE DIR, copy2d N W H DIR (h2d d2h d2d h2h default)
  *   peer N SIZE, memset N SIZE, symbol N (of 64 bytes)
  *     The first of these in a thread, and each that is bigger than all before, also
@@ -26,6 +29,8 @@
  *   drvasync N SIZE; drvasyncfree N
  *   drvcopy N SIZE DIR, drvmemset N SIZE (each also makes and frees two buffers, one)
  *   vmm N (reserve, create, map, allow access: 2 MiB each); vmmfree N
+ *   retain N (handles of the last vmm), multicast N (objects); release N
+ *   drvformat N FORMAT CHANNELS W H D FLAGS LEVELS; drvarrayfree N, drvmipfree N
  *   drvlaunch N, drvsync N                         ctxcreate, ctxdestroy, drvreset D
  * Everything else:
  *   wait (prints "ready", reads a line), sleep MS, spin MS, print (calls and results)

@@ -23,8 +23,9 @@ unsigned long long number(const char *text);
 
 /* A stack for each kind of thing; 0 when it is empty. */
 enum kind {
-	DEVICE, HOST, ARRAYS, MIPMAPS, STREAM_ORDERED, POOLED, REGISTERED, IPC, MAPPED,
-	DRV_DEVICE, DRV_HOST, DRV_ARRAYS, DRV_STREAM_ORDERED, DRV_CONTEXTS, KINDS,
+	DEVICE, HOST, ARRAYS, MIPMAPS, STREAM_ORDERED, POOLED, REGISTERED, IPC, EXTERNAL, MAPPED,
+	HANDLES,
+	DRV_DEVICE, DRV_HOST, DRV_ARRAYS, DRV_MIPMAPS, DRV_STREAM_ORDERED, DRV_CONTEXTS, KINDS,
 };
 void keep(enum kind kind, uintptr_t value);
 uintptr_t last(enum kind kind);

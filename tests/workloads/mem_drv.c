@@ -101,6 +101,8 @@ static void do_async(char **a)
 FREE(do_free, DRV_DEVICE, DRV(cuMemFree_v2)(p))
 FREE(do_hostfree, DRV_HOST, DRV(cuMemFreeHost)((void *)p))
 FREE(do_arrayfree, DRV_ARRAYS, DRV(cuArrayDestroy)((CUarray)p))
+FREE(do_mipfree, DRV_MIPMAPS, DRV(cuMipmappedArrayDestroy)((CUmipmappedArray)p))
+FREE(do_release, HANDLES, DRV(cuMemRelease)(p))
 FREE(do_asyncfree, DRV_STREAM_ORDERED, DRV(cuMemFreeAsync)(p, NULL))
 
 static CUmemGenericAllocationHandle *handles;
@@ -145,6 +147,54 @@ static void do_vmmfree(char **a)
 		did((int)DRV(cuMemUnmap)(p, CHUNK));
 		did((int)DRV(cuMemRelease)(handles[--num_handles]));
 		did((int)DRV(cuMemAddressFree)(p, CHUNK));
+	}
+}
+
+static void do_retain(char **a)
+{
+	CUdeviceptr p = last(MAPPED);
+	CUmemGenericAllocationHandle handle;
+
+	if (!p)
+		return;
+	keep(MAPPED, p);
+	TIMES(a[0])
+		KEEP(HANDLES, DRV(cuMemRetainAllocationHandle)(&handle, (void *)(uintptr_t)p), handle);
+}
+
+static void do_multicast(char **a)
+{
+	CUmulticastObjectProp prop;
+	CUmemGenericAllocationHandle handle;
+
+	memset(&prop, 0, sizeof(prop));
+	prop.numDevices = 1;
+	prop.size = CHUNK;
+	context();
+	TIMES(a[0])
+		KEEP(HANDLES, DRV(cuMulticastCreate)(&handle, &prop), handle);
+}
+
+static void do_drvformat(char **a)
+{
+	unsigned levels = (unsigned)number(a[7]);
+	CUDA_ARRAY3D_DESCRIPTOR desc;
+	CUmipmappedArray mipmap;
+	CUarray array;
+
+	memset(&desc, 0, sizeof(desc));
+	desc.Format = (CUarray_format)number(a[1]);
+	desc.NumChannels = (unsigned)number(a[2]);
+	desc.Width = SIZE(a[3]);
+	desc.Height = SIZE(a[4]);
+	desc.Depth = SIZE(a[5]);
+	desc.Flags = (unsigned)number(a[6]);
+	context();
+	TIMES(a[0]) {
+		if (levels)
+			KEEP(DRV_MIPMAPS, DRV(cuMipmappedArrayCreate)(&mipmap, &desc, levels), mipmap);
+		else
+			KEEP(DRV_ARRAYS, DRV(cuArray3DCreate_v2)(&array, &desc), array);
 	}
 }
 
@@ -242,6 +292,8 @@ const struct word driver_words[] = {
 	{ "drvarray", 3, do_array }, { "drvarrayfree", 1, do_arrayfree },
 	{ "drvasync", 2, do_async }, { "drvasyncfree", 1, do_asyncfree },
 	{ "vmm", 1, do_vmm }, { "vmmfree", 1, do_vmmfree },
+	{ "retain", 1, do_retain }, { "multicast", 1, do_multicast }, { "release", 1, do_release },
+	{ "drvformat", 8, do_drvformat }, { "drvmipfree", 1, do_mipfree },
 	{ "drvcopy", 3, do_copy }, { "drvmemset", 2, do_memset },
 	{ "drvlaunch", 1, do_launch }, { "drvsync", 1, do_sync },
 	{ "ctxcreate", 0, do_ctxcreate }, { "ctxdestroy", 0, do_ctxdestroy },

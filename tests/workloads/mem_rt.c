@@ -146,6 +146,7 @@ FREE(do_mipfree, MIPMAPS, RT(cudaFreeMipmappedArray)(p))
 FREE(do_asyncfree, STREAM_ORDERED, RT(cudaFreeAsync)(p, NULL))
 FREE(do_poolfree, POOLED, RT(cudaFreeAsync)(p, NULL))
 FREE(do_unregister, REGISTERED, unregister(p))
+FREE(do_extfree, EXTERNAL, RT(cudaDestroyExternalMemory)((cudaExternalMemory_t)p))
 FREE(do_ipcclose, IPC, RT(cudaIpcCloseMemHandle)(p))
 
 static void *free_in_thread(void *a)
@@ -284,6 +285,54 @@ static void do_ipc(char **a)
 		KEEP(IPC, RT(cudaIpcOpenMemHandle)(&p, handle, cudaIpcMemLazyEnablePeerAccess), p);
 }
 
+/* External memory, imported once, and N mipmapped arrays in it. */
+static void do_extmip(char **a)
+{
+	struct cudaExternalMemoryHandleDesc memory;
+	struct cudaExternalMemoryMipmappedArrayDesc desc;
+	cudaExternalMemory_t external;
+	cudaMipmappedArray_t p;
+
+	memset(&memory, 0, sizeof(memory));
+	memory.type = cudaExternalMemoryHandleTypeOpaqueFd;
+	memory.size = SIZE(a[1]);
+	if (did((int)RT(cudaImportExternalMemory)(&external, &memory)))
+		return;
+	keep(EXTERNAL, (uintptr_t)external);
+	memset(&desc, 0, sizeof(desc));
+	desc.formatDesc = floats;
+	desc.extent.width = desc.extent.height = 16;
+	desc.numLevels = 3;
+	TIMES(a[0])
+		KEEP(MIPMAPS, RT(cudaExternalMemoryGetMappedMipmappedArray)(&p, external, &desc), p);
+}
+
+/* Of a format: the kind, the bits of each channel, then the size, flags and levels (0: no mipmap). */
+static void do_format(char **a)
+{
+	struct cudaExtent e = { SIZE(a[6]), SIZE(a[7]), SIZE(a[8]) };
+	unsigned flags = (unsigned)number(a[9]), levels = (unsigned)number(a[10]);
+	struct cudaChannelFormatDesc desc;
+	cudaMipmappedArray_t mipmap;
+	cudaArray_t array;
+
+	desc.f = (enum cudaChannelFormatKind)number(a[1]);
+	desc.x = (int)number(a[2]);
+	desc.y = (int)number(a[3]);
+	desc.z = (int)number(a[4]);
+	desc.w = (int)number(a[5]);
+	TIMES(a[0]) {
+		if (levels)
+			KEEP(MIPMAPS, RT(cudaMallocMipmappedArray)(&mipmap, &desc, e, levels, flags),
+			     mipmap);
+		else if (e.depth)
+			KEEP(ARRAYS, RT(cudaMalloc3DArray)(&array, &desc, e, flags), array);
+		else
+			KEEP(ARRAYS, RT(cudaMallocArray)(&array, &desc, e.width, e.height, flags),
+			     array);
+	}
+}
+
 static void do_setdevice(char **a)
 {
 	did((int)RT(cudaSetDevice)((int)number(a[0])));
@@ -316,6 +365,7 @@ const struct word runtime_words[] = {
 	{ "pool", 2, do_pool }, { "poolfree", 1, do_poolfree },
 	{ "pooldestroy", 0, do_pooldestroy },
 	{ "ipc", 2, do_ipc }, { "ipcclose", 1, do_ipcclose },
+	{ "extmip", 2, do_extmip }, { "extfree", 1, do_extfree }, { "format", 11, do_format },
 	{ "setdevice", 1, do_setdevice }, { "reset", 0, do_reset }, { "sync", 1, do_sync },
 #ifdef RUNTIME_DLOPEN
 	{ "load", 0, do_load },

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "api/cuda_protos.h"
 #include "base/die.h"
+#include "base/plural.h"
 #include "base/version.h"
 
 enum { PAUSE_MS = 5 };
@@ -174,7 +175,7 @@ void bt_session_start(struct bt_session *s)
 		    s->run.uprobes.asked, script->nprobes);
 	if (!bt_run_ended(&s->run))
 		note("tracing %s: %d probe%s in %d file%s", who, script->nprobes,
-		     script->nprobes == 1 ? "" : "s", script->nfiles, script->nfiles == 1 ? "" : "s");
+		     plural(script->nprobes), script->nfiles, plural(script->nfiles));
 	free(who);
 }
 

@@ -48,15 +48,22 @@ static struct leak_group *group_of(struct leak_gathering *all, const struct allo
 	return new_group(all, allocation);
 }
 
+static bool is_old(const struct allocation *allocation, const struct leak_options *options)
+{
+	if (!options->older_ms)
+		return true;
+	return options->now > allocation->time &&
+	       (options->now - allocation->time) / 1000000 >= (unsigned long)options->older_ms;
+}
+
 static void gather(struct leak_gathering *all, const struct leak_options *options)
 {
-	unsigned long long latest = options->now - options->older_ms * 1000000ull;
 	const struct allocation *allocation;
 
 	for (allocation = all->process->allocations; allocation; allocation = allocation->hh.next) {
 		struct leak_group *group;
 
-		if (options->older_ms && allocation->time > latest)
+		if (!is_old(allocation, options))
 			continue;
 		group = options->each ? new_group(all, allocation) : group_of(all, allocation);
 		group->bytes += allocation->size * options->sample;

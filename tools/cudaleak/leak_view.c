@@ -3,6 +3,7 @@
 #include <string.h>
 #include "api/cuda_fn.h"
 #include "base/escape.h"
+#include "base/plural.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -14,16 +15,18 @@ struct leak_row {
 	unsigned long long time, bytes, count, oldest, ptr, sample;
 	int pid, tid;
 	const char *comm, *at, *memory, *func;
+	bool complete;
 	const struct stack *stack;
 };
 
 #define AT(f) offsetof(struct leak_row, f)
-enum { PTR = 8, TID, FUNC, SAMPLE, STACK };
+enum { PTR = 9, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "at", NULL, 0, OUT_STR, AT(at) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "memory", NULL, 0, OUT_STR, AT(memory) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
@@ -55,7 +58,7 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	struct leak_row r = {
 		.time = view->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
 		.sample = view->options.sample, .pid = g->process->pid, .tid = g->tid,
-		.comm = g->process->comm, .at = at, .memory = memory_name(g->memory),
+		.comm = g->process->comm, .at = at, .complete = !g->process->early, .memory = memory_name(g->memory),
 		.func = cuda_fns[g->id].name, .stack = g->stack,
 	};
 	char leaf[32];
@@ -67,26 +70,72 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else if (view->options.each) {
-		printf("    %llu bytes of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
-		       r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
+		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %llu bytes in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
-		       r.count, r.count == 1 ? "" : "s", r.memory, out_ns(r.oldest));
+		printf("    %llu byte%s in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
+		       plural(r.bytes), r.count, plural(r.count), r.memory, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);
 	out_line_end();
 }
 
-static void doubt(const struct leak_view *view, const struct mem_process *process, const char *at,
-		  const char *key, const char *text, unsigned long long n)
+void leak_view_early(const struct leak_view *view)
 {
-	if (!n || view->folded)
+	printf("; allocations before %s are unknown", view->since);
+}
+
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
+{
+	const struct leak_row r = {
+		.time = view->options.now, .oldest = OUT_NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
+		.sample = view->options.sample, .comm = comm, .at = at,
+	};
+
+	out_row(view->fields, &r);
+	out_line_end();
+}
+
+static void head(const struct leak_view *view, const struct mem_process *process, const char *at,
+		 unsigned long long count, unsigned long long bytes)
+{
+	printf("[%s] pid %d (", out_clock(), process->pid);
+	escape_text(stdout, process->comm);
+	printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
+	       plural(count), out_bytes(bytes));
+	if (view->options.sample > 1)
+		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
+	if (process->early)
+		leak_view_early(view);
+	putchar('\n');
+}
+
+static void doubt(const struct mem_process *process, const char *at, const char *key,
+		  unsigned long long n, const char *what, const char *how, const char *when)
+{
+	if (!n)
 		return;
 	if (out_is_json())
-		printf("{\"pid\":%d,\"at\":\"%s\",\"%s\":%llu}\n", process->pid, at, key, n);
+		printf("{\"pid\":%d,\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", process->pid, at,
+		       process->early ? "false" : "true", key, n);
 	else
-		printf("    %llu %s\n", n, text);
+		printf("    %llu %s%s %s%s\n", n, what, plural(n), how, when);
+}
+
+static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
+{
+	if (!view->filtered)
+		doubt(process, at, "unknown_frees", process->unknown, "free",
+		      process->early ? "of memory allocated before " :
+				       "of memory whose allocation was not seen",
+		      process->early ? view->since : "");
+	doubt(process, at, "unseen_frees", process->replaced, "allocation",
+	      "whose address was allocated again without a free: counted as freed", "");
+	doubt(process, at, "ignored", process->ignored, "allocation", "not counted: too many are live",
+	      "");
+	doubt(process, at, "unsure", process->unsure, "allocation",
+	      "of these may have been freed with a context or by a device reset", "");
 }
 
 void leak_view_process(const struct leak_view *view, const struct mem_process *process,
@@ -101,26 +150,16 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 		bytes += g[i].bytes;
 		count += g[i].count;
 	}
-	if (!out_is_json() && !view->folded) {
-		printf("[%s] pid %d (", out_clock(), process->pid);
-		escape_text(stdout, process->comm);
-		printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
-		       count == 1 ? "" : "s", out_bytes(bytes));
-		if (view->options.sample > 1)
-			printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
-		putchar('\n');
-	}
+	if (!out_is_json() && !view->folded)
+		head(view, process, at, count, bytes);
+	if (!n && process->early && out_is_json())
+		leak_view_nothing(view, process->pid, process->comm, at);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())
-		printf("    ... and %zu more%s\n", n - i, view->options.each ? "" : " groups");
+		printf("    ... and %zu more%s%s\n", n - i, view->options.each ? "" : " group",
+		       view->options.each ? "" : plural(n - i));
 	free(g);
-	if (!view->filtered)
-		doubt(view, process, at, "unknown_frees", "frees of memory allocated before tracing began", process->unknown);
-	doubt(view, process, at, "unseen_frees", "allocations whose address was allocated again without a free: "
-	      "counted as freed", process->replaced);
-	doubt(view, process, at, "ignored", "allocations not counted: too many are live",
-	      process->ignored);
-	doubt(view, process, at, "unsure", "of these may have been freed with a context or by a device reset",
-	      process->unsure);
+	if (!view->folded)
+		doubts(view, process, at);
 }

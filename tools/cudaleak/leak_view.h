@@ -5,7 +5,7 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 
-enum { LEAK_FIELDS = 13 };
+enum { LEAK_FIELDS = 14 };
 
 struct leak_view {
 	/* set by the tool */
@@ -13,6 +13,7 @@ struct leak_view {
 	long top;		/* at most this many groups; folded output has all */
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
+	char since[16];		/* the time of day when tracing began */
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
@@ -20,6 +21,12 @@ struct leak_view {
 
 /* Call once the options are known. */
 void leak_view_init(struct leak_view *view);
+
+/* Prints the end of a line about processes that used CUDA before tracing began. */
+void leak_view_early(const struct leak_view *view);
+
+/* Prints in JSON that nothing allocated since then is held by a process that used CUDA before. */
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);
 
 /* Prints what one process holds; at is "interval" or "exit". */
 void leak_view_process(const struct leak_view *view, const struct mem_process *process,

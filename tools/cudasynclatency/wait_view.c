@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/escape.h"
+#include "base/plural.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudasynclatency/wait_threads.h"
@@ -25,7 +26,7 @@ static void text(const struct wait_thread_row *r, unsigned long long interval)
 	printf("thread %d of pid %d (", r->tid, r->pid);
 	escape_text(stdout, r->comm);
 	printf(") waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count,
-	       r->count == 1 ? "" : "s", 100 * r->share, out_ns(interval));
+	       plural(r->count), 100 * r->share, out_ns(interval));
 }
 
 void wait_view_threads(struct wait_threads *threads, unsigned long long now)
@@ -39,7 +40,8 @@ void wait_view_threads(struct wait_threads *threads, unsigned long long now)
 			text(&threads->rows[i], interval);
 	}
 	if (threads->n > SHOWN && !out_is_json())
-		printf("... and %zu more threads\n", threads->n - SHOWN);
+		printf("... and %zu more thread%s\n", threads->n - SHOWN,
+		       plural(threads->n - SHOWN));
 	if (!out_is_json())
 		putchar('\n');
 	wait_threads_clear(threads);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "proc/proc.h"
+#include "session/early.h"
+
+static struct early_process *find(const struct early *e, int pid)
+{
+	struct early_process *process;
+
+	HASH_FIND_INT(e->processes, &pid, process);
+	return process;
+}
+
+static void drop(struct early *e, struct early_process *process)
+{
+	HASH_DEL(e->processes, process);
+	free(process);
+}
+
+void early_add(struct early *e, int pid)
+{
+	struct early_process *process = find(e, pid);
+
+	if (process)
+		return;
+	process = xcalloc(1, sizeof(*process));
+	process->pid = pid;
+	process->started = proc_started(pid);
+	HASH_ADD_INT(e->processes, pid, process);
+}
+
+bool early_has(const struct early *e, int pid)
+{
+	const struct early_process *process = find(e, pid);
+	unsigned long long started = process ? proc_started(pid) : 0;
+
+	return process && (!started || started == process->started);
+}
+
+void early_drop(struct early *e, int pid)
+{
+	struct early_process *process = find(e, pid);
+
+	if (process)
+		drop(e, process);
+}
+
+void early_tidy(struct early *e)
+{
+	struct early_process *process, *next;
+
+	HASH_ITER(hh, e->processes, process, next)
+		if (proc_started(process->pid) != process->started)
+			drop(e, process);
+}
+
+void early_free(struct early *e)
+{
+	struct early_process *process, *next;
+
+	HASH_ITER(hh, e->processes, process, next)
+		drop(e, process);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The processes that used CUDA before tracing began: what they did until then is unknown. */
+#ifndef EARLY_H
+#define EARLY_H
+#include <stdbool.h>
+#include "base/hash.h"
+
+struct early_process {
+	int pid;
+	unsigned long long started;	/* proc_started(): tells it from a later process of this id */
+	UT_hash_handle hh;
+};
+
+/* Starts zeroed. */
+struct early {
+	struct early_process *processes;
+};
+
+/* Adds a process that has mapped CUDA files, or may have; nothing happens if it is known. */
+void early_add(struct early *e, int pid);
+
+/* Return true if it is such a process.  One that has ended is taken for the one that had its id. */
+bool early_has(const struct early *e, int pid);
+
+/* Call when a process has ended, or exec has replaced its program. */
+void early_drop(struct early *e, int pid);
+
+/* Drops those that have ended. */
+void early_tidy(struct early *e);
+
+void early_free(struct early *e);
+
+#endif

@@ -230,6 +230,21 @@ static __always_inline bool enter_name(struct thread *t, const struct cuda_args 
 	return p;
 }
 
+/* Remembers a runtime launch, also one that cannot be counted: the driver's launch inside is a part of
+ * it. */
+static __always_inline void remember(struct thread *t, const struct launch_key *key,
+				     const struct shape *s, bool paired)
+{
+	if (t->data.outer.sp)
+		__sync_fetch_and_add(&launches_refused, 1);
+	t->data.outer.sp = t->call.sp;
+	t->data.outer.caller = read_u64(t->call.sp);
+	t->data.outer.key = *key;
+	t->data.outer.paired = paired;
+	__builtin_memcpy(t->data.outer.grid, s->grid, sizeof(s->grid));
+	__builtin_memcpy(t->data.outer.block, s->block, sizeof(s->block));
+}
+
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u32 id, bool driver)
 {
@@ -237,39 +252,27 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	struct launch_count *c;
 	struct shape s = {};
 	struct pending *p;
-	__u64 n, caller = 0;
+	__u64 n;
 	long stack = 0;
 
-	key.program = program_of(t, key.pid);
-	if (!key.program)
-		return false;
 	n = launch_arguments(&t->call, row, driver, &key, &s);
 	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, &key, &s)) {
 		t->data.outer.sp = 0;
 		pair(t, &key);
 		return false;
 	}
-	if (launch_pairs && !driver)
-		caller = read_u64(t->call.sp);
-	if (launch_stacks)
+	key.program = program_of(t, key.pid);
+	if (launch_stacks && key.program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
-	c = count_of(&t->data.first, &key, driver, stack);
+	c = key.program ? count_of(&t->data.first, &key, driver, stack) : NULL;
+	if (launch_pairs && !driver)
+		remember(t, &key, &s, !c || c->paired);
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
 	c->time = bpf_jiffies64();
 	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
 	__builtin_memcpy(c->block, s.block, sizeof(s.block));
-	if (launch_pairs && !driver) {
-		if (t->data.outer.sp)
-			__sync_fetch_and_add(&launches_refused, 1);
-		t->data.outer.sp = t->call.sp;
-		t->data.outer.caller = caller;
-		t->data.outer.key = key;
-		t->data.outer.paired = c->paired;
-		__builtin_memcpy(t->data.outer.grid, s.grid, sizeof(s.grid));
-		__builtin_memcpy(t->data.outer.block, s.block, sizeof(s.block));
-	}
 	if (!launch_failures)
 		return false;
 	p = push(t, id);

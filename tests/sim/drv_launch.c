@@ -39,7 +39,7 @@ static CUresult load(struct image **image, const void *data)
 	return *image ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Lookups last a module's life: its memory is kept, as handles may be in use. */
+/* Lookups last a module's life. */
 static CUresult find(struct CUkern_st **kernel, struct image *image, const char *name)
 {
 	struct CUkern_st *k;
@@ -114,9 +114,29 @@ DRV_QUIET(cuModuleLoadDataEx)(CUmodule *module, const void *image, unsigned coun
 	return r ? r : load((struct image **)module, image);
 }
 
+/* Kernels of the next image get the addresses. */
+static CUresult unload(struct image *image)
+{
+	struct CUkern_st *k;
+	struct variable *v;
+
+	if (!image)
+		return CUDA_ERROR_INVALID_VALUE;
+	while ((k = image->kernels)) {
+		image->kernels = k->next;
+		free(k);
+	}
+	while ((v = image->variables)) {
+		image->variables = v->next;
+		free(v);	/* the block remains */
+	}
+	free(image);
+	return CUDA_SUCCESS;
+}
+
 DRV_QUIET(cuModuleUnload)(CUmodule module)
 {
-	return module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return unload((struct image *)module);
 }
 
 DRV(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
@@ -151,7 +171,7 @@ DRV(cuLibraryLoadData,
 
 DRV_QUIET(cuLibraryUnload)(CUlibrary library)
 {
-	return library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return unload((struct image *)library);
 }
 
 DRV(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name),

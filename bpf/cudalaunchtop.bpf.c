@@ -149,7 +149,7 @@ static __always_inline void pair(struct thread *t, const struct launch_key *key)
 		c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
 	if (c)
 		c->paired = 1;
-	send(key->pid, key->program, LAUNCH_PAIR, t->data.outer.key.func, key->func);
+	send_pair(t->pid, t->program, t->data.outer.key.func, key->func);
 }
 
 /* Return true if the shape is unchanged.  The driver's last number, the block's z, is on the stack:
@@ -186,6 +186,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 		return false;
 	if (!row->grid && !row->handle)
 		return false;
+	key.generation = generation_of(key.program, key.func)->n;
 	c = quick_count(&key);
 	if (!c || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
@@ -216,7 +217,7 @@ static __always_inline bool enter_name(struct thread *t, const struct cuda_args 
 	struct name_call c;
 	struct pending *p;
 
-	if (!row->out) {
+	if (!row->out && row->name) {
 		program = program_of(t, pid);
 		if (program)
 			name_registered(&t->call, row, pid, program);
@@ -262,6 +263,7 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 		return false;
 	}
 	key.program = program_of(t, key.pid);
+	key.generation = generation_of(key.program, key.func)->n;
 	if (launch_stacks && key.program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
 	c = key.program ? count_of(&t->data.first, &key, driver, stack) : NULL;
@@ -307,6 +309,21 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	return launch_enter(ctx, t, row, id, driver);
 }
 
+static __always_inline void leave_name(struct thread *t, const struct name_call *c, __u64 id, int ret)
+{
+	__u64 out = ret || !c->out ? 0 : read_u64(c->out), program;
+	__u32 pid = thread_pid();
+	bool unloads = !c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary);
+
+	program = out || unloads ? program_of(t, pid) : 0;
+	if (!program)
+		return;
+	if (unloads)
+		name_unloaded(c, pid, program);
+	else
+		name_leave(c, id, out, pid, program);
+}
+
 static __always_inline void leave(struct pt_regs *ctx)
 {
 	struct thread *t = thread_known();
@@ -314,8 +331,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
 	struct pending *p;
-	__u64 id, out, program;
-	__u32 pid;
+	__u64 id;
 
 	if (!t || at >= FRAMES)
 		return;
@@ -325,11 +341,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!id || id >= CUDA_ID_MAX)
 		return;
 	if (cuda_classes[id] == CUDA_NAME) {
-		out = ret ? 0 : read_u64(p->name.out);
-		pid = thread_pid();
-		program = out ? program_of(t, pid) : 0;
-		if (program)
-			name_leave(&p->name, id, out, pid, program);
+		leave_name(t, &p->name, id, ret);
 		return;
 	}
 	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;

@@ -27,6 +27,9 @@ static const struct usage usage = {
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n",
 };
 
+/* Bytes of counters if one process, or a command, is traced. */
+enum { COUNTERS_ALONE = 128 << 20 };
+
 struct top {
 	struct launch_view view;
 	struct launch_probes probes;
@@ -60,6 +63,7 @@ static bool tick(void *ctx)
 	struct top *t = ctx;
 
 	launch_probes_tick(&t->probes);
+	launches_tick(t->view.launches);
 	return !screen_is_open() || top_view_keys(&t->view.screen);
 }
 
@@ -96,6 +100,10 @@ static void loaded(void *ctx)
 
 	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
 					&t->skel->bss->counts_shares, t->target.pid_list || t->target.command);
+	if (target_is_alone(&t->target)) {
+		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
+		t->view.launches->counters.quota.whole = true;
+	}
 	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
 }
 

@@ -31,11 +31,19 @@ struct image {
 	struct variable *variables;
 };
 
+/* As NVIDIA's, unload and load make use of an address again: calloc() may not. */
+static void *zeroed(size_t size)
+{
+	void *p = malloc(size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
 static CUresult load(struct image **image, const void *data)
 {
 	if (!image || !data)
 		return CUDA_ERROR_INVALID_VALUE;
-	*image = calloc(1, sizeof(**image));
+	*image = zeroed(sizeof(**image));
 	return *image ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -53,7 +61,7 @@ static CUresult find(struct CUkern_st **kernel, struct image *image, const char 
 	for (k = image->kernels; k && strcmp(k->name, name); k = k->next)
 		;
 	if (!k) {
-		k = calloc(1, sizeof(*k) + strlen(name) + 1);
+		k = zeroed(sizeof(*k) + strlen(name) + 1);
 		if (k) {
 			strcpy(k->name, name);
 			for (i = 0; i < MAX_DEVICES; i++)
@@ -114,7 +122,6 @@ DRV_QUIET(cuModuleLoadDataEx)(CUmodule *module, const void *image, unsigned coun
 	return r ? r : load((struct image **)module, image);
 }
 
-/* Kernels of the next image get the addresses. */
 static CUresult unload(struct image *image)
 {
 	struct CUkern_st *k;

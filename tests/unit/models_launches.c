@@ -88,6 +88,7 @@ static void count(struct model *m, bool child, unsigned long long func, int laun
 
 	bpf_map_lookup_elem(map, &key, values);
 	values[rand() % cpus].launches += launches;
+	values[0].untold = true;
 	values[rand() % cpus].failed += failed;
 	if (bpf_map_update_elem(map, &key, values, BPF_ANY))
 		die(errno, "cannot count");

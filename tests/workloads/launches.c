@@ -8,6 +8,7 @@
  *   reuse N      the runtime's of a kernel, then 4 more of another with the same host function
  *   jit N        loads a module, launches its kernel jit<I> 2, 3, 5, 7 or 11 times and unloads it at
  *                once, for I from 0 to N - 1
+ *   named N      the driver's N times, and names the kernel anew before each
  *   handles N    the driver's of N functions that nothing has named, each once
  *   runtime N    the runtime's of a kernel
  *   rename NAME  of this process, %e in it becomes ESC
@@ -114,6 +115,12 @@ static void jit(int n)
 	}
 }
 
+static void named(int n)
+{
+	for (int i = 0; i < n; i++)
+		driver(function("_Z6directPfi"), 1);
+}
+
 static void handles(int n)
 {
 	for (unsigned long i = 1; i <= (unsigned long)n; i++)
@@ -198,6 +205,8 @@ int main(int argc, char **argv)
 			reuse(n);
 		else if (!strcmp(argv[i], "jit"))
 			jit(n);
+		else if (!strcmp(argv[i], "named"))
+			named(n);
 		else if (!strcmp(argv[i], "handles"))
 			handles(n);
 		else if (!strcmp(argv[i], "runtime")) {

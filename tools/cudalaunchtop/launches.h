@@ -15,6 +15,7 @@ struct launches {
 	struct syms *syms;
 	struct programs *programs;
 	struct counters counters;
+	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
 /* By process and kernel, merging those with the same full or brief name; or by process alone. */
@@ -44,6 +45,9 @@ void launches_scan(struct launches *l, int pid);
 
 /* Handles a record of the probes. */
 void launches_record(struct launches *l, const void *data, size_t size);
+
+/* Call every few milliseconds: gives back room in the probes' maps. */
+void launches_tick(struct launches *l);
 
 /* Ends an interval: reads the counts. */
 void launches_count(struct launches *l);

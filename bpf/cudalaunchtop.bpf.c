@@ -188,7 +188,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 		return false;
 	key.generation = generation_of(key.program, key.func)->n;
 	c = quick_count(&key);
-	if (!c || (row->grid && !shape_stays(&t->call, row, driver, c)))
+	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
 	__sync_fetch_and_add(&c->launches, 1);
 	c->time = bpf_jiffies64();
@@ -272,6 +272,9 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
+	c->oversized = shape_impossible(&s);
+	if (c->oversized)
+		__sync_fetch_and_add(&c->impossible, n);
 	c->time = bpf_jiffies64();
 	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
 	__builtin_memcpy(c->block, s.block, sizeof(s.block));

@@ -292,6 +292,24 @@ kill "$pid" 2>/dev/null
 status 0
 lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
 
+it "launches that no GPU can make are marked without -x, in text and JSON, and said to have failed"
+for layer in all runtime; do
+	run cudalaunchtop --layer $layer -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
+	json 1 '.launches == 44 and .impossible == 7 and (has("failed") | not)'
+	json 2 '.impossible == 0'
+	says '7 launches had a grid or block that no GPU can launch: they failed (-x counts all failures)'
+done
+run cudalaunchtop -c "$bin/launches shape 65536 17 shape 65535 5 shape 1 3"
+lines 1 ' 25 +25 3x1x1 +32x4x2 +768 \[17 impossible\] direct$'
+run cudalaunchtop -xjc "$bin/launches shape 65536 17 shape 65535 5"
+json 1 '.impossible == 17 and .failed == 17 and .launches == 22'
+silent
+
+it "columns stay in line, whatever the grid and the name of the process"
+run cudalaunchtop -c "$bin/launches rename %e%e%e%e%e%e%e%e shape 65535 3 ugly 5 long 7"
+equal "$(head -n 4 "$tmp/out" | sed 's/ [^ ]*$//' | awk '{ print length }' | sort -u | wc -l)" 1
+lines 1 ' 3x65535x1 +32x4x2 +'
+
 it "names from the program are escaped: 4,001 characters, control characters, a quote"
 run cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
 json 1 '.launches == 7 and (.kernel | length) == 4001'
@@ -413,12 +431,18 @@ sum 67603 .launches
 json 67603 '.launches == 1'
 silent
 
-it "60013 modules that are unloaded: each kernel by name, in as much memory as 1024 need"
-run env SIM_SPIN_US=cuModuleLoadData=100 cudatrace -e launch -jc "$bin/launches jit 60013"
+it "with an interval: none of 20011 kernels is shown by its address because its name was not read yet"
+run env SIM_SPIN_US=cuModuleLoadData=100 cudalaunchtop -jc "$bin/launches kept 20011" 1
+json 0 '.kernel | startswith("0x")'
+sum 112058 .launches
+silent
+
+it "60013 modules that are unloaded: each kernel has its name"
+run env SIM_SPIN_US=cuModuleLoadData=200 cudatrace -e launch -jc "$bin/launches jit 60013"
 equal "$(jq -r 'select(.func == "cuLaunchKernel") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 60013
 silent
 tool cudalaunchtop -l "$lib/libcuda.so.1" -j 1
-SIM_SPIN_US=cuModuleLoadData=100 "$bin/launches" jit 60013
+SIM_SPIN_US=cuModuleLoadData=200 "$bin/launches" jit 60013
 sleep 1.2
 stop
 equal "$(jq -r 'select(.comm == "launches") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 60013

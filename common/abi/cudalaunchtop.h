@@ -24,12 +24,13 @@ struct launch_key {
 /* Per CPU. */
 struct launch_count {
 	unsigned long long launches, failed;
+	unsigned long long impossible;	/* no GPU takes this grid or block: they failed */
 	unsigned long long time;	/* of the last one, in the kernel's jiffies */
 	unsigned int grid[3], block[3];	/* of the last one; 0 = unknown */
 	unsigned char paired;		/* its CUfunction is known */
 	unsigned char driver;		/* launched through the driver, not by a runtime call */
 	unsigned char untold;		/* its LAUNCH_FIRST was lost */
-	unsigned char unused;
+	unsigned char oversized;	/* the last one was impossible */
 	unsigned int share;		/* 1 + the user's number in counts_shares, on one CPU */
 };
 

@@ -241,8 +241,8 @@ static void check(struct launches *l, enum launches_by by)
 	for (size_t i = 0; i < n; i++) {
 		const struct kernel *k = rows[i].kernel;
 
-		sum += rows[i].total;
-		CHECK(rows[i].launches <= rows[i].total && rows[i].pid == getpid());
+		sum += rows[i].total.launches;
+		CHECK(rows[i].last.launches <= rows[i].total.launches && rows[i].pid == getpid());
 		CHECK(!k || (k->full && k->brief));
 		CHECK(strlen(rows[i].comm) < 16);
 	}

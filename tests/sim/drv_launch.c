@@ -229,7 +229,8 @@ static CUresult launch(const void *function, unsigned gx, unsigned gy, unsigned 
 		return r;
 	if (!function)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!gx || !gy || !gz || !bx || !by || !bz || (size_t)bx * by * bz > 1024)
+	if (!gx || !gy || !gz || !bx || !by || !bz || (size_t)bx * by * bz > 1024 || gy > 65535 ||
+	    gz > 65535)
 		return CUDA_ERROR_INVALID_VALUE;
 	drv_capture(stream);
 	return CUDA_SUCCESS;

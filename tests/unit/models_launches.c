@@ -138,7 +138,7 @@ static void print(const struct model *m, int number)
 			printf("\"kernel\":\"%s\",", rows[i].kernel->brief);
 		else
 			printf("\"kernel\":\"0x%llx\",", rows[i].func);
-		printf("\"launches\":%llu,\"failed\":%llu}\n", rows[i].total, rows[i].total_failed);
+		printf("\"launches\":%llu,\"failed\":%llu}\n", rows[i].total.launches, rows[i].total.failed);
 	}
 	printf("{\"model\":%d,\"total\":%llu}\n", number, launches_total(m->launches));
 	free(rows);

@@ -9,6 +9,8 @@
  *   jit N        loads a module, launches its kernel jit<I> 2, 3, 5, 7 or 11 times and unloads it at
  *                once, for I from 0 to N - 1
  *   named N      the driver's N times, and names the kernel anew before each
+ *   shape Y N    the driver's of a grid of 3xYx1
+ *   kept N       as jit, but unloads nothing
  *   handles N    the driver's of N functions that nothing has named, each once
  *   runtime N    the runtime's of a kernel
  *   rename NAME  of this process, %e in it becomes ESC
@@ -99,7 +101,7 @@ static void reuse(int n)
 	runtime(n + 4);
 }
 
-static void jit(int n)
+static void jit(int n, bool unload)
 {
 	static const int times[] = { 2, 3, 5, 7, 11 };
 	char name[32];
@@ -111,8 +113,15 @@ static void jit(int n)
 		if (drv_load(&m, image) || drv_function(&f, m, name))
 			fprintf(stderr, "launches: no function\n");
 		driver(f, times[i % 5]);
-		drv_unload(m);
+		if (unload)
+			drv_unload(m);
 	}
+}
+
+static void shape(unsigned y, int n)
+{
+	for (int i = 0; i < n; i++)
+		drv_launch(kernel, 3, y, 1, 32, 4, 2, 0, NULL, NULL, NULL);
 }
 
 static void named(int n)
@@ -204,7 +213,11 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "reuse"))
 			reuse(n);
 		else if (!strcmp(argv[i], "jit"))
-			jit(n);
+			jit(n, true);
+		else if (!strcmp(argv[i], "kept"))
+			jit(n, false);
+		else if (!strcmp(argv[i], "shape") && i + 2 < argc)
+			shape(n, atoi(argv[++i + 1]));
 		else if (!strcmp(argv[i], "named"))
 			named(n);
 		else if (!strcmp(argv[i], "handles"))

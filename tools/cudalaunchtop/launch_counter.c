@@ -136,6 +136,7 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 {
 	sum->launches += one->launches;
 	sum->failed += one->failed;
+	sum->impossible += one->impossible;
 	sum->paired |= one->paired;
 	sum->driver |= one->driver;
 	sum->untold |= one->untold;
@@ -171,19 +172,19 @@ bool counters_read(const struct counters *cs, const struct launch_key *key, stru
 
 void counter_pull(struct counters *cs, struct counter *c)
 {
-	unsigned long long launches, failed;
+	struct launch_tally new;
 	struct launch_count sum;
 
 	if (!counters_read(cs, &c->key, &sum))
 		return;
-	launches = sum.launches - c->seen.launches;
-	failed = sum.failed - c->seen.failed;
+	new.launches = sum.launches - c->seen.launches;
+	new.failed = sum.failed - c->seen.failed;
+	new.impossible = sum.impossible - c->seen.impossible;
 	c->seen = sum;
-	c->pending += launches;
-	c->pending_failed += failed;
-	c->total += launches;
-	c->total_failed += failed;
-	cs->total += launches;
+	tally_add(&c->pending, &new);
+	tally_add(&c->total, &new);
+	cs->total += new.launches;
+	cs->impossible += new.impossible;
 }
 
 void counters_remove_key(struct counters *cs, const struct launch_key *key, unsigned int share)

@@ -14,6 +14,17 @@ struct bpf_map;
 struct stack;
 struct counter;
 
+struct launch_tally {
+	unsigned long long launches, failed, impossible;
+};
+
+static inline void tally_add(struct launch_tally *to, const struct launch_tally *from)
+{
+	to->launches += from->launches;
+	to->failed += from->failed;
+	to->impossible += from->impossible;
+}
+
 LIST_HEAD(counter_list, counter);
 TAILQ_HEAD(counter_queue, counter);
 
@@ -44,8 +55,7 @@ struct counter {
 	const struct kernel *kernel;	/* if fixed, NULL: unknown; else it is the one at its address */
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
-	unsigned long long pending, pending_failed;	/* in the current interval */
-	unsigned long long launches, failed, total, total_failed;
+	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
 	bool fixed, former;
 	unsigned long long shown;	/* if fixed: counter_func() */
 	/* for launch_probes.c: total at its last check; number of checks since it changed; the
@@ -66,7 +76,7 @@ struct counters {
 	struct counter_address *addresses;
 	struct counter_queue leaving;
 	unsigned long long made;	/* counters of keys so far */
-	unsigned long long total;	/* launches that counter_pull() has added */
+	unsigned long long total, impossible;	/* launches that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
 	int map, cpus;

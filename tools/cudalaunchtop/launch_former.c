@@ -104,14 +104,10 @@ static void move(struct counter *to, struct counter *from)
 		memcpy(to->seen.grid, from->seen.grid, sizeof(to->seen.grid));
 		memcpy(to->seen.block, from->seen.block, sizeof(to->seen.block));
 	}
-	to->total += from->total;
-	to->total_failed += from->total_failed;
-	to->launches += from->launches;
-	to->failed += from->failed;
-	to->pending += from->pending;
-	to->pending_failed += from->pending_failed;
-	from->total = from->total_failed = from->launches = from->failed = 0;
-	from->pending = from->pending_failed = 0;
+	tally_add(&to->pending, &from->pending);
+	tally_add(&to->last, &from->last);
+	tally_add(&to->total, &from->total);
+	from->pending = from->last = from->total = (struct launch_tally){ 0 };
 }
 
 void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
@@ -147,7 +143,7 @@ static void give_back(struct counters *cs, struct counter *c)
 		program_forget_kernels(&c->program->program);
 	HASH_DEL(cs->all, c);
 	quota_give(&cs->quota, c->program->program.user, COUNTER_COST);
-	to = c->total ? successor_of(cs, c) ?: former_of(cs, c, c->kernel, c->shown) : NULL;
+	to = c->total.launches ? successor_of(cs, c) ?: former_of(cs, c, c->kernel, c->shown) : NULL;
 	if (to)
 		move(to, c);
 	kernel_drop(c->kernel);
@@ -172,7 +168,7 @@ void counters_drop_former(struct counters *cs, bool all)
 	struct counter *c, *next;
 
 	HASH_ITER(hh, cs->former, c, next) {
-		if (!all && !c->program->counted && (!many || c->launches || c->pending))
+		if (!all && !c->program->counted && (!many || c->last.launches || c->pending.launches))
 			continue;
 		HASH_DEL(cs->former, c);
 		counter_free(cs, c);

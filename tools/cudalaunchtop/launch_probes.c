@@ -34,8 +34,8 @@ static bool is_open(struct counters *cs, struct counter *c, bool in)
 		return false;
 	counter_pull(cs, c);
 	c->program->driven |= c->seen.driver || c->seen.paired;
-	c->idle = c->total == c->before ? c->idle + 1 : 0;
-	c->before = c->total;
+	c->idle = c->total.launches == c->before ? c->idle + 1 : 0;
+	c->before = c->total.launches;
 	c->direct = c->seen.driver && !c->idle && in;
 	return !c->direct && !is_known(c) && (!c->program->driven || c->idle < IDLE_PERIODS);
 }

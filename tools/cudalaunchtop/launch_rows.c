@@ -57,13 +57,11 @@ static void gather(struct row_gathering *g, struct counter *c)
 {
 	struct launch_row *r;
 
-	if (!c->total)
+	if (!c->total.launches)
 		return;
 	r = row_of(g, c);
-	r->launches += c->launches;
-	r->failed += c->failed;
-	r->total += c->total;
-	r->total_failed += c->total_failed;
+	tally_add(&r->last, &c->last);
+	tally_add(&r->total, &c->total);
 	if (c->seen.time < r->time)
 		return;
 	r->time = c->seen.time;

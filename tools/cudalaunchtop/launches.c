@@ -116,7 +116,7 @@ static void rename_others(struct launches *l, struct launch_program *p, unsigned
 		if (c->fixed || c->key.func == addr || counter_kernel(c) != old)
 			continue;
 		counter_pull(&l->counters, c);
-		if (c->total)
+		if (c->total.launches)
 			counter_split(&l->counters, c, old);
 	}
 }
@@ -254,9 +254,8 @@ static void drop_ended(struct launches *l)
 
 static void end_interval(struct counter *c)
 {
-	c->launches = c->pending;
-	c->failed = c->pending_failed;
-	c->pending = c->pending_failed = 0;
+	c->last = c->pending;
+	c->pending = (struct launch_tally){ 0 };
 }
 
 void launches_count(struct launches *l)
@@ -293,4 +292,9 @@ void launches_tick(struct launches *l)
 unsigned long long launches_total(const struct launches *l)
 {
 	return l->counters.total;
+}
+
+unsigned long long launches_impossible(const struct launches *l)
+{
+	return l->counters.impossible;
 }

@@ -28,8 +28,8 @@ struct launch_row {
 	unsigned long long func;	/* as passed; 0 by process */
 	int kind;			/* enum launch_kind; -1 by process */
 	const struct stack *stack;
-	unsigned long long launches, failed;	/* in the last interval */
-	unsigned long long total, total_failed;	/* since tracing began */
+	struct launch_tally last;		/* in the last interval */
+	struct launch_tally total;		/* since tracing began */
 	unsigned long long time;		/* of the last launch: CLOCK_MONOTONIC, ns */
 	unsigned grid[3], block[3];		/* of the last launch; 0 = unknown */
 };
@@ -58,5 +58,8 @@ struct launch_row *launches_rows(const struct launches *l, enum launches_by by, 
 
 /* The number of launches, including those no longer shown. */
 unsigned long long launches_total(const struct launches *l);
+
+/* The number of those that had an impossible grid or block, and so failed. */
+unsigned long long launches_impossible(const struct launches *l);
 
 #endif

@@ -149,7 +149,7 @@ static __always_inline void pair(struct thread *t, const struct launch_key *key)
 		c = bpf_map_lookup_elem(&counts, &t->data.outer.key);
 	if (c)
 		c->paired = 1;
-	send(key->pid, key->program, LAUNCH_PAIR, t->data.outer.key.func, key->func);
+	send_pair(t->pid, t->program, t->data.outer.key.func, key->func);
 }
 
 /* Return true if the shape is unchanged.  The driver's last number, the block's z, is on the stack:
@@ -186,8 +186,9 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 		return false;
 	if (!row->grid && !row->handle)
 		return false;
+	key.generation = generation_of(key.program, key.func)->n;
 	c = quick_count(&key);
-	if (!c || (row->grid && !shape_stays(&t->call, row, driver, c)))
+	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
 	__sync_fetch_and_add(&c->launches, 1);
 	c->time = bpf_jiffies64();
@@ -216,7 +217,7 @@ static __always_inline bool enter_name(struct thread *t, const struct cuda_args 
 	struct name_call c;
 	struct pending *p;
 
-	if (!row->out) {
+	if (!row->out && row->name) {
 		program = program_of(t, pid);
 		if (program)
 			name_registered(&t->call, row, pid, program);
@@ -230,6 +231,21 @@ static __always_inline bool enter_name(struct thread *t, const struct cuda_args 
 	return p;
 }
 
+/* Remembers a runtime launch, also one that cannot be counted: the driver's launch inside is a part of
+ * it. */
+static __always_inline void remember(struct thread *t, const struct launch_key *key,
+				     const struct shape *s, bool paired)
+{
+	if (t->data.outer.sp)
+		__sync_fetch_and_add(&launches_refused, 1);
+	t->data.outer.sp = t->call.sp;
+	t->data.outer.caller = read_u64(t->call.sp);
+	t->data.outer.key = *key;
+	t->data.outer.paired = paired;
+	__builtin_memcpy(t->data.outer.grid, s->grid, sizeof(s->grid));
+	__builtin_memcpy(t->data.outer.block, s->block, sizeof(s->block));
+}
+
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u32 id, bool driver)
 {
@@ -237,39 +253,31 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	struct launch_count *c;
 	struct shape s = {};
 	struct pending *p;
-	__u64 n, caller = 0;
+	__u64 n;
 	long stack = 0;
 
-	key.program = program_of(t, key.pid);
-	if (!key.program)
-		return false;
 	n = launch_arguments(&t->call, row, driver, &key, &s);
 	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, &key, &s)) {
 		t->data.outer.sp = 0;
 		pair(t, &key);
 		return false;
 	}
-	if (launch_pairs && !driver)
-		caller = read_u64(t->call.sp);
-	if (launch_stacks)
+	key.program = program_of(t, key.pid);
+	key.generation = generation_of(key.program, key.func)->n;
+	if (launch_stacks && key.program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
-	c = count_of(&t->data.first, &key, driver, stack);
+	c = key.program ? count_of(&t->data.first, &key, driver, stack) : NULL;
+	if (launch_pairs && !driver)
+		remember(t, &key, &s, !c || c->paired);
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
+	c->oversized = shape_impossible(&s);
+	if (c->oversized)
+		__sync_fetch_and_add(&c->impossible, n);
 	c->time = bpf_jiffies64();
 	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
 	__builtin_memcpy(c->block, s.block, sizeof(s.block));
-	if (launch_pairs && !driver) {
-		if (t->data.outer.sp)
-			__sync_fetch_and_add(&launches_refused, 1);
-		t->data.outer.sp = t->call.sp;
-		t->data.outer.caller = caller;
-		t->data.outer.key = key;
-		t->data.outer.paired = c->paired;
-		__builtin_memcpy(t->data.outer.grid, s.grid, sizeof(s.grid));
-		__builtin_memcpy(t->data.outer.block, s.block, sizeof(s.block));
-	}
 	if (!launch_failures)
 		return false;
 	p = push(t, id);
@@ -302,6 +310,21 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	return launch_enter(ctx, t, row, id, driver);
 }
 
+static __always_inline void leave_name(struct thread *t, const struct name_call *c, __u64 id, int ret)
+{
+	__u64 out = ret || !c->out ? 0 : read_u64(c->out), program;
+	__u32 pid = thread_pid();
+	bool unloads = !c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary);
+
+	program = out || unloads ? program_of(t, pid) : 0;
+	if (!program)
+		return;
+	if (unloads)
+		name_unloaded(c, pid, program);
+	else
+		name_leave(c, id, out, pid, program);
+}
+
 static __always_inline void leave(struct pt_regs *ctx)
 {
 	struct thread *t = thread_known();
@@ -309,8 +332,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
 	struct pending *p;
-	__u64 id, out, program;
-	__u32 pid;
+	__u64 id;
 
 	if (!t || at >= FRAMES)
 		return;
@@ -320,11 +342,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_NAME) {
-		out = ret ? 0 : read_u64(p->name.out);
-		pid = thread_pid();
-		program = out ? program_of(t, pid) : 0;
-		if (program)
-			name_leave(&p->name, id, out, pid, program);
+		leave_name(t, &p->name, id, ret);
 		return;
 	}
 	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;

@@ -119,6 +119,7 @@ function member(t, name, byte) { assert("offsetof(" t ", " name ")", byte, name 
 function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 	if (j > declared[name]) return
 	t = left = type[name, j]; sub(/(void|char) ?\*/, "", left)
+	if (param[name, j] == "fatCubinHandle") left = ""	# a handle, though a pointer to a pointer
 	what = "'" text "' is parameter '" t " " param[name, j] "' of " name
 	if (role !~ /^(_|dim3)$/ && (!((role, param[name, j]) in known) || role ~ /^(dst|src)$/ && t == "int"))
 		fail(what)

@@ -193,6 +193,27 @@ it "an address that becomes another kernel's: each has its own launches"
 run cudalaunchtop -jc "$bin/launches reuse 23"
 equal "$(kernels true)" '23 first kernel,27 second kernel,'
 
+for o in '' -k; do
+	it "${o:+$o: }an address that each of 1009 modules gets after the one before, launches from it and unloads"
+	run cudalaunchtop -j $o -c "$bin/launches jit 1009"
+	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk 'BEGIN {
+		split("2 3 5 7 11", n, " ")
+		for (i = 0; i < 1009; i++) print "jit<" i "> " n[i % 5 + 1] }' | sort)"
+	json 1009 '.pid > 1'
+	silent
+done
+
+it "a kernel that a program names before each launch has one row, and needs no room for each name"
+run cudalaunchtop -jc "$bin/launches named 50021"
+json 1 '.kernel == "direct" and .launches == 50021'
+json 1 true
+silent
+
+it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
+run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
+sum 33264 '((.launches // 0) + (.lost // 0))'
+json 1 '.lost >= 496'
+
 it "-P is by process, and the sum is the same"
 run cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
 json 1 '.launches == 36 and .comm == "mem" and .kernel == null and .kind == null and .grid == null'
@@ -271,6 +292,24 @@ kill "$pid" 2>/dev/null
 status 0
 lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
 
+it "launches that no GPU can make are marked without -x, in text and JSON, and said to have failed"
+for layer in all runtime; do
+	run cudalaunchtop --layer $layer -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
+	json 1 '.launches == 44 and .impossible == 7 and (has("failed") | not)'
+	json 2 '.impossible == 0'
+	says '7 launches had a grid or block that no GPU can launch: they failed (-x counts all failures)'
+done
+run cudalaunchtop -c "$bin/launches shape 65536 17 shape 65535 5 shape 1 3"
+lines 1 ' 25 +25 3x1x1 +32x4x2 +768 \[17 impossible\] direct$'
+run cudalaunchtop -xjc "$bin/launches shape 65536 17 shape 65535 5"
+json 1 '.impossible == 17 and .failed == 17 and .launches == 22'
+silent
+
+it "columns stay in line, whatever the grid and the name of the process"
+run cudalaunchtop -c "$bin/launches rename %e%e%e%e%e%e%e%e shape 65535 3 ugly 5 long 7"
+equal "$(head -n 4 "$tmp/out" | sed 's/ [^ ]*$//' | awk '{ print length }' | sort -u | wc -l)" 1
+lines 1 ' 3x65535x1 +32x4x2 +'
+
 it "names from the program are escaped: 4,001 characters, control characters, a quote"
 run cudalaunchtop -jc "$bin/launches long 7 ugly 5 driver 3"
 json 1 '.launches == 7 and (.kernel | length) == 4001'
@@ -346,3 +385,66 @@ if $it_has_tmux; then
 else
 	skip "no tmux here"
 fi
+
+long || exit
+
+it "plugins that are loaded at the address of the one before: each kernel has its launches, each stack its file"
+if [ -e "$bin/kern-real" ] && $it_has_kern; then
+	for i in 1 2 3; do
+		cat >"$tmp/plugin.cu" <<-END
+		__global__ void kern_$i(int *p) { *p = $i; }
+		extern "C" void plugin(int n) { for (int i = 0; i < n; i++) kern_$i<<<3, 64>>>((int *)0); }
+		END
+		"${CUDA:-/usr/local/cuda}/bin/nvcc" -w -cudart shared -shared -Xcompiler -fPIC,-fno-omit-frame-pointer \
+			-o "$tmp/plugin$i.so" "$tmp/plugin.cu" || no "nvcc fails"
+	done
+	cat >"$tmp/host.c" <<-'END'
+	#include <dlfcn.h>
+	int main(int argc, char **argv)
+	{
+		for (int i = 1; i < argc; i++) {
+			void *lib = dlopen(argv[i], RTLD_NOW);
+
+			((void (*)(int))dlsym(lib, "plugin"))(10 * i);
+			dlclose(lib);
+		}
+		return 0;
+	}
+	END
+	${CC:-cc} -O1 -fno-omit-frame-pointer "$tmp/host.c" -ldl -o "$tmp/host" || no "no host"
+	for o in '' -k; do
+		run env LD_LIBRARY_PATH="${CUDA:-/usr/local/cuda}/lib64:$lib" cudalaunchtop -j $o -c \
+			"$tmp/host $tmp/plugin1.so $tmp/plugin2.so $tmp/plugin3.so"
+		equal "$(kernels true)" '10 kern_1 kernel,20 kern_2 kernel,30 kern_3 kernel,'
+		silent
+	done
+	for i in 1 2 3; do
+		json 1 ".kernel == \"kern_$i\" and .stack[0].file == \"$tmp/plugin$i.so\""
+	done
+else
+	skip "no nvcc or runtime here"
+fi
+
+it "1009 processes of 67 kernels each, one after the other, and no interval: all are there at the end"
+run cudalaunchtop -jc "i=0; while [ \$i -lt 1009 ]; do $bin/launches handles 67; i=\$((i + 1)); done"
+sum 67603 .launches
+json 67603 '.launches == 1'
+silent
+
+it "with an interval: none of 20011 kernels is shown by its address because its name was not read yet"
+run env SIM_SPIN_US=cuModuleLoadData=100 cudalaunchtop -jc "$bin/launches kept 20011" 1
+json 0 '.kernel | startswith("0x")'
+sum 112058 .launches
+silent
+
+it "60013 modules that are unloaded: each kernel has its name"
+run env SIM_SPIN_US=cuModuleLoadData=200 cudatrace -e launch -jc "$bin/launches jit 60013"
+equal "$(jq -r 'select(.func == "cuLaunchKernel") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 60013
+silent
+tool cudalaunchtop -l "$lib/libcuda.so.1" -j 1
+SIM_SPIN_US=cuModuleLoadData=200 "$bin/launches" jit 60013
+sleep 1.2
+stop
+equal "$(jq -r 'select(.comm == "launches") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 60013
+equal "$(jq -s 'map(select(.comm == "launches") | .launches) | add' "$tmp/out")" 336066
+silent

@@ -28,6 +28,9 @@ static const struct usage usage = {
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # for flamegraph.pl --countname launches\n",
 };
 
+/* Bytes of counters if one process, or a command, is traced. */
+enum { COUNTERS_ALONE = 128 << 20 };
+
 struct top {
 	struct launch_view view;
 	struct launch_probes probes;
@@ -61,6 +64,7 @@ static bool tick(void *ctx)
 	struct top *t = ctx;
 
 	launch_probes_tick(&t->probes);
+	launches_tick(t->view.launches);
 	return !screen_is_open() || top_view_keys(&t->view.screen);
 }
 
@@ -97,6 +101,10 @@ static void loaded(void *ctx)
 
 	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
 					&t->skel->bss->counts_shares, t->target.pid_list || t->target.command);
+	if (target_is_alone(&t->target)) {
+		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
+		t->view.launches->counters.quota.whole = true;
+	}
 	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
 }
 
@@ -123,6 +131,9 @@ static int stop(void *ctx, int sig)
 	screen_close();
 	if (t->live || !t->events.counted_out)
 		launch_report(&t->view, t->live || !t->events.interval);
+	if (launches_impossible(t->view.launches) && !t->view.failed)
+		warning(0, "%llu launches had a grid or block that no GPU can launch: they failed (-x counts all failures)",
+			launches_impossible(t->view.launches));
 	return sig;
 }
 

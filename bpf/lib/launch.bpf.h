@@ -14,6 +14,20 @@ struct shape {
 	__u32 grid[3], block[3];
 };
 
+/* The limits of every GPU since 2012 (CUDA Programming Guide, compute capabilities 3.0 and up). */
+enum { GRID_X = 0x7fffffff, GRID_YZ = 65535, BLOCK_THREADS = 1024, BLOCK_Z = 64 };
+
+/* Return true if no GPU can launch it.  A shape that is not known is all zeros. */
+static __always_inline bool shape_impossible(const struct shape *s)
+{
+	const __u32 *g = s->grid, *b = s->block;
+
+	if (!g[0] || !g[1] || !g[2] || !b[0] || !b[1] || !b[2])
+		return g[0] | g[1] | g[2] | b[0] | b[1] | b[2];
+	return g[0] > GRID_X || g[1] > GRID_YZ || g[2] > GRID_YZ || b[2] > BLOCK_Z ||
+	       b[0] > BLOCK_THREADS || b[1] > BLOCK_THREADS || b[0] * b[1] * b[2] > BLOCK_THREADS;
+}
+
 /* Call at the entry of a call of class launch: sets the shape, which stays as it is if the call has
  * none, and in *func the kernel or graph as passed.  Returns how many times it is launched. */
 static __always_inline __u64 launch_shape(const struct call *call, const struct cuda_args *row,

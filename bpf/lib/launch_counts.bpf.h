@@ -33,12 +33,21 @@ struct {
 static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
 {
 	return a->func == b->func && a->program == b->program && a->pid == b->pid &&
-	       a->kind == b->kind;
+	       a->kind == b->kind && a->generation == b->generation;
 }
 
 static __always_inline struct launch_slot *place_of(const struct launch_key *key)
 {
 	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
+}
+
+/* The tool looks for those keys. */
+static __always_inline void count_untold(const struct launch_key *key)
+{
+	struct launch_count *c = bpf_map_lookup_elem(&counts, key);
+
+	if (c)
+		c->untold = 1;
 }
 
 /* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
@@ -71,7 +80,8 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 	if (stack < 0 || stack > (long)sizeof(first->stack))
 		stack = 0;
 	e->head.frames = (__u64)stack / 8;
-	records_send(first, sizeof(*e) + stack, true);
+	if (!records_sent(first, sizeof(*e) + stack, true))
+		count_untold(&k);
 	return 1;
 }
 

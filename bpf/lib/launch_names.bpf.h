@@ -3,29 +3,65 @@
 #ifndef LAUNCH_NAMES_BPF_H
 #define LAUNCH_NAMES_BPF_H
 #include "lib/call.bpf.h"
+#include "lib/launch_generations.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/cudalaunchtop.h"
 
-/* Kept from such a call's entry to its return: where it stores its result, and its arguments. */
+/* Kept from such a call's entry to its return: where it stores its result, and its arguments.  out = 0:
+ * it unloads owner. */
 struct name_call {
-	__u64 out, subject, name;
+	__u64 out, subject, name, owner;
+	__u64 time;		/* of its entry, if it unloads */
 };
 
-static __always_inline void send(__u32 pid, __u64 program, __u32 what, __u64 subject, __u64 object)
+static __always_inline void send_event(struct launch_event *e, __u32 pid, __u64 program, __u32 what,
+				       bool now)
 {
-	struct launch_event e = {
-		.head = { .pid = pid, .kind = what }, .key = { .program = program, .pid = pid },
-		.subject = subject, .object = object,
-	};
+	e->head.pid = e->key.pid = pid;
+	e->head.kind = what;
+	e->key.program = program;
+	thread_comm(e->comm);
+	records_send(e, sizeof(*e), now);
+}
 
-	thread_comm(e.comm);
-	records_send(&e, sizeof(e), true);
+static __always_inline void send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
+{
+	struct launch_event e = { .subject = subject, .object = object };
+
+	send_event(&e, pid, program, LAUNCH_PAIR, true);
+}
+
+/* A hash of the first n bytes of room, which are aligned; not 0. */
+static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
+{
+	__u64 hash = n, word;
+
+	for (__u32 i = 0; i < room; i += 8) {
+		if (i >= n)
+			break;
+		word = *(const __u64 *)(name + i);
+		if (n - i < 8)
+			word &= (1ull << (8 * (n - i))) - 1;
+		hash = generation_hash(hash, word);
+	}
+	return hash ?: 1;
+}
+
+/* A name to be sent. */
+struct name_sent {
+	__u64 program, subject, at, owner;
+	bool asked;		/* the call tells the name of what it was given, and makes nothing */
+};
+
+static __always_inline __u32 name_generation(const struct name_sent *s, __u64 meaning)
+{
+	return s->asked ? generation_of(s->program, s->subject)->n :
+	       generation_named(s->program, s->subject, meaning);
 }
 
 /* The string's memory may not be paged in: then the reader has to try.  Otherwise the reader need
  * not hurry: a program names thousands of kernels when it starts. */
-static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, __u64 at,
-				      const __u32 room)
+static __always_inline bool send_name(__u32 pid, const struct name_sent *s, const __u32 room)
 {
 	struct { struct launch_event event; char name[]; } *e;
 	long n;
@@ -33,11 +69,12 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	e = records_refused(sizeof(*e) + room) ? NULL :
 	    bpf_ringbuf_reserve(&events, sizeof(*e) + room, 0);
 	if (!e) {
+		name_generation(s, 0);
 		lose(LOST_RECORD);
 		return true;
 	}
 	__builtin_memset(&e->event, 0, sizeof(e->event));
-	n = bpf_probe_read_user_str(e->name, room, (void *)at);
+	n = bpf_probe_read_user_str(e->name, room, (void *)s->at);
 	if (n == room && room < LAUNCH_LONG_NAME) {
 		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
 		return false;
@@ -45,54 +82,90 @@ static __always_inline bool send_name(__u32 pid, __u64 program, __u64 subject, _
 	if (n <= 0)
 		e->name[0] = 0;
 	e->event.head.pid = e->event.key.pid = pid;
-	e->event.head.kind = LAUNCH_NAMED;
-	e->event.key.program = program;
-	e->event.subject = subject;
-	e->event.object = at;
+	e->event.head.kind = s->asked ? LAUNCH_TOLD : LAUNCH_NAMED;
+	e->event.key.program = s->program;
+	e->event.key.generation = name_generation(s, n > 0 ? name_hash(e->name, n, room) : 0);
+	e->event.subject = s->subject;
+	e->event.object = s->at;
+	e->event.owner = s->owner;
+	e->event.time = bpf_ktime_get_ns();
 	bpf_get_current_comm(e->event.comm, sizeof(e->event.comm));
 	bpf_ringbuf_submit(e, records_wakeup(sizeof(*e) + room, n <= 0));
 	return true;
+}
+
+static __always_inline void send_any_name(__u32 pid, const struct name_sent *s)
+{
+	if (!send_name(pid, s, LAUNCH_NAME))
+		send_name(pid, s, LAUNCH_LONG_NAME);
 }
 
 /* At the entry of __cudaRegisterFunction(), which needs no return. */
 static __always_inline void name_registered(const struct call *call, const struct cuda_args *row,
 					    __u32 pid, __u64 program)
 {
-	__u64 stub = cuda_arg(call, row->stub), name = cuda_arg(call, row->name);
+	struct name_sent s = {
+		.program = program, .subject = cuda_arg(call, row->stub), .at = cuda_arg(call, row->name),
+		.owner = cuda_arg(call, row->module),
+	};
 
-	if (!send_name(pid, program, stub, name, LAUNCH_NAME))
-		send_name(pid, program, stub, name, LAUNCH_LONG_NAME);
+	send_any_name(pid, &s);
 }
 
 /* At the entry of any other: return true if the return is wanted. */
 static __always_inline bool name_enter(const struct call *call, const struct cuda_args *row,
 				       struct name_call *c)
 {
-	if (row->module == 1 || row->library == 1)
+	__builtin_memset(c, 0, sizeof(*c));
+	if (!row->out) {
+		c->owner = cuda_arg(call, row->module ?: row->library);
+		c->time = bpf_ktime_get_ns();
+		return true;
+	}
+	if (row->library == 1)
 		return false;
 	c->out = cuda_arg(call, 1);
 	c->name = row->name == 1 ? 0 : cuda_arg(call, row->name);
+	c->owner = cuda_arg(call, row->module > 1 ? row->module : row->library);
 	c->subject = cuda_arg(call, row->stub ?: row->func > 1 ? row->func :
-			      row->handle > 1 ? row->handle : 0);
+			      row->handle > 1 ? row->handle : row->module == 1 ? row->library : 0);
 	return true;
+}
+
+static __always_inline void name_unloaded(const struct name_call *c, __u32 pid, __u64 program)
+{
+	struct launch_event e = { .subject = c->owner, .time = c->time };
+
+	send_event(&e, pid, program, LAUNCH_UNLOADED, false);
+}
+
+/* out is the same as subject from now on: a function of a kernel, a handle of a stub. */
+static __always_inline void name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
+{
+	struct launch_event e = { .subject = out, .object = c->subject, .owner = c->owner };
+	__u64 meaning = generation_hash(c->subject, generation_of(program, c->subject)->n);
+
+	e.key.generation = generation_named(program, out, meaning ?: 1);
+	e.time = bpf_ktime_get_ns();
+	send_event(&e, pid, program, LAUNCH_ALIAS, true);
 }
 
 /* At its return; out is what it stored. */
 static __always_inline void name_leave(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
 				       __u64 program)
 {
-	__u64 name = c->name;
+	struct name_sent s = { .program = program, .subject = out, .at = c->name, .owner = c->owner };
 
-	if (!name && cuda_rows[id].name != 1) {
-		send(pid, program, LAUNCH_ALIAS, out, c->subject);
+	if (!c->name && cuda_rows[id].name != 1) {
+		name_aliased(c, out, pid, program);
 		return;
 	}
-	if (!name) {		/* …GetName() stores the name of what it was given */
-		name = out;
-		out = c->subject;
+	if (!c->name) {		/* …GetName() stores the name of what it was given */
+		s.at = out;
+		s.subject = c->subject;
+		s.asked = true;
 	}
-	if (!send_name(pid, program, out, name, LAUNCH_NAME))
-		send_name(pid, program, out, name, LAUNCH_LONG_NAME);
+	send_any_name(pid, &s);
 }
 
 #endif

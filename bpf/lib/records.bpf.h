@@ -88,7 +88,16 @@ static __always_inline __u64 records_wakeup(__u64 size, bool now)
 	return now || unread >= RECORDS_PILE ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-/* Sends a record, or counts it as lost.  now: wakes the reader. */
+/* Sends a record, or counts it as lost and returns false.  now: wakes the reader. */
+static __always_inline bool records_sent(void *record, __u64 size, bool now)
+{
+	if (!records_refused(size) &&
+	    !bpf_ringbuf_output(&events, record, size, records_wakeup(size, now)))
+		return true;
+	lose(LOST_RECORD);
+	return false;
+}
+
 static __always_inline void records_send(void *record, __u64 size, bool now)
 {
 	if (records_refused(size) ||

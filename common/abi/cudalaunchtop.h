@@ -16,15 +16,21 @@ struct launch_key {
 	unsigned long long stack;	/* a hash of the call stack, or 0 */
 	unsigned int pid;
 	unsigned int kind;		/* enum launch_kind */
+	unsigned int generation;	/* changes when func is named anew: launches of the kernel that
+					 * has it then are not those of the one that had it before */
+	unsigned int unused;		/* 0 */
 };
 
 /* Per CPU. */
 struct launch_count {
 	unsigned long long launches, failed;
+	unsigned long long impossible;	/* no GPU takes this grid or block: they failed */
 	unsigned long long time;	/* of the last one, in the kernel's jiffies */
 	unsigned int grid[3], block[3];	/* of the last one; 0 = unknown */
-	unsigned int paired;		/* its CUfunction is known */
-	unsigned int driver;		/* launched through the driver, not by a runtime call */
+	unsigned char paired;		/* its CUfunction is known */
+	unsigned char driver;		/* launched through the driver, not by a runtime call */
+	unsigned char untold;		/* its LAUNCH_FIRST was lost */
+	unsigned char oversized;	/* the last one was impossible */
 	unsigned int share;		/* 1 + the user's number in counts_shares, on one CPU */
 };
 
@@ -47,16 +53,23 @@ struct launch_slot {
 enum launch_what {
 	LAUNCH_FIRST,	/* first launch with a new launch_key: struct launch_first */
 	LAUNCH_NAMED,	/* subject's name follows, or else is at address object */
+	LAUNCH_TOLD,	/* the same, by a call that asks for it and makes nothing */
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
 	LAUNCH_PAIR,	/* launching subject launched the driver function object */
+	LAUNCH_UNLOADED, /* a call that began at time unloaded the owner subject */
+	LAUNCH_WHAT_MAX
 };
 
 enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
 
 struct launch_event {
 	struct record head;
-	struct launch_key key;		/* of LAUNCH_FIRST; the others set program and pid only */
+	struct launch_key key;		/* of LAUNCH_FIRST; the others set program and pid, and
+					 * those that name subject its generation */
 	unsigned long long subject, object;
+	unsigned long long owner;	/* the module, library or registered binary that has
+					 * subject; 0: unknown */
+	unsigned long long time;	/* of the call, CLOCK_MONOTONIC, ns */
 	char comm[16];			/* of the thread */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include <sys/queue.h>
 #include "base/hash.h"
 #include "base/quota.h"
 #include "sym/demangle.h"
@@ -7,18 +8,27 @@
 
 /* Keyed by full name, so that "_ZL5scalePf" on the host and "_Z5scalePf" on the device are one. */
 struct known_kernel {
-	struct kernel kernel;
+	struct kernel kernel;	/* first */
+	struct kernel_names *names;
+	struct known_brief *brief;
+	struct known_symbol *symbols;
+	unsigned long holds;
+	TAILQ_ENTRY(known_kernel) unheld;
 	UT_hash_handle hh;
 };
 
 struct known_brief {
 	char *text;
+	unsigned long users;
 	UT_hash_handle hh;
 };
 
 struct known_symbol {
 	char *name;
-	const struct kernel *kernel;
+	struct known_kernel *kernel;
+	struct known_symbol *next;	/* of the same kernel */
+	unsigned user;
+	size_t cost;
 	UT_hash_handle hh;
 };
 
@@ -27,7 +37,9 @@ struct kernel_names {
 	struct known_kernel *kernels;
 	struct known_brief *briefs;
 	struct known_symbol *symbols;
-	struct quota quota;	/* in bytes; never given back, as names may be in use anywhere */
+	TAILQ_HEAD(, known_kernel) unheld;	/* the longest first */
+	int nunheld;
+	struct quota quota;	/* in bytes */
 };
 
 /* A symbol's entries on the heap, without its texts. */
@@ -42,32 +54,77 @@ struct kernel_names *kernel_names_new(void)
 		.limit = 32 << 20, .what = "kernel names",
 		.loss = "further kernels are shown as addresses",
 	};
+	TAILQ_INIT(&names->unheld);
 	return names;
+}
+
+static void free_symbols(struct kernel_names *names, struct known_kernel *k)
+{
+	struct known_symbol *s;
+
+	while ((s = k->symbols)) {
+		k->symbols = s->next;
+		HASH_DEL(names->symbols, s);
+		quota_give(&names->quota, s->user, s->cost);
+		free(s->name);
+		free(s);
+	}
+}
+
+static void drop_brief(struct kernel_names *names, struct known_brief *b)
+{
+	if (--b->users)
+		return;
+	HASH_DEL(names->briefs, b);
+	free(b->text);
+	free(b);
+}
+
+static void free_kernel(struct kernel_names *names, struct known_kernel *k)
+{
+	if (!k->holds) {
+		TAILQ_REMOVE(&names->unheld, k, unheld);
+		names->nunheld--;
+	}
+	free_symbols(names, k);
+	drop_brief(names, k->brief);
+	HASH_DEL(names->kernels, k);
+	free((char *)k->kernel.full);
+	free(k);
 }
 
 void kernel_names_free(struct kernel_names *names)
 {
-	struct known_kernel *k, *next_kernel;
-	struct known_brief *b, *next_brief;
-	struct known_symbol *s, *next_symbol;
-
-	HASH_ITER(hh, names->symbols, s, next_symbol) {
-		HASH_DEL(names->symbols, s);
-		free(s->name);
-		free(s);
-	}
-	HASH_ITER(hh, names->kernels, k, next_kernel) {
-		HASH_DEL(names->kernels, k);
-		free((char *)k->kernel.full);
-		free(k);
-	}
-	HASH_ITER(hh, names->briefs, b, next_brief) {
-		HASH_DEL(names->briefs, b);
-		free(b->text);
-		free(b);
-	}
+	while (names->kernels)
+		free_kernel(names, names->kernels);
 	quota_free(&names->quota);
 	free(names);
+}
+
+static void add_unheld(struct kernel_names *names, struct known_kernel *k)
+{
+	TAILQ_INSERT_TAIL(&names->unheld, k, unheld);
+	if (++names->nunheld > KERNEL_NAMES_UNHELD)
+		free_kernel(names, TAILQ_FIRST(&names->unheld));
+}
+
+const struct kernel *kernel_hold(const struct kernel *kernel)
+{
+	struct known_kernel *k = (struct known_kernel *)kernel;
+
+	if (k && !k->holds++) {
+		TAILQ_REMOVE(&k->names->unheld, k, unheld);
+		k->names->nunheld--;
+	}
+	return kernel;
+}
+
+void kernel_drop(const struct kernel *kernel)
+{
+	struct known_kernel *k = (struct known_kernel *)kernel;
+
+	if (k && !--k->holds)
+		add_unheld(k->names, k);
 }
 
 /* clang names its stubs __device_stub__ followed by the kernel's name. */
@@ -82,23 +139,25 @@ static char *without_stub(const char *text)
 }
 
 /* Frees text or keeps it. */
-static const char *brief_of(struct kernel_names *names, char *text)
+static struct known_brief *brief_of(struct kernel_names *names, char *text)
 {
 	struct known_brief *b;
 
 	HASH_FIND_STR(names->briefs, text, b);
 	if (b) {
 		free(text);
-		return b->text;
+		b->users++;
+		return b;
 	}
 	b = xcalloc(1, sizeof(*b));
 	b->text = text;
+	b->users = 1;
 	HASH_ADD_KEYPTR(hh, names->briefs, b->text, strlen(text), b);
-	return b->text;
+	return b;
 }
 
 /* Frees the texts or keeps them. */
-static const struct kernel *kernel_of(struct kernel_names *names, char *full, char *brief)
+static struct known_kernel *kernel_of(struct kernel_names *names, char *full, char *brief)
 {
 	struct known_kernel *k;
 
@@ -106,24 +165,39 @@ static const struct kernel *kernel_of(struct kernel_names *names, char *full, ch
 	if (k) {
 		free(full);
 		free(brief);
-		return &k->kernel;
+		return k;
 	}
 	k = xcalloc(1, sizeof(*k));
+	k->names = names;
 	k->kernel.full = full;
-	k->kernel.brief = brief_of(names, brief);
+	k->brief = brief_of(names, brief);
+	k->kernel.brief = k->brief->text;
 	HASH_ADD_KEYPTR(hh, names->kernels, k->kernel.full, strlen(full), k);
-	return &k->kernel;
+	add_unheld(names, k);
+	return k;
 }
 
-static const struct kernel *add(struct kernel_names *names, const char *symbol, char *full,
-				char *brief)
+static const struct kernel *add(struct kernel_names *names, unsigned user, const char *symbol,
+				size_t cost, char *full, char *brief)
 {
 	struct known_symbol *s = xcalloc(1, sizeof(*s));
 
 	s->name = xstrdup(symbol);
+	s->user = user;
+	s->cost = cost + strlen(full) + strlen(brief);
 	s->kernel = kernel_of(names, full, brief);
+	s->next = s->kernel->symbols;
+	s->kernel->symbols = s;
 	HASH_ADD_KEYPTR(hh, names->symbols, s->name, strlen(symbol), s);
-	return s->kernel;
+	return &s->kernel->kernel;
+}
+
+/* Takes bytes from the user's share; if need be, names that nobody holds make room. */
+static bool take(struct kernel_names *names, unsigned user, int pid, size_t n)
+{
+	while (!quota_fits(&names->quota, user, n) && names->nunheld)
+		free_kernel(names, TAILQ_FIRST(&names->unheld));
+	return quota_take(&names->quota, user, pid, n);
 }
 
 const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
@@ -135,14 +209,14 @@ const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int
 
 	HASH_FIND_STR(names->symbols, symbol, s);
 	if (s)
-		return s->kernel;
+		return &s->kernel->kernel;
 	/* first this, as demangling takes time */
-	if (!quota_take(&names->quota, user, pid, cost))
+	if (!take(names, user, pid, cost))
 		return NULL;
 	full = without_stub(demangle(&names->demangler, symbol));
 	brief = without_stub(demangle_brief(&names->demangler, symbol));
-	if (quota_take(&names->quota, user, pid, strlen(full) + strlen(brief)))
-		return add(names, symbol, full, brief);
+	if (take(names, user, pid, strlen(full) + strlen(brief)))
+		return add(names, user, symbol, cost, full, brief);
 	quota_give(&names->quota, user, cost);
 	free(full);
 	free(brief);

@@ -3,21 +3,31 @@
 #ifndef KERNEL_NAME_H
 #define KERNEL_NAME_H
 
-/* Equal full names share one struct kernel, and equal strings share one pointer.  They live as long
- * as the struct kernel_names that owns them. */
+/* Equal full names share one struct kernel, and equal strings share one pointer.  Who keeps one calls
+ * kernel_hold(): those that nobody holds are freed once KERNEL_NAMES_UNHELD have been named since, or if
+ * their user needs the room. */
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */
 	const char *brief;	/* "fill<int>" */
 };
 
+enum { KERNEL_NAMES_UNHELD = 1024 };
+
 struct kernel_names;
 
 struct kernel_names *kernel_names_new(void);
+
+/* Frees all kernels, also those that are held. */
 void kernel_names_free(struct kernel_names *names);
 
 /* Returns the kernel for a symbol, mangled or not.  NULL for new symbols once this user's processes
  * have supplied their share of the names that are kept, which is said with the pid. */
 const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
 				  const char *symbol);
+
+/* Keeps a kernel until as many calls of kernel_drop().  Both ignore NULL; kernel_hold() returns its
+ * argument. */
+const struct kernel *kernel_hold(const struct kernel *kernel);
+void kernel_drop(const struct kernel *kernel);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <sys/queue.h>
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/quota.h"
@@ -13,16 +14,32 @@ static const unsigned long long SCAN_NS = 1000000000;
 
 struct kernel_entry {
 	unsigned long long addr;
-	const struct kernel *kernel;
+	const struct kernel *kernel;	/* held */
 	unsigned long long alias, pair;	/* 0 = none */
 	bool launched;			/* a driver function, launched by launches of pair */
+	bool unloaded;
 	int looks;
+	struct kernel_owner *owner;	/* NULL: unknown */
+	unsigned long long time;	/* of the owner's call, ns */
+	TAILQ_ENTRY(kernel_entry) in_owner, in_unloaded;
+	UT_hash_handle hh;
+};
+
+TAILQ_HEAD(entry_list, kernel_entry);
+
+/* A module, library or registered binary. */
+struct kernel_owner {
+	unsigned long long addr;
+	struct entry_list entries;	/* by in_owner; never empty */
 	UT_hash_handle hh;
 };
 
 struct kernels {
 	const struct kernels *parent;
 	struct kernel_entry *entries;
+	struct kernel_owner *owners;
+	struct entry_list unloaded;	/* by in_unloaded, the longest first */
+	int nunloaded;
 	struct quota *quota;
 	unsigned user;
 	int pid;
@@ -30,8 +47,8 @@ struct kernels {
 	unsigned long long scanned;	/* when its variables were read, ns */
 };
 
-/* An entry's bytes on the heap, with its place in the table. */
-enum { ENTRY_COST = sizeof(struct kernel_entry) + 32 };
+/* Bytes on the heap, with the place in the table. */
+enum { ENTRY_COST = sizeof(struct kernel_entry) + 32, OWNER_COST = sizeof(struct kernel_owner) + 32 };
 
 struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, unsigned user, int pid)
 {
@@ -41,6 +58,7 @@ struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, u
 	k->quota = quota;
 	k->user = user;
 	k->pid = pid;
+	TAILQ_INIT(&k->unloaded);
 	return k;
 }
 
@@ -54,18 +72,6 @@ unsigned kernels_user(const struct kernels *k)
 	return k->user;
 }
 
-void kernels_free(struct kernels *k)
-{
-	struct kernel_entry *e, *next;
-
-	quota_give(k->quota, k->user, HASH_COUNT(k->entries) * ENTRY_COST);
-	HASH_ITER(hh, k->entries, e, next) {
-		HASH_DEL(k->entries, e);
-		free(e);
-	}
-	free(k);
-}
-
 /* Finds the program's own entry, not a parent's. */
 static struct kernel_entry *find(const struct kernels *k, unsigned long long addr)
 {
@@ -73,6 +79,61 @@ static struct kernel_entry *find(const struct kernels *k, unsigned long long add
 
 	HASH_FIND(hh, k->entries, &addr, sizeof(addr), e);
 	return e;
+}
+
+static void leave_owner(struct kernels *k, struct kernel_entry *e)
+{
+	struct kernel_owner *o = e->owner;
+
+	if (e->unloaded) {
+		TAILQ_REMOVE(&k->unloaded, e, in_unloaded);
+		k->nunloaded--;
+	}
+	e->unloaded = false;
+	e->owner = NULL;
+	if (o)
+		TAILQ_REMOVE(&o->entries, e, in_owner);
+	if (!o || !TAILQ_EMPTY(&o->entries))
+		return;
+	HASH_DEL(k->owners, o);
+	quota_give(k->quota, k->user, OWNER_COST);
+	free(o);
+}
+
+/* The entry stands for another kernel than before, or for none. */
+static void unpair(const struct kernels *k, struct kernel_entry *e)
+{
+	struct kernel_entry *other = e->pair ? find(k, e->pair) : NULL;
+
+	if (other && other->pair == e->addr) {
+		other->pair = 0;
+		other->launched = false;
+	}
+	e->pair = 0;
+	e->launched = false;
+}
+
+static void free_entry(struct kernels *k, struct kernel_entry *e)
+{
+	leave_owner(k, e);
+	unpair(k, e);
+	k->nlooked -= !!e->looks;
+	HASH_DEL(k->entries, e);
+	kernel_drop(e->kernel);
+	quota_give(k->quota, k->user, ENTRY_COST);
+	free(e);
+}
+
+void kernels_clear(struct kernels *k)
+{
+	while (k->entries)
+		free_entry(k, k->entries);
+}
+
+void kernels_free(struct kernels *k)
+{
+	kernels_clear(k);
+	free(k);
 }
 
 /* Returns the program's own entry, a new one if needed; NULL if it has too many. */
@@ -88,23 +149,92 @@ static struct kernel_entry *entry_of(struct kernels *k, unsigned long long addr)
 	return e;
 }
 
+static void set_kernel(const struct kernels *k, struct kernel_entry *e, const struct kernel *kernel)
+{
+	const struct kernel *old = e->kernel;
+
+	if (old && kernel && old != kernel)
+		unpair(k, e);
+	e->kernel = kernel_hold(kernel);
+	kernel_drop(old);
+}
+
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel)
 {
 	struct kernel_entry *e = entry_of(k, addr);
 
 	if (e)
-		e->kernel = kernel;
+		set_kernel(k, e, kernel);
 }
 
 void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long long other)
 {
 	struct kernel_entry *e = addr == other ? NULL : entry_of(k, addr);
+	const struct kernel_entry *of = find(k, other);
+	const struct kernel *named;
 
 	if (!e)
 		return;
 	e->alias = other;
-	if (kernels_find(k, other))	/* otherwise its own name is better than none */
-		e->kernel = NULL;
+	named = kernels_find(k, other);
+	if (named) {		/* otherwise its own name is better than none */
+		set_kernel(k, e, named);
+		set_kernel(k, e, NULL);
+	}
+	if (of)
+		kernels_own(k, addr, of->owner ? of->owner->addr : 0, of->time);
+}
+
+static struct kernel_owner *owner_of(struct kernels *k, unsigned long long addr)
+{
+	struct kernel_owner *o;
+
+	HASH_FIND(hh, k->owners, &addr, sizeof(addr), o);
+	if (o)
+		return o;
+	if (!quota_take(k->quota, k->user, k->pid, OWNER_COST))
+		return NULL;
+	o = xcalloc(1, sizeof(*o));
+	o->addr = addr;
+	TAILQ_INIT(&o->entries);
+	HASH_ADD(hh, k->owners, addr, sizeof(addr), o);
+	return o;
+}
+
+void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,
+		 unsigned long long time)
+{
+	struct kernel_entry *e = find(k, addr);
+
+	if (!e)
+		return;
+	leave_owner(k, e);
+	e->owner = owner ? owner_of(k, kernels_original(k, owner)) : NULL;
+	e->time = time;
+	if (e->owner)
+		TAILQ_INSERT_TAIL(&e->owner->entries, e, in_owner);
+}
+
+void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
+		    void (*fn)(void *ctx, unsigned long long addr), void *ctx)
+{
+	struct kernel_owner *o;
+	struct kernel_entry *e;
+
+	HASH_FIND(hh, k->owners, &owner, sizeof(owner), o);
+	if (!o)
+		return;
+	TAILQ_FOREACH(e, &o->entries, in_owner) {
+		if (e->unloaded || e->time >= time)
+			continue;
+		if (fn)
+			fn(ctx, e->addr);
+		e->unloaded = true;
+		TAILQ_INSERT_TAIL(&k->unloaded, e, in_unloaded);
+		k->nunloaded++;
+	}
+	while (k->nunloaded > KERNELS_UNLOADED)
+		free_entry(k, TAILQ_FIRST(&k->unloaded));
 }
 
 void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long long function)

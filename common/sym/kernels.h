@@ -15,15 +15,32 @@ struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, u
 			    int pid);
 void kernels_free(struct kernels *k);
 
+/* Forgets all. */
+void kernels_clear(struct kernels *k);
+
 /* Return true if the program itself has told nothing yet. */
 bool kernels_are_none(const struct kernels *k);
 
 /* Whom to charge for the names of its kernels. */
 unsigned kernels_user(const struct kernels *k);
 
-/* The program itself named this address, or declared it the same kernel as another address. */
+/* The program itself named this address, or declared it the same kernel as another address, whose
+ * owner is then its owner too.  kernels_name() holds the kernel. */
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel);
 void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long long other);
+
+/* Call after one of these: a module, library or registered binary (0: unknown) has the kernel, as of a
+ * call at this time (ns). */
+void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,
+		 unsigned long long time);
+
+/* A call that began at this time unloaded a module, library or registered binary.  The addresses of its
+ * kernels are forgotten, but for the last KERNELS_UNLOADED of the program: a program that ends may
+ * unload what its other threads still launch.  First calls fn, if not NULL, for each address, which it
+ * must not change. */
+void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
+		    void (*fn)(void *ctx, unsigned long long addr), void *ctx);
+enum { KERNELS_UNLOADED = 1024 };
 
 /* A launch of the runtime's handle or stub launched this driver function inside: each lends its
  * name to the other if that has none of its own. */

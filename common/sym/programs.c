@@ -81,6 +81,12 @@ void program_end(struct program *p)
 	program_free(p);
 }
 
+void program_forget_kernels(struct program *p)
+{
+	if (!p->children)
+		kernels_clear(p->kernels);
+}
+
 /* Removes and returns the program scanned in this process; NULL if there is none. */
 static struct program *take_scanned(struct programs *ps, int pid)
 {

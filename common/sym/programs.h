@@ -58,6 +58,10 @@ void programs_scan(struct programs *ps, int pid);
 /* Call when the process ended or exec replaced its program; p is invalid afterwards. */
 void program_end(struct program *p);
 
+/* Call when the process ended and nobody will ask for its kernels again: frees them, unless it has
+ * children.  p stays. */
+void program_forget_kernels(struct program *p);
+
 /* Records the handles that the process has now. */
 void program_scan(struct program *p);
 

@@ -152,6 +152,7 @@ static struct launch_key take_key(struct input *in)
 	key.func = place(take(in, 1));
 	key.stack = take(in, 1) & 1;
 	key.kind = take(in, 1) % LAUNCH_KIND_MAX;
+	key.generation = take(in, 1) % 3;
 	return key;
 }
 
@@ -179,7 +180,7 @@ static void launch(struct input *in)
 		return;
 	if (i == nkeys) {
 		keys[nkeys] = key;
-		counts[nkeys++] = (struct launch_count){ 0 };
+		counts[nkeys++] = (struct launch_count){ .untold = true };
 	}
 	c = count_of(i);
 	c->launches += n;
@@ -211,9 +212,11 @@ static void record(struct launches *l, struct input *in)
 
 	r.e.subject = place(take(in, 1));
 	r.e.object = place(take(in, 1));
-	what = take(in, 1) % 8;
+	r.e.owner = place(take(in, 1));
+	r.e.time = take(in, 1);
+	what = take(in, 1) % (LAUNCH_WHAT_MAX + 4);
 	r.e.head.pid = r.e.key.pid;
-	r.e.head.kind = what < 4 ? what : what < 7 ? RECORD_FORK + what - 4 : LAUNCH_PAIR + 1;
+	r.e.head.kind = what <= LAUNCH_WHAT_MAX ? what : RECORD_FORK + what - LAUNCH_WHAT_MAX - 1;
 	r.e.head.frames = take(in, 1);
 	tail = tail < in->left ? tail : in->left;
 	memcpy(r.tail, in->at, tail);
@@ -238,8 +241,8 @@ static void check(struct launches *l, enum launches_by by)
 	for (size_t i = 0; i < n; i++) {
 		const struct kernel *k = rows[i].kernel;
 
-		sum += rows[i].total;
-		CHECK(rows[i].launches <= rows[i].total && rows[i].pid == getpid());
+		sum += rows[i].total.launches;
+		CHECK(rows[i].last.launches <= rows[i].total.launches && rows[i].pid == getpid());
 		CHECK(!k || (k->full && k->brief));
 		CHECK(strlen(rows[i].comm) < 16);
 	}
@@ -285,6 +288,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			launch(&in);
 		else if (what < 7)
 			record(l, &in);
+		else if (take(&in, 1) & 1)
+			launches_tick(l);
 		else
 			check(l, take(&in, 1) % (LAUNCHES_BY_PROCESS + 1));
 	}

@@ -31,15 +31,23 @@ struct image {
 	struct variable *variables;
 };
 
+/* As NVIDIA's, unload and load make use of an address again: calloc() may not. */
+static void *zeroed(size_t size)
+{
+	void *p = malloc(size);
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
 static CUresult load(struct image **image, const void *data)
 {
 	if (!image || !data)
 		return CUDA_ERROR_INVALID_VALUE;
-	*image = calloc(1, sizeof(**image));
+	*image = zeroed(sizeof(**image));
 	return *image ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Lookups last a module's life: its memory is kept, as handles may be in use. */
+/* Lookups last a module's life. */
 static CUresult find(struct CUkern_st **kernel, struct image *image, const char *name)
 {
 	struct CUkern_st *k;
@@ -53,7 +61,7 @@ static CUresult find(struct CUkern_st **kernel, struct image *image, const char 
 	for (k = image->kernels; k && strcmp(k->name, name); k = k->next)
 		;
 	if (!k) {
-		k = calloc(1, sizeof(*k) + strlen(name) + 1);
+		k = zeroed(sizeof(*k) + strlen(name) + 1);
 		if (k) {
 			strcpy(k->name, name);
 			for (i = 0; i < MAX_DEVICES; i++)
@@ -114,9 +122,28 @@ DRV_QUIET(cuModuleLoadDataEx)(CUmodule *module, const void *image, unsigned coun
 	return r ? r : load((struct image **)module, image);
 }
 
+static CUresult unload(struct image *image)
+{
+	struct CUkern_st *k;
+	struct variable *v;
+
+	if (!image)
+		return CUDA_ERROR_INVALID_VALUE;
+	while ((k = image->kernels)) {
+		image->kernels = k->next;
+		free(k);
+	}
+	while ((v = image->variables)) {
+		image->variables = v->next;
+		free(v);	/* the block remains */
+	}
+	free(image);
+	return CUDA_SUCCESS;
+}
+
 DRV_QUIET(cuModuleUnload)(CUmodule module)
 {
-	return module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return unload((struct image *)module);
 }
 
 DRV(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
@@ -151,7 +178,7 @@ DRV(cuLibraryLoadData,
 
 DRV_QUIET(cuLibraryUnload)(CUlibrary library)
 {
-	return library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return unload((struct image *)library);
 }
 
 DRV(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name),
@@ -202,7 +229,8 @@ static CUresult launch(const void *function, unsigned gx, unsigned gy, unsigned 
 		return r;
 	if (!function)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!gx || !gy || !gz || !bx || !by || !bz || (size_t)bx * by * bz > 1024)
+	if (!gx || !gy || !gz || !bx || !by || !bz || (size_t)bx * by * bz > 1024 || gy > 65535 ||
+	    gz > 65535)
 		return CUDA_ERROR_INVALID_VALUE;
 	drv_capture(stream);
 	return CUDA_SUCCESS;

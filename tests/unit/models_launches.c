@@ -88,6 +88,7 @@ static void count(struct model *m, bool child, unsigned long long func, int laun
 
 	bpf_map_lookup_elem(map, &key, values);
 	values[rand() % cpus].launches += launches;
+	values[0].untold = true;
 	values[rand() % cpus].failed += failed;
 	if (bpf_map_update_elem(map, &key, values, BPF_ANY))
 		die(errno, "cannot count");
@@ -137,7 +138,7 @@ static void print(const struct model *m, int number)
 			printf("\"kernel\":\"%s\",", rows[i].kernel->brief);
 		else
 			printf("\"kernel\":\"0x%llx\",", rows[i].func);
-		printf("\"launches\":%llu,\"failed\":%llu}\n", rows[i].total, rows[i].total_failed);
+		printf("\"launches\":%llu,\"failed\":%llu}\n", rows[i].total.launches, rows[i].total.failed);
 	}
 	printf("{\"model\":%d,\"total\":%llu}\n", number, launches_total(m->launches));
 	free(rows);

@@ -6,6 +6,13 @@
  *   long N       the same of a kernel whose name has 4,001 characters
  *   ugly N       the same of a kernel whose name has control characters and a quote
  *   reuse N      the runtime's of a kernel, then 4 more of another with the same host function
+ *   jit N        loads a module, launches its kernel jit<I> 2, 3, 5, 7 or 11 times and unloads it at
+ *                once, for I from 0 to N - 1
+ *   named N      the driver's N times, and names the kernel anew before each
+ *   shape Y N    the driver's of a grid of 3xYx1
+ *   kept N       as jit, but unloads nothing
+ *   handles N    the driver's of N functions that nothing has named, each once
+ *   runtime N    the runtime's of a kernel
  *   rename NAME  of this process, %e in it becomes ESC
  *   wait         prints "ready" and reads a line
  */
@@ -23,6 +30,8 @@
 
 static __typeof__(&cuLaunchKernel) drv_launch;
 static __typeof__(&cuModuleGetFunction) drv_function;
+static __typeof__(&cuModuleLoadData) drv_load;
+static __typeof__(&cuModuleUnload) drv_unload;
 static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n";
 static CUmodule module;
 static CUfunction kernel;
@@ -55,26 +64,76 @@ static void kernel_stub(void)
 	__asm__ volatile("");
 }
 
-KEPT static void reuse(int n)
+static void **register_binary(void)
 {
 	extern void **__cudaRegisterFatBinary(void *);
-	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
-					   void *, void *, void *, int *);
 	static struct { int magic, version; const void *data; void *name; } binary = {
 		0x466243b1, 1, image, NULL
 	};
-	static const char *const names[] = { "_Z5firstv", "_Z6secondv" };
-	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
-	void **h = __cudaRegisterFatBinary(&binary);
 
-	for (int k = 0; k < 2; k++) {
-		__cudaRegisterFunction(h, (const char *)(unsigned long)kernel_stub, NULL, names[k], -1,
-				       NULL, NULL, NULL, NULL, NULL);
-		usleep(200000);	/* the tool is to hear of it */
-		for (int i = 0; i < n + 4 * k; i++)
-			cudaLaunchKernel((const void *)(unsigned long)kernel_stub, grid, block, NULL, 0,
-					 NULL);
+	return __cudaRegisterFatBinary(&binary);
+}
+
+static void register_kernel(void **binary, const char *name)
+{
+	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
+					   void *, void *, void *, int *);
+
+	__cudaRegisterFunction(binary, (const char *)(unsigned long)kernel_stub, NULL, name, -1, NULL,
+			       NULL, NULL, NULL, NULL);
+}
+
+KEPT static void runtime(int n)
+{
+	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
+
+	for (int i = 0; i < n; i++)
+		cudaLaunchKernel((const void *)(unsigned long)kernel_stub, grid, block, NULL, 0, NULL);
+}
+
+static void reuse(int n)
+{
+	void **binary = register_binary();
+
+	register_kernel(binary, "_Z5firstv");
+	runtime(n);
+	register_kernel(binary, "_Z6secondv");
+	runtime(n + 4);
+}
+
+static void jit(int n, bool unload)
+{
+	static const int times[] = { 2, 3, 5, 7, 11 };
+	char name[32];
+	CUfunction f;
+	CUmodule m;
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "_Z3jitILi%dEEvv", i);
+		if (drv_load(&m, image) || drv_function(&f, m, name))
+			fprintf(stderr, "launches: no function\n");
+		driver(f, times[i % 5]);
+		if (unload)
+			drv_unload(m);
 	}
+}
+
+static void shape(unsigned y, int n)
+{
+	for (int i = 0; i < n; i++)
+		drv_launch(kernel, 3, y, 1, 32, 4, 2, 0, NULL, NULL, NULL);
+}
+
+static void named(int n)
+{
+	for (int i = 0; i < n; i++)
+		driver(function("_Z6directPfi"), 1);
+}
+
+static void handles(int n)
+{
+	for (unsigned long i = 1; i <= (unsigned long)n; i++)
+		driver((CUfunction)(i << 12), 1);
 }
 
 /* a frame that leaves what was on the stack */
@@ -96,15 +155,15 @@ KEPT static void deeper(int n)
 static int start(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
-	__typeof__(&cuModuleLoadData) load;
 	void *p;
 
 	if (cudaMalloc(&p, 4096) || !lib ||
 	    !(*(void **)&drv_launch = dlsym(lib, "cuLaunchKernel")) ||
 	    !(*(void **)&drv_function = dlsym(lib, "cuModuleGetFunction")) ||
-	    !(*(void **)&load = dlsym(lib, "cuModuleLoadData")))
+	    !(*(void **)&drv_load = dlsym(lib, "cuModuleLoadData")) ||
+	    !(*(void **)&drv_unload = dlsym(lib, "cuModuleUnload")))
 		return 1;
-	return load(&module, image);
+	return drv_load(&module, image);
 }
 
 static void rename_to(const char *name)
@@ -153,6 +212,20 @@ int main(int argc, char **argv)
 			driver(function("ugly\033[31m\n\"kernel"), n);
 		else if (!strcmp(argv[i], "reuse"))
 			reuse(n);
+		else if (!strcmp(argv[i], "jit"))
+			jit(n, true);
+		else if (!strcmp(argv[i], "kept"))
+			jit(n, false);
+		else if (!strcmp(argv[i], "shape") && i + 2 < argc)
+			shape(n, atoi(argv[++i + 1]));
+		else if (!strcmp(argv[i], "named"))
+			named(n);
+		else if (!strcmp(argv[i], "handles"))
+			handles(n);
+		else if (!strcmp(argv[i], "runtime")) {
+			register_kernel(register_binary(), "_Z5firstv");
+			runtime(n);
+		}
 		else if (!strcmp(argv[i], "rename") && i + 1 < argc)
 			rename_to(argv[i + 1]);
 		else

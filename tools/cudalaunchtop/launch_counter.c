@@ -7,9 +7,6 @@
 #include "base/bpf_mmap.h"
 #include "cudalaunchtop/launch_counter.h"
 
-/* A counter's bytes on the heap, with its row and line when they are shown. */
-enum { COUNTER_COST = sizeof(struct counter) + 450, SAME_KEY = 16 };
-
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
 		   struct shares *shares)
 {
@@ -21,6 +18,7 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
+	TAILQ_INIT(&cs->leaving);
 	if (cs->cpus < 1)
 		die(cs->cpus, "cannot determine the number of CPUs");
 	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
@@ -29,52 +27,44 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		die(errno, "cannot map %s", bpf_map__name(quick));
 }
 
-static void free_one(struct counters *cs, struct counter *c)
+void counter_free(struct counters *cs, struct counter *c)
 {
-	quota_give(&cs->quota, c->program->program.user, COUNTER_COST);
+	quota_give(&cs->quota, c->program->program.user, c->former ? FORMER_COST : COUNTER_COST);
+	if (c->fixed)
+		kernel_drop(c->kernel);
 	free(c);
 }
 
-static void free_former(struct counters *cs, bool all)
+void counter_leave_address(struct counters *cs, struct counter *c)
 {
-	struct counter *c, **at = &cs->former;
+	struct counter_address *a = c->address;
 
-	while ((c = *at)) {
-		if (all || c->program->counted) {
-			*at = c->next;
-			free_one(cs, c);
-		} else {
-			at = &c->next;
-		}
-	}
+	LIST_REMOVE(c, in_address);
+	c->address = NULL;
+	if (!LIST_EMPTY(&a->counters))
+		return;
+	HASH_DEL(cs->addresses, a);
+	free(a);
 }
 
-/* Those of a program go all at once, so that its list needs no change. */
-static void free_counters(struct counters *cs, bool all)
+static void free_all(struct counters *cs)
 {
-	struct counter *c, *next;
+	struct counter *c;
 
-	HASH_ITER(hh, cs->all, c, next) {
-		if (!all && !c->program->counted)
-			continue;
+	while ((c = cs->all)) {
 		HASH_DEL(cs->all, c);
-		free_one(cs, c);
+		if (c->address)
+			counter_leave_address(cs, c);
+		counter_free(cs, c);
 	}
 }
 
 void counters_free(struct counters *cs)
 {
-	free_counters(cs, true);
-	free_former(cs, true);
+	free_all(cs);
 	free(cs->values);
 	quota_free(&cs->quota);
 	bpf_munmap_elements(cs->array, cs->quick);
-}
-
-void counters_drop_ended(struct counters *cs)
-{
-	free_counters(cs, false);
-	free_former(cs, false);
 }
 
 struct counter *counter_find(const struct counters *cs, const struct launch_key *key)
@@ -83,6 +73,30 @@ struct counter *counter_find(const struct counters *cs, const struct launch_key 
 
 	HASH_FIND(hh, cs->all, key, sizeof(*key), c);
 	return c;
+}
+
+struct counter_address *counters_at(const struct counters *cs, unsigned long long program,
+				    unsigned long long func)
+{
+	struct counter_address *a, want = { .key = { program, func } };
+
+	HASH_FIND(hh, cs->addresses, &want.key, sizeof(want.key), a);
+	return a;
+}
+
+static void take_address(struct counters *cs, struct counter *c)
+{
+	struct counter_address *a = counters_at(cs, c->key.program, c->key.func);
+
+	if (!a) {
+		a = xcalloc(1, sizeof(*a));
+		a->key.program = c->key.program;
+		a->key.func = c->key.func;
+		a->newest = c->key.generation;
+		HASH_ADD(hh, cs->addresses, key, sizeof(a->key), a);
+	}
+	LIST_INSERT_HEAD(&a->counters, c, in_address);
+	c->address = a;
 }
 
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
@@ -96,21 +110,24 @@ struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 	c = xcalloc(1, sizeof(*c));
 	c->key = *key;
 	c->program = program;
-	c->sibling = program->counters;
-	program->counters = c;
+	LIST_INSERT_HEAD(&program->counters, c, in_program);
 	program->ncounters++;
 	HASH_ADD(hh, cs->all, key, sizeof(*key), c);
+	cs->made++;
+	take_address(cs, c);
 	return c;
 }
 
 void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx)
 {
-	struct launch_key key, *last = NULL;
+	struct launch_key key, next;
+	bool more = !bpf_map_get_next_key(cs->map, NULL, &next);
 
-	while (!bpf_map_get_next_key(cs->map, last, &key)) {
+	while (more) {
+		key = next;
+		more = !bpf_map_get_next_key(cs->map, &key, &next);
 		fn(ctx, &key);
-		last = &key;
 	}
 }
 
@@ -119,8 +136,10 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 {
 	sum->launches += one->launches;
 	sum->failed += one->failed;
+	sum->impossible += one->impossible;
 	sum->paired |= one->paired;
 	sum->driver |= one->driver;
+	sum->untold |= one->untold;
 	sum->share |= one->share;
 	if (one->time <= sum->time)
 		return;
@@ -141,94 +160,56 @@ static struct launch_count read_quick(const struct counters *cs, const struct la
 	return sum;
 }
 
+bool counters_read(const struct counters *cs, const struct launch_key *key, struct launch_count *sum)
+{
+	*sum = read_quick(cs, key);
+	if (bpf_map_lookup_elem(cs->map, key, cs->values))
+		return false;
+	for (int i = 0; i < cs->cpus; i++)
+		add(sum, &cs->values[i]);
+	return true;
+}
+
 void counter_pull(struct counters *cs, struct counter *c)
 {
-	struct launch_count sum = read_quick(cs, &c->key);
-	unsigned long long launches, failed;
+	struct launch_tally new;
+	struct launch_count sum;
 
-	if (bpf_map_lookup_elem(cs->map, &c->key, cs->values))
+	if (!counters_read(cs, &c->key, &sum))
 		return;
-	for (int i = 0; i < cs->cpus; i++)
-		add(&sum, &cs->values[i]);
-	launches = sum.launches - c->seen.launches;
-	failed = sum.failed - c->seen.failed;
+	new.launches = sum.launches - c->seen.launches;
+	new.failed = sum.failed - c->seen.failed;
+	new.impossible = sum.impossible - c->seen.impossible;
 	c->seen = sum;
-	c->pending += launches;
-	c->pending_failed += failed;
-	c->total += launches;
-	c->total_failed += failed;
-	cs->total += launches;
+	tally_add(&c->pending, &new);
+	tally_add(&c->total, &new);
+	cs->total += new.launches;
+	cs->impossible += new.impossible;
 }
 
-/* Returns the former counter of this kernel, a new one if need be; NULL if there are too many. */
-static struct counter *former_of(struct counters *cs, struct counter *c, const struct kernel *kernel)
+void counters_remove_key(struct counters *cs, const struct launch_key *key, unsigned int share)
 {
-	const struct program *p = &c->program->program;
-	struct counter *was = c->was;
+	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
 
-	for (int i = 0; was && i < SAME_KEY; i++, was = was->was)
-		if (was->kernel == kernel)
-			return was;
-	if (!quota_take(&cs->quota, p->user, p->pid, COUNTER_COST))
-		return NULL;
-	was = xcalloc(1, sizeof(*was));
-	was->key = c->key;
-	was->program = c->program;
-	was->stack = c->stack;
-	was->kernel = kernel;
-	was->was = c->was;
-	c->was = was;
-	was->next = cs->former;
-	cs->former = was;
-	return was;
-}
-
-void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
-{
-	struct counter *was = former_of(cs, c, kernel);
-
-	if (!was)
-		return;
-	was->seen = c->seen;
-	was->total += c->total;
-	was->total_failed += c->total_failed;
-	was->launches += c->launches;
-	was->failed += c->failed;
-	was->pending += c->pending;
-	was->pending_failed += c->pending_failed;
-	c->total = c->total_failed = c->launches = c->failed = 0;
-	c->pending = c->pending_failed = 0;
-}
-
-static bool is_over(const struct counter *c)
-{
-	return c && c->program->over && !c->program->counted;
-}
-
-void counters_clear_ended(struct counters *cs)
-{
-	struct counter *c;
-
-	for (size_t i = 0; i < cs->nquick; i++) {
-		if (!slot_is_taken(&cs->quick[i].slot) || !is_over(counter_find(cs, &cs->quick[i].key)))
+	if (!bpf_map_delete_elem(cs->map, key))
+		shares_give_back(cs->shares, share - 1);
+	for (; at < cs->nquick; at += each) {
+		if (!slot_is_taken(&cs->quick[at].slot) || memcmp(&cs->quick[at].key, key, sizeof(*key)))
 			continue;
-		memset(&cs->quick[i].count, 0, sizeof(cs->quick[i].count));
-		slot_give_back(&cs->quick[i].slot);
+		memset(&cs->quick[at].count, 0, sizeof(cs->quick[at].count));
+		slot_give_back(&cs->quick[at].slot);
 	}
-	for (c = cs->all; c; c = c->hh.next)
-		if (is_over(c) && !bpf_map_delete_elem(cs->map, &c->key))
-			shares_give_back(cs->shares, c->seen.share - 1);
 }
 
 const struct kernel *counter_kernel(const struct counter *c)
 {
-	if (c->kernel || c->key.kind == LAUNCH_GRAPH)
+	if (c->fixed || c->key.kind == LAUNCH_GRAPH)
 		return c->kernel;
 	return kernels_find(c->program->program.kernels, c->key.func);
 }
 
 unsigned long long counter_func(const struct counter *c)
 {
-	return c->key.kind == LAUNCH_GRAPH ? c->key.func :
+	return c->fixed ? c->shown : c->key.kind == LAUNCH_GRAPH ? c->key.func :
 	       kernels_handle(c->program->program.kernels, c->key.func);
 }

@@ -3,6 +3,7 @@
 #ifndef LAUNCH_COUNTER_H
 #define LAUNCH_COUNTER_H
 #include <stdbool.h>
+#include <sys/queue.h>
 #include "abi/cudalaunchtop.h"
 #include "abi/shares.h"
 #include "base/hash.h"
@@ -11,41 +12,71 @@
 
 struct bpf_map;
 struct stack;
+struct counter;
+
+struct launch_tally {
+	unsigned long long launches, failed, impossible;
+};
+
+static inline void tally_add(struct launch_tally *to, const struct launch_tally *from)
+{
+	to->launches += from->launches;
+	to->failed += from->failed;
+	to->impossible += from->impossible;
+}
+
+LIST_HEAD(counter_list, counter);
+TAILQ_HEAD(counter_queue, counter);
 
 struct launch_program {
 	struct program program;
 	char comm[16];
 	bool over, counted;	/* counted: including its last launches */
 	bool driven;		/* launches were seen in the driver */
-	struct counter *counters;	/* its own, linked by sibling */
+	struct counter_list counters;	/* its own, by in_program */
 	unsigned ncounters;
 	unsigned long long steps;	/* what its records are still worth: see launches.c */
 };
 
-/* What one key of the probes' map counts, or counted until its address became another kernel's. */
+/* The counters of a program at one address, but for those that are leaving. */
+struct counter_address {
+	struct { unsigned long long program, func; } key;
+	unsigned int newest;		/* their newest generation */
+	struct counter_list counters;	/* by in_address; never empty */
+	UT_hash_handle hh;
+};
+
+/* What one key of the probes' map counts.  Once its kernel is replaced or unloaded, or its program has
+ * ended, it is leaving: its kernel is fixed, and soon its room in the probes' maps is given back and its
+ * counts go to a former counter. */
 struct counter {
-	struct launch_key key;
+	struct launch_key key;	/* of a former one: see former_of() */
 	struct launch_program *program;
-	const struct kernel *kernel;	/* NULL: the one its address stands for */
+	const struct kernel *kernel;	/* if fixed, NULL: unknown; else it is the one at its address */
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
-	unsigned long long pending, pending_failed;	/* in the current interval */
-	unsigned long long launches, failed, total, total_failed;
+	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
+	bool fixed, former;
+	unsigned long long shown;	/* if fixed: counter_func() */
 	/* for launch_probes.c: total at its last check; number of checks since it changed; the
 	 * runtime does not launch it */
-	unsigned long long before;
-	int idle;
 	bool direct;
-	struct counter *next;		/* among the former ones */
-	struct counter *was;		/* the former ones with this key, latest first */
-	struct counter *sibling;
+	int idle;
+	unsigned long long before;
+	unsigned long long due;		/* when a leaving one may go, ns */
+	struct counter_address *address;	/* NULL: it is leaving, or a former one */
+	LIST_ENTRY(counter) in_address, in_program;
+	TAILQ_ENTRY(counter) in_leaving;
 	UT_hash_handle hh;
 };
 
 struct counters {
-	/* the counters of the map's keys, linked by hh.next, and the former ones, linked by next */
+	/* the counters of the map's keys, and the former ones, both linked by hh.next */
 	struct counter *all, *former;
-	unsigned long long total;	/* launches that counter_pull() has added */
+	struct counter_address *addresses;
+	struct counter_queue leaving;
+	unsigned long long made;	/* counters of keys so far */
+	unsigned long long total, impossible;	/* launches that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
 	int map, cpus;
@@ -59,6 +90,8 @@ struct counters {
 /* counts and quick are the probes' maps, shares what users hold of counts; they must outlive *cs. */
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
 		   struct shares *shares);
+
+/* The former ones must be freed before. */
 void counters_free(struct counters *cs);
 
 /* The counter of a key, or NULL. */
@@ -68,22 +101,23 @@ struct counter *counter_find(const struct counters *cs, const struct launch_key 
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 			    struct launch_program *program);
 
-/* Calls fn with each key of the hash map, which has every key. */
+/* Calls fn with each key of the hash map, which has every key; fn may remove it. */
 void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx);
+
+/* The counters at an address, or NULL. */
+struct counter_address *counters_at(const struct counters *cs, unsigned long long program,
+				    unsigned long long func);
+
+/* Reads what the probes count for a key; false if they do not. */
+bool counters_read(const struct counters *cs, const struct launch_key *key, struct launch_count *sum);
 
 /* Adds what was counted since the last call. */
 void counter_pull(struct counters *cs, struct counter *c);
 
-/* What the counter has counted so far belongs to this kernel: moves it to a former counter and
- * starts over; does nothing if there are too many. */
-void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel);
-
-/* Frees the map entries of programs that ended and were pulled for the last time … */
-void counters_clear_ended(struct counters *cs);
-
-/* … and the counters of programs that are counted. */
-void counters_drop_ended(struct counters *cs);
+/* Removes a key from the probes' maps, with what is counted.  share is that of its struct
+ * launch_count. */
+void counters_remove_key(struct counters *cs, const struct launch_key *key, unsigned int share);
 
 /* The kernel it counts; NULL if unknown, and for a graph. */
 const struct kernel *counter_kernel(const struct counter *c);
@@ -91,5 +125,14 @@ const struct kernel *counter_kernel(const struct counter *c);
 /* What to show for an unknown kernel: what was passed to the runtime if known, else to the
  * driver. */
 unsigned long long counter_func(const struct counter *c);
+
+/* For launch_former.c: takes a counter off its address, and frees one that is in none of the lists of
+ * counters any more. */
+void counter_leave_address(struct counters *cs, struct counter *c);
+void counter_free(struct counters *cs, struct counter *c);
+
+/* A counter's bytes on the heap, with its row and line when they are shown. */
+enum { FORMER_COST = sizeof(struct counter) + 450,
+       COUNTER_COST = FORMER_COST + sizeof(struct counter_address) + 32 };
 
 #endif

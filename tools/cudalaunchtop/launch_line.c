@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
@@ -30,14 +31,14 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	int order = 0;
 
 	if (v->sort == SORT_LAUNCHES)
-		order = more_first(p->row.launches, q->row.launches);
+		order = more_first(p->row.last.launches, q->row.last.launches);
 	else if (v->sort == SORT_THREADS)
 		order = more_first(threads(&p->row), threads(&q->row));
 	else if (v->sort == SORT_NAME)
 		order = strcmp(p->kernel ? p->kernel : p->row.comm, q->kernel ? q->kernel : q->row.comm);
 	else if (v->sort == SORT_PID)
 		order = more_first(q->row.pid, p->row.pid);
-	order = order ? order : more_first(p->row.total, q->row.total);
+	order = order ? order : more_first(p->row.total.launches, q->row.total.launches);
 	order = order ? order : more_first(q->row.pid, p->row.pid);
 	if (!order && p->kernel && q->kernel)
 		order = strcmp(p->kernel, q->kernel);
@@ -61,12 +62,11 @@ struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool i
 		l->time = v->counted;
 		l->interval = v->interval;
 		if (whole) {
-			r->launches = r->total;
-			r->failed = r->total_failed;
+			r->last = r->total;
 		}
-		if (!idle && !r->launches && !r->failed)
+		if (!idle && !r->last.launches && !r->last.failed)
 			continue;
-		l->rate = v->interval > 0 ? r->launches / v->interval : 0;
+		l->rate = v->interval > 0 ? r->last.launches / v->interval : 0;
 		if (r->kind >= 0) {
 			l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
 			l->address = r->kernel ? NULL : xprintf("0x%llx", r->func);
@@ -88,55 +88,101 @@ void launch_lines_free(struct launch_line *lines, size_t n)
 	free(lines);
 }
 
+static int dim_text(char *buf, size_t size, const unsigned *d)
+{
+	return *d ? snprintf(buf, size, "%ux%ux%u", d[0], d[1], d[2]) : snprintf(buf, size, "-");
+}
+
 static void dim(FILE *f, int width, const unsigned *d)
 {
-	char buf[40] = "-";
+	char buf[40];
 
-	if (*d)
-		snprintf(buf, sizeof(buf), "%ux%ux%u", d[0], d[1], d[2]);
+	dim_text(buf, sizeof(buf), d);
 	fprintf(f, " %-*s", width, buf);
 }
 
-void launch_head(FILE *f, const struct launch_view *v, bool narrow)
+static void widen(int *width, int n)
 {
-	fprintf(f, "%-7s %-*s %*s", "PID", narrow ? 10 : 15, "COMM", narrow ? 9 : 10,
-		narrow ? "LAUNCH/S" : "LAUNCHES/S");
-	if (!narrow)
+	if (n > *width)
+		*width = n;
+}
+
+/* Returns the columns of a name as printed. */
+static int text_width(const char *text)
+{
+	size_t size;
+	char *buf;
+	FILE *f = open_memstream(&buf, &size);
+	int n;
+
+	if (!f)
+		die(ENOMEM, "a string");
+	n = escape_text(f, text);
+	fclose(f);
+	free(buf);
+	return n;
+}
+
+struct launch_widths launch_widths(const struct launch_line *lines, size_t n, bool narrow)
+{
+	struct launch_widths w = {
+		.narrow = narrow, .comm = narrow ? 10 : 15, .grid = narrow ? 9 : 11,
+		.block = narrow ? 8 : 10, .threads = 9,
+	};
+	char buf[40];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct launch_row *r = &lines[i].row;
+
+		widen(&w.comm, text_width(r->comm));
+		widen(&w.grid, dim_text(buf, sizeof(buf), r->grid));
+		widen(&w.block, dim_text(buf, sizeof(buf), r->block));
+		widen(&w.threads, snprintf(buf, sizeof(buf), "%llu", threads(r)));
+	}
+	return w;
+}
+
+void launch_head(FILE *f, const struct launch_view *v, const struct launch_widths *w)
+{
+	fprintf(f, "%-7s %-*s %*s", "PID", w->comm, "COMM", w->narrow ? 9 : 10,
+		w->narrow ? "LAUNCH/S" : "LAUNCHES/S");
+	if (!w->narrow)
 		fprintf(f, " %10s", "LAUNCHES");
-	fprintf(f, " %*s", narrow ? 9 : 10, "TOTAL");
+	fprintf(f, " %*s", w->narrow ? 9 : 10, "TOTAL");
 	if (v->failed)
 		fprintf(f, " %8s", "FAILED");
 	if (v->by_process)
 		return;
-	fprintf(f, " %-*s %-*s", narrow ? 9 : 11, "GRID", narrow ? 8 : 10, "BLOCK");
-	if (!narrow)
-		fprintf(f, " %9s", "THREADS");
+	fprintf(f, " %-*s %-*s", w->grid, "GRID", w->block, "BLOCK");
+	if (!w->narrow)
+		fprintf(f, " %*s", w->threads, "THREADS");
 	fputs(" KERNEL", f);
 }
 
-void launch_text(FILE *f, const struct launch_view *v, const struct launch_line *l, bool narrow)
+void launch_text(FILE *f, const struct launch_view *v, const struct launch_line *l,
+		 const struct launch_widths *w)
 {
 	const struct launch_row *r = &l->row;
-	int columns;
 
 	fprintf(f, "%-7d ", r->pid);
-	columns = escape_text(f, r->comm);
-	fprintf(f, "%*s", columns < (narrow ? 10 : 15) ? (narrow ? 10 : 15) - columns : 0, "");
-	fprintf(f, " %*.1f", narrow ? 9 : 10, l->rate);
-	if (!narrow)
-		fprintf(f, " %10llu", r->launches);
-	fprintf(f, " %*llu", narrow ? 9 : 10, r->total);
+	fprintf(f, "%*s", w->comm - escape_text(f, r->comm), "");
+	fprintf(f, " %*.1f", w->narrow ? 9 : 10, l->rate);
+	if (!w->narrow)
+		fprintf(f, " %10llu", r->last.launches);
+	fprintf(f, " %*llu", w->narrow ? 9 : 10, r->total.launches);
 	if (v->failed)
-		fprintf(f, " %8llu", r->failed);
+		fprintf(f, " %8llu", r->last.failed);
 	if (v->by_process)
 		return;
-	dim(f, narrow ? 9 : 11, r->grid);
-	dim(f, narrow ? 8 : 10, r->block);
-	if (!narrow && threads(r))
-		fprintf(f, " %9llu", threads(r));
-	else if (!narrow)
-		fprintf(f, " %9s", "-");
+	dim(f, w->grid, r->grid);
+	dim(f, w->block, r->block);
+	if (!w->narrow && threads(r))
+		fprintf(f, " %*llu", w->threads, threads(r));
+	else if (!w->narrow)
+		fprintf(f, " %*s", w->threads, "-");
 	fputs(r->kind == LAUNCH_GRAPH ? " [graph] " : r->kind == LAUNCH_COOPERATIVE ?
 	      " [cooperative] " : " ", f);
+	if (r->last.impossible)
+		fprintf(f, "[%llu impossible] ", r->last.impossible);
 	escape_text(f, l->kernel);
 }

@@ -20,8 +20,11 @@ struct launch_line {
 struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool idle, size_t *n);
 void launch_lines_free(struct launch_line *lines, size_t n);
 
-/* Prints the columns without a newline. */
-void launch_head(FILE *f, const struct launch_view *v, bool narrow);
-void launch_text(FILE *f, const struct launch_view *v, const struct launch_line *l, bool narrow);
+struct launch_widths launch_widths(const struct launch_line *lines, size_t n, bool narrow);
+
+/* Print the columns without a newline. */
+void launch_head(FILE *f, const struct launch_view *v, const struct launch_widths *w);
+void launch_text(FILE *f, const struct launch_view *v, const struct launch_line *l,
+		 const struct launch_widths *w);
 
 #endif

@@ -30,12 +30,12 @@ static bool is_known(const struct counter *c)
  * reached the driver, or the driver is not probed or was not at the time. */
 static bool is_open(struct counters *cs, struct counter *c, bool in)
 {
-	if (c->program->over || c->key.kind == LAUNCH_GRAPH || c->direct || is_known(c))
+	if (c->fixed || c->program->over || c->key.kind == LAUNCH_GRAPH || c->direct || is_known(c))
 		return false;
 	counter_pull(cs, c);
 	c->program->driven |= c->seen.driver || c->seen.paired;
-	c->idle = c->total == c->before ? c->idle + 1 : 0;
-	c->before = c->total;
+	c->idle = c->total.launches == c->before ? c->idle + 1 : 0;
+	c->before = c->total.launches;
 	c->direct = c->seen.driver && !c->idle && in;
 	return !c->direct && !is_known(c) && (!c->program->driven || c->idle < IDLE_PERIODS);
 }
@@ -71,7 +71,7 @@ static bool put(const struct launch_probes *p, bool in)
 static void inspect(struct launch_probes *p, unsigned long long now)
 {
 	struct counters *cs = &p->launches->counters;
-	bool in = uprobes_toggled_in(&p->target->probes), new = HASH_COUNT(cs->all) != p->known, open;
+	bool in = uprobes_toggled_in(&p->target->probes), new = cs->made != p->known, open;
 
 	if (!in)
 		p->in_since = 0;
@@ -79,7 +79,7 @@ static void inspect(struct launch_probes *p, unsigned long long now)
 		p->in_since = now;
 	open = some_open(cs, in && p->looked > p->in_since);
 	p->looked = now;
-	p->known = HASH_COUNT(cs->all);
+	p->known = cs->made;
 	if (!in)
 		p->wanted = open;
 	else if (!open && !new && now - p->in_since >= PERIOD_NS && !were_refused(p, now))
@@ -89,13 +89,13 @@ static void inspect(struct launch_probes *p, unsigned long long now)
 void launch_probes_tick(struct launch_probes *p)
 {
 	unsigned long long now = clock_ns();
-	unsigned n = HASH_COUNT(p->launches->counters.all);
+	const struct counters *cs = &p->launches->counters;
 
-	if (!p->target->probes.toggle_classes || !n)
+	if (!p->target->probes.toggle_classes || !cs->made)
 		return;
 	if (p->wanted)	/* as soon as possible */
 		p->wanted = !put(p, true);
 	else if (now - p->looked >= PERIOD_NS ||
-		 (n != p->known && !uprobes_toggled_in(&p->target->probes)))
+		 (cs->made != p->known && !uprobes_toggled_in(&p->target->probes)))
 		inspect(p, now);
 }

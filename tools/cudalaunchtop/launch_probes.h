@@ -17,7 +17,7 @@ struct launch_probes {
 	/* state; times in ns of CLOCK_MONOTONIC */
 	unsigned long long refused_before, refused_at;
 	unsigned long long looked, in_since;
-	unsigned known;		/* number of counters at the last check */
+	unsigned long long known;	/* number of counters made before the last check */
 	bool wanted;		/* to be attached */
 };
 

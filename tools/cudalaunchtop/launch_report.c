@@ -18,7 +18,7 @@
 enum { TEXT_ROWS = 20 };
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 8, FAILED = 10, STACK };
+enum { GRID = 8, FAILED = 11, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
@@ -26,17 +26,19 @@ static const struct field all_fields[] = {	/* for JSON; launch_text() prints tex
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
-	{ "launches", NULL, 0, OUT_UINT, AT(row.launches) },
+	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },
 	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },
 	{ "block", NULL, 0, OUT_DIM, AT(row.block) },
-	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.failed) },
+	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
 	{ 0 }
 };
 
 /* Prints a line of a block, cut because a terminal would wrap it. */
-static void print_text(const struct launch_view *v, const struct launch_line *l)
+static void print_text(const struct launch_view *v, const struct launch_line *l,
+		       const struct launch_widths *widths)
 {
 	struct winsize w = { 0 };
 	int columns = INT_MAX, used;
@@ -46,7 +48,7 @@ static void print_text(const struct launch_view *v, const struct launch_line *l)
 
 	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
 		columns = w.ws_col;
-	launch_text(f, v, l, false);
+	launch_text(f, v, l, widths);
 	fclose(f);
 	printf("%.*s\n", screen_fit(buf, columns, &used), buf);
 	free(buf);
@@ -65,13 +67,15 @@ static void report_json(const struct launch_view *v, const struct launch_line *l
 
 static void report_text(struct launch_view *v, const struct launch_line *lines, size_t n, size_t all)
 {
+	const struct launch_widths widths = launch_widths(lines, n, false);
+
 	if (v->reported)
 		putchar('\n');
 	v->reported = true;
-	launch_head(stdout, v, false);
+	launch_head(stdout, v, &widths);
 	putchar('\n');
 	for (size_t i = 0; i < n; i++) {
-		print_text(v, &lines[i]);
+		print_text(v, &lines[i], &widths);
 		if (v->stacks)
 			stack_text(lines[i].row.stack);
 	}

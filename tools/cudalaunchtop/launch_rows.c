@@ -58,13 +58,11 @@ static void gather(struct row_gathering *g, struct counter *c)
 {
 	struct launch_row *r;
 
-	if (!c->total)
+	if (!c->total.launches)
 		return;
 	r = row_of(g, c);
-	r->launches += c->launches;
-	r->failed += c->failed;
-	r->total += c->total;
-	r->total_failed += c->total_failed;
+	tally_add(&r->last, &c->last);
+	tally_add(&r->total, &c->total);
 	if (c->seen.time < r->time)
 		return;
 	r->time = c->seen.time;
@@ -82,7 +80,7 @@ struct launch_row *launches_rows(const struct launches *l, enum launches_by by, 
 
 	for (c = l->counters.all; c; c = c->hh.next)
 		gather(&g, c);
-	for (c = l->counters.former; c; c = c->next)
+	for (c = l->counters.former; c; c = c->hh.next)
 		gather(&g, c);
 	HASH_ITER(hh, g.indexes, i, next) {
 		HASH_DEL(g.indexes, i);

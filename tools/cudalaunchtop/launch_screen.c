@@ -14,16 +14,19 @@ static void title(void *ctx, FILE *f)
 	fprintf(f, "%.1f launches/s, %llu total", v->rate, launches_total(v->launches));
 }
 
+/* The lines are those in sight and others: the columns do not move when they are scrolled. */
 static void head(void *ctx, FILE *f)
 {
-	launch_head(f, ctx, screen_columns() < WIDE);
+	const struct launch_view *v = ctx;
+
+	launch_head(f, v, &v->widths);
 }
 
 static void line(void *ctx, FILE *f, size_t i)
 {
 	const struct launch_view *v = ctx;
 
-	launch_text(f, v, &v->lines[i], screen_columns() < WIDE);
+	launch_text(f, v, &v->lines[i], &v->widths);
 	if (v->stacks && !v->by_process)
 		stack_view_callers(f, v->lines[i].row.stack);
 }
@@ -36,8 +39,9 @@ static void draw(void *ctx)
 
 	v->lines = launch_lines(v, false, true, &n);
 	for (size_t i = 0; i < n; i++)
-		launches += v->lines[i].row.launches;
+		launches += v->lines[i].row.last.launches;
 	v->rate = v->interval > 0 ? launches / v->interval : 0;
+	v->widths = launch_widths(v->lines, n, screen_columns() < WIDE);
 	top_view_draw(&v->screen, v->rows && (size_t)v->rows < n ? (size_t)v->rows : n);
 	launch_lines_free(v->lines, n);
 	v->lines = NULL;

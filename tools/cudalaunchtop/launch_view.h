@@ -8,6 +8,13 @@
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
 struct launches;
+struct launch_line;
+
+/* The widths of the columns that widen with what they have to show. */
+struct launch_widths {
+	bool narrow;		/* fewer columns */
+	int comm, grid, block, threads;
+};
 
 struct launch_view {
 	struct launches *launches;	/* set by the tool */
@@ -22,6 +29,7 @@ struct launch_view {
 	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */
 	double interval;	/* s */
 	struct launch_line *lines;	/* being drawn */
+	struct launch_widths widths;	/* of their columns */
 	double rate;		/* launches per second, over all lines */
 };
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include "base/clock.h"
 #include "base/die.h"
+#include "cudalaunchtop/launch_former.h"
 #include "cudalaunchtop/launches.h"
 #include "proc/proc.h"
 #include "sym/syms.h"
 
 /* How many counters a program may have renamed for each of its records. */
 enum { RECORD_STEPS = 64 };
+
+/* How often keys are looked for whose records were lost, if that may matter: where many are used. */
+static const unsigned long long WALK_NS = 1000000000;
+enum { MANY_KEYS = 16384 };
 
 struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 			      const struct bpf_map *quick, struct shares *shares, bool keep)
@@ -22,6 +28,7 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 
 void launches_free(struct launches *l)
 {
+	counters_drop_former(&l->counters, true);
 	counters_free(&l->counters);
 	programs_free(l->programs);
 	free(l);
@@ -52,59 +59,78 @@ static struct counter *counter_of(struct launches *l, const struct launch_key *k
 				  const char *comm)
 {
 	struct counter *c = counter_find(&l->counters, key);
+	struct launch_program *p;
 
 	if (c)
 		return c;
-	return counter_new(&l->counters, key, program_of(l, key->program, key->pid, comm, 0));
+	p = program_of(l, key->program, key->pid, comm, 0);
+	c = counter_new(&l->counters, key, p);
+	if (c)
+		counter_begins(&l->counters, c);
+	return c;
 }
 
-static void make_counter(void *ctx, const struct launch_key *key)
+/* Makes a counter for a key whose first record was lost.  If there are too many, the key of a program that
+ * has ended is of no use. */
+static void find_untold(void *ctx, const struct launch_key *key)
 {
-	counter_of(ctx, key, NULL);
+	struct launches *l = ctx;
+	const struct launch_program *p;
+	struct launch_count sum;
+	bool over;
+
+	if (counter_find(&l->counters, key))
+		return;
+	p = (const struct launch_program *)programs_find(l->programs, key->program);
+	over = p && p->over;
+	if (!counters_read(&l->counters, key, &sum) || !(sum.untold || over))
+		return;		/* its record is still to come */
+	if (!counter_of(l, key, NULL) && over)
+		counters_remove_key(&l->counters, key, sum.share);
+}
+
+static void find_all_untold(struct launches *l)
+{
+	l->walked = clock_ns();
+	counters_each_key(&l->counters, find_untold, l);
 }
 
 static void look(struct counter *c)
 {
-	if (c->key.kind != LAUNCH_GRAPH && !c->kernel && !c->program->over)
+	if (c->key.kind != LAUNCH_GRAPH && !c->fixed && !c->program->over)
 		program_look(&c->program->program, c->key.func);
 }
 
-static void rename_counter(struct launches *l, struct counter *c, const struct kernel *old)
+/* The address now belongs to another kernel: what was launched so far at other addresses that lead to
+ * this one keeps its name.  A program that often renames one of many kernels must have sent as many
+ * records as this takes steps. */
+static void rename_others(struct launches *l, struct launch_program *p, unsigned long long addr,
+			  const struct kernel *old)
 {
-	if (!c || c->kernel || kernels_find(c->program->program.kernels, c->key.func) != old)
+	struct counter *c;
+
+	if (p->steps < p->ncounters)
 		return;
-	counter_pull(&l->counters, c);
-	if (c->total)
-		counter_split(&l->counters, c, old);
+	p->steps -= p->ncounters;
+	LIST_FOREACH(c, &p->counters, in_program) {
+		if (c->fixed || c->key.func == addr || counter_kernel(c) != old)
+			continue;
+		counter_pull(&l->counters, c);
+		if (c->total.launches)
+			counter_split(&l->counters, c, old);
+	}
 }
 
-/* The counters of the address itself, which cost nothing to find. */
-static void rename_at(struct launches *l, struct launch_program *p, unsigned long long addr,
-		      const struct kernel *old)
-{
-	struct launch_key key = { .program = p->program.id, .func = addr, .pid = p->program.pid };
-
-	for (key.kind = 0; key.kind < LAUNCH_KIND_MAX; key.kind++)
-		rename_counter(l, counter_find(&l->counters, &key), old);
-}
-
-/* The address now belongs to another kernel: what was launched so far keeps its name, also at other
- * addresses that lead to this one.  A program that often renames one of many kernels must have sent
- * as many records as this takes steps; else it gets only the address itself. */
-static void rename_address(struct launches *l, struct launch_program *p, unsigned long long addr,
+/* The address now stands for this kernel, in launches of this generation: those before keep theirs. */
+static void rename_address(struct launches *l, struct launch_program *p, const struct launch_event *e,
 			   const struct kernel *kernel)
 {
-	const struct kernel *old = kernels_find(p->program.kernels, addr);
+	const struct kernel *old = kernels_find(p->program.kernels, e->subject);
 
-	if (!old || !kernel || old == kernel)
-		return;
-	if (p->steps < p->ncounters) {
-		rename_at(l, p, addr, old);
-		return;
-	}
-	p->steps -= p->ncounters;
-	for (struct counter *c = p->counters; c; c = c->sibling)
-		rename_counter(l, c, old);
+	if (old || e->head.kind != LAUNCH_TOLD)
+		counters_leave_at(&l->counters, p->program.id, e->subject, &e->key.generation);
+	if (old && kernel && old != kernel)
+		rename_others(l, p, e->subject, old);
 }
 
 static void on_name(struct launches *l, struct launch_program *p, const struct launch_event *e,
@@ -115,17 +141,40 @@ static void on_name(struct launches *l, struct launch_program *p, const struct l
 	if (!room || !memchr(text, 0, room) ||
 	    !program_kernel_named(&p->program, text, e->object, &k))
 		return;
-	rename_address(l, p, e->subject, k);
+	rename_address(l, p, e, k);
 	kernels_name(p->program.kernels, e->subject, k);
+	if (e->head.kind != LAUNCH_TOLD)
+		kernels_own(p->program.kernels, e->subject, e->owner, e->time);
 }
 
 static void on_alias(struct launches *l, struct launch_program *p, const struct launch_event *e)
 {
 	struct kernels *kernels = p->program.kernels;
 
-	rename_address(l, p, e->subject, kernels_find(kernels, e->object));
+	rename_address(l, p, e, kernels_find(kernels, e->object));
 	kernels_alias(kernels, e->subject, e->object);
+	if (e->owner)
+		kernels_own(kernels, e->subject, e->owner, e->time);
 	program_look(&p->program, e->subject);	/* while it is alive */
+}
+
+struct unloading {
+	struct launches *l;
+	const struct launch_program *p;
+};
+
+static void unload(void *ctx, unsigned long long addr)
+{
+	const struct unloading *u = ctx;
+
+	counters_leave_at(&u->l->counters, u->p->program.id, addr, NULL);
+}
+
+static void on_unloaded(struct launches *l, struct launch_program *p, const struct launch_event *e)
+{
+	struct unloading u = { l, p };
+
+	kernels_unload(p->program.kernels, e->subject, e->time, unload, &u);
 }
 
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
@@ -145,8 +194,12 @@ static void on_process(struct launches *l, const struct process_event *e)
 {
 	struct launch_program *p = program_of(l, e->program, e->head.pid, e->comm,
 					      e->head.kind == RECORD_FORK ? e->parent_program : 0);
+	struct counter *c;
 
 	p->over = e->head.kind != RECORD_FORK;
+	if (p->over)
+		LIST_FOREACH(c, &p->counters, in_program)
+			counter_leave(&l->counters, c);
 	if (e->head.kind == RECORD_EXEC)
 		syms_refresh(l->syms, p->program.pid);
 	if (e->head.kind == RECORD_EXIT)
@@ -171,6 +224,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 		on_first(l, e, size);
 		break;
 	case LAUNCH_NAMED:
+	case LAUNCH_TOLD:
 		on_name(l, p, e, (const char *)(e + 1), size - sizeof(*e));
 		break;
 	case LAUNCH_ALIAS:
@@ -178,6 +232,9 @@ void launches_record(struct launches *l, const void *data, size_t size)
 		break;
 	case LAUNCH_PAIR:
 		kernels_pair(p->program.kernels, e->subject, e->object);
+		break;
+	case LAUNCH_UNLOADED:
+		on_unloaded(l, p, e);
 		break;
 	}
 }
@@ -189,7 +246,7 @@ static void drop_ended(struct launches *l)
 
 	if (l->keep)
 		return;
-	counters_drop_ended(&l->counters);
+	counters_drop_former(&l->counters, false);
 	HASH_ITER(hh, l->programs->all, p, next)
 		if (((struct launch_program *)p)->counted)
 			program_end(p);
@@ -197,9 +254,8 @@ static void drop_ended(struct launches *l)
 
 static void end_interval(struct counter *c)
 {
-	c->launches = c->pending;
-	c->failed = c->pending_failed;
-	c->pending = c->pending_failed = 0;
+	c->last = c->pending;
+	c->pending = (struct launch_tally){ 0 };
 }
 
 void launches_count(struct launches *l)
@@ -208,15 +264,14 @@ void launches_count(struct launches *l)
 	struct counter *c;
 
 	drop_ended(l);
-	counters_each_key(cs, make_counter, l);
+	find_all_untold(l);
+	counters_give_back(cs, true);
 	for (c = cs->all; c; c = c->hh.next) {
-		if (!c->program->counted)
-			counter_pull(cs, c);
+		counter_pull(cs, c);
 		end_interval(c);
 		look(c);
 	}
-	counters_clear_ended(cs);
-	for (c = cs->former; c; c = c->next)
+	for (c = cs->former; c; c = c->hh.next)
 		end_interval(c);
 	for (struct program *p = l->programs->all; p; p = p->hh.next) {
 		struct launch_program *own = (struct launch_program *)p;
@@ -227,7 +282,19 @@ void launches_count(struct launches *l)
 	}
 }
 
+void launches_tick(struct launches *l)
+{
+	if (l->counters.shares->used > MANY_KEYS && clock_ns() - l->walked > WALK_NS)
+		find_all_untold(l);
+	counters_give_back(&l->counters, false);
+}
+
 unsigned long long launches_total(const struct launches *l)
 {
 	return l->counters.total;
+}
+
+unsigned long long launches_impossible(const struct launches *l)
+{
+	return l->counters.impossible;
 }

@@ -15,6 +15,7 @@ struct launches {
 	struct syms *syms;
 	struct programs *programs;
 	struct counters counters;
+	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
 /* By process and kernel, merging those with the same full or brief name; or by process alone. */
@@ -27,8 +28,8 @@ struct launch_row {
 	unsigned long long func;	/* as passed; 0 by process */
 	int kind;			/* enum launch_kind; -1 by process */
 	const struct stack *stack;
-	unsigned long long launches, failed;	/* in the last interval */
-	unsigned long long total, total_failed;	/* since tracing began */
+	struct launch_tally last;		/* in the last interval */
+	struct launch_tally total;		/* since tracing began */
 	unsigned long long time;		/* of the last launch: CLOCK_MONOTONIC, ns */
 	unsigned grid[3], block[3];		/* of the last launch; 0 = unknown */
 };
@@ -45,6 +46,9 @@ void launches_scan(struct launches *l, int pid);
 /* Handles a record of the probes. */
 void launches_record(struct launches *l, const void *data, size_t size);
 
+/* Call every few milliseconds: gives back room in the probes' maps. */
+void launches_tick(struct launches *l);
+
 /* Ends an interval: reads the counts. */
 void launches_count(struct launches *l);
 
@@ -54,5 +58,8 @@ struct launch_row *launches_rows(const struct launches *l, enum launches_by by, 
 
 /* The number of launches, including those no longer shown. */
 unsigned long long launches_total(const struct launches *l);
+
+/* The number of those that had an impossible grid or block, and so failed. */
+unsigned long long launches_impossible(const struct launches *l);
 
 #endif

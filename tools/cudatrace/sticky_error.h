@@ -3,8 +3,7 @@
 #ifndef STICKY_ERROR_H
 #define STICKY_ERROR_H
 #include <stdbool.h>
-
-struct kernel;
+#include "sym/kernel_name.h"
 
 /* If a program launches more kernels between two waits, the rest are counted, not named. */
 enum { STICKY_LAUNCHES = 64 };
@@ -21,5 +20,18 @@ struct sticky_error {
 	struct sticky_launch launched[STICKY_LAUNCHES];
 	unsigned long long others;	/* launches that did not fit */
 };
+
+/* Keep the names of the kernels for a copy, and drop them. */
+static inline void sticky_error_hold(const struct sticky_error *e)
+{
+	for (int i = 0; i < e->n; i++)
+		kernel_hold(e->launched[i].kernel);
+}
+
+static inline void sticky_error_drop(const struct sticky_error *e)
+{
+	for (int i = 0; i < e->n; i++)
+		kernel_drop(e->launched[i].kernel);
+}
 
 #endif

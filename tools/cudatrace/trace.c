@@ -81,12 +81,23 @@ struct trace_call *trace_call_keep(const struct trace_call *call)
 
 	memcpy(copy, record, size);
 	*kept = *call;
-	if (call->cause)
+	kernel_hold(kept->kernel);
+	if (call->cause) {
 		kept->cause = memcpy((char *)copy + size, call->cause, sizeof(*call->cause));
+		sticky_error_hold(kept->cause);
+	}
 	kept->event = copy;
 	kept->words = in_copy(call->words, record, copy);
 	kept->frames = in_copy(call->frames, record, copy);
 	for (int i = 0; i < TRACE_READS; i++)
 		kept->read[i] = in_copy(call->read[i], record, copy);
 	return kept;
+}
+
+void trace_call_drop(struct trace_call *call)
+{
+	kernel_drop(call->kernel);
+	if (call->cause)
+		sticky_error_drop(call->cause);
+	free(call);
 }

@@ -35,8 +35,9 @@ struct trace_call {
 bool trace_call_read(struct trace_call *call, const struct trace_function *functions,
 		     const void *data, size_t size);
 
-/* Copies the call, its record and its cause.  The caller frees the copy. */
+/* Copies the call, its record and its cause, and frees the copy. */
 struct trace_call *trace_call_keep(const struct trace_call *call);
+void trace_call_drop(struct trace_call *call);
 
 /* The copy's bytes on the heap. */
 size_t trace_call_cost(const struct trace_call *call);

@@ -111,14 +111,32 @@ static void learn_name(struct program *p, unsigned long long addr, const char *n
 		kernels_name(p->kernels, addr, kernel);
 }
 
+/* What has the kernel that the call names: a module, library or registered binary, or 0. */
+static unsigned long long owner_of(const struct trace_call *call, const struct cuda_args *row)
+{
+	bool makes_module = row->out && row->module == 1;
+
+	return trace_word(call, row->module && !makes_module ? row->module : row->library);
+}
+
+/* What the call was given a name or another handle for. */
+static unsigned long long subject_of(const struct trace_call *call, const struct cuda_args *row)
+{
+	return trace_word(call, row->stub ? row->stub : row->func > 1 ? row->func : row->handle > 1 ?
+			  row->handle : row->module == 1 ? row->library : 0);
+}
+
 static void learn(struct program *p, const struct trace_call *call, const struct cuda_args *row)
 {
-	unsigned long long out = 0, subject = trace_word(call, row->stub ? row->stub : row->func > 1 ?
-						       row->func : row->handle > 1 ? row->handle : 0);
+	unsigned long long out = 0, subject = subject_of(call, row), owner = owner_of(call, row);
 	const char *name = read_at(call, row->name);
 
-	if (row->module == 1 || row->library == 1 || call->failed)
+	if (call->failed || (row->out && row->library == 1))
 		return;
+	if (!row->out && !row->name) {
+		kernels_unload(p->kernels, owner, call->event->start, NULL, NULL);
+		return;
+	}
 	if (row->out && row->name != 1) {
 		if (!read_at(call, 1))
 			return;
@@ -129,6 +147,8 @@ static void learn(struct program *p, const struct trace_call *call, const struct
 	}
 	if (row->name)
 		learn_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
+	if (owner)
+		kernels_own(p->kernels, subject, owner, call->event->time);
 }
 
 void trace_program_call(struct programs *ps, struct probes *probes, struct trace_call *call)

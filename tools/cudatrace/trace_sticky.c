@@ -69,6 +69,7 @@ static void forget(struct trace_sticky *s, struct sticky_process *p)
 {
 	HASH_DEL(s->by_pid, p);
 	quota_give(&s->quota, p->user, PROCESS_COST);
+	sticky_error_drop(&p->now);
 	free(p);
 }
 
@@ -111,12 +112,14 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 
 	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream))
 		i++;
-	if (i == STICKY_LAUNCHES)
+	if (i == STICKY_LAUNCHES) {
 		now->others++;
-	else if (i < now->n)
+	} else if (i < now->n) {
 		now->launched[i].count++;
-	else
+	} else {
+		kernel_hold(l.kernel);
 		now->launched[now->n++] = l;
+	}
 }
 
 /* A successful wait for a stream or for everything. */
@@ -127,9 +130,12 @@ static void note_wait(struct sticky_error *now, const struct trace_call *call,
 
 	if (row->event)
 		return;
-	for (int i = 0; row->stream && i < now->n; i++)
-		if (now->launched[i].stream != trace_word(call, row->stream))
+	for (int i = 0; i < now->n; i++) {
+		if (row->stream && now->launched[i].stream != trace_word(call, row->stream))
 			now->launched[kept++] = now->launched[i];
+		else
+			kernel_drop(now->launched[i].kernel);
+	}
 	now->n = kept;
 	if (!row->stream)
 		now->others = 0;

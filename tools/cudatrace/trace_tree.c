@@ -39,7 +39,7 @@ static void print(struct trace_trees *trees, struct trace_tree *t)
 		qsort(t->calls, t->n, sizeof(*t->calls), by_entry);
 	for (int i = 0; i < t->n; i++) {
 		trace_line(trees->lines, t->calls[i]);
-		free(t->calls[i]);
+		trace_call_drop(t->calls[i]);
 	}
 	HASH_DEL(trees->by_tid, t);
 	quota_give(&trees->quota, t->user, t->cost);

@@ -31,7 +31,7 @@ static void drop(struct trace_unchecked *u, struct trace_failure *p)
 {
 	HASH_DEL(u->by_tid, p);
 	quota_give(&u->quota, p->user, p->cost);
-	free(p->call);
+	trace_call_drop(p->call);
 	free(p);
 }
 

@@ -89,7 +89,7 @@ static void report_folded(const struct launch_line *lines, size_t n)
 		const struct launch_row *r = &lines[i].row;
 		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", lines[i].kernel);
 
-		folded_line(r->comm, r->stack, leaf, r->launches);
+		folded_line(r->comm, r->stack, leaf, r->last.launches);
 		free(leaf);
 	}
 }

@@ -13,6 +13,7 @@ hostile -DVERSION=0x0363abf0 -o "$tmp/python99"
 trapped() {
 	run timeout -s KILL 30 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "$tmp/python $1"
 	status 0
+	sed -i '/call stacks\? .*incomplete: .* without all Python frames$/d' "$tmp/err"
 	silent
 	json 7 '.op == "alloc" and .size == 64'
 	json 0 '.latency_ns > 1000000000'
@@ -20,40 +21,40 @@ trapped() {
 
 it "what looks like Python's frames is taken for them"
 trapped none
-json 7 '[.stack[] | select(.sym == "victim" and .line == 41)] | length == 1'
+json 7 '[.stack[]? | select(.sym == "victim" and .line == 41)] | length == 1'
 
 it "frames that call each other in a circle end at the limit"
 trapped frames
-json 7 '[.stack[] | select(.sym == "victim")] | length == 92'
+json 7 '[.stack[]? | select(.sym == "victim")] | length == 92'
 
 it "so does a million of them"
 trapped shared
-json 7 '[.stack[] | select(.sym == "victim")] | length == 92'
+json 7 '[.stack[]? | select(.sym == "victim")] | length == 92'
 
 for trap in threads interps; do
 	it "a list of $trap that is a circle is left"
 	trapped $trap
-	json 0 '[.stack[] | select(.sym == "victim")] | length > 0'
+	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0'
 done
 
 for trap in pointers code; do
 	it "$trap that lead nowhere end the stack"
 	trapped $trap
-	json 0 '[.stack[] | select(.sym == "victim")] | length > 0'
+	json 0 '[.stack[]? | select(.sym == "victim")] | length > 0'
 done
 
 it "a name of 2^60 characters is cut"
 trapped strings
-json 7 '[.stack[] | select(.sym // "" | startswith("victim") and length < 300)] | length == 1'
+json 7 '[.stack[]? | select(.sym // "" | startswith("victim") and length < 300)] | length == 1'
 
 it "a line table of 2^60 bytes is not read"
 trapped lines
-json 7 '[.stack[] | select(.sym == "victim")] | length == 1'
+json 7 '[.stack[]? | select(.sym == "victim")] | length == 1'
 
 it "a version that there is not is none"
 run cudamallocsnoop -kjc "$tmp/python99 none"
 status 0
-json 7 '[.stack[] | select(.sym == "victim")] | length == 0'
+json 7 '.op == "alloc" and ([.stack[]? | select(.sym == "victim")] | length == 0)'
 
 it "who makes new code at each call takes neither the tool's memory nor others' names"
 chmod 755 "$tmp"

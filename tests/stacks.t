@@ -11,7 +11,7 @@ nofp() {
 
 it "a program without frame pointers: every frame of 27 stacks, in all ways that a stack can be"
 nofp nofp all
-compare native "$tmp/truth" --may-stop deep,altstack
+compare native "$tmp/truth" --may-stop deep,altstack,context
 equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
 
 it "what has no unwind information is said in the stack, with the file, and at the end"
@@ -24,7 +24,7 @@ lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
 
 it "a stack larger than is looked at is said to be truncated, and its first frames are right"
 run cudamallocsnoop -jk --stack-size 4k -c "$bin/nofp deep >$tmp/truth"
-compare native "$tmp/truth" --may-stop deep,altstack
+compare native "$tmp/truth" --may-stop deep,altstack,context
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
 
 it "--unwind fp is what frame pointers tell: a program that has them is named to its beginning, another is not"

@@ -5,6 +5,20 @@
 #include "lib/python.bpf.h"
 #include "lib/unwind.bpf.h"
 
+/* What is on the stack by chance must not be taken for a frame of another kind.  Not static: the verifier
+ * looks at it once. */
+__noinline int stack_mask(struct stack_buffer *stack, __u32 n)
+{
+	if (!stack)		/* never: but the verifier does not know */
+		return 0;
+	for (__u32 i = 0; i < STACK_NATIVE; i++) {
+		if (i >= n)
+			break;
+		stack->frames[i] &= FRAME_VALUE_MASK;
+	}
+	return 0;
+}
+
 /* By frame pointers.  At an entry the kernel (told to skip 1, the function itself) leaves out the
  * caller if the probe is not at the function's first instruction. */
 static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 entry)
@@ -13,13 +27,17 @@ static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 e
 
 	if (!entry) {
 		n = bpf_get_stack(ctx, frames, STACK_NATIVE * 8, BPF_F_USER_STACK);
-		return n > 0 && n <= STACK_NATIVE * 8 ? (__u64)n / 8 : 0;
+		n = n > 0 && n <= STACK_NATIVE * 8 ? (__u64)n / 8 : 0;
+		stack_mask((void *)frames, n);
+		return n;
 	}
 	n = bpf_get_stack(ctx, frames + 1, (STACK_NATIVE - 1) * 8, BPF_F_USER_STACK | 1);
 	frames[0] = read_u64(entry);
 	if (n > 0 && frames[1] == frames[0])
 		frames[0] = 0;
-	return n > 0 && n < STACK_NATIVE * 8 ? (__u64)n / 8 + 1 : 1;
+	n = n > 0 && n < STACK_NATIVE * 8 ? (__u64)n / 8 + 1 : 1;
+	stack_mask((void *)frames, n);
+	return n;
 }
 
 static __always_inline __u32 stack_native(struct pt_regs *ctx, __u64 *frames, __u64 entry)

@@ -231,7 +231,7 @@ __noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to
 	f = (struct unwind_frame){ .pc = s->rip, .sp = s->rsp, .bp = s->rbp };
 	f.owner = p ? p->owner : 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
-		frames[i] = f.pc;
+		frames[i] = f.pc & FRAME_VALUE_MASK;
 		n = i + 1;
 		end = unwind_step(&f);
 		if (end)

@@ -14,6 +14,8 @@ enum {
 /* The kind of a frame is in its top byte, which no user address has. */
 #define FRAME_PYTHON	(1ull << 63)	/* see abi/python.h */
 #define FRAME_NOTE	(1ull << 62)
+#define FRAME_EXACT	(1ull << 61)	/* native: the function was interrupted there, so that the
+					 * address is that of an instruction, not one behind a call */
 
 /* Of a note: bits 56 to 61 say which, the others have a value. */
 enum frame_note {

@@ -11,17 +11,18 @@ static void view_native(const struct stack_frame *f, struct frame_view *v)
 {
 	struct module *m = frame_module(f);
 	unsigned long long off = 0;
+	int behind = !(f->at & FRAME_EXACT);
 	const char *symbol;
 
-	v->off = f->at;
+	v->off = f->at & FRAME_VALUE_MASK;
 	if (!m)
 		return;
 	v->file = m->path;
-	symbol = module_symbol(m, f->at - 1, &off);
+	symbol = module_symbol(m, v->off - behind, &off);
 	if (!symbol)
 		return;
 	v->name = demangle(&m->modules->demangler, symbol);
-	v->off = off + 1;
+	v->off = off + behind;
 }
 
 static void view_python(const struct stack_frame *f, struct frame_view *v)

@@ -10,7 +10,7 @@ struct stack_frame {
 	unsigned long long kind;
 	const void *what;	/* native and notes: the struct module, NULL: unknown, and at is the
 				 * address; Python: the struct python_code or NULL */
-	unsigned long long at;	/* native: the file offset; Python: the line, 0 = unknown, and bit 32:
+	unsigned long long at;	/* native: the file offset, and FRAME_EXACT; Python: the line, 0 = unknown, and bit 32:
 				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "abi/stack_frames.h"
 #include "python/python.h"
 #include "sym/frames.h"
 #include "sym/merge.h"
@@ -90,7 +91,7 @@ int merge_frames(const struct stack_frame *frames, int n, struct stack_frame *to
 static bool runs_python(const struct stack_frame *f)
 {
 	unsigned long long off;
-	const char *symbol = f->what ? module_symbol(frame_module(f), f->at - 1, &off) : NULL;
+	const char *symbol = f->what ? module_symbol(frame_module(f), (f->at & FRAME_VALUE_MASK) - 1, &off) : NULL;
 
 	return symbol && python_is_eval(symbol);
 }

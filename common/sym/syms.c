@@ -27,8 +27,9 @@ struct mappings {
 	unsigned user;		/* whose quota it takes from */
 	struct range *ranges;	/* in address order */
 	size_t n;
-	unsigned long long refreshed;	/* time, ns */
-	bool changed;		/* since then */
+	bool changed;		/* since they were read */
+	unsigned long long missed;	/* when misses were counted from, ns */
+	unsigned misses;
 	UT_hash_handle hh;
 };
 
@@ -43,9 +44,10 @@ struct syms {
 	struct stack_losses losses;
 };
 
-/* After a miss the mappings are read again, but not every time: code generated at run time is in no
- * file. */
-static const unsigned long long LOOK_AGAIN_NS = 100 * 1000000ull;
+/* After a miss the mappings are read again, but not more often than this: code generated at run time is
+ * in no file. */
+enum { MISSES = 10 };
+static const unsigned long long MISSES_NS = 1000 * 1000000ull;
 
 enum { MANY = 4096 /* processes: time to check which still exist */ };
 
@@ -217,7 +219,6 @@ static struct mappings *refresh(struct syms *s, int pid)
 	if (!p)
 		p = add_process(s, pid);
 	r.process = p;
-	p->refreshed = clock_ns();
 	p->changed = false;
 	err = look_mappings(s->modules.looks, pid, false, on_mapping, &r);
 	/* keep what is known about a process that has ended */
@@ -281,11 +282,22 @@ static const struct range *range_at(const struct mappings *p, unsigned long long
 	return low < p->n && p->ranges[low].start <= addr ? &p->ranges[low] : NULL;
 }
 
+static bool may_look_again(struct mappings *p)
+{
+	unsigned long long now = clock_ns();
+
+	if (now - p->missed > MISSES_NS) {
+		p->missed = now;
+		p->misses = 0;
+	}
+	return p->misses++ < MISSES;
+}
+
 static struct stack_frame native_frame(struct syms *s, struct mappings *p, unsigned long long addr)
 {
 	const struct range *r = range_at(p, addr);
 
-	if (!r && clock_ns() - p->refreshed > LOOK_AGAIN_NS) {
+	if (!r && may_look_again(p)) {
 		refresh(s, p->pid);
 		r = range_at(p, addr);
 	}
@@ -302,13 +314,28 @@ static struct stack_frame python_frame(struct syms *s, int pid, unsigned long lo
 	};
 }
 
+/* What has no rules, or bad ones, is in a file. */
+static struct stack_frame note_frame(struct syms *s, struct mappings *p, unsigned long long frame)
+{
+	struct stack_frame f = { FRAME_KIND_NOTE, NULL, frame };
+	enum frame_note note = frame_note_of(frame);
+
+	if (note == NOTE_NO_RULES || note == NOTE_BAD_RULES)
+		f.what = native_frame(s, p, (frame & FRAME_VALUE_MASK) - 1).what;
+	return f;
+}
+
 static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned long long frame)
 {
+	struct stack_frame f;
+
 	if (frame & FRAME_PYTHON)
 		return python_frame(s, p->pid, frame);
 	if (frame & FRAME_NOTE)
-		return (struct stack_frame){ FRAME_KIND_NOTE, NULL, frame };
-	return native_frame(s, p, frame);
+		return note_frame(s, p, frame);
+	f = native_frame(s, p, frame & FRAME_VALUE_MASK);
+	f.at |= frame & FRAME_EXACT;
+	return f;
 }
 
 static struct mappings *mappings_of(struct syms *s, int pid)

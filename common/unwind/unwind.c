@@ -115,14 +115,15 @@ static void note_unreadable(struct walk *w, unsigned long long bad)
 		add_note(w, NOTE_UNREADABLE, bad);
 }
 
-/* For code without unwind information: it may keep a frame pointer.  Then that points up the stack, to
- * a return address in a file. */
-static bool by_pointer(struct walk *w)
+/* Code that was generated has no unwind information, but mostly a frame pointer.  Then that points up
+ * the stack, to a return address in a file.  Functions of files without unwind information are
+ * assembly: their frame pointer may be that of a caller's caller. */
+static bool by_pointer(struct walk *w, const struct unwind_code *of)
 {
 	unsigned long long sp = w->regs.r[UNWIND_RSP], bp = w->regs.r[UNWIND_RBP], next, pc;
 	struct unwind_code code = { 0 };
 
-	if (!(w->regs.known & 1u << UNWIND_RBP) || bp < sp || bp & 7 ||
+	if (of->in_file || !(w->regs.known & 1u << UNWIND_RBP) || bp < sp || bp & 7 ||
 	    !read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
 		return false;
 	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, pc - 1, &code);
@@ -138,7 +139,7 @@ static bool by_pointer(struct walk *w)
 /* Goes on where there are no rules; returns false at the end. */
 static bool step_without(struct walk *w, const struct unwind_code *code, unsigned long long pc)
 {
-	if (by_pointer(w)) {
+	if (by_pointer(w, code)) {
 		set_rule(w, pc, UNWIND_POINTER, 2, 2);
 		return true;
 	}
@@ -190,8 +191,7 @@ static void unwind(struct walk *w)
 			add_note(w, NOTE_TOO_DEEP, STACK_NATIVE);
 			return;
 		}
-		/* the name of an interrupted function is looked up one byte further */
-		w->frames[w->n++] = (w->regs.r[UNWIND_RIP] + w->exact) & FRAME_VALUE_MASK;
+		w->frames[w->n++] = (w->regs.r[UNWIND_RIP] & FRAME_VALUE_MASK) | (w->exact ? FRAME_EXACT : 0);
 	} while (step(w));
 }
 

@@ -15,7 +15,7 @@ for variant in nofp nofp-O3 nofp-stripped nofp-nohdr nofp-clang nofp-static nofp
 	it "$variant: every frame of every stack, as the program knows it"
 	run cudamallocsnoop -jkc "$bin/$variant all >$tmp/truth"
 	status 0
-	compare native "$tmp/truth" --may-stop deep,altstack
+	compare native "$tmp/truth" --may-stop deep,altstack,context
 	[ "$(wc -l <"$tmp/truth")" -ge 23 ] || no "the program made $(wc -l <"$tmp/truth") calls"
 
 	for case in noreturn exit; do

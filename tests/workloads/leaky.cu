@@ -9,7 +9,7 @@
 
 #define KEPT __attribute__((noinline))
 
-static void *results[1 << 16];
+static void *volatile results[1 << 16];
 
 KEPT void *device_memory(size_t size)
 {

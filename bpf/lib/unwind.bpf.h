@@ -141,8 +141,8 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
 	__u64 first = UNWIND_PAGE - (s->rsp & (UNWIND_PAGE - 1)), done, id;
 	char *bytes;
 
-	if (records_refused(size) ||
-	    bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > records_bytes / 2)
+	/* what is left is for records */
+	if (records_tight || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) + size > records_bytes / 4)
 		return 0;
 	c = bpf_ringbuf_reserve(&events, size, 0);
 	if (!c)

@@ -155,7 +155,7 @@ void target_need_syms(struct target *t)
 		t->syms = syms_new(&t->looks, &config);
 }
 
-/* For copies of stacks, which half of the ring buffer may hold. */
+/* For copies of stacks, which a quarter of the ring buffer may hold. */
 enum { ROOM = 16 << 20 };
 
 static void make_room(struct bpf_object *obj)

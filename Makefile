@@ -21,7 +21,8 @@ include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
-LIBS    := -lbpf -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
+# of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
+LIBS    := -lbpf -l:libbcc_bpf.a -lelf -lz -liberty -Wl,--as-needed -ldw -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
@@ -118,12 +119,13 @@ sanitize: setup-test
 
 static: $(TOOLS:%=$(O)/static/%)
 
-# libelf's archive needs zlib's and, if newer, zstd's; nothing is loaded at run time
+# libdw's archive needs libelf's and those of its compressions, newer ones zstd's too; nothing is loaded at
+# run time
 ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
 $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ZSTD) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) -lelf -llzma -lbz2 -lz $(ZSTD) -o $@
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8

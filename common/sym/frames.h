@@ -4,15 +4,17 @@
 #define FRAMES_H
 #include "base/hash.h"
 
-enum frame_kind { FRAME_KIND_NATIVE, FRAME_KIND_PYTHON, FRAME_KIND_NOTE };
+enum frame_kind { FRAME_KIND_NATIVE, FRAME_KIND_PYTHON, FRAME_KIND_NOTE, FRAME_KIND_JIT };
 
 /* Without padding, as stacks are compared by their bytes. */
 struct stack_frame {
 	unsigned long long kind;
 	const void *what;	/* native and notes: the struct module, NULL: unknown, and at is the
-				 * address; Python: the struct python_code or NULL */
+				 * address; Python: the struct python_code or NULL; generated
+				 * code: its name */
 	unsigned long long at;	/* native: the file offset; Python: the line, 0 = unknown, and bit 32:
-				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h */
+				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h;
+				 * generated code: the distance from the function's start */
 };
 
 #define FRAME_AT_ENTRY (1ull << 32)
@@ -26,7 +28,7 @@ struct stack {
 
 static inline struct module *frame_module(const struct stack_frame *f)
 {
-	return f->kind != FRAME_KIND_PYTHON ? (struct module *)f->what : 0;
+	return f->kind != FRAME_KIND_PYTHON && f->kind != FRAME_KIND_JIT ? (struct module *)f->what : 0;
 }
 
 #endif

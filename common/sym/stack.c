@@ -11,6 +11,10 @@ static const char *name_of(const struct stack_frame *f, unsigned long long *off)
 {
 	const char *symbol;
 
+	if (f->kind == FRAME_KIND_JIT) {
+		*off = f->at;
+		return f->what;
+	}
 	if (!frame_module(f))
 		return NULL;
 	symbol = module_symbol(frame_module(f), f->at - 1, off);
@@ -42,6 +46,8 @@ static void print_text(const char *sym, unsigned long long off, const struct sta
 		escape_text(stdout, frame_module(f)->path);
 		putchar(')');
 	}
+	if (f->kind == FRAME_KIND_JIT)
+		fputs(" [jit]", stdout);
 	putchar('\n');
 }
 

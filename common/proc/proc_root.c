@@ -21,10 +21,11 @@ static int root_of(int pid)
 	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int open_below(int root, const char *path)
+static int open_below(int root, const char *path, bool follow)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = -1;
 
@@ -36,9 +37,9 @@ static int open_below(int root, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int proc_root_open(int pid, const char *path)
+int proc_root_open(int pid, const char *path, bool follow)
 {
-	int root = root_of(pid), fd = root < 0 ? -errno : open_below(root, path);
+	int root = root_of(pid), fd = root < 0 ? -errno : open_below(root, path, follow);
 	struct stat st;
 
 	if (root >= 0)

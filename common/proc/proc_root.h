@@ -3,11 +3,12 @@
  * For functions that a helper runs (see looks.h): each may wait for the file's owner for ever. */
 #ifndef PROC_ROOT_H
 #define PROC_ROOT_H
+#include <stdbool.h>
 
-/* Opens a regular file in the root directory of a process with O_PATH.  No link leads out of that
- * directory, and path itself is not followed if it is one.  path is relative to it: "tmp/x".
- * Returns a descriptor, which the caller closes, or -errno. */
-int proc_root_open(int pid, const char *path);
+/* Opens a regular file in the root directory of a process with O_PATH.  path is relative to it: "tmp/x".  No
+ * link leads out of that directory; if path itself is one, it is followed only if follow is true.  Returns a
+ * descriptor, which the caller closes, or -errno. */
+int proc_root_open(int pid, const char *path, bool follow);
 
 /* Returns the number that the process has in its own PID namespace; 0 if it is gone. */
 int proc_inner_pid(int pid);

@@ -61,7 +61,7 @@ static int open_map(int pid, struct stat *st)
 	if (!inner)
 		return -ESRCH;
 	snprintf(name, sizeof(name), "tmp/perf-%d.map", inner);
-	fd = proc_root_open(pid, name);
+	fd = proc_root_open(pid, name, false);
 	if (fd < 0)
 		return fd;
 	real = fstat(fd, st) ? -errno : check(pid, st);

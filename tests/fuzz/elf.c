@@ -33,7 +33,7 @@ static void scan_file(int fd, size_t size)
 
 static void find_symbols(int fd, size_t size)
 {
-	struct elf_symbols *s = elf_functions_load(fd);
+	struct elf_symbols *s = elf_functions_load(fd, -1);
 	unsigned long long off;
 	const char *name;
 

@@ -154,8 +154,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
-		.events = &top.events, .classes = &classes, .ctx = &top, .check = check,
-		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
+		.events = &top.events, .stacks = &top.view.stacks, .classes = &classes, .ctx = &top,
+		.check = check, .open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -85,6 +85,8 @@ static void check(void *ctx)
 
 	if (v->folded && (l->target.json || v->totals))
 		usage_error("--folded cannot be combined with --json or --totals");
+	if (l->target.lines && v->totals)
+		usage_error("--lines is for call stacks, which --totals leaves out");
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	if (!v->top)

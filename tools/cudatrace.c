@@ -143,8 +143,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
-		.source = &trace->source, .ctx = &tracer, .check = check, .open = open_skel,
-		.loaded = loaded, .start = start, .stop = stop, .close = finish,
+		.stacks = &trace->lines.stacks, .source = &trace->source, .ctx = &tracer, .check = check,
+		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -108,6 +108,8 @@ void target_need_syms(struct target *t)
 
 	if (!t->syms)
 		t->syms = syms_new(&t->looks, &config);
+	if (t->lines)
+		syms_show_lines(t->syms);
 }
 
 /* Only with stacks: without them the programs have none of the code for it. */

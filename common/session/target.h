@@ -24,6 +24,7 @@ struct target {
 	long duration;		/* seconds; 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS */
 	long stack_size;	/* bytes to copy */
+	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
@@ -43,6 +44,7 @@ struct target {
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
 		   "how to attach; default: auto, the best the kernel supports"),		\
+	OPT_FLAG(0, "lines", &(t)->lines, "call stacks with source lines and inlined functions"), \
 	OPT_RUN(t)
 
 /* … also of a tool whose probes another program attaches: what to trace … */

@@ -23,6 +23,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		opt_no_operands(argc, argv, first);
 	if (tool->check)
 		tool->check(tool->ctx);
+	if (tool->target->lines && tool->stacks && !*tool->stacks)
+		usage_error("--lines is for call stacks: --stack is missing");
 }
 
 /* libbpf caches the number, so that per-CPU code need not check for an error. */

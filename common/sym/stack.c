@@ -5,6 +5,7 @@
 #include "sym/module.h"
 #include "sym/frames.h"
 #include "sym/stack.h"
+#include "sym/stack_lines.h"
 
 /* A return address is just after the call, which may already be in the next function. */
 static const char *name_of(const struct stack_frame *f, unsigned long long *off)
@@ -48,7 +49,6 @@ static void print_text(const char *sym, unsigned long long off, const struct sta
 	}
 	if (f->kind == FRAME_KIND_JIT)
 		fputs(" [jit]", stdout);
-	putchar('\n');
 }
 
 void stack_text(const struct stack *s)
@@ -56,10 +56,15 @@ void stack_text(const struct stack *s)
 	if (!s)
 		puts("        [no stack]");
 	for (int i = 0; s && i < s->n; i++) {
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
 		unsigned long long off = 0;
-		const char *sym = name_of(&s->frames[i], &off);
+		const char *sym;
 
+		inlined_text(&lines, &s->frames[i]);
+		sym = name_of(&s->frames[i], &off);
 		print_text(sym, off, &s->frames[i]);
+		source_text(lines.own);
+		putchar('\n');
 	}
 }
 
@@ -68,10 +73,15 @@ void stack_json(const struct stack *s)
 	putchar('[');
 	for (int i = 0; s && i < s->n; i++) {
 		const struct stack_frame *f = &s->frames[i];
+		struct frame_lines lines = frame_lines(s, f);
 		unsigned long long off = 0;
-		const char *sym = name_of(f, &off);
+		const char *sym;
 
-		fputs(i ? ",{\"sym\":" : "{\"sym\":", stdout);
+		if (i)
+			putchar(',');
+		inlined_json(&lines, f);
+		sym = name_of(f, &off);
+		fputs("{\"sym\":", stdout);
 		if (sym)
 			escape_json(stdout, sym);
 		else
@@ -81,6 +91,8 @@ void stack_json(const struct stack *s)
 			escape_json(stdout, frame_module(f)->path);
 		else
 			fputs("null", stdout);
+		if (lines.wanted)
+			source_json(lines.own);
 		putchar('}');
 	}
 	putchar(']');
@@ -102,6 +114,7 @@ void stack_folded(const struct stack *s)
 	if (!s)
 		fputs("[no stack]", stdout);
 	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
+		struct frame_lines lines;
 		unsigned long long off = 0;
 		const char *sym = name_of(&s->frames[i], &off);
 
@@ -109,6 +122,8 @@ void stack_folded(const struct stack *s)
 			stack_folded_name(sym);
 		else
 			fputs("[unknown]", stdout);
+		lines = frame_lines(s, &s->frames[i]);
+		inlined_folded(&lines, &s->frames[i]);
 		if (i)
 			putchar(';');
 	}

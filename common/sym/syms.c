@@ -11,6 +11,7 @@
 #include "python/python.h"
 #include "sym/frames.h"
 #include "sym/jit.h"
+#include "sym/lines.h"
 #include "sym/module.h"
 #include "sym/syms.h"
 
@@ -37,6 +38,7 @@ struct syms {
 	struct stack_config config;
 	struct python *python;
 	struct jit_maps *jit;
+	struct lines *lines;
 };
 
 /* After a miss the mappings are read again, but not every time: code generated at run time is in no
@@ -78,6 +80,17 @@ void syms_record(struct syms *s, const void *data, size_t size)
 
 	if (s && r->kind == RECORD_CODE)
 		python_record(s->python, data, size);
+}
+
+void syms_show_lines(struct syms *s)
+{
+	if (!s->lines)
+		s->lines = lines_new(s->modules.looks);
+}
+
+struct lines *syms_lines(const struct syms *s)
+{
+	return s->lines;
 }
 
 struct looks *syms_looks(const struct syms *s)
@@ -125,6 +138,7 @@ void syms_free(struct syms *s)
 	}
 	python_free(s->python);
 	jit_maps_free(s->jit);
+	lines_free(s->lines);
 	modules_free(&s->modules);
 	quota_free(&s->ranges_quota);
 	quota_free(&s->stacks_quota);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "proc/helper_job.h"
@@ -24,9 +25,7 @@ static bool unit_at(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *unit)
 
 static unsigned size_of(const char *text)
 {
-	size_t size = text ? strnlen(text, MAX_STRING - 1) + 1 : 0;
-
-	return size;
+	return text && *text ? strnlen(text, MAX_STRING - 1) + 1 : 0;
 }
 
 static void put_string(struct helper_job *job, const char *text, unsigned size)
@@ -37,13 +36,28 @@ static void put_string(struct helper_job *job, const char *text, unsigned size)
 	}
 }
 
-static void put(struct helper_job *job, const char *function, const char *file, int line, bool inlined)
+/* dir: of the compilation; put before a relative name. */
+static void put(struct helper_job *job, const char *function, const char *dir, const char *file, int line,
+		bool inlined)
 {
-	const struct lines_entry e = { line > 0 ? line : 0, inlined, size_of(function), size_of(file) };
+	char path[MAX_STRING];
+	struct lines_entry e = { .line = line > 0 ? line : 0, .inlined = inlined, .function = size_of(function) };
 
+	if (file && *file != '/' && dir && *dir == '/') {
+		snprintf(path, sizeof(path), "%s/%s", dir, file);
+		file = path;
+	}
+	e.file = size_of(file);
 	helper_put(job, &e, sizeof(e));
 	put_string(job, function, e.function);
 	put_string(job, file, e.file);
+}
+
+static const char *dir_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
 static const char *name_of(Dwarf_Die *function)
@@ -91,16 +105,17 @@ static int scopes_at(Dwarf_Die *unit, Dwarf_Addr addr, Dwarf_Die **scopes)
 
 void lines_dwarf_read(Dwarf *dwarf, Dwarf_Addr addr, struct helper_job *job)
 {
-	const char *file = NULL;
+	const char *file = NULL, *dir;
 	Dwarf_Die unit, *scopes;
 	Dwarf_Line *at;
 	bool function = false;
 	int line = 0, n;
 
 	if (!unit_at(dwarf, addr, &unit)) {
-		put(job, NULL, NULL, 0, false);
+		put(job, NULL, NULL, NULL, 0, false);
 		return;
 	}
+	dir = dir_of(&unit);
 	at = dwarf_getsrc_die(&unit, addr);
 	if (at) {
 		file = dwarf_linesrc(at, NULL, NULL);
@@ -113,12 +128,12 @@ void lines_dwarf_read(Dwarf *dwarf, Dwarf_Addr addr, struct helper_job *job)
 		function = tag == DW_TAG_subprogram;
 		if (!function && tag != DW_TAG_inlined_subroutine)
 			continue;
-		put(job, name_of(&scopes[i]), file, line, !function);
+		put(job, name_of(&scopes[i]), dir, file, line, !function);
 		if (!function)
 			call_of(&unit, &scopes[i], &file, &line);
 		inlined++;
 	}
 	free(scopes);
 	if (!function)		/* hand-written assembly has lines, but no functions */
-		put(job, NULL, file, line, false);
+		put(job, NULL, dir, file, line, false);
 }

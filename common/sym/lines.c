@@ -6,6 +6,7 @@
 #include "base/quota.h"
 #include "proc/looks.h"
 #include "sym/lines.h"
+#include "sym/lines_dwarf.h"
 #include "sym/lines_read.h"
 #include "sym/module.h"
 
@@ -100,7 +101,7 @@ static struct found *unpack(const struct place *place, const struct helper_answe
 
 	for (next = at; (next = next_entry(next, end, &e)); )
 		n++;
-	f = xcalloc(1, sizeof(*f) + n * sizeof(*f->lines) + a->size);
+	f = xcalloc(1, sizeof(*f) + n * sizeof(*f->lines) + a->size + 1);
 	f->place = *place;
 	f->n = n;
 	strings = (char *)(f->lines + n);

@@ -25,8 +25,8 @@ void lines_free(struct lines *l);
 
 /* Sets *lines to what is at this file offset, from the innermost inlined function outwards to the function itself,
  * and returns their number; 0 if there is no debug information, or not in time.  They live as long as l; so must m,
- * by a reference.  The first call for a file may take up to a second, while the looks' idle() is called; the others
- * take microseconds. */
+ * by a reference.  The first call for a file may take up to a second, while the looks' idle() is called; the first
+ * in each of its compilation units about a millisecond; a repeated one a microsecond. */
 int lines_at(struct lines *l, struct module *m, unsigned long long offset, const struct source_line **lines);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "proc/helper_job.h"
 #include "sym/lines_dwarf.h"
-#include "sym/lines_read.h"
 
 enum { MAX_INLINED = 64, MAX_STRING = 4096 };
 

@@ -109,6 +109,16 @@ void stack_folded_name(const char *s)
 	free(name);
 }
 
+/* "_[i]": as FlameGraph's stackcollapse-perf.pl marks them. */
+static void inlined_folded(const struct frame_lines *l, const struct stack_frame *f)
+{
+	for (int i = l->n - 1; i >= 0; i--) {
+		putchar(';');
+		stack_folded_name(inlined_name(l, i, f));
+		fputs("_[i]", stdout);
+	}
+}
+
 void stack_folded(const struct stack *s)
 {
 	if (!s)

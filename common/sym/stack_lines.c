@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "sym/frames.h"
 #include "sym/module.h"
-#include "sym/stack.h"
 #include "sym/stack_lines.h"
 #include "sym/syms.h"
 
@@ -22,9 +21,11 @@ struct frame_lines frame_lines(const struct stack *s, const struct stack_frame *
 	return l;
 }
 
-static const char *name_of(const struct source_line *line, const struct stack_frame *f)
+const char *inlined_name(const struct frame_lines *l, int i, const struct stack_frame *f)
 {
-	return line->function ? demangle(&frame_module(f)->modules->demangler, line->function) : "?";
+	const char *name = l->inlined[i].function;
+
+	return name ? demangle(&frame_module(f)->modules->demangler, name) : "?";
 }
 
 void source_text(const struct source_line *line)
@@ -54,7 +55,7 @@ void inlined_text(const struct frame_lines *l, const struct stack_frame *f)
 {
 	for (int i = 0; i < l->n; i++) {
 		fputs("        ", stdout);
-		escape_text(stdout, name_of(&l->inlined[i], f));
+		escape_text(stdout, inlined_name(l, i, f));
 		fputs(" (inlined) (", stdout);
 		escape_text(stdout, frame_module(f)->path);
 		putchar(')');
@@ -67,21 +68,11 @@ void inlined_json(const struct frame_lines *l, const struct stack_frame *f)
 {
 	for (int i = 0; i < l->n; i++) {
 		fputs("{\"sym\":", stdout);
-		escape_json(stdout, name_of(&l->inlined[i], f));
+		escape_json(stdout, inlined_name(l, i, f));
 		fputs(",\"off\":null,\"file\":", stdout);
 		escape_json(stdout, frame_module(f)->path);
 		fputs(",\"inlined\":true", stdout);
 		source_json(&l->inlined[i]);
 		fputs("},", stdout);
-	}
-}
-
-/* "_[i]": as FlameGraph's stackcollapse-perf.pl marks them. */
-void inlined_folded(const struct frame_lines *l, const struct stack_frame *f)
-{
-	for (int i = l->n - 1; i >= 0; i--) {
-		putchar(';');
-		stack_folded_name(name_of(&l->inlined[i], f));
-		fputs("_[i]", stdout);
 	}
 }

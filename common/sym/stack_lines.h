@@ -17,11 +17,12 @@ struct frame_lines {
 
 struct frame_lines frame_lines(const struct stack *s, const struct stack_frame *f);
 
-/* Print the inlined functions, each as a frame of its own: as lines; as JSON objects, each with a comma after it;
- * for flame graphs in the other order, each with a semicolon before it. */
+/* Returns the demangled name of inlined function i; valid until the next name is demangled. */
+const char *inlined_name(const struct frame_lines *l, int i, const struct stack_frame *f);
+
+/* Print the inlined functions, each as a frame of its own: as lines; as JSON objects, each with a comma after it. */
 void inlined_text(const struct frame_lines *l, const struct stack_frame *f);
 void inlined_json(const struct frame_lines *l, const struct stack_frame *f);
-void inlined_folded(const struct frame_lines *l, const struct stack_frame *f);
 
 /* Print " at FILE:LINE", the file without its directory, and ,"source":…,"line":… */
 void source_text(const struct source_line *line);

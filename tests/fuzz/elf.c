@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "elf/elf.h"
+#include "elf/elf_debug.h"
 #include "fuzz.h"
 
 static int find_id(const void *ctx, const char *symbol)
@@ -48,6 +49,17 @@ static void find_symbols(int fd, size_t size)
 	free(s);
 }
 
+/* A file as its own debug file. */
+static void find_debug(int fd)
+{
+	struct elf_symbols *s = elf_functions_load(fd, fd);
+	struct elf_debug d;
+
+	if (elf_debug_read(fd, &d))
+		CHECK(d.id_size <= sizeof(d.id) && elf_debug_same(&d, &d) == (d.id_size > 0));
+	free(s);
+}
+
 static void find_variables(int fd, size_t size)
 {
 	struct elf_symbols *s = elf_variables_load(fd, "le", 16);
@@ -73,5 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	scan_file(fd, size);
 	find_symbols(fd, size);
 	find_variables(fd, size);
+	find_debug(fd);
 	return 0;
 }

@@ -10,8 +10,8 @@
 #include "sym/jit_file.h"
 #include "sym/perf_map.h"
 
-/* Limits on what programs can make the tool keep: bytes. */
-enum { MAX_MAPS = 96 << 20, MAX_NAMES = 16 << 20 };
+/* A limit on what programs can make the tool keep, beside what is read: bytes. */
+enum { MAX_NAMES = 8 << 20 };
 
 /* A map is read again after this time, and takes at most a twentieth of the time. */
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
@@ -35,24 +35,26 @@ struct jit_maps {
 	struct looks *looks;
 	struct jit_process *processes;
 	struct name *names;
-	struct quota maps_quota, names_quota;
+	struct quota *memory, names_quota;
 };
 
-struct jit_maps *jit_maps_new(struct looks *looks)
+struct jit_maps *jit_maps_new(struct looks *looks, struct quota *memory)
 {
 	struct jit_maps *j = xcalloc(1, sizeof(*j));
 
 	j->looks = looks;
-	j->maps_quota = (struct quota){ .limit = MAX_MAPS, .what = "memory for perf maps" };
-	j->names_quota = (struct quota){ .limit = MAX_NAMES, .what = "memory for names of generated code" };
-	j->maps_quota.loss = j->names_quota.loss = "some functions of its processes have no names";
+	j->memory = memory;
+	j->names_quota = (struct quota){
+		.limit = MAX_NAMES, .what = "memory for names of generated code",
+		.loss = "some functions of its processes have no names",
+	};
 	return j;
 }
 
 static void replace_map(struct jit_maps *j, struct jit_process *p, struct perf_map *map)
 {
 	if (p->map)
-		quota_give(&j->maps_quota, p->user, perf_map_size(p->map));
+		quota_give(j->memory, p->user, perf_map_size(p->map));
 	free(p->map);
 	p->map = map;
 }
@@ -60,7 +62,7 @@ static void replace_map(struct jit_maps *j, struct jit_process *p, struct perf_m
 static void forget(struct jit_maps *j, struct jit_process *p)
 {
 	replace_map(j, p, NULL);
-	quota_give(&j->maps_quota, p->user, sizeof(*p));
+	quota_give(j->memory, p->user, sizeof(*p));
 	HASH_DEL(j->processes, p);
 	free(p);
 }
@@ -87,7 +89,6 @@ void jit_maps_free(struct jit_maps *j)
 		HASH_DEL(j->names, name);
 		free(name);
 	}
-	quota_free(&j->maps_quota);
 	quota_free(&j->names_quota);
 	free(j);
 }
@@ -101,7 +102,7 @@ static struct jit_process *process_of(struct jit_maps *j, int pid)
 	if (p)
 		return p;
 	user = proc_user(pid);
-	if (!quota_take(&j->maps_quota, user, pid, sizeof(*p)))
+	if (!quota_take(j->memory, user, pid, sizeof(*p)))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
@@ -124,7 +125,7 @@ static void read_again(struct jit_maps *j, struct jit_process *p)
 		return;
 	replace_map(j, p, NULL);
 	p->file = file;
-	if (map && !quota_take(&j->maps_quota, p->user, p->pid, perf_map_size(map))) {
+	if (map && !quota_take(j->memory, p->user, p->pid, perf_map_size(map))) {
 		free(map);
 		map = NULL;
 	}

@@ -6,9 +6,10 @@
 
 struct jit_maps;
 struct looks;
+struct quota;
 
-/* looks must outlive it. */
-struct jit_maps *jit_maps_new(struct looks *looks);
+/* Bytes of what is read are taken from memory, which counts by user.  Both must outlive it. */
+struct jit_maps *jit_maps_new(struct looks *looks, struct quota *memory);
 
 /* Frees everything, the names too. */
 void jit_maps_free(struct jit_maps *j);

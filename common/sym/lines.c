@@ -12,7 +12,7 @@
 
 /* MAX_MEMORY: what programs can make the tool keep, in bytes.  READER: for a file's tables, and its debug sections if
  * they are compressed; what is mapped does not count. */
-enum { MAX_MEMORY = 32 << 20, READER = 512 << 20, LIMIT_MS = 1000 };
+enum { MAX_MEMORY = 16 << 20, READER = 512 << 20, LIMIT_MS = 1000 };
 
 /* Stacks have references to their modules, so that a module's address is not used again. */
 struct place {

@@ -57,6 +57,27 @@ static void close_info(struct debug_info *i)
 	*i = (struct debug_info){ 0 };
 }
 
+/* libdw opens files by names in debug information: of units that were split off, of alternative files.  A name
+ * is not to decide what is opened.  Without room for a descriptor the kernel does not look at the name. */
+static void forbid_open(bool forbid)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = forbid ? 0 : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static Dwarf *begin(int fd)
+{
+	Dwarf *dwarf;
+
+	forbid_open(true);
+	dwarf = dwarf_begin(fd, DWARF_C_READ);
+	forbid_open(false);
+	return dwarf;
+}
+
 /* What dwz took out of several files. */
 static void open_alt(struct debug_info *i, int pid)
 {
@@ -67,7 +88,7 @@ static void open_alt(struct debug_info *i, int pid)
 	if (size <= 0)
 		return;
 	i->alt_fd = debug_file_open_alt(pid, i->fd, name, id, size);
-	i->alt = i->alt_fd < 0 ? NULL : dwarf_begin(i->alt_fd, DWARF_C_READ);
+	i->alt = i->alt_fd < 0 ? NULL : begin(i->alt_fd);
 	if (i->alt)
 		dwarf_setalt(i->dwarf, i->alt);
 }
@@ -82,7 +103,7 @@ static void open_info(struct debug_info *i, int fd, int pid, const char *key)
 	if (!d.lines)
 		i->debug = debug_file_open(pid, fd, &d);
 	if (d.lines || i->debug >= 0)
-		i->dwarf = dwarf_begin(d.lines ? fd : i->debug, DWARF_C_READ);
+		i->dwarf = begin(d.lines ? fd : i->debug);
 	open_alt(i, pid);
 }
 
@@ -109,17 +130,6 @@ static void limit_cpu(void)
 	limit.rlim_cur = used.ru_utime.tv_sec + used.ru_stime.tv_sec + CPU_SECONDS;
 	signal(SIGXCPU, SIG_DFL);
 	setrlimit(RLIMIT_CPU, &limit);
-}
-
-/* libdw opens files by names in debug information: of units that were split off, of alternative files.  A name
- * is not to decide what is opened.  Without room for a descriptor the kernel does not look at the name. */
-static void forbid_open(bool forbid)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = forbid ? 0 : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static bool address_of(const struct elf_file *f, unsigned long long offset, unsigned long long *addr)

@@ -56,7 +56,7 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 
 	s->config = *config;
 	modules_init(&s->modules, looks);
-	s->jit = jit_maps_new(looks);
+	s->jit = jit_maps_new(looks, &s->modules.symbols);
 	s->ranges_quota = (struct quota){
 		.limit = MAX_RANGES, .what = "memory for mappings",
 		.loss = "some functions of its processes have no names",

@@ -10,7 +10,7 @@
 static __always_inline __u64 bounded(__u64 value, const __u64 max)
 {
 	asm volatile("if %[value] <= %[max] goto +1\n"
-		     "%[value] = %[max]" : [value] "+r"(value) : [max] "i"(max));
+		     "%[value] = %[max]" : [value] "+r"(value) : [max] "ri"(max));
 	return value;
 }
 

@@ -21,7 +21,8 @@ include scripts/harden.mk
 WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
-LIBS    := -lbpf -ldw -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
+# of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
+LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))

@@ -304,7 +304,7 @@ int main(void)
 	return 0;
 }
 END
-${CC:-cc} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -ldw -lelf -lz -liberty -o "$tmp/none"
+${CC:-cc} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -o "$tmp/none"
 equal "$("$tmp/none")" '[no stack]'
 
 it "--folded has every stack, whatever -T says, and no name breaks its lines"

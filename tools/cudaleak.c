@@ -136,7 +136,7 @@ static void check(void *ctx)
 
 	if (v->totals && (v->folded || l->stacks))
 		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
-			    "--unwind or --stack-size");
+			    "--unwind, --stack-size or --lines");
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	if (v->options.sample > SAMPLE_MAX)

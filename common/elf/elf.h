@@ -41,8 +41,9 @@ size_t uprobe_cheap_offset(const unsigned char *code, size_t len);
 struct elf_symbols;
 
 /* Loads a file's functions, by file offset; NULL if it has none or they cannot be read.  Those that
- * do not fit into 64 MiB are left out. */
-struct elf_symbols *elf_functions_load(int fd);
+ * do not fit into 64 MiB are left out.  debug: its separate debug file, whose functions are the file's as
+ * well, or -1. */
+struct elf_symbols *elf_functions_load(int fd, int debug);
 
 /* Loads those 8-byte variables, at most max, whose symbol ends with end, by address; NULL if there
  * are none, or if the file contains no kernels. */

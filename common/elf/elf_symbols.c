@@ -134,7 +134,18 @@ static struct elf_symbols *build(struct builder *b)
 	return s;
 }
 
-struct elf_symbols *elf_functions_load(int fd)
+/* The addresses are the same in both, and the offsets those of the file itself. */
+static void add_debug(struct builder *b, int debug)
+{
+	struct elf_file file;
+
+	if (elf_file_open(&file, debug))
+		return;
+	elf_file_symbols(&file, STT_FUNC, keep_function, b);
+	elf_file_close(&file);
+}
+
+struct elf_symbols *elf_functions_load(int fd, int debug)
 {
 	struct elf_symbols *s;
 	struct elf_file file;
@@ -143,6 +154,8 @@ struct elf_symbols *elf_functions_load(int fd)
 	if (elf_file_open(&file, fd))
 		return NULL;
 	elf_file_symbols(&file, STT_FUNC, keep_function, &b);
+	if (debug >= 0)
+		add_debug(&b, debug);
 	s = build(&b);
 	elf_file_close(&file);
 	return s;

@@ -39,9 +39,9 @@ bool target_read_stacks(struct target *t)
 {
 	bool unwind = t->unwind >= 0, shown = t->shown >= 0, size = t->stack_size >= 0;
 
-	if (t->shown == SHOW_PYTHON && (unwind || size))
-		usage_error("--stack python has no native frames; it cannot be combined with --unwind or "
-			    "--stack-size");
+	if (t->shown == SHOW_PYTHON && (unwind || size || t->lines))
+		usage_error("--stack python has no native frames; it cannot be combined with --unwind, "
+			    "--stack-size or --lines");
 	if (t->unwind == UNWIND_FP && size)
 		usage_error("--unwind fp copies no stack; it cannot be combined with --stack-size");
 	if (!unwind)
@@ -49,7 +49,7 @@ bool target_read_stacks(struct target *t)
 	if (!shown)
 		t->shown = SHOW_ALL;
 	t->stack_size = size ? whole_size(t->stack_size) : SIZE_DEFAULT;
-	return unwind || shown || size;
+	return unwind || shown || size || t->lines;
 }
 
 /* libbpf looks for BTF in several places. */
@@ -153,6 +153,8 @@ void target_need_syms(struct target *t)
 
 	if (!t->syms)
 		t->syms = syms_new(&t->looks, &config);
+	if (t->lines)
+		syms_show_lines(t->syms);
 }
 
 /* For copies of stacks, which a quarter of the ring buffer may hold. */

@@ -26,6 +26,7 @@ struct target {
 	long duration;		/* seconds; 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
+	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
@@ -79,7 +80,9 @@ struct target {
 	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
 		   "find native frames by unwind tables or frame pointers; default: dwarf"), \
 	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
-		 "unwind at most SIZE bytes of a stack, 4k to 64k; default: 32k")
+		 "unwind at most SIZE bytes of a stack, 4k to 64k; default: 32k"),		\
+	OPT_FLAG(0, "lines", &(t)->lines,						\
+		 "call stacks with source lines and inlined functions")
 
 /* Call after reading the options, before the tool checks them: completes those of call stacks.  Exits 2
  * if they cannot be combined.  Return true if one was given. */

@@ -25,6 +25,12 @@ static void view_native(const struct stack_frame *f, struct frame_view *v)
 	v->off = off + behind;
 }
 
+static void view_jit(const struct stack_frame *f, struct frame_view *v)
+{
+	v->name = f->what;
+	v->off = f->at;
+}
+
 static void view_python(const struct stack_frame *f, struct frame_view *v)
 {
 	const struct python_code *code = f->what;
@@ -85,6 +91,8 @@ void frame_view(const struct stack_frame *f, struct frame_view *v)
 	*v = (struct frame_view){ .kind = f->kind };
 	if (f->kind == FRAME_KIND_NATIVE)
 		view_native(f, v);
+	else if (f->kind == FRAME_KIND_JIT)
+		view_jit(f, v);
 	else if (f->kind == FRAME_KIND_PYTHON)
 		view_python(f, v);
 	else

@@ -2,6 +2,7 @@
 /* One frame of a call stack as it is shown. */
 #ifndef FRAME_VIEW_H
 #define FRAME_VIEW_H
+#include <stdbool.h>
 #include "sym/frame_kind.h"
 
 struct stack_frame;
@@ -12,9 +13,12 @@ struct frame_view {
 	const char *file;	/* native: the mapped file; Python: the source file as Python has it; of a
 				 * note: which one it is about; NULL: unknown or none */
 	unsigned long long off;	/* native: from the start of the function; if its name is unknown in the
-				 * file; if that is unknown too, the address.  Of a note: the address
+				 * file; if that is unknown too, the address.  Generated
+				 * code: from the start of the function.  Of a note: the address
 				 * that it is about, 0 = none.  Python: 0 */
-	int line;		/* of the source; 0 = unknown */
+	int line;		/* of the source; 0 = unknown; native: see stack_lines.h */
+	const char *source;	/* native: the source file, see stack_lines.h; NULL: unknown */
+	bool inlined;		/* native: into the function of the next frame; off is unknown */
 	char note[96];		/* what name points to */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The frames of a call stack.  Private to syms.c, stack.c, frame_view.c, merge.c and stack_losses.c. */
+/* The frames of a call stack.  Private to syms.c, stack.c, stack_lines.c, frame_view.c,
+ * merge.c and stack_losses.c. */
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
@@ -9,9 +10,11 @@
 struct stack_frame {
 	unsigned long long kind;
 	const void *what;	/* native and notes: the struct module, NULL: unknown, and at is the
-				 * address; Python: the struct python_code or NULL */
+				 * address; Python: the struct python_code or NULL; generated
+				 * code: its name */
 	unsigned long long at;	/* native: the file offset, and FRAME_EXACT; Python: the line, 0 = unknown, and bit 32:
-				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h */
+				 * FRAME_PYTHON_ENTRY; note: the frame as in abi/stack_frames.h;
+				 * generated code: the distance from the function's start */
 };
 
 #define FRAME_AT_ENTRY (1ull << 32)
@@ -27,7 +30,7 @@ struct stack {
 
 static inline struct module *frame_module(const struct stack_frame *f)
 {
-	return f->kind != FRAME_KIND_PYTHON ? (struct module *)f->what : 0;
+	return f->kind != FRAME_KIND_PYTHON && f->kind != FRAME_KIND_JIT ? (struct module *)f->what : 0;
 }
 
 /* Returns the stack of these frames: the one that exists, or a new one, without a quota. */

@@ -17,11 +17,16 @@ struct merging {
 	int made;
 };
 
+static bool is_native(const struct stack_frame *f)
+{
+	return f->kind == FRAME_KIND_NATIVE || f->kind == FRAME_KIND_JIT;
+}
+
 static int count_natives(const struct stack_frame *frames, int n)
 {
 	int i = 0;
 
-	while (i < n && frames[i].kind == FRAME_KIND_NATIVE)
+	while (i < n && is_native(&frames[i]))
 		i++;
 	return i < n && frames[i].kind == FRAME_KIND_NOTE ? i + 1 : i;
 }

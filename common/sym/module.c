@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "elf/elf.h"
+#include "elf/elf_debug.h"
 #include "proc/look_files.h"
+#include "sym/debug_file.h"
 #include "sym/module.h"
 
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
@@ -153,10 +155,31 @@ void module_put(struct module *m)
 		m->refs--;
 }
 
+struct table_request {
+	int pid;		/* that has the file mapped */
+	char end[];		/* of variables; then the module's key, which tells the look from others */
+};
+
+/* A stripped file's functions may be in its debug file. */
+static struct elf_symbols *load_functions(int pid, int fd)
+{
+	struct elf_symbols *s;
+	struct elf_debug d;
+	int debug = -1;
+
+	if (elf_debug_read(fd, &d) && !d.symbols)
+		debug = debug_file_open(pid, fd, &d);
+	s = elf_functions_load(fd, debug);
+	if (debug >= 0)
+		close(debug);
+	return s;
+}
+
 static void read_functions(struct helper_job *job)
 {
+	const struct table_request *r = job->in;
 	int fd = proc_reopen(job->fd);
-	struct elf_symbols *s = fd < 0 ? NULL : elf_functions_load(fd);
+	struct elf_symbols *s = fd < 0 ? NULL : load_functions(r->pid, fd);
 
 	helper_put(job, s, s ? elf_symbols_size(s) : 0);
 	if (fd >= 0)
@@ -166,8 +189,9 @@ static void read_functions(struct helper_job *job)
 
 static void read_variables(struct helper_job *job)
 {
+	const struct table_request *r = job->in;
 	int fd = proc_reopen(job->fd);
-	struct elf_symbols *s = fd < 0 ? NULL : elf_variables_load(fd, job->in, MAX_VARIABLES);
+	struct elf_symbols *s = fd < 0 ? NULL : elf_variables_load(fd, r->end, MAX_VARIABLES);
 
 	helper_put(job, s, s ? elf_symbols_size(s) : 0);
 	if (fd >= 0)
@@ -175,24 +199,24 @@ static void read_variables(struct helper_job *job)
 	free(s);
 }
 
-/* Tells the look from those at other files: end and the key. */
-static char *request_of(const struct module *m, const char *end, size_t *size)
+static struct table_request *request_of(const struct module *m, const char *end, size_t *size)
 {
-	size_t len = strlen(end) + 1;
-	char *text = xcalloc(1, len + strlen(m->key) + 1);
+	size_t len = strlen(end) + 1, key_len = strlen(m->key) + 1;
+	struct table_request *r = xcalloc(1, sizeof(*r) + len + key_len);
 
-	memcpy(text, end, len);
-	strcpy(text + len, m->key);
-	*size = len + strlen(m->key) + 1;
-	return text;
+	r->pid = m->pid;
+	memcpy(r->end, end, len);
+	memcpy(r->end + len, m->key, key_len);
+	*size = sizeof(*r) + len + key_len;
+	return r;
 }
 
 static void read_table(struct module *m, struct module_table *t, helper_fn *fn, const char *end)
 {
 	struct modules *ms = m->modules;
+	struct table_request *in;
 	struct helper_answer a;
 	size_t size;
-	char *in;
 	int err;
 
 	if (t->read || m->fd < 0 || (t->tried && clock_ns() - t->tried < AGAIN_NS))

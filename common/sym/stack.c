@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "sym/frames.h"
 #include "sym/stack.h"
+#include "sym/stack_lines.h"
 
 bool stack_view(const struct stack *s, int i, struct frame_view *view)
 {
@@ -43,19 +44,50 @@ static void text_python(const struct frame_view *v)
 	escape_text(stdout, v->name ? v->name : "[unknown]");
 }
 
+/* Without the directory, which may be long. */
+static void print_source(const struct frame_view *v)
+{
+	const char *slash;
+
+	if (!v->source)
+		return;
+	slash = strrchr(v->source, '/');
+	fputs(" at ", stdout);
+	escape_text(stdout, slash ? slash + 1 : v->source);
+	printf(":%d", v->line);
+}
+
 static void text_native(const struct frame_view *v)
 {
-	if (v->name) {
+	if (v->inlined) {
+		escape_text(stdout, v->name);
+		fputs(" (inlined)", stdout);
+	} else if (v->name) {
 		escape_text(stdout, v->name);
 		printf("+0x%llx", v->off);
 	} else {
 		printf(v->file ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", v->off);
 	}
+	if (v->kind == FRAME_KIND_JIT)
+		fputs(" [jit]", stdout);
 	if (!v->file)
 		return;
 	fputs(" (", stdout);
 	escape_text(stdout, v->file);
 	putchar(')');
+	print_source(v);
+}
+
+static void text_frame(const struct frame_view *v)
+{
+	fputs("        ", stdout);
+	if (v->kind == FRAME_KIND_NATIVE || v->kind == FRAME_KIND_JIT)
+		text_native(v);
+	else if (v->kind == FRAME_KIND_PYTHON)
+		text_python(v);
+	else
+		text_note(v);
+	putchar('\n');
 }
 
 void stack_text(const struct stack *s)
@@ -66,15 +98,12 @@ void stack_text(const struct stack *s)
 		puts("        [no stack]");
 	s = stack_shown(s);
 	for (int i = 0; s && i < s->n; i++) {
-		frame_view(&s->frames[i], &v);
-		fputs("        ", stdout);
-		if (v.kind == FRAME_KIND_NATIVE)
-			text_native(&v);
-		else if (v.kind == FRAME_KIND_PYTHON)
-			text_python(&v);
-		else
-			text_note(&v);
-		putchar('\n');
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
+
+		for (int k = 0; k <= lines.n; k++) {
+			frame_lines_view(&lines, k, &s->frames[i], &v);
+			text_frame(&v);
+		}
 	}
 }
 
@@ -87,21 +116,27 @@ static void json_string(const char *key, const char *s)
 		fputs("null", stdout);
 }
 
-static void json_frame(const struct frame_view *v)
+static void json_frame(const struct frame_view *v, bool lines)
 {
-	static const char *const kinds[] = { "native", "python", "note" };
+	static const char *const kinds[] = { "native", "python", "note", "jit" };
+	bool is_code = v->kind == FRAME_KIND_NATIVE || v->kind == FRAME_KIND_JIT;
 
 	printf("{\"kind\":\"%s\"", kinds[v->kind]);
 	json_string("sym", v->name);
-	if (v->kind == FRAME_KIND_NATIVE || v->off)
+	if ((is_code && !v->inlined) || v->off)
 		printf(",\"off\":\"0x%llx\"", v->off);
 	else
 		fputs(",\"off\":null", stdout);
 	json_string("file", v->file);
 	if (v->line)
-		printf(",\"line\":%d}", v->line);
+		printf(",\"line\":%d", v->line);
 	else
-		fputs(",\"line\":null}", stdout);
+		fputs(",\"line\":null", stdout);
+	if (lines) {
+		json_string("source", v->source);
+		printf(",\"inlined\":%s", v->inlined ? "true" : "false");
+	}
+	putchar('}');
 }
 
 void stack_json(const struct stack *s)
@@ -111,10 +146,14 @@ void stack_json(const struct stack *s)
 	putchar('[');
 	s = stack_shown(s);
 	for (int i = 0; s && i < s->n; i++) {
-		frame_view(&s->frames[i], &v);
-		if (i)
-			putchar(',');
-		json_frame(&v);
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
+
+		for (int k = 0; k <= lines.n; k++) {
+			frame_lines_view(&lines, k, &s->frames[i], &v);
+			if (i || k)
+				putchar(',');
+			json_frame(&v, lines.wanted);
+		}
 	}
 	putchar(']');
 }
@@ -131,15 +170,19 @@ void stack_folded_name(const char *s)
 }
 
 /* Without lines and offsets, so that calls from different places of a function are one frame; with the
- * file, as Python's functions have short names. */
+ * file, as Python's functions have short names.  "_[i]": as FlameGraph's stackcollapse-perf.pl marks
+ * inlined functions. */
 static void folded_frame(const struct frame_view *v)
 {
-	const char *file = v->kind == FRAME_KIND_NATIVE ? NULL : v->file;
+	bool has_file = v->kind == FRAME_KIND_PYTHON || v->kind == FRAME_KIND_NOTE;
+	const char *file = has_file ? v->file : NULL;
 	bool is_note = v->kind == FRAME_KIND_NOTE;
 
 	if (is_note)
 		putchar('[');
 	stack_folded_name(v->name ? v->name : "[unknown]");
+	if (v->inlined)
+		fputs("_[i]", stdout);
 	if (file) {
 		fputs(is_note ? ": " : " (", stdout);
 		stack_folded_name(file);
@@ -158,9 +201,13 @@ void stack_folded(const struct stack *s)
 		fputs("[no stack]", stdout);
 	s = stack_shown(s);
 	for (int i = s ? s->n - 1 : -1; i >= 0; i--) {
-		frame_view(&s->frames[i], &v);
-		folded_frame(&v);
-		if (i)
-			putchar(';');
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
+
+		for (int k = lines.n; k >= 0; k--) {
+			frame_lines_view(&lines, k, &s->frames[i], &v);
+			folded_frame(&v);
+			if (i || k)
+				putchar(';');
+		}
 	}
 }

@@ -17,7 +17,8 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view);
  * been read, and lives as long as s.  NULL for NULL. */
 const struct stack *stack_shown(const struct stack *s);
 
-/* Print the stack as text, one indented line per frame; as a JSON array of {kind, sym, off, file, line};
+/* Print the stack as text, one indented line per frame; as a JSON array of {kind, sym, off, file, line}, with
+ * source lines also source and inlined;
  * or for flame graphs as "outer;…;inner".  NULL means that no stack could be taken. */
 void stack_text(const struct stack *s);
 void stack_json(const struct stack *s);

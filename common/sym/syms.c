@@ -10,8 +10,10 @@
 #include "proc/look_files.h"
 #include "proc/user.h"
 #include "python/python.h"
-#include "sym/module.h"
 #include "sym/frames.h"
+#include "sym/jit.h"
+#include "sym/lines.h"
+#include "sym/module.h"
 #include "sym/stack_losses.h"
 #include "sym/syms.h"
 #include "unwind/unwind.h"
@@ -42,6 +44,8 @@ struct syms {
 	struct python *python;
 	struct unwinder *unwinder;
 	struct stack_losses losses;
+	struct jit_maps *jit;
+	struct lines *lines;
 };
 
 /* After a miss the mappings are read again, but not more often than this: code generated at run time is
@@ -60,6 +64,7 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 
 	s->config = *config;
 	modules_init(&s->modules, looks);
+	s->jit = jit_maps_new(looks, &s->modules.symbols);
 	s->ranges_quota = (struct quota){
 		.limit = MAX_RANGES, .what = "memory for mappings",
 		.loss = "some functions of its processes have no names",
@@ -69,6 +74,17 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 		.loss = "further ones of its processes are left out",
 	};
 	return s;
+}
+
+void syms_show_lines(struct syms *s)
+{
+	if (!s->lines)
+		s->lines = lines_new(s->modules.looks);
+}
+
+struct lines *syms_lines(const struct syms *s)
+{
+	return s ? s->lines : NULL;
 }
 
 struct looks *syms_looks(const struct syms *s)
@@ -95,6 +111,7 @@ static void forget(struct syms *s, struct mappings *p)
 {
 	python_forget(s->python, p->pid);
 	unwinder_forget(s->unwinder, p->pid);
+	jit_forget(s->jit, p->pid);
 	HASH_DEL(s->processes, p);
 	quota_give(&s->ranges_quota, p->user, p->n * sizeof(*p->ranges));
 	free_ranges(p->ranges, p->n);
@@ -116,6 +133,8 @@ void syms_free(struct syms *s)
 	}
 	unwinder_free(s->unwinder);
 	python_free(s->python);
+	jit_maps_free(s->jit);
+	lines_free(s->lines);
 	modules_free(&s->modules);
 	quota_free(&s->ranges_quota);
 	quota_free(&s->stacks_quota);
@@ -306,6 +325,15 @@ static struct stack_frame native_frame(struct syms *s, struct mappings *p, unsig
 	return (struct stack_frame){ FRAME_KIND_NATIVE, r->module, addr - r->start + r->offset };
 }
 
+/* A return address is just after the call. */
+static struct stack_frame generated_frame(struct syms *s, int pid, struct stack_frame native)
+{
+	unsigned long long off;
+	const char *name = jit_name(s->jit, pid, native.at - 1, &off);
+
+	return name ? (struct stack_frame){ FRAME_KIND_JIT, name, off + 1 } : native;
+}
+
 static struct stack_frame python_frame(struct syms *s, int pid, unsigned long long frame)
 {
 	return (struct stack_frame){
@@ -334,6 +362,8 @@ static struct stack_frame frame_of(struct syms *s, struct mappings *p, unsigned 
 	if (frame & FRAME_NOTE)
 		return note_frame(s, p, frame);
 	f = native_frame(s, p, frame & FRAME_VALUE_MASK);
+	if (!f.what)
+		return generated_frame(s, p->pid, f);
 	f.at |= frame & FRAME_EXACT;
 	return f;
 }
@@ -485,7 +515,7 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr)
 	if (!s)
 		return NULL;
 	f = native_frame(s, mappings_of(s, pid), addr);
-	name = f.what ? module_symbol(frame_module(&f), f.at, &off) : NULL;
+	name = frame_module(&f) ? module_symbol(frame_module(&f), f.at, &off) : NULL;
 	return off ? NULL : name;
 }
 

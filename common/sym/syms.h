@@ -21,6 +21,13 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config);
 struct bpf_object;
 void syms_open(struct syms *s, const struct bpf_object *obj);
 
+/* Call before the first stack is printed: native frames have their source lines and inlined functions. */
+struct lines;
+void syms_show_lines(struct syms *s);
+
+/* Returns them; NULL without syms_show_lines(). */
+struct lines *syms_lines(const struct syms *s);
+
 /* Returns the looks that it uses; NULL for NULL. */
 struct looks *syms_looks(const struct syms *s);
 

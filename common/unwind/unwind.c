@@ -115,24 +115,39 @@ static void note_unreadable(struct walk *w, unsigned long long bad)
 		add_note(w, NOTE_UNREADABLE, bad);
 }
 
-/* Code that was generated has no unwind information, but mostly a frame pointer.  Then that points up
- * the stack, to a return address in a file.  Functions of files without unwind information are
- * assembly: their frame pointer may be that of a caller's caller. */
+/* Return true if a chain of frame pointers leads from here up the stack to a return address in a file. */
+static bool leads_to_file(struct walk *w, unsigned long long bp)
+{
+	unsigned long long next, pc;
+
+	for (int i = 0; i < STACK_NATIVE && !(bp & 7); i++, bp = next) {
+		struct unwind_code code = { 0 };
+
+		if (!read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
+			return false;
+		w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, pc - 1, &code);
+		if (code.in_file)
+			return true;
+		if (next <= bp)
+			return false;
+	}
+	return false;
+}
+
+/* Code that was generated has no unwind information, but mostly a frame pointer.  Functions of files
+ * without unwind information are assembly: their frame pointer may be that of a caller's caller. */
 static bool by_pointer(struct walk *w, const struct unwind_code *of)
 {
 	unsigned long long sp = w->regs.r[UNWIND_RSP], bp = w->regs.r[UNWIND_RBP], next, pc;
-	struct unwind_code code = { 0 };
 
-	if (of->in_file || !(w->regs.known & 1u << UNWIND_RBP) || bp < sp || bp & 7 ||
+	if (of->in_file || !(w->regs.known & 1u << UNWIND_RBP) || bp < sp || !leads_to_file(w, bp) ||
 	    !read_word(w, bp, &next) || !read_word(w, bp + 8, &pc))
-		return false;
-	w->unwinder->find(w->unwinder->ctx, w->copy->head.pid, pc - 1, &code);
-	if (!code.in_file)
 		return false;
 	w->regs = (struct cfi_regs){ .known = 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP };
 	w->regs.r[UNWIND_RBP] = next;
 	w->regs.r[UNWIND_RSP] = bp + 16;
 	w->regs.r[UNWIND_RIP] = pc;
+	w->exact = false;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "elf/elf.h"
+#include "elf/elf_debug.h"
 #include "fuzz.h"
 
 static int find_id(const void *ctx, const char *symbol)
@@ -33,7 +34,7 @@ static void scan_file(int fd, size_t size)
 
 static void find_symbols(int fd, size_t size)
 {
-	struct elf_symbols *s = elf_functions_load(fd);
+	struct elf_symbols *s = elf_functions_load(fd, -1);
 	unsigned long long off;
 	const char *name;
 
@@ -45,6 +46,17 @@ static void find_symbols(int fd, size_t size)
 	}
 	elf_symbols_find(s, ~0ull, &off);
 	CHECK(elf_symbols_size(s));
+	free(s);
+}
+
+/* A file as its own debug file. */
+static void find_debug(int fd)
+{
+	struct elf_symbols *s = elf_functions_load(fd, fd);
+	struct elf_debug d;
+
+	if (elf_debug_read(fd, &d))
+		CHECK(d.id_size <= sizeof(d.id) && elf_debug_same(&d, &d) == (d.id_size > 0));
 	free(s);
 }
 
@@ -73,5 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	scan_file(fd, size);
 	find_symbols(fd, size);
 	find_variables(fd, size);
+	find_debug(fd);
 	return 0;
 }

@@ -86,7 +86,7 @@ pids="$pids $train"
 sleep 1
 
 for t in $tools; do
-	for o in '' -k -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked; do
+	for o in '' -k --lines '-k --lines' -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked; do
 		echo "$t -j $o -c '$home/train 7'"
 	done | to_run "$t.keys"
 	# what train does not call

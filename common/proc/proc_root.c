@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "proc/proc_root.h"
+
+/* openat2() fails with EAGAIN if something was renamed meanwhile and a ".." came after. */
+enum { TRIES = 8 };
+
+static int root_of(int pid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_below(int root, const char *path, bool follow)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = -1;
+
+	for (int i = 0; i < TRIES; i++) {
+		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int proc_root_open(int pid, const char *path, bool follow)
+{
+	int root = root_of(pid), fd = root < 0 ? -errno : open_below(root, path, follow);
+	struct stat st;
+
+	if (root >= 0)
+		close(root);
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -EINVAL;
+	}
+	return fd;
+}
+
+int proc_inner_pid(int pid)
+{
+	char name[32], line[512];
+	int inner = 0, at = 7, n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	while (f && !inner && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NStgid:", at))
+			while (sscanf(line + at, "%d%n", &inner, &n) == 1)	/* the last is the innermost */
+				at += n;
+	if (f)
+		fclose(f);
+	return inner;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Reads debug information by libdw, which trusts what it reads more than it should: in a helper alone (see
+ * proc/looks.h), which it may end.  Private to lines.c. */
+#ifndef LINES_READ_H
+#define LINES_READ_H
+
+struct helper_job;
+
+/* The files that stay open in the helper. */
+struct lines_reader;
+
+/* Call before the helper is started. */
+struct lines_reader *lines_reader_new(void);
+
+/* In the tool, for which nothing is open. */
+void lines_reader_free(struct lines_reader *r);
+
+struct lines_request {
+	struct lines_reader *reader;
+	unsigned long long offset;	/* in the file of job->fd */
+	int pid;		/* that has it mapped */
+	char key[];		/* of the module */
+};
+
+/* Answers a struct lines_request by entries of lines_dwarf.h, at least one if the file has debug information.  Takes at most 3 seconds of CPU time, and ends the process if that is not enough. */
+void lines_read(struct helper_job *job);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Names of code that a program generated at run time, as it lists them itself: a line "START SIZE NAME"
+ * for each function, in hexadecimal (Linux: tools/perf/Documentation/jit-interface.txt).  The lines are
+ * parsed by BCC's library. */
+#ifndef PERF_MAP_H
+#define PERF_MAP_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* More than this is not read of a file: its last 32 MiB, of those the last 524,288 lines, of a line
+ * 1 KiB. */
+enum { PERF_MAP_BYTES = 32 << 20, PERF_MAP_LINES = 1 << 19, PERF_MAP_LINE = 1 << 10 };
+
+/* The functions by address: one block of memory, which free() frees, so that it can be copied to another
+ * process.  Where lines overlap, the last one holds: memory of functions is used again. */
+struct perf_map;
+
+/* Reads a file, which may change meanwhile; NULL if there is no function in it. */
+struct perf_map *perf_map_load(int fd);
+
+/* The same from memory, which it changes. */
+struct perf_map *perf_map_parse(char *text, size_t size);
+
+/* Returns the memory that the map takes, in bytes. */
+size_t perf_map_size(const struct perf_map *m);
+
+/* Returns the name of the function at this address, and sets *off to the distance from its start; NULL if
+ * there is none.  The name lives as long as the map. */
+const char *perf_map_find(const struct perf_map *m, unsigned long long addr, unsigned long long *off);
+
+#endif

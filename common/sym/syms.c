@@ -30,6 +30,7 @@ struct mappings {
 	struct range *ranges;	/* in address order */
 	size_t n;
 	bool changed;		/* since they were read */
+	bool read;		/* the last time that they should be */
 	unsigned long long missed;	/* when misses were counted from, ns */
 	unsigned misses;
 	UT_hash_handle hh;
@@ -240,6 +241,7 @@ static struct mappings *refresh(struct syms *s, int pid)
 	r.process = p;
 	p->changed = false;
 	err = look_mappings(s->modules.looks, pid, false, on_mapping, &r);
+	p->read = !err;
 	/* keep what is known about a process that has ended */
 	if ((err && err != -E2BIG) || !r.n)
 		drop_new(s, p, &r);
@@ -379,11 +381,12 @@ static struct mappings *mappings_of(struct syms *s, int pid)
 static void find_code(void *ctx, int pid, unsigned long long addr, struct unwind_code *code)
 {
 	struct syms *s = ctx;
-	struct stack_frame f = native_frame(s, mappings_of(s, pid), addr);
+	struct mappings *p = mappings_of(s, pid);
+	struct stack_frame f = native_frame(s, p, addr);
 
 	code->in_file = f.what;
 	code->offset = f.at;
-	code->sure = !f.what || module_cfi(frame_module(&f), f.at, &code->cfi);
+	code->sure = f.what ? module_cfi(frame_module(&f), f.at, &code->cfi) : p->read;
 }
 
 void syms_open(struct syms *s, const struct bpf_object *obj)

@@ -39,7 +39,8 @@ def stack():
     maps, frames = list(mappings()), []
     frame = gdb.newest_frame().older()
     while frame:
-        if frame.type() != gdb.INLINE_FRAME:
+        # neither is on the stack: gdb knows them from debug information
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             file, addr = locate(frame.pc(), maps)
             frames.append({"sym": frame.name(), "addr": addr, "file": file})
         frame = frame.older()

@@ -73,7 +73,8 @@ tool cudamallocsnoop -jkp "$pid"
 go
 wait "$tracer"
 sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
-compare native "$tmp/truth"
+# libnofp and libffi are loaded milliseconds before the process ends: then it is gone when they are looked for
+compare native "$tmp/truth" --may-stop library,ffi
 jail=$tmp/jail
 mkdir -p "$jail/bin" "$jail/lib" "$jail/tmp"
 cp "$bin/nofp" "$jail/bin"

@@ -15,6 +15,8 @@ for version in $versions; do
 	status 0
 	compare python "$tmp/truth"
 	[ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
+	# up to 3.10 each Python call is several native ones: recursion takes more of the stack than is copied
+	sed -i '/: 1 call stack is incomplete: 1 truncated (see --stack-size)$/d' "$tmp/err"
 	silent
 
 	for which in python native; do

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
@@ -27,4 +29,17 @@ void *bpf_mmap_elements(const struct bpf_map *map)
 void bpf_munmap_elements(const struct bpf_map *map, void *elements)
 {
 	munmap(elements, size_of(map));
+}
+
+void bpf_mmap_not_in_children(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, " anon_inode:bpf-map") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+			madvise((void *)start, end - start, MADV_DONTFORK);
+	if (maps)
+		fclose(maps);
 }

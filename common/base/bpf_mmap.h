@@ -17,4 +17,8 @@ void *bpf_mmap_elements(const struct bpf_map *map);
 /* Unmaps them.  Call before the map is closed. */
 void bpf_munmap_elements(const struct bpf_map *map, void *elements);
 
+/* Call before fork(): the child gets none of the mappings that this process has of BPF maps now, those of
+ * ring buffers included.  They are whole in memory from the start, and each child would have them too. */
+void bpf_mmap_not_in_children(void);
+
 #endif

@@ -53,6 +53,15 @@ void budget_charge(struct budget *b, unsigned user, unsigned long long ns)
 	get(b, user, false)->left -= ns;
 }
 
+void budget_end(struct budget *b, long long ns)
+{
+	for (struct budget_user *u = b->users; u; u = u->hh.next)
+		if (u->key.all)
+			u->left = BURST_S * NS_PER_S;
+		else if (u->left > ns && u->left < BURST_S * NS_PER_S / 2)
+			u->left = ns;
+}
+
 void budget_free(struct budget *b)
 {
 	struct budget_user *u, *next;

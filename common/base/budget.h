@@ -18,6 +18,10 @@ bool budget_left(struct budget *b, unsigned user, unsigned long long now);
 /* Charges the user for ns; he may overdraw by one charge. */
 void budget_charge(struct budget *b, unsigned user, unsigned long long ns);
 
+/* Call at last, when there is another bound for all together: who has used up half of his burst gets at
+ * most ns more, so that there is time for the others. */
+void budget_end(struct budget *b, long long ns);
+
 void budget_free(struct budget *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/bpf_mmap.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "proc/helper.h"
@@ -20,6 +21,7 @@ bool helper_start(struct helper *h)
 		return true;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return false;
+	bpf_mmap_not_in_children();
 	h->pid = fork();
 	if (!h->pid)
 		helper_serve(sockets[1], h->keep, h->memory);

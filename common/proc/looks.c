@@ -10,6 +10,9 @@
 
 enum { NS_PER_MS = 1000000 };
 
+/* Of the last time, for a user whose processes took much before. */
+enum { LAST_SHARE = 4 };
+
 /* Returns how long a look may take, in ms; 0 if there is no time. */
 static long time_for(struct looks *l, unsigned user, unsigned long long now)
 {
@@ -126,6 +129,12 @@ void looks_prepare(struct looks *l)
 void looks_tick(struct looks *l)
 {
 	parked_tick(&l->parked);
+}
+
+void looks_end(struct looks *l, unsigned long long ns)
+{
+	l->end = clock_ns() + ns;
+	budget_end(&l->budget, ns / LAST_SHARE);
 }
 
 void looks_free(struct looks *l)

@@ -20,7 +20,7 @@ struct looks {
 	struct budget budget;
 	long limit;		/* one of the above */
 	bool asked_for;		/* by the tool's user: no budget applies */
-	unsigned long long end;	/* clock_ns() when the last look may end; 0 = no end */
+	unsigned long long end;	/* of looks_end(): clock_ns() when the last look may end, or 0 */
 	bool no_fork;		/* the tool would wait: see link_pool_stuck() */
 	unsigned long refused;	/* looks not done for lack of time */
 	struct parked parked;
@@ -64,6 +64,9 @@ bool looks_spend(struct looks *l, int pid, unsigned long long *since);
 
 /* Call regularly: says what takes long. */
 void looks_tick(struct looks *l);
+
+/* Leaves ns for all further looks. */
+void looks_end(struct looks *l, unsigned long long ns);
 
 /* Ends the helpers.  Does not wait for those that are stuck. */
 void looks_free(struct looks *l);

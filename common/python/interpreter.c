@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "elf/elf_file.h"
 #include "proc/looks.h"
 #include "proc/proc.h"
 #include "python/interpreter.h"
 
 enum { PAGE = 4096 };
+
+static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
 static const char *base_name(const char *path)
 {
@@ -15,7 +18,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-bool interpreter_may_be(const char *path)
+/* Libraries are named libpython. */
+static bool may_be(const char *path)
 {
 	const char *name = base_name(path);
 
@@ -100,7 +104,7 @@ static void read_file(struct helper_job *job)
 	helper_put(job, &it, sizeof(it));
 }
 
-int interpreter_read(struct looks *l, int pid, const char *key, int fd, struct interpreter *it)
+static int look_at(struct looks *l, int pid, const char *key, int fd, struct interpreter *it)
 {
 	struct helper_answer a;
 	int err = look(l, pid, key, read_file, key, strlen(key) + 1, fd, &a);
@@ -110,6 +114,16 @@ int interpreter_read(struct looks *l, int pid, const char *key, int fd, struct i
 	memcpy(it, a.bytes, sizeof(*it));
 	helper_drop(&a);
 	return 0;
+}
+
+const struct interpreter *interpreter_get(struct interpreter_file *f, struct looks *l, int pid,
+					  const char *key, const char *path, int fd)
+{
+	if (!f->read && fd >= 0 && may_be(path) && (!f->tried || clock_ns() - f->tried > AGAIN_NS)) {
+		f->tried = clock_ns();
+		f->read = !look_again(look_at(l, pid, key, fd, &f->interpreter));
+	}
+	return f->interpreter.runtime ? &f->interpreter : NULL;
 }
 
 bool interpreter_bias(const struct interpreter *it, unsigned long long start, unsigned long long offset,

@@ -16,12 +16,18 @@ struct interpreter {
 	struct { unsigned long long offset, size, address; } segments[INTERPRETER_SEGMENTS];	/* of code */
 };
 
-/* Return true if a file of this name may be one: libraries are named libpython. */
-bool interpreter_may_be(const char *path);
+/* What is known of a file.  Starts zeroed. */
+struct interpreter_file {
+	bool read;
+	unsigned long long tried;	/* when, ns */
+	struct interpreter interpreter;
+};
 
-/* Reads the file behind an O_PATH descriptor, which key identifies, for a process.  Returns 0 or the
- * error of look(). */
-int interpreter_read(struct looks *l, int pid, const char *key, int fd, struct interpreter *it);
+/* Returns what the file of this path is, read through an O_PATH descriptor for a process, once if
+ * that is possible; key identifies it among all files.  NULL if it is no interpreter, as far as is
+ * known.  It lives within f. */
+const struct interpreter *interpreter_get(struct interpreter_file *f, struct looks *l, int pid,
+					  const char *key, const char *path, int fd);
 
 /* Sets *bias to what is to be added to addresses in the file, if its code at this file offset is mapped
  * at start; false if the file has no code there. */

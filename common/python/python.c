@@ -9,27 +9,19 @@
 #include "python/code.h"
 #include "python/interpreter.h"
 #include "python/layouts.h"
+#include "python/python.h"
 
-/* Limits on what programs can make the tool keep: bytes of file names; processes, as in the map. */
-enum { MAX_FILES = 4 << 20, MAX_PROCESSES = 16384 };
+/* The limit on what programs can make the tool keep, as in the map. */
+enum { MAX_PROCESSES = 16384 };
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
-
-/* A file that may be an interpreter. */
-struct file {
-	UT_hash_handle hh;
-	char *key;
-	bool read;
-	unsigned long long tried;	/* when, ns */
-	struct interpreter interpreter;
-};
 
 /* A process with an interpreter, or with code that was reported. */
 struct process {
 	UT_hash_handle hh;
 	int pid;
 	unsigned user;
-	const struct file *file;	/* NULL: none is known */
+	struct interpreter interpreter;	/* its runtime is 0: none is known */
 	unsigned long long bias;
 	bool walked;		/* the BPF programs know it */
 	unsigned long long tried;	/* to tell them; when, ns */
@@ -39,10 +31,9 @@ struct process {
 struct python {
 	struct looks *looks;
 	int map;		/* python_processes */
-	struct file *files;
 	struct process *processes;
 	struct codes codes;
-	struct quota files_quota, processes_quota;
+	struct quota processes_quota;
 	unsigned waiting;	/* processes not walked yet */
 };
 
@@ -66,10 +57,6 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj)
 	p->looks = looks;
 	p->map = map_fd(obj, "python_processes");
 	codes_init(&p->codes, looks, map_fd(obj, "python_codes"), &shared->codes);
-	p->files_quota = (struct quota){
-		.limit = MAX_FILES, .what = "memory for names of programs",
-		.loss = "the Python frames of some of its processes are not shown",
-	};
 	p->processes_quota = (struct quota){
 		.limit = MAX_PROCESSES, .what = "processes that run Python",
 		.loss = "the Python frames of further ones are not shown",
@@ -79,12 +66,12 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj)
 
 static void stop_walking(struct python *p, struct process *at)
 {
-	if (at->file && !at->walked)
+	if (at->interpreter.runtime && !at->walked)
 		p->waiting--;
 	if (at->walked)
 		bpf_map_delete_elem(p->map, &at->pid);
 	at->walked = false;
-	at->file = NULL;
+	at->interpreter.runtime = 0;
 }
 
 static void forget(struct python *p, struct process *at)
@@ -99,19 +86,12 @@ static void forget(struct python *p, struct process *at)
 void python_free(struct python *p)
 {
 	struct process *at, *next;
-	struct file *file, *next_file;
 
 	if (!p)
 		return;
 	HASH_ITER(hh, p->processes, at, next)
 		forget(p, at);
-	HASH_ITER(hh, p->files, file, next_file) {
-		HASH_DEL(p->files, file);
-		free(file->key);
-		free(file);
-	}
 	codes_free(&p->codes);
-	quota_free(&p->files_quota);
 	quota_free(&p->processes_quota);
 	free(p);
 }
@@ -150,39 +130,10 @@ void python_forget(struct python *p, int pid)
 		forget(p, at);
 }
 
-static struct file *file_of(struct python *p, int pid, const char *key)
-{
-	struct file *file;
-
-	HASH_FIND_STR(p->files, key, file);
-	if (file || !quota_take(&p->files_quota, proc_user(pid), pid, sizeof(*file) + strlen(key) + 1))
-		return file;
-	file = xcalloc(1, sizeof(*file));
-	file->key = xstrdup(key);
-	HASH_ADD_KEYPTR(hh, p->files, file->key, strlen(file->key), file);
-	return file;
-}
-
-/* Returns the file if it is an interpreter. */
-static const struct file *interpreter_of(struct python *p, int pid, const char *key, int fd)
-{
-	struct file *file = file_of(p, pid, key);
-	int err;
-
-	if (!file)
-		return NULL;
-	if (!file->read && fd >= 0 && (!file->tried || clock_ns() - file->tried > AGAIN_NS)) {
-		file->tried = clock_ns();
-		err = interpreter_read(p->looks, pid, key, fd, &file->interpreter);
-		file->read = !look_again(err);
-	}
-	return file->interpreter.runtime ? file : NULL;
-}
-
 /* Reads what the interpreter says of itself; false if that fails for now. */
 static bool describe(struct python *p, const struct process *at, struct python_process *value)
 {
-	const struct interpreter *it = &at->file->interpreter;
+	const struct interpreter *it = &at->interpreter;
 	unsigned long long where[1 + PYTHON_DEBUG_WORDS], words[1 + PYTHON_DEBUG_WORDS];
 	unsigned version = it->version;
 
@@ -212,23 +163,23 @@ static void walk(struct python *p, struct process *at)
 	p->waiting--;
 }
 
-void python_mapping(struct python *p, int pid, const char *key, const char *path, int fd,
-		    unsigned long long start, unsigned long long offset)
+void python_mapping(struct python *p, int pid, const struct python_file *f, unsigned long long start,
+		    unsigned long long offset)
 {
-	const struct file *file;
+	const struct interpreter *it;
 	unsigned long long bias;
 	struct process *at;
 
-	if (!p || !interpreter_may_be(path))
+	if (!p)
 		return;
-	file = interpreter_of(p, pid, key, fd);
-	if (!file || !interpreter_bias(&file->interpreter, start, offset, &bias))
+	it = interpreter_get(f->known, p->looks, pid, f->key, f->path, f->fd);
+	if (!it || !interpreter_bias(it, start, offset, &bias))
 		return;
 	at = find_or_add(p, pid);
-	if (!at || (at->file == file && at->bias == bias))
+	if (!at || (at->interpreter.runtime == it->runtime && at->bias == bias))
 		return;
 	stop_walking(p, at);
-	at->file = file;
+	at->interpreter = *it;
 	at->bias = bias;
 	at->tried = 0;
 	p->waiting++;
@@ -240,7 +191,7 @@ void python_tick(struct python *p)
 	if (!p || !p->waiting)
 		return;
 	for (struct process *at = p->processes; at; at = at->hh.next)
-		if (at->file && !at->walked)
+		if (at->interpreter.runtime && !at->walked)
 			walk(p, at);
 }
 

@@ -18,11 +18,17 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj);
 /* Frees everything that the functions below returned. */
 void python_free(struct python *p);
 
+struct interpreter_file;
+struct python_file {
+	const char *key, *path;	/* key identifies the file among all */
+	int fd;			/* with O_PATH, or negative */
+	struct interpreter_file *known;	/* is kept with the file */
+};
+
 /* Call for each executable mapping of a file in a process, in address order: if it is an interpreter,
- * its frames are walked from now on.  fd: of the file, with O_PATH, or negative; key identifies the
- * file among all. */
-void python_mapping(struct python *p, int pid, const char *key, const char *path, int fd,
-		    unsigned long long start, unsigned long long offset);
+ * its frames are walked from now on. */
+void python_mapping(struct python *p, int pid, const struct python_file *f, unsigned long long start,
+		    unsigned long long offset);
 
 /* Call when the process ended or exec replaced its program. */
 void python_forget(struct python *p, int pid);

@@ -130,7 +130,7 @@ static void note_stop(struct event_loop *e)
 	if (!stop || e->stopped)
 		return;
 	e->stopped = clock_ns();
-	e->target->looks.end = e->stopped + LAST_NS;
+	looks_end(&e->target->looks, LAST_NS);
 }
 
 static void report_at(struct event_loop *e, unsigned long long *next)

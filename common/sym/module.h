@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
+#include "python/interpreter.h"
 #include "sym/demangle.h"
 
 struct cfi;
@@ -52,6 +53,7 @@ struct module {
 	bool wanted;
 	struct module_table functions, variables;
 	struct module_rules rules;
+	struct interpreter_file python;
 	UT_hash_handle hh;
 };
 

@@ -194,10 +194,11 @@ static struct mappings *add_process(struct syms *s, int pid)
 
 static void tell_python(struct syms *s, int pid, const struct range *r)
 {
-	const struct module *m = r->module;
+	struct module *m = r->module;
 
 	if (m)
-		python_mapping(s->python, pid, m->key, m->path, m->fd, r->start, r->offset);
+		python_mapping(s->python, pid, &(struct python_file){ m->key, m->path, m->fd, &m->python },
+			       r->start, r->offset);
 }
 
 static bool is_same(const struct mappings *p, const struct refresh *r)

@@ -131,7 +131,8 @@ static __noinline const struct python_process *python_here(void)
 	return bpf_map_lookup_elem(&python_processes, &pid);
 }
 
-/* Returns how many it has set: at most STACK_PYTHON, and a note. */
+/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if the process does not run Python, as far
+ * as user space knows yet. */
 __noinline __u32 python_all(struct python_frames *to)
 {
 	const struct python_process *p = python_here();
@@ -151,6 +152,8 @@ __noinline __u32 python_all(struct python_frames *to)
 	}
 	t->n = 0;
 	python_find(p, t, to);
+	if (!t->n)
+		python_put(t, to, python_note(PYTHON_NO_FRAMES));
 	return t->n;
 }
 
@@ -159,8 +162,12 @@ __noinline __u32 python_all(struct python_frames *to)
 static __always_inline __u32 python_take(__u64 *frames, __u32 n)
 {
 	__u64 at = bounded(n, STACK_NATIVE + 1);
+	__u64 got = bounded(python_all((struct python_frames *)(frames + at)), STACK_PYTHON + 1);
 
-	return at + bounded(python_all((struct python_frames *)(frames + at)), STACK_PYTHON + 1);
+	if (at || got)
+		return at + got;
+	frames[0] = python_note(PYTHON_NOT_YET);	/* user space drops it where there is no Python */
+	return 1;
 }
 
 #endif

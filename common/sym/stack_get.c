@@ -71,6 +71,25 @@ static void add_frames(struct frames *to, const unsigned long long *frames, int 
 		to->at[to->n++] = frames[i];
 }
 
+static bool is_python(unsigned long long frame)
+{
+	return frame & FRAME_PYTHON || (frame & FRAME_NOTE && frame_note_of(frame) == NOTE_PYTHON_LOST);
+}
+
+/* The programs look for Python frames once the process is known to run Python.  Here that may be known
+ * although it was not when the stack was taken: says so in the stack. */
+static void check_python(struct syms *s, int pid, struct frames *frames)
+{
+	static const unsigned long long not_yet = FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NOT_YET);
+	unsigned long long last = frames->at[frames->n - 1];
+	bool looked = is_python(last) && last != not_yet;
+
+	if (last == not_yet || last == FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_NO_FRAMES))
+		frames->n--;
+	if (!looked && python_runs(s->python, pid))
+		add_frames(frames, &not_yet, 1);
+}
+
 static void expand(struct syms *s, const unsigned long long *frames, int n, struct frames *to)
 {
 	static const unsigned long long lost[] = { FRAME_NOTE_OF(NOTE_LOST, 0) };
@@ -139,6 +158,9 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 	if (!frames.n)
 		return NULL;
 	p = mappings_of(s, pid);
+	check_python(s, pid, &frames);
+	if (!frames.n)
+		return NULL;
 	for (int i = 0; i < frames.n; i++)
 		of[i] = frame_of(s, p, frames.at[i]);
 	stack = find_stack(s, of, frames.n);

@@ -54,6 +54,12 @@ furnish() {
 		[ -n "$found" ]
 		return
 		;;
+	*t)
+		python="env CUDA_LIB=$lib $pythons/$1/bin/python$1" embed='' w=$PWD/tests/workloads/python root=/
+		[ -d "$pythons/$1" ] || why_not=$(scripts/pythons "$1" 2>/dev/null)
+		[ -d "$pythons/$1" ]
+		return
+		;;
 	esac
 	python=$pythons/python-$1 embed="chroot $pythons/$1 /cuda/embed libpython$1.so.1.0" w=/w root=$pythons/$1
 	if [ ! -d "$root" ]; then

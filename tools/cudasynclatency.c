@@ -184,6 +184,7 @@ int main(int argc, char **argv)
 	struct waits waits = {
 		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &waits },
 	};
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
@@ -202,5 +203,7 @@ int main(int argc, char **argv)
 		.open = open_skel, .start = start,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	aggregate_free(&waits.aggregates);
+	return status;
 }

@@ -186,6 +186,13 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 	walk(p, at);
 }
 
+bool python_runs(const struct python *p, int pid)
+{
+	const struct process *at = p ? find(p, pid) : NULL;
+
+	return at && at->interpreter.runtime;
+}
+
 void python_tick(struct python *p)
 {
 	if (!p || !p->waiting)
@@ -234,6 +241,7 @@ const char *python_loss(unsigned value)
 		[PYTHON_TOO_MANY] = "too many Python threads",
 		[PYTHON_NO_MEMORY] = "no memory for the thread's Python frames",
 		[PYTHON_UNSUPPORTED] = "this version of Python is not supported",
+		[PYTHON_NOT_YET] = "the interpreter was not known yet",
 	};
 
 	return value && value < PYTHON_LOSSES ? says[value] : "Python frames lost";

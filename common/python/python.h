@@ -30,6 +30,9 @@ struct python_file {
 void python_mapping(struct python *p, int pid, const struct python_file *f, unsigned long long start,
 		    unsigned long long offset);
 
+/* Return true if the process has an interpreter. */
+bool python_runs(const struct python *p, int pid);
+
 /* Call when the process ended or exec replaced its program. */
 void python_forget(struct python *p, int pid);
 

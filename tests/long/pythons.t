@@ -3,7 +3,7 @@
 # which it has not, are tried where they are installed.
 . tests/stacks.sh
 
-versions='3.8 3.9 3.10 3.11 3.12 3.13 3.14 3.15'
+versions='3.8 3.9 3.10 3.11 3.12 3.13 3.13t 3.14 3.15'
 for version in $versions; do
 	it "Python $version: each frame of 291 calls of every kind is as Python has it, with C where C is"
 	if ! furnish "$version"; then

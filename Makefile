@@ -131,6 +131,7 @@ $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/li
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
+MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
 COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 
@@ -138,9 +139,10 @@ BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
 install: all
-	install -d $(BIN) $(MAN) $(COMP) $(BT)
+	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(BT)
 	install $(TOOLS:%=$(O)/%) $(BIN)
 	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
+	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(BT)
 	for t in $(TOOLS); do \
 		$(O)/$$t --bash-completion >$(COMP)/$$t || exit; h=$$(echo $$t | $(HYPHEN)); \
@@ -149,6 +151,7 @@ install: all
 
 uninstall:
 	rm -rf $(BT)
+	rm -f $(MAN7)/cuda-bpf-tools.7
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n; done; done
 

@@ -8,10 +8,11 @@ tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
 home=$tmp/home
 mkdir "$home" "$tmp/set"
 
-# keys FILE: the JSON keys in FIELDS
+# keys FILE: the JSON keys in FIELDS.  Those of all tools are in a page of their own.
 keys() {
 	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
 }
+common=man/cuda-bpf-tools.7
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
@@ -110,13 +111,18 @@ for t in $tools; do
 	done >"$tmp/keys"
 	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
 	keys "man/$t.8" | sort >"$tmp/page"
-	sort -u "$tmp/keys" | comm -23 - "$tmp/page" >"$tmp/diff"
+	keys "$common" | sort - "$tmp/page" >"$tmp/both"
+	sort -u "$tmp/keys" | comm -23 - "$tmp/both" >"$tmp/diff"
 	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
 	# some come seldom: they are in the source at least
 	while read -r key; do
 		grep -qxF "$key" "$tmp/keys" || grep -qsE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
 			no "$key is nowhere"
 	done <"$tmp/page"
+
+	it "$t: what the common page has is not in its own"
+	keys "$common" | sort | comm -12 - "$tmp/page" >"$tmp/diff"
+	[ ! -s "$tmp/diff" ] || no "$(tr '\n' ' ' <"$tmp/diff")"
 
 	it "$t: the examples of --help run"
 	have_run "$t.help" true -

@@ -1,6 +1,7 @@
 # make            build every tool in tools/
 # make check      set up, build, and run the tests in tests; five minutes           (as root)
 # make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
+# make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
@@ -70,6 +71,7 @@ $(O):
 	$(Q)mkdir -p $@
 
 include tests/rules.mk
+include examples/rules.mk
 include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
@@ -87,7 +89,7 @@ check-all: setup-all
 	@$(MAKE) --no-print-directory all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
-tests-built: all $(TEST_FILES)
+tests-built: all $(TEST_FILES) $(EXAMPLES)
 
 demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
@@ -159,6 +161,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

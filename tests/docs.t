@@ -86,6 +86,12 @@ item() {
 	awk -v o="$1" '/^\.(It|El|\\")/ { on = 0 } on { print } /^\.It Fl/ && index($0 " ", " Fl -" o " ") { on = 1 }' "$2"
 }
 
+it "each manual page of a tool with call stacks has an example with a Python program"
+for t in $tools; do
+	"$t" --help | grep -q -- ' --stack ' || continue
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh OPTIONS/p' "man/$t.8" | grep -q '^\.Dl # .*python3 train\.py' || no "$t"
+done
+
 it "the common part explains what every tool has, and each page says the same of it in one line"
 common_options >"$tmp/common"
 [ "$(wc -l <"$tmp/common")" -ge 14 ] || no "it has few options"

@@ -174,7 +174,9 @@ def following(frames, at, level, program):
     return len(frames)
 
 
-ENDS = {"main": ("_start",), "thread": ("clone3", "__clone3", "clone", "__clone"), "context": ("__start_context",)}
+# __GI_: as libc's debug file has it
+ENDS = {"main": ("_start",), "thread": ("clone3", "__clone3", "__GI___clone3", "clone", "__clone", "__GI___clone"),
+        "context": ("__start_context",)}
 
 
 def check_native(told, stack, args):

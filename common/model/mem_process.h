@@ -6,18 +6,17 @@
 #define MEM_PROCESS_H
 #include <stdbool.h>
 #include "base/hash.h"
+#include "api/cuda_api.h"
 #include "base/quota.h"
-
-struct stack;
+#include "model/mem_group.h"
 
 /* One allocation not freed yet. */
 struct allocation {
 	struct { unsigned long long ptr, space; } key;
 	unsigned long long size, time, location;
-	const struct stack *stack;
+	struct mem_group *group;	/* of its process */
 	unsigned int tid, refs;		/* refs: handles returned and mappings made */
 	unsigned short id;		/* enum cuda_id: the function that made it */
-	unsigned char memory;		/* enum cuda_memory */
 	bool unsure;			/* may be gone with a context or device */
 	UT_hash_handle hh;
 };
@@ -61,8 +60,11 @@ struct mem_process {
 	bool early;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
-	unsigned long long count;	/* allocations */
-	unsigned long long bytes;
+	struct mem_sum held;
+	struct mem_sum kinds[CUDA_MEMORY_MAX];	/* by enum cuda_memory */
+	struct mem_group *groups;	/* by stack and kind; for HASH_ITER(hh, ...) */
+	bool changed;			/* the sums did, since a view drew them and cleared this */
+	unsigned emptied;		/* groups that came to hold nothing since some were freed */
 	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
 	unsigned long long replaced;	/* allocations whose address came again without a free */
 	unsigned long long unsure;	/* allocations marked unsure */
@@ -76,6 +78,7 @@ struct mem_process {
 
 /* Addresses share one space; handles have their own spaces. */
 enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
+enum space space_of(unsigned char memory);
 
 /* Returns NULL if there is none. */
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
@@ -87,10 +90,11 @@ static inline size_t mem_cost(size_t size)
 	return size + 32;
 }
 
-/* Adds and counts an allocation; there must be none at this key.  Returns NULL if there are too
- * many. */
+/* Adds and counts an allocation; there must be none at this key, and memory is an enum cuda_memory.
+ * stack may be NULL.  Returns NULL if there are too many. */
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
-				  enum space space, unsigned long long size);
+				  unsigned char memory, const struct stack *stack,
+				  unsigned long long size);
 
 /* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);

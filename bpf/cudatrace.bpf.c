@@ -252,7 +252,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	f = &t->data.frame[at];
 	fn = function_of(f->id);
-	if (!fn || fn->flags & TRACE_HIDES)
+	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)
 		return;
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
 		return;

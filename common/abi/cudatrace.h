@@ -35,6 +35,7 @@ enum {
 	TRACE_ERROR = 4,	/* returns a cudaError_t or CUresult of its own */
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
+	TRACE_HELD = 32,	/* record it even if it hides: it changes what memory is held */
 };
 
 /* One per function, by id. */

@@ -105,7 +105,7 @@ struct mem_process *trace_held_call(struct trace_held *h, const struct trace_cal
 	const struct cuda_fn *fn = trace_role(call->proto);
 	struct memory_event m;
 
-	if (!fn || !cuda_fn_in(fn, MEMORY_CLASSES) || e->head.kind != TRACE_CALL || (int)e->ret)
+	if (!fn || !cuda_fn_in(fn, MEMORY_CLASSES) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
 		return NULL;
 	m = event_of(h, call, fn);
 	if (fn->class != CUDA_CTX)

@@ -523,6 +523,7 @@ run cudaleak --chrome "$tmp/held.json" -c true
 equal "$(jq -c . "$tmp/held.json")" '[]'
 fails 1 "cannot open $tmp/no/file: No such file" cudaleak --chrome "$tmp/no/file" -c true
 fails 1 'cannot write to /dev/full' cudaleak --chrome /dev/full -c "$bin/mem malloc 23 64"
+fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c true >$tmp/same"
 
 # ---- on a terminal
 

@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cudaleak/leak_check.h"
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
+#include "cli/out.h"
 #include "cli/top_screen.h"
 #include "session/live.h"
 #include "sym/syms.h"
@@ -26,9 +28,6 @@ static const struct usage usage = {
 	"  cudaleak --growth -p 181 60 2       # what grew within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
-
-/* A larger factor only multiplies chance, and could overflow the estimates. */
-enum { SAMPLE_MAX = 1000000 };
 
 struct leak {
 	struct memory memory;
@@ -127,23 +126,12 @@ static void check(void *ctx)
 	struct leak *l = ctx;
 	struct leak_view *v = &l->report.view;
 
-	if (v->totals && (v->folded || l->stacks))
-		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
-			    "--unwind, --stack-size or --lines");
-	if (v->growth && (v->folded || v->options.each || v->options.older_ms))
-		usage_error("--growth compares groups; it cannot be combined with --each, --older and --folded");
-	if (v->options.sort < 0)
-		v->options.sort = v->growth ? LEAK_SORT_GROWTH : LEAK_SORT_HELD;
-	if (v->options.each && (v->options.sort == LEAK_SORT_PEAK || v->options.sort == LEAK_SORT_GROWTH))
-		usage_error("--each has no peaks and no growth; it cannot be combined with --sort %s",
-			    v->options.sort == LEAK_SORT_PEAK ? "peak" : "growth");
+	l->report.screen.rows = v->top;
+	leak_check(v, l->stacks);
+	if (l->chrome && out_is_file(l->chrome))
+		usage_error("--chrome %s: the output goes to the same file", l->chrome);
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
-	if (v->options.sample > SAMPLE_MAX)
-		usage_error("--sample: '%ld' is not an integer <= %d", v->options.sample, SAMPLE_MAX);
-	l->report.screen.rows = v->top;
-	if (!v->top)
-		v->top = v->options.each ? LONG_MAX : 10;
 	l->default_interval = l->events.interval < 0;
 	if (l->default_interval)
 		l->events.interval = l->target.command || v->folded ? 0 : 5;

@@ -88,7 +88,8 @@ static void gather(struct leak_gathering *all, const struct leak_options *option
 	}
 }
 
-static void add_sum(struct leak_group *to, const struct mem_sum *sum, const struct leak_options *options)
+static void add_sum(struct leak_group *to, const struct mem_sum *sum,
+		    const struct leak_options *options)
 {
 	to->growth += (long long)(sum->bytes - sum->marks[options->mark].bytes) * options->sample;
 	to->growth_count += (long long)(sum->count - sum->marks[options->mark].count) * options->sample;

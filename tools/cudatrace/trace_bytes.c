@@ -4,13 +4,20 @@
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_bytes.h"
 
-bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to, size_t size)
+/* Return true if read i is of what the argument points to, and long enough. */
+static bool reads(const struct trace_call *call, int i, unsigned char place, size_t size)
+{
+	const struct trace_read *r = &call->function->reads[i];
+
+	return (r->how == TRACE_IN || r->how == TRACE_OUT) && place && r->word == place - 1 &&
+	       call->read[i] && call->event->read[i] >= size;
+}
+
+bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to,
+		   size_t size)
 {
 	for (int i = 0; i < call->function->nreads; i++) {
-		const struct trace_read *r = &call->function->reads[i];
-		bool value = r->how == TRACE_IN || r->how == TRACE_OUT;
-
-		if (!value || !place || r->word != place - 1 || !call->read[i] || call->event->read[i] < at + size)
+		if (!reads(call, i, place, at + size))
 			continue;
 		memcpy(to, call->read[i] + at, size);
 		return true;

@@ -10,7 +10,8 @@ struct cuda_args;
 struct trace_call;
 
 /* Copies size bytes at this offset of what an argument points to; false if they were not read. */
-bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to, size_t size);
+bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to,
+		   size_t size);
 
 /* Returns 0 if the size is not known. */
 unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_args *row);

@@ -20,8 +20,8 @@ struct trace_held trace_held_init(void);
 /* Return true if the function allocates or frees memory, or says where. */
 bool trace_held_by(const struct cuda_proto *proto);
 
-/* Applies a call of such a function; returns its process, NULL if there is no room for it or if the call
- * is another one. */
+/* Applies a call of such a function; returns its process, NULL if there is no room for it or if the
+ * call is another one. */
 struct mem_process *trace_held_call(struct trace_held *h, const struct trace_call *call);
 
 /* Call when a process ends or exec replaces its program; -1: all. */

@@ -4,6 +4,7 @@
 #define TRACE_HELD_H
 #include "model/memory.h"
 
+struct cuda_proto;
 struct trace_call;
 struct users;
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "model/mem_process.h"
+#include "model/mem_group.h"
 #include "sym/stack.h"
 
-static void free_group(struct mem_process *process, struct mem_group *group)
+static void free_group(struct mem_groups *groups, struct mem_group *group)
 {
-	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*group)));
-	HASH_DEL(process->groups, group);
+	quota_give(groups->quota, groups->user, mem_cost(sizeof(*group)));
+	HASH_DEL(groups->all, group);
 	free(group);
 }
 
-void mem_groups_free(struct mem_process *process)
+void mem_groups_free(struct mem_groups *groups)
 {
 	struct mem_group *group, *next;
 
-	HASH_ITER(hh, process->groups, group, next)
-		free_group(process, group);
+	HASH_ITER(hh, groups->all, group, next)
+		free_group(groups, group);
 }
 
 static bool is_idle(const struct mem_sum *held)
@@ -25,35 +25,35 @@ static bool is_idle(const struct mem_sum *held)
 }
 
 /* Not for a few: each allocation may ask for it, and there may be many groups to go through. */
-void mem_groups_drop_idle(struct mem_process *process)
+void mem_groups_drop_idle(struct mem_groups *groups)
 {
 	struct mem_group *group, *next;
 
-	if (process->emptied <= HASH_COUNT(process->groups) / 8)
+	if (groups->emptied <= HASH_COUNT(groups->all) / 8)
 		return;
-	HASH_ITER(hh, process->groups, group, next)
+	HASH_ITER(hh, groups->all, group, next)
 		if (is_idle(&group->held))
-			free_group(process, group);
-	process->emptied = 0;
+			free_group(groups, group);
+	groups->emptied = 0;
 }
 
-static struct mem_group *new_group(struct mem_process *process, const struct mem_group *want)
+static struct mem_group *new_group(struct mem_groups *groups, const struct mem_group *want)
 {
 	size_t cost = mem_cost(sizeof(struct mem_group));
-	struct quota *quota = &process->model->quota;
+	struct quota *quota = groups->quota;
 	struct mem_group *group;
 
-	if (!quota_fits(quota, process->user, cost))
-		mem_groups_drop_idle(process);
-	if (!quota_take(quota, process->user, process->pid, cost))
+	if (!quota_fits(quota, groups->user, cost))
+		mem_groups_drop_idle(groups);
+	if (!quota_take(quota, groups->user, groups->pid, cost))
 		return NULL;
 	group = xcalloc(1, sizeof(*group));
 	group->key = want->key;
-	HASH_ADD(hh, process->groups, key, sizeof(group->key), group);
+	HASH_ADD(hh, groups->all, key, sizeof(group->key), group);
 	return group;
 }
 
-struct mem_group *mem_group_of(struct mem_process *process, const struct stack *stack,
+struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
 			       unsigned char memory)
 {
 	struct mem_group *group, want;
@@ -61,8 +61,8 @@ struct mem_group *mem_group_of(struct mem_process *process, const struct stack *
 	memset(&want, 0, sizeof(want));
 	want.key.stack = stack_shown(stack);
 	want.key.memory = memory;
-	HASH_FIND(hh, process->groups, &want.key, sizeof(want.key), group);
-	return group ? group : new_group(process, &want);
+	HASH_FIND(hh, groups->all, &want.key, sizeof(want.key), group);
+	return group ? group : new_group(groups, &want);
 }
 
 /* After a free too: sizes that a program made up may have overflowed the sum. */
@@ -84,21 +84,21 @@ static void drop(struct mem_sum *sum, unsigned long long size)
 	set(sum, sum->count - 1, sum->bytes - size);
 }
 
-void mem_group_add(struct mem_process *process, struct mem_group *group, unsigned long long size)
+void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned long long size)
 {
-	process->changed |= size;
-	add(&process->held, size);
-	add(&process->kinds[group->key.memory], size);
+	groups->changed |= size;
+	add(&groups->held, size);
+	add(&groups->kinds[group->key.memory], size);
 	add(&group->held, size);
 }
 
-void mem_group_drop(struct mem_process *process, struct mem_group *group, unsigned long long size)
+void mem_group_drop(struct mem_groups *groups, struct mem_group *group, unsigned long long size)
 {
-	process->changed |= size;
-	drop(&process->held, size);
-	drop(&process->kinds[group->key.memory], size);
+	groups->changed |= size;
+	drop(&groups->held, size);
+	drop(&groups->kinds[group->key.memory], size);
 	drop(&group->held, size);
-	process->emptied += !group->held.count;
+	groups->emptied += !group->held.count;
 }
 
 static void mark_sum(struct mem_sum *sum, enum mem_mark mark)
@@ -107,11 +107,11 @@ static void mark_sum(struct mem_sum *sum, enum mem_mark mark)
 	sum->marks[mark].count = sum->count;
 }
 
-void mem_groups_mark(struct mem_process *process, enum mem_mark mark)
+void mem_groups_mark(struct mem_groups *groups, enum mem_mark mark)
 {
-	mark_sum(&process->held, mark);
+	mark_sum(&groups->held, mark);
 	for (int i = 0; i < CUDA_MEMORY_MAX; i++)
-		mark_sum(&process->kinds[i], mark);
-	for (struct mem_group *group = process->groups; group; group = group->hh.next)
+		mark_sum(&groups->kinds[i], mark);
+	for (struct mem_group *group = groups->all; group; group = group->hh.next)
 		mark_sum(&group->held, mark);
 }

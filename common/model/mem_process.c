@@ -21,7 +21,7 @@ static bool has_room(struct mem_process *process, size_t size)
 	struct quota *quota = &process->model->quota;
 
 	if (!quota_fits(quota, process->user, mem_cost(size)))
-		mem_groups_drop_idle(process);
+		mem_groups_drop_idle(&process->groups);
 	return quota_take(quota, process->user, process->pid, mem_cost(size));
 }
 
@@ -45,7 +45,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 	if (!has_room(process, sizeof(*allocation)))
 		return ignore(process);
-	group = mem_group_of(process, stack, memory);
+	group = mem_group_of(&process->groups, stack, memory);
 	if (!group) {
 		give_back(process, sizeof(*allocation));
 		return ignore(process);
@@ -56,14 +56,14 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 	allocation->size = size;
 	allocation->group = group;
 	HASH_ADD(hh, process->allocations, key, sizeof(allocation->key), allocation);
-	mem_group_add(process, group, size);
+	mem_group_add(&process->groups, group, size);
 	return allocation;
 }
 
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
 	give_back(process, sizeof(*allocation));
-	mem_group_drop(process, allocation->group, allocation->size);
+	mem_group_drop(&process->groups, allocation->group, allocation->size);
 	process->unsure -= allocation->unsure;
 	HASH_DEL(process->allocations, allocation);
 	free(allocation);

@@ -6,7 +6,6 @@
 #define MEM_PROCESS_H
 #include <stdbool.h>
 #include "base/hash.h"
-#include "api/cuda_api.h"
 #include "base/quota.h"
 #include "model/mem_group.h"
 
@@ -60,11 +59,7 @@ struct mem_process {
 	bool early;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
-	struct mem_sum held;
-	struct mem_sum kinds[CUDA_MEMORY_MAX];	/* by enum cuda_memory */
-	struct mem_group *groups;	/* by stack and kind; for HASH_ITER(hh, ...) */
-	bool changed;			/* the sums did, since a view drew them and cleared this */
-	unsigned emptied;		/* groups that came to hold nothing since some were freed */
+	struct mem_groups groups;	/* the sums of what it holds */
 	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
 	unsigned long long replaced;	/* allocations whose address came again without a free */
 	unsigned long long unsure;	/* allocations marked unsure */
@@ -83,12 +78,6 @@ enum space space_of(unsigned char memory);
 /* Returns NULL if there is none. */
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space);
-
-/* Bytes that something this large takes on the heap: with its place in a hash table. */
-static inline size_t mem_cost(size_t size)
-{
-	return size + 32;
-}
 
 /* Adds and counts an allocation; there must be none at this key, and memory is an enum cuda_memory.
  * stack may be NULL.  Returns NULL if there are too many. */

@@ -24,6 +24,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
+	process->groups = (struct mem_groups){ .quota = &memory->quota, .user = user, .pid = pid };
 	process->early = memory->is_early && memory->is_early(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
@@ -293,7 +294,7 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
-	mem_groups_free(process);
+	mem_groups_free(&process->groups);
 	HASH_DEL(process->model->processes, process);
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
@@ -304,7 +305,7 @@ void memory_mark(struct memory *memory, enum mem_mark mark)
 	struct mem_process *process;
 
 	for (process = memory->processes; process; process = process->hh.next)
-		mem_groups_mark(process, mark);
+		mem_groups_mark(&process->groups, mark);
 }
 
 void memory_free(struct memory *memory)

@@ -51,12 +51,12 @@ static void counters(struct chrome *c, const struct mem_process *process, unsign
 	const char *comma = "";
 
 	begin_counter(c, "CUDA memory", process->pid, time);
-	fprintf(c->file, "\"held\":%llu}}", process->held.bytes * scale);
+	fprintf(c->file, "\"held\":%llu}}", process->groups.held.bytes * scale);
 	begin_counter(c, "CUDA memory by kind", process->pid, time);
 	for (int i = 0; i < CUDA_MEMORY_MAX; i++) {
-		if (!process->kinds[i].peak)
+		if (!process->groups.kinds[i].peak)
 			continue;
-		fprintf(c->file, "%s\"%s\":%llu", comma, memory_name(i), process->kinds[i].bytes * scale);
+		fprintf(c->file, "%s\"%s\":%llu", comma, memory_name(i), process->groups.kinds[i].bytes * scale);
 		comma = ",";
 	}
 	fputs("}}", c->file);
@@ -65,15 +65,15 @@ static void counters(struct chrome *c, const struct mem_process *process, unsign
 void chrome_held(struct chrome *c, struct mem_process *process, unsigned long long time,
 		 unsigned long scale)
 {
-	if (!process || !process->changed)
+	if (!process || !process->groups.changed)
 		return;
-	process->changed = false;
+	process->groups.changed = false;
 	counters(c, process, time, scale);
 }
 
 void chrome_held_end(struct chrome *c, const struct mem_process *process, unsigned long long time)
 {
-	if (process && process->held.peak)
+	if (process && process->groups.held.peak)
 		counters(c, process, time, 0);
 }
 

@@ -21,7 +21,7 @@ static void check_groups(const struct mem_process *h, bool each, enum leak_by by
 		CHECK(groups[i].id < CUDA_ID_MAX);
 		CHECK(each || groups[i].growth == (long long)groups[i].bytes);
 	}
-	CHECK(bytes == h->held.bytes && count == h->held.count && n <= count);
+	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && n <= count);
 	free(groups);
 }
 
@@ -34,7 +34,7 @@ static void check(struct mem_process *h)
 		bytes += l->size;
 		CHECK(l->refs);
 	}
-	CHECK(bytes == h->held.bytes && count == h->held.count && bytes <= h->held.peak);
+	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && bytes <= h->groups.held.peak);
 	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
 	for (int by = 0; by < LEAK_BY_MAX; by++)
 		check_groups(h, false, by);

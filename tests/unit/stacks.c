@@ -176,8 +176,8 @@ static void idle(bool frees)
 		if (frees)
 			memory_apply(&memory, &e, NULL);
 	}
-	printf("held %llu, ignored some: %d, peak %s\n", frees ? memory.processes->held.count : 0,
-	       memory.processes->ignored > 0, memory.processes->held.peak > 1 ? "more" : "1");
+	printf("held %llu, ignored some: %d, peak %s\n", frees ? memory.processes->groups.held.count : 0,
+	       memory.processes->ignored > 0, memory.processes->groups.held.peak > 1 ? "more" : "1");
 	memory_free(&memory);
 	for (int i = 0; i < N; i++)
 		free(stacks[i]);

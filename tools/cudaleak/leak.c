@@ -104,12 +104,12 @@ static void add_sums(struct leak_gathering *all, const struct leak_options *opti
 	struct leak_index want, *index;
 
 	for (size_t i = 0; i < all->n && options->by == LEAK_BY_KIND; i++)
-		add_sum(&all->groups[i], &all->process->kinds[all->groups[i].memory], options);
+		add_sum(&all->groups[i], &all->process->groups.kinds[all->groups[i].memory], options);
 	for (size_t i = 0; i < all->n && options->by == LEAK_BY_PROCESS; i++)
-		add_sum(&all->groups[i], &all->process->held, options);
+		add_sum(&all->groups[i], &all->process->groups.held, options);
 	if (options->by != LEAK_BY_STACK)
 		return;
-	for (group = all->process->groups; group; group = group->hh.next) {
+	for (group = all->process->groups.all; group; group = group->hh.next) {
 		index = find(all, group, &want);
 		if (index)
 			add_sum(&all->groups[index->at], &group->held, options);

@@ -20,8 +20,8 @@ static void title(void *ctx, FILE *f)
 	const struct mem_process *p;
 
 	for (p = s->memory->processes; p; p = p->hh.next) {
-		bytes += p->held.bytes * s->options.sample;
-		growth += (p->held.bytes - p->held.marks[s->options.mark].bytes) * s->options.sample;
+		bytes += p->groups.held.bytes * s->options.sample;
+		growth += (p->groups.held.bytes - p->groups.held.marks[s->options.mark].bytes) * s->options.sample;
 	}
 	fprintf(f, "%s held, ", out_bytes(bytes));
 	leak_line_rate(f, 0, growth, leak_interval(s->view));

@@ -421,6 +421,7 @@ json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
 json 5 true
 
 it "--growth of two reports is their difference; a signal ends it with that from the first report on"
+# shellcheck disable=SC2086 # words
 program "$bin/mem" wait $steps sleep 60000
 tool cudaleak --growth -Cjp "$pid" 1 2
 echo >&3
@@ -430,6 +431,7 @@ json 1 '.growth_bytes == 4000'
 json 2 true
 exec 3>&-
 kill "$pid" 2>/dev/null
+# shellcheck disable=SC2086 # words
 program "$bin/mem" wait $steps sleep 60000
 tool cudaleak --growth -Cp "$pid" 1
 echo >&3

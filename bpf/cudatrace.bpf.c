@@ -19,7 +19,11 @@ struct frame {
 	__u32 id;
 	__u16 depth;		/* number of frames below it that count */
 	bool counts;		/* calls inside it are part of it */
+	__u8 held;		/* HELD, INNER */
 };
+
+/* It is, or is inside, a call that changes what memory is held. */
+enum { HELD = 1, INNER = 2 };
 
 enum {
 	/* in words of a record's body: where the last string may begin, and the size with what may
@@ -56,6 +60,7 @@ struct {
 /* Set by the tool. */
 const volatile bool trace_nested, trace_failed_only, trace_stacks;
 const volatile bool trace_entries, trace_no_returns;
+const volatile bool trace_held;		/* what memory is held is wanted */
 
 /* By id; the tool sets the number of entries. */
 struct {
@@ -161,6 +166,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->tid = ids;
 	e->id = f->id;
 	e->depth = f->depth;
+	e->inner = trace_held && f->held & INNER;
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
 	thread_comm(e->comm);
 	for (__u32 i = 0; i < TRACE_WORDS; i++)
@@ -178,6 +184,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
 	__u32 depth = 0;
+	__u8 held = 0;
 	__u64 used;
 	struct frame *f;
 
@@ -186,6 +193,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	if (used && used <= FRAMES) {
 		f = &t->data.frame[bounded(used - 1, FRAMES - 1)];
 		depth = f->depth + f->counts;
+		held = trace_held && f->held ? INNER : 0;
 	}
 	if (depth && !trace_nested)
 		return NULL;
@@ -196,6 +204,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	}
 	f = &t->data.frame[used];
 	f->depth = depth;
+	f->held = held;
 	return f;
 }
 
@@ -231,6 +240,8 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return false;
 	f->id = id;
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
+	if (trace_held && fn->flags & TRACE_HELD)
+		f->held |= HELD;
 	keep_words(f, ctx, fn->words);
 	f->start = bpf_ktime_get_ns();
 	if (trace_entries && fn->flags & TRACE_SHOWN)
@@ -252,7 +263,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	f = &t->data.frame[at];
 	fn = function_of(f->id);
-	if (!fn || fn->flags & TRACE_HIDES)
+	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)
 		return;
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
 		return;

@@ -365,6 +365,282 @@ json 0 ".pid == $pid and (.complete | not)"
 exec 3>&-
 kill "$pid" 2>/dev/null
 
+# ---- peaks and growth
+
+it "the peak is the most bytes held at any time, of a kind and of a stack"
+run cudaleak -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5 malloc 3 64 pool 7 64 poolfree 4"
+json 1 '.memory == "device" and .bytes == 65728 and .peak_bytes == 94208'
+json 1 '.memory == "pool" and .bytes == 192 and .peak_bytes == 448'
+json 2 true
+run cudaleak -jc "$bin/mem malloc 23 4096 pitch 1 100 10 free 7 malloc 3 64"
+json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 94208'
+json 0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
+run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 1009 64"
+json 1 '.peak_bytes > 544000 and .peak_bytes < 736000 and .bytes < 80000'
+run cudaleak -ajc "$bin/mem malloc 3 64"
+json 3 '(has("peak_bytes") or has("growth_bytes")) | not'
+
+it "JSON says by how much a group grew since the report before, and how fast"
+program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 malloc 2 64 sleep 60000
+tool cudaleak -Cjp "$pid" 1 3
+echo >&3
+wait "$tracer"
+exec 3>&-
+json 1 '.bytes == 94208 and .growth_bytes == 94208'
+json 1 '.bytes == 65664 and .growth_bytes == -28544 and .peak_bytes == 94208'
+json 1 '.bytes == 65664 and .growth_bytes == 0'
+json 3 '(.growth_per_s - .growth_bytes | fabs) <= 0.2 * (.growth_bytes | fabs)'
+json 3 'has("since") | not'
+kill "$pid" 2>/dev/null
+
+steps='malloc 23 4096 sleep 1500 malloc 7 1000 free 3 host 5 64 sleep 1000 malloc 11 64 hostfree 2'
+
+it "--growth shows only what grew: from report to report, and from the first one to the exit"
+run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
+lines 1 '\(mem\): 92\.0 KiB held, peak 92\.0 KiB$'
+lines 1 '\(mem\): 96\.2 KiB held, 4\.2 KiB more than [0-9.]+ m?s before, peak 98\.8 KiB$'
+lines 1 '\(mem\): 96\.8 KiB held, 576 bytes more than [0-9.]+ m?s before, peak 98\.8 KiB$'
+lines 1 '\(mem\) at exit: 96\.8 KiB held, 4\.8 KiB more than 2\.[3-9] s before, peak 98\.8 KiB$'
+lines 1 '^    \+4000 bytes and \+4 allocations of device memory, [0-9.]+ KiB/s: now 98208 bytes in 27 allocations$'
+lines 1 '^    \+320 bytes and \+5 allocations of host memory, 3[0-9]+ bytes/s: now 320 bytes in 5 allocations$'
+lines 1 '^    \+704 bytes and \+11 allocations of device memory, .*: now 98912 bytes in 38 allocations$'
+lines 1 '^    \+4704 bytes and \+15 allocations of device memory, .*: now 98912 bytes in 38 allocations$'
+lines 1 '^    \+192 bytes and \+3 allocations of host memory, .*: now 192 bytes in 3 allocations$'
+lines 5 '^    \+'
+lines 5 '^        main\+0x'
+silent
+
+it "--growth in JSON has the same, and since when"
+run cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
+json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
+json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
+json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11'
+json 1 '.at == "exit" and .memory == "device" and .growth_bytes == 4704 and .growth_count == 15 and .time - .since > 2'
+json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth_count == 3'
+json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
+json 5 true
+
+it "--growth of two reports is their difference; a signal ends it with that from the first report on"
+# shellcheck disable=SC2086 # words
+program "$bin/mem" wait $steps sleep 60000
+tool cudaleak --growth -Cjp "$pid" 1 2
+echo >&3
+wait "$tracer"
+json 2 '.at == "interval"'
+json 1 '.growth_bytes == 4000'
+json 2 true
+exec 3>&-
+kill "$pid" 2>/dev/null
+# shellcheck disable=SC2086 # words
+program "$bin/mem" wait $steps sleep 60000
+tool cudaleak --growth -Cp "$pid" 1
+echo >&3
+until_true grep -q '+704' "$tmp/out"
+stop
+exec 3>&-
+lines 1 '\(mem\): 96\.8 KiB held, 4\.8 KiB more than [2-9]\.[0-9] s before, peak 98\.8 KiB; allocations before [0-9:]{8} are unknown$'
+lines 1 '^    \+4704 bytes and \+15 allocations'
+status 0
+kill "$pid" 2>/dev/null
+
+it "--growth without a report in between is since tracing began, and what shrank is not shown"
+run cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
+json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
+json 1 true
+program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 multicast 3 sleep 60000
+tool cudaleak --growth -Cp "$pid" 1 2
+echo >&3
+wait "$tracer"
+exec 3>&-
+lines 1 '\(mem\): 64\.0 KiB held, 28\.0 KiB less than [0-9.]+ m?s before, peak 92\.0 KiB; '
+lines 1 '^    \+0 bytes and \+3 allocations of vmm memory'
+lines 1 '^    \+'
+kill "$pid" 2>/dev/null
+
+it "--sort says what comes first; with --growth it is what grew most"
+some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
+for first in held:host peak:device growth:host count:managed age:pool; do
+	run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
+	json 1 ".memory == \"${first#*:}\""
+	json 1 true
+done
+run cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
+lines 1 '^    \+11000 bytes and \+11 allocations of managed memory'
+lines 1 '^    \+'
+run cudaleak --growth -T 1 -Cc "$bin/mem $some"
+lines 1 '^    \+8192 bytes and \+2 allocations of host memory'
+lines 1 '^    \.\.\. and 3 more groups$'
+
+it "--growth compares groups, and single allocations have no peak"
+for o in -a '-o 1000' --folded; do
+	# shellcheck disable=SC2086 # words
+	fails 2 'cannot be combined with --each, --older and --folded' cudaleak --growth $o
+done
+fails 2 'cannot be combined with --sort peak' cudaleak -a --sort peak
+fails 2 'cannot be combined with --sort growth' cudaleak -a --sort growth
+
+# ---- the timeline
+
+# held FILE: what is held after each change, in order
+held() { jq -r '.[] | select(.name == "CUDA memory").args.held' "$1" | tr '\n' ' '; }
+
+it "--chrome draws each change of what is held, exactly, by process and by kind, and 0 at the exit"
+run cudaleak -Cj --chrome "$tmp/held.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
+json 1 '.memory == "device" and .bytes == 4160 and .peak_bytes == 12288'
+equal "$(held "$tmp/held.json")" '4096 8192 12288 12388 12488 8392 4296 4196 4260 0 '
+equal "$(jq -c '.[] | select(.name == "CUDA memory by kind").args' "$tmp/held.json" | tail -n 3 | tr '\n' ' ')" \
+	'{"device":4096,"host":100} {"device":4160,"host":100} {"device":0,"host":0} '
+jq -c '.[]' "$tmp/held.json" >"$tmp/out"
+json 20 '.ph == "C" and .cat == "memory" and .pid > 1 and .ts > 0'
+json 1 '.ph == "M" and .name == "process_name" and .args.name == "mem"'
+json 21 true
+equal "$(jq -c '[.[] | select(.ph == "C").ts] | . == sort' "$tmp/held.json")" true
+equal "$(jq -c '[.[] | select(.ph == "C")] | group_by(.ts) | map(select(.[0].args.held != (.[1].args | add))) | length' \
+	"$tmp/held.json")" 0
+silent
+
+it "--chrome has a track for each process, and one that lives on keeps its bytes"
+program "$bin/mem" rename 'a"b' malloc 1 64 wait malloc 5 4096 fork '(' malloc 7 64 ')' join exec '(' malloc 3 100 sleep 60000 ')'
+tool cudaleak --chrome "$tmp/held.json" -p "$pid" 1
+echo >&3
+until_true grep -q '3 allocations' "$tmp/out"
+stop
+exec 3>&-
+kill -9 "$pid" 2>/dev/null
+jq -c '.[]' "$tmp/held.json" >"$tmp/out"
+json 1 ".pid == $pid and .args.held == 20480"
+json 1 ".pid == $pid and .args.held == 0"
+equal "$(jq "[.[] | select(.pid == $pid and .args.held).args.held] | last" "$tmp/held.json")" 300
+json 2 ".pid == $pid and .name == \"process_name\""
+
+it "--chrome multiplies with -s, and counts what a reset frees once"
+run cudaleak -s 10 --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 1009 64"
+equal "$(jq '[.[].args.held? // 0] | max % 640' "$tmp/held.json")" 0
+equal "$(jq '[.[].args.held? // 0] | max > 40000' "$tmp/held.json")" true
+run cudaleak --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 3 4096 async 2 64 reset"
+equal "$(held "$tmp/held.json")" '4096 8192 12288 12352 12416 128 0 '
+
+it "--chrome: a file without allocations is JSON; one that cannot be written is said"
+run cudaleak --chrome "$tmp/held.json" -c true
+equal "$(jq -c . "$tmp/held.json")" '[]'
+fails 1 "cannot open $tmp/no/file: No such file" cudaleak --chrome "$tmp/no/file" -c true
+fails 1 'cannot write to /dev/full' cudaleak --chrome /dev/full -c "$bin/mem malloc 23 64"
+fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c true >$tmp/same"
+
+# ---- on a terminal
+
+it_has_tmux=true
+command -v tmux >/dev/null || it_has_tmux=false
+
+it "on a terminal: what is held, its peak and growth, by stack, kind or process; sorts, pauses, helps, and q ends it with a report"
+if $it_has_tmux; then
+	program "$bin/mem" malloc 1 64 wait malloc 23 4096 rename "$(printf '\033[31mevil')" host 5 8192 free 7 sleep 1500 wait malloc 11 1000 wait
+	screen 120 20 "$O/cudaleak -p $pid"
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY  STACK *$'
+	lines 1 ' 0 bytes held, 0 bytes/s, unknown before [0-9:]{8}  \(h: help\)  pid [0-9]+$'
+	echo >&3
+	on_screen '^[0-9]+ +\\x1b\[31mevil +64\.0 KiB +92\.0 KiB +0 bytes +16 +[0-9.]+ .?s device  < do_malloc < run < main'
+	lines 1 ' 104\.0 KiB held, '
+	lines 1 ' 40\.0 KiB +40\.0 KiB +0 bytes +5 +[0-9.]+ m?s host    < do_host < run < main'
+	awk 'length($0) > 120 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	lines 4 '[^ ]'
+	equal "$(grep -n ' do_malloc' "$tmp/out" | cut -d: -f1)" 3
+	term send-keys r
+	on_screen '.'
+	until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q do_host"
+	term send-keys r
+	term send-keys p
+	on_screen '\[paused\]'
+	term send-keys p
+	term send-keys h
+	on_screen 'by growth'
+	term send-keys x
+	on_screen ' do_malloc'
+	echo >&3
+	on_screen ' \+[0-9.]+ KiB +27 +[0-9.]+ .?s device  < do_malloc'
+	term send-keys v
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY *$'
+	on_screen '^[0-9]+ +.* 74\.7 KiB +92\.0 KiB +.* 27 +.*s device *$'
+	term send-keys v
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST *$'
+	on_screen '^[0-9]+ +.* 114\.7 KiB +132\.0 KiB +.* 32 +[0-9.]+ m?s *$'
+	term send-keys v
+	term resize-window -x 80 -y 6
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT MEMORY  STACK *$'
+	awk 'length($0) > 80 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	term resize-window -x 5 -y 2
+	sleep .3
+	term resize-window -x 140 -y 30
+	on_screen ' OLDEST MEMORY'
+	term send-keys q
+	on_screen '^ended 0'
+	lines 1 ': 32 allocations not freed, 114\.7 KiB; '
+	lines 1 '^    76536 bytes in 27 allocations of device memory'
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+else
+	skip "no tmux here"
+fi
+
+it "each key of the screen sorts by its column"
+if $it_has_tmux; then
+	# shellcheck disable=SC2086 # words
+	program "$bin/mem" wait $some sleep 60000
+	screen 100 20 "$O/cudaleak -Cp $pid 1"
+	on_screen '^PID +COMM'
+	echo >&3
+	for key in m:device c:managed a:pool b:host g:host; do
+		term send-keys "${key%:*}"
+		until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q ${key#*:}" ||
+			no "key ${key%:*}"
+	done
+	term send-keys q
+	on_screen '^ended 0'
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+else
+	skip "no tmux here"
+fi
+
+it "the report of a process that exits while the screen is open comes after it"
+if $it_has_tmux; then
+	screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1500; $bin/mem host 7 64; sleep 1.5' 1"
+	on_screen ' 92\.0 KiB +92\.0 KiB .* device *$'
+	on_screen '^ended 0'
+	lines 1 'at exit: 23 allocations not freed, 92\.0 KiB$'
+	lines 1 'at exit: 7 allocations not freed, 448 bytes$'
+	lines 2 '^    '
+	term kill-server
+else
+	skip "no tmux here"
+fi
+
+it "-b, -a, --growth and -c without an interval print blocks on a terminal; so does a terminal that curses does not know"
+if $it_has_tmux; then
+	for o in -b -a --growth 'TERM=unheard-of'; do
+		program "$bin/mem" wait malloc 23 4096 sleep 9000
+		case $o in
+		TERM*) screen 120 40 "$o $O/cudaleak -Cp $pid 1" ;;
+		*) screen 120 40 "$O/cudaleak $o -Cp $pid 1" ;;
+		esac
+		on_screen 'tracing pid'
+		echo >&3
+		on_screen '^\[[0-9:]{8}\] pid [0-9]+ \(mem\): '
+		term kill-server
+		kill "$pid" 2>/dev/null
+		exec 3>&-
+	done
+	screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1200'"
+	on_screen '^ended 0'
+	lines 1 '\(mem\) at exit: 23 allocations not freed, 92\.0 KiB$'
+	lines 1 ': tracing '
+	term kill-server
+else
+	skip "no tmux here"
+fi
+
 # ---- What takes seconds
 
 long || exit

@@ -77,6 +77,38 @@ for sig in INT TERM HUP; do
 	[ "${n:-0}" -gt 0 ] || no "no calls"
 done
 
+# held FILE [KIND]: what is held in all, or of a kind, each time that it changes
+held() {
+	jq -r ".[] | select(.ph == \"C\") | .args.${2:-held} // empty" "$1" | uniq | tr '\n' ' '
+}
+
+it "--chrome: counters of held bytes, exact, and the same as cudaleak's for every kind of memory"
+run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
+equal "$(held "$tmp/trace.json")" '4096 8192 12288 12388 12488 8392 4296 4196 4260 0 '
+equal "$(held "$tmp/trace.json" device)" '4096 8192 12288 8192 4096 4160 0 '
+all='malloc 3 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
+mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2 ipc 3 64 extmip 7 64k
+drvarray 2 16 16 ipcclose 2 ctxcreate drvmalloc 7 64 ctxdestroy setdevice 1 malloc 5 70 reset setdevice 0
+vmmfree 1 free 1 arrayfree 2 hostfree 3 unregister 1 asyncfree 5'
+all=$(echo "$all" | tr '\n' ' ')
+run cudaleak -C --chrome "$tmp/leak.json" -c "$bin/mem $all"
+[ "$(held "$tmp/leak.json" | wc -w)" -gt 40 ] || no "few changes"
+for o in '' --tree -x '-e memory' '-e !cudaMalloc,!cudaFree' '-e cudaMallocArray'; do
+	# shellcheck disable=SC2086 # words
+	run cudatrace $o --chrome "$tmp/trace.json" -c "$bin/mem $all"
+	for kind in held device managed host array pool vmm ipc; do
+		equal "$o $(held "$tmp/trace.json" $kind)" "$o $(held "$tmp/leak.json" $kind)"
+	done
+	silent
+done
+
+it "--chrome without allocations has no counters, and probes no function for them"
+run cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
+equal "$(jq '[.[] | select(.ph == "C")] | length' "$tmp/trace.json")" 0
+equal "$(jq '[.[] | select(.ph == "X")] | length' "$tmp/trace.json")" 7
+run cudatrace -e launch --chrome "$tmp/trace.json" --list -c "$bin/mem launch 1"
+lines 0 'cudaMalloc'
+
 it "--chrome: a file without calls is JSON; one that cannot be written is said"
 run cudatrace --chrome "$tmp/trace.json" -c true
 equal "$(jq -c . "$tmp/trace.json")" '[]'

@@ -88,9 +88,14 @@ run "$bin/stacks" losses
 status 0
 equal "$(cat "$tmp/err")" 'stacks: 10 call stacks are incomplete: 5 truncated (see --stack-size), 7 without unwind information'
 
-it "stacks that look the same are one group"
+it "stacks that look the same are one group, with one peak"
 run "$bin/stacks" groups
-equal "$(tr '\n' ' ' <"$tmp/out")" '16 7 '
+equal "$(tr '\n' ' ' <"$tmp/out")" '16 16 7 7 '
+
+it "stacks whose memory is freed make room for others, and only they"
+run "$bin/stacks" idle
+equal "$(head -n 1 "$tmp/out")" 'held 0, ignored some: 0, peak 1'
+equal "$(tail -n 1 "$tmp/out")" 'held 0, ignored some: 1, peak more'
 
 it "options of call stacks that contradict each other are refused"
 fails 2 '--stack python has no native frames' cudatrace --stack python --unwind fp

@@ -2,84 +2,59 @@
 /* cudaleak - show what CUDA memory is allocated and not freed, by call stack */
 #include <limits.h>
 #include <stdio.h>
-#include "base/clock.h"
-#include "base/plural.h"
+#include <stdlib.h>
+#include "cudaleak/leak_check.h"
+#include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "cli/out.h"
-#include "proc/proc.h"
+#include "cli/top_screen.h"
+#include "session/live.h"
 #include "sym/syms.h"
 #include "session/tool.h"
+#include "view/chrome.h"
 #include "cudaleak.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show CUDA memory that is allocated and not freed, by process, kind of memory and call\n"
-		"stack, largest first: every interval (5 seconds; none with -c and --folded), at the\n"
-		"end, and when a process exits, what it never freed.",
+		"stack, largest first: on a terminal live in place, every interval (1 second), unless -c is\n"
+		"given without an interval; otherwise in blocks, every interval (5 seconds; none with -c and\n"
+		"--folded), at the end, and when a process exits, what it never freed.",
 	.examples =
-	"  cudaleak -p 181                     # one process, every 5 seconds\n"
+	"  cudaleak                            # every process, live\n"
+	"  cudaleak -b -p 181                  # one process, a block every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
 	"  cudaleak -o 60000 -T 3 -p 181 30    # older than a minute, the 3 largest, every 30 s\n"
+	"  cudaleak --growth -p 181 60 2       # what grew within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
-/* A larger factor only multiplies chance, and could overflow the estimates. */
-enum { SAMPLE_MAX = 1000000 };
-
 struct leak {
 	struct memory memory;
-	struct leak_view view;
+	struct leak_report report;
 	long min, max;
 	bool stacks;		/* an option of call stacks was given; then: they are taken */
-	bool reported;		/* a process that exited was reported */
-	unsigned long long allocs, frees;
+	bool batch, default_interval;
+	char *who;
+	const char *chrome;
+	struct chrome timeline;
 	struct target target;
 	struct event_loop events;
 	struct cudaleak_bpf *skel;
 };
 
-/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since. */
-static void report_early(struct leak *l)
-{
-	const struct early_process *e;
-	struct mem_process *known;
-	char comm[16];
-
-	for (e = l->target.early.processes; e; e = e->hh.next) {
-		HASH_FIND_INT(l->memory.processes, &e->pid, known);
-		if (!known && proc_comm(e->pid, comm))
-			leak_view_nothing(&l->view, e->pid, comm, "interval");
-	}
-}
-
-static void nothing(const struct leak *l)
-{
-	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
-	       plural(l->allocs), l->frees, plural(l->frees),
-	       l->view.options.sample > 1 ? "recorded" : "seen");
-	if (l->target.early.processes)
-		leak_view_early(&l->view);
-	putchar('\n');
-}
-
 static void report(void *ctx)
 {
 	struct leak *l = ctx;
-	const struct mem_process *h;
-	bool any = false;
 
-	early_tidy(&l->target.early);
-	l->view.options.now = clock_ns();
-	for (h = l->memory.processes; h; h = h->hh.next) {
-		if (!h->allocations && !h->unknown && !(h->early && out_is_json()))
-			continue;
-		leak_view_process(&l->view, h, "interval");
-		any = true;
-	}
-	if (out_is_json())
-		report_early(l);
-	else if (!any && !l->view.folded)
-		nothing(l);
+	leak_report_interval(&l->report);
+}
+
+static bool tick(void *ctx)
+{
+	struct leak *l = ctx;
+
+	return !screen_is_open() || top_view_keys(&l->report.screen.top);
 }
 
 static bool is_early(void *ctx, int pid)
@@ -89,21 +64,36 @@ static bool is_early(void *ctx, int pid)
 	return early_has(&l->target.early, pid);
 }
 
+/* Return true if reports are made every interval, in a form that fits the screen. */
+static bool wants_screen(const struct leak *l)
+{
+	const struct leak_view *v = &l->report.view;
+
+	return !l->batch && !v->growth && !v->folded && !v->options.each && l->events.interval;
+}
+
 static void start(void *ctx)
 {
 	struct leak *l = ctx;
 
-	snprintf(l->view.since, sizeof(l->view.since), "%s", out_clock());
+	leak_view_start(&l->report.view);
+	if (!wants_screen(l))
+		return;
+	leak_screen_init(&l->report.screen);
+	l->report.screen.top.who = l->who = target_who(&l->target);
+	if (live_start(&l->target, &l->events, false) && l->default_interval)
+		l->events.interval = 1;
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)
 {
 	struct mem_process *process = memory_process(&l->memory, e);
 
-	l->view.options.now = e->time;
-	if (process) {
-		leak_view_process(&l->view, process, "exit");
-		l->reported = true;
+	if (process)
+		leak_report_exit(&l->report, process, e->time);
+	if (process && l->chrome) {
+		chrome_held_end(&l->timeline, process, e->time);
+		chrome_name(&l->timeline, process->pid, 0, process->comm);
 	}
 	memory_forget(process);
 	early_drop(&l->target.early, e->head.pid);
@@ -124,27 +114,27 @@ static int on_record(void *ctx, void *data, size_t size)
 	}
 	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
-	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
-	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
+	if (l->chrome)
+		chrome_held(&l->timeline, did.process, e->time, l->report.view.options.sample);
+	l->report.allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
+	l->report.frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
 }
 
 static void check(void *ctx)
 {
 	struct leak *l = ctx;
-	struct leak_view *v = &l->view;
+	struct leak_view *v = &l->report.view;
 
-	if (v->totals && (v->folded || l->stacks))
-		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
-			    "--unwind, --stack-size or --lines");
+	l->report.screen.rows = v->top;
+	leak_check(v, l->stacks);
 	l->stacks = !v->totals;
+	if (l->chrome && out_is_file(l->chrome))
+		usage_error("--chrome %s: the output goes to the same file", l->chrome);
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
-	if (v->options.sample > SAMPLE_MAX)
-		usage_error("--sample: '%ld' is not an integer <= %d", v->options.sample, SAMPLE_MAX);
-	if (!v->top)
-		v->top = v->options.each ? LONG_MAX : 10;
-	if (l->events.interval < 0)
+	l->default_interval = l->events.interval < 0;
+	if (l->default_interval)
 		l->events.interval = l->target.command || v->folded ? 0 : 5;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
@@ -156,7 +146,7 @@ static void *open_skel(void *ctx)
 {
 	struct leak *l = ctx;
 
-	leak_view_init(&l->view);
+	leak_row_init(&l->report.view);
 	l->memory.is_early = is_early;
 	l->memory.ctx = l;
 	l->skel = cudaleak_bpf__open();
@@ -169,46 +159,75 @@ static void *open_skel(void *ctx)
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
-	l->skel->rodata->memory_sample = l->view.options.sample;
+	l->skel->rodata->memory_sample = l->report.view.options.sample;
 	return l->skel;
 }
 
-/* A process that exited was already reported. */
 static int stop(void *ctx, int sig)
 {
 	struct leak *l = ctx;
 
-	if (!l->events.counted_out && (l->memory.processes || !l->reported))
-		report(l);
+	leak_report_end(&l->report, l->events.counted_out);
 	return sig;
+}
+
+static void loaded(void *ctx)
+{
+	struct leak *l = ctx;
+
+	if (l->chrome)
+		chrome_open(&l->timeline, l->chrome);
+}
+
+static int finish(void *ctx, int status)
+{
+	struct leak *l = ctx;
+	const struct mem_process *p;
+
+	for (p = l->memory.processes; p && l->chrome; p = p->hh.next)
+		chrome_name(&l->timeline, p->pid, 0, p->comm);
+	if (l->chrome && !chrome_close(&l->timeline))
+		status = status ? status : EXIT_FAILURE;
+	free(l->who);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct leak leak = {
-		.memory = MEMORY_INIT, .view.options.sample = 1, .max = LONG_MAX, .target = TARGET_INIT,
-		.events = { .record = on_record, .report = report, .interval = -1, .ctx = &leak },
+		.memory = MEMORY_INIT, .max = LONG_MAX, .target = TARGET_INIT,
+		.report = {
+			.view.options = { .sample = 1, .sort = -1 }, .memory = &leak.memory, .early = &leak.target.early,
+			.screen = { .view = &leak.report.view, .memory = &leak.memory },
+		},
+		.events = {
+			.record = on_record, .report = report, .tick = tick, .interval = -1, .ctx = &leak,
+		},
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
-		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
-		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
+		OPT_FLAG('b', "batch", &leak.batch, "print blocks of text even on a terminal"),
+		OPT_FLAG('a', "each", &leak.report.view.options.each, "show each allocation instead of groups by stack"),
+		OPT_NUM('o', "older", "MS", &leak.report.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
-		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
-		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
-		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
-		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
+		OPT_NUM('T', "top", "N", &leak.report.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
+		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.report.view.options.sort, "what comes first; default: held, growth with --growth"),
+		OPT_FLAG(0, "growth", &leak.report.view.growth, "show only what grew, from report to report and at the end in all"),
+		OPT_FLAG('C', "totals", &leak.report.view.totals, "show totals without call stacks; costs less"),
+		OPT_NUM('s', "sample", "N", &leak.report.view.options.sample, 1, "record one allocation in N and estimate the rest"),
+		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
+		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.target),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
-		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
+		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.report.view.folded,
 		.classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .start = start, .stop = stop,
+		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

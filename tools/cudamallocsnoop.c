@@ -96,7 +96,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
 		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),
 	};
-	did = memory_apply(&s->memory, e, r.stack);
+	did = memory_apply(&s->memory, e, NULL);
 	r.size = did.size;
 	r.memory = memory_name(did.memory);
 	if (!wanted(s, fn, &r))

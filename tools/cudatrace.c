@@ -74,6 +74,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_entries = t->trace.lines.entries;
 	t->skel->rodata->trace_no_returns = t->trace.no_returns;
 	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
+	t->skel->rodata->trace_held = t->trace.allocations;
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
 		die(errno, "cannot resize the function table");
 	return t->skel;

@@ -3,100 +3,15 @@
 #ifndef ARRAY_BYTES_BPF_H
 #define ARRAY_BYTES_BPF_H
 #include "lib/call.bpf.h"
-
-/* What a format stores together: 2^w × 2^h elements in so many bytes.  Formats that compress have
- * blocks of 4 × 4, those whose elements share their colors of 2 × 2 (4:2:0) or 2 × 1 (4:2:2). */
-struct block { __u32 w, h, bytes; };
-
-static __always_inline struct block block(__u32 w, __u32 h, __u32 bytes)
-{
-	return (struct block){ w, h, bytes };
-}
-
-/* From a cudaChannelFormatDesc: bits of x, y, z, w, and the enum cudaChannelFormatKind.  The bits of
- * the kinds not named here are those of an element. */
-static __always_inline struct block rt_block(__u64 desc)
-{
-	struct { __s32 bits[4]; __u32 kind; } d = {};
-
-	if (bpf_probe_read_user(&d, sizeof(d), (void *)desc))
-		lose(LOST_READ);
-	switch (d.kind) {
-	case 4:									/* NV12 */
-		return block(1, 1, 6);
-	case 17: case 18: case 23: case 24:					/* BC1, BC4 */
-		return block(2, 2, 8);
-	case 19: case 20: case 21: case 22: case 25: case 26: case 27: case 28:	/* BC2, 3, 5, 6H */
-	case 29: case 30:							/* BC7 */
-		return block(2, 2, 16);
-	}
-	return block(0, 0, (__u32)(d.bits[0] + d.bits[1] + d.bits[2] + d.bits[3]) / 8);
-}
-
-/* From a CUarray_format of CUDA 13.0 (cuda.h) and the number of channels, which only the first ones
- * leave open; 0 bytes for a format not known. */
-static __always_inline struct block drv_block(__u32 format, __u32 channels)
-{
-	switch (format) {
-	case 0x01: case 0x08: return block(0, 0, channels);			/* 8-bit integers */
-	case 0x02: case 0x09: case 0x10: return block(0, 0, 2 * channels);	/* 16-bit, half */
-	case 0x03: case 0x0a: case 0x20: return block(0, 0, 4 * channels);	/* 32-bit, float */
-	case 0xc0: case 0xc6: return block(0, 0, 1);			/* UNORM_, SNORM_INT8X1 */
-	case 0xc1: case 0xc7: case 0xc3: case 0xc9: return block(0, 0, 2);	/* 8X2, 16X1 */
-	case 0xc2: case 0xc8: case 0xc4: case 0xca: return block(0, 0, 4);	/* 8X4, 16X2 */
-	case 0xc5: case 0xcb: return block(0, 0, 8);				/* 16X4 */
-	case 0x50: return block(0, 0, 4);				/* UNORM_INT_101010_2 */
-	case 0x91: case 0x92: case 0x97: case 0x98: return block(2, 2, 8);	/* BC1, BC4 */
-	case 0x93: case 0x94: case 0x95: case 0x96:				/* BC2, BC3 */
-	case 0x99: case 0x9a: case 0x9b: case 0x9c: case 0x9d: case 0x9e:	/* BC5, BC6H, BC7 */
-		return block(2, 2, 16);
-	case 0xb0: return block(1, 1, 6);				/* NV12 */
-	case 0x9f: case 0xa1: return block(1, 1, 12);			/* P010, P016 */
-	case 0xa2: case 0xa5: return block(1, 0, 4);			/* NV16, YUY2 */
-	case 0xa3: case 0xa4: case 0xa6: case 0xa7: return block(1, 0, 8);	/* P210, P216, Y210, Y216 */
-	case 0xa8: case 0xa9: return block(0, 0, 4);			/* AYUV, Y410 */
-	case 0xb1: return block(0, 0, 8);				/* Y416 */
-	case 0xb2: case 0xb4: return block(0, 0, 3);	/* Y444_PLANAR8, YUV444_8bit_SemiPlanar */
-	case 0xb3: case 0xb5: return block(0, 0, 6);	/* Y444_PLANAR10, YUV444_16bit_SemiPlanar */
-	}
-	return block(0, 0, 0);
-}
-
-struct volume { __u64 width, height, depth; };
-
-static __always_inline __u64 blocks_in(__u64 elements, __u32 shift)
-{
-	return ((elements ?: 1) + (1u << shift) - 1) >> shift;
-}
-
-/* Bytes of a volume with its mipmap levels, each half as long in every dimension, but not in depth if
- * that is the number of layers. */
-static __always_inline __u64 volume_bytes(struct block b, struct volume v, bool layers, __u32 levels)
-{
-	__u64 bytes = 0;
-
-	for (__u32 i = 0; i < 16; i++) {
-		bytes += b.bytes * blocks_in(v.width, b.w) * blocks_in(v.height, b.h) * (v.depth ?: 1);
-		v.width >>= 1, v.height >>= 1;
-		if (!layers)
-			v.depth >>= 1;
-		if (i + 1 >= levels || !(v.width | v.height | (layers ? 0 : v.depth)))
-			break;
-	}
-	return bytes;
-}
-
-/* Flags that make the depth the number of layers: cudaArrayLayered and cudaArrayCubemap, and those of
- * the driver alike. */
-static __always_inline bool has_layers(__u32 flags)
-{
-	return flags & (0x01 | 0x04);
-}
+#include "abi/array_bytes.h"
 
 static __always_inline __u64 rt_array_bytes(const struct call *call, const struct cuda_args *row)
 {
+	struct rt_format format = {};
 	struct volume v = {};
 
+	if (bpf_probe_read_user(&format, sizeof(format), (void *)cuda_arg(call, row->desc)))
+		lose(LOST_READ);
 	if (row->extent) {
 		v.width = cuda_arg(call, row->extent);
 		v.height = cuda_arg(call, row->extent + 1);
@@ -105,14 +20,14 @@ static __always_inline __u64 rt_array_bytes(const struct call *call, const struc
 		v.width = cuda_arg(call, row->width);
 		v.height = cuda_arg(call, row->height);
 	}
-	return volume_bytes(rt_block(cuda_arg(call, row->desc)), v,
+	return volume_bytes(rt_block(&format), v,
 			    has_layers(cuda_arg(call, row->flags)), cuda_arg(call, row->levels));
 }
 
 /* From a CUDA_ARRAY_DESCRIPTOR. */
 static __always_inline __u64 drv_array_bytes(__u64 desc)
 {
-	struct { __u64 width, height; __u32 format, channels; } a = {};
+	struct drv_array a = {};
 	struct volume v = {};
 
 	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
@@ -125,11 +40,11 @@ static __always_inline __u64 drv_array_bytes(__u64 desc)
 /* From a CUDA_ARRAY3D_DESCRIPTOR. */
 static __always_inline __u64 drv_array3d_bytes(__u64 desc, __u32 levels)
 {
-	struct { struct volume v; __u32 format, channels, flags, unused; } a = {};
+	struct drv_array3d a = {};
 
 	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
 		lose(LOST_READ);
-	return volume_bytes(drv_block(a.format, a.channels), a.v, has_layers(a.flags), levels);
+	return volume_bytes(drv_block(a.format, a.channels), a.volume, has_layers(a.flags), levels);
 }
 
 static __always_inline __u64 array_bytes(const struct call *call, const struct cuda_args *row)

@@ -35,6 +35,7 @@ enum {
 	TRACE_ERROR = 4,	/* returns a cudaError_t or CUresult of its own */
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
+	TRACE_HELD = 32,	/* record it even if it hides: it changes what memory is held */
 };
 
 /* One per function, by id. */
@@ -59,7 +60,8 @@ struct trace_event {
 	unsigned long long ret;
 	unsigned int tid;
 	unsigned short id;
-	unsigned char depth;		/* number of shown calls that it is nested in */
+	unsigned char depth : 7;	/* number of shown calls that it is nested in */
+	unsigned char inner : 1;	/* it is part of a call that changes what memory is held */
 	unsigned char words;
 	unsigned short read[TRACE_READS];	/* bytes of each, of a string with its '\0'; 0: not
 						 * due now, or could not be read */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "model/mem_process.h"
 
+enum space space_of(unsigned char memory)
+{
+	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM : SPACE_ADDRESS;
+}
+
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space)
 {
@@ -13,10 +18,17 @@ struct allocation *allocation_find(const struct mem_process *process, unsigned l
 
 static bool has_room(struct mem_process *process, size_t size)
 {
-	bool has = quota_take(&process->model->quota, process->user, process->pid, mem_cost(size));
+	struct quota *quota = &process->model->quota;
 
-	process->ignored += !has;
-	return has;
+	if (!quota_fits(quota, process->user, mem_cost(size)))
+		mem_groups_drop_idle(&process->groups);
+	return quota_take(quota, process->user, process->pid, mem_cost(size));
+}
+
+static void *ignore(struct mem_process *process)
+{
+	process->ignored++;
+	return NULL;
 }
 
 static void give_back(struct mem_process *process, size_t size)
@@ -25,27 +37,33 @@ static void give_back(struct mem_process *process, size_t size)
 }
 
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
-				  enum space space, unsigned long long size)
+				  unsigned char memory, const struct stack *stack,
+				  unsigned long long size)
 {
 	struct allocation *allocation;
+	struct mem_group *group;
 
 	if (!has_room(process, sizeof(*allocation)))
-		return NULL;
+		return ignore(process);
+	group = mem_group_of(&process->groups, stack, memory);
+	if (!group) {
+		give_back(process, sizeof(*allocation));
+		return ignore(process);
+	}
 	allocation = xcalloc(1, sizeof(*allocation));
 	allocation->key.ptr = ptr;
-	allocation->key.space = space;
+	allocation->key.space = space_of(memory);
 	allocation->size = size;
+	allocation->group = group;
 	HASH_ADD(hh, process->allocations, key, sizeof(allocation->key), allocation);
-	process->count++;
-	process->bytes += size;
+	mem_group_add(&process->groups, group, size);
 	return allocation;
 }
 
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
 	give_back(process, sizeof(*allocation));
-	process->count--;
-	process->bytes -= allocation->size;
+	mem_group_drop(&process->groups, allocation->group, allocation->size);
 	process->unsure -= allocation->unsure;
 	HASH_DEL(process->allocations, allocation);
 	free(allocation);
@@ -64,7 +82,7 @@ struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long l
 	struct vmm_mapping *mapping;
 
 	if (!has_room(process, sizeof(*mapping)))
-		return NULL;
+		return ignore(process);
 	mapping = xcalloc(1, sizeof(*mapping));
 	mapping->ptr = ptr;
 	HASH_ADD(hh, process->mappings, ptr, sizeof(mapping->ptr), mapping);

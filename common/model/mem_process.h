@@ -7,17 +7,15 @@
 #include <stdbool.h>
 #include "base/hash.h"
 #include "base/quota.h"
-
-struct stack;
+#include "model/mem_group.h"
 
 /* One allocation not freed yet. */
 struct allocation {
 	struct { unsigned long long ptr, space; } key;
 	unsigned long long size, time, location;
-	const struct stack *stack;
+	struct mem_group *group;	/* of its process */
 	unsigned int tid, refs;		/* refs: handles returned and mappings made */
 	unsigned short id;		/* enum cuda_id: the function that made it */
-	unsigned char memory;		/* enum cuda_memory */
 	bool unsure;			/* may be gone with a context or device */
 	UT_hash_handle hh;
 };
@@ -61,8 +59,7 @@ struct mem_process {
 	bool early;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
-	unsigned long long count;	/* allocations */
-	unsigned long long bytes;
+	struct mem_groups groups;	/* the sums of what it holds */
 	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
 	unsigned long long replaced;	/* allocations whose address came again without a free */
 	unsigned long long unsure;	/* allocations marked unsure */
@@ -76,21 +73,17 @@ struct mem_process {
 
 /* Addresses share one space; handles have their own spaces. */
 enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
+enum space space_of(unsigned char memory);
 
 /* Returns NULL if there is none. */
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space);
 
-/* Bytes that something this large takes on the heap: with its place in a hash table. */
-static inline size_t mem_cost(size_t size)
-{
-	return size + 32;
-}
-
-/* Adds and counts an allocation; there must be none at this key.  Returns NULL if there are too
- * many. */
+/* Adds and counts an allocation; there must be none at this key, and memory is an enum cuda_memory.
+ * stack may be NULL.  Returns NULL if there are too many. */
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
-				  enum space space, unsigned long long size);
+				  unsigned char memory, const struct stack *stack,
+				  unsigned long long size);
 
 /* Removes and frees it. */
 void allocation_drop(struct mem_process *process, struct allocation *allocation);

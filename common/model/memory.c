@@ -4,11 +4,6 @@
 #include "model/memory.h"
 #include "proc/user.h"
 
-static enum space space_of(unsigned char kind)
-{
-	return kind == CUDA_ARRAY ? SPACE_ARRAY : kind == CUDA_VMM ? SPACE_VMM : SPACE_ADDRESS;
-}
-
 const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
@@ -29,6 +24,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
+	process->groups = (struct mem_groups){ .quota = &memory->quota, .user = user, .pid = pid };
 	process->early = memory->is_early && memory->is_early(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
@@ -106,8 +102,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		     const struct cuda_fn *fn, const struct stack *stack)
 {
 	unsigned char kind = fn->args.memory;
-	enum space space = space_of(kind);
-	struct allocation *allocation = allocation_find(process, event->ptr, space);
+	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (allocation && fn->args.counted) {
 		allocation->refs++;
@@ -121,15 +116,13 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		process->replaced++;
 		allocation_drop(process, allocation);
 	}
-	allocation = allocation_add(process, event->ptr, space, in_external(fn) ? 0 : event->size);
+	allocation = allocation_add(process, event->ptr, kind, stack, in_external(fn) ? 0 : event->size);
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
 	allocation->location = place(fn, event->location);
-	allocation->stack = stack;
 	allocation->tid = event->tid;
 	allocation->id = event->head.kind;
-	allocation->memory = kind;
 	allocation->refs = 1;
 	return true;
 }
@@ -157,7 +150,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 		process->unknown++;
 		return done;
 	}
-	done.memory = allocation->memory;
+	done.memory = allocation->group->key.memory;
 	done.size = known_size(&cuda_fns[allocation->id], allocation->size);
 	if (!--allocation->refs)
 		allocation_drop(process, allocation);
@@ -235,7 +228,8 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 
 	saw_where(process, what);
 	HASH_ITER(hh, process->allocations, allocation, next) {
-		bool stays = allocation->memory == CUDA_VMM || allocation->memory == CUDA_POOL;
+		unsigned char kind = allocation->group->key.memory;
+		bool stays = kind == CUDA_VMM || kind == CUDA_POOL;
 		enum answer same = stays ? NO : same_place(process, allocation->location, what);
 
 		if (same == MAYBE && !allocation->unsure) {
@@ -300,9 +294,18 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
+	mem_groups_free(&process->groups);
 	HASH_DEL(process->model->processes, process);
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
+}
+
+void memory_mark(struct memory *memory, enum mem_mark mark)
+{
+	struct mem_process *process;
+
+	for (process = memory->processes; process; process = process->hh.next)
+		mem_groups_mark(&process->groups, mark);
 }
 
 void memory_free(struct memory *memory)

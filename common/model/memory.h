@@ -35,6 +35,9 @@ const char *memory_name(unsigned char kind);
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
 
+/* Remembers what is held now, for a comparison later. */
+void memory_mark(struct memory *memory, enum mem_mark mark);
+
 /* Removes all of them. */
 void memory_free(struct memory *memory);
 

@@ -5,20 +5,23 @@
 #include "cudaleak/leak.h"
 #include "model/memory.h"
 
-static void check_groups(const struct mem_process *h, bool each)
+static void check_groups(const struct mem_process *h, bool each, enum leak_by by)
 {
 	struct leak_options o = { .each = each, .sample = 1, .now = ~0ull };
 	unsigned long long bytes = 0, count = 0;
 	struct leak_group *groups;
 	size_t n;
 
+	o.by = by;
 	groups = leak_groups(h, &o, &n);
 	for (size_t i = 0; i < n; i++) {
 		bytes += groups[i].bytes;
 		count += groups[i].count;
-		CHECK(memory_name(groups[i].memory) && groups[i].id < CUDA_ID_MAX);
+		CHECK(memory_name(groups[i].memory) || by == LEAK_BY_PROCESS);
+		CHECK(groups[i].id < CUDA_ID_MAX);
+		CHECK(each || groups[i].growth == (long long)groups[i].bytes);
 	}
-	CHECK(bytes == h->bytes && count == h->count && n <= count);
+	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && n <= count);
 	free(groups);
 }
 
@@ -31,10 +34,11 @@ static void check(struct mem_process *h)
 		bytes += l->size;
 		CHECK(l->refs);
 	}
-	CHECK(bytes == h->bytes && count == h->count);
+	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && bytes <= h->groups.held.peak);
 	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
-	check_groups(h, false);
-	check_groups(h, true);
+	for (int by = 0; by < LEAK_BY_MAX; by++)
+		check_groups(h, false, by);
+	check_groups(h, true, LEAK_BY_STACK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

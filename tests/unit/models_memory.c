@@ -59,8 +59,8 @@ static void print(const struct memory *memory, int number)
 			       number, process->pid, memory_name(groups[i].memory), groups[i].count,
 			       groups[i].bytes);
 		printf("{\"model\":%d,\"pid\":%d,\"held\":%llu,\"unknown\":%llu}\n", number, process->pid,
-		       process->count, process->unknown);
-		kept += process->count;
+		       process->groups.held.count, process->unknown);
+		kept += process->groups.held.count;
 		free(groups);
 	}
 	printf("{\"model\":%d,\"kept\":%llu}\n", number, kept);

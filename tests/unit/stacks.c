@@ -4,7 +4,9 @@
  *	NAME of a Python one, with a '!' at its end if the interpreter was entered there; or a [note].
  * stacks view: prints a stack of each kind of frame as text, as JSON and folded.
  * stacks losses: counts notes, and warns.
- * stacks groups: two stacks that look the same, and one that does not, as groups of cudaleak. */
+ * stacks groups: two stacks that look the same, and one that does not, as groups of cudaleak.
+ * stacks idle: memory of one stack after the other, freed before the next, with room for few; then of as
+ *	many that are not freed. */
 #include <stdio.h>
 #include <string.h>
 #include "abi/stack_frames.h"
@@ -145,10 +147,39 @@ static void groups(void)
 	}
 	list = leak_groups(memory.processes, &options, &n);
 	for (size_t i = 0; i < n; i++)
-		printf("%llu\n", list[i].count);
+		printf("%llu %llu\n", list[i].count, list[i].peak);
 	free(list);
 	memory_free(&memory);
 	for (int i = 0; i < 3; i++)
+		free(stacks[i]);
+}
+
+/* Allocates a byte in each of N stacks, and frees it before the next. */
+static void idle(bool frees)
+{
+	enum { N = 1009 };
+	struct memory memory = MEMORY_INIT;
+	struct memory_event e = { .head = { .pid = 1009, .kind = CUDA_ID_cudaMalloc }, .size = 1, .ptr = 4096 };
+	struct stack *stacks[N];
+
+	memory.quota.limit = 64 << 10;
+	memory.quota.whole = true;
+	for (int i = 0; i < N; i++) {
+		const struct stack_frame frame = { FRAME_KIND_NATIVE, NULL, i };
+
+		stacks[i] = new_stack(&frame, 1);
+		e.ptr += 4096;
+		e.head.kind = CUDA_ID_cudaMalloc;
+		memory_apply(&memory, &e, stacks[i]);
+		e.head.kind = CUDA_ID_cudaFree;
+		e.start = ++e.time;
+		if (frees)
+			memory_apply(&memory, &e, NULL);
+	}
+	printf("held %llu, ignored some: %d, peak %s\n", frees ? memory.processes->groups.held.count : 0,
+	       memory.processes->ignored > 0, memory.processes->groups.held.peak > 1 ? "more" : "1");
+	memory_free(&memory);
+	for (int i = 0; i < N; i++)
 		free(stacks[i]);
 }
 
@@ -164,6 +195,8 @@ int main(int argc, char **argv)
 		losses();
 	else if (!strcmp(what, "groups"))
 		groups();
+	else if (!strcmp(what, "idle"))
+		idle(true), idle(false);
 	else
 		return 2;
 	return 0;

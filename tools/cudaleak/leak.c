@@ -12,6 +12,7 @@ struct leak_index {			/* finds a group by what its allocations have in common */
 
 struct leak_gathering {
 	const struct mem_process *process;
+	enum leak_by by;
 	struct leak_group *groups;
 	size_t n, room;
 	struct leak_index *indexes;
@@ -24,28 +25,42 @@ static struct leak_group *new_group(struct leak_gathering *all, const struct all
 		all->groups = xrealloc(all->groups, all->room, sizeof(*all->groups));
 	}
 	all->groups[all->n] = (struct leak_group){
-		.process = all->process, .stack = allocation->stack, .oldest = allocation->time,
+		.process = all->process, .stack = allocation->group->key.stack, .oldest = allocation->time,
 		.ptr = allocation->key.ptr, .tid = allocation->tid, .id = allocation->id,
-		.memory = allocation->memory,
+		.memory = allocation->group->key.memory,
 	};
 	return &all->groups[all->n++];
 }
 
+static struct leak_index *find(const struct leak_gathering *all, const struct mem_group *group,
+			       struct leak_index *want)
+{
+	struct leak_index *index;
+
+	memset(want, 0, sizeof(*want));
+	if (all->by == LEAK_BY_STACK)
+		want->key.stack = stack_shown(group->key.stack);
+	if (all->by != LEAK_BY_PROCESS)
+		want->key.memory = group->key.memory;
+	HASH_FIND(hh, all->indexes, &want->key, sizeof(want->key), index);
+	return index;
+}
+
 static struct leak_group *group_of(struct leak_gathering *all, const struct allocation *allocation)
 {
-	struct leak_index *index, want;
+	struct leak_index want, *index = find(all, allocation->group, &want);
+	struct leak_group *group;
 
-	memset(&want, 0, sizeof(want));
-	want.key.stack = stack_shown(allocation->stack);
-	want.key.memory = allocation->memory;
-	HASH_FIND(hh, all->indexes, &want.key, sizeof(want.key), index);
 	if (index)
 		return &all->groups[index->at];
 	index = xcalloc(1, sizeof(*index));
 	index->key = want.key;
 	index->at = all->n;
 	HASH_ADD(hh, all->indexes, key, sizeof(index->key), index);
-	return new_group(all, allocation);
+	group = new_group(all, allocation);
+	group->stack = want.key.stack;
+	group->memory = want.key.memory;
+	return group;
 }
 
 static bool is_old(const struct allocation *allocation, const struct leak_options *options)
@@ -73,30 +88,48 @@ static void gather(struct leak_gathering *all, const struct leak_options *option
 	}
 }
 
-static int largest_first(const void *a, const void *b)
+static void add_sum(struct leak_group *to, const struct mem_sum *sum,
+		    const struct leak_options *options)
 {
-	const struct leak_group *p = a, *q = b;
+	to->growth += (long long)(sum->bytes - sum->marks[options->mark].bytes) * options->sample;
+	to->growth_count += (long long)(sum->count - sum->marks[options->mark].count) * options->sample;
+	if (sum->peak * options->sample > to->peak)
+		to->peak = sum->peak * options->sample;
+}
 
-	if (p->bytes != q->bytes)
-		return p->bytes < q->bytes ? 1 : -1;
-	if (p->count != q->count)
-		return p->count < q->count ? 1 : -1;
-	return p->oldest < q->oldest ? -1 : p->oldest > q->oldest;
+/* Groups of one kind or process have their own sums, as peaks do not add up. */
+static void add_sums(struct leak_gathering *all, const struct leak_options *options)
+{
+	const struct mem_group *group;
+	struct leak_index want, *index;
+
+	for (size_t i = 0; i < all->n && options->by == LEAK_BY_KIND; i++)
+		add_sum(&all->groups[i], &all->process->groups.kinds[all->groups[i].memory], options);
+	for (size_t i = 0; i < all->n && options->by == LEAK_BY_PROCESS; i++)
+		add_sum(&all->groups[i], &all->process->groups.held, options);
+	if (options->by != LEAK_BY_STACK)
+		return;
+	for (group = all->process->groups.all; group; group = group->hh.next) {
+		index = find(all, group, &want);
+		if (index)
+			add_sum(&all->groups[index->at], &group->held, options);
+	}
 }
 
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
 			       size_t *n)
 {
-	struct leak_gathering all = { .process = process };
+	struct leak_gathering all = { .process = process, .by = options->by };
 	struct leak_index *index, *next;
 
 	gather(&all, options);
+	if (!options->each)
+		add_sums(&all, options);
 	HASH_ITER(hh, all.indexes, index, next) {
 		HASH_DEL(all.indexes, index);
 		free(index);
 	}
-	if (all.n)
-		qsort(all.groups, all.n, sizeof(*all.groups), largest_first);
+	leak_sort(all.groups, all.n, options);
 	*n = all.n;
 	return all.groups;
 }

@@ -1,29 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Allocations that are not freed, grouped by process, kind of memory and call stack. */
+/* Allocations that are not freed, in groups. */
 #ifndef LEAK_H
 #define LEAK_H
 #include "model/memory.h"
 
+/* What the allocations of a group have in common, besides their process. */
+enum leak_by { LEAK_BY_STACK, LEAK_BY_KIND, LEAK_BY_PROCESS, LEAK_BY_MAX };
+
+#define LEAK_SORT_WORDS "held|peak|growth|count|age"
+enum leak_sort { LEAK_SORT_HELD, LEAK_SORT_PEAK, LEAK_SORT_GROWTH, LEAK_SORT_COUNT, LEAK_SORT_AGE };
+
 struct leak_options {
 	long older_ms;		/* only allocations at least this old; 0 = all */
 	bool each;		/* one group per allocation */
+	enum leak_by by;	/* a group is one stack and kind, one kind, or the process */
+	int sort;		/* enum leak_sort */
+	bool reverse;		/* the least first */
+	enum mem_mark mark;	/* growth is since this report */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: the time that ages are relative to */
 	long sample;		/* scale what is held by this factor */
 };
 
 struct leak_group {
 	const struct mem_process *process;
-	const struct stack *stack;
+	const struct stack *stack;	/* LEAK_BY_STACK */
 	unsigned long long bytes, count, oldest;	/* oldest: CLOCK_MONOTONIC, ns */
+	unsigned long long peak;	/* bytes; this and growth count allocations of any age, and
+					 * are 0 with each */
+	long long growth, growth_count;	/* bytes and allocations since the mark */
 	unsigned long long ptr;	/* ptr, tid and id are of one of its allocations */
 	unsigned int tid;
 	unsigned short id;
-	unsigned char memory;
+	unsigned char memory;	/* CUDA_MEM_NONE: of several kinds */
 };
 
-/* The groups of one process, largest first; sets *n.  The caller frees the array, which is valid
- * until the next record. */
+/* The groups of one process, sorted; sets *n.  The caller frees the array, which is valid until the
+ * next record. */
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
 			       size_t *n);
+
+/* Sorts groups, which may be of several processes. */
+void leak_sort(struct leak_group *groups, size_t n, const struct leak_options *options);
 
 #endif

@@ -1,74 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
-#include "api/cuda_fn.h"
-#include "base/escape.h"
+#include <stdlib.h>
+#include "base/clock.h"
 #include "base/plural.h"
-#include "cudaleak/leak_view.h"
 #include "cli/out.h"
-#include "cli/row.h"
-#include "view/folded.h"
-#include "view/stack_view.h"
+#include "cudaleak/leak_growth.h"
+#include "cudaleak/leak_head.h"
+#include "cudaleak/leak_view.h"
 #include "sym/stack.h"
+#include "view/folded.h"
 
-struct leak_row {
-	unsigned long long time, bytes, count, oldest, ptr, sample;
-	int pid, tid;
-	const char *comm, *at, *memory, *func;
-	bool complete;
-	const struct stack *stack;
-};
-
-#define AT(f) offsetof(struct leak_row, f)
-enum { PTR = 9, TID, FUNC, SAMPLE, STACK };
-static const struct field fields[] = {	/* for JSON; show() prints text */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
-	{ "at", NULL, 0, OUT_STR, AT(at) },
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "memory", NULL, 0, OUT_STR, AT(memory) },
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },
-	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },
-	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },
-	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },
-	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },
-	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
-	{ 0 }
-};
-
-_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields), "LEAK_FIELDS");
-
-void leak_view_init(struct leak_view *view)
+void leak_view_start(struct leak_view *view)
 {
-	memcpy(view->fields, fields, sizeof(fields));
-	for (int i = PTR; i <= FUNC; i++)
-		if (!view->options.each)
-			view->fields[i].key = NULL;
-	if (view->options.sample <= 1)
-		view->fields[SAMPLE].key = NULL;
-	if (view->totals)
-		view->fields[STACK].key = NULL;
+	snprintf(view->since, sizeof(view->since), "%s", out_clock());
+	view->began = clock_ns();
+}
+
+void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_mark mark)
+{
+	memory_mark(memory, mark);
+	view->marks[mark] = view->options.now;
 }
 
 static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
-	struct leak_row r = {
-		.time = view->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
-		.sample = view->options.sample, .pid = g->process->pid, .tid = g->tid,
-		.comm = g->process->comm, .at = at, .complete = !g->process->early, .memory = memory_name(g->memory),
-		.func = cuda_fns[g->id].name, .stack = g->stack,
-	};
+	struct leak_row r = leak_row(view, g, at);
 	char leaf[32];
 
-	r.oldest = r.time - g->oldest;
 	if (view->folded) {
 		snprintf(leaf, sizeof(leaf), "[%s]", r.memory);
 		folded_line(r.comm, r.stack, leaf, r.bytes);
 	} else if (out_is_json()) {
-		out_row(view->fields, &r);
+		leak_row_print(view, &r);
 	} else if (view->options.each) {
 		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
 		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
@@ -81,65 +44,19 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	out_line_end();
 }
 
-void leak_view_early(const struct leak_view *view)
-{
-	printf("; allocations before %s are unknown", view->since);
-}
-
-void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
-{
-	const struct leak_row r = {
-		.time = view->options.now, .oldest = OUT_NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
-		.sample = view->options.sample, .comm = comm, .at = at,
-	};
-
-	out_row(view->fields, &r);
-	out_line_end();
-}
-
 static void head(const struct leak_view *view, const struct mem_process *process, const char *at,
 		 unsigned long long count, unsigned long long bytes)
 {
-	printf("[%s] pid %d (", out_clock(), process->pid);
-	escape_text(stdout, process->comm);
-	printf(")%s: %llu allocation%s not freed, %s", *at == 'e' ? " at exit" : "", count,
-	       plural(count), out_bytes(bytes));
+	leak_head(process, at);
+	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 	if (process->early)
-		leak_view_early(view);
+		leak_early(view);
 	putchar('\n');
 }
 
-static void doubt(const struct mem_process *process, const char *at, const char *key,
-		  unsigned long long n, const char *what, const char *how, const char *when)
-{
-	if (!n)
-		return;
-	if (out_is_json())
-		printf("{\"pid\":%d,\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", process->pid, at,
-		       process->early ? "false" : "true", key, n);
-	else
-		printf("    %llu %s%s %s%s\n", n, what, plural(n), how, when);
-}
-
-static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
-{
-	if (!view->filtered)
-		doubt(process, at, "unknown_frees", process->unknown, "free",
-		      process->early ? "of memory allocated before " :
-				       "of memory whose allocation was not seen",
-		      process->early ? view->since : "");
-	doubt(process, at, "unseen_frees", process->replaced, "allocation",
-	      "whose address was allocated again without a free: counted as freed", "");
-	doubt(process, at, "ignored", process->ignored, "allocation", "not counted: too many are live",
-	      "");
-	doubt(process, at, "unsure", process->unsure, "allocation",
-	      "of these may have been freed with a context or by a device reset", "");
-}
-
-void leak_view_process(const struct leak_view *view, const struct mem_process *process,
-		       const char *at)
+static void held(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
 	unsigned long long bytes = 0, count = 0;
 	struct leak_group *g;
@@ -153,13 +70,22 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 	if (!out_is_json() && !view->folded)
 		head(view, process, at, count, bytes);
 	if (!n && process->early && out_is_json())
-		leak_view_nothing(view, process->pid, process->comm, at);
+		leak_row_nothing(view, process->pid, process->comm, at);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())
 		printf("    ... and %zu more%s%s\n", n - i, view->options.each ? "" : " group",
 		       view->options.each ? "" : plural(n - i));
 	free(g);
+}
+
+void leak_view_process(const struct leak_view *view, const struct mem_process *process,
+		       const char *at)
+{
+	if (view->growth)
+		leak_growth(view, process, at);
+	else
+		held(view, process, at);
 	if (!view->folded)
-		doubts(view, process, at);
+		leak_doubts(view, process, at);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
-#include "cli/out_file.h"
 #include "proc/proc.h"
 #include "proc/users.h"
 #include "cudatrace/trace.h"
@@ -32,28 +31,7 @@ struct quota trace_chrome_quota(void)
 
 void trace_chrome_open(struct trace_chrome *c, const char *path)
 {
-	c->path = path;
-	c->file = fdopen(out_file_open(path), "w");
-	if (!c->file)
-		die(errno, "cannot open %s", path);
-}
-
-static void begin_event(struct trace_chrome *c)
-{
-	fputs(c->begun ? ",\n{" : "[\n{", c->file);
-	c->begun = true;
-}
-
-static void print_name(struct trace_chrome *c, const struct chrome_track *n)
-{
-	FILE *file = c->file;
-
-	begin_event(c);
-	fprintf(file, "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":",
-		n->key.tid ? "thread_name" : "process_name", n->key.pid,
-		n->key.tid ? n->key.tid : n->key.pid);
-	escape_json(file, n->name);
-	fputs("}}", file);
+	chrome_open(&c->out, path);
 }
 
 /* Returns NULL if there are too many. */
@@ -83,7 +61,7 @@ static void set_name(struct trace_chrome *c, struct chrome_track *n, const char 
 	if (!n || !strncmp(n->name, name, sizeof(n->name)))
 		return;
 	snprintf(n->name, sizeof(n->name), "%s", name);
-	print_name(c, n);
+	chrome_name(&c->out, n->key.pid, n->key.tid, n->name);
 }
 
 /* A process is named after its first thread. */
@@ -99,12 +77,6 @@ static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
 
-/* Prints microseconds with three decimals. */
-static void print_us(FILE *file, const char *key, unsigned long long ns)
-{
-	fprintf(file, ",\"%s\":%llu.%03llu", key, ns / 1000, ns % 1000);
-}
-
 static void print_title(FILE *file, const struct trace_call *call)
 {
 	const char *kernel = trace_kernel_name(call);
@@ -117,16 +89,16 @@ static void print_title(FILE *file, const struct trace_call *call)
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
-	FILE *file = c->file;
+	FILE *file = c->out.file;
 
 	name_tracks(c, e);
-	begin_event(c);
+	chrome_event(&c->out);
 	fputs("\"name\":", file);
 	print_title(file, call);
 	fprintf(file, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d",
 		cuda_lib_name(call->proto->lib), e->head.pid, e->tid);
-	print_us(file, "ts", e->start);
-	print_us(file, "dur", trace_duration(call));
+	chrome_us(&c->out, "ts", e->start);
+	chrome_us(&c->out, "dur", trace_duration(call));
 	fputs(",\"args\":{", file);
 	trace_args(file, true, call);
 	if (call->proto->nparams)
@@ -158,14 +130,7 @@ void trace_chrome_forget(struct trace_chrome *c, int pid)
 
 bool trace_chrome_close(struct trace_chrome *c)
 {
-	bool failed;
-
 	trace_chrome_forget(c, -1);
 	quota_free(&c->quota);
-	fputs(c->begun ? "\n]\n" : "[]\n", c->file);
-	failed = ferror(c->file);
-	if (!fclose(c->file) && !failed)
-		return true;
-	warning(errno, "cannot write to %s", c->path);
-	return false;
+	return chrome_close(&c->out);
 }

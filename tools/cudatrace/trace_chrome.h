@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A timeline that Perfetto and chrome://tracing open: the Trace Event Format, a JSON array of
- * complete events ("ph":"X"), https://chromium.googlesource.com/catapult, docs/trace-event-format */
+/* A timeline of the calls, as complete events ("ph":"X"; see view/chrome.h), and of what is held. */
 #ifndef TRACE_CHROME_H
 #define TRACE_CHROME_H
 #include <stdbool.h>
-#include <stdio.h>
 #include "base/quota.h"
+#include "view/chrome.h"
 
 struct trace_call;
 struct users;
 
 struct trace_chrome {
-	FILE *file;
-	const char *path;
+	struct chrome out;
 	struct chrome_track *tracks;	/* those named so far */
 	struct users *users;	/* of the processes; owned by the caller */
 	struct quota quota;	/* bytes of tracks; as trace_chrome_quota() at first */
-	bool begun;		/* an event was written */
 };
 
 struct quota trace_chrome_quota(void);

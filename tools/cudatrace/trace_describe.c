@@ -62,6 +62,19 @@ static void add_read(struct trace_function *fn, struct trace_read r)
 		fn->reads[fn->nreads++] = r;
 }
 
+/* The size in a struct, up to its end: it may be one whose fields are not shown. */
+static struct trace_read size_in_struct(const struct cuda_proto *proto)
+{
+	const struct cuda_fn *fn = trace_role(proto);
+	struct trace_read r = { .how = TRACE_IN };
+
+	if (fn && fn->args.shape == CUDA_FIELD) {
+		r.word = fn->args.size - 1;
+		r.size = fn->args.size_at + sizeof(unsigned long long);
+	}
+	return r;
+}
+
 static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
 {
 	for (int i = 0; i < proto->nparams; i++) {
@@ -85,6 +98,8 @@ struct trace_function trace_describe(int id, unsigned flags, bool full)
 			add_read(&fn, read_for(proto, &proto->params[i]));
 	if (proto->result.kind == CUDA_KIND_STR)
 		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
+	if (flags & TRACE_HELD)
+		add_read(&fn, size_in_struct(proto));
 	/* a program may use an older runtime, whose function has other parameters */
 	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
 		older = cuda_proto_in(id, since - 1);

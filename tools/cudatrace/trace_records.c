@@ -32,7 +32,8 @@ static void check(const struct trace *t)
 /* Return true if the function was not requested but tells something needed. */
 static bool tells(const struct trace *t, const struct cuda_proto *p)
 {
-	return (t->launches && trace_names_kernels(p)) || (t->unchecked && trace_asks(p));
+	return (t->launches && trace_names_kernels(p)) || (t->unchecked && trace_asks(p)) ||
+	       (t->allocations && t->selected[p - cuda_protos] != TRACE_UNWANTED && trace_held_by(p));
 }
 
 static int find(const void *ctx, const char *symbol)
@@ -65,7 +66,22 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_NAMES | TRACE_ALWAYS;
 	if (trace_is_launch(p) || trace_is_wait(p))
 		flags |= TRACE_ALWAYS;
+	if (t->allocations && trace_held_by(p))
+		flags |= TRACE_HELD | TRACE_ALWAYS;
 	return flags;
+}
+
+/* Return true if an allocation is in the timeline. */
+static bool shows_allocations(const struct trace *t)
+{
+	const struct cuda_fn *fn;
+
+	for (int i = 0; i < cuda_protos_n && t->chrome; i++) {
+		fn = t->selected[i] == TRACE_WANTED ? trace_role(&cuda_protos[i]) : NULL;
+		if (fn && fn->class == CUDA_ALLOC)
+			return true;
+	}
+	return false;
 }
 
 void trace_prepare(struct trace *t)
@@ -80,11 +96,14 @@ void trace_prepare(struct trace *t)
 	t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_WANTED && trace_is_launch(&cuda_protos[i]);
+	t->allocations = shows_allocations(t);
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ find, get, t };
 	t->trees.lines = t->failures.lines = &t->lines;
 	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
+	t->held = trace_held_init();
+	t->held.users = &t->users;
 	t->trees.quota = trace_tree_quota();
 	t->failures.quota = trace_unchecked_quota();
 	t->sticky.quota = trace_sticky_quota();
@@ -100,6 +119,9 @@ static void on_process(struct trace *t, const struct process_event *e)
 	trace_tree_end(&t->trees, e->head.pid);
 	trace_unchecked_forget(&t->failures, e->head.pid);
 	trace_sticky_forget(&t->sticky, e->head.pid);
+	if (t->allocations)
+		chrome_held_end(&t->timeline.out, memory_process(&t->held.memory, e), e->time);
+	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	users_forget(&t->users, e->head.pid);
 	stack_sums_forget(&t->sums, e->head.pid);
@@ -137,6 +159,8 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (!trace_call_read(&call, t->functions, data, size))
 		return 0;
 	trace_program_call(t->programs, t->probes, &call);
+	if (t->allocations)
+		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
@@ -153,6 +177,7 @@ void trace_free(struct trace *t)
 	trace_tree_end(&t->trees, -1);
 	trace_unchecked_forget(&t->failures, -1);
 	trace_sticky_free(&t->sticky);
+	trace_held_free(&t->held);
 	trace_summary_free(&t->calls);
 	stack_sums_free(&t->sums);
 	users_free(&t->users);

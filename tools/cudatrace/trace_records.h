@@ -8,6 +8,7 @@
 #include "probe/probe_source.h"
 #include "proc/users.h"
 #include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_held.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_sticky.h"
 #include "cudatrace/trace_summary.h"
@@ -26,12 +27,14 @@ struct trace {			/* all zero but for the options and sums */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
+	bool allocations;	/* allocations are in the timeline, so what is held is wanted */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
 	struct probe_source source;	/* the functions chosen, and those that tell what else is
 					 * needed */
 	/* what the records add up to */
 	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
+	struct trace_held held;	/* for the timeline */
 	struct trace_summary calls;
 	struct stack_sums sums;	/* with --folded: ns */
 	struct trace_trees trees;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What a process holds, and held at most, by kind of memory and call stack.  The functions are for
+ * mem_process.c and memory.c. */
+#ifndef MEM_GROUP_H
+#define MEM_GROUP_H
+#include <stdbool.h>
+#include "api/cuda_api.h"
+#include "base/hash.h"
+#include "base/quota.h"
+
+struct stack;
+
+/* Earlier reports that a sum can be compared with. */
+enum mem_mark { MEM_LAST, MEM_FIRST, MEM_MARKS };
+
+struct mem_sum {
+	unsigned long long bytes, count;	/* of allocations */
+	unsigned long long peak;		/* the most bytes at any time */
+	struct { unsigned long long bytes, count; } marks[MEM_MARKS];	/* then: memory_mark() */
+};
+
+struct mem_group {
+	struct {
+		const struct stack *stack;	/* as shown; NULL: none */
+		unsigned long memory;		/* enum cuda_memory */
+	} key;
+	struct mem_sum held;
+	UT_hash_handle hh;
+};
+
+struct mem_groups {
+	struct quota *quota;		/* whose bytes the groups take, for user and pid */
+	unsigned user;
+	int pid;
+	struct mem_sum held;		/* of all */
+	struct mem_sum kinds[CUDA_MEMORY_MAX];
+	struct mem_group *all;		/* for HASH_ITER(hh, ...) */
+	bool changed;			/* the sums did, since a view drew them and cleared this */
+	unsigned emptied;		/* groups that came to hold nothing since some were freed */
+};
+
+/* Bytes that something this large takes on the heap: with its place in a hash table. */
+static inline size_t mem_cost(size_t size)
+{
+	return size + 32;
+}
+
+/* Returns the group of this stack and kind; NULL if there are too many. */
+struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
+			       unsigned char memory);
+
+/* Add and remove an allocation of the group, in the sums of its kind and process too. */
+void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned long long size);
+void mem_group_drop(struct mem_groups *groups, struct mem_group *group, unsigned long long size);
+
+/* Remembers all sums. */
+void mem_groups_mark(struct mem_groups *groups, enum mem_mark mark);
+
+/* Frees groups that hold nothing and did not at a mark, if there are enough of them; or all groups,
+ * when there is no allocation any more. */
+void mem_groups_drop_idle(struct mem_groups *groups);
+void mem_groups_free(struct mem_groups *groups);
+
+#endif

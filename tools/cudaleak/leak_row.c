@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "api/cuda_fn.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cudaleak/leak_row.h"
+#include "view/stack_view.h"
+
+#define AT(f) offsetof(struct leak_row, f)
+/* In a field of type long long that is null. */
+static const long long NONE = LLONG_MIN;
+
+static void signed_json(const void *at)
+{
+	long long n = *(const long long *)at;
+
+	if (n == NONE)
+		fputs("null", stdout);
+	else
+		printf("%lld", n);
+}
+
+static const struct field_type field_signed = { NULL, NULL, signed_json };
+#define OUT_SIGNED (&field_signed)
+
+enum { PEAK = 9, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+static const struct field fields[] = {	/* for JSON; show() prints text */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "at", NULL, 0, OUT_STR, AT(at) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "memory", NULL, 0, OUT_STR, AT(memory) },
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
+	{ "count", NULL, 0, OUT_UINT, AT(count) },
+	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },
+	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },
+	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },
+	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },
+	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },
+	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },
+	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },
+	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },
+	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },
+	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields), "LEAK_FIELDS");
+
+static void omit(struct leak_view *view, int from, int to)
+{
+	for (int i = from; i <= to; i++)
+		view->fields[i].key = NULL;
+}
+
+void leak_row_init(struct leak_view *view)
+{
+	memcpy(view->fields, fields, sizeof(fields));
+	if (view->options.each)
+		omit(view, PEAK, RATE);
+	else
+		omit(view, PTR, FUNC);
+	if (!view->growth)
+		omit(view, SINCE, MORE);
+	if (view->options.sample <= 1)
+		omit(view, SAMPLE, SAMPLE);
+	if (view->totals)
+		omit(view, STACK, STACK);
+}
+
+static unsigned long long since(const struct leak_view *view)
+{
+	return view->marks[view->options.mark] ?: view->began;
+}
+
+double leak_interval(const struct leak_view *view)
+{
+	return view->options.now > since(view) ? (view->options.now - since(view)) / 1e9 : 0;
+}
+
+struct leak_row leak_row(const struct leak_view *view, const struct leak_group *g, const char *at)
+{
+	double interval = leak_interval(view);
+
+	return (struct leak_row){
+		.time = view->options.now, .since = since(view), .bytes = g->bytes, .count = g->count,
+		.oldest = view->options.now - g->oldest, .peak = g->peak, .ptr = g->ptr,
+		.sample = view->options.sample, .growth = g->growth, .growth_count = g->growth_count,
+		.rate = interval > 0 ? g->growth / interval : 0, .pid = g->process->pid, .tid = g->tid,
+		.comm = g->process->comm, .at = at, .complete = !g->process->early,
+		.memory = memory_name(g->memory), .func = cuda_fns[g->id].name, .stack = g->stack,
+	};
+}
+
+void leak_row_print(const struct leak_view *view, const struct leak_row *row)
+{
+	out_row(view->fields, row);
+	out_line_end();
+}
+
+void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
+{
+	const struct leak_row r = {
+		.time = view->options.now, .since = since(view), .oldest = OUT_NONE, .peak = OUT_NONE,
+		.growth = NONE, .growth_count = NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
+		.sample = view->options.sample, .comm = comm, .at = at,
+	};
+
+	leak_row_print(view, &r);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What cudaleak shows, and its rows of JSON. */
+#ifndef LEAK_ROW_H
+#define LEAK_ROW_H
+#include "cli/field.h"
+#include "cudaleak/leak.h"
+
+enum { LEAK_FIELDS = 19 };
+
+struct leak_view {
+	/* set by the tool */
+	struct leak_options options;
+	long top;		/* at most this many groups; folded output has all */
+	bool totals;		/* no call stacks */
+	bool folded;		/* one line per stack, for flame graphs */
+	bool growth;		/* only what grew between two reports */
+	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
+	/* state */
+	char since[16];		/* the time of day when tracing began */
+	unsigned long long began;	/* the same, CLOCK_MONOTONIC, ns */
+	unsigned long long marks[MEM_MARKS];	/* when the earlier reports were made; 0: not yet */
+	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
+};
+
+struct leak_row {
+	unsigned long long time, since, bytes, count, oldest, peak, ptr, sample;
+	long long growth, growth_count;
+	double rate;		/* of growth, bytes/s */
+	int pid, tid;
+	const char *comm, *at, *memory, *func;
+	bool complete;
+	const struct stack *stack;
+};
+
+/* Chooses the fields; call once the options are known. */
+void leak_row_init(struct leak_view *view);
+
+/* Returns the seconds from the report that growth is shown since to options.now. */
+double leak_interval(const struct leak_view *view);
+
+/* Returns the row of a group, which it refers to; at is "interval", "end" or "exit". */
+struct leak_row leak_row(const struct leak_view *view, const struct leak_group *g, const char *at);
+
+void leak_row_print(const struct leak_view *view, const struct leak_row *row);
+
+/* Prints that nothing allocated since tracing began is held by a process that used CUDA before. */
+void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "cli/out.h"
+#include "cli/top_screen.h"
+#include "cudaleak/leak_line.h"
+#include "cudaleak/leak_screen.h"
+#include "cudaleak/leak_view.h"
+
+enum { WIDE = 100 };	/* terminal columns needed to show all columns */
+enum { EXITS_MAX = 1 << 20 };	/* bytes */
+
+static void title(void *ctx, FILE *f)
+{
+	const struct leak_screen *s = ctx;
+	long long growth = 0;
+	unsigned long long bytes = 0;
+	const struct mem_process *p;
+
+	for (p = s->memory->processes; p; p = p->hh.next) {
+		bytes += p->groups.held.bytes * s->options.sample;
+		growth += (p->groups.held.bytes - p->groups.held.marks[s->options.mark].bytes) * s->options.sample;
+	}
+	fprintf(f, "%s held, ", out_bytes(bytes));
+	leak_line_rate(f, 0, growth, leak_interval(s->view));
+	fputs("/s", f);
+	if (s->early)
+		fprintf(f, ", unknown before %s", s->view->since);
+}
+
+static void head(void *ctx, FILE *f)
+{
+	const struct leak_screen *s = ctx;
+
+	leak_line_head(f, &s->options, s->narrow);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct leak_screen *s = ctx;
+
+	leak_line(f, &s->groups[i], &s->options, leak_interval(s->view), s->narrow);
+}
+
+/* Returns the groups of all processes. */
+static struct leak_group *all_groups(const struct leak_screen *s, size_t *n)
+{
+	struct leak_group *all = NULL;
+	const struct mem_process *p;
+
+	*n = 0;
+	for (p = s->memory->processes; p; p = p->hh.next) {
+		size_t more;
+		struct leak_group *g = leak_groups(p, &s->options, &more);
+
+		if (more) {
+			all = xrealloc(all, *n + more, sizeof(*all));
+			memcpy(all + *n, g, more * sizeof(*g));
+		}
+		*n += more;
+		free(g);
+	}
+	leak_sort(all, *n, &s->options);
+	return all;
+}
+
+static void draw(void *ctx)
+{
+	struct leak_screen *s = ctx;
+	size_t n;
+
+	s->options.now = s->view->options.now = clock_ns();
+	s->narrow = screen_columns() < WIDE;
+	s->groups = all_groups(s, &n);
+	top_view_draw(&s->top, s->rows && (size_t)s->rows < n ? (size_t)s->rows : n);
+	free(s->groups);
+	s->groups = NULL;
+}
+
+static void press(void *ctx, int key)
+{
+	static const char keys[] = "bmgca";	/* in the order of LEAK_SORT_WORDS */
+	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+	struct leak_screen *s = ctx;
+
+	if (at)
+		s->options.sort = at - keys;
+	s->options.reverse ^= key == 'r';
+	if (key == 'v')
+		s->options.by = (s->options.by + 1) % LEAK_BY_MAX;
+	if (s->view->totals && s->options.by == LEAK_BY_STACK)
+		s->options.by = LEAK_BY_KIND;
+}
+
+void leak_screen_init(struct leak_screen *s)
+{
+	static const char *const help[] = {
+		"  b  sort by bytes held                   r  reverse the order",
+		"  m  by maximum (peak)                    v  next of call stacks, kinds, processes",
+		"  g  by growth",
+		"  c  by count",
+		"  a  by age of the oldest",
+		NULL
+	};
+
+	s->options = s->view->options;
+	s->options.by = s->view->totals ? LEAK_BY_KIND : LEAK_BY_STACK;
+	s->top.help = help;
+	s->top.ctx = s;
+	s->top.draw = draw;
+	s->top.key = press;
+	s->top.title = title;
+	s->top.head = head;
+	s->top.line = line;
+}
+
+/* Growth is since the update before the last one, so that it stays when a key is pressed: the two marks
+ * take turns. */
+void leak_screen_update(struct leak_screen *s)
+{
+	if (s->top.paused)
+		return;
+	s->options.mark = s->view->options.mark = s->next;
+	s->next = s->next == MEM_LAST ? MEM_FIRST : MEM_LAST;
+	draw(s);
+	leak_view_mark(s->view, s->memory, s->next);
+}
+
+void leak_screen_exit(struct leak_screen *s, const struct mem_process *process)
+{
+	FILE *out = stdout;
+
+	if (!s->exits)
+		s->exits = top_view_line(&s->exits_text, &s->exits_size);
+	if (ftell(s->exits) > EXITS_MAX) {
+		s->exits_left_out++;
+		return;
+	}
+	stdout = s->exits;
+	leak_view_process(s->view, process, "exit");
+	stdout = out;
+}
+
+void leak_screen_end(struct leak_screen *s)
+{
+	if (!s->exits)
+		return;
+	fclose(s->exits);
+	fwrite(s->exits_text, 1, s->exits_size, stdout);
+	free(s->exits_text);
+	s->exits = NULL;
+	if (s->exits_left_out)
+		warning(0, "reports of %zu more processes that exited are left out", s->exits_left_out);
+}

@@ -4,21 +4,11 @@
 #ifndef NAME_FIT_H
 #define NAME_FIT_H
 #include <stddef.h>
-
-struct name_fit;
-
-/* Compares names, of which only the first NAME_FIT_MAX count; they are escaped here.  The array may go
- * afterwards, as may the names. */
-enum { NAME_FIT_MAX = 4096 };
-struct name_fit *name_fit_new(const char *const *names, size_t n);
-void name_fit_free(struct name_fit *fit);
+#include "cudalaunchtop/name_order.h"
 
 /* Returns the i-th name in at most so many columns: as it is if it fits, else without namespaces, with
  * those words left out that do not distinguish it from the others, from its end on.  The i-th of more than
  * NAME_FIT_MAX is NULL.  The caller frees the text. */
 char *name_fit(const struct name_fit *fit, size_t i, int columns);
-
-/* Returns the columns of the longest name. */
-int name_fit_longest(const struct name_fit *fit);
 
 #endif

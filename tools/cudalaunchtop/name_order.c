@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "cudalaunchtop/name_fit.h"
 #include "cudalaunchtop/name_order.h"
 #include "cudalaunchtop/name_words.h"
 

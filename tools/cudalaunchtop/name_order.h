@@ -20,4 +20,13 @@ struct name_fit {
 	int gap_columns;
 };
 
+/* Compares names, of which only the first NAME_FIT_MAX count; they are escaped here.  The array may go
+ * afterwards, as may the names. */
+enum { NAME_FIT_MAX = 4096 };
+struct name_fit *name_fit_new(const char *const *names, size_t n);
+void name_fit_free(struct name_fit *fit);
+
+/* Returns the columns of the longest name. */
+int name_fit_longest(const struct name_fit *fit);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Whether return probes kill processes that have a seccomp filter.  From Linux 6.11 on, a return probe
- * makes the process do a system call of its own, uretprobe(2), which filters do not know; it passes them
- * since 6.14, and 6.12.y and 6.13.y of February 2025 (commits cf6cb56ef244 and its backports). */
+ * makes the process do a system call of its own, uretprobe(2), which filters do not know.  Since 6.14, and
+ * stable kernels of early 2025, it passes them ("seccomp: passthrough uretprobe systemcall without
+ * filtering"). */
 #ifndef URETPROBE_H
 #define URETPROBE_H
 

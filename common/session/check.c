@@ -123,7 +123,7 @@ static enum verdict check_returns(struct row *r)
 	static const char *const texts[] = {
 		[URETPROBE_SAFE] = "do not harm processes that have a seccomp filter",
 		[URETPROBE_KILLS] = "kill processes that have a seccomp filter, as in containers: those are "
-				    "left out; update the kernel (6.12.13, 6.13.2, 6.14 or newer)",
+				    "left out; update the kernel (6.14 has the fix)",
 		[URETPROBE_UNKNOWN] = untried,
 	};
 	enum uretprobe is = uretprobe_try();

@@ -68,6 +68,8 @@ struct target {
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
 	OPT_FLAG(0, "check", &(t)->check,						\
 		 "print what this machine, its kernel and you can do, and exit"),	\
+	OPT_FLAG(0, "seccomp-force", &(t)->probes.seccomp_force,			\
+		 "place return probes even if they kill the process"),			\
 	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\

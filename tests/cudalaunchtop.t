@@ -322,6 +322,70 @@ silent
 it "--stacks and --per-process are mutually exclusive"
 fails 2 'are mutually exclusive' cudalaunchtop -kP
 
+# ---- names that are longer than the terminal is wide: tests/data/torch-kernels.txt
+
+# narrow COLUMNS FILE: its kernels on such a terminal; the names alone are in $tmp/names
+narrow() {
+	run script -qec "stty cols $1; exec cudalaunchtop -qbr 2000 -c '$bin/launches names $2'" /dev/null
+	status 0
+	tr -d '\r' <"$tmp/out" | sed 's/…/~/g' >"$tmp/plain"
+	sed -n "s/^[0-9]* *launches *[0-9.]* *[0-9]* //p" "$tmp/plain" >"$tmp/names"
+	equal "$(awk -v w="$1" 'length($0) > w' "$tmp/plain" | wc -l)" 0
+}
+
+it "a list of PyTorch's kernels: 1009 that differ without their parameters"
+equal "$(sort -u tests/data/torch-kernels.txt | wc -l)" 1009
+run cudalaunchtop -jc "$bin/launches names tests/data/torch-kernels.txt"
+sum 509545 .launches
+equal "$(jq -r .kernel "$tmp/out" | sort -u | wc -l)" 1009
+
+it "at 80 columns 1005 of those names differ, all at once, and no line is longer"
+export LC_ALL=C.UTF-8
+narrow 80 tests/data/torch-kernels.txt
+equal "$(wc -l <"$tmp/names")" 1009
+equal "$(sort -u "$tmp/names" | wc -l)" 1005
+equal "$(sed -n 1p "$tmp/plain")" 'PID     COMM        LAUNCH/S     TOTAL KERNEL'
+
+it "as many as fit on a screen all differ, but for some that differ in six words each"
+for from in 1 47 101 503 797; do
+	sed -n "$from,$((from + 42))p" tests/data/torch-kernels.txt >"$tmp/some"
+	narrow 80 "$tmp/some"
+	equal "$from $(sort -u "$tmp/names" | wc -l)" "$from $([ $from = 47 ] && echo 39 || echo 43)"
+done
+unset LC_ALL
+
+it "a terminal without UTF-8 has two points where words are left out"
+export LC_ALL=C
+narrow 80 tests/data/torch-kernels.txt
+unset LC_ALL
+equal "$(LC_ALL=C grep -c '[^ -~]' "$tmp/names")" 0
+lines 1 ' softmax_warp_backward<double, \.\.7, true\.\.'
+
+it "names that fit are whole; GRID and BLOCK go first, as soon as a long name needs their place"
+printf '_Z5firstv\n' >"$tmp/some"
+run script -qec "stty cols 102; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
+lines 1 'PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL'
+printf '_ZN2at6native5firstILi23EEEvv\n_ZN3c105firstILi23EEEvv\n' >"$tmp/some"
+narrow 80 "$tmp/some"
+equal "$(sort "$tmp/names" | tr '\n' ' ')" 'at::native::first<23> c10::first<23> '
+sed -n 503p tests/data/torch-kernels.txt >>"$tmp/some"
+run script -qec "stty cols 120; exec cudalaunchtop -qbc '$bin/launches names $tmp/some'" /dev/null
+lines 1 'PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL +THREADS KERNEL'
+
+it "two that only their namespaces distinguish keep them, also where they are long"
+{
+	echo _ZN2at6native37a_kernel_with_a_name_that_is_too_longILi23EEEvv
+	echo _ZN3c1037a_kernel_with_a_name_that_is_too_longILi23EEEvv
+} >"$tmp/some"
+narrow 70 "$tmp/some"
+equal "$(sort -u "$tmp/names" | wc -l)" 2
+equal "$(cut -c1-3 "$tmp/names" | sort | tr '\n' ' ')" 'at: c10 '
+
+it "what does not go to a terminal has all columns, and names as they are"
+run cudalaunchtop -qc "$bin/launches names $tmp/some"
+lines 1 ' THREADS KERNEL$'
+lines 1 ' at::native::a_kernel_with_a_name_that_is_too_long<23>$'
+
 # ---- on a terminal
 
 it_has_tmux=true
@@ -330,13 +394,13 @@ command -v tmux >/dev/null || it_has_tmux=false
 it "on a terminal: draws in place, sorts, pauses, helps, is resized, and q ends it with a report"
 if $it_has_tmux; then
 	program "$bin/launches" driver 1 wait long 3 ugly 5 rename %e[31mevil wait
-	screen 120 20 "$O/cudalaunchtop -p $pid"
+	screen 140 20 "$O/cudalaunchtop -p $pid"
 	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL GRID +BLOCK +THREADS KERNEL *$'
 	echo >&3
 	on_screen '^[0-9]+ +\\x1b\[31mevil +0\.0 +0 +5 3x2x1 +32x4x2 +1536 ugly\\x1b\[31m\\x0a"kernel$'
-	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on_n+$'
+	lines 1 ' 3 3x2x1 +32x4x2 +1536 a_kernel_whose_name_goes_on_…$'
 	lines 1 '0\.0 launches/s, 8 total  \(h: help\)  pid [0-9]+$'
-	awk 'length($0) > 120 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 140 { bad = 1 } END { exit bad }' || no "a line is too long"
 	lines 4 '[^ ]'
 	term send-keys n
 	on_screen '^[0-9]+ .* a_kernel'
@@ -356,8 +420,8 @@ if $it_has_tmux; then
 	on_screen '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL *$'
 	term send-keys v
 	term resize-window -x 70 -y 6
-	on_screen '^PID +COMM +LAUNCH/S +TOTAL GRID +BLOCK +KERNEL *$'
-	awk 'length($0) > 70 { bad = 1 } END { exit bad }' "$tmp/out" || no "a line is too long"
+	on_screen '^PID +COMM +LAUNCH/S +TOTAL KERNEL *$'
+	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 70 { bad = 1 } END { exit bad }' || no "a line is too long"
 	term resize-window -x 5 -y 2
 	sleep .3
 	term resize-window -x 140 -y 30
@@ -365,6 +429,31 @@ if $it_has_tmux; then
 	term send-keys q
 	on_screen '^ended 0'
 	lines 1 ' 5 +5 3x2x1 +32x4x2 +1536 ugly'
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+else
+	skip "no tmux here"
+fi
+
+it "on a terminal the arrows scroll sideways, which shows names as they are; Home goes back"
+if $it_has_tmux; then
+	program "$bin/launches" driver 1 wait names "$tmp/some" long 3 wait
+	screen 80 20 "$O/cudalaunchtop -p $pid"
+	on_screen 'TOTAL'
+	echo >&3
+	on_screen ' 3 a_kernel_whose_name_goes_on_'
+	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 80 { bad = 1 } END { exit bad }' || no "a line is too long"
+	term send-keys Right Right
+	on_screen '^[0-9]+ +launches +0\.0 +3 ame_goes_on_n+ *$'
+	on_screen '^[0-9]+ +launches +0\.0 +1 rnel_with_a_name_that_is_too_long<23> *$'
+	term send-keys Left
+	on_screen ' 3 _whose_name_goes_on_'
+	term send-keys Home
+	on_screen ' 3 a_kernel_whose_name_goes_on_'
+	term send-keys Left
+	term send-keys q
+	on_screen '^ended 0'
 	term kill-server
 	kill "$pid" 2>/dev/null
 	exec 3>&-

@@ -65,7 +65,8 @@ T_CFI_static := -O2 -fomit-frame-pointer
 T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks $(T_CFI_BINS))
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks filtered \
+	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS))
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
@@ -210,6 +211,15 @@ $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a 
 
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# tools that take the kernel for one whose return probes kill
+T_KILLS := kills-cudaleak kills-cudalaunchtop kills-cudabt
+$(T_KILLS:%=$(T_BIN)/%): $(T_BIN)/kills-%: $(O)/tools/%.o $$(call own,$$*) $(O)/tests/unit/kills.o \
+		$(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(T_BIN)/filtered: $(T_OBJ)/workloads/filtered.o | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS)
 
 # not a pattern for any file: the .d files must not be made by it
 $(T_CFI_WAYS:%=$(T_OBJ)/cfi/%.o): $(T_OBJ)/cfi/%.o: $(T_DIR)/unit/cfi_cases.c | $(T_OBJ)/cfi

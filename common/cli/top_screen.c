@@ -62,6 +62,10 @@ int screen_key(void)
 		return SCREEN_UP;
 	case KEY_DOWN:
 		return SCREEN_DOWN;
+	case KEY_LEFT:
+		return SCREEN_LEFT;
+	case KEY_RIGHT:
+		return SCREEN_RIGHT;
 	case KEY_PPAGE:
 		return SCREEN_PAGE_UP;
 	case KEY_NPAGE:

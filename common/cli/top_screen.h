@@ -6,7 +6,7 @@
 
 /* Any other key is its character. */
 enum { SCREEN_NONE = -1, SCREEN_RESIZED = 0x1000, SCREEN_UP, SCREEN_DOWN, SCREEN_PAGE_UP,
-       SCREEN_PAGE_DOWN, SCREEN_HOME };
+       SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_LEFT, SCREEN_RIGHT };
 
 /* Takes over the terminal; false if standard input or output is not a terminal, or TERM is unknown.
  * screen_close() or exit restores it. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cli/top_view.h"
+
+/* Columns that an arrow scrolls; names are not longer than that. */
+enum { SHIFT = 8, MAX_SHIFT = 8192 };
 
 FILE *top_view_line(char **buf, size_t *size)
 {
@@ -16,6 +20,14 @@ FILE *top_view_line(char **buf, size_t *size)
 	return f;
 }
 
+/* Scrolls a line sideways, but for the columns that stay. */
+static void scroll_sideways(const struct top_view *v, char *text)
+{
+	int used, fixed = screen_fit(text, v->fixed, &used), gone = screen_fit(text + fixed, v->shift, &used);
+
+	memmove(text + fixed, text + fixed + gone, strlen(text + fixed + gone) + 1);
+}
+
 static void put(enum screen_style style, FILE *f, char **buf)
 {
 	fclose(f);
@@ -23,12 +35,19 @@ static void put(enum screen_style style, FILE *f, char **buf)
 	free(*buf);
 }
 
+static void put_row(const struct top_view *v, enum screen_style style, FILE *f, char **buf)
+{
+	fflush(f);
+	scroll_sideways(v, *buf);
+	put(style, f, buf);
+}
+
 static void draw_help(const struct top_view *v)
 {
 	screen_line(SCREEN_PLAIN, "");
 	for (size_t i = 0; v->help[i]; i++)
 		screen_line(SCREEN_PLAIN, v->help[i]);
-	screen_line(SCREEN_PLAIN, "  arrows, Page Up, Page Down, Home  scroll");
+	screen_line(SCREEN_PLAIN, "  arrows, Page Up, Page Down, Home  scroll, also sideways");
 	screen_line(SCREEN_PLAIN, "  space, p  pause        q  quit");
 	screen_line(SCREEN_PLAIN, "");
 	screen_line(SCREEN_PLAIN, "  press any key to return");
@@ -51,13 +70,16 @@ void top_view_draw(struct top_view *v, size_t n)
 	put(SCREEN_BOLD, f, &buf);
 	f = top_view_line(&buf, &size);
 	v->head(v->ctx, f);
-	put(SCREEN_REVERSE, f, &buf);
+	if (v->fixed)
+		put(SCREEN_REVERSE, f, &buf);
+	else
+		put_row(v, SCREEN_REVERSE, f, &buf);
 	if (v->helping)
 		draw_help(v);
 	for (size_t i = from; i < n && !v->helping && (int)(i - from) < screen_lines(); i++) {
 		f = top_view_line(&buf, &size);
 		v->line(v->ctx, f, i);
-		put(SCREEN_PLAIN, f, &buf);
+		put_row(v, SCREEN_PLAIN, f, &buf);
 	}
 	screen_end();
 }
@@ -75,7 +97,10 @@ bool top_view_keys(struct top_view *v)
 		v->paused ^= key == ' ' || key == 'p';
 		v->scroll += key == SCREEN_DOWN ? 1 : key == SCREEN_UP ? -1 :
 			     key == SCREEN_PAGE_DOWN ? page : key == SCREEN_PAGE_UP ? -page : 0;
-		v->scroll = key == SCREEN_HOME ? 0 : v->scroll;
+		v->shift += key == SCREEN_RIGHT && v->shift < MAX_SHIFT ? SHIFT : 0;
+		v->shift -= key == SCREEN_LEFT && v->shift ? SHIFT : 0;
+		if (key == SCREEN_HOME)
+			v->scroll = v->shift = 0;
 		v->key(v->ctx, key);
 		v->draw(v->ctx);
 	}

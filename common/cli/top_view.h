@@ -17,9 +17,11 @@ struct top_view {
 	void (*title)(void *ctx, FILE *f);
 	void (*head)(void *ctx, FILE *f);
 	void (*line)(void *ctx, FILE *f, size_t i);
+	int fixed;		/* columns that stay when the rest is scrolled sideways */
 	/* state */
 	bool paused, helping;
 	long scroll;
+	int shift;		/* columns scrolled sideways */
 };
 
 /* Draws a table of n lines, from the scroll position. */

@@ -25,6 +25,15 @@ const char *attach_name(enum attach_kind kind);
  * old. */
 enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
 
+/* Returns 0 if the kernel supports this kind, -EOPNOTSUPP if it does not, or another error: -EPERM. */
+int attach_try(enum attach_kind kind);
+
+/* Return true if programs may read kernel memory, which lockdown forbids in confidentiality mode. */
+bool attach_may_read(void);
+
+/* Loads an empty program of this attach type.  Returns its descriptor, which the caller closes, or -errno. */
+int attach_empty_program(int type);
+
 /* What a tool attaches, how, and how many links it has; must outlive its attachments. */
 struct attacher {
 	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */

@@ -23,8 +23,7 @@ static int load_program(int type, const struct bpf_insn *insns, size_t n)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Loads an empty program with this attach type; returns its descriptor, or -errno. */
-static int empty_program(int type)
+int attach_empty_program(int type)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -34,10 +33,9 @@ static int empty_program(int type)
 	return load_program(type, insns, 2);
 }
 
-/* Return true if programs may read kernel memory.  Lockdown forbids it in confidentiality mode;
- * libbpf mistakes that for an old kernel, and makes programs call a helper that they may not call
+/* libbpf mistakes lockdown for an old kernel, and makes programs call a helper that they may not call
  * at all. */
-static bool may_read(void)
+bool attach_may_read(void)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
@@ -55,15 +53,14 @@ static bool may_read(void)
 	return fd >= 0;
 }
 
-/* Returns 0 if the kernel supports this kind, else -errno with the reason. */
-static int try_kind(enum attach_kind kind)
+int attach_try(enum attach_kind kind)
 {
 	int type = kind == ATTACH_SESSION ? TRACE_UPROBE_SESSION :
 		   kind == ATTACH_MULTI ? TRACE_UPROBE_MULTI : 0;
 	const unsigned long long offset = 0;
 	int prog, link;
 
-	prog = empty_program(type);
+	prog = attach_empty_program(type);
 	if (prog < 0)
 		return prog;
 	if (kind == ATTACH_PERF) {
@@ -105,7 +102,7 @@ static void explain(struct failure *f, enum attach_kind kind, int err)
 	} else if (err != -EOPNOTSUPP) {
 		failure_set(f, EXIT_FAILURE, err, "cannot probe for --attach %s support",
 			    attach_name(kind));
-	} else if (kind == ATTACH_PERF || try_kind(ATTACH_PERF) == -EOPNOTSUPP) {
+	} else if (kind == ATTACH_PERF || attach_try(ATTACH_PERF) == -EOPNOTSUPP) {
 		failure_set(f, EXIT_FAILURE, 0,
 			    "this kernel has no BPF cookies for uprobes: Linux 5.15 or newer is required");
 	} else {
@@ -121,14 +118,14 @@ enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f)
 	enum attach_kind kind = wanted ? wanted : ATTACH_SESSION;
 	int err;
 
-	while ((err = try_kind(kind))) {
+	while ((err = attach_try(kind))) {
 		if (wanted || kind == ATTACH_PERF || err == -EPERM || err == -ENOSYS) {
 			explain(f, kind, err);
 			return ATTACH_AUTO;
 		}
 		kind++;
 	}
-	if (may_read())
+	if (attach_may_read())
 		return kind;
 	failure_set(f, EXIT_FAILURE, 0,
 		    "not permitted to trace: the kernel is locked down (lockdown=confidentiality, see "

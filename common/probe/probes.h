@@ -26,6 +26,7 @@ struct probes {
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
 	bool tree;		/* pids is one, not started yet; probe its descendants too */
 	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
+	bool seccomp_force;	/* return probes also where they kill, see filtered.h */
 	struct watch *watch;
 	struct looks *looks;
 
@@ -53,6 +54,9 @@ struct probes {
 	bool refused;		/* warned that processes may not be inspected */
 	bool incomplete;	/* some file could not be read or probed */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
+
+	/* private to filtered.c */
+	bool uretprobe_tried, uretprobe_kills, uretprobe_said;
 
 	/* private to dso.c and uprobes.c: made on first use, freed by dso_free() and
 	 * uprobes_detach(-1) */

@@ -236,13 +236,26 @@ static int attach_everywhere(struct probes *p, struct dso *d)
 	return err;
 }
 
+static const char *const dirs[] = {
+	"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
+	"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64",
+	"/run/opengl-driver/lib",
+};
+
+char *scan_installed_driver(void)
+{
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		char *path = xprintf("%s/libcuda.so.1", dirs[i]);
+
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
 void scan_installed(struct probes *p)
 {
-	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
-		"/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/lib64",
-		"/run/opengl-driver/lib",
-	};
 	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
 					     "libcudart.so.12", "libcudart.so.13" };
 	struct dso *d;

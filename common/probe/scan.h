@@ -31,6 +31,10 @@ bool scan_is_cuda(const char *path);
  * missed, in the processes of -p, or in all. */
 void scan_installed(struct probes *p);
 
+/* Returns the driver's library in one of the directories that scan_installed() searches, or NULL.  The caller
+ * frees it. */
+char *scan_installed_driver(void);
+
 /* Probes the file of this name in the same processes.  Returns false if it cannot, or if there is
  * nothing to probe: then p->failure is set, or a warning was printed. */
 bool scan_lib(struct probes *p, const char *path);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/plural.h"
 #include "probe/dso.h"
+#include "probe/filtered.h"
 #include "probe/link_pool.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
@@ -17,6 +18,7 @@
 struct uprobe_site {
 	struct { struct dso *dso; long pid; } key;
 	struct pooled_link *link, *toggle;	/* NULL: not attached */
+	bool filtered;		/* only the probes without a return probe may be placed */
 	UT_hash_handle hh;
 };
 
@@ -133,9 +135,13 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 	a->pid = s->key.pid;
 	a->nlinks = link_pool_count(p->sites->pool);
 	a->linker = n ? 0 : s->key.dso->scan.linker;
-	a->n = n;
-	if (n)
-		memcpy(a->probes, s->key.dso->scan.probes + from, n * sizeof(*a->probes));
+	for (int i = from; i < from + n; i++)
+		if (!s->filtered || !s->key.dso->scan.probes[i].returns)
+			a->probes[a->n++] = s->key.dso->scan.probes[i];
+	if (n && !a->n) {
+		free(a);
+		return 0;
+	}
 	*link = attach_limited(p, s, a);
 	free(a);
 	return *link ? 0 : -errno;
@@ -175,6 +181,15 @@ static void too_many(struct probes *p, const struct uprobe_site *s)
 			s->key.dso->path, s->key.pid);
 }
 
+static bool said_filtered(const struct uprobe_sites *all, int pid)
+{
+	const struct uprobe_site *s = all->sites;
+
+	while (s && (s->key.pid != pid || !s->filtered))
+		s = s->hh.next;
+	return s != NULL;
+}
+
 int uprobes_attach(struct probes *p, struct dso *d, int pid)
 {
 	struct uprobe_sites *all = sites_of(p);
@@ -191,8 +206,10 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return 0;
 	s = xcalloc(1, sizeof(*s));
 	s->key = want.key;
+	s->filtered = filtered(p, d, pid, said_filtered(all, pid));
 	if (d->scan.n && p->on_dso) {
-		p->on_dso(p->tool, d, pid);
+		if (!s->filtered)
+			p->on_dso(p->tool, d, pid);
 		err = 0;
 	} else {
 		err = attach_all(p, s);
@@ -209,7 +226,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return err;
 	}
 	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
-	if (!err && !d->counted && d->scan.n) {
+	if (!err && !d->counted && (s->link || s->toggle || (p->on_dso && !s->filtered)) && d->scan.n) {
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;

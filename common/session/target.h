@@ -22,7 +22,7 @@ struct target {
 	char **argv;		/* the command's, if it is not one for the shell; else NULL */
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
-	bool list, verbose, quiet, json;
+	bool list, check, verbose, quiet, json;
 	long duration;		/* seconds; 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
@@ -67,6 +67,10 @@ struct target {
 /* … and how to run. */
 #define OPT_RUN(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
+	OPT_FLAG(0, "check", &(t)->check,						\
+		 "print what this machine, its kernel and you can do, and exit"),	\
+	OPT_FLAG(0, "seccomp-force", &(t)->probes.seccomp_force,			\
+		 "place return probes even if they kill the process"),			\
 	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\

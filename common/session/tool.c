@@ -5,7 +5,9 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "cli/out.h"
 #include "cli/row.h"
+#include "session/check.h"
 #include "session/target_attach.h"
 #include "session/tool.h"
 #include "sym/syms.h"
@@ -25,6 +27,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 
 	if (command)
 		target_command(tool->target, command);
+	if (tool->target->check)
+		return;
 	if (tool->interval)
 		opt_interval(argc, argv, first, &tool->events->interval, &tool->events->count);
 	else if (tool->operands)
@@ -143,6 +147,20 @@ static int trace(const struct tool *tool)
 	return sig;
 }
 
+/* --check: whatever else is on the command line. */
+static int check(struct target *t)
+{
+	int status;
+
+	log_init(t->verbose, t->quiet);
+	out_init(t->json);
+	t->looks.limit = LOOK_START;
+	t->looks.asked_for = true;
+	status = check_machine(&t->looks);
+	looks_free(&t->looks);
+	return status;
+}
+
 int tool_run(const struct tool *tool, int argc, char **argv)
 {
 	struct event_loop *events = tool->events;
@@ -152,6 +170,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	int sig, status;
 
 	read_options(tool, argc, argv);
+	if (tool->target->check)
+		return check(tool->target);
 	list = tool->target->list;
 	target_init(tool->target);
 	if (tool->prepare)

@@ -64,3 +64,18 @@ tool cudamallocsnoop -p "$pid"
 stop
 go
 until_true eval '[ "$(programs)" -eq 0 ]'
+
+it "--check finds everything that the tools need"
+run cudaleak --check
+status 0
+lines 1 '^return probes +(ok|limited)'
+
+it "a process that has a seccomp filter lives, whatever its kernel does at return probes"
+run cudaleak -jCc "$bin/filtered $bin/mem malloc 23 4096 free 7"
+status 0
+if cudaleak --check | grep -q '^return probes *ok'; then
+	json 1 '.count == 16'
+	silent
+else
+	says 'has a seccomp filter, and return probes kill such a process'
+fi

@@ -13,6 +13,7 @@
  *   kept N       as jit, but unloads nothing
  *   handles N    the driver's of N functions that nothing has named, each once
  *   runtime N    the runtime's of a kernel
+ *   names FILE   the driver's of a kernel by each line of a file, the first once, the second twice and so on
  *   rename NAME  of this process, %e in it becomes ESC
  *   wait         prints "ready" and reads a line
  */
@@ -152,6 +153,18 @@ KEPT static void deeper(int n)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* Not a part of main(), whose frame is to be small. */
+KEPT static void names(const char *path)
+{
+	char name[8192];
+	FILE *f = fopen(path, "r");
+
+	for (int n = 1; f && fgets(name, sizeof(name), f); n++) {
+		name[strcspn(name, "\n")] = 0;
+		driver(function(name), n);
+	}
+}
+
 static int start(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -226,6 +239,8 @@ int main(int argc, char **argv)
 			register_kernel(register_binary(), "_Z5firstv");
 			runtime(n);
 		}
+		else if (!strcmp(argv[i], "names") && i + 1 < argc)
+			names(argv[i + 1]);
 		else if (!strcmp(argv[i], "rename") && i + 1 < argc)
 			rename_to(argv[i + 1]);
 		else

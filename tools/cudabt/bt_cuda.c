@@ -25,6 +25,7 @@ bool bt_cuda_find(struct bt_writer *w, const struct bt_part *part)
 			if (!bt_select(item, &cuda_protos[id]))
 				continue;
 			known = cuda = w->any = w->s->wanted[id] = true;
+			w->s->returns |= item->call == BT_RETURN;
 			present |= w->present && w->present[id];
 		}
 		if (!known)

@@ -25,6 +25,7 @@ struct bt_script {
 	const char *condition, *statements;
 	/* set by bt_check() and bt_translate(), freed by bt_script_free() */
 	bool *wanted;		/* by id: the program probes this function */
+	bool returns;		/* it probes the returns of some */
 	unsigned char *blocks;	/* at 2 * id for the entry, at 2 * id + 1 for the return: 1 if one
 				 * block is for it, 2 if several are */
 	char *out;		/* the script */

@@ -33,8 +33,12 @@ static int find(const void *ctx, const char *symbol)
 
 static struct function get(const struct probes *p, int id)
 {
-	(void)p;
-	return (struct function){ .name = cuda_protos[id].name, .lib = cuda_protos[id].lib, .wanted = true };
+	const struct bt_session *s = p->tool;
+
+	return (struct function){
+		.name = cuda_protos[id].name, .lib = cuda_protos[id].lib, .wanted = true,
+		.returns = s->script.returns,
+	};
 }
 
 void bt_session_check(struct bt_session *s, struct bt_source source)

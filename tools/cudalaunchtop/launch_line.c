@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
 #include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/name_fit.h"
+
+/* Names should have so many columns, if they are that long; a table of processes needs so many for all of
+ * its own. */
+enum { NAME = 40, WIDE = 100 };
 
 enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID };
 
@@ -123,11 +129,11 @@ static int text_width(const char *text)
 	return n;
 }
 
-struct launch_widths launch_widths(const struct launch_line *lines, size_t n, bool narrow)
+static struct launch_widths widest(const struct launch_line *lines, size_t n, bool narrow)
 {
 	struct launch_widths w = {
-		.narrow = narrow, .comm = narrow ? 10 : 15, .grid = narrow ? 9 : 11,
-		.block = narrow ? 8 : 10, .threads = 9,
+		.narrow = narrow, .shapes = !narrow, .comm = narrow ? 10 : 15, .grid = 11, .block = 10,
+		.threads = 9, .name = INT_MAX, .lines = lines,
 	};
 	char buf[40];
 
@@ -142,6 +148,57 @@ struct launch_widths launch_widths(const struct launch_line *lines, size_t n, bo
 	return w;
 }
 
+static struct name_fit *fit_of(const struct launch_line *lines, size_t n)
+{
+	const char **names = xcalloc(n + 1, sizeof(*names));
+	struct name_fit *fit;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = lines[i].kernel ? lines[i].kernel : "";
+	fit = name_fit_new(names, n);
+	free(names);
+	return fit;
+}
+
+int launch_columns(const struct launch_view *v, const struct launch_widths *w)
+{
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
+	launch_head(f, v, w);
+	fclose(f);
+	free(buf);
+	return v->by_process ? size : size - strlen("KERNEL");
+}
+
+struct launch_widths launch_widths(const struct launch_view *v, const struct launch_line *lines, size_t n,
+				   int columns)
+{
+	struct launch_widths w = widest(lines, n, false);
+	int wanted;
+
+	if (columns == INT_MAX || v->by_process)
+		return columns < WIDE ? widest(lines, n, true) : w;
+	w.fit = fit_of(lines, n);
+	wanted = name_fit_longest(w.fit) < NAME ? name_fit_longest(w.fit) : NAME;
+	w.shapes = columns - launch_columns(v, &w) >= wanted;
+	if (columns - launch_columns(v, &w) < wanted) {
+		struct name_fit *fit = w.fit;
+
+		w = widest(lines, n, true);
+		w.fit = fit;
+	}
+	w.name = columns - launch_columns(v, &w);
+	return w;
+}
+
+void launch_widths_free(struct launch_widths *w)
+{
+	name_fit_free(w->fit);
+	w->fit = NULL;
+}
+
 void launch_head(FILE *f, const struct launch_view *v, const struct launch_widths *w)
 {
 	fprintf(f, "%-7s %-*s %*s", "PID", w->comm, "COMM", w->narrow ? 9 : 10,
@@ -153,10 +210,38 @@ void launch_head(FILE *f, const struct launch_view *v, const struct launch_width
 		fprintf(f, " %8s", "FAILED");
 	if (v->by_process)
 		return;
-	fprintf(f, " %-*s %-*s", w->grid, "GRID", w->block, "BLOCK");
+	if (w->shapes)
+		fprintf(f, " %-*s %-*s", w->grid, "GRID", w->block, "BLOCK");
 	if (!w->narrow)
 		fprintf(f, " %*s", w->threads, "THREADS");
 	fputs(" KERNEL", f);
+}
+
+/* What stands before a kernel's name. */
+static char *mark(const struct launch_row *r)
+{
+	const char *kind = r->kind == LAUNCH_GRAPH ? "[graph] " : r->kind == LAUNCH_COOPERATIVE ?
+			   "[cooperative] " : "";
+
+	return r->last.impossible ? xprintf("%s[%llu impossible] ", kind, r->last.impossible) : xstrdup(kind);
+}
+
+/* A stack follows the name: half of the columns are left for it. */
+static void kernel(FILE *f, const struct launch_view *v, const struct launch_line *l,
+		   const struct launch_widths *w)
+{
+	char *before = mark(&l->row), *name = NULL;
+	int columns = w->name - strlen(before);
+
+	if (w->fit && w->name != INT_MAX)
+		name = name_fit(w->fit, l - w->lines, v->stacks ? columns / 2 : columns);
+	fputs(before, f);
+	if (name)
+		fputs(name, f);
+	else
+		escape_text(f, l->kernel);
+	free(before);
+	free(name);
 }
 
 void launch_text(FILE *f, const struct launch_view *v, const struct launch_line *l,
@@ -174,15 +259,14 @@ void launch_text(FILE *f, const struct launch_view *v, const struct launch_line 
 		fprintf(f, " %8llu", r->last.failed);
 	if (v->by_process)
 		return;
-	dim(f, w->grid, r->grid);
-	dim(f, w->block, r->block);
+	if (w->shapes) {
+		dim(f, w->grid, r->grid);
+		dim(f, w->block, r->block);
+	}
 	if (!w->narrow && threads(r))
 		fprintf(f, " %*llu", w->threads, threads(r));
 	else if (!w->narrow)
 		fprintf(f, " %*s", w->threads, "-");
-	fputs(r->kind == LAUNCH_GRAPH ? " [graph] " : r->kind == LAUNCH_COOPERATIVE ?
-	      " [cooperative] " : " ", f);
-	if (r->last.impossible)
-		fprintf(f, "[%llu impossible] ", r->last.impossible);
-	escape_text(f, l->kernel);
+	fputc(' ', f);
+	kernel(f, v, l, w);
 }

@@ -20,7 +20,14 @@ struct launch_line {
 struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool idle, size_t *n);
 void launch_lines_free(struct launch_line *lines, size_t n);
 
-struct launch_widths launch_widths(const struct launch_line *lines, size_t n, bool narrow);
+/* Chooses the columns for a line of so many, INT_MAX: of any length.  Names get what is left: GRID and
+ * BLOCK go first if that is too little.  Valid as long as the lines; then launch_widths_free(). */
+struct launch_widths launch_widths(const struct launch_view *v, const struct launch_line *lines, size_t n,
+				   int columns);
+void launch_widths_free(struct launch_widths *w);
+
+/* Returns the columns before the name. */
+int launch_columns(const struct launch_view *v, const struct launch_widths *w);
 
 /* Print the columns without a newline. */
 void launch_head(FILE *f, const struct launch_view *v, const struct launch_widths *w);

@@ -36,18 +36,24 @@ static const struct field all_fields[] = {	/* for JSON; launch_text() prints tex
 	{ 0 }
 };
 
-/* Prints a line of a block, cut because a terminal would wrap it. */
-static void print_text(const struct launch_view *v, const struct launch_line *l,
-		       const struct launch_widths *widths)
+/* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if it is none. */
+static int columns_of_output(void)
 {
 	struct winsize w = { 0 };
-	int columns = INT_MAX, used;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col)
+		return INT_MAX;
+	return w.ws_col;
+}
+
+static void print_text(const struct launch_view *v, const struct launch_line *l,
+		       const struct launch_widths *widths, int columns)
+{
+	int used;
 	size_t size;
 	char *buf;
 	FILE *f = top_view_line(&buf, &size);
 
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
-		columns = w.ws_col;
 	launch_text(f, v, l, widths);
 	fclose(f);
 	printf("%.*s\n", screen_fit(buf, columns, &used), buf);
@@ -67,7 +73,8 @@ static void report_json(const struct launch_view *v, const struct launch_line *l
 
 static void report_text(struct launch_view *v, const struct launch_line *lines, size_t n, size_t all)
 {
-	const struct launch_widths widths = launch_widths(lines, n, false);
+	int columns = columns_of_output();
+	struct launch_widths widths = launch_widths(v, lines, n, columns);
 
 	if (v->reported)
 		putchar('\n');
@@ -75,10 +82,11 @@ static void report_text(struct launch_view *v, const struct launch_line *lines, 
 	launch_head(stdout, v, &widths);
 	putchar('\n');
 	for (size_t i = 0; i < n; i++) {
-		print_text(v, &lines[i], &widths);
+		print_text(v, &lines[i], &widths, columns);
 		if (v->stacks)
 			stack_text(lines[i].row.stack);
 	}
+	launch_widths_free(&widths);
 	if (all > n)
 		printf("... and %zu more\n", all - n);
 }

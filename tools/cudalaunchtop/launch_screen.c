@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
 #include <string.h>
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_screen.h"
 #include "view/stack_view.h"
-
-enum { WIDE = 100 };	/* terminal columns needed to show all columns */
 
 static void title(void *ctx, FILE *f)
 {
@@ -41,8 +40,12 @@ static void draw(void *ctx)
 	for (size_t i = 0; i < n; i++)
 		launches += v->lines[i].row.last.launches;
 	v->rate = v->interval > 0 ? launches / v->interval : 0;
-	v->widths = launch_widths(v->lines, n, screen_columns() < WIDE);
+	v->widths = launch_widths(v, v->lines, n, screen_columns());
+	v->screen.fixed = launch_columns(v, &v->widths);
+	if (v->screen.shift)	/* to see the names as they are */
+		v->widths.name = INT_MAX;
 	top_view_draw(&v->screen, v->rows && (size_t)v->rows < n ? (size_t)v->rows : n);
+	launch_widths_free(&v->widths);
 	launch_lines_free(v->lines, n);
 	v->lines = NULL;
 }

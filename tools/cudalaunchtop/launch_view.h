@@ -12,8 +12,12 @@ struct launch_line;
 
 /* The widths of the columns that widen with what they have to show. */
 struct launch_widths {
-	bool narrow;		/* fewer columns */
+	bool narrow;		/* fewer columns, and narrower ones */
+	bool shapes;		/* GRID and BLOCK */
 	int comm, grid, block, threads;
+	int name;		/* columns left for names; INT_MAX: as many as they have */
+	struct name_fit *fit;	/* what is printed of the lines' names if they do not fit; or NULL */
+	const struct launch_line *lines;
 };
 
 struct launch_view {

@@ -1,0 +1,70 @@
+# shellcheck shell=sh
+# --check: what this machine, its kernel and the user allow.
+
+it "every tool says in twelve lines that this machine can do everything, in text and JSON"
+for t in "$O"/cuda*; do
+	[ -x "$t" ] && [ -f "$t" ] || continue
+	run "$t" --check
+	status 0
+	lines 1 '^CHECK +VERDICT +WHAT$'
+	lines 1 "^kernel +ok +Linux $(uname -r)\$"
+	lines 1 '^privileges +ok +may trace as root$'
+	lines 1 '^return probes +(ok|limited) +(do not harm|kill) processes that have a seccomp filter'
+	equal "$(wc -l <"$tmp/out")" 12
+	silent
+done
+run cudaleak --check
+awk 'NR > 1' "$tmp/out" | sed -E 's/ (ok|limited|missing) .*/ \1/; s/  +/ /' >"$tmp/text"
+run cudaleak --check -j
+status 0
+json 11 '.type == "check" and (.text | length) > 3'
+json 0 '.verdict == "missing"'
+jq -r '"\(.check) \(.verdict)"' "$tmp/out" | diff - "$tmp/text" >"$tmp/diff" || no "text and JSON differ"
+
+it "the kinds of links are those that --attach takes"
+run cudaleak --check
+for kind in session multi perf; do
+	cudaleak --attach $kind -qc true >"$tmp/err2" 2>&1
+	grep -q 'does not support' "$tmp/err2" && says=needs || says=works
+	lines 1 "^attaching .*$kind $says"
+done
+
+it "without root it says what is missing and what to do, and fails"
+run setpriv --reuid 65534 --regid 65534 --clear-groups cudaleak --check
+status 1
+lines 1 '^privileges +missing +CAP_BPF and CAP_PERFMON are missing: run as root or grant them$'
+lines 1 '^processes +limited +CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH are missing'
+lines 1 '^return probes +limited +cannot be tried without the privileges above$'
+lines 1 '^ring buffer +missing +cannot be tried'
+silent
+
+it "without CAP_BPF that alone is missing; capabilities are enough without root"
+caps=cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore
+run setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+perfmon \
+	--ambient-caps=-all,+perfmon cudaleak --check
+status 1
+lines 1 '^privileges +missing +CAP_BPF is missing: run as root or grant it$'
+caps=+$(echo "$caps,cap_bpf" | sed 's/cap_//g; s/,/,+/g')
+run setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" cudaleak --check
+lines 1 '^privileges +ok +may trace, without being root$'
+lines 1 '^processes +ok '
+lines 1 '^stacks +ok '
+
+it "without BTF, and in a PID namespace, it says so and fails"
+run unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && exec cudaleak --check'
+status 1
+lines 1 '^BTF +missing +no /sys/kernel/btf/vmlinux: mount /sys'
+run unshare -pf --mount-proc cudaleak --check
+status 1
+lines 1 '^processes +missing +running in a PID namespace'
+
+it "processes that use CUDA now are counted"
+program "$bin/mem" malloc 1 64 wait
+run cudaleak --check
+lines 1 '^CUDA .*; ([2-9]|[1-9][0-9]+) processes use CUDA now|; 1 process uses CUDA now'
+go
+
+it "bpftrace is for cudabt alone: without it the other tools work"
+run env PATH=/nowhere "$O/cudaleak" --check
+status 0
+lines 1 '^bpftrace +limited +not found: only cudabt needs it'

@@ -19,7 +19,7 @@ static const struct usage usage = {
 	.examples =
 	"  cudaleak -p 181                     # one process, every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
-	"  cudaleak -o 60000 -T 3 -p 181 30    # older than a minute, the 3 largest, every 30 s\n"
+	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest, every 30 s\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
@@ -144,8 +144,8 @@ static void check(void *ctx)
 		usage_error("--sample: '%ld' is not an integer <= %d", v->options.sample, SAMPLE_MAX);
 	if (!v->top)
 		v->top = v->options.each ? LONG_MAX : 10;
-	if (l->events.interval < 0)
-		l->events.interval = l->target.command || v->folded ? 0 : 5;
+	if (l->events.interval_ns < 0)
+		l->events.interval_ns = l->target.command || v->folded ? 0 : 5l * VALUE_S;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.sample = v->options.sample;
@@ -187,14 +187,14 @@ int main(int argc, char **argv)
 {
 	struct leak leak = {
 		.memory = MEMORY_INIT, .view.options.sample = 1, .max = LONG_MAX, .target = TARGET_INIT,
-		.events = { .record = on_record, .report = report, .interval = -1, .ctx = &leak },
+		.events = { .record = on_record, .report = report, .interval_ns = -1, .ctx = &leak },
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
 		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
-		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
+		OPT_TIME('o', "older", "MS", &leak.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
 		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),

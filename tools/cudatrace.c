@@ -11,6 +11,7 @@
 #include "view/folded.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
+#include "cudatrace/trace_select.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
 	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
-		OPT_STR('e', "trace", "EXPR", &trace->expression, "functions to trace: groups, names, patterns, !; see the manual"),
+		OPT_LIST('e', "trace", "EXPR", &trace->expression, trace_select_word, "functions to trace: groups, names, patterns, !; see the manual"),
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
 		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),

@@ -214,7 +214,7 @@ void target_prepare(struct target *t, struct bpf_object *obj)
 
 char *target_who(const struct target *t)
 {
-	return t->pid_list ? xprintf("pid %s", t->pid_list) :
+	return t->pid_list ? pids_text(&t->opened) :
 	       xstrdup(t->command ? t->command : "all processes");
 }
 

@@ -23,7 +23,7 @@ struct target {
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, verbose, quiet, json;
-	long duration;		/* seconds; 0 = no limit */
+	long duration_ns;	/* 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
 	bool lines;		/* source lines and inlined functions in call stacks */
@@ -55,7 +55,7 @@ struct target {
 /* … also of a tool whose probes another program attaches: what to trace … */
 #define OPT_WHICH(t)									\
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
-		"trace these processes; default: every process"),			\
+		"trace these processes, by number or name; default: every process"),			\
 	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD, trace it and its children until it exits"),			\
 	OPT_STR('u', "user", "USER", &(t)->user,					\
@@ -67,7 +67,7 @@ struct target {
 /* … and how to run. */
 #define OPT_RUN(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
-	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
+	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS"), \
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")

@@ -5,7 +5,7 @@
 #include "model/memory.h"
 
 struct leak_options {
-	long older_ms;		/* only allocations at least this old; 0 = all */
+	long older_ns;		/* only allocations at least this old; 0 = all */
 	bool each;		/* one group per allocation */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: the time that ages are relative to */
 	long sample;		/* scale what is held by this factor */

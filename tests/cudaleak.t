@@ -5,7 +5,7 @@ for kind in $kinds; do
 	run cudaleak --attach "$kind" --layer runtime -c "$bin/deep 23 4096"
 	status 0
 	lines 1 '\(deep\) at exit: 23 allocations not freed, 92\.0 KiB$'
-	lines 1 '^    94208 bytes in 23 allocations of device memory, oldest [0-9.]+ .?s$'
+	lines 1 '^    92\.0 KiB in 23 allocations of device memory, oldest [0-9.]+ .?s$'
 	lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
 	lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
 	silent
@@ -241,7 +241,7 @@ kill "$pid" 2>/dev/null
 
 it "-T shows the largest"
 run cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
-lines 3 '^    4096 bytes of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'
+lines 3 '^    4\.0 KiB of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'
 lines 1 '^    \.\.\. and 25 more$'
 
 it "-z and -Z bound the sizes, both included"

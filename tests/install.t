@@ -55,7 +55,7 @@ it "zsh and fish complete both names"
 zsh=$dest/usr/share/zsh/site-functions/_cudamallocsnoop
 equal "$(head -n 1 "$zsh")" '#compdef cudamallocsnoop cudamalloc-snoop'
 for n in cudamallocsnoop cudamalloc-snoop; do
-	run fish --no-config -c "source $dest/usr/share/fish/vendor_completions.d/$n.fish; complete -C'$n --attach m'"
+	run fish --no-config -c "source $dest/usr/share/fish/vendor_completions.d/$n.fish; complete -C'$n --attach m' | string split -f1 \t"
 	equal "$(cat "$tmp/out")" multi
 done
 

@@ -40,7 +40,7 @@ static const struct field all_fields[] = {
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
-	{ "size", "BYTES", 12, OUT_UINT, AT(size) },
+	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },

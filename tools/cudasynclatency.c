@@ -82,7 +82,7 @@ static void show(const struct waits *w, const struct wait_row *r)
 	if (w->off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
 		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
-		hist_text(r->off_slots, "nsecs", 0);
+		hist_text(r->off_slots, OUT_UNIT_NS);
 	}
 	if (w->stacks)
 		stack_text(r->calls.stack);

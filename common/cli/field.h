@@ -30,17 +30,19 @@ struct field_type {
 	void (*json)(const void *at);
 };
 
-extern const struct field_type field_uint, field_int, field_ptr, field_str, field_time, field_us,
+extern const struct field_type field_uint, field_size, field_int, field_ptr, field_str, field_time, field_us,
 	field_dim, field_bool, field_hist, field_real, field_print;
 
 #define OUT_END   NULL		/* the last field */
 #define OUT_UINT  (&field_uint)	/* unsigned long long */
+#define OUT_SIZE  (&field_size)	/* unsigned long long, bytes; in text scaled if the column is too narrow */
 #define OUT_INT   (&field_int)	/* int */
 #define OUT_PTR   (&field_ptr)	/* unsigned long long: 0x…, a string in JSON */
 #define OUT_STR   (&field_str)	/* const char *, escaped; NULL prints as - and null */
 #define OUT_TIME  (&field_time)	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm in local
 				 * time, seconds since the epoch in JSON */
-#define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, ns in JSON */
+#define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, scaled if the column
+				 * is too narrow; ns in JSON */
 #define OUT_DIM   (&field_dim)	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; prints as - and null if the
 				 * first is 0 */
 #define OUT_BOOL  (&field_bool)	/* bool, JSON only */

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "base/no_value.h"
 #include "base/plural.h"
 #include "cli/out.h"
 #include "cli/out_file.h"
@@ -126,9 +127,9 @@ const char *out_clock(void)
 /* Formats n in the largest unit that leaves at least 1 before the point. */
 static const char *scaled(double n, const double *steps, const char *const *units)
 {
-	static char buf[4][32];
+	static char buf[8][32];
 	static int next;
-	char *s = buf[next++ % 4];
+	char *s = buf[next++ % 8];
 	int i = 0;
 
 	while (units[i + 1] && n >= steps[i])
@@ -139,8 +140,8 @@ static const char *scaled(double n, const double *steps, const char *const *unit
 
 const char *out_bytes(unsigned long long bytes)
 {
-	static const double steps[] = { 1024, 1024, 1024, 1024 };
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", NULL };
+	static const double steps[] = { 1024, 1024, 1024, 1024, 1024, 1024 };
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", NULL };
 	static const char *const one[] = { "byte", NULL };
 
 	return scaled(bytes, steps, bytes == 1 ? one : units);
@@ -148,8 +149,23 @@ const char *out_bytes(unsigned long long bytes)
 
 const char *out_ns(unsigned long long ns)
 {
-	static const double steps[] = { 1000, 1000, 1000, 60, 60 };
-	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", NULL };
+	static const double steps[] = { 1000, 1000, 1000, 60, 60, 24 };
+	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", NULL };
 
 	return scaled(ns, steps, units);
+}
+
+static const char *rate(unsigned long long bytes)
+{
+	static const double steps[] = { 1000, 1000, 1000, 1000, 1000, 1000 };
+	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
+
+	return scaled(bytes, steps, units);
+}
+
+const char *out_amount(unsigned long long n, enum out_unit unit)
+{
+	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate };
+
+	return n == NO_VALUE ? "-" : texts[unit](n);
 }

@@ -70,11 +70,11 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else if (view->options.each) {
-		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
-		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %s of %s memory at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r.bytes), r.memory,
+		       r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %llu byte%s in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
-		       plural(r.bytes), r.count, plural(r.count), r.memory, out_ns(r.oldest));
+		printf("    %s in %llu allocation%s of %s memory, oldest %s\n", out_bytes(r.bytes), r.count,
+		       plural(r.count), r.memory, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);

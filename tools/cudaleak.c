@@ -38,18 +38,23 @@ struct leak {
 	struct cudaleak_bpf *skel;
 };
 
-/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since. */
-static void report_early(struct leak *l)
+/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since; returns true if
+ * there are any. */
+static bool report_early(struct leak *l)
 {
+	bool any = false;
 	const struct early_process *e;
 	struct mem_process *known;
 	char comm[16];
 
 	for (e = l->target.early.processes; e; e = e->hh.next) {
 		HASH_FIND_INT(l->memory.processes, &e->pid, known);
-		if (!known && proc_comm(e->pid, comm))
-			leak_view_nothing(&l->view, e->pid, comm, "interval");
+		if (known || !proc_comm(e->pid, comm))
+			continue;
+		any = true;
+		leak_view_nothing(&l->view, e->pid, comm, "interval", false);
 	}
+	return any;
 }
 
 static void nothing(const struct leak *l)
@@ -71,13 +76,15 @@ static void report(void *ctx)
 	early_tidy(&l->target.early);
 	l->view.options.now = clock_ns();
 	for (h = l->memory.processes; h; h = h->hh.next) {
-		if (!h->allocations && !h->unknown && !(h->early && out_is_json()))
+		if (!h->allocations && !h->unknown && !out_is_json())
 			continue;
 		leak_view_process(&l->view, h, "interval");
 		any = true;
 	}
 	if (out_is_json())
-		report_early(l);
+		any |= report_early(l);
+	if (!any && out_is_json())
+		leak_view_nothing(&l->view, 0, NULL, "interval", true);
 	else if (!any && !l->view.folded)
 		nothing(l);
 }

@@ -41,8 +41,11 @@ struct copy_row {
 	const struct stack *stack;
 };
 
+OUT_WORD(row_type, "copies");
+
 #define AT(f) offsetof(struct copy_row, f)
 static const struct field all_fields[] = {	/* for JSON; show() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -194,7 +197,7 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	c->pids |= c->folded;
+	c->pids |= c->folded || c->target.json;
 	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }

@@ -51,6 +51,16 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 #define OUT_PRINT (&field_print)	/* struct out_print: a function prints the value, as text
 					 * or JSON */
 
+/* Defines a type of field that has the same word in each row, in JSON only: for the key "type", which tells rows
+ * of different kinds apart. */
+#define OUT_WORD(name, word)							\
+	static void name##_json(const void *at)					\
+	{									\
+		(void)at;							\
+		fputs("\"" word "\"", stdout);				\
+	}									\
+	static const struct field_type name = { NULL, NULL, name##_json }
+
 struct out_print {
 	void (*print)(FILE *f, const void *of);
 	const void *of;

@@ -10,6 +10,7 @@
 #include "probe/probes.h"
 #include "proc/looks.h"
 #include "session/early.h"
+#include "session/filter.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
 
@@ -26,6 +27,7 @@ struct target {
 	long duration_ns;	/* 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
+	struct filter_options filter;
 	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
@@ -42,7 +44,7 @@ struct target {
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
 #define TARGET_INIT {									\
-	.layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
+	.filter = FILTER_INIT, .layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
 	.probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
@@ -50,6 +52,7 @@ struct target {
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
 		   "how to attach; default: auto, the best the kernel supports"),		\
+	OPT_FILTER(&(t)->filter),							\
 	OPT_RUN(t)
 
 /* … also of a tool whose probes another program attaches: what to trace … */

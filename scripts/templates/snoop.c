@@ -23,8 +23,11 @@ static const struct usage usage = {
 	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n",
 };
 
+OUT_WORD(row_type, "call");
+
 #define AT(f) offsetof(struct call_row, f)
 static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },

@@ -19,9 +19,12 @@ struct leak_row {
 	const struct stack *stack;
 };
 
+OUT_WORD(row_type, "held");
+
 #define AT(f) offsetof(struct leak_row, f)
-enum { PTR = 9, TID, FUNC, SAMPLE, STACK };
+enum { PTR = 10, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -86,11 +89,11 @@ void leak_view_early(const struct leak_view *view)
 	printf("; allocations before %s are unknown", view->since);
 }
 
-void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete)
 {
 	const struct leak_row r = {
 		.time = view->options.now, .oldest = OUT_NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
-		.sample = view->options.sample, .comm = comm, .at = at,
+		.sample = view->options.sample, .comm = comm, .at = at, .complete = complete,
 	};
 
 	out_row(view->fields, &r);
@@ -116,11 +119,14 @@ static void doubt(const struct mem_process *process, const char *at, const char 
 {
 	if (!n)
 		return;
-	if (out_is_json())
-		printf("{\"pid\":%d,\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", process->pid, at,
+	if (out_is_json()) {
+		printf("{\"type\":\"uncertain\",\"pid\":%d,\"comm\":", process->pid);
+		escape_json(stdout, process->comm);
+		printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at,
 		       process->early ? "false" : "true", key, n);
-	else
+	} else {
 		printf("    %llu %s%s %s%s\n", n, what, plural(n), how, when);
+	}
 }
 
 static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
@@ -152,8 +158,8 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 	}
 	if (!out_is_json() && !view->folded)
 		head(view, process, at, count, bytes);
-	if (!n && process->early && out_is_json())
-		leak_view_nothing(view, process->pid, process->comm, at);
+	if (!n && out_is_json())
+		leak_view_nothing(view, process->pid, process->comm, at, !process->early);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())

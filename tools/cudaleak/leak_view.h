@@ -5,7 +5,7 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 
-enum { LEAK_FIELDS = 14 };
+enum { LEAK_FIELDS = 15 };
 
 struct leak_view {
 	/* set by the tool */
@@ -25,8 +25,9 @@ void leak_view_init(struct leak_view *view);
 /* Prints the end of a line about processes that used CUDA before tracing began. */
 void leak_view_early(const struct leak_view *view);
 
-/* Prints in JSON that nothing allocated since then is held by a process that used CUDA before. */
-void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);
+/* Prints in JSON that a process holds nothing that was allocated since tracing began; complete: nor anything
+ * from before.  With pid 0 and no name: no process does. */
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete);
 
 /* Prints what one process holds; at is "interval" or "exit". */
 void leak_view_process(const struct leak_view *view, const struct mem_process *process,

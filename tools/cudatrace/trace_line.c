@@ -67,16 +67,19 @@ static void print_call(FILE *f, const void *of)
 	if (what == TRACE_LEFT)
 		fputs(" (thread exited during the call)", f);
 	if (lines->durations)
-		fprintf(f, " <%s>", out_ns(trace_duration(call)));
+		fprintf(f, " <%.1f us>", trace_duration(call) / 1e3);
 	if (call->cause)
 		trace_sticky_text(f, call->cause);
 	if (call->next)
 		fprintf(f, " [error not checked; next call: %s]", call->next);
 }
 
+OUT_WORD(row_type, "call");
+
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 0, WHERE = 6, DEPTH = 7, NEXT = 13, STACK = 15 };
+enum { TIME = 1, WHERE = 7, DEPTH = 8, NEXT = 14, STACK = 16 };
 static const struct field all[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", "TID", -7, OUT_INT, AT(tid) },

@@ -13,7 +13,7 @@ struct trace_lines {
 	bool times, durations, stacks, entries, nested;
 	bool unchecked;		/* also the call after it */
 	/* set by trace_lines_init() */
-	struct field fields[18];
+	struct field fields[19];
 };
 
 /* Call once, after out_init(); prints the heading in text. */

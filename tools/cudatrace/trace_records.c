@@ -25,6 +25,10 @@ static void check(const struct trace *t)
 			"--failed, --enter, --enter-only or --tree");
 	if (t->failed && l->entries)
 		usage_error("--failed cannot be combined with --enter or --enter-only");
+	if (l->entries && t->slower)
+		usage_error("--slower knows a call by its return; it cannot be combined with --enter or --enter-only");
+	if (t->unchecked && (t->slower || t->max))
+		usage_error("--unchecked cannot be combined with --slower or --max-events");
 	if (t->no_returns && (t->tree || l->durations))
 		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
 }
@@ -107,8 +111,22 @@ static void on_process(struct trace *t, const struct process_event *e)
 	syms_forget(t->syms, e->head.pid);
 }
 
+bool trace_done(const struct trace *t)
+{
+	return t->max && t->shown >= t->max;
+}
+
+/* With --tree the probes send every call. */
+static bool is_quick(const struct trace *t, const struct trace_call *call)
+{
+	return trace_duration(call) < (unsigned long)t->slower;
+}
+
 static void show(struct trace *t, const struct trace_call *call)
 {
+	if (is_quick(t, call) || trace_done(t))
+		return;
+	t->shown++;
 	if (t->summary)
 		trace_summary_add(&t->calls, call);
 	if (t->chrome)

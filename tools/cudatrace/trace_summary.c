@@ -12,8 +12,11 @@ struct summary_row {
 	const char *func, *layer;
 };
 
+OUT_WORD(row_type, "function");
+
 #define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* for JSON; print_line() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
 	{ "calls", NULL, 0, OUT_UINT, AT(calls) },

@@ -106,7 +106,7 @@ run cudaleak -Cjc "$bin/mem multicast 7 release 5"
 json 1 '.memory == "vmm" and .count == 2 and .bytes == 0'
 json 1 true
 run cudaleak -Cjc "$bin/mem vmm 3 multicast 7 release 7 vmmfree 3"
-json 0 true
+json 0 '.count > 0'
 
 it "failed calls change nothing"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
@@ -259,7 +259,7 @@ sum 23 .count
 kill "$pid" 2>/dev/null
 
 it "-o longer than the machine has been up leaves out everything"
-for ms in 1000000000007 9223372036854775807; do
+for ms in 1000000000007 9223372036854; do
 	run cudaleak -Cc "$bin/mem malloc 23 4096" -o $ms
 	lines 1 'at exit: 0 allocations not freed, 0 bytes$'
 done

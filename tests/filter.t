@@ -25,8 +25,8 @@ done
 
 it "--comm is the name of the process, not of the calling thread, and of 15 bytes"
 cp "$bin/mem" "$tmp/a_name_of_many_bytes"
-for name in a_name_of_many_bytes a_name_of_many_; do
-	run cudamallocsnoop --comm $name -jc "$tmp/a_name_of_many_bytes thread '(' malloc 23 64 ')'"
+for comm in a_name_of_many_bytes a_name_of_many_; do
+	run cudamallocsnoop --comm $comm -jc "$tmp/a_name_of_many_bytes thread '(' malloc 23 64 ')'"
 	json 23 '.op == "alloc"'
 done
 

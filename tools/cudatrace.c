@@ -150,6 +150,7 @@ int main(int argc, char **argv)
 		OPT_TIME(0, "slower", "US", &trace->slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 		OPT_NUM('n', "max-events", "N", &trace->max, 1, "stop after N calls"),
 		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
+		OPT_FLAG('r', "relative", &trace->lines.relative, "print a column with the time since the previous line"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
 		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
 		OPT_STACKS(&tracer.target),

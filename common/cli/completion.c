@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/completion.h"
-#include "cli/opt.h"
+#include "cli/opt_table.h"
 
 /* What an option's value is, and how a shell lists such values. */
 enum values { ANYTHING, WORDS, LIST, FILES, PIDS, COMMANDS, USERS };

@@ -17,7 +17,7 @@ struct shown {
 };
 
 struct line_row {
-	unsigned long long time, latency;
+	unsigned long long time, since, latency;
 	int pid, tid, depth;
 	const char *comm, *layer, *func, *at, *kernel, *error, *next;
 	struct out_print call, args, ret, cause;
@@ -77,10 +77,11 @@ static void print_call(FILE *f, const void *of)
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, WHERE = 7, DEPTH = 8, NEXT = 14, STACK = 16 };
+enum { TIME = 1, SINCE = 2, WHERE = 8, DEPTH = 9, NEXT = 15, STACK = 17 };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
+	[SINCE] = { "since_ns", "SINCE(us)", 12, OUT_US, AT(since) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", "TID", -7, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
@@ -107,6 +108,8 @@ void trace_lines_init(struct trace_lines *lines)
 
 	memcpy(fields, all, sizeof(all));
 	fields[TIME].head = lines->times ? "TIME" : NULL;
+	if (!lines->relative)
+		fields[SINCE].head = fields[SINCE].key = NULL;
 	fields[WHERE].key = lines->entries ? "at" : NULL;
 	fields[DEPTH].key = lines->nested ? "depth" : NULL;
 	fields[NEXT].key = lines->unchecked ? "next" : NULL;
@@ -130,5 +133,8 @@ void trace_line(const struct trace_lines *lines, const struct trace_call *call)
 		.cause = { print_cause, call }, .stack = call->stack,
 	};
 
+	/* a call that is printed late, as with --tree, may have returned before */
+	r.since = *lines->previous && r.time > *lines->previous ? r.time - *lines->previous : 0;
+	*lines->previous = r.time;
 	out_row(lines->fields, &r);
 }

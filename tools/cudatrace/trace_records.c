@@ -13,13 +13,13 @@ static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
-	if ((t->summary || t->chrome) && !t->folded && (l->times || l->durations || l->stacks || l->entries))
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->stacks || l->entries))
 		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
-			"--time-spent, --stacks, --enter or --enter-only");
-	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->durations ||
+			"--relative, --time-spent, --stacks, --enter or --enter-only");
+	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
 			  l->entries))
 		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
-			"--unchecked, --tree, --timestamp, --time-spent, --enter or --enter-only");
+			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
 		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
 			"--failed, --enter, --enter-only or --tree");
@@ -78,6 +78,7 @@ void trace_prepare(struct trace *t)
 
 	t->lines.entries |= t->no_returns;
 	t->lines.nested = t->tree;
+	t->lines.previous = &t->previous;
 	t->lines.unchecked = t->unchecked;
 	check(t);
 	t->selected = trace_select(t->expression);

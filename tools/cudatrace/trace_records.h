@@ -32,6 +32,7 @@ struct trace {			/* all zero but for the options and sums */
 	struct probe_source source;	/* the functions chosen, and those that tell what else is
 					 * needed */
 	long shown;		/* calls */
+	unsigned long long previous;	/* see struct trace_lines */
 	/* what the records add up to */
 	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;

@@ -120,6 +120,8 @@ static int stop(void *ctx, int sig)
 	trace_tree_end(&t->trace.trees, -1);
 	if (t->trace.summary)
 		trace_summary_print(&t->trace.calls);
+	if (t->trace.summary && t->trace.lines.stacks && !t->trace.folded)
+		trace_summary_stacks(&t->trace.sums);
 	if (t->trace.folded)
 		folded_sums(&t->trace.sums);
 	return sig;

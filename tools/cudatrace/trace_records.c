@@ -13,9 +13,10 @@ static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
-	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->stacks || l->entries))
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries ||
+						   (l->stacks && t->chrome)))
 		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
-			"--relative, --time-spent, --stacks, --enter or --enter-only");
+			"--relative, --time-spent, --enter or --enter-only, nor --chrome with --stacks");
 	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
 			  l->entries))
 		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
@@ -132,7 +133,7 @@ static void show(struct trace *t, const struct trace_call *call)
 		trace_summary_add(&t->calls, call);
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
-	if (t->folded)
+	if (t->folded || (t->summary && t->lines.stacks))
 		stack_sums_add(&t->sums, call->event->head.pid, call->event->comm, call->stack, call->proto->name,
 			       trace_duration(call));
 	if (t->summary || t->chrome || t->folded)

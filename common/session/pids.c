@@ -35,7 +35,7 @@ static int open_pid(int pid)
 }
 
 /* The processes of a list, while it is read. */
-struct reading { int *pids, n; const char *name; };
+struct reading { int *pids, n; const char *name; bool found; };
 
 static void add(struct reading *r, int pid)
 {
@@ -53,13 +53,15 @@ static void add_named(void *ctx, int pid)
 	char comm[16];
 
 	/* the kernel keeps 15 bytes of a name */
-	if (pid != getpid() && proc_comm(pid, comm) && !strncmp(comm, r->name, sizeof(comm) - 1))
-		add(r, pid);
+	if (pid == getpid() || !proc_comm(pid, comm) || strncmp(comm, r->name, sizeof(comm) - 1))
+		return;
+	r->found = true;
+	add(r, pid);
 }
 
 static void add_word(struct reading *r, const char *word)
 {
-	int pid = value_pid(word), before = r->n;
+	int pid = value_pid(word);
 
 	if (pid < 0)
 		usage_error("--pid: '%s' is not a process id", word);
@@ -68,8 +70,9 @@ static void add_word(struct reading *r, const char *word)
 		return;
 	}
 	r->name = word;
+	r->found = false;
 	proc_each(add_named, r);
-	if (r->n == before)
+	if (!r->found)
 		die(0, "no process is named '%s'", word);
 }
 

@@ -23,6 +23,7 @@ seen_or_lost() {
 
 pythons=${PYTHONS_CACHE:-$O/pythons}
 export PYTHONDONTWRITEBYTECODE=1	# nothing beside the sources, and no lines of older ones
+export PYTHONWARNINGS=ignore	# of fork() with threads (3.12)
 
 # against_old ROOT FILE OBJECT...: links a library with the C library of that root, older than what
 # the simulated CUDA was linked with

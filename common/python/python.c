@@ -233,6 +233,15 @@ int python_line(struct python *p, int pid, unsigned long long frame)
 	return line_table_find(c->lines, c->nlines, unit);
 }
 
+/* That code is static: its file has the name of the function, and it has no lines. */
+bool python_hides(struct python *p, int pid, unsigned long long frame)
+{
+	const struct python_code *code = python_code(p, pid, frame);
+
+	return code && !strcmp(code->name, "__init__") && !strcmp(code->file, code->name) &&
+	       !python_line(p, pid, frame);
+}
+
 const char *python_loss(unsigned value)
 {
 	static const char *const says[PYTHON_LOSSES] = {

@@ -145,6 +145,16 @@ static size_t cost_of(const struct stack_frame *frames, int n)
 	return size;
 }
 
+static int describe(struct syms *s, struct mappings *p, const struct frames *frames, struct stack_frame *of)
+{
+	int n = 0;
+
+	for (int i = 0; i < frames->n; i++)
+		if (!(frames->at[i] & FRAME_PYTHON) || !python_hides(s->python, p->pid, frames->at[i]))
+			of[n++] = frame_of(s, p, frames->at[i]);
+	return n;
+}
+
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
 {
 	struct stack_frame of[STACK_FRAMES + STACK_NATIVE] = { 0 };
@@ -161,11 +171,10 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 	check_python(s, pid, &frames);
 	if (!frames.n)
 		return NULL;
-	for (int i = 0; i < frames.n; i++)
-		of[i] = frame_of(s, p, frames.at[i]);
-	stack = find_stack(s, of, frames.n);
-	if (!stack && quota_take(&s->stacks_quota, p->user, pid, cost_of(of, frames.n)))
-		stack = stack_of(s, of, frames.n);
+	n = describe(s, p, &frames, of);
+	stack = find_stack(s, of, n);
+	if (!stack && quota_take(&s->stacks_quota, p->user, pid, cost_of(of, n)))
+		stack = stack_of(s, of, n);
 	if (stack)
 		stack_losses_add(&s->losses, stack->notes);
 	return stack;

@@ -135,27 +135,32 @@ BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
 MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
 COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISH := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 
 # cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
 install: all
-	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(BT)
+	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(ZSH) $(FISH) $(BT)
 	install $(TOOLS:%=$(O)/%) $(BIN)
 	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(BT)
 	for t in $(TOOLS); do \
-		$(O)/$$t --bash-completion >$(COMP)/$$t || exit; h=$$(echo $$t | $(HYPHEN)); \
+		h=$$(echo $$t | $(HYPHEN)); $(O)/$$t --bash-completion >$(COMP)/$$t && \
+		$(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
+		$(O)/$$t --fish-completion >$(FISH)/$$t.fish || exit; \
 		[ $$h = $$t ] || { ln -sf $$t $(BIN)/$$h; ln -sf $$t.8 $(MAN)/$$h.8; \
-			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; }; done
+			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; \
+			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done
 
 uninstall:
 	rm -rf $(BT)
 	rm -f $(MAN7)/cuda-bpf-tools.7
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
-		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n; done; done
+		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n $(ZSH)/_$$n $(FISH)/$$n.fish; done; done
 
 clean:
 	rm -rf $(O)

@@ -304,6 +304,8 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
 		return enter_name(t, row, id);
+	if (!task_wanted())
+		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
 	if (launch_again(t, row, driver))
 		return false;

@@ -20,6 +20,7 @@ struct thread_data {
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;
+const volatile __u64 wait_slower;	/* ns: only calls that took at least this long */
 
 /* Each element is changed only by its own thread; one half is for odd epochs, one for even ones.
  * An array, because a hash map would be a quarter of the total cost. */
@@ -145,6 +146,8 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	__u64 now = bpf_ktime_get_ns(), ns = now - t->call.start, off;
 
 	t->call.sp = 0;
+	if (ns < wait_slower)
+		return;
 	if (t->data.off_since)
 		came_back(t, (void *)bpf_get_current_task(), now);
 	off = t->data.off_ns;

@@ -59,6 +59,7 @@ struct {
 
 /* Set by the tool. */
 const volatile bool trace_nested, trace_failed_only, trace_stacks;
+const volatile __u64 trace_slower;	/* ns: only calls that took at least this long */
 const volatile bool trace_entries, trace_no_returns;
 const volatile bool trace_held;		/* what memory is held is wanted */
 
@@ -230,7 +231,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_attach_cookie(ctx);
 	struct trace_function *fn = function_of(id);
-	struct thread *t = fn ? thread_here() : NULL;
+	struct thread *t = fn && task_wanted() ? thread_here() : NULL;
 	struct frame *f;
 
 	if (!t)
@@ -266,6 +267,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)
 		return;
 	if (trace_failed_only && !(fn->flags & TRACE_ALWAYS) && !is_failure(fn, PT_REGS_RC(ctx)))
+		return;
+	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
 		return;
 	send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }

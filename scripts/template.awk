@@ -93,7 +93,7 @@ function examples(   i, j, c, n, w, kv) {
 		value["FUNCTION"] = w[1]; value["FUNCTION22"] = sprintf("%-22s", w[1])
 		value["ROW"] = row(0); value["MORE"] = ""
 		value["BYTES14"] = sprintf("%14s", "size" in cell ? cell["size"] : "-")
-		if ("failed" in cell) value["MORE"] = "; " cell["failed"] " more failed"
+		if ("failed" in cell) value["MORE"] = ": " cell["failed"] " calls failed"
 		for (j = 1; j <= nlines; j++) out(lines[j])
 	}
 }

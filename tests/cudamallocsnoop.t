@@ -273,3 +273,10 @@ lines 5 'cudaMallocFromPoolAsync '
 equal "$(awk 'NR == 1 { at = index($0, "RESULT"); next } index($0, " ok") + 1 != at' "$tmp/out")" ""
 equal "$(awk 'NR == 1 { at = index($0, "POINTER"); next } index($0, "0x") != at' "$tmp/out")" ""
 equal "$(wc -l <"$tmp/out")" 11
+
+it "a size that is wider than its column is scaled, and breaks none"
+run cudamallocsnoop -c "$bin/mem malloc 3 1125899906842624 malloc 2 999999999999"
+lines 3 'alloc device       1\.0 PiB -  '
+lines 2 'alloc device  999999999999 -  '
+run cudamallocsnoop -jc "$bin/mem malloc 3 1125899906842624"
+json 3 '.size == 1125899906842624'

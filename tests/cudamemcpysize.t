@@ -103,23 +103,27 @@ run cudamemcpysize -jc "env SIM_FAIL=cuMemcpyHtoD_v2:3=1,cuMemcpyHtoD_v2:5=1 $bi
 json 1 '.count == 21 and .failed == 2 and .bytes == 86016'
 whole
 run cudamemcpysize -c "env SIM_FAIL=cuMemcpyHtoD_v2=1 $bin/mem copy 23 4096 h2d"
-lines 1 '^HtoD, synchronous: 0 calls; 23 more failed$'
+lines 1 '^HtoD, synchronous; 23 calls failed$'
+lines 0 COUNT
 run cudamemcpysize -kjc "env SIM_FAIL=cuMemcpyHtoD_v2:3=1 $bin/mem copy 23 4096 h2d"
 json 1 '.count == 22 and .failed == 1 and .min == 4096'
 
 it "smallest, largest, slots: 0 and 1 are in the first, 2 and 3 in the second"
 run cudamemcpysize -jc "$bin/mem copy 7 4096 h2d copy 5 4095 h2d copy 3 1 h2d copy 2 2 h2d copy 1 3 h2d"
-json 1 '.min == 1 and .max == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
+json 1 '.min == 1 and .max == 4096 and .p50 >= 2 and .p50 < 4096 and .p99 == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
 
 it "text and JSON say the same"
 run cudamemcpysize -c "$bin/mem copy 23 4096 h2d copy 7 100 h2d copyasync 19 1000 d2h"
-lines 1 '^HtoD, synchronous: 30 calls, 92\.7 KiB, 100 to 4096 bytes each, in [0-9.]+ .?s at [0-9.]+ MiB/s$'
-lines 1 '^DtoH, asynchronous: 19 calls, 18\.6 KiB, 1000 bytes each$'
-lines 2 '^     bytes               : count     distribution$'
-lines 1 '^      4096 -> 8191       : 23       \|\*{40}\|$'
-lines 1 '^        64 -> 127        : 7        \|\*{12} {28}\|$'
-lines 1 '^       512 -> 1023       : 19       \|\*{40}\|$'
-lines 1 '^      1024 -> 2047       : 0        \| {40}\|$'
+lines 1 '^HtoD, synchronous; [0-9.]+ .?s at [0-9.]+ .?B/s$'
+lines 1 '^DtoH, asynchronous; time and bandwidth unknown: the calls return before the copy is done$'
+lines 2 '^     COUNT       TOTAL         MIN         P50         P95         P99         MAX$'
+lines 1 '^        30    92\.7 KiB   100 bytes     4\.0 KiB     4\.0 KiB     4\.0 KiB     4\.0 KiB$'
+lines 1 '^        19    18\.6 KiB  1000 bytes  1000 bytes  1000 bytes  1000 bytes  1000 bytes$'
+lines 2 '^      bytes                : count    distribution$'
+lines 1 '^         4K -> 8K          : 23       \|\*{40}\|$'
+lines 1 '^         64 -> 128         : 7        \|\*{12} {28}\|$'
+lines 1 '^        512 -> 1K          : 19       \|\*{40}\|$'
+lines 1 '^         1K -> 2K          : 0        \| {40}\|$'
 silent
 
 it "synchronous copies have their time and bandwidth, asynchronous ones have none"
@@ -129,13 +133,15 @@ json 1 '.async and .total_ns == null and .bytes_per_s == null'
 
 it "--time and --bandwidth: histograms of synchronous copies"
 run cudamemcpysize --time -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
-json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null'
+json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null and .p50 == null and
+	.p50_ns > 16777216 and .p99_ns > .p95_ns and .p99_ns < 33554432'
 json 1 true
 run cudamemcpysize --bandwidth -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
-json 1 '.hist_bytes_per_s == [[33554432,67108863,13]]'
+json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 33554432 and .p95 == null'
 run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
-lines 1 '^        32 -> 63         : 13       \|\*{40}\|$'
-lines 1 '^     MiB/s  '
+lines 1 '^  33\.6 MB/s -> 67\.1 MB/s  : 13       \|\*{40}\|$'
+lines 1 '^      bandwidth  '
+lines 1 '^        13           -           - +[0-9.]+ MB/s +[0-9.]+ MB/s +[0-9.]+ MB/s           -$'
 fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth
 
 it "--direction and --min leave out the others, and what is nested in them"
@@ -160,7 +166,7 @@ json 1 '.direction == "DtoH" and .count == 5'
 [ "$(jq -s 'map(.pid) | unique | length' "$tmp/out")" = 2 ] || no "not two processes"
 sum 35 .count
 run cudamemcpysize -Pc "$bin/mem rename 'a(b)' copy 23 4096 h2d"
-lines 1 '^pid [0-9]+ \(a\(b\)\), HtoD, synchronous: 23 calls'
+lines 1 '^pid [0-9]+ \(a\(b\)\), HtoD, synchronous; '
 
 it "-k names the callers, one group each, most bytes first"
 run cudamemcpysize -kjc "$bin/mem copy 23 4096 h2d copy2d 7 10 10 h2d"

@@ -27,6 +27,17 @@ equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree 
 json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
 json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
 
+it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
+jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and
+	.[0].stack[0].sym == "do_sync" and .[0].comm == "mem"' "$tmp/out" >/dev/null || no "not the stacks"
+equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
+	"$(jq -s 'map(select(.type == "function").total_ns) | add' "$tmp/out")"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$bin/mem sync 3"
+lines 1 '^ +0\.0[6-9][0-9]+ cudaDeviceSynchronize in mem$'
+lines 1 '^        do_sync\+0x'
+fails 2 'nor --chrome with --stacks' cudatrace -k --chrome "$tmp/x" -c true
+
 it "--summary --tree counts what is inside too; --summary -x failures alone"
 run cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
 json 1 '.func == "cuMemAlloc_v2" and .calls == 23'

@@ -85,7 +85,7 @@ done
 it "the keys of JSON are these"
 run cudatrace -e memory -jc "$bin/mem malloc 1 64"
 equal "$(jq -r 'keys_unsorted | join(" ")' "$tmp/out")" \
-	"time pid tid comm layer func args kernel latency_ns ret error earlier"
+	"type time pid tid comm layer func args kernel latency_ns ret error earlier"
 json 1 '.time > 1700000000 and .pid == .tid and .comm == "mem"'
 
 it "by default the calls that a person wants, and no chatter"
@@ -131,7 +131,7 @@ fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 
 it "options that contradict each other say so"
 fails 2 'cannot be combined with --timestamp' cudatrace -S -t
-fails 2 'cannot be combined with --timestamp, --time-spent, --stacks, --enter' cudatrace --chrome "$tmp/x" --enter
+fails 2 'cannot be combined with --timestamp, --relative, --time-spent, --enter or' cudatrace --chrome "$tmp/x" --enter
 fails 2 '--unchecked prints nothing else' cudatrace --unchecked -S
 fails 2 '--failed cannot be combined with --enter' cudatrace -x --enter
 fails 2 '--enter-only sees no returns' cudatrace --enter-only --tree
@@ -159,9 +159,19 @@ json 0 true
 run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -e cudaFree -c "$bin/mem malloc 2 64 free 2"
 lines 2 '= cudaErrorNotReady \(600\)$'
 
+it "-r says how long after the call of the previous line each returned"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -c "$bin/mem sync 3"
+lines 1 '^ *SINCE\(us\) PID '
+lines 1 '^ +0\.0 [0-9]+ .* cudaDeviceSynchronize\(\) = 0$'
+lines 2 '^ +[3-9][0-9]{4}\.[0-9] [0-9]+ .* cudaDeviceSynchronize\(\) = 0$'
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$bin/mem sync 3"
+json 2 '.since_ns > 30000000 and .since_ns < 300000000'
+json 1 '.since_ns == 0'
+fails 2 "cannot be combined with --timestamp, --relative" cudatrace -S -r
+
 it "-T says how long each call took, -t when it returned"
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$bin/mem sync 3"
-lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} [0-9]+ .* cudaDeviceSynchronize\(\) = 0 <3[0-9.]+ ms>$'
+lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} [0-9]+ .* cudaDeviceSynchronize\(\) = 0 <3[0-9]{4}\.[0-9] us>$'
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$bin/mem sync 3"
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 

@@ -144,6 +144,17 @@ for t in $tools; do
 	options_of "$t" >"$tmp/options"
 	same "$t" "$tmp/options" "$tmp/offered"
 
+	it "$t: zsh and fish read their completions, which offer every option"
+	"$t" --zsh-completion >"$tmp/complete"
+	# what zsh's own _arguments would be called with
+	# shellcheck disable=SC2016 # zsh is to expand it
+	zsh -f -c '_arguments() { print -rl -- "$@" }; . "$1"' zsh "$tmp/complete" |
+		sed -nE 's/^(\([^)]*\))?(--[a-z-]+)(\[.*)?$/\2/p' >"$tmp/offered"
+	same "$t in zsh" "$tmp/options" "$tmp/offered"
+	"$t" --fish-completion >"$tmp/complete"
+	fish --no-config -c "source $tmp/complete; complete -C'$t --'" | sed -n 's/^\(--[a-z-]*\)\t.*/\1/p' >"$tmp/offered"
+	same "$t in fish" "$tmp/options" "$tmp/offered"
+
 	sed -n 's/^\.It Li \([A-Z][^ ]*\)$/\1/p' "man/$t.8" >"$tmp/columns"
 	if [ -s "$tmp/columns" ]; then
 		it "$t: the manual has the columns of the text, and no others"

@@ -9,10 +9,10 @@ for tool in cudamallocsnoop cudaleak; do
 	[ ! -s "$tmp/out" ] || no 'it prints something'
 
 	it "$tool says which value is wrong, and what was expected"
-	fails 2 "--pid: '12x' is not a process id" $tool -p 12x
-	fails 2 "--pid: '' is not a process id" $tool -p 12,
+	fails 1 "no process is named '12x'" $tool -p 12x
+	fails 2 "--pid: ', ' has no process id or name" $tool -p ', '
 	fails 2 "--pid: '99999999999999999999' is not a process id" $tool -p 99999999999999999999
-	fails 2 "--duration: '0' is not an integer >= 1" $tool -d 0
+	fails 2 "--duration: '0' is not a duration > 0 such as 5, 0.5, 100ms or 2m" $tool -d 0
 	fails 2 "--layer: 'both' is not one of runtime|driver|all" $tool --layer both
 	fails 2 "--attach: 'x' is not one of auto|session|multi|perf" $tool --attach x
 	fails 2 "option '-p' requires an argument" $tool -p
@@ -106,10 +106,12 @@ done
 fails 2 "quote the command, -c './train 10'" cudalaunchtop -j -c./train 10 3
 says "an interval stands before -c"
 fails 2 "missing command after --" cudaleak 5 --
-fails 2 "--older: '--' is not an integer" cudaleak -o --
+fails 2 "--older: '--' is not a duration such as 5" cudaleak -o --
 fails 2 "--command and -- ./train are mutually exclusive" cudaleak -c ./train -- ./train
 fails 2 "--pid and --command are mutually exclusive" cudaleak -p 1 -- ./train
-fails 2 "unexpected argument 'x'" cudamallocsnoop x -- true
+fails 2 "unexpected argument 'x'; to trace a command, write -- x" cudamallocsnoop x -- true
+fails 2 "interval: './train' is not a duration" cudaleak ./train 10
+says "to trace a command, write -- ./train"
 run cudaleak 61 1 -c true
 status 0
 
@@ -126,7 +128,7 @@ status 153
 
 it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
 fails 2 "unexpected argument '5'" cudamallocsnoop 5
-fails 2 "interval: '0' is not a whole number of seconds >= 1" cudaleak 0
+fails 2 "interval: '0' is not a duration >= 10ms such as 5, 0.5 or 2m" cudaleak 0
 fails 2 "interval: 'x' is not" cudaleak x
 fails 2 "count: '0' is not" cudaleak 1 0
 fails 2 "unexpected argument '3'" cudaleak 1 2 3
@@ -138,6 +140,71 @@ for size in 4x k 1kk -5 '' 9999999999g 0x10; do
 	says '--min'
 done
 fails 2 '--min-size is larger than --max-size' cudaleak -z 2k -Z 1k
+
+it "sizes may have a point and a unit: k and KiB are 1024 bytes, kB is 1000"
+sizes="$bin/mem malloc 23 999999 malloc 11 1000000 malloc 7 1048576 malloc 5 1572863 malloc 3 1572864"
+for size in 1MB:26 1000kB:26 1m:15 1MiB:15 1M:15 1024k:15 1.5m:3 1572864b:3 0.0015g:0; do
+	run cudamallocsnoop -m "${size%:*}" -jc "$sizes"
+	json "${size#*:}" '.op == "alloc"'
+done
+for size in 1.m .5m 1.5 1mbb 9.9e9 1.5b; do
+	fails 2 "--min: '$size' is not a size such as 4096, 64k, 1.5g or 2MB" cudamallocsnoop -m "$size"
+done
+
+# lasted FROM TO: the last run took so many milliseconds, more or less
+lasted() { [ "$took" -ge "$1" ] && [ "$took" -le "$2" ] || no "it took $took ms"; }
+
+it "durations may have a point and a unit"
+for duration in 0.3:300 300ms:300 1:1000 1s:1000 0.02m:1200; do
+	took=$(date +%s%N)
+	run cudamallocsnoop -q -d "${duration%:*}" --attach session -l "$lib/libcudart.so.13"
+	took=$((($(date +%s%N) - took) / 1000000))
+	status 0
+	lasted "${duration#*:}" $((${duration#*:} + 4000))
+done
+for duration in 1m1s .5 1.s 5x 1M -1 99999999999h; do
+	fails 2 "--duration: '$duration' is not a duration" cudamallocsnoop -d "$duration"
+done
+
+it "-p takes what pgrep prints, and names"
+cp "$bin/mem" "$tmp/with_a_long_name"
+program "$tmp/with_a_long_name" malloc 1 64 wait malloc 23 4096
+for list in " $pid
+" "$pid,$pid" "$pid, $pid" with_a_long_name with_a_long_nam "$pid with_a_long_nam"; do
+	tool cudamallocsnoop -jp "$list"
+	stop
+	status 0
+done
+tool cudamallocsnoop -jp with_a_long_name
+go
+stop
+json 23 '.size == 4096'
+says ": tracing pid $pid:"
+fails 1 "no process is named 'with_a_long_name'" cudamallocsnoop -p with_a_long_name
+
+it "an operand that is no number is taken for a command without -c or --"
+fails 2 "to trace a command, write -- ./train" cudaleak ./train
+fails 2 "to trace a command, write -- train" cudamallocsnoop train
+fails 2 "unexpected argument '3'" cudamallocsnoop 3
+says_not "to trace a command"
+
+it "-e suggests what begins with the word"
+fails 2 "unknown function or group 'mem'; did you mean memory?" cudatrace -e mem
+fails 2 "did you mean stream" cudatrace -e launch,strea
+
+it "bash and fish complete the words of -e behind a comma"
+cudatrace --bash-completion >"$tmp/complete"
+cat >"$tmp/try" <<'END'
+. "$1"
+COMP_WORDS=(cudatrace -e 'copy,!str') COMP_CWORD=2
+_cudatrace
+printf '%s\n' "${COMPREPLY[@]}"
+END
+run bash "$tmp/try" "$tmp/complete"
+equal "$(cat "$tmp/out")" 'copy,!stream'
+cudatrace --fish-completion >"$tmp/complete"
+run fish --no-config -c "source $tmp/complete; complete -C'cudatrace -e copy,stre'"
+lines 1 '^copy,stream'
 
 it "options that contradict each other are refused"
 fails 2 '--allocs and --frees are mutually exclusive' cudamallocsnoop -A -F

@@ -10,8 +10,10 @@ run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr install
 status 0
 for t in $tools; do
 	for n in $(printf '%s\n' "$t" "$(hyphen "$t")" | sort -u); do
-		printf '%s\n' "bin/$n" "share/man/man8/$n.8" "share/bash-completion/completions/$n"
+		printf '%s\n' "bin/$n" "share/man/man8/$n.8" "share/bash-completion/completions/$n" \
+			"share/fish/vendor_completions.d/$n.fish"
 	done
+	echo "share/zsh/site-functions/_$t"
 done >"$tmp/programs"
 (cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
@@ -49,6 +51,14 @@ run bash "$tmp/complete" "$dest/usr/share/bash-completion/completions"
 equal "$(cat "$tmp/out")" 'cudamallocsnoop multi
 cudamalloc-snoop multi'
 silent
+
+it "zsh and fish complete both names"
+zsh=$dest/usr/share/zsh/site-functions/_cudamallocsnoop
+equal "$(head -n 1 "$zsh")" '#compdef cudamallocsnoop cudamalloc-snoop'
+for n in cudamallocsnoop cudamalloc-snoop; do
+	run fish --no-config -c "source $dest/usr/share/fish/vendor_completions.d/$n.fish; complete -C'$n --attach m' | string split -f1 \t"
+	equal "$(cat "$tmp/out")" multi
+done
 
 it "make uninstall leaves no file"
 run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr uninstall

@@ -110,7 +110,7 @@ for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
 	{
 		fails 2 '--totals has no call stacks' cudaleak -C $option
 		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
-		fails 2 'cannot be combined with' cudatrace -S $option
+		fails 2 'cannot be combined with' cudatrace --chrome "$tmp/x" $option
 	}
 done
 for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do
@@ -118,6 +118,7 @@ for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency c
 done
 fails 2 'cannot be combined with --timestamp' cudamallocsnoop --folded -T
 fails 2 '--folded prints nothing else' cudatrace --folded --enter-only
+fails 2 '--folded prints nothing else' cudatrace --folded -S
 fails 2 '--folded and --off-cpu are mutually exclusive' cudasynclatency --folded -O
 fails 2 '--folded shows no histograms' cudamemcpysize --folded --bandwidth
 

@@ -130,7 +130,7 @@ static int stop(void *ctx, int sig)
 
 	screen_close();
 	if (t->live || !t->events.counted_out)
-		launch_report(&t->view, t->live || !t->events.interval);
+		launch_report(&t->view, t->live || !t->events.interval_ns);
 	if (launches_impossible(t->view.launches) && !t->view.failed)
 		warning(0, "%llu launches had a grid or block that no GPU can launch: they failed (-x counts all failures)",
 			launches_impossible(t->view.launches));

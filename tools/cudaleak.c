@@ -24,8 +24,8 @@ static const struct usage usage = {
 	"  cudaleak                            # every process, live\n"
 	"  cudaleak -b -p 181                  # one process, a block every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
-	"  cudaleak -o 60000 -T 3 -p 181 30    # older than a minute, the 3 largest, every 30 s\n"
-	"  cudaleak --growth -p 181 60 2       # what grew within a minute\n"
+	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest, every 30 s\n"
+	"  cudaleak --growth -p 181 1m 2       # what grew within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
@@ -69,7 +69,7 @@ static bool wants_screen(const struct leak *l)
 {
 	const struct leak_view *v = &l->report.view;
 
-	return !l->batch && !v->growth && !v->folded && !v->options.each && l->events.interval;
+	return !l->batch && !v->growth && !v->folded && !v->options.each && l->events.interval_ns;
 }
 
 static void start(void *ctx)
@@ -82,7 +82,7 @@ static void start(void *ctx)
 	leak_screen_init(&l->report.screen);
 	l->report.screen.top.who = l->who = target_who(&l->target);
 	if (live_start(&l->target, &l->events, false) && l->default_interval)
-		l->events.interval = 1;
+		l->events.interval_ns = VALUE_S;
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)
@@ -133,9 +133,9 @@ static void check(void *ctx)
 		usage_error("--chrome %s: the output goes to the same file", l->chrome);
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
-	l->default_interval = l->events.interval < 0;
+	l->default_interval = l->events.interval_ns < 0;
 	if (l->default_interval)
-		l->events.interval = l->target.command || v->folded ? 0 : 5;
+		l->events.interval_ns = l->target.command || v->folded ? 0 : 5l * VALUE_S;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.sample = v->options.sample;
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 			.screen = { .view = &leak.report.view, .memory = &leak.memory },
 		},
 		.events = {
-			.record = on_record, .report = report, .tick = tick, .interval = -1, .ctx = &leak,
+			.record = on_record, .report = report, .tick = tick, .interval_ns = -1, .ctx = &leak,
 		},
 	};
 	const unsigned classes = MEMORY_CLASSES;
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 		OPT_TARGET(&leak.target),
 		OPT_FLAG('b', "batch", &leak.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('a', "each", &leak.report.view.options.each, "show each allocation instead of groups by stack"),
-		OPT_NUM('o', "older", "MS", &leak.report.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
+		OPT_TIME('o', "older", "MS", &leak.report.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
 		OPT_NUM('T', "top", "N", &leak.report.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),

@@ -30,8 +30,11 @@ struct snoop_row {
 	const struct stack *stack;
 };
 
+OUT_WORD(row_type, "call");
+
 #define AT(f) offsetof(struct snoop_row, f)
 static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
@@ -40,7 +43,7 @@ static const struct field all_fields[] = {
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
-	{ "size", "BYTES", 12, OUT_UINT, AT(size) },
+	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },
@@ -52,7 +55,8 @@ static const struct field all_fields[] = {
 
 struct snoop {
 	bool failed, allocs, frees, times, stacks, folded;
-	long min;
+	long min, slower;	/* bytes; ns */
+	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
@@ -69,9 +73,19 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
-	if (s->failed && !r->ret)
+	if ((s->failed && !r->ret) || r->latency < (unsigned long)s->slower)
 		return false;
 	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
+}
+
+static bool is_done(const struct snoop *s)
+{
+	return s->max && s->printed >= s->max;
+}
+
+static bool tick(void *ctx)
+{
+	return !is_done(ctx);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -99,8 +113,9 @@ static int on_record(void *ctx, void *data, size_t size)
 	did = memory_apply(&s->memory, e, NULL);
 	r.size = did.size;
 	r.memory = memory_name(did.memory);
-	if (!wanted(s, fn, &r))
+	if (!wanted(s, fn, &r) || is_done(s))
 		return 0;
+	s->printed++;
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return 0;
@@ -153,7 +168,7 @@ int main(int argc, char **argv)
 {
 	struct snoop snoop = {
 		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT, .target = TARGET_INIT,
-		.events = { .record = on_record, .ctx = &snoop },
+		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
@@ -161,6 +176,8 @@ int main(int argc, char **argv)
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
+		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),
 		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),
 		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),

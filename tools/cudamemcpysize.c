@@ -33,7 +33,7 @@ static const struct usage usage = {
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
 
 struct copy_row {
-	unsigned long long time, count, failed, bytes, min, max, total, rate;
+	unsigned long long time, count, failed, bytes, min, max, total, rate, p50, p95, p99;
 	int pid;
 	bool async;
 	const char *comm, *direction;
@@ -41,8 +41,11 @@ struct copy_row {
 	const struct stack *stack;
 };
 
+OUT_WORD(row_type, "copies");
+
 #define AT(f) offsetof(struct copy_row, f)
 static const struct field all_fields[] = {	/* for JSON; show() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -53,6 +56,9 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "min", NULL, 0, OUT_UINT, AT(min) },
 	{ "max", NULL, 0, OUT_UINT, AT(max) },
+	{ "p50", NULL, 0, OUT_UINT, AT(p50) },
+	{ "p95", NULL, 0, OUT_UINT, AT(p95) },
+	{ "p99", NULL, 0, OUT_UINT, AT(p99) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
 	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },
 	{ "hist", NULL, 0, OUT_HIST, AT(slots) },
@@ -61,9 +67,10 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 };
 
 /* indexed by enum copy_shown */
-static const struct { const char *key, *unit; int shift; } shown[] = {
-	{ "hist", "bytes", 0 }, { "hist_ns", "nsecs", 0 },
-	{ "hist_bytes_per_s", "MiB/s", 20 },
+static const struct { const char *hist, *p50, *p95, *p99; enum out_unit unit; } shown[] = {
+	{ "hist", "p50", "p95", "p99", OUT_UNIT_BYTES },
+	{ "hist_ns", "p50_ns", "p95_ns", "p99_ns", OUT_UNIT_NS },
+	{ "hist_bytes_per_s", "p50_bytes_per_s", "p95_bytes_per_s", "p99_bytes_per_s", OUT_UNIT_BYTES_PER_S },
 };
 
 struct copies {
@@ -87,6 +94,20 @@ static void show_folded(const struct copy_row *r)
 	folded_line(r->comm, r->stack, leaf, r->bytes);
 }
 
+/* The smallest and largest are known of the sizes alone. */
+static void show_hist(enum copy_shown what, const struct copy_row *r)
+{
+	const unsigned long long totals[] = { r->bytes, r->total, OUT_NONE };
+	bool sizes = what == COPY_SIZES;
+	const struct hist_totals table = {
+		.count = r->count, .total = totals[what], .min = sizes ? r->min : OUT_NONE,
+		.p50 = r->p50, .p95 = r->p95, .p99 = r->p99, .max = sizes ? r->max : OUT_NONE,
+	};
+
+	hist_table(&table, shown[what].unit);
+	hist_text(r->slots, shown[what].unit);
+}
+
 static void show(const struct copies *c, const struct copy_row *r)
 {
 	if (c->folded) {
@@ -102,23 +123,28 @@ static void show(const struct copies *c, const struct copy_row *r)
 		escape_text(stdout, r->comm);
 		printf("), ");
 	}
-	printf("%s, %s: %llu call%s", r->direction, r->async ? "asynchronous" : "synchronous",
-	       r->count, plural(r->count));
-	if (r->count)
-		printf(", %s, %llu", out_bytes(r->bytes), r->min);
-	if (r->count && r->min != r->max)
-		printf(" to %llu", r->max);
-	if (r->count)
-		fputs(" bytes each", stdout);
-	if (r->count && !r->async)
-		printf(", in %s at %.1f MiB/s", out_ns(r->total), r->rate / 1048576.0);
+	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
+	if (r->count && r->async)
+		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
+	else if (r->count)
+		printf("; %s at %s", out_ns(r->total), out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
 	if (r->failed)
-		printf("; %llu more failed", r->failed);
+		printf("; %llu call%s failed", r->failed, plural(r->failed));
 	putchar('\n');
-	hist_text(r->slots, shown[c->what].unit, shown[c->what].shift);
+	if (r->count)
+		show_hist(c->what, r);
 	if (c->stacks)
 		stack_text(r->stack);
 	putchar('\n');
+}
+
+static void set_percentiles(struct copy_row *r, const struct aggregate *g, bool sizes)
+{
+	unsigned long long min = sizes ? g->least : 0, max = sizes ? g->most : OUT_NONE;
+
+	r->p50 = g->count ? hist_percentile(g->slots, 50, min, max) : OUT_NONE;
+	r->p95 = g->count ? hist_percentile(g->slots, 95, min, max) : OUT_NONE;
+	r->p99 = g->count ? hist_percentile(g->slots, 99, min, max) : OUT_NONE;
 }
 
 static void report(void *ctx)
@@ -145,6 +171,7 @@ static void report(void *ctx)
 			.slots = g->slots, .stack = g->key.stack,
 		};
 
+		set_percentiles(&r, g, c->what == COPY_SIZES);
 		show(c, &r);
 	}
 	free(list);
@@ -170,7 +197,7 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	c->pids |= c->folded;
+	c->pids |= c->folded || c->target.json;
 	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
@@ -180,7 +207,10 @@ static void *open_skel(void *ctx)
 	struct copies *c = ctx;
 
 	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
-	columns_rename(c->fields, "hist", shown[c->what].key);
+	columns_rename(c->fields, "hist", shown[c->what].hist);
+	columns_rename(c->fields, "p50", shown[c->what].p50);
+	columns_rename(c->fields, "p95", shown[c->what].p95);
+	columns_rename(c->fields, "p99", shown[c->what].p99);
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;

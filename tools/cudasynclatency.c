@@ -37,8 +37,11 @@ struct wait_row {
 	const unsigned long long *off_slots;
 };
 
+OUT_WORD(row_type, "waits");
+
 #define AT(f) offsetof(struct wait_row, f)
 static const struct field all_fields[] = {	/* for JSON; show() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
@@ -59,6 +62,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 
 struct waits {
 	bool implicit, launches, pids, stacks, off_cpu, folded;
+	long slower;		/* ns */
 	unsigned classes;
 	struct aggregates aggregates;
 	struct wait_threads threads;
@@ -82,7 +86,7 @@ static void show(const struct waits *w, const struct wait_row *r)
 	if (w->off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
 		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
-		hist_text(r->off_slots, "nsecs", 0);
+		hist_text(r->off_slots, OUT_UNIT_NS);
 	}
 	if (w->stacks)
 		stack_text(r->calls.stack);
@@ -147,7 +151,7 @@ static void check(void *ctx)
 
 	if (w->folded && w->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
-	w->pids |= w->folded;
+	w->pids |= w->folded || w->target.json;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
@@ -165,6 +169,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	w->skel->rodata->aggregate_stacks = w->stacks;
 	w->skel->rodata->aggregate_pids = w->pids;
+	w->skel->rodata->wait_slower = w->slower;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
 	aggregate_prepare(&w->aggregates, w->skel->obj, w->target.syms);
@@ -193,6 +198,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "folded", &waits.folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
 		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
+		OPT_TIME(0, "slower", "US", &waits.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
 		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how long the thread was off the CPU"),
 		OPT_END
 	};

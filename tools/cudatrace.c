@@ -11,6 +11,7 @@
 #include "view/folded.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
+#include "cudatrace/trace_select.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
@@ -71,6 +72,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->trace_nested = t->trace.tree;
 	t->skel->rodata->trace_failed_only = t->trace.failed && !t->trace.tree;
+	t->skel->rodata->trace_slower = t->trace.tree ? 0 : t->trace.slower;
 	t->skel->rodata->trace_entries = t->trace.lines.entries;
 	t->skel->rodata->trace_no_returns = t->trace.no_returns;
 	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
@@ -107,6 +109,11 @@ static void start(void *ctx)
 		trace_lines_init(&t->trace.lines);
 }
 
+static bool tick(void *ctx)
+{
+	return !trace_done(ctx);
+}
+
 static int stop(void *ctx, int sig)
 {
 	struct tracer *t = ctx;
@@ -114,6 +121,8 @@ static int stop(void *ctx, int sig)
 	trace_tree_end(&t->trace.trees, -1);
 	if (t->trace.summary)
 		trace_summary_print(&t->trace.calls);
+	if (t->trace.summary && t->trace.lines.stacks && !t->trace.folded)
+		trace_summary_stacks(&t->trace.sums);
 	if (t->trace.folded)
 		folded_sums(&t->trace.sums);
 	return sig;
@@ -134,14 +143,17 @@ int main(int argc, char **argv)
 {
 	struct tracer tracer = {
 		.trace.sums = STACK_SUMS_INIT, .target = TARGET_INIT,
-		.events = { .record = trace_record, .ctx = &tracer.trace },
+		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
 	struct trace *trace = &tracer.trace;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
-		OPT_STR('e', "trace", "EXPR", &trace->expression, "functions to trace: groups, names, patterns, !; see the manual"),
+		OPT_LIST('e', "trace", "EXPR", &trace->expression, trace_select_word, "functions to trace: groups, names, patterns, !; see the manual"),
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
+		OPT_TIME(0, "slower", "US", &trace->slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_NUM('n', "max-events", "N", &trace->max, 1, "stop after N calls"),
 		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
+		OPT_FLAG('r', "relative", &trace->lines.relative, "print a column with the time since the previous line"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
 		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
 		OPT_STACKS(&tracer.target),

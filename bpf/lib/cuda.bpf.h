@@ -3,6 +3,7 @@
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
 #include "lib/call.bpf.h"
+#include "lib/filter.bpf.h"
 
 /* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
 struct thread {
@@ -74,12 +75,13 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 }
 
 /* Call at the entry: sets all of the thread's new call but the data, and the id of the function,
- * safe as an index.  Returns false if this call is part of one that is already counted. */
+ * safe as an index.  Returns false if this call is part of one that is already
+ * counted, or of a process that is not wanted. */
 static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __u64 *id)
 {
 	__u64 which = cuda_id(ctx);
 
-	if (which >= CUDA_ID_MAX || !call_begin(ctx, t, which))
+	if (which >= CUDA_ID_MAX || !task_wanted() || !call_begin(ctx, t, which))
 		return false;
 	*id = bounded(which, CUDA_ID_MAX - 1);
 	return true;

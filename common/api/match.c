@@ -56,6 +56,8 @@ bool match_name(const char *name, const char *pattern, size_t len)
 	       matches(name, without_version(name, stream), pattern, len);
 }
 
+enum { NEAR = 2 };
+
 /* The Levenshtein distance, ignoring case. */
 static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -93,7 +95,9 @@ void match_near_try(struct match_near *n, const char *candidate, size_t len)
 		if (n->lens[i] == len && !memcmp(n->names[i], candidate, len))
 			return;
 	d = distance(n->name, n->len, candidate, len);
-	if (d > 2 && d > n->len / 3)
+	if (d > NEAR && n->len >= 3 && n->len < len && !strncasecmp(candidate, n->name, n->len))
+		d = NEAR;	/* it begins so */
+	if (d > NEAR && d > n->len / 3)
 		return;
 	while (at && (!n->names[at - 1] || n->distances[at - 1] > d))
 		at--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/escape.h"
 #include "cli/digits.h"
@@ -112,6 +113,24 @@ static void ptr_json(const void *at)
 		put_between('"', digits_pointer(end, n), end, '"');
 }
 
+/* Prints the text from s to end or, if it is wider than the column, the scaled one. */
+static int fitting(FILE *file, const struct field *f, const char *s, const char *end, const char *scaled)
+{
+	if (end - s <= abs(f->width))
+		return put_text(file, f, s, end);
+	return put_text(file, f, scaled, scaled + strlen(scaled));
+}
+
+static int size_text(FILE *file, const struct field *f, const void *at)
+{
+	char buf[DIGITS], *end = buf + DIGITS;
+	u64 n = *(const u64 *)at;
+
+	if (n == OUT_NONE)
+		return put_none(file, f);
+	return fitting(file, f, digits_decimal(end, n, 1), end, out_bytes(n));
+}
+
 static int us_text(FILE *file, const struct field *f, const void *at)
 {
 	char buf[DIGITS], *end = buf + DIGITS;
@@ -119,7 +138,7 @@ static int us_text(FILE *file, const struct field *f, const void *at)
 
 	if (ns == OUT_NONE)
 		return put_none(file, f);
-	return put_text(file, f, digits_us(end, ns), end);
+	return fitting(file, f, digits_us(end, ns), end, out_ns(ns));
 }
 
 static int dim_text(FILE *file, const struct field *f, const void *at)
@@ -231,6 +250,7 @@ static void print_json(const void *at)
 }
 
 const struct field_type field_uint = { uint_text, NULL, uint_json };
+const struct field_type field_size = { size_text, NULL, uint_json };
 const struct field_type field_int = { int_text, NULL, int_json };
 const struct field_type field_ptr = { ptr_text, NULL, ptr_json };
 const struct field_type field_str = { str_text, NULL, str_json };

@@ -30,17 +30,19 @@ struct field_type {
 	void (*json)(const void *at);
 };
 
-extern const struct field_type field_uint, field_int, field_ptr, field_str, field_time, field_us,
+extern const struct field_type field_uint, field_size, field_int, field_ptr, field_str, field_time, field_us,
 	field_dim, field_bool, field_hist, field_real, field_print;
 
 #define OUT_END   NULL		/* the last field */
 #define OUT_UINT  (&field_uint)	/* unsigned long long */
+#define OUT_SIZE  (&field_size)	/* unsigned long long, bytes; in text scaled if the column is too narrow */
 #define OUT_INT   (&field_int)	/* int */
 #define OUT_PTR   (&field_ptr)	/* unsigned long long: 0x…, a string in JSON */
 #define OUT_STR   (&field_str)	/* const char *, escaped; NULL prints as - and null */
 #define OUT_TIME  (&field_time)	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm in local
 				 * time, seconds since the epoch in JSON */
-#define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, ns in JSON */
+#define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, scaled if the column
+				 * is too narrow; ns in JSON */
 #define OUT_DIM   (&field_dim)	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; prints as - and null if the
 				 * first is 0 */
 #define OUT_BOOL  (&field_bool)	/* bool, JSON only */
@@ -48,6 +50,16 @@ extern const struct field_type field_uint, field_int, field_ptr, field_str, fiel
 #define OUT_REAL  (&field_real)	/* double, three decimals */
 #define OUT_PRINT (&field_print)	/* struct out_print: a function prints the value, as text
 					 * or JSON */
+
+/* Defines a type of field that has the same word in each row, in JSON only: for the key "type", which tells rows
+ * of different kinds apart. */
+#define OUT_WORD(name, word)							\
+	static void name##_json(const void *at)					\
+	{									\
+		(void)at;							\
+		fputs("\"" word "\"", stdout);				\
+	}									\
+	static const struct field_type name = { NULL, NULL, name##_json }
 
 struct out_print {
 	void (*print)(FILE *f, const void *of);

@@ -4,33 +4,60 @@
 
 enum { STARS = 40 };
 
-void hist_text(const unsigned long long *slots, const char *unit, int shift)
+void hist_table(const struct hist_totals *t, enum out_unit unit)
 {
-	unsigned long long drawn[HIST_SLOTS] = { 0 }, most = 0;
-	int first = HIST_SLOTS, last = -1, width, stars;
+	const unsigned long long row[] = { t->total, t->min, t->p50, t->p95, t->p99, t->max };
 
-	for (int i = 0; i < HIST_SLOTS; i++)
-		drawn[i > shift ? i - shift : 0] += slots[i];
+	printf("%10s %11s %11s %11s %11s %11s %11s\n%10llu", "COUNT", "TOTAL", "MIN", "P50", "P95", "P99", "MAX",
+	       t->count);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		printf(" %11s", out_amount(row[i], unit));
+	putchar('\n');
+}
+
+/* Formats a bound, which is 0 or a power of two: of bytes "512", "1K", "2M". */
+static const char *bound(double n, enum out_unit unit, char text[16])
+{
+	int i = 0;
+
+	if (unit != OUT_UNIT_BYTES)
+		return n ? out_amount(n < 0x1p64 ? n : 0x1p64 - 2048, unit) : "0";
+	for (; n >= 1024; n /= 1024)
+		i++;
+	snprintf(text, 16, i ? "%.0f%c" : "%.0f", n, " KMGTPE"[i]);
+	return text;
+}
+
+static void draw(int slot, unsigned long long n, unsigned long long most, int width, enum out_unit unit)
+{
+	int stars = (double)STARS * n / most;
+	char low[16], high[16];
+
+	printf("%11s -> %-11s : %-*llu |%.*s%*s|\n", bound(hist_low(slot), unit, low),
+	       bound(2.0 * (1ull << slot), unit, high), width, n, stars,
+	       "****************************************", STARS - stars, "");
+}
+
+void hist_text(const unsigned long long *slots, enum out_unit unit)
+{
+	static const char *const heads[] = { "time", "bytes", "bandwidth" };
+	int first = HIST_SLOTS, last = -1, width;
+	unsigned long long most = 0;
+
 	for (int i = 0; i < HIST_SLOTS; i++) {
-		if (!drawn[i])
+		if (!slots[i])
 			continue;
-		if (i < first)
-			first = i;
+		first = i < first ? i : first;
 		last = i;
-		if (drawn[i] > most)
-			most = drawn[i];
+		most = slots[i] > most ? slots[i] : most;
 	}
 	if (last < 0)
 		return;
-	width = last < 33 ? 10 : 20;
-	stars = last < 33 ? STARS : STARS / 2;
-	printf("%*s%-*s : count     distribution\n", width / 2, "", 2 * width - width / 2 + 4, unit);
-	for (int i = first; i <= last; i++) {
-		int n = (double)stars * drawn[i] / most;
-
-		printf("%*llu -> %-*llu : %-8llu |%.*s%*s|\n", width, hist_low(i), width, hist_high(i),
-		       drawn[i], n, "****************************************", stars - n, "");
-	}
+	width = snprintf(NULL, 0, "%llu", most);
+	width = width < 8 ? 8 : width;
+	printf("%6s%-20s : %-*s distribution\n", "", heads[unit], width, "count");
+	for (int i = first; i <= last; i++)
+		draw(i, slots[i], most, width, unit);
 }
 
 void hist_json(const unsigned long long *slots)

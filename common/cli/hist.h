@@ -3,10 +3,17 @@
 #ifndef HIST_H
 #define HIST_H
 #include "base/log2_hist.h"
+#include "cli/out.h"
 
-/* Draws a text histogram as BCC does, from the first non-zero slot to the last.  The unit is
- * 2^shift times that of the slots. */
-void hist_text(const unsigned long long *slots, const char *unit, int shift);
+/* What a histogram adds up to, in its unit; NO_VALUE prints as -. */
+struct hist_totals { unsigned long long count, total, min, p50, p95, p99, max; };
+
+/* Prints headings and a row: COUNT TOTAL MIN P50 P95 P99 MAX. */
+void hist_table(const struct hist_totals *totals, enum out_unit unit);
+
+/* Draws a text histogram as BCC does, from the first non-zero slot to the last, with the bounds of each:
+ * "16.8 ms -> 33.6 ms", "1M -> 2M". */
+void hist_text(const unsigned long long *slots, enum out_unit unit);
 
 /* Prints a JSON array of [lo,hi,count], lo <= value <= hi, for the non-zero slots. */
 void hist_json(const unsigned long long *slots);

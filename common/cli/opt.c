@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/die.h"
+#include "cli/completion.h"
 #include "cli/opt.h"
+#include "cli/value.h"
 #include "base/version.h"
 
-enum { MAX_OPTS = 48, LONG_ONLY = 256, OPT_COMPLETION = LONG_ONLY + MAX_OPTS };
+enum { MAX_OPTS = 64, LONG_ONLY = 256, OPT_COMPLETION = LONG_ONLY + MAX_OPTS };
+
+enum { HINT = 256, SHELLS = 3 };
+
+/* For `make install`; in the order of COMPLETION_SHELLS. */
+static const char *const completions[SHELLS] = { "bash-completion", "zsh-completion", "fish-completion" };
 
 static _Noreturn void printed(void)
 {
@@ -41,46 +46,6 @@ static void help(const struct opt *o, const struct usage *u)
 	printed();
 }
 
-/* For `make install`: prints the tool's bash completion. */
-static void completion(const struct opt *opts)
-{
-	const char *tool = program_invocation_short_name;
-	const struct opt *o;
-
-	printf("# bash completion of %s, made from its option table\n_%s()\n{\n"
-	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	       "\tCOMPREPLY=()\n\tcase $prev in\n", tool, tool);
-	for (o = opts; o->type; o++) {
-		if (!o->arg)
-			continue;
-		printf("\t--%s", o->name);
-		if (o->key)
-			printf("|-%c", o->key);
-		if (o->type == OPT_TYPE_CHOICE) {
-			printf(") mapfile -t COMPREPLY < <(compgen -W '");
-			for (const char *s = o->arg; *s; s++)
-				putchar(*s == '|' ? ' ' : *s);
-			printf("' -- \"$cur\"); return ;;\n");
-		} else if (!strcmp(o->arg, "FILE")) {
-			printf(") mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n");
-		} else if (!strncmp(o->arg, "PID", 3)) {
-			printf(") mapfile -t COMPREPLY < <(compgen -W '\n\t\t"
-			       "'\"$(cd /proc && echo [0-9]*)\" -- \"$cur\"); return ;;\n");
-		} else if (!strncmp(o->arg, "'CMD", 4)) {
-			printf(") mapfile -t COMPREPLY < <(compgen -c -- \"$cur\"); return ;;\n");
-		} else if (!strcmp(o->arg, "USER")) {
-			printf(") mapfile -t COMPREPLY < <(compgen -u -- \"$cur\"); return ;;\n");
-		} else {
-			printf(") return ;;\n");
-		}
-	}
-	printf("\tesac\n\tmapfile -t COMPREPLY < <(compgen -W '");
-	for (o = opts; o->type; o++)
-		printf("--%s ", o->name);
-	printf("--help --version' -- \"$cur\")\n}\ncomplete -F _%s %s\n", tool, tool);
-	printed();
-}
-
 void usage_error(const char *fmt, ...)
 {
 	char *text = NULL;
@@ -93,26 +58,6 @@ void usage_error(const char *fmt, ...)
 	warning(0, "%s", text ? text : fmt);
 	fprintf(stderr, "Try '%s --help'.\n", program_invocation_short_name);
 	exit(EXIT_USAGE);
-}
-
-/* Parses "4096", with units also "64k", "2m", "1g", "1t"; -1 if s is anything else. */
-static long number(const char *s, bool units)
-{
-	static const char letters[] = "kmgt";
-	const char *unit;
-	char *end;
-	long n;
-
-	if (!isdigit((unsigned char)*s))
-		return -1;
-	errno = 0;
-	n = strtol(s, &end, 10);
-	if (units && *end && !end[1] && (unit = strchr(letters, tolower((unsigned char)*end)))) {
-		if (__builtin_mul_overflow(n, 1L << 10 * (unit - letters + 1), &n))
-			errno = ERANGE;
-		end++;
-	}
-	return errno || *end ? -1 : n;
 }
 
 static int choice(const char *words, const char *s)
@@ -139,15 +84,19 @@ static void set(const struct opt *o, const char *s)
 		*(bool *)o->value = true;
 		return;
 	case OPT_TYPE_NUM:
-		n = number(s, false);
-		if (n < o->min)
+		if (!value_number(s, &n) || n < o->min)
 			usage_error("--%s: '%s' is not an integer >= %ld", o->name, s, o->min);
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_SIZE:
-		n = number(s, true);
-		if (n < 0)
-			usage_error("--%s: '%s' is not a size such as 4096, 64k, 2m or 1g", o->name, s);
+		if (!value_size(s, &n))
+			usage_error("--%s: '%s' is not a size such as 4096, 64k, 1.5g or 2MB", o->name, s);
+		*(long *)o->value = n;
+		return;
+	case OPT_TYPE_TIME:
+		if (!value_time(s, o->unit, &n) || n < o->min)
+			usage_error("--%s: '%s' is not a duration%s such as 5, 0.5, 100ms or 2m", o->name, s,
+				    o->min ? " > 0" : "");
 		*(long *)o->value = n;
 		return;
 	case OPT_TYPE_STR:
@@ -194,7 +143,7 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 {
 	const struct opt *last = NULL;
 	const char *value = NULL;
-	struct option longs[MAX_OPTS + 4] = {};
+	struct option longs[MAX_OPTS + SHELLS + 3] = {};
 	/* each operand counts as an option 1: see getopt(3) */
 	char shorts[2 * MAX_OPTS + 8] = "-:hV", *s = shorts + 4;
 	int n = 0, end = 1, c;
@@ -210,7 +159,8 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 	}
 	longs[n] = (struct option){ "help", 0, NULL, 'h' };
 	longs[n + 1] = (struct option){ "version", 0, NULL, 'V' };
-	longs[n + 2] = (struct option){ "bash-completion", 0, NULL, OPT_COMPLETION };
+	for (int i = 0; i < SHELLS; i++)
+		longs[n + 2 + i] = (struct option){ completions[i], 0, NULL, OPT_COMPLETION + i };
 
 	opterr = 0;
 	while ((c = getopt_long(*argc, argv, shorts, longs, NULL)) != -1) {
@@ -224,8 +174,10 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 		}
 		if (c == 'h')
 			help(opts, u);
-		if (c == OPT_COMPLETION)
-			completion(opts);
+		if (c >= OPT_COMPLETION) {
+			completion_print(c - OPT_COMPLETION, opts);
+			printed();
+		}
 		if (c == 'V') {
 			printf("%s (cuda-bpf-tools) %s\n", program_invocation_short_name, VERSION);
 			printed();
@@ -254,40 +206,29 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 	return 1;
 }
 
+/* Who leaves out -c or -- means the operand as a command. */
+static const char *command_hint(const char *operand, char *text, size_t size)
+{
+	snprintf(text, size, "; to trace a command, write -- %s", operand);
+	return *operand && !strchr("0123456789", *operand) ? text : "";
+}
+
 void opt_no_operands(int argc, char **argv, int first)
 {
+	char hint[HINT];
+
 	if (first < argc)
-		usage_error("unexpected argument '%s'", argv[first]);
+		usage_error("unexpected argument '%s'%s", argv[first], command_hint(argv[first], hint, sizeof(hint)));
 }
 
 void opt_interval(int argc, char **argv, int first, long *interval, long *count)
 {
-	if (first < argc) {
-		*interval = number(argv[first], false);
-		if (*interval < 1)
-			usage_error("interval: '%s' is not a whole number of seconds >= 1",
-				    argv[first]);
-	}
-	if (first + 1 < argc) {
-		*count = number(argv[first + 1], false);
-		if (*count < 1)
-			usage_error("count: '%s' is not an integer >= 1", argv[first + 1]);
-	}
+	char hint[HINT];
+
+	if (first < argc && (!value_time(argv[first], VALUE_S, interval) || *interval < 10 * VALUE_MS))
+		usage_error("interval: '%s' is not a duration >= 10ms such as 5, 0.5 or 2m%s", argv[first],
+			    command_hint(argv[first], hint, sizeof(hint)));
+	if (first + 1 < argc && (!value_number(argv[first + 1], count) || *count < 1))
+		usage_error("count: '%s' is not an integer >= 1", argv[first + 1]);
 	opt_no_operands(argc, argv, first + 2);
-}
-
-int *parse_pids(const char *text)
-{
-	int *pids = xcalloc(strlen(text) / 2 + 2, sizeof(*pids)), n = 0;
-	char *list = xstrdup(text), *rest = list, *word;
-
-	while ((word = strsep(&rest, ","))) {
-		long pid = number(word, false);
-
-		if (pid < 1 || pid > INT_MAX)
-			usage_error("--pid: '%s' is not a process id", word);
-		pids[n++] = pid;
-	}
-	free(list);
-	return pids;
 }

@@ -3,28 +3,7 @@
  * come from the table. */
 #ifndef OPT_H
 #define OPT_H
-#include <stdbool.h>
-
-enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_STR,
-		OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
-
-struct opt {
-	enum opt_type type;
-	char key;		/* 0 = long name only */
-	const char *name, *arg;	/* --name ARG; for a choice ARG lists the words: "a|b|c" */
-	void *value;		/* bool *, long *, long *, const char **, int * by type */
-	const char *help;
-	long min;
-};
-
-#define OPT_FLAG(k, n, v, h)        { OPT_TYPE_FLAG, k, n, 0, (bool *){ v }, h, 0 }
-#define OPT_NUM(k, n, a, v, m, h)   { OPT_TYPE_NUM, k, n, a, (long *){ v }, h, m }
-#define OPT_SIZE(k, n, a, v, h)     { OPT_TYPE_SIZE, k, n, a, (long *){ v }, h, 0 }
-#define OPT_STR(k, n, a, v, h)      { OPT_TYPE_STR, k, n, a, (const char **){ v }, h, 0 }
-#define OPT_CHOICE(k, n, a, v, h)   { OPT_TYPE_CHOICE, k, n, a, (int *){ v }, h, 0 }
-/* a command for the shell: quoted, if it has arguments */
-#define OPT_CMD(k, n, a, v, h)      { OPT_TYPE_COMMAND, k, n, a, (const char **){ v }, h, 0 }
-#define OPT_END                     { OPT_TYPE_END, 0, 0, 0, 0, 0, 0 }
+#include "cli/opt_table.h"
 
 /* What --help prints about a tool: its operands, one sentence, examples on a line each. */
 struct usage { const char *args, *what, *examples; };
@@ -36,8 +15,8 @@ struct usage { const char *args, *what, *examples; };
  * is no "--". */
 int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage *u, char ***command);
 
-/* Parses the operands [interval [count]] at argv[first], integers >= 1, which override *interval
- * (seconds) and *count.  Exits 2 on anything else. */
+/* Parses the operands [interval [count]] at argv[first], which override *interval (ns; a number alone is
+ * seconds) and *count.  Exits 2 on anything else. */
 void opt_interval(int argc, char **argv, int first, long *interval, long *count);
 
 /* Exits 2 if there is an operand. */
@@ -45,9 +24,5 @@ void opt_no_operands(int argc, char **argv, int first);
 
 /* Prints "tool: MESSAGE" and how to get help, then exits 2. */
 _Noreturn void usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Splits "12,34" into process ids; exits 2 if it is anything else.  The array ends with a 0.  The
- * caller frees it. */
-int *parse_pids(const char *s);
 
 #endif

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "base/no_value.h"
 #include "base/plural.h"
 #include "cli/out.h"
 #include "cli/out_file.h"
@@ -124,32 +125,60 @@ const char *out_clock(void)
 }
 
 /* Formats n in the largest unit that leaves at least 1 before the point. */
-static const char *scaled(double n, const double *steps, const char *const *units)
+static const char *scaled(const char *sign, double n, const double *steps, const char *const *units)
 {
-	static char buf[4][32];
+	static char buf[8][32];
 	static int next;
-	char *s = buf[next++ % 4];
+	char *s = buf[next++ % 8];
 	int i = 0;
 
 	while (units[i + 1] && n >= steps[i])
 		n /= steps[i++];
-	snprintf(s, sizeof(buf[0]), i ? "%.1f %s" : "%.0f %s", n, units[i]);
+	snprintf(s, sizeof(buf[0]), i ? "%s%.1f %s" : "%s%.0f %s", sign, n, units[i]);
 	return s;
+}
+
+static const char *size(const char *sign, unsigned long long bytes)
+{
+	static const double steps[] = { 1024, 1024, 1024, 1024, 1024, 1024 };
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", NULL };
+	static const char *const one[] = { "byte", NULL };
+
+	return scaled(sign, bytes, steps, bytes == 1 ? one : units);
 }
 
 const char *out_bytes(unsigned long long bytes)
 {
-	static const double steps[] = { 1024, 1024, 1024, 1024 };
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", NULL };
-	static const char *const one[] = { "byte", NULL };
+	return size("", bytes);
+}
 
-	return scaled(bytes, steps, bytes == 1 ? one : units);
+const char *out_change(double bytes)
+{
+	double distance = bytes < 0 ? -bytes : bytes;
+	unsigned long long n = distance < 0x1p64 ? distance : ~0ull;
+
+	return size(!n ? "" : bytes < 0 ? "-" : "+", n);
 }
 
 const char *out_ns(unsigned long long ns)
 {
-	static const double steps[] = { 1000, 1000, 1000, 60, 60 };
-	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", NULL };
+	static const double steps[] = { 1000, 1000, 1000, 60, 60, 24 };
+	static const char *const units[] = { "ns", "us", "ms", "s", "min", "h", "d", NULL };
 
-	return scaled(ns, steps, units);
+	return scaled("", ns, steps, units);
+}
+
+static const char *rate(unsigned long long bytes)
+{
+	static const double steps[] = { 1000, 1000, 1000, 1000, 1000, 1000 };
+	static const char *const units[] = { "B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s", NULL };
+
+	return scaled("", bytes, steps, units);
+}
+
+const char *out_amount(unsigned long long n, enum out_unit unit)
+{
+	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate };
+
+	return n == NO_VALUE ? "-" : texts[unit](n);
 }

@@ -38,10 +38,18 @@ unsigned long long out_wall_ns(unsigned long long ns);
 /* Returns the local time of day, "12:34:56"; static storage. */
 const char *out_clock(void);
 
-/* Formats a size, "1.5 GiB"; static storage, valid until the fourth call from this one. */
+/* Formats a size, "1.5 GiB"; static storage, valid until the eighth call from this one. */
 const char *out_bytes(unsigned long long bytes);
+
+/* Formats by how much a size changed, "+1.5 GiB", "-3 bytes", "0 bytes"; the same storage. */
+const char *out_change(double bytes);
 
 /* Formats a duration, "1.5 s"; the same storage. */
 const char *out_ns(unsigned long long ns);
+
+/* Formats a number of a unit, or "-" if it is NO_VALUE; the same storage.  Sizes are in powers of 1024, bytes
+ * per second in powers of 1000, as data sheets have the bandwidth of buses and memory: "2.1 GB/s". */
+enum out_unit { OUT_UNIT_NS, OUT_UNIT_BYTES, OUT_UNIT_BYTES_PER_S };
+const char *out_amount(unsigned long long n, enum out_unit unit);
 
 #endif

@@ -18,7 +18,7 @@
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };
 
-static const unsigned long long NS_PER_S = 1000000000, NS_PER_MS = 1000000;
+static const unsigned long long NS_PER_MS = 1000000;
 
 /* How long records are handled before the loop does anything else, and after a signal. */
 static const unsigned long long SLICE_NS = 100 * 1000000ull, LAST_NS = 700 * 1000000ull;
@@ -136,9 +136,9 @@ static void note_stop(struct event_loop *e)
 static void report_at(struct event_loop *e, unsigned long long *next)
 {
 	e->report(e->ctx);
-	*next += e->interval * NS_PER_S;
+	*next += e->interval_ns;
 	if (*next < clock_ns())	/* the loop was blocked: skip the missed reports */
-		*next = clock_ns() + e->interval * NS_PER_S;
+		*next = clock_ns() + e->interval_ns;
 }
 
 /* Waits for events, and handles them.  Records not read in time are lost, and counted. */
@@ -159,8 +159,8 @@ static void handle_events(struct event_loop *e, bool last)
 int event_loop_run(struct event_loop *e)
 {
 	struct target *t = e->target;
-	double end = t->duration ? clock_ns() + t->duration * (double)NS_PER_S : 0;
-	unsigned long long next = clock_ns() + e->interval * NS_PER_S;
+	double end = t->duration_ns ? clock_ns() + (double)t->duration_ns : 0;
+	unsigned long long next = clock_ns() + e->interval_ns;
 	unsigned long long late;
 	long reports = 0;
 	bool last = false;
@@ -172,7 +172,7 @@ int event_loop_run(struct event_loop *e)
 		target_tick(t);
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
-		if (e->interval && !last && clock_ns() >= next && !out_is_held_up()) {
+		if (e->interval_ns && !last && clock_ns() >= next && !out_is_held_up()) {
 			report_at(e, &next);
 			last = e->counted_out = ++reports == e->count;
 		}

@@ -14,7 +14,7 @@ struct target;
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
 	int (*record)(void *ctx, void *data, size_t size);
-	long interval;		/* seconds; 0 = none */
+	long interval_ns;	/* 0 = none */
 	long count;		/* intervals; 0 = no limit */
 	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;

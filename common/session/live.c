@@ -7,7 +7,7 @@
 
 bool live_start(const struct target *t, struct event_loop *e, bool batch)
 {
-	if (!e->interval && !t->json && isatty(STDOUT_FILENO))
-		e->interval = 1;
+	if (!e->interval_ns && !t->json && isatty(STDOUT_FILENO))
+		e->interval_ns = VALUE_S;
 	return !batch && !t->json && screen_open();
 }

@@ -112,7 +112,7 @@ void losses_free(struct losses *l)
 
 static void print_json(const struct losses *l, unsigned long long total, unsigned long long stacks)
 {
-	printf("{\"lost\":%llu,\"processes\":", total);
+	printf("{\"type\":\"lost\",\"lost\":%llu,\"processes\":", total);
 	losses_json(l);
 	if (stacks)
 		printf(",\"incomplete_stacks\":%llu", stacks);

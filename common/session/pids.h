@@ -9,8 +9,12 @@ struct pids {
 	int *fds;		/* a pidfd for each, or -1 */
 };
 
-/* Opens the processes of a list, "12,34".  Exits if one does not exist or is a thread. */
+/* Opens the processes of a list, "12,34 train": process ids, and names, each of which stands for all
+ * processes of that name.  Exits if there is no such process, or if one is a thread. */
 struct pids pids_open(const char *list);
+
+/* Returns "pid 12,34"; the caller frees it. */
+char *pids_text(const struct pids *p);
 
 /* Return true if the i-th of them has ended, and if all have. */
 bool pid_ended(const struct pids *p, int i);

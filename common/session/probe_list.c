@@ -16,7 +16,10 @@ struct probe_line {
 	unsigned long long offset, step;
 };
 
+OUT_WORD(row_type, "probe");
+
 static const struct field fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },
 	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },
 	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },

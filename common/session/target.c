@@ -209,12 +209,13 @@ void target_prepare(struct target *t, struct bpf_object *obj)
 {
 	t->probes.attacher.obj = obj;
 	attach_prepare(obj, t->probes.attacher.kind);
+	filter_prepare(&t->filter, obj);
 	prepare_stacks(t, obj);
 }
 
 char *target_who(const struct target *t)
 {
-	return t->pid_list ? xprintf("pid %s", t->pid_list) :
+	return t->pid_list ? pids_text(&t->opened) :
 	       xstrdup(t->command ? t->command : "all processes");
 }
 

@@ -10,6 +10,7 @@
 #include "probe/probes.h"
 #include "proc/looks.h"
 #include "session/early.h"
+#include "session/filter.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
 
@@ -23,9 +24,10 @@ struct target {
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, check, verbose, quiet, json;
-	long duration;		/* seconds; 0 = no limit */
+	long duration_ns;	/* 0 = no limit */
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
+	struct filter_options filter;
 	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct probes probes;	/* the tool sets the tool's callbacks */
@@ -42,7 +44,7 @@ struct target {
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
 #define TARGET_INIT {									\
-	.layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
+	.filter = FILTER_INIT, .layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
 	.probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */
@@ -50,12 +52,13 @@ struct target {
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
 		   "how to attach; default: auto, the best the kernel supports"),		\
+	OPT_FILTER(&(t)->filter),							\
 	OPT_RUN(t)
 
 /* … also of a tool whose probes another program attaches: what to trace … */
 #define OPT_WHICH(t)									\
 	OPT_STR('p', "pid", "PID[,PID...]", &(t)->pid_list,				\
-		"trace these processes; default: every process"),			\
+		"trace these processes, by number or name; default: every process"),			\
 	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD, trace it and its children until it exits"),			\
 	OPT_STR('u', "user", "USER", &(t)->user,					\
@@ -71,7 +74,7 @@ struct target {
 		 "print what this machine, its kernel and you can do, and exit"),	\
 	OPT_FLAG(0, "seccomp-force", &(t)->probes.seccomp_force,			\
 		 "place return probes even if they kill the process"),			\
-	OPT_NUM('d', "duration", "SECONDS", &(t)->duration, 1, "stop after SECONDS"),	\
+	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS"), \
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")

@@ -30,7 +30,7 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 	if (tool->target->check)
 		return;
 	if (tool->interval)
-		opt_interval(argc, argv, first, &tool->events->interval, &tool->events->count);
+		opt_interval(argc, argv, first, &tool->events->interval_ns, &tool->events->count);
 	else if (tool->operands)
 		tool->operands(tool->ctx, argc, argv, first);
 	else
@@ -126,7 +126,7 @@ static void list_only(struct event_loop *e)
 	e->record = drop_record;
 	e->report = NULL;
 	e->tick = NULL;
-	e->interval = 0;
+	e->interval_ns = 0;
 }
 
 /* Prints what the tool prints; returns the signal to send to the command. */

@@ -8,37 +8,42 @@
 #include "model/call_stats.h"
 #include "view/call_view.h"
 
-static void text_of_times(const struct call_stats *s)
+static struct hist_totals totals_of(const struct call_stats *s)
 {
-	printf(", %s total, ", out_ns(s->total));
-	printf("%s to %s, ", out_ns(s->min), out_ns(s->max));
-	printf("p50 %s, p95 %s, p99 %s", out_ns(s->p50), out_ns(s->p95),
-	       out_ns(s->p99));
+	return (struct hist_totals){
+		.count = s->count, .total = s->total, .min = s->min, .p50 = s->p50, .p95 = s->p95, .p99 = s->p99,
+		.max = s->max,
+	};
 }
 
 void call_stats_text(const struct call_stats *s)
 {
+	const struct hist_totals totals = totals_of(s);
+
 	if (s->pid) {
 		printf("pid %d (", s->pid);
 		escape_text(stdout, s->comm);
 		printf("), ");
 	}
-	printf("%s: %llu call%s", s->func, s->count, plural(s->count));
-	if (s->count)
-		text_of_times(s);
+	printf("%s", s->func);
 	if (s->failed)
-		printf("; %llu more failed", s->failed);
+		printf(": %llu call%s failed", s->failed, plural(s->failed));
 	putchar('\n');
-	hist_text(s->hist, "nsecs", 0);
+	if (!s->count)
+		return;
+	hist_table(&totals, OUT_UNIT_NS);
+	hist_text(s->hist, OUT_UNIT_NS);
 }
 
 void call_stats_text_of_bytes(const struct call_stats *s)
 {
+	struct hist_totals totals = { .count = s->count, .total = s->bytes, .min = s->min_bytes, .max = s->max_bytes };
+
 	if (s->min_bytes == OUT_NONE)
 		return;
-	printf("%s, %llu", out_bytes(s->bytes), s->min_bytes);
-	if (s->min_bytes != s->max_bytes)
-		printf(" to %llu", s->max_bytes);
-	puts(" bytes each");
-	hist_text(s->hist_bytes, "bytes", 0);
+	totals.p50 = hist_percentile(s->hist_bytes, 50, s->min_bytes, s->max_bytes);
+	totals.p95 = hist_percentile(s->hist_bytes, 95, s->min_bytes, s->max_bytes);
+	totals.p99 = hist_percentile(s->hist_bytes, 99, s->min_bytes, s->max_bytes);
+	hist_table(&totals, OUT_UNIT_BYTES);
+	hist_text(s->hist_bytes, OUT_UNIT_BYTES);
 }

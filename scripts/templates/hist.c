@@ -27,8 +27,11 @@ static const struct usage usage = {
 @!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
+OUT_WORD(row_type, "calls");
+
 #define AT(f) offsetof(struct call_stats, f)
 static const struct field all_fields[] = {	/* for JSON; show() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -109,7 +112,7 @@ static void check(void *ctx)
 
 @bytes|	if (h->folded && h->bytes)
 @bytes|		usage_error("--folded and --bytes are mutually exclusive");
-	h->pids |= h->folded;
+	h->pids |= h->folded || h->target.json;
 }
 
 static void *open_skel(void *ctx)

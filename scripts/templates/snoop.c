@@ -23,8 +23,11 @@ static const struct usage usage = {
 	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n",
 };
 
+OUT_WORD(row_type, "call");
+
 #define AT(f) offsetof(struct call_row, f)
 static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
@@ -89,7 +92,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	s->skel->rodata->calls_stacks = s->stacks;
 	s->skel->rodata->calls_failed_only = s->failed;
-	s->skel->rodata->calls_slower = s->slower * 1000ull;
+	s->skel->rodata->calls_slower = s->slower;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
 	return s->skel;
@@ -114,7 +117,7 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
-		OPT_NUM(0, "slower", "US", &snoop.slower, 0, "print only calls that took at least US microseconds"),
+		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),

@@ -25,8 +25,11 @@ static const struct usage usage = {
 	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
 };
 
+OUT_WORD(row_type, "calls");
+
 #define AT(f) offsetof(struct call_stats, f)
 static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
@@ -88,7 +91,7 @@ static void check(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->pids |= t->table.folded;
+	t->pids |= t->table.folded || t->target.json;
 }
 
 static void *open_skel(void *ctx)

@@ -26,7 +26,7 @@ static void parse(int argc, char **argv)
 {
 	static const struct usage usage = { "[interval [count]]", "Shows.", "    fuzz\n" };
 	static struct target t;
-	static long size, top, interval, count;
+	static long size, top, older, interval, count;
 	static const char *text;
 	static int choice;
 	static bool flag;
@@ -36,6 +36,7 @@ static void parse(int argc, char **argv)
 		OPT_FLAG('F', "flag", &flag, "flag"),
 		OPT_NUM('T', "top", "N", &top, 3, "number"),
 		OPT_SIZE('z', "min-size", "SIZE", &size, "size"),
+		OPT_TIME('o', "older", "MS", &older, VALUE_MS, 0, "time"),
 		OPT_STR(0, "text", "TEXT", &text, "text"),
 		OPT_CHOICE('s', "sort", "one|two|three", &choice, "choice"),
 		OPT_END
@@ -44,26 +45,25 @@ static void parse(int argc, char **argv)
 	int first;
 
 	t = (struct target)TARGET_INIT;
-	size = top = interval = count = choice = 0;
+	size = top = older = interval = count = choice = 0;
 	text = NULL;
 	first = opt_parse(&argc, argv, opts, &usage, &command);
 	CHECK(!command || *command);
 	CHECK(first >= 1 && first <= argc);
-	CHECK(size >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
-	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration >= 0);
+	CHECK(size >= 0 && older >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
+	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration_ns >= 0);
 	target_read_stacks(&t);
 	CHECK(t.unwind >= 0 && t.unwind < 2 && t.shown >= 0 && t.shown < 3);
 	CHECK(t.stack_size >= 4096 && t.stack_size <= 65536 && !(t.stack_size & (t.stack_size - 1)));
 	if (t.pid_list) {
-		int *pids = parse_pids(t.pid_list), n = 0;
+		char *copy = strdup(t.pid_list), *rest = copy, *word;
 
-		for (; pids[n]; n++)
-			CHECK(pids[n] > 0);
-		CHECK(n);
-		free(pids);
+		while ((word = value_word(&rest)))
+			CHECK(*word && value_pid(word) >= -1);
+		free(copy);
 	}
 	opt_interval(argc, argv, first, &interval, &count);
-	CHECK(interval >= 0 && count >= 0 && (interval || !count));
+	CHECK((!interval || interval >= 10 * VALUE_MS) && count >= 0 && (interval || !count));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
+#include "base/no_value.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/name_fit.h"
 
@@ -67,6 +68,7 @@ struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool i
 		*r = rows[i];
 		l->time = v->counted;
 		l->interval = v->interval;
+		l->threads = *r->grid ? threads(r) : NO_VALUE;
 		if (whole) {
 			r->last = r->total;
 		}

@@ -11,7 +11,7 @@ struct launch_line {
 	struct launch_row row;
 	const char *kernel, *kind;
 	char *address;		/* what kernel points to if it has no name */
-	unsigned long long time;
+	unsigned long long time, threads;	/* threads: of a launch */
 	double interval, rate;
 };
 

@@ -17,9 +17,12 @@
 
 enum { TEXT_ROWS = 20 };
 
+OUT_WORD(row_type, "launches");
+
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 8, FAILED = 11, STACK };
+enum { GRID = 10, FAILED = 14, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
@@ -28,8 +31,10 @@ static const struct field all_fields[] = {	/* for JSON; launch_text() prints tex
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },
+	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },
 	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },
 	{ "block", NULL, 0, OUT_DIM, AT(row.block) },
+	{ "threads", NULL, 0, OUT_UINT, AT(threads) },
 	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },
 	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },

@@ -65,10 +65,10 @@ static struct leak_group *group_of(struct leak_gathering *all, const struct allo
 
 static bool is_old(const struct allocation *allocation, const struct leak_options *options)
 {
-	if (!options->older_ms)
+	if (!options->older_ns)
 		return true;
 	return options->now > allocation->time &&
-	       (options->now - allocation->time) / 1000000 >= (unsigned long)options->older_ms;
+	       options->now - allocation->time >= (unsigned long)options->older_ns;
 }
 
 static void gather(struct leak_gathering *all, const struct leak_options *options)

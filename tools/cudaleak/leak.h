@@ -11,7 +11,7 @@ enum leak_by { LEAK_BY_STACK, LEAK_BY_KIND, LEAK_BY_PROCESS, LEAK_BY_MAX };
 enum leak_sort { LEAK_SORT_HELD, LEAK_SORT_PEAK, LEAK_SORT_GROWTH, LEAK_SORT_COUNT, LEAK_SORT_AGE };
 
 struct leak_options {
-	long older_ms;		/* only allocations at least this old; 0 = all */
+	long older_ns;		/* only allocations at least this old; 0 = all */
 	bool each;		/* one group per allocation */
 	enum leak_by by;	/* a group is one stack and kind, one kind, or the process */
 	int sort;		/* enum leak_sort */

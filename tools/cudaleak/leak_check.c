@@ -22,7 +22,7 @@ void leak_check(struct leak_view *view, bool stacks)
 	if (view->totals && (view->folded || stacks))
 		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
 			    "--unwind, --stack-size or --lines");
-	if (view->growth && (view->folded || options->each || options->older_ms))
+	if (view->growth && (view->folded || options->each || options->older_ns))
 		usage_error("--growth compares groups; it cannot be combined with --each, --older and --folded");
 	check_each(options);
 	if (options->sample > SAMPLE_MAX)

@@ -22,11 +22,14 @@ static void doubt(const struct mem_process *process, const char *at, const char 
 {
 	if (!n)
 		return;
-	if (out_is_json())
-		printf("{\"pid\":%d,\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", process->pid, at,
+	if (out_is_json()) {
+		printf("{\"type\":\"uncertain\",\"pid\":%d,\"comm\":", process->pid);
+		escape_json(stdout, process->comm);
+		printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at,
 		       process->early ? "false" : "true", key, n);
-	else
+	} else {
 		printf("    %llu %s%s %s%s\n", n, what, plural(n), how, when);
+	}
 }
 
 void leak_doubts(const struct leak_view *view, const struct mem_process *process,

@@ -11,12 +11,7 @@ static int comm_width(bool narrow)
 
 void leak_line_rate(FILE *f, int width, long long bytes, double interval)
 {
-	unsigned long long size = bytes < 0 ? 0 - (unsigned long long)bytes : (unsigned long long)bytes;
-	char text[40];
-
-	size = interval > 0 ? size / interval : 0;
-	snprintf(text, sizeof(text), "%s%s", !size ? "" : bytes < 0 ? "-" : "+", out_bytes(size));
-	fprintf(f, "%*s", width, text);
+	fprintf(f, "%*s", width, out_change(interval > 0 ? bytes / interval : 0));
 }
 
 void leak_line_head(FILE *f, const struct leak_options *options, bool narrow)

@@ -10,18 +10,23 @@
 #include "proc/proc.h"
 #include "session/early.h"
 
-/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since. */
-static void report_early(const struct leak_report *r)
+/* Prints in JSON the processes that used CUDA before tracing began, and have made no call since; returns true if
+ * there are any. */
+static bool report_early(const struct leak_report *r)
 {
 	const struct early_process *e;
 	struct mem_process *known;
+	bool any = false;
 	char comm[16];
 
 	for (e = r->early->processes; e; e = e->hh.next) {
 		HASH_FIND_INT(r->memory->processes, &e->pid, known);
-		if (!known && proc_comm(e->pid, comm))
-			leak_row_nothing(&r->view, e->pid, comm, "interval");
+		if (known || !proc_comm(e->pid, comm))
+			continue;
+		any = true;
+		leak_row_nothing(&r->view, e->pid, comm, "interval", false);
 	}
+	return any;
 }
 
 static void nothing(const struct leak_report *r)
@@ -37,7 +42,7 @@ static void nothing(const struct leak_report *r)
 /* Return true if there is something to say of the process. */
 static bool is_due(const struct leak_report *r, const struct mem_process *p)
 {
-	return p->allocations || p->unknown || (p->early && out_is_json()) || r->view.growth;
+	return p->allocations || p->unknown || out_is_json() || r->view.growth;
 }
 
 static void report(struct leak_report *r, const char *at)
@@ -53,8 +58,8 @@ static void report(struct leak_report *r, const char *at)
 		leak_view_process(&r->view, p, at);
 		any = true;
 	}
-	if (out_is_json() && !r->view.growth)
-		report_early(r);
+	if (out_is_json() && !r->view.growth && !report_early(r) && !any)
+		leak_row_nothing(&r->view, 0, NULL, at, true);
 	else if (!out_is_json() && !any && !r->view.folded)
 		nothing(r);
 }

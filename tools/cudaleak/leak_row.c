@@ -8,6 +8,9 @@
 #include "cudaleak/leak_row.h"
 #include "view/stack_view.h"
 
+OUT_WORD(held_type, "held");
+OUT_WORD(growth_type, "growth");
+
 #define AT(f) offsetof(struct leak_row, f)
 /* In a field of type long long that is null. */
 static const long long NONE = LLONG_MIN;
@@ -25,8 +28,9 @@ static void signed_json(const void *at)
 static const struct field_type field_signed = { NULL, NULL, signed_json };
 #define OUT_SIGNED (&field_signed)
 
-enum { PEAK = 9, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+enum { TYPE, PEAK = 10, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
+	[TYPE] = { "type", NULL, 0, &held_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
@@ -60,6 +64,8 @@ static void omit(struct leak_view *view, int from, int to)
 void leak_row_init(struct leak_view *view)
 {
 	memcpy(view->fields, fields, sizeof(fields));
+	if (view->growth)
+		view->fields[TYPE].type = &growth_type;
 	if (view->options.each)
 		omit(view, PEAK, RATE);
 	else
@@ -102,12 +108,12 @@ void leak_row_print(const struct leak_view *view, const struct leak_row *row)
 	out_line_end();
 }
 
-void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
+void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete)
 {
 	const struct leak_row r = {
 		.time = view->options.now, .since = since(view), .oldest = OUT_NONE, .peak = OUT_NONE,
 		.growth = NONE, .growth_count = NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
-		.sample = view->options.sample, .comm = comm, .at = at,
+		.sample = view->options.sample, .comm = comm, .at = at, .complete = complete,
 	};
 
 	leak_row_print(view, &r);

@@ -5,7 +5,7 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 
-enum { LEAK_FIELDS = 19 };
+enum { LEAK_FIELDS = 20 };
 
 struct leak_view {
 	/* set by the tool */
@@ -43,7 +43,8 @@ struct leak_row leak_row(const struct leak_view *view, const struct leak_group *
 
 void leak_row_print(const struct leak_view *view, const struct leak_row *row);
 
-/* Prints that nothing allocated since tracing began is held by a process that used CUDA before. */
-void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);
+/* Prints that a process holds nothing that was allocated since tracing began; complete: nor anything from
+ * before.  With pid 0 and no name: no process does. */
+void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete);
 
 #endif

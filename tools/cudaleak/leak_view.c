@@ -33,11 +33,11 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		leak_row_print(view, &r);
 	} else if (view->options.each) {
-		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
-		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %s of %s memory at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r.bytes), r.memory,
+		       r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %llu byte%s in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
-		       plural(r.bytes), r.count, plural(r.count), r.memory, out_ns(r.oldest));
+		printf("    %s in %llu allocation%s of %s memory, oldest %s\n", out_bytes(r.bytes), r.count,
+		       plural(r.count), r.memory, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);
@@ -69,8 +69,8 @@ static void held(const struct leak_view *view, const struct mem_process *process
 	}
 	if (!out_is_json() && !view->folded)
 		head(view, process, at, count, bytes);
-	if (!n && process->early && out_is_json())
-		leak_row_nothing(view, process->pid, process->comm, at);
+	if (!n && out_is_json())
+		leak_row_nothing(view, process->pid, process->comm, at, !process->early);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())

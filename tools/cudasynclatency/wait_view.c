@@ -9,8 +9,11 @@
 
 enum { SHOWN = 10 };
 
+OUT_WORD(row_type, "thread");
+
 #define AT(f) offsetof(struct wait_thread_row, f)
 static const struct field fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },

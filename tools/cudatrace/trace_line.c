@@ -17,7 +17,7 @@ struct shown {
 };
 
 struct line_row {
-	unsigned long long time, latency;
+	unsigned long long time, since, latency;
 	int pid, tid, depth;
 	const char *comm, *layer, *func, *at, *kernel, *error, *next;
 	struct out_print call, args, ret, cause;
@@ -67,17 +67,21 @@ static void print_call(FILE *f, const void *of)
 	if (what == TRACE_LEFT)
 		fputs(" (thread exited during the call)", f);
 	if (lines->durations)
-		fprintf(f, " <%s>", out_ns(trace_duration(call)));
+		fprintf(f, " <%.1f us>", trace_duration(call) / 1e3);
 	if (call->cause)
 		trace_sticky_text(f, call->cause);
 	if (call->next)
 		fprintf(f, " [error not checked; next call: %s]", call->next);
 }
 
+OUT_WORD(row_type, "call");
+
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 0, WHERE = 6, DEPTH = 7, NEXT = 13, STACK = 15 };
+enum { TIME = 1, SINCE = 2, WHERE = 8, DEPTH = 9, NEXT = 15, STACK = 17 };
 static const struct field all[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
+	[SINCE] = { "since_ns", "SINCE(us)", 12, OUT_US, AT(since) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", "TID", -7, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
@@ -104,6 +108,8 @@ void trace_lines_init(struct trace_lines *lines)
 
 	memcpy(fields, all, sizeof(all));
 	fields[TIME].head = lines->times ? "TIME" : NULL;
+	if (!lines->relative)
+		fields[SINCE].head = fields[SINCE].key = NULL;
 	fields[WHERE].key = lines->entries ? "at" : NULL;
 	fields[DEPTH].key = lines->nested ? "depth" : NULL;
 	fields[NEXT].key = lines->unchecked ? "next" : NULL;
@@ -127,5 +133,8 @@ void trace_line(const struct trace_lines *lines, const struct trace_call *call)
 		.cause = { print_cause, call }, .stack = call->stack,
 	};
 
+	/* a call that is printed late, as with --tree, may have returned before */
+	r.since = *lines->previous && r.time > *lines->previous ? r.time - *lines->previous : 0;
+	*lines->previous = r.time;
 	out_row(lines->fields, &r);
 }

@@ -10,10 +10,11 @@ struct trace_call;
 
 struct trace_lines {
 	/* options: what the lines show besides the call */
-	bool times, durations, stacks, entries, nested;
+	bool times, relative, durations, stacks, entries, nested;
 	bool unchecked;		/* also the call after it */
+	unsigned long long *previous;	/* when the call of the last line returned, ns; 0 = no line yet */
 	/* set by trace_lines_init() */
-	struct field fields[18];
+	struct field fields[20];
 };
 
 /* Call once, after out_init(); prints the heading in text. */

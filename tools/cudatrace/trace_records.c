@@ -13,18 +13,23 @@ static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
-	if ((t->summary || t->chrome) && !t->folded && (l->times || l->durations || l->stacks || l->entries))
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries ||
+						   (l->stacks && t->chrome)))
 		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
-			"--time-spent, --stacks, --enter or --enter-only");
-	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->durations ||
+			"--relative, --time-spent, --enter or --enter-only, nor --chrome with --stacks");
+	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
 			  l->entries))
 		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
-			"--unchecked, --tree, --timestamp, --time-spent, --enter or --enter-only");
+			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
 		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
 			"--failed, --enter, --enter-only or --tree");
 	if (t->failed && l->entries)
 		usage_error("--failed cannot be combined with --enter or --enter-only");
+	if (l->entries && t->slower)
+		usage_error("--slower knows a call by its return; it cannot be combined with --enter or --enter-only");
+	if (t->unchecked && (t->slower || t->max))
+		usage_error("--unchecked cannot be combined with --slower or --max-events");
 	if (t->no_returns && (t->tree || l->durations))
 		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
 }
@@ -90,6 +95,7 @@ void trace_prepare(struct trace *t)
 
 	t->lines.entries |= t->no_returns;
 	t->lines.nested = t->tree;
+	t->lines.previous = &t->previous;
 	t->lines.unchecked = t->unchecked;
 	check(t);
 	t->selected = trace_select(t->expression);
@@ -129,13 +135,27 @@ static void on_process(struct trace *t, const struct process_event *e)
 	syms_forget(t->syms, e->head.pid);
 }
 
+bool trace_done(const struct trace *t)
+{
+	return t->max && t->shown >= t->max;
+}
+
+/* With --tree the probes send every call. */
+static bool is_quick(const struct trace *t, const struct trace_call *call)
+{
+	return trace_duration(call) < (unsigned long)t->slower;
+}
+
 static void show(struct trace *t, const struct trace_call *call)
 {
+	if (is_quick(t, call) || trace_done(t))
+		return;
+	t->shown++;
 	if (t->summary)
 		trace_summary_add(&t->calls, call);
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
-	if (t->folded)
+	if (t->folded || (t->summary && t->lines.stacks))
 		stack_sums_add(&t->sums, call->event->head.pid, call->event->comm, call->stack, call->proto->name,
 			       trace_duration(call));
 	if (t->summary || t->chrome || t->folded)

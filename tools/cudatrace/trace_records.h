@@ -20,6 +20,8 @@ struct trace {			/* all zero but for the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns, folded;
+	long slower;		/* ns: only calls that took at least this long */
+	long max;		/* calls; 0 = no limit */
 	struct trace_lines lines;
 	struct programs *programs;	/* owned by the tool */
 	struct probes *probes;	/* the target's */
@@ -31,6 +33,8 @@ struct trace {			/* all zero but for the options and sums */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
 	struct probe_source source;	/* the functions chosen, and those that tell what else is
 					 * needed */
+	long shown;		/* calls */
+	unsigned long long previous;	/* see struct trace_lines */
 	/* what the records add up to */
 	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
@@ -48,6 +52,9 @@ void trace_prepare(struct trace *t);
 
 /* Handles a record, for event_loop_run(); ctx is a struct trace. */
 int trace_record(void *ctx, void *data, size_t size);
+
+/* Return true if as many calls were shown as were asked for. */
+bool trace_done(const struct trace *t);
 
 /* Prints the calls still held back and frees what *t holds.  Close the timeline before. */
 void trace_free(struct trace *t);

@@ -37,6 +37,19 @@ static const char *const groups[] = {
 #undef X
 };
 
+const char *trace_select_word(int i)
+{
+	static const char *const sets[] = { "all", "default" };
+
+	if (i < CUDA_GROUP_MAX)
+		return groups[i];
+	i -= CUDA_GROUP_MAX;
+	if (i < 2)
+		return sets[i];
+	i -= 2;
+	return i < cuda_protos_n ? cuda_protos[i].name : NULL;
+}
+
 static int group_of(const char *word)
 {
 	int i = 0;

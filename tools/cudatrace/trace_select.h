@@ -11,6 +11,9 @@ enum trace_selected {
 				 * makes are not wanted either */
 };
 
+/* Returns the i-th word that can be selected by: groups, all, default, functions; NULL at the end. */
+const char *trace_select_word(int i);
+
 /* Reads "[trace=][!]WORD[,[!]WORD]...".  A word is a group of cuda_protos.h, all, default, a
  * function, or a pattern of functions with * and ?.  A function stands for all of its versions:
  * cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If the first one is, all are, as in

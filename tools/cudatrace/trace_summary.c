@@ -2,8 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/die.h"
+#include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "model/stack_sums.h"
+#include "sym/stack.h"
+#include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_summary.h"
 
@@ -12,8 +16,11 @@ struct summary_row {
 	const char *func, *layer;
 };
 
+OUT_WORD(row_type, "function");
+
 #define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* for JSON; print_line() prints text */
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
 	{ "calls", NULL, 0, OUT_UINT, AT(calls) },
@@ -92,6 +99,47 @@ void trace_summary_print(const struct trace_summary *s)
 		print_text(list, n);
 	for (int i = 0; out_is_json() && i < n; i++)
 		out_row(fields, &list[i]);
+	free(list);
+}
+
+struct stack_row {
+	unsigned long long total;
+	const char *comm, *func;
+	const struct stack *stack;
+};
+
+OUT_WORD(stack_type, "stack");
+
+static const struct field stack_fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &stack_type, 0 },
+	{ "comm", NULL, 0, OUT_STR, offsetof(struct stack_row, comm) },
+	{ "func", NULL, 0, OUT_STR, offsetof(struct stack_row, func) },
+	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },
+	{ "stack", NULL, 0, OUT_STACK, offsetof(struct stack_row, stack) },
+	{ 0 }
+};
+
+static void print_stack(const struct stack_row *r)
+{
+	if (out_is_json()) {
+		out_row(stack_fields, r);
+		return;
+	}
+	printf("%18.6f %s in ", r->total / 1e9, r->func);
+	escape_text(stdout, r->comm);
+	putchar('\n');
+	stack_text(r->stack);
+}
+
+void trace_summary_stacks(const struct stack_sums *sums)
+{
+	const struct stack_sum **list;
+	size_t n;
+
+	list = stack_sums_sorted(sums, &n);
+	for (size_t i = 0; i < n; i++)
+		print_stack(&(struct stack_row){ list[i]->sum, list[i]->key.comm, list[i]->key.function,
+						 list[i]->key.stack });
 	free(list);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TRACE_SUMMARY_H
 #define TRACE_SUMMARY_H
 
+struct stack_sums;
 struct trace_call;
 
 struct trace_summary {		/* all zero: no calls */
@@ -13,6 +14,9 @@ void trace_summary_add(struct trace_summary *s, const struct trace_call *call);
 
 /* Prints the table, longest total time first, or one JSON object per function. */
 void trace_summary_print(const struct trace_summary *s);
+
+/* Prints the time in each function by call stack, ns, the longest first. */
+void trace_summary_stacks(const struct stack_sums *sums);
 
 void trace_summary_free(struct trace_summary *s);
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <fts.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include "proc/cgroup.h"
+
+enum { CONTAINER_MIN = 8 };	/* digits of a container's id */
+
+static const char no_cgroups[] = "no cgroups of version 2 are mounted at /sys/fs/cgroup or /sys/fs/cgroup/unified";
+
+/* Returns the mount point; NULL if there is none. */
+static const char *mount_point(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct statfs fs;
+
+	for (int i = 0; i < 2; i++)
+		if (!statfs(places[i], &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+			return places[i];
+	return NULL;
+}
+
+/* What to look for in the tree: a name that has the text, or an id. */
+struct wanted { const char *text; unsigned long long id; };
+
+static bool is_wanted(const FTSENT *e, const struct wanted *w)
+{
+	return w->text ? e->fts_level > 0 && strstr(e->fts_name, w->text) : e->fts_statp->st_ino == w->id;
+}
+
+/* Returns how many there are, not counting those inside another one, and sets *cgroup to the last. */
+static int search(const char *top, const struct wanted *w, struct cgroup *cgroup)
+{
+	char *tops[] = { (char *)top, NULL };
+	FTS *tree = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *e;
+	int n = 0;
+
+	while (tree && (e = fts_read(tree))) {
+		if (e->fts_info != FTS_D || !is_wanted(e, w))
+			continue;
+		*cgroup = (struct cgroup){ e->fts_statp->st_ino, e->fts_level };
+		n++;
+		fts_set(tree, e, FTS_SKIP);
+	}
+	if (tree)
+		fts_close(tree);
+	return n;
+}
+
+static unsigned int depth(const char *path)
+{
+	unsigned int n = 0;
+
+	for (; *path; path++)
+		n += *path != '/' && (path[1] == '/' || !path[1]);
+	return n;
+}
+
+static const char *find_path(const char *top, const char *name, struct cgroup *cgroup)
+{
+	size_t len = strlen(top);
+	const char *below = !strncmp(name, top, len) && (!name[len] || name[len] == '/') ? name + len : name;
+	struct stat st;
+	char *path;
+	bool ok;
+
+	if (strstr(below, ".."))
+		return "it must not have ..";
+	if (asprintf(&path, "%s/%s", top, below) < 0)
+		return "out of memory";
+	ok = !stat(path, &st) && S_ISDIR(st.st_mode);
+	free(path);
+	*cgroup = (struct cgroup){ st.st_ino, depth(below) };
+	return ok ? NULL : "there is no such cgroup";
+}
+
+const char *cgroup_find(const char *name, struct cgroup *cgroup)
+{
+	struct wanted w = { .id = strtoull(name, NULL, 10) };
+	const char *top = mount_point();
+
+	if (!top)
+		return no_cgroups;
+	if (name[strspn(name, "0123456789")])
+		return find_path(top, name, cgroup);
+	return search(top, &w, cgroup) ? NULL : "no cgroup has this id";
+}
+
+const char *cgroup_of_container(const char *id, struct cgroup *cgroup)
+{
+	struct wanted w = { .text = id };
+	const char *top = mount_point();
+	int n;
+
+	if (!top)
+		return no_cgroups;
+	if (strlen(id) < CONTAINER_MIN || id[strspn(id, "0123456789abcdef")])
+		return "it is not a container's id: 8 to 64 hexadecimal digits, as docker ps prints them";
+	n = search(top, &w, cgroup);
+	return n == 1 ? NULL : n ? "several cgroups have it in their name: give more digits" : "no cgroup has it in its name";
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Cgroups of version 2, by path, by id and by the container that they belong to. */
+#ifndef CGROUP_H
+#define CGROUP_H
+
+struct cgroup { unsigned long long id; unsigned int level; };	/* level: its depth, 0 is the root */
+
+/* Each returns NULL and sets *cgroup, or returns why there is no such cgroup: a static text. */
+
+/* A path below the mount point, or with it, or the cgroup's id as a number. */
+const char *cgroup_find(const char *name, struct cgroup *cgroup);
+
+/* The outermost cgroup whose name has the container's id, or its first 8 digits or more, as runtimes name
+ * them: docker-ID.scope, cri-containerd-ID.scope, libpod-ID.scope, ID. */
+const char *cgroup_of_container(const char *id, struct cgroup *cgroup);
+
+#endif

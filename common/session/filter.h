@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The options that select whose calls are recorded; the BPF programs leave out the others. */
+#ifndef SESSION_FILTER_H
+#define SESSION_FILTER_H
+
+#include "abi/filter.h"	/* the skeletons of the programs have one */
+
+struct bpf_object;
+
+struct filter_options {
+	const char *comm, *cgroup, *container;
+	long uid;		/* -1: any */
+};
+
+#define FILTER_INIT { .uid = -1 }
+
+#define OPT_FILTER(f)									\
+	OPT_STR(0, "comm", "NAME", &(f)->comm, "only processes of this name"),		\
+	OPT_NUM(0, "uid", "UID", &(f)->uid, 0, "only processes of this user"),		\
+	OPT_STR(0, "cgroup", "PATH", &(f)->cgroup, "only processes in this cgroup and below: path or id"), \
+	OPT_STR(0, "container", "ID", &(f)->container, "only processes in this container")
+
+/* Call between open and load: sets the filter of the programs, if they have one.  Exits with the reason if there
+ * is no such cgroup. */
+void filter_prepare(const struct filter_options *options, struct bpf_object *obj);
+
+#endif

@@ -25,6 +25,13 @@ skip() {
 	name=''
 }
 
+# unshares OPTION...: can namespaces be made here with these?  If not, the test is skipped
+unshares() {
+	unshare "$@" true 2>/dev/null && return
+	skip "no namespaces can be made here by unshare $*"
+	return 1
+}
+
 no() { why="$why${why:+; }$1"; }
 
 verdict() {

@@ -159,4 +159,13 @@ shot() { term capture-pane -p >"$tmp/out"; }
 shows() { shot; grep -qE -- "$1" "$tmp/out"; }
 on_screen() { until_true shows "$1"; }
 
+# taken FILE: does bpftrace, old or new, take the program?
+taken() {
+	if bpftrace --help 2>&1 | grep -q -e --dry-run; then
+		bpftrace --dry-run "$1" >/dev/null 2>&1
+	else
+		bpftrace -d "$1" >/dev/null 2>&1
+	fi
+}
+
 . "./$1"

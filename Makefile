@@ -8,6 +8,7 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
@@ -74,7 +75,7 @@ include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test: setup-%:
+setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -96,6 +97,9 @@ demo: setup-demo
 check-kernels: setup-kernels
 	@$(MAKE) --no-print-directory all static tests-built
 	@O=$(O) scripts/check-kernels $(KERNELS)
+
+check-roots: setup-roots
+	@O=$(O) scripts/check-roots $(ROOTS)
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
@@ -157,6 +161,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

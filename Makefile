@@ -9,6 +9,7 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
@@ -76,7 +77,7 @@ include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test: setup-%:
+setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -98,6 +99,9 @@ demo: setup-demo
 check-kernels: setup-kernels
 	@$(MAKE) --no-print-directory all static tests-built
 	@O=$(O) scripts/check-kernels $(KERNELS)
+
+check-roots: setup-roots
+	@O=$(O) scripts/check-roots $(ROOTS)
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
@@ -123,13 +127,14 @@ sanitize: setup-test
 static: $(TOOLS:%=$(O)/static/%)
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
-# files that are compressed; nothing is loaded at run time
-LZMA := -llzma -lbz2
-ZSTD := $(if $(wildcard /usr/lib/$(MULTI)/libzstd.a /usr/lib64/libzstd.a),-lzstd)
+# files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and
+# common/elf/eu_search.c where there is none
+archive  = $(if $(wildcard /usr/lib/$(MULTI)/lib$(1).a /usr/lib64/lib$(1).a),-l$(1))
+ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
 $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(LZMA) $(ZSTD) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
@@ -166,6 +171,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh disable=SC2034,SC2154 # conf and why are the caller's, cache and tmp its
-# Packages of other Debian suites, in a directory of their own: for check-kernels and pythons, which set
+# Packages of other Debian suites, in a directory of their own: for check-kernels, pythons and clangs, which set
 # $cache, where lists and packages are kept, and $tmp.  What apt downloads it checks against the suite's
 # signature.
 
@@ -48,4 +48,30 @@ lists() {
 		why="no package lists of $1: $(grep '^[EW]:' "$tmp/apt" | head -n 1)"
 	done
 	return 1
+}
+
+# needed PACKAGE...: the packages, and those that they need, by $conf
+needed() {
+	APT_CONFIG=$conf apt-get install -qq --no-install-recommends --print-uris -o Debug::NoLocking=1 "$@" \
+		2>"$tmp/apt" | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p"
+}
+
+# download PACKAGE...: to $tmp/debs, by $conf; $why not
+download() {
+	mkdir -p "$tmp/debs"
+	(cd "$tmp/debs" && APT_CONFIG=$conf apt-get download -qq "$@") >"$tmp/apt" 2>&1 && return
+	why="cannot download $1: $(grep '^[EW]:' "$tmp/apt" | head -n 1)"
+	return 1
+}
+
+# unpack: what is in $tmp/debs into $tmp/root, a merged /usr, without documentation
+unpack() {
+	for d in bin sbin lib lib64; do
+		mkdir -p "$tmp/root/usr/$d" && ln -s "usr/$d" "$tmp/root/$d" || return
+	done
+	mkdir -p "$tmp/root/tmp" "$tmp/root/proc"
+	for deb in "$tmp"/debs/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | tar -xf - -C "$tmp/root" --keep-directory-symlink --no-same-owner \
+			--exclude='./usr/share/*' || return
+	done
 }

@@ -50,13 +50,19 @@ lines 1 '^privileges +ok +may trace, without being root$'
 lines 1 '^processes +ok '
 lines 1 '^stacks +ok '
 
-it "without BTF, and in a PID namespace, it says so and fails"
-run unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && exec cudaleak --check'
-status 1
-lines 1 '^BTF +missing +no /sys/kernel/btf/vmlinux: mount /sys'
-run unshare -pf --mount-proc cudaleak --check
-status 1
-lines 1 '^processes +missing +running in a PID namespace'
+it "without BTF it says so and fails"
+if unshares -m; then
+	run unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && exec cudaleak --check'
+	status 1
+	lines 1 '^BTF +missing +no /sys/kernel/btf/vmlinux: mount /sys'
+fi
+
+it "in a PID namespace it says so and fails"
+if unshares -m -p -f; then
+	run unshare -pf --mount-proc cudaleak --check
+	status 1
+	lines 1 '^processes +missing +running in a PID namespace'
+fi
 
 it "processes that use CUDA now are counted"
 program "$bin/mem" malloc 1 64 wait

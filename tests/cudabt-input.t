@@ -235,11 +235,18 @@ it "-j: names that are not ASCII are what they are, also with what looks like bp
 export COMM
 COMM=$(printf 'gr\303\266\303\237e\\uff')
 bt_() { run cudabt -q "$@" -c "$bin/mem rename \"\$COMM\" malloc 13 64"; }
-bt_ -je 'cuda:cudaMalloc { printf("<%s>", comm); @[comm] = count(); }'
+bt_ -je 'cuda:cudaMalloc { printf("<%s>", comm); }'
 json 13 '.type == "printf" and .data == "<größe\\uff>"'
-json 1 '.type == "map" and .data["@"]["größe\\uff"] == 13'
 bt_ -je 'cuda:cudaMalloc { printf("\\uffffffc3"); }'
 json 13 '.data == "\\uffffffc3"'
+
+it "-j: they are as keys of maps too"
+if bpftrace -qf json -e 'BEGIN { @["a\\b"] = 1; exit(); }' 2>/dev/null | grep -qF 'a\\\\b'; then
+	skip "this version of bpftrace escapes the keys of maps twice"
+else
+	bt_ -je 'cuda:cudaMalloc { @[comm] = count(); }'
+	json 1 '.type == "map" and .data["@"]["größe\\uff"] == 13'
+fi
 
 it "no empty lines at the start and the end, and none for empty maps; of several within, one"
 bt_ -e 'cuda:cudaFree { @a[1] = count(); @b[1] = count(); } cuda:cudaMalloc { @c[1] = count(); @d[1] = count(); }'
@@ -255,7 +262,8 @@ echo 'int cudaLaunchKernel(void *, long, int, long, int, void *, long, void *), 
 	for (int i = 0; i < 5; i++) cudaMemcpyAsync(0, 0, 0, 0, (void *)8); return 0; }' >"$tmp/few-main.c"
 ${CC:-cc} -w -o "$tmp/few" "$tmp/few-main.c" "$tmp/libcudart.so.13" -Wl,-rpath,"$tmp"
 run cudabt default-stream.bt -c "$tmp/few"
-says_not WARNING
+# of the program: of what it cannot do on this machine it warns without a place
+! grep -E '^stdin:.*WARNING' "$tmp/err" || no "$(grep -m 1 WARNING "$tmp/err")"
 lines 1 '^@default\[few, [0-9]+, cudaLaunchKernel\]: 7$'
 lines 1 '^@other\[few, [0-9]+, cudaMemcpyAsync\]: 5$'
 
@@ -317,7 +325,7 @@ for dir in 'a b' 'a,b' 'a;b' 'a(b)' "a'b" 'a#b' 'a{b,c}' 'a$1b' 'a%sb' '-x' 'a&b
 	run cudabt --emit -l "$tmp/$dir/lib/libcudart.so.13" -e 'cuda:cudaMalloc { @ = count(); }'
 	grep -qF "$tmp/$dir/lib/libcudart.so.13" "$tmp/out" || no "'$dir' is not in the script"
 	cp "$tmp/out" "$tmp/p.bt"
-	bpftrace -d "$tmp/p.bt" >/dev/null 2>&1 || no "bpftrace does not take '$dir'"
+	taken "$tmp/p.bt" || no "bpftrace does not take '$dir'"
 done
 
 it "a path that a script cannot carry is not in it, and its calls are seen all the same"

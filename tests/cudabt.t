@@ -31,7 +31,7 @@ run cudabt --emit -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc { @[args.size] =
 status 0
 lines 1 "^//   $lib/libcudart.so.13"
 lines 1 "uprobe:\"?$lib/libcudart.so.13\"?:\"?cudaMalloc"
-bpftrace -d "$tmp/out" >/dev/null 2>&1 || no "bpftrace does not take it"
+taken "$tmp/out" || no "bpftrace does not take it"
 
 it "nothing to probe is not silence"
 fails 3 'no file has the functions' cudabt --emit --layer driver -e 'cuda:cudaMalloc { }'

@@ -323,42 +323,44 @@ END
 fi
 
 it "a file that comes again by device, inode and name is looked into again"
-chmod 755 "$tmp"
-rm -f "$tmp/first" "$tmp/second"
-attacks 1 mount /bin/true
-# what is at $dir is another file system for each
-cat >"$tmp/mount" <<'END'
+if unshares -m; then
+	chmod 755 "$tmp"
+	rm -f "$tmp/first" "$tmp/second"
+	attacks 1 mount /bin/true
+	# what is at $dir is another file system for each
+	cat >"$tmp/mount" <<'END'
 mount -t tmpfs none "$1" && chmod 755 "$1" &&
 	cp "$2/libcudart.so.13" "$1" && cp "$2/libcuda.so.1" "$1" &&
 	exec setpriv --reuid 65533 --regid 65533 --clear-groups env LD_LIBRARY_PATH="$1" \
 		"$3" wait malloc 13 4096 launch 17
 END
-traces cudamallocsnoop -j
-sleep .5	# it has seen the first
-awk -v lib="$dir/libcudart.so.13" '$6 == lib { print $4, $5 }' "/proc/$server/maps" >"$tmp/was"
-give_line "$tmp/attack"
-within 5 gone "$server" || no "the attacker does not end"
-wait "$server"
-rm -f "$tmp/again"
-mkfifo "$tmp/again"
-unshare -m sh "$tmp/mount" "$dir" "$lib" "$bin/mem" <>"$tmp/again" >"$tmp/again.ready" \
-	2>"$tmp/said" & second=$!
-pids="$pids $second"
-within 5 grep -q ready "$tmp/again.ready" || no "the bystander does not begin"
-awk -v lib="$dir/libcudart.so.13" '$6 == lib { print $4, $5 }' "/proc/$second/maps" >"$tmp/is"
-if ! grep -qxFf "$tmp/was" "$tmp/is"; then
-	kill "$second"
-	ends
-	beaten
-	skip "another device or inode: $(head -qn 1 "$tmp/was" "$tmp/is" | paste -sd /)"
-else
-	sleep .3
-	give_line "$tmp/again"
-	within 5 gone "$second" || no "the bystander is held up"
-	sleep .2
-	ends
-	beaten
-	json 13 ".pid == $second and .func == \"cudaMalloc\""
+	traces cudamallocsnoop -j
+	sleep .5	# it has seen the first
+	awk -v lib="$dir/libcudart.so.13" '$6 == lib { print $4, $5 }' "/proc/$server/maps" >"$tmp/was"
+	give_line "$tmp/attack"
+	within 5 gone "$server" || no "the attacker does not end"
+	wait "$server"
+	rm -f "$tmp/again"
+	mkfifo "$tmp/again"
+	unshare -m sh "$tmp/mount" "$dir" "$lib" "$bin/mem" <>"$tmp/again" >"$tmp/again.ready" \
+		2>"$tmp/said" & second=$!
+	pids="$pids $second"
+	within 5 grep -q ready "$tmp/again.ready" || no "the bystander does not begin"
+	awk -v lib="$dir/libcudart.so.13" '$6 == lib { print $4, $5 }' "/proc/$second/maps" >"$tmp/is"
+	if ! grep -qxFf "$tmp/was" "$tmp/is"; then
+		kill "$second"
+		ends
+		beaten
+		skip "another device or inode: $(head -qn 1 "$tmp/was" "$tmp/is" | paste -sd /)"
+	else
+		sleep .3
+		give_line "$tmp/again"
+		within 5 gone "$second" || no "the bystander is held up"
+		sleep .2
+		ends
+		beaten
+		json 13 ".pid == $second and .func == \"cudaMalloc\""
+	fi
 fi
 
 if long; then

@@ -25,6 +25,13 @@ skip() {
 	name=''
 }
 
+# unshares OPTION...: can namespaces be made here with these?  If not, the test is skipped
+unshares() {
+	unshare "$@" true 2>/dev/null && return
+	skip "no namespaces can be made here by unshare $*"
+	return 1
+}
+
 no() { why="$why${why:+; }$1"; }
 
 verdict() {
@@ -151,5 +158,14 @@ term() { tmux -S "$tmp/tmux" "$@"; }
 shot() { term capture-pane -p >"$tmp/out"; }
 shows() { shot; grep -qE -- "$1" "$tmp/out"; }
 on_screen() { until_true shows "$1"; }
+
+# taken FILE: does bpftrace, old or new, take the program?
+taken() {
+	if bpftrace --help 2>&1 | grep -q -e --dry-run; then
+		bpftrace --dry-run "$1" >/dev/null 2>&1
+	else
+		bpftrace -d "$1" >/dev/null 2>&1
+	fi
+}
 
 . "./$1"

@@ -18,12 +18,16 @@ trace=,+bpf,+perfmon look=,+sys_ptrace,+dac_read_search files=,+checkpoint_resto
 
 for tool in $tools; do
 	it "$tool: without BTF it says that the kernel's types are not known, and why that may be"
-	fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" -c true' "$tool"
-	says CONFIG_DEBUG_INFO_BTF
+	if unshares -m; then
+		fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" -c true' "$tool"
+		says CONFIG_DEBUG_INFO_BTF
+	fi
 
 	it "$tool: root of a user namespace is told to run it on the host"
-	fails 1 "$tool: not permitted to trace: running in a user namespace (rootless container?)" \
-		unshare -U -r "$away/$tool"
+	if unshares -U -r; then
+		fails 1 "$tool: not permitted to trace: running in a user namespace (rootless container?)" \
+			unshare -U -r "$away/$tool"
+	fi
 
 	it "$tool: a capability that is missing is named"
 	with ,+perfmon

@@ -231,7 +231,7 @@ $(T_BIN)/cfi-%: $(T_OBJ)/cfi/%.o $(T_CFI) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) -Wl,-z,lazy $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
 
 $(T_BIN)/cfi-static: $(T_OBJ)/cfi/static.o $(T_CFI) | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LZMA) $(ZSTD) -pthread
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(LDFLAGS) -o $@ $^ $(LIBS) $(ARCHIVES) -pthread
 $(T_BIN)/python: $(O)/tests/unit/python.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

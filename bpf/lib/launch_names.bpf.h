@@ -2,6 +2,7 @@
 /* The names of kernels: records of the functions that name kernels, whose returns are wanted. */
 #ifndef LAUNCH_NAMES_BPF_H
 #define LAUNCH_NAMES_BPF_H
+#include "lib/bounds.bpf.h"
 #include "lib/call.bpf.h"
 #include "lib/launch_generations.bpf.h"
 #include "lib/records.bpf.h"
@@ -31,17 +32,19 @@ static __always_inline void send_pair(__u32 pid, __u64 program, __u64 subject, _
 	send_event(&e, pid, program, LAUNCH_PAIR, true);
 }
 
-/* A hash of the first n bytes of room, which are aligned; not 0. */
+/* A hash of the first n bytes of room, which are aligned; not 0.  The verifier must not know where the loop
+ * ended, or it follows the program from each end anew: it does not connect the masked n with the caller's,
+ * nor a part with n. */
 static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
 {
-	__u64 hash = n, word;
+	__u64 hash = n, word, left;
 
+	n = unlinked(n, 0xffff);
 	for (__u32 i = 0; i < room; i += 8) {
 		if (i >= n)
 			break;
-		word = *(const __u64 *)(name + i);
-		if (n - i < 8)
-			word &= (1ull << (8 * (n - i))) - 1;
+		left = bounded(unlinked(n - i, 0xffff), 8);
+		word = *(const __u64 *)(name + i) & ~0ull >> (64 - 8 * left);
 		hash = generation_hash(hash, word);
 	}
 	return hash ?: 1;

@@ -10,7 +10,7 @@ static const struct python_layout layouts[] = {
 };
 
 /* cookie, version, free_threaded: the first words of struct _Py_DebugOffsets. */
-static const char COOKIE[8] = "xdebugpy";
+static const char COOKIE[] = "xdebugpy";
 
 /* No struct is larger than the interpreter's state. */
 enum { MAX_OFFSET = 1 << 20, POINTER = 8 };
@@ -87,7 +87,7 @@ bool layout_choose(struct python_process *p, unsigned version, const unsigned lo
 	bool debug = version >= PYTHON_DEBUG;
 	const struct python_layout *l;
 
-	if (debug && (memcmp(words, COOKIE, sizeof(COOKIE)) || words[1] >> 16 != version))
+	if (debug && (memcmp(words, COOKIE, strlen(COOKIE)) || words[1] >> 16 != version))
 		return false;
 	l = find(version, debug && words[2]);
 	if (!l)

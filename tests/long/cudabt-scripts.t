@@ -167,12 +167,14 @@ prints '@most[mem, PID]: 3584' '@now[mem, PID]: 2560'
 it "memory-held.bt: allocations for which there is no room are told, and can be given room"
 script memory-held.bt "$bin/mem malloc 4099 512 free 7"
 prints '@left_out[mem, PID]: 1536' '@most[mem, PID]: 2097152' '@now[mem, PID]: 2095104'
-BPFTRACE_MAP_KEYS_MAX=65536
-export BPFTRACE_MAP_KEYS_MAX
-script memory-held.bt "$bin/mem malloc 4099 512 free 7"
-unset BPFTRACE_MAP_KEYS_MAX
-prints '@most[mem, PID]: 2098688' '@now[mem, PID]: 2095104'
-maps 2
+# the name up to bpftrace 0.20, and the one since
+for name in BPFTRACE_MAP_KEYS_MAX BPFTRACE_MAX_MAP_KEYS; do
+	export $name=65536
+	script memory-held.bt "$bin/mem malloc 4099 512 free 7"
+	unset $name
+	prints '@most[mem, PID]: 2098688' '@now[mem, PID]: 2095104'
+	maps 2
+done
 
 it "module-loads.bt: what is loaded, how long that takes, and whether it did"
 script module-loads.bt "SIM_LATENCY_US=cuModuleLoadData=7000 $bin/mem drvlaunch 1 drvlaunch 1

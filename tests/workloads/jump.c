@@ -30,7 +30,6 @@ static void deeper(int calls)
 int main(int argc, char **argv)
 {
 	const struct itimerval soon = { .it_value.tv_usec = 5000 };
-	int calls = argc > 2 ? atoi(argv[2]) : 1;
 	void *p;
 
 	left = argc > 1 ? atoi(argv[1]) : 1;
@@ -42,6 +41,6 @@ int main(int argc, char **argv)
 		setitimer(ITIMER_REAL, &soon, NULL);
 		cudaMalloc(&p, 4096);
 	}
-	deeper(calls);
+	deeper(argc > 2 ? atoi(argv[2]) : 1);
 	return 0;
 }

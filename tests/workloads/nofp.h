@@ -15,6 +15,11 @@ struct level {
 
 extern __thread const struct level *innermost;
 
+/* a level is taken out again before its function returns */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
+
 /* At a function's beginning; LEAVE where it returns.  A pointer to func must not make it global. */
 #define ENTER(func) \
 	struct level level_ = { #func, (const void *)func, __builtin_return_address(0), innermost }; \

@@ -35,6 +35,15 @@ static void more_probes(const char *limit, int probes)
 	setenv(limit, number, 0);
 }
 
+/* bpftrace has renamed it: either name does for all versions. */
+static void either_name(const char *one, const char *other)
+{
+	const char *value = getenv(one);
+
+	if (value)
+		setenv(other, value, 0);
+}
+
 _Noreturn void bt_exec(const struct bt_exec *e)
 {
 	/* its own process group, so that it gets Ctrl-C once, from us */
@@ -48,6 +57,8 @@ _Noreturn void bt_exec(const struct bt_exec *e)
 		more_probes("BPFTRACE_MAX_PROBES", e->probes);
 		more_probes("BPFTRACE_MAX_BPF_PROGS", e->probes);
 	}
+	either_name("BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS");
+	either_name("BPFTRACE_MAX_MAP_KEYS", "BPFTRACE_MAP_KEYS_MAX");
 	if (!bt_trap_set(e->trap, !e->names)) {
 		warning(errno, "cannot watch over bpftrace's system calls");
 		_exit(EXIT_FAILURE);

@@ -22,7 +22,7 @@ static char *text_of(const char *p, const char *stop, struct bt_tables *tables, 
 static void write_points(struct bt_writer *w, const struct bt_part *part, const char *pred,
 			 const char *text)
 {
-	FILE *out = w->to[BT_MAIN];
+	FILE *out = bt_writer_copy(w);
 	int n = 0;
 
 	for (int i = 0; i < part->n; i++) {

@@ -14,7 +14,7 @@
 #include "base/plural.h"
 #include "base/version.h"
 
-enum { PAUSE_MS = 5 };
+enum { PAUSE_MS = 5, ANCESTORS = 32 };
 #define START_NS 60000000000ull	/* attaching a thousand probes takes some seconds */
 
 static _Noreturn void bad_program(const struct bt_session *s)
@@ -51,6 +51,24 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->functions = (struct probe_source){ find, get, s->script.wanted };
 }
 
+/* Statements that set $cudabt_task to our own task if the thread descends from us.  Without a loop:
+ * bpftrace 0.17 has only while, of which 0.27 warns that it may go. */
+static char *find_ancestor(int pid)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	fputs("$cudabt_task = curtask;\n\t", f);
+	for (int i = 0; i < ANCESTORS; i++)
+		fprintf(f, "if ($cudabt_task->tgid != %d && $cudabt_task->tgid > 1) {\n\t"
+			"$cudabt_task = $cudabt_task->real_parent; ", pid);
+	for (int i = 0; i < ANCESTORS; i++)
+		putc('}', f);
+	fclose(f);
+	return text;
+}
+
 /* bpftrace 0.17 has no process filter for uprobes: its -p and -c apply to other probes. */
 static void choose_processes(struct bt_session *s, const struct target *t)
 {
@@ -72,10 +90,7 @@ static void choose_processes(struct bt_session *s, const struct target *t)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		die(errno, "cannot become the subreaper of the command's children");
 	s->condition = xprintf("$cudabt_task->tgid == %d", getpid());
-	s->statements = xprintf(
-		"$cudabt_task = curtask; $cudabt_n = 0;\n"
-		"\twhile ($cudabt_task->tgid != %d && $cudabt_task->tgid > 1 && $cudabt_n < 32) {\n"
-		"\t\t$cudabt_task = $cudabt_task->real_parent; $cudabt_n++;\n\t}", getpid());
+	s->statements = find_ancestor(getpid());
 }
 
 static void found(void *ctx, struct dso *c, int pid)

@@ -18,7 +18,7 @@ static bool has(const struct bt_part *part, enum bt_call call)
 static bool write_part(struct bt_writer *w, const struct bt_part *part)
 {
 	if (!part->n) {
-		fwrite(part->start, 1, part->end - part->start, w->to[BT_MAIN]);
+		fwrite(part->start, 1, part->end - part->start, bt_writer_copy(w));
 		return true;
 	}
 	w->probes++;
@@ -58,12 +58,14 @@ static char *section(const char *head, const char *first, const char *second)
 	return *first || *second ? xprintf("\n%s\n{\n%s%s}\n", head, first, second) : xstrdup("");
 }
 
+/* BEGIN comes before the probes: newer versions of bpftrace want to know what a map holds before it is
+ * part of another one's key.  Types and settings must come before it. */
 static void assemble(struct bt_script *s, char *const *text)
 {
 	char *begin = section("BEGIN", text[BT_FILL], text[BT_AT_BEGIN]);
 	char *end = section("END", text[BT_CLEAR], text[BT_AT_END]);
 
-	s->out = xprintf("%s%s%s", text[BT_MAIN], begin, end);
+	s->out = xprintf("%s%s%s%s", text[BT_HEAD], begin, text[BT_MAIN], end);
 	s->out_len = strlen(s->out);
 	s->notes = *text[BT_NOTES] ? xstrdup(text[BT_NOTES]) : NULL;
 	free(begin);

@@ -16,7 +16,8 @@ const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size)
 	} else if (place <= 6) {
 		snprintf(word, size, "arg%u", place - 1);
 	} else {
-		snprintf(word, size, "sarg%u", place - 7);
+		/* above the return address; bpftrace 0.25 dropped sarg0 */
+		snprintf(word, size, "*(uint64 *)(reg(\"sp\") + %u)", 8 * (place - 6));
 	}
 	return word;
 }

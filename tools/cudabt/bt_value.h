@@ -6,7 +6,7 @@
 #include "cudabt/bt_lex.h"
 #include "api/cuda_protos.h"
 
-enum { BT_SAVED = 48, BT_WORD_SIZE = 24 };
+enum { BT_SAVED = 48, BT_WORD_SIZE = 48 };
 
 /* Where a probe finds its arguments. */
 struct bt_frame {

@@ -32,6 +32,11 @@ bool bt_writer_affords(struct bt_writer *w, const struct bt_part *part, size_t w
 	       bt_fail(&w->s->error, part->start, "expands to a script that is too large");
 }
 
+FILE *bt_writer_copy(struct bt_writer *w)
+{
+	return w->to[w->any ? BT_MAIN : BT_HEAD];
+}
+
 int bt_writer_line(struct bt_writer *w, const char *at)
 {
 	for (; w->counted < at; w->counted++)

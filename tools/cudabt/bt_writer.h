@@ -7,8 +7,8 @@
 #include "cudabt/bt_script.h"
 #include "cudabt/bt_tables.h"
 
-/* The streams to write to. */
-enum { BT_MAIN, BT_FILL, BT_AT_BEGIN, BT_AT_END, BT_CLEAR, BT_NOTES, BT_STREAMS };
+/* The streams to write to: BT_HEAD is what stands before the first CUDA probe. */
+enum { BT_HEAD, BT_MAIN, BT_FILL, BT_AT_BEGIN, BT_AT_END, BT_CLEAR, BT_NOTES, BT_STREAMS };
 
 struct bt_writer {
 	struct bt_script *s;
@@ -33,6 +33,9 @@ void bt_writer_free(struct bt_writer *w);
 
 /* Adds work done for a part.  Returns false with the script's error set if it is too much. */
 bool bt_writer_affords(struct bt_writer *w, const struct bt_part *part, size_t work);
+
+/* The stream for what is copied from the program. */
+FILE *bt_writer_copy(struct bt_writer *w);
 
 /* The line number of at, which must not precede the position of the previous call. */
 int bt_writer_line(struct bt_writer *w, const char *at);

@@ -1,0 +1,61 @@
+# shellcheck shell=sh disable=SC2154 # the words'
+# The BPF programs as the oldest and the newest clang compile them, which scripts/clangs fetches: the kernel's
+# verifier takes them or not by how they are compiled.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+# built VERSION: the tools with that clang's BPF objects, in $made; what has none in it is built already
+built() {
+	made=$O/clangs/built-$1
+	rm -rf "$made"
+	mkdir -p "$made"
+	cp -a "$O"/common "$O"/tools "$O"/*.def "$made"
+	for source in bpf/*.bpf.c; do
+		rm -f "$made/tools/$(basename "$source" .bpf.c).o" "$made"/common/*/"$(basename "$source" .bpf.c).o"
+	done
+	run make -s -j2 "O=$made" "CLANG=${CLANGS_CACHE:-$O/clangs}/clang-$1" all
+	status 0
+}
+
+# loads KIND TOOL [OPTION...]: the kernel takes the tool's programs; without a function to probe, as perf's
+# probes take their time to be taken out
+loads() {
+	kind=$1 tool=$2
+	shift 2
+	run "$made/$tool" --attach "$kind" "$@" -q -c true
+	[ "$rc" -eq 0 ] || no "$tool --attach $kind $*: status $rc"
+	! grep -q 'cannot load' "$tmp/err" || no "$tool --attach $kind $*: $(grep -m 1 'cannot load' "$tmp/err")"
+}
+
+for version in 14 22; do
+	it "clang $version: it is had"
+	why_not=$(scripts/clangs "$version" 2>"$tmp/err")
+	if [ -n "$why_not" ]; then
+		skip "$why_not"
+		continue
+	fi
+
+	it "clang $version: every tool is built with it, without a warning"
+	built "$version"
+	[ ! -s "$tmp/err" ] || no "$(head -n 2 "$tmp/err")"
+	for source in bpf/*.bpf.c; do
+		grep -aq "clang version $version\." "$made/$(basename "$source" .c).o" ||
+			no "$source is of another compiler"
+	done
+
+	it "clang $version: they count calls"
+	run "$made/cudamallocsnoop" -jkc "$bin/mem malloc 23 4096 free 7"
+	json 23 '.op == "alloc"'
+	json 7 '.op == "free"'
+
+	for kind in session multi perf; do
+		it "clang $version: the kernel takes the programs of every tool, --attach $kind"
+		for source in tools/*.c; do
+			tool=$(basename "$source" .c)
+			[ -e "bpf/$tool.bpf.c" ] || continue
+			loads "$kind" "$tool"
+			[ "$tool" = cudaleak ] || loads "$kind" "$tool" -k
+		done
+		loads "$kind" cudaleak -C
+	done
+	rm -rf "$made"
+done

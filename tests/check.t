@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # --check: what this machine, its kernel and the user allow.
 
-it "every tool says in twelve lines that this machine can do everything, in text and JSON"
+it "every tool says in thirteen lines that this machine can do everything, in text and JSON"
 for t in "$O"/cuda*; do
 	[ -x "$t" ] && [ -f "$t" ] || continue
 	run "$t" --check
@@ -10,14 +10,14 @@ for t in "$O"/cuda*; do
 	lines 1 "^kernel +ok +Linux $(uname -r)\$"
 	lines 1 '^privileges +ok +may trace as root$'
 	lines 1 '^return probes +(ok|limited) +(do not harm|kill) processes that have a seccomp filter'
-	equal "$(wc -l <"$tmp/out")" 12
+	equal "$(wc -l <"$tmp/out")" 13
 	silent
 done
 run cudaleak --check
 awk 'NR > 1' "$tmp/out" | sed -E 's/ (ok|limited|missing) .*/ \1/; s/  +/ /' >"$tmp/text"
 run cudaleak --check -j
 status 0
-json 11 '.type == "check" and (.text | length) > 3'
+json 12 '.type == "check" and (.text | length) > 3'
 json 0 '.verdict == "missing"'
 jq -r '"\(.check) \(.verdict)"' "$tmp/out" | diff - "$tmp/text" >"$tmp/diff" || no "text and JSON differ"
 
@@ -69,6 +69,52 @@ program "$bin/mem" malloc 1 64 wait
 run cudaleak --check
 lines 1 '^CUDA .*; ([2-9]|[1-9][0-9]+) processes use CUDA now|; 1 process uses CUDA now'
 go
+
+# selected N: that many of the processes that use CUDA now are
+selected() { lines 1 "^CUDA .*; [0-9]+ process(es use| uses) CUDA now, $1 selected"; }
+
+it "options that select processes say how many of those that use CUDA they select"
+cp "$bin/mem" "$tmp/a_name_of_many_bytes"
+program "$tmp/a_name_of_many_bytes" malloc 1 64 wait
+for filter in '--comm a_name_of_many_bytes' "--comm a_name_of_many_ --uid $(id -u)"; do
+	# shellcheck disable=SC2086 # words
+	run cudaleak --check $filter
+	status 0
+	selected 1
+done
+for filter in '--comm a_name' '--comm a_name_of_many_bytes --uid 4321' '--uid 4321'; do
+	# shellcheck disable=SC2086 # words
+	run cudaleak --check $filter
+	status 0
+	selected 0
+done
+run cudaleak --check
+lines 0 ' selected'
+root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
+group=$root/cbtcheck$$/docker-0123456789abcdef.scope
+if mkdir -p "$group/below" 2>/dev/null; then
+	echo "$pid" >"$group/below/cgroup.procs"
+	for filter in "--cgroup /cbtcheck$$" "--cgroup $group/below" '--container 01234567' '--cgroup / --comm a_name_of_many_'; do
+		# shellcheck disable=SC2086 # words
+		run cudaleak --check $filter
+		selected 1
+	done
+	run cudaleak --check --container 01234567
+	lines 1 "^cgroups +ok +01234567 has the id $(stat -c %i "$group")\$"
+	echo "$pid" >"$root/cgroup.procs"
+	run cudaleak --check --container 01234567
+	selected 0
+	rmdir "$group/below" "$group" "$root/cbtcheck$$"
+fi
+go
+
+it "a cgroup that does not exist is missing; without one, it says where they are"
+run cudaleak --check --cgroup /nonexistent
+status 1
+lines 1 '^cgroups +missing +--cgroup /nonexistent: '
+fails 2 '--cgroup and --container are mutually exclusive' cudaleak --check --cgroup / --container 01234567
+run cudaleak --check
+lines 1 "^cgroups +(ok +of version 2 at ${root:-/}|limited +none of version 2 are mounted)"
 
 it "bpftrace is for cudabt alone: without it the other tools work"
 run env PATH=/nowhere "$O/cudaleak" --check

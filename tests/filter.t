@@ -51,6 +51,21 @@ else
 	rmdir "$group/below" "$group" "$root/cbt$$"
 fi
 
+it "cudaleak says nothing of a process that used CUDA before and is not selected"
+program "$bin/mem" malloc 1 64 wait
+run cudaleak --comm mem -jCp "$pid" 1 1
+json 1 ".pid == $pid and (.complete | not)"
+json 1 true
+run cudaleak --comm other -jCp "$pid" 1 1
+json 1 '.pid == 0 and .complete'
+json 1 true
+run cudaleak --comm mem -Cp "$pid" 1 1
+lines 1 'nothing held: .*; allocations before [0-9:]{8} are unknown$'
+run cudaleak --comm other -Cp "$pid" 1 1
+lines 1 'nothing held: 0 allocations and 0 frees seen$'
+exec 3>&-
+kill "$pid" 2>/dev/null
+
 it "a cgroup or container that does not exist is an error"
 fails 1 "there is no such cgroup" cudamallocsnoop --cgroup /nonexistent -c true
 fails 1 "no cgroup has this id" cudamallocsnoop --cgroup 99999999999 -c true

@@ -198,6 +198,7 @@ int main(int argc, char **argv)
 		.memory = MEMORY_INIT, .max = LONG_MAX, .target = TARGET_INIT,
 		.report = {
 			.view.options = { .sample = 1, .sort = -1 }, .memory = &leak.memory, .early = &leak.target.early,
+			.selected = &leak.target.selected,
 			.screen = { .view = &leak.report.view, .memory = &leak.memory },
 		},
 		.events = {

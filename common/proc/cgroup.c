@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <fts.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@ enum { CONTAINER_MIN = 8 };	/* digits of a container's id */
 
 static const char no_cgroups[] = "no cgroups of version 2 are mounted at /sys/fs/cgroup or /sys/fs/cgroup/unified";
 
-/* Returns the mount point; NULL if there is none. */
-static const char *mount_point(void)
+const char *cgroup_mount(void)
 {
 	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	struct statfs fs;
@@ -84,7 +82,7 @@ static const char *find_path(const char *top, const char *name, struct cgroup *c
 const char *cgroup_find(const char *name, struct cgroup *cgroup)
 {
 	struct wanted w = { .id = strtoull(name, NULL, 10) };
-	const char *top = mount_point();
+	const char *top = cgroup_mount();
 
 	if (!top)
 		return no_cgroups;
@@ -96,7 +94,7 @@ const char *cgroup_find(const char *name, struct cgroup *cgroup)
 const char *cgroup_of_container(const char *id, struct cgroup *cgroup)
 {
 	struct wanted w = { .text = id };
-	const char *top = mount_point();
+	const char *top = cgroup_mount();
 	int n;
 
 	if (!top)
@@ -105,4 +103,40 @@ const char *cgroup_of_container(const char *id, struct cgroup *cgroup)
 		return "it is not a container's id: 8 to 64 hexadecimal digits, as docker ps prints them";
 	n = search(top, &w, cgroup);
 	return n == 1 ? NULL : n ? "several cgroups have it in their name: give more digits" : "no cgroup has it in its name";
+}
+
+/* Returns the directory of the process's cgroup, which the caller frees; NULL if it is gone. */
+static char *directory_of(int pid)
+{
+	const char *top = cgroup_mount();
+	char name[32], *line = NULL, *path = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	f = top ? fopen(name, "re") : NULL;
+	while (f && !path && getline(&line, &size, f) > 0)
+		if (!strncmp(line, "0::/", 4) && asprintf(&path, "%s%.*s", top, (int)strcspn(line + 3, "\n"), line + 3) < 0)
+			path = NULL;
+	if (f)
+		fclose(f);
+	free(line);
+	return path;
+}
+
+bool cgroup_has(unsigned long long id, int pid)
+{
+	char *path = directory_of(pid);
+	size_t n = path ? strlen(path) : 0, top = path ? strlen(cgroup_mount()) : 1;
+	bool found = false;
+	struct stat st;
+
+	while (n >= top && !found) {
+		path[n] = '\0';
+		found = !stat(path, &st) && st.st_ino == id;
+		while (path[--n] != '/')
+			;
+	}
+	free(path);
+	return found;
 }

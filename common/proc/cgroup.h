@@ -2,6 +2,7 @@
 /* Cgroups of version 2, by path, by id and by the container that they belong to. */
 #ifndef CGROUP_H
 #define CGROUP_H
+#include <stdbool.h>
 
 struct cgroup { unsigned long long id; unsigned int level; };	/* level: its depth, 0 is the root */
 
@@ -13,5 +14,11 @@ const char *cgroup_find(const char *name, struct cgroup *cgroup);
 /* The outermost cgroup whose name has the container's id, or its first 8 digits or more, as runtimes name
  * them: docker-ID.scope, cri-containerd-ID.scope, libpod-ID.scope, ID. */
 const char *cgroup_of_container(const char *id, struct cgroup *cgroup);
+
+/* Returns where they are mounted, static; NULL if they are not. */
+const char *cgroup_mount(void);
+
+/* Return true if the process is in the cgroup of this id, or below it. */
+bool cgroup_has(unsigned long long id, int pid);
 
 #endif

@@ -18,7 +18,7 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) ? 0 : st.st_ino;
 }
 
-static unsigned real_user(int pid)
+unsigned proc_real_user(int pid)
 {
 	unsigned user = USER_UNKNOWN;
 	char name[32], line[256];
@@ -63,7 +63,7 @@ unsigned proc_user(int pid)
 	if (ns < 0 || stat("/proc/self/ns/user", &ours) || inode_of(ns) == ours.st_ino) {
 		if (ns >= 0)
 			close(ns);
-		return real_user(pid);
+		return proc_real_user(pid);
 	}
 	return outermost_owner(ns, ours.st_ino);
 }

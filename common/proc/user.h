@@ -11,4 +11,7 @@
  * Never blocks. */
 unsigned proc_user(int pid);
 
+/* Returns its real user id. */
+unsigned proc_real_user(int pid);
+
 #endif

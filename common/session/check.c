@@ -12,10 +12,12 @@
 #include "probe/attach.h"
 #include "probe/scan.h"
 #include "probe/uretprobe.h"
+#include "proc/cgroup.h"
 #include "proc/look_files.h"
 #include "proc/pid_ns.h"
 #include "proc/privileges.h"
 #include "session/check.h"
+#include "session/filter.h"
 
 static const char untried[] = "cannot be tried without the privileges above";
 
@@ -26,6 +28,9 @@ struct row {
 	const char *type, *check, *verdict;
 	char *text;
 	struct looks *looks;
+	const struct filter_options *filter;
+	struct filter selected;
+	const char *no_filter;	/* why there is no such cgroup */
 };
 
 static enum verdict check_kernel(struct row *r)
@@ -143,6 +148,17 @@ static enum verdict check_stacks(struct row *r)
 	return may ? OK : MISSING;
 }
 
+static enum verdict check_cgroups(struct row *r)
+{
+	const char *top = cgroup_mount(), *name = r->filter->cgroup ?: r->filter->container;
+
+	r->text = r->no_filter ? xstrdup(r->no_filter) :
+		  !top ? xstrdup("none of version 2 are mounted: --cgroup and --container find none") :
+		  name ? xprintf("%s has the id %llu", name, r->selected.cgroup) :
+		  xprintf("of version 2 at %s", top);
+	return r->no_filter ? MISSING : top ? OK : LIMITED;
+}
+
 static bool is_cuda(void *ctx, const struct mapping *m)
 {
 	*(bool *)ctx = scan_is_cuda(m->path);
@@ -150,29 +166,32 @@ static bool is_cuda(void *ctx, const struct mapping *m)
 }
 
 struct users {
-	struct looks *looks;
-	int cuda, unread;
+	struct row *row;
+	int cuda, selected, unread;
 };
 
 static void count_user(void *ctx, int pid)
 {
 	struct users *u = ctx;
 	bool cuda = false;
-	int err = pid == getpid() ? 0 : look_mappings(u->looks, pid, false, is_cuda, &cuda);
+	int err = pid == getpid() ? 0 : look_mappings(u->row->looks, pid, false, is_cuda, &cuda);
 
 	u->cuda += cuda;
+	u->selected += cuda && filter_wants(&u->row->selected, pid);
 	u->unread += err && err != -ESRCH;
 }
 
 static enum verdict check_cuda(struct row *r)
 {
-	struct users u = { .looks = r->looks };
-	char *lib = scan_installed_driver(), *unread;
+	struct users u = { .row = r };
+	char *lib = scan_installed_driver(), *selected, *unread;
 
 	proc_each(count_user, &u);
+	selected = filter_is_set(&r->selected) ? xprintf(", %d selected", u.selected) : xstrdup("");
 	unread = u.unread ? xprintf("; %d could not be read", u.unread) : xstrdup("");
-	r->text = xprintf("%s; %d process%s CUDA now%s", lib ? lib : "no libcuda.so.1 in the usual directories",
-			  u.cuda, u.cuda == 1 ? " uses" : "es use", unread);
+	r->text = xprintf("%s; %d process%s CUDA now%s%s", lib ? lib : "no libcuda.so.1 in the usual directories",
+			  u.cuda, u.cuda == 1 ? " uses" : "es use", selected, unread);
+	free(selected);
 	free(unread);
 	free(lib);
 	return lib || u.cuda ? OK : LIMITED;
@@ -209,23 +228,30 @@ static const struct { const char *name; enum verdict (*fn)(struct row *r); } che
 	{ "kernel", check_kernel }, { "BTF", check_types }, { "privileges", check_privileges },
 	{ "processes", check_processes }, { "attaching", check_attach }, { "ring buffer", check_buffer },
 	{ "lockdown", check_lockdown }, { "return probes", check_returns }, { "stacks", check_stacks },
+	{ "cgroups", check_cgroups },
 	{ "CUDA", check_cuda }, { "bpftrace", check_bpftrace },
 };
 
-int check_machine(struct looks *l)
+int check_machine(struct looks *l, const struct filter_options *filter)
 {
 	static const char *const verdicts[] = { "ok", "limited", "missing" };
 	enum verdict worst = OK;
+	struct row row = { .type = "check", .looks = l, .filter = filter };
+	char *why = filter_read(filter, &row.selected);
 
+	row.no_filter = why;
 	out_head(fields);
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
-		struct row row = { .type = "check", .check = checks[i].name, .looks = l };
-		enum verdict v = checks[i].fn(&row);
+		enum verdict v;
 
+		row.check = checks[i].name;
+		row.text = NULL;
+		v = checks[i].fn(&row);
 		row.verdict = verdicts[v];
 		out_row(fields, &row);
 		worst = v > worst ? v : worst;
 		free(row.text);
 	}
+	free(why);
 	return worst == MISSING ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,10 +3,11 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+struct filter_options;
 struct looks;
 
 /* Prints a row for each thing that is needed or of use.  Returns the status to exit with: 1 if something
- * is missing without which no tool works. */
-int check_machine(struct looks *l);
+ * is missing without which no tool works, or the filter's cgroup. */
+int check_machine(struct looks *l, const struct filter_options *filter);
 
 #endif

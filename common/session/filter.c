@@ -5,34 +5,64 @@
 #include "base/die.h"
 #include "cli/opt.h"
 #include "proc/cgroup.h"
+#include "proc/proc.h"
+#include "proc/user.h"
 #include "session/filter.h"
 
-static void set_cgroup(const struct filter_options *o, struct filter *f)
+static const char *read_cgroup(const struct filter_options *o, struct filter *f)
 {
-	const char *name = o->cgroup ? o->cgroup : o->container, *why;
 	struct cgroup cgroup = { 0 };
+	const char *why = NULL;
 
-	if (!name)
-		return;
 	if (o->cgroup && o->container)
 		usage_error("--cgroup and --container are mutually exclusive");
-	why = o->cgroup ? cgroup_find(name, &cgroup) : cgroup_of_container(name, &cgroup);
+	if (o->cgroup || o->container)
+		why = o->cgroup ? cgroup_find(o->cgroup, &cgroup) : cgroup_of_container(o->container, &cgroup);
 	if (why)
-		die(0, "--%s %s: %s", o->cgroup ? "cgroup" : "container", name, why);
+		return why;
 	f->cgroup = cgroup.id;
 	f->level = cgroup.level;
+	return NULL;
 }
 
-void filter_prepare(const struct filter_options *o, struct bpf_object *obj)
+char *filter_read(const struct filter_options *o, struct filter *f)
+{
+	const char *why;
+
+	*f = (struct filter){ .by_uid = o->uid >= 0, .uid = o->uid, .by_comm = o->comm };
+	/* the kernel keeps 15 bytes of a name */
+	if (o->comm)
+		memcpy(f->comm, o->comm, strnlen(o->comm, sizeof(f->comm) - 1));
+	why = read_cgroup(o, f);
+	return !why ? NULL : o->cgroup ? xprintf("--cgroup %s: %s", o->cgroup, why) :
+	       xprintf("--container %s: %s", o->container, why);
+}
+
+void filter_prepare(const struct filter_options *o, struct bpf_object *obj, struct filter *f)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.filter");
-	struct filter f = { .by_uid = o->uid >= 0, .uid = o->uid, .by_comm = o->comm };
+	char *why;
 
 	if (!map)
 		return;
-	/* the kernel keeps 15 bytes of a name */
-	if (o->comm)
-		memcpy(f.comm, o->comm, strnlen(o->comm, sizeof(f.comm) - 1));
-	set_cgroup(o, &f);
-	bpf_map__set_initial_value(map, &f, sizeof(f));
+	why = filter_read(o, f);
+	if (why)
+		die(0, "%s", why);
+	bpf_map__set_initial_value(map, f, sizeof(*f));
+}
+
+bool filter_is_set(const struct filter *f)
+{
+	return f->by_uid || f->by_comm || f->cgroup;
+}
+
+bool filter_wants(const struct filter *f, int pid)
+{
+	char comm[FILTER_COMM];
+
+	if (f->by_uid && proc_real_user(pid) != f->uid)
+		return false;
+	if (f->cgroup && !cgroup_has(f->cgroup, pid))
+		return false;
+	return !f->by_comm || (proc_comm(pid, comm) && !strncmp(comm, f->comm, sizeof(comm)));
 }

@@ -2,7 +2,7 @@
 /* The options that select whose calls are recorded; the BPF programs leave out the others. */
 #ifndef SESSION_FILTER_H
 #define SESSION_FILTER_H
-
+#include <stdbool.h>
 #include "abi/filter.h"	/* the skeletons of the programs have one */
 
 struct bpf_object;
@@ -20,8 +20,18 @@ struct filter_options {
 	OPT_STR(0, "cgroup", "PATH", &(f)->cgroup, "only processes in this cgroup and below: path or id"), \
 	OPT_STR(0, "container", "ID", &(f)->container, "only processes in this container")
 
-/* Call between open and load: sets the filter of the programs, if they have one.  Exits with the reason if there
- * is no such cgroup. */
-void filter_prepare(const struct filter_options *options, struct bpf_object *obj);
+/* Sets *filter to what the options say.  Returns NULL, or why there is no such cgroup, which the caller frees.
+ * Exits 2 if the options cannot be combined. */
+char *filter_read(const struct filter_options *options, struct filter *filter);
+
+/* Call between open and load: also sets the filter of the programs, if they have one.  Exits with the reason if
+ * there is no such cgroup. */
+void filter_prepare(const struct filter_options *options, struct bpf_object *obj, struct filter *filter);
+
+/* Return true if any process is left out. */
+bool filter_is_set(const struct filter *filter);
+
+/* Return true if the process is selected, as it is now. */
+bool filter_wants(const struct filter *filter, int pid);
 
 #endif

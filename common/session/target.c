@@ -209,7 +209,7 @@ void target_prepare(struct target *t, struct bpf_object *obj)
 {
 	t->probes.attacher.obj = obj;
 	attach_prepare(obj, t->probes.attacher.kind);
-	filter_prepare(&t->filter, obj);
+	filter_prepare(&t->filter, obj, &t->selected);
 	prepare_stacks(t, obj);
 }
 

@@ -30,6 +30,7 @@ struct target {
 	struct filter_options filter;
 	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
+	struct filter selected;	/* whose calls are recorded */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
 	struct pids opened;	/* of -p */

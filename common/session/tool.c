@@ -156,7 +156,7 @@ static int check(struct target *t)
 	out_init(t->json);
 	t->looks.limit = LOOK_START;
 	t->looks.asked_for = true;
-	status = check_machine(&t->looks);
+	status = check_machine(&t->looks, &t->filter);
 	looks_free(&t->looks);
 	return status;
 }

@@ -9,6 +9,17 @@
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
 #include "session/early.h"
+#include "session/filter.h"
+
+/* Return true if a process that is followed used CUDA before tracing began. */
+static bool is_any_early(const struct leak_report *r)
+{
+	const struct early_process *e;
+
+	for (e = r->early->processes; e && !filter_wants(r->selected, e->pid); e = e->hh.next)
+		;
+	return e;
+}
 
 /* Prints in JSON the processes that used CUDA before tracing began, and have made no call since; returns true if
  * there are any. */
@@ -21,7 +32,7 @@ static bool report_early(const struct leak_report *r)
 
 	for (e = r->early->processes; e; e = e->hh.next) {
 		HASH_FIND_INT(r->memory->processes, &e->pid, known);
-		if (known || !proc_comm(e->pid, comm))
+		if (known || !filter_wants(r->selected, e->pid) || !proc_comm(e->pid, comm))
 			continue;
 		any = true;
 		leak_row_nothing(&r->view, e->pid, comm, "interval", false);
@@ -34,7 +45,7 @@ static void nothing(const struct leak_report *r)
 	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), r->allocs,
 	       plural(r->allocs), r->frees, plural(r->frees),
 	       r->view.options.sample > 1 ? "recorded" : "seen");
-	if (r->early->processes)
+	if (is_any_early(r))
 		leak_early(&r->view);
 	putchar('\n');
 }
@@ -67,7 +78,7 @@ static void report(struct leak_report *r, const char *at)
 void leak_report_interval(struct leak_report *r)
 {
 	if (screen_is_open()) {
-		r->screen.early = r->early->processes;
+		r->screen.early = is_any_early(r);
 		leak_screen_update(&r->screen);
 		return;
 	}

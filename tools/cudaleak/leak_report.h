@@ -5,6 +5,7 @@
 #include "cudaleak/leak_screen.h"
 
 struct early;
+struct filter;
 
 struct leak_report {
 	/* set by the tool */
@@ -12,6 +13,7 @@ struct leak_report {
 	struct leak_screen screen;	/* its view and memory: these two */
 	struct memory *memory;
 	struct early *early;
+	const struct filter *selected;	/* processes */
 	unsigned long long allocs, frees;	/* that were recorded */
 	/* state */
 	long reports;

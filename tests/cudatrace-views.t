@@ -113,6 +113,11 @@ for o in '' --tree -x '-e memory' '-e !cudaMalloc,!cudaFree' '-e cudaMallocArray
 	silent
 done
 
+it "--chrome --slower: the counters count quick calls, too, which are not drawn"
+run env SIM_LATENCY_US=cuMemAlloc_v2=20000 cudatrace --slower 10ms --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
+equal "$(jq -c '[.[] | select(.name == "CUDA memory").args.held]' "$tmp/trace.json")" '[4096,8192,12288,8192,4096,0]'
+equal "$(jq '[.[] | select(.ph == "X").name == "cudaMalloc"] | all and length == 3' "$tmp/trace.json")" true
+
 it "--chrome without allocations has no counters, and probes no function for them"
 run cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
 equal "$(jq '[.[] | select(.ph == "C")] | length' "$tmp/trace.json")" 0

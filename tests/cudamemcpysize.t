@@ -139,7 +139,7 @@ json 1 true
 run cudamemcpysize --bandwidth -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 33554432 and .p95 == null'
 run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
-lines 1 '^  33\.6 MB/s -> 67\.1 MB/s  : 13       \|\*{40}\|$'
+lines 1 '^  33\.6 MB/s -> 67\.1 MB/s   : 13       \|\*{40}\|$'
 lines 1 '^      bandwidth  '
 lines 1 '^        13           -           - +[0-9.]+ MB/s +[0-9.]+ MB/s +[0-9.]+ MB/s           -$'
 fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth

@@ -23,7 +23,7 @@ run cudamallocsnoop -kc "$bin/nofp bare"
 lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
 
 it "a stack larger than is looked at is said to be truncated, and its first frames are right"
-run cudamallocsnoop -jk --stack-size 4k -c "$bin/nofp deep >$tmp/truth"
+run cudamallocsnoop -jk --stack-size 8k -c "$bin/nofp deep >$tmp/truth"
 compare native "$tmp/truth" --may-stop deep,altstack,context
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
 

@@ -10,6 +10,7 @@
  */
 #include <alloca.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -85,7 +86,7 @@ static void locate(struct where *w, const void *at)
 		strcpy(w->file, "?");
 	if (!*w->file && (n = readlink("/proc/self/exe", w->file, sizeof(w->file) - 1)) > 0)
 		w->file[n] = '\0';
-	else if (realpath(w->file, path))
+	else if (realpath(*w->file ? w->file : program_invocation_name, path))	/* no /proc */
 		strcpy(w->file, path);
 }
 

@@ -72,7 +72,7 @@ program "$bin/nofp" plain wait signal library ffi thread wait
 tool cudamallocsnoop -jkp "$pid"
 echo >&3
 # libnofp and libffi are looked for while it is there
-until_true sh -c '[ "$(grep -c ready "$1")" -eq 2 ]' sh "$tmp/ready"
+until_true grep -qPz 'ready(.|\n)*ready' "$tmp/ready"
 sleep .5
 go
 wait "$tracer"

@@ -18,6 +18,7 @@ contained() {
 	mkdir -p "$tmp/$name_of.fs"
 	rm -f "$tmp/$name_of.go"
 	mkfifo "$tmp/$name_of.go"
+	: >"$tmp/$name_of"	# an earlier one was ready
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -U -r -m -p -f --kill-child sh -c 'mount -t tmpfs none "$1" && cd "$1" && mkdir up work root &&
 		mount -t overlay overlay -o "lowerdir=$2,upperdir=up,workdir=work" root &&

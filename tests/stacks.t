@@ -23,9 +23,29 @@ run cudamallocsnoop -kc "$bin/nofp bare"
 lines 1 '^        \[no unwind information: .*/libbare\.so\]$'
 
 it "a stack larger than is looked at is said to be truncated, and its first frames are right"
-run cudamallocsnoop -jk --stack-size 4k -c "$bin/nofp deep >$tmp/truth"
+run cudamallocsnoop -jk --stack-size 8k -c "$bin/nofp deep >$tmp/truth"
 compare native "$tmp/truth" --may-stop deep,altstack,context
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
+
+for options in '' '--stack-size 64k'; do
+	it "buffers that are not used yet hide no caller${options:+, with $options}, in main's stack and a thread's"
+	# shellcheck disable=SC2086 # words
+	run cudamallocsnoop -jk $options -c "$bin/nofp holes thread_holes >$tmp/truth"
+	compare native "$tmp/truth"
+	json 2 '.op == "alloc" and ([.stack[].sym] | contains(["hole_8k", "hole_20k", "hole_64k"]))'
+	silent
+done
+
+it "a buffer that is larger than what is looked at is said to be"
+run cudamallocsnoop -jk -c "$bin/nofp large_hole >$tmp/truth"
+compare native "$tmp/truth" --may-stop large_hole
+json 1 '.stack[-2].sym == "hole_1m" and (.stack[-1].sym | test("^truncated: stack larger than 25[2-6] KiB$"))'
+says '1 call stack is incomplete: 1 truncated (see --stack-size)'
+
+it "what was never in memory is not taken for a frame, nor is what lies beyond the stack"
+run cudamallocsnoop -jk -c "$bin/nofp lie_hole lie_beyond"
+json 2 '.op == "alloc" and .stack[-2].sym == "asm_lie" and .stack[-1].sym == "stack unreadable"'
+says '2 call stacks are incomplete: 2 unreadable'
 
 it "--unwind fp is what frame pointers tell: a program that has them is named to its beginning, another is not"
 run cudamallocsnoop -jk --unwind fp -c "$bin/deep-c 1 64"

@@ -4,6 +4,7 @@
 #define UNWIND_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/returns.bpf.h"
+#include "lib/unwind_pages.bpf.h"
 #include "lib/user.bpf.h"
 #include "abi/stack_unwind.h"
 
@@ -116,30 +117,31 @@ static __always_inline void unwind_begin(struct unwind_start *s, const struct pt
 	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
 }
 
-enum { UNWIND_PAGE = 4096, UNWIND_PAGES = 16 };
-
-/* How many pages of the stack there are from sp on, including that of sp; UNWIND_PAGES + 1 at most. */
-static __always_inline __u32 unwind_pages(__u64 sp)
+/* Copies what is present, one page behind the other; returns which pages it got. */
+static __always_inline __u64 unwind_copy_pages(char *to, const struct unwind_pages *p, const __u32 pages)
 {
-	__u64 at = sp & ~(UNWIND_PAGE - 1ull);
-	__u32 n = 1;
-	char byte;
+	const __u64 first = UNWIND_PAGE - (p->sp & (UNWIND_PAGE - 1));
+	__u64 rest = p->present & ~1ull, copied = 1;
+	__u32 page;
 
-	for (int i = 0; i < UNWIND_PAGES; i++) {
-		at += UNWIND_PAGE;
-		if (bpf_probe_read_user(&byte, 1, (void *)at))
+	if (bpf_probe_read_user(to, first, (void *)p->sp))
+		return 0;
+	for (__u32 i = 1; i < pages && rest; i++) {
+		page = unwind_lowest(rest);
+		if (bpf_probe_read_user(to + first + (i - 1) * UNWIND_PAGE, UNWIND_PAGE,
+					(void *)(p->sp + first + (page - 1ull) * UNWIND_PAGE)))
 			break;
-		n++;
+		copied |= rest & -rest;
+		rest &= rest - 1;
 	}
-	return n;
+	return copied;
 }
 
-static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 have, const __u32 pages)
+static __always_inline __u64 unwind_send(const struct unwind_start *s, const struct unwind_pages *p, const __u32 pages)
 {
 	const __u64 size = sizeof(struct stack_copy) + pages * UNWIND_PAGE;
 	struct stack_copy *c;
-	__u64 first = UNWIND_PAGE - (s->rsp & (UNWIND_PAGE - 1)), done, id;
-	char *bytes;
+	__u64 id;
 
 	/* what is left is for records */
 	if (records_tight || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) + size > records_bytes / 4)
@@ -147,7 +149,6 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
 	c = bpf_ringbuf_reserve(&events, size, 0);
 	if (!c)
 		return 0;
-	bytes = (char *)(c + 1);
 	id = __sync_fetch_and_add(&unwind_copies, 1) + 1;
 	__builtin_memset(c, 0, sizeof(*c));
 	c->head.pid = thread_pid();
@@ -162,17 +163,9 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
 	c->regs[UNWIND_R12 + 3] = s->r15;
 	c->regs[UNWIND_RIP] = s->rip;
 	returns_list(c);
-	c->cut = have > pages;
-	done = first;
-	if (bpf_probe_read_user(bytes, first, (void *)s->rsp))
-		done = 0;
-	for (__u32 i = 1; done && i < pages; i++) {
-		if (i >= have || bpf_probe_read_user(bytes + first + (i - 1) * UNWIND_PAGE, UNWIND_PAGE,
-						     (void *)(s->rsp + first + (i - 1) * UNWIND_PAGE)))
-			break;
-		done += UNWIND_PAGE;
-	}
-	c->size = done;
+	c->looked = p->looked;
+	c->cut = p->cut;
+	c->present = unwind_copy_pages((char *)(c + 1), p, pages);
 	bpf_ringbuf_submit(c, records_wakeup(size, true));
 	return id;
 }
@@ -181,26 +174,27 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
  * looks at it once. */
 __noinline __u64 unwind_copy(const struct unwind_start *s)
 {
-	__u32 most = stack_config.copy / UNWIND_PAGE, have;
+	struct unwind_pages p = {};
 
 	if (!s)			/* never: but the verifier does not know */
 		return 0;
-	have = unwind_pages(s->rsp);
-	if (most <= 1 || have <= 1)
-		return unwind_send(s, have, 1);
-	if (most <= 2 || have <= 2)
-		return unwind_send(s, have, 2);
-	if (most > 2 && have == 3)
-		return unwind_send(s, have, 3);
-	if (most <= 4 || have <= 4)
-		return unwind_send(s, have, 4);
-	if (most > 4 && have <= 6)
-		return unwind_send(s, have, 6);
-	if (most <= 8 || have <= 8)
-		return unwind_send(s, have, 8);
-	if (most > 8 && have <= 12)
-		return unwind_send(s, have, 12);
-	return unwind_send(s, have, 16);
+	p.sp = s->rsp;
+	unwind_look(&p, stack_config.copy / UNWIND_PAGE);
+	if (p.n <= 1)
+		return unwind_send(s, &p, 1);
+	if (p.n <= 2)
+		return unwind_send(s, &p, 2);
+	if (p.n <= 3)
+		return unwind_send(s, &p, 3);
+	if (p.n <= 4)
+		return unwind_send(s, &p, 4);
+	if (p.n <= 6)
+		return unwind_send(s, &p, 6);
+	if (p.n <= 8)
+		return unwind_send(s, &p, 8);
+	if (p.n <= 12)
+		return unwind_send(s, &p, 12);
+	return unwind_send(s, &p, UNWIND_PAGES_COPIED);
 }
 
 static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)

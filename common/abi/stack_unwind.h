@@ -9,7 +9,6 @@
  * is sent, from which user space unwinds. */
 #ifndef STACK_UNWIND_H
 #define STACK_UNWIND_H
-#include <stdbool.h>
 #include "abi/record.h"
 #include "abi/stack_frames.h"
 
@@ -76,6 +75,9 @@ enum unwind_register {
 
 enum { STACK_RETURNS = 8 };
 
+/* How many pages of a stack are looked at, and how many are copied, at most. */
+enum { UNWIND_PAGE = 4096, UNWIND_PAGES = 64, UNWIND_PAGES_COPIED = 16 };
+
 /* The registers and the stack of a thread in the caller of the traced function.  Only rbx, rbp, rsp and r12
  * to rip are known. */
 struct stack_copy {
@@ -84,8 +86,11 @@ struct stack_copy {
 	unsigned long long regs[UNWIND_REGISTERS];
 	/* Where return probes have replaced a return address on the stack, and what was there. */
 	struct { unsigned long long at, pc; } returns[STACK_RETURNS];
-	unsigned int size;		/* bytes of the stack that follow, from regs[UNWIND_RSP] */
-	bool cut;			/* the stack goes on */
+	/* The pages that follow, one behind the other: bit i for page i from that of regs[UNWIND_RSP] on,
+	 * of which only what is from there on follows.  Nothing is known of the words in the others. */
+	unsigned long long present;
+	unsigned int looked;		/* pages of which present tells */
+	unsigned int cut;		/* not 0: the stack goes on behind them */
 };
 
 #endif

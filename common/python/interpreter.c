@@ -37,21 +37,27 @@ static bool find_object(void *ctx, const char *name, const Elf64_Sym *sym)
 	return !it->runtime || !it->version_at;
 }
 
-/* Before Py_Version, by what each version added to the functions that extension modules may use
+struct functions {
+	unsigned version;
+	Elf64_Sym eval;
+};
+
+/* The version before Py_Version, by what each added to the functions that extension modules may use
  * (Misc/stable_abi.toml, and Doc/data for the first): they are exported, also of a stripped file. */
-static bool find_version(void *ctx, const char *name, const Elf64_Sym *sym)
+static bool find_function(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	static const struct { const char *name; unsigned version; } added[] = {
 		{ "PyCode_NewWithPosOnlyArgs", 0x0308 },
 		{ "PyThreadState_GetFrame", 0x0309 },
 		{ "PyModule_AddObjectRef", 0x030a },
 	};
-	struct interpreter *it = ctx;
+	struct functions *found = ctx;
 
-	(void)sym;
 	for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
-		if (!strcmp(name, added[i].name) && it->version < added[i].version)
-			it->version = added[i].version;
+		if (!strcmp(name, added[i].name) && found->version < added[i].version)
+			found->version = added[i].version;
+	if (!found->eval.st_value && !strcmp(name, "_PyEval_EvalFrameDefault"))
+		found->eval = *sym;
 	return true;
 }
 
@@ -80,34 +86,17 @@ static void read_objects(int fd, const char *path, struct interpreter *it)
 	elf_file_close(&f);
 }
 
-static void read_version(int fd, struct interpreter *it)
+static void read_functions(int fd, struct interpreter *it)
 {
+	struct functions found = { 0 };
 	struct elf_file f;
 
 	if (elf_file_open(&f, fd))
 		return;
-	elf_file_symbols(&f, STT_FUNC, find_version, it);
-	elf_file_close(&f);
-}
-
-static bool find_eval(void *ctx, const char *name, const Elf64_Sym *sym)
-{
-	Elf64_Sym *eval = ctx;
-
-	if (!strcmp(name, "_PyEval_EvalFrameDefault"))
-		*eval = *sym;
-	return !eval->st_value;
-}
-
-static void read_eval(int fd, struct interpreter *it)
-{
-	Elf64_Sym eval = { 0 };
-	struct elf_file f;
-
-	if (elf_file_open(&f, fd))
-		return;
-	elf_file_symbols(&f, STT_FUNC, find_eval, &eval);
-	eval_code_find(&it->eval, &f, eval.st_value, eval.st_size);
+	elf_file_symbols(&f, STT_FUNC, find_function, &found);
+	if (!it->version_at)
+		it->version = found.version;
+	eval_code_find(&it->eval, &f, found.eval.st_value, found.eval.st_size);
 	elf_file_close(&f);
 }
 
@@ -118,10 +107,8 @@ static void read_file(struct helper_job *job)
 
 	if (fd >= 0) {
 		read_objects(fd, job->in, &it);
-		if (it.runtime && !it.version_at)
-			read_version(fd, &it);
 		if (it.runtime)
-			read_eval(fd, &it);
+			read_functions(fd, &it);
 		close(fd);
 	}
 	helper_put(job, &it, sizeof(it));

@@ -234,12 +234,9 @@ int python_line(struct python *p, int pid, unsigned long long frame)
 }
 
 /* That code is static: its file has the name of the function, and it has no lines. */
-bool python_hides(struct python *p, int pid, unsigned long long frame)
+bool python_hides(const struct python_code *code, int line)
 {
-	const struct python_code *code = python_code(p, pid, frame);
-
-	return code && !strcmp(code->name, "__init__") && !strcmp(code->file, code->name) &&
-	       !python_line(p, pid, frame);
+	return code && !line && !strcmp(code->name, "__init__") && !strcmp(code->file, code->name);
 }
 
 const char *python_loss(unsigned value)

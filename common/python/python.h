@@ -49,9 +49,9 @@ const struct python_code *python_code(struct python *p, int pid, unsigned long l
 /* Returns the line that a frame runs; 0 if it is unknown. */
 int python_line(struct python *p, int pid, unsigned long long frame);
 
-/* Return true if Python hides the frame, too: from 3.12 on a warm call of a class has one more, for the code
- * that runs when __init__ returns (_Py_InitCleanup in Python/specialize.c). */
-bool python_hides(struct python *p, int pid, unsigned long long frame);
+/* Return true if Python hides the frame of this code and line, too: from 3.12 on a warm call of a class has
+ * one more, for the code that runs when __init__ returns (_Py_InitCleanup in Python/specialize.c). */
+bool python_hides(const struct python_code *code, int line);
 
 /* Says why Python frames end here: the value of a note NOTE_PYTHON_LOST; static storage. */
 const char *python_loss(unsigned value);

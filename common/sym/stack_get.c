@@ -149,9 +149,12 @@ static int describe(struct syms *s, struct mappings *p, const struct frames *fra
 {
 	int n = 0;
 
-	for (int i = 0; i < frames->n; i++)
-		if (!(frames->at[i] & FRAME_PYTHON) || !python_hides(s->python, p->pid, frames->at[i]))
-			of[n++] = frame_of(s, p, frames->at[i]);
+	for (int i = 0; i < frames->n; i++) {
+		struct stack_frame f = frame_of(s, p, frames->at[i]);
+
+		if (f.kind != FRAME_KIND_PYTHON || !python_hides(f.what, f.at & ~FRAME_AT_ENTRY))
+			of[n++] = f;
+	}
 	return n;
 }
 

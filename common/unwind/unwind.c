@@ -26,7 +26,7 @@ struct walk {
 	struct unwinder *unwinder;
 	const struct stack_copy *copy;
 	const unsigned char *bytes;
-	unsigned long long size;
+	unsigned long long size;	/* of bytes */
 	unsigned user;
 	struct cfi_regs regs;
 	unsigned long long frames[STACK_NATIVE + 1];
@@ -66,14 +66,29 @@ static unsigned long long own_address(const struct stack_copy *c, unsigned long 
 	return word;
 }
 
+/* Where in the copy an address of the stack is. */
+static bool find_byte(const struct walk *w, unsigned long long at, unsigned long long *offset)
+{
+	unsigned long long from = w->copy->regs[UNWIND_RSP], present = w->copy->present;
+	unsigned long long page = at / UNWIND_PAGE - from / UNWIND_PAGE;
+
+	if (at < from || page >= UNWIND_PAGES || !(present >> page & 1))
+		return false;
+	present &= (1ull << page) - 1;
+	*offset = __builtin_popcountll(present) * UNWIND_PAGE + at % UNWIND_PAGE - from % UNWIND_PAGE;
+	return *offset < w->size;
+}
+
 static bool read_word(void *ctx, unsigned long long at, unsigned long long *word)
 {
+	unsigned long long from, last;
 	struct walk *w = ctx;
-	unsigned long long from = w->copy->regs[UNWIND_RSP];
 
-	if (at < from || at - from > w->size || w->size - (at - from) < sizeof(*word))
+	/* the page behind the word's first is perhaps another one in the copy */
+	if (!find_byte(w, at, &from) || !find_byte(w, at + sizeof(*word) - 1, &last) ||
+	    last - from != sizeof(*word) - 1)
 		return false;
-	memcpy(word, w->bytes + (at - from), sizeof(*word));
+	memcpy(word, w->bytes + from, sizeof(*word));
 	*word = own_address(w->copy, at, *word);
 	return true;
 }
@@ -104,13 +119,14 @@ static void set_rule(const struct walk *w, unsigned long long pc, enum unwind_ki
 				 unwind_rule(0, kind, cfa, bp));
 }
 
-/* What could not be read is beyond the copy, or is no part of the stack. */
+/* What could not be read is behind what was looked at, or is not in memory, or is no part of the stack. */
 static void note_unreadable(struct walk *w, unsigned long long bad)
 {
-	unsigned long long end = w->copy->regs[UNWIND_RSP] + w->size;
+	unsigned long long from = w->copy->regs[UNWIND_RSP];
+	unsigned long long end = (from / UNWIND_PAGE + w->copy->looked) * UNWIND_PAGE;
 
 	if (w->copy->cut && bad + 8 > end)
-		add_note(w, NOTE_TOO_LARGE, (w->size + 1023) / 1024);
+		add_note(w, NOTE_TOO_LARGE, (end - from + 1023) / 1024);
 	else
 		add_note(w, NOTE_UNREADABLE, bad);
 }
@@ -214,11 +230,11 @@ void unwinder_copy(struct unwinder *u, const struct stack_copy *copy, size_t siz
 {
 	struct walk w = {
 		.unwinder = u, .copy = copy, .bytes = (const unsigned char *)(copy + 1),
-		.size = copy->size, .user = user,
+		.size = size - sizeof(*copy), .user = user,
 	};
 	struct kept *k = u ? &u->kept[copy->id % KEPT] : NULL;
 
-	if (!u || w.size > size - sizeof(*copy))
+	if (!u)
 		return;
 	unwind(&w);
 	free(k->frames);

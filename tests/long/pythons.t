@@ -87,7 +87,10 @@ if [ $# -gt 1 ]; then
 	run cudamallocsnoop -jkc "$command wait"
 	status 0
 	cat "$tmp"/truth.* >"$tmp/truth"
-	compare python "$tmp/truth"
+	# eight new programs at once on few processors
+	compare python "$tmp/truth" --may-lose
+	lost=$(jq -s 'map(select(any(.stack[]?; .sym == "stack lost: no room in the ring buffer"))) | length' "$tmp/out")
+	[ "$lost" -lt 700 ] || no "$lost stacks lost"
 	[ "$(jq -r .version "$tmp/truth" | sort -u | wc -l)" -eq $# ] || no 'not all versions ran'
 else
 	skip "${why_not:-no interpreters}"

@@ -10,6 +10,7 @@
  */
 #include <alloca.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <time.h>
 #include <ucontext.h>
@@ -84,7 +86,7 @@ static void locate(struct where *w, const void *at)
 		strcpy(w->file, "?");
 	if (!*w->file && (n = readlink("/proc/self/exe", w->file, sizeof(w->file) - 1)) > 0)
 		w->file[n] = '\0';
-	else if (realpath(w->file, path))
+	else if (realpath(*w->file ? w->file : program_invocation_name, path))	/* no /proc */
 		strcpy(w->file, path);
 }
 
@@ -279,6 +281,42 @@ static int deep(void)
 	return recurse_wide(66);
 }
 
+/* No page that is in this buffer as a whole is in memory, whatever stood there before. */
+__attribute__((noinline)) static void untouch(char *buffer, size_t size)
+{
+	uintptr_t from = ((uintptr_t)buffer + 4095) & -4096ul, end = ((uintptr_t)buffer + size) & -4096ul;
+
+	if (end <= from || madvise((void *)from, end - from, MADV_DONTNEED)) {
+		fprintf(stderr, "nofp: no page of a buffer can be given back\n");
+		exit(1);
+	}
+}
+
+/* a function whose buffer is not used yet */
+#define HOLE(name, bytes, inner) \
+	FRAME static int name(void) \
+	{ \
+		char room[bytes]; \
+		int ret; \
+		ENTER(name); \
+\
+		untouch(room, sizeof(room)); \
+		ret = inner(); \
+		LEAVE; \
+		return ret; \
+	}
+
+static int past_lie(void)
+{
+	return asm_lie(through_one);
+}
+
+HOLE(hole_8k, 8 << 10, through_one)
+HOLE(hole_20k, 20 << 10, hole_8k)
+HOLE(hole_64k, 64 << 10, hole_20k)
+HOLE(hole_1m, 1 << 20, through_one)
+HOLE(hole_lie, 20 << 10, past_lie)
+
 __attribute__((cold)) FRAME static int unlikely(int n)
 {
 	int ret;
@@ -468,6 +506,29 @@ static int context(void)
 	return 0;
 }
 
+/* A stack of 32 KiB next to other memory, where asm_lie says that its caller is. */
+static void on_small_stack(void)
+{
+	innermost = NULL;
+	past_lie();
+}
+
+static int beyond(void)
+{
+	enum { SIZE = 32 << 10 };
+	char *stack = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	case_ends = "context";
+	memset(stack, 1, 2 * SIZE);
+	mprotect(stack + SIZE, SIZE, PROT_READ);	/* a mapping of its own */
+	getcontext(&there);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = SIZE;
+	there.uc_link = &here;
+	makecontext(&there, on_small_stack, 0);
+	return swapcontext(&here, &there);
+}
+
 static void *on_thread(void *unused)
 {
 	ENTER(on_thread);
@@ -482,6 +543,22 @@ static int thread(void)
 
 	case_ends = "thread";
 	return pthread_create(&t, NULL, on_thread, NULL) || pthread_join(t, NULL);
+}
+
+static void *on_holes(void *unused)
+{
+	ENTER(on_holes);
+	hole_64k();
+	LEAVE;
+	return unused;
+}
+
+static int thread_holes(void)
+{
+	pthread_t t;
+
+	case_ends = "thread";
+	return pthread_create(&t, NULL, on_holes, NULL) || pthread_join(t, NULL);
 }
 
 static void wait_until(const struct timespec *begin, long long ns)
@@ -716,7 +793,8 @@ static const struct a_case {
 	{ "library", library, 0 }, { "deleted", deleted, 0 }, { "bare", bare, 0 }, { "ffi", ffi, 0 },
 	{ "reloaded", reloaded, 1 },
 #endif
-	{ "storm", storm, 1 },
+	{ "storm", storm, 1 }, { "holes", hole_64k, 1 }, { "thread_holes", thread_holes, 1 },
+	{ "large_hole", hole_1m, 1 }, { "lie_hole", hole_lie, 1 }, { "lie_beyond", beyond, 1 },
 	{ "noreturn", noreturn, 1 }, { "exit", at_exit, 1 },
 };
 enum { NUM_CASES = sizeof(cases) / sizeof(*cases) };

@@ -52,6 +52,7 @@ int asm_rbp(call_fn fn);	/* rbp saved where an expression says, and spoilt */
 int asm_register(call_fn fn);	/* rbp saved in rbx, and spoilt */
 int asm_moves(call_fn fn);	/* CFA moves with each push, and is remembered and restored */
 int asm_silent(call_fn fn);	/* no CFI */
+int asm_lie(call_fn fn);	/* CFI that finds the caller 12 KiB up the stack */
 
 int trap_first(void);	/* SIGILL at its first instruction, of two bytes */
 

@@ -118,6 +118,18 @@ asm_silent:
 	ret
 	.size asm_silent, . - asm_silent
 
+	.globl asm_lie
+	.type asm_lie, @function
+asm_lie:
+	.cfi_startproc
+	sub $24, %rsp
+	.cfi_def_cfa_offset 0x3000
+	call *%rdi
+	add $24, %rsp
+	ret
+	.cfi_endproc
+	.size asm_lie, . - asm_lie
+
 	.globl trap_first
 	.type trap_first, @function
 trap_first:

@@ -58,7 +58,7 @@ static void nothing(const struct leak *l)
 	       plural(l->allocs), l->frees, plural(l->frees),
 	       l->view.options.sample > 1 ? "recorded" : "seen");
 	if (l->target.early.processes)
-		leak_view_early(&l->view);
+		early_text(&l->target.early, "allocations");
 	putchar('\n');
 }
 
@@ -80,20 +80,6 @@ static void report(void *ctx)
 		report_early(l);
 	else if (!any && !l->view.folded)
 		nothing(l);
-}
-
-static bool is_early(void *ctx, int pid)
-{
-	const struct leak *l = ctx;
-
-	return early_has(&l->target.early, pid);
-}
-
-static void start(void *ctx)
-{
-	struct leak *l = ctx;
-
-	snprintf(l->view.since, sizeof(l->view.since), "%s", out_clock());
 }
 
 static void on_gone(struct leak *l, const struct process_event *e)
@@ -157,8 +143,9 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_view_init(&l->view);
-	l->memory.is_early = is_early;
-	l->memory.ctx = l;
+	l->memory.is_early = target_is_early;
+	l->memory.ctx = &l->target;
+	l->view.early = &l->target.early;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
@@ -208,7 +195,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
 		.classes = &classes, .ctx = &leak, .check = check,
-		.open = open_skel, .start = start, .stop = stop,
+		.open = open_skel, .stop = stop,
 	};
 
 	status = tool_run(&tool, argc, argv);

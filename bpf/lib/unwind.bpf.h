@@ -161,7 +161,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, __u32 hav
 	c->regs[UNWIND_R12 + 2] = s->r14;
 	c->regs[UNWIND_R12 + 3] = s->r15;
 	c->regs[UNWIND_RIP] = s->rip;
-	returns_list(c);
+	returns_list(c, returns_first());
 	c->cut = have > pages;
 	done = first;
 	if (bpf_probe_read_user(bytes, first, (void *)s->rsp))

@@ -76,7 +76,7 @@ enum unwind_register {
 
 enum { STACK_RETURNS = 8 };
 
-/* The registers and the stack of a thread in the caller of the traced function.  Only rbx, rbp, rsp and r12
+/* The registers and the stack of a thread, mostly in the caller of the traced function.  Only rbx, rbp, rsp and r12
  * to rip are known. */
 struct stack_copy {
 	struct record head;		/* kind: RECORD_STACK */
@@ -86,6 +86,8 @@ struct stack_copy {
 	struct { unsigned long long at, pc; } returns[STACK_RETURNS];
 	unsigned int size;		/* bytes of the stack that follow, from regs[UNWIND_RSP] */
 	bool cut;			/* the stack goes on */
+	unsigned long long from;	/* frames up to this stack pointer are left out: the traced
+					 * function's and those inside it; 0: none */
 };
 
 #endif

@@ -81,11 +81,6 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	out_line_end();
 }
 
-void leak_view_early(const struct leak_view *view)
-{
-	printf("; allocations before %s are unknown", view->since);
-}
-
 void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at)
 {
 	const struct leak_row r = {
@@ -107,7 +102,7 @@ static void head(const struct leak_view *view, const struct mem_process *process
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 	if (process->early)
-		leak_view_early(view);
+		early_text(view->early, "allocations");
 	putchar('\n');
 }
 
@@ -129,7 +124,7 @@ static void doubts(const struct leak_view *view, const struct mem_process *proce
 		doubt(process, at, "unknown_frees", process->unknown, "free",
 		      process->early ? "of memory allocated before " :
 				       "of memory whose allocation was not seen",
-		      process->early ? view->since : "");
+		      process->early ? view->early->since : "");
 	doubt(process, at, "unseen_frees", process->replaced, "allocation",
 	      "whose address was allocated again without a free: counted as freed", "");
 	doubt(process, at, "ignored", process->ignored, "allocation", "not counted: too many are live",

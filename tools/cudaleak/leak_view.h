@@ -4,6 +4,7 @@
 #define LEAK_VIEW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
+#include "session/early.h"
 
 enum { LEAK_FIELDS = 14 };
 
@@ -13,7 +14,7 @@ struct leak_view {
 	long top;		/* at most this many groups; folded output has all */
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
-	char since[16];		/* the time of day when tracing began */
+	const struct early *early;	/* the target's */
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
@@ -21,9 +22,6 @@ struct leak_view {
 
 /* Call once the options are known. */
 void leak_view_init(struct leak_view *view);
-
-/* Prints the end of a line about processes that used CUDA before tracing began. */
-void leak_view_early(const struct leak_view *view);
 
 /* Prints in JSON that nothing allocated since then is held by a process that used CUDA before. */
 void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);

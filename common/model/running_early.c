@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "abi/record.h"
+#include "abi/running_call.h"
+#include "base/die.h"
+#include "model/running.h"
+#include "model/running_early.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
+#include "proc/vm_read.h"
+#include "sym/stack.h"
+#include "sym/syms.h"
+
+enum { STACK_BYTES = 64 << 10 };	/* of a thread's stack that are read */
+
+/* Symbols of its own: the tool may want no stacks, or unwind by frame pointers. */
+static struct syms *syms_of(struct running *r)
+{
+	const struct stack_config config = { .dwarf = true, .native = true };
+
+	if (r->syms)
+		return r->syms;
+	r->syms = syms_new(r->probes->looks, &config);
+	syms_open(r->syms, NULL);
+	if (r->lines)
+		syms_show_lines(r->syms);
+	return r->syms;
+}
+
+const struct stack *running_stack(struct running *r, const struct running_call *c)
+{
+	struct stack_copy *copy = xcalloc(1, sizeof(*copy) + STACK_BYTES);
+	unsigned long long frame;
+	const struct stack *stack;
+
+	*copy = c->stack;
+	copy->id = ++r->copies & FRAME_VALUE_MASK;
+	copy->head.kind = RECORD_STACK;
+	copy->size = vm_read_some(r->probes->looks, copy->head.pid, copy->regs[UNWIND_RSP], copy + 1, STACK_BYTES);
+	copy->cut = copy->size == STACK_BYTES;
+	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
+	syms_record(syms_of(r), copy, sizeof(*copy) + copy->size);
+	stack = copy->size ? stack_get(r->syms, copy->head.pid, &frame, 1) : NULL;
+	free(copy);
+	return stack;
+}
+
+/* Returns the id of the function if it is traced, or -1. */
+static int traced(const struct probes *p, const char *name)
+{
+	int id = p->source->find(p->source->ctx, name);
+	struct function fn = { 0 };
+
+	if (id >= 0)
+		fn = p->source->get(p, id);
+	return fn.wanted && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
+}
+
+/* Finds the outermost call on the stack, and sets whether the stack is whole. */
+static void find_call(struct running *r, struct running_thread *t, const struct stack *stack, bool *whole)
+{
+	struct frame_view v;
+
+	t->id = -1;
+	t->stack = NULL;
+	*whole = stack;
+	for (int i = 0; stack_view(stack, i, &v); i++) {
+		int id = v.kind == FRAME_KIND_NATIVE && v.name ? traced(r->probes, v.name) : -1;
+
+		*whole = v.kind != FRAME_KIND_NOTE;
+		if (id < 0)
+			continue;
+		t->id = id;
+		t->stack = stack_view(stack, i + 1, &v) ? stack_from(stack, i + 1) : NULL;
+	}
+}
+
+static void drop(struct running *r, struct running_thread *t)
+{
+	HASH_DEL(r->threads, t);
+	quota_give(&r->quota, t->user, 1);
+	free(t);
+}
+
+static struct running_thread *find(struct running *r, const struct running_call *c, unsigned user)
+{
+	struct running_thread *t;
+	int tid = c->tid;
+
+	HASH_FIND_INT(r->threads, &tid, t);
+	if (t || r->begun || !quota_take(&r->quota, user, c->stack.head.pid, 1))
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->pid = c->stack.head.pid;
+	t->tid = tid;
+	t->id = -1;
+	t->user = user;
+	HASH_ADD_INT(r->threads, tid, t);
+	return t;
+}
+
+/* Return true if the stack is the one that was looked at. */
+static bool is_same(struct running_thread *t, const struct running_call *c)
+{
+	unsigned long long sp = c->stack.regs[UNWIND_RSP], pc = c->stack.regs[UNWIND_RIP];
+	bool same = t->id >= 0 && t->sp == sp && t->pc == pc && t->switches == c->switches;
+
+	t->sp = sp;
+	t->pc = pc;
+	t->switches = c->switches;
+	return same;
+}
+
+const struct running_thread *running_early(struct running *r, const struct running_call *c, unsigned user)
+{
+	struct running_thread *t = find(r, c, user);
+	bool whole;
+
+	if (!t)
+		return NULL;
+	t->round = r->round;
+	if (is_same(t, c))
+		return t;
+	find_call(r, t, running_stack(r, c), &whole);
+	if (t->id >= 0 || !whole)
+		return t;
+	drop(r, t);
+	return NULL;
+}
+
+void running_early_tidy(struct running *r)
+{
+	struct running_thread *t, *following;
+
+	HASH_ITER(hh, r->threads, t, following)
+		if (t->round != r->round)
+			drop(r, t);
+}

@@ -35,7 +35,6 @@ static const struct usage usage = {
 
 struct wait_row {
 	struct call_stats calls;
-	bool complete;
 	unsigned long long off;
 	const unsigned long long *off_slots;
 };
@@ -46,7 +45,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },
 	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },
@@ -105,14 +104,15 @@ static void report_groups(const struct waits *w, unsigned long long now)
 		const struct aggregate *g = list[i];
 		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
 		struct wait_row r = {
-			.calls = call_stats_of(g), .complete = early_complete(&w->target.early, g->key.pid), .off = g->ns, .off_slots = off ? off->slots : none,
+			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
 		};
 
 		r.calls.time = now;
+		r.calls.complete = early_complete(&w->target.early, g->key.pid);
 		show(w, &r);
 	}
 	if (!n && !out_is_json() && !w->folded)
-		puts(w->running.n ? "no waits have ended\n" : "no waits");
+		puts(w->running.n ? "no waits have ended" : "no waits");
 	free(list);
 }
 

@@ -16,15 +16,20 @@
 #include "proc/user.h"
 #include "sym/syms.h"
 
-/* What programs can make the tool keep, and how far a thread that is not in a call is from where it was. */
-enum { MOST = 8192, FAR = 64 << 20 };
+/* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further from
+ * where a call began is another one. */
+enum { MOST = 16384, FAR = 64 << 20 };
+
+/* A call as it was read; user: whose quota it takes from. */
+struct taken {
+	struct running_call call;
+	unsigned user;
+};
 
 static struct running_row *new_row(struct running *r, const struct running_call *c, unsigned user)
 {
 	struct running_row *row;
 
-	if (!quota_take(&r->quota, user, c->stack.head.pid, 1))
-		return NULL;
 	r->rows = xrealloc(r->rows, r->n + 1, sizeof(*r->rows));
 	row = &r->rows[r->n++];
 	*row = (struct running_row){ .pid = c->stack.head.pid, .tid = c->tid, .running = true, .user = user };
@@ -41,38 +46,47 @@ static bool has_left(const struct running_call *c)
 	return sp > c->stack.from && sp - c->stack.from < FAR;
 }
 
-static void add_seen(struct running *r, const struct running_call *c, unsigned user)
+static bool add_seen(struct running *r, const struct running_call *c, unsigned user)
 {
 	struct running_row *row = has_left(c) ? NULL : new_row(r, c, user);
 
 	if (!row)
-		return;
+		return false;
 	row->func = r->probes->source->get(r->probes, c->id).name;
 	row->age = r->now > c->start ? r->now - c->start : 0;
 	row->complete = true;
 	row->stack = r->stacks ? running_stack(r, c) : NULL;
+	return true;
 }
 
-static void add_early(struct running *r, const struct running_call *c, unsigned user)
+static bool add_early(struct running *r, const struct running_call *c, unsigned user)
 {
 	const struct running_thread *t = running_early(r, c, user);
 	struct running_row *row = t && t->id >= 0 ? new_row(r, c, user) : NULL;
 
 	if (!row)
-		return;
+		return false;
 	row->func = r->probes->source->get(r->probes, t->id).name;
 	row->age = r->now - r->since;
 	row->stack = t->stack;
+	return true;
 }
 
-static void take(struct running *r, const struct running_call *c)
+static void add(struct running *r, const struct taken *t)
 {
-	int pid = c->stack.head.pid;
+	if (!(t->call.early ? add_early : add_seen)(r, &t->call, t->user))
+		quota_give(&r->quota, t->user, 1);
+}
 
-	if (!c->early)
-		add_seen(r, c, proc_user(pid));
-	else if (r->is_early(r->ctx, pid))
-		add_early(r, c, proc_user(pid));
+/* Return true if the call is to be kept; sets its user. */
+static bool take(struct running *r, struct taken *t)
+{
+	int pid = t->call.stack.head.pid;
+
+	if (t->call.early && !r->is_early(r->ctx, pid))
+		return false;
+	t->user = proc_user(pid);
+	return quota_take(&r->quota, t->user, pid, 1);
 }
 
 /* EAGAIN: a million threads were visited, and there are more. */
@@ -87,19 +101,21 @@ static bool next(FILE *f, struct running_call *c)
 }
 
 /* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
-static struct running_call *read_calls(const struct running *r, size_t *n)
+static struct taken *read_calls(struct running *r, size_t *n)
 {
 	int fd = bpf_iter_create(bpf_link__fd(r->link));
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	struct running_call *all = NULL, c;
+	struct taken *all = NULL, t;
 
 	*n = 0;
 	if (!f)
 		warning(errno, "cannot read which calls are in flight");
-	while (f && next(f, &c)) {
+	while (f && next(f, &t.call)) {
+		if (!take(r, &t))
+			continue;
 		if (!(*n & (*n - 1)))
 			all = xrealloc(all, *n ? 2 * *n : 1, sizeof(*all));
-		all[(*n)++] = c;
+		all[(*n)++] = t;
 	}
 	if (f)
 		fclose(f);
@@ -115,7 +131,7 @@ static int longest_first(const void *a, const void *b)
 
 void running_collect(struct running *r)
 {
-	struct running_call *all;
+	struct taken *all;
 	size_t n;
 
 	running_clear(r);
@@ -124,7 +140,7 @@ void running_collect(struct running *r)
 	all = read_calls(r, &n);
 	r->now = clock_ns();
 	for (size_t i = 0; i < n; i++)
-		take(r, &all[i]);
+		add(r, &all[i]);
 	free(all);
 	running_early_tidy(r);
 	if (r->n)

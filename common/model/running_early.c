@@ -8,6 +8,7 @@
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "proc/vm_read.h"
+#include "sym/export_jump.h"
 #include "sym/stack.h"
 #include "sym/syms.h"
 
@@ -56,6 +57,23 @@ static int traced(const struct probes *p, const char *name)
 	return fn.wanted && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
 }
 
+static bool is_traced(const void *ctx, const char *name)
+{
+	return traced(ctx, name) >= 0;
+}
+
+/* Returns the id of the traced function that frame i is in, or -1. */
+static int call_at(const struct running *r, int pid, const struct stack *stack, int i, const struct frame_view *v)
+{
+	int id = v->kind == FRAME_KIND_NATIVE && v->name ? traced(r->probes, v->name) : -1;
+	const char *name;
+
+	if (id >= 0)
+		return id;
+	name = export_jump(stack, pid, i, is_traced, r->probes);
+	return name ? traced(r->probes, name) : -1;
+}
+
 /* Finds the outermost call on the stack, and sets whether the stack is whole. */
 static void find_call(struct running *r, struct running_thread *t, const struct stack *stack, bool *whole)
 {
@@ -65,7 +83,7 @@ static void find_call(struct running *r, struct running_thread *t, const struct 
 	t->stack = NULL;
 	*whole = stack;
 	for (int i = 0; stack_view(stack, i, &v); i++) {
-		int id = v.kind == FRAME_KIND_NATIVE && v.name ? traced(r->probes, v.name) : -1;
+		int id = call_at(r, t->pid, stack, i, &v);
 
 		*whole = v.kind != FRAME_KIND_NOTE;
 		if (id < 0)

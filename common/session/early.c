@@ -44,8 +44,10 @@ void early_begin(struct early *e)
 	snprintf(e->since, sizeof(e->since), "%s", out_clock());
 }
 
-bool early_complete(const struct early *e, int pid)
+bool early_complete(const void *early, int pid)
 {
+	const struct early *e = early;
+
 	return pid ? !early_has(e, pid) : !e->processes;
 }
 

@@ -21,8 +21,8 @@ struct early {
 void early_begin(struct early *e);
 
 /* Return true if all that was done since they started is known of the process or, of 0, of all those that
- * exist: "complete" in JSON. */
-bool early_complete(const struct early *e, int pid);
+ * exist: "complete" in JSON.  early is a struct early *, so that models can call it. */
+bool early_complete(const void *early, int pid);
 
 /* Prints "; ALLOCATIONS before TIME are unknown", the end of a line about such processes. */
 void early_text(const struct early *e, const char *allocations);

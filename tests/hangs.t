@@ -151,18 +151,23 @@ lines 1 '^no waits$'
 ends
 
 it "calls from before tracing began that end are no longer in flight, nor counted"
-hangs 0 SIM_LATENCY_US=cuCtxSynchronize=1500000 wait sync 1 sync 1 sleep 60000
+hangs 0 SIM_LATENCY_US=cuCtxSynchronize=2000000 wait sync 1 sync 1 sleep 60000
 echo >&3
-sleep .3
-run cudasynclatency -j -p "$pid" 1 4
-running 1 '.complete == false'
+sleep .2
+run cudasynclatency -j -p "$pid" 1 6
+[ "$(jq -s 'map(select(.running and (.complete | not))) | length' "$tmp/out")" -ge 1 ] || no "the first is never in flight"
+[ "$(jq -s 'map(select(.running and .complete)) | length' "$tmp/out")" -ge 1 ] || no "the second is never in flight"
 json 1 '.count == 1 and .complete == false'
+json 1 '.count and true'
+[ "$(jq -s 'map(select(.waits or .count)) | length' "$tmp/out")" = 2 ] || no "more than one wait"
+jq -s 'map(select(.running)) | length' "$tmp/out" >"$tmp/n"
+[ "$(cat "$tmp/n")" -le 5 ] || no "a call stays in flight for ever"
 ends
 
 it "cudamemcpysize: a copy that hangs, if it is one of those selected"
 for option in '' '--direction HtoD' '-m 4k' --bandwidth; do
-	# shellcheck disable=SC2086 # words
 	hangs 0 SIM_LATENCY_US=cuMemcpyHtoD_v2=-1 wait copy 1 4096 h2d
+	# shellcheck disable=SC2086 # words
 	tool cudamemcpysize -kj $option -p "$pid" 1 1
 	echo >&3
 	wait "$tracer"
@@ -171,8 +176,8 @@ for option in '' '--direction HtoD' '-m 4k' --bandwidth; do
 	ends
 done
 for option in '--direction DtoH' '-m 8k'; do
-	# shellcheck disable=SC2086 # words
 	hangs 0 SIM_LATENCY_US=cuMemcpyHtoD_v2=-1 wait copy 1 4096 h2d
+	# shellcheck disable=SC2086 # words
 	tool cudamemcpysize -j $option -p "$pid" 1 1
 	echo >&3
 	wait "$tracer"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls in flight, for user space to read when it reports: a program that runs over all threads.  It
- * costs the traced programs nothing. */
+/* The calls in flight, for user space to read when it reports: a program that runs over all threads.
+ * It costs the traced programs nothing. */
 #ifndef RUNNING_BPF_H
 #define RUNNING_BPF_H
 #include "lib/cuda.bpf.h"
@@ -22,8 +22,8 @@ volatile bool running_all;
 /* Static, as it does not fit the stack; user space reads one thread after the other. */
 static struct running_call running_out;
 
-/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants: fills in id, start
- * and stack.from; false if the thread is in no call. */
+/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants: fills in id,
+ * start and stack.from; false if the thread is in no call. */
 #ifndef RUNNING_TAKE
 #define RUNNING_TAKE running_outermost
 static __always_inline bool running_outermost(const struct thread *t, struct running_call *to)

@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "abi/running_call.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "model/running.h"
 #include "model/running_early.h"
+#include "model/running_read.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
-#include "proc/user.h"
 #include "sym/syms.h"
 
-/* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further from
- * where a call began is another one. */
+/* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
+ * from where a call began is another one. */
 enum { MOST = 16384, FAR = 64 << 20 };
 
-/* A call as it was read; user: whose quota it takes from. */
-struct taken {
-	struct running_call call;
-	unsigned user;
-};
+/* How long stacks are read when tracing begins, and for a report; the rest has its turn in the next. */
+static const unsigned long long BEGIN_NS = 2000 * 1000000ull, REPORT_NS = 500 * 1000000ull;
 
 static struct running_row *new_row(struct running *r, const struct running_call *c, unsigned user)
 {
@@ -72,54 +64,10 @@ static bool add_early(struct running *r, const struct running_call *c, unsigned 
 	return true;
 }
 
-static void add(struct running *r, const struct taken *t)
+static void add(struct running *r, const struct running_taken *t)
 {
 	if (!(t->call.early ? add_early : add_seen)(r, &t->call, t->user))
 		quota_give(&r->quota, t->user, 1);
-}
-
-/* Return true if the call is to be kept; sets its user. */
-static bool take(struct running *r, struct taken *t)
-{
-	int pid = t->call.stack.head.pid;
-
-	if (t->call.early && !r->is_early(r->ctx, pid))
-		return false;
-	t->user = proc_user(pid);
-	return quota_take(&r->quota, t->user, pid, 1);
-}
-
-/* EAGAIN: a million threads were visited, and there are more. */
-static bool next(FILE *f, struct running_call *c)
-{
-	while (fread(c, sizeof(*c), 1, f) != 1) {
-		if (!ferror(f) || errno != EAGAIN)
-			return false;
-		clearerr(f);
-	}
-	return true;
-}
-
-/* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
-static struct taken *read_calls(struct running *r, size_t *n)
-{
-	int fd = bpf_iter_create(bpf_link__fd(r->link));
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	struct taken *all = NULL, t;
-
-	*n = 0;
-	if (!f)
-		warning(errno, "cannot read which calls are in flight");
-	while (f && next(f, &t.call)) {
-		if (!take(r, &t))
-			continue;
-		if (!(*n & (*n - 1)))
-			all = xrealloc(all, *n ? 2 * *n : 1, sizeof(*all));
-		all[(*n)++] = t;
-	}
-	if (f)
-		fclose(f);
-	return all;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -131,14 +79,15 @@ static int longest_first(const void *a, const void *b)
 
 void running_collect(struct running *r)
 {
-	struct taken *all;
+	struct running_taken *all;
 	size_t n;
 
 	running_clear(r);
 	*r->all = !r->begun || r->threads;
 	r->round++;
-	all = read_calls(r, &n);
+	all = running_read(r, &n);
 	r->now = clock_ns();
+	r->until = r->now + (r->begun ? REPORT_NS : BEGIN_NS);
 	for (size_t i = 0; i < n; i++)
 		add(r, &all[i]);
 	free(all);

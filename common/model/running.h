@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered since
- * tracing began; of older ones the threads' stacks tell. */
+/* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
+ * since tracing began; of older ones the threads' stacks tell. */
 #ifndef RUNNING_H
 #define RUNNING_H
 #include <stdbool.h>
@@ -48,6 +48,7 @@ struct running {
 	size_t n;
 	/* private; zeroed */
 	unsigned long long since, now, copies;
+	unsigned long long until;	/* when the last stack of this round may be read, ns */
 	struct syms *syms;
 	struct running_thread *threads;	/* by tid */
 	unsigned round;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "abi/record.h"
 #include "abi/running_call.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "model/running.h"
 #include "model/running_early.h"
@@ -30,14 +31,18 @@ static struct syms *syms_of(struct running *r)
 
 const struct stack *running_stack(struct running *r, const struct running_call *c)
 {
-	struct stack_copy *copy = xcalloc(1, sizeof(*copy) + STACK_BYTES);
+	struct stack_copy *copy;
 	unsigned long long frame;
 	const struct stack *stack;
 
+	if (clock_ns() > r->until)
+		return NULL;
+	copy = xcalloc(1, sizeof(*copy) + STACK_BYTES);
 	*copy = c->stack;
 	copy->id = ++r->copies & FRAME_VALUE_MASK;
 	copy->head.kind = RECORD_STACK;
-	copy->size = vm_read_some(r->probes->looks, copy->head.pid, copy->regs[UNWIND_RSP], copy + 1, STACK_BYTES);
+	copy->size = vm_read_some(r->probes->looks, copy->head.pid, copy->regs[UNWIND_RSP], copy + 1,
+				  STACK_BYTES);
 	copy->cut = copy->size == STACK_BYTES;
 	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
 	syms_record(syms_of(r), copy, sizeof(*copy) + copy->size);
@@ -63,7 +68,8 @@ static bool is_traced(const void *ctx, const char *name)
 }
 
 /* Returns the id of the traced function that frame i is in, or -1. */
-static int call_at(const struct running *r, int pid, const struct stack *stack, int i, const struct frame_view *v)
+static int call_at(const struct running *r, int pid, const struct stack *stack, int i,
+		   const struct frame_view *v)
 {
 	int id = v->kind == FRAME_KIND_NATIVE && v->name ? traced(r->probes, v->name) : -1;
 	const char *name;
@@ -75,7 +81,8 @@ static int call_at(const struct running *r, int pid, const struct stack *stack, 
 }
 
 /* Finds the outermost call on the stack, and sets whether the stack is whole. */
-static void find_call(struct running *r, struct running_thread *t, const struct stack *stack, bool *whole)
+static void find_call(struct running *r, struct running_thread *t, const struct stack *stack,
+		      bool *whole)
 {
 	struct frame_view v;
 
@@ -118,29 +125,37 @@ static struct running_thread *find(struct running *r, const struct running_call 
 }
 
 /* Return true if the stack is the one that was looked at. */
-static bool is_same(struct running_thread *t, const struct running_call *c)
+static bool is_same(const struct running_thread *t, const struct running_call *c)
 {
-	unsigned long long sp = c->stack.regs[UNWIND_RSP], pc = c->stack.regs[UNWIND_RIP];
-	bool same = t->id >= 0 && t->sp == sp && t->pc == pc && t->switches == c->switches;
-
-	t->sp = sp;
-	t->pc = pc;
-	t->switches = c->switches;
-	return same;
+	return t->id >= 0 && t->sp == c->stack.regs[UNWIND_RSP] && t->pc == c->stack.regs[UNWIND_RIP] &&
+	       t->switches == c->switches;
 }
 
-const struct running_thread *running_early(struct running *r, const struct running_call *c, unsigned user)
+/* Return true if the thread need not be looked at again. */
+static bool look_at(struct running *r, struct running_thread *t, const struct running_call *c)
+{
+	bool whole;
+
+	t->sp = c->stack.regs[UNWIND_RSP];
+	t->pc = c->stack.regs[UNWIND_RIP];
+	t->switches = c->switches;
+	find_call(r, t, running_stack(r, c), &whole);
+	return t->id < 0 && whole;
+}
+
+const struct running_thread *running_early(struct running *r, const struct running_call *c,
+					    unsigned user)
 {
 	struct running_thread *t = find(r, c, user);
-	bool whole;
 
 	if (!t)
 		return NULL;
 	t->round = r->round;
 	if (is_same(t, c))
 		return t;
-	find_call(r, t, running_stack(r, c), &whole);
-	if (t->id >= 0 || !whole)
+	if (clock_ns() > r->until)
+		return NULL;
+	if (!look_at(r, t, c))
 		return t;
 	drop(r, t);
 	return NULL;

@@ -39,8 +39,8 @@ static void collect(struct exports *e, const struct stack *stack, struct module 
 	}
 }
 
-/* Returns the address of the slot; 0 if the code is not of this kind.  A probe has replaced the first byte of
- * the branch. */
+/* Returns the address of the slot; 0 if the code is not of this kind.  A probe has replaced the first
+ * byte of the branch. */
 static unsigned long long slot_of(unsigned long long at, const unsigned char *code)
 {
 	for (int i = 2; i + 6 <= BYTES; i++) {
@@ -70,7 +70,8 @@ static bool read_targets(struct exports *e, struct looks *looks)
 }
 
 /* Sets where the code of the frame's function is in the process, by its unwind information. */
-static bool code_of(const struct stack *stack, int pid, int i, unsigned long long *start, unsigned long long *end)
+static bool code_of(const struct stack *stack, int pid, int i, unsigned long long *start,
+		    unsigned long long *end)
 {
 	unsigned long long offset = (stack->frames[i].at & ~FRAME_EXACT) - 1, last;
 	struct module *m = frame_module(&stack->frames[i]);

@@ -8,8 +8,9 @@
 
 struct stack;
 
-/* Returns the name of the export for which wanted() returns true and that jumps to the function of frame i,
- * in the process that the stack is of; NULL if there is none.  Valid as long as the stack's struct syms. */
+/* Returns the name of the export for which wanted() returns true and that jumps to the function of frame
+ * i, in the process that the stack is of; NULL if there is none.  Valid as long as the stack's struct
+ * syms. */
 const char *export_jump(const struct stack *stack, int pid, int i,
 			bool (*wanted)(const void *ctx, const char *name), const void *ctx);
 

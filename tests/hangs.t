@@ -8,13 +8,18 @@ line='^still waiting: thread [0-9]+ \(mem\)( of pid [0-9]+)? in'
 # asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
 asleep() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
 
-# hangs N VARIABLE WORD...: starts mem with these words; N of its threads wait, and it goes on when told to
+# hangs N VARIABLE WORD...: starts mem with these words, and goes on when N of its threads wait; if N is 0,
+# when it says that it is ready
 hangs() {
 	threads=$1 var=$2
 	shift 2
-	program env "$var" "$bin/mem" "$@"
-	until_true grep -q libcudart "/proc/$pid/maps"
-	[ "$threads" = 0 ] || until_true asleep "$threads"
+	if [ "$threads" = 0 ]; then
+		program env "$var" "$bin/mem" "$@"
+		return
+	fi
+	env "$var" "$bin/mem" "$@" & pid=$!
+	pids="$pids $pid"
+	until_true asleep "$threads"
 }
 
 # ends: the program ends, though it hangs

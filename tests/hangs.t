@@ -203,7 +203,7 @@ tool cudamallocsnoop -kj -p "$pid"
 echo >&3
 until_true asleep 1
 stop
-json 3 '.func == "cudaMalloc" and .complete'
+json 3 '.func == "cudaMalloc" and .ret == 0'
 running 1 '.func == "cudaFree" and .complete and .stack[0].sym == "do_free"'
 ends
 
@@ -216,7 +216,7 @@ stop
 json 3 '.func == "cudaMalloc"'
 running 1 '.func == "cudaDeviceSynchronize" and .complete and .stack[0].sym == "do_sync"'
 ends
-hangs 0 $hang wait sync 1
+hangs 0 $hang malloc 1 64 wait sync 1
 tool cudatrace -j -e cuCtxSynchronize -p "$pid"
 echo >&3
 until_true asleep 1

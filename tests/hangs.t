@@ -225,6 +225,14 @@ running 1 '.func == "cuCtxSynchronize" and .complete'
 json 1 .
 ends
 
+it "a call that was left without a return is not in flight"
+tool env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime -j -- "$bin/jump" 3 0 stay
+jumped() { pid=$(pgrep -P "$tracer" -x jump) && asleep 1; }
+until_true jumped
+stop
+running 0 true
+json 1 '.op == "free"'
+
 it "a late attach is told in every tool: what was before is unknown"
 hangs 0 SIM_LATENCY_US=none=1 malloc 7 64 wait free 5 malloc 3 64 launch 11 copy 13 64 h2d sync 17 sleep 60000
 for t in cudasynclatency cudamemcpysize cudalaunchtop cudamallocsnoop cudaleak cudatrace; do

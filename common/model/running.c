@@ -9,6 +9,7 @@
 #include "model/running_read.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
+#include "proc/vm_read.h"
 #include "sym/syms.h"
 
 /* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
@@ -30,17 +31,21 @@ static struct running_row *new_row(struct running *r, const struct running_call 
 	return row;
 }
 
-/* Return true if the thread has left the call without a return: by longjmp() or an exception. */
-static bool has_left(const struct running_call *c)
+/* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
+ * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/user.bpf.h. */
+static bool has_left(const struct running *r, const struct running_call *c)
 {
-	unsigned long long sp = c->stack.regs[UNWIND_RSP];
+	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
 
-	return sp > c->stack.from && sp - c->stack.from < FAR;
+	if (sp > from && sp - from < FAR)
+		return true;
+	return clock_ns() <= r->until &&
+	       !vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word) && word & 0xfff;
 }
 
 static bool add_seen(struct running *r, const struct running_call *c, unsigned user)
 {
-	struct running_row *row = has_left(c) ? NULL : new_row(r, c, user);
+	struct running_row *row = has_left(r, c) ? NULL : new_row(r, c, user);
 
 	if (!row)
 		return false;

@@ -32,7 +32,8 @@ static struct running_row *new_row(struct running *r, const struct running_call 
 }
 
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
- * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/user.bpf.h. */
+ * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/user.bpf.h.  0: the
+ * process is ending. */
 static bool has_left(const struct running *r, const struct running_call *c)
 {
 	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
@@ -40,7 +41,8 @@ static bool has_left(const struct running *r, const struct running_call *c)
 	if (sp > from && sp - from < FAR)
 		return true;
 	return clock_ns() <= r->until &&
-	       !vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word) && word & 0xfff;
+	       !vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word) &&
+	       (!word || word & 0xfff);
 }
 
 static bool add_seen(struct running *r, const struct running_call *c, unsigned user)

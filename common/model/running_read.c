@@ -5,8 +5,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
-#include "model/running.h"
 #include "model/running_read.h"
+#include "model/running_state.h"
 #include "proc/user.h"
 
 /* Return true if the call is to be kept; sets its user. */

@@ -229,7 +229,7 @@ it "a call that was left without a return is not in flight"
 tool env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime -j -- "$bin/jump" 3 0 stay
 jumped() { pid=$(pgrep -P "$tracer" -x jump) && asleep 1; }
 until_true jumped
-stop
+stop TERM	# the shell has it ignore INT
 running 0 true
 json 1 '.op == "free"'
 

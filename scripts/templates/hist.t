@@ -40,7 +40,7 @@ sees() {
 	# shellcheck disable=SC2086 # words
 	tool env "SIM_LATENCY_US=$2:2=-1" @NAME@ -j -- "$bin/mem" $3
 	until_true in_pause
-	stop
+	stop TERM	# the shell has it ignore INT
 	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"
 
 	it "$2: a call that takes 20 ms is the longest, and text says so"

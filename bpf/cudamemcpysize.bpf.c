@@ -15,6 +15,7 @@ struct thread_data { struct aggregate_record record; };
 
 struct pt_regs;
 struct thread;
+struct running_call;
 static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 #define CUDA_NESTED copy_nested
 #include "lib/cuda.bpf.h"
@@ -25,6 +26,29 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
+
+/* Return true if the copy is selected, as far as it is known. */
+static __always_inline bool copy_selected(const struct call *call)
+{
+	const struct bytes *b = &call->data.bytes;
+	__u64 id = call->id;
+
+	if (id >= CUDA_ID_MAX || b->n < copy_min || (copy_direction && copy_direction != b->direction))
+		return false;
+	return copy_shown == COPY_SIZES || !cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async;
+}
+
+static __always_inline bool copy_running(const struct thread *t, struct running_call *to);
+#define RUNNING_TAKE copy_running
+#include "lib/running.bpf.h"
+
+static __always_inline bool copy_running(const struct thread *t, struct running_call *to)
+{
+	to->stack.from = *(volatile __u64 *)&t->call.sp;
+	to->id = t->call.id;
+	to->start = t->call.start;
+	return to->stack.from && copy_selected(&t->call);
+}
 
 static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 {
@@ -61,14 +85,9 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
-	if (id >= CUDA_ID_MAX || size < copy_min)
+	if (!copy_selected(&t->call))
 		return;
-	id = bounded(id, CUDA_ID_MAX - 1);
-	if (copy_direction && copy_direction != direction)
-		return;
-	if (cuda_rows[id].async) {
-		if (copy_shown != COPY_SIZES)
-			return;
+	if (cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async) {
 		direction |= COPY_ASYNC;
 		ns = 0;
 	}

@@ -17,6 +17,7 @@ struct thread_data {
 
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
+#include "lib/running.bpf.h"
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;

@@ -38,8 +38,13 @@ struct thread_data {
 };
 #define THREAD_DATA struct thread_data
 
+struct thread;
+struct running_call;
+static __always_inline bool trace_running(const struct thread *t, struct running_call *to);
+#define RUNNING_TAKE trace_running
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/running.bpf.h"
 #include "lib/stack.bpf.h"
 
 /* A record being built. */
@@ -239,6 +244,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	f = push(t, PT_REGS_SP(ctx));
 	if (!f)
 		return false;
+	*(volatile __u64 *)&f->start = 0;	/* see trace_running() */
 	f->id = id;
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
 	if (trace_held && fn->flags & TRACE_HELD)
@@ -271,6 +277,23 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
 		return;
 	send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+}
+
+/* The outermost one that is shown.  start is set when the frame is complete. */
+static __always_inline bool trace_running(const struct thread *t, struct running_call *to)
+{
+	for (__u32 i = 0; i < FRAMES && i < t->data.frames.used; i++) {
+		const struct frame *f = &t->data.frame[i];
+		struct trace_function *fn = function_of(f->id);
+
+		to->start = *(volatile __u64 *)&f->start;
+		if (!fn || !(fn->flags & TRACE_SHOWN) || !to->start)
+			continue;
+		to->id = f->id;
+		to->stack.from = t->data.frames.sp[i];
+		return true;
+	}
+	return false;
 }
 
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)

@@ -45,6 +45,7 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
+	early_tidy(&t->target.early);
 	if (screen_is_open())
 		launch_screen_update(&t->view);
 	else
@@ -118,6 +119,7 @@ static void start(void *ctx)
 	struct top *t = ctx;
 
 	syms_each(t->target.syms, scan, t->view.launches);
+	t->view.early = &t->target.early;
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = target_who(&t->target);

@@ -57,13 +57,6 @@ static bool tick(void *ctx)
 	return !screen_is_open() || top_view_keys(&l->report.screen.top);
 }
 
-static bool is_early(void *ctx, int pid)
-{
-	const struct leak *l = ctx;
-
-	return early_has(&l->target.early, pid);
-}
-
 /* Return true if reports are made every interval, in a form that fits the screen. */
 static bool wants_screen(const struct leak *l)
 {
@@ -147,8 +140,9 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_row_init(&l->report.view);
-	l->memory.is_early = is_early;
-	l->memory.ctx = l;
+	l->memory.is_early = target_is_early;
+	l->memory.ctx = &l->target;
+	l->report.view.early = &l->target.early;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

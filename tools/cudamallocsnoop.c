@@ -2,12 +2,14 @@
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include "api/cuda_err.h"
 #include "model/memory.h"
+#include "model/running.h"
 #include "model/stack_sums.h"
 #include "cli/row.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
@@ -27,6 +29,7 @@ struct snoop_row {
 	unsigned long long time, size, ptr, latency;
 	int pid, tid, ret;
 	const char *comm, *layer, *func, *op, *memory, *result, *error;
+	bool complete;
 	const struct stack *stack;
 };
 
@@ -44,6 +47,7 @@ static const struct field all_fields[] = {
 	{ "op", "OP", -5, OUT_STR, AT(op) },
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
 	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },
@@ -59,6 +63,7 @@ struct snoop {
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
+	struct running running;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -99,6 +104,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	(void)size;
 	if (record_is_process_event(data)) {
+		early_drop(&s->target.early, e->head.pid);
 		memory_forget(memory_process(&s->memory, data));
 		stack_sums_forget(&s->sums, e->head.pid);
 		syms_forget(s->target.syms, e->head.pid);
@@ -120,6 +126,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return 0;
 	}
+	r.complete = early_complete(&s->target.early, r.pid);
 	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
@@ -155,13 +162,33 @@ static void *open_skel(void *ctx)
 	return s->skel;
 }
 
+static void start(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
+	running_start(&s->running);
+}
+
 static int stop(void *ctx, int sig)
 {
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 
-	if (s->folded)
+	if (s->folded) {
 		folded_sums(&s->sums);
+		return sig;
+	}
+	running_collect(&s->running);
+	running_view(&s->running);
 	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct snoop *s = ctx;
+
+	running_free(&s->running);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -189,7 +216,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes,
-		.ctx = &snoop, .check = check, .open = open_skel, .stop = stop,
+		.ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/plural.h"
 #include "model/aggregate.h"
+#include "model/running.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -15,6 +16,7 @@
 #include "session/tool.h"
 #include "view/columns.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "cudamemcpysize.skel.h"
 
@@ -35,7 +37,7 @@ static const struct usage usage = {
 struct copy_row {
 	unsigned long long time, count, failed, bytes, min, max, total, rate, p50, p95, p99;
 	int pid;
-	bool async;
+	bool async, complete;
 	const char *comm, *direction;
 	const unsigned long long *slots;
 	const struct stack *stack;
@@ -51,6 +53,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },
 	{ "async", NULL, 0, OUT_BOOL, AT(async) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
@@ -80,6 +83,7 @@ struct copies {
 	enum copy_shown what;
 	unsigned classes;
 	struct aggregates aggregates;
+	struct running running;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -147,6 +151,16 @@ static void set_percentiles(struct copy_row *r, const struct aggregate *g, bool 
 	r->p99 = g->count ? hist_percentile(g->slots, 99, min, max) : OUT_NONE;
 }
 
+static void head(const struct copies *c, size_t n)
+{
+	if (out_is_json() || c->folded)
+		return;
+	printf("[%s]%s", out_clock(), n ? "" : c->running.n ? " no copies have ended" : " no copies");
+	if (c->target.early.processes)
+		early_text(&c->target.early, "copies");
+	putchar('\n');
+}
+
 static void report(void *ctx)
 {
 	struct copies *c = ctx;
@@ -156,13 +170,15 @@ static void report(void *ctx)
 	aggregate_collect(&c->aggregates, c->skel->maps.aggregates,
 			  aggregate_flip(&c->skel->bss->aggregate_epoch));
 	list = aggregate_sorted(&c->aggregates, c->stacks, &n);
-	if (!out_is_json() && !c->folded)
-		printf("[%s]%s\n", out_clock(), n ? "" : " no copies");
+	early_tidy(&c->target.early);
+	running_collect(&c->running);
+	head(c, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
 		bool async = g->key.key & COPY_ASYNC;
 		struct copy_row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
+			.complete = early_complete(&c->target.early, g->key.pid),
 			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
@@ -175,6 +191,8 @@ static void report(void *ctx)
 		show(c, &r);
 	}
 	free(list);
+	if (!c->folded)
+		running_view(&c->running);
 	aggregate_clear(&c->aggregates);
 }
 
@@ -223,6 +241,22 @@ static void *open_skel(void *ctx)
 	return c->skel;
 }
 
+static void start(void *ctx)
+{
+	struct copies *c = ctx;
+
+	c->running = (struct running)RUNNING_OF(c->skel, &c->target, c->stacks);
+	running_start(&c->running);
+}
+
+static int finish(void *ctx, int status)
+{
+	struct copies *c = ctx;
+
+	running_free(&c->running);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct copies copies = {
@@ -247,6 +281,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
 		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
 		.classes = &copies.classes, .ctx = &copies, .check = check, .open = open_skel,
+		.start = start, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

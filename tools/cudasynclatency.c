@@ -6,6 +6,7 @@
 #include "abi/cudasynclatency.h"
 #include "api/cuda_fn.h"
 #include "model/aggregate.h"
+#include "model/running.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -14,6 +15,7 @@
 #include "view/call_view.h"
 #include "view/columns.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
@@ -46,6 +48,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },
 	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },
@@ -66,6 +69,7 @@ struct waits {
 	unsigned classes;
 	struct aggregates aggregates;
 	struct wait_threads threads;
+	struct running running;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -108,11 +112,22 @@ static void report_groups(const struct waits *w, unsigned long long now)
 		};
 
 		r.calls.time = now;
+		r.calls.complete = early_complete(&w->target.early, g->key.pid);
 		show(w, &r);
 	}
 	if (!n && !out_is_json() && !w->folded)
-		puts("no waits");
+		puts(w->running.n ? "no waits have ended" : "no waits");
 	free(list);
+}
+
+static void head(const struct waits *w)
+{
+	if (out_is_json())
+		return;
+	printf("[%s]", out_clock());
+	if (w->target.early.processes)
+		early_text(&w->target.early, "waits");
+	putchar('\n');
 }
 
 static void report(void *ctx)
@@ -123,13 +138,17 @@ static void report(void *ctx)
 
 	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
 	wait_threads_collect(&w->threads, epoch);
-	if (!out_is_json() && !w->folded)
-		printf("[%s]\n", out_clock());
+	early_tidy(&w->target.early);
+	running_collect(&w->running);
+	if (!w->folded)
+		head(w);
 	report_groups(w, now);
-	if (w->folded)
+	if (w->folded) {
 		wait_threads_clear(&w->threads);
-	else
+	} else {
 		wait_view_threads(&w->threads, now);
+		running_view(&w->running);
+	}
 	aggregate_clear(&w->aggregates);
 }
 
@@ -182,6 +201,16 @@ static void start(void *ctx)
 
 	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used,
 			  w->skel->bss->waiting_shares);
+	w->running = (struct running)RUNNING_OF(w->skel, &w->target, w->stacks);
+	running_start(&w->running);
+}
+
+static int finish(void *ctx, int status)
+{
+	struct waits *w = ctx;
+
+	running_free(&w->running);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -206,7 +235,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
 		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
 		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits, .check = check,
-		.open = open_skel, .start = start,
+		.open = open_skel, .start = start, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

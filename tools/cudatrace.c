@@ -5,10 +5,12 @@
 #include <bpf/bpf.h>
 #include "base/die.h"
 #include "cli/out.h"
+#include "model/running.h"
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
@@ -31,6 +33,7 @@ static const struct usage usage = {
 
 struct tracer {
 	struct trace trace;
+	struct running running;
 	struct target target;
 	struct event_loop events;
 	struct cudatrace_bpf *skel;
@@ -107,6 +110,19 @@ static void start(void *ctx)
 		syms_each(t->target.syms, scan, t->trace.programs);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines);
+	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
+	running_start(&t->running);
+}
+
+/* Not what prints nothing else, and not without return probes: then no call is known to be in flight. */
+static void show_running(struct tracer *t)
+{
+	const struct trace *trace = &t->trace;
+
+	if (trace->folded || trace->chrome || trace->unchecked || trace->no_returns)
+		return;
+	running_collect(&t->running);
+	running_view(&t->running);
 }
 
 static bool tick(void *ctx)
@@ -125,6 +141,7 @@ static int stop(void *ctx, int sig)
 		trace_summary_stacks(&t->trace.sums);
 	if (t->trace.folded)
 		folded_sums(&t->trace.sums);
+	show_running(t);
 	return sig;
 }
 
@@ -134,6 +151,7 @@ static int finish(void *ctx, int status)
 
 	if (t->trace.chrome && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
+	running_free(&t->running);
 	trace_free(&t->trace);
 	programs_free(t->trace.programs);
 	return status;

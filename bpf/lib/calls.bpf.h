@@ -29,6 +29,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/running.bpf.h"
 #include "lib/stack.bpf.h"
 
 /* Set by the tool. */

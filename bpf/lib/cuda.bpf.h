@@ -67,10 +67,11 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 		}
 		lose(LOST_RETURN);
 	}
-	t->call.sp = sp;
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
+	barrier();	/* who sees the call sees its start: running.bpf.h */
+	t->call.sp = sp;
 	return true;
 }
 

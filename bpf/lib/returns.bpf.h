@@ -13,11 +13,14 @@ struct uprobe_task { struct return_instance *return_instances; };
 struct task_struct___utask { struct uprobe_task *utask; };
 #pragma clang attribute pop
 
+static __always_inline struct return_instance *returns_of(void *task)
+{
+	return BPF_CORE_READ((struct task_struct___utask *)task, utask, return_instances);
+}
+
 static __always_inline struct return_instance *returns_first(void)
 {
-	struct task_struct___utask *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, utask, return_instances);
+	return returns_of((void *)bpf_get_current_task());
 }
 
 enum { RETURNS_MAX = 64 };
@@ -39,11 +42,9 @@ static __always_inline __u64 return_address(__u64 at, __u64 pc)
 	return pc;
 }
 
-/* Lists the innermost ones for user space. */
-static __always_inline void returns_list(struct stack_copy *c)
+/* Lists the innermost ones, from r on, for user space. */
+static __always_inline void returns_list(struct stack_copy *c, struct return_instance *r)
 {
-	struct return_instance *r = returns_first();
-
 	for (int i = 0; i < STACK_RETURNS; i++) {
 		c->returns[i].at = r ? BPF_CORE_READ(r, stack) : 0;
 		c->returns[i].pc = r ? BPF_CORE_READ(r, orig_ret_vaddr) : 0;

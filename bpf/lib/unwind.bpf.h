@@ -162,7 +162,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	c->regs[UNWIND_R12 + 2] = s->r14;
 	c->regs[UNWIND_R12 + 3] = s->r15;
 	c->regs[UNWIND_RIP] = s->rip;
-	returns_list(c);
+	returns_list(c, returns_first());
 	c->looked = p->looked;
 	c->cut = p->cut;
 	c->present = unwind_copy_pages((char *)(c + 1), p, pages);

@@ -78,8 +78,8 @@ enum { STACK_RETURNS = 8 };
 /* How many pages of a stack are looked at, and how many are copied, at most. */
 enum { UNWIND_PAGE = 4096, UNWIND_PAGES = 64, UNWIND_PAGES_COPIED = 16 };
 
-/* The registers and the stack of a thread in the caller of the traced function.  Only rbx, rbp, rsp and r12
- * to rip are known. */
+/* The registers and the stack of a thread, mostly in the caller of the traced function.  Only rbx, rbp, rsp
+ * and r12 to rip are known. */
 struct stack_copy {
 	struct record head;		/* kind: RECORD_STACK */
 	unsigned long long id;		/* of the note NOTE_COPIED that refers to it */
@@ -91,6 +91,8 @@ struct stack_copy {
 	unsigned long long present;
 	unsigned int looked;		/* pages of which present tells */
 	unsigned int cut;		/* not 0: the stack goes on behind them */
+	unsigned long long from;	/* frames up to this stack pointer are left out: the traced
+					 * function's and those inside it; 0: none */
 };
 
 #endif

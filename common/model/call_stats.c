@@ -74,6 +74,7 @@ struct call_stats *call_stats_take(struct call_stats_set *set, struct bpf_map *a
 		s->comm = xstrdup(s->comm);
 		s->time = now;
 		s->interval = (now - since) / 1e9;
+		s->complete = !set->complete || set->complete(set->ctx, s->pid);
 		s->rate = now > since ? s->calls / s->interval : 0;
 	}
 	free(list);

@@ -10,6 +10,7 @@ struct call_stats {
 	double interval;		/* since the last report or the start of tracing, s */
 	int pid;			/* 0 = all processes together; so is comm */
 	const char *comm, *func;
+	bool complete;			/* what is known of its processes begins with their first call */
 	const struct stack *stack;
 	unsigned long long calls, failed, count;	/* count: calls that succeeded */
 	double rate;			/* calls per second */
@@ -24,6 +25,10 @@ struct call_stats {
 
 /* The call statistics of one tool; starts zeroed. */
 struct call_stats_set {
+	/* Set by the tool: tells call_stats.complete of a process, 0 = of all.  NULL: they are. */
+	bool (*complete)(const void *ctx, int pid);
+	const void *ctx;
+	/* private */
 	struct aggregates aggregates;	/* of the current interval */
 	unsigned long long since;	/* its start: CLOCK_MONOTONIC, ns */
 	struct call_stats *rows;	/* of the last interval */

@@ -20,4 +20,7 @@ int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t
 /* Returns size bytes, which the caller frees; NULL if any cannot be read, or if l is NULL. */
 void *vm_read_bytes(struct looks *l, int pid, unsigned long long at, size_t size);
 
+/* Reads into bytes[size] what can be read from this address on, by pages; returns how many bytes. */
+size_t vm_read_some(struct looks *l, int pid, unsigned long long at, void *bytes, size_t size);
+
 #endif

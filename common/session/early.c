@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
+#include "cli/out.h"
 #include "proc/proc.h"
 #include "session/early.h"
 
@@ -35,6 +37,23 @@ bool early_has(const struct early *e, int pid)
 	unsigned long long started = process ? proc_started(pid) : 0;
 
 	return process && (!started || started == process->started);
+}
+
+void early_begin(struct early *e)
+{
+	snprintf(e->since, sizeof(e->since), "%s", out_clock());
+}
+
+bool early_complete(const void *early, int pid)
+{
+	const struct early *e = early;
+
+	return pid ? !early_has(e, pid) : !e->processes;
+}
+
+void early_text(const struct early *e, const char *allocations)
+{
+	printf("; %s before %s are unknown", allocations, e->since);
 }
 
 void early_drop(struct early *e, int pid)

@@ -14,7 +14,18 @@ struct early_process {
 /* Starts zeroed. */
 struct early {
 	struct early_process *processes;
+	char since[16];		/* when tracing began: out_clock() */
 };
+
+/* Call when tracing begins. */
+void early_begin(struct early *e);
+
+/* Return true if all that was done since they started is known of the process or, of 0, of all those that
+ * exist: "complete" in JSON.  early is a struct early *, so that models can call it. */
+bool early_complete(const void *early, int pid);
+
+/* Prints "; ALLOCATIONS before TIME are unknown", the end of a line about such processes. */
+void early_text(const struct early *e, const char *allocations);
 
 /* Adds a process that has mapped CUDA files, or may have; nothing happens if it is known. */
 void early_add(struct early *e, int pid);

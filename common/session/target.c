@@ -219,6 +219,13 @@ char *target_who(const struct target *t)
 	       xstrdup(t->command ? t->command : "all processes");
 }
 
+bool target_is_early(void *target, int pid)
+{
+	const struct target *t = target;
+
+	return early_has(&t->early, pid);
+}
+
 bool target_is_alone(const struct target *t)
 {
 	return t->command || (t->pid_list && t->opened.pids && !t->opened.pids[1]);

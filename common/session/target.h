@@ -43,6 +43,9 @@ struct target {
 				 * freed by tool_run() */
 };
 
+/* Return true if the process used CUDA before tracing began; target is a struct target *. */
+bool target_is_early(void *target, int pid);
+
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
 #define TARGET_INIT {									\
 	.filter = FILTER_INIT, .layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\

@@ -72,8 +72,8 @@ static void say_tracing(const struct target *t)
 	else if (t->command)	/* its pid is the shell's */
 		note("tracing '%s' and its children", t->command);
 	else
-		note("tracing %s: %d probe%s in %d file%s", who, p->nprobes, plural(p->nprobes),
-		     p->nfiles, plural(p->nfiles));
+		note("tracing %s: %d probe%s in %d file%s%s", who, p->nprobes, plural(p->nprobes),
+		     p->nfiles, plural(p->nfiles), t->early.processes ? "; earlier calls are unknown" : "");
 	free(who);
 }
 
@@ -146,6 +146,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	scan_installed(p);
 	target_check(t);
 	t->attached = true;
+	early_begin(&t->early);
 	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
 	t->looks.asked_for = t->command;	/* nobody else's programs are traced */
 	if (t->list && !t->command) {

@@ -265,6 +265,12 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 	return m->functions.symbols ? elf_symbols_find(m->functions.symbols, offset, off) : NULL;
 }
 
+const struct elf_symbols *module_functions(struct module *m)
+{
+	read_table(m, &m->functions, read_functions, "");
+	return m->functions.symbols;
+}
+
 const struct elf_symbols *module_variables(struct module *m, const char *end)
 {
 	read_table(m, &m->variables, read_variables, end);

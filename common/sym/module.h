@@ -81,6 +81,9 @@ void modules_read_ahead(struct modules *ms);
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
 
+/* Returns its functions, by file offset; NULL if none are known. */
+const struct elf_symbols *module_functions(struct module *m);
+
 /* Finds the unwind rules of the code at this file offset: *cfi is NULL if there are none.  Return false
  * if the file cannot be read now; then it is worth asking again. */
 bool module_cfi(struct module *m, unsigned long long offset, const struct cfi **cfi);

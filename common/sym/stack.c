@@ -15,6 +15,12 @@ bool stack_view(const struct stack *s, int i, struct frame_view *view)
 	return true;
 }
 
+const struct stack *stack_from(const struct stack *s, int i)
+{
+	s = stack_shown(s);
+	return stack_of(s->syms, s->frames + i, s->n - i);
+}
+
 /* ": FILE", or where the file is unknown " at 0x…", of a note. */
 static void print_about(const struct frame_view *v)
 {

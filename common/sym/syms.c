@@ -9,6 +9,7 @@
 #include "sym/lines.h"
 #include "sym/mappings.h"
 #include "sym/syms.h"
+#include "sym/syms_address.h"
 #include "unwind/unwind.h"
 
 /* Limits on what programs can make the tool keep: bytes. */
@@ -161,6 +162,19 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr)
 	module = mappings_module(s, mappings_of(s, pid), addr, &at);
 	name = module ? module_symbol(module, at, &off) : NULL;
 	return off ? NULL : name;
+}
+
+unsigned long long syms_address(struct syms *s, int pid, const struct module *m, unsigned long long offset)
+{
+	const struct mappings *p = mappings_of(s, pid);
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct range *r = &p->ranges[i];
+
+		if (r->module == m && offset >= r->offset && offset - r->offset < r->end - r->start)
+			return r->start + (offset - r->offset);
+	}
+	return 0;
 }
 
 static void each_variable(const struct range *r, const char *end, syms_variable_fn *fn, void *ctx)

@@ -17,7 +17,8 @@ struct syms;
 /* looks must outlive it. */
 struct syms *syms_new(struct looks *looks, const struct stack_config *config);
 
-/* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them. */
+/* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them.  NULL: for
+ * stacks that are copied elsewhere. */
 struct bpf_object;
 void syms_open(struct syms *s, const struct bpf_object *obj);
 

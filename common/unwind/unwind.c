@@ -40,7 +40,7 @@ struct unwinder *unwinder_new(const struct bpf_object *obj, unwind_find_fn *find
 
 	u->find = find;
 	u->ctx = ctx;
-	if (unwind_table_open(&u->table, obj))
+	if (!obj || unwind_table_open(&u->table, obj))
 		return u;
 	free(u);
 	return NULL;
@@ -214,16 +214,48 @@ static bool step(struct walk *w)
 	return result == CFI_CALLER && w->regs.r[UNWIND_RSP] > sp && w->regs.r[UNWIND_RIP];
 }
 
-static void unwind(struct walk *w)
+/* Keeps the frame, unless it is left out. */
+static void keep(struct walk *w)
 {
-	begin(w);
+	if (w->regs.r[UNWIND_RSP] <= w->copy->from)
+		return;
+	w->frames[w->n++] = (w->regs.r[UNWIND_RIP] & FRAME_VALUE_MASK) | (w->exact ? FRAME_EXACT : 0);
+}
+
+static void walk(struct walk *w)
+{
+	int inner = 0;
+
 	do {
-		if (w->n == STACK_NATIVE) {
+		if (w->n == STACK_NATIVE || inner++ == 2 * STACK_NATIVE) {
 			add_note(w, NOTE_TOO_DEEP, STACK_NATIVE);
 			return;
 		}
-		w->frames[w->n++] = (w->regs.r[UNWIND_RIP] & FRAME_VALUE_MASK) | (w->exact ? FRAME_EXACT : 0);
+		keep(w);
 	} while (step(w));
+}
+
+/* Goes on in the caller of the traced function, whose other registers may have changed since. */
+static bool skip_inner(struct walk *w)
+{
+	unsigned long long from = w->copy->from, pc;
+
+	if (!from || !read_word(w, from, &pc))
+		return false;
+	begin(w);
+	w->regs.r[UNWIND_RSP] = from + 8;
+	w->regs.r[UNWIND_RIP] = pc;
+	w->exact = false;
+	w->n = 0;
+	return true;
+}
+
+static void unwind(struct walk *w)
+{
+	begin(w);
+	walk(w);
+	if (w->n && w->frames[0] & FRAME_NOTE && skip_inner(w))
+		walk(w);
 }
 
 void unwinder_copy(struct unwinder *u, const struct stack_copy *copy, size_t size, unsigned user)

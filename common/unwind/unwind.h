@@ -22,8 +22,8 @@ struct unwind_code {
 /* Finds the code at an address in the process that a stack is of. */
 typedef void unwind_find_fn(void *ctx, int pid, unsigned long long addr, struct unwind_code *code);
 
-/* Opens the maps of bpf/lib/unwind.bpf.h in a loaded object; NULL with errno set if that fails.  The
- * functions below accept NULL. */
+/* Opens the maps of bpf/lib/unwind.bpf.h in a loaded object; NULL with errno set if that fails.  Without
+ * an object it gives no rules.  The functions below accept NULL. */
 struct unwinder *unwinder_new(const struct bpf_object *obj, unwind_find_fn *find, void *ctx);
 void unwinder_free(struct unwinder *u);
 

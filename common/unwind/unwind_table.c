@@ -106,9 +106,13 @@ static void empty_slot(struct unwind_table *t, struct unwind_slot *s)
 void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned long long pc,
 		      unsigned long long rule)
 {
-	struct unwind_owner *o = owner_of(t, pid, user);
-	struct unwind_slot *s = slot_for(&t->sets[unwind_place(o->number, pc)], pc, o->number, pc >> 4);
+	struct unwind_owner *o;
+	struct unwind_slot *s;
 
+	if (!t->sets)
+		return;
+	o = owner_of(t, pid, user);
+	s = slot_for(&t->sets[unwind_place(o->number, pc)], pc, o->number, pc >> 4);
 	if (s->rule)
 		empty_slot(t, s);
 	if (!quota_take(&t->quota, user, pid, 1))

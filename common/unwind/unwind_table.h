@@ -32,7 +32,8 @@ struct unwind_table {
 bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj);
 void unwind_table_close(struct unwind_table *t);
 
-/* Sets a process's rule, whose owner is left 0, unless its user has too many. */
+/* Sets a process's rule, whose owner is left 0, unless its user has too many.  Without maps, in a table
+ * that starts zeroed, nothing happens. */
 void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned long long pc,
 		      unsigned long long rule);
 

@@ -2,6 +2,7 @@
 /* @NAME@ - show how long calls of these classes take, as histograms: @CLASSES@ */
 #include <stdio.h>
 #include "model/call_stats.h"
+#include "model/running.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -10,6 +11,7 @@
 #include "view/call_view.h"
 #include "view/columns.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
@@ -35,6 +37,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },
@@ -59,6 +62,7 @@ struct hists {
 @!bytes|	bool pids, stacks, folded;
 	struct call_stats_set calls;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct running running;
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -82,6 +86,16 @@ static void show(const struct hists *h, const struct call_stats *s)
 	putchar('\n');
 }
 
+static void head(const struct hists *h, size_t n)
+{
+	if (out_is_json() || h->folded)
+		return;
+	printf("[%s]%s", out_clock(), n ? "" : h->running.n ? " no calls have ended" : " no calls");
+	if (h->target.early.processes)
+		early_text(&h->target.early, "calls");
+	putchar('\n');
+}
+
 static void report(void *ctx)
 {
 	struct hists *h = ctx;
@@ -89,10 +103,13 @@ static void report(void *ctx)
 	size_t n;
 
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
-	if (!out_is_json() && !h->folded)
-		printf("[%s]%s\n", out_clock(), n ? "" : " no calls");
+	early_tidy(&h->target.early);
+	running_collect(&h->running);
+	head(h, n);
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
+	if (!h->folded)
+		running_view(&h->running);
 	aggregate_clear(&h->calls.aggregates);
 }
 
@@ -136,7 +153,19 @@ static void start(void *ctx)
 {
 	struct hists *h = ctx;
 
+	h->calls.complete = early_complete;
+	h->calls.ctx = &h->target.early;
 	call_stats_start(&h->calls);
+	h->running = (struct running)RUNNING_OF(h->skel, &h->target, h->stacks);
+	running_start(&h->running);
+}
+
+static int finish(void *ctx, int status)
+{
+	struct hists *h = ctx;
+
+	running_free(&h->running);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -159,6 +188,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
 		.events = &hists.events, .stacks = &hists.stacks, .folded = &hists.folded,
 		.classes = &classes, .ctx = &hists, .check = check, .open = open_skel, .start = start,
+		.close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

@@ -10,6 +10,14 @@ whole() {
 
 kinds='session multi perf'
 
+# in_pause: the command waits for ever in the simulated CUDA
+in_pause() {
+	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
+		grep -q '^34 ' "/proc/$p/syscall" && return
+	done
+	return 1
+}
+
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
 	layer=driver
@@ -28,6 +36,13 @@ sees() {
 	run env "SIM_FAIL=$2:2=1" @NAME@ -c "$bin/mem $3"
 	lines 1 "^$2: 1 call failed$"
 	lines 1 "^ +$(($1 - 1)) +[0-9.]+ .?s "
+
+	it "$2: a call that does not return is in flight"
+	# shellcheck disable=SC2086 # words
+	tool env "SIM_LATENCY_US=$2:2=-1" @NAME@ -j -- "$bin/mem" $3
+	until_true in_pause
+	stop TERM	# the shell has it ignore INT
+	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"
 
 	it "$2: a call that takes 20 ms is the longest, and text says so"
 	run env "SIM_LATENCY_US=$2:2=20000" @NAME@ -c "$bin/mem $3"

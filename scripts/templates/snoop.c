@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
 #include "model/calls.h"
+#include "model/running.h"
 #include "model/stack_sums.h"
 #include "api/cuda_fn.h"
 #include "cli/row.h"
 #include "view/columns.h"
 #include "view/folded.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "session/tool.h"
@@ -49,6 +51,7 @@ struct snoop {
 @!bytes|	long slower;
 	struct stack_sums sums;	/* with --folded: ns */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct running running;
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -98,13 +101,33 @@ static void *open_skel(void *ctx)
 	return s->skel;
 }
 
+static void start(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
+	running_start(&s->running);
+}
+
 static int stop(void *ctx, int sig)
 {
-	const struct snoop *s = ctx;
+	struct snoop *s = ctx;
 
-	if (s->folded)
+	if (s->folded) {
 		folded_sums(&s->sums);
+		return sig;
+	}
+	running_collect(&s->running);
+	running_view(&s->running);
 	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct snoop *s = ctx;
+
+	running_free(&s->running);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -128,7 +151,8 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
-		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel, .stop = stop,
+		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel,
+		.start = start, .stop = stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

@@ -2,6 +2,14 @@
 
 kinds='session multi perf'
 
+# in_pause: the command waits for ever in the simulated CUDA
+in_pause() {
+	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
+		grep -q '^34 ' "/proc/$p/syscall" && return
+	done
+	return 1
+}
+
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
 	layer=driver
@@ -15,6 +23,13 @@ sees() {
 		silent
 	done
 	kinds='session multi'	# to take perf's probes out takes long: once is enough
+
+	it "$2: a call that does not return is in flight"
+	# shellcheck disable=SC2086 # words
+	tool env "SIM_LATENCY_US=$2:2=-1" @NAME@ -j -- "$bin/mem" $3
+	until_true in_pause
+	stop TERM	# the shell has it ignore INT
+	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"
 
 	it "$2: text says the same as JSON, with -T also when"
 	run @NAME@ -T -c "$bin/mem $3"

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
+#include "model/running.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/running_view.h"
 #include "view/stack_view.h"
 #include "cli/top_screen.h"
 #include "@NAME@.skel.h"
@@ -34,6 +36,7 @@ static const struct field all_fields[] = {
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },
 	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },
@@ -59,6 +62,7 @@ struct top {
 	bool batch, pids, stacks, live;
 	char *who;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct running running;
 	struct target target;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
@@ -68,7 +72,12 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
+	early_tidy(&t->target.early);
 	call_top_report(&t->table);
+	if (screen_is_open() || t->table.folded)
+		return;
+	running_collect(&t->running);
+	running_view(&t->running);
 }
 
 static bool tick(void *ctx)
@@ -115,7 +124,11 @@ static void start(void *ctx)
 	t->table.aggregates = t->skel->maps.aggregates;
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
 	t->table.screen.who = t->who = target_who(&t->target);
+	t->table.calls.complete = early_complete;
+	t->table.calls.ctx = &t->target.early;
 	call_top_start(&t->table);
+	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->stacks);
+	running_start(&t->running);
 	t->live = !t->table.folded && live_start(&t->target, &t->events, t->batch);
 }
 
@@ -128,6 +141,14 @@ static int stop(void *ctx, int sig)
 		report(t);
 	free(t->who);
 	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct top *t = ctx;
+
+	running_free(&t->running);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -153,6 +174,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
 		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded,
 		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
+		.close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

@@ -41,8 +41,8 @@ walk >"$tmp/walk"
 run $there sh -e "$tmp/walk"
 status 0
 lines 5 '^wrote [a-z]+/cudamemsetsnoop'
-lines 1 '^7 passed, 0 failed, 0 skipped$'
 lines 1 '^8 passed, 0 failed, 0 skipped$'
+lines 1 '^9 passed, 0 failed, 0 skipped$'
 lines 5 '^[0-9]+ +mem +cudaMemset +0x[0-9a-f]+ +65536 - +[0-9.]+ ok$'
 lines 2 '^PID +COMM +FUNCTION +DST +BYTES +STREAM +LAT\(us\) RESULT$'
 ! grep -qi 'warning' "$tmp/out" "$tmp/err" || no "a warning"

@@ -134,6 +134,8 @@ static void doze(long us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
 
+	while (us < 0)
+		pause();
 	while (nanosleep(&ts, &ts))
 		;
 }

@@ -4,7 +4,7 @@
  * SIM_MEMORY      bytes of each device, with k, m, g (16g)
  * SIM_DEVICES     how many devices (2, at most 8)
  * SIM_FAIL        FUNC:N=CODE the Nth call returns CODE, FUNC:*=CODE every call
- * SIM_LATENCY_US  FUNC=US or FUNC:N=US sleep that long before the call
+ * SIM_LATENCY_US  FUNC=US or FUNC:N=US sleep that long before the call; -1: for ever
  * SIM_SPIN_US     the same, but busy
  * SIM_TRACE       file to append a line a call to: "rt|drv FUNC ARGS RESULT";
  *                 %p in its name becomes the process id

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* jump LEFT CALLS: leaves cudaMalloc by siglongjmp LEFT times, as a program does whose signal
- * handler gives a slow call up, then calls it CALLS times, from deeper in the stack. Run it
- * with SIM_LATENCY_US=cudaMalloc=50000. */
+ * handler gives a slow call up, then calls it CALLS times, from deeper in the stack; with a
+ * third argument it then waits for ever. Run it with SIM_LATENCY_US=cudaMalloc=50000. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "cuda_api.h"
 
@@ -42,5 +43,7 @@ int main(int argc, char **argv)
 		cudaMalloc(&p, 4096);
 	}
 	deeper(argc > 2 ? atoi(argv[2]) : 1);
+	if (argc > 3)
+		pause();
 	return 0;
 }

@@ -13,6 +13,7 @@ struct launch_line {
 	char *address;		/* what kernel points to if it has no name */
 	unsigned long long time, threads;	/* threads: of a launch */
 	double interval, rate;
+	bool complete;		/* set by the report: all launches of its process were seen */
 };
 
 /* Returns *n sorted lines: what was launched in the interval, or since the start if whole; with

@@ -11,6 +11,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
+#include "session/early.h"
 #include "sym/stack.h"
 #include "view/folded.h"
 #include "view/stack_view.h"
@@ -20,7 +21,7 @@ enum { TEXT_ROWS = 20 };
 OUT_WORD(row_type, "launches");
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 10, FAILED = 14, STACK };
+enum { GRID = 11, FAILED = 15, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
@@ -29,6 +30,7 @@ static const struct field all_fields[] = {	/* for JSON; launch_text() prints tex
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },
 	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },
@@ -65,15 +67,17 @@ static void print_text(const struct launch_view *v, const struct launch_line *l,
 	free(buf);
 }
 
-static void report_json(const struct launch_view *v, const struct launch_line *lines, size_t n)
+static void report_json(const struct launch_view *v, struct launch_line *lines, size_t n)
 {
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 
 	memcpy(fields, all_fields, sizeof(fields));
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		lines[i].complete = early_complete(v->early, lines[i].row.pid);
 		out_row(fields, &lines[i]);
+	}
 }
 
 static void report_text(struct launch_view *v, const struct launch_line *lines, size_t n, size_t all)

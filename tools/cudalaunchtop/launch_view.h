@@ -7,6 +7,7 @@
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
+struct early;
 struct launches;
 struct launch_line;
 
@@ -21,7 +22,8 @@ struct launch_widths {
 };
 
 struct launch_view {
-	struct launches *launches;	/* set by the tool */
+	struct launches *launches;	/* set by the tool … */
+	const struct early *early;	/* … the target's */
 	bool by_process, stacks, full, failed;
 	bool folded;		/* all rows, a line per stack, for flame graphs */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */

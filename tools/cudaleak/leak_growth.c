@@ -42,7 +42,7 @@ static void head(const struct leak_view *view, const struct mem_process *process
 		compare(view, held);
 	printf("peak %s", out_bytes(held->peak * view->options.sample));
 	if (process->early)
-		leak_early(view);
+		early_text(view->early, "allocations");
 	putchar('\n');
 }
 

@@ -5,11 +5,6 @@
 #include "cli/out.h"
 #include "cudaleak/leak_head.h"
 
-void leak_early(const struct leak_view *view)
-{
-	printf("; allocations before %s are unknown", view->since);
-}
-
 void leak_head(const struct mem_process *process, const char *at)
 {
 	printf("[%s] pid %d (", out_clock(), process->pid);
@@ -39,7 +34,7 @@ void leak_doubts(const struct leak_view *view, const struct mem_process *process
 		doubt(process, at, "unknown_frees", process->unknown, "free",
 		      process->early ? "of memory allocated before " :
 				       "of memory whose allocation was not seen",
-		      process->early ? view->since : "");
+		      process->early ? view->early->since : "");
 	doubt(process, at, "unseen_frees", process->replaced, "allocation",
 	      "whose address was allocated again without a free: counted as freed", "");
 	doubt(process, at, "ignored", process->ignored, "allocation", "not counted: too many are live",

@@ -7,9 +7,6 @@
 /* Prints the time and the process, up to what is said of it. */
 void leak_head(const struct mem_process *process, const char *at);
 
-/* Prints the end of a line about processes that used CUDA before tracing began. */
-void leak_early(const struct leak_view *view);
-
 /* Prints what is uncertain about the process, as lines of text or rows of JSON. */
 void leak_doubts(const struct leak_view *view, const struct mem_process *process, const char *at);
 

@@ -46,7 +46,7 @@ static void nothing(const struct leak_report *r)
 	       plural(r->allocs), r->frees, plural(r->frees),
 	       r->view.options.sample > 1 ? "recorded" : "seen");
 	if (is_any_early(r))
-		leak_early(&r->view);
+		early_text(r->early, "allocations");
 	putchar('\n');
 }
 

@@ -4,6 +4,7 @@
 #define LEAK_ROW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
+#include "session/early.h"
 
 enum { LEAK_FIELDS = 20 };
 
@@ -14,10 +15,10 @@ struct leak_view {
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
 	bool growth;		/* only what grew between two reports */
+	const struct early *early;	/* the target's */
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
-	char since[16];		/* the time of day when tracing began */
-	unsigned long long began;	/* the same, CLOCK_MONOTONIC, ns */
+	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
 	unsigned long long marks[MEM_MARKS];	/* when the earlier reports were made; 0: not yet */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
 };

@@ -27,7 +27,7 @@ static void title(void *ctx, FILE *f)
 	leak_line_rate(f, 0, growth, leak_interval(s->view));
 	fputs("/s", f);
 	if (s->early)
-		fprintf(f, ", unknown before %s", s->view->since);
+		fprintf(f, ", unknown before %s", s->view->early->since);
 }
 
 static void head(void *ctx, FILE *f)

@@ -12,7 +12,6 @@
 
 void leak_view_start(struct leak_view *view)
 {
-	snprintf(view->since, sizeof(view->since), "%s", out_clock());
 	view->began = clock_ns();
 }
 
@@ -52,7 +51,7 @@ static void head(const struct leak_view *view, const struct mem_process *process
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
 	if (process->early)
-		leak_early(view);
+		early_text(view->early, "allocations");
 	putchar('\n');
 }
 

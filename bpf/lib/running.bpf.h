@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The calls in flight, for user space to read when it reports: a program that runs over all threads.
+ * It costs the traced programs nothing. */
+#ifndef RUNNING_BPF_H
+#define RUNNING_BPF_H
+#include "lib/cuda.bpf.h"
+#include "lib/returns.bpf.h"
+#include "abi/running_call.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
+struct task_struct___switches { unsigned int flags; unsigned long nvcsw, nivcsw; };
+#pragma clang attribute pop
+
+enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, include/linux/sched.h */
+
+/* Set by user space: tell also of threads that have entered no call since tracing began. */
+volatile bool running_all;
+
+/* Static, as it does not fit the stack; user space reads one thread after the other. */
+static struct running_call running_out;
+
+/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants: fills in id,
+ * start and stack.from; false if the thread is in no call. */
+#ifndef RUNNING_TAKE
+#define RUNNING_TAKE running_outermost
+static __always_inline bool running_outermost(const struct thread *t, struct running_call *to)
+{
+	to->stack.from = *(volatile __u64 *)&t->call.sp;	/* first: see call_begin() */
+	to->id = t->call.id;
+	to->start = t->call.start;
+	return to->stack.from;
+}
+#endif
+
+/* Of a thread that runs in user mode: as it last entered the kernel. */
+static __always_inline void running_registers(struct task_struct *task, struct stack_copy *c)
+{
+	struct pt_regs regs = {};
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
+	c->regs[UNWIND_RBX] = regs.rbx;
+	c->regs[UNWIND_RBP] = regs.rbp;
+	c->regs[UNWIND_RSP] = regs.rsp;
+	c->regs[UNWIND_R12] = regs.r12;
+	c->regs[UNWIND_R12 + 1] = regs.r13;
+	c->regs[UNWIND_R12 + 2] = regs.r14;
+	c->regs[UNWIND_R12 + 3] = regs.r15;
+	c->regs[UNWIND_RIP] = regs.rip;
+	returns_list(c, returns_of(task));
+}
+
+SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
+{
+	struct task_struct___switches *counts = (void *)ctx->task;
+	struct running_call *r = &running_out;
+	struct task_struct *task = ctx->task;
+	struct thread *t;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, NULL, 0);
+	__builtin_memset(r, 0, sizeof(*r));
+	if (t ? !RUNNING_TAKE(t, r) : !running_all || counts->flags & KERNEL_THREAD)
+		return 0;
+	r->early = !t;
+	r->tid = task->pid;
+	r->switches = counts->nvcsw + counts->nivcsw;
+	for (int i = 0; i < 16; i++)
+		r->comm[i] = task->comm[i];
+	r->stack.head.pid = task->tgid;
+	running_registers(task, &r->stack);
+	bpf_seq_write(ctx->meta->seq, r, sizeof(*r));
+	return 0;
+}
+
+#endif

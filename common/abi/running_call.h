@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What bpf/lib/running.bpf.h tells of a thread that is in a call, or may be. */
+#ifndef RUNNING_CALL_H
+#define RUNNING_CALL_H
+#include <stdbool.h>
+#include "abi/stack_unwind.h"
+
+struct running_call {
+	unsigned long long id;		/* of the function */
+	unsigned long long start;	/* CLOCK_MONOTONIC, ns */
+	unsigned long long switches;	/* how often the thread has left the CPU */
+	unsigned int tid;
+	bool early;			/* the thread has entered no call since tracing began: id, start and
+					 * stack.from are 0 */
+	char comm[16];
+	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
+					 * from: the stack pointer at the call's entry */
+};
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "abi/running_call.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "model/running.h"
+#include "model/running_early.h"
+#include "model/running_read.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
+#include "proc/vm_read.h"
+#include "sym/syms.h"
+
+/* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
+ * from where a call began is another one. */
+enum { MOST = 16384, FAR = 64 << 20 };
+
+/* How long stacks are read when tracing begins, and for a report; the rest has its turn in the next. */
+static const unsigned long long BEGIN_NS = 2000 * 1000000ull, REPORT_NS = 500 * 1000000ull;
+
+static struct running_row *new_row(struct running *r, const struct running_call *c, unsigned user)
+{
+	struct running_row *row;
+
+	r->rows = xrealloc(r->rows, r->n + 1, sizeof(*r->rows));
+	row = &r->rows[r->n++];
+	*row = (struct running_row){ .pid = c->stack.head.pid, .tid = c->tid, .running = true, .user = user };
+	memcpy(row->name, c->comm, sizeof(row->name));
+	row->name[sizeof(row->name) - 1] = 0;
+	return row;
+}
+
+/* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
+ * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/user.bpf.h.  0: the
+ * process is ending. */
+static bool has_left(const struct running *r, const struct running_call *c)
+{
+	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
+
+	if (sp > from && sp - from < FAR)
+		return true;
+	return clock_ns() <= r->until &&
+	       !vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word) &&
+	       (!word || word & 0xfff);
+}
+
+static bool add_seen(struct running *r, const struct running_call *c, unsigned user)
+{
+	struct running_row *row = has_left(r, c) ? NULL : new_row(r, c, user);
+
+	if (!row)
+		return false;
+	row->func = r->probes->source->get(r->probes, c->id).name;
+	row->age = r->now > c->start ? r->now - c->start : 0;
+	row->complete = true;
+	row->stack = r->stacks ? running_stack(r, c) : NULL;
+	return true;
+}
+
+static bool add_early(struct running *r, const struct running_call *c, unsigned user)
+{
+	const struct running_thread *t = running_early(r, c, user);
+	struct running_row *row = t && t->id >= 0 ? new_row(r, c, user) : NULL;
+
+	if (!row)
+		return false;
+	row->func = r->probes->source->get(r->probes, t->id).name;
+	row->age = r->now - r->since;
+	row->stack = t->stack;
+	return true;
+}
+
+static void add(struct running *r, const struct running_taken *t)
+{
+	if (!(t->call.early ? add_early : add_seen)(r, &t->call, t->user))
+		quota_give(&r->quota, t->user, 1);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct running_row *p = a, *q = b;
+
+	return p->age == q->age ? p->tid - q->tid : p->age < q->age ? 1 : -1;
+}
+
+void running_collect(struct running *r)
+{
+	struct running_taken *all;
+	size_t n;
+
+	running_clear(r);
+	*r->all = !r->begun || r->threads;
+	r->round++;
+	all = running_read(r, &n);
+	r->now = clock_ns();
+	r->until = r->now + (r->begun ? REPORT_NS : BEGIN_NS);
+	for (size_t i = 0; i < n; i++)
+		add(r, &all[i]);
+	free(all);
+	running_early_tidy(r);
+	if (r->n)
+		qsort(r->rows, r->n, sizeof(*r->rows), longest_first);
+	for (size_t i = 0; i < r->n; i++) {
+		r->rows[i].time = r->now;
+		r->rows[i].comm = r->rows[i].name;
+	}
+}
+
+void running_start(struct running *r)
+{
+	r->since = clock_ns();
+	r->quota = (struct quota){
+		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are left out",
+	};
+	running_collect(r);
+	running_clear(r);
+	r->begun = true;
+}
+
+void running_clear(struct running *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		quota_give(&r->quota, r->rows[i].user, 1);
+	free(r->rows);
+	r->rows = NULL;
+	r->n = 0;
+}
+
+void running_free(struct running *r)
+{
+	running_clear(r);
+	r->round++;
+	running_early_tidy(r);
+	syms_free(r->syms);
+	r->syms = NULL;
+	quota_free(&r->quota);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "base/die.h"
+#include "model/running_read.h"
+#include "model/running_state.h"
+#include "proc/user.h"
+
+/* Return true if the call is to be kept; sets its user. */
+static bool take(struct running *r, struct running_taken *t)
+{
+	int pid = t->call.stack.head.pid;
+
+	if (t->call.early && !r->is_early(r->ctx, pid))
+		return false;
+	t->user = proc_user(pid);
+	return quota_take(&r->quota, t->user, pid, 1);
+}
+
+/* EAGAIN: a million threads were visited, and there are more. */
+static bool next(FILE *f, struct running_call *c)
+{
+	while (fread(c, sizeof(*c), 1, f) != 1) {
+		if (!ferror(f) || errno != EAGAIN)
+			return false;
+		clearerr(f);
+	}
+	return true;
+}
+
+/* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
+struct running_taken *running_read(struct running *r, size_t *n)
+{
+	int fd = bpf_iter_create(bpf_link__fd(r->link));
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	struct running_taken *all = NULL, t;
+
+	*n = 0;
+	if (!f)
+		warning(errno, "cannot read which calls are in flight");
+	while (f && next(f, &t.call)) {
+		if (!take(r, &t))
+			continue;
+		if (!(*n & (*n - 1)))
+			all = xrealloc(all, *n ? 2 * *n : 1, sizeof(*all));
+		all[(*n)++] = t;
+	}
+	if (f)
+		fclose(f);
+	return all;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What running.h, running_early.h and running_read.h share. */
+#ifndef RUNNING_STATE_H
+#define RUNNING_STATE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/hash.h"
+#include "base/quota.h"
+
+struct bpf_link;
+struct probes;
+struct stack;
+struct syms;
+
+struct running_row {
+	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
+	unsigned long long age;		/* ns since the entry or, if that was not seen, since tracing began */
+	int pid, tid;
+	char name[16];
+	const char *comm, *func;	/* comm is name */
+	bool complete;			/* the entry was seen */
+	bool running;			/* true, for JSON */
+	const struct stack *stack;	/* from the call's caller on; valid until running_free() */
+	unsigned user;			/* private */
+};
+
+/* A thread that has entered no call since tracing began, in a process that used CUDA before. */
+struct running_thread {
+	int pid, tid, id;		/* id: of the function that it is in, -1: not known */
+	unsigned long long sp, pc, switches;	/* when its stack was looked at: unchanged, so is the stack */
+	unsigned round;			/* when it was seen */
+	unsigned user;
+	const struct stack *stack;
+	UT_hash_handle hh;
+};
+
+struct running {
+	/* Set first; the caller owns it. */
+	const struct bpf_link *link;	/* of running_calls, in bpf/lib/running.bpf.h … */
+	volatile bool *all;		/* … and its running_all */
+	const struct probes *probes;
+	bool (*is_early)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
+	void *ctx;
+	bool stacks, lines;		/* wanted in the rows; with source lines */
+	/* the result */
+	struct running_row *rows;
+	size_t n;
+	/* private; zeroed */
+	unsigned long long since, now, copies;
+	unsigned long long until;	/* when the last stack of this round may be read, ns */
+	struct syms *syms;
+	struct running_thread *threads;	/* by tid */
+	unsigned round;
+	bool begun;
+	struct quota quota;		/* threads and rows */
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include "base/escape.h"
+#include "base/plural.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "model/running.h"
+#include "sym/stack.h"
+#include "view/columns.h"
+#include "view/running_view.h"
+#include "view/stack_view.h"
+
+enum { SHOWN = 10 };
+
+#define AT(f) offsetof(struct running_row, f)
+static const struct field all_fields[] = {
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "running", NULL, 0, OUT_BOOL, AT(running) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "func", NULL, 0, OUT_STR, AT(func) },
+	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+static void text(const struct running *r, const struct running_row *row)
+{
+	printf("still waiting: thread %d (", row->tid);
+	escape_text(stdout, row->comm);
+	putchar(')');
+	if (row->pid != row->tid)
+		printf(" of pid %d", row->pid);
+	printf(" in %s ", row->func);
+	if (row->complete)
+		printf("for %s\n", out_ns(row->age));
+	else
+		printf("since before tracing began, %s ago\n", out_ns(row->age));
+	if (r->stacks)
+		stack_text(row->stack);
+}
+
+static void text_all(const struct running *r)
+{
+	for (size_t i = 0; i < r->n && i < SHOWN; i++)
+		text(r, &r->rows[i]);
+	if (r->n > SHOWN)
+		printf("... and %zu more thread%s\n", r->n - SHOWN, plural(r->n - SHOWN));
+	if (r->n)
+		putchar('\n');
+}
+
+static void json_all(const struct running *r)
+{
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+
+	columns_of_calls(fields, all_fields, true, r->stacks);
+	for (size_t i = 0; i < r->n; i++)
+		out_row(fields, &r->rows[i]);
+}
+
+void running_view(struct running *r)
+{
+	if (out_is_json())
+		json_all(r);
+	else
+		text_all(r);
+	running_clear(r);
+}

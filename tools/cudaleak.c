@@ -145,10 +145,12 @@ static void check(void *ctx)
 		v->top = v->options.each ? LONG_MAX : 10;
 	if (l->events.interval < 0)
 		l->events.interval = l->target.command || v->folded ? 0 : 5;
+	l->memory.filter.devices = l->target.devices;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.sample = v->options.sample;
-	v->filtered = l->memory.filter.any;
+	v->filtered = l->memory.filter.any || l->target.devices;
+	v->devices.several = l->target.devices;
 }
 
 static void *open_skel(void *ctx)
@@ -194,6 +196,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
+		OPT_DEVICE(&leak.target),
 		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
 		OPT_NUM('o', "older", "MS", &leak.view.options.older_ms, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),

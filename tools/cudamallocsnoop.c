@@ -7,8 +7,10 @@
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/device_field.h"
 #include "view/folded.h"
 #include "view/stack_view.h"
+#include "view/stream_field.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
@@ -19,13 +21,15 @@ static const struct usage usage = {
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
+	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
 	"  cudamallocsnoop --folded -p 181 -d 10 >calls # for flamegraph.pl --countname calls\n",
 };
 
 struct snoop_row {
-	unsigned long long time, size, ptr, latency;
+	unsigned long long time, size, ptr, latency, stream;
 	int pid, tid, ret;
+	unsigned int device;
 	const char *comm, *layer, *func, *op, *memory, *result, *error;
 	const struct stack *stack;
 };
@@ -40,6 +44,8 @@ static const struct field all_fields[] = {
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
+	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },
 	{ "size", "BYTES", 12, OUT_UINT, AT(size) },
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
@@ -55,6 +61,7 @@ struct snoop {
 	long min;
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
+	struct devices_seen devices;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -71,7 +78,23 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if (s->failed && !r->ret)
 		return false;
+	if (s->target.devices && !device_is_in(s->target.devices, r->device))
+		return false;
 	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
+}
+
+/* Devices and streams get a column, and the head again, once there is something to tell apart. */
+static void widen(struct snoop *s, const struct snoop_row *r)
+{
+	bool stream = r->stream != OUT_NONE && r->stream != STREAM_LEGACY, more = false;
+
+	devices_see(&s->devices, r->device);
+	if (s->devices.several)
+		more |= columns_show(s->fields, "device", "DEVICE");
+	if (stream)
+		more |= columns_show(s->fields, "stream", "STREAM");
+	if (more)
+		out_head(s->fields);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -99,6 +122,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	did = memory_apply(&s->memory, e, r.stack);
 	r.size = did.size;
 	r.memory = memory_name(did.memory);
+	r.device = did.device;
+	r.stream = stream_of(fn, e->stream);
 	if (!wanted(s, fn, &r))
 		return 0;
 	if (s->folded) {
@@ -110,6 +135,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
 	r.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL;
 	r.result = cuda_err_text(fn->lib, e->ret, number);
+	widen(s, &r);
 	out_row(s->fields, &r);
 	return 0;
 }
@@ -129,6 +155,8 @@ static void *open_skel(void *ctx)
 	struct snoop *s = ctx;
 
 	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	if (s->target.devices)
+		columns_show(s->fields, "device", "DEVICE");
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -159,6 +187,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
+		OPT_DEVICE(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
 		OPT_FLAG('A', "allocs", &snoop.allocs, "print only allocations"),

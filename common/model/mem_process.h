@@ -15,6 +15,7 @@ struct allocation {
 	struct { unsigned long long ptr, space; } key;
 	unsigned long long size, time, location;
 	const struct stack *stack;
+	unsigned int device;		/* see abi/device.h */
 	unsigned int tid, refs;		/* refs: handles returned and mappings made */
 	unsigned short id;		/* enum cuda_id: the function that made it */
 	unsigned char memory;		/* enum cuda_memory */
@@ -33,6 +34,7 @@ struct memory_filter {
 	bool any;		/* the probes leave out some */
 	unsigned long long min;	/* bytes: what has no size is smaller than any but 0 */
 	unsigned sample;	/* keep one in this many; 0 = all */
+	unsigned long long devices;	/* bit n: on device n; 0 = on all */
 };
 
 /* The memory of all processes; starts as MEMORY_INIT, and must not move. */

@@ -51,14 +51,14 @@ static struct mem_process *process_of(struct memory *memory, int pid, const char
 /* A thread that never chose a device uses the runtime's first one. */
 static unsigned long long place(const struct cuda_fn *fn, unsigned long long where)
 {
-	return where || fn->lib != CUDA_RT ? where : MEMORY_DEVICE;
+	return where || fn->lib != CUDA_RT ? where : PLACE_DEVICE;
 }
 
 static void saw_where(struct mem_process *process, unsigned long long where)
 {
-	int kind = !(where & MEMORY_DEVICE);
+	int kind = !(where & PLACE_DEVICE);
 
-	if (!where || where == MEMORY_NOWHERE)
+	if (!where || where == PLACE_UNKNOWN)
 		return;
 	if (process->first[kind] && process->first[kind] != where)
 		process->several[kind] = true;
@@ -101,6 +101,18 @@ static bool left_out(const struct memory_filter *filter, const struct memory_eve
 	       (filter->sample > 1 && !one_in(filter->sample));
 }
 
+/* Pinned memory of the host is of no device. */
+static unsigned device_of(unsigned char kind, unsigned device)
+{
+	return kind == CUDA_HOST ? DEVICE_NONE : device;
+}
+
+/* Return true if the memory is on a device that is not wanted. */
+static bool elsewhere(const struct memory_filter *filter, unsigned device)
+{
+	return filter->devices && !device_is_in(filter->devices, device);
+}
+
 /* Return false if the allocation is left out. */
 static bool allocate(struct mem_process *process, const struct memory_event *event,
 		     const struct cuda_fn *fn, const struct stack *stack)
@@ -113,7 +125,8 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		allocation->refs++;
 		return true;
 	}
-	if (left_out(&process->model->filter, event, fn))
+	if (left_out(&process->model->filter, event, fn) ||
+	    elsewhere(&process->model->filter, device_of(kind, event->device)))
 		return false;
 	/* A free that has not returned yet, or was not seen, let the driver return the address
 	 * again.  If its record still comes, late_free() recognizes it. */
@@ -127,6 +140,7 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	allocation->time = event->time;
 	allocation->location = place(fn, event->location);
 	allocation->stack = stack;
+	allocation->device = device_of(kind, event->device);
 	allocation->tid = event->tid;
 	allocation->id = event->head.kind;
 	allocation->memory = kind;
@@ -148,7 +162,7 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, false };
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, 0, false };
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (!event->ptr || late_free(process, allocation, event))
@@ -158,6 +172,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 		return done;
 	}
 	done.memory = allocation->memory;
+	done.device = allocation->device;
 	done.size = known_size(&cuda_fns[allocation->id], allocation->size);
 	if (!--allocation->refs)
 		allocation_drop(process, allocation);
@@ -214,11 +229,11 @@ enum answer { NO, YES, MAYBE };
 static enum answer same_place(const struct mem_process *process, unsigned long long a,
 			      unsigned long long b)
 {
-	bool known = a > MEMORY_NOWHERE && b > MEMORY_NOWHERE;
+	bool known = a > PLACE_UNKNOWN && b > PLACE_UNKNOWN;
 
 	if (a == b && known)
 		return YES;
-	if (known && (a & MEMORY_DEVICE) == (b & MEMORY_DEVICE))
+	if (known && (a & PLACE_DEVICE) == (b & PLACE_DEVICE))
 		return NO;
 	return process->several[0] || process->several[1] ? MAYBE : YES;
 }
@@ -229,7 +244,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,
 				  const struct cuda_fn *fn)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, 0, false };
+	struct memory_effect done = { process, CUDA_MEM_NONE, 0, event->device, false };
 	unsigned long long what = place(fn, event->arg2);
 	struct allocation *allocation, *next;
 
@@ -263,13 +278,14 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack)
 {
 	struct memory_effect done = {
-		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, false,
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, 0, false,
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
 		done.size = known_size(fn, event->size);
+		done.device = device_of(done.memory, event->device);
 	}
 	if (!done.process)
 		return done;

@@ -5,7 +5,7 @@
 #include "sym/stack.h"
 
 struct leak_index {			/* finds a group by what its allocations have in common */
-	struct { const void *stack; unsigned long memory; } key;
+	struct { const void *stack; unsigned int memory, device; } key;
 	size_t at;
 	UT_hash_handle hh;
 };
@@ -26,7 +26,7 @@ static struct leak_group *new_group(struct leak_gathering *all, const struct all
 	all->groups[all->n] = (struct leak_group){
 		.process = all->process, .stack = allocation->stack, .oldest = allocation->time,
 		.ptr = allocation->key.ptr, .tid = allocation->tid, .id = allocation->id,
-		.memory = allocation->memory,
+		.memory = allocation->memory, .device = allocation->device,
 	};
 	return &all->groups[all->n++];
 }
@@ -38,6 +38,7 @@ static struct leak_group *group_of(struct leak_gathering *all, const struct allo
 	memset(&want, 0, sizeof(want));
 	want.key.stack = stack_shown(allocation->stack);
 	want.key.memory = allocation->memory;
+	want.key.device = allocation->device;
 	HASH_FIND(hh, all->indexes, &want.key, sizeof(want.key), index);
 	if (index)
 		return &all->groups[index->at];

@@ -17,6 +17,7 @@ struct leak_group {
 	unsigned long long bytes, count, oldest;	/* oldest: CLOCK_MONOTONIC, ns */
 	unsigned long long ptr;	/* ptr, tid and id are of one of its allocations */
 	unsigned int tid;
+	unsigned int device;	/* see abi/device.h */
 	unsigned short id;
 	unsigned char memory;
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "api/cuda_fn.h"
+#include "abi/device.h"
 #include "base/escape.h"
 #include "base/plural.h"
 #include "cudaleak/leak_view.h"
@@ -14,13 +15,14 @@
 struct leak_row {
 	unsigned long long time, bytes, count, oldest, ptr, sample;
 	int pid, tid;
+	unsigned int device;
 	const char *comm, *at, *memory, *func;
 	bool complete;
 	const struct stack *stack;
 };
 
 #define AT(f) offsetof(struct leak_row, f)
-enum { PTR = 9, TID, FUNC, SAMPLE, STACK };
+enum { PTR = 10, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
@@ -28,6 +30,7 @@ static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "at", NULL, 0, OUT_STR, AT(at) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "memory", NULL, 0, OUT_STR, AT(memory) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },
@@ -53,15 +56,28 @@ void leak_view_init(struct leak_view *view)
 		view->fields[STACK].key = NULL;
 }
 
+/* Returns " on device 3", or "" if there is only one. */
+static const char *on_device(const struct leak_view *view, unsigned int device, char text[32])
+{
+	char number[16];
+
+	if (!view->devices.several || device == DEVICE_NONE)
+		return "";
+	snprintf(text, 32, " on device %s", device_text(device, number));
+	return text;
+}
+
 static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
 	struct leak_row r = {
 		.time = view->options.now, .bytes = g->bytes, .count = g->count, .ptr = g->ptr,
 		.sample = view->options.sample, .pid = g->process->pid, .tid = g->tid,
+		.device = g->device,
 		.comm = g->process->comm, .at = at, .complete = !g->process->early, .memory = memory_name(g->memory),
 		.func = cuda_fns[g->id].name, .stack = g->stack,
 	};
-	char leaf[32];
+	char leaf[32], where[32];
+	const char *on = on_device(view, g->device, where);
 
 	r.oldest = r.time - g->oldest;
 	if (view->folded) {
@@ -70,11 +86,11 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		out_row(view->fields, &r);
 	} else if (view->options.each) {
-		printf("    %llu byte%s of %s memory at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
-		       plural(r.bytes), r.memory, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %llu byte%s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", r.bytes,
+		       plural(r.bytes), r.memory, on, r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %llu byte%s in %llu allocation%s of %s memory, oldest %s\n", r.bytes,
-		       plural(r.bytes), r.count, plural(r.count), r.memory, out_ns(r.oldest));
+		printf("    %llu byte%s in %llu allocation%s of %s memory%s, oldest %s\n", r.bytes,
+		       plural(r.bytes), r.count, plural(r.count), r.memory, on, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);
@@ -138,7 +154,7 @@ static void doubts(const struct leak_view *view, const struct mem_process *proce
 	      "of these may have been freed with a context or by a device reset", "");
 }
 
-void leak_view_process(const struct leak_view *view, const struct mem_process *process,
+void leak_view_process(struct leak_view *view, const struct mem_process *process,
 		       const char *at)
 {
 	unsigned long long bytes = 0, count = 0;
@@ -147,6 +163,7 @@ void leak_view_process(const struct leak_view *view, const struct mem_process *p
 
 	g = leak_groups(process, &view->options, &n);
 	for (i = 0; i < n; i++) {
+		devices_see(&view->devices, g[i].device);
 		bytes += g[i].bytes;
 		count += g[i].count;
 	}

@@ -4,8 +4,9 @@
 #define LEAK_VIEW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
+#include "view/device_field.h"
 
-enum { LEAK_FIELDS = 14 };
+enum { LEAK_FIELDS = 15 };
 
 struct leak_view {
 	/* set by the tool */
@@ -16,6 +17,7 @@ struct leak_view {
 	char since[16];		/* the time of day when tracing began */
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
+	struct devices_seen devices;	/* several: shown in text; the tool sets it, too */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
 };
 
@@ -29,7 +31,7 @@ void leak_view_early(const struct leak_view *view);
 void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at);
 
 /* Prints what one process holds; at is "interval" or "exit". */
-void leak_view_process(const struct leak_view *view, const struct mem_process *process,
+void leak_view_process(struct leak_view *view, const struct mem_process *process,
 		       const char *at);
 
 #endif

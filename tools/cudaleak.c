@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
-		.classes = &classes, .ctx = &leak, .check = check,
+		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .start = start, .stop = stop,
 	};
 

@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes, .devices = true,
 		.ctx = &snoop, .check = check, .open = open_skel, .stop = stop,
 	};
 

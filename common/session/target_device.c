@@ -18,10 +18,10 @@ static unsigned alone(unsigned classes)
 
 static struct device_state *state_of(const struct bpf_object *obj)
 {
-	struct bpf_map *map = obj ? bpf_object__find_map_by_name(obj, ".data.device") : NULL;
 	size_t size;
 
-	return map ? (struct device_state *)bpf_map__initial_value(map, &size) : NULL;
+	return (struct device_state *)bpf_map__initial_value(
+		bpf_object__find_map_by_name(obj, ".data.device"), &size);
 }
 
 unsigned target_device_prepare(const struct target *t, struct bpf_object *obj, unsigned classes)
@@ -29,8 +29,6 @@ unsigned target_device_prepare(const struct target *t, struct bpf_object *obj, u
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.device");
 	struct device_config config = { .only = t->devices, .alone = alone(classes) };
 
-	if (!map)
-		return classes;
 	bpf_map__set_initial_value(map, &config, sizeof(config));
 	if (t->command)
 		state_of(obj)->since = 0;
@@ -41,7 +39,7 @@ void target_device_begin(const struct target *t, const struct bpf_object *obj)
 {
 	struct device_state *state = state_of(obj);
 
-	if (!state || t->command)
+	if (t->command)
 		return;
 	state->since = clock_ns();
 	__atomic_add_fetch(&state->generation, 1, __ATOMIC_RELAXED);
@@ -51,7 +49,7 @@ void target_device_losses(const struct bpf_object *obj)
 {
 	const struct device_state *state = state_of(obj);
 
-	if (state && state->unknown)
+	if (state->unknown)
 		warning(0, "left out %llu call%s whose device is not known: their threads chose it before tracing began",
 			state->unknown, plural(state->unknown));
 }

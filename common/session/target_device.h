@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the probes of bpf/lib/device.bpf.h are told, and what they found; nothing is done where a tool's
- * programs do not have them. */
+/* What the probes of bpf/lib/device.bpf.h are told, and what they found. */
 #ifndef TARGET_DEVICE_H
 #define TARGET_DEVICE_H
 

@@ -85,7 +85,8 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, u
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
 	target_prepare(tool->target, *skel->obj);
-	if (tool->classes)
+	*classes = tool->classes ? *tool->classes : 0;
+	if (tool->devices)
 		*classes = target_device_prepare(tool->target, *skel->obj, *tool->classes);
 	check_descriptors(*skel->obj);
 	if (bpf_object__load_skeleton(skel))
@@ -174,7 +175,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	}
 	event_loop_open(events, tool->target);
 	attach(tool, classes);
-	if (skel)
+	if (tool->devices)
 		target_device_begin(tool->target, *skel->obj);
 	if (list)
 		list_only(events);
@@ -184,7 +185,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		losses_free(&events->losses);
 	else
 		losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
-	if (skel && !list)
+	if (tool->devices && !list)
 		target_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);

@@ -18,12 +18,13 @@
 enum { TEXT_ROWS = 20 };
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 8, FAILED = 11, STACK };
+enum { GRID = 9, FAILED = 12, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },

@@ -4,13 +4,13 @@
 #include "model/memory.h"
 #include "model/stack_sums.h"
 #include "cli/row.h"
+#include "cudamallocsnoop/stream_field.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"
 #include "view/device_field.h"
 #include "view/folded.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {

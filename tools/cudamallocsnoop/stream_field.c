@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "view/stream_field.h"
+#include "cudamallocsnoop/stream_field.h"
 
 typedef unsigned long long u64;
 

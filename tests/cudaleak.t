@@ -154,8 +154,16 @@ run cudaleak -Cjc "$bin/mem ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvm
 sum 7 .count
 sum 448 .bytes
 
-it "says how much it cannot tell when contexts were not seen"
+it "so it does where only the driver's calls are seen"
 run cudaleak -Cjc "$bin/mem-stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
+sum 23 .count
+sum 94208 .bytes
+
+it "says how much it cannot tell when contexts were not seen"
+program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
+tool cudaleak -Cj -p "$pid"
+go
+stop
 sum 30 .count
 json 1 '.unsure == 30'
 

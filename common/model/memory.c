@@ -225,7 +225,8 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 enum answer { NO, YES, MAYBE };
 
 /* Return YES if memory allocated in place a is freed with place b.  A device and a context may be
- * the same place; so may a place that was not seen. */
+ * the same place; so may a place that was not seen.  They are if the process has been seen from its start
+ * and uses no other. */
 static enum answer same_place(const struct mem_process *process, unsigned long long a,
 			      unsigned long long b)
 {
@@ -235,7 +236,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 		return YES;
 	if (known && (a & PLACE_DEVICE) == (b & PLACE_DEVICE))
 		return NO;
-	return process->several[0] || process->several[1] ? MAYBE : YES;
+	return process->several[0] || process->several[1] || process->early ? MAYBE : YES;
 }
 
 /* A context or device and its memory are gone; but this "will not destroy memory allocations by

@@ -149,7 +149,7 @@ json 3 '.memory == "host" and .device == null'
 json 5 '.device == 2'
 
 it "--device is a list of numbers"
-for list in x 1, ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
+for list in x '1,' ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
 	fails 2 "--device: '$list' is not a list of device numbers from 0 to 63" cudaleak --device "$list"
 done
 

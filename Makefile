@@ -1,6 +1,7 @@
 # make            build every tool in tools/
 # make check      set up, build, and run the tests in tests; five minutes           (as root)
 # make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
+# make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
@@ -70,6 +71,7 @@ $(O):
 	$(Q)mkdir -p $@
 
 include tests/rules.mk
+include examples/rules.mk
 include tests/stacks.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
@@ -87,7 +89,7 @@ check-all: setup-all
 	@$(MAKE) --no-print-directory all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
-tests-built: all $(TEST_FILES)
+tests-built: all $(TEST_FILES) $(EXAMPLES)
 
 demo: setup-demo
 	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
@@ -131,6 +133,7 @@ $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/li
 
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
+MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
 COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 
@@ -138,9 +141,10 @@ BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
 install: all
-	install -d $(BIN) $(MAN) $(COMP) $(BT)
+	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(BT)
 	install $(TOOLS:%=$(O)/%) $(BIN)
 	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
+	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(BT)
 	for t in $(TOOLS); do \
 		$(O)/$$t --bash-completion >$(COMP)/$$t || exit; h=$$(echo $$t | $(HYPHEN)); \
@@ -149,6 +153,7 @@ install: all
 
 uninstall:
 	rm -rf $(BT)
+	rm -f $(MAN7)/cuda-bpf-tools.7
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n; done; done
 
@@ -156,6 +161,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-test check check-all check-kernels tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

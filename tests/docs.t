@@ -39,6 +39,10 @@ left() { sed -nE 's/^ +((-., )?--[a-z-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
 
 options_of() { "$1" --help | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'; }
 
+# common_options: those that the common page explains
+common=man/cuda-bpf-tools.7
+common_options() { sed -nE 's/^\.It (Fl . , )?Fl -([a-z-]+).*/\2/p' "$common" | sort -u; }
+
 it "every tool has its programs, manual page and test"
 for t in $tools; do
 	# cudabt has bpftrace's programs
@@ -48,9 +52,9 @@ for t in $tools; do
 	done
 done
 
-it "every manual page, program and test is a tool's"
-for f in man/*.8; do
-	[ -e "tools/$(basename "$f" .8).c" ] || no "$f"
+it "every manual page is a tool's, but for the one of what they have in common"
+for f in man/*; do
+	[ "$f" = man/cuda-bpf-tools.7 ] || [ -e "tools/$(basename "$f" .8).c" ] || no "$f"
 done
 
 it "the manual pages have the sections that they are to have, in order"
@@ -58,22 +62,67 @@ cat >"$tmp/sections" <<END
 NAME
 SYNOPSIS
 DESCRIPTION
+EXAMPLES
 OPTIONS
 FIELDS
 OVERHEAD
-EXIT STATUS
-EXAMPLES
 NOTES
 SEE ALSO
 END
 for t in $tools; do
 	sed -n 's/^\.Sh //p' "man/$t.8" | diff "$tmp/sections" - >"$tmp/out" || no "$t"
 done
+for word in OPTIONS FIELDS ENVIRONMENT 'EXIT STATUS'; do
+	grep -qxF ".Sh $word" "$common" || no "$common has no $word"
+done
+
+it "each manual page says at its options where the common part is"
+for t in $tools; do
+	section OPTIONS "man/$t.8" | grep -q 'cuda-bpf-tools(7)' || no "$t"
+done
+
+# item OPTION FILE: what a page says of an option
+item() {
+	awk -v o="$1" '/^\.(It|El|\\")/ { on = 0 } on { print } /^\.It Fl/ && index($0 " ", " Fl -" o " ") { on = 1 }' "$2"
+}
+
+it "each manual page of a tool with call stacks has an example with a Python program"
+for t in $tools; do
+	"$t" --help | grep -q -- ' --stack ' || continue
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh OPTIONS/p' "man/$t.8" | grep -q '^\.Dl # .*python3 train\.py' || no "$t"
+done
+
+it "the common part explains what every tool has, and each page says the same of it in one line"
+common_options >"$tmp/common"
+[ "$(wc -l <"$tmp/common")" -ge 14 ] || no "it has few options"
+for t in $tools; do
+	[ "$t" != cudabt ] || continue
+	while read -r option; do
+		item "$option" "man/$t.8" | sed '/^Each of these four/,$d; /^These four/,$d' >"$tmp/said"
+		[ -s "$tmp/said" ] || no "$t: nothing is said of --$option"
+		[ "$(tr '\n' ' ' <"$tmp/said" | wc -c)" -le 100 ] || no "$t: --$option takes more than a line"
+		[ -e "$tmp/said.$option" ] || cp "$tmp/said" "$tmp/said.$option"
+		cmp -s "$tmp/said" "$tmp/said.$option" || no "$t says something else of --$option"
+	done <"$tmp/common"
+	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
+	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
+	mv "$tmp/both" "$tmp/all"
+done
+comm -23 "$tmp/all" "$tmp/common" | grep -vx folded >"$tmp/out"
+[ -n "${DOCS_OF:-}" ] || lines 0 ''
+
+it "no notes of a manual page repeat those of another"
+for f in man/*; do
+	awk -v f="$f" '/^\.S[hs] / { n = 0; on = /NOTES|EXIT STATUS|ENVIRONMENT|^\.Ss/ }
+		on && !/^\./ { n++; run[n] = $0; if (n > 3) print run[n - 3], run[n - 2], run[n - 1], $0 }' "$f" | sort -u
+done | sort | uniq -d >"$tmp/out"
+[ -n "${DOCS_OF:-}" ] || lines 0 ''
 
 it "mandoc has no warning about the manual pages"
 for t in $tools; do
 	mandoc -T lint -W warning "man/$t.8" >>"$tmp/lint" || no "$t"
 done
+mandoc -T lint -W warning "$common" >>"$tmp/lint" || no "$common"
 [ ! -s "$tmp/lint" ] || no "$(head -n 5 "$tmp/lint")"
 
 for t in $tools; do

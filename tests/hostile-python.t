@@ -51,10 +51,12 @@ it "a line table of 2^60 bytes is not read"
 trapped lines
 json 7 '[.stack[]? | select(.sym == "victim")] | length == 1'
 
-it "a version that there is not is none"
+it "of a version that there is not, stacks say that it is not supported"
 run cudamallocsnoop -kjc "$tmp/python99 none"
 status 0
 json 7 '.op == "alloc" and ([.stack[]? | select(.sym == "victim")] | length == 0)'
+json 7 '.op == "alloc" and .stack[-1].sym == "Python frames lost: this version of Python is not supported"'
+json 1 '.incomplete_stacks == 7'
 
 it "who makes new code at each call takes neither the tool's memory nor others' names"
 chmod 755 "$tmp"

@@ -13,7 +13,8 @@ for t in $tools; do
 		printf '%s\n' "bin/$n" "share/man/man8/$n.8" "share/bash-completion/completions/$n"
 	done
 done >"$tmp/programs"
-(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' | sort - "$tmp/programs" >"$tmp/expected"
+(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' >>"$tmp/programs"
+echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
 equal "$(cat "$tmp/out")" "$(cat "$tmp/expected")"
 equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" ''
@@ -29,7 +30,7 @@ fails 2 "cudamalloc-snoop: unknown option '--nonsense'" "$dest/usr/bin/cudamallo
 says "Try 'cudamalloc-snoop --help'"
 
 it "the pages can be read under both names"
-for page in "$dest"/usr/share/man/man8/*; do
+for page in "$dest"/usr/share/man/man[78]/*; do
 	run mandoc -T html "$page"
 	status 0
 	lines 1 'id="NAME"'

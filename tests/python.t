@@ -20,3 +20,14 @@ done
 for version in 0207 0307 030d 030e 0310; do
 	! "$bin/python" layout $version >"$tmp/out" || no "$version: $(cat "$tmp/out")"
 done
+
+it "a build without a GIL has a layout of its own; a version that there is not has none"
+for version in 030d:2 030e:8 030f:8; do
+	"$bin/python" layout "${version%:*}" 0 >"$tmp/out"
+	lines 1 ' version 92 kind 2$'
+	"$bin/python" layout "${version%:*}" 1 >"$tmp/out"
+	lines 1 " version 108 kind ${version#*:}\$"
+done
+for gil in 0 1; do
+	! "$bin/python" layout 0310 $gil >"$tmp/out" || no "3.16: $(cat "$tmp/out")"
+done

@@ -23,6 +23,7 @@ seen_or_lost() {
 
 pythons=${PYTHONS_CACHE:-$O/pythons}
 export PYTHONDONTWRITEBYTECODE=1	# nothing beside the sources, and no lines of older ones
+export PYTHONWARNINGS=ignore	# of fork() with threads (3.12)
 
 # against_old ROOT FILE OBJECT...: links a library with the C library of that root, older than what
 # the simulated CUDA was linked with
@@ -52,6 +53,12 @@ furnish() {
 		python="env CUDA_LIB=$lib $found" embed='' w=$PWD/tests/workloads/python root=/
 		why_not="no Python $1 is installed here"
 		[ -n "$found" ]
+		return
+		;;
+	*t)
+		python="env CUDA_LIB=$lib $pythons/$1/bin/python$1" embed='' w=$PWD/tests/workloads/python root=/
+		[ -d "$pythons/$1" ] || why_not=$(scripts/pythons "$1" 2>/dev/null)
+		[ -d "$pythons/$1" ]
 		return
 		;;
 	esac

@@ -38,6 +38,36 @@ run cudamallocsnoop -jc "$bin/nofp plain bare"
 json 0 'has("stack")'
 silent
 
+# kept: the memory of the ring buffer and of the tables for stacks that the tool has, in elements
+kept() {
+	sed -n 's/^map_id:[^0-9]*//p' /proc/"$tracer"/fdinfo/* | while read -r map; do
+		bpftool -j map show id "$map" 2>/dev/null
+	done | jq -rs 'unique_by(.id) | map(select(.name == ("events", "unwind_table", "python_codes")) |
+		"\(.name) \(.max_entries)") | sort | join(", ")'
+}
+
+# as many bytes of records as the tool's programs ask for, not a copy of each stack
+for tool in cudamallocsnoop:4194304 'cudaleak -C:4194304' cudatrace:16777216 cudamemcpysize:4096 \
+	cudalaunchtop:8388608 cudasynclatency:4096; do
+	it "${tool%:*} without call stacks keeps no tables and no room for them"
+	program "$bin/nofp" wait
+	# shellcheck disable=SC2086 # words
+	tool ${tool%:*} -jp "$pid"
+	equal "$(kept)" "events ${tool#*:}, python_codes 1, unwind_table 1"
+	stop
+	go
+done
+
+it "with call stacks it does, for the frames that are wanted"
+for want in 'all:16777216, python_codes 65536, unwind_table 16384' 'native:16777216, python_codes 1, unwind_table 16384' \
+	'python:8388608, python_codes 65536, unwind_table 1'; do
+	program "$bin/nofp" wait
+	tool cudalaunchtop -jp "$pid" --stack "${want%%:*}"
+	equal "$(kept)" "events ${want#*:}"
+	stop
+	go
+done
+
 it "a program of nvcc -O2"
 if [ -x "$bin/leaky-nvcc" ]; then
 	run cudaleak -jc "$bin/leaky-nvcc 23"
@@ -118,6 +148,29 @@ go
 wait "$tracer"
 sed '1,/ready/d' "$tmp/ready" >"$tmp/truth"
 compare python "$tmp/truth"
+
+for which in all python; do
+	it "--stack $which: a Python program that began before the tool could look says that it lacks Python frames"
+	tool cudamallocsnoop -jk --stack $which -l "$lib/libcudart.so.13"
+	kill -STOP "$tracer"
+	# shellcheck disable=SC2086 # words
+	program $python "$w/cases.py" nesting wait nesting
+	kill -CONT "$tracer"
+	until_true grep -q alloc "$tmp/out"
+	sleep 1
+	go
+	stop
+	lacks='Python frames lost: the interpreter was not known yet'
+	json 2 ".op == \"alloc\" and .stack[-1].sym == \"$lacks\""
+	json 2 '.op == "alloc" and any(.stack[]; .sym == "nesting")'
+	json 1 '.incomplete_stacks == 2'
+	says '2 call stacks are incomplete: 2 without all Python frames'
+done
+
+it "a thread of a Python program that runs no Python lacks nothing"
+run cudamallocsnoop -jkc "$python $w/c_thread.py"
+json 1 '.op == "free" and (.stack | length) > 1 and all(.stack[]; .kind == "native")'
+silent
 
 if long; then
 	it "Python under load: two threads, 100,000 calls each; a stack is right, or says that it is not"

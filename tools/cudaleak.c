@@ -30,7 +30,7 @@ struct leak {
 	struct memory memory;
 	struct leak_view view;
 	long min, max;
-	bool stacks;		/* an option of call stacks was given */
+	bool stacks;		/* an option of call stacks was given; then: they are taken */
 	bool reported;		/* a process that exited was reported */
 	unsigned long long allocs, frees;
 	struct target target;
@@ -137,6 +137,7 @@ static void check(void *ctx)
 	if (v->totals && (v->folded || l->stacks))
 		usage_error("--totals has no call stacks; it cannot be combined with --folded, --stack, "
 			    "--unwind, --stack-size or --lines");
+	l->stacks = !v->totals;
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	if (v->options.sample > SAMPLE_MAX)
@@ -160,8 +161,6 @@ static void *open_skel(void *ctx)
 	leak_view_init(&l->view);
 	l->memory.is_early = is_early;
 	l->memory.ctx = l;
-	if (!l->view.totals)
-		target_need_syms(&l->target);
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
@@ -169,7 +168,7 @@ static void *open_skel(void *ctx)
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
-	l->skel->rodata->memory_stacks = !l->view.totals;
+	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
 	l->skel->rodata->memory_sample = l->view.options.sample;

@@ -220,6 +220,7 @@ int main(int argc, char **argv)
 		.direction = -1, .target = TARGET_INIT,
 		.events = { .record = on_record, .report = report, .ctx = &copies },
 	};
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.target),
 		OPT_DEVICE(&copies.target),
@@ -240,5 +241,7 @@ int main(int argc, char **argv)
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	aggregate_free(&copies.aggregates);
+	return status;
 }

@@ -196,6 +196,7 @@ int main(int argc, char **argv)
 	struct waits waits = {
 		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &waits },
 	};
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.target),
 		OPT_DEVICE(&waits.target),
@@ -215,5 +216,7 @@ int main(int argc, char **argv)
 		.open = open_skel, .start = start,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	aggregate_free(&waits.aggregates);
+	return status;
 }

@@ -61,7 +61,7 @@ static void *open_skel(void *ctx)
 {
 	struct tracer *t = ctx;
 
-	if (t->trace.lines.stacks || t->trace.launches) {
+	if (t->target.stacks || t->trace.launches) {
 		target_need_syms(&t->target);
 		t->trace.syms = t->target.syms;
 	}

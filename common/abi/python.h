@@ -29,11 +29,13 @@ static inline unsigned int frame_python_unit(unsigned long long frame)
 
 /* The value of a note NOTE_PYTHON_LOST. */
 enum python_loss {
-	PYTHON_TOO_DEEP = 1,	/* there are more than STACK_PYTHON frames */
+	PYTHON_NO_FRAMES,	/* nothing is lost: the thread has none */
+	PYTHON_TOO_DEEP,	/* there are more than STACK_PYTHON frames */
 	PYTHON_UNREADABLE,	/* a frame or code object cannot be read */
 	PYTHON_TOO_MANY,	/* threads or interpreters: this thread's frames were not found */
 	PYTHON_NO_MEMORY,	/* for what is kept of the thread */
 	PYTHON_UNSUPPORTED,	/* this version of Python */
+	PYTHON_NOT_YET,		/* the programs did not know that the process runs Python */
 	PYTHON_LOSSES
 };
 

@@ -320,3 +320,10 @@ void aggregate_clear(struct aggregates *aggregates)
 		drop(aggregates, g);
 	}
 }
+
+void aggregate_free(struct aggregates *aggregates)
+{
+	aggregate_clear(aggregates);
+	users_free(&aggregates->users);
+	quota_free(&aggregates->quota);
+}

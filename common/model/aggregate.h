@@ -80,4 +80,7 @@ const struct aggregate *aggregate_series(const struct aggregates *aggregates,
 /* Frees the groups. */
 void aggregate_clear(struct aggregates *aggregates);
 
+/* Call last: frees the groups, and who was charged for them. */
+void aggregate_free(struct aggregates *aggregates);
+
 #endif

@@ -82,6 +82,13 @@ struct call_stats *call_stats_take(struct call_stats_set *set, struct bpf_map *a
 	return set->rows;
 }
 
+void call_stats_free(struct call_stats_set *set)
+{
+	forget_rows(set);
+	free(set->rows);
+	aggregate_free(&set->aggregates);
+}
+
 void call_stats_record(struct call_stats_set *set, const struct aggregate_record *r, bool bytes)
 {
 	struct aggregates *aggregates = &set->aggregates;

@@ -44,6 +44,9 @@ struct call_stats *call_stats_take(struct call_stats_set *set, struct bpf_map *a
  * without the interval and bytes. */
 struct call_stats call_stats_of(const struct aggregate *group);
 
+/* Call last: frees the groups and rows. */
+void call_stats_free(struct call_stats_set *set);
+
 /* For event_loop.record, with call stacks: adds the record of one call; bytes: count them too. */
 void call_stats_record(struct call_stats_set *set, const struct aggregate_record *r, bool bytes);
 

@@ -39,7 +39,7 @@ static bool find_object(void *ctx, const char *name, const Elf64_Sym *sym)
 
 /* Before Py_Version, by what each version added to the functions that extension modules may use
  * (Misc/stable_abi.toml, and Doc/data for the first): they are exported, also of a stripped file. */
-static bool find_function(void *ctx, const char *name, const Elf64_Sym *sym)
+static bool find_version(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	static const struct { const char *name; unsigned version; } added[] = {
 		{ "PyCode_NewWithPosOnlyArgs", 0x0308 },
@@ -80,13 +80,34 @@ static void read_objects(int fd, const char *path, struct interpreter *it)
 	elf_file_close(&f);
 }
 
-static void read_functions(int fd, struct interpreter *it)
+static void read_version(int fd, struct interpreter *it)
 {
 	struct elf_file f;
 
 	if (elf_file_open(&f, fd))
 		return;
-	elf_file_symbols(&f, STT_FUNC, find_function, it);
+	elf_file_symbols(&f, STT_FUNC, find_version, it);
+	elf_file_close(&f);
+}
+
+static bool find_eval(void *ctx, const char *name, const Elf64_Sym *sym)
+{
+	Elf64_Sym *eval = ctx;
+
+	if (!strcmp(name, "_PyEval_EvalFrameDefault"))
+		*eval = *sym;
+	return !eval->st_value;
+}
+
+static void read_eval(int fd, struct interpreter *it)
+{
+	Elf64_Sym eval = { 0 };
+	struct elf_file f;
+
+	if (elf_file_open(&f, fd))
+		return;
+	elf_file_symbols(&f, STT_FUNC, find_eval, &eval);
+	eval_code_find(&it->eval, &f, eval.st_value, eval.st_size);
 	elf_file_close(&f);
 }
 
@@ -98,7 +119,9 @@ static void read_file(struct helper_job *job)
 	if (fd >= 0) {
 		read_objects(fd, job->in, &it);
 		if (it.runtime && !it.version_at)
-			read_functions(fd, &it);
+			read_version(fd, &it);
+		if (it.runtime)
+			read_eval(fd, &it);
 		close(fd);
 	}
 	helper_put(job, &it, sizeof(it));

@@ -3,6 +3,7 @@
 #ifndef INTERPRETER_H
 #define INTERPRETER_H
 #include <stdbool.h>
+#include "python/eval_code.h"
 
 struct looks;
 
@@ -14,6 +15,7 @@ struct interpreter {
 	unsigned version;		/* … and then PY_VERSION_HEX >> 16, or 0 if it is older than 3.8 */
 	unsigned nsegments;
 	struct { unsigned long long offset, size, address; } segments[INTERPRETER_SEGMENTS];	/* of code */
+	struct eval_code eval;
 };
 
 /* What is known of a file.  Starts zeroed. */

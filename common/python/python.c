@@ -186,6 +186,13 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 	walk(p, at);
 }
 
+bool python_runs(const struct python *p, int pid)
+{
+	const struct process *at = p ? find(p, pid) : NULL;
+
+	return at && at->interpreter.runtime;
+}
+
 void python_tick(struct python *p)
 {
 	if (!p || !p->waiting)
@@ -226,6 +233,15 @@ int python_line(struct python *p, int pid, unsigned long long frame)
 	return line_table_find(c->lines, c->nlines, unit);
 }
 
+/* That code is static: its file has the name of the function, and it has no lines. */
+bool python_hides(struct python *p, int pid, unsigned long long frame)
+{
+	const struct python_code *code = python_code(p, pid, frame);
+
+	return code && !strcmp(code->name, "__init__") && !strcmp(code->file, code->name) &&
+	       !python_line(p, pid, frame);
+}
+
 const char *python_loss(unsigned value)
 {
 	static const char *const says[PYTHON_LOSSES] = {
@@ -234,6 +250,7 @@ const char *python_loss(unsigned value)
 		[PYTHON_TOO_MANY] = "too many Python threads",
 		[PYTHON_NO_MEMORY] = "no memory for the thread's Python frames",
 		[PYTHON_UNSUPPORTED] = "this version of Python is not supported",
+		[PYTHON_NOT_YET] = "the interpreter was not known yet",
 	};
 
 	return value && value < PYTHON_LOSSES ? says[value] : "Python frames lost";

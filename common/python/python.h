@@ -30,6 +30,9 @@ struct python_file {
 void python_mapping(struct python *p, int pid, const struct python_file *f, unsigned long long start,
 		    unsigned long long offset);
 
+/* Return true if the process has an interpreter. */
+bool python_runs(const struct python *p, int pid);
+
 /* Call when the process ended or exec replaced its program. */
 void python_forget(struct python *p, int pid);
 
@@ -45,6 +48,10 @@ const struct python_code *python_code(struct python *p, int pid, unsigned long l
 
 /* Returns the line that a frame runs; 0 if it is unknown. */
 int python_line(struct python *p, int pid, unsigned long long frame);
+
+/* Return true if Python hides the frame, too: from 3.12 on a warm call of a class has one more, for the code
+ * that runs when __init__ returns (_Py_InitCleanup in Python/specialize.c). */
+bool python_hides(struct python *p, int pid, unsigned long long frame);
 
 /* Says why Python frames end here: the value of a note NOTE_PYTHON_LOST; static storage. */
 const char *python_loss(unsigned value);

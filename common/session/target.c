@@ -141,6 +141,8 @@ void target_init(struct target *t)
 
 static struct stack_config stack_config(const struct target *t)
 {
+	if (!t->stacks)		/* names only */
+		return (struct stack_config){ 0 };
 	return (struct stack_config){
 		.dwarf = t->unwind == UNWIND_DWARF, .copy = t->stack_size,
 		.native = t->shown != SHOW_PYTHON, .python = t->shown != SHOW_NATIVE,
@@ -172,10 +174,24 @@ static void make_room(struct bpf_object *obj)
 	bpf_map__set_initial_value(size, &bytes, sizeof(bytes));
 }
 
-/* Only with stacks: without them the programs have none of the code for it. */
+/* A hash table takes memory for as many elements as it may have. */
+static void shrink(struct bpf_object *obj, const char *const *maps)
+{
+	struct bpf_map *map;
+
+	for (; *maps; maps++) {
+		map = bpf_object__find_map_by_name(obj, *maps);
+		if (map)
+			bpf_map__set_max_entries(map, 1);
+	}
+}
+
+/* What is not configured the verifier takes out of the programs, but their maps are made. */
 static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 {
-	struct bpf_map *map = t->syms ? bpf_object__find_map_by_name(obj, ".rodata.stack") : NULL;
+	static const char *const unwind[] = { "unwind_table", "unwind_processes", NULL };
+	static const char *const python[] = { "python_processes", "python_codes", NULL };
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.stack");
 	struct stack_config config = stack_config(t);
 
 	if (!map)
@@ -183,6 +199,10 @@ static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 	bpf_map__set_initial_value(map, &config, sizeof(config));
 	if (config.dwarf && config.native)
 		make_room(obj);
+	else
+		shrink(obj, unwind);
+	if (!config.python)
+		shrink(obj, python);
 }
 
 void target_prepare(struct target *t, struct bpf_object *obj)

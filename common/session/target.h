@@ -37,6 +37,7 @@ struct target {
 	bool watching, attached, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
+	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
 };

@@ -165,7 +165,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	target_init(tool->target);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
-	if (tool->stacks && *tool->stacks)
+	tool->target->stacks = tool->stacks && *tool->stacks;
+	if (tool->target->stacks)
 		target_need_syms(tool->target);
 	if (tool->open) {
 		check_cpus();

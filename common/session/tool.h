@@ -20,7 +20,8 @@ struct tool {
 	const unsigned *classes;	/* for target_attach(); check() may set them … */
 	const struct probe_source *source;	/* … or functions of another table, if not NULL */
 	bool *stacks;			/* the option --stacks, which the other options of call stacks
-					 * set too, and which needs target->syms; or NULL */
+					 * set too, and check() may: the programs take stacks, which
+					 * need target->syms; or NULL */
 	const bool *folded;		/* the option --folded, which sets *stacks, excludes --json and
 					 * prints no head; or NULL */
 	const struct field *fields;	/* print the head of this table before the loop; or NULL */

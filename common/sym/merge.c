@@ -95,10 +95,13 @@ int merge_frames(const struct stack_frame *frames, int n, struct stack_frame *to
 
 static bool runs_python(const struct stack_frame *f)
 {
-	unsigned long long off;
-	const char *symbol = f->what ? module_symbol(frame_module(f), (f->at & FRAME_VALUE_MASK) - 1, &off) : NULL;
+	unsigned long long at = (f->at & FRAME_VALUE_MASK) - 1, off;
+	const char *symbol;
 
-	return symbol && python_is_eval(symbol);
+	if (!f->what)
+		return false;
+	symbol = module_symbol(frame_module(f), at, &off);
+	return symbol ? python_is_eval(symbol) : eval_code_has(&frame_module(f)->python.interpreter.eval, at);
 }
 
 static bool has_both(const struct stack *s)

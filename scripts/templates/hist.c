@@ -142,6 +142,7 @@ int main(int argc, char **argv)
 		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
 	};
 	const unsigned classes = @MASK@;
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&hists.target),
 		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
@@ -157,5 +158,7 @@ int main(int argc, char **argv)
 		.classes = &classes, .ctx = &hists, .check = check, .open = open_skel, .start = start,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	call_stats_free(&hists.calls);
+	return status;
 }

@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = @MASK@;
+	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.target),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
@@ -151,5 +152,7 @@ int main(int argc, char **argv)
 		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
 	};
 
-	return tool_run(&tool, argc, argv);
+	status = tool_run(&tool, argc, argv);
+	call_stats_free(&top.table.calls);
+	return status;
 }

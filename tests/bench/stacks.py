@@ -23,13 +23,14 @@ def stacks(taken, mode):
     return [2 * (a - b) for a, b in zip(taken[mode], taken['none'])]
 
 
-def in_the_tool(argv, word, kind):
-    """ns of processor time of the tool for a call, at a rate that leaves it time; records lost."""
+def in_the_tool(argv, word, kind, rate=RATE):
+    """Share of a processor of the tool; its ns for a stack, of which there is one at every other call; records
+    lost."""
     caller = Caller(kind=kind)
     tracer = Tracer([*argv, '-p', str(caller.pid)])
-    caller.ask(f'{word} 1 500 {RATE}')
+    caller.ask(f'{word} 1 500 {rate}')
     before = tracer.ran()
-    calls = caller.ask(f'{word} 1 {SECONDS * 1000} {RATE}')[0]
+    calls = caller.ask(f'{word} 1 {SECONDS * 1000} {rate}')[0]
     time.sleep(.1)
     ran = tracer.ran() - before
     gone = lost(tracer.kill()[1])
@@ -52,11 +53,19 @@ def measure(report, goals, depth, kind):
         here = spread(stacks(taken, mode))
         rows.append((kind, depth, mode, number(here, 0), f'{here[0] / pointers:.2f}', f'{ns:.0f}',
                      f'{share * 100:.1f} %', gone))
-        if depth == 50 and mode == 'dwarf' and kind == 'native':
-            goals.add('a stack of 50 frames by unwind tables: times that by frame pointers', 2.5,
-                      here[0] / pointers)
-            goals.add(f'cudaleak, {RATE // 2} stacks of 50 frames a second: of a processor', 1 / 3, share)
+        if depth == 50:
+            add_goals(goals, kind, mode, here[0] / pointers, ns / depth)
     return rows
+
+
+def add_goals(goals, kind, mode, ratio, ns):
+    if (kind, mode) == ('native', 'dwarf'):
+        goals.add('a stack of 50 frames by unwind tables: times that by frame pointers', 2.5, ratio)
+        share, _, gone = in_the_tool(MODES[mode], 'stack50', kind, 2 * RATE)
+        goals.add(f'cudaleak, {RATE} stacks of 50 frames a second: of a processor', 1 / 3, share)
+        goals.add('... and lost', 0, gone)
+    if (kind, mode) in (('native', 'dwarf'), ('python', 'all')):
+        goals.add(f'cudaleak, a stack of 50 {kind} frames: a frame', 1000, ns, ' ns')
 
 
 def run(report, goals):

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes the rules of unwinding.  The first byte chooses: an ELF file; the section .eh_frame of one; the
- * instructions of a CIE and an FDE. */
+ * instructions of a CIE and an FDE.  And those of parts of functions (python/eval_code.h). */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "elf/cfi.h"
+#include "elf/elf_file.h"
 #include "fuzz.h"
+#include "python/eval_code.h"
 
 /* The file that is made: headers, HDR bytes for .eh_frame_hdr, .eh_frame, code that is not there. */
 enum { ADDR = 0x400000, FRAMES = 0x200, CODE = 0x1000, CODE_SIZE = 0x1000, MAX = CODE - FRAMES, WORD = 8 };
@@ -134,6 +136,21 @@ static void try_at(int fd, unsigned long long offset)
 	free(copy);
 }
 
+/* All code as the function whose jumps are followed. */
+static void try_eval(int fd)
+{
+	struct eval_code e = { 0 };
+	struct elf_file f;
+
+	if (elf_file_open(&f, fd))
+		return;
+	for (size_t i = 0; i < f.nloads && i < 4; i++)
+		eval_code_find(&e, &f, f.loads[i].p_vaddr, f.loads[i].p_filesz);
+	for (int i = 0; i < EVAL_PARTS; i++)
+		CHECK(e.parts[i].start <= e.parts[i].end);
+	elf_file_close(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { FILE_, SECTION, INSTRUCTIONS };
@@ -161,5 +178,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
 	for (size_t at = kind == FILE_ ? 0 : CODE; at <= size; at += kind == FILE_ ? 1 + size / 32 : 271)
 		try_at(fd, at);
+	try_eval(fd);
 	return 0;
 }

@@ -8,16 +8,23 @@ tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
 home=$tmp/home
 mkdir "$home" "$tmp/set"
 
-# keys FILE: the JSON keys in FIELDS
+# keys FILE: the JSON keys in FIELDS.  Those of all tools are in a page of their own.
 keys() {
 	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
 }
+common=man/cuda-bpf-tools.7
+
+# before 3.11 Python's functions have no classes
+no_classes=
+/usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+	no_classes='; s/(train\.py:N) [A-Z][a-z]+\./\1 /'
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
 	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
-		s/N (bytes|KiB|MiB)$/N bytes/; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):
-		s/^train;.*;main;/train;main;/; s/ +/ /g; s/ $//'
+		s/N (bytes|KiB|MiB)$/N bytes/; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/(train\.py\:): \1:
+		s/^train;.*;main;/train;main;/; s/^pythonN;.*;<module>/pythonN;<module>/
+		s/ +/ /g; s/ $//'"$no_classes"
 }
 
 # shown N FILE: what stands below example N
@@ -49,7 +56,8 @@ run_all() {
 		echo $? >"$1.rc"
 	END
 	find "$tmp/set" -type f >"$tmp/all"
-	(cd "$home" && PATH=$home:$PATH xargs -n 1 -P 6 sh "$tmp/one" <"$tmp/all")
+	# with the distribution's Python, whose frames the examples show
+	(cd "$home" && PATH=$home:$O:/usr/bin:$PATH xargs -n 1 -P 6 sh "$tmp/one" <"$tmp/all")
 }
 
 # have_run SET HOW FILE: they have, and as they should; HOW N FILE is what number N is to print
@@ -78,9 +86,7 @@ have_run() {
 	done
 }
 
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 \
-	-fno-omit-frame-pointer -fno-optimize-sibling-calls tests/workloads/train.c \
-	"$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$home/train"
+ln -s "$O/examples/train" "$O/examples/train.py" "$home"
 "$home/train" 100000 >/dev/null & train=$!
 pids="$pids $train"
 sleep 1
@@ -100,7 +106,18 @@ for t in $tools; do
 	in_readme "$t" >"$tmp/$t.readme"
 	grep '^# ' "$tmp/$t.readme" | cut -c3- | to_run "$t.readme"
 done
+# the first screen, and the page about call stacks
+top=$tmp/top
+{ in_readme cuda-bpf-tools; awk '/^```/ { block = !block; next } block' docs/stacks.md; } >"$top"
+[ -n "${DOCS_OF:-}" ] || grep '^# ' "$top" | cut -c3- | to_run top
 run_all
+
+if [ -z "${DOCS_OF:-}" ]; then
+	it "README.md's first screen and docs/stacks.md show what their commands print"
+	have_run top below "$top"
+	lines_=$(sed -n 's/^ .*train\.py:[0-9]* [A-Za-z.]*$/&/p' "$top" | wc -l)
+	[ "$lines_" -ge 6 ] || no "only $lines_ Python frames in them"
+fi
 
 for t in $tools; do
 	it "$t: each JSON key is in the manual, and each in the manual is a key"
@@ -110,13 +127,18 @@ for t in $tools; do
 	done >"$tmp/keys"
 	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
 	keys "man/$t.8" | sort >"$tmp/page"
-	sort -u "$tmp/keys" | comm -23 - "$tmp/page" >"$tmp/diff"
+	keys "$common" | sort - "$tmp/page" >"$tmp/both"
+	sort -u "$tmp/keys" | comm -23 - "$tmp/both" >"$tmp/diff"
 	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
 	# some come seldom: they are in the source at least
 	while read -r key; do
 		grep -qxF "$key" "$tmp/keys" || grep -qsE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
 			no "$key is nowhere"
 	done <"$tmp/page"
+
+	it "$t: what the common page has is not in its own"
+	keys "$common" | sort | comm -12 - "$tmp/page" >"$tmp/diff"
+	[ ! -s "$tmp/diff" ] || no "$(tr '\n' ' ' <"$tmp/diff")"
 
 	it "$t: the examples of --help run"
 	have_run "$t.help" true -

@@ -7,6 +7,7 @@ mkdir -p "$src/build"
 tar -cf - --exclude=./.git --exclude='./build*' . | tar -xf - -C "$src"
 find "$O" -maxdepth 1 -type f -exec cp -p {} "$src/build" \;
 ln -s "$O/tests" "$src/build/tests"
+ln -s "$O/examples" "$src/build/examples"
 all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/api/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
 
 there="env -u O -C $src"

@@ -34,6 +34,31 @@ for options in -q -qj -qa -qC -qs3 --folded; do
 	status 0
 done
 
+for tool in cudamallocsnoop:malloc cudaleak:malloc cudatrace:malloc cudamemcpysize:copy cudalaunchtop:launch \
+	cudasynclatency:sync; do
+	it "${tool%:*}: call stacks, in every form that it has"
+	for options in '--stack all -j' '--stack native' '--unwind fp -j' '--lines' '--folded'; do
+		# shellcheck disable=SC2086 # words
+		run ${tool%:*} -q $options -c "$bin/nofp -n 23 -c ${tool#*:} plain >$tmp/truth"
+		sound "$options"
+		status 0
+		grep -q main "$tmp/out" || no "$options: no stack"
+	done
+done
+
+it "call stacks through Python"
+if [ -x /usr/bin/python3 ]; then
+	for options in '--stack all -j' '--stack python' '--lines' '--folded'; do
+		# shellcheck disable=SC2086 # words
+		run cudaleak -q $options -c "env CUDA_LIB=$lib /usr/bin/python3 tests/workloads/python/cases.py -n 3 nesting >$tmp/truth"
+		sound "$options"
+		status 0
+		grep -q three_exact "$tmp/out" || no "$options: no Python frame"
+	done
+else
+	skip "no Python here"
+fi
+
 it "mistakes on the command line"
 for options in '-p 0' '-p 1,' '-p 99999999' '-p x' '-m 1q' '-m 99999999999999999999' '-d -1' '-d' \
 	'--lay driver x' '--layer nothing' '--attach' '-Z' '--list=x' '-c /nonexistent' '-l /dev/null' \

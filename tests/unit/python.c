@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* python VERSION FIRST_LINE TABLE - prints the line of each code unit by a line table of Python, in hexadecimal,
  * up to the last range's; or python layout VERSION, where this version's offsets are, if it is known
- * without asking the process. */
+ * without asking the process; or python layout VERSION 0|1, if the process says that it is that version, and
+ * with 1 without a GIL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,20 @@ static size_t read_hex(const char *text, unsigned char *bytes)
 	return n;
 }
 
-static int print_layout(unsigned version)
+static int print_layout(unsigned version, const char *free_threaded)
 {
-	static const unsigned long long words[PYTHON_DEBUG_WORDS];
+	unsigned long long words[PYTHON_DEBUG_WORDS] = { 0 };
 	struct python_process p = { 0 };
 
+	if (free_threaded) {
+		memcpy(words, "xdebugpy", sizeof(*words));
+		words[1] = (unsigned long long)version << 16;
+		words[2] = atoi(free_threaded);
+	}
 	if (!layout_choose(&p, version, words))
 		return 1;
-	printf("%x frame %u code %u runtime %u\n", p.at.version, p.frame_size, p.code_size, p.at.interpreters);
+	printf("%x frame %u code %u runtime %u version %u kind %u\n", p.at.version, p.frame_size, p.code_size,
+	       p.at.interpreters, p.at.code_version, p.at.text_kind);
 	return 0;
 }
 
@@ -37,8 +44,8 @@ int main(int argc, char **argv)
 	static struct line_range ranges[sizeof(table) + 2];
 	size_t n;
 
-	if (argc == 3)
-		return print_layout(strtoul(argv[2], NULL, 16));
+	if (argc > 2 && !strcmp(argv[1], "layout"))
+		return print_layout(strtoul(argv[2], NULL, 16), argv[3]);
 	if (argc != 4 || strlen(argv[3]) > 2 * sizeof(table))
 		return 2;
 	n = line_table_read(strtoul(argv[1], NULL, 16), atoi(argv[2]), table, read_hex(argv[3], table), ranges);

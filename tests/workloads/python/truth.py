@@ -33,7 +33,7 @@ CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)
 
 sizes = itertools.count(2000003)
 case = ""
-version = "%d.%d" % sys.version_info[:2]
+version = "%d.%d" % sys.version_info[:2] + sys.abiflags
 outer = []
 
 

@@ -105,6 +105,21 @@ static __always_inline __u64 launch_arguments(const struct call *call, const str
 	return launch_shape(call, row, driver, &key->func, s);
 }
 
+/* The device of a launch.  The stream is read only where it may be of another device than the thread, as it
+ * is on the stack.  Where it is not known, the launch would have failed on another device. */
+static __always_inline __u32 launch_device(struct thread *t, const struct cuda_args *row)
+{
+	__u32 here = device_here(&t->device);
+	__u64 stream;
+
+	device_is_current(&t->device);
+	if (!t->device.others)
+		return here;
+	stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + 32) :
+		 cuda_arg(&t->call, row->stream);
+	return device_in(&t->device, stream) ?: here;
+}
+
 static __always_inline bool same_shape(const struct thread *t, const struct shape *s)
 {
 	const __u32 *grid = t->data.outer.grid, *block = t->data.outer.block;
@@ -187,6 +202,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 	if (!row->grid && !row->handle)
 		return false;
 	key.generation = generation_of(key.program, key.func)->n;
+	key.device = launch_device(t, row);
 	c = quick_count(&key);
 	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
@@ -266,7 +282,8 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	key.generation = generation_of(key.program, key.func)->n;
 	if (launch_stacks && key.program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
-	c = key.program ? count_of(&t->data.first, &key, driver, stack) : NULL;
+	key.device = launch_device(t, row);
+	c = key.program && device_wanted(key.device) ? count_of(&t->data.first, &key, driver, stack) : NULL;
 	if (launch_pairs && !driver)
 		remember(t, &key, &s, !c || c->paired);
 	if (!c)
@@ -304,6 +321,8 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
 		return enter_name(t, row, id);
+	if (device_alone(id))
+		return device_enter(ctx, &t->device, id);
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
@@ -336,6 +355,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 	struct pending *p;
 	__u64 id;
 
+	if (t && device_ends(ctx, &t->device))
+		device_leave(ctx, &t->device, 0);
 	if (!t || at >= FRAMES)
 		return;
 	p = &t->data.pending[at];
@@ -377,6 +398,7 @@ static __always_inline void launch_dropped(struct thread *t)
 {
 	t->data.outer.sp = 0;
 	t->data.frames.used = 0;
+	device_dropped(&t->device);
 }
 
 PROCESS_PROGRAMS(launch_dropped)

@@ -7,7 +7,10 @@
 #include "abi/cudamemcpysize.h"
 #include "abi/aggregate.h"
 
-struct call_data { struct bytes bytes; };	/* the direction may also be COPY_SET */
+struct call_data {
+	struct bytes bytes;	/* the direction may also be COPY_SET */
+	__u64 stream;
+};
 #define CALL_DATA struct call_data
 
 struct thread_data { struct aggregate_record record; };
@@ -59,6 +62,7 @@ static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 	bytes_enter_copy(&t->call, id, &t->call.data.bytes);
 	if (cuda_classes[id] == CUDA_SET)
 		t->call.data.bytes.direction = COPY_SET;
+	t->call.data.stream = cuda_arg(&t->call, cuda_rows[id].stream);
 	return true;
 }
 
@@ -76,10 +80,40 @@ static __always_inline __u64 per_second(__u64 bytes, __u64 ns)
 	return bytes < 1ull << 34 ? bytes * second / ns : bytes / ns * second;
 }
 
+/* A device or context of a copy from one to another. */
+static __always_inline __u32 copy_end(bool driver, __u64 passed)
+{
+	return driver ? handle_device(passed) : device_number(passed);
+}
+
+/* Sets the devices in the key; returns false if the copy is on none that is wanted. */
+static __always_inline bool copy_devices(struct thread *t, __u64 id, struct aggregate_key *key)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	bool driver = cuda_libs[id] == CUDA_DRV;
+	struct call *call = &t->call;
+	__u64 params;
+
+	if (row->direction != CUDA_PTOP) {
+		key->device = device_in(&t->device, call->data.stream);
+		return device_wanted(key->device);
+	}
+	if (row->from) {
+		key->device = copy_end(driver, call->args[bounded(row->from, 6)]);
+		key->peer = copy_end(driver, call->args[bounded(row->to, 6)]);
+	} else {
+		params = cuda_arg(call, row->params);
+		key->device = copy_end(driver, read_u64(params + row->from_at));
+		key->peer = copy_end(driver, read_u64(params + row->to_at));
+	}
+	return device_config.only & device_bit(key->peer) || device_wanted(key->device);
+}
+
 static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 {
 	const struct bytes *b = &t->call.data.bytes;
-	__u64 id = t->call.id, ns = bpf_ktime_get_ns() - t->call.start, size = b->n, shown = size;
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1), ns = bpf_ktime_get_ns() - t->call.start;
+	__u64 size = b->n, shown = size;
 	__u32 direction = b->direction;
 	bool failed = (__u32)PT_REGS_RC(ctx);
 	struct aggregate_key key;
@@ -87,7 +121,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	t->call.sp = 0;
 	if (!copy_selected(&t->call))
 		return;
-	if (cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async) {
+	if (cuda_rows[id].async) {
 		direction |= COPY_ASYNC;
 		ns = 0;
 	}
@@ -96,6 +130,8 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	else if (copy_shown == COPY_BANDWIDTHS)
 		shown = per_second(size, ns);
 	key = aggregate_key(direction);
+	if (!copy_devices(t, id, &key))
+		return;
 	if (aggregate_stacks)
 		aggregate_send(ctx, t, &t->data.record, &key, size, ns, shown, failed);
 	else

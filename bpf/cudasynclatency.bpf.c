@@ -11,6 +11,7 @@ struct thread_data {
 	/* for its call in flight: when it left the CPU, 0 = it is on it; how long it had run by
 	 * then; how long it was off */
 	__u64 off_since, ran, off_ns;
+	__u64 handle;		/* the stream or context that it waits for; 0 = the current one */
 	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; its epoch + 1 */
 };
 #define THREAD_DATA struct thread_data
@@ -75,6 +76,7 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	if (!call_enter(ctx, t, &id))
 		return false;
 	t->data.off_since = t->data.off_ns = 0;
+	t->data.handle = cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx);
 	return true;
 }
 
@@ -148,6 +150,9 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 
 	t->call.sp = 0;
 	if (ns < wait_slower)
+		return;
+	key.device = device_in(&t->device, t->data.handle);
+	if (!device_wanted(key.device))
 		return;
 	if (t->data.off_since)
 		came_back(t, (void *)bpf_get_current_task(), now);

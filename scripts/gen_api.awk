@@ -42,7 +42,7 @@ function argument(text, number,   role, out, size, at, pos) {
 function attribute(text,   key, value) {
 	key = text; sub(/=.*/, "", key); value = substr(text, length(key) + 2)
 	if ((key, value) in words) set(key, key == "direction" ? words[key, value] : "CUDA_" toupper(value))
-	else if (key ~ /^(elem|kind_at|src_at|dst_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
+	else if (key ~ /^(elem|kind_at|src_at|dst_at|from_at|to_at)$/ && value ~ /^[0-9]+$/ && value + 0 < 256) set(key, value)
 	else if (text ~ /^(async|cooperative|counted|waits)$/) set(text, 1)
 	else if (text !~ /^(since|until)=[0-9]+(\.[0-9]+)?$/) fail("unknown attribute '" text "'")
 }
@@ -55,9 +55,16 @@ function emit(name,   at) {
 	printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
 }
 
+function variant(name, suffix,   plain) {
+	plain = init
+	if (suffix ~ /pt[ds][sz]$/) set("per_thread", 1)
+	emit(name "_" suffix); init = plain; delete given[NR, "per_thread"]
+}
+
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx copy set launch sync name wait", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait", classes)
+	split("push pop keep", w); for (i in w) words["stack", w[i]]
 	split("device managed host array pool vmm ipc", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
@@ -92,7 +99,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)
 	emit(name)
 	for (i = 1; i <= n; i++)
-		if (rest[i] ~ /^\+(v[2-4]|pt[ds][sz]|v[2-4]_pt[ds][sz])$/) emit(name "_" substr(rest[i], 2))
+		if (rest[i] ~ /^\+(v[2-4]|pt[ds][sz]|v[2-4]_pt[ds][sz])$/) variant(name, substr(rest[i], 2))
 		else if (rest[i] ~ /^\+/) fail("unknown variant '" rest[i] "'")
 }
 

@@ -8,7 +8,7 @@ function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; b
 BEGIN {
 	candidate = "Alloc|Malloc|Free|Memcpy|Memset|Launch|Synchronize|Destroy|Reset|Release|Import|Detach|" \
 		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
-		"(Array|Array3D|Ctx|Multicast)Create|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
+		"(Array|Array3D|Ctx|Multicast|Stream)Create|PrimaryCtxRetain|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
 		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
 	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"
 	print "#include <stddef.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>"
@@ -62,7 +62,7 @@ $2 == "none" {
 		if (w[1] == "since") since = w[2] * 1000 + w[3] * 10
 		if (w[1] == "until") until = w[2] * 1000 + (w[3] == "" ? 990 : w[3] * 10)
 		if (w[1] == "elem") elem = w[2]
-		if (w[1] ~ /^(kind|src|dst)_at$/) byte[w[1]] = w[2]
+		if (w[1] ~ /^(kind|src|dst|from|to)_at$/) byte[w[1]] = w[2]
 	}
 	symbol(name)
 	for (i = 1; i <= n; i++) if (rest[i] ~ /^\+/) symbol(name "_" substr(rest[i], 2))
@@ -135,6 +135,8 @@ function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 	if (role == "params") {
 		if (text ~ /@/) member(t, t ~ /CUDA_MEMCPY[23]D(_PEER)?$/ ? "WidthInBytes" : "extent", at)
 		if (elem) assert("sizeof(" t ")", elem, "the struct does not have the size")
+		if ("from_at" in byte) member(t, t ~ /^cuda/ ? "srcDevice" : "srcContext", byte["from_at"])
+		if ("to_at" in byte) member(t, t ~ /^cuda/ ? "dstDevice" : "dstContext", byte["to_at"])
 		if ("kind_at" in byte) member(t, "kind", byte["kind_at"])
 		if ("src_at" in byte) member(t, "srcMemoryType", byte["src_at"])
 		if ("dst_at" in byte) member(t, "dstMemoryType", byte["dst_at"])

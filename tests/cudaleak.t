@@ -154,8 +154,16 @@ run cudaleak -Cjc "$bin/mem ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvm
 sum 7 .count
 sum 448 .bytes
 
-it "says how much it cannot tell when contexts were not seen"
+it "so it does where only the driver's calls are seen"
 run cudaleak -Cjc "$bin/mem-stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
+sum 23 .count
+sum 94208 .bytes
+
+it "says how much it cannot tell when contexts were not seen"
+program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
+tool cudaleak -Cj -p "$pid"
+go
+stop
 sum 30 .count
 json 1 '.unsure == 30'
 
@@ -420,7 +428,7 @@ json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth
 json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
 json 5 '.type == "growth"'
 json 5 true
-equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory bytes count \
+equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory device bytes count \
 oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 
 it "--growth of two reports is their difference; a signal ends it with that from the first report on"

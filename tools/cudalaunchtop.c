@@ -23,6 +23,7 @@ static const struct usage usage = {
 	"  cudalaunchtop                       # every process, live\n"
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
 	"  cudalaunchtop -bc './train 10'      # what the command launched\n"
+	"  cudalaunchtop --device 0,1 -b 5     # what is launched on two devices\n"
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # for flamegraph.pl --countname launches\n",
@@ -76,7 +77,8 @@ static void check(void *ctx)
 
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stacks are mutually exclusive");
-	t->target.probes.return_classes = 1 << CUDA_NAME | (v->failed ? 1 << CUDA_LAUNCH : 0);
+	t->view.devices.several = t->target.devices;
+	t->target.probes.return_classes = 1 << CUDA_NAME | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
 	if (t->target.layer == TARGET_LAYER_ALL && !v->failed && !v->stacks)
 		t->target.probes.toggle_classes = 1 << CUDA_LAUNCH;
 }
@@ -157,6 +159,7 @@ int main(int argc, char **argv)
 	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.target),
+		OPT_DEVICE(&top.target),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
@@ -171,7 +174,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
 		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded,
-		.classes = &classes, .ctx = &top, .check = check,
+		.classes = &classes, .devices = true, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -129,10 +129,12 @@ static void check(void *ctx)
 	l->default_interval = l->events.interval_ns < 0;
 	if (l->default_interval)
 		l->events.interval_ns = l->target.command || v->folded ? 0 : 5l * VALUE_S;
+	l->memory.filter.devices = l->target.devices;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.sample = v->options.sample;
-	v->filtered = l->memory.filter.any;
+	v->filtered = l->memory.filter.any || l->target.devices;
+	v->devices.several = l->target.devices;
 }
 
 static void *open_skel(void *ctx)
@@ -203,6 +205,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.target),
+		OPT_DEVICE(&leak.target),
 		OPT_FLAG('b', "batch", &leak.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('a', "each", &leak.report.view.options.each, "show each allocation instead of groups by stack"),
 		OPT_TIME('o', "older", "MS", &leak.report.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
@@ -221,7 +224,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.report.view.folded,
-		.classes = &classes, .ctx = &leak, .check = check,
+		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -5,9 +5,11 @@
 #include "model/running.h"
 #include "model/stack_sums.h"
 #include "cli/row.h"
+#include "cudamallocsnoop/stream_field.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/device_field.h"
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
@@ -21,13 +23,15 @@ static const struct usage usage = {
 	"  cudamallocsnoop                     # everything, of all processes\n"
 	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
+	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
 	"  cudamallocsnoop --folded -p 181 -d 10 >calls # for flamegraph.pl --countname calls\n",
 };
 
 struct snoop_row {
-	unsigned long long time, size, ptr, latency;
+	unsigned long long time, size, ptr, latency, stream;
 	int pid, tid, ret;
+	unsigned int device;
 	const char *comm, *layer, *func, *op, *memory, *result, *error;
 	bool complete;
 	const struct stack *stack;
@@ -46,6 +50,8 @@ static const struct field all_fields[] = {
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },
 	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
+	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },
 	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
@@ -64,6 +70,7 @@ struct snoop {
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
 	struct running running;
+	struct devices_seen devices;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -80,6 +87,8 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if ((s->failed && !r->ret) || r->latency < (unsigned long)s->slower)
 		return false;
+	if (s->target.devices && !device_is_in(s->target.devices, r->device))
+		return false;
 	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
 }
 
@@ -91,6 +100,20 @@ static bool is_done(const struct snoop *s)
 static bool tick(void *ctx)
 {
 	return !is_done(ctx);
+}
+
+/* Devices and streams get a column, and the head again, once there is something to tell apart. */
+static void widen(struct snoop *s, const struct snoop_row *r)
+{
+	bool stream = r->stream != OUT_NONE && r->stream != STREAM_LEGACY, more = false;
+
+	devices_see(&s->devices, r->device);
+	if (s->devices.several)
+		more |= columns_show(s->fields, "device", "DEVICE");
+	if (stream)
+		more |= columns_show(s->fields, "stream", "STREAM");
+	if (more)
+		out_head(s->fields);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -119,6 +142,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	did = memory_apply(&s->memory, e, NULL);
 	r.size = did.size;
 	r.memory = memory_name(did.memory);
+	r.device = did.device;
+	r.stream = stream_of(fn, e->stream);
 	if (!wanted(s, fn, &r) || is_done(s))
 		return 0;
 	s->printed++;
@@ -132,6 +157,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
 	r.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL;
 	r.result = cuda_err_text(fn->lib, e->ret, number);
+	widen(s, &r);
 	out_row(s->fields, &r);
 	return 0;
 }
@@ -151,6 +177,8 @@ static void *open_skel(void *ctx)
 	struct snoop *s = ctx;
 
 	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	if (s->target.devices)
+		columns_show(s->fields, "device", "DEVICE");
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -201,6 +229,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
+		OPT_DEVICE(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
 		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
@@ -216,7 +245,8 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes,
-		.ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop, .close = finish,
+		.devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
+		.close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

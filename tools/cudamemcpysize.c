@@ -15,6 +15,7 @@
 #include "sym/stack.h"
 #include "session/tool.h"
 #include "view/columns.h"
+#include "view/device_field.h"
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
@@ -28,6 +29,7 @@ static const struct usage usage = {
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
+	"  cudamemcpysize --device 0,1 -p 181  # copies on two devices, and between them and others\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
 	"  cudamemcpysize --folded -p 181 -d 10 >bytes # for flamegraph.pl --countname bytes\n",
 };
@@ -37,6 +39,7 @@ static const struct usage usage = {
 struct copy_row {
 	unsigned long long time, count, failed, bytes, min, max, total, rate, p50, p95, p99;
 	int pid;
+	unsigned int device, peer;
 	bool async, complete;
 	const char *comm, *direction;
 	const unsigned long long *slots;
@@ -52,6 +55,8 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
+	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },
 	{ "async", NULL, 0, OUT_BOOL, AT(async) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
@@ -84,6 +89,7 @@ struct copies {
 	unsigned classes;
 	struct aggregates aggregates;
 	struct running running;
+	struct devices_seen devices;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -112,6 +118,16 @@ static void show_hist(enum copy_shown what, const struct copy_row *r)
 	hist_text(r->slots, shown[what].unit);
 }
 
+static void show_device(const struct copies *c, const struct copy_row *r)
+{
+	char one[16], other[16];
+
+	if (r->peer != DEVICE_NONE)
+		printf(", device %s to %s", device_text(r->device, one), device_text(r->peer, other));
+	else if (c->devices.several)
+		printf(", device %s", device_text(r->device, one));
+}
+
 static void show(const struct copies *c, const struct copy_row *r)
 {
 	if (c->folded) {
@@ -128,6 +144,7 @@ static void show(const struct copies *c, const struct copy_row *r)
 		printf("), ");
 	}
 	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
+	show_device(c, r);
 	if (r->count && r->async)
 		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
 	else if (r->count)
@@ -173,13 +190,16 @@ static void report(void *ctx)
 	early_tidy(&c->target.early);
 	running_collect(&c->running);
 	head(c, n);
+	for (size_t i = 0; i < n; i++)
+		devices_see(&c->devices, list[i]->key.device);
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
-		bool async = g->key.key & COPY_ASYNC;
+		bool async = g->key.key & COPY_ASYNC, peers = (g->key.key & COPY_WHAT) == CUDA_PTOP;
 		struct copy_row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
 			.complete = early_complete(&c->target.early, g->key.pid),
 			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
+			.device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
 			.total = async ? OUT_NONE : g->ns,
@@ -216,6 +236,7 @@ static void check(void *ctx)
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
 	c->pids |= c->folded || c->target.json;
+	c->devices.several = c->target.devices;
 	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
@@ -266,6 +287,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.target),
+		OPT_DEVICE(&copies.target),
 		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
 		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
 		OPT_STACKS(&copies.target),
@@ -280,7 +302,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
 		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
-		.classes = &copies.classes, .ctx = &copies, .check = check, .open = open_skel,
+		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 		.start = start, .close = finish,
 	};
 

@@ -14,6 +14,7 @@
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
+#include "view/device_field.h"
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
@@ -29,12 +30,14 @@ static const struct usage usage = {
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
 	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
 	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
+	"  cudasynclatency --device 0,1 -p 181 # waits for two devices\n"
 	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n"
 	"  cudasynclatency --folded -p 181 -d 10 >waits # for flamegraph.pl --countname ns\n",
 };
 
 struct wait_row {
 	struct call_stats calls;
+	unsigned int device;
 	unsigned long long off;
 	const unsigned long long *off_slots;
 };
@@ -47,6 +50,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
@@ -70,6 +74,7 @@ struct waits {
 	struct aggregates aggregates;
 	struct wait_threads threads;
 	struct running running;
+	struct devices_seen devices;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct target target;
 	struct event_loop events;
@@ -78,6 +83,8 @@ struct waits {
 
 static void show(const struct waits *w, const struct wait_row *r)
 {
+	char number[16];
+
 	if (w->folded) {
 		folded_line(r->calls.comm, r->calls.stack, r->calls.func, r->calls.total);
 		return;
@@ -86,6 +93,8 @@ static void show(const struct waits *w, const struct wait_row *r)
 		out_row(w->fields, r);
 		return;
 	}
+	if (w->devices.several)
+		printf("device %s, ", device_text(r->device, number));
 	call_stats_text(&r->calls);
 	if (w->off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
@@ -97,18 +106,20 @@ static void show(const struct waits *w, const struct wait_row *r)
 	putchar('\n');
 }
 
-static void report_groups(const struct waits *w, unsigned long long now)
+static void report_groups(struct waits *w, unsigned long long now)
 {
 	static const unsigned long long none[HIST_SLOTS];
 	struct aggregate **list;
 	size_t n;
 
 	list = aggregate_sorted(&w->aggregates, true, &n);
+	for (size_t i = 0; i < n; i++)
+		devices_see(&w->devices, list[i]->key.device);
 	for (size_t i = 0; i < n; i++) {
 		const struct aggregate *g = list[i];
 		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
 		struct wait_row r = {
-			.calls = call_stats_of(g), .off = g->ns, .off_slots = off ? off->slots : none,
+			.calls = call_stats_of(g), .device = g->key.device, .off = g->ns, .off_slots = off ? off->slots : none,
 		};
 
 		r.calls.time = now;
@@ -171,6 +182,7 @@ static void check(void *ctx)
 	if (w->folded && w->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
 	w->pids |= w->folded || w->target.json;
+	w->devices.several = w->target.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
@@ -221,6 +233,7 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.target),
+		OPT_DEVICE(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
 		OPT_FLAG('k', "stacks", &waits.stacks, "one group per call stack, longest total wait first"),
 		OPT_STACKS(&waits.target),
@@ -234,8 +247,8 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
 		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
-		.classes = &waits.classes, .tracepoints = "scheduler, process exit and exec", .ctx = &waits, .check = check,
-		.open = open_skel, .start = start, .close = finish,
+		.classes = &waits.classes, .devices = true, .tracepoints = "scheduler, process exit and exec",
+		.ctx = &waits, .check = check, .open = open_skel, .start = start, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

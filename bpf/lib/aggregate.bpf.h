@@ -70,13 +70,15 @@ static __always_inline __u32 aggregate_bin(__u64 v)
 
 static __always_inline bool aggregate_same(const struct aggregate_key *a, const struct aggregate_key *b)
 {
-	return a->epoch == b->epoch && a->pid == b->pid && a->key == b->key && a->series == b->series;
+	return a->epoch == b->epoch && a->pid == b->pid && a->key == b->key && a->series == b->series &&
+	       a->device == b->device && a->peer == b->peer;
 }
 
 /* The key's place in the array; NULL if another key has taken it. */
 static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
 {
-	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7) % AGGREGATE_SLOTS;
+	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7 +
+		    key->device * 5 + key->peer * 3) % AGGREGATE_SLOTS;
 	struct aggregate_slot *q = slot_here(&aggregate_slots, at, AGGREGATE_SLOTS);
 
 	if (!q)

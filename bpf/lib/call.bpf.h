@@ -17,6 +17,12 @@ static const unsigned char cuda_classes[] = {
 #undef CUDA_API
 };
 
+static const unsigned char cuda_libs[] = {
+#define CUDA_API(name, lib, class, ...) CUDA_##lib,
+#include "cuda_api.def"
+#undef CUDA_API
+};
+
 /* The id of the function probed here; CUDA_ID_MAX if the cookie is not an id. */
 static __always_inline __u64 cuda_id(void *ctx)
 {

@@ -3,6 +3,7 @@
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
 #include "lib/call.bpf.h"
+#include "lib/device.bpf.h"
 #include "lib/filter.bpf.h"
 
 /* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
@@ -10,6 +11,7 @@ struct thread {
 	struct call call;	/* the outermost one that it is in */
 	__u64 program;		/* the one it runs, see processes.bpf.h; 0 = not looked up */
 	__u32 pid;		/* its process, if program is known */
+	struct device_thread device;
 #ifdef THREAD_DATA
 	THREAD_DATA data;
 #endif
@@ -100,6 +102,7 @@ static __always_inline void call_dropped(struct thread *t)
 	if (t->call.sp)
 		lose(LOST_RETURN);
 	t->call.sp = 0;
+	device_dropped(&t->device);
 }
 
 enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
@@ -123,14 +126,45 @@ static __always_inline bool session_returns(struct pt_regs *ctx)
 	return bpf_get_func_ip(ctx) != PT_REGS_IP(ctx);
 }
 
+/* The stack at the entry of the runtime's function that the thread is in; 0 = none, but the tool may not
+ * trace it. */
+static __always_inline __u64 runtime_entered(const struct thread *t)
+{
+	__u64 id = t->call.id;
+
+	return id < CUDA_ID_MAX && cuda_libs[bounded(id, CUDA_ID_MAX - 1)] == CUDA_RT ? t->call.sp : 0;
+}
+
+/* Call at every entry with the id of the function.  Sets *wanted if its return is wanted for what it tells
+ * of devices; returns true if that is all it is probed for. */
+static __always_inline bool entered_for_device(struct pt_regs *ctx, struct thread *t, bool *wanted)
+{
+	__u64 id = cuda_id(ctx);
+
+	*wanted = false;
+	if (id >= CUDA_ID_MAX)
+		return true;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	*wanted = device_enter(ctx, &t->device, id);
+	return device_alone(id);
+}
+
+/* Call at every return, after the tool. */
+static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *t)
+{
+	if (device_ends(ctx, &t->device))
+		device_leave(ctx, &t->device, runtime_entered(t));
+}
+
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
  * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_here();					\
+	bool device;								\
 										\
-	if (t)									\
+	if (t && !entered_for_device(ctx, t, &device))				\
 		enter(ctx, t);							\
 	return 0;								\
 }										\
@@ -140,18 +174,27 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 										\
 	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
+	if (t)									\
+		left_for_device(ctx, t);					\
 	return 0;								\
 }										\
 /* 1 at an entry: does not arm the return */					\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_here();					\
+	bool ends, device;							\
 										\
 	if (!t)									\
 		return 1;							\
-	if (!call_ends(ctx, t) || !session_returns(ctx))			\
-		return !enter(ctx, t);						\
-	leave(ctx, t);								\
+	ends = call_ends(ctx, t);						\
+	if ((!ends && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
+		if (entered_for_device(ctx, t, &device))			\
+			return !device;						\
+		return !(enter(ctx, t) | device);				\
+	}									\
+	if (ends)								\
+		leave(ctx, t);							\
+	left_for_device(ctx, t);						\
 	return 0;								\
 }										\
 SEC("raw_tp/sched_process_exit") int thread_exit(void *ctx)			\

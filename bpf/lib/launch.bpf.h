@@ -4,12 +4,6 @@
 #define LAUNCH_BPF_H
 #include "lib/call.bpf.h"
 
-static const unsigned char cuda_libs[] = {
-#define CUDA_API(name, lib, class, ...) CUDA_##lib,
-#include "cuda_api.def"
-#undef CUDA_API
-};
-
 struct shape {
 	__u32 grid[3], block[3];
 };

@@ -15,10 +15,7 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
-struct thread_data {
-	__u64 location;
-	struct memory_event event;
-};
+struct thread_data { struct memory_event event; };
 #define THREAD_DATA struct thread_data
 
 /* Set by the tool: calls that allocate get a start, too; others always do. */
@@ -58,18 +55,6 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-/* Tracks which device or context the thread works on. */
-static __always_inline void memory_where(struct thread *t, const struct cuda_args *row)
-{
-	if (row->dev && !row->ctx)
-		t->data.location = MEMORY_DEVICE | (__u32)t->call.data.arg2;
-	else if (row->out && !row->dev)
-		t->data.location = MEMORY_NOWHERE;	/* cuCtxPopCurrent: what it uncovers is
-							 * unknown */
-	else
-		t->data.location = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
-}
-
 /* Return true if the options leave out this allocation.  Those without a size may be another
  * reference to what is recorded: user space decides about them. */
 static __always_inline bool memory_left_out(const struct cuda_args *row, __u64 size)
@@ -97,13 +82,8 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	row = &cuda_rows[id];
 	class = cuda_classes[id];
 	e->ret = PT_REGS_RC(ctx);
-	if (e->ret ? !memory_failures : memory_failed_only && class != CUDA_CTX)
+	if (e->ret ? !memory_failures : memory_failed_only)
 		return false;
-	if (class == CUDA_CTX) {
-		if (!e->ret)
-			memory_where(t, row);
-		return false;
-	}
 	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
 	e->size = bytes_leave(&d->bytes, e->ret);
 	if (class == CUDA_ALLOC && memory_left_out(row, e->size))
@@ -111,8 +91,10 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	e->time = bpf_ktime_get_ns();
 	e->start = t->call.start;
 	e->arg2 = class != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
-		   row->dev ? MEMORY_DEVICE | (__u32)d->arg2 : t->data.location;
-	e->location = t->data.location;
+		   row->dev ? PLACE_DEVICE | (__u32)d->arg2 : t->device.place;
+	e->location = t->device.place;
+	e->stream = cuda_arg(&t->call, row->stream);
+	e->device = device_in(&t->device, e->stream);
 	e->head.pid = task->tgid;
 	e->head.kind = id;
 	e->head.frames = 0;
@@ -146,13 +128,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(memory_enter, memory_leave)
 
-static __always_inline void memory_dropped(struct thread *t)
-{
-	call_dropped(t);
-	t->data.location = 0;
-}
-
-PROCESS_PROGRAMS(memory_dropped)
+PROCESS_PROGRAMS(call_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

@@ -14,7 +14,13 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct { int counter; } atomic_t;
 struct signal_struct { atomic_t live; unsigned int flags; };
-struct task_struct { int pid, tgid; char comm[16]; struct signal_struct *signal; };
+struct task_struct {
+	int pid, tgid;
+	char comm[16];
+	struct signal_struct *signal;
+	struct task_struct *group_leader;
+	__u64 start_time;	/* CLOCK_MONOTONIC, ns */
+};
 #pragma clang attribute pop
 
 /* Return true if this is the last thread of its process to end. */

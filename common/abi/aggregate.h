@@ -13,6 +13,8 @@ struct aggregate_key {
 	unsigned int epoch;	/* which interval, see aggregate_collect() */
 	unsigned int pid;	/* 0 = all processes together */
 	unsigned int key, series;	/* the tool's own: what was called, which figure */
+	unsigned short device;	/* see abi/device.h; 0 also if the tool does not follow devices */
+	unsigned short peer;	/* of a copy between two devices: that of the destination */
 };
 
 /* One per CPU. */

@@ -15,6 +15,7 @@ enum cuda_class {
 	CUDA_UNMAP,
 	CUDA_RESET,	/* frees all memory of a context or device */
 	CUDA_CTX,	/* changes the calling thread's device or context */
+	CUDA_STREAM,	/* makes a stream */
 	CUDA_COPY,
 	CUDA_SET,	/* memset */
 	CUDA_LAUNCH,
@@ -23,6 +24,9 @@ enum cuda_class {
 	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
 	CUDA_CLASS_MAX
 };
+
+/* The classes that tell which device is whose: probed whatever is traced. */
+#define CUDA_DEVICE_CLASSES (1u << CUDA_CTX | 1u << CUDA_STREAM | 1u << CUDA_RESET | 1u << CUDA_WAIT)
 
 /* The kind of memory that an allocation makes and a free takes. */
 enum cuda_memory {
@@ -51,6 +55,14 @@ enum cuda_shape {
 enum cuda_direction { CUDA_BY_KIND, CUDA_HTOD, CUDA_DTOH, CUDA_DTOD, CUDA_HTOH, CUDA_PTOP,
 		      CUDA_DEFAULT };
 
+/* What a call of CUDA_CTX does with the context that it is about. */
+enum cuda_stack {
+	CUDA_REPLACE,	/* it becomes the current one; the null context pops */
+	CUDA_PUSH,	/* it goes on the thread's stack of contexts */
+	CUDA_POP,
+	CUDA_KEEP,	/* the current one stays: it is a device's primary context */
+};
+
 /* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are
  * the integer registers of the x86-64 ABI, 7 and up the stack above the return address:
  * 7 is the 8 bytes just above it.  An argument of several words has the position of its first
@@ -64,7 +76,7 @@ struct cuda_args {
 #undef X
 	unsigned char out;	/* position of the argument that points to the result: 1 or 0 in
 				 * every row.  It is the first of ptr, handle, ctx, func,
-				 * name, module, library that the row has. */
+				 * name, module, library, stream that the row has. */
 	unsigned char size_at;	/* CUDA_FIELD, CUDA_PARAMS */
 	unsigned char kind_at;	/* byte of *params with the enum cudaMemcpyKind */
 	unsigned char src_at, dst_at; /* bytes of *params with a CUmemorytype each */
@@ -76,6 +88,9 @@ struct cuda_args {
 	unsigned char cooperative; /* CUDA_LAUNCH */
 	unsigned char counted;	/* 1: may return what is held already, with another reference */
 	unsigned char waits;	/* 1: also waits for the GPU, as a side effect */
+	unsigned char stack;	/* enum cuda_stack */
+	unsigned char from_at, to_at; /* bytes of *params with the devices or contexts of a copy */
+	unsigned char per_thread; /* 1: its default stream is the per-thread one */
 };
 
 /* One id per symbol, which is also the cookie of its probes. */

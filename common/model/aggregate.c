@@ -87,6 +87,8 @@ static struct aggregate_group group_key(const struct stack *stack, const struct 
 	key.pid = k->pid;
 	key.key = k->key;
 	key.series = series;
+	key.device = k->device;
+	key.peer = k->peer;
 	return key;
 }
 
@@ -268,7 +270,11 @@ static int by_key(const void *a, const void *b)
 
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
-	return p->key < q->key ? -1 : p->key > q->key;
+	if (p->key != q->key)
+		return p->key < q->key ? -1 : 1;
+	if (p->device != q->device)
+		return p->device < q->device ? -1 : 1;
+	return p->peer < q->peer ? -1 : p->peer > q->peer;
 }
 
 static int by_sum(const void *a, const void *b)

@@ -16,7 +16,11 @@ struct syms;
 
 /* One group. */
 struct aggregate {
-	struct aggregate_group { const struct stack *stack; unsigned int pid, key, series; } key;
+	struct aggregate_group {
+		const struct stack *stack;
+		unsigned int pid, key, series;
+		unsigned short device, peer;	/* as in struct aggregate_key */
+	} key;
 	unsigned long long count, failed;
 	unsigned long long sum, ns, least, most;	/* least and most: of the values in sum */
 	unsigned long long slots[AGGREGATE_BINS];

@@ -11,12 +11,24 @@ static void free_group(struct mem_groups *groups, struct mem_group *group)
 	free(group);
 }
 
+static void free_devices(struct mem_groups *groups)
+{
+	struct mem_device *device, *next;
+
+	HASH_ITER(hh, groups->devices, device, next) {
+		quota_give(groups->quota, groups->user, mem_cost(sizeof(*device)));
+		HASH_DEL(groups->devices, device);
+		free(device);
+	}
+}
+
 void mem_groups_free(struct mem_groups *groups)
 {
 	struct mem_group *group, *next;
 
 	HASH_ITER(hh, groups->all, group, next)
 		free_group(groups, group);
+	free_devices(groups);
 }
 
 static bool is_idle(const struct mem_sum *held)
@@ -37,30 +49,67 @@ void mem_groups_drop_idle(struct mem_groups *groups)
 	groups->emptied = 0;
 }
 
+/* Returns zeroes; NULL if there is no room. */
+static void *allocate(struct mem_groups *groups, size_t size)
+{
+	size_t cost = mem_cost(size);
+
+	if (!quota_fits(groups->quota, groups->user, cost))
+		mem_groups_drop_idle(groups);
+	return quota_take(groups->quota, groups->user, groups->pid, cost) ? xcalloc(1, size) : NULL;
+}
+
+static struct mem_device *find_device(const struct mem_groups *groups, unsigned int number)
+{
+	struct mem_device *device;
+
+	HASH_FIND_INT(groups->devices, &number, device);
+	return device;
+}
+
+static struct mem_device *device_of(struct mem_groups *groups, unsigned int number)
+{
+	struct mem_device *device = find_device(groups, number);
+
+	if (device)
+		return device;
+	device = allocate(groups, sizeof(*device));
+	if (!device)
+		return NULL;
+	device->device = number;
+	HASH_ADD_INT(groups->devices, device, device);
+	return device;
+}
+
+const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number)
+{
+	const struct mem_device *device = find_device(groups, number);
+
+	return device ? &device->held : NULL;
+}
+
 static struct mem_group *new_group(struct mem_groups *groups, const struct mem_group *want)
 {
-	size_t cost = mem_cost(sizeof(struct mem_group));
-	struct quota *quota = groups->quota;
-	struct mem_group *group;
+	struct mem_device *device = device_of(groups, want->key.device);
+	struct mem_group *group = device ? allocate(groups, sizeof(*group)) : NULL;
 
-	if (!quota_fits(quota, groups->user, cost))
-		mem_groups_drop_idle(groups);
-	if (!quota_take(quota, groups->user, groups->pid, cost))
+	if (!group)
 		return NULL;
-	group = xcalloc(1, sizeof(*group));
 	group->key = want->key;
+	group->on = device;
 	HASH_ADD(hh, groups->all, key, sizeof(group->key), group);
 	return group;
 }
 
 struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
-			       unsigned char memory)
+			       unsigned char memory, unsigned int device)
 {
 	struct mem_group *group, want;
 
 	memset(&want, 0, sizeof(want));
 	want.key.stack = stack_shown(stack);
 	want.key.memory = memory;
+	want.key.device = device;
 	HASH_FIND(hh, groups->all, &want.key, sizeof(want.key), group);
 	return group ? group : new_group(groups, &want);
 }
@@ -89,6 +138,7 @@ void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned 
 	groups->changed |= size;
 	add(&groups->held, size);
 	add(&groups->kinds[group->key.memory], size);
+	add(&group->on->held, size);
 	add(&group->held, size);
 }
 
@@ -97,6 +147,7 @@ void mem_group_drop(struct mem_groups *groups, struct mem_group *group, unsigned
 	groups->changed |= size;
 	drop(&groups->held, size);
 	drop(&groups->kinds[group->key.memory], size);
+	drop(&group->on->held, size);
 	drop(&group->held, size);
 	groups->emptied += !group->held.count;
 }
@@ -112,6 +163,8 @@ void mem_groups_mark(struct mem_groups *groups, enum mem_mark mark)
 	mark_sum(&groups->held, mark);
 	for (int i = 0; i < CUDA_MEMORY_MAX; i++)
 		mark_sum(&groups->kinds[i], mark);
+	for (struct mem_device *device = groups->devices; device; device = device->hh.next)
+		mark_sum(&device->held, mark);
 	for (struct mem_group *group = groups->all; group; group = group->hh.next)
 		mark_sum(&group->held, mark);
 }

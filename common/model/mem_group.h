@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a process holds, and held at most, by kind of memory and call stack.  The functions are for
+/* What a process holds, and held at most, by kind of memory, device and call stack.  The functions are for
  * mem_process.c and memory.c. */
 #ifndef MEM_GROUP_H
 #define MEM_GROUP_H
@@ -22,8 +22,17 @@ struct mem_sum {
 struct mem_group {
 	struct {
 		const struct stack *stack;	/* as shown; NULL: none */
-		unsigned long memory;		/* enum cuda_memory */
+		unsigned int memory;		/* enum cuda_memory */
+		unsigned int device;		/* see abi/device.h */
 	} key;
+	struct mem_sum held;
+	struct mem_device *on;			/* the device's sum */
+	UT_hash_handle hh;
+};
+
+/* What is held on one device. */
+struct mem_device {
+	unsigned int device;
 	struct mem_sum held;
 	UT_hash_handle hh;
 };
@@ -35,6 +44,7 @@ struct mem_groups {
 	struct mem_sum held;		/* of all */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_group *all;		/* for HASH_ITER(hh, ...) */
+	struct mem_device *devices;	/* that it has used; for HASH_ITER(hh, ...) */
 	bool changed;			/* the sums did, since a view drew them and cleared this */
 	unsigned emptied;		/* groups that came to hold nothing since some were freed */
 };
@@ -45,11 +55,14 @@ static inline size_t mem_cost(size_t size)
 	return size + 32;
 }
 
-/* Returns the group of this stack and kind; NULL if there are too many. */
+/* Returns the group of this stack, kind and device; NULL if there are too many. */
 struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
-			       unsigned char memory);
+			       unsigned char memory, unsigned int device);
 
-/* Add and remove an allocation of the group, in the sums of its kind and process too. */
+/* Returns the sum of a device; NULL if there was never anything on it. */
+const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number);
+
+/* Add and remove an allocation of the group, in the sums of its kind, device and process too. */
 void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned long long size);
 void mem_group_drop(struct mem_groups *groups, struct mem_group *group, unsigned long long size);
 

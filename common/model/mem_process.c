@@ -37,7 +37,7 @@ static void give_back(struct mem_process *process, size_t size)
 }
 
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
-				  unsigned char memory, const struct stack *stack,
+				  unsigned char memory, unsigned int device, const struct stack *stack,
 				  unsigned long long size)
 {
 	struct allocation *allocation;
@@ -45,7 +45,7 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 
 	if (!has_room(process, sizeof(*allocation)))
 		return ignore(process);
-	group = mem_group_of(&process->groups, stack, memory);
+	group = mem_group_of(&process->groups, stack, memory, device);
 	if (!group) {
 		give_back(process, sizeof(*allocation));
 		return ignore(process);

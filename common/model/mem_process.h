@@ -31,6 +31,7 @@ struct memory_filter {
 	bool any;		/* the probes leave out some */
 	unsigned long long min;	/* bytes: what has no size is smaller than any but 0 */
 	unsigned sample;	/* keep one in this many; 0 = all */
+	unsigned long long devices;	/* bit n: on device n; 0 = on all */
 };
 
 /* The memory of all processes; starts as MEMORY_INIT, and must not move. */
@@ -79,10 +80,10 @@ enum space space_of(unsigned char memory);
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,
 				   enum space space);
 
-/* Adds and counts an allocation; there must be none at this key, and memory is an enum cuda_memory.
- * stack may be NULL.  Returns NULL if there are too many. */
+/* Adds and counts an allocation; there must be none at this key, memory is an enum cuda_memory, and
+ * device as in abi/device.h.  stack may be NULL.  Returns NULL if there are too many. */
 struct allocation *allocation_add(struct mem_process *process, unsigned long long ptr,
-				  unsigned char memory, const struct stack *stack,
+				  unsigned char memory, unsigned int device, const struct stack *stack,
 				  unsigned long long size);
 
 /* Removes and frees it. */

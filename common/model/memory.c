@@ -47,14 +47,14 @@ static struct mem_process *process_of(struct memory *memory, int pid, const char
 /* A thread that never chose a device uses the runtime's first one. */
 static unsigned long long place(const struct cuda_fn *fn, unsigned long long where)
 {
-	return where || fn->lib != CUDA_RT ? where : MEMORY_DEVICE;
+	return where || fn->lib != CUDA_RT ? where : PLACE_DEVICE;
 }
 
 static void saw_where(struct mem_process *process, unsigned long long where)
 {
-	int kind = !(where & MEMORY_DEVICE);
+	int kind = !(where & PLACE_DEVICE);
 
-	if (!where || where == MEMORY_NOWHERE)
+	if (!where || where == PLACE_UNKNOWN)
 		return;
 	if (process->first[kind] && process->first[kind] != where)
 		process->several[kind] = true;
@@ -97,6 +97,18 @@ static bool left_out(const struct memory_filter *filter, const struct memory_eve
 	       (filter->sample > 1 && !one_in(filter->sample));
 }
 
+/* Pinned memory of the host is of no device. */
+static unsigned device_of(unsigned char kind, unsigned device)
+{
+	return kind == CUDA_HOST ? DEVICE_NONE : device;
+}
+
+/* Return true if the memory is on a device that is not wanted. */
+static bool elsewhere(const struct memory_filter *filter, unsigned device)
+{
+	return filter->devices && !device_is_in(filter->devices, device);
+}
+
 /* Return false if the allocation is left out. */
 static bool allocate(struct mem_process *process, const struct memory_event *event,
 		     const struct cuda_fn *fn, const struct stack *stack)
@@ -108,7 +120,8 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		allocation->refs++;
 		return true;
 	}
-	if (left_out(&process->model->filter, event, fn))
+	if (left_out(&process->model->filter, event, fn) ||
+	    elsewhere(&process->model->filter, device_of(kind, event->device)))
 		return false;
 	/* A free that has not returned yet, or was not seen, let the driver return the address
 	 * again.  If its record still comes, late_free() recognizes it. */
@@ -116,7 +129,8 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 		process->replaced++;
 		allocation_drop(process, allocation);
 	}
-	allocation = allocation_add(process, event->ptr, kind, stack, in_external(fn) ? 0 : event->size);
+	allocation = allocation_add(process, event->ptr, kind, device_of(kind, event->device), stack,
+				    in_external(fn) ? 0 : event->size);
 	if (!allocation)
 		return true;
 	allocation->time = event->time;
@@ -141,7 +155,7 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, false };
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, 0, false };
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (!event->ptr || late_free(process, allocation, event))
@@ -151,6 +165,7 @@ static struct memory_effect release(struct mem_process *process, const struct me
 		return done;
 	}
 	done.memory = allocation->group->key.memory;
+	done.device = allocation->group->key.device;
 	done.size = known_size(&cuda_fns[allocation->id], allocation->size);
 	if (!--allocation->refs)
 		allocation_drop(process, allocation);
@@ -203,17 +218,18 @@ static void unmap(struct mem_process *process, const struct memory_event *event)
 enum answer { NO, YES, MAYBE };
 
 /* Return YES if memory allocated in place a is freed with place b.  A device and a context may be
- * the same place; so may a place that was not seen. */
+ * the same place; so may a place that was not seen.  They are if the process has been seen from its start
+ * and uses no other. */
 static enum answer same_place(const struct mem_process *process, unsigned long long a,
 			      unsigned long long b)
 {
-	bool known = a > MEMORY_NOWHERE && b > MEMORY_NOWHERE;
+	bool known = a > PLACE_UNKNOWN && b > PLACE_UNKNOWN;
 
 	if (a == b && known)
 		return YES;
-	if (known && (a & MEMORY_DEVICE) == (b & MEMORY_DEVICE))
+	if (known && (a & PLACE_DEVICE) == (b & PLACE_DEVICE))
 		return NO;
-	return process->several[0] || process->several[1] ? MAYBE : YES;
+	return process->several[0] || process->several[1] || process->early ? MAYBE : YES;
 }
 
 /* A context or device and its memory are gone; but this "will not destroy memory allocations by
@@ -222,7 +238,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,
 				  const struct cuda_fn *fn)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, 0, false };
+	struct memory_effect done = { process, CUDA_MEM_NONE, 0, event->device, false };
 	unsigned long long what = place(fn, event->arg2);
 	struct allocation *allocation, *next;
 
@@ -257,13 +273,14 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack)
 {
 	struct memory_effect done = {
-		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, false,
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, 0, false,
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
 	if (fn->class == CUDA_ALLOC) {
 		done.memory = fn->args.memory;
 		done.size = known_size(fn, event->size);
+		done.device = device_of(done.memory, event->device);
 	}
 	if (!done.process)
 		return done;

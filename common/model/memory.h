@@ -10,13 +10,14 @@ struct stack;
 
 /* The classes of functions that these records come from. */
 #define MEMORY_CLASSES (1 << CUDA_ALLOC | 1 << CUDA_FREE | 1 << CUDA_MAP | 1 << CUDA_UNMAP | \
-			1 << CUDA_RESET | 1 << CUDA_CTX)
+			1 << CUDA_RESET)
 
 /* What a record did. */
 struct memory_effect {
 	struct mem_process *process;	/* NULL: there is no room for it */
 	unsigned char memory;		/* allocated or freed; CUDA_MEM_NONE = not known */
 	unsigned long long size;	/* bytes; ~0 = not known */
+	unsigned int device;		/* of the memory: see abi/device.h */
 	bool left_out;			/* an allocation that the filter does not keep */
 };
 

@@ -63,7 +63,7 @@ const struct stack *running_stack(struct running *r, const struct running_call *
 	return stack;
 }
 
-/* Returns the id of the function if it is traced, or -1. */
+/* Returns the id of the function if the tool shows its calls, or -1. */
 static int traced(const struct probes *p, const char *name)
 {
 	int id = p->source->find(p->source->ctx, name);
@@ -71,7 +71,7 @@ static int traced(const struct probes *p, const char *name)
 
 	if (id >= 0)
 		fn = p->source->get(p, id);
-	return fn.wanted && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
+	return fn.wanted && !fn.aside && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
 }
 
 static bool is_traced(const void *ctx, const char *name)

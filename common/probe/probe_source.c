@@ -17,6 +17,7 @@ static struct function get(const struct probes *p, int id)
 	return (struct function){
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
 		.returns = p->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+		.aside = p->aside_classes & 1u << fn->class,
 		.toggle = fn->lib == CUDA_RT && p->toggle_classes & 1u << fn->class,
 	};
 }

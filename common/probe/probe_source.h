@@ -13,6 +13,7 @@ struct function {
 	bool wanted;		/* selected by the tool's options; --layer is applied later */
 	bool returns;		/* has a return probe; a session program decides at each entry */
 	bool late;		/* probed after the others */
+	bool aside;		/* probed for what it tells of others: it is not a call that the tool shows */
 	bool toggle;		/* detached and reattached while tracing, see uprobes_toggle() */
 };
 
@@ -25,7 +26,8 @@ struct probe_source {
 };
 
 /* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted,
- * return_classes those with a return probe, toggle_classes those of the runtime that toggle.  In
+ * return_classes those with a return probe, aside_classes those that the tool does not show,
+ * toggle_classes those of the runtime that toggle.  In
  * a running process an allocation must not be seen before its free can be, so allocations are
  * probed late. */
 extern const struct probe_source cuda_probe_source;

@@ -5,6 +5,7 @@
 #define TARGET_H
 #include <stdbool.h>
 #include <time.h>
+#include "abi/device.h"	/* of the skeletons */
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
@@ -19,7 +20,7 @@ struct syms;
 
 struct target {
 	/* options */
-	const char *pid_list, *command, *user, *lib;
+	const char *pid_list, *command, *user, *lib, *device_list;
 	char **argv;		/* the command's, if it is not one for the shell; else NULL */
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
@@ -28,6 +29,7 @@ struct target {
 	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
 	struct filter_options filter;
+	unsigned long long devices;	/* bit n: device n is wanted; 0: all */
 	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct filter selected;	/* whose calls are recorded */
@@ -82,6 +84,11 @@ bool target_is_early(void *target, int pid);
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
+
+/* The option of a tool that knows of devices. */
+#define OPT_DEVICE(t)									\
+	OPT_STR(0, "device", "N[,N...]", &(t)->device_list,				\
+		"only calls on these devices, as the program numbers them")
 
 /* The options of a tool that can show call stacks. */
 #define UNWIND_WORDS "dwarf|fp"

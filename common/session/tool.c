@@ -5,10 +5,13 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "abi/device.h"
+#include "cli/devices.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "session/check.h"
 #include "session/target_attach.h"
+#include "session/target_device.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 
@@ -39,6 +42,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		usage_error("--folded and --json are mutually exclusive");
 	if ((target_read_stacks(tool->target) || is_folded(tool)) && tool->stacks)
 		*tool->stacks = true;
+	if (tool->target->device_list)
+		tool->target->devices = devices_parse(tool->target->device_list, DEVICES);
 	if (tool->check)
 		tool->check(tool->ctx);
 }
@@ -76,7 +81,7 @@ static void check_descriptors(const struct bpf_object *obj)
 	free(fds);
 }
 
-static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
+static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, unsigned *classes)
 {
 	struct bpf_object_skeleton *skel;
 
@@ -84,6 +89,9 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened)
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
 	target_prepare(tool->target, *skel->obj);
+	*classes = tool->classes ? *tool->classes : 0;
+	if (tool->devices)
+		*classes = target_device_prepare(tool->target, *skel->obj, *tool->classes);
 	check_descriptors(*skel->obj);
 	if (bpf_object__load_skeleton(skel))
 		die(errno, "cannot load the BPF programs");
@@ -106,12 +114,12 @@ static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 	events->lost = lost ? bpf_map__initial_value(lost, &size) : NULL;
 }
 
-static void attach(const struct tool *tool)
+static void attach(const struct tool *tool, unsigned classes)
 {
 	if (tool->source)
 		target_attach_functions(tool->target, tool->source);
 	else
-		target_attach(tool->target, *tool->classes);
+		target_attach(tool->target, classes);
 }
 
 static int drop_record(void *ctx, void *data, size_t size)
@@ -166,6 +174,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	struct event_loop *events = tool->events;
 	struct bpf_object_skeleton *skel = NULL;
 	void *opened = NULL;
+	unsigned classes = 0;
 	bool list;
 	int sig, status;
 
@@ -182,11 +191,13 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);
-		skel = load(tool, opened);
+		skel = load(tool, opened, &classes);
 		find_maps(events, *skel->obj);
 	}
 	event_loop_open(events, tool->target);
-	attach(tool);
+	attach(tool, classes);
+	if (tool->devices)
+		target_device_begin(tool->target, *skel->obj);
 	if (list)
 		list_only(events);
 	sig = list ? event_loop_run(events) : trace(tool);
@@ -195,6 +206,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		losses_free(&events->losses);
 	else
 		losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
+	if (tool->devices && !list)
+		target_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);

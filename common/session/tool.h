@@ -26,6 +26,7 @@ struct tool {
 					 * prints no head; or NULL */
 	const struct field *fields;	/* print the head of this table before the loop; or NULL */
 	const char *tracepoints;	/* the programs', for an error; NULL: the common ones */
+	bool devices;			/* its programs follow devices: see bpf/lib/device.bpf.h */
 	void *ctx;			/* for the hooks, called in this order; each may be NULL */
 
 	/* Takes other operands, from argv[first] on; without this hook the tool takes none. */

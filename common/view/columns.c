@@ -24,6 +24,16 @@ void columns_remove(struct field *fields, const char *key)
 		copy(f, f + 1);
 }
 
+bool columns_show(struct field *fields, const char *key, const char *head)
+{
+	struct field *f = find(fields, key);
+
+	if (!f || f->head)
+		return false;
+	f->head = head;
+	return true;
+}
+
 void columns_rename(struct field *fields, const char *key, const char *other)
 {
 	struct field *f = find(fields, key);

@@ -12,6 +12,9 @@ void columns_of_calls(struct field *to, const struct field *from, bool times, bo
 /* The same for groups of calls: without pids the fields "pid" and "comm" are left out. */
 void columns_of_groups(struct field *to, const struct field *from, bool pids, bool stacks);
 
+/* Gives the field with this key a text column with this head.  Returns false if it has one. */
+bool columns_show(struct field *fields, const char *key, const char *head);
+
 /* Removes the field with this key, if there is one; or changes its key. */
 void columns_remove(struct field *fields, const char *key);
 void columns_rename(struct field *fields, const char *key, const char *other);

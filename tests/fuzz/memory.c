@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		e.arg2 = take(&in, 1) & 7;
 		e.location = take(&in, 1) & 3;
 		if (take(&in, 1) & 1)
-			e.location |= MEMORY_DEVICE;
+			e.location |= PLACE_DEVICE;
 		memset(e.comm, 'x', sizeof(e.comm));
 		if (id >= CUDA_ID_MAX) {
 			struct process_event gone = { .head = e.head, .time = now };

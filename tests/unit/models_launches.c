@@ -5,6 +5,7 @@
 #include <string.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/device.h"
 #include "abi/filter.h"
 #include "base/die.h"
 #include "cudalaunchtop/launches.h"

@@ -20,6 +20,10 @@
  *     calls cudaMalloc twice for the device's buffers, and does not free them.
  *   launch N, launchex N, coop N, graph N, badlaunch N
  *   sync N, streamsync N, eventsync N              setdevice D, reset
+ *   peerof N SIZE FROM TO (devices)                streams N; streamfree N
+ *   use I (from now on async, asyncfree, copyasync, launch, launchex, streamsync of this thread
+ *     are in a default stream: 0, cudaStreamLegacy 1, cudaStreamPerThread 2, or else in the
+ *     stream that was made as number I - 2)
  *   otherfree N (a new thread frees the last N of malloc and is waited for)
  *   freeall (all of malloc, managed, pitch, malloc3d)
  *   load (mem-dlopen only: dlopen the runtime; runtime words work after it)
@@ -32,6 +36,8 @@
  *   retain N (handles of the last vmm), multicast N (objects); release N
  *   drvformat N FORMAT CHANNELS W H D FLAGS LEVELS; drvarrayfree N, drvmipfree N
  *   drvlaunch N, drvsync N                         ctxcreate, ctxdestroy, drvreset D
+ *   drvpeer N SIZE FROM TO (devices)               ctxon D (creates a context on D)
+ *   drvdevice D, ctxpush D (of the primary context) ctxpop, ctxnone (sets none)
  * Everything else:
  *   wait (prints "ready", reads a line), sleep MS, spin MS, print (calls and results)
  *   loop N ( WORD... )      thread ( WORD... ) goes on beside; join waits for all
@@ -59,6 +65,7 @@ static struct stack {
 	size_t used, room;
 } stacks[KINDS];
 
+__thread cudaStream_t stream_now;
 static unsigned long calls, failed;
 static int last_result;
 static const char *program;
@@ -110,6 +117,13 @@ void keep(enum kind kind, uintptr_t value)
 	}
 	s->values[s->used++] = value;
 	pthread_mutex_unlock(&lock);
+}
+
+uintptr_t kept(enum kind kind, size_t i)
+{
+	const struct stack *s = &stacks[kind];
+
+	return i < s->used ? s->values[i] : 0;
 }
 
 uintptr_t last(enum kind kind)

@@ -24,11 +24,17 @@ unsigned long long number(const char *text);
 /* A stack for each kind of thing; 0 when it is empty. */
 enum kind {
 	DEVICE, HOST, ARRAYS, MIPMAPS, STREAM_ORDERED, POOLED, REGISTERED, IPC, EXTERNAL, MAPPED,
-	HANDLES,
+	HANDLES, STREAMS,
 	DRV_DEVICE, DRV_HOST, DRV_ARRAYS, DRV_MIPMAPS, DRV_STREAM_ORDERED, DRV_CONTEXTS, KINDS,
 };
 void keep(enum kind kind, uintptr_t value);
 uintptr_t last(enum kind kind);
+
+/* The I-th that was kept, from 0; 0 if there is none. */
+uintptr_t kept(enum kind kind, size_t i);
+
+/* Of the calling thread: see the word use. */
+extern __thread cudaStream_t stream_now;
 
 void *driver_symbol(const char *name);
 

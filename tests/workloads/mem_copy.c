@@ -77,7 +77,7 @@ static void do_copyasync(char **a)
 
 	buffers(SIZE(a[1]), &dst, &src, kind);
 	TIMES(a[0])
-		did((int)RT(cudaMemcpyAsync)(dst, src, SIZE(a[1]), kind, NULL));
+		did((int)RT(cudaMemcpyAsync)(dst, src, SIZE(a[1]), kind, stream_now));
 }
 
 static void do_copy2d(char **a)
@@ -100,6 +100,17 @@ static void do_peer(char **a)
 	buffers(SIZE(a[1]), &dst, &src, cudaMemcpyDeviceToDevice);
 	TIMES(a[0])
 		did((int)RT(cudaMemcpyPeer)(dst, 0, src, 1, SIZE(a[1])));
+}
+
+static void do_peerof(char **a)
+{
+	const void *src;
+	void *dst;
+
+	buffers(SIZE(a[1]), &dst, &src, cudaMemcpyDeviceToDevice);
+	TIMES(a[0])
+		did((int)RT(cudaMemcpyPeer)(dst, (int)number(a[3]), src, (int)number(a[2]),
+					    SIZE(a[1])));
 }
 
 static void do_memset(char **a)
@@ -128,7 +139,7 @@ static void launch(dim3 grid, dim3 block)
 	void *args[] = { &data, &n };
 
 	did((int)RT(cudaLaunchKernel)((const void *)(uintptr_t)mem_kernel, grid, block, args, 0,
-				      NULL));
+				      stream_now));
 }
 
 static void do_launch(char **a)
@@ -169,6 +180,7 @@ static void do_launchex(char **a)
 	memset(&config, 0, sizeof(config));
 	config.gridDim = (dim3) { 13, 1, 1 };
 	config.blockDim = (dim3) { 128, 1, 1 };
+	config.stream = stream_now;
 	TIMES(a[0])
 		did((int)RT(cudaLaunchKernelExC)(&config, (const void *)(uintptr_t)mem_kernel,
 						 args));
@@ -202,7 +214,7 @@ static void do_graph(char **a)
 static void do_streamsync(char **a)
 {
 	TIMES(a[0])
-		did((int)RT(cudaStreamSynchronize)(NULL));
+		did((int)RT(cudaStreamSynchronize)(stream_now));
 }
 
 static void do_eventsync(char **a)
@@ -218,7 +230,7 @@ static void do_eventsync(char **a)
 
 const struct word copy_words[] = {
 	{ "copy", 3, do_copy }, { "copyasync", 3, do_copyasync }, { "copy2d", 4, do_copy2d },
-	{ "peer", 2, do_peer }, { "memset", 2, do_memset }, { "symbol", 1, do_symbol },
+	{ "peer", 2, do_peer }, { "peerof", 4, do_peerof }, { "memset", 2, do_memset }, { "symbol", 1, do_symbol },
 	{ "launch", 1, do_launch }, { "badlaunch", 1, do_badlaunch }, { "coop", 1, do_coop },
 	{ "launchex", 1, do_launchex }, { "graph", 1, do_graph },
 	{ "streamsync", 1, do_streamsync }, { "eventsync", 1, do_eventsync },

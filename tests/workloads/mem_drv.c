@@ -198,6 +198,50 @@ static void do_drvformat(char **a)
 	}
 }
 
+static CUcontext primary_of(const char *device)
+{
+	CUcontext ctx = NULL;
+
+	DRV(cuInit)(0);
+	did((int)DRV(cuDevicePrimaryCtxRetain)(&ctx, (int)number(device)));
+	return ctx;
+}
+
+static void do_drvdevice(char **a) { did((int)DRV(cuCtxSetCurrent)(primary_of(a[0]))); }
+static void do_ctxpush(char **a) { did((int)DRV(cuCtxPushCurrent_v2)(primary_of(a[0]))); }
+static void do_ctxnone(char **a) { (void)a; did((int)DRV(cuCtxSetCurrent)(NULL)); }
+
+static void do_ctxpop(char **a)
+{
+	CUcontext ctx;
+
+	(void)a;
+	did((int)DRV(cuCtxPopCurrent_v2)(&ctx));
+}
+
+static void do_ctxon(char **a)
+{
+	CUcontext ctx;
+
+	DRV(cuInit)(0);
+	KEEP(DRV_CONTEXTS, DRV(cuCtxCreate_v4)(&ctx, NULL, 0, (int)number(a[0])), ctx);
+}
+
+static void do_drvpeer(char **a)
+{
+	CUcontext from = primary_of(a[2]), to = primary_of(a[3]);
+	CUdeviceptr p[2] = { 0, 0 };
+	int i;
+
+	context();
+	for (i = 0; i < 2; i++)
+		did((int)DRV(cuMemAlloc_v2)(&p[i], SIZE(a[1])));
+	TIMES(a[0])
+		did((int)DRV(cuMemcpyPeer)(p[0], to, p[1], from, SIZE(a[1])));
+	for (i = 0; i < 2; i++)
+		did((int)DRV(cuMemFree_v2)(p[i]));
+}
+
 static void do_ctxcreate(char **a)
 {
 	CUcontext ctx;
@@ -296,6 +340,8 @@ const struct word driver_words[] = {
 	{ "drvformat", 8, do_drvformat }, { "drvmipfree", 1, do_mipfree },
 	{ "drvcopy", 3, do_copy }, { "drvmemset", 2, do_memset },
 	{ "drvlaunch", 1, do_launch }, { "drvsync", 1, do_sync },
+	{ "drvpeer", 4, do_drvpeer }, { "drvdevice", 1, do_drvdevice }, { "ctxon", 1, do_ctxon },
+	{ "ctxpush", 1, do_ctxpush }, { "ctxpop", 0, do_ctxpop }, { "ctxnone", 0, do_ctxnone },
 	{ "ctxcreate", 0, do_ctxcreate }, { "ctxdestroy", 0, do_ctxdestroy },
 	{ "drvreset", 1, do_reset }, { NULL, 0, NULL },
 };

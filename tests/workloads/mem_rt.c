@@ -143,7 +143,8 @@ FREE(do_free, DEVICE, RT(cudaFree)(p))
 FREE(do_hostfree, HOST, RT(cudaFreeHost)(p))
 FREE(do_arrayfree, ARRAYS, RT(cudaFreeArray)(p))
 FREE(do_mipfree, MIPMAPS, RT(cudaFreeMipmappedArray)(p))
-FREE(do_asyncfree, STREAM_ORDERED, RT(cudaFreeAsync)(p, NULL))
+FREE(do_asyncfree, STREAM_ORDERED, RT(cudaFreeAsync)(p, stream_now))
+FREE(do_streamfree, STREAMS, RT(cudaStreamDestroy)((cudaStream_t)p))
 FREE(do_poolfree, POOLED, RT(cudaFreeAsync)(p, NULL))
 FREE(do_unregister, REGISTERED, unregister(p))
 FREE(do_extfree, EXTERNAL, RT(cudaDestroyExternalMemory)((cudaExternalMemory_t)p))
@@ -244,7 +245,7 @@ static void do_async(char **a)
 	void *p;
 
 	TIMES(a[0])
-		KEEP(STREAM_ORDERED, RT(cudaMallocAsync)(&p, SIZE(a[1]), NULL), p);
+		KEEP(STREAM_ORDERED, RT(cudaMallocAsync)(&p, SIZE(a[1]), stream_now), p);
 }
 
 static cudaMemPool_t pool;
@@ -338,6 +339,21 @@ static void do_setdevice(char **a)
 	did((int)RT(cudaSetDevice)((int)number(a[0])));
 }
 
+static void do_streams(char **a)
+{
+	cudaStream_t p;
+
+	TIMES(a[0])
+		KEEP(STREAMS, RT(cudaStreamCreate)(&p), p);
+}
+
+static void do_use(char **a)
+{
+	size_t i = SIZE(a[0]);
+
+	stream_now = (cudaStream_t)(i < 3 ? i : kept(STREAMS, i - 3));
+}
+
 static void do_reset(char **a)
 {
 	(void)a;
@@ -366,6 +382,7 @@ const struct word runtime_words[] = {
 	{ "pooldestroy", 0, do_pooldestroy },
 	{ "ipc", 2, do_ipc }, { "ipcclose", 1, do_ipcclose },
 	{ "extmip", 2, do_extmip }, { "extfree", 1, do_extfree }, { "format", 11, do_format },
+	{ "streams", 1, do_streams }, { "streamfree", 1, do_streamfree }, { "use", 1, do_use },
 	{ "setdevice", 1, do_setdevice }, { "reset", 0, do_reset }, { "sync", 1, do_sync },
 #ifdef RUNTIME_DLOPEN
 	{ "load", 0, do_load },

@@ -52,7 +52,7 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	return v->reverse ? -order : order;
 }
 
-struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool idle, size_t *n)
+struct launch_line *launch_lines(struct launch_view *v, bool whole, bool idle, size_t *n)
 {
 	static const char *const kinds[] = { "kernel", "cooperative", "graph" };
 	enum launches_by by = v->by_process ? LAUNCHES_BY_PROCESS : v->full ? LAUNCHES_BY_FULL :
@@ -74,6 +74,7 @@ struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool i
 		}
 		if (!idle && !r->last.launches && !r->last.failed)
 			continue;
+		devices_see(&v->devices, r->device);
 		l->rate = v->interval > 0 ? r->last.launches / v->interval : 0;
 		if (r->kind >= 0) {
 			l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
@@ -208,6 +209,8 @@ void launch_head(FILE *f, const struct launch_view *v, const struct launch_width
 	if (!w->narrow)
 		fprintf(f, " %10s", "LAUNCHES");
 	fprintf(f, " %*s", w->narrow ? 9 : 10, "TOTAL");
+	if (v->devices.several)
+		fputs(" DEVICE", f);
 	if (v->failed)
 		fprintf(f, " %8s", "FAILED");
 	if (v->by_process)
@@ -250,6 +253,7 @@ void launch_text(FILE *f, const struct launch_view *v, const struct launch_line 
 		 const struct launch_widths *w)
 {
 	const struct launch_row *r = &l->row;
+	char number[16];
 
 	fprintf(f, "%-7d ", r->pid);
 	fprintf(f, "%*s", w->comm - escape_text(f, r->comm), "");
@@ -257,6 +261,8 @@ void launch_text(FILE *f, const struct launch_view *v, const struct launch_line 
 	if (!w->narrow)
 		fprintf(f, " %10llu", r->last.launches);
 	fprintf(f, " %*llu", w->narrow ? 9 : 10, r->total.launches);
+	if (v->devices.several)
+		fprintf(f, " %6s", device_text(r->device, number));
 	if (v->failed)
 		fprintf(f, " %8llu", r->last.failed);
 	if (v->by_process)

@@ -18,7 +18,7 @@ struct launch_line {
 
 /* Returns *n sorted lines: what was launched in the interval, or since the start if whole; with
  * idle also what was launched only before. */
-struct launch_line *launch_lines(const struct launch_view *v, bool whole, bool idle, size_t *n);
+struct launch_line *launch_lines(struct launch_view *v, bool whole, bool idle, size_t *n);
 void launch_lines_free(struct launch_line *lines, size_t n);
 
 /* Chooses the columns for a line of so many, INT_MAX: of any length.  Names get what is left: GRID and

@@ -21,13 +21,14 @@ enum { TEXT_ROWS = 20 };
 OUT_WORD(row_type, "launches");
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 11, FAILED = 15, STACK };
+enum { GRID = 12, FAILED = 16, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },

@@ -8,7 +8,8 @@ struct row_index {
 	struct {
 		const void *program, *name, *stack;
 		unsigned long long func;
-		long kind;
+		int kind;
+		unsigned int device;
 	} key;
 	size_t at;
 	UT_hash_handle hh;
@@ -29,6 +30,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 
 	memset(&want, 0, sizeof(want));
 	want.key.program = c->program;
+	want.key.device = c->key.device;
 	if (!by_process) {
 		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
 		want.key.func = k ? 0 : counter_func(c);
@@ -47,7 +49,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	i->at = g->n;
 	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
 	g->rows[g->n] = (struct launch_row){
-		.pid = c->program->program.pid, .comm = c->program->comm, .kernel = k,
+		.pid = c->program->program.pid, .device = c->key.device, .comm = c->program->comm, .kernel = k,
 		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
 		.kind = by_process ? -1 : (int)c->key.kind,
 	};

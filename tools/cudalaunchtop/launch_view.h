@@ -4,6 +4,7 @@
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
 #include "cli/top_view.h"
+#include "view/device_field.h"
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
@@ -30,6 +31,7 @@ struct launch_view {
 	int sort;		/* index into LAUNCH_SORT_WORDS */
 	struct top_view screen;	/* the tool sets who */
 	/* state */
+	struct devices_seen devices;	/* several: with a column; the tool sets it, too */
 	bool reverse;
 	bool reported;		/* a block of text was already printed */
 	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */

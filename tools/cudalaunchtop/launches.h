@@ -18,11 +18,12 @@ struct launches {
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
-/* By process and kernel, merging those with the same full or brief name; or by process alone. */
+/* By process, device and kernel, merging those with the same full or brief name; or without the kernel. */
 enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS };
 
 struct launch_row {
 	int pid;
+	unsigned int device;		/* see abi/device.h */
 	const char *comm;
 	const struct kernel *kernel;	/* NULL: only func is known, or it is a graph */
 	unsigned long long func;	/* as passed; 0 by process */

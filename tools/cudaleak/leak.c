@@ -5,7 +5,7 @@
 #include "sym/stack.h"
 
 struct leak_index {			/* finds a group by what its allocations have in common */
-	struct { const void *stack; unsigned long memory; } key;
+	struct { const void *stack; unsigned int memory, device; } key;
 	size_t at;
 	UT_hash_handle hh;
 };
@@ -27,7 +27,7 @@ static struct leak_group *new_group(struct leak_gathering *all, const struct all
 	all->groups[all->n] = (struct leak_group){
 		.process = all->process, .stack = allocation->group->key.stack, .oldest = allocation->time,
 		.ptr = allocation->key.ptr, .tid = allocation->tid, .id = allocation->id,
-		.memory = allocation->group->key.memory,
+		.memory = allocation->group->key.memory, .device = allocation->group->key.device,
 	};
 	return &all->groups[all->n++];
 }
@@ -40,8 +40,11 @@ static struct leak_index *find(const struct leak_gathering *all, const struct me
 	memset(want, 0, sizeof(*want));
 	if (all->by == LEAK_BY_STACK)
 		want->key.stack = stack_shown(group->key.stack);
-	if (all->by != LEAK_BY_PROCESS)
+	if (all->by == LEAK_BY_STACK || all->by == LEAK_BY_KIND)
 		want->key.memory = group->key.memory;
+	want->key.device = DEVICE_NONE;
+	if (all->by == LEAK_BY_STACK || all->by == LEAK_BY_DEVICE)
+		want->key.device = group->key.device;
 	HASH_FIND(hh, all->indexes, &want->key, sizeof(want->key), index);
 	return index;
 }
@@ -60,6 +63,7 @@ static struct leak_group *group_of(struct leak_gathering *all, const struct allo
 	group = new_group(all, allocation);
 	group->stack = want.key.stack;
 	group->memory = want.key.memory;
+	group->device = want.key.device;
 	return group;
 }
 
@@ -97,16 +101,22 @@ static void add_sum(struct leak_group *to, const struct mem_sum *sum,
 		to->peak = sum->peak * options->sample;
 }
 
-/* Groups of one kind or process have their own sums, as peaks do not add up. */
+/* Returns the sum of a kind, a device or the process: peaks do not add up. */
+static const struct mem_sum *whole(const struct leak_group *g, enum leak_by by)
+{
+	const struct mem_groups *groups = &g->process->groups;
+
+	return by == LEAK_BY_KIND ? &groups->kinds[g->memory] :
+	       by == LEAK_BY_DEVICE ? mem_device_sum(groups, g->device) : &groups->held;
+}
+
 static void add_sums(struct leak_gathering *all, const struct leak_options *options)
 {
 	const struct mem_group *group;
 	struct leak_index want, *index;
 
-	for (size_t i = 0; i < all->n && options->by == LEAK_BY_KIND; i++)
-		add_sum(&all->groups[i], &all->process->groups.kinds[all->groups[i].memory], options);
-	for (size_t i = 0; i < all->n && options->by == LEAK_BY_PROCESS; i++)
-		add_sum(&all->groups[i], &all->process->groups.held, options);
+	for (size_t i = 0; i < all->n && options->by != LEAK_BY_STACK; i++)
+		add_sum(&all->groups[i], whole(&all->groups[i], options->by), options);
 	if (options->by != LEAK_BY_STACK)
 		return;
 	for (group = all->process->groups.all; group; group = group->hh.next) {

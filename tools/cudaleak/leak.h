@@ -5,15 +5,16 @@
 #include "model/memory.h"
 
 /* What the allocations of a group have in common, besides their process. */
-enum leak_by { LEAK_BY_STACK, LEAK_BY_KIND, LEAK_BY_PROCESS, LEAK_BY_MAX };
+enum leak_by { LEAK_BY_STACK, LEAK_BY_KIND, LEAK_BY_DEVICE, LEAK_BY_PROCESS, LEAK_BY_MAX };
 
-#define LEAK_SORT_WORDS "held|peak|growth|count|age"
-enum leak_sort { LEAK_SORT_HELD, LEAK_SORT_PEAK, LEAK_SORT_GROWTH, LEAK_SORT_COUNT, LEAK_SORT_AGE };
+#define LEAK_SORT_WORDS "held|peak|growth|count|age|device"
+enum leak_sort { LEAK_SORT_HELD, LEAK_SORT_PEAK, LEAK_SORT_GROWTH, LEAK_SORT_COUNT, LEAK_SORT_AGE,
+		 LEAK_SORT_DEVICE };
 
 struct leak_options {
 	long older_ns;		/* only allocations at least this old; 0 = all */
 	bool each;		/* one group per allocation */
-	enum leak_by by;	/* a group is one stack and kind, one kind, or the process */
+	enum leak_by by;	/* a group is one stack, kind and device, one kind, one device, or the process */
 	int sort;		/* enum leak_sort */
 	bool reverse;		/* the least first */
 	enum mem_mark mark;	/* growth is since this report */
@@ -30,6 +31,7 @@ struct leak_group {
 	long long growth, growth_count;	/* bytes and allocations since the mark */
 	unsigned long long ptr;	/* ptr, tid and id are of one of its allocations */
 	unsigned int tid;
+	unsigned int device;	/* see abi/device.h; DEVICE_NONE: of several, too */
 	unsigned short id;
 	unsigned char memory;	/* CUDA_MEM_NONE: of several kinds */
 };

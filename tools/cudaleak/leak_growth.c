@@ -48,12 +48,15 @@ static void head(const struct leak_view *view, const struct mem_process *process
 
 static void show(const struct leak_view *view, const struct leak_row *r)
 {
+	char where[32];
+
 	if (out_is_json()) {
 		leak_row_print(view, r);
 		return;
 	}
-	printf("    %s and %+lld allocation%s of %s memory, %s/s: ", out_change(r->growth), r->growth_count,
-	       plural(r->growth_count), r->memory, out_change(r->rate));
+	printf("    %s and %+lld allocation%s of %s memory%s, %s/s: ", out_change(r->growth), r->growth_count,
+	       plural(r->growth_count), r->memory, leak_row_device(view, r->device, where),
+	       out_change(r->rate));
 	printf("now %s in %llu allocation%s\n", out_bytes(r->bytes), r->count, plural(r->count));
 	if (!view->totals)
 		stack_text(r->stack);

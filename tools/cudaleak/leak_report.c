@@ -63,6 +63,8 @@ static void report(struct leak_report *r, const char *at)
 
 	early_tidy(r->early);
 	r->view.options.now = clock_ns();
+	for (p = r->memory->processes; p; p = p->hh.next)
+		leak_row_devices(&r->view, p);
 	for (p = r->memory->processes; p; p = p->hh.next) {
 		if (!is_due(r, p))
 			continue;
@@ -93,6 +95,7 @@ void leak_report_exit(struct leak_report *r, const struct mem_process *process, 
 	enum mem_mark mark = r->view.options.mark;
 
 	r->view.options.now = now;
+	leak_row_devices(&r->view, process);
 	if (r->view.growth)
 		r->view.options.mark = MEM_FIRST;
 	if (screen_is_open())

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include "abi/device.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -28,7 +29,7 @@ static void signed_json(const void *at)
 static const struct field_type field_signed = { NULL, NULL, signed_json };
 #define OUT_SIGNED (&field_signed)
 
-enum { TYPE, PEAK = 10, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+enum { TYPE, PEAK = 11, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
 	[TYPE] = { "type", NULL, 0, &held_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
@@ -37,6 +38,7 @@ static const struct field fields[] = {	/* for JSON; show() prints text */
 	{ "at", NULL, 0, OUT_STR, AT(at) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "memory", NULL, 0, OUT_STR, AT(memory) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },
@@ -97,9 +99,27 @@ struct leak_row leak_row(const struct leak_view *view, const struct leak_group *
 		.oldest = view->options.now - g->oldest, .peak = g->peak, .ptr = g->ptr,
 		.sample = view->options.sample, .growth = g->growth, .growth_count = g->growth_count,
 		.rate = interval > 0 ? g->growth / interval : 0, .pid = g->process->pid, .tid = g->tid,
-		.comm = g->process->comm, .at = at, .complete = !g->process->early,
+		.device = g->device, .comm = g->process->comm, .at = at, .complete = !g->process->early,
 		.memory = memory_name(g->memory), .func = cuda_fns[g->id].name, .stack = g->stack,
 	};
+}
+
+void leak_row_devices(struct leak_view *view, const struct mem_process *process)
+{
+	const struct mem_device *d;
+
+	for (d = process->groups.devices; d; d = d->hh.next)
+		devices_see(&view->devices, d->device);
+}
+
+const char *leak_row_device(const struct leak_view *view, unsigned int device, char text[32])
+{
+	char number[16];
+
+	if (!view->devices.several || device == DEVICE_NONE)
+		return "";
+	snprintf(text, 32, " on device %s", device_text(device, number));
+	return text;
 }
 
 void leak_row_print(const struct leak_view *view, const struct leak_row *row)

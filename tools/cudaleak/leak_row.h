@@ -5,8 +5,9 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 #include "session/early.h"
+#include "view/device_field.h"
 
-enum { LEAK_FIELDS = 20 };
+enum { LEAK_FIELDS = 21 };
 
 struct leak_view {
 	/* set by the tool */
@@ -19,6 +20,7 @@ struct leak_view {
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
+	struct devices_seen devices;	/* several: shown in text; the tool sets it, too */
 	unsigned long long marks[MEM_MARKS];	/* when the earlier reports were made; 0: not yet */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
 };
@@ -28,6 +30,7 @@ struct leak_row {
 	long long growth, growth_count;
 	double rate;		/* of growth, bytes/s */
 	int pid, tid;
+	unsigned int device;
 	const char *comm, *at, *memory, *func;
 	bool complete;
 	const struct stack *stack;
@@ -41,6 +44,12 @@ double leak_interval(const struct leak_view *view);
 
 /* Returns the row of a group, which it refers to; at is "interval", "end" or "exit". */
 struct leak_row leak_row(const struct leak_view *view, const struct leak_group *g, const char *at);
+
+/* Notes the devices that a process has memory of. */
+void leak_row_devices(struct leak_view *view, const struct mem_process *process);
+
+/* Returns " on device 3", or "" if there is only one; in text or not. */
+const char *leak_row_device(const struct leak_view *view, unsigned int device, char text[32]);
 
 void leak_row_print(const struct leak_view *view, const struct leak_row *row);
 

@@ -34,14 +34,14 @@ static void head(void *ctx, FILE *f)
 {
 	const struct leak_screen *s = ctx;
 
-	leak_line_head(f, &s->options, s->narrow);
+	leak_line_head(f, &s->options, &s->columns);
 }
 
 static void line(void *ctx, FILE *f, size_t i)
 {
 	const struct leak_screen *s = ctx;
 
-	leak_line(f, &s->groups[i], &s->options, leak_interval(s->view), s->narrow);
+	leak_line(f, &s->groups[i], &s->options, leak_interval(s->view), &s->columns);
 }
 
 /* Returns the groups of all processes. */
@@ -72,7 +72,10 @@ static void draw(void *ctx)
 	size_t n;
 
 	s->options.now = s->view->options.now = clock_ns();
-	s->narrow = screen_columns() < WIDE;
+	s->columns.narrow = screen_columns() < WIDE;
+	for (const struct mem_process *p = s->memory->processes; p; p = p->hh.next)
+		leak_row_devices(s->view, p);
+	s->columns.device = s->view->devices.several;
 	s->groups = all_groups(s, &n);
 	top_view_draw(&s->top, s->rows && (size_t)s->rows < n ? (size_t)s->rows : n);
 	free(s->groups);
@@ -81,7 +84,7 @@ static void draw(void *ctx)
 
 static void press(void *ctx, int key)
 {
-	static const char keys[] = "bmgca";	/* in the order of LEAK_SORT_WORDS */
+	static const char keys[] = "bmgcad";	/* in the order of LEAK_SORT_WORDS */
 	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
 	struct leak_screen *s = ctx;
 
@@ -90,6 +93,8 @@ static void press(void *ctx, int key)
 	s->options.reverse ^= key == 'r';
 	if (key == 'v')
 		s->options.by = (s->options.by + 1) % LEAK_BY_MAX;
+	if (s->options.by == LEAK_BY_DEVICE && !s->columns.device)
+		s->options.by = LEAK_BY_PROCESS;
 	if (s->view->totals && s->options.by == LEAK_BY_STACK)
 		s->options.by = LEAK_BY_KIND;
 }
@@ -98,10 +103,11 @@ void leak_screen_init(struct leak_screen *s)
 {
 	static const char *const help[] = {
 		"  b  sort by bytes held                   r  reverse the order",
-		"  m  by maximum (peak)                    v  next of call stacks, kinds, processes",
-		"  g  by growth",
+		"  m  by maximum (peak)                    v  next of call stacks, kinds, devices,",
+		"  g  by growth                               processes",
 		"  c  by count",
 		"  a  by age of the oldest",
+		"  d  by device",
 		NULL
 	};
 

@@ -3,6 +3,7 @@
 #ifndef LEAK_SCREEN_H
 #define LEAK_SCREEN_H
 #include "cli/top_view.h"
+#include "cudaleak/leak_line.h"
 #include "cudaleak/leak_row.h"
 
 struct leak_screen {
@@ -16,7 +17,7 @@ struct leak_screen {
 	struct leak_options options;	/* of the groups shown */
 	enum mem_mark next;	/* that growth will be shown since */
 	struct leak_group *groups;	/* being drawn */
-	bool narrow;
+	struct leak_columns columns;
 	/* reports of processes that exited while the screen was open */
 	FILE *exits;
 	char *exits_text;

@@ -19,6 +19,8 @@ static int by_key(const struct leak_group *p, const struct leak_group *q, int so
 		return more_first(p->count, q->count);
 	case LEAK_SORT_AGE:
 		return more_first(q->oldest, p->oldest);
+	case LEAK_SORT_DEVICE:	/* without one and unknown ones last */
+		return more_first(q->device - 1, p->device - 1);
 	}
 	return 0;
 }

@@ -24,7 +24,8 @@ void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_mark
 static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
 {
 	struct leak_row r = leak_row(view, g, at);
-	char leaf[32];
+	char leaf[32], where[32];
+	const char *on = leak_row_device(view, g->device, where);
 
 	if (view->folded) {
 		snprintf(leaf, sizeof(leaf), "[%s]", r.memory);
@@ -32,11 +33,11 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 	} else if (out_is_json()) {
 		leak_row_print(view, &r);
 	} else if (view->options.each) {
-		printf("    %s of %s memory at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r.bytes), r.memory,
-		       r.ptr, out_ns(r.oldest), r.func, r.tid);
+		printf("    %s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r.bytes), r.memory,
+		       on, r.ptr, out_ns(r.oldest), r.func, r.tid);
 	} else {
-		printf("    %s in %llu allocation%s of %s memory, oldest %s\n", out_bytes(r.bytes), r.count,
-		       plural(r.count), r.memory, out_ns(r.oldest));
+		printf("    %s in %llu allocation%s of %s memory%s, oldest %s\n", out_bytes(r.bytes), r.count,
+		       plural(r.count), r.memory, on, out_ns(r.oldest));
 	}
 	if (!view->folded && !out_is_json() && !view->totals)
 		stack_text(r.stack);

@@ -7,7 +7,7 @@
 #include "cudatrace/trace_bytes.h"
 #include "cudatrace/trace_held.h"
 
-/* The device or context that a thread uses: see MEMORY_DEVICE. */
+/* The device or context that a thread uses: see PLACE_DEVICE. */
 struct held_thread {
 	struct { int pid, tid; } key;
 	unsigned user;
@@ -16,6 +16,8 @@ struct held_thread {
 };
 
 enum { THREAD_COST = sizeof(struct held_thread) + 32 };
+
+#define HELD_CLASSES (MEMORY_CLASSES | 1 << CUDA_CTX)
 
 struct trace_held trace_held_init(void)
 {
@@ -32,7 +34,7 @@ bool trace_held_by(const struct cuda_proto *proto)
 {
 	const struct cuda_fn *fn = trace_role(proto);
 
-	return fn && cuda_fn_in(fn, MEMORY_CLASSES);
+	return fn && cuda_fn_in(fn, HELD_CLASSES);
 }
 
 static struct held_thread *find(const struct trace_held *h, int pid, int tid)
@@ -66,15 +68,15 @@ static void set_location(struct trace_held *h, int pid, int tid, unsigned long l
 
 static unsigned long long device(unsigned long long n)
 {
-	return MEMORY_DEVICE | (unsigned)n;
+	return PLACE_DEVICE | (unsigned)n;
 }
 
-/* As memory_where() of bpf/lib/memory.bpf.h. */
+/* As device_switched() of bpf/lib/device.bpf.h, but what cuCtxPopCurrent() uncovers is not followed. */
 static unsigned long long chosen(const struct cuda_args *row, const struct memory_event *m)
 {
 	if (row->dev && !row->ctx)
 		return device(m->arg2);
-	return row->out && !row->dev ? MEMORY_NOWHERE : m->ptr;
+	return row->stack == CUDA_POP ? PLACE_UNKNOWN : m->ptr;
 }
 
 /* Fills in what the probes of cudaleak would have recorded. */
@@ -105,12 +107,13 @@ struct mem_process *trace_held_call(struct trace_held *h, const struct trace_cal
 	const struct cuda_fn *fn = trace_role(call->proto);
 	struct memory_event m;
 
-	if (!fn || !cuda_fn_in(fn, MEMORY_CLASSES) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
+	if (!fn || !cuda_fn_in(fn, HELD_CLASSES) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
 		return NULL;
 	m = event_of(h, call, fn);
 	if (fn->class != CUDA_CTX)
 		return memory_apply(&h->memory, &m, NULL).process;
-	set_location(h, e->head.pid, e->tid, chosen(&fn->args, &m));
+	if (fn->args.stack != CUDA_KEEP)
+		set_location(h, e->head.pid, e->tid, chosen(&fn->args, &m));
 	return NULL;
 }
 

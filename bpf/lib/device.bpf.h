@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which device a call works on: the one that its thread has chosen, by cudaSetDevice() or the context that
+ * is current to it; or that of the stream it is given.  A thread that has chosen none is on device 0: that
+ * is known only if it was seen from its first call on. */
+#ifndef DEVICE_BPF_H
+#define DEVICE_BPF_H
+#include "lib/device_handles.bpf.h"
+
+/* Set by tool_run(). */
+const volatile struct device_config device_config SEC(".rodata.device");
+
+enum { DEVICE_BELOW = 8, DEVICE_CACHE = 4 };
+
+/* Kept of a thread. */
+struct device_thread {
+	struct device_call {
+		__u64 sp, id;
+		__u64 args[6];	/* [1] to [5]: the first; [0] = 0 */
+	} calls[CUDA_LIB_MAX];			/* in flight, of each layer */
+	__u64 place, below[DEVICE_BELOW];	/* its stack of contexts, as in abi/device.h */
+	__u32 depth;				/* of below; greater: what is deeper is not known */
+	__u32 device;				/* of place */
+	__u32 generation;			/* that the rest belongs to */
+	bool others;				/* its process uses other devices, too */
+	bool late;				/* of its process not all handles are known */
+	struct { __u64 stream; __u32 device, unused; } cache[DEVICE_CACHE];
+};
+
+/* The thread's device, whatever its streams are on. */
+static __always_inline __u32 device_here(struct device_thread *d)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if (!d->device && !d->place && task->start_time >= device_state.since)
+		d->device = 1;
+	return d->device;
+}
+
+/* Not static: the verifier looks at it once. */
+__noinline int device_refresh(struct device_thread *d)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u32 here;
+
+	if (!d)		/* never: but the verifier does not know */
+		return 0;
+	here = device_here(d);
+	d->generation = device_state.generation;
+	d->late = task->group_leader->start_time < device_state.since;
+	d->others = handles_devices() & ~device_bit(here);
+	__builtin_memset(d->cache, 0, sizeof(d->cache));
+	return 0;
+}
+
+static __always_inline void device_is_current(struct device_thread *d)
+{
+	if (d->generation != device_state.generation)
+		device_refresh(d);
+}
+
+static __always_inline __u32 device_of_stream(struct device_thread *d, __u64 stream)
+{
+	__u64 at = bounded((stream >> 6 ^ stream >> 12) % DEVICE_CACHE, DEVICE_CACHE - 1);
+
+	if (d->cache[at].stream != stream) {
+		d->cache[at].device = handle_device(stream);
+		d->cache[at].stream = stream;
+	}
+	return d->cache[at].device;
+}
+
+/* Values of a stream that stand for a default one of the current device: 0, cudaStreamLegacy,
+ * cudaStreamPerThread. */
+enum { STREAMS_DEFAULT = 2 };
+
+/* The device of a call with this stream; 0 if it has none. */
+static __always_inline __u32 device_in(struct device_thread *d, __u64 stream)
+{
+	__u32 here = device_here(d);
+
+	if (stream <= STREAMS_DEFAULT)
+		return here;
+	device_is_current(d);
+	return d->others || d->late ? device_of_stream(d, stream) : here;
+}
+
+/* Return true if calls on this device are wanted. */
+static __always_inline bool device_wanted(__u32 device)
+{
+	if (!device_config.only)
+		return true;
+	if (!device)
+		__sync_fetch_and_add(&device_state.unknown, 1);
+	return device_config.only & device_bit(device);
+}
+
+static __always_inline __u64 device_argument(const struct device_call *c, unsigned char pos)
+{
+	return c->args[bounded(pos, 5)];
+}
+
+/* The argument that is a handle, or where one is stored. */
+static __always_inline __u64 device_handle(const struct device_call *c, const struct cuda_args *row)
+{
+	return device_argument(c, row->ctx ?: row->stream);
+}
+
+static __always_inline void device_moved(struct device_thread *d, __u64 place)
+{
+	d->place = place;
+	d->device = place & PLACE_DEVICE ? device_number(place) : place ? handle_device(place) : 0;
+	d->generation = device_state.generation - 1;
+	handles_use(d->device);
+}
+
+static __always_inline void device_push(struct device_thread *d)
+{
+	if (d->depth < DEVICE_BELOW)
+		d->below[bounded(d->depth, DEVICE_BELOW - 1)] = d->place;
+	d->depth++;
+}
+
+/* The thread may have had contexts that it was not seen to choose. */
+static __always_inline void device_pop(struct device_thread *d)
+{
+	__u64 place = PLACE_UNKNOWN;
+
+	if (d->depth && --d->depth < DEVICE_BELOW)
+		place = d->below[bounded(d->depth, DEVICE_BELOW - 1)];
+	device_moved(d, place);
+}
+
+/* Return true if the runtime's function in flight makes this context current: it is the primary one of
+ * the thread's device. */
+static __always_inline bool device_inside(struct device_thread *d, __u64 outer, __u64 sp)
+{
+	struct device_call *c = &d->calls[CUDA_RT];
+
+	if (c->sp > sp && is_armed(c->sp))
+		return true;
+	return outer > sp && is_armed(outer);
+}
+
+/* A context was made current.  A primary one is its device. */
+static __always_inline void device_chosen(struct device_thread *d, __u64 context, __u64 outer, __u64 sp)
+{
+	struct device_call *c = &d->calls[CUDA_RT];
+	__u32 known = handle_device(context), device = device_here(d);
+
+	if (!known && device_inside(d, outer, sp)) {
+		if (c->sp > sp && c->id == CUDA_ID_cudaSetDevice)
+			device = device_number(c->args[1]);
+		handle_note(context, device, true);
+	}
+	device_moved(d, handle_is_primary(context) ? PLACE_DEVICE | (handle_device(context) - 1) : context);
+}
+
+static __always_inline void device_switched(struct device_thread *d, const struct device_call *c,
+					    const struct cuda_args *row, __u64 outer)
+{
+	__u64 handle = device_handle(c, row), dev = device_argument(c, row->dev);
+	__u64 context = row->ctx && row->out && row->stack != CUDA_POP ? read_u64(handle) : handle;
+
+	if (row->dev && row->ctx)
+		handle_note(context, device_number(dev), row->stack == CUDA_KEEP);
+	if (row->stack == CUDA_KEEP)
+		return;
+	if (row->stack == CUDA_POP || (row->ctx && !context)) {
+		device_pop(d);
+		return;
+	}
+	if (row->stack == CUDA_PUSH)
+		device_push(d);
+	if (row->ctx)
+		device_chosen(d, context, outer, c->sp);
+	else
+		device_moved(d, PLACE_DEVICE | (__u32)dev);
+}
+
+/* Call where one of the calls in flight has succeeded.  Not static, as device_refresh().  outer: where the stack was when the runtime function was entered
+ * that is in flight, or 0. */
+__noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
+{
+	const struct cuda_args *row;
+	struct device_call *c;
+	__u64 id;
+
+	if (!d)
+		return 0;
+	c = &d->calls[lib == CUDA_DRV];
+	id = c->id;
+	if (id >= CUDA_ID_MAX)
+		return 0;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	row = &cuda_rows[id];
+	if (cuda_classes[id] == CUDA_STREAM) {
+		handle_note(read_u64(device_handle(c, row)), device_here(d), false);
+	} else if (cuda_classes[id] == CUDA_CTX) {
+		device_switched(d, c, row, outer);
+	} else if (row->ctx) {
+		handle_note(device_handle(c, row), 0, false);
+		if (d->place == device_handle(c, row))
+			device_pop(d);
+	}
+	return 0;
+}
+
+/* Call at every entry.  Returns true if the call tells of devices, and its return is wanted. */
+static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
+{
+	struct device_call *c = &d->calls[cuda_libs[id] == CUDA_DRV];
+
+	if (!(CUDA_DEVICE_CLASSES & 1u << cuda_classes[id]))
+		return false;
+	c->args[1] = PT_REGS_PARM1(ctx);
+	c->args[2] = PT_REGS_PARM2(ctx);
+	c->args[3] = PT_REGS_PARM3(ctx);
+	c->args[4] = PT_REGS_PARM4(ctx);
+	c->args[5] = PT_REGS_PARM5(ctx);
+	c->sp = cuda_classes[id] == CUDA_WAIT ? 0 : PT_REGS_SP(ctx);
+	c->id = id;
+	if (!c->sp)
+		handle_note(device_handle(c, &cuda_rows[id]), 0, false);
+	return c->sp;
+}
+
+/* Return true if the tool has no interest of its own in this function. */
+static __always_inline bool device_alone(__u64 id)
+{
+	return device_config.alone & 1u << cuda_classes[id];
+}
+
+/* Return true at the return of a call that device_enter() wanted to return. */
+static __always_inline bool device_ends(struct pt_regs *ctx, const struct device_thread *d)
+{
+	__u64 sp = PT_REGS_SP(ctx) - 8;
+
+	return d->calls[CUDA_RT].sp == sp || d->calls[CUDA_DRV].sp == sp;
+}
+
+/* Call at such a return. */
+static __always_inline void device_leave(struct pt_regs *ctx, struct device_thread *d, __u64 outer)
+{
+	bool driver = d->calls[CUDA_DRV].sp == PT_REGS_SP(ctx) - 8;
+
+	if (!(__u32)PT_REGS_RC(ctx))
+		device_ended(d, driver ? CUDA_DRV : CUDA_RT, outer);
+	d->calls[driver].sp = 0;
+}
+
+/* Call where the thread's program is replaced. */
+static __always_inline void device_dropped(struct device_thread *d)
+{
+	__builtin_memset(d, 0, sizeof(*d));
+}
+
+#endif

@@ -1,0 +1,233 @@
+# shellcheck shell=sh
+# Which device and stream a call is on, by what its thread, its context or its stream says; of every
+# tool that tells.
+export SIM_DEVICES=8
+
+# on DEVICE KEY N: the tool counts N of KEY on that device
+on() {
+	got=$(jq -s "map(select(.device == $1 and .$2) | .$2) | add // 0" "$tmp/out")
+	[ "$got" = "$3" ] || no "device $1: $got $2, not $3"
+}
+
+for kind in $kinds; do
+	it "launches are on the device that the thread has set ($kind)"
+	run cudalaunchtop -qj --attach "$kind" -c "$bin/mem setdevice 7 launch 5 setdevice 3 launch 11 setdevice 0 launch 2"
+	on 7 launches 5
+	on 3 launches 11
+	on 0 launches 2
+	json 3 .launches
+	silent
+
+	it "copies, waits and allocations are on that device ($kind)"
+	run cudamemcpysize -qj --attach "$kind" -c "$bin/mem setdevice 7 copy 5 64 h2d setdevice 3 copy 11 64 h2d"
+	on 7 count 5
+	on 3 count 11
+	run cudasynclatency -qj --attach "$kind" -c "$bin/mem setdevice 7 sync 5 setdevice 3 sync 11"
+	on 7 count 5
+	on 3 count 11
+	run cudaleak -qjC --attach "$kind" -c "$bin/mem setdevice 7 malloc 5 64 setdevice 3 malloc 11 64 free 3"
+	on 7 count 5
+	on 3 count 8
+	run cudamallocsnoop -qj --attach "$kind" -c "$bin/mem setdevice 7 malloc 5 64 setdevice 3 malloc 11 64"
+	json 5 '.device == 7'
+	json 11 '.device == 3'
+done
+
+it "a call that fails to set a device leaves the thread where it is"
+run cudalaunchtop -qj -c "$bin/mem setdevice 5 setdevice 8 launch 7"
+on 5 launches 7
+json 1 .launches
+
+it "a thread of a command that sets none is on device 0, whatever others set"
+run cudalaunchtop -qj -- "$bin/mem" setdevice 5 thread '(' launch 13 ')' join launch 3
+on 0 launches 13
+on 5 launches 3
+
+it "threads each have a device, in several processes"
+run cudalaunchtop -qj -- "$bin/mem" thread '(' setdevice 1 launch 3 ')' thread '(' setdevice 2 launch 5 ')' \
+	thread '(' setdevice 6 launch 7 ')' fork '(' setdevice 6 launch 17 ')' join
+on 1 launches 3
+on 2 launches 5
+json 1 '.device == 6 and .launches == 7'
+json 1 '.device == 6 and .launches == 17'
+
+it "a stream's launches, copies, waits and memory are on the device where it was made"
+words="setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5"
+words="$words use 3 launch 7 copyasync 11 64 h2d async 13 64 streamsync 3"
+words="$words use 4 launch 2 copyasync 5 64 h2d async 17 64 streamsync 19 launchex 1"
+run cudalaunchtop -qj -c "$bin/mem $words"
+on 3 launches 7
+on 6 launches 3
+run cudamemcpysize -qj -c "$bin/mem $words"
+on 3 count 11
+on 6 count 5
+run cudasynclatency -qj -c "$bin/mem $words"
+on 3 count 3
+on 6 count 19
+run cudaleak -qjC -c "$bin/mem $words"
+json 1 '.memory == "pool" and .device == 3 and .count == 13'
+json 1 '.memory == "pool" and .device == 6 and .count == 17'
+json 1 '.memory == "device" and .device == 5 and .count == 2'
+
+it "a stream that is made at the address of a destroyed one is of its own device"
+run cudamemcpysize -qj -- "$bin/mem" setdevice 2 loop 29 '(' setdevice 3 streams 1 use 3 copyasync 1 64 h2d \
+	streamfree 1 setdevice 4 streams 1 use 3 copyasync 2 64 h2d streamfree 1 ')'
+on 3 count 29
+on 4 count 58
+
+it "many streams of all devices are told apart"
+words=
+for d in 0 1 2 3 4 5 6 7; do words="$words setdevice $d streams 61"; done
+for i in 3 100 200 300 400 490; do words="$words use $i copyasync $i 8 h2d"; done
+run cudamemcpysize -qj -c "$bin/mem setdevice 1 $words"
+on 0 count 3
+on 1 count 100
+on 3 count 200
+on 4 count 300
+on 6 count 400
+on 7 count 490
+
+it "a context that is made, pushed, popped or set is its device"
+run cudalaunchtop -qj -- "$bin/mem" setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop drvlaunch 7 \
+	ctxpop drvlaunch 11 drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19
+on 6 launches 10
+on 4 launches 5
+on 1 launches 11
+on 2 launches 32
+on 5 launches 17
+
+it "setting no context uncovers the one below"
+run cudalaunchtop -qj -c "$bin/mem drvdevice 3 ctxpush 5 drvlaunch 2 ctxnone drvlaunch 7"
+on 5 launches 2
+on 3 launches 7
+
+it "a program without the runtime is followed by its contexts"
+run cudaleak -qjC -c "$bin/mem-drv drvdevice 7 drvmalloc 3 64 ctxon 2 drvmalloc 5 64 ctxpop drvmalloc 11 64"
+on 7 count 14
+on 2 count 5
+
+it "both ends of copies between devices are shown"
+run cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7"
+json 1 '.direction == "PtoP" and .device == 3 and .peer == 5 and .count == 7'
+json 1 '.device == 5 and .peer == 3 and .count == 11'
+json 1 '.device == 6 and .peer == 7 and .count == 13'
+run cudamemcpysize -q -c "$bin/mem peerof 7 64 3 5"
+lines 1 '^PtoP, synchronous, device 3 to 5; '
+lines 1 '^         7 '
+
+it "other copies have no peer"
+run cudamemcpysize -qj -c "$bin/mem copy 7 64 h2d"
+json 1 '.peer == null and .device == 0'
+
+it "--device selects calls, and copies between devices by either end"
+words="setdevice 2 launch 3 copy 5 64 h2d sync 7 malloc 11 64 setdevice 4 launch 13 copy 17 64 h2d sync 19"
+words="$words malloc 23 64 peerof 29 64 6 2"
+run cudalaunchtop -qj --device 4 -c "$bin/mem $words"
+on 4 launches 13
+json 1 .launches
+run cudamemcpysize -qj --device 2 -c "$bin/mem $words"
+json 1 '.device == 2 and .count == 5'
+json 1 '.device == 6 and .count == 29'
+json 2 .count
+run cudasynclatency -qj --device 0,4,7 -c "$bin/mem $words"
+on 4 count 19
+json 1 .func
+run cudaleak -qjC --device 4 -c "$bin/mem $words"
+on 4 count 23
+json 1 .memory
+run cudamallocsnoop -qjA --device 2 -c "$bin/mem $words"
+json 13 '.device == 2'
+json 13 .func
+
+it "a free is of the device of what it frees"
+run cudamallocsnoop -qjF --device 6 -c "$bin/mem setdevice 6 malloc 13 64 setdevice 2 malloc 3 64 free 10"
+json 7 '.device == 6'
+json 7 .func
+
+it "memory of the host has no device"
+run cudamallocsnoop -qj -c "$bin/mem setdevice 2 host 3 64 malloc 5 64"
+json 3 '.memory == "host" and .device == null'
+json 5 '.device == 2'
+
+it "--device is a list of numbers"
+for list in x '1,' ,1 1,,2 -1 64 1x '1 2' 99999999999999999999; do
+	fails 2 "--device: '$list' is not a list of device numbers from 0 to 63" cudaleak --device "$list"
+done
+
+it "text names devices once there are two, and with --device"
+run cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d"
+lines 0 device
+run cudamemcpysize -q -c "$bin/mem setdevice 3 copy 7 64 h2d setdevice 2 copy 11 64 h2d"
+lines 1 '^HtoD, synchronous, device 3; '
+lines 1 '^HtoD, synchronous, device 2; '
+lines 1 '^         7 '
+lines 1 '^        11 '
+run cudamemcpysize -q --device 3 -c "$bin/mem setdevice 3 copy 7 64 h2d"
+lines 1 '^HtoD, synchronous, device 3; '
+run cudasynclatency -q -c "$bin/mem setdevice 3 sync 7 setdevice 2 sync 11"
+lines 1 '^device 3, cudaDeviceSynchronize$'
+lines 1 '^device 2, cudaDeviceSynchronize$'
+lines 1 '^         7 '
+lines 1 '^        11 '
+run cudaleak -qC -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 host 5 64"
+lines 1 '448 bytes in 7 allocations of device memory on device 3,'
+lines 1 '704 bytes in 11 allocations of device memory on device 2,'
+lines 1 '320 bytes in 5 allocations of host memory,'
+
+it "cudalaunchtop has a column for devices once there are two, and with --device"
+run cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7"
+lines 0 DEVICE
+run cudalaunchtop -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+lines 1 'TOTAL DEVICE GRID'
+lines 1 ' 7 +3 13x1x1 '
+lines 1 ' 11 +2 13x1x1 '
+run cudalaunchtop -qP --device 3 -c "$bin/mem setdevice 3 launch 7"
+lines 1 'TOTAL DEVICE'
+lines 1 ' 7 +3$'
+
+it "cudamallocsnoop prints its head again with what there is to tell apart"
+run cudamallocsnoop -q -c "$bin/mem malloc 3 64 setdevice 2 malloc 5 64 streams 1 use 3 async 7 64"
+lines 1 'MEMORY +BYTES'
+lines 1 'MEMORY +DEVICE +BYTES'
+lines 1 'MEMORY +DEVICE STREAM +BYTES'
+lines 3 ' device +64 '
+lines 5 ' device +2 +64 '
+lines 7 ' pool +2 0x[0-9a-f]+ +64 '
+
+it "the default streams are told apart from others"
+run cudamallocsnoop -qj -c "$bin/mem streams 1 async 3 64 use 1 async 5 64 use 2 async 7 64 use 3 async 11 64 malloc 13 8"
+json 8 '.stream == "default"'
+json 7 '.stream == "per-thread"'
+json 11 '(.stream // "") | startswith("0x")'
+json 13 '.stream == null'
+
+it "the device of a thread from before is not known until it sets one"
+program "$bin/mem" setdevice 5 launch 1 wait launch 7 copy 3 64 h2d thread '(' launch 13 ')' join setdevice 5 launch 11
+tool cudalaunchtop -j -p "$pid"
+go
+stop
+on null launches 7
+on 0 launches 13
+on 5 launches 11
+
+it "so is a copy in a stream from before"
+program "$bin/mem" setdevice 5 streams 1 wait setdevice 3 use 3 copyasync 7 64 h2d streams 1 use 4 copyasync 11 64 h2d
+tool cudamemcpysize -j -p "$pid"
+go
+stop
+on null count 7
+on 3 count 11
+
+it "--device says how many calls it left out as their device is not known"
+program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
+tool cudalaunchtop -j --device 5,6 -p "$pid"
+go
+stop
+on 5 launches 11
+json 1 .launches
+says 'left out 7 calls whose device is not known'
+
+it "the threads of another program after exec have no device from before it"
+run cudalaunchtop -qj -- "$bin/mem" setdevice 6 launch 3 exec '(' launch 5 ')'
+on 6 launches 3
+on 0 launches 5

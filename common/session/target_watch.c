@@ -45,6 +45,9 @@ static void on_watch(void *ctx, const struct watch_event *e)
 	}
 	if (!t->finishing) {
 		scan_new(t, e->head.pid);
+		/* its first call may come when it is gone */
+		if (e->head.pid)
+			syms_refresh(t->syms, e->head.pid);
 		if (p->on_scanned)
 			p->on_scanned(p->tool, e->head.pid);
 	}

@@ -14,6 +14,11 @@
 enum { MISSES = 10 };
 static const unsigned long long MISSES_NS = 1000 * 1000000ull;
 
+/* A token bucket for each process: one that has many mappings and changes them all the time would keep the
+ * tool from the others' until they are gone. */
+enum { SHARE = 8 };
+static const long long BURST_NS = 500 * 1000000ll;
+
 enum { MANY = 4096 /* processes: time to check which still exist */ };
 
 struct mappings *mappings_find(const struct syms *s, int pid)
@@ -87,6 +92,8 @@ static struct mappings *add_process(struct syms *s, int pid)
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
 	p->user = proc_user(pid);
+	p->left = BURST_NS;
+	p->filled = clock_ns();
 	HASH_ADD_INT(s->processes, pid, p);
 	quota_take(&s->ranges_quota, p->user, pid, 0);
 	return p;
@@ -131,23 +138,41 @@ static void drop_new(struct syms *s, const struct mappings *p, const struct refr
 	free_ranges(r->ranges, r->n);
 }
 
-struct mappings *mappings_refresh(struct syms *s, int pid)
+static void read_mappings(struct syms *s, struct mappings *p)
 {
-	struct mappings *p = mappings_find(s, pid);
-	struct refresh r = { .syms = s };
+	struct refresh r = { .syms = s, .process = p };
 	int err;
 
-	if (!p)
-		p = add_process(s, pid);
-	r.process = p;
 	p->changed = false;
-	err = look_mappings(s->modules.looks, pid, false, on_mapping, &r);
+	err = look_mappings(s->modules.looks, p->pid, false, on_mapping, &r);
 	p->read = !err;
 	/* keep what is known about a process that has ended */
 	if ((err && err != -E2BIG) || !r.n)
 		drop_new(s, p, &r);
 	else
 		replace_ranges(s, p, &r);
+}
+
+static bool may_read(struct mappings *p, unsigned long long now)
+{
+	p->left += (now - p->filled) / SHARE;
+	p->filled = now;
+	if (p->left > BURST_NS)
+		p->left = BURST_NS;
+	return p->left > 0;
+}
+
+struct mappings *mappings_refresh(struct syms *s, int pid)
+{
+	unsigned long long began = clock_ns();
+	struct mappings *p = mappings_find(s, pid);
+
+	if (!p)
+		p = add_process(s, pid);
+	if (may_read(p, began)) {
+		read_mappings(s, p);
+		p->left -= clock_ns() - began;
+	}
 	return p;
 }
 

@@ -26,6 +26,8 @@ struct mappings {
 	bool read;		/* the last time that they should be */
 	unsigned long long missed;	/* when misses were counted from, ns */
 	unsigned misses;
+	long long left;			/* ns that may be spent on reading them again */
+	unsigned long long filled;	/* when left was last increased: clock_ns() */
 	UT_hash_handle hh;
 };
 

@@ -87,17 +87,19 @@ else
 	done
 fi
 
-it "an error code that the table lacks is found, and generating the codes again changes nothing"
-if [ ! -e "$CUDA/include/cuda.h" ]; then
-	skip "there is no CUDA in $CUDA"
-else
-	sed '/InsufficientDriver/d' common/api/cuda_protos.tbl >"$tmp/wrong.tbl"
-	run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.tbl"
-	status 1
-	says "wrong.tbl: does not match the headers: run scripts/gen-protos"
-	says "> value cudaError 35 cudaErrorInsufficientDriver"
-	run env CUDA="$CUDA" scripts/gen-protos
-	cmp -s "$tmp/out" common/api/cuda_protos.tbl || no "another common/api/cuda_protos.tbl comes out"
+if long; then
+	it "an error code that the table lacks is found, and generating the codes again changes nothing"
+	if [ ! -e "$CUDA/include/cuda.h" ]; then
+		skip "there is no CUDA in $CUDA"
+	else
+		sed '/InsufficientDriver/d' common/api/cuda_protos.tbl >"$tmp/wrong.tbl"
+		run env CUDA="$CUDA" scripts/check-api "$table" "$tmp/wrong.tbl"
+		status 1
+		says "wrong.tbl: does not match the headers: run scripts/gen-protos"
+		says "> value cudaError 35 cudaErrorInsufficientDriver"
+		run env CUDA="$CUDA" scripts/gen-protos
+		cmp -s "$tmp/out" common/api/cuda_protos.tbl || no "another common/api/cuda_protos.tbl comes out"
+	fi
 fi
 
 it "without CUDA it says that it checked nothing"

@@ -139,22 +139,24 @@ for kind in $kinds; do
 	json 3 true
 done
 
-it "a function that is not known brings the runtime's probes back for a while"
-program "$bin/launches" wait reuse 23 wait driver 5 wait driver 7 wait
-tool cudalaunchtop -vjp "$pid"
-echo >&3
-until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
-echo >&3
-until_true grep -q 're-attaching the runtime launch probes' "$tmp/err"
-sleep 1.5	# it would look again
-echo >&3
-go
-wait "$tracer"
-equal "$(grep -c 're-attaching the runtime launch probes' "$tmp/err")" 1
-json 1 '.kernel == "first" and .launches == 23'
-json 1 '.kernel == "second" and .launches == 27'
-json 1 '(.kernel | startswith("0x")) and .launches == 12'
-json 3 true
+if long; then
+	it "a function that is not known brings the runtime's probes back for a while"
+	program "$bin/launches" wait reuse 23 wait driver 5 wait driver 7 wait
+	tool cudalaunchtop -vjp "$pid"
+	echo >&3
+	until_true grep -q 'detaching the runtime launch probes' "$tmp/err"
+	echo >&3
+	until_true grep -q 're-attaching the runtime launch probes' "$tmp/err"
+	sleep 1.5	# it would look again
+	echo >&3
+	go
+	wait "$tracer"
+	equal "$(grep -c 're-attaching the runtime launch probes' "$tmp/err")" 1
+	json 1 '.kernel == "first" and .launches == 23'
+	json 1 '.kernel == "second" and .launches == 27'
+	json 1 '(.kernel | startswith("0x")) and .launches == 12'
+	json 3 true
+fi
 
 it "a kernel without a name is one row, counted at the runtime and then at the driver"
 strip -o "$tmp/stripped" "$bin/mem"
@@ -209,10 +211,12 @@ json 1 '.kernel == "direct" and .launches == 50021'
 json 1 true
 silent
 
-it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
-run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
-sum 33264 '((.launches // 0) + (.lost // 0))'
-json 1 '.lost >= 496'
+if long; then
+	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
+	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
+	sum 33264 '((.launches // 0) + (.lost // 0))'
+	json 1 '.lost >= 496'
+fi
 
 it "-P is by process, and the sum is the same"
 run cudalaunchtop -jPc "sh -c '$bin/mem launch 23 drvlaunch 13; $bin/mem-stripped launch 7'"
@@ -436,29 +440,31 @@ else
 	skip "no tmux here"
 fi
 
-it "on a terminal the arrows scroll sideways, which shows names as they are; Home goes back"
-if $it_has_tmux; then
-	program "$bin/launches" driver 1 wait names "$tmp/some" long 3 wait
-	screen 80 20 "$O/cudalaunchtop -p $pid"
-	on_screen 'TOTAL'
-	echo >&3
-	on_screen ' 3 a_kernel_whose_name_goes_on_'
-	sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 80 { bad = 1 } END { exit bad }' || no "a line is too long"
-	term send-keys Right Right
-	on_screen '^[0-9]+ +launches +0\.0 +3 ame_goes_on_n+ *$'
-	on_screen '^[0-9]+ +launches +0\.0 +1 rnel_with_a_name_that_is_too_long<23> *$'
-	term send-keys Left
-	on_screen ' 3 _whose_name_goes_on_'
-	term send-keys Home
-	on_screen ' 3 a_kernel_whose_name_goes_on_'
-	term send-keys Left
-	term send-keys q
-	on_screen '^ended 0'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
-else
-	skip "no tmux here"
+if long; then
+	it "on a terminal the arrows scroll sideways, which shows names as they are; Home goes back"
+	if $it_has_tmux; then
+		program "$bin/launches" driver 1 wait names "$tmp/some" long 3 wait
+		screen 80 20 "$O/cudalaunchtop -p $pid"
+		on_screen 'TOTAL'
+		echo >&3
+		on_screen ' 3 a_kernel_whose_name_goes_on_'
+		sed 's/…/~/g' "$tmp/out" | awk 'length($0) > 80 { bad = 1 } END { exit bad }' || no "a line is too long"
+		term send-keys Right Right
+		on_screen '^[0-9]+ +launches +0\.0 +3 ame_goes_on_n+ *$'
+		on_screen '^[0-9]+ +launches +0\.0 +1 rnel_with_a_name_that_is_too_long<23> *$'
+		term send-keys Left
+		on_screen ' 3 _whose_name_goes_on_'
+		term send-keys Home
+		on_screen ' 3 a_kernel_whose_name_goes_on_'
+		term send-keys Left
+		term send-keys q
+		on_screen '^ended 0'
+		term kill-server
+		kill "$pid" 2>/dev/null
+		exec 3>&-
+	else
+		skip "no tmux here"
+	fi
 fi
 
 it "a terminal that curses does not know gets blocks"

@@ -56,22 +56,24 @@ run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
 lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
 
-it "VMM memory is held until each handle is released, whatever -z, -Z and -s leave out"
-for filter in -z0 -z1m -Z1g -z3m; do
-	held=7
-	[ $filter != -z3m ] || held=0
-	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
-	sum $((held > 0)) .count
-	json 0 .unknown_frees
-	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
-	sum 0 .count
-	json 0 .unknown_frees
-	run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5"
-	sum $held .count
-	sum $((held * 2097152)) .bytes
-done
-run cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
-json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
+if long; then
+	it "VMM memory is held until each handle is released, whatever -z, -Z and -s leave out"
+	for filter in -z0 -z1m -Z1g -z3m; do
+		held=7
+		[ $filter != -z3m ] || held=0
+		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 3"
+		sum $((held > 0)) .count
+		json 0 .unknown_frees
+		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5 vmmfree 7 release 5"
+		sum 0 .count
+		json 0 .unknown_frees
+		run cudaleak "$filter" -Cjc "$bin/mem vmm 7 retain 5"
+		sum $held .count
+		sum $((held * 2097152)) .bytes
+	done
+	run cudaleak -s 2 -Cjc "$bin/mem loop 1009 '(' vmm 1 retain 5 vmmfree 1 release 4 ')'"
+	json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
+fi
 
 it "an IPC handle opened again is held until it is closed as often"
 for layer in runtime driver; do
@@ -388,20 +390,22 @@ json 1 '.peak_bytes > 544000 and .peak_bytes < 736000 and .bytes < 80000'
 run cudaleak -ajc "$bin/mem malloc 3 64"
 json 3 '(has("peak_bytes") or has("growth_bytes")) | not'
 
-it "JSON says by how much a group grew since the report before, and how fast"
-program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 malloc 2 64 sleep 60000
-tool cudaleak -Cjp "$pid" 1 3
-echo >&3
-wait "$tracer"
-exec 3>&-
-json 1 '.bytes == 94208 and .growth_bytes == 94208'
-json 1 '.bytes == 65664 and .growth_bytes == -28544 and .peak_bytes == 94208'
-json 1 '.bytes == 65664 and .growth_bytes == 0'
-json 3 '(.growth_per_s - .growth_bytes | fabs) <= 0.2 * (.growth_bytes | fabs)'
-json 3 '.type == "held" and (has("since") | not)'
-kill "$pid" 2>/dev/null
+if long; then
+	it "JSON says by how much a group grew since the report before, and how fast"
+	program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 malloc 2 64 sleep 60000
+	tool cudaleak -Cjp "$pid" 1 3
+	echo >&3
+	wait "$tracer"
+	exec 3>&-
+	json 1 '.bytes == 94208 and .growth_bytes == 94208'
+	json 1 '.bytes == 65664 and .growth_bytes == -28544 and .peak_bytes == 94208'
+	json 1 '.bytes == 65664 and .growth_bytes == 0'
+	json 3 '(.growth_per_s - .growth_bytes | fabs) <= 0.2 * (.growth_bytes | fabs)'
+	json 3 '.type == "held" and (has("since") | not)'
+	kill "$pid" 2>/dev/null
 
-steps='malloc 23 4096 sleep 1500 malloc 7 1000 free 3 host 5 64 sleep 1000 malloc 11 64 hostfree 2'
+	steps='malloc 23 4096 sleep 1500 malloc 7 1000 free 3 host 5 64 sleep 1000 malloc 11 64 hostfree 2'
+fi
 
 it "--growth shows only what grew: from report to report, and from the first one to the exit"
 run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
@@ -418,69 +422,77 @@ lines 5 '^    \+'
 lines 5 '^        main\+0x'
 silent
 
-it "--growth in JSON has the same, and since when"
-run cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
-json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
-json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
-json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11'
-json 1 '.at == "exit" and .memory == "device" and .growth_bytes == 4704 and .growth_count == 15 and .time - .since > 2'
-json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth_count == 3'
-json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
-json 5 '.type == "growth"'
-json 5 true
-equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory device bytes count \
-oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
+if long; then
+	it "--growth in JSON has the same, and since when"
+	run cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
+	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
+	json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
+	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 704 and .growth_count == 11'
+	json 1 '.at == "exit" and .memory == "device" and .growth_bytes == 4704 and .growth_count == 15 and .time - .since > 2'
+	json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth_count == 3'
+	json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
+	json 5 '.type == "growth"'
+	json 5 true
+	equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory device bytes count \
+	oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
+fi
 
-it "--growth of two reports is their difference; a signal ends it with that from the first report on"
-# shellcheck disable=SC2086 # words
-program "$bin/mem" wait $steps sleep 60000
-tool cudaleak --growth -Cjp "$pid" 1 2
-echo >&3
-wait "$tracer"
-json 2 '.at == "interval"'
-json 1 '.growth_bytes == 4000'
-json 2 true
-exec 3>&-
-kill "$pid" 2>/dev/null
-# shellcheck disable=SC2086 # words
-program "$bin/mem" wait $steps sleep 60000
-tool cudaleak --growth -Cp "$pid" 1
-echo >&3
-until_true grep -q '+704' "$tmp/out"
-stop
-exec 3>&-
-lines 1 '\(mem\): 96\.8 KiB held, 4\.8 KiB more than [2-9]\.[0-9] s before, peak 98\.8 KiB; allocations before [0-9:]{8} are unknown$'
-lines 1 '^    \+4\.6 KiB and \+15 allocations'
-status 0
-kill "$pid" 2>/dev/null
+if long; then
+	it "--growth of two reports is their difference; a signal ends it with that from the first report on"
+	# shellcheck disable=SC2086 # words
+	program "$bin/mem" wait $steps sleep 60000
+	tool cudaleak --growth -Cjp "$pid" 1 2
+	echo >&3
+	wait "$tracer"
+	json 2 '.at == "interval"'
+	json 1 '.growth_bytes == 4000'
+	json 2 true
+	exec 3>&-
+	kill "$pid" 2>/dev/null
+	# shellcheck disable=SC2086 # words
+	program "$bin/mem" wait $steps sleep 60000
+	tool cudaleak --growth -Cp "$pid" 1
+	echo >&3
+	until_true grep -q '+704' "$tmp/out"
+	stop
+	exec 3>&-
+	lines 1 '\(mem\): 96\.8 KiB held, 4\.8 KiB more than [2-9]\.[0-9] s before, peak 98\.8 KiB; allocations before [0-9:]{8} are unknown$'
+	lines 1 '^    \+4\.6 KiB and \+15 allocations'
+	status 0
+	kill "$pid" 2>/dev/null
+fi
 
-it "--growth without a report in between is since tracing began, and what shrank is not shown"
-run cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
-json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
-json 1 true
-program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 multicast 3 sleep 60000
-tool cudaleak --growth -Cp "$pid" 1 2
-echo >&3
-wait "$tracer"
-exec 3>&-
-lines 1 '\(mem\): 64\.0 KiB held, 28\.0 KiB less than [0-9.]+ m?s before, peak 92\.0 KiB; '
-lines 1 '^    0 bytes and \+3 allocations of vmm memory'
-lines 1 '^    [^ ].*, .*: now '
-kill "$pid" 2>/dev/null
-
-it "--sort says what comes first; with --growth it is what grew most"
-some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
-for first in held:host peak:device growth:host count:managed age:pool; do
-	run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
-	json 1 ".memory == \"${first#*:}\""
+if long; then
+	it "--growth without a report in between is since tracing began, and what shrank is not shown"
+	run cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
+	json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
 	json 1 true
-done
-run cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
-lines 1 '^    \+10\.7 KiB and \+11 allocations of managed memory'
-lines 1 '^    \+'
-run cudaleak --growth -T 1 -Cc "$bin/mem $some"
-lines 1 '^    \+8\.0 KiB and \+2 allocations of host memory'
-lines 1 '^    \.\.\. and 3 more groups$'
+	program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 multicast 3 sleep 60000
+	tool cudaleak --growth -Cp "$pid" 1 2
+	echo >&3
+	wait "$tracer"
+	exec 3>&-
+	lines 1 '\(mem\): 64\.0 KiB held, 28\.0 KiB less than [0-9.]+ m?s before, peak 92\.0 KiB; '
+	lines 1 '^    0 bytes and \+3 allocations of vmm memory'
+	lines 1 '^    [^ ].*, .*: now '
+	kill "$pid" 2>/dev/null
+fi
+
+if long; then
+	it "--sort says what comes first; with --growth it is what grew most"
+	some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
+	for first in held:host peak:device growth:host count:managed age:pool; do
+		run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
+		json 1 ".memory == \"${first#*:}\""
+		json 1 true
+	done
+	run cudaleak --growth -T 1 -Cc "$bin/mem $some sleep 1500 managed 11 1000 malloc 1 20011 free 1 sleep 300" 1
+	lines 1 '^    \+10\.7 KiB and \+11 allocations of managed memory'
+	lines 1 '^    \+'
+	run cudaleak --growth -T 1 -Cc "$bin/mem $some"
+	lines 1 '^    \+8\.0 KiB and \+2 allocations of host memory'
+	lines 1 '^    \.\.\. and 3 more groups$'
+fi
 
 it "--growth compares groups, and single allocations have no peak"
 for o in -a '-o 1000' --folded; do
@@ -628,28 +640,30 @@ else
 	skip "no tmux here"
 fi
 
-it "-b, -a, --growth and -c without an interval print blocks on a terminal; so does a terminal that curses does not know"
-if $it_has_tmux; then
-	for o in -b -a --growth 'TERM=unheard-of'; do
-		program "$bin/mem" wait malloc 23 4096 sleep 9000
-		case $o in
-		TERM*) screen 120 40 "$o $O/cudaleak -Cp $pid 1" ;;
-		*) screen 120 40 "$O/cudaleak $o -Cp $pid 1" ;;
-		esac
-		on_screen 'tracing pid'
-		echo >&3
-		on_screen '^\[[0-9:]{8}\] pid [0-9]+ \(mem\): '
+if long; then
+	it "-b, -a, --growth and -c without an interval print blocks on a terminal; so does a terminal that curses does not know"
+	if $it_has_tmux; then
+		for o in -b -a --growth 'TERM=unheard-of'; do
+			program "$bin/mem" wait malloc 23 4096 sleep 9000
+			case $o in
+			TERM*) screen 120 40 "$o $O/cudaleak -Cp $pid 1" ;;
+			*) screen 120 40 "$O/cudaleak $o -Cp $pid 1" ;;
+			esac
+			on_screen 'tracing pid'
+			echo >&3
+			on_screen '^\[[0-9:]{8}\] pid [0-9]+ \(mem\): '
+			term kill-server
+			kill "$pid" 2>/dev/null
+			exec 3>&-
+		done
+		screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1200'"
+		on_screen '^ended 0'
+		lines 1 '\(mem\) at exit: 23 allocations not freed, 92\.0 KiB$'
+		lines 1 ': tracing '
 		term kill-server
-		kill "$pid" 2>/dev/null
-		exec 3>&-
-	done
-	screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1200'"
-	on_screen '^ended 0'
-	lines 1 '\(mem\) at exit: 23 allocations not freed, 92\.0 KiB$'
-	lines 1 ': tracing '
-	term kill-server
-else
-	skip "no tmux here"
+	else
+		skip "no tmux here"
+	fi
 fi
 
 # ---- What takes seconds

@@ -45,15 +45,17 @@ else
 	kill -9 "$pid"
 fi
 
-it "calls that come faster than they can be printed do not keep it from its end"
-for i in 1 2; do
-	"$bin/mem" loop 1000000000 '(' malloc 1 64 free 1 ')' & pids="$pids $!" busy="${busy-} $!"
-done
-run nice -n 10 cudamallocsnoop -kjd 1
-# shellcheck disable=SC2086 # numbers
-kill -9 $busy
-status 0
-says 'records lost: the ring buffer was full'
+if long; then
+	it "calls that come faster than they can be printed do not keep it from its end"
+	for i in 1 2; do
+		"$bin/mem" loop 1000000000 '(' malloc 1 64 free 1 ')' & pids="$pids $!" busy="${busy-} $!"
+	done
+	run nice -n 10 cudamallocsnoop -kjd 1
+	# shellcheck disable=SC2086 # numbers
+	kill -9 $busy
+	status 0
+	says 'records lost: the ring buffer was full'
+fi
 
 it "kernels that a program says are each other"
 cat >"$tmp/alias.c" <<'END'
@@ -152,7 +154,11 @@ export MAPPED
 
 for t in tools/*.c; do
 	t=$(basename "$t" .c)
-	case $t in cudabt) continue ;; esac	# it is bpftrace that prints
+	case $t in
+	cudabt) continue ;;	# it is bpftrace that prints
+	cudatrace) ;;
+	*) long || continue ;;
+	esac
 	stack=
 	! "$t" --help | grep -q -- '-k, --stacks' || stack=-k
 	it "$t escapes the names of programs, files and libraries, as text and as JSON"
@@ -225,7 +231,7 @@ if ! $VICTIM test -x "$bin/mem"; then
 	exit
 fi
 
-for kind in $kinds; do
+for kind in session ${LONG:+multi perf}; do
 	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
 	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
 	hoard records
@@ -245,16 +251,18 @@ for kind in $kinds; do
 	lost_by 'records lost: the ring buffer was full'
 done
 
-it "who launches kernels at very many addresses is not counted, and everybody else is"
-victim loop 13 '(' launch 17 ')'
-hoard counts 100003
-tool cudalaunchtop -j
-hoarded
-go
-end_hoard
-sum 221 .launches
-json 1 '.kernel == "fill<int>" or .launches == 221'
-lost_by 'calls not counted: group table full'
+if long; then
+	it "who launches kernels at very many addresses is not counted, and everybody else is"
+	victim loop 13 '(' launch 17 ')'
+	hoard counts 100003
+	tool cudalaunchtop -j
+	hoarded
+	go
+	end_hoard
+	sum 221 .launches
+	json 1 '.kernel == "fill<int>" or .launches == 221'
+	lost_by 'calls not counted: group table full'
+fi
 
 it "who has very many names for kernels gets no more, and everybody else does"
 victim loop 13 '(' launch 17 ')'
@@ -266,27 +274,31 @@ end_hoard
 json 1 '.launches == 221 and (.kernel | startswith("0x") | not)'
 says "process $hoarder: user 65534 has reached the limit on kernel names: further kernels are shown as addresses"
 
-it "who allocates without end is counted only, and everybody else is known by allocation"
-victim loop 13 '(' malloc 17 64 ')' free 8
-hoard allocations 1500007
-tool cudaleak -Cj 1000
-hoarded
-go
-end_hoard
-sum 213 '.count // 0'
-json 0 .ignored
-jq -es 'any((.ignored // 0) > 0)' "$tmp/rest" >/dev/null 2>&1 || no "nothing is said not to be counted"
-says "process $hoarder: user 65534 has reached the limit on allocations not freed: further ones are only counted"
+if long; then
+	it "who allocates without end is counted only, and everybody else is known by allocation"
+	victim loop 13 '(' malloc 17 64 ')' free 8
+	hoard allocations 1500007
+	tool cudaleak -Cj 1000
+	hoarded
+	go
+	end_hoard
+	sum 213 '.count // 0'
+	json 0 .ignored
+	jq -es 'any((.ignored // 0) > 0)' "$tmp/rest" >/dev/null 2>&1 || no "nothing is said not to be counted"
+	says "process $hoarder: user 65534 has reached the limit on allocations not freed: further ones are only counted"
 
-long || exit
+	long || exit
+fi
 
-it "launches and errors by turns do not make cudatrace keep each error"
-victim loop 13 '(' launch 17 sync 1 ')'
-hoard errors 150001
-tool cudatrace -xj
-hoarded
-go
-end_hoard
+if long; then
+	it "launches and errors by turns do not make cudatrace keep each error"
+	victim loop 13 '(' launch 17 sync 1 ')'
+	hoard errors 150001
+	tool cudatrace -xj
+	hoarded
+	go
+	end_hoard
+fi
 
 it "a call that makes very many others, in many threads, is printed in pieces"
 victim loop 13 '(' malloc 17 64 ')'

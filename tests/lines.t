@@ -87,15 +87,17 @@ run cudamallocsnoop -jk --lines -c "$prog"
 json 5 '.stack[0] | .sym == null and .source == null and .line == null'
 json 0 'any(.stack[]; .inlined)'
 
-it "every tool that has call stacks has the lines"
-build
-for words in 'cudaleak -j' 'cudamemcpysize -jk copy' 'cudasynclatency -jk wait' 'cudalaunchtop -jk launch' 'cudatrace -jk copy'; do
-	arg=${words##* }
-	[ "$arg" != -j ] || arg=copy
-	run ${words% [a-z]*} --lines -c "$prog $arg"
-	jq -se "any(.[]; .stack? // [] | any(.inlined and (.source | endswith(\"inlined.cpp\")) and .sym == \"call\"))" \
-		"$tmp/out" >/dev/null || no "$words: no lines"
-done
+if long; then
+	it "every tool that has call stacks has the lines"
+	build
+	for words in 'cudaleak -j' 'cudamemcpysize -jk copy' 'cudasynclatency -jk wait' 'cudalaunchtop -jk launch' 'cudatrace -jk copy'; do
+		arg=${words##* }
+		[ "$arg" != -j ] || arg=copy
+		run ${words% [a-z]*} --lines -c "$prog $arg"
+		jq -se "any(.[]; .stack? // [] | any(.inlined and (.source | endswith(\"inlined.cpp\")) and .sym == \"call\"))" \
+			"$tmp/out" >/dev/null || no "$words: no lines"
+	done
+fi
 
 it "--lines gives call stacks without -k; every frame has the same keys, and others only with --lines"
 build
@@ -190,31 +192,33 @@ silent
 in_time 5
 json 5 '.stack | any(.sym == "step()" and .line > 0) and any(.inlined and .sym == "?")'
 
-it "debug information that is wrong, or is larger than memory when unpacked, costs lines, not the tool"
-build
-for section in .debug_info .debug_abbrev .debug_line .debug_aranges .debug_str .debug_rnglists; do
-	for seed in 1 ${LONG:+2 3 4 5 6 7}; do
-		cp "$tmp/with" "$prog"
-		objcopy --dump-section "$section=$tmp/section" "$prog" 2>/dev/null
-		awk -v seed=$seed -v size="$(wc -c <"$tmp/section")" 'BEGIN {
-			srand(seed); for (i = 0; i < 40; i++) print int(rand() * size), int(rand() * 256) }' |
-		while read -r at byte; do
-			# shellcheck disable=SC2059 # the byte
-			printf "\\$(printf %o "$byte")" | dd of="$tmp/section" bs=1 seek="$at" conv=notrunc 2>/dev/null
+if long; then
+	it "debug information that is wrong, or is larger than memory when unpacked, costs lines, not the tool"
+	build
+	for section in .debug_info .debug_abbrev .debug_line .debug_aranges .debug_str .debug_rnglists; do
+		for seed in 1 ${LONG:+2 3 4 5 6 7}; do
+			cp "$tmp/with" "$prog"
+			objcopy --dump-section "$section=$tmp/section" "$prog" 2>/dev/null
+			awk -v seed=$seed -v size="$(wc -c <"$tmp/section")" 'BEGIN {
+				srand(seed); for (i = 0; i < 40; i++) print int(rand() * size), int(rand() * 256) }' |
+			while read -r at byte; do
+				# shellcheck disable=SC2059 # the byte
+				printf "\\$(printf %o "$byte")" | dd of="$tmp/section" bs=1 seek="$at" conv=notrunc 2>/dev/null
+			done
+			objcopy --update-section "$section=$tmp/section" "$prog"
+			run cudamallocsnoop -qjk --lines -c "$prog"
+			status 0
+			json 5 '.stack | any(.sym == "step()")'
 		done
-		objcopy --update-section "$section=$tmp/section" "$prog"
-		run cudamallocsnoop -qjk --lines -c "$prog"
-		status 0
-		json 5 '.stack | any(.sym == "step()")'
 	done
-done
-cp "$tmp/with" "$prog"
-head -c 900000000 /dev/zero >"$tmp/zeros"
-objcopy --update-section .debug_str="$tmp/zeros" "$prog" "$tmp/large"
-objcopy --compress-debug-sections=zlib "$tmp/large" "$prog"
-rm "$tmp/zeros" "$tmp/large"
-began=$(date +%s)
-run cudamallocsnoop -qjk --lines -c "$prog"
-status 0
-json 5 '.stack | any(.sym == "step()")'
-in_time 8
+	cp "$tmp/with" "$prog"
+	head -c 900000000 /dev/zero >"$tmp/zeros"
+	objcopy --update-section .debug_str="$tmp/zeros" "$prog" "$tmp/large"
+	objcopy --compress-debug-sections=zlib "$tmp/large" "$prog"
+	rm "$tmp/zeros" "$tmp/large"
+	began=$(date +%s)
+	run cudamallocsnoop -qjk --lines -c "$prog"
+	status 0
+	json 5 '.stack | any(.sym == "step()")'
+	in_time 8
+fi

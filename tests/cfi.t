@@ -35,7 +35,8 @@ done
 
 it "a frame whose arguments have a pointer, as locals are aligned, has no simple rule"
 run "$bin/cfi-realign"
-awk '$1 == "aligned:" { n = $7 - $11 } END { exit n != 2 }' "$tmp/out" || no "not two frames"
+awk '$1 == "aligned:" { n = $7 - $11 } END { exit n < 1 || n > 2 }' "$tmp/out" ||
+	no "not one or two frames, by the compiler"
 
 # as_readelf FILE [OF]: the rules of FILE at each row that readelf finds in OF are those
 as_readelf() {

@@ -41,8 +41,8 @@ verdict() {
 		echo passed >>"$COUNTS"
 	else
 		echo "  FAIL $name: $why"
-		for f in out err; do
-			[ -s "$tmp/$f" ] && head -n 20 "$tmp/$f" | cut -c1-300 | sed "s/^/       $f| /"
+		for said in out err; do
+			[ -s "$tmp/$said" ] && head -n 20 "$tmp/$said" | cut -c1-300 | sed "s/^/       $said| /"
 		done
 		echo failed >>"$COUNTS"
 		failed=1

@@ -53,7 +53,7 @@ few='-e cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2'
 # ---- overlayfs
 
 # shellcheck disable=SC2086 # words
-for kind in session multi perf; do
+for kind in $kinds; do
 	if contains "--attach $kind -p: of two containers that share a layer, one's calls alone"; then
 		contained one malloc 1 64 wait malloc 23 4096 free 7 wait
 		first=$inner

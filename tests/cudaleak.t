@@ -407,20 +407,22 @@ if long; then
 	steps='malloc 23 4096 sleep 1500 malloc 7 1000 free 3 host 5 64 sleep 1000 malloc 11 64 hostfree 2'
 fi
 
-it "--growth shows only what grew: from report to report, and from the first one to the exit"
-run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
-lines 1 '\(mem\): 92\.0 KiB held, peak 92\.0 KiB$'
-lines 1 '\(mem\): 96\.2 KiB held, 4\.2 KiB more than [0-9.]+ m?s before, peak 98\.8 KiB$'
-lines 1 '\(mem\): 96\.8 KiB held, 576 bytes more than [0-9.]+ m?s before, peak 98\.8 KiB$'
-lines 1 '\(mem\) at exit: 96\.8 KiB held, 4\.8 KiB more than 2\.[3-9] s before, peak 98\.8 KiB$'
-lines 1 '^    \+3\.9 KiB and \+4 allocations of device memory, \+[0-9.]+ KiB/s: now 95\.9 KiB in 27 allocations$'
-lines 1 '^    \+320 bytes and \+5 allocations of host memory, \+3[0-9]+ bytes/s: now 320 bytes in 5 allocations$'
-lines 1 '^    \+704 bytes and \+11 allocations of device memory, .*: now 96\.6 KiB in 38 allocations$'
-lines 1 '^    \+4\.6 KiB and \+15 allocations of device memory, .*: now 96\.6 KiB in 38 allocations$'
-lines 1 '^    \+192 bytes and \+3 allocations of host memory, .*: now 192 bytes in 3 allocations$'
-lines 5 '^    \+'
-lines 5 '^        main\+0x'
-silent
+if long; then
+	it "--growth shows only what grew: from report to report, and from the first one to the exit"
+	run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
+	lines 1 '\(mem\): 92\.0 KiB held, peak 92\.0 KiB$'
+	lines 1 '\(mem\): 96\.2 KiB held, 4\.2 KiB more than [0-9.]+ m?s before, peak 98\.8 KiB$'
+	lines 1 '\(mem\): 96\.8 KiB held, 576 bytes more than [0-9.]+ m?s before, peak 98\.8 KiB$'
+	lines 1 '\(mem\) at exit: 96\.8 KiB held, 4\.8 KiB more than 2\.[3-9] s before, peak 98\.8 KiB$'
+	lines 1 '^    \+3\.9 KiB and \+4 allocations of device memory, \+[0-9.]+ KiB/s: now 95\.9 KiB in 27 allocations$'
+	lines 1 '^    \+320 bytes and \+5 allocations of host memory, \+3[0-9]+ bytes/s: now 320 bytes in 5 allocations$'
+	lines 1 '^    \+704 bytes and \+11 allocations of device memory, .*: now 96\.6 KiB in 38 allocations$'
+	lines 1 '^    \+4\.6 KiB and \+15 allocations of device memory, .*: now 96\.6 KiB in 38 allocations$'
+	lines 1 '^    \+192 bytes and \+3 allocations of host memory, .*: now 192 bytes in 3 allocations$'
+	lines 5 '^    \+'
+	lines 5 '^        main\+0x'
+	silent
+fi
 
 if long; then
 	it "--growth in JSON has the same, and since when"
@@ -627,17 +629,19 @@ else
 	skip "no tmux here"
 fi
 
-it "the report of a process that exits while the screen is open comes after it"
-if $it_has_tmux; then
-	screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1500; $bin/mem host 7 64; sleep 1.5' 1"
-	on_screen ' 92\.0 KiB +92\.0 KiB .* device *$'
-	on_screen '^ended 0'
-	lines 1 'at exit: 23 allocations not freed, 92\.0 KiB$'
-	lines 1 'at exit: 7 allocations not freed, 448 bytes$'
-	lines 2 '^    '
-	term kill-server
-else
-	skip "no tmux here"
+if long; then
+	it "the report of a process that exits while the screen is open comes after it"
+	if $it_has_tmux; then
+		screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1500; $bin/mem host 7 64; sleep 1.5' 1"
+		on_screen ' 92\.0 KiB +92\.0 KiB .* device *$'
+		on_screen '^ended 0'
+		lines 1 'at exit: 23 allocations not freed, 92\.0 KiB$'
+		lines 1 'at exit: 7 allocations not freed, 448 bytes$'
+		lines 2 '^    '
+		term kill-server
+	else
+		skip "no tmux here"
+	fi
 fi
 
 if long; then

@@ -137,7 +137,7 @@ fails 2 '--failed cannot be combined with --enter' cudatrace -x --enter
 fails 2 '--enter-only sees no returns' cudatrace --enter-only --tree
 fails 2 "unexpected argument 'x'" cudatrace x
 
-for kind in session perf; do
+for kind in session ${LONG:+perf}; do
 	it "--attach $kind -x shows failures alone, with their names"
 	run cudatrace --attach $kind -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
 	json 7 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)'
@@ -175,7 +175,7 @@ lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} [0-9]+ .* cudaDeviceSynchro
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$bin/mem sync 3"
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind -k has the call stack, from the caller on"
 	run cudatrace --attach $kind -k -e cudaMalloc -c "$bin/deep 3 4096"
 	lines 3 'cudaMalloc\('
@@ -192,7 +192,7 @@ equal "$(grep -c cudaMalloc "$tmp/file")" 3
 fails 1 "cannot open $tmp/no/file: No such file" cudatrace -o "$tmp/no/file" -c true
 fails 1 "cannot write to /dev/full" cudatrace -o /dev/full -e memory -c "$bin/mem malloc 3 64"
 
-for kind in session multi perf; do
+for kind in $kinds; do
 	it "--attach $kind --enter: the entry and the return, a line each"
 	run cudatrace --attach $kind --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
 	lines 23 '> cudaMalloc\(devPtr=0x[0-9a-f]+, size=4096\)$'

@@ -231,7 +231,7 @@ if ! $VICTIM test -x "$bin/mem"; then
 	exit
 fi
 
-for kind in session ${LONG:+multi perf}; do
+for kind in $kinds; do
 	it "--attach $kind: who fills the ring buffer loses records, and nobody else does"
 	victim loop 101 '(' malloc 7 64 sleep 5 ')' free 503
 	hoard records

@@ -9,8 +9,8 @@ bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)
 name='' why='' failed=0 pids=''
-# the kinds to attach by, for many probes: to take out perf's, the kernel waits for each by itself
-kinds="session multi${LONG:+ perf}"
+# the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
+kinds="session${LONG:+ multi perf}"
 
 # it TITLE: what follows, up to the next one, is one test
 it() { verdict; name=$*; why=''; }

@@ -38,8 +38,7 @@ sees() {
 	lines 1 "^ +$(($1 - 1)) +[0-9.]+ .?s "
 
 	it "$2: a call that does not return is in flight"
-	# shellcheck disable=SC2086 # words
-	tool env "SIM_LATENCY_US=$2:2=-1" @NAME@ -j -- "$bin/mem" $3
+	eval "tool env SIM_LATENCY_US=$2:2=-1 @NAME@ -j -- \"$bin/mem\" $3"
 	until_true in_pause
 	stop TERM	# the shell has it ignore INT
 	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"

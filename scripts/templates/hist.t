@@ -12,6 +12,7 @@ kinds='session multi perf'
 
 # in_pause: the command waits for ever in the simulated CUDA
 in_pause() {
+	# shellcheck disable=SC2013 # words of one line
 	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
 		grep -q '^34 ' "/proc/$p/syscall" && return
 	done

@@ -231,3 +231,59 @@ it "the threads of another program after exec have no device from before it"
 run cudalaunchtop -qj -- "$bin/mem" setdevice 6 launch 3 exec '(' launch 5 ')'
 on 6 launches 3
 on 0 launches 5
+
+it "a process that --comm selects later is on the device that it chose before"
+run cudalaunchtop --comm late -qj -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
+on 5 launches 7
+json 1 .launches
+run cudasynclatency --comm late -qj -c "$bin/mem setdevice 5 sync 3 rename late sync 7"
+on 5 count 7
+
+it "cudaleak: one call stack on two devices is two groups, each with its peak and growth"
+run cudaleak -qj -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 free 2"
+json 1 '.device == 3 and .count == 7 and .peak_bytes == 448 and .growth_bytes == 448'
+json 1 '.device == 2 and .count == 9 and .peak_bytes == 704 and .growth_bytes == 576'
+json 2 .count
+run cudaleak -qC --growth -c "$bin/mem setdevice 3 malloc 7 64 setdevice 2 malloc 11 64"
+lines 1 '^    \+448 bytes and \+7 allocations of device memory on device 3, '
+lines 1 '^    \+704 bytes and \+11 allocations of device memory on device 2, '
+
+it "cudaleak --sort device: the first device first, memory without one last"
+run cudaleak -qjC --sort device -c "$bin/mem host 5 64 setdevice 3 malloc 7 64 setdevice 2 malloc 11 64 setdevice 6 malloc 3 64"
+equal "$(jq -c .device "$tmp/out" | tr '\n' ' ')" '2 3 6 null '
+
+it "the screen of cudaleak has a column for devices once there are two, sorts by them, and shows what each holds"
+if command -v tmux >/dev/null; then
+	program "$bin/mem" wait setdevice 3 malloc 7 4096 setdevice 2 malloc 11 4096 free 4 host 5 8192 wait
+	screen 120 20 "$O/cudaleak -p $pid 1"
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY  STACK *$'
+	echo >&3
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST DEVICE MEMORY  STACK *$'
+	lines 1 ' 28\.0 KiB +28\.0 KiB .* 7 .* 3 device  < do_malloc'
+	lines 1 ' 28\.0 KiB +44\.0 KiB .* 7 .* 2 device  < do_malloc'
+	lines 1 ' 40\.0 KiB +40\.0 KiB .* 5 .* - host    < do_host'
+	term send-keys d
+	until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q ' 2 device'"
+	shot
+	equal "$(grep -oE ' [-0-9] (device|host) ' "$tmp/out" | tr -d '\n')" ' 2 device  3 device  - host '
+	term send-keys v
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY *$'
+	lines 1 ' 56\.0 KiB +72\.0 KiB .* 14 .* device *$'
+	term send-keys v
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST DEVICE *$'
+	lines 1 ' 28\.0 KiB +28\.0 KiB .* 7 .* 3 *$'
+	lines 1 ' 28\.0 KiB +44\.0 KiB .* 7 .* 2 *$'
+	lines 1 ' 40\.0 KiB +40\.0 KiB .* 5 .* - *$'
+	term send-keys v
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT +OLDEST *$'
+	term send-keys v
+	term resize-window -x 80 -y 10
+	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT DEV MEMORY  STACK *$'
+	lines 1 ' 2 device  < do_'
+	term send-keys q
+	on_screen '^ended 0'
+	term kill-server
+	exec 3>&-
+else
+	skip "no tmux here"
+fi

@@ -118,6 +118,16 @@ run cudatrace -j -e copy -p "$pid" -d 1
 json 0 .
 ends
 
+it "a process that hangs already in a function that is probed only for what it tells of devices"
+hangs 1 SIM_LATENCY_US=cudaStreamDestroy=-1 streams 1 streamfree 1
+run cudamemcpysize -j -p "$pid" -d 1
+json 0 .
+run cudasynclatency -j -p "$pid" -d 1
+running 0 true
+run cudasynclatency -ij -p "$pid" -d 1
+running 1 '.func == "cudaStreamDestroy" and .complete == false'
+ends
+
 it "a process that hangs already and spins"
 program env SIM_SPIN_US=cuCtxSynchronize=600000000 "$bin/mem" wait sync 1
 echo >&3

@@ -229,8 +229,8 @@ int main(int argc, char **argv)
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.target),
-		OPT_DEVICE(&snoop.target),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_DEVICE(&snoop.target),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
 		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),

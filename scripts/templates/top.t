@@ -4,6 +4,7 @@ kinds='session multi perf'
 
 # in_pause: the command waits for ever in the simulated CUDA
 in_pause() {
+	# shellcheck disable=SC2013 # words of one line
 	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
 		grep -q '^34 ' "/proc/$p/syscall" && return
 	done
@@ -30,8 +31,7 @@ sees() {
 	lines 1 '^FUNCTION +CALLS +CALLS/S +FAILED '
 
 	it "$2: a call that does not return is in flight"
-	# shellcheck disable=SC2086 # words
-	tool env "SIM_LATENCY_US=$2:2=-1" @NAME@ -j -- "$bin/mem" $3
+	eval "tool env SIM_LATENCY_US=$2:2=-1 @NAME@ -j -- \"$bin/mem\" $3"
 	until_true in_pause
 	stop TERM	# the shell has it ignore INT
 	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"

@@ -90,7 +90,7 @@ json 1 '.func == "cudaMemset" and .bytes == 21085 and .min_bytes == 17 and .max_
 json 1 '.func == "cudaDeviceSynchronize" and .bytes == null and .hist_bytes == []'
 run "$src/build/cudasetlatency" -Bc "$bin/mem memset 7 3000 memset 5 17 sync 3"
 lines 1 '^        12    20\.6 KiB    17 bytes '
-lines 1 '^         16 -> 32         : 5        \|\*{28} {12}\|$'
+lines 1 '^ +16 -> 32 +: 5 +\|\*{28} {12}\|$'
 
 # every KIND FILTER: the filter is how many calls an object is
 every() {

@@ -52,6 +52,21 @@ stop
 status 0
 says_once '^cudatrace: the kernel is still removing [0-9]+ probes$'
 
+it "nothing is said after a signal but what is left in the end"
+tool $slowly SLOW=remove cudatrace --attach perf -e "$calls" -p "$pid"
+stop
+status 0
+says_no_more 'the kernel is still removing [0-9]+ probes$'
+[ "$(wc -l <"$tmp/err")" = 2 ] || no "it does not say what is left"
+
+it "nothing is said on a live screen"
+screen 80 24 "$slowly SLOW=read $O/cudalaunchtop -c '$bin/mem malloc 1 64 sleep 1500' 2>$tmp/err"
+on_screen 'ended 0'
+says_no_more '^$'
+term kill-server
+run $slowly SLOW=read cudalaunchtop -b -c "$bin/mem malloc 1 64 sleep 1500"
+says_once ': process [0-9]+: reading /'
+
 it "nothing is said of what takes less than a second"
 for _ in 1 2 3 4 5; do	# on a machine that does nothing else
 	began=$(date +%s%N)

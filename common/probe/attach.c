@@ -17,7 +17,7 @@
 #endif
 
 struct attachment {
-	int *count;		/* of all links of the attacher */
+	int *count, *live;	/* of all links of the attacher */
 	int fds[2];		/* session and multi */
 	struct bpf_link **links;	/* perf */
 	int nlinks;
@@ -28,8 +28,16 @@ static struct attachment *attachment_new(struct attacher *to)
 	struct attachment *a = xcalloc(1, sizeof(*a));
 
 	a->count = &to->nlinks;
+	a->live = to->live;
 	a->fds[0] = a->fds[1] = -1;
 	return a;
+}
+
+static void count(struct attachment *a, int n)
+{
+	*a->count += n;
+	if (a->live)
+		__atomic_fetch_add(a->live, n, __ATOMIC_RELAXED);
 }
 
 /* Return true if there is room for one more link. */
@@ -39,13 +47,13 @@ static bool take_link(struct attachment *a)
 		errno = ATTACH_TOO_MANY;
 		return false;
 	}
-	++*a->count;
+	count(a, 1);
 	return true;
 }
 
 static void give_link(struct attachment *a)
 {
-	--*a->count;
+	count(a, -1);
 }
 
 static int link_counted(struct attachment *a, int prog, int type, const char *path,

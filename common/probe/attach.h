@@ -40,6 +40,7 @@ struct attacher {
 	struct bpf_object *other;	/* with programs of attach_one(), or NULL */
 	enum attach_kind kind;
 	int nlinks;		/* attached now; starts as 0 */
+	int *live;		/* the same in all processes that share this memory, or NULL */
 };
 
 /* Call between open and load: makes libbpf load those of cuda_enter, cuda_return (optional) and

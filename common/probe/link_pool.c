@@ -218,8 +218,9 @@ int link_pool_free(struct link_pool *p, long ms)
 	const struct timespec pause = { 0, NS_PER_MS };
 	int left = 0;
 
-	p->model.idle = NULL;
-	while (link_pool_busy(p) && clock_ns() < end)
+	for (int i = 0; i < p->n; i++)	/* it is asked below */
+		p->holders[i].helper.idle = NULL;
+	while (link_pool_busy(p) && clock_ns() < end && (!p->model.idle || p->model.idle(p->model.ctx)))
 		nanosleep(&pause, NULL);
 	for (int i = 0; i < p->n; i++) {
 		left += p->holders[i].removing;

@@ -44,7 +44,8 @@ void link_pool_remove(struct pooled_link *link);
 bool link_pool_busy(struct link_pool *p);
 
 /* Waits up to ms milliseconds until all removed links are detached, and frees the pool.  Returns
- * the number of links that the kernel still removes; its processes are left to that. */
+ * the number of links that the kernel still removes; its processes are left to that.  The model's idle() may end
+ * the wait. */
 int link_pool_free(struct link_pool *p, long ms);
 
 #endif

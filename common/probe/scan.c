@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/progress.h"
 #include "probe/dso.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
@@ -202,14 +203,22 @@ void scan_watched(struct probes *p, int pid)
 		say_refused(p, pid, err);
 }
 
+struct processes {
+	struct probes *p;
+	int n;			/* scanned so far */
+};
+
 static void scan_if_cuda(void *ctx, int pid)
 {
-	struct probes *p = ctx;
+	struct processes *all = ctx;
+	struct probes *p = all->p;
 	bool cuda = false;
 	int err = 0;
 
 	if (p->failure.text)
 		return;
+	progress_set(p->looks->progress, "scanning processes: %d so far", all->n++);
+	progress_tick(p->looks->progress);
 	if (pid != getpid())
 		err = look_mappings(p->looks, pid, false, find_cuda, &cuda);
 	if (cuda || look_again(err))
@@ -221,7 +230,7 @@ static void scan_if_cuda(void *ctx, int pid)
 
 void scan_all(struct probes *p)
 {
-	proc_each(scan_if_cuda, p);
+	proc_each(scan_if_cuda, &(struct processes){ .p = p });
 }
 
 /* Probes a file in the processes of -p, or in all; with -c, it is probed once it is mapped. */

@@ -8,6 +8,7 @@
 #include "probe/dso.h"
 #include "probe/filtered.h"
 #include "probe/link_pool.h"
+#include "probe/probe_progress.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
@@ -29,6 +30,7 @@ enum { MAX_STUCK = 32, LIMIT_MS = 2000, PERF_LIMIT_MS = 60000 };
 struct uprobe_sites {
 	struct uprobe_site *sites;
 	struct link_pool *pool;
+	struct probe_progress progress;
 	int *programs;		/* descriptors */
 	struct quota stuck;
 	unsigned long refused;	/* files not probed because of the limit on links */
@@ -50,8 +52,10 @@ static struct uprobe_sites *sites_of(struct probes *p)
 		return all;
 	all = p->sites = xcalloc(1, sizeof(*all));
 	all->programs = attach_programs(&p->attacher);
+	probe_progress_init(&all->progress, p->looks);
+	p->attacher.live = all->progress.live;
 	all->pool = link_pool_new(&(struct helper){
-		.keep = all->programs, .idle = p->looks->helper.idle, .ctx = p->looks->helper.ctx,
+		.keep = all->programs, .idle = probe_progress_idle, .ctx = &all->progress,
 	}, p->attacher.kind == ATTACH_PERF ? PERF_LIMIT_MS : LIMIT_MS);
 	all->stuck = (struct quota){ .limit = MAX_STUCK, .what = "probes that cannot be placed",
 				     .loss = "no more files of its processes are probed" };
@@ -96,6 +100,16 @@ static int blamed(const struct uprobe_site *s)
 	return s->key.pid ? s->key.pid : s->key.dso->pid;
 }
 
+/* Returns how many links these probes take one by one; 0 if all of a file's take one or two. */
+static int count_links(const struct probes *p, const struct attaching *a)
+{
+	int n = 0;
+
+	for (int i = 0; p->attacher.kind == ATTACH_PERF && i < a->n; i++)
+		n += 1 + a->probes[i].returns;
+	return n;
+}
+
 static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_site *s,
 					  const struct attaching *a)
 {
@@ -114,8 +128,10 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 	if (!quota_take(&p->sites->stuck, user, pid, 1))
 		return NULL;
 	looks_prepare(l);
+	probe_progress_place(&p->sites->progress, s->key.dso->path, count_links(p, a));
 	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
 	err = errno;
+	probe_progress_place(&p->sites->progress, NULL, 0);
 	if (link || err != ETIME)
 		quota_give(&p->sites->stuck, user, 1);
 	l->no_fork = link_pool_stuck(p->sites->pool);
@@ -295,6 +311,7 @@ void uprobes_end(struct probes *p, long ms)
 
 	if (!all)
 		return;
+	probe_progress_remove(&all->progress);
 	remove_sites(all, -1);
 	left = link_pool_free(all->pool, ms);
 	if (left)
@@ -303,6 +320,7 @@ void uprobes_end(struct probes *p, long ms)
 		warning(0, "uprobe link limit reached: a mapped file was not probed %lu time%s",
 			all->refused, plural(all->refused));
 	quota_free(&all->stuck);
+	probe_progress_free(&all->progress);
 	free(all->programs);
 	free(all);
 	p->sites = NULL;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/plural.h"
+#include "base/progress.h"
 #include "proc/looks.h"
 #include "proc/user.h"
 
@@ -52,6 +53,14 @@ static int refuse(struct looks *l, const struct request *r)
 	return -EBUSY;
 }
 
+static void show(const struct looks *l, const struct request *r)
+{
+	if (r->pid)
+		progress_set(l->progress, "process %d: reading %s", r->pid, r->what);
+	else
+		progress_set(l->progress, "reading %s", r->what);
+}
+
 static int take_or_call(struct looks *l, const struct request *r, int fd, struct helper_answer *a)
 {
 	unsigned long long began = clock_ns();
@@ -65,6 +74,7 @@ static int take_or_call(struct looks *l, const struct request *r, int fd, struct
 		return -EBUSY;
 	if (!ms || !quota_take(&l->parked.quota, r->user, r->pid, 1))
 		return refuse(l, r);
+	show(l, r);
 	err = call(l, r, fd, ms, a);
 	budget_charge(&l->budget, r->user, clock_ns() - began);
 	return err;

@@ -14,7 +14,9 @@
  * the process is stopped meanwhile, and the others are its children. */
 enum { LOOK_QUICK = 100, LOOK_START = 2000, LOOK_STOPPED = 5000 };
 
-/* Initialize with LOOKS_INIT; helper.idle and ctx may be set before the first look. */
+struct progress;
+
+/* Initialize with LOOKS_INIT; helper.idle, ctx and progress may be set before the first look. */
 struct looks {
 	struct helper helper;
 	struct budget budget;
@@ -23,6 +25,7 @@ struct looks {
 	unsigned long long end;	/* of looks_end(): clock_ns() when the last look may end, or 0 */
 	bool no_fork;		/* the tool would wait: see link_pool_stuck() */
 	unsigned long refused;	/* looks not done for lack of time */
+	struct progress *progress;	/* where it says what it reads, or NULL; its owner prints it */
 	struct parked parked;
 	struct inode_reader inodes;	/* for functions in the helper */
 };

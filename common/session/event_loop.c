@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
+#include "cli/top_screen.h"
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/target.h"
@@ -48,6 +49,7 @@ static bool on_idle(void *ctx)
 {
 	struct event_loop *e = ctx;
 
+	progress_tick(&e->target->progress);
 	if (e->stopped)
 		return true;
 	if (e->target->probes.watch)
@@ -130,6 +132,7 @@ static void note_stop(struct event_loop *e)
 	if (!stop || e->stopped)
 		return;
 	e->stopped = clock_ns();
+	e->target->progress.hidden = true;	/* it is gone before there is much to say */
 	looks_end(&e->target->looks, LAST_NS);
 }
 
@@ -166,6 +169,8 @@ int event_loop_run(struct event_loop *e)
 	bool last = false;
 
 	while (!last) {
+		progress_begin(&t->progress);
+		t->progress.hidden = e->stopped || screen_is_open();
 		last = stop || target_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
 		handle_events(e, last);

@@ -130,6 +130,7 @@ void target_init(struct target *t)
 	}
 	p->layer = t->layer;
 	p->looks = &t->looks;
+	t->looks.progress = &t->progress;
 	p->attacher.kind = attach_choose(t->attach, &p->failure);
 	target_check(t);
 	check_pid_ns();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 #include "abi/device.h"	/* of the skeletons */
+#include "base/progress.h"
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
@@ -37,6 +38,7 @@ struct target {
 	struct looks looks;
 	struct pids opened;	/* of -p */
 	struct early early;
+	struct progress progress;	/* of what keeps the tool from tracing or ending */
 	bool watching, attached, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */

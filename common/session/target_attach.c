@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "base/plural.h"
+#include "cli/top_screen.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
@@ -132,6 +133,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 
 	p->source = source;
 	set_callbacks(t);
+	progress_begin(&t->progress);
 	target_watch(t);
 	t->looks.limit = LOOK_START;
 	t->looks.asked_for = true;
@@ -180,6 +182,8 @@ int target_finish(struct target *t, int sig, long ms)
 	int status = 0;
 
 	t->finishing = true;
+	progress_begin(&t->progress);
+	t->progress.hidden = sig || screen_is_open();
 	watch_detach(p->watch);
 	uprobes_end(p, ms);
 	if (sig)

@@ -155,6 +155,7 @@ static int ask(struct lines *l, const struct module *m, unsigned long long offse
 	l->looks.asked_for = l->tool->asked_for;
 	l->looks.end = l->tool->end;
 	l->looks.no_fork = l->tool->no_fork;
+	l->looks.progress = l->tool->progress;
 	err = look(&l->looks, m->pid, m->path, lines_read, r, size, m->fd, a);
 	free(r);
 	return err;

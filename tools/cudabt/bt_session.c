@@ -170,9 +170,13 @@ static bool may_read_symbols(const struct target *t)
 static void wait_for_probes(struct bt_session *s)
 {
 	unsigned long long end = clock_ns() + START_NS;
+	struct progress *progress = &s->target->progress;
 
+	progress_begin(progress);
 	while (!bt_run_ended(&s->run) && !bt_run_waits(&s->run)) {
 		bt_run_tend(&s->run, PAUSE_MS);
+		progress_set(progress, "bpftrace places probes: %d of %d", s->run.uprobes.asked, s->script.nprobes);
+		progress_tick(progress);
 		if (clock_ns() > end)
 			die(0, "bpftrace did not attach its probes within 60 s");
 	}

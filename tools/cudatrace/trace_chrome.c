@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "proc/proc.h"
 #include "proc/users.h"
+#include "view/device_field.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_chrome.h"
@@ -77,6 +78,14 @@ static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
 
+/* "device" is a parameter of some functions. */
+static void print_device(FILE *file, unsigned int device)
+{
+	char text[16];
+
+	fprintf(file, "\"on_device\":%s,", device ? device_text(device, text) : "null");
+}
+
 static void print_title(FILE *file, const struct trace_call *call)
 {
 	const char *kernel = trace_kernel_name(call);
@@ -100,6 +109,7 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	chrome_us(&c->out, "ts", e->start);
 	chrome_us(&c->out, "dur", trace_duration(call));
 	fputs(",\"args\":{", file);
+	print_device(file, e->device);
 	trace_args(file, true, call);
 	if (call->proto->nparams)
 		putc(',', file);

@@ -95,6 +95,25 @@ static void print_title(FILE *file, const struct trace_call *call)
 	free(title);
 }
 
+/* Of a stream another thread may use at the same time, slices would overlap. */
+static void print_work(struct trace_chrome *c, const struct trace_call *call)
+{
+	const struct trace_event *e = call->event;
+	int track = trace_streams_track(&c->streams, &c->out, call);
+	FILE *file = c->out.file;
+
+	if (!track)
+		return;
+	chrome_event(&c->out);
+	fputs("\"name\":", file);
+	print_title(file, call);
+	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d", e->head.pid, track);
+	chrome_us(&c->out, "ts", e->start);
+	fputs(",\"args\":{", file);
+	print_device(file, e->device);
+	fprintf(file, "\"thread\":%u}}", e->tid);
+}
+
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
@@ -123,12 +142,14 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 		trace_sticky_json(file, call->cause);
 	}
 	fputs("}}", file);
+	print_work(c, call);
 }
 
 void trace_chrome_forget(struct trace_chrome *c, int pid)
 {
 	struct chrome_track *n, *next;
 
+	trace_streams_forget(&c->streams, pid);
 	HASH_ITER(hh, c->tracks, n, next) {
 		if (pid >= 0 && n->key.pid != pid)
 			continue;

@@ -125,13 +125,14 @@ void trace_prepare(struct trace *t)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ find, get, t };
 	t->trees.lines = t->failures.lines = &t->lines;
-	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
+	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = t->timeline.streams.users = &t->users;
 	t->held = trace_held_init();
 	t->held.users = &t->users;
 	t->trees.quota = trace_tree_quota();
 	t->failures.quota = trace_unchecked_quota();
 	t->sticky.quota = trace_sticky_quota();
 	t->timeline.quota = trace_chrome_quota();
+	t->timeline.streams.quota = trace_streams_quota();
 }
 
 static void on_process(struct trace *t, const struct process_event *e)

@@ -358,3 +358,11 @@ stop
 json 11 '.device == 5'
 json 11 .func
 says 'left out 7 calls whose device is not known'
+
+it "cudatrace: what is not known, or only chosen, is no second device"
+program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
+tool cudatrace -e launch,cudaSetDevice -p "$pid"
+go
+stop
+lines 0 DEVICE
+lines 10 cudaLaunchKernel

@@ -170,13 +170,13 @@ static bool is_quick(const struct trace *t, const struct trace_call *call)
 	return trace_duration(call) < (unsigned long)t->slower;
 }
 
-/* Return true if the call is on the device that its thread has had before: most programs begin so, also if
- * they use one device alone. */
-static bool chooses_device(const struct trace_call *call)
+/* Return true if the call says that its program uses this device.  One that chooses another does not: most
+ * programs begin so that use one device alone. */
+static bool uses_device(const struct trace_call *call)
 {
 	int role = call->function->role - 1;
 
-	return role >= 0 && cuda_fns[role].class == CUDA_CTX;
+	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
 }
 
 static void show(struct trace *t, const struct trace_call *call)
@@ -184,10 +184,10 @@ static void show(struct trace *t, const struct trace_call *call)
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
 	t->shown++;
-	if (!chooses_device(call))
+	if (uses_device(call))
 		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)
-		trace_summary_add(&t->calls, call, !chooses_device(call));
+		trace_summary_add(&t->calls, call, uses_device(call));
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (t->folded || (t->summary && t->lines.stacks))

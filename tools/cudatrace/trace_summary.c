@@ -42,12 +42,12 @@ static struct summary_row *row_of(struct trace_summary *s, const struct trace_ev
 	return &(*rows)[e->id];
 }
 
-void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool tells)
+void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses)
 {
 	struct summary_row *r = row_of(s, call->event);
 	unsigned long long ns = trace_duration(call);
 
-	if (tells)
+	if (uses)
 		devices_see(&s->seen, call->event->device);
 	if (!r->calls || ns < r->least)
 		r->least = ns;

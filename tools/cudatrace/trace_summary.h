@@ -13,8 +13,8 @@ struct trace_summary {		/* all zero: no calls */
 	struct devices_seen seen;	/* several: there is a column; the tool may set it, too */
 };
 
-/* tells: more than one device of such calls is what there is to tell apart. */
-void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool tells);
+/* uses: the call says that its program uses the device that it is on. */
+void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses);
 
 /* Prints the table, longest total time first, or one JSON object per function. */
 void trace_summary_print(const struct trace_summary *s);

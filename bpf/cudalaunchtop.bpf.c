@@ -52,9 +52,11 @@ struct thread_data {
 
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stream.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
+const volatile bool launch_streams;	/* streams are told apart */
 const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
 /* Runtime launches that did not reach the driver. */
@@ -115,7 +117,7 @@ static __always_inline __u32 launch_device(struct thread *t, const struct cuda_a
 	device_is_current(&t->device);
 	if (!t->device.others)
 		return here;
-	stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + 32) :
+	stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + CUDA_CONFIG_STREAM) :
 		 cuda_arg(&t->call, row->stream);
 	return device_in(&t->device, stream) ?: here;
 }
@@ -189,7 +191,7 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 
 /* Counts a launch like an earlier one, at the least cost.  Returns false, with nothing done, if it
  * is not like one or may be part of another. */
-static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, bool driver)
+static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, __u64 id, bool driver)
 {
 	struct launch_key key = {
 		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
@@ -203,6 +205,8 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 		return false;
 	key.generation = generation_of(key.program, key.func)->n;
 	key.device = launch_device(t, row);
+	if (launch_streams)
+		key.stream = stream_in(&t->call, id);
 	c = quick_count(&key);
 	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
@@ -263,7 +267,7 @@ static __always_inline void remember(struct thread *t, const struct launch_key *
 }
 
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
-					 const struct cuda_args *row, __u32 id, bool driver)
+					 const struct cuda_args *row, __u64 id, bool driver)
 {
 	struct launch_key key = { .pid = thread_pid() };
 	struct launch_count *c;
@@ -283,6 +287,8 @@ static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 	if (launch_stacks && key.program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
 	key.device = launch_device(t, row);
+	if (launch_streams)
+		key.stream = stream_in(&t->call, id);
 	c = key.program && device_wanted(key.device) ? count_of(&t->data.first, &key, driver, stack) : NULL;
 	if (launch_pairs && !driver)
 		remember(t, &key, &s, !c || c->paired);
@@ -326,7 +332,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
-	if (launch_again(t, row, driver))
+	if (launch_again(t, row, id, driver))
 		return false;
 	return launch_enter(ctx, t, row, id, driver);
 }

@@ -9,7 +9,7 @@
 
 struct call_data {
 	struct bytes bytes;	/* the direction may also be COPY_SET */
-	__u64 stream;
+	__u64 stream;		/* as passed */
 };
 #define CALL_DATA struct call_data
 
@@ -24,6 +24,7 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/aggregate.bpf.h"
+#include "lib/stream.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */
@@ -132,6 +133,8 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	key = aggregate_key(direction);
 	if (!copy_devices(t, id, &key))
 		return;
+	if (aggregate_streams)
+		key.stream = stream_in(&t->call, id);
 	if (aggregate_stacks)
 		aggregate_send(ctx, t, &t->data.record, &key, size, ns, shown, failed);
 	else

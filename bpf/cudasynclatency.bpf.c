@@ -11,6 +11,7 @@ struct thread_data {
 	/* for its call in flight: when it left the CPU, 0 = it is on it; how long it had run by
 	 * then; how long it was off */
 	__u64 off_since, ran, off_ns;
+	__u64 stream;		/* that it waits for, see abi/stream.h */
 	__u64 handle;		/* the stream or context that it waits for; 0 = the current one */
 	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; its epoch + 1 */
 };
@@ -19,6 +20,7 @@ struct thread_data {
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/running.bpf.h"
+#include "lib/stream.bpf.h"
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;
@@ -77,6 +79,8 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 		return false;
 	t->data.off_since = t->data.off_ns = 0;
 	t->data.handle = cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx);
+	if (aggregate_streams)
+		t->data.stream = stream_in(&t->call, id);
 	return true;
 }
 
@@ -152,6 +156,8 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	if (ns < wait_slower)
 		return;
 	key.device = device_in(&t->device, t->data.handle);
+	if (aggregate_streams)
+		key.stream = t->data.stream;
 	if (!device_wanted(key.device))
 		return;
 	if (t->data.off_since)

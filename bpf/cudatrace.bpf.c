@@ -17,6 +17,7 @@ struct frame {
 	__u64 start;
 	__u64 words[TRACE_WORDS];
 	__u32 id;
+	__u32 device;		/* at its entry: a call may change it */
 	__u16 depth;		/* number of frames below it that count */
 	bool counts;		/* calls inside it are part of it */
 	__u8 held;		/* HELD, INNER */
@@ -67,6 +68,8 @@ const volatile bool trace_nested, trace_failed_only, trace_stacks;
 const volatile __u64 trace_slower;	/* ns: only calls that took at least this long */
 const volatile bool trace_entries, trace_no_returns;
 const volatile bool trace_held;		/* what memory is held is wanted */
+const volatile bool trace_devices;	/* devices are followed */
+const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
 
 /* By id; the tool sets the number of entries. */
 struct {
@@ -171,6 +174,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->head.kind = what;
 	e->tid = ids;
 	e->id = f->id;
+	e->device = f->device;
 	e->depth = f->depth;
 	e->inner = trace_held && f->held & INNER;
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
@@ -189,7 +193,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 /* Adds a frame; NULL if there is no room, or if the call is part of another one that suffices. */
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
-	__u32 depth = 0;
+	__u32 depth = 0, device = 0;
 	__u8 held = 0;
 	__u64 used;
 	struct frame *f;
@@ -200,6 +204,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 		f = &t->data.frame[bounded(used - 1, FRAMES - 1)];
 		depth = f->depth + f->counts;
 		held = trace_held && f->held ? INNER : 0;
+		device = f->device;
 	}
 	if (depth && !trace_nested)
 		return NULL;
@@ -211,6 +216,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	f = &t->data.frame[used];
 	f->depth = depth;
 	f->held = held;
+	f->device = device;
 	return f;
 }
 
@@ -232,16 +238,55 @@ static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u
 		lose(LOST_READ);
 }
 
-static __always_inline bool enter(struct pt_regs *ctx)
+/* The stream or context that the call works on. */
+static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *f,
+				       const struct trace_function *fn)
 {
-	__u64 id = bpf_get_attach_cookie(ctx);
-	struct trace_function *fn = function_of(id);
-	struct thread *t = fn && task_wanted() ? thread_here() : NULL;
-	struct frame *f;
+	__u64 place = fn->handle - 1, handle;
 
-	if (!t)
-		return false;
-	f = push(t, PT_REGS_SP(ctx));
+	handle = place < 6 ? f->words[bounded(place, 5)] : read_u64(PT_REGS_SP(ctx) + 8 * (place - 5));
+	return fn->handle_at ? read_u64(handle + fn->handle_at) : handle;
+}
+
+/* The device of the call; 0 if it is not known.  The stream, which may be on the stack, is read only where
+ * it may be of another device than the thread.  A launch in one of another device would fail. */
+static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, const struct frame *f,
+				       const struct trace_function *fn)
+{
+	__u32 here = device_here(&t->device), device;
+	__u64 role = fn->role - 1;
+
+	device_is_current(&t->device);
+	if (!fn->handle || !(t->device.others || t->device.late))
+		return here;
+	device = device_in(&t->device, handle_of(ctx, f, fn));
+	return device || role >= CUDA_ID_MAX || cuda_classes[bounded(role, CUDA_ID_MAX - 1)] != CUDA_LAUNCH ?
+	       device : here;
+}
+
+/* Call at every entry.  Returns true if the return is wanted for what it tells of devices. */
+static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+{
+	__u64 role = fn->role - 1;
+
+	return trace_devices && role < CUDA_ID_MAX &&
+	       device_enter(ctx, &t->device, bounded(role, CUDA_ID_MAX - 1));
+}
+
+/* Return true if the call is on a wanted device, or its record tells something else that is needed. */
+static __always_inline bool is_on_device(const struct trace_function *fn, const struct frame *f)
+{
+	if (!trace_devices || !(fn->flags & TRACE_SHOWN))
+		return true;
+	return device_wanted(f->device) || trace_all_devices || fn->flags & TRACE_ALWAYS;
+}
+
+/* Returns true if the return is wanted. */
+static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn,
+				       __u64 id)
+{
+	struct frame *f = push(t, PT_REGS_SP(ctx));
+
 	if (!f)
 		return false;
 	*(volatile __u64 *)&f->start = 0;	/* see trace_running() */
@@ -250,8 +295,10 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (trace_held && fn->flags & TRACE_HELD)
 		f->held |= HELD;
 	keep_words(f, ctx, fn->words);
+	if (trace_devices)
+		f->device = device_of(ctx, t, f, fn) ?: f->device;
 	f->start = bpf_ktime_get_ns();
-	if (trace_entries && fn->flags & TRACE_SHOWN)
+	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(fn, f))
 		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
 		     trace_no_returns && trace_stacks);
 	if (trace_no_returns)
@@ -259,12 +306,39 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	return !trace_no_returns;
 }
 
+static __always_inline bool enter(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_attach_cookie(ctx);
+	struct trace_function *fn = function_of(id);
+	struct thread *t = fn && (trace_devices || task_wanted()) ? thread_here() : NULL;
+	bool wanted = false;
+
+	if (!t)
+		return false;
+	/* threads that are not wanted make streams, too */
+	if (!trace_devices || (!(fn->flags & TRACE_ASIDE) && task_wanted()))
+		wanted = enter_call(ctx, t, fn, id);
+	return follow_device(ctx, t, fn) | wanted;
+}
+
+/* The stack at the entry of the runtime's function that the thread is in; 0 = none. */
+static __always_inline __u64 runtime_in_flight(const struct thread *t)
+{
+	struct trace_function *fn = t->data.frames.used ? function_of(t->data.frame[0].id) : NULL;
+
+	return fn && fn->flags & TRACE_RUNTIME ? t->data.frames.sp[0] : 0;
+}
+
 static __always_inline void leave(struct pt_regs *ctx)
 {
 	struct thread *t = thread_known();
-	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	struct trace_function *fn;
 	struct frame *f;
+	__u64 at;
+
+	if (trace_devices && t && device_ends(ctx, &t->device))
+		device_leave(ctx, &t->device, runtime_in_flight(t));
+	at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 
 	if (!t || at >= FRAMES)
 		return;
@@ -276,7 +350,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
 		return;
-	send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
+	if (is_on_device(fn, f))
+		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }
 
 /* The outermost one that is shown.  start is set when the frame is complete. */
@@ -288,6 +363,8 @@ static __always_inline bool trace_running(const struct thread *t, struct running
 
 		to->start = *(volatile __u64 *)&f->start;
 		if (!fn || !(fn->flags & TRACE_SHOWN) || !to->start)
+			continue;
+		if (device_config.only && !(device_config.only & device_bit(f->device)))
 			continue;
 		to->id = f->id;
 		to->stack.from = t->data.frames.sp[i];
@@ -325,7 +402,7 @@ SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 		struct frame *f = &t->data.frame[i];
 		struct trace_function *fn = i < t->data.frames.used ? function_of(f->id) : NULL;
 
-		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only)
+		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_on_device(fn, f))
 			send(ctx, t, fn, f, 0, TRACE_LEFT, 0, false);
 	}
 	process_exited();
@@ -336,8 +413,10 @@ SEC("raw_tp/sched_process_exec") int trace_exec(void *ctx)
 {
 	struct thread *t = thread_known();
 
-	if (t)
+	if (t) {
 		t->data.frames.used = 0;
+		device_dropped(&t->device);
+	}
 	process_execed(t, true);
 	return 0;
 }

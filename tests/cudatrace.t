@@ -85,7 +85,7 @@ done
 it "the keys of JSON are these"
 run cudatrace -e memory -jc "$bin/mem malloc 1 64"
 equal "$(jq -r 'keys_unsorted | join(" ")' "$tmp/out")" \
-	"type time pid tid comm layer func args kernel latency_ns ret error earlier"
+	"type time pid tid comm device layer func args kernel latency_ns ret error earlier"
 json 1 '.time > 1700000000 and .pid == .tid and .comm == "mem"'
 
 it "by default the calls that a person wants, and no chatter"

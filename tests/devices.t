@@ -287,3 +287,138 @@ if command -v tmux >/dev/null; then
 else
 	skip "no tmux here"
 fi
+
+# calls_on DEVICE N FUNCTION: cudatrace printed N calls of the function on that device
+calls_on() { json "$2" ".device == $1 and .func == \"$3\""; }
+
+for kind in $kinds; do
+	it "cudatrace tells the device of each call ($kind)"
+	run cudatrace -qj --attach "$kind" -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
+		use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"
+	calls_on 5 2 cudaLaunchKernel
+	calls_on 3 7 cudaLaunchKernel
+	calls_on 3 5 cudaLaunchKernelExC
+	calls_on 3 11 cudaMemcpyAsync
+	calls_on 3 13 cudaStreamSynchronize
+	calls_on 6 17 cudaLaunchKernel
+	calls_on 6 19 cudaMemcpyAsync
+	calls_on 5 23 cudaMemcpy
+	calls_on 5 29 cudaDeviceSynchronize
+	json 126 .func
+	silent
+done
+
+it "cudatrace: a call that chooses a device is on the one before, with the calls inside"
+run cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"
+json 1 '.func == "cudaSetDevice" and .args.device == 3 and .device == 0'
+json 1 '.func == "cudaSetDevice" and .args.device == 5 and .device == 3'
+calls_on 5 7 cudaMalloc
+calls_on 3 2 cudaLaunchKernel
+calls_on 3 2 cuLaunchKernel
+
+it "cudatrace follows contexts that are made, pushed, popped and destroyed"
+run cudatrace -qj -e launch -- "$bin/mem" setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop drvlaunch 7 \
+	ctxpop drvlaunch 11 drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19
+calls_on 6 10 cuLaunchKernel
+calls_on 4 5 cuLaunchKernel
+calls_on 1 11 cuLaunchKernel
+calls_on 2 32 cuLaunchKernel
+calls_on 5 17 cuLaunchKernel
+
+it "cudatrace --device selects calls, by any output"
+words="setdevice 2 launch 3 malloc 5 64 fail 7 setdevice 4 launch 11 malloc 13 64 fail 17"
+run cudatrace -qj --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
+calls_on 4 11 cudaLaunchKernel
+calls_on 4 30 cudaMalloc
+json 41 .func
+run cudatrace -qj --device 2,6 -x -c "$bin/mem $words"
+calls_on 2 7 cudaMalloc
+json 7 .func
+run cudatrace -qjS --device 4 -e launch,cudaMalloc -c "$bin/mem $words"
+json 1 '.device == 4 and .func == "cudaMalloc" and .calls == 30 and .errors == 17'
+json 2 .func
+run cudatrace -qj --tree --device 2 -e cudaLaunchKernel,cuLaunchKernel -c "$bin/mem $words"
+calls_on 2 3 cudaLaunchKernel
+calls_on 2 3 cuLaunchKernel
+json 6 .func
+run cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
+json 17 '.device == 4'
+json 17 .func
+run cudatrace -q --enter --device 4 -e launch -c "$bin/mem $words"
+lines 11 '> cudaLaunchKernel'
+lines 11 '< cudaLaunchKernel'
+run cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
+lines 1 ';cudaLaunchKernel [0-9]+$'
+run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
+lines 5 cudaLaunchKernel
+
+it "cudatrace --device is none without returns"
+fails 2 'cannot be combined with --tree, --time-spent or --device' cudatrace --enter-only --device 1 -c true
+
+it "cudatrace has a column for devices once there are two, and with --device"
+run cudatrace -q -c "$bin/mem setdevice 3 launch 7"
+lines 0 DEVICE
+run cudatrace -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+lines 1 'COMM +LAYER +CALL'
+lines 1 'COMM +DEVICE LAYER +CALL'
+lines 7 'mem +runtime cudaLaunchKernel'
+lines 11 'mem +2 runtime cudaLaunchKernel'
+run cudatrace -q --device 3 -e launch -c "$bin/mem setdevice 3 launch 7"
+lines 1 'COMM +DEVICE LAYER'
+lines 7 'mem +3 runtime cudaLaunchKernel'
+
+it "cudatrace --summary has a row for each function and device"
+run cudatrace -qjS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+json 1 '.device == 3 and .func == "cudaLaunchKernel" and .calls == 7'
+json 1 '.device == 2 and .func == "cudaLaunchKernel" and .calls == 11'
+run cudatrace -qS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+lines 1 'errors device function$'
+lines 1 ' 7 +3 cudaLaunchKernel$'
+lines 1 ' 11 +2 cudaLaunchKernel$'
+lines 1 ' 20 +total$'
+run cudatrace -qS -c "$bin/mem setdevice 3 launch 7"
+lines 1 'errors function$'
+lines 1 ' 7 +cudaLaunchKernel$'
+
+it "cudatrace --chrome says on which device a call is"
+run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
+for pair in 3:7 2:11; do
+	got=$(jq "[.[] | select(.ph == \"X\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
+		"$tmp/trace.json")
+	[ "$got" = "${pair#*:}" ] || no "$got launches on device ${pair%:*}"
+done
+[ "$(jq '[.[] | select(.args.device == 3)] | length' "$tmp/trace.json")" = 1 ] || no "the argument device is not there"
+
+it "cudatrace probes what tells of devices only where it prints them"
+run cudatrace -q --list -e cudaMalloc -c "$bin/mem malloc 1 64"
+lines 2 'cudaSetDevice|cuCtxSetCurrent'
+for quiet in --folded --unchecked --enter-only; do
+	run cudatrace -q --list $quiet -e cudaMalloc -c "$bin/mem malloc 1 64"
+	lines 0 'cudaSetDevice|cuCtxSetCurrent'
+done
+
+it "cudatrace: the device of a thread from before is not known until it sets one"
+program "$bin/mem" setdevice 5 launch 1 wait launch 7 thread '(' launch 13 ')' join setdevice 5 launch 11
+tool cudatrace -j -e launch -p "$pid"
+go
+stop
+json 7 '.device == null'
+json 13 '.device == 0'
+json 11 '.device == 5'
+
+it "cudatrace --device says how many calls it left out as their device is not known"
+program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
+tool cudatrace -j -e launch --device 5,6 -p "$pid"
+go
+stop
+json 11 '.device == 5'
+json 11 .func
+says 'left out 7 calls whose device is not known'
+
+it "cudatrace: what is not known, or only chosen, is no second device"
+program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
+tool cudatrace -e launch,cudaSetDevice -p "$pid"
+go
+stop
+lines 0 DEVICE
+lines 10 cudaLaunchKernel

@@ -24,6 +24,7 @@ static const struct usage usage = {
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
 	"  cudalaunchtop -bc './train 10'      # what the command launched\n"
 	"  cudalaunchtop --device 0,1 -b 5     # what is launched on two devices\n"
+	"  cudalaunchtop --per-stream -p 181 -b 5 # what is launched in which stream\n"
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # for flamegraph.pl --countname launches\n",
@@ -93,6 +94,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->launch_failures = t->view.failed;
 	t->skel->rodata->launch_stacks = t->view.stacks;
+	t->skel->rodata->launch_streams = t->view.streams;
 	t->skel->rodata->launch_pairs = t->target.layer == TARGET_LAYER_ALL;
 	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
 	return t->skel;
@@ -162,6 +164,7 @@ int main(int argc, char **argv)
 		OPT_DEVICE(&top.target),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
+		OPT_FLAG(0, "per-stream", &top.view.streams, "show each stream separately"),
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
 		OPT_STACKS(&top.target),
 		OPT_FLAG(0, "folded", &top.view.folded, "print one line per stack, for flame graphs: launches"),

@@ -5,7 +5,7 @@
 #include "model/running.h"
 #include "model/stack_sums.h"
 #include "cli/row.h"
-#include "cudamallocsnoop/stream_field.h"
+#include "view/stream_field.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/columns.h"

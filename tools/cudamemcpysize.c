@@ -19,6 +19,7 @@
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
+#include "view/stream_field.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {
@@ -29,6 +30,7 @@ static const struct usage usage = {
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
+	"  cudamemcpysize --per-stream -p 181 # each stream of a process separately\n"
 	"  cudamemcpysize --device 0,1 -p 181  # copies on two devices, and between them and others\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
 	"  cudamemcpysize --folded -p 181 -d 10 >bytes # for flamegraph.pl --countname bytes\n",
@@ -37,7 +39,7 @@ static const struct usage usage = {
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
 
 struct copy_row {
-	unsigned long long time, count, failed, bytes, min, max, total, rate, p50, p95, p99;
+	unsigned long long time, stream, count, failed, bytes, min, max, total, rate, p50, p95, p99;
 	int pid;
 	unsigned int device, peer;
 	bool async, complete;
@@ -57,6 +59,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },
 	{ "async", NULL, 0, OUT_BOOL, AT(async) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
@@ -82,7 +85,7 @@ static const struct { const char *hist, *p50, *p95, *p99; enum out_unit unit; } 
 };
 
 struct copies {
-	bool memset, pids, stacks, times, bandwidths, folded;
+	bool memset, pids, streams, stacks, times, bandwidths, folded;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min;
 	enum copy_shown what;
@@ -130,6 +133,8 @@ static void show_device(const struct copies *c, const struct copy_row *r)
 
 static void show(const struct copies *c, const struct copy_row *r)
 {
+	char text[32];
+
 	if (c->folded) {
 		show_folded(r);
 		return;
@@ -145,6 +150,8 @@ static void show(const struct copies *c, const struct copy_row *r)
 	}
 	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
 	show_device(c, r);
+	if (c->streams)
+		printf(", %s", stream_text(r->stream, text));
 	if (r->count && r->async)
 		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
 	else if (r->count)
@@ -199,7 +206,7 @@ static void report(void *ctx)
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
 			.complete = early_complete(&c->target.early, g->key.pid),
 			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
-			.device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
+			.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
 			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
 			.total = async ? OUT_NONE : g->ns,
@@ -235,7 +242,7 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	c->pids |= c->folded || c->target.json;
+	c->pids |= c->folded || c->target.json || c->streams;
 	c->devices.several = c->target.devices;
 	c->what = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
@@ -246,6 +253,8 @@ static void *open_skel(void *ctx)
 	struct copies *c = ctx;
 
 	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
+	if (!c->streams)
+		columns_remove(c->fields, "stream");
 	columns_rename(c->fields, "hist", shown[c->what].hist);
 	columns_rename(c->fields, "p50", shown[c->what].p50);
 	columns_rename(c->fields, "p95", shown[c->what].p95);
@@ -255,6 +264,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	c->skel->rodata->aggregate_stacks = c->stacks;
 	c->skel->rodata->aggregate_pids = c->pids;
+	c->skel->rodata->aggregate_streams = c->streams;
 	c->skel->rodata->copy_shown = c->what;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
@@ -289,6 +299,7 @@ int main(int argc, char **argv)
 		OPT_TARGET(&copies.target),
 		OPT_DEVICE(&copies.target),
 		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
+		OPT_FLAG(0, "per-stream", &copies.streams, "one group per stream of a process"),
 		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
 		OPT_STACKS(&copies.target),
 		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),

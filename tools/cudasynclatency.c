@@ -18,6 +18,7 @@
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
+#include "view/stream_field.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
 #include "cudasynclatency.skel.h"
@@ -30,6 +31,7 @@ static const struct usage usage = {
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
 	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
 	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
+	"  cudasynclatency --per-stream -p 181 # which stream is waited for\n"
 	"  cudasynclatency --device 0,1 -p 181 # waits for two devices\n"
 	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n"
 	"  cudasynclatency --folded -p 181 -d 10 >waits # for flamegraph.pl --countname ns\n",
@@ -38,7 +40,7 @@ static const struct usage usage = {
 struct wait_row {
 	struct call_stats calls;
 	unsigned int device;
-	unsigned long long off;
+	unsigned long long stream, off;
 	const unsigned long long *off_slots;
 };
 
@@ -51,6 +53,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
@@ -68,7 +71,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 };
 
 struct waits {
-	bool implicit, launches, pids, stacks, off_cpu, folded;
+	bool implicit, launches, pids, streams, stacks, off_cpu, folded;
 	long slower;		/* ns */
 	unsigned classes;
 	struct aggregates aggregates;
@@ -83,7 +86,7 @@ struct waits {
 
 static void show(const struct waits *w, const struct wait_row *r)
 {
-	char number[16];
+	char number[16], text[32];
 
 	if (w->folded) {
 		folded_line(r->calls.comm, r->calls.stack, r->calls.func, r->calls.total);
@@ -95,6 +98,8 @@ static void show(const struct waits *w, const struct wait_row *r)
 	}
 	if (w->devices.several)
 		printf("device %s, ", device_text(r->device, number));
+	if (r->stream)
+		printf("%s, ", stream_text(r->stream, text));
 	call_stats_text(&r->calls);
 	if (w->off_cpu) {
 		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
@@ -119,7 +124,8 @@ static void report_groups(struct waits *w, unsigned long long now)
 		const struct aggregate *g = list[i];
 		const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU);
 		struct wait_row r = {
-			.calls = call_stats_of(g), .device = g->key.device, .off = g->ns, .off_slots = off ? off->slots : none,
+			.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
+			.off = g->ns, .off_slots = off ? off->slots : none,
 		};
 
 		r.calls.time = now;
@@ -181,7 +187,7 @@ static void check(void *ctx)
 
 	if (w->folded && w->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
-	w->pids |= w->folded || w->target.json;
+	w->pids |= w->folded || w->target.json || w->streams;
 	w->devices.several = w->target.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
@@ -191,6 +197,8 @@ static void *open_skel(void *ctx)
 	struct waits *w = ctx;
 
 	columns_of_groups(w->fields, all_fields, w->pids, w->stacks);
+	if (!w->streams)
+		columns_remove(w->fields, "stream");
 	if (!w->off_cpu) {
 		columns_remove(w->fields, "off_cpu_ns");
 		columns_remove(w->fields, "hist_off_cpu");
@@ -200,6 +208,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	w->skel->rodata->aggregate_stacks = w->stacks;
 	w->skel->rodata->aggregate_pids = w->pids;
+	w->skel->rodata->aggregate_streams = w->streams;
 	w->skel->rodata->wait_slower = w->slower;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
@@ -235,6 +244,7 @@ int main(int argc, char **argv)
 		OPT_TARGET(&waits.target),
 		OPT_DEVICE(&waits.target),
 		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
+		OPT_FLAG(0, "per-stream", &waits.streams, "one group per stream of a process"),
 		OPT_FLAG('k', "stacks", &waits.stacks, "one group per call stack, longest total wait first"),
 		OPT_STACKS(&waits.target),
 		OPT_FLAG(0, "folded", &waits.folded, "print one line per stack, for flame graphs: nanoseconds"),

@@ -23,6 +23,7 @@ static const struct usage usage = {
 	.examples =
 	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with the time spent\n"
+	"  cudatrace -e launch --device 0,1 -p 181     # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
 	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"
@@ -50,6 +51,7 @@ static void check(void *ctx)
 {
 	struct tracer *t = ctx;
 
+	t->trace.only = t->target.devices;
 	trace_prepare(&t->trace);
 	t->trace.probes = &t->target.probes;
 	t->target.probes.tool = t;
@@ -80,6 +82,8 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_no_returns = t->trace.no_returns;
 	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
 	t->skel->rodata->trace_held = t->trace.allocations;
+	t->skel->rodata->trace_devices = t->trace.devices;
+	t->skel->rodata->trace_all_devices = t->trace.tree || t->trace.unchecked;
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
 		die(errno, "cannot resize the function table");
 	return t->skel;
@@ -164,8 +168,10 @@ int main(int argc, char **argv)
 		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
 	struct trace *trace = &tracer.trace;
+	const unsigned none = 0;
 	const struct opt opts[] = {
 		OPT_TARGET(&tracer.target),
+		OPT_DEVICE(&tracer.target),
 		OPT_LIST('e', "trace", "EXPR", &trace->expression, trace_select_word, "functions to trace: groups, names, patterns, !; see the manual"),
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
 		OPT_TIME(0, "slower", "US", &trace->slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
@@ -188,6 +194,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
 		.stacks = &trace->lines.stacks, .folded = &trace->folded, .source = &trace->source,
+		.classes = &none, .devices = true,
 		.ctx = &tracer, .check = check, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

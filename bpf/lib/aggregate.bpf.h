@@ -11,6 +11,7 @@
 /* Set by the tool. */
 const volatile bool aggregate_stacks;	/* send records */
 const volatile bool aggregate_pids;	/* aggregate by process, too */
+const volatile bool aggregate_streams;	/* and by stream */
 
 /* Changed by user space, which then owns what was counted before. */
 volatile __u32 aggregate_epoch;
@@ -71,14 +72,16 @@ static __always_inline __u32 aggregate_bin(__u64 v)
 static __always_inline bool aggregate_same(const struct aggregate_key *a, const struct aggregate_key *b)
 {
 	return a->epoch == b->epoch && a->pid == b->pid && a->key == b->key && a->series == b->series &&
-	       a->device == b->device && a->peer == b->peer;
+	       a->device == b->device && a->peer == b->peer &&
+	       (!aggregate_streams || a->stream == b->stream);
 }
 
 /* The key's place in the array; NULL if another key has taken it. */
 static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
 {
+	__u32 streams = aggregate_streams ? key->stream >> 4 ^ key->stream >> 12 : 0;
 	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7 +
-		    key->device * 5 + key->peer * 3) % AGGREGATE_SLOTS;
+		    key->device * 5 + key->peer * 3 + streams) % AGGREGATE_SLOTS;
 	struct aggregate_slot *q = slot_here(&aggregate_slots, at, AGGREGATE_SLOTS);
 
 	if (!q)

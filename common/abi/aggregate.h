@@ -15,6 +15,8 @@ struct aggregate_key {
 	unsigned int key, series;	/* the tool's own: what was called, which figure */
 	unsigned short device;	/* see abi/device.h; 0 also if the tool does not follow devices */
 	unsigned short peer;	/* of a copy between two devices: that of the destination */
+	unsigned int unused;
+	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not told apart */
 };
 
 /* One per CPU. */

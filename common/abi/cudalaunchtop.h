@@ -19,6 +19,7 @@ struct launch_key {
 	unsigned int generation;	/* changes when func is named anew: launches of the kernel that
 					 * has it then are not those of the one that had it before */
 	unsigned int device;		/* see abi/device.h */
+	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not told apart */
 };
 
 /* Per CPU. */
@@ -40,7 +41,9 @@ enum { LAUNCH_QUICK_BITS = 9, LAUNCH_SLOTS = 1 << LAUNCH_QUICK_BITS };
 /* The only element of a CPU that a key may take, if it has no stack. */
 static inline unsigned int launch_place(const struct launch_key *key)
 {
-	return (key->func ^ key->program ^ (unsigned long long)key->device << 40) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
+	unsigned long long where = key->stream << 4 ^ (unsigned long long)key->device << 40;
+
+	return (key->func ^ key->program ^ where) * 0x9e3779b97f4a7c15 >> (64 - LAUNCH_QUICK_BITS);
 }
 
 struct launch_slot {

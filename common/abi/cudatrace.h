@@ -36,11 +36,17 @@ enum {
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
 	TRACE_HELD = 32,	/* record it even if it hides: it changes what memory is held */
+	TRACE_ASIDE = 64,	/* probed only for what it tells of devices */
+	TRACE_RUNTIME = 128,	/* of the runtime */
 };
 
 /* One per function, by id. */
 struct trace_function {
-	unsigned char words, nreads, flags, pad;
+	unsigned char words, nreads, flags;
+	unsigned char handle;	/* place of the stream or context that it works on, as in struct
+				 * cuda_args; 0: it has none */
+	unsigned short handle_at;	/* not 0: the stream is at this byte of what handle points to */
+	unsigned short role;	/* 1 + its id in cuda_api.tbl; 0: it has none */
 	struct trace_read reads[TRACE_READS];
 };
 
@@ -66,6 +72,7 @@ struct trace_event {
 	unsigned short read[TRACE_READS];	/* bytes of each, of a string with its '\0'; 0: not
 						 * due now, or could not be read */
 	char comm[16];			/* of the thread */
+	unsigned int device, unused;	/* device: that it works on, see abi/device.h */
 };
 
 /* CUDA's status for "not yet", which is no failure (cudaErrorNotReady, CUDA_ERROR_NOT_READY). */

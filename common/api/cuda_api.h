@@ -93,6 +93,9 @@ struct cuda_args {
 	unsigned char per_thread; /* 1: its default stream is the per-thread one */
 };
 
+/* The stream in a launch configuration. */
+enum { CUDA_CONFIG_STREAM = 32 };
+
 /* One id per symbol, which is also the cookie of its probes. */
 enum cuda_id {
 #define CUDA_API(name, lib, class, ...) CUDA_ID_##name,

@@ -89,6 +89,7 @@ static struct aggregate_group group_key(const struct stack *stack, const struct 
 	key.series = series;
 	key.device = k->device;
 	key.peer = k->peer;
+	key.stream = k->stream;
 	return key;
 }
 
@@ -274,7 +275,9 @@ static int by_key(const void *a, const void *b)
 		return p->key < q->key ? -1 : 1;
 	if (p->device != q->device)
 		return p->device < q->device ? -1 : 1;
-	return p->peer < q->peer ? -1 : p->peer > q->peer;
+	if (p->peer != q->peer)
+		return p->peer < q->peer ? -1 : 1;
+	return p->stream < q->stream ? -1 : p->stream > q->stream;
 }
 
 static int by_sum(const void *a, const void *b)

@@ -20,6 +20,7 @@ struct aggregate {
 		const struct stack *stack;
 		unsigned int pid, key, series;
 		unsigned short device, peer;	/* as in struct aggregate_key */
+		unsigned long long stream;	/* likewise */
 	} key;
 	unsigned long long count, failed;
 	unsigned long long sum, ns, least, most;	/* least and most: of the values in sum */

@@ -71,7 +71,7 @@ static struct launch_key former_key(const struct counter *c, const struct kernel
 	return (struct launch_key){
 		.program = c->key.program, .func = kernel ? (unsigned long)kernel : func,
 		.stack = (unsigned long)c->stack, .pid = c->key.pid, .kind = c->key.kind,
-		.generation = !!kernel, .device = c->key.device,
+		.generation = !!kernel, .device = c->key.device, .stream = c->key.stream,
 	};
 }
 
@@ -126,7 +126,7 @@ static struct counter *successor_of(const struct counters *cs, const struct coun
 	struct counter *s = a && c->kernel ? LIST_FIRST(&a->counters) : NULL;
 
 	while (s && (s->key.kind != c->key.kind || s->key.stack != c->key.stack ||
-		     s->key.device != c->key.device ||
+		     s->key.device != c->key.device || s->key.stream != c->key.stream ||
 		     counter_kernel(s) != c->kernel))
 		s = LIST_NEXT(s, in_address);
 	return s;

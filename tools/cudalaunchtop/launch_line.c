@@ -9,10 +9,11 @@
 #include "base/no_value.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/name_fit.h"
+#include "view/stream_field.h"
 
 /* Names should have so many columns, if they are that long; a table of processes needs so many for all of
  * its own. */
-enum { NAME = 40, WIDE = 100 };
+enum { NAME = 40, WIDE = 100, STREAM = 14 };
 
 enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID };
 
@@ -211,6 +212,8 @@ void launch_head(FILE *f, const struct launch_view *v, const struct launch_width
 	fprintf(f, " %*s", w->narrow ? 9 : 10, "TOTAL");
 	if (v->devices.several)
 		fputs(" DEVICE", f);
+	if (v->streams)
+		fprintf(f, " %*s", STREAM, "STREAM");
 	if (v->failed)
 		fprintf(f, " %8s", "FAILED");
 	if (v->by_process)
@@ -263,6 +266,10 @@ void launch_text(FILE *f, const struct launch_view *v, const struct launch_line 
 	fprintf(f, " %*llu", w->narrow ? 9 : 10, r->total.launches);
 	if (v->devices.several)
 		fprintf(f, " %6s", device_text(r->device, number));
+	if (v->streams) {
+		fputc(' ', f);
+		OUT_STREAM->text(f, &(struct field){ .width = STREAM }, &r->stream);
+	}
 	if (v->failed)
 		fprintf(f, " %8llu", r->last.failed);
 	if (v->by_process)

@@ -15,13 +15,14 @@
 #include "sym/stack.h"
 #include "view/folded.h"
 #include "view/stack_view.h"
+#include "view/stream_field.h"
 
 enum { TEXT_ROWS = 20 };
 
 OUT_WORD(row_type, "launches");
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { GRID = 12, FAILED = 16, STACK };
+enum { STREAM = 6, GRID = 13, FAILED = 17, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
@@ -29,6 +30,7 @@ static const struct field all_fields[] = {	/* for JSON; launch_text() prints tex
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
+	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
@@ -73,6 +75,7 @@ static void report_json(const struct launch_view *v, struct launch_line *lines, 
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 
 	memcpy(fields, all_fields, sizeof(fields));
+	fields[STREAM].key = v->streams ? "stream" : NULL;
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
 	for (size_t i = 0; i < n; i++) {

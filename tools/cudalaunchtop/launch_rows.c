@@ -10,6 +10,7 @@ struct row_index {
 		unsigned long long func;
 		int kind;
 		unsigned int device;
+		unsigned long long stream;
 	} key;
 	size_t at;
 	UT_hash_handle hh;
@@ -31,6 +32,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	memset(&want, 0, sizeof(want));
 	want.key.program = c->program;
 	want.key.device = c->key.device;
+	want.key.stream = c->key.stream;
 	if (!by_process) {
 		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
 		want.key.func = k ? 0 : counter_func(c);
@@ -49,7 +51,8 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	i->at = g->n;
 	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
 	g->rows[g->n] = (struct launch_row){
-		.pid = c->program->program.pid, .device = c->key.device, .comm = c->program->comm, .kernel = k,
+		.pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
+		.comm = c->program->comm, .kernel = k,
 		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
 		.kind = by_process ? -1 : (int)c->key.kind,
 	};

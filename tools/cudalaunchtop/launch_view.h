@@ -25,7 +25,7 @@ struct launch_widths {
 struct launch_view {
 	struct launches *launches;	/* set by the tool … */
 	const struct early *early;	/* … the target's */
-	bool by_process, stacks, full, failed;
+	bool by_process, streams, stacks, full, failed;
 	bool folded;		/* all rows, a line per stack, for flame graphs */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */

@@ -18,12 +18,13 @@ struct launches {
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
-/* By process, device and kernel, merging those with the same full or brief name; or without the kernel. */
+/* By process, device, stream and kernel, merging those with the same full or brief name; or without the kernel. */
 enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS };
 
 struct launch_row {
 	int pid;
 	unsigned int device;		/* see abi/device.h */
+	unsigned long long stream;	/* see abi/stream.h */
 	const char *comm;
 	const struct kernel *kernel;	/* NULL: only func is known, or it is a graph */
 	unsigned long long func;	/* as passed; 0 by process */

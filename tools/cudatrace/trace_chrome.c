@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "proc/proc.h"
 #include "proc/users.h"
+#include "view/device_field.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_chrome.h"
@@ -77,6 +78,14 @@ static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
 }
 
+/* "device" is a parameter of some functions. */
+static void print_device(FILE *file, unsigned int device)
+{
+	char text[16];
+
+	fprintf(file, "\"on_device\":%s,", device ? device_text(device, text) : "null");
+}
+
 static void print_title(FILE *file, const struct trace_call *call)
 {
 	const char *kernel = trace_kernel_name(call);
@@ -84,6 +93,25 @@ static void print_title(FILE *file, const struct trace_call *call)
 
 	escape_json(file, title ? title : call->proto->name);
 	free(title);
+}
+
+/* Of a stream another thread may use at the same time, slices would overlap. */
+static void print_work(struct trace_chrome *c, const struct trace_call *call)
+{
+	const struct trace_event *e = call->event;
+	int track = trace_streams_track(&c->streams, &c->out, call);
+	FILE *file = c->out.file;
+
+	if (!track)
+		return;
+	chrome_event(&c->out);
+	fputs("\"name\":", file);
+	print_title(file, call);
+	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d", e->head.pid, track);
+	chrome_us(&c->out, "ts", e->start);
+	fputs(",\"args\":{", file);
+	print_device(file, e->device);
+	fprintf(file, "\"thread\":%u}}", e->tid);
 }
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
@@ -100,6 +128,7 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	chrome_us(&c->out, "ts", e->start);
 	chrome_us(&c->out, "dur", trace_duration(call));
 	fputs(",\"args\":{", file);
+	print_device(file, e->device);
 	trace_args(file, true, call);
 	if (call->proto->nparams)
 		putc(',', file);
@@ -113,12 +142,14 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 		trace_sticky_json(file, call->cause);
 	}
 	fputs("}}", file);
+	print_work(c, call);
 }
 
 void trace_chrome_forget(struct trace_chrome *c, int pid)
 {
 	struct chrome_track *n, *next;
 
+	trace_streams_forget(&c->streams, pid);
 	HASH_ITER(hh, c->tracks, n, next) {
 		if (pid >= 0 && n->key.pid != pid)
 			continue;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A timeline of the calls, as complete events ("ph":"X"; see view/chrome.h), and of what is held. */
+/* A timeline of the calls, as complete events ("ph":"X"; see view/chrome.h), of what is held,
+ * and of the work put into streams: instants, as nothing is known of when it begins and ends. */
 #ifndef TRACE_CHROME_H
 #define TRACE_CHROME_H
 #include <stdbool.h>
 #include "base/quota.h"
 #include "view/chrome.h"
+#include "cudatrace/trace_streams.h"
 
 struct trace_call;
 struct users;
@@ -12,6 +14,7 @@ struct users;
 struct trace_chrome {
 	struct chrome out;
 	struct chrome_track *tracks;	/* those named so far */
+	struct trace_streams streams;	/* its users and quota as these, trace_streams_quota() */
 	struct users *users;	/* of the processes; owned by the caller */
 	struct quota quota;	/* bytes of tracks; as trace_chrome_quota() at first */
 };

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
@@ -19,6 +20,7 @@ struct shown {
 struct line_row {
 	unsigned long long time, since, latency;
 	int pid, tid, depth;
+	unsigned int device;
 	const char *comm, *layer, *func, *at, *kernel, *error, *next;
 	struct out_print call, args, ret, cause;
 	const struct stack *stack;
@@ -77,7 +79,7 @@ static void print_call(FILE *f, const void *of)
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct line_row, f)
-enum { TIME = 1, SINCE = 2, WHERE = 8, DEPTH = 9, NEXT = 15, STACK = 17 };
+enum { TIME = 1, SINCE = 2, WHERE = 9, DEPTH = 10, NEXT = 16, STACK = 18 };
 static const struct field all[] = {
 	{ "type", NULL, 0, &row_type, 0 },
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
@@ -85,6 +87,7 @@ static const struct field all[] = {
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", "TID", -7, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
 	{ "layer", "LAYER", -7, OUT_STR, AT(layer) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },
@@ -115,7 +118,16 @@ void trace_lines_init(struct trace_lines *lines)
 	fields[NEXT].key = lines->unchecked ? "next" : NULL;
 	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
+	if (lines->seen.several)
+		columns_show(fields, "device", "DEVICE");
 	out_head(fields);
+}
+
+void trace_lines_see(struct trace_lines *lines, unsigned int device)
+{
+	devices_see(&lines->seen, device);
+	if (lines->seen.several && columns_show(lines->fields, "device", "DEVICE"))
+		out_head(lines->fields);
 }
 
 void trace_line(const struct trace_lines *lines, const struct trace_call *call)
@@ -125,7 +137,7 @@ void trace_line(const struct trace_lines *lines, const struct trace_call *call)
 	bool whole = e->head.kind != TRACE_ENTER;
 	struct line_row r = {
 		.time = e->time, .latency = whole ? trace_duration(call) : OUT_NONE, .pid = e->head.pid,
-		.tid = e->tid, .depth = e->depth, .comm = e->comm,
+		.tid = e->tid, .device = e->device, .depth = e->depth, .comm = e->comm,
 		.layer = cuda_lib_name(call->proto->lib),
 		.func = call->proto->name, .at = whole ? "return" : "enter",
 		.kernel = trace_kernel_name(call), .error = trace_error(call), .next = call->next,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "cli/out.h"
 #include "cli/row.h"
+#include "view/device_field.h"
 
 struct trace_call;
 
@@ -13,12 +14,17 @@ struct trace_lines {
 	bool times, relative, durations, stacks, entries, nested;
 	bool unchecked;		/* also the call after it */
 	unsigned long long *previous;	/* when the call of the last line returned, ns; 0 = no line yet */
+	struct devices_seen seen;	/* several: there is a column */
 	/* set by trace_lines_init() */
-	struct field fields[20];
+	struct field fields[21];
 };
 
 /* Call once, after out_init(); prints the heading in text. */
 void trace_lines_init(struct trace_lines *lines);
+
+/* Call before the lines of calls on this device: adds the column, and prints the head again, once there are
+ * several. */
+void trace_lines_see(struct trace_lines *lines, unsigned int device);
 
 void trace_line(const struct trace_lines *lines, const struct trace_call *call);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/die.h"
+#include "abi/device.h"
 #include "cli/opt.h"
 #include "session/target.h"
 #include "sym/syms.h"
@@ -30,8 +31,8 @@ static void check(const struct trace *t)
 		usage_error("--slower knows a call by its return; it cannot be combined with --enter or --enter-only");
 	if (t->unchecked && (t->slower || t->max))
 		usage_error("--unchecked cannot be combined with --slower or --max-events");
-	if (t->no_returns && (t->tree || l->durations))
-		usage_error("--enter-only sees no returns; it cannot be combined with --tree or --time-spent");
+	if (t->no_returns && (t->tree || l->durations || t->only))
+		usage_error("--enter-only sees no returns; it cannot be combined with --tree, --time-spent or --device");
 }
 
 /* Return true if the function was not requested but tells something needed. */
@@ -39,6 +40,19 @@ static bool tells(const struct trace *t, const struct cuda_proto *p)
 {
 	return (t->launches && trace_names_kernels(p)) || (t->unchecked && trace_asks(p)) ||
 	       (t->allocations && t->selected[p - cuda_protos] != TRACE_UNWANTED && trace_held_by(p));
+}
+
+/* Return true if the function tells which device is whose. */
+static bool tells_device(const struct trace *t, const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = t->devices ? trace_role(p) : NULL;
+
+	return fn && cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
+}
+
+static bool is_aside(const struct trace *t, const struct cuda_proto *p)
+{
+	return !t->selected[p - cuda_protos] && !tells(t, p) && tells_device(t, p);
 }
 
 static int find(const void *ctx, const char *symbol)
@@ -54,7 +68,7 @@ static struct function get(const struct probes *probes, int id)
 
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
-		.wanted = t->selected[id] || tells(t, p),
+		.wanted = t->selected[id] || tells(t, p) || tells_device(t, p), .aside = is_aside(t, p),
 	};
 }
 
@@ -73,6 +87,8 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_held_by(p))
 		flags |= TRACE_HELD | TRACE_ALWAYS;
+	if (is_aside(t, p))
+		flags |= TRACE_ASIDE;
 	return flags;
 }
 
@@ -103,17 +119,20 @@ void trace_prepare(struct trace *t)
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->launches |= full && t->selected[i] == TRACE_WANTED && trace_is_launch(&cuda_protos[i]);
 	t->allocations = shows_allocations(t);
+	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
+	t->lines.seen.several = t->calls.seen.several = t->only;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ find, get, t };
 	t->trees.lines = t->failures.lines = &t->lines;
-	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
+	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = t->timeline.streams.users = &t->users;
 	t->held = trace_held_init();
 	t->held.users = &t->users;
 	t->trees.quota = trace_tree_quota();
 	t->failures.quota = trace_unchecked_quota();
 	t->sticky.quota = trace_sticky_quota();
 	t->timeline.quota = trace_chrome_quota();
+	t->timeline.streams.quota = trace_streams_quota();
 }
 
 static void on_process(struct trace *t, const struct process_event *e)
@@ -140,19 +159,35 @@ bool trace_done(const struct trace *t)
 	return t->max && t->shown >= t->max;
 }
 
-/* With --tree the probes send every call. */
+/* With --tree the probes send every call, and some that tell something else always. */
+static bool is_wanted(const struct trace *t, const struct trace_call *call)
+{
+	return !t->only || device_is_in(t->only, call->event->device);
+}
+
 static bool is_quick(const struct trace *t, const struct trace_call *call)
 {
 	return trace_duration(call) < (unsigned long)t->slower;
 }
 
+/* Return true if the call says that its program uses this device.  One that chooses another does not: most
+ * programs begin so that use one device alone. */
+static bool uses_device(const struct trace_call *call)
+{
+	int role = call->function->role - 1;
+
+	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
+}
+
 static void show(struct trace *t, const struct trace_call *call)
 {
-	if (is_quick(t, call) || trace_done(t))
+	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
 	t->shown++;
+	if (uses_device(call))
+		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)
-		trace_summary_add(&t->calls, call);
+		trace_summary_add(&t->calls, call, uses_device(call));
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (t->folded || (t->summary && t->lines.stacks))
@@ -185,6 +220,8 @@ int trace_record(void *ctx, void *data, size_t size)
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
 	call.stack = stack_get(t->syms, e->head.pid, call.frames, e->head.frames);
+	if (t->unchecked)
+		call.failed &= is_wanted(t, &call);
 	if (t->unchecked)
 		trace_unchecked_call(&t->failures, &call);
 	else if (!t->failed || call.failed)

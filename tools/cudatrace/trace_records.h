@@ -22,6 +22,7 @@ struct trace {			/* all zero but for the options and sums */
 	bool failed, summary, unchecked, tree, no_returns, folded;
 	long slower;		/* ns: only calls that took at least this long */
 	long max;		/* calls; 0 = no limit */
+	unsigned long long only;	/* bit n: calls on device n; 0 = on every device */
 	struct trace_lines lines;
 	struct programs *programs;	/* owned by the tool */
 	struct probes *probes;	/* the target's */
@@ -29,6 +30,7 @@ struct trace {			/* all zero but for the options and sums */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
+	bool devices;		/* which device a call is on is followed */
 	bool allocations;	/* allocations are in the timeline, so what is held is wanted */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
 	struct probe_source source;	/* the functions chosen, and those that tell what else is

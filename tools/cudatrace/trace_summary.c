@@ -13,6 +13,7 @@
 
 struct summary_row {
 	unsigned long long calls, errors, total, least, most;
+	unsigned int device;
 	const char *func, *layer;
 };
 
@@ -23,6 +24,7 @@ static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "calls", NULL, 0, OUT_UINT, AT(calls) },
 	{ "errors", NULL, 0, OUT_UINT, AT(errors) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
@@ -31,14 +33,22 @@ static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ 0 }
 };
 
-void trace_summary_add(struct trace_summary *s, const struct trace_call *call)
+static struct summary_row *row_of(struct trace_summary *s, const struct trace_event *e)
 {
-	unsigned long long ns = trace_duration(call);
-	struct summary_row *r;
+	struct summary_row **rows = &s->rows[e->device % (DEVICES + 1)];
 
-	if (!s->rows)
-		s->rows = xcalloc(cuda_protos_n, sizeof(*s->rows));
-	r = &s->rows[call->event->id];
+	if (!*rows)
+		*rows = xcalloc(cuda_protos_n, sizeof(**rows));
+	return &(*rows)[e->id];
+}
+
+void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses)
+{
+	struct summary_row *r = row_of(s, call->event);
+	unsigned long long ns = trace_duration(call);
+
+	if (uses)
+		devices_see(&s->seen, call->event->device);
 	if (!r->calls || ns < r->least)
 		r->least = ns;
 	if (ns > r->most)
@@ -46,6 +56,7 @@ void trace_summary_add(struct trace_summary *s, const struct trace_call *call)
 	r->calls++;
 	r->errors += call->failed;
 	r->total += ns;
+	r->device = call->event->device;
 	r->func = call->proto->name;
 	r->layer = cuda_lib_name(call->proto->lib);
 }
@@ -57,46 +68,62 @@ static int longest_first(const void *a, const void *b)
 	return (p->total < q->total) - (p->total > q->total);
 }
 
-static void print_line(const struct summary_row *r, unsigned long long total)
+/* device: what the column has, or NULL. */
+static void print_line(const struct summary_row *r, unsigned long long total, const char *device)
 {
 	char errors[24] = "";
 
 	if (r->errors)
 		snprintf(errors, sizeof(errors), "%llu", r->errors);
-	printf("%6.2f %11.6f %11.1f %9llu %9s %s\n", total ? 100.0 * r->total / total : 0,
-	       r->total / 1e9, r->calls ? r->total / 1e3 / r->calls : 0, r->calls, errors, r->func);
+	printf("%6.2f %11.6f %11.1f %9llu %9s", total ? 100.0 * r->total / total : 0,
+	       r->total / 1e9, r->calls ? r->total / 1e3 / r->calls : 0, r->calls, errors);
+	if (device)
+		printf(" %6s", device);
+	printf(" %s\n", r->func);
 }
 
-static void print_text(const struct summary_row *list, int n)
+static void print_text(const struct summary_row *list, int n, bool devices)
 {
 	static const char rule[] = "------ ----------- ----------- --------- --------- "
 				   "------------------------";
 	struct summary_row sum = { .func = "total" };
+	char number[16];
 
 	for (int i = 0; i < n; i++) {
 		sum.calls += list[i].calls;
 		sum.errors += list[i].errors;
 		sum.total += list[i].total;
 	}
-	printf("%6s %11s %11s %9s %9s %s\n%s\n", "% time", "seconds", "usecs/call", "calls", "errors",
-	       "function", rule);
+	printf("%6s %11s %11s %9s %9s %s%s\n%s%s\n", "% time", "seconds", "usecs/call", "calls", "errors",
+	       devices ? "device " : "", "function", devices ? "-------" : "", rule);
 	for (int i = 0; i < n; i++)
-		print_line(&list[i], sum.total);
-	puts(rule);
-	print_line(&sum, sum.total);
+		print_line(&list[i], sum.total, devices ? device_text(list[i].device, number) : NULL);
+	printf("%s%s\n", devices ? "-------" : "", rule);
+	print_line(&sum, sum.total, devices ? "" : NULL);
+}
+
+/* Returns the list of *n with the rows of a device that have calls, if it is not NULL. */
+static struct summary_row *add_rows(struct summary_row *list, int *n, const struct summary_row *rows)
+{
+	if (!rows)
+		return list;
+	list = xrealloc(list, *n + cuda_protos_n, sizeof(*list));
+	for (int i = 0; i < cuda_protos_n; i++)
+		if (rows[i].calls)
+			list[(*n)++] = rows[i];
+	return list;
 }
 
 void trace_summary_print(const struct trace_summary *s)
 {
-	struct summary_row *list = xcalloc(cuda_protos_n, sizeof(*list));
+	struct summary_row *list = NULL;
 	int n = 0;
 
-	for (int i = 0; s->rows && i < cuda_protos_n; i++)
-		if (s->rows[i].calls)
-			list[n++] = s->rows[i];
+	for (int device = 0; device <= DEVICES; device++)
+		list = add_rows(list, &n, s->rows[device]);
 	qsort(list, n, sizeof(*list), longest_first);
 	if (!out_is_json())
-		print_text(list, n);
+		print_text(list, n, s->seen.several);
 	for (int i = 0; out_is_json() && i < n; i++)
 		out_row(fields, &list[i]);
 	free(list);
@@ -145,5 +172,6 @@ void trace_summary_stacks(const struct stack_sums *sums)
 
 void trace_summary_free(struct trace_summary *s)
 {
-	free(s->rows);
+	for (int device = 0; device <= DEVICES; device++)
+		free(s->rows[device]);
 }

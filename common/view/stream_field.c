@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "cudamallocsnoop/stream_field.h"
+#include "view/stream_field.h"
 
 typedef unsigned long long u64;
 
@@ -11,33 +11,50 @@ u64 stream_of(const struct cuda_fn *fn, u64 passed)
 	return passed ? passed : fn->args.per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
 }
 
-static const char *text_of(u64 stream, char text[24])
+static bool is_none(u64 stream)
+{
+	return !stream || stream == OUT_NONE;
+}
+
+static const char *word_of(u64 stream, char text[32])
 {
 	if (stream == STREAM_LEGACY)
 		return "default";
 	if (stream == STREAM_PER_THREAD)
 		return "per-thread";
-	snprintf(text, 24, "0x%llx", stream);
+	snprintf(text, 32, "0x%llx", stream);
+	return text;
+}
+
+const char *stream_text(u64 stream, char text[32])
+{
+	if (is_none(stream))
+		return "no stream";
+	if (stream == STREAM_LEGACY)
+		return "default stream";
+	if (stream == STREAM_PER_THREAD)
+		return "per-thread default stream";
+	snprintf(text, 32, "stream 0x%llx", stream);
 	return text;
 }
 
 static int text(FILE *file, const struct field *f, const void *at)
 {
 	u64 stream = *(const u64 *)at;
-	char buf[24];
+	char buf[32];
 
-	return fprintf(file, "%*s", f->width, stream == OUT_NONE ? "-" : text_of(stream, buf));
+	return fprintf(file, "%*s", f->width, is_none(stream) ? "-" : word_of(stream, buf));
 }
 
 static void json(const void *at)
 {
 	u64 stream = *(const u64 *)at;
-	char buf[24];
+	char buf[32];
 
-	if (stream == OUT_NONE)
+	if (is_none(stream))
 		fputs("null", stdout);
 	else
-		printf("\"%s\"", text_of(stream, buf));
+		printf("\"%s\"", word_of(stream, buf));
 }
 
 const struct field_type field_stream = { text, NULL, json };

@@ -1,0 +1,138 @@
+# shellcheck shell=sh
+# Which stream launches, copies and waits are in: --per-stream, and the tracks of a timeline.
+
+# Two streams of their own, 3 and 4, after the default ones: 0 and 1 are the same, 2 is the thread's.
+words="streams 2 use 0 launch 2 copyasync 5 64 h2d streamsync 7 use 1 launch 3 copyasync 11 64 h2d streamsync 13"
+words="$words use 2 launch 17 copyasync 19 64 h2d streamsync 23 use 3 launch 29 copyasync 31 64 h2d streamsync 37"
+words="$words use 4 launch 41 copyasync 43 64 h2d streamsync 47"
+
+# in_streams KEY N...: the counts of KEY in the streams of their own are these, in their order
+in_streams() {
+	key=$1
+	shift
+	got=$(jq -rs "map(select((.stream // \"\") | startswith(\"0x\")) | .$key) | sort | map(tostring) | join(\" \")" "$tmp/out")
+	[ "$got" = "$*" ] || no "$key of streams: $got, not $*"
+}
+
+for kind in $kinds; do
+	it "--per-stream tells launches, copies and waits of each stream apart ($kind)"
+	run cudalaunchtop --per-stream -qj --attach "$kind" -c "$bin/mem $words"
+	in_streams launches 29 41
+	json 1 '.stream == "default" and .launches == 5'
+	json 1 '.stream == "per-thread" and .launches == 17'
+	json 4 .launches
+	run cudamemcpysize --per-stream -qj --attach "$kind" -c "$bin/mem $words"
+	in_streams count 31 43
+	json 1 '.stream == "default" and .count == 16'
+	json 1 '.stream == "per-thread" and .count == 19'
+	json 4 .count
+	run cudasynclatency --per-stream -qj --attach "$kind" -c "$bin/mem $words"
+	in_streams count 37 47
+	json 1 '.stream == "default" and .count == 20 and .func == "cudaStreamSynchronize"'
+	json 1 '.stream == "per-thread" and .count == 23'
+	json 4 '.type == "waits"'
+	silent
+done
+
+it "without --per-stream there are no streams"
+run cudalaunchtop -qj -c "$bin/mem $words"
+json 1 '.launches == 92'
+json 0 'has("stream")'
+run cudamemcpysize -qj -c "$bin/mem $words"
+json 1 '.count == 109'
+json 0 'has("stream")'
+run cudasynclatency -qj -c "$bin/mem $words"
+json 1 '.count == 127'
+json 0 'has("stream")'
+
+it "text names the streams"
+run cudalaunchtop --per-stream -q -c "$bin/mem $words"
+lines 1 'TOTAL +STREAM GRID'
+lines 1 ' 5 +default 13x1x1 '
+lines 1 ' 17 +per-thread 13x1x1 '
+lines 1 ' 29 +0x[0-9a-f]+ 13x1x1 '
+run cudamemcpysize --per-stream -q -c "$bin/mem $words"
+lines 1 '^pid [0-9]+ \(mem\), HtoD, asynchronous, default stream; '
+lines 1 '^pid [0-9]+ \(mem\), HtoD, asynchronous, per-thread default stream; '
+lines 2 '^pid [0-9]+ \(mem\), HtoD, asynchronous, stream 0x[0-9a-f]+; '
+lines 1 '^        31 '
+run cudasynclatency --per-stream -q -c "$bin/mem $words sync 3"
+lines 1 '^default stream, pid [0-9]+ \(mem\), cudaStreamSynchronize$'
+lines 1 '^per-thread default stream, pid '
+lines 2 '^stream 0x[0-9a-f]+, pid '
+lines 1 '^pid [0-9]+ \(mem\), cudaDeviceSynchronize$'
+
+it "with -k each call site has its streams"
+run cudalaunchtop --per-stream -kqj -c "$bin/mem $words"
+in_streams launches 29 41
+run cudamemcpysize --per-stream -kqj -c "$bin/mem $words"
+in_streams count 31 43
+run cudasynclatency --per-stream -kqj -c "$bin/mem $words"
+in_streams count 37 47
+
+it "a launch with a configuration is in the stream that it names"
+run cudalaunchtop --per-stream -qj -c "$bin/mem streams 1 use 3 launchex 7 use 0 launchex 3"
+in_streams launches 7
+json 1 '.stream == "default" and .launches == 3'
+
+it "copies that are given no stream are in the default one; other functions are in none"
+run cudamemcpysize --per-stream -qj --memset -c "$bin/mem copy 7 64 h2d memset 11 64"
+json 1 '.stream == "default" and .count == 7'
+json 1 '.stream == "default" and .count == 11'
+run cudasynclatency --per-stream -qj -c "$bin/mem sync 13 eventsync 3"
+json 1 '.func == "cudaDeviceSynchronize" and .stream == null and .count == 13'
+json 1 '.func == "cudaEventSynchronize" and .stream == null and .count == 3'
+
+it "the driver's streams are told apart, too"
+run cudalaunchtop --per-stream -qj --layer driver -c "$bin/mem $words"
+in_streams launches 29 41
+json 1 '.stream == "default" and .launches == 5'
+
+it "a default stream is one of its process, and of its device"
+SIM_DEVICES=8 run cudalaunchtop --per-stream -qj -c "$bin/mem launch 3 setdevice 5 launch 7 fork '(' setdevice 5 launch 11 ')' join"
+json 1 '.stream == "default" and .device == 0 and .launches == 3'
+json 1 '.stream == "default" and .device == 5 and .launches == 7'
+json 1 '.stream == "default" and .device == 5 and .launches == 11'
+
+it "hundreds of streams have a group each"
+all="streams 307"
+for i in $(seq 3 309); do all="$all use $i launch 1 copyasync 2 8 h2d streamsync 3"; done
+run cudalaunchtop --per-stream -qj -c "$bin/mem $all"
+json 307 '.launches == 1'
+run cudamemcpysize --per-stream -qj -c "$bin/mem $all"
+json 307 '.count == 2'
+run cudasynclatency --per-stream -qj -c "$bin/mem $all"
+json 307 '.count == 3'
+silent
+
+if [ -x "$bin/kern-ptsz" ]; then
+	it "the default stream of a program of per-thread default streams is the thread's"
+	run cudalaunchtop --per-stream -qj -c "$bin/kern-ptsz 5 7 1 1 1"
+	json 0 '.stream == "default"'
+	json 2 '.stream == "per-thread"'
+fi
+
+# tracks FILTER: the events of the timeline that pass
+tracks() { jq "[.[] | select($1)] | length" "$tmp/trace.json"; }
+
+it "--chrome has a track for each stream, with what is put into it"
+run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem $words copy 3 64 h2d badlaunch 2"
+for title in 'default stream, device 0' 'per-thread default stream, device 0, thread '; do
+	[ "$(tracks ".ph == \"M\" and (.args.name | startswith(\"$title\"))")" = 1 ] || no "no track '$title'"
+done
+[ "$(tracks '.ph == "M" and (.args.name | startswith("stream 0x"))')" = 2 ] || no "not two tracks of streams"
+got=$(jq -r 'map(select(.ph == "i")) | group_by(.tid) | map(length | tostring) | join(" ")' "$tmp/trace.json")
+[ "$got" = "21 36 60 84" ] || no "$got in the tracks, not 21 36 60 84"
+[ "$(tracks '.ph == "i" and .name == "cudaLaunchKernel(mem_kernel)"')" = 92 ] || no "not 92 launches in streams"
+
+it "--chrome: a thread's default stream and each device's are tracks of their own"
+SIM_DEVICES=8 run cudatrace --chrome "$tmp/trace.json" -- "$bin/mem" setdevice 3 launch 2 setdevice 5 launch 3 \
+	thread '(' use 2 launch 7 ')' thread '(' use 2 launch 11 ')' join
+[ "$(tracks '.args.name == "default stream, device 3"')" = 1 ] || no "no track of device 3"
+[ "$(tracks '.args.name == "default stream, device 5"')" = 1 ] || no "no track of device 5"
+got=$(jq -r 'map(select(.ph == "i")) | group_by(.tid) | map(length) | sort | map(tostring) | join(" ")' "$tmp/trace.json")
+[ "$got" = "2 3 7 11" ] || no "$got in the tracks, not 2 3 7 11"
+
+it "--chrome: every number of a track is one thread's or one stream's"
+[ "$(jq '[.[] | select(.ph == "M" and .name == "thread_name") | .tid] | length == (unique | length)' "$tmp/trace.json")" = true ] ||
+	no "a track has two names"

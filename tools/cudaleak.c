@@ -171,7 +171,7 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
-	if (l->chrome)
+	if (l->chrome && !l->target.list)
 		chrome_open(&l->timeline, l->chrome);
 }
 
@@ -180,9 +180,9 @@ static int finish(void *ctx, int status)
 	struct leak *l = ctx;
 	const struct mem_process *p;
 
-	for (p = l->memory.processes; p && l->chrome; p = p->hh.next)
+	for (p = l->memory.processes; p && l->timeline.file; p = p->hh.next)
 		chrome_name(&l->timeline, p->pid, 0, p->comm);
-	if (l->chrome && !chrome_close(&l->timeline))
+	if (l->timeline.file && !chrome_close(&l->timeline))
 		status = status ? status : EXIT_FAILURE;
 	free(l->who);
 	return status;

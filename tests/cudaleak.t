@@ -428,7 +428,7 @@ json 1 '.at == "exit" and .memory == "host" and .growth_bytes == 192 and .growth
 json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
 json 5 '.type == "growth"'
 json 5 true
-equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory device bytes count \
+equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm container at complete memory device bytes count \
 oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 
 it "--growth of two reports is their difference; a signal ends it with that from the first report on"

@@ -89,6 +89,7 @@ static void on_gone(struct leak *l, const struct process_event *e)
 		chrome_name(&l->timeline, process->pid, 0, process->comm);
 	}
 	memory_forget(process);
+	containers_forget(&l->target.containers, e->head.pid);
 	early_drop(&l->target.early, e->head.pid);
 	syms_forget(l->target.syms, e->head.pid);
 }
@@ -105,6 +106,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		on_gone(l, data);
 		return 0;
 	}
+	containers_of(&l->target.containers, e->head.pid);	/* it may be gone at the report */
 	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
 	if (l->chrome)
@@ -145,6 +147,7 @@ static void *open_skel(void *ctx)
 	l->memory.is_early = target_is_early;
 	l->memory.ctx = &l->target;
 	l->report.view.early = &l->target.early;
+	l->report.view.containers = &l->target.containers;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

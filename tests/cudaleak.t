@@ -435,7 +435,7 @@ if long; then
 	json 3 '.at == "interval" and (.time - .since - 1 | fabs) < 0.2'
 	json 5 '.type == "growth"'
 	json 5 true
-	equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm at complete memory device bytes count \
+	equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm container at complete memory device bytes count \
 	oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 fi
 

@@ -36,7 +36,6 @@ equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
 run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$bin/mem sync 3"
 lines 1 '^ +0\.0[6-9][0-9]+ cudaDeviceSynchronize in mem$'
 lines 1 '^        do_sync\+0x'
-fails 2 'nor --chrome with --stacks' cudatrace -k --chrome "$tmp/x" -c true
 
 it "--summary --tree counts what is inside too; --summary -x failures alone"
 run cudatrace -S --tree -e memory -jc "$bin/mem malloc 23 64 free 7"
@@ -60,6 +59,18 @@ json 1 '.ph == "M" and .name == "thread_name" and .args.name == "worker"'
 equal "$(jq -s '[.[] | select(.ph == "M" and .name == "thread_name" and .args.name == "worker").tid] ==
 	([.[] | select(.args.size == 64).tid] | unique)' "$tmp/out")" true
 silent
+
+it "--chrome -k: each call has its stack, as lines of text, in the timeline"
+run cudatrace -k -e cudaMalloc,cudaFree --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 free 2"
+status 0
+silent
+jq -c '.[] | select(.ph == "X")' "$tmp/trace.json" >"$tmp/out"
+json 3 '.name == "cudaMalloc" and (.args.stack[0] | test("^do_malloc[+]0x[0-9a-f]+ [(]/.*/mem[)]$")) and (.args.stack | length) > 2'
+json 2 '.name == "cudaFree" and (.args.stack[0] | startswith("do_free+0x")) and .args.return == 0'
+run cudatrace --stack python -e cudaMalloc --chrome "$tmp/trace.json" -c "$bin/mem malloc 1 64"
+jq -e '.[] | select(.ph == "X") | .args.stack | type == "array"' "$tmp/trace.json" >/dev/null || no "no stack"
+run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem malloc 1 64"
+jq -e 'all(.[]; .args | has("stack") | not)' "$tmp/trace.json" >/dev/null || no "stacks without -k"
 
 it "--chrome --tree: what is inside lies within"
 run cudatrace --tree -e memory --chrome "$tmp/trace.json" -c "$bin/mem malloc 23 4096"
@@ -124,8 +135,10 @@ it "--chrome without allocations has no counters, and probes no function for the
 run cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
 equal "$(jq '[.[] | select(.ph == "C")] | length' "$tmp/trace.json")" 0
 equal "$(jq '[.[] | select(.ph == "X")] | length' "$tmp/trace.json")" 7
-run cudatrace -e launch --chrome "$tmp/trace.json" --list -c "$bin/mem launch 1"
+echo kept >"$tmp/kept"
+run cudatrace -e launch --chrome "$tmp/kept" --list -c "$bin/mem launch 1"
 lines 0 'cudaMalloc'
+equal "$(cat "$tmp/kept")" kept
 
 it "--chrome: a file without calls is JSON; one that cannot be written is said"
 run cudatrace --chrome "$tmp/trace.json" -c true
@@ -208,8 +221,8 @@ for f in $(echo $eleven | tr , ' '); do
 	n=1 ret='0'
 	[ "$f" != cudaMalloc ] || n=2
 	[ "$f" != cudaLaunchKernel ] || ret='cudaErrorInvalidDeviceFunction \(98\)'
-	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime > $f\(.*\)\$"
-	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ $pid +$pid +calls +runtime < $f\(.*\) = $ret\$"
+	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ > $f\(.*\)\$"
+	lines $n "^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]+ < $f\(.*\) = $ret\$"
 done
 lines 1 '> cudaMemcpy\(dst=0x[0-9a-f]+, src=0x[0-9a-f]+, count=64, kind=cudaMemcpyHostToDevice\)$'
 lines 25 ''
@@ -217,7 +230,7 @@ silent
 
 it "… without returns, without times, and what the libraries say"
 run cudatrace --layer runtime -e $eleven --enter-only -v -c "$bin/calls eleven"
-lines 2 '^[0-9]+ +[0-9]+ +calls +runtime > cudaMalloc\(devPtr=0x[0-9a-f]+, size=64\)$'
-lines 12 ' runtime > '
-lines 13 ''
+lines 2 '^> cudaMalloc\(devPtr=0x[0-9a-f]+, size=64\)$'
+lines 12 '^> '
+lines 12 ''
 says libbpf

@@ -359,13 +359,13 @@ it "cudatrace has a column for devices once there are two, and with --device"
 run cudatrace -q -c "$bin/mem setdevice 3 launch 7"
 lines 0 DEVICE
 run cudatrace -q -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
-lines 1 'COMM +LAYER +CALL'
-lines 1 'COMM +DEVICE LAYER +CALL'
-lines 7 'mem +runtime cudaLaunchKernel'
-lines 11 'mem +2 runtime cudaLaunchKernel'
+lines 0 '^COMM|^LAYER'
+lines 1 '^DEVICE CALL'
+lines 7 '^cudaLaunchKernel'
+lines 11 '^ +2 cudaLaunchKernel'
 run cudatrace -q --device 3 -e launch -c "$bin/mem setdevice 3 launch 7"
-lines 1 'COMM +DEVICE LAYER'
-lines 7 'mem +3 runtime cudaLaunchKernel'
+lines 1 '^DEVICE CALL'
+lines 7 '^ +3 cudaLaunchKernel'
 
 it "cudatrace --summary has a row for each function and device"
 run cudatrace -qjS -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"

@@ -104,13 +104,13 @@ fails 2 '--unwind fp copies no stack' cudaleak --unwind fp --stack-size 8k
 for size in 0 4095 65537 1m; do
 	fails 2 'are not 4k to 64k' cudamallocsnoop --stack-size $size
 done
+fails 2 'cannot be combined with' cudatrace --chrome "$tmp/x" --folded
 fails 2 "--stack: 'jit' is not one of all|native|python" cudaleak --stack jit
 for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
 	# shellcheck disable=SC2086 # words
 	{
 		fails 2 '--totals has no call stacks' cudaleak -C $option
 		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
-		fails 2 'cannot be combined with' cudatrace --chrome "$tmp/x" $option
 	}
 done
 for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do

@@ -124,6 +124,7 @@ static void start(void *ctx)
 
 	syms_each(t->target.syms, scan, t->view.launches);
 	t->view.early = &t->target.early;
+	t->view.containers = &t->target.containers;
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = target_who(&t->target);

@@ -89,6 +89,7 @@ static void on_gone(struct leak *l, const struct process_event *e)
 		chrome_name(&l->timeline, process->pid, 0, process->comm);
 	}
 	memory_forget(process);
+	containers_forget(&l->target.containers, e->head.pid);
 	early_drop(&l->target.early, e->head.pid);
 	syms_forget(l->target.syms, e->head.pid);
 }
@@ -105,6 +106,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		on_gone(l, data);
 		return 0;
 	}
+	containers_of(&l->target.containers, e->head.pid);	/* it may be gone at the report */
 	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
 	if (l->chrome)
@@ -145,6 +147,7 @@ static void *open_skel(void *ctx)
 	l->memory.is_early = target_is_early;
 	l->memory.ctx = &l->target;
 	l->report.view.early = &l->target.early;
+	l->report.view.containers = &l->target.containers;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
@@ -171,7 +174,7 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
-	if (l->chrome)
+	if (l->chrome && !l->target.list)
 		chrome_open(&l->timeline, l->chrome);
 }
 
@@ -180,9 +183,9 @@ static int finish(void *ctx, int status)
 	struct leak *l = ctx;
 	const struct mem_process *p;
 
-	for (p = l->memory.processes; p && l->chrome; p = p->hh.next)
+	for (p = l->memory.processes; p && l->timeline.file; p = p->hh.next)
 		chrome_name(&l->timeline, p->pid, 0, p->comm);
-	if (l->chrome && !chrome_close(&l->timeline))
+	if (l->timeline.file && !chrome_close(&l->timeline))
 		status = status ? status : EXIT_FAILURE;
 	free(l->who);
 	return status;

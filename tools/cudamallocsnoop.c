@@ -32,7 +32,7 @@ struct snoop_row {
 	unsigned long long time, size, ptr, latency, stream;
 	int pid, tid, ret;
 	unsigned int device;
-	const char *comm, *layer, *func, *op, *memory, *result, *error;
+	const char *comm, *container, *layer, *func, *op, *memory, *result, *error;
 	bool complete;
 	const struct stack *stack;
 };
@@ -46,6 +46,7 @@ static const struct field all_fields[] = {
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "container", NULL, -12, OUT_STR, AT(container) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },
@@ -102,7 +103,7 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
-/* Devices and streams get a column, and the head again, once there is something to tell apart. */
+/* Devices, streams and containers get a column, and the head again, once there is something to tell apart. */
 static void widen(struct snoop *s, const struct snoop_row *r)
 {
 	bool stream = r->stream != OUT_NONE && r->stream != STREAM_LEGACY, more = false;
@@ -112,6 +113,8 @@ static void widen(struct snoop *s, const struct snoop_row *r)
 		more |= columns_show(s->fields, "device", "DEVICE");
 	if (stream)
 		more |= columns_show(s->fields, "stream", "STREAM");
+	if (r->container)
+		more |= columns_show(s->fields, "container", "CONTAINER");
 	if (more)
 		out_head(s->fields);
 }
@@ -131,6 +134,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		memory_forget(memory_process(&s->memory, data));
 		stack_sums_forget(&s->sums, e->head.pid);
 		syms_forget(s->target.syms, e->head.pid);
+		containers_forget(&s->target.containers, e->head.pid);
 		return 0;
 	}
 	fn = &cuda_fns[e->head.kind];
@@ -152,6 +156,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		return 0;
 	}
 	r.complete = early_complete(&s->target.early, r.pid);
+	r.container = containers_of(&s->target.containers, r.pid);
 	r.layer = cuda_lib_name(fn->lib);
 	r.func = fn->name;
 	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";

@@ -43,7 +43,7 @@ struct copy_row {
 	int pid;
 	unsigned int device, peer;
 	bool async, complete;
-	const char *comm, *direction;
+	const char *comm, *container, *direction;
 	const unsigned long long *slots;
 	const struct stack *stack;
 };
@@ -56,6 +56,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },
@@ -146,7 +147,7 @@ static void show(const struct copies *c, const struct copy_row *r)
 	if (c->pids) {
 		printf("pid %d (", r->pid);
 		escape_text(stdout, r->comm);
-		printf("), ");
+		printf(r->container ? ") in container %s, " : "), ", r->container);
 	}
 	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
 	show_device(c, r);
@@ -205,6 +206,7 @@ static void report(void *ctx)
 		struct copy_row r = {
 			.time = clock_ns(), .pid = g->key.pid, .comm = g->comm, .async = async,
 			.complete = early_complete(&c->target.early, g->key.pid),
+			.container = c->pids ? containers_of(&c->target.containers, g->key.pid) : NULL,
 			.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 			.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 			.count = g->count, .failed = g->failed, .bytes = g->sum,

@@ -52,6 +52,7 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "container", NULL, 0, OUT_STR, AT(calls.container) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
@@ -130,6 +131,7 @@ static void report_groups(struct waits *w, unsigned long long now)
 
 		r.calls.time = now;
 		r.calls.complete = early_complete(&w->target.early, g->key.pid);
+		r.calls.container = w->pids ? containers_of(&w->target.containers, g->key.pid) : NULL;
 		show(w, &r);
 	}
 	if (!n && !out_is_json() && !w->folded)
@@ -163,7 +165,7 @@ static void report(void *ctx)
 	if (w->folded) {
 		wait_threads_clear(&w->threads);
 	} else {
-		wait_view_threads(&w->threads, now);
+		wait_view_threads(&w->threads, &w->target.containers, now);
 		running_view(&w->running);
 	}
 	aggregate_clear(&w->aggregates);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <bpf/bpf.h>
 #include "base/die.h"
+#include "cli/color.h"
 #include "cli/out.h"
 #include "model/running.h"
 #include "sym/programs.h"
@@ -30,6 +31,8 @@ static const struct usage usage = {
 	"  cudatrace --tree -c './train 1'              # driver calls inside runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n"
 	"  cudatrace --folded -p 181 -d 10 >times       # for flamegraph.pl --countname ns\n",
+	.other = 'f',
+	.hint = ": children of the command are always followed; those of -p are not",
 };
 
 struct tracer {
@@ -38,6 +41,7 @@ struct tracer {
 	struct target target;
 	struct event_loop events;
 	struct cudatrace_bpf *skel;
+	int color;		/* enum color_when */
 };
 
 static void on_scanned(void *ctx, int pid)
@@ -54,6 +58,7 @@ static void check(void *ctx)
 	t->trace.only = t->target.devices;
 	trace_prepare(&t->trace);
 	t->trace.probes = &t->target.probes;
+	t->trace.containers = &t->target.containers;
 	t->target.probes.tool = t;
 	t->target.probes.on_scanned = on_scanned;
 	if (!t->trace.output)
@@ -97,7 +102,7 @@ static void loaded(void *ctx)
 	for (int i = 0; i < cuda_protos_n; i++)
 		if (bpf_map_update_elem(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
-	if (t->trace.chrome)
+	if (t->trace.chrome && !t->target.list)
 		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
 }
 
@@ -112,8 +117,9 @@ static void start(void *ctx)
 
 	if (t->trace.launches)
 		syms_each(t->target.syms, scan, t->trace.programs);
+	t->trace.lines.color = color_wanted(t->color);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
-		trace_lines_init(&t->trace.lines);
+		trace_lines_init(&t->trace.lines, !target_is_alone(&t->target));
 	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
 	running_start(&t->running);
 }
@@ -153,7 +159,7 @@ static int finish(void *ctx, int status)
 {
 	struct tracer *t = ctx;
 
-	if (t->trace.chrome && !trace_chrome_close(&t->trace.timeline))
+	if (t->trace.timeline.out.file && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
 	running_free(&t->running);
 	trace_free(&t->trace);
@@ -176,7 +182,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
 		OPT_TIME(0, "slower", "US", &trace->slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 		OPT_NUM('n', "max-events", "N", &trace->max, 1, "stop after N calls"),
-		OPT_FLAG('t', "timestamp", &trace->lines.times, "print a column with the time of day"),
+		OPT_COUNT('t', "timestamp", &trace->lines.times, "print a column with the time of day; -tt: with microseconds"),
 		OPT_FLAG('r', "relative", &trace->lines.relative, "print a column with the time since the previous line"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
 		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
@@ -189,6 +195,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tree", &trace->tree, "also print nested calls, indented"),
 		OPT_FLAG(0, "unchecked", &trace->unchecked, "print only failed calls whose error was never checked"),
 		OPT_STR(0, "chrome", "FILE", &trace->chrome, "write only a timeline for Perfetto to FILE"),
+		OPT_CHOICE(0, "color", COLOR_WORDS, &tracer.color, "mark names and errors; default: auto, on a terminal"),
 		OPT_END
 	};
 	const struct tool tool = {

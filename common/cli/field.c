@@ -172,7 +172,7 @@ static void real_json(const void *at)
 
 /* ---- times */
 
-enum { NS_PER_S = 1000000000 };
+enum { NS_PER_S = 1000000000, MICROSECONDS = sizeof("HH:MM:SS.mmmmmm") - 1 };
 
 static int time_text(FILE *file, const struct field *f, const void *at)
 {
@@ -181,7 +181,10 @@ static int time_text(FILE *file, const struct field *f, const void *at)
 	time_t seconds = ns / NS_PER_S;
 	struct tm *tm = localtime(&seconds);
 
-	s = digits_decimal(end, ns % NS_PER_S / 1000000, 3);
+	if (abs(f->width) >= MICROSECONDS)
+		s = digits_decimal(end, ns % NS_PER_S / 1000, 6);
+	else
+		s = digits_decimal(end, ns % NS_PER_S / 1000000, 3);
 	*--s = '.';
 	s = digits_decimal(s, tm->tm_sec, 2);
 	*--s = ':';

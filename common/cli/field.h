@@ -40,7 +40,7 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 #define OUT_PTR   (&field_ptr)	/* unsigned long long: 0x…, a string in JSON */
 #define OUT_STR   (&field_str)	/* const char *, escaped; NULL prints as - and null */
 #define OUT_TIME  (&field_time)	/* unsigned long long, ns of CLOCK_MONOTONIC: HH:MM:SS.mmm in local
-				 * time, seconds since the epoch in JSON */
+				 * time, .mmmmmm if the column is wide enough, seconds since the epoch in JSON */
 #define OUT_US    (&field_us)	/* unsigned long long, ns: microseconds in text, scaled if the column
 				 * is too narrow; ns in JSON */
 #define OUT_DIM   (&field_dim)	/* unsigned[3]: 4x2x1, in JSON [4,2,1]; prints as - and null if the

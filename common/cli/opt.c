@@ -83,6 +83,9 @@ static void set(const struct opt *o, const char *s)
 	case OPT_TYPE_FLAG:
 		*(bool *)o->value = true;
 		return;
+	case OPT_TYPE_COUNT:
+		++*(int *)o->value;
+		return;
 	case OPT_TYPE_NUM:
 		if (!value_number(s, &n) || n < o->min)
 			usage_error("--%s: '%s' is not an integer >= %ld", o->name, s, o->min);
@@ -185,7 +188,7 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 		if (c == ':')
 			usage_error("option '%s' requires an argument", argv[optind - 1]);
 		if (c == '?' && optopt && optopt < LONG_ONLY)
-			usage_error("unknown option '-%c'", optopt);
+			usage_error("unknown option '-%c'%s", optopt, optopt == u->other ? u->hint : "");
 		if (c == '?')
 			usage_error(optopt ? "option '%s' doesn't allow an argument" :
 					     "unknown option '%s'", argv[optind - 1]);

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include "cli/value.h"
 
-enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_TIME,
+enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_COUNT, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_TIME,
 		OPT_TYPE_STR, OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
 
 struct opt {
 	enum opt_type type;
 	char key;		/* 0 = long name only */
 	const char *name, *arg;	/* --name ARG; for a choice ARG lists the words: "a|b|c" */
-	void *value;		/* bool *, long *, long *, long * (ns), const char **, int * by type */
+	void *value;		/* bool *, int *, long *, long *, long * (ns), const char **, int * by type */
 	const char *help;
 	long min;
 	long unit;		/* of a duration without one, ns */
@@ -20,6 +20,8 @@ struct opt {
 };
 
 #define OPT_FLAG(k, n, v, h)        { OPT_TYPE_FLAG, k, n, 0, (bool *){ v }, h, 0, 0, 0 }
+/* how often it is given, as -tt */
+#define OPT_COUNT(k, n, v, h)       { OPT_TYPE_COUNT, k, n, 0, (int *){ v }, h, 0, 0, 0 }
 #define OPT_NUM(k, n, a, v, m, h)   { OPT_TYPE_NUM, k, n, a, (long *){ v }, h, m, 0, 0 }
 #define OPT_SIZE(k, n, a, v, h)     { OPT_TYPE_SIZE, k, n, a, (long *){ v }, h, 0, 0, 0 }
 /* a duration in ns, at least m; u ns is the unit of a number alone: VALUE_S and so on (value.h) */

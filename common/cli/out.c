@@ -59,6 +59,11 @@ bool out_is_json(void)
 	return json;
 }
 
+bool out_is_terminal(void)
+{
+	return isatty(to);
+}
+
 bool out_flush(void)
 {
 	int err;

@@ -21,6 +21,9 @@ bool out_is_file(const char *path);
 
 bool out_is_json(void);
 
+/* Return true if the output goes to a terminal. */
+bool out_is_terminal(void);
+
 /* Call after lines printed without out_row(). */
 void out_line_end(void);
 

@@ -10,6 +10,7 @@ struct call_stats {
 	double interval;		/* since the last report or the start of tracing, s */
 	int pid;			/* 0 = all processes together; so is comm */
 	const char *comm, *func;
+	const char *container;		/* set by the tool: short id; NULL: none, or not shown */
 	bool complete;			/* what is known of its processes begins with their first call */
 	const struct stack *stack;
 	unsigned long long calls, failed, count;	/* count: calls that succeeded */

@@ -21,4 +21,9 @@ const char *cgroup_mount(void);
 /* Return true if the process is in the cgroup of this id, or below it. */
 bool cgroup_has(unsigned long long id, int pid);
 
+/* Sets id to the first 12 digits of the id of the container that the process is in, the innermost one, by the name
+ * of its cgroup; they are what --container and docker ps take and print.  Returns false if it is in none, or gone. */
+enum { CONTAINER_ID = 13 };
+bool cgroup_container(int pid, char id[CONTAINER_ID]);
+
 #endif

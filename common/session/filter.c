@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "abi/filter.h"
@@ -8,6 +9,7 @@
 #include "proc/proc.h"
 #include "proc/user.h"
 #include "session/filter.h"
+#include "session/user_entry.h"
 
 static const char *read_cgroup(const struct filter_options *o, struct filter *f)
 {
@@ -25,11 +27,32 @@ static const char *read_cgroup(const struct filter_options *o, struct filter *f)
 	return NULL;
 }
 
+/* A number need not be in any list of users. */
+static unsigned int read_user(const char *user)
+{
+	struct user_entry entry;
+	uid_t uid;
+	int err;
+
+	if (user_id_parse(user, &uid))
+		return uid;
+	err = user_entry_find(&entry, user);
+	if (err == -ENOENT)
+		usage_error("--uid: '%s' is not the name of a user, nor a UID", user);
+	if (err)
+		die(err, "cannot run getent to look up user %s", user);
+	uid = entry.uid;
+	user_entry_free(&entry);
+	return uid;
+}
+
 char *filter_read(const struct filter_options *o, struct filter *f)
 {
 	const char *why;
 
-	*f = (struct filter){ .by_uid = o->uid >= 0, .uid = o->uid, .by_comm = o->comm };
+	*f = (struct filter){ .by_uid = o->user, .by_comm = o->comm };
+	if (o->user)
+		f->uid = read_user(o->user);
 	/* the kernel keeps 15 bytes of a name */
 	if (o->comm)
 		memcpy(f->comm, o->comm, strnlen(o->comm, sizeof(f->comm) - 1));
@@ -65,4 +88,23 @@ bool filter_wants(const struct filter *f, int pid)
 	if (f->cgroup && !cgroup_has(f->cgroup, pid))
 		return false;
 	return !f->by_comm || (proc_comm(pid, comm) && !strncmp(comm, f->comm, sizeof(comm)));
+}
+
+char *filter_text(const struct filter_options *o)
+{
+	const struct { const char *name, *value; } options[] = {
+		{ "comm", o->comm }, { "uid", o->user }, { "cgroup", o->cgroup }, { "container", o->container },
+	};
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		char *longer;
+
+		if (!options[i].value)
+			continue;
+		longer = xprintf("%s%s--%s %s", text, *text ? " " : "", options[i].name, options[i].value);
+		free(text);
+		text = longer;
+	}
+	return text;
 }

@@ -8,20 +8,17 @@
 struct bpf_object;
 
 struct filter_options {
-	const char *comm, *cgroup, *container;
-	long uid;		/* -1: any */
+	const char *comm, *user, *cgroup, *container;	/* NULL: any */
 };
-
-#define FILTER_INIT { .uid = -1 }
 
 #define OPT_FILTER(f)									\
 	OPT_STR(0, "comm", "NAME", &(f)->comm, "only processes of this name"),		\
-	OPT_NUM(0, "uid", "UID", &(f)->uid, 0, "only processes of this user"),		\
+	OPT_STR(0, "uid", "USER", &(f)->user, "only processes of this user, by name or UID"),	\
 	OPT_STR(0, "cgroup", "PATH", &(f)->cgroup, "only processes in this cgroup and below: path or id"), \
 	OPT_STR(0, "container", "ID", &(f)->container, "only processes in this container")
 
 /* Sets *filter to what the options say.  Returns NULL, or why there is no such cgroup, which the caller frees.
- * Exits 2 if the options cannot be combined. */
+ * Exits 2 if the options cannot be combined, or if there is no such user. */
 char *filter_read(const struct filter_options *options, struct filter *filter);
 
 /* Call between open and load: also sets the filter of the programs, if they have one.  Exits with the reason if
@@ -33,5 +30,8 @@ bool filter_is_set(const struct filter *filter);
 
 /* Return true if the process is selected, as it is now. */
 bool filter_wants(const struct filter *filter, int pid);
+
+/* Returns the options that select, as on the command line: "--comm train --uid 1000".  The caller frees it. */
+char *filter_text(const struct filter_options *options);
 
 #endif

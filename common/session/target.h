@@ -10,6 +10,7 @@
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
+#include "proc/containers.h"
 #include "proc/looks.h"
 #include "session/early.h"
 #include "session/filter.h"
@@ -34,11 +35,13 @@ struct target {
 	bool lines;		/* source lines and inlined functions in call stacks */
 	/* state */
 	struct filter selected;	/* whose calls are recorded */
+	bool matched;		/* a process with CUDA is selected */
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct looks looks;
 	struct pids opened;	/* of -p */
 	struct early early;
 	struct progress progress;	/* of what keeps the tool from tracing or ending */
+	struct containers containers;	/* of the processes seen */
 	bool watching, attached, finishing;
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
@@ -52,7 +55,7 @@ bool target_is_early(void *target, int pid);
 
 #define TARGET_LAYER_ALL CUDA_LIB_MAX
 #define TARGET_INIT {									\
-	.filter = FILTER_INIT, .layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
+	.layer = TARGET_LAYER_ALL, .unwind = -1, .shown = -1, .stack_size = -1,		\
 	.probes.return_classes = ~0u, .looks = LOOKS_INIT }
 
 /* The options of every tool … */

@@ -106,6 +106,9 @@ static void on_process(void *ctx, int pid)
 {
 	struct target *t = ctx;
 
+	containers_forget(&t->containers, pid);
+	containers_of(&t->containers, pid);
+	t->matched |= filter_wants(&t->selected, pid);
 	syms_refresh(t->syms, pid);
 	add_early(t, pid);
 }
@@ -174,6 +177,14 @@ static int finish_command(const struct target *t, int sig)
 	return 128 + sig;
 }
 
+static void warn_unmatched(const struct target *t)
+{
+	char *text = filter_text(&t->filter);
+
+	warning(0, "no process matched %s when it loaded CUDA", text);
+	free(text);
+}
+
 int target_finish(struct target *t, int sig, long ms)
 {
 	bool complete = t->command && command_ended();
@@ -203,6 +214,8 @@ int target_finish(struct target *t, int sig, long ms)
 	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
 		warning(0, p->cuda ? "the command used CUDA, but its libraries have none of the functions to "
 			"trace (see --list)" : "the command used no CUDA library: nothing to trace");
+	else if (p->nfiles && complete && !t->matched && filter_is_set(&t->selected))
+		warn_unmatched(t);
 	probe_list_free(&t->found);
 	return status;
 }

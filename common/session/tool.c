@@ -215,6 +215,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	free(opened);
 	syms_free(tool->target->syms);
 	early_free(&tool->target->early);
+	containers_free(&tool->target->containers);
 	looks_free(&tool->target->looks);
 	return status;
 }

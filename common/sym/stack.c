@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/die.h"
 #include "base/escape.h"
 #include "sym/frames.h"
 #include "sym/stack.h"
@@ -22,78 +25,76 @@ const struct stack *stack_from(const struct stack *s, int i)
 }
 
 /* ": FILE", or where the file is unknown " at 0x…", of a note. */
-static void print_about(const struct frame_view *v)
+static void print_about(FILE *f, const struct frame_view *v)
 {
 	if (v->file) {
-		fputs(": ", stdout);
-		escape_text(stdout, v->file);
+		fputs(": ", f);
+		escape_text(f, v->file);
 	} else if (v->off) {
-		printf(" at 0x%llx", v->off);
+		fprintf(f, " at 0x%llx", v->off);
 	}
 }
 
-static void text_note(const struct frame_view *v)
+static void text_note(FILE *f, const struct frame_view *v)
 {
-	putchar('[');
-	escape_text(stdout, v->name);
-	print_about(v);
-	putchar(']');
+	putc('[', f);
+	escape_text(f, v->name);
+	print_about(f, v);
+	putc(']', f);
 }
 
 /* As Python and compilers write it, so that terminals and editors find the place. */
-static void text_python(const struct frame_view *v)
+static void text_python(FILE *f, const struct frame_view *v)
 {
-	escape_text(stdout, v->file ? v->file : "[unknown]");
+	escape_text(f, v->file ? v->file : "[unknown]");
 	if (v->line)
-		printf(":%d", v->line);
-	putchar(' ');
-	escape_text(stdout, v->name ? v->name : "[unknown]");
+		fprintf(f, ":%d", v->line);
+	putc(' ', f);
+	escape_text(f, v->name ? v->name : "[unknown]");
 }
 
 /* Without the directory, which may be long. */
-static void print_source(const struct frame_view *v)
+static void print_source(FILE *f, const struct frame_view *v)
 {
 	const char *slash;
 
 	if (!v->source)
 		return;
 	slash = strrchr(v->source, '/');
-	fputs(" at ", stdout);
-	escape_text(stdout, slash ? slash + 1 : v->source);
-	printf(":%d", v->line);
+	fputs(" at ", f);
+	escape_text(f, slash ? slash + 1 : v->source);
+	fprintf(f, ":%d", v->line);
 }
 
-static void text_native(const struct frame_view *v)
+static void text_native(FILE *f, const struct frame_view *v)
 {
 	if (v->inlined) {
-		escape_text(stdout, v->name);
-		fputs(" (inlined)", stdout);
+		escape_text(f, v->name);
+		fputs(" (inlined)", f);
 	} else if (v->name) {
-		escape_text(stdout, v->name);
-		printf("+0x%llx", v->off);
+		escape_text(f, v->name);
+		fprintf(f, "+0x%llx", v->off);
 	} else {
-		printf(v->file ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", v->off);
+		fprintf(f, v->file ? "[no symbol] +0x%llx" : "[unknown] 0x%llx", v->off);
 	}
 	if (v->kind == FRAME_KIND_JIT)
-		fputs(" [jit]", stdout);
+		fputs(" [jit]", f);
 	if (!v->file)
 		return;
-	fputs(" (", stdout);
-	escape_text(stdout, v->file);
-	putchar(')');
-	print_source(v);
+	fputs(" (", f);
+	escape_text(f, v->file);
+	putc(')', f);
+	print_source(f, v);
 }
 
-static void text_frame(const struct frame_view *v)
+static void text_frame(FILE *f, const struct frame_view *v)
 {
-	fputs("        ", stdout);
 	if (v->kind == FRAME_KIND_NATIVE || v->kind == FRAME_KIND_JIT)
-		text_native(v);
+		text_native(f, v);
 	else if (v->kind == FRAME_KIND_PYTHON)
-		text_python(v);
+		text_python(f, v);
 	else
-		text_note(v);
-	putchar('\n');
+		text_note(f, v);
 }
 
 void stack_text(const struct stack *s)
@@ -108,9 +109,46 @@ void stack_text(const struct stack *s)
 
 		for (int k = 0; k <= lines.n; k++) {
 			frame_lines_view(&lines, k, &s->frames[i], &v);
-			text_frame(&v);
+			fputs("        ", stdout);
+			text_frame(stdout, &v);
+			putchar('\n');
 		}
 	}
+}
+
+/* The line of text as one JSON string. */
+static void text_json(FILE *file, const struct frame_view *v)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		die(ENOMEM, "a stack frame");
+	text_frame(f, v);
+	if (fclose(f))
+		die(ENOMEM, "a stack frame");
+	escape_json(file, text);
+	free(text);
+}
+
+void stack_text_json(FILE *file, const struct stack *s)
+{
+	struct frame_view v;
+
+	putc('[', file);
+	s = stack_shown(s);
+	for (int i = 0; s && i < s->n; i++) {
+		struct frame_lines lines = frame_lines(s, &s->frames[i]);
+
+		for (int k = 0; k <= lines.n; k++) {
+			frame_lines_view(&lines, k, &s->frames[i], &v);
+			if (i || k)
+				putc(',', file);
+			text_json(file, &v);
+		}
+	}
+	putc(']', file);
 }
 
 static void json_string(const char *key, const char *s)

@@ -4,6 +4,7 @@
 #ifndef STACK_H
 #define STACK_H
 #include <stdbool.h>
+#include <stdio.h>
 #include "sym/frame_view.h"
 
 struct stack;
@@ -26,6 +27,9 @@ const struct stack *stack_from(const struct stack *s, int i);
 void stack_text(const struct stack *s);
 void stack_json(const struct stack *s);
 void stack_folded(const struct stack *s);
+
+/* Writes a JSON array of strings, each a line of stack_text() without its indentation. */
+void stack_text_json(FILE *file, const struct stack *s);
 
 /* Prints a name for such a line, replacing the separators in it. */
 void stack_folded_name(const char *s);

@@ -23,7 +23,7 @@ void call_stats_text(const struct call_stats *s)
 	if (s->pid) {
 		printf("pid %d (", s->pid);
 		escape_text(stdout, s->comm);
-		printf("), ");
+		printf(s->container ? ") in container %s, " : "), ", s->container);
 	}
 	printf("%s", s->func);
 	if (s->failed)

@@ -60,6 +60,7 @@ void columns_of_groups(struct field *to, const struct field *from, bool pids, bo
 	if (!pids) {
 		columns_remove(to, "pid");
 		columns_remove(to, "comm");
+		columns_remove(to, "container");
 	}
 	if (!stacks)
 		columns_remove(to, "stack");

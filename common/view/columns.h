@@ -9,7 +9,8 @@
  * column; without stacks the field "stack" is left out. */
 void columns_of_calls(struct field *to, const struct field *from, bool times, bool stacks);
 
-/* The same for groups of calls: without pids the fields "pid" and "comm" are left out. */
+/* The same for groups of calls: without pids the fields "pid", "comm" and "container" are left
+ * out. */
 void columns_of_groups(struct field *to, const struct field *from, bool pids, bool stacks);
 
 /* Gives the field with this key a text column with this head.  Returns false if it has one. */

@@ -9,6 +9,7 @@
 #include "base/no_value.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/name_fit.h"
+#include "proc/containers.h"
 #include "view/stream_field.h"
 
 /* Names should have so many columns, if they are that long; a table of processes needs so many for all of
@@ -53,6 +54,15 @@ static int by_sort(const void *a, const void *b, void *ctx)
 	return v->reverse ? -order : order;
 }
 
+static void set_container(struct launch_view *v, struct launch_line *l)
+{
+	const char *id = containers_of(v->containers, l->row.pid);
+
+	if (id)
+		memcpy(l->container, id, sizeof(l->container));
+	v->contained |= !!id;
+}
+
 struct launch_line *launch_lines(struct launch_view *v, bool whole, bool idle, size_t *n)
 {
 	static const char *const kinds[] = { "kernel", "cooperative", "graph" };
@@ -76,6 +86,7 @@ struct launch_line *launch_lines(struct launch_view *v, bool whole, bool idle, s
 		if (!idle && !r->last.launches && !r->last.failed)
 			continue;
 		devices_see(&v->devices, r->device);
+		set_container(v, l);
 		l->rate = v->interval > 0 ? r->last.launches / v->interval : 0;
 		if (r->kind >= 0) {
 			l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
@@ -216,6 +227,8 @@ void launch_head(FILE *f, const struct launch_view *v, const struct launch_width
 		fprintf(f, " %*s", STREAM, "STREAM");
 	if (v->failed)
 		fprintf(f, " %8s", "FAILED");
+	if (v->by_process && v->contained)
+		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
 	if (v->by_process)
 		return;
 	if (w->shapes)
@@ -272,6 +285,8 @@ void launch_text(FILE *f, const struct launch_view *v, const struct launch_line 
 	}
 	if (v->failed)
 		fprintf(f, " %8llu", r->last.failed);
+	if (v->by_process && v->contained)
+		fprintf(f, " %-*s", CONTAINER_ID - 1, *l->container ? l->container : "-");
 	if (v->by_process)
 		return;
 	if (w->shapes) {

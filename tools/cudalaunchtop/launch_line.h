@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include "cudalaunchtop/launch_view.h"
 #include "cudalaunchtop/launches.h"
+#include "proc/cgroup.h"
 
 struct launch_line {
 	struct launch_row row;
 	const char *kernel, *kind;
+	char container[CONTAINER_ID];	/* of the process; "": none */
+	const char *contained;	/* the same for JSON; set by the report */
 	char *address;		/* what kernel points to if it has no name */
 	unsigned long long time, threads;	/* threads: of a launch */
 	double interval, rate;

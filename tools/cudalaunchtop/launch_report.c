@@ -22,13 +22,14 @@ enum { TEXT_ROWS = 20 };
 OUT_WORD(row_type, "launches");
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { STREAM = 6, GRID = 13, FAILED = 17, STACK };
+enum { STREAM = 7, GRID = 14, FAILED = 18, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "container", NULL, 0, OUT_STR, AT(contained) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
@@ -80,6 +81,7 @@ static void report_json(const struct launch_view *v, struct launch_line *lines, 
 	fields[STACK].key = v->stacks ? "stack" : NULL;
 	for (size_t i = 0; i < n; i++) {
 		lines[i].complete = early_complete(v->early, lines[i].row.pid);
+		lines[i].contained = *lines[i].container ? lines[i].container : NULL;
 		out_row(fields, &lines[i]);
 	}
 }

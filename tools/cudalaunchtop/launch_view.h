@@ -24,7 +24,8 @@ struct launch_widths {
 
 struct launch_view {
 	struct launches *launches;	/* set by the tool … */
-	const struct early *early;	/* … the target's */
+	const struct early *early;	/* … the target's … */
+	struct containers *containers;
 	bool by_process, streams, stacks, full, failed;
 	bool folded;		/* all rows, a line per stack, for flame graphs */
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
@@ -32,6 +33,7 @@ struct launch_view {
 	struct top_view screen;	/* the tool sets who */
 	/* state */
 	struct devices_seen devices;	/* several: with a column; the tool sets it, too */
+	bool contained;		/* a process is in a container: processes have a column */
 	bool reverse;
 	bool reported;		/* a block of text was already printed */
 	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */

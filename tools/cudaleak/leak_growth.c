@@ -36,7 +36,7 @@ static void head(const struct leak_view *view, const struct mem_process *process
 {
 	const struct mem_sum *held = &process->groups.held;
 
-	leak_head(process, at);
+	leak_head(view, process, at);
 	printf("%s held, ", out_bytes(held->bytes * view->options.sample));
 	if (!first)
 		compare(view, held);

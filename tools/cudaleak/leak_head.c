@@ -5,11 +5,14 @@
 #include "cli/out.h"
 #include "cudaleak/leak_head.h"
 
-void leak_head(const struct mem_process *process, const char *at)
+void leak_head(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
+	const char *container = containers_of(view->containers, process->pid);
+
 	printf("[%s] pid %d (", out_clock(), process->pid);
 	escape_text(stdout, process->comm);
-	printf(")%s: ", *at == 'e' && at[1] == 'x' ? " at exit" : "");
+	printf(container ? ") in container %s" : ")", container);
+	printf("%s: ", *at == 'e' && at[1] == 'x' ? " at exit" : "");
 }
 
 static void doubt(const struct mem_process *process, const char *at, const char *key,

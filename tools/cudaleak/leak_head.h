@@ -5,7 +5,7 @@
 #include "cudaleak/leak_row.h"
 
 /* Prints the time and the process, up to what is said of it. */
-void leak_head(const struct mem_process *process, const char *at);
+void leak_head(const struct leak_view *view, const struct mem_process *process, const char *at);
 
 /* Prints what is uncertain about the process, as lines of text or rows of JSON. */
 void leak_doubts(const struct leak_view *view, const struct mem_process *process, const char *at);

@@ -29,12 +29,13 @@ static void signed_json(const void *at)
 static const struct field_type field_signed = { NULL, NULL, signed_json };
 #define OUT_SIGNED (&field_signed)
 
-enum { TYPE, PEAK = 11, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
 	[TYPE] = { "type", NULL, 0, &held_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "at", NULL, 0, OUT_STR, AT(at) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "memory", NULL, 0, OUT_STR, AT(memory) },
@@ -99,7 +100,8 @@ struct leak_row leak_row(const struct leak_view *view, const struct leak_group *
 		.oldest = view->options.now - g->oldest, .peak = g->peak, .ptr = g->ptr,
 		.sample = view->options.sample, .growth = g->growth, .growth_count = g->growth_count,
 		.rate = interval > 0 ? g->growth / interval : 0, .pid = g->process->pid, .tid = g->tid,
-		.device = g->device, .comm = g->process->comm, .at = at, .complete = !g->process->early,
+		.device = g->device, .comm = g->process->comm,
+		.container = containers_of(view->containers, g->process->pid), .at = at, .complete = !g->process->early,
 		.memory = memory_name(g->memory), .func = cuda_fns[g->id].name, .stack = g->stack,
 	};
 }
@@ -133,7 +135,8 @@ void leak_row_nothing(const struct leak_view *view, int pid, const char *comm, c
 	const struct leak_row r = {
 		.time = view->options.now, .since = since(view), .oldest = OUT_NONE, .peak = OUT_NONE,
 		.growth = NONE, .growth_count = NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
-		.sample = view->options.sample, .comm = comm, .at = at, .complete = complete,
+		.sample = view->options.sample, .comm = comm,
+		.container = pid ? containers_of(view->containers, pid) : NULL, .at = at, .complete = complete,
 	};
 
 	leak_row_print(view, &r);

@@ -4,10 +4,11 @@
 #define LEAK_ROW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
+#include "proc/containers.h"
 #include "session/early.h"
 #include "view/device_field.h"
 
-enum { LEAK_FIELDS = 21 };
+enum { LEAK_FIELDS = 22 };
 
 struct leak_view {
 	/* set by the tool */
@@ -16,7 +17,8 @@ struct leak_view {
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
 	bool growth;		/* only what grew between two reports */
-	const struct early *early;	/* the target's */
+	const struct early *early;	/* the target's; so is … */
+	struct containers *containers;
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
@@ -31,7 +33,7 @@ struct leak_row {
 	double rate;		/* of growth, bytes/s */
 	int pid, tid;
 	unsigned int device;
-	const char *comm, *at, *memory, *func;
+	const char *comm, *container, *at, *memory, *func;
 	bool complete;
 	const struct stack *stack;
 };

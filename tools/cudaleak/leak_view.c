@@ -47,7 +47,7 @@ static void show(const struct leak_view *view, const struct leak_group *g, const
 static void head(const struct leak_view *view, const struct mem_process *process, const char *at,
 		 unsigned long long count, unsigned long long bytes)
 {
-	leak_head(process, at);
+	leak_head(view, process, at);
 	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);

@@ -13,6 +13,7 @@ struct wait_thread_row {
 	unsigned long long count, total;	/* number of waits; their time, ns */
 	int pid, tid;
 	char *comm;
+	const char *container;		/* set by the view; NULL: none */
 	double share;			/* of the time since the previous report: 1 is all of it */
 };
 

@@ -3,10 +3,11 @@
 #ifndef WAIT_VIEW_H
 #define WAIT_VIEW_H
 
+struct containers;
 struct wait_threads;
 
 /* Prints the threads, longest waits first, and forgets them: the first ten in text, all in JSON.
- * now is CLOCK_MONOTONIC in ns, where the next report's interval begins. */
-void wait_view_threads(struct wait_threads *threads, unsigned long long now);
+ * containers: the target's.  now is CLOCK_MONOTONIC in ns, where the next report's interval begins. */
+void wait_view_threads(struct wait_threads *threads, struct containers *containers, unsigned long long now);
 
 #endif

@@ -7,6 +7,7 @@
 #include "api/cuda_fn.h"
 #include "api/cuda_protos.h"
 #include "abi/cudatrace.h"
+#include "proc/cgroup.h"
 
 struct kernel;
 struct stack;
@@ -27,6 +28,7 @@ struct trace_call {
 	const struct stack *stack;
 	const struct kernel *kernel;	/* of a launch, if known */
 	const struct sticky_error *cause;	/* of a failure caused by earlier work */
+	char container[CONTAINER_ID];	/* of the process; "": none */
 	const char *next;	/* the call after a failure that nobody checked */
 };
 

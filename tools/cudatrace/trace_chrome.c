@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "proc/proc.h"
 #include "proc/users.h"
+#include "sym/stack.h"
 #include "view/device_field.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
@@ -132,7 +133,7 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	trace_args(file, true, call);
 	if (call->proto->nparams)
 		putc(',', file);
-	fputs("\"return\":", file);	/* no parameter can have that name */
+	fputs("\"return\":", file);	/* no parameter has that name, nor "stack" */
 	if (trace_error(call))
 		fprintf(file, "\"%s\"", trace_error(call));
 	else
@@ -140,6 +141,10 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 	if (call->cause) {
 		fputs(",\"earlier\":", file);
 		trace_sticky_json(file, call->cause);
+	}
+	if (call->stack) {	/* Perfetto reads no "stackFrames" of such events */
+		fputs(",\"stack\":", file);
+		stack_text_json(file, call->stack);
 	}
 	fputs("}}", file);
 	print_work(c, call);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
 #include "base/die.h"
 #include "abi/device.h"
 #include "cli/opt.h"
+#include "proc/containers.h"
 #include "session/target.h"
 #include "sym/syms.h"
 #include "cudatrace/trace.h"
@@ -14,10 +16,9 @@ static void check(const struct trace *t)
 {
 	const struct trace_lines *l = &t->lines;
 
-	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries ||
-						   (l->stacks && t->chrome)))
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries))
 		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
-			"--relative, --time-spent, --enter or --enter-only, nor --chrome with --stacks");
+			"--relative, --time-spent, --enter or --enter-only");
 	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
 			  l->entries))
 		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
@@ -29,6 +30,8 @@ static void check(const struct trace *t)
 		usage_error("--failed cannot be combined with --enter or --enter-only");
 	if (l->entries && t->slower)
 		usage_error("--slower knows a call by its return; it cannot be combined with --enter or --enter-only");
+	if (l->times > 2)
+		usage_error("--timestamp can be given once or twice");
 	if (t->unchecked && (t->slower || t->max))
 		usage_error("--unchecked cannot be combined with --slower or --max-events");
 	if (t->no_returns && (t->tree || l->durations || t->only))
@@ -152,6 +155,15 @@ static void on_process(struct trace *t, const struct process_event *e)
 	stack_sums_forget(&t->sums, e->head.pid);
 	trace_program_forget(t->programs, e->head.pid);
 	syms_forget(t->syms, e->head.pid);
+	containers_forget(t->containers, e->head.pid);
+}
+
+static void set_container(struct trace *t, struct trace_call *call)
+{
+	const char *id = containers_of(t->containers, call->event->head.pid);
+
+	if (id)
+		memcpy(call->container, id, sizeof(call->container));
 }
 
 bool trace_done(const struct trace *t)
@@ -219,6 +231,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
+	set_container(t, &call);
 	call.stack = stack_get(t->syms, e->head.pid, call.frames, e->head.frames);
 	if (t->unchecked)
 		call.failed &= is_wanted(t, &call);

@@ -27,6 +27,7 @@ struct trace {			/* all zero but for the options and sums */
 	struct programs *programs;	/* owned by the tool */
 	struct probes *probes;	/* the target's */
 	struct syms *syms;
+	struct containers *containers;	/* the target's */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */

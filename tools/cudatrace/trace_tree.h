@@ -11,7 +11,7 @@ struct trace_lines;
 struct users;
 
 struct trace_trees {
-	const struct trace_lines *lines;	/* how to print calls; owned by the caller */
+	struct trace_lines *lines;	/* how to print calls; owned by the caller */
 	struct users *users;			/* of the processes; likewise */
 	struct trace_tree *by_tid;		/* each thread's calls; NULL at first */
 	struct quota quota;	/* bytes of the calls; as trace_tree_quota() at first */

@@ -14,7 +14,7 @@ struct users;
 bool trace_asks(const struct cuda_proto *proto);
 
 struct trace_unchecked {
-	const struct trace_lines *lines;	/* how to print calls; owned by the caller */
+	struct trace_lines *lines;	/* how to print calls; owned by the caller */
 	struct users *users;		/* of the processes; likewise */
 	struct quota quota;		/* bytes of the calls; as trace_unchecked_quota() at first */
 	struct trace_failure *by_tid;	/* each thread's last call, if it failed; NULL at first */

@@ -58,7 +58,7 @@ for kind in $kinds; do
 		contained one malloc 1 64 wait malloc 23 4096 free 7 wait
 		first=$inner
 		contained other malloc 1 64 wait malloc 11 64 wait
-		tool cudatrace $few --attach $kind -jp "$first"
+		tool cudatrace $few --attach "$kind" -jp "$first"
 		echo >&6
 		until_true was_ready other 2
 		echo >&5
@@ -75,7 +75,7 @@ for kind in $kinds; do
 		contained one malloc 1 64 wait malloc 23 4096 free 7 wait
 		first=$inner
 		contained other malloc 1 64 wait malloc 11 64 wait
-		tool cudatrace $few --attach $kind -j
+		tool cudatrace $few --attach "$kind" -j
 		echo >&5
 		echo >&6
 		until_true was_ready one 2

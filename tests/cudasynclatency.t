@@ -21,7 +21,7 @@ whole() {
 
 for kind in $kinds; do
 	it "--attach $kind sees 13 waits of 20 ms, and others apart"
-	run env $slow cudasynclatency --attach $kind --layer runtime -jc \
+	run env $slow cudasynclatency --attach "$kind" --layer runtime -jc \
 		"$bin/mem sync 13 streamsync 7 eventsync 5"
 	status 0
 	waited 13 cudaDeviceSynchronize

@@ -47,7 +47,7 @@ silent
 for kind in $kinds; do
 	it "--attach $kind: arguments on the stack, structs by value, strings, out-parameters"
 	program=args
-	trace --attach $kind -e cudaMemcpy2DAsync,cudaMemset3D,cuLaunchKernel,cuModuleGetFunction,cudaMallocPitch
+	trace --attach "$kind" -e cudaMemcpy2DAsync,cudaMemset3D,cuLaunchKernel,cuModuleGetFunction,cudaMallocPitch
 	status 0
 	all_shown '.func | test("^(cudaMemcpy2DAsync|cudaMemset3D|cuModuleGetFunction|cuLaunchKernel|cudaMallocPitch)$")'
 	equal "$(wc -l <"$tmp/want")" 5

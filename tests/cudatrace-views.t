@@ -10,7 +10,7 @@ counts() {
 
 for kind in $kinds; do
 	it "--attach $kind --summary counts calls, errors and times by function"
-	run cudatrace --attach $kind -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
+	run cudatrace --attach "$kind" -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
 	status 0
 	lines 1 '^% time +seconds +usecs/call +calls +errors function$'
 	lines 1 '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +26 +3 cudaMalloc$'

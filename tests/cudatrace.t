@@ -25,7 +25,7 @@ done
 
 for kind in session multi; do
 	it "--attach $kind: a runtime call and the driver's calls in it are one"
-	run cudatrace --attach $kind -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
+	run cudatrace --attach "$kind" -jc "$bin/mem malloc 23 4096 free 7 launch 5 sync 3"
 	json 23 '.func == "cudaMalloc" and .layer == "runtime"'
 	json 7 '.func == "cudaFree"'
 	json 5 '.func == "cudaLaunchKernel"'
@@ -34,13 +34,13 @@ for kind in session multi; do
 	silent
 
 	it "--attach $kind --tree: the driver's calls stand below the runtime's, indented"
-	run cudatrace --attach $kind --tree -c "$bin/mem malloc 3 4096 free 2"
+	run cudatrace --attach "$kind" --tree -c "$bin/mem malloc 3 4096 free 2"
 	lines 3 '^runtime cudaMalloc\(.*, size=4096\) = 0$'
 	lines 3 '^driver    cuMemAlloc_v2\(\*dptr=0x[0-9a-f]+, bytesize=4096\) = 0$'
 	grep -A1 'cudaFree(' "$tmp/out" | grep -c '  cuMemFree_v2(dptr=' >"$tmp/after"
 	equal "$(cat "$tmp/after")" 2
 	silent
-	run cudatrace --attach $kind --tree -jc "$bin/mem malloc 3 4096 free 2"
+	run cudatrace --attach "$kind" --tree -jc "$bin/mem malloc 3 4096 free 2"
 	json 5 '.depth == 0 and .layer == "runtime"'
 	json 5 '.depth == 1 and (.func == "cuMemAlloc_v2" or .func == "cuMemFree_v2")'
 	equal "$(jq -s 'map(select(.depth == 0).time) == (map(select(.depth == 0).time) | sort)' "$tmp/out")" true
@@ -138,7 +138,7 @@ fails 2 "unexpected argument 'x'" cudatrace x
 
 for kind in session ${LONG:+perf}; do
 	it "--attach $kind -x shows failures alone, with their names"
-	run cudatrace --attach $kind -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
+	run cudatrace --attach "$kind" -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
 	json 7 '.func == "cudaMalloc" and .error == "cudaErrorMemoryAllocation" and (.args | has("*devPtr") | not)'
 	json 3 '.func == "cudaLaunchKernel" and .error == "cudaErrorInvalidConfiguration" and .kernel == "mem_kernel"'
 	json 2 '.func == "cudaFree" and .ret != 0'
@@ -176,10 +176,10 @@ json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 for kind in $kinds; do
 	it "--attach $kind -k has the call stack, from the caller on"
-	run cudatrace --attach $kind -k -e cudaMalloc -c "$bin/deep 3 4096"
+	run cudatrace --attach "$kind" -k -e cudaMalloc -c "$bin/deep 3 4096"
 	lines 3 'cudaMalloc\('
 	equal "$(grep -A1 'cudaMalloc(' "$tmp/out" | grep -c '^        int app::grow<int>(unsigned long)+0x')" 3
-	run cudatrace --attach $kind -k -e cudaMalloc,cudaFree -jc "$bin/mem malloc 3 4096"
+	run cudatrace --attach "$kind" -k -e cudaMalloc,cudaFree -jc "$bin/mem malloc 3 4096"
 	json 3 '.stack[0].sym == "do_malloc"'
 	silent
 done
@@ -193,12 +193,12 @@ fails 1 "cannot write to /dev/full" cudatrace -o /dev/full -e memory -c "$bin/me
 
 for kind in $kinds; do
 	it "--attach $kind --enter: the entry and the return, a line each"
-	run cudatrace --attach $kind --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
+	run cudatrace --attach "$kind" --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
 	lines 23 '> cudaMalloc\(devPtr=0x[0-9a-f]+, size=4096\)$'
 	lines 23 '< cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
 	grep -v CALL "$tmp/out" | awk '{ if ((NR % 2 ? ">" : "<") != $2) bad = 1 } END { exit bad }' || no "not in turn"
 	silent
-	run cudatrace --attach $kind --enter-only -e cudaMalloc -jc "$bin/mem malloc 23 4096"
+	run cudatrace --attach "$kind" --enter-only -e cudaMalloc -jc "$bin/mem malloc 23 4096"
 	json 23 '.at == "enter" and .args.size == 4096 and .ret == null and .latency_ns == null'
 	json 23 true
 	silent

@@ -359,6 +359,15 @@ json 11 '.device == 5'
 json 11 .func
 says 'left out 7 calls whose device is not known'
 
+it "cudatrace --device with --enter counts each such call once"
+program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
+tool cudatrace --enter -e launch --device 5 -p "$pid"
+go
+stop
+lines 11 '> cudaLaunchKernel'
+lines 11 '< cudaLaunchKernel'
+says 'left out 7 calls whose device is not known'
+
 it "cudatrace: what is not known, or only chosen, is no second device"
 program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
 tool cudatrace -e launch,cudaSetDevice -p "$pid"

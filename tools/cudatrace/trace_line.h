@@ -22,8 +22,8 @@ struct trace_lines {
 /* Call once, after out_init(); prints the heading in text. */
 void trace_lines_init(struct trace_lines *lines);
 
-/* Call before the lines of calls on this device: adds the column, and prints the head again, once there are
- * several. */
+/* Call before the lines of calls on this device: adds the column, and prints the head again, once
+ * there are several. */
 void trace_lines_see(struct trace_lines *lines, unsigned int device);
 
 void trace_line(const struct trace_lines *lines, const struct trace_call *call);

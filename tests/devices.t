@@ -375,3 +375,19 @@ go
 stop
 lines 0 DEVICE
 lines 10 cudaLaunchKernel
+
+it "cudatrace --device: calls in flight are on these devices"
+program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" wait setdevice 3 thread '(' setdevice 2 sync 1 ')' \
+	thread '(' setdevice 2 sync 1 ')' sync 1
+tool cudatrace -j -e sync --device 2 -p "$pid"
+echo >&3
+# pause(), where the simulated CUDA waits for ever
+# shellcheck disable=SC2317 # until_true calls it
+three_wait() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq 3 ]; }
+until_true three_wait
+stop
+json 2 'select(.running) | .func == "cudaDeviceSynchronize"'
+json 2 .
+exec 3>&-
+kill -9 "$pid"
+wait "$pid" 2>/dev/null

@@ -391,3 +391,8 @@ json 2 .
 exec 3>&-
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
+
+it "cudatrace: a process that --comm selects later is on the device that it chose before"
+run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
+json 7 '.device == 5'
+json 7 .func

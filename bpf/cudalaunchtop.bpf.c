@@ -191,7 +191,8 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 
 /* Counts a launch like an earlier one, at the least cost.  Returns false, with nothing done, if it
  * is not like one or may be part of another. */
-static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, __u64 id, bool driver)
+static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, __u64 id,
+					 bool driver)
 {
 	struct launch_key key = {
 		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,

@@ -248,8 +248,8 @@ static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *
 	return fn->handle_at ? read_u64(handle + fn->handle_at) : handle;
 }
 
-/* The device of the call; 0 if it is not known.  The stream, which may be on the stack, is read only where
- * it may be of another device than the thread.  A launch in one of another device would fail. */
+/* The device of the call; 0 if it is not known.  The stream, which may be on the stack, is read only
+ * where it may be of another device than the thread.  A launch in one of another device would fail. */
 static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, const struct frame *f,
 				       const struct trace_function *fn)
 {
@@ -260,12 +260,14 @@ static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, co
 	if (!fn->handle || !(t->device.others || t->device.late))
 		return here;
 	device = device_in(&t->device, handle_of(ctx, f, fn));
-	return device || role >= CUDA_ID_MAX || cuda_classes[bounded(role, CUDA_ID_MAX - 1)] != CUDA_LAUNCH ?
-	       device : here;
+	if (device || role >= CUDA_ID_MAX)
+		return device;
+	return cuda_classes[bounded(role, CUDA_ID_MAX - 1)] == CUDA_LAUNCH ? here : 0;
 }
 
 /* Call at every entry.  Returns true if the return is wanted for what it tells of devices. */
-static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t,
+					  const struct trace_function *fn)
 {
 	__u64 role = fn->role - 1;
 
@@ -273,8 +275,15 @@ static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t,
 	       device_enter(ctx, &t->device, bounded(role, CUDA_ID_MAX - 1));
 }
 
-/* Return true if the call is on a wanted device, or its record tells something else that is needed. */
-static __always_inline bool is_on_device(const struct trace_function *fn, const struct frame *f)
+/* Return true if the call is on a wanted device. */
+static __always_inline bool is_on_device(const struct frame *f)
+{
+	return !device_config.only || device_config.only & device_bit(f->device);
+}
+
+/* Call once for each call.  Returns true if it is on a wanted device, or its record tells something else
+ * that is needed. */
+static __always_inline bool is_sent(const struct trace_function *fn, const struct frame *f)
 {
 	if (!trace_devices || !(fn->flags & TRACE_SHOWN))
 		return true;
@@ -282,8 +291,8 @@ static __always_inline bool is_on_device(const struct trace_function *fn, const 
 }
 
 /* Returns true if the return is wanted. */
-static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn,
-				       __u64 id)
+static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
+				       const struct trace_function *fn, __u64 id)
 {
 	struct frame *f = push(t, PT_REGS_SP(ctx));
 
@@ -298,7 +307,7 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t, co
 	if (trace_devices)
 		f->device = device_of(ctx, t, f, fn) ?: f->device;
 	f->start = bpf_ktime_get_ns();
-	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(fn, f))
+	if (trace_entries && fn->flags & TRACE_SHOWN && is_on_device(f))
 		send(ctx, t, fn, f, PT_REGS_SP(ctx), TRACE_ENTER, 0,
 		     trace_no_returns && trace_stacks);
 	if (trace_no_returns)
@@ -350,7 +359,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	if (trace_slower && !(fn->flags & TRACE_ALWAYS) && bpf_ktime_get_ns() - f->start < trace_slower)
 		return;
-	if (is_on_device(fn, f))
+	if (is_sent(fn, f))
 		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }
 
@@ -364,7 +373,7 @@ static __always_inline bool trace_running(const struct thread *t, struct running
 		to->start = *(volatile __u64 *)&f->start;
 		if (!fn || !(fn->flags & TRACE_SHOWN) || !to->start)
 			continue;
-		if (device_config.only && !(device_config.only & device_bit(f->device)))
+		if (!is_on_device(f))
 			continue;
 		to->id = f->id;
 		to->stack.from = t->data.frames.sp[i];
@@ -402,7 +411,7 @@ SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 		struct frame *f = &t->data.frame[i];
 		struct trace_function *fn = i < t->data.frames.used ? function_of(f->id) : NULL;
 
-		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_on_device(fn, f))
+		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_sent(fn, f))
 			send(ctx, t, fn, f, 0, TRACE_LEFT, 0, false);
 	}
 	process_exited();

@@ -415,6 +415,15 @@ json 11 '.device == 5'
 json 11 .func
 says 'left out 7 calls whose device is not known'
 
+it "cudatrace --device with --enter counts each such call once"
+program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
+tool cudatrace --enter -e launch --device 5 -p "$pid"
+go
+stop
+lines 11 '> cudaLaunchKernel'
+lines 11 '< cudaLaunchKernel'
+says 'left out 7 calls whose device is not known'
+
 it "cudatrace: what is not known, or only chosen, is no second device"
 program "$bin/mem" launch 1 wait launch 3 setdevice 5 launch 7
 tool cudatrace -e launch,cudaSetDevice -p "$pid"
@@ -422,3 +431,24 @@ go
 stop
 lines 0 DEVICE
 lines 10 cudaLaunchKernel
+
+it "cudatrace --device: calls in flight are on these devices"
+program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" wait setdevice 3 thread '(' setdevice 2 sync 1 ')' \
+	thread '(' setdevice 2 sync 1 ')' sync 1
+tool cudatrace -j -e sync --device 2 -p "$pid"
+echo >&3
+# pause(), where the simulated CUDA waits for ever
+# shellcheck disable=SC2317 # until_true calls it
+three_wait() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq 3 ]; }
+until_true three_wait
+stop
+json 2 'select(.running) | .func == "cudaDeviceSynchronize"'
+json 2 .
+exec 3>&-
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
+it "cudatrace: a process that --comm selects later is on the device that it chose before"
+run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
+json 7 '.device == 5'
+json 7 .func

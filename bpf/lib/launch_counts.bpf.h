@@ -33,7 +33,8 @@ struct {
 static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
 {
 	return a->func == b->func && a->program == b->program && a->pid == b->pid &&
-	       a->kind == b->kind && a->generation == b->generation && a->device == b->device && a->stream == b->stream;
+	       a->kind == b->kind && a->generation == b->generation && a->device == b->device &&
+	       a->stream == b->stream;
 }
 
 static __always_inline struct launch_slot *place_of(const struct launch_key *key)

@@ -5,8 +5,8 @@
 #include "lib/call.bpf.h"
 #include "abi/stream.h"
 
-/* The classes of work that is in a default stream if no other is passed (CUDA Programming Guide, "Default
- * Stream"); other functions without a stream work in none, or in all. */
+/* The classes of work that is in a default stream if no other is passed (CUDA Programming Guide,
+ * "Default Stream"); other functions without a stream work in none, or in all. */
 #define STREAM_CLASSES (1u << CUDA_COPY | 1u << CUDA_SET | 1u << CUDA_LAUNCH)
 
 /* Call at the entry of a call. */

@@ -108,7 +108,8 @@ static void print_work(struct trace_chrome *c, const struct trace_call *call)
 	chrome_event(&c->out);
 	fputs("\"name\":", file);
 	print_title(file, call);
-	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d", e->head.pid, track);
+	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d",
+		e->head.pid, track);
 	chrome_us(&c->out, "ts", e->start);
 	fputs(",\"args\":{", file);
 	print_device(file, e->device);

@@ -8,6 +8,7 @@
 #include "sym/syms.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_describe.h"
+#include "cudatrace/trace_device.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
@@ -35,7 +36,8 @@ static void check(const struct trace *t)
 	if (t->unchecked && (t->slower || t->max))
 		usage_error("--unchecked cannot be combined with --slower or --max-events");
 	if (t->no_returns && (t->tree || l->durations || t->only))
-		usage_error("--enter-only sees no returns; it cannot be combined with --tree, --time-spent or --device");
+		usage_error("--enter-only sees no returns; it cannot be combined with --tree, --time-spent "
+			"or --device");
 }
 
 /* Return true if the function was not requested but tells something needed. */
@@ -45,17 +47,9 @@ static bool tells(const struct trace *t, const struct cuda_proto *p)
 	       (t->allocations && t->selected[p - cuda_protos] != TRACE_UNWANTED && trace_held_by(p));
 }
 
-/* Return true if the function tells which device is whose. */
-static bool tells_device(const struct trace *t, const struct cuda_proto *p)
-{
-	const struct cuda_fn *fn = t->devices ? trace_role(p) : NULL;
-
-	return fn && cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
-}
-
 static bool is_aside(const struct trace *t, const struct cuda_proto *p)
 {
-	return !t->selected[p - cuda_protos] && !tells(t, p) && tells_device(t, p);
+	return t->devices && !t->selected[p - cuda_protos] && !tells(t, p) && trace_tells_device(p);
 }
 
 static int find(const void *ctx, const char *symbol)
@@ -71,7 +65,7 @@ static struct function get(const struct probes *probes, int id)
 
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
-		.wanted = t->selected[id] || tells(t, p) || tells_device(t, p), .aside = is_aside(t, p),
+		.wanted = t->selected[id] || tells(t, p) || is_aside(t, p), .aside = is_aside(t, p),
 	};
 }
 
@@ -128,7 +122,8 @@ void trace_prepare(struct trace *t)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ find, get, t };
 	t->trees.lines = t->failures.lines = &t->lines;
-	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = t->timeline.streams.users = &t->users;
+	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
+	t->timeline.streams.users = &t->users;
 	t->held = trace_held_init();
 	t->held.users = &t->users;
 	t->trees.quota = trace_tree_quota();
@@ -182,24 +177,15 @@ static bool is_quick(const struct trace *t, const struct trace_call *call)
 	return trace_duration(call) < (unsigned long)t->slower;
 }
 
-/* Return true if the call says that its program uses this device.  One that chooses another does not: most
- * programs begin so that use one device alone. */
-static bool uses_device(const struct trace_call *call)
-{
-	int role = call->function->role - 1;
-
-	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
-}
-
 static void show(struct trace *t, const struct trace_call *call)
 {
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
 	t->shown++;
-	if (uses_device(call))
+	if (trace_uses_device(call))
 		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)
-		trace_summary_add(&t->calls, call, uses_device(call));
+		trace_summary_add(&t->calls, call, trace_uses_device(call));
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (t->folded || (t->summary && t->lines.stacks))

@@ -60,8 +60,9 @@ static void name(struct chrome *out, const struct stream_track *t)
 	chrome_name(out, t->key.pid, t->number, title);
 }
 
-static struct stream_track *find(struct trace_streams *s, const struct trace_event *e, unsigned long long stream,
-				 struct stream_track *want)
+/* Sets the key of *want. */
+static struct stream_track *find(struct trace_streams *s, const struct trace_event *e,
+				 unsigned long long stream, struct stream_track *want)
 {
 	struct stream_track *t;
 

@@ -17,8 +17,8 @@ struct trace_streams {
 
 struct quota trace_streams_quota(void);
 
-/* Returns the track of the stream that the call puts work into, a kernel or an asynchronous copy; 0 if it
- * puts none, or if there are too many streams.  A new track is named in the file. */
+/* Returns the track of the stream that the call puts work into, a kernel or an asynchronous copy; 0
+ * if it puts none, or if there are too many streams.  A new track is named in the file. */
 int trace_streams_track(struct trace_streams *s, struct chrome *out, const struct trace_call *call);
 
 /* Call when the process ends or exec replaces its program; -1: all. */

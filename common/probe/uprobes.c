@@ -320,6 +320,7 @@ void uprobes_end(struct probes *p, long ms)
 		warning(0, "uprobe link limit reached: a mapped file was not probed %lu time%s",
 			all->refused, plural(all->refused));
 	quota_free(&all->stuck);
+	p->attacher.live = NULL;
 	probe_progress_free(&all->progress);
 	free(all->programs);
 	free(all);

@@ -35,14 +35,14 @@ says_no_more ': reading /'
 it "placing perf's probes, entries and returns, while a command waits; standard output has the calls alone"
 run $slowly SLOW=place cudatrace -j --attach perf -e "$calls" -c "$bin/mem malloc 13 4096"
 status 0
-says_once '^cudatrace: placing probes: [1-9][0-9]* of 14 in /.*/libcudart\.so\.13$'
+says_once '^cudatrace: placing probes: [1-9][0-9]* of [1-9][0-9] in /.*/libcudart\.so\.13$'
 json 13 '.func == "cudaMalloc"'
 lines 13 ''
 
 it "taking out perf's probes, without a signal"
 run $slowly SLOW=remove cudatrace --attach perf -e "$calls" -d 0.1 -p "$pid"
 status 0
-says_once '^cudatrace: taking out probes: [1-9][0-9]* of 14; Ctrl-C leaves the rest to the kernel$'
+says_once '^cudatrace: taking out probes: [1-9][0-9]* of [1-9][0-9]; Ctrl-C leaves the rest to the kernel$'
 says_no_more ': taking out probes'
 
 it "Ctrl-C then ends it at once, and leaves the rest to the kernel"

@@ -85,8 +85,8 @@ for slower in 10000 10ms; do
 	json 12 true
 done
 run cudatrace --slower 10ms -c "$slow"
-lines 12 ' runtime cuda(Malloc|DeviceSynchronize)'
-lines 13 ''
+lines 12 '^cuda(Malloc|DeviceSynchronize)'
+lines 12 ''
 run cudasynclatency --slower 10ms -jc "$slow"
 json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7'
 json 1 '.type == "waits"'

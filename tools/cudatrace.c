@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <bpf/bpf.h>
 #include "base/die.h"
-#include "cli/color.h"
 #include "cli/out.h"
 #include "model/running.h"
 #include "sym/programs.h"
@@ -12,6 +11,7 @@
 #include "session/tool.h"
 #include "view/folded.h"
 #include "view/running_view.h"
+#include "cudatrace/trace_color.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "cli/color.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
+#include "cudatrace/trace_color.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_sticky.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "cli/color.h"
 #include "cli/out.h"
+#include "cudatrace/trace_color.h"
 
 static bool has_colors(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Colors in text, for people who look at a terminal. */
-#ifndef COLOR_H
-#define COLOR_H
+#ifndef TRACE_COLOR_H
+#define TRACE_COLOR_H
 #include <stdbool.h>
 #include <stdio.h>
 

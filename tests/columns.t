@@ -11,16 +11,15 @@ lines 7 '^cudaFree\('
 lines 30 ''
 silent
 
-it "… columns come with what they tell apart: threads, layers, processes"
+it "… columns come with what they tell apart: threads and processes, not layers, which names do"
 run cudatrace -e memory -c "$bin/mem malloc 3 64 thread '(' malloc 5 64 ')' join"
 equal "$(heads)" 'TID CALL/'
 lines 3 '^cudaMalloc\('
 lines 5 '^[0-9]+ +cudaMalloc\('
 run cudatrace -e memory -c "$bin/mem malloc 3 64 drvmalloc 2 64 malloc 5 64"
-equal "$(heads)" 'LAYER CALL/'
-lines 3 '^cudaMalloc\('
-lines 2 '^driver  cuMemAlloc_v2\('
-lines 5 '^runtime cudaMalloc\('
+equal "$(heads)" ''
+lines 8 '^cudaMalloc\('
+lines 2 '^cuMemAlloc_v2\('
 run cudatrace -e memory -c "$bin/mem malloc 3 64 fork '(' malloc 5 64 ')'"
 equal "$(heads)" 'PID COMM CALL/'
 lines 3 '^cudaMalloc\('

@@ -8,11 +8,6 @@ static bool show_processes(struct field *fields)
 	return columns_show(fields, "pid", "PID") | columns_show(fields, "comm", "COMM");
 }
 
-static bool show_layers(struct field *fields)
-{
-	return columns_show(fields, "layer", "LAYER");
-}
-
 void trace_columns_processes(struct field *fields)
 {
 	show_processes(fields);
@@ -20,7 +15,7 @@ void trace_columns_processes(struct field *fields)
 
 void trace_columns_layers(struct field *fields)
 {
-	show_layers(fields);
+	columns_show(fields, "layer", "LAYER");
 }
 
 /* A process's first thread has its number. */
@@ -31,15 +26,13 @@ static bool is_other_thread(const struct trace_columns *c, int pid, int tid)
 
 bool trace_columns_see(struct trace_columns *c, struct field *fields, const struct trace_call *call)
 {
-	const struct trace_columns now = { true, call->event->head.pid, call->event->tid, call->proto->lib };
+	const struct trace_columns now = { true, call->event->head.pid, call->event->tid };
 	bool more = false;
 
 	if (c->some && now.pid != c->pid)
 		more |= show_processes(fields);
 	if (c->some && is_other_thread(c, now.pid, now.tid))
 		more |= columns_show(fields, "tid", "TID");
-	if (c->some && now.layer != c->layer)
-		more |= show_layers(fields);
 	if (*call->container)
 		more |= columns_show(fields, "container", "CONTAINER");
 	*c = now;

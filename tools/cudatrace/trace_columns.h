@@ -9,10 +9,11 @@ struct trace_call;
 
 struct trace_columns {		/* of the last line; starts zeroed */
 	bool some;
-	int pid, tid, layer;
+	int pid, tid;
 };
 
-/* Gives the fields "pid" and "comm" a column, or "layer", for what is known to have several. */
+/* Gives the fields "pid" and "comm" a column, or "layer", for what is known to have several.  Without --tree a
+ * function's name tells the layer well enough. */
 void trace_columns_processes(struct field *fields);
 void trace_columns_layers(struct field *fields);
 

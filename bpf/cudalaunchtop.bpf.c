@@ -47,6 +47,9 @@ struct thread_data {
 	struct frames frames;
 	struct pending pending[FRAMES];
 	struct launch_first first;
+	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
+	struct launch_key key;
+	struct shape shape;
 };
 #define THREAD_DATA struct thread_data
 
@@ -194,21 +197,22 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, __u64 id,
 					 bool driver)
 {
-	struct launch_key key = {
-		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
-		.pid = t->pid, .kind = kind_of(row),
-	};
+	struct launch_key *key = &t->data.key;
 	struct launch_count *c;
 
 	if (launch_failures || launch_stacks || (launch_pairs && !driver) || t->data.outer.sp)
 		return false;
 	if (!row->grid && !row->handle)
 		return false;
-	key.generation = generation_of(key.program, key.func)->n;
-	key.device = launch_device(t, row);
+	*key = (struct launch_key){
+		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
+		.pid = t->pid, .kind = kind_of(row),
+	};
+	key->generation = generation_of(key->program, key->func)->n;
+	key->device = launch_device(t, row);
 	if (launch_streams)
-		key.stream = stream_in(&t->call, id);
-	c = quick_count(&key);
+		key->stream = stream_in(&t->call, id);
+	c = quick_count(key);
 	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
 	__sync_fetch_and_add(&c->launches, 1);
@@ -270,43 +274,46 @@ static __always_inline void remember(struct thread *t, const struct launch_key *
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u64 id, bool driver)
 {
-	struct launch_key key = { .pid = thread_pid() };
+	struct launch_key *key = &t->data.key;
+	struct shape *s = &t->data.shape;
 	struct launch_count *c;
-	struct shape s = {};
 	struct pending *p;
 	__u64 n;
 	long stack = 0;
 
-	n = launch_arguments(&t->call, row, driver, &key, &s);
-	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, &key, &s)) {
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memset(s, 0, sizeof(*s));
+	key->pid = thread_pid();
+	n = launch_arguments(&t->call, row, driver, key, s);
+	if (driver && t->data.outer.sp && is_inside(t, t->call.sp, key, s)) {
 		t->data.outer.sp = 0;
-		pair(t, &key);
+		pair(t, key);
 		return false;
 	}
-	key.program = program_of(t, key.pid);
-	key.generation = generation_of(key.program, key.func)->n;
-	if (launch_stacks && key.program)
-		stack = take_stack(ctx, &t->data.first, t->call.sp, &key.stack);
-	key.device = launch_device(t, row);
+	key->program = program_of(t, key->pid);
+	key->generation = generation_of(key->program, key->func)->n;
+	if (launch_stacks && key->program)
+		stack = take_stack(ctx, &t->data.first, t->call.sp, &key->stack);
+	key->device = launch_device(t, row);
 	if (launch_streams)
-		key.stream = stream_in(&t->call, id);
-	c = key.program && device_wanted(key.device) ? count_of(&t->data.first, &key, driver, stack) : NULL;
+		key->stream = stream_in(&t->call, id);
+	c = key->program && device_wanted(key->device) ? count_of(&t->data.first, key, driver, stack) : NULL;
 	if (launch_pairs && !driver)
-		remember(t, &key, &s, !c || c->paired);
+		remember(t, key, s, !c || c->paired);
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->launches, n);
-	c->oversized = shape_impossible(&s);
+	c->oversized = shape_impossible(s);
 	if (c->oversized)
 		__sync_fetch_and_add(&c->impossible, n);
 	c->time = bpf_jiffies64();
-	__builtin_memcpy(c->grid, s.grid, sizeof(s.grid));
-	__builtin_memcpy(c->block, s.block, sizeof(s.block));
+	__builtin_memcpy(c->grid, s->grid, sizeof(s->grid));
+	__builtin_memcpy(c->block, s->block, sizeof(s->block));
 	if (!launch_failures)
 		return false;
 	p = push(t, id);
 	if (p)
-		p->key = key;
+		p->key = *key;
 	return p;
 }
 
@@ -348,7 +355,7 @@ static __always_inline void leave_name(struct thread *t, const struct name_call 
 	if (!program)
 		return;
 	if (unloads)
-		name_unloaded(c, pid, program);
+		name_unloaded(c->owner, c->time, pid, program);
 	else
 		name_leave(c, id, out, pid, program);
 }

@@ -157,7 +157,7 @@ in_memory() {
 
 # another program has this one mapped; nothing of it says that it were CUDA's
 cp "$lib/libcudart.so.13" "$tmp/innocent.so"
-cudatrace --list -e cudaMalloc,cudaFree -j -l "$tmp/innocent.so" |
+cudatrace --list --enter-only -e cudaMalloc,cudaFree -j -l "$tmp/innocent.so" |
 	jq -r 'select(.file | endswith("innocent.so")).offset' >"$tmp/places"
 LD_PRELOAD=$tmp/innocent.so sleep 1000 & sleeper=$!
 pids="$pids $sleeper"
@@ -165,7 +165,7 @@ pids="$pids $sleeper"
 it "where a file is probed, it shows in the memory of who has it mapped"
 until_true grep -q innocent "/proc/$sleeper/maps"
 equal "$(wc -l <"$tmp/places")" 2
-tool cudatrace -e cudaMalloc,cudaFree -l "$tmp/innocent.so"
+tool cudatrace --enter-only -e cudaMalloc,cudaFree -l "$tmp/innocent.so"
 until_true in_memory $sleeper "$tmp/innocent.so" 2
 stop
 until_true in_memory $sleeper "$tmp/innocent.so" 0

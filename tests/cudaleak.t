@@ -436,7 +436,7 @@ if long; then
 	json 5 '.type == "growth"'
 	json 5 true
 	equal "$(head -n 1 "$tmp/out" | jq -r 'keys_unsorted | join(" ")')" "type time pid comm container at complete memory device bytes count \
-	oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
+oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 fi
 
 if long; then

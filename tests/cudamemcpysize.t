@@ -70,7 +70,7 @@ group 1 HtoD false 23 $((23 * 4096))
 group 1 DtoH false 19 19000
 json 2 true
 
-for how in '--attach session' '--attach multi' --stacks; do
+for how in '--attach session' '--attach multi' '--stacks --unwind fp'; do
 	it "every copying function and memset, every variant, batches: 23 of each ($how)"
 	# shellcheck disable=SC2086 # words
 	run env SIM_DEVICES=2 cudamemcpysize $how --memset -jc "$tmp/copies 23 >$tmp/want"

@@ -144,8 +144,8 @@ json 1 '.args.name == "ugly\u001b[31m\n\"kernel"'
 json 1 '.kernel != null and (.kernel | length) == 4001'
 
 it "a process's name is escaped"
-run cudatrace -c "$bin/launches rename '%e[2J' failed 1"
-lines 1 ' \\x1b\[2J +runtime cudaLaunchKernel'
+run cudatrace -e launch -c "$bin/mem launch 1; $bin/launches rename '%e[2J' failed 1"
+lines 1 ' \\x1b\[2J +cudaLaunchKernel'
 
 # A runtime of two versions: in 12 the third parameter is an int, in 13 a struct.
 cat >"$tmp/prefetch.c" <<'END'

@@ -131,9 +131,9 @@ fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 it "options that contradict each other say so"
 fails 2 'cannot be combined with --timestamp' cudatrace -S -t
 fails 2 'cannot be combined with --timestamp, --relative, --time-spent, --enter or' cudatrace --chrome "$tmp/x" --enter
-fails 2 '--unchecked prints nothing else' cudatrace --unchecked -S
+fails 2 '--unchecked cannot be combined with' cudatrace --unchecked -S
 fails 2 '--failed cannot be combined with --enter' cudatrace -x --enter
-fails 2 '--enter-only sees no returns' cudatrace --enter-only --tree
+fails 2 '--enter-only cannot be combined with' cudatrace --enter-only --tree
 fails 2 "unexpected argument 'x'" cudatrace x
 
 for kind in session ${LONG:+perf}; do

@@ -70,7 +70,7 @@ it "a cgroup or container that does not exist is an error"
 fails 1 "there is no such cgroup" cudamallocsnoop --cgroup /nonexistent -c true
 fails 1 "no cgroup has this id" cudamallocsnoop --cgroup 99999999999 -c true
 fails 1 "no cgroup has it in its name" cudamallocsnoop --container "$id" -c true
-fails 1 "it is not a container's id" cudamallocsnoop --container web -c true
+fails 1 "not a container ID" cudamallocsnoop --container web -c true
 fails 2 "--cgroup and --container are mutually exclusive" cudaleak --cgroup / --container $id -c true
 
 slow="env SIM_LATENCY_US=cuMemAlloc_v2=20000,cuCtxSynchronize=20000 $bin/mem malloc 5 64 free 5 sync 7 streamsync 3"
@@ -91,7 +91,7 @@ run cudasynclatency --slower 10ms -jc "$slow"
 json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7'
 json 1 '.type == "waits"'
 json 1 '.type == "thread" and .waits == 7'
-fails 2 "--slower knows a call by its return" cudatrace --slower 1 --enter
+fails 2 "--slower cannot be combined with --enter" cudatrace --slower 1 --enter
 
 it "-n stops after so many calls"
 for t in cudamallocsnoop cudatrace; do

@@ -208,7 +208,7 @@ lines 1 '^copy,stream'
 
 it "options that contradict each other are refused"
 fails 2 '--allocs and --frees are mutually exclusive' cudamallocsnoop -A -F
-fails 2 '--totals has no call stacks; it cannot be combined with --folded' cudaleak --folded -C
+fails 2 '--totals cannot be combined with --folded' cudaleak --folded -C
 
 it "--version names the tool, the project and the version"
 run cudaleak --version

@@ -109,7 +109,7 @@ json 5 '.stack | length > 0 and all(keys == ["file", "kind", "line", "off", "sym
 
 it "--lines without native frames, or without call stacks, is refused"
 fails 2 '--stack python has no native frames' cudamallocsnoop --stack python --lines -c true
-fails 2 '--totals has no call stacks' cudaleak -C --lines -c true
+fails 2 '--totals cannot be combined with' cudaleak -C --lines -c true
 
 if [ "$spaces" ]; then
 	it "functions of a stripped program are named by its debug file, and lines are those of addr2line"

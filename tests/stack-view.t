@@ -109,7 +109,7 @@ fails 2 "--stack: 'jit' is not one of all|native|python" cudaleak --stack jit
 for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
 	# shellcheck disable=SC2086 # words
 	{
-		fails 2 '--totals has no call stacks' cudaleak -C $option
+		fails 2 '--totals cannot be combined with' cudaleak -C $option
 		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
 	}
 done
@@ -117,8 +117,8 @@ for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency c
 	fails 2 '--folded and --json are mutually exclusive' $t --folded -j
 done
 fails 2 'cannot be combined with --timestamp' cudamallocsnoop --folded -T
-fails 2 '--folded prints nothing else' cudatrace --folded --enter-only
-fails 2 '--folded prints nothing else' cudatrace --folded -S
+fails 2 '--folded cannot be combined with' cudatrace --folded --enter-only
+fails 2 '--folded cannot be combined with' cudatrace --folded -S
 fails 2 '--folded and --off-cpu are mutually exclusive' cudasynclatency --folded -O
 fails 2 '--folded shows no histograms' cudamemcpysize --folded --bandwidth
 

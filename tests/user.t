@@ -175,8 +175,8 @@ for user in nosuchuser -v '' 4242:x x:1 1: :1 4294967295:1 1:4294967295 1:2:3 "$
 done
 
 it "-u without -c is a usage error"
-fails 2 '--user is for a command, of --command or after --, which is missing' cudamallocsnoop -u nobody
-fails 2 '--user is for a command, of --command or after --, which is missing' cudamallocsnoop -u nobody -p 1
+fails 2 '--user requires a command: --command or -- CMD' cudamallocsnoop -u nobody
+fails 2 '--user requires a command: --command or -- CMD' cudamallocsnoop -u nobody -p 1
 
 it "SUDO_UID and SUDO_GID that are none are not guessed at"
 for sudo in 'SUDO_UID=x SUDO_GID=1' 'SUDO_UID=-1 SUDO_GID=1' 'SUDO_UID=1 SUDO_GID=4294967295' 'SUDO_UID=1' \

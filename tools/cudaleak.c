@@ -122,7 +122,7 @@ static void check(void *ctx)
 	struct leak_view *v = &l->report.view;
 
 	l->report.screen.rows = v->top;
-	leak_check(v, l->stacks);
+	leak_check(v, l->stacks, l->target.json);
 	l->stacks = !v->totals;
 	if (l->chrome && out_is_file(l->chrome))
 		usage_error("--chrome %s: the output goes to the same file", l->chrome);
@@ -214,9 +214,9 @@ int main(int argc, char **argv)
 		OPT_TIME('o', "older", "MS", &leak.report.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
-		OPT_NUM('T', "top", "N", &leak.report.view.top, 1, "show the N largest; default: 10, all with -a and --folded"),
+		OPT_NUM('T', "top", "N", &leak.report.view.top, 1, "show the N largest; default: 10, all with -a, -j and live"),
 		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.report.view.options.sort, "what comes first; default: held, growth with --growth"),
-		OPT_FLAG(0, "growth", &leak.report.view.growth, "show only what grew, from report to report and at the end in all"),
+		OPT_FLAG(0, "growth", &leak.report.view.growth, "show what grew: since the last report, at the end in total"),
 		OPT_FLAG('C', "totals", &leak.report.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.report.view.options.sample, 1, "record one allocation in N and estimate the rest"),
 		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),

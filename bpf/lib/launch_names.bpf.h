@@ -25,11 +25,13 @@ static __always_inline void send_event(struct launch_event *e, __u32 pid, __u64 
 	records_send(e, sizeof(*e), now);
 }
 
-static __always_inline void send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
+/* Not static, as the others that have such a record: it does not fit the caller's stack. */
+__noinline int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
 {
 	struct launch_event e = { .subject = subject, .object = object };
 
 	send_event(&e, pid, program, LAUNCH_PAIR, true);
+	return 0;
 }
 
 /* A hash of the first n bytes of room, which are aligned; not 0.  The verifier must not know where the loop
@@ -135,22 +137,29 @@ static __always_inline bool name_enter(const struct call *call, const struct cud
 	return true;
 }
 
-static __always_inline void name_unloaded(const struct name_call *c, __u32 pid, __u64 program)
+__noinline int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
 {
-	struct launch_event e = { .subject = c->owner, .time = c->time };
+	struct launch_event e = { .subject = owner, .time = time };
 
 	send_event(&e, pid, program, LAUNCH_UNLOADED, false);
+	return 0;
 }
 
 /* out is the same as subject from now on: a function of a kernel, a handle of a stub. */
-static __always_inline void name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
+__noinline int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
 {
-	struct launch_event e = { .subject = out, .object = c->subject, .owner = c->owner };
-	__u64 meaning = generation_hash(c->subject, generation_of(program, c->subject)->n);
+	struct launch_event e = { .subject = out };
+	__u64 meaning;
 
+	if (!c)			/* never: but the verifier does not know */
+		return 0;
+	e.object = c->subject;
+	e.owner = c->owner;
+	meaning = generation_hash(c->subject, generation_of(program, c->subject)->n);
 	e.key.generation = generation_named(program, out, meaning ?: 1);
 	e.time = bpf_ktime_get_ns();
 	send_event(&e, pid, program, LAUNCH_ALIAS, true);
+	return 0;
 }
 
 /* At its return; out is what it stored. */

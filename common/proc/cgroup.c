@@ -70,7 +70,7 @@ static const char *find_path(const char *top, const char *name, struct cgroup *c
 	bool ok;
 
 	if (strstr(below, ".."))
-		return "it must not have ..";
+		return "'..' is not allowed";
 	if (asprintf(&path, "%s/%s", top, below) < 0)
 		return "out of memory";
 	ok = !stat(path, &st) && S_ISDIR(st.st_mode);
@@ -100,7 +100,7 @@ const char *cgroup_of_container(const char *id, struct cgroup *cgroup)
 	if (!top)
 		return no_cgroups;
 	if (strlen(id) < CONTAINER_MIN || id[strspn(id, "0123456789abcdef")])
-		return "it is not a container's id: 8 to 64 hexadecimal digits, as docker ps prints them";
+		return "not a container ID (8 to 64 hexadecimal digits, as docker ps prints)";
 	n = search(top, &w, cgroup);
 	return n == 1 ? NULL : n ? "several cgroups have it in their name: give more digits" : "no cgroup has it in its name";
 }

@@ -115,7 +115,7 @@ void target_init(struct target *t)
 	if (t->pid_list && t->command)
 		usage_error("--pid and --command are mutually exclusive");
 	if (t->user && !t->command)
-		usage_error("--user is for a command, of --command or after --, which is missing");
+		usage_error("--user requires a command: --command or -- CMD");
 	if (t->command)		/* first, as the command is to have nothing of what follows */
 		prepare_command(t);
 	log_init(t->verbose, t->quiet);

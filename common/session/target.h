@@ -87,7 +87,7 @@ bool target_is_early(void *target, int pid);
 		 "place return probes even if they kill the process"),			\
 	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS"), \
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
-	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message"),			\
+	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message and no progress"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
 /* The option of a tool that knows of devices. */

@@ -12,8 +12,11 @@
 
 enum { SHOWN = 10 };
 
+OUT_WORD(row_type, "running");
+
 #define AT(f) offsetof(struct running_row, f)
 static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "running", NULL, 0, OUT_BOOL, AT(running) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },

@@ -17,7 +17,7 @@ static void check_groups(const struct mem_process *h, bool each, enum leak_by by
 	for (size_t i = 0; i < n; i++) {
 		bytes += groups[i].bytes;
 		count += groups[i].count;
-		CHECK(memory_name(groups[i].memory) || by == LEAK_BY_PROCESS);
+		CHECK(memory_name(groups[i].memory) || by == LEAK_BY_PROCESS || by == LEAK_BY_DEVICE);
 		CHECK(groups[i].id < CUDA_ID_MAX);
 		CHECK(each || groups[i].growth == (long long)groups[i].bytes);
 	}

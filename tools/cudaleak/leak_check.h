@@ -6,6 +6,6 @@
 
 /* Sets the defaults of options.sort (-1: not given) and top (0); exits 2 if options cannot be combined.
  * stacks: an option of call stacks was given. */
-void leak_check(struct leak_view *view, bool stacks);
+void leak_check(struct leak_view *view, bool stacks, bool json);
 
 #endif

@@ -15,33 +15,43 @@ void leak_head(const struct leak_view *view, const struct mem_process *process, 
 	printf("%s: ", *at == 'e' && at[1] == 'x' ? " at exit" : "");
 }
 
-static void doubt(const struct mem_process *process, const char *at, const char *key,
-		  unsigned long long n, const char *what, const char *how, const char *when)
+struct doubt {
+	const char *key;
+	unsigned long long n;
+	const char *what, *how, *when;
+};
+
+static void doubt_json(const struct leak_view *view, const struct mem_process *process, const char *at,
+		       const struct doubt *d)
 {
-	if (!n)
-		return;
-	if (out_is_json()) {
-		printf("{\"type\":\"uncertain\",\"pid\":%d,\"comm\":", process->pid);
-		escape_json(stdout, process->comm);
-		printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at,
-		       process->early ? "false" : "true", key, n);
-	} else {
-		printf("    %llu %s%s %s%s\n", n, what, plural(n), how, when);
-	}
+	const char *comm = process->comm, *container = containers_of(view->containers, process->pid);
+
+	fputs("{\"type\":\"uncertain\",\"time\":", stdout);
+	OUT_TIME->json(&view->options.now);
+	printf(",\"pid\":%d,\"comm\":", process->pid);
+	OUT_STR->json(&comm);
+	fputs(",\"container\":", stdout);
+	OUT_STR->json(&container);
+	printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at, process->early ? "false" : "true",
+	       d->key, d->n);
 }
 
-void leak_doubts(const struct leak_view *view, const struct mem_process *process,
-		      const char *at)
+void leak_doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
-	if (!view->filtered)
-		doubt(process, at, "unknown_frees", process->unknown, "free",
-		      process->early ? "of memory allocated before " :
-				       "of memory whose allocation was not seen",
-		      process->early ? view->early->since : "");
-	doubt(process, at, "unseen_frees", process->replaced, "allocation",
-	      "whose address was allocated again without a free: counted as freed", "");
-	doubt(process, at, "ignored", process->ignored, "allocation", "not counted: too many are live",
-	      "");
-	doubt(process, at, "unsure", process->unsure, "allocation",
-	      "of these may have been freed with a context or by a device reset", "");
+	const struct doubt doubts[] = {
+		{ "unknown_frees", view->filtered ? 0 : process->unknown, "free",
+		  process->early ? "of memory allocated before " : "of memory whose allocation was not seen",
+		  process->early ? view->early->since : "" },
+		{ "unseen_frees", process->replaced, "allocation",
+		  "whose address was allocated again without a free: counted as freed", "" },
+		{ "ignored", process->ignored, "allocation", "not counted: too many are live", "" },
+		{ "unsure", process->unsure, "allocation",
+		  "of these may have been freed with a context or by a device reset", "" },
+	};
+
+	for (const struct doubt *d = doubts; d < doubts + sizeof(doubts) / sizeof(*doubts); d++)
+		if (d->n && out_is_json())
+			doubt_json(view, process, at, d);
+		else if (d->n)
+			printf("    %llu %s%s %s%s\n", d->n, d->what, plural(d->n), d->how, d->when);
 }

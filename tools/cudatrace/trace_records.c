@@ -18,25 +18,25 @@ static void check(const struct trace *t)
 	const struct trace_lines *l = &t->lines;
 
 	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries))
-		usage_error("--summary and --chrome print no calls; they cannot be combined with --timestamp, "
+		usage_error("--summary and --chrome cannot be combined with --timestamp, "
 			"--relative, --time-spent, --enter or --enter-only");
 	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
 			  l->entries))
-		usage_error("--folded prints nothing else; it cannot be combined with --summary, --chrome, "
+		usage_error("--folded cannot be combined with --summary, --chrome, "
 			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
-		usage_error("--unchecked prints nothing else; it cannot be combined with --summary, --chrome, "
+		usage_error("--unchecked cannot be combined with --summary, --chrome, "
 			"--failed, --enter, --enter-only or --tree");
 	if (t->failed && l->entries)
 		usage_error("--failed cannot be combined with --enter or --enter-only");
 	if (l->entries && t->slower)
-		usage_error("--slower knows a call by its return; it cannot be combined with --enter or --enter-only");
+		usage_error("--slower cannot be combined with --enter or --enter-only");
 	if (l->times > 2)
 		usage_error("--timestamp can be given once or twice");
 	if (t->unchecked && (t->slower || t->max))
 		usage_error("--unchecked cannot be combined with --slower or --max-events");
 	if (t->no_returns && (t->tree || l->durations || t->only))
-		usage_error("--enter-only sees no returns; it cannot be combined with --tree, --time-spent "
+		usage_error("--enter-only cannot be combined with --tree, --time-spent "
 			"or --device");
 }
 
@@ -181,7 +181,7 @@ static void show(struct trace *t, const struct trace_call *call)
 {
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
-	t->shown++;
+	t->shown += call->event->head.kind != TRACE_ENTER || t->no_returns;
 	if (trace_uses_device(call))
 		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)

@@ -21,7 +21,7 @@
 /* The system call's number on x86-64, which the headers may not have. */
 enum { NR_URETPROBE = 335 };
 
-__attribute__((noinline, noclone)) static int probed(int n)
+__attribute__((noinline)) static int probed(int n)
 {
 	__asm__ volatile("" : "+r"(n));
 	return n;
@@ -60,6 +60,7 @@ enum { RETURNED = 7, NO_FILTER = 8 };
 /* Waits until the probe is there. */
 static _Noreturn void child(int ready)
 {
+	int (*volatile call)(int) = probed;	/* so that the compiler calls no copy of it */
 	const struct rlimit none = { 0, 0 };
 	char byte;
 
@@ -69,7 +70,7 @@ static _Noreturn void child(int ready)
 		signal(sig, SIG_DFL);
 	if (read(ready, &byte, 1) != 1 || !install_filter())
 		_exit(NO_FILTER);
-	_exit(probed(RETURNED));
+	_exit(call(RETURNED));
 }
 
 static int probe(int pid)

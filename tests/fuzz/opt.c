@@ -24,7 +24,9 @@ void __wrap_exit(int status)
 
 static void parse(int argc, char **argv)
 {
-	static const struct usage usage = { "[interval [count]]", "Shows.", "    fuzz\n" };
+	static const struct usage usage = {
+		.args = "[interval [count]]", .what = "Shows.", .examples = "    fuzz\n",
+	};
 	static struct target t;
 	static long size, top, older, interval, count;
 	static const char *text;

@@ -208,6 +208,9 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	}
 	if (depth && !trace_nested)
 		return NULL;
+	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_running() */
+		*(volatile __u64 *)&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start = 0;
+	barrier();
 	used = frames_push(&t->data.frames, sp);
 	if (used >= FRAMES) {
 		lose(LOST_THREAD);
@@ -298,7 +301,6 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 
 	if (!f)
 		return false;
-	*(volatile __u64 *)&f->start = 0;	/* see trace_running() */
 	f->id = id;
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
 	if (trace_held && fn->flags & TRACE_HELD)
@@ -426,6 +428,7 @@ SEC("raw_tp/sched_process_exec") int trace_exec(void *ctx)
 		t->data.frames.used = 0;
 		device_dropped(&t->device);
 	}
+	handles_dropped();
 	process_execed(t, true);
 	return 0;
 }

@@ -228,6 +228,12 @@ json 1 .launches
 says 'left out 7 calls whose device is not known'
 
 it "the threads of another program after exec have no device from before it"
+run cudasynclatency -qj -- "$bin/mem" setdevice 6 sync 3 exec '(' sync 5 ')'
+on 6 count 3
+on 0 count 5
+run cudamemcpysize -qj -- "$bin/mem" setdevice 6 copy 3 64 h2d exec '(' copy 5 64 h2d ')'
+on 6 count 3
+on 0 count 5
 run cudalaunchtop -qj -- "$bin/mem" setdevice 6 launch 3 exec '(' launch 5 ')'
 on 6 launches 3
 on 0 launches 5

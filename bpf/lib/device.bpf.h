@@ -197,6 +197,8 @@ __noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 		handle_note(read_u64(device_handle(c, row)), device_here(d), false);
 	} else if (cuda_classes[id] == CUDA_CTX) {
 		device_switched(d, c, row, outer);
+	} else if (cuda_classes[id] == CUDA_WAIT) {
+		handle_note(device_handle(c, row), 0, false);
 	} else if (row->ctx) {
 		handle_note(device_handle(c, row), 0, false);
 		if (d->place == device_handle(c, row))
@@ -217,11 +219,9 @@ static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thre
 	c->args[3] = PT_REGS_PARM3(ctx);
 	c->args[4] = PT_REGS_PARM4(ctx);
 	c->args[5] = PT_REGS_PARM5(ctx);
-	c->sp = cuda_classes[id] == CUDA_WAIT ? 0 : PT_REGS_SP(ctx);
+	c->sp = PT_REGS_SP(ctx);
 	c->id = id;
-	if (!c->sp)
-		handle_note(device_handle(c, &cuda_rows[id]), 0, false);
-	return c->sp;
+	return true;
 }
 
 /* Return true if the tool has no interest of its own in this function. */

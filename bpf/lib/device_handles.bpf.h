@@ -65,6 +65,12 @@ __noinline int handles_use(__u32 device)
 	return 0;
 }
 
+/* Call where exec has replaced the process's program, by its first thread from now on. */
+static __always_inline void handles_dropped(void)
+{
+	bpf_task_storage_delete(&device_handles, bpf_get_current_task_btf());
+}
+
 static __always_inline __u64 *handle_set(struct device_handles *h, __u64 handle)
 {
 	return h->sets[bounded((handle >> 4 ^ handle >> 12) % HANDLE_SETS, HANDLE_SETS - 1)];

@@ -169,6 +169,7 @@ SEC("raw_tp/sched_process_exec") int process_exec(void *ctx)			\
 										\
 	if (t)									\
 		dropped(t);							\
+	handles_dropped();							\
 	process_execed(t, false);						\
 	return 0;								\
 }

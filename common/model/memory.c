@@ -155,7 +155,7 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
-	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, 0, false };
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, event->device, false };
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (!event->ptr || late_free(process, allocation, event))
@@ -273,7 +273,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack)
 {
 	struct memory_effect done = {
-		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, 0, false,
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, event->device, false,
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 

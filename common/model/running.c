@@ -92,6 +92,7 @@ void running_collect(struct running *r)
 	running_clear(r);
 	*r->all = !r->begun || r->threads;
 	r->round++;
+	r->mapped = 0;
 	all = running_read(r, &n);
 	r->now = clock_ns();
 	r->until = r->now + (r->begun ? REPORT_NS : BEGIN_NS);

@@ -56,6 +56,9 @@ const struct stack *running_stack(struct running *r, const struct running_call *
 	copy->id = ++r->copies & FRAME_VALUE_MASK;
 	copy->head.kind = RECORD_STACK;
 	size = stack_bytes(r, copy);
+	if ((int)copy->head.pid != r->mapped)	/* they may have changed: nobody tells these symbols */
+		syms_changed(syms_of(r), copy->head.pid);
+	r->mapped = copy->head.pid;
 	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
 	syms_record(syms_of(r), copy, sizeof(*copy) + size);
 	stack = size ? stack_get(r->syms, copy->head.pid, &frame, 1) : NULL;
@@ -92,24 +95,28 @@ static int call_at(const struct running *r, int pid, const struct stack *stack, 
 	return name ? traced(r->probes, name) : -1;
 }
 
-/* Finds the outermost call on the stack, and sets whether the stack is whole. */
+/* Finds the outermost call on the stack, and sets whether the stack is whole and was looked at to its end.
+ * What is kept of the stack, once for a thread, is at most what stack_get() took from the quota. */
 static void find_call(struct running *r, struct running_thread *t, const struct stack *stack,
 		      bool *whole)
 {
 	struct frame_view v;
+	int at = -1;
 
 	t->id = -1;
 	t->stack = NULL;
 	*whole = stack;
 	for (int i = 0; stack_view(stack, i, &v); i++) {
-		int id = call_at(r, t->pid, stack, i, &v);
+		int id = clock_ns() > r->until ? -1 : call_at(r, t->pid, stack, i, &v);
 
-		*whole = v.kind != FRAME_KIND_NOTE;
+		*whole = v.kind != FRAME_KIND_NOTE && clock_ns() <= r->until;
 		if (id < 0)
 			continue;
 		t->id = id;
-		t->stack = stack_view(stack, i + 1, &v) ? stack_from(stack, i + 1) : NULL;
+		at = i;
 	}
+	if (at >= 0 && stack_view(stack, at + 1, &v))
+		t->stack = stack_from(stack, at + 1);
 }
 
 static void drop(struct running *r, struct running_thread *t)

@@ -51,6 +51,7 @@ struct running {
 	struct syms *syms;
 	struct running_thread *threads;	/* by tid */
 	unsigned round;
+	int mapped;			/* the process whose mappings were read last in this round */
 	bool begun;
 	struct quota quota;		/* threads and rows */
 };

@@ -5,5 +5,4 @@
 void process_progs_prepare(struct bpf_object *obj, bool wanted)
 {
 	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, "process_exit"), wanted);
-	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, "process_exec"), wanted);
 }

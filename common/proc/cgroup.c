@@ -24,6 +24,19 @@ const char *cgroup_mount(void)
 	return NULL;
 }
 
+/* Returns why no cgroup can be found, or NULL and sets *top.  In a cgroup namespace the depth of a cgroup, which is
+ * counted from the root, is not known; the root's number is 1 (include/linux/kernfs.h). */
+static const char *find_top(const char **top)
+{
+	struct stat st;
+
+	*top = cgroup_mount();
+	if (!*top)
+		return no_cgroups;
+	return stat(*top, &st) || st.st_ino == 1 ? NULL :
+	       "this is a cgroup namespace: run the tool in the host's (docker run --cgroupns=host)";
+}
+
 /* What to look for in the tree: a name that has the text, or an id. */
 struct wanted { const char *text; unsigned long long id; };
 
@@ -82,10 +95,10 @@ static const char *find_path(const char *top, const char *name, struct cgroup *c
 const char *cgroup_find(const char *name, struct cgroup *cgroup)
 {
 	struct wanted w = { .id = strtoull(name, NULL, 10) };
-	const char *top = cgroup_mount();
+	const char *top, *why = find_top(&top);
 
-	if (!top)
-		return no_cgroups;
+	if (why)
+		return why;
 	if (name[strspn(name, "0123456789")])
 		return find_path(top, name, cgroup);
 	return search(top, &w, cgroup) ? NULL : "no cgroup has this id";
@@ -94,11 +107,11 @@ const char *cgroup_find(const char *name, struct cgroup *cgroup)
 const char *cgroup_of_container(const char *id, struct cgroup *cgroup)
 {
 	struct wanted w = { .text = id };
-	const char *top = cgroup_mount();
+	const char *top, *why = find_top(&top);
 	int n;
 
-	if (!top)
-		return no_cgroups;
+	if (why)
+		return why;
 	if (strlen(id) < CONTAINER_MIN || id[strspn(id, "0123456789abcdef")])
 		return "not a container ID (8 to 64 hexadecimal digits, as docker ps prints)";
 	n = search(top, &w, cgroup);

@@ -97,7 +97,7 @@ static void add_early(void *ctx, int pid)
 {
 	struct target *t = ctx;
 
-	if (!t->attached && !t->command)
+	if (!t->attached && !t->command && filter_wants(&t->selected, pid))
 		early_add(&t->early, pid);
 }
 

@@ -14,8 +14,8 @@
 
 enum { JE = 0x74, INT3 = 0xcc };
 
-/* Exports looked at, and words of their code. */
-enum { MOST = 1024, WORDS = 3, BYTES = WORDS * 8 };
+/* Exports looked at, names tried, as a file may have a million, and words of their code. */
+enum { MOST = 1024, MOST_TRIED = 4096, WORDS = 3, BYTES = WORDS * 8 };
 
 struct exports {
 	int pid, n;
@@ -29,9 +29,13 @@ static void collect(struct exports *e, const struct stack *stack, struct module 
 	const struct elf_symbols *functions = module_functions(m);
 	unsigned long long offset;
 	const char *name;
+	int tried = 0;
 
-	for (size_t i = 0; functions && e->n < MOST && (name = elf_symbols_get(functions, i, &offset)); i++) {
-		if (strncmp(name, "cu", 2) || !wanted(ctx, name))
+	for (size_t i = 0; functions && e->n < MOST && tried < MOST_TRIED && (name = elf_symbols_get(functions, i, &offset)); i++) {
+		if (strncmp(name, "cu", 2))
+			continue;
+		tried++;
+		if (!wanted(ctx, name))
 			continue;
 		e->names[e->n] = name;
 		e->at[e->n] = syms_address(stack->syms, e->pid, m, offset);

@@ -43,9 +43,11 @@ void leak_line(FILE *f, const struct leak_group *g, const struct leak_options *o
 	       const struct leak_columns *columns)
 {
 	char number[16];
+	int left;
 
 	fprintf(f, "%-7d ", g->process->pid);
-	fprintf(f, "%*s", comm_width(columns) - escape_text(f, g->process->comm), "");
+	left = comm_width(columns) - escape_text(f, g->process->comm);
+	fprintf(f, "%*s", left > 0 ? left : 0, "");
 	fprintf(f, " %10s %10s ", out_bytes(g->bytes), out_bytes(g->peak));
 	leak_line_rate(f, 11, g->growth, interval);
 	fprintf(f, " %8llu", g->count);

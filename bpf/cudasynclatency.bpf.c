@@ -12,7 +12,7 @@ struct thread_data {
 	 * then; how long it was off */
 	__u64 off_since, ran, off_ns;
 	__u64 stream;		/* that it waits for, see abi/stream.h */
-	__u64 handle;		/* the stream or context that it waits for; 0 = the current one */
+	__u32 device;		/* of the stream or context that it waits for */
 	__u32 waiting_at, waiting_epoch;	/* its element of wait_slot; its epoch + 1 */
 };
 #define THREAD_DATA struct thread_data
@@ -78,7 +78,8 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	if (!call_enter(ctx, t, &id))
 		return false;
 	t->data.off_since = t->data.off_ns = 0;
-	t->data.handle = cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx);
+	/* here, as the call may destroy the stream */
+	t->data.device = device_in(&t->device, cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx));
 	if (aggregate_streams)
 		t->data.stream = stream_in(&t->call, id);
 	return true;
@@ -155,7 +156,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 	t->call.sp = 0;
 	if (ns < wait_slower)
 		return;
-	key.device = device_in(&t->device, t->data.handle);
+	key.device = t->data.device;
 	if (aggregate_streams)
 		key.stream = t->data.stream;
 	if (!device_wanted(key.device))

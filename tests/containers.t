@@ -48,7 +48,7 @@ contains() {
 }
 
 # Few functions, as perf events take their time to be closed
-few='-e cudaMalloc,cudaFree,cuMemAlloc_v2,cuMemFree_v2'
+few='--enter-only --layer runtime -e cudaMalloc,cudaFree'
 
 # ---- overlayfs
 

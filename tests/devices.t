@@ -227,6 +227,11 @@ on 5 launches 11
 json 1 .launches
 says 'left out 7 calls whose device is not known'
 
+it "a stream that is destroyed is waited for on its own device"
+run cudasynclatency -qij -c "$bin/mem setdevice 3 streams 7 setdevice 2 streams 1 setdevice 5 streamfree 7"
+json 1 '.device == 3 and .func == "cudaStreamDestroy" and .count >= 6'
+json 0 '.type == "waits" and .device == null'
+
 it "the threads of another program after exec have no device from before it"
 run cudasynclatency -qj -- "$bin/mem" setdevice 6 sync 3 exec '(' sync 5 ')'
 on 6 count 3

@@ -99,6 +99,12 @@ run cudasynclatency -j -p "$pid" -d 1
 running 5 '.func == "cudaDeviceSynchronize" and (.stack | not)'
 silent
 
+it "… and not of processes that are not selected"
+run cudasynclatency -j -p "$pid" --comm nobody -d 1
+json 0 .
+run cudasynclatency -j -p "$pid" --comm mem -d 1
+running 5 '.func == "cudaDeviceSynchronize"'
+
 it "… is not what other functions' tools show"
 run cudamemcpysize -j -p "$pid" -d 1
 json 0 .

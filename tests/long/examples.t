@@ -52,7 +52,7 @@ to_run() {
 # run_all: those, six at a time as most of them wait, each until it ends or has run for a while
 run_all() {
 	cat >"$tmp/one" <<-'END'
-		timeout -s INT 4 sh -c "$(cat "$1")" </dev/null >"$1.out" 2>"$1.err"
+		timeout -s INT 6 sh -c "$(cat "$1")" </dev/null >"$1.out" 2>"$1.err"
 		echo $? >"$1.rc"
 	END
 	find "$tmp/set" -type f >"$tmp/all"

@@ -31,7 +31,7 @@ static const struct usage usage = {
 	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
 	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
 	"  cudamemcpysize --per-stream -p 181 # each stream of a process separately\n"
-	"  cudamemcpysize --device 0,1 -p 181  # copies on two devices, and between them and others\n"
+	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices, and between them and others\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
 	"  cudamemcpysize --folded -p 181 -d 10 >bytes # for flamegraph.pl --countname bytes\n",
 };

@@ -32,7 +32,7 @@ static const struct usage usage = {
 	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
 	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
 	"  cudasynclatency --per-stream -p 181 # which stream is waited for\n"
-	"  cudasynclatency --device 0,1 -p 181 # waits for two devices\n"
+	"  cudasynclatency --device 0,1 -c ./train # waits for two devices\n"
 	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n"
 	"  cudasynclatency --folded -p 181 -d 10 >waits # for flamegraph.pl --countname ns\n",
 };

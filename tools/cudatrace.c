@@ -24,7 +24,7 @@ static const struct usage usage = {
 	.examples =
 	"  cudatrace -c './train 2'                     # all calls of a command\n"
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with the time spent\n"
-	"  cudatrace -e launch --device 0,1 -p 181     # launches on two devices\n"
+	"  cudatrace -e launch --device 0,1 -c ./train # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
 	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"

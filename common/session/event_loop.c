@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/out.h"
-#include "cli/top_screen.h"
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/target.h"
@@ -170,7 +169,7 @@ int event_loop_run(struct event_loop *e)
 
 	while (!last) {
 		progress_begin(&t->progress);
-		t->progress.hidden = e->stopped || screen_is_open();
+		t->progress.hidden = e->stopped || t->live;
 		last = stop || target_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
 		handle_events(e, last);

@@ -5,9 +5,10 @@
 #include "session/live.h"
 #include "session/target.h"
 
-bool live_start(const struct target *t, struct event_loop *e, bool batch)
+bool live_start(struct target *t, struct event_loop *e, bool batch)
 {
 	if (!e->interval_ns && !t->json && isatty(STDOUT_FILENO))
 		e->interval_ns = VALUE_S;
-	return !batch && !t->json && screen_open();
+	t->live = !batch && !t->json && screen_open();
+	return t->live;
 }

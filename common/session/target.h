@@ -43,6 +43,7 @@ struct target {
 	struct progress progress;	/* of what keeps the tool from tracing or ending */
 	struct containers containers;	/* of the processes seen */
 	bool watching, attached, finishing;
+	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
 	bool stacks;		/* the tool's programs take call stacks */

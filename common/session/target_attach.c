@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "base/plural.h"
-#include "cli/top_screen.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
@@ -194,7 +193,7 @@ int target_finish(struct target *t, int sig, long ms)
 
 	t->finishing = true;
 	progress_begin(&t->progress);
-	t->progress.hidden = sig || screen_is_open();
+	t->progress.hidden = sig || t->live;
 	watch_detach(p->watch);
 	uprobes_end(p, ms);
 	if (sig)

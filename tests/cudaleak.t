@@ -480,9 +480,9 @@ if long; then
 	kill "$pid" 2>/dev/null
 fi
 
+some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
 if long; then
 	it "--sort says what comes first; with --growth it is what grew most"
-	some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
 	for first in held:host peak:device growth:host count:managed age:pool; do
 		run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
 		json 1 ".memory == \"${first#*:}\""
@@ -499,7 +499,7 @@ fi
 it "--growth compares groups, and single allocations have no peak"
 for o in -a '-o 1000' --folded; do
 	# shellcheck disable=SC2086 # words
-	fails 2 'cannot be combined with --each, --older and --folded' cudaleak --growth $o
+	fails 2 'cannot be combined with --each, --older or --folded' cudaleak --growth $o
 done
 fails 2 'cannot be combined with --sort peak' cudaleak -a --sort peak
 fails 2 'cannot be combined with --sort growth' cudaleak -a --sort growth

@@ -24,8 +24,8 @@ struct uprobe_site {
 };
 
 /* What keeps holders from answering: see link_pool.h.  A perf event also waits for those that other
- * tools remove, a tenth of a second each. */
-enum { MAX_STUCK = 32, LIMIT_MS = 2000, PERF_LIMIT_MS = 60000 };
+ * tools remove, a tenth of a second each; to place fifty probes in five hundred processes takes two seconds. */
+enum { MAX_STUCK = 32, LIMIT_MS = 3000, PERF_LIMIT_MS = 60000 };
 
 struct uprobe_sites {
 	struct uprobe_site *sites;

@@ -70,6 +70,14 @@ static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 	return e->same;
 }
 
+bool dso_shows(const struct probes *p, const struct dso *d)
+{
+	for (int i = 0; i < d->scan.n; i++)
+		if (!p->source->get(p, d->scan.probes[i].id).aside)
+			return true;
+	return false;
+}
+
 static bool is_to_be_probed(const struct probes *p, const struct dso *d)
 {
 	return d->scan.n || (p->linkers && d->scan.linker);

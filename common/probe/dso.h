@@ -28,6 +28,9 @@ struct dso *dso_of_file(struct probes *p, const char *path);
  * (-EBADF), or could not be read (-errno, see look()). */
 int dso_fd(const struct dso *d);
 
+/* Return true if one of its probes is for a call that the tool shows, and not only for what it tells of others. */
+bool dso_shows(const struct probes *p, const struct dso *d);
+
 /* Closes and forgets every file.  Call when no file is probed any more. */
 void dso_free(struct probes *p);
 

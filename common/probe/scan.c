@@ -73,7 +73,7 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	struct dso *d = dso_of_mapping(s->p, s->pid, m);
 	int err;
 
-	s->found += d->scan.n > 0 || d->scan.fatbin;
+	s->found += dso_shows(s->p, d) || d->scan.fatbin;
 	s->p->cuda |= uses_cuda(d);
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
@@ -297,7 +297,7 @@ bool scan_lib(struct probes *p, const char *path)
 		failure_set(f, EXIT_FAILURE, errno, "cannot open %s", path);
 	else if (d->scan.error)
 		failure_set(f, EXIT_FAILURE, 0, "%s: %s", path, d->scan.error);
-	else if (!d->scan.n)
+	else if (!dso_shows(p, d))
 		failure_set(f, EXIT_NOTHING, 0, "%s defines none of the CUDA functions that this tool "
 			    "traces", path);
 	if (f->text)

@@ -242,7 +242,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return err;
 	}
 	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
-	if (!err && !d->counted && (s->link || s->toggle || (p->on_dso && !s->filtered)) && d->scan.n) {
+	if (!err && !d->counted && (s->link || s->toggle || (p->on_dso && !s->filtered)) && dso_shows(p, d)) {
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;

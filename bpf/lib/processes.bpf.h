@@ -156,7 +156,7 @@ static __always_inline void process_forked(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* Defines the programs that report exits and execs.  dropped(thread) is called where exec has ended
- * all that a thread was doing.  process_progs_prepare() disables the programs. */
+ * all that a thread was doing.  process_progs_prepare() may disable process_exit. */
 #define PROCESS_PROGRAMS(dropped)						\
 SEC("raw_tp/sched_process_exit") int process_exit(void *ctx)			\
 {										\

@@ -11,6 +11,13 @@
 /* Columns that an arrow scrolls; names are not longer than that. */
 enum { SHIFT = 8, MAX_SHIFT = 8192 };
 
+int top_view_index(const char *keys, int key)
+{
+	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+
+	return at ? at - keys : -1;
+}
+
 FILE *top_view_line(char **buf, size_t *size)
 {
 	FILE *f = open_memstream(buf, size);

@@ -30,6 +30,9 @@ void top_view_draw(struct top_view *v, size_t n);
 /* For event_loop.tick: handles pressed keys, redrawing after each; false if the user quits. */
 bool top_view_keys(struct top_view *v);
 
+/* Returns the index of the key in keys, or -1. */
+int top_view_index(const char *keys, int key);
+
 /* Opens a memory stream for one line. */
 FILE *top_view_line(char **buf, size_t *size);
 

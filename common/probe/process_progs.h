@@ -5,8 +5,8 @@
 
 struct bpf_object;
 
-/* Call between open and load: selects whether to load the programs of bpf/lib/processes.bpf.h,
- * which report processes that exit or exec.  Call stacks need them. */
+/* Call between open and load: selects whether to load the program of bpf/lib/processes.bpf.h that reports
+ * processes that exit, which call stacks need.  That of exec is always loaded: it also drops what threads keep. */
 void process_progs_prepare(struct bpf_object *obj, bool wanted);
 
 #endif

@@ -117,12 +117,13 @@ void stack_text(const struct stack *s)
 }
 
 /* The line of text as one JSON string. */
-static void text_json(FILE *file, const struct frame_view *v)
+static void text_json(FILE *file, const struct frame_view *v, bool lines)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
+	(void)lines;
 	if (!f)
 		die(ENOMEM, "a stack frame");
 	text_frame(f, v);
@@ -132,62 +133,44 @@ static void text_json(FILE *file, const struct frame_view *v)
 	free(text);
 }
 
-void stack_text_json(FILE *file, const struct stack *s)
+static void json_string(FILE *f, const char *key, const char *s)
 {
-	struct frame_view v;
-
-	putc('[', file);
-	s = stack_shown(s);
-	for (int i = 0; s && i < s->n; i++) {
-		struct frame_lines lines = frame_lines(s, &s->frames[i]);
-
-		for (int k = 0; k <= lines.n; k++) {
-			frame_lines_view(&lines, k, &s->frames[i], &v);
-			if (i || k)
-				putc(',', file);
-			text_json(file, &v);
-		}
-	}
-	putc(']', file);
-}
-
-static void json_string(const char *key, const char *s)
-{
-	printf(",\"%s\":", key);
+	fprintf(f, ",\"%s\":", key);
 	if (s)
-		escape_json(stdout, s);
+		escape_json(f, s);
 	else
-		fputs("null", stdout);
+		fputs("null", f);
 }
 
-static void json_frame(const struct frame_view *v, bool lines)
+static void json_frame(FILE *f, const struct frame_view *v, bool lines)
 {
 	static const char *const kinds[] = { "native", "python", "note", "jit" };
 	bool is_code = v->kind == FRAME_KIND_NATIVE || v->kind == FRAME_KIND_JIT;
 
-	printf("{\"kind\":\"%s\"", kinds[v->kind]);
-	json_string("sym", v->name);
+	fprintf(f, "{\"kind\":\"%s\"", kinds[v->kind]);
+	json_string(f, "sym", v->name);
 	if ((is_code && !v->inlined) || v->off)
-		printf(",\"off\":\"0x%llx\"", v->off);
+		fprintf(f, ",\"off\":\"0x%llx\"", v->off);
 	else
-		fputs(",\"off\":null", stdout);
-	json_string("file", v->file);
+		fputs(",\"off\":null", f);
+	json_string(f, "file", v->file);
 	if (v->line)
-		printf(",\"line\":%d", v->line);
+		fprintf(f, ",\"line\":%d", v->line);
 	else
-		fputs(",\"line\":null", stdout);
+		fputs(",\"line\":null", f);
 	if (lines) {
-		json_string("source", v->source);
-		printf(",\"inlined\":%s", v->inlined ? "true" : "false");
+		json_string(f, "source", v->source);
+		fprintf(f, ",\"inlined\":%s", v->inlined ? "true" : "false");
 	}
-	putchar('}');
+	putc('}', f);
 }
 
-void stack_json(const struct stack *s)
+static void json_array(FILE *f, const struct stack *s,
+		       void (*frame)(FILE *f, const struct frame_view *v, bool lines))
 {
 	struct frame_view v;
 
-	putchar('[');
+	putc('[', f);
 	s = stack_shown(s);
 	for (int i = 0; s && i < s->n; i++) {
 		struct frame_lines lines = frame_lines(s, &s->frames[i]);
@@ -195,11 +178,21 @@ void stack_json(const struct stack *s)
 		for (int k = 0; k <= lines.n; k++) {
 			frame_lines_view(&lines, k, &s->frames[i], &v);
 			if (i || k)
-				putchar(',');
-			json_frame(&v, lines.wanted);
+				putc(',', f);
+			frame(f, &v, lines.wanted);
 		}
 	}
-	putchar(']');
+	putc(']', f);
+}
+
+void stack_text_json(FILE *file, const struct stack *s)
+{
+	json_array(file, s, text_json);
+}
+
+void stack_json(const struct stack *s)
+{
+	json_array(stdout, s, json_frame);
 }
 
 /* ';' separates frames, and a newline stacks. */

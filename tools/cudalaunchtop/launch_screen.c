@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <limits.h>
-#include <string.h>
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_screen.h"
@@ -52,12 +51,11 @@ static void draw(void *ctx)
 
 static void press(void *ctx, int key)
 {
-	static const char keys[] = "ltdni";
-	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+	int sort = top_view_index("ltdni", key);
 	struct launch_view *v = ctx;
 
-	if (at)
-		v->sort = at - keys;
+	if (sort >= 0)
+		v->sort = sort;
 	v->reverse ^= key == 'r';
 	v->full ^= key == 'f';
 	v->by_process ^= key == 'v';

@@ -84,12 +84,11 @@ static void draw(void *ctx)
 
 static void press(void *ctx, int key)
 {
-	static const char keys[] = "bmgcad";	/* in the order of LEAK_SORT_WORDS */
-	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+	int sort = top_view_index("bmgcad", key);	/* in the order of LEAK_SORT_WORDS */
 	struct leak_screen *s = ctx;
 
-	if (at)
-		s->options.sort = at - keys;
+	if (sort >= 0)
+		s->options.sort = sort;
 	s->options.reverse ^= key == 'r';
 	if (key == 'v')
 		s->options.by = (s->options.by + 1) % LEAK_BY_MAX;

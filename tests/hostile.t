@@ -129,6 +129,46 @@ ${CC:-cc} -std=gnu11 -iquote common "$tmp/swap.c" common/proc/proc.c -o "$tmp/sw
 run "$tmp/swap" "$tmp/one" "$tmp/other"
 status 0
 
+it "mappings are not taken for all there are if the program ends while they are read"
+cat >"$tmp/ends.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "proc/proc.h"
+enum { MANY = 300 };
+static int child, seen;
+static bool find(void *kill_it, const struct mapping *m)
+{
+	(void)m;
+	if (!seen++ && kill_it) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	return true;
+}
+int main(int argc, char **argv)
+{
+	int fd = open(argv[argc - 1], O_RDONLY), whole, half;
+
+	for (int i = 0; i < MANY; i++)
+		mmap(NULL, 4096, i % 2 ? PROT_READ | PROT_EXEC : PROT_READ, MAP_PRIVATE, fd, 0);
+	child = fork();
+	if (!child)
+		return pause();
+	whole = proc_mappings(child, find, NULL) || seen < MANY / 2;
+	seen = 0;
+	half = proc_mappings(child, find, &seen);
+	return !(!whole && half == -ESRCH && seen < MANY / 2);
+}
+END
+${CC:-cc} -std=gnu11 -iquote common "$tmp/ends.c" common/proc/proc.c -o "$tmp/ends"
+run "$tmp/ends" /bin/true
+status 0
+
 # ---- Text that a program chose: its name, its directory and libraries, its kernels
 
 evil=$(printf 'd\033]0;x\007\n\302\233\342\200\256\\"')

@@ -10,8 +10,8 @@
 #include "proc/inode.h"
 #include "proc/parked.h"
 
-/* How long a look may take, in ms: when other processes may start meanwhile; when the tool starts; when
- * the process is stopped meanwhile, and the others are its children. */
+/* How long a look may take, in ms: when other processes may start meanwhile; when the tool starts, or
+ * traces a few given processes; when the process is stopped meanwhile, and the others are its children. */
 enum { LOOK_QUICK = 100, LOOK_START = 2000, LOOK_STOPPED = 5000 };
 
 struct progress;

@@ -45,13 +45,20 @@ bool proc_parse_mapping(char *line, struct mapping *m, bool *executable)
 	return m->ino && *m->path == '/';
 }
 
+/* At the end of /proc/PID/maps: when a program ends or calls execve(), what remains of the file is missing
+ * as if it had none, and so is then its beginning. */
+static bool has_ended(FILE *f)
+{
+	return !fseek(f, 0, SEEK_SET) && getc(f) == EOF;
+}
+
 static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const struct mapping *m),
 		     void *ctx)
 {
 	char *line = NULL;
 	struct mapping m;
 	size_t size = 0;
-	bool executable;
+	bool executable, some = false;
 	FILE *f;
 	int err;
 
@@ -59,11 +66,13 @@ static int read_maps(const char *name, bool all, bool (*fn)(void *ctx, const str
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	errno = 0;
-	while (getline(&line, &size, f) > 0)
+	while (getline(&line, &size, f) > 0) {
+		some = true;
 		if (proc_parse_mapping(line, &m, &executable) && (all || executable) &&
 		    !fn(ctx, &m))
 			break;
-	err = ferror(f) ? -errno : 0;
+	}
+	err = ferror(f) ? -errno : some && feof(f) && has_ended(f) ? -ESRCH : 0;
 	free(line);
 	fclose(f);
 	return err;

@@ -26,7 +26,8 @@ struct mapping {
 bool proc_parse_mapping(char *line, struct mapping *m, bool *executable);
 
 /* Calls fn for each executable, file-backed mapping of the process, in address order, until
- * it returns false.  Returns 0 or -errno: -ESRCH if the process is gone. */
+ * it returns false.  Returns 0 or -errno: -ESRCH if the process is gone, or meanwhile ended or called
+ * execve(), so that there may be more. */
 int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
 
 /* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0

@@ -151,7 +151,7 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	target_check(t);
 	t->attached = true;
 	early_begin(&t->early);
-	t->looks.limit = t->command ? LOOK_STOPPED : LOOK_QUICK;
+	t->looks.limit = t->command ? LOOK_STOPPED : t->pid_list ? LOOK_START : LOOK_QUICK;
 	t->looks.asked_for = t->command;	/* nobody else's programs are traced */
 	if (t->list && !t->command) {
 		probe_list_print(&t->found);

@@ -131,6 +131,7 @@ status 0
 
 it "mappings are not taken for all there are if the program ends while they are read"
 cat >"$tmp/ends.c" <<'END'
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -146,7 +147,7 @@ static bool find(void *kill_it, const struct mapping *m)
 	(void)m;
 	if (!seen++ && kill_it) {
 		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+		waitid(P_PID, child, NULL, WEXITED | WNOWAIT);	/* as a zombie it has a directory */
 	}
 	return true;
 }

@@ -38,8 +38,8 @@ T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-p
 T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
-T_DRV := drv_array drv_block drv_copy drv_ctx drv_entry drv_external drv_launch drv_mem drv_pool drv_set \
-	drv_stream drv_vmm sim
+T_DRV := drv_array drv_attribute drv_block drv_copy drv_ctx drv_entry drv_external drv_launch drv_mem drv_pool \
+	drv_set drv_stream drv_vmm sim
 T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_launch rt_mem rt_register rt_stream sim
 
 T_LIBCUDA := $(T_LIB)/libcuda.so.1

@@ -119,23 +119,6 @@ DRV_QUIET(cuDeviceTotalMem_v2)(size_t *bytes, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-DRV_QUIET(cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute, CUdevice dev)
-{
-	if (!value)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (bad_device(dev))
-		return CUDA_ERROR_INVALID_DEVICE;
-	switch ((int)attribute) {
-	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-	case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
-	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 4; break;
-	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
-	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
-	default: *value = 1;
-	}
-	return CUDA_SUCCESS;
-}
-
 static CUresult push(CUcontext ctx)
 {
 	if (depth == sizeof(stack) / sizeof(*stack))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# The simulated CUDA that real programs are given: built with the headers of the runtime that came with them,
+# and with every function of the interface, as programs look for more than they use.  Included by the Makefile
+# after tests/rules.mk.  Gives CLIENT_FILES: none, if scripts/clients has not been run.
+
+CLIENTS_CACHE ?= $(or $(XDG_CACHE_HOME),/var/cache)/cuda-bpf-tools/clients
+C_DIR := tests/clients/sim
+C_OBJ := $(T_OBJ)/clients
+C_LIB := $(T_O)/clients
+C_HEADERS := $(firstword $(wildcard $(CLIENTS_CACHE)/pytorch/lib/python3*/site-packages/nvidia/cu13/include))
+C_CFLAGS = $(filter-out $(T_HEADERS) -isystem $(CUDA)/include,$(T_SIM_CFLAGS)) -isystem $(C_HEADERS)
+
+C_DRV := $(T_DRV:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,drv_device drv_capture)
+C_RT := $(T_RT:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,rt_device rt_capture)
+CLIENT_FILES := $(if $(C_HEADERS),$(addprefix $(C_LIB)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1))
+
+$(C_LIB) $(C_OBJ):
+	$(Q)mkdir -p $@
+
+$(C_OBJ)/%.o: $(T_DIR)/sim/%.c | $(C_OBJ)
+	$(Q)$(CC) $(C_CFLAGS) -c $< -o $@
+
+$(C_OBJ)/%.o: $(C_DIR)/%.c | $(C_OBJ)
+	$(Q)$(CC) $(C_CFLAGS) -c $< -o $@
+
+# what the objects lack of the interface
+$(C_OBJ)/drv_rest.def: $(C_DRV)
+$(C_OBJ)/rt_rest.def: $(C_RT)
+$(C_OBJ)/%_rest.def: common/api/cuda_protos.tbl $(C_DIR)/rest.awk
+	$(Q)nm -g --defined-only -P $(filter %.o,$^) | cut -d' ' -f1 >$@.have
+	$(Q)awk -f $(C_DIR)/rest.awk $* $@.have $< >$@
+
+$(C_OBJ)/%_rest.o: $(C_DIR)/%_rest.c $(C_OBJ)/%_rest.def
+	$(Q)$(CC) $(C_CFLAGS) -I$(C_OBJ) -c $< -o $@
+
+$(C_LIB)/libcuda.so.1: $(C_DRV) $(C_OBJ)/drv_rest.o | $(C_LIB)
+	$(T_LINK_SO)
+
+$(C_LIB)/libcudart.so.13: $(C_RT) $(C_OBJ)/rt_rest.o $(T_DIR)/sim/libcudart13.map | $(C_LIB)
+	$(T_LINK_SO) -Wl,--version-script=$(filter %.map,$^)
+
+$(C_LIB)/libnvidia-ml.so.1: $(C_OBJ)/nvml.o | $(C_LIB)
+	$(T_LINK_SO)
+
+clients-built: $(CLIENT_FILES)
+
+-include $(wildcard $(C_OBJ)/*.d)
+.PHONY: clients-built

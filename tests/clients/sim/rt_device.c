@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Runtime: what programs ask of a device before they use it. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "attributes.h"
+#include "rt_find.h"
+
+void *rt_find(const char *name)
+{
+	void *lib = rt_driver_load() ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	return lib ? dlsym(lib, name) : NULL;
+}
+
+static int attribute(enum cudaDeviceAttr which, int dev)
+{
+	int value = 0;
+
+	rt_driver[0].cuDeviceGetAttribute(&value, (CUdevice_attribute)which, dev);
+	return value;
+}
+
+RT_QUIET(cudaGetDeviceProperties)(struct cudaDeviceProp *p, int dev)
+{
+	cudaError_t r = p ? rt_driver_load() : cudaErrorInvalidValue;
+
+	if (r)
+		return rt_done(r);
+	memset(p, 0, sizeof(*p));
+	r = (cudaError_t)DRIVER(cuDeviceGetName)(p->name, sizeof(p->name), dev);
+	if (r)
+		return rt_done(r);
+	DRIVER(cuDeviceTotalMem_v2)(&p->totalGlobalMem, dev);
+	DRIVER(cuDeviceGetUuid_v2)(&p->uuid, dev);
+#define FILL(member, which) p->member = attribute(cudaDevAttr##which, dev);
+	PROPERTIES(FILL)
+	return cudaSuccess;
+}
+
+RT_QUIET(cudaDeviceGetPCIBusId)(char *id, int len, int dev)
+{
+	cudaError_t r = rt_driver_load();
+
+	return rt_done(r ? r : (cudaError_t)DRIVER(cuDeviceGetPCIBusId)(id, len, dev));
+}
+
+RT_QUIET(cudaDeviceCanAccessPeer)(int *can, int dev, int peer)
+{
+	cudaError_t r = rt_driver_load();
+
+	return rt_done(r ? r : (cudaError_t)DRIVER(cuDeviceCanAccessPeer)(can, dev, peer));
+}
+
+RT(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), (peer, flags), "%d", peer)
+{
+	RT_ENTER();
+	return (cudaError_t)DRIVER(cuCtxEnablePeerAccess)(rt_primary(peer), flags);
+}
+
+RT_QUIET(cudaDeviceGetStreamPriorityRange)(int *least, int *greatest)
+{
+	cudaError_t r = rt_enter();
+
+	return rt_done(r ? r : (cudaError_t)DRIVER(cuCtxGetStreamPriorityRange)(least, greatest));
+}
+
+RT_QUIET(cudaGetDriverEntryPointByVersion)(const char *symbol, void **function, unsigned version,
+					   unsigned long long flags,
+					   enum cudaDriverEntryPointQueryResult *status)
+{
+	CUdriverProcAddressQueryResult found;
+	cudaError_t r = rt_driver_load();
+
+	if (!r && (!symbol || !function))
+		r = cudaErrorInvalidValue;
+	if (r)
+		return rt_done(r);
+	if (DRIVER(cuGetProcAddress_v2)(symbol, function, (int)version, flags, &found))
+		*function = NULL;
+	if (status)
+		*status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+	return cudaSuccess;
+}

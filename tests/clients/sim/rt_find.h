@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The driver's functions that only clients' runtimes need. */
+#ifndef RT_FIND_H
+#define RT_FIND_H
+
+#include "../../sim/rt.h"
+
+/* The driver's function of that name; NULL: it has none. */
+HIDDEN void *rt_find(const char *name);
+#define DRIVER(name) ((__typeof__(name) *)rt_find(#name))
+
+#endif

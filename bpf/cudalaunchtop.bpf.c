@@ -47,6 +47,7 @@ struct thread_data {
 	struct frames frames;
 	struct pending pending[FRAMES];
 	struct launch_first first;
+	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
 	struct launch_key key;
 	struct shape shape;
@@ -245,7 +246,7 @@ static __always_inline bool enter_name(struct thread *t, const struct cuda_args 
 	if (!row->out && row->name) {
 		program = program_of(t, pid);
 		if (program)
-			name_registered(&t->call, row, pid, program);
+			name_registered(&t->call, row, pid, program, t->data.registered++);
 		return false;
 	}
 	if (!name_enter(&t->call, row, &c))
@@ -412,6 +413,7 @@ static __always_inline void launch_dropped(struct thread *t)
 {
 	t->data.outer.sp = 0;
 	t->data.frames.used = 0;
+	t->data.registered = 0;
 	device_dropped(&t->device);
 }
 

@@ -211,6 +211,20 @@ json 1 '.kernel == "direct" and .launches == 50021'
 json 1 true
 silent
 
+for layer in runtime driver; do
+	it "--layer $layer: of 60,013 kernels that a program registers, those that it launches have their names"
+	program "$bin/launches" wait register 60013 wait
+	tool cudalaunchtop --layer $layer -jp "$pid"
+	echo >&3
+	until_true sh -c "[ \$(grep -c ready '$tmp/ready') = 2 ]"
+	sleep .2
+	go
+	wait "$tracer"
+	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk 'BEGIN {
+		for (i = 60002; i < 60013; i++) print "registered<" i "> " i % 5 + 2 }' | sort)"
+	silent
+done
+
 if long; then
 	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
 	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"

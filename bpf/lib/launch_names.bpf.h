@@ -105,16 +105,35 @@ static __always_inline void send_any_name(__u32 pid, const struct name_sent *s)
 		send_name(pid, s, LAUNCH_LONG_NAME);
 }
 
-/* At the entry of __cudaRegisterFunction(), which needs no return. */
+/* Without the name, which is in the program for as long as the kernel. */
+__noinline int send_registered(const struct name_sent *s, __u32 pid)
+{
+	struct launch_event e = {};
+
+	if (!s)			/* never: but the verifier does not know */
+		return 0;
+	e.subject = s->subject;
+	e.object = s->at;
+	e.owner = s->owner;
+	e.key.generation = name_generation(s, generation_hash(s->at, s->owner) ?: 1);
+	e.time = bpf_ktime_get_ns();
+	send_event(&e, pid, s->program, LAUNCH_REGISTERED, false);
+	return 0;
+}
+
+/* At the entry of __cudaRegisterFunction(), which needs no return.  n: how many there were before. */
 static __always_inline void name_registered(const struct call *call, const struct cuda_args *row,
-					    __u32 pid, __u64 program)
+					    __u32 pid, __u64 program, __u32 n)
 {
 	struct name_sent s = {
 		.program = program, .subject = cuda_arg(call, row->stub), .at = cuda_arg(call, row->name),
 		.owner = cuda_arg(call, row->module),
 	};
 
-	send_any_name(pid, &s);
+	if (n < LAUNCH_REGISTRATIONS)
+		send_any_name(pid, &s);
+	else
+		send_registered(&s, pid);
 }
 
 /* At the entry of any other: return true if the return is wanted. */

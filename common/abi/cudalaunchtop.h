@@ -57,6 +57,7 @@ enum launch_what {
 	LAUNCH_FIRST,	/* first launch with a new launch_key: struct launch_first */
 	LAUNCH_NAMED,	/* subject's name follows, or else is at address object */
 	LAUNCH_TOLD,	/* the same, by a call that asks for it and makes nothing */
+	LAUNCH_REGISTERED, /* one of many: subject's name is at address object */
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
 	LAUNCH_PAIR,	/* launching subject launched the driver function object */
 	LAUNCH_UNLOADED, /* a call that began at time unloaded the owner subject */
@@ -64,6 +65,10 @@ enum launch_what {
 };
 
 enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
+
+/* So many registrations of a thread are sent with their names; of the others, which can be tens of thousands
+ * when a program starts, few are launched. */
+enum { LAUNCH_REGISTRATIONS = 4096 };
 
 struct launch_event {
 	struct record head;

@@ -10,7 +10,7 @@
 #include "sym/syms.h"
 
 /* Handles named between two checks of the time: some names take milliseconds to demangle. */
-enum { BATCH = 64 };
+enum { BATCH = 64, MAX_NAME = 8192 };
 
 struct handles {		/* the variables of a process */
 	struct kernel_lookup *lookup;
@@ -84,9 +84,14 @@ void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
 void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 		   unsigned long long addr)
 {
-	unsigned long long stub = kernels_original(k, addr);
-	const char *symbol = syms_function(l->syms, pid, stub);
+	unsigned long long stub = kernels_original(k, addr), at = kernels_named_at(k, stub);
+	const char *symbol = NULL;
+	char name[MAX_NAME];
 
+	if (at && vm_read_string(l->looks, pid, at, name, sizeof(name)))
+		symbol = name;
+	if (!symbol)
+		symbol = syms_function(l->syms, pid, stub);
 	if (symbol)
 		kernels_name(k, stub, kernel_named(l->names, kernels_user(k), pid, symbol));
 	else

@@ -16,6 +16,7 @@ struct kernel_entry {
 	unsigned long long addr;
 	const struct kernel *kernel;	/* held */
 	unsigned long long alias, pair;	/* 0 = none */
+	unsigned long long name_at;	/* its name, not yet read; 0: none is there */
 	bool launched;			/* a driver function, launched by launches of pair */
 	bool unloaded;
 	int looks;
@@ -156,6 +157,7 @@ static void set_kernel(const struct kernels *k, struct kernel_entry *e, const st
 	if (old && kernel && old != kernel)
 		unpair(k, e);
 	e->kernel = kernel_hold(kernel);
+	e->name_at = 0;
 	kernel_drop(old);
 }
 
@@ -183,6 +185,29 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
 	}
 	if (of)
 		kernels_own(k, addr, of->owner ? of->owner->addr : 0, of->time);
+}
+
+void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long long at)
+{
+	struct kernel_entry *e = entry_of(k, addr);
+
+	if (!e)
+		return;
+	set_kernel(k, e, NULL);
+	unpair(k, e);
+	e->alias = 0;
+	e->name_at = at;
+}
+
+unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr)
+{
+	for (; k; k = k->parent) {
+		const struct kernel_entry *e = find(k, addr);
+
+		if (e)
+			return e->name_at;
+	}
+	return 0;
 }
 
 static struct kernel_owner *owner_of(struct kernels *k, unsigned long long addr)

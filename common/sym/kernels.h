@@ -29,6 +29,13 @@ unsigned kernels_user(const struct kernels *k);
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel);
 void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long long other);
 
+/* The program itself named this address by a string of its own at another, which kernel_lookup() reads:
+ * of many kernels few are launched. */
+void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long long at);
+
+/* Returns where that name is; 0 if it is nowhere, or is known. */
+unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr);
+
 /* Call after one of these: a module, library or registered binary (0: unknown) has the kernel, as of a
  * call at this time (ns). */
 void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,

@@ -15,6 +15,8 @@
  *   runtime N    the runtime's of a kernel
  *   names FILE   the driver's of a kernel by each line of a file, the first once, the second twice and so on
  *   rename NAME  of this process, %e in it becomes ESC
+ *   register N   registers N kernels, registered<I> for I from 0, and launches the last 11 of them
+ *                I % 5 + 2 times through the runtime
  *   wait         prints "ready" and reads a line
  */
 #include <dlfcn.h>
@@ -90,6 +92,27 @@ KEPT static void runtime(int n)
 
 	for (int i = 0; i < n; i++)
 		cudaLaunchKernel((const void *)(unsigned long)kernel_stub, grid, block, NULL, 0, NULL);
+}
+
+/* The stubs of kernels that are never run: addresses are enough. */
+static char stubs[1 << 16];
+
+static void register_many(unsigned n)
+{
+	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
+					   void *, void *, void *, int *);
+	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
+	void **binary = register_binary();
+	char *name;
+
+	for (unsigned i = 0; i < n && i < sizeof(stubs); i++) {
+		if (asprintf(&name, "_Z10registeredILi%uEEvv", i) < 0)
+			return;
+		__cudaRegisterFunction(binary, &stubs[i], NULL, name, -1, NULL, NULL, NULL, NULL, NULL);
+	}
+	for (unsigned i = n - 11; i < n; i++)
+		for (unsigned j = 0; j < i % 5 + 2; j++)
+			cudaLaunchKernel(&stubs[i], grid, block, NULL, 0, NULL);
 }
 
 static void reuse(int n)
@@ -239,6 +262,8 @@ int main(int argc, char **argv)
 			register_kernel(register_binary(), "_Z5firstv");
 			runtime(n);
 		}
+		else if (!strcmp(argv[i], "register"))
+			register_many(n);
 		else if (!strcmp(argv[i], "names") && i + 1 < argc)
 			names(argv[i + 1]);
 		else if (!strcmp(argv[i], "rename") && i + 1 < argc)

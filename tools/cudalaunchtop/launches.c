@@ -147,6 +147,13 @@ static void on_name(struct launches *l, struct launch_program *p, const struct l
 		kernels_own(p->program.kernels, e->subject, e->owner, e->time);
 }
 
+static void on_registered(struct launches *l, struct launch_program *p, const struct launch_event *e)
+{
+	rename_address(l, p, e, NULL);
+	kernels_name_at(p->program.kernels, e->subject, e->object);
+	kernels_own(p->program.kernels, e->subject, e->owner, e->time);
+}
+
 static void on_alias(struct launches *l, struct launch_program *p, const struct launch_event *e)
 {
 	struct kernels *kernels = p->program.kernels;
@@ -226,6 +233,9 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	case LAUNCH_NAMED:
 	case LAUNCH_TOLD:
 		on_name(l, p, e, (const char *)(e + 1), size - sizeof(*e));
+		break;
+	case LAUNCH_REGISTERED:
+		on_registered(l, p, e);
 		break;
 	case LAUNCH_ALIAS:
 		on_alias(l, p, e);

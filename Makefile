@@ -9,6 +9,7 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB from PyPI   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
@@ -78,7 +79,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -88,10 +89,16 @@ check: setup-test
 
 # the longest last: see UNTIL in tests/run
 LAST    := tests/long/fuzz.t tests/long/sanitize.t tests/long/roots.t tests/long/pythons.t
-check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(LAST)
+check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(wildcard tests/clients/*.t) $(LAST)
 check-all: setup-all
 	@$(MAKE) --no-print-directory all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
+
+# what cannot be had is skipped, with the reason
+check-clients:
+	@scripts/setup clients || :
+	@$(MAKE) --no-print-directory all tests-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(wildcard tests/clients/*.t)
 
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
@@ -174,6 +181,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:

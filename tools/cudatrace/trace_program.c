@@ -9,7 +9,12 @@
 struct traced_program {
 	struct program program;
 	int version;		/* of its runtime, as in CUDA_VERSION; 0: not determined yet */
+	unsigned registered;	/* kernels that it registered */
 };
+
+/* Of so many registered kernels the names are kept at once; of the others, which can be tens of thousands, few
+ * are launched. */
+enum { REGISTRATIONS = 4096 };
 
 static enum cuda_class class_of(const struct cuda_proto *proto)
 {
@@ -126,8 +131,9 @@ static unsigned long long subject_of(const struct trace_call *call, const struct
 			  row->handle : row->module == 1 ? row->library : 0);
 }
 
-static void learn(struct program *p, const struct trace_call *call, const struct cuda_args *row)
+static void learn(struct traced_program *t, const struct trace_call *call, const struct cuda_args *row)
 {
+	struct program *p = &t->program;
 	unsigned long long out = 0, subject = subject_of(call, row), owner = owner_of(call, row);
 	const char *name = read_at(call, row->name);
 
@@ -145,7 +151,9 @@ static void learn(struct program *p, const struct trace_call *call, const struct
 			kernels_alias(p->kernels, out, subject);
 		subject = out;
 	}
-	if (row->name)
+	if (!row->out && t->registered++ >= REGISTRATIONS)
+		kernels_name_at(p->kernels, subject, trace_word(call, row->name));
+	else if (row->name)
 		learn_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
 	if (owner)
 		kernels_own(p->kernels, subject, owner, call->event->time);
@@ -163,7 +171,7 @@ void trace_program_call(struct programs *ps, struct probes *probes, struct trace
 	if (call->proto->lib == CUDA_RT)
 		call->proto = cuda_proto_in(call->event->id, version_of(p, probes));
 	if (names && call->event->head.kind == TRACE_CALL)
-		learn(&p->program, call, &role->args);
+		learn(p, call, &role->args);
 	if (launches && trace_word(call, role->args.func))
 		call->kernel = program_look(&p->program, trace_word(call, role->args.func));
 }

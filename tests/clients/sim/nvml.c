@@ -42,10 +42,11 @@ NVML(nvmlDeviceGetComputeRunningProcesses)(nvmlDevice_t device, unsigned *count,
 	return SUCCESS;
 }
 
+/* What the caller has zeroed says that there is no such fabric. */
 NVML(nvmlDeviceGetGpuFabricInfoV)(nvmlDevice_t device, void *info)
 {
 	(void)device, (void)info;
-	return NOT_SUPPORTED;
+	return SUCCESS;
 }
 
 NVML(nvmlDeviceGetNvLinkRemoteDeviceType)(nvmlDevice_t device, unsigned link, void *type)

@@ -1,0 +1,79 @@
+# shellcheck shell=sh disable=SC1091,SC2034,SC2086,SC2154 # rc, pid, tracer: the words'
+# What the tools say of PyTorch, against what PyTorch says of itself: tests/clients/pytorch.py
+. tests/clients.sh
+
+it "PyTorch finds the simulated devices, and does all that the tests have of it"
+if ! client pytorch; then
+	skip "$why_not"
+	return
+fi
+torch="$python tests/clients/pytorch.py"
+all='tensors elementwise foreach reduce copies streams autograd optimizer graphs oom empty leak'
+run $torch $all
+status 0
+[ ! -s "$tmp/err" ] || no "it says: $(head -n 1 "$tmp/err")"
+
+it "cudalaunchtop: each kernel as often as it was launched, by the name that the wheel registered"
+run env SIM_TRACE="$tmp/sim" cudalaunchtop -qjc "$torch $all >$tmp/truth"
+status 0
+silent
+kernels '.kind == "kernel"' >"$tmp/seen"
+registered "$tmp/sim" | diff - "$tmp/seen" >"$tmp/diff" || no "$(grep -c '^[<>]' "$tmp/diff") differ: $(head -n 3 "$tmp/diff")"
+[ "$(wc -l <"$tmp/seen")" -ge 15 ] || no "$(wc -l <"$tmp/seen") kernels"
+json 1 '.kind == "graph" and .launches == 5'
+
+it "cudatrace: each launch has the name of its kernel, too"
+run env SIM_TRACE="$tmp/trace2" cudatrace -qjc "$torch $all >$tmp/truth"
+jq -r 'select(.func == "cudaLaunchKernel") | .kernel' "$tmp/out" | sort | uniq -c | sed 's/^ *//' | sort |
+	diff "$tmp/seen" - >"$tmp/diff" || no "$(grep -c '^[<>]' "$tmp/diff") differ: $(head -n 3 "$tmp/diff")"
+silent
+
+it "cudatrace -S: the calls that the wheel makes, each counted once"
+# what the simulation does not trace are calls that only ask; nvcc's code launches by a function that jumps to
+# the public one
+run env SIM_TRACE="$tmp/trace3" cudatrace -qjS -e all --layer runtime -c "$torch $all >$tmp/truth"
+awk '$1 == "rt" { n[$2]++ } END { for (f in n) print n[f], f }' "$tmp/trace3" | sort >"$tmp/made"
+jq -r 'select(.type == "function") | "\(.calls) \(.func)"' "$tmp/out" | sed 's/ __cudaLaunch/ cudaLaunch/' | sort >"$tmp/counted"
+comm -23 "$tmp/made" "$tmp/counted" >"$tmp/diff"
+[ ! -s "$tmp/diff" ] || no "not so counted: $(tr '\n' ';' <"$tmp/diff")"
+[ "$(wc -l <"$tmp/made")" -ge 20 ] || no "$(wc -l <"$tmp/made") functions"
+
+for conf in '' expandable_segments:True; do
+	export PYTORCH_CUDA_ALLOC_CONF=$conf
+	it "${conf:-cudaMalloc}: cudamallocsnoop has the segments that PyTorch's allocator counts, its retries and its failures"
+	run cudamallocsnoop -qjc "$torch $all >$tmp/truth"
+	status 0
+	silent
+	# of VMM those that are memory: not addresses
+	made='(.op == "alloc") and .error == null and (.func | test("^cudaMalloc$|^cuMemCreate$"))'
+	json "$(says_of .stats.num_device_alloc)" "$made"
+	# of expandable segments the allocator knows by itself that there is no room
+	[ -n "$conf" ] || json "$(says_of '.stats.num_alloc_retries + .stats.num_ooms')" '.op == "alloc" and .error != null'
+	json "$(says_of .stats.num_device_free)" '(.func | test("^cudaFree$|^cuMemRelease$")) and .error == null'
+
+	it "${conf:-cudaMalloc}: cudaleak holds at exit what PyTorch has reserved, no more and no less"
+	run cudaleak -qjCc "$torch $all >$tmp/truth"
+	status 0
+	silent
+	sum "$(says_of '.stats["reserved_bytes.all.current"]')" 'select(.memory == "device" or .memory == "vmm").bytes'
+done
+unset PYTORCH_CUDA_ALLOC_CONF
+
+it "cudamemcpysize: the bytes that the program moved, by direction"
+run cudamemcpysize -qjc "$torch copies >$tmp/truth"
+status 0
+silent
+for direction in HtoD DtoH DtoD; do
+	equal "$(jq -s "map(select(.direction == \"$direction\").bytes) | add" "$tmp/out")" "$(says_of .moved.$direction)"
+done
+json 1 '.direction == "HtoD" and .count == 12'
+
+it "cudasynclatency: the waits that the program made: 2 for events, 1 for the device, and those of copies"
+run env SIM_TRACE="$tmp/trace4" cudasynclatency -qjc "$torch streams copies >$tmp/truth"
+status 0
+silent
+for func in cudaEventSynchronize cudaDeviceSynchronize cudaStreamSynchronize; do
+	json 1 ".func == \"$func\" and .count == $(grep -c "^rt $func " "$tmp/trace4")"
+done
+json 1 '.func == "cudaEventSynchronize" and .count == 2'
+json 1 '.func == "cudaDeviceSynchronize" and .count == 2'

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Turns cuda_api.tbl, whose head describes its rows, into one line per symbol, with place.awk's
 # places and the roles of common/api/cuda_roles.tbl:
-# CUDA_API(name, RT or DRV, CLASS, .field = value, ...)
+# CUDA_API(name, RT or DRV, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
+# ...), which is CUDA_API(provider_probe, USDT, CLASS, ...) where nobody defines it.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
 # The roles, and those that a result may be stored at.
@@ -52,7 +53,10 @@ function emit(name,   at) {
 	line[name] = FNR
 	for (at = ++names; at > 1 && sorted[at - 1] > name; at--) sorted[at] = sorted[at - 1]
 	sorted[at] = name
-	printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
+	if ($1 == "usdt") {
+		split(name, w, ":"); sub(/:/, "_", sorted[at])
+		printf "CUDA_API_USDT(%s, %s, %s, %s)\n", w[1], w[2], toupper($2), (init == "" ? 0 : init)
+	} else printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
 }
 
 function variant(name, suffix,   plain) {
@@ -65,7 +69,7 @@ BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
 	list("alloc free map unmap reset ctx stream copy set launch sync name wait", classes)
 	split("push pop keep", w); for (i in w) words["stack", w[i]]
-	split("device managed host array pool vmm ipc", w); for (i in w) words["memory", w[i]]
+	split("device managed host array pool vmm ipc tensor", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
 		  "rect:width,height extent:extent params:params,size_at params2d:params,size_at sizes:size,count", w)
 	for (i = 1; i <= n; i++) { split(w[i], f, ":"); words["shape", f[1]]; needs[f[1]] = f[2] }
@@ -73,15 +77,16 @@ BEGIN {
 	for (i = 1; i < 12; i += 2) words["direction", w[i]] = "CUDA_" w[i + 1]
 	bytes["dim3"] = bytes["grid"] = bytes["block"] = 12; bytes["extent"] = 24
 	print "/* Made from cuda_api.tbl by gen_api.awk: edit that. */"
-	print "#ifdef CUDA_API"
+	print "#ifdef CUDA_API\n#ifndef CUDA_API_USDT\n#define CUDA_API_USDT(provider, probe, class, ...) \\"
+	print "\tCUDA_API(provider##_##probe, USDT, class, __VA_ARGS__)\n#define CUDA_API_USDT_HERE\n#endif"
 }
 
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
-$1 !~ /^(rt|drv)$/ { fail("unknown library '" $1 "'"); next }
+$1 !~ /^(rt|drv|usdt)$/ { fail("unknown library '" $1 "'"); next }
 $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }
-!match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }
+!match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*(:[a-z_]+)?\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }
 
 {
 	proto = substr($0, 1, RLENGTH); n = split(substr($0, RLENGTH + 1), rest)
@@ -104,7 +109,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 }
 
 END {
-	print "#endif\n#ifdef CUDA_API_BY_NAME"
+	print "#ifdef CUDA_API_USDT_HERE\n#undef CUDA_API_USDT\n#undef CUDA_API_USDT_HERE\n#endif\n#endif\n#ifdef CUDA_API_BY_NAME"
 	for (i = 1; i <= names; i++) print "CUDA_API_BY_NAME(" sorted[i] ")"
 	print "#endif"
 	exit bad

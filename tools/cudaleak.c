@@ -155,6 +155,7 @@ static void *open_skel(void *ctx)
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
+	l->target.probes.usdt = l->skel->rodata->memory_tensors = l->report.view.options.tensors;
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
@@ -183,6 +184,7 @@ static int finish(void *ctx, int status)
 	struct leak *l = ctx;
 	const struct mem_process *p;
 
+	target_check_usdt(&l->target);
 	for (p = l->memory.processes; p && l->timeline.file; p = p->hh.next)
 		chrome_name(&l->timeline, p->pid, 0, p->comm);
 	if (l->timeline.file && !chrome_close(&l->timeline))
@@ -219,6 +221,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "growth", &leak.report.view.growth, "show what grew: since the last report, at the end in total"),
 		OPT_FLAG('C', "totals", &leak.report.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.report.view.options.sample, 1, "record one allocation in N and estimate the rest"),
+		OPT_FLAG(0, "tensors", &leak.report.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
 		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
 		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.target),

@@ -65,7 +65,7 @@ static const struct field all_fields[] = {
 };
 
 struct snoop {
-	bool failed, allocs, frees, times, stacks, folded;
+	bool failed, allocs, frees, times, stacks, folded, tensors;
 	long min, slower;	/* bytes; ns */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
@@ -86,7 +86,7 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if (alloc ? s->frees : s->allocs)
 		return false;
-	if ((s->failed && !r->ret) || r->latency < (unsigned long)s->slower)
+	if ((s->failed && !r->ret) || (s->slower && (r->latency == OUT_NONE || r->latency < (unsigned long)s->slower)))
 		return false;
 	if (s->target.devices && !device_is_in(s->target.devices, r->device))
 		return false;
@@ -143,6 +143,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
 		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),
 	};
+	if (fn->lib == CUDA_USDT)	/* it says what is done, and is no call */
+		r.latency = OUT_NONE;
 	did = memory_apply(&s->memory, e, NULL);
 	r.size = did.size;
 	r.memory = memory_name(did.memory);
@@ -188,6 +190,7 @@ static void *open_skel(void *ctx)
 	if (!s->skel)
 		return NULL;
 	s->skel->rodata->memory_stacks = s->skel->rodata->memory_stacks_all = s->stacks;
+	s->target.probes.usdt = s->skel->rodata->memory_tensors = s->tensors;
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
 	s->skel->rodata->memory_failed_only = s->failed;
@@ -220,6 +223,7 @@ static int finish(void *ctx, int status)
 {
 	struct snoop *s = ctx;
 
+	target_check_usdt(&s->target);
 	running_free(&s->running);
 	return status;
 }
@@ -244,6 +248,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.target),
+		OPT_FLAG(0, "tensors", &snoop.tensors, "print what PyTorch's allocator gives and takes, too"),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
 		OPT_END
 	};

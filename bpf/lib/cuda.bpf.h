@@ -156,6 +156,11 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 		device_leave(ctx, &t->device, runtime_entered(t));
 }
 
+/* A tool that has USDT probes defines it: returns true if the thread is at one, which then is all done. */
+#ifndef CUDA_USDT_ENTER
+#define CUDA_USDT_ENTER(ctx, t) false
+#endif
+
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
  * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
@@ -164,7 +169,7 @@ SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 	struct thread *t = thread_here();					\
 	bool device;								\
 										\
-	if (t && !entered_for_device(ctx, t, &device))				\
+	if (t && !CUDA_USDT_ENTER(ctx, t) && !entered_for_device(ctx, t, &device))	\
 		enter(ctx, t);							\
 	return 0;								\
 }										\
@@ -184,7 +189,7 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 	struct thread *t = thread_here();					\
 	bool ends, device;							\
 										\
-	if (!t)									\
+	if (!t || CUDA_USDT_ENTER(ctx, t))					\
 		return 1;							\
 	ends = call_ends(ctx, t);						\
 	if ((!ends && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\

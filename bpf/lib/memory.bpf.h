@@ -21,11 +21,16 @@ struct thread_data { struct memory_event event; };
 /* Set by the tool: calls that allocate get a start, too; others always do. */
 const volatile bool memory_latencies;
 
+struct pt_regs;
+struct thread;
+static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t);
+#define CUDA_USDT_ENTER tensor_enter
 #define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
+#include "lib/usdt.bpf.h"
 
 /* Set by the tool. */
 const volatile bool memory_stacks;	/* user call stacks of successful allocations */
@@ -33,6 +38,7 @@ const volatile bool memory_stacks_all;	/* … and of every other call */
 const volatile __u32 memory_sample = 1;	/* record one allocation in this many */
 const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are wanted, too */
+const volatile bool memory_tensors;	/* what USDT probes say of allocators above CUDA, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
 static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
@@ -103,18 +109,13 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	return true;
 }
 
-static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
+/* Sends the record, with the stack if that is wanted. */
+static __always_inline void memory_send(struct pt_regs *ctx, struct thread *t, struct memory_event *e)
 {
-	struct memory_event *e = &t->data.event;
 	const __u64 head = offsetof(struct memory_event, stack);
 	bool stack, first;
 	__u32 n = 0;
 
-	if (!memory_record(ctx, t, e)) {
-		t->call.sp = 0;
-		return;
-	}
-	t->call.sp = 0;
 	if (!process_known(t, e->head.pid, &first))
 		return;
 	stack = memory_stacks && (memory_stacks_all ||
@@ -124,6 +125,55 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 		n = stack_take(ctx, e->stack, 0);
 	e->head.frames = n;
 	records_send(e, head + stack_bytes(n), first);
+}
+
+static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
+{
+	struct memory_event *e = &t->data.event;
+	bool wanted = memory_record(ctx, t, e);
+
+	t->call.sp = 0;
+	if (wanted)
+		memory_send(ctx, t, e);
+}
+
+/* What a row of the table says of a USDT probe: an allocation or a free that is done.  Returns false if nobody
+ * wants it. */
+static __always_inline bool tensor_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
+					  struct memory_event *e)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct cuda_args *row = &cuda_rows[id];
+
+	if (memory_failed_only || !task_wanted())
+		return false;
+	e->size = usdt_arg(ctx, args, row->size);
+	if (cuda_classes[id] == CUDA_ALLOC && memory_left_out(row, e->size))
+		return false;
+	e->ptr = usdt_arg(ctx, args, row->ptr);
+	e->stream = usdt_arg(ctx, args, row->stream);
+	e->device = row->dev ? device_number(usdt_arg(ctx, args, row->dev)) : 0;
+	e->time = e->start = bpf_ktime_get_ns();
+	e->arg2 = e->location = 0;
+	e->ret = 0;
+	e->head.pid = task->tgid;
+	e->head.kind = id;
+	e->tid = task->pid;
+	thread_comm(e->comm);
+	return true;
+}
+
+static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const struct usdt_args *args;
+	__u64 id;
+
+	if (!memory_tensors)
+		return false;
+	args = usdt_here(ctx, &id);
+	if (args && tensor_record(ctx, args, id, &t->data.event))
+		memory_send(ctx, t, &t->data.event);
+	return args;
 }
 
 CUDA_PROGRAMS(memory_enter, memory_leave)

@@ -6,7 +6,8 @@
 #define CUDA_API_H
 #include "cuda_roles.def"
 
-enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX };
+/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; it is of no layer. */
+enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT };
 
 enum cuda_class {
 	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */
@@ -31,7 +32,9 @@ enum cuda_class {
 /* The kind of memory that an allocation makes and a free takes. */
 enum cuda_memory {
 	CUDA_MEM_NONE, CUDA_DEVICE, CUDA_MANAGED, CUDA_HOST, CUDA_ARRAY, CUDA_POOL, CUDA_VMM,
-	CUDA_IPC, CUDA_MEMORY_MAX
+	CUDA_IPC,
+	CUDA_TENSOR,	/* of a library's allocator: a part of memory of another kind */
+	CUDA_MEMORY_MAX
 };
 
 /* How to compute the bytes of a call from its arguments. */

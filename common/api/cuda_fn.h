@@ -6,7 +6,7 @@
 #include "api/cuda_api.h"
 
 struct cuda_fn {
-	const char *name;	/* the exported symbol */
+	const char *name;	/* the exported symbol, or "PROVIDER:NAME" of a USDT probe */
 	enum cuda_lib lib;
 	enum cuda_class class;
 	struct cuda_args args;
@@ -35,10 +35,13 @@ extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
  * a large program. */
 int cuda_fn_find(const char *name);
 
-/* "runtime" or "driver". */
+/* The same for a USDT probe, "PROVIDER:NAME". */
+int cuda_usdt_find(const char *name);
+
+/* "runtime", "driver" or "usdt". */
 static inline const char *cuda_lib_name(enum cuda_lib lib)
 {
-	return lib == CUDA_RT ? "runtime" : "driver";
+	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : "usdt";
 }
 
 /* "HtoD", "DtoH", …, "default", or NULL for CUDA_BY_KIND. */

@@ -81,11 +81,11 @@ static struct mem_device *device_of(struct mem_groups *groups, unsigned int numb
 	return device;
 }
 
-const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number)
+const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number, bool tensors)
 {
 	const struct mem_device *device = find_device(groups, number);
 
-	return device ? &device->held : NULL;
+	return !device ? NULL : tensors ? &device->tensors : &device->held;
 }
 
 static struct mem_group *new_group(struct mem_groups *groups, const struct mem_group *want)
@@ -133,21 +133,28 @@ static void drop(struct mem_sum *sum, unsigned long long size)
 	set(sum, sum->count - 1, sum->bytes - size);
 }
 
+static struct mem_sum *device_sum(const struct mem_group *group)
+{
+	return group->key.memory == CUDA_TENSOR ? &group->on->tensors : &group->on->held;
+}
+
 void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned long long size)
 {
 	groups->changed |= size;
-	add(&groups->held, size);
+	if (group->key.memory != CUDA_TENSOR)
+		add(&groups->held, size);
 	add(&groups->kinds[group->key.memory], size);
-	add(&group->on->held, size);
+	add(device_sum(group), size);
 	add(&group->held, size);
 }
 
 void mem_group_drop(struct mem_groups *groups, struct mem_group *group, unsigned long long size)
 {
 	groups->changed |= size;
-	drop(&groups->held, size);
+	if (group->key.memory != CUDA_TENSOR)
+		drop(&groups->held, size);
 	drop(&groups->kinds[group->key.memory], size);
-	drop(&group->on->held, size);
+	drop(device_sum(group), size);
 	drop(&group->held, size);
 	groups->emptied += !group->held.count;
 }
@@ -163,8 +170,10 @@ void mem_groups_mark(struct mem_groups *groups, enum mem_mark mark)
 	mark_sum(&groups->held, mark);
 	for (int i = 0; i < CUDA_MEMORY_MAX; i++)
 		mark_sum(&groups->kinds[i], mark);
-	for (struct mem_device *device = groups->devices; device; device = device->hh.next)
+	for (struct mem_device *device = groups->devices; device; device = device->hh.next) {
 		mark_sum(&device->held, mark);
+		mark_sum(&device->tensors, mark);
+	}
 	for (struct mem_group *group = groups->all; group; group = group->hh.next)
 		mark_sum(&group->held, mark);
 }

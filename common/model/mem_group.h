@@ -33,7 +33,7 @@ struct mem_group {
 /* What is held on one device. */
 struct mem_device {
 	unsigned int device;
-	struct mem_sum held;
+	struct mem_sum held, tensors;	/* as in struct mem_groups */
 	UT_hash_handle hh;
 };
 
@@ -41,7 +41,7 @@ struct mem_groups {
 	struct quota *quota;		/* whose bytes the groups take, for user and pid */
 	unsigned user;
 	int pid;
-	struct mem_sum held;		/* of all */
+	struct mem_sum held;		/* of all but CUDA_TENSOR, which is a part of others */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_group *all;		/* for HASH_ITER(hh, ...) */
 	struct mem_device *devices;	/* that it has used; for HASH_ITER(hh, ...) */
@@ -59,8 +59,8 @@ static inline size_t mem_cost(size_t size)
 struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
 			       unsigned char memory, unsigned int device);
 
-/* Returns the sum of a device; NULL if there was never anything on it. */
-const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number);
+/* Returns the sum of a device, or of its tensors; NULL if there was never anything on it. */
+const struct mem_sum *mem_device_sum(const struct mem_groups *groups, unsigned int number, bool tensors);
 
 /* Add and remove an allocation of the group, in the sums of its kind, device and process too. */
 void mem_group_add(struct mem_groups *groups, struct mem_group *group, unsigned long long size);

@@ -3,7 +3,8 @@
 
 enum space space_of(unsigned char memory)
 {
-	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM : SPACE_ADDRESS;
+	return memory == CUDA_ARRAY ? SPACE_ARRAY : memory == CUDA_VMM ? SPACE_VMM :
+	       memory == CUDA_TENSOR ? SPACE_TENSOR : SPACE_ADDRESS;
 }
 
 struct allocation *allocation_find(const struct mem_process *process, unsigned long long ptr,

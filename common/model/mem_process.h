@@ -72,8 +72,9 @@ struct mem_process {
 	UT_hash_handle hh;
 };
 
-/* Addresses share one space; handles have their own spaces. */
-enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM };
+/* Addresses share one space; handles have their own spaces, and tensors, which begin where other memory
+ * does. */
+enum space { SPACE_ADDRESS, SPACE_ARRAY, SPACE_VMM, SPACE_TENSOR };
 enum space space_of(unsigned char memory);
 
 /* Returns NULL if there is none. */

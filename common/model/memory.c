@@ -7,7 +7,7 @@
 const char *memory_name(unsigned char kind)
 {
 	static const char *const names[] = { NULL, "device", "managed", "host", "array", "pool",
-					     "vmm", "ipc" };
+					     "vmm", "ipc", "tensor" };
 
 	return kind < CUDA_MEMORY_MAX ? names[kind] : NULL;
 }
@@ -245,7 +245,7 @@ static struct memory_effect reset(struct mem_process *process, const struct memo
 	saw_where(process, what);
 	HASH_ITER(hh, process->allocations, allocation, next) {
 		unsigned char kind = allocation->group->key.memory;
-		bool stays = kind == CUDA_VMM || kind == CUDA_POOL;
+		bool stays = kind == CUDA_VMM || kind == CUDA_POOL || kind == CUDA_TENSOR;
 		enum answer same = stays ? NO : same_place(process, allocation->location, what);
 
 		if (same == MAYBE && !allocation->unsure) {

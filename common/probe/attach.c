@@ -57,10 +57,10 @@ static void give_link(struct attachment *a)
 }
 
 static int link_counted(struct attachment *a, int prog, int type, const char *path,
-			const unsigned long long *offsets, const unsigned long long *cookies, int n,
-			int pid, bool ret)
+			const unsigned long long *offsets, const unsigned long long *cookies,
+			const unsigned long long *semaphores, int n, int pid, bool ret)
 {
-	int fd = take_link(a) ? uprobe_multi_link(prog, type, path, offsets, cookies, n, pid, ret) : -1;
+	int fd = take_link(a) ? uprobe_multi_link(prog, type, path, offsets, cookies, semaphores, n, pid, ret) : -1;
 
 	if (fd < 0 && errno != ATTACH_TOO_MANY)
 		give_link(a);
@@ -119,6 +119,12 @@ void attach_prepare(struct bpf_object *obj, enum attach_kind kind)
 	want(obj, "cuda_session", kind == ATTACH_SESSION, TRACE_UPROBE_SESSION);
 }
 
+/* The id, and of a USDT probe where its arguments are. */
+static unsigned long long cookie_of(const struct elf_probe *p)
+{
+	return (unsigned long long)p->set << USDT_SET_SHIFT | (unsigned)p->id;
+}
+
 static int attach_perf(struct attachment *a, struct bpf_object *obj, const char *path, int pid,
 		       const struct elf_probe *probes, int n)
 {
@@ -128,8 +134,8 @@ static int attach_perf(struct attachment *a, struct bpf_object *obj, const char 
 	/* returns first: a call whose return is not armed yet would look unfinished */
 	for (int i = 0; i < 2 * n; i++) {
 		struct bpf_program *p = bpf_object__find_program_by_name(obj, names[i / n]);
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = probes[i % n].id,
-			    .retprobe = i < n);
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie_of(&probes[i % n]),
+			    .ref_ctr_offset = probes[i % n].semaphore, .retprobe = i < n);
 
 		if (!p || (i < n && !probes[i].returns))
 			continue;
@@ -148,7 +154,8 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 	static const char *const names[] = { "cuda_return", "cuda_enter", "cuda_session" };
 	bool session = kind == ATTACH_SESSION;
 	int type = session ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI;
-	unsigned long long *offsets = xcalloc(n, 2 * sizeof(*offsets)), *cookies = offsets + n;
+	unsigned long long *offsets = xcalloc(n, 3 * sizeof(*offsets)), *cookies = offsets + n;
+	unsigned long long *semaphores = cookies + n;
 	int err = 0;
 
 	for (int i = session ? 2 : 0; !err && i < (session ? 3 : 2); i++) {
@@ -159,12 +166,13 @@ static int attach_multi(struct attachment *a, struct bpf_object *obj, enum attac
 			if (i == 0 && !probes[j].returns)
 				continue;
 			offsets[count] = probes[j].offset;
-			cookies[count++] = probes[j].id;
+			semaphores[count] = probes[j].semaphore;
+			cookies[count++] = cookie_of(&probes[j]);
 		}
 		if (!p || !count)
 			continue;
-		a->fds[i % 2] = link_counted(a, bpf_program__fd(p), type, path, offsets, cookies, count,
-					     pid, i == 0);
+		a->fds[i % 2] = link_counted(a, bpf_program__fd(p), type, path, offsets, cookies,
+					     semaphores, count, pid, i == 0);
 		if (a->fds[i % 2] < 0)
 			err = -errno;
 	}
@@ -205,7 +213,7 @@ struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (to->kind != ATTACH_PERF) {
 		a->fds[0] = link_counted(a, bpf_program__fd(prog), TRACE_UPROBE_MULTI, path, &offset,
-					 &cookie, 1, pid, false);
+					 &cookie, NULL, 1, pid, false);
 		if (a->fds[0] >= 0)
 			return a;
 	} else {

@@ -69,7 +69,7 @@ int attach_try(enum attach_kind kind)
 					       NULL) == 1 ? 0 : -EOPNOTSUPP;
 	}
 	/* a directory cannot be probed: EBADF, unless the kind itself is unknown */
-	link = uprobe_multi_link(prog, type, "/", &offset, NULL, 1, 0, false);
+	link = uprobe_multi_link(prog, type, "/", &offset, NULL, NULL, 1, 0, false);
 	if (link >= 0 || errno != EBADF) {
 		int err = link >= 0 || errno == EINVAL ? EOPNOTSUPP : errno;
 
@@ -79,7 +79,7 @@ int attach_try(enum attach_kind kind)
 		return -err;
 	}
 	/* 6.6 to 6.9 took the pid for a thread ID; fixed kernels return EINVAL for a bad one */
-	link = uprobe_multi_link(prog, type, "/proc/self/exe", &offset, NULL, 1, -1, false);
+	link = uprobe_multi_link(prog, type, "/proc/self/exe", &offset, NULL, NULL, 1, -1, false);
 	if (link >= 0) {
 		close(link);
 		link = 0;

@@ -27,7 +27,7 @@ void choose_probes(const struct probes *p, const char *path, struct elf_scan *sc
 	for (int i = 0; i < scan->n; i++) {
 		struct elf_probe *at = &scan->probes[i];
 		struct function fn = p->source->get(p, at->id);
-		bool skipped = p->layer != CUDA_LIB_MAX && p->layer != (int)fn.lib;
+		bool skipped = p->layer != CUDA_LIB_MAX && p->layer != (int)fn.lib && !at->usdt;
 
 		if (!fn.wanted)
 			continue;

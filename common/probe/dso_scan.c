@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include "base/die.h"
 #include "elf/elf.h"
+#include "elf/usdt.h"
 #include "probe/dso_scan.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
@@ -17,6 +18,7 @@ struct scan_request {
 	const struct probe_source *source;
 	struct inode_reader *inodes;
 	unsigned long long dev, ino;	/* only to tell requests apart */
+	bool usdt;
 };
 
 struct answer {
@@ -45,6 +47,8 @@ static void scan_file(struct helper_job *job)
 		a.err = fd;
 	} else {
 		elf_scan(fd, r->source->find, r->source->ctx, &a.scan);
+		if (r->usdt)
+			elf_usdt_scan(fd, r->source->find_usdt, r->source->ctx, &a.scan);
 		if (a.scan.n || a.scan.linker)
 			a.place = place_of(r->inodes, fd);
 		close(fd);
@@ -57,7 +61,9 @@ static void scan_file(struct helper_job *job)
 int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     struct dso_place *place)
 {
-	const struct scan_request r = { p->source, &p->looks->inodes, file->dev, file->ino };
+	const struct scan_request r = {
+		p->source, &p->looks->inodes, file->dev, file->ino, p->usdt && p->source->find_usdt,
+	};
 	struct helper_answer bytes;
 	int err = look(p->looks, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;

@@ -10,16 +10,22 @@ static int find(const void *ctx, const char *symbol)
 	return cuda_fn_find(symbol);
 }
 
+static int find_usdt(const void *ctx, const char *name)
+{
+	(void)ctx;
+	return cuda_usdt_find(name);
+}
+
 static struct function get(const struct probes *p, int id)
 {
 	const struct cuda_fn *fn = &cuda_fns[id];
 
 	return (struct function){
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
-		.returns = p->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
+		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
 		.aside = p->aside_classes & 1u << fn->class,
 		.toggle = fn->lib == CUDA_RT && p->toggle_classes & 1u << fn->class,
 	};
 }
 
-const struct probe_source cuda_probe_source = { find, get, NULL };
+const struct probe_source cuda_probe_source = { .find = find, .get = get, .find_usdt = find_usdt };

@@ -15,6 +15,7 @@ struct function;
 struct looks;
 struct probe_source;
 struct uprobe_sites;
+struct usdt_sets;
 struct watch;
 
 struct probes {
@@ -24,6 +25,7 @@ struct probes {
 	unsigned classes, return_classes, aside_classes, toggle_classes; /* masks, for cuda_probe_source */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
+	bool usdt;		/* the source's USDT probes, too */
 	bool tree;		/* pids is one, not started yet; probe its descendants too */
 	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
 	bool seccomp_force;	/* return probes also where they kill, see filtered.h */
@@ -50,6 +52,7 @@ struct probes {
 
 	/* results */
 	int nprobes, nfiles;
+	int nusdt;		/* of nprobes, USDT probes */
 	bool cuda;		/* a file of CUDA's, or with kernels, was mapped, whatever its functions */
 	bool refused;		/* warned that processes may not be inspected */
 	bool incomplete;	/* some file could not be read or probed */
@@ -62,6 +65,7 @@ struct probes {
 	 * uprobes_detach(-1) */
 	struct dso_table *dsos;
 	struct uprobe_sites *sites;
+	struct usdt_sets *usdt_sets;
 };
 
 #endif

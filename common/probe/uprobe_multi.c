@@ -14,11 +14,12 @@ struct link_create {
 };
 
 int uprobe_multi_link(int prog, int type, const char *path, const unsigned long long *offsets,
-		      const unsigned long long *cookies, int n, int pid, bool ret)
+		      const unsigned long long *cookies, const unsigned long long *semaphores, int n, int pid,
+		      bool ret)
 {
 	struct link_create attr = {
 		.prog_fd = prog, .attach_type = type, .path = (unsigned long)path,
-		.offsets = (unsigned long)offsets, .cookies = (unsigned long)cookies, .cnt = n,
+		.offsets = (unsigned long)offsets, .ref_ctr_offsets = (unsigned long)semaphores, .cookies = (unsigned long)cookies, .cnt = n,
 		.multi_flags = ret ? UPROBE_MULTI_RETURN : 0, .pid = pid,
 	};
 

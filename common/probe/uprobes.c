@@ -11,6 +11,7 @@
 #include "probe/probe_progress.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
+#include "probe/usdt_sets.h"
 #include "probe/watch.h"
 #include "proc/looks.h"
 #include "proc/user.h"
@@ -151,9 +152,15 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 	a->pid = s->key.pid;
 	a->nlinks = link_pool_count(p->sites->pool);
 	a->linker = n ? 0 : s->key.dso->scan.linker;
-	for (int i = from; i < from + n; i++)
-		if (!s->filtered || !s->key.dso->scan.probes[i].returns)
-			a->probes[a->n++] = s->key.dso->scan.probes[i];
+	for (int i = from; i < from + n; i++) {
+		struct elf_probe *probe = &a->probes[a->n];
+
+		*probe = s->key.dso->scan.probes[i];
+		if (s->filtered && probe->returns)
+			continue;
+		probe->set = probe->usdt ? usdt_set_of(p, &probe->args) : 0;
+		a->n += probe->set || !probe->usdt;
+	}
 	if (n && !a->n) {
 		free(a);
 		return 0;
@@ -206,6 +213,15 @@ static bool said_filtered(const struct uprobe_sites *all, int pid)
 	return s != NULL;
 }
 
+static int count_usdt(const struct dso *d)
+{
+	int n = 0;
+
+	for (int i = 0; i < d->scan.n; i++)
+		n += d->scan.probes[i].usdt;
+	return n;
+}
+
 int uprobes_attach(struct probes *p, struct dso *d, int pid)
 {
 	struct uprobe_sites *all = sites_of(p);
@@ -246,6 +262,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;
+		p->nusdt += count_usdt(d);
 	}
 	return 0;
 }
@@ -320,6 +337,7 @@ void uprobes_end(struct probes *p, long ms)
 		warning(0, "uprobe link limit reached: a mapped file was not probed %lu time%s",
 			all->refused, plural(all->refused));
 	quota_free(&all->stuck);
+	usdt_sets_free(p);
 	p->attacher.live = NULL;
 	probe_progress_free(&all->progress);
 	free(all->programs);

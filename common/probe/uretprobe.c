@@ -82,7 +82,7 @@ static int probe(int pid)
 		return -1;
 	proc_mappings(getpid(), find, &place);
 	link = !place.offset ? -1 : uprobe_multi_link(prog, TRACE_UPROBE_MULTI, "/proc/self/exe",
-						      &place.offset, NULL, 1, pid, true);
+						      &place.offset, NULL, NULL, 1, pid, true);
 	close(prog);
 	return link;
 }

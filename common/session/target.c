@@ -238,3 +238,10 @@ bool target_ended(struct target *t)
 		return command_ended();
 	return t->pid_list && pids_ended(&t->opened);
 }
+
+void target_check_usdt(const struct target *t)
+{
+	if (t->probes.usdt && !t->probes.nusdt && t->attached && !t->list)
+		warning(0, "no traced file has the probes pytorch:malloc and pytorch:free: tensors are not seen "
+			"(builds of PyTorch without USDT; RMM's, CuPy's and JAX's allocators have none)");
+}

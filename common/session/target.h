@@ -51,6 +51,9 @@ struct target {
 				 * freed by tool_run() */
 };
 
+/* Call at the end: says so if USDT probes were wanted and no file had any. */
+void target_check_usdt(const struct target *t);
+
 /* Return true if the process used CUDA before tracing began; target is a struct target *. */
 bool target_is_early(void *target, int pid);
 

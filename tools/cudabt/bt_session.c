@@ -48,7 +48,7 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->script.len = source.len;
 	if (!bt_check(&s->script))
 		bad_program(s);
-	s->functions = (struct probe_source){ find, get, s->script.wanted };
+	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted };
 }
 
 /* Statements that set $cudabt_task to our own task if the thread descends from us.  Without a loop:

@@ -75,6 +75,12 @@ static bool is_old(const struct allocation *allocation, const struct leak_option
 	       options->now - allocation->time >= (unsigned long)options->older_ns;
 }
 
+/* Tensors are parts of other memory. */
+static bool is_chosen(const struct mem_group *group, const struct leak_options *options)
+{
+	return (group->key.memory == CUDA_TENSOR) == options->tensors;
+}
+
 static void gather(struct leak_gathering *all, const struct leak_options *options)
 {
 	const struct allocation *allocation;
@@ -82,7 +88,7 @@ static void gather(struct leak_gathering *all, const struct leak_options *option
 	for (allocation = all->process->allocations; allocation; allocation = allocation->hh.next) {
 		struct leak_group *group;
 
-		if (!is_old(allocation, options))
+		if (!is_old(allocation, options) || !is_chosen(allocation->group, options))
 			continue;
 		group = options->each ? new_group(all, allocation) : group_of(all, allocation);
 		group->bytes += allocation->size * options->sample;
@@ -101,13 +107,19 @@ static void add_sum(struct leak_group *to, const struct mem_sum *sum,
 		to->peak = sum->peak * options->sample;
 }
 
+const struct mem_sum *leak_sum(const struct mem_process *process, const struct leak_options *options)
+{
+	return options->tensors ? &process->groups.kinds[CUDA_TENSOR] : &process->groups.held;
+}
+
 /* Returns the sum of a kind, a device or the process: peaks do not add up. */
-static const struct mem_sum *whole(const struct leak_group *g, enum leak_by by)
+static const struct mem_sum *whole(const struct leak_group *g, const struct leak_options *options)
 {
 	const struct mem_groups *groups = &g->process->groups;
 
-	return by == LEAK_BY_KIND ? &groups->kinds[g->memory] :
-	       by == LEAK_BY_DEVICE ? mem_device_sum(groups, g->device) : &groups->held;
+	return options->by == LEAK_BY_KIND ? &groups->kinds[g->memory] :
+	       options->by == LEAK_BY_DEVICE ? mem_device_sum(groups, g->device, options->tensors) :
+	       leak_sum(g->process, options);
 }
 
 static void add_sums(struct leak_gathering *all, const struct leak_options *options)
@@ -116,7 +128,7 @@ static void add_sums(struct leak_gathering *all, const struct leak_options *opti
 	struct leak_index want, *index;
 
 	for (size_t i = 0; i < all->n && options->by != LEAK_BY_STACK; i++)
-		add_sum(&all->groups[i], whole(&all->groups[i], options->by), options);
+		add_sum(&all->groups[i], whole(&all->groups[i], options), options);
 	if (options->by != LEAK_BY_STACK)
 		return;
 	for (group = all->process->groups.all; group; group = group->hh.next) {

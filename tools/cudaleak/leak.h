@@ -19,6 +19,7 @@ struct leak_options {
 	bool reverse;		/* the least first */
 	enum mem_mark mark;	/* growth is since this report */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: the time that ages are relative to */
+	bool tensors;		/* these, and not the memory that they are parts of */
 	long sample;		/* scale what is held by this factor */
 };
 
@@ -35,6 +36,9 @@ struct leak_group {
 	unsigned short id;
 	unsigned char memory;	/* CUDA_MEM_NONE: of several kinds */
 };
+
+/* What the process holds of what the options choose. */
+const struct mem_sum *leak_sum(const struct mem_process *process, const struct leak_options *options);
 
 /* The groups of one process, sorted; sets *n.  The caller frees the array, which is valid until the
  * next record. */

@@ -34,7 +34,7 @@ static void compare(const struct leak_view *view, const struct mem_sum *held)
 static void head(const struct leak_view *view, const struct mem_process *process, const char *at,
 		 bool first)
 {
-	const struct mem_sum *held = &process->groups.held;
+	const struct mem_sum *held = leak_sum(process, &view->options);
 
 	leak_head(view, process, at);
 	printf("%s held, ", out_bytes(held->bytes * view->options.sample));

@@ -15,6 +15,48 @@ void leak_head(const struct leak_view *view, const struct mem_process *process, 
 	printf("%s: ", *at == 'e' && at[1] == 'x' ? " at exit" : "");
 }
 
+static unsigned long long on_devices(const struct mem_process *process, const struct leak_view *view)
+{
+	static const unsigned char kinds[] = { CUDA_DEVICE, CUDA_POOL, CUDA_VMM, CUDA_MANAGED };
+	unsigned long long bytes = 0;
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		bytes += process->groups.kinds[kinds[i]].bytes;
+	return bytes * view->options.sample;
+}
+
+static void segments_json(const struct leak_view *view, const struct mem_process *process, const char *at,
+			  unsigned long long segments)
+{
+	const struct mem_sum *tensors = &process->groups.kinds[CUDA_TENSOR];
+	const char *comm = process->comm, *container = containers_of(view->containers, process->pid);
+
+	fputs("{\"type\":\"segments\",\"time\":", stdout);
+	OUT_TIME->json(&view->options.now);
+	printf(",\"pid\":%d,\"comm\":", process->pid);
+	OUT_STR->json(&comm);
+	fputs(",\"container\":", stdout);
+	OUT_STR->json(&container);
+	printf(",\"at\":\"%s\",\"complete\":%s,\"segment_bytes\":%llu,\"tensor_bytes\":%llu}\n", at,
+	       process->early ? "false" : "true", segments, tensors->bytes * view->options.sample);
+}
+
+void leak_segments(const struct leak_view *view, const struct mem_process *process, const char *at)
+{
+	const unsigned long long segments = on_devices(process, view);
+	const unsigned long long tensors = process->groups.kinds[CUDA_TENSOR].bytes * view->options.sample;
+
+	if (out_is_json()) {
+		segments_json(view, process, at, segments);
+		return;
+	}
+	printf("    tensors have %s", out_bytes(tensors));
+	printf(" of %s of device memory", out_bytes(segments));
+	if (segments && tensors <= segments)
+		printf(": %.1f %% is free or in fragments", 100 - 100.0 * tensors / segments);
+	putchar('\n');
+}
+
 struct doubt {
 	const char *key;
 	unsigned long long n;

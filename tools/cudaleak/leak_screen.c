@@ -20,8 +20,10 @@ static void title(void *ctx, FILE *f)
 	const struct mem_process *p;
 
 	for (p = s->memory->processes; p; p = p->hh.next) {
-		bytes += p->groups.held.bytes * s->options.sample;
-		growth += (p->groups.held.bytes - p->groups.held.marks[s->options.mark].bytes) * s->options.sample;
+		const struct mem_sum *held = leak_sum(p, &s->options);
+
+		bytes += held->bytes * s->options.sample;
+		growth += (held->bytes - held->marks[s->options.mark].bytes) * s->options.sample;
 	}
 	fprintf(f, "%s held, ", out_bytes(bytes));
 	leak_line_rate(f, 0, growth, leak_interval(s->view));

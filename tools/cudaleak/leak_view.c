@@ -69,6 +69,8 @@ static void held(const struct leak_view *view, const struct mem_process *process
 	}
 	if (!out_is_json() && !view->folded)
 		head(view, process, at, count, bytes);
+	if (view->options.tensors && !view->folded)
+		leak_segments(view, process, at);
 	if (!n && out_is_json())
 		leak_row_nothing(view, process->pid, process->comm, at, !process->early);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)

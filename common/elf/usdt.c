@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "base/die.h"
+#include "elf/elf.h"
+#include "elf/elf_file.h"
+#include "elf/usdt.h"
+#include "elf/usdt_args.h"
+
+/* Bytes of a file's notes; its probes; bytes of a probe's name. */
+enum { MAX_NOTES = 1 << 20, MAX_PROBES = 64, MAX_NAME = 128 };
+
+enum { NOTE_TYPE = 3 };
+
+/* What a note begins with; then provider, name and arguments, each of them terminated. */
+struct note {
+	unsigned long long at, base, semaphore;	/* addresses; base: of .stapsdt.base when it was linked */
+};
+
+struct usdt_scan {
+	const struct elf_file *file;
+	int (*find)(const void *ctx, const char *name);
+	const void *ctx;
+	struct elf_scan *scan;
+	unsigned long long base;	/* where .stapsdt.base is now: prelink moves it; 0: it is not there */
+	int n;
+};
+
+/* Converts the address of data: false if it is not in the file. */
+static bool data_offset(const struct elf_file *f, unsigned long long addr, unsigned long long *offset)
+{
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const Elf64_Phdr *p = &f->segments[i];
+
+		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz)
+			continue;
+		*offset = addr - p->p_vaddr + p->p_offset;
+		return *offset >= p->p_offset;
+	}
+	return false;
+}
+
+static void add(struct usdt_scan *s, int id, const struct note *note, const char *args)
+{
+	unsigned long long moved = s->base && note->base ? s->base - note->base : 0;
+	struct elf_probe probe = { .id = id, .usdt = true };
+	struct elf_scan *scan = s->scan;
+
+	if (!usdt_args_parse(args, &probe.args)) {
+		scan->error = "has USDT probes with arguments in places that are not understood";
+		return;
+	}
+	if (s->n++ == MAX_PROBES || !elf_file_offset(s->file, note->at + moved, &probe.offset))
+		return;
+	if (note->semaphore && !data_offset(s->file, note->semaphore + moved, &probe.semaphore))
+		return;
+	probe.symbol = probe.offset;
+	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
+	scan->probes[scan->n++] = probe;
+}
+
+/* Returns the string at *at, which it moves beyond it; NULL if it does not end before end. */
+static const char *string(const char **at, const char *end)
+{
+	const char *text = *at, *zero = text < end ? memchr(text, 0, end - text) : NULL;
+
+	*at = zero ? zero + 1 : end;
+	return zero ? text : NULL;
+}
+
+static void on_note(struct usdt_scan *s, const char *desc, size_t size)
+{
+	const char *at = desc + sizeof(struct note), *end = desc + size, *provider, *name, *args;
+	char full[MAX_NAME];
+	struct note note;
+	int id;
+
+	if (size < sizeof(note))
+		return;
+	memcpy(&note, desc, sizeof(note));
+	provider = string(&at, end);
+	name = string(&at, end);
+	args = string(&at, end);
+	if (!args || strlen(provider) + strlen(name) + 2 > sizeof(full))
+		return;
+	stpcpy(stpcpy(stpcpy(full, provider), ":"), name);
+	id = s->find(s->ctx, full);
+	if (id >= 0)
+		add(s, id, &note, args);
+}
+
+static size_t padded(size_t n)
+{
+	return (n + 3) & ~3ul;
+}
+
+static void each_note(struct usdt_scan *s, const char *bytes, size_t size)
+{
+	static const char owner[] = "stapsdt";
+	const char *at = bytes, *end = bytes + size;
+	Elf64_Nhdr head;
+
+	while ((size_t)(end - at) >= sizeof(head)) {
+		memcpy(&head, at, sizeof(head));
+		at += sizeof(head);
+		if (padded(head.n_namesz) > (size_t)(end - at))
+			return;
+		at += padded(head.n_namesz);
+		if (head.n_descsz > (size_t)(end - at))
+			return;
+		if (head.n_type == NOTE_TYPE && head.n_namesz == sizeof(owner) &&
+		    !memcmp(at - padded(head.n_namesz), owner, sizeof(owner)))
+			on_note(s, at, head.n_descsz);
+		if (padded(head.n_descsz) > (size_t)(end - at))
+			return;
+		at += padded(head.n_descsz);
+	}
+}
+
+void elf_usdt_scan(int fd, int (*find)(const void *ctx, const char *name), const void *ctx,
+		   struct elf_scan *scan)
+{
+	struct usdt_scan s = { .find = find, .ctx = ctx, .scan = scan };
+	const Elf64_Shdr *section, *base;
+	struct elf_file file;
+	char *bytes;
+
+	if (elf_file_open(&file, fd))
+		return;
+	s.file = &file;
+	section = elf_file_section(&file, ".note.stapsdt");
+	base = section ? elf_file_section(&file, ".stapsdt.base") : NULL;
+	s.base = base ? base->sh_addr : 0;
+	if (section && section->sh_type == SHT_NOTE && section->sh_size <= MAX_NOTES &&
+	    !(section->sh_flags & SHF_COMPRESSED)) {
+		bytes = elf_bytes_part(&file.bytes, section->sh_offset, section->sh_size);
+		if (bytes)
+			each_note(&s, bytes, section->sh_size);
+		free(bytes);
+	}
+	elf_file_close(&file);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* USDT probes: the notes by which a file says where they are (sys/sdt.h of SystemTap, "stapsdt" version 3). */
+#ifndef ELF_USDT_H
+#define ELF_USDT_H
+
+struct elf_scan;
+
+/* Appends those probes of the file to scan->probes for whose "PROVIDER:NAME" find() returns an id, not -1.
+ * One with an argument in a place that is not understood is left out, and scan->error says so. */
+void elf_usdt_scan(int fd, int (*find)(const void *ctx, const char *name), const void *ctx,
+		   struct elf_scan *scan);
+
+#endif

@@ -46,6 +46,8 @@ file == 3 { exported[$1, $2]; next }
 
 /^[ \t]*(#|$)/ { next }
 
+# no file of NVIDIA's has them
+$1 == "usdt" { next }
 $2 == "none" {
 	for (i = 3; $i != ":"; i++) {
 		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name

@@ -77,3 +77,33 @@ for func in cudaEventSynchronize cudaDeviceSynchronize cudaStreamSynchronize; do
 done
 json 1 '.func == "cudaEventSynchronize" and .count == 2'
 json 1 '.func == "cudaDeviceSynchronize" and .count == 2'
+
+# of the other kinds tests/usdt.t has what differs
+for kind in $kinds; do
+	it "--attach $kind: cudamallocsnoop --tensors has each tensor that PyTorch's allocator counts, and its bytes"
+	run cudamallocsnoop --attach "$kind" --tensors -qjc "$torch $all >$tmp/truth"
+	status 0
+	json "$(says_of '.stats["allocation.all.allocated"]')" '.func == "pytorch:malloc" and .device == 0'
+	json "$(says_of '.stats["allocation.all.freed"]')" '.func == "pytorch:free" and .size != null'
+	sum "$(says_of '.stats["requested_bytes.all.allocated"]')" 'select(.func == "pytorch:malloc").size'
+	[ "$kind" = perf ] || silent
+done
+
+for conf in '' expandable_segments:True; do
+	export PYTORCH_CUDA_ALLOC_CONF=$conf
+	it "${conf:-cudaMalloc}: cudaleak --tensors shows the blocks of PyTorch's memory snapshot, each with its Python frames"
+	run cudaleak --tensors -qajc "$torch snapshot $all >$tmp/truth"
+	status 0
+	python3 tests/clients/blocks.py "$tmp/truth" "$tmp/out" >"$tmp/compared" || no "$(tr '\n' ';' <"$tmp/compared")"
+	json 1 ".type == \"segments\" and .segment_bytes == $(says_of '.stats["reserved_bytes.all.current"]') and
+		.tensor_bytes == $(says_of '.stats["requested_bytes.all.current"]')"
+done
+unset PYTORCH_CUDA_ALLOC_CONF
+
+it "cudaleak --tensors -p: tensors that a running program makes from then on, by the line that makes them"
+program $torch tensors wait leak
+tool cudaleak --tensors -jp "$pid"
+go
+wait "$tracer"
+json 1 '.memory == "tensor" and .count == 23 and .complete == false and
+	([.stack[] | select(.kind == "python" and (.file | endswith("/pytorch.py")))][0].sym == "leak.<locals>.layer")'

@@ -198,3 +198,30 @@ if long; then
 	compare python "$tmp/truth" --may-stop storm
 	seen_or_lost 200000
 fi
+
+it "a program whose names take more than 4 MiB: they stay in the file, and are read from there when they are needed"
+cat >"$tmp/many.c" <<'END'
+int cudaMalloc(void **, unsigned long);
+
+__attribute__((noinline)) int allocates_here(void **p)
+{
+	int r = cudaMalloc(p, 4096);
+
+	__asm__ volatile("");
+	return r;
+}
+
+int main(void)
+{
+	void *p[2];
+
+	return allocates_here(&p[0]) + allocates_here(&p[1]);
+}
+END
+awk 'BEGIN { print ".section .note.GNU-stack\n.text"; for (i = 0; i < 30000; i++) {
+	name = sprintf("f%d_%0200d", i, i)
+	print ".globl " name "\n.type " name ", @function\n" name ": nop\n.size " name ", 1" } }' >"$tmp/many.S"
+${CC:-cc} -O1 -o "$tmp/many" "$tmp/many.c" "$tmp/many.S" "$lib/libcudart.so.13" -Wl,-rpath,"$lib"
+run cudamallocsnoop -jkc "$tmp/many"
+json 2 '.op == "alloc" and .stack[0].sym == "allocates_here" and .stack[1].sym == "main"'
+equal "$(jq -c '[.stack[2:][] | select(.sym == null)]' "$tmp/out" | sort -u)" '[]'

@@ -7,6 +7,9 @@
 #include "elf/elf_dynamic.h"
 #include "elf/elf_file.h"
 
+/* Bytes of names: those of PyTorch's libraries take 78 MiB. */
+enum { MANY_NAMES = 4 << 20 };
+
 enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256, PIECE = 1 << 16 };
 
 static const char INVALID[] = "invalid symbol table";
@@ -147,6 +150,10 @@ static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size
 		if (ELF64_ST_TYPE(sym->st_info) != v->type || sym->st_shndx == SHN_UNDEF ||
 		    sym->st_name >= size)
 			continue;
+		if (!strings) {
+			*done = !v->fn(v->ctx, NULL, sym);
+			continue;
+		}
 		len = strlen(strings + sym->st_name);
 		if (len > *left)
 			return "symbol names too long";
@@ -176,6 +183,36 @@ static const char *visit_table(const struct elf_file *f, const Elf64_Shdr *table
 	return error;
 }
 
+/* Returns the section; NULL if it is no table of strings. */
+static const Elf64_Shdr *string_table(const struct elf_file *f, size_t section)
+{
+	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;
+
+	return s && s->sh_type == SHT_STRTAB && !(s->sh_flags & SHF_COMPRESSED) ? s : NULL;
+}
+
+static const char *read_without_names(struct elf_file *f, const Elf64_Shdr *table, const struct visitor *v)
+{
+	const Elf64_Shdr *strings = string_table(f, table->sh_link);
+
+	if (!strings)
+		return INVALID;
+	f->names_at = strings->sh_offset;
+	return visit_table(f, table, NULL, strings->sh_size, v);
+}
+
+bool elf_file_has_many_names(const struct elf_file *f)
+{
+	const Elf64_Shdr *strings;
+
+	for (size_t i = 0; i < f->nsections; i++) {
+		strings = f->sections[i].sh_type == SHT_SYMTAB ? string_table(f, f->sections[i].sh_link) : NULL;
+		if (strings && strings->sh_size > MANY_NAMES)
+			return true;
+	}
+	return false;
+}
+
 static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char **strings,
 			      const struct visitor *v)
 {
@@ -187,6 +224,8 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return INVALID;
+	if (f->names_apart)
+		return read_without_names(f, table, v);
 	*strings = elf_file_strings(f, table->sh_link, &size);
 	return *strings ? visit_table(f, table, *strings, size, v) : INVALID;
 }

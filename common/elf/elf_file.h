@@ -20,6 +20,8 @@ struct elf_file {
 	size_t nsections, names;	/* names: index of the section with their names */
 	bool bare;		/* no section headers; those for .dynsym are made up */
 	char *strings[2];	/* of .dynsym and .symtab, once read */
+	bool names_apart;	/* set before elf_file_symbols(), which then reads no names: … */
+	unsigned long long names_at;	/* … those of the table that it reads begin here, a file offset */
 };
 
 /* Reads the headers of the file behind fd, which must stay open as long as f.  Returns NULL, or
@@ -38,9 +40,13 @@ const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name);
  * frees it.  NULL if the section is not one. */
 char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size);
 
+/* Return true if the names of .symtab take so much that they are better left in the file. */
+bool elf_file_has_many_names(const struct elf_file *f);
+
 /* Calls fn for each symbol of this type, STT_FUNC or STT_OBJECT, that .dynsym and .symtab define,
  * until it returns false.  Returns NULL, or what is wrong with the file.  The names, of at most
- * 65535 bytes (symbols with longer ones are skipped), live as long as f is open.  Call once. */
+ * 65535 bytes (symbols with longer ones are skipped), live as long as f is open; with names_apart they are
+ * NULL.  Call once. */
 const char *elf_file_symbols(struct elf_file *f, int type,
 			     bool (*fn)(void *ctx, const char *name, const Elf64_Sym *sym),
 			     void *ctx);

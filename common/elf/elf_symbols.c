@@ -10,7 +10,7 @@ enum { MAX_SIZE = 64 << 20, MAX_LOADS = 8 };
 
 struct symbol {
 	unsigned long long start;
-	unsigned int size, name;	/* name: offset from the block's strings */
+	unsigned int size, name;	/* name: offset from the block's strings; apart: in the file */
 };
 
 struct load {
@@ -19,6 +19,7 @@ struct load {
 
 struct elf_symbols {
 	size_t n, strings;	/* bytes */
+	bool apart;		/* the strings are in the file */
 	struct load loads[MAX_LOADS];
 	struct symbol symbols[];	/* the strings follow */
 };
@@ -50,6 +51,16 @@ static void add(struct builder *b, unsigned long long start, unsigned long long 
 	b->size += len;
 }
 
+static void add_apart(struct builder *b, unsigned long long start, unsigned long long size,
+		      unsigned long long name)
+{
+	if (name > ~0u)
+		return;
+	add(b, start, size, "");
+	b->symbols[b->n - 1].name = name;
+	b->size = 0;
+}
+
 static bool has_room(const struct builder *b)
 {
 	return b->size + b->n * sizeof(*b->symbols) < MAX_SIZE;
@@ -60,8 +71,12 @@ static bool keep_function(void *ctx, const char *name, const Elf64_Sym *sym)
 	struct builder *b = ctx;
 	unsigned long long offset;
 
-	if (*name && elf_file_offset(b->file, sym->st_value, &offset))
-		add(b, offset, sym->st_size, name);
+	if ((name ? *name != 0 : sym->st_name != 0) && elf_file_offset(b->file, sym->st_value, &offset)) {
+		if (name)
+			add(b, offset, sym->st_size, name);
+		else
+			add_apart(b, offset, sym->st_size, b->file->names_at + sym->st_name);
+	}
 	return has_room(b);
 }
 
@@ -94,7 +109,8 @@ static size_t keep_best(struct builder *b)
 		qsort(b->symbols, b->n, sizeof(*b->symbols), by_start);
 	for (size_t i = 0; i < b->n; i++)
 		if (i + 1 == b->n || b->symbols[i + 1].start != b->symbols[i].start) {
-			strings += strlen(b->strings + b->symbols[i].name) + 1;
+			if (!b->file->names_apart)
+				strings += strlen(b->strings + b->symbols[i].name) + 1;
 			b->symbols[kept++] = b->symbols[i];
 		}
 	b->n = kept;
@@ -108,6 +124,8 @@ static void copy(struct elf_symbols *s, const struct builder *b)
 	s->n = b->n;
 	for (size_t i = 0; i < b->n; i++) {
 		s->symbols[i] = b->symbols[i];
+		if (s->apart)
+			continue;
 		s->symbols[i].name = at - strings;
 		at = stpcpy(at, b->strings + b->symbols[i].name) + 1;
 	}
@@ -127,6 +145,7 @@ static struct elf_symbols *build(struct builder *b)
 	if (b->n) {
 		s = xcalloc(1, sizeof(*s) + b->n * sizeof(*b->symbols) + strings);
 		s->strings = strings;
+		s->apart = b->file->names_apart;
 		copy(s, b);
 	}
 	free(b->symbols);
@@ -153,6 +172,7 @@ struct elf_symbols *elf_functions_load(int fd, int debug)
 
 	if (elf_file_open(&file, fd))
 		return NULL;
+	file.names_apart = debug < 0 && elf_file_has_many_names(&file);
 	elf_file_symbols(&file, STT_FUNC, keep_function, &b);
 	if (debug >= 0)
 		add_debug(&b, debug);
@@ -186,8 +206,8 @@ static const char *name_of(const struct elf_symbols *s, size_t i)
 	return (const char *)(s->symbols + s->n) + s->symbols[i].name;
 }
 
-const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
-			     unsigned long long *off)
+/* Returns the symbol of the function at this file offset; NULL if there is none. */
+static const struct symbol *find(const struct elf_symbols *s, unsigned long long offset)
 {
 	size_t low = 0, high = s->n;
 	const struct symbol *found;
@@ -203,13 +223,34 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 	if (!low)
 		return NULL;
 	found = &s->symbols[low - 1];
+	return found->size && offset - found->start >= found->size ? NULL : found;
+}
+
+const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
+			     unsigned long long *off)
+{
+	const struct symbol *found = s->apart ? NULL : find(s, offset);
+
+	if (!found)
+		return NULL;
 	*off = offset - found->start;
-	return found->size && *off >= found->size ? NULL : name_of(s, low - 1);
+	return name_of(s, found - s->symbols);
+}
+
+unsigned long long elf_symbols_find_apart(const struct elf_symbols *s, unsigned long long offset,
+					  unsigned long long *off)
+{
+	const struct symbol *found = s->apart ? find(s, offset) : NULL;
+
+	if (!found)
+		return 0;
+	*off = offset - found->start;
+	return found->name;
 }
 
 const char *elf_symbols_get(const struct elf_symbols *s, size_t i, unsigned long long *at)
 {
-	if (i >= s->n)
+	if (i >= s->n || s->apart)
 		return NULL;
 	*at = s->symbols[i].start;
 	return name_of(s, i);

@@ -26,7 +26,7 @@ struct usdt_scan {
 	int n;
 };
 
-/* Converts the address of data: false if it is not in the file. */
+/* Converts the address of data; false if it is not in the file. */
 static bool data_offset(const struct elf_file *f, unsigned long long addr, unsigned long long *offset)
 {
 	for (size_t i = 0; i < f->nsegments; i++) {
@@ -35,7 +35,7 @@ static bool data_offset(const struct elf_file *f, unsigned long long addr, unsig
 		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz)
 			continue;
 		*offset = addr - p->p_vaddr + p->p_offset;
-		return *offset >= p->p_offset;
+		return *offset >= p->p_offset && *offset < f->bytes.size;
 	}
 	return false;
 }

@@ -52,6 +52,7 @@ static void module_free(struct module *m)
 	quota_give(&ms->memory, m->user, size_of(m));
 	table_free(m, &m->functions);
 	table_free(m, &m->variables);
+	module_names_free(m);
 	module_rules_free(m);
 	free(m->key);
 	free(m);
@@ -261,8 +262,11 @@ void modules_read_ahead(struct modules *ms)
 
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off)
 {
-	read_table(m, &m->functions, read_functions, "");
-	return m->functions.symbols ? elf_symbols_find(m->functions.symbols, offset, off) : NULL;
+	const struct elf_symbols *functions = module_functions(m);
+	const char *name = functions ? elf_symbols_find(functions, offset, off) : NULL;
+	unsigned long long at = functions && !name ? elf_symbols_find_apart(functions, offset, off) : 0;
+
+	return at ? module_name_at(m, at) : name;
 }
 
 const struct elf_symbols *module_functions(struct module *m)

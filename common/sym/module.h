@@ -52,6 +52,7 @@ struct module {
 	int fd;			/* -errno if the file could not be opened */
 	bool wanted;
 	struct module_table functions, variables;
+	struct module_name *names;	/* those that module_name_at() has read */
 	struct module_rules rules;
 	struct interpreter_file python;
 	UT_hash_handle hh;
@@ -80,6 +81,11 @@ void modules_read_ahead(struct modules *ms);
 /* Returns the symbol of the function at this file offset, and sets *off to the distance from its
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
+
+/* Returns the name at this offset of the file, see elf_symbols_find_apart(), which is read once; NULL if it
+ * cannot be read.  It lives as long as the module. */
+const char *module_name_at(struct module *m, unsigned long long at);
+void module_names_free(struct module *m);
 
 /* Returns its functions, by file offset; NULL if none are known. */
 const struct elf_symbols *module_functions(struct module *m);

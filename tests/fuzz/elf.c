@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "elf/elf.h"
 #include "elf/elf_debug.h"
+#include "elf/usdt.h"
 #include "fuzz.h"
 
 static int find_id(const void *ctx, const char *symbol)
@@ -32,6 +33,22 @@ static void scan_file(int fd, size_t size)
 	free(scan.probes);
 }
 
+/* Only what is in the file is probed. */
+static void scan_usdt(int fd, size_t size)
+{
+	struct elf_scan scan = { 0 };
+
+	elf_usdt_scan(fd, find_id, NULL, &scan);
+	for (int i = 0; i < scan.n; i++) {
+		const struct elf_probe *p = &scan.probes[i];
+
+		CHECK(p->usdt && p->id >= 0 && p->offset < size && p->semaphore < size && !p->returns);
+		for (int j = 0; j < USDT_ARGS; j++)
+			CHECK(p->args.args[j].kind <= USDT_MEMORY && abs(p->args.args[j].size) <= 8);
+	}
+	free(scan.probes);
+}
+
 static void find_symbols(int fd, size_t size)
 {
 	struct elf_symbols *s = elf_functions_load(fd, -1);
@@ -43,6 +60,7 @@ static void find_symbols(int fd, size_t size)
 	for (size_t at = 0; at <= size; at += 1 + size / 64) {
 		name = elf_symbols_find(s, at, &off);
 		CHECK(!name || (off <= at && strlen(name) && strlen(name) < size));
+		CHECK(!name || !elf_symbols_find_apart(s, at, &off));
 	}
 	elf_symbols_find(s, ~0ull, &off);
 	CHECK(elf_symbols_size(s));
@@ -83,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 	CHECK(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
 	scan_file(fd, size);
+	scan_usdt(fd, size);
 	find_symbols(fd, size);
 	find_variables(fd, size);
 	find_debug(fd);

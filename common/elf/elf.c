@@ -5,6 +5,7 @@
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
+#include "elf/elf_needed.h"
 #include "elf/elf_version.h"
 
 enum { CODE = 32, MAX_PROBES = 4096 };
@@ -126,6 +127,7 @@ void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const vo
 	s.file = &file;
 	scan->runtime = elf_cudart_version(&file);
 	scan->fatbin = elf_file_section(&file, ".nv_fatbin");
+	file.exports_only = elf_file_has_many_names(&file) && elf_needs(&file, "libcudart.so.");
 	scan->error = elf_file_symbols(&file, STT_FUNC, on_symbol, &s);
 	if (file.bare && !scan->error && !scan->n)
 		scan->error = "has no section headers and exports no CUDA functions";

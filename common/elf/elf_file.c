@@ -237,7 +237,7 @@ const char *elf_file_symbols(struct elf_file *f, int type,
 	const struct visitor v = { type, fn, ctx };
 	const char *error = NULL, *wrong;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 - f->exports_only; i++) {
 		size_t at = 0;
 
 		/* a file has at most one of each (ELF specification, "Sections") */

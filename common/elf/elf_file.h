@@ -20,6 +20,7 @@ struct elf_file {
 	size_t nsections, names;	/* names: index of the section with their names */
 	bool bare;		/* no section headers; those for .dynsym are made up */
 	char *strings[2];	/* of .dynsym and .symtab, once read */
+	bool exports_only;	/* set before elf_file_symbols(), which then leaves out .symtab */
 	bool names_apart;	/* set before elf_file_symbols(), which then reads no names: … */
 	unsigned long long names_at;	/* … those of the table that it reads begin here, a file offset */
 };

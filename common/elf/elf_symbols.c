@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <string.h>
+#include <unistd.h>
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
 
 /* SIZE: bytes.  A file has two executable segments if its code is split at all. */
-enum { MAX_SIZE = 64 << 20, MAX_LOADS = 8 };
+enum { MAX_SIZE = 64 << 20, MAX_LOADS = 8, MAX_NAME = 8192 };
 
 struct symbol {
 	unsigned long long start;
@@ -80,12 +81,27 @@ static bool keep_function(void *ctx, const char *name, const Elf64_Sym *sym)
 	return has_room(b);
 }
 
+/* Reads a name that was left in the file into the buffer; "" if it is not there or too long. */
+static const char *read_name(const struct builder *b, const Elf64_Sym *sym, char *to, size_t size)
+{
+	ssize_t n = pread(b->file->bytes.fd, to, size - 1, b->file->names_at + sym->st_name);
+
+	to[n > 0 ? n : 0] = 0;
+	return strlen(to) < size - 1 ? to : "";
+}
+
 static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	struct builder *b = ctx;
-	size_t len = strlen(name), end = strlen(b->end);
+	char apart[MAX_NAME];
+	size_t len, end = strlen(b->end);
 
-	if (sym->st_size == 8 && len >= end && !strcmp(name + len - end, b->end))
+	if (sym->st_size != 8)
+		return true;
+	if (!name)
+		name = read_name(b, sym, apart, sizeof(apart));
+	len = strlen(name);
+	if (len >= end && !strcmp(name + len - end, b->end))
 		add(b, sym->st_value, sym->st_size, name);
 	return b->n < b->max && has_room(b);
 }
@@ -189,8 +205,10 @@ struct elf_symbols *elf_variables_load(int fd, const char *end, size_t max)
 
 	if (elf_file_open(&file, fd))
 		return NULL;
+	file.names_apart = elf_file_has_many_names(&file);
 	if (elf_file_section(&file, ".nv_fatbin"))
 		elf_file_symbols(&file, STT_OBJECT, keep_variable, &b);
+	file.names_apart = false;	/* they were read */
 	s = build(&b);
 	elf_file_close(&file);
 	return s;

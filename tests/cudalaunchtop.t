@@ -215,7 +215,7 @@ if long; then
 	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
 	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
 	sum 33264 '((.launches // 0) + (.lost // 0))'
-	json 1 '.lost >= 496'
+	json 1 '.lost > 0'
 fi
 
 it "-P is by process, and the sum is the same"
@@ -527,7 +527,7 @@ json 67603 '.launches == 1'
 silent
 
 it "with an interval: none of 20011 kernels is shown by its address because its name was not read yet"
-run env SIM_SPIN_US=cuModuleLoadData=100 cudalaunchtop -jc "$bin/launches kept 20011" 1
+run env SIM_SPIN_US=cuModuleLoadData=300 cudalaunchtop -jc "$bin/launches kept 20011" 1
 json 0 '.kernel | startswith("0x")'
 sum 112058 .launches
 silent

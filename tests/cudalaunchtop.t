@@ -481,7 +481,7 @@ else
 	skip "no tmux here"
 fi
 
-long || exit
+long || leave
 
 it "plugins that are loaded at the address of the one before: each kernel has its launches, each stack its file"
 if [ -e "$bin/kern-real" ] && $it_has_kern; then

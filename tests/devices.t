@@ -44,8 +44,8 @@ on 0 launches 13
 on 5 launches 3
 
 it "threads each have a device, in several processes"
-run cudalaunchtop -qj -- "$bin/mem" thread '(' setdevice 1 launch 3 ')' thread '(' setdevice 2 launch 5 ')' \
-	thread '(' setdevice 6 launch 7 ')' fork '(' setdevice 6 launch 17 ')' join
+run cudalaunchtop -qj -- "$bin/mem" fork '(' setdevice 6 launch 17 ')' thread '(' setdevice 1 launch 3 ')' \
+	thread '(' setdevice 2 launch 5 ')' thread '(' setdevice 6 launch 7 ')' join
 on 1 launches 3
 on 2 launches 5
 json 1 '.device == 6 and .launches == 7'

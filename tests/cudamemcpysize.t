@@ -158,6 +158,35 @@ json 2 true
 fails 2 "--memset and --direction are mutually exclusive" cudamemcpysize --memset --direction HtoD
 fails 2 "'up' is not one of" cudamemcpysize --direction up
 
+nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }
+some="env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
+some="$some $bin/mem copy 23 4096 h2d copy 7 1000 d2h copyasync 5 77 d2h copyasync 13 64 h2d"
+for how in '' '--stacks --unwind fp' '--attach multi'; do
+	it "--slower counts slow calls alone, also of those that failed; of asynchronous copies it is the call that is slow $how"
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize $how --slower 10ms -jc "$some"
+	group 1 HtoD false 2 8192
+	json 1 '.direction == "HtoD" and .failed == 1 and .total_ns >= 40000000'
+	group 1 DtoH true 5 385
+	json 1 '.async and .failed == 0 and .total_ns == null'
+	json 2 true
+	whole
+	silent
+done
+
+it "… in text, in microseconds, and with histograms of times"
+run cudamemcpysize --slower 10000 -c "$some"
+lines 1 '^HtoD, synchronous; [4-9][0-9.]+ ms at .*; 1 call failed$'
+lines 1 '^         2     8\.0 KiB '
+lines 1 '^DtoH, asynchronous; '
+lines 1 '^         5   385 bytes '
+lines 2 '^     COUNT '
+run cudamemcpysize --slower 10000 --time -jc "$some"
+json 1 '.direction == "HtoD" and .hist_ns == [[16777216,33554431,2]]'
+json 1 true
+run cudamemcpysize --slower 30ms -jc "$some"
+json 0 .
+
 it "-P has each process apart, and they add up to the whole"
 run cudamemcpysize -Pjc "$bin/mem copy 23 4096 h2d forkexec '(' copy 7 100 h2d rename other copy 5 64 d2h ')'"
 json 1 '.direction == "HtoD" and .count == 23 and .comm == "mem" and .pid > 0'

@@ -88,7 +88,7 @@ static const struct { const char *hist, *p50, *p95, *p99; enum out_unit unit; } 
 struct copies {
 	bool memset, pids, streams, stacks, times, bandwidths, folded;
 	int direction;		/* index into DIRECTIONS; -1 = all */
-	long min;
+	long min, slower;	/* bytes; ns */
 	enum copy_shown what;
 	unsigned classes;
 	struct aggregates aggregates;
@@ -271,6 +271,7 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_shown = c->what;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
+	c->skel->rodata->copy_slower = c->slower;
 	aggregate_prepare(&c->aggregates, c->skel->obj, c->target.syms);
 	return c->skel;
 }
@@ -308,6 +309,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
+		OPT_TIME(0, "slower", "US", &copies.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
 		OPT_FLAG(0, "memset", &copies.memset, "include memset"),
 		OPT_FLAG(0, "time", &copies.times, "show histograms of times; synchronous copies only"),
 		OPT_FLAG(0, "bandwidth", &copies.bandwidths, "show histograms of bandwidths; synchronous copies only"),

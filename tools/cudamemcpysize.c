@@ -39,7 +39,8 @@ static const struct usage usage = {
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
 
 struct copy_row {
-	unsigned long long time, stream, count, failed, bytes, min, max, total, rate, p50, p95, p99;
+	unsigned long long time, stream, count, failed, bytes, total, rate;
+	struct hist_spread spread;	/* of what the histogram shows */
 	int pid;
 	unsigned int device, peer;
 	bool async, complete;
@@ -66,11 +67,11 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "min", NULL, 0, OUT_UINT, AT(min) },
-	{ "max", NULL, 0, OUT_UINT, AT(max) },
-	{ "p50", NULL, 0, OUT_UINT, AT(p50) },
-	{ "p95", NULL, 0, OUT_UINT, AT(p95) },
-	{ "p99", NULL, 0, OUT_UINT, AT(p99) },
+	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },
+	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },
+	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },
+	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },
+	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
 	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },
 	{ "hist", NULL, 0, OUT_HIST, AT(slots) },
@@ -78,11 +79,13 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ 0 }
 };
 
-/* indexed by enum copy_shown */
-static const struct { const char *hist, *p50, *p95, *p99; enum out_unit unit; } shown[] = {
-	{ "hist", "p50", "p95", "p99", OUT_UNIT_BYTES },
-	{ "hist_ns", "p50_ns", "p95_ns", "p99_ns", OUT_UNIT_NS },
-	{ "hist_bytes_per_s", "p50_bytes_per_s", "p95_bytes_per_s", "p99_bytes_per_s", OUT_UNIT_BYTES_PER_S },
+/* The keys of what the histogram shows; indexed by enum copy_shown. */
+enum { SHOWN_KEYS = 6 };
+static const struct { const char *keys[SHOWN_KEYS]; enum out_unit unit; } shown[] = {
+	{ { "min", "max", "p50", "p95", "p99", "hist" }, OUT_UNIT_BYTES },
+	{ { "min_ns", "max_ns", "p50_ns", "p95_ns", "p99_ns", "hist_ns" }, OUT_UNIT_NS },
+	{ { "min_bytes_per_s", "max_bytes_per_s", "p50_bytes_per_s", "p95_bytes_per_s", "p99_bytes_per_s",
+	    "hist_bytes_per_s" }, OUT_UNIT_BYTES_PER_S },
 };
 
 struct copies {
@@ -108,15 +111,10 @@ static void show_folded(const struct copy_row *r)
 	folded_line(r->comm, r->stack, leaf, r->bytes);
 }
 
-/* The smallest and largest are known of the sizes alone. */
 static void show_hist(enum copy_shown what, const struct copy_row *r)
 {
 	const unsigned long long totals[] = { r->bytes, r->total, OUT_NONE };
-	bool sizes = what == COPY_SIZES;
-	const struct hist_totals table = {
-		.count = r->count, .total = totals[what], .min = sizes ? r->min : OUT_NONE,
-		.p50 = r->p50, .p95 = r->p95, .p99 = r->p99, .max = sizes ? r->max : OUT_NONE,
-	};
+	const struct hist_totals table = { r->count, totals[what], r->spread };
 
 	hist_table(&table, shown[what].unit);
 	hist_text(r->slots, shown[what].unit);
@@ -167,15 +165,6 @@ static void show(const struct copies *c, const struct copy_row *r)
 	putchar('\n');
 }
 
-static void set_percentiles(struct copy_row *r, const struct aggregate *g, bool sizes)
-{
-	unsigned long long min = sizes ? g->least : 0, max = sizes ? g->most : OUT_NONE;
-
-	r->p50 = g->count ? hist_percentile(g->slots, 50, min, max) : OUT_NONE;
-	r->p95 = g->count ? hist_percentile(g->slots, 95, min, max) : OUT_NONE;
-	r->p99 = g->count ? hist_percentile(g->slots, 99, min, max) : OUT_NONE;
-}
-
 static void head(const struct copies *c, size_t n)
 {
 	if (out_is_json() || c->folded)
@@ -211,13 +200,12 @@ static void report(void *ctx)
 			.stream = g->key.stream,
 			.device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 			.count = g->count, .failed = g->failed, .bytes = g->sum,
-			.min = g->count ? g->least : OUT_NONE, .max = g->count ? g->most : OUT_NONE,
+			.spread = hist_spread(g->slots, g->least, g->most),
 			.total = async ? OUT_NONE : g->ns,
 			.rate = async || !g->ns ? OUT_NONE : g->sum * 1e9 / g->ns,
 			.slots = g->slots, .stack = g->key.stack,
 		};
 
-		set_percentiles(&r, g, c->what == COPY_SIZES);
 		show(c, &r);
 	}
 	free(list);
@@ -258,10 +246,8 @@ static void *open_skel(void *ctx)
 	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
 	if (!c->streams)
 		columns_remove(c->fields, "stream");
-	columns_rename(c->fields, "hist", shown[c->what].hist);
-	columns_rename(c->fields, "p50", shown[c->what].p50);
-	columns_rename(c->fields, "p95", shown[c->what].p95);
-	columns_rename(c->fields, "p99", shown[c->what].p99);
+	for (int i = 0; i < SHOWN_KEYS; i++)
+		columns_rename(c->fields, shown[COPY_SIZES].keys[i], shown[c->what].keys[i]);
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/escape.h"
 #include "base/plural.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/call_stats.h"
 #include "view/call_view.h"
+#include "view/process_view.h"
 
 void call_stats_text(const struct call_stats *s)
 {
 	const struct hist_totals totals = { s->count, s->total, { s->min, s->p50, s->p95, s->p99, s->max } };
 
 	if (s->pid) {
-		printf("pid %d (", s->pid);
-		escape_text(stdout, s->comm);
-		printf(s->container ? ") in container %s, " : "), ", s->container);
+		process_text(s->pid, s->comm, s->container);
+		fputs(", ", stdout);
 	}
 	printf("%s", s->func);
 	if (s->failed)

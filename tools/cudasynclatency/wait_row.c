@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/cudasynclatency.h"
-#include "base/log2_hist.h"
 #include "cli/row.h"
 #include "cudasynclatency/wait_row.h"
 #include "view/columns.h"
@@ -29,6 +28,11 @@ static const struct field fields[] = {	/* for JSON; wait_view.c prints text */
 	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },
 	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },
 	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
+	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },
+	{ "max_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.max) },
+	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },
+	{ "p95_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p95) },
+	{ "p99_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p99) },
 	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
 	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
@@ -36,24 +40,28 @@ static const struct field fields[] = {	/* for JSON; wait_view.c prints text */
 
 _Static_assert(sizeof(fields) == sizeof(((struct wait_view *)0)->fields), "WAIT_FIELDS");
 
+static const char *const off_keys[] = {
+	"off_cpu_ns", "min_off_cpu_ns", "max_off_cpu_ns", "p50_off_cpu_ns", "p95_off_cpu_ns", "p99_off_cpu_ns",
+	"hist_off_cpu",
+};
+
 void wait_row_init(struct wait_view *v)
 {
 	columns_of_groups(v->fields, fields, v->pids, v->stacks);
 	if (!v->streams)
 		columns_remove(v->fields, "stream");
-	if (!v->off_cpu) {
-		columns_remove(v->fields, "off_cpu_ns");
-		columns_remove(v->fields, "hist_off_cpu");
-	}
+	for (size_t i = 0; !v->off_cpu && i < sizeof(off_keys) / sizeof(*off_keys); i++)
+		columns_remove(v->fields, off_keys[i]);
 }
 
 struct wait_row wait_row(const struct aggregates *aggregates, const struct aggregate *g)
 {
-	static const unsigned long long none[HIST_SLOTS];
-	const struct aggregate *off = aggregate_series(aggregates, g, WAIT_OFF_CPU);
+	static const struct aggregate none = { .least = 1 };	/* more than .most: no values */
+	const struct aggregate *off = aggregate_series(aggregates, g, WAIT_OFF_CPU) ?: &none;
 
 	return (struct wait_row){
 		.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
-		.off = g->ns, .off_slots = off ? off->slots : none,
+		.off = g->ns, .off_slots = off->slots,
+		.off_spread = hist_spread(off->slots, off->least, off->most),
 	};
 }

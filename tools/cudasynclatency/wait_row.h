@@ -3,11 +3,12 @@
 #ifndef WAIT_ROW_H
 #define WAIT_ROW_H
 #include <stdbool.h>
+#include "base/log2_hist.h"
 #include "cli/field.h"
 #include "model/call_stats.h"
 #include "view/device_field.h"
 
-enum { WAIT_FIELDS = 20 };
+enum { WAIT_FIELDS = 25 };
 
 struct wait_view {
 	/* set by the tool */
@@ -24,7 +25,8 @@ struct wait_row {
 	unsigned int device;		/* as in abi/device.h */
 	unsigned long long stream;	/* as in abi/stream.h; 0: not told apart */
 	unsigned long long off;		/* ns of calls.total off the CPU */
-	const unsigned long long *off_slots;	/* of that time for each call */
+	struct hist_spread off_spread;	/* of that time for each call, as is … */
+	const unsigned long long *off_slots;
 };
 
 /* Chooses the fields; call once the options are known. */

@@ -13,6 +13,16 @@
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
 
+static void off_cpu(const struct wait_row *r)
+{
+	const struct hist_totals table = { r->calls.count, r->off, r->off_spread };
+
+	printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
+	       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
+	hist_table(&table, OUT_UNIT_NS);
+	hist_text(r->off_slots, OUT_UNIT_NS);
+}
+
 static void group(const struct wait_view *v, const struct wait_row *r)
 {
 	char number[16], text[32];
@@ -22,11 +32,8 @@ static void group(const struct wait_view *v, const struct wait_row *r)
 	if (r->stream)
 		printf("%s, ", stream_text(r->stream, text));
 	call_stats_text(&r->calls);
-	if (v->off_cpu) {
-		printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
-		       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
-		hist_text(r->off_slots, OUT_UNIT_NS);
-	}
+	if (v->off_cpu)
+		off_cpu(r);
 	if (v->stacks)
 		stack_text(r->calls.stack);
 	putchar('\n');

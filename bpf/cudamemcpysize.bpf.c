@@ -30,6 +30,7 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
+const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
 
 /* Return true if the copy is selected, as far as it is known. */
 static __always_inline bool copy_selected(const struct call *call)
@@ -120,7 +121,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
-	if (!copy_selected(&t->call))
+	if (!copy_selected(&t->call) || (copy_slower && ns < copy_slower))
 		return;
 	if (cuda_rows[id].async) {
 		direction |= COPY_ASYNC;

@@ -56,6 +56,14 @@ void early_text(const struct early *e, const char *allocations)
 	printf("; %s before %s are unknown", allocations, e->since);
 }
 
+void early_head(const struct early *e, const char *none, const char *allocations)
+{
+	printf("[%s]%s", out_clock(), none);
+	if (e->processes)
+		early_text(e, allocations);
+	putchar('\n');
+}
+
 void early_drop(struct early *e, int pid)
 {
 	struct early_process *process = find(e, pid);

@@ -27,6 +27,10 @@ bool early_complete(const void *early, int pid);
 /* Prints "; ALLOCATIONS before TIME are unknown", the end of a line about such processes. */
 void early_text(const struct early *e, const char *allocations);
 
+/* Prints the line at the head of a report: "[TIME]", none, which says that there is nothing or is empty, and
+ * early_text() if there are such processes. */
+void early_head(const struct early *e, const char *none, const char *allocations);
+
 /* Adds a process that has mapped CUDA files, or may have; nothing happens if it is known. */
 void early_add(struct early *e, int pid);
 

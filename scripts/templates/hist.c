@@ -86,16 +86,6 @@ static void show(const struct hists *h, const struct call_stats *s)
 	putchar('\n');
 }
 
-static void head(const struct hists *h, size_t n)
-{
-	if (out_is_json() || h->folded)
-		return;
-	printf("[%s]%s", out_clock(), n ? "" : h->running.n ? " no calls have ended" : " no calls");
-	if (h->target.early.processes)
-		early_text(&h->target.early, "calls");
-	putchar('\n');
-}
-
 static void report(void *ctx)
 {
 	struct hists *h = ctx;
@@ -105,7 +95,8 @@ static void report(void *ctx)
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
 	early_tidy(&h->target.early);
 	running_collect(&h->running);
-	head(h, n);
+	if (!out_is_json() && !h->folded)
+		early_head(&h->target.early, n ? "" : h->running.n ? " no calls have ended" : " no calls", "calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
 	if (!h->folded)

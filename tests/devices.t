@@ -212,6 +212,7 @@ on 5 launches 11
 
 # exec_late TOOL KEY WORD [ARG...]: of a process from before that replaces its program, which then sets no device at first
 exec_late() {
+	# shellcheck disable=SC2086 # words
 	program "$bin/mem" setdevice 5 $3 1 ${4:-} wait exec '(' $3 7 ${4:-} setdevice 3 $3 11 ${4:-} ')'
 	tool "$1" -j -p "$pid"
 	go

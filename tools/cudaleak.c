@@ -24,7 +24,7 @@ static const struct usage usage = {
 	"  cudaleak                            # every process, live\n"
 	"  cudaleak -b -p 181                  # one process, a block every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
-	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest, every 30 s\n"
+	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
 	"  cudaleak --growth -p 181 1m 2       # what grew within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };

@@ -21,11 +21,11 @@ static const struct usage usage = {
 		"taken, and the error if it failed.",
 	.examples =
 	"  cudamallocsnoop                     # everything, of all processes\n"
-	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
+	"  cudamallocsnoop -p 181 -x -k        # failures, with call stacks\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
 	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
-	"  cudamallocsnoop --folded -p 181 -d 10 >calls # for flamegraph.pl --countname calls\n",
+	"  cudamallocsnoop --folded -p 181 -d 10 >calls # flamegraph.pl --countname calls\n",
 };
 
 struct snoop_row {

@@ -338,10 +338,7 @@ if command -v tmux >/dev/null; then
 	term resize-window -x 80 -y 10
 	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT DEV MEMORY  STACK *$'
 	lines 1 ' 2 device  < do_'
-	term send-keys q
-	on_screen '^ended 0'
-	term kill-server
-	exec 3>&-
+	quit
 else
 	skip "no tmux here"
 fi

@@ -163,6 +163,18 @@ shot() { term capture-pane -p >"$tmp/out"; }
 shows() { shot; grep -qE -- "$1" "$tmp/out"; }
 on_screen() { until_true shows "$1"; }
 
+# quit: the tool on the screen ends by its key q, then the screen and what program() began; $tmp/out has what was on it
+quit() {
+	term send-keys q
+	on_screen '^ended 0'
+	screen_gone
+}
+screen_gone() {
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+}
+
 # taken FILE: does bpftrace, old or new, take the program?
 taken() {
 	if bpftrace --help 2>&1 | grep -q -e --dry-run; then

@@ -182,8 +182,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.rows.fields, .classes = &classes,
-		.devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.rows.fields,
+		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,
 	};
 

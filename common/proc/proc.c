@@ -234,8 +234,9 @@ struct proc_identity proc_identity(int pid)
 	line[fread(line, 1, sizeof(line) - 1, f)] = 0;
 	fclose(f);
 	end = strrchr(line, ')');
-	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu"
-			   " %*u %*d %*u %*u %*u %llu", &id.started, &id.stack) != 2)
+	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u"
+			   " %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u %*u %llu",
+			   &id.started, &id.stack) != 2)
 		return (struct proc_identity){ 0 };
 	return id;
 }

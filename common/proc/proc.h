@@ -56,7 +56,7 @@ bool proc_comm(int pid, char *comm);
 /* Tells a process, and the program that it runs, from others that have its id. */
 struct proc_identity {
 	unsigned long long started;	/* clock ticks since the machine did; 0: the process is gone */
-	unsigned long long stack;	/* where its stack begins, at random, for each program; 0: it has ended */
+	unsigned long long stack;	/* where that of the program begins, at random; 0: it has ended */
 };
 
 struct proc_identity proc_identity(int pid);

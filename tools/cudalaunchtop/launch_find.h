@@ -4,8 +4,8 @@
 #define LAUNCH_FIND_H
 #include "cudalaunchtop/launch_counter.h"
 
-/* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program that it
- * is a copy of, or 0. */
+/* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program
+ * that it is a copy of, or 0. */
 struct launch_program *launch_program_of(struct programs *all, unsigned long long id, int pid,
 					 const char *comm, unsigned long long parent);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which columns a table of launches has, and how wide: the same in blocks and on the screen, narrower on a narrow
- * terminal. */
+/* Which columns a table of launches has, and how wide: the same in blocks and on the screen, narrower on a
+ * narrow terminal. */
 #ifndef LAUNCH_WIDTHS_H
 #define LAUNCH_WIDTHS_H
 #include "cudalaunchtop/launch_lines.h"

@@ -43,13 +43,14 @@ void snoop_rows_init(struct snoop_rows *rows, bool times, bool stacks, bool devi
 		columns_show(rows->fields, "device", "DEVICE");
 }
 
-struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did, const struct stack *stack)
+struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did,
+			   const struct stack *stack)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 
 	return (struct snoop_row){
-		.time = e->time, .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
-		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
+		.time = e->time, .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE,
+		.latency = e->time - e->start, .stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
 		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL, .stack = stack,

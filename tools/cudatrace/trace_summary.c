@@ -195,8 +195,10 @@ void trace_summary_stacks(const struct stack_sums *sums)
 
 	list = stack_sums_sorted(sums, &n);
 	for (size_t i = 0; i < n; i++)
-		print_stack(&(struct stack_row){ list[i]->sum, list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,
-						 list[i]->key.comm, list[i]->key.function, list[i]->key.stack });
+		print_stack(&(struct stack_row){
+			.total = list[i]->sum, .pid = list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,
+			.comm = list[i]->key.comm, .func = list[i]->key.function, .stack = list[i]->key.stack,
+		});
 	free(list);
 }
 

@@ -180,5 +180,24 @@ else
 		run $t -c "$bin/mem $all"
 		lines 0 '[Cc][Oo][Nn][Tt][Aa][Ii][Nn][Ee][Rr]'
 	done
+
+	it "… and the screen of cudaleak a column: on a narrow one of the table of processes alone"
+	if command -v tmux >/dev/null; then
+		program sh -c "echo \$\$ >$group/cgroup.procs; exec $bin/mem wait malloc 5 64 wait"
+		screen 120 20 "$O/cudaleak -p $pid 1"
+		on_screen '^PID +COMM +HELD '
+		echo >&3
+		on_screen "^$pid +mem +$short +320 bytes +320 bytes .* 5 .* device  < "
+		lines 1 '^PID +COMM +CONTAINER +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY  STACK *$'
+		term resize-window -x 80 -y 10
+		on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT MEMORY  STACK *$'
+		term send-keys vv
+		on_screen '^PID +COMM +CONTAINER +HELD +PEAK +GROWTH/S +COUNT *$'
+		lines 1 "^$pid +mem +$short +320 bytes +320 bytes "
+		quit
+		wait "$pid" 2>/dev/null
+	else
+		skip "no tmux here"
+	fi
 	rmdir "$group/below" "$group" "$slice"
 fi

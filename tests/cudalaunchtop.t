@@ -430,12 +430,8 @@ if $it_has_tmux; then
 	sleep .3
 	term resize-window -x 140 -y 30
 	on_screen ' THREADS KERNEL'
-	term send-keys q
-	on_screen '^ended 0'
+	quit
 	lines 1 ' 5 +5 3x2x1 +32x4x2 +1536 ugly'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
 else
 	skip "no tmux here"
 fi
@@ -457,11 +453,7 @@ if long; then
 		term send-keys Home
 		on_screen ' 3 a_kernel_whose_name_goes_on_'
 		term send-keys Left
-		term send-keys q
-		on_screen '^ended 0'
-		term kill-server
-		kill "$pid" 2>/dev/null
-		exec 3>&-
+		quit
 	else
 		skip "no tmux here"
 	fi
@@ -474,9 +466,7 @@ if $it_has_tmux; then
 	on_screen 'tracing pid'
 	echo >&3
 	on_screen ' 23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
+	screen_gone
 else
 	skip "no tmux here"
 fi

@@ -27,6 +27,13 @@ equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree 
 json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
 json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
 
+it "--summary in JSON: the process is there if there is but one"
+run cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"
+json 1 '.type == "function" and .func == "cudaMalloc" and .pid > 1 and .comm == "mem" and .container == null'
+json 1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == null and .comm == null and .calls == 3'
+equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/out")" 1
+equal "$(jq -s 'map(select(.type == "stack" and .func == "cudaFree").pid | numbers) | unique | length' "$tmp/out")" 2
+
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
 run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
 jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and

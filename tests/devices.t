@@ -210,6 +210,53 @@ on null launches 7
 on 0 launches 13
 on 5 launches 11
 
+# exec_late TOOL KEY WORD [ARG...]: of a process from before that replaces its program, which then sets no device at first
+exec_late() {
+	# shellcheck disable=SC2086 # words
+	program "$bin/mem" setdevice 5 $3 1 ${4:-} wait exec '(' $3 7 ${4:-} setdevice 3 $3 11 ${4:-} ')'
+	tool "$1" -j -p "$pid"
+	go
+	stop
+	on 0 "$2" 7
+	on 3 "$2" 11
+	on null "$2" 0
+}
+
+it "a process from before that replaces its program begins on device 0"
+exec_late cudalaunchtop launches launch
+exec_late cudasynclatency count sync
+exec_late cudamemcpysize count copy '64 h2d'
+
+it "… also if it made calls while traced, and for its threads and streams"
+program "$bin/mem" wait setdevice 5 launch 1 exec '(' launch 7 thread '(' launch 13 ')' join setdevice 3 streams 1 \
+	setdevice 2 use 3 launch 11 ')'
+tool cudalaunchtop -j -p "$pid"
+go
+stop
+on 5 launches 1
+equal "$(jq -s 'map(select(.device == 0) | .launches) | add' "$tmp/out")" 20
+on 3 launches 11
+on null launches 0
+
+it "… and cudatrace knows, too"
+program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launch 11 ')'
+tool cudatrace -j -e launch -p "$pid"
+go
+stop
+json 7 '.device == 0'
+json 11 '.device == 3'
+json 18 .func
+
+it "… so what it has is known from its first call on"
+program "$bin/mem" malloc 3 64 wait exec '(' malloc 7 64 wait ')'
+tool cudaleak -jC -p "$pid" 1
+echo >&3
+until_true grep -q '"count":7' "$tmp/out"
+stop
+equal "$(jq 'select(.count == 7) | .complete' "$tmp/out" | sort -u)" true
+exec 3>&-
+wait "$pid"
+
 it "so is a copy in a stream from before"
 program "$bin/mem" setdevice 5 streams 1 wait setdevice 3 use 3 copyasync 7 64 h2d streams 1 use 4 copyasync 11 64 h2d
 tool cudamemcpysize -j -p "$pid"
@@ -291,10 +338,7 @@ if command -v tmux >/dev/null; then
 	term resize-window -x 80 -y 10
 	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT DEV MEMORY  STACK *$'
 	lines 1 ' 2 device  < do_'
-	term send-keys q
-	on_screen '^ended 0'
-	term kill-server
-	exec 3>&-
+	quit
 else
 	skip "no tmux here"
 fi

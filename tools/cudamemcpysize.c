@@ -11,12 +11,12 @@ static const struct usage usage = {
 		"separately: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
-	"  cudamemcpysize -P 5                 # all processes, separately, every 5 seconds\n"
-	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # where large copies are made\n"
+	"  cudamemcpysize -P 5                 # each process, every 5 seconds\n"
+	"  cudamemcpysize -k --direction HtoD -m 1m -p 181 -d 10 # large copies\n"
 	"  cudamemcpysize --per-stream -p 181 # each stream of a process separately\n"
-	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices, and between them and others\n"
+	"  cudamemcpysize --device 0,1 -c ./train # copies on two devices\n"
 	"  cudamemcpysize --bandwidth -jc './train 10' # one command, as JSON lines\n"
-	"  cudamemcpysize --folded -p 181 -d 10 >bytes # for flamegraph.pl --countname bytes\n",
+	"  cudamemcpysize --folded -p 181 -d 10 >bytes # flamegraph.pl --countname bytes\n",
 };
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"

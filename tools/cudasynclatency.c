@@ -11,12 +11,12 @@ static const struct usage usage = {
 		"time that each thread waited: what is new every interval, and the rest at the end.",
 	.examples =
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
-	"  cudasynclatency -i -P 5             # implicit waits too, by process, every 5 seconds\n"
+	"  cudasynclatency -i -P 5             # implicit waits too, by process\n"
 	"  cudasynclatency -k -p 181 -d 10     # where the waits are, for 10 seconds\n"
 	"  cudasynclatency --per-stream -p 181 # which stream is waited for\n"
 	"  cudasynclatency --device 0,1 -c ./train # waits for two devices\n"
-	"  cudasynclatency -O -jc './train 10' # whether threads sleep or spin, as JSON lines\n"
-	"  cudasynclatency --folded -p 181 -d 10 >waits # for flamegraph.pl --countname ns\n",
+	"  cudasynclatency -O -jc './train 10' # sleeping or spinning, as JSON\n"
+	"  cudasynclatency --folded -p 181 -d 10 >waits # flamegraph.pl --countname ns\n",
 };
 
 struct waits {

@@ -4,10 +4,11 @@
 #define EARLY_H
 #include <stdbool.h>
 #include "base/hash.h"
+#include "proc/proc.h"
 
 struct early_process {
 	int pid;
-	unsigned long long started;	/* proc_started(): tells it from a later process of this id */
+	struct proc_identity is;
 	UT_hash_handle hh;
 };
 
@@ -34,13 +35,14 @@ void early_head(const struct early *e, const char *none, const char *allocations
 /* Adds a process that has mapped CUDA files, or may have; nothing happens if it is known. */
 void early_add(struct early *e, int pid);
 
-/* Return true if it is such a process.  One that has ended is taken for the one that had its id. */
+/* Return true if it is such a process, and runs the same program.  One that has ended is taken for the one that
+ * had its id. */
 bool early_has(const struct early *e, int pid);
 
 /* Call when a process has ended, or exec has replaced its program. */
 void early_drop(struct early *e, int pid);
 
-/* Drops those that have ended. */
+/* Drops those that have ended, or run another program. */
 void early_tidy(struct early *e);
 
 void early_free(struct early *e);

@@ -21,12 +21,12 @@ static const struct usage usage = {
 		"and the rest at the end.  The calls are\n"
 		"@C_NOUNS@.",
 	.examples =
-	"  @NAME@ -p 181 -d 5         # one process, for 5 seconds\n"
-	"  @NAME@ -P 1 3              # all processes, separately, 3 seconds\n"
+	"  @NAME@ -p 181 -d 5         # one process\n"
+	"  @NAME@ -P 1 3              # by process, 3 times\n"
 	"  @NAME@ -k -p 181 -d 5      # by call stack\n"
-	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n"
-@bytes|	"  @NAME@ -Bjc './train 10'   # one command, sizes too, as JSON lines\n",
-@!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
+	"  @NAME@ --folded -p 181 -d 5 # flamegraph.pl input\n"
+@bytes|	"  @NAME@ -Bjc './train 10'   # sizes too, as JSON\n",
+@!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON\n",
 };
 
 OUT_WORD(row_type, "calls");

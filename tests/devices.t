@@ -394,7 +394,7 @@ lines 1 ' 7 +cudaLaunchKernel$'
 it "cudatrace --chrome says on which device a call is"
 run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 for pair in 3:7 2:11; do
-	got=$(jq "[.[] | select(.ph == \"X\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
+	got=$(jq "[.[] | select(.ph == \"X\" and .cat == \"runtime\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
 		"$tmp/trace.json")
 	[ "$got" = "${pair#*:}" ] || no "$got launches on device ${pair%:*}"
 done

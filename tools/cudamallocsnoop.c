@@ -182,6 +182,7 @@ static void *open_skel(void *ctx)
 	struct snoop *s = ctx;
 
 	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	s->devices.several = s->target.devices;
 	if (s->target.devices)
 		columns_show(s->fields, "device", "DEVICE");
 	s->skel = cudamallocsnoop_bpf__open();
@@ -200,6 +201,8 @@ static void start(void *ctx)
 	struct snoop *s = ctx;
 
 	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
+	s->running.devices = &s->devices;
+	s->running.memory = &s->memory;
 	running_start(&s->running);
 }
 

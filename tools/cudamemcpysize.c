@@ -280,6 +280,7 @@ static void start(void *ctx)
 	struct copies *c = ctx;
 
 	c->running = (struct running)RUNNING_OF(c->skel, &c->target, c->stacks);
+	c->running.devices = &c->devices;
 	running_start(&c->running);
 }
 

@@ -225,6 +225,7 @@ static void start(void *ctx)
 	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting, w->skel->bss->waiting_used,
 			  w->skel->bss->waiting_shares);
 	w->running = (struct running)RUNNING_OF(w->skel, &w->target, w->stacks);
+	w->running.devices = &w->devices;
 	running_start(&w->running);
 }
 

@@ -121,6 +121,7 @@ static void start(void *ctx)
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !target_is_alone(&t->target));
 	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
+	t->running.devices = t->trace.summary ? &t->trace.calls.seen : &t->trace.lines.seen;
 	running_start(&t->running);
 }
 

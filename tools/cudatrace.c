@@ -12,6 +12,7 @@
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "cudatrace/trace_color.h"
+#include "cudatrace/trace_prepare.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"

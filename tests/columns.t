@@ -176,6 +176,24 @@ else
 	run cudalaunchtop -Pbc "$(in_group "$group" "launch 3")"
 	lines 1 ' CONTAINER *$'
 	lines 1 " $short *\$"
+	it "… and of calls in flight"
+	hangs_in() { grep -q '^34 ' "/proc/$(head -n 1 "$1/cgroup.procs")/syscall"; }
+	# hang_in GROUP TOOL...: mem hangs in that cgroup, as a command
+	hang_in() {
+		in_it=$(in_group "$1" "sync 1") where=$1
+		shift
+		tool env SIM_LATENCY_US=cuCtxSynchronize=-1 "$@" -c "$in_it"
+		until_true hangs_in "$where"
+		stop TERM	# the shell has it ignore INT
+	}
+	hang_in "$group" cudasynclatency -j
+	json 1 "select(.running) | .container == \"$short\""
+	hang_in "$group" cudatrace -e sync
+	lines 1 "^still waiting: thread [0-9]+ \(mem\) in container $short in cudaDeviceSynchronize for "
+	hang_in "$slice" cudatrace -e sync
+	lines 1 "^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for "
+
+	it "… and not where there is none"
 	for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace; do
 		run $t -c "$bin/mem $all"
 		lines 0 '[Cc][Oo][Nn][Tt][Aa][Ii][Nn][Ee][Rr]'

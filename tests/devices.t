@@ -438,7 +438,7 @@ lines 1 ' 7 +cudaLaunchKernel$'
 it "cudatrace --chrome says on which device a call is"
 run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 for pair in 3:7 2:11; do
-	got=$(jq "[.[] | select(.ph == \"X\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
+	got=$(jq "[.[] | select(.ph == \"X\" and .cat == \"runtime\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
 		"$tmp/trace.json")
 	[ "$got" = "${pair#*:}" ] || no "$got launches on device ${pair%:*}"
 done
@@ -487,21 +487,112 @@ stop
 lines 0 DEVICE
 lines 10 cudaLaunchKernel
 
-it "cudatrace --device: calls in flight are on these devices"
-program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" wait setdevice 3 thread '(' setdevice 2 sync 1 ')' \
-	thread '(' setdevice 2 sync 1 ')' sync 1
-tool cudatrace -j -e sync --device 2 -p "$pid"
-echo >&3
-# pause(), where the simulated CUDA waits for ever
-# shellcheck disable=SC2317 # until_true calls it
-three_wait() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq 3 ]; }
-until_true three_wait
-stop
-json 2 'select(.running) | .func == "cudaDeviceSynchronize"'
-json 2 .
-exec 3>&-
-kill -9 "$pid"
-wait "$pid" 2>/dev/null
+# asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
+asleep() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
+
+# hang N FUNCTION TOOL...: so many threads of mem, made by the words in $words, hang in this function of the
+# driver while the tool traces them
+hang() {
+	threads=$1
+	# shellcheck disable=SC2086 # words
+	program env SIM_LATENCY_US="$2=-1" "$bin/mem" wait $words
+	shift 2
+	tool "$@" -p "$pid"
+	echo >&3
+	until_true asleep "$threads"
+	stop
+	exec 3>&-
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	status 0
+}
+
+# waiting N FILTER: the tool has shown N calls in flight, which pass; none that do not
+waiting() {
+	json "$1" 'select(.running)'
+	json "$1" "select(.running) | $2"
+}
+
+words="setdevice 3 thread ( setdevice 2 sync 1 ) thread ( setdevice 2 sync 1 ) sync 1"
+# shellcheck disable=SC2086 # words
+for t in cudasynclatency 'cudatrace -e sync'; do
+	it "${t%% *}: calls in flight have a device, and --device selects them"
+	hang 3 cuCtxSynchronize $t -j
+	waiting 3 '.func == "cudaDeviceSynchronize" and (.device == 2 or .device == 3)'
+	json 2 'select(.running) | .device == 2'
+	json 3 'select(.running) | has("container") and .container == null'
+	hang 3 cuCtxSynchronize $t -j --device 2
+	waiting 2 '.func == "cudaDeviceSynchronize" and .device == 2'
+	hang 3 cuCtxSynchronize $t -j --device 5
+	waiting 0 true
+	says_not 'left out'
+	hang 3 cuCtxSynchronize $t
+	lines 2 '^still waiting: thread .* in cudaDeviceSynchronize on device 2 for '
+	lines 1 '^still waiting: thread .* in cudaDeviceSynchronize on device 3 for '
+done
+
+it "a call in flight that waits for a stream is on the stream's device"
+words="setdevice 6 streams 1 setdevice 3 thread ( setdevice 1 use 3 streamsync 1 )"
+hang 1 cuStreamSynchronize cudasynclatency -j --device 6
+waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
+hang 1 cuStreamSynchronize cudasynclatency -j --device 1,3
+waiting 0 true
+hang 1 cuStreamSynchronize cudatrace -j -e sync --device 6
+waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
+
+it "one device is not named in text, but with --device"
+words="setdevice 6 sync 1"
+hang 1 cuCtxSynchronize cudasynclatency
+lines 1 'still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for '
+hang 1 cuCtxSynchronize cudasynclatency --device 6
+lines 1 'still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize on device 6 for '
+
+it "cudamemcpysize: copies in flight by the device of their stream, and between devices by either end"
+words="setdevice 6 streams 1 thread ( setdevice 4 use 3 copyasync 1 64 h2d )"
+hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 6
+waiting 1 '.func == "cudaMemcpyAsync" and .device == 6'
+hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 4
+waiting 0 true
+words="setdevice 1 peerof 1 64 5 7"
+for list in 5 7; do
+	hang 1 cuMemcpyPeer cudamemcpysize -j --device $list
+	waiting 1 '.func == "cudaMemcpyPeer" and .device == 5'
+done
+hang 1 cuMemcpyPeer cudamemcpysize -j --device 1
+waiting 0 true
+
+it "cudamallocsnoop: a free in flight is of the device of what it frees, and memory of the host has none"
+words="setdevice 6 malloc 1 64 setdevice 2 free 1"
+hang 1 cuMemFree_v2 cudamallocsnoop -j --device 6
+waiting 1 '.func == "cudaFree" and .device == 6'
+hang 1 cuMemFree_v2 cudamallocsnoop -j --device 2
+waiting 0 true
+words="setdevice 6 malloc 1 64"
+hang 1 cuMemAlloc_v2 cudamallocsnoop -j
+waiting 1 '.func == "cudaMalloc" and .device == 6'
+words="setdevice 6 host 1 64"
+hang 1 cuMemHostAlloc cudamallocsnoop -j
+waiting 1 '.func == "cudaMallocHost" and .device == null'
+hang 1 cuMemHostAlloc cudamallocsnoop -j --device 6
+waiting 0 true
+
+it "calls in flight whose device is not known are left out with --device, and counted"
+# shellcheck disable=SC2086 # words
+for words in "sync 1" "thread ( sync 1 ) sync 1"; do
+	set -- $words
+	n=$((1 + ($# > 2)))
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" $words & pid=$!
+	pids="$pids $pid"
+	until_true asleep $n
+	run cudasynclatency -j --device 0 -p "$pid" 1 2
+	waiting 0 true
+	says "left out $n call"
+	equal "$(grep -c 'in flight whose device is not known' "$tmp/err")" 1
+	run cudasynclatency -j -p "$pid" -d 1
+	waiting $n '.device == null and .complete == false'
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+done
 
 it "cudatrace: a process that --comm selects later is on the device that it chose before"
 run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"

@@ -133,6 +133,8 @@ static void start(void *ctx)
 	struct snoop *s = ctx;
 
 	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
+	s->running.devices = &s->rows.devices;
+	s->running.memory = &s->memory;
 	running_start(&s->running);
 }
 

@@ -76,6 +76,7 @@ static void start(void *ctx)
 	c->report.rest = c->skel->maps.aggregates;
 	c->report.epoch = &c->skel->bss->aggregate_epoch;
 	c->report.running = (struct running)RUNNING_OF(c->skel, &c->target, c->report.view.stacks);
+	c->report.running.devices = &c->report.view.devices;
 	running_start(&c->report.running);
 }
 

@@ -69,6 +69,7 @@ static void start(void *ctx)
 	wait_threads_init(&w->report.threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
 			  w->skel->bss->waiting_used, w->skel->bss->waiting_shares);
 	w->report.running = (struct running)RUNNING_OF(w->skel, &w->target, w->report.view.stacks);
+	w->report.running.devices = &w->report.view.devices;
 	running_start(&w->report.running);
 }
 

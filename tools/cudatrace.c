@@ -12,6 +12,7 @@
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "cudatrace/trace_color.h"
+#include "cudatrace/trace_prepare.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
@@ -121,6 +122,7 @@ static void start(void *ctx)
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !target_is_alone(&t->target));
 	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
+	t->running.devices = t->trace.summary ? &t->trace.calls.seen : &t->trace.lines.seen;
 	running_start(&t->running);
 }
 

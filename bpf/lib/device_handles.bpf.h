@@ -103,9 +103,8 @@ static __always_inline bool handle_is(__u64 element, __u64 handle)
 }
 
 /* What is known of a handle: the low bits of its element; 0 = nothing. */
-__noinline int handle_known(__u64 handle)
+static __always_inline int handle_find(struct device_handles *h, __u64 handle)
 {
-	struct device_handles *h = handles_here(0);
 	__u64 *set;
 
 	if (!h || !handle)
@@ -115,6 +114,11 @@ __noinline int handle_known(__u64 handle)
 		if (handle_is(set[i], handle))
 			return set[i] & ((1 << HANDLE_SHIFT) - 1);
 	return 0;
+}
+
+__noinline int handle_known(__u64 handle)
+{
+	return handle_find(handles_here(0), handle);
 }
 
 static __always_inline __u32 handle_device(__u64 handle)

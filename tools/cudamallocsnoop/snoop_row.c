@@ -39,6 +39,7 @@ _Static_assert(sizeof(all_fields) == sizeof(((struct snoop_rows *)0)->fields), "
 void snoop_rows_init(struct snoop_rows *rows, bool times, bool stacks, bool devices)
 {
 	columns_of_calls(rows->fields, all_fields, times, stacks);
+	rows->devices.several = devices;
 	if (devices)
 		columns_show(rows->fields, "device", "DEVICE");
 }

@@ -228,7 +228,7 @@ exec_late cudasynclatency count sync
 exec_late cudamemcpysize count copy '64 h2d'
 
 it "… also if it made calls while traced, and for its threads and streams"
-program "$bin/mem" wait setdevice 5 launch 1 exec '(' launch 7 thread '(' launch 13 ')' join setdevice 3 streams 1 \
+program "$bin/mem" malloc 1 64 wait setdevice 5 launch 1 exec '(' launch 7 thread '(' launch 13 ')' join setdevice 3 streams 1 \
 	setdevice 2 use 3 launch 11 ')'
 tool cudalaunchtop -j -p "$pid"
 go

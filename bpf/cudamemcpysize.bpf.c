@@ -18,7 +18,6 @@ struct thread_data { struct aggregate_record record; };
 
 struct pt_regs;
 struct thread;
-struct running_call;
 static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 #define CUDA_NESTED copy_nested
 #include "lib/cuda.bpf.h"
@@ -30,6 +29,7 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
+const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
 
 /* Return true if the copy is selected, as far as it is known. */
 static __always_inline bool copy_selected(const struct call *call)
@@ -42,16 +42,41 @@ static __always_inline bool copy_selected(const struct call *call)
 	return copy_shown == COPY_SIZES || !cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async;
 }
 
-static __always_inline bool copy_running(const struct thread *t, struct running_call *to);
+struct running_call;
+static __always_inline bool copy_running(const struct task_struct *task, const struct thread *t,
+					 struct running_call *to);
 #define RUNNING_TAKE copy_running
 #include "lib/running.bpf.h"
 
-static __always_inline bool copy_running(const struct thread *t, struct running_call *to)
+/* As copy_end(). */
+static __always_inline __u32 running_end(const struct task_struct *task, bool driver, __u64 passed)
 {
-	to->stack.from = *(volatile __u64 *)&t->call.sp;
-	to->id = t->call.id;
-	to->start = t->call.start;
-	return to->stack.from && copy_selected(&t->call);
+	return driver ? running_handle(task, passed) : device_number(passed);
+}
+
+/* As copy_devices(); the parameters of a copy that has them in memory cannot be read from here. */
+static __always_inline void running_devices(const struct task_struct *task, const struct thread *t,
+					    struct running_call *to)
+{
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1);
+	const struct cuda_args *row = &cuda_rows[id];
+	bool driver = cuda_libs[id] == CUDA_DRV;
+
+	if (row->direction != CUDA_PTOP) {
+		to->device = running_in(task, &t->device, t->call.data.stream);
+	} else if (row->from) {
+		to->device = running_end(task, driver, t->call.args[bounded(row->from, 6)]);
+		to->peer = running_end(task, driver, t->call.args[bounded(row->to, 6)]);
+	}
+}
+
+static __always_inline bool copy_running(const struct task_struct *task, const struct thread *t,
+					 struct running_call *to)
+{
+	if (!running_outermost(t, to) || !copy_selected(&t->call))
+		return false;
+	running_devices(task, t, to);
+	return true;
 }
 
 static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
@@ -120,7 +145,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
-	if (!copy_selected(&t->call))
+	if (!copy_selected(&t->call) || (copy_slower && ns < copy_slower))
 		return;
 	if (cuda_rows[id].async) {
 		direction |= COPY_ASYNC;

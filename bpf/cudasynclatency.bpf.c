@@ -17,6 +17,12 @@ struct thread_data {
 };
 #define THREAD_DATA struct thread_data
 
+struct task_struct;
+struct thread;
+struct running_call;
+static __always_inline bool wait_running(const struct task_struct *task, const struct thread *t,
+					 struct running_call *to);
+#define RUNNING_TAKE wait_running
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/running.bpf.h"
@@ -83,6 +89,14 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	if (aggregate_streams)
 		t->data.stream = stream_in(&t->call, id);
 	return true;
+}
+
+static __always_inline bool wait_running(const struct task_struct *task, const struct thread *t,
+					 struct running_call *to)
+{
+	(void)task;
+	to->device = t->data.device;
+	return running_outermost(t, to);
 }
 
 static __always_inline struct wait_slot *waiting_element(__u32 epoch, __u32 at)

@@ -39,9 +39,11 @@ struct thread_data {
 };
 #define THREAD_DATA struct thread_data
 
+struct task_struct;
 struct thread;
 struct running_call;
-static __always_inline bool trace_running(const struct thread *t, struct running_call *to);
+static __always_inline bool trace_running(const struct task_struct *task, const struct thread *t,
+					  struct running_call *to);
 #define RUNNING_TAKE trace_running
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
@@ -365,9 +367,12 @@ static __always_inline void leave(struct pt_regs *ctx)
 		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }
 
-/* The outermost one that is shown.  start is set when the frame is complete. */
-static __always_inline bool trace_running(const struct thread *t, struct running_call *to)
+/* The outermost one that is shown, if its device is known on one that is wanted.  start is set when the frame
+ * is complete. */
+static __always_inline bool trace_running(const struct task_struct *task, const struct thread *t,
+					  struct running_call *to)
 {
+	(void)task;
 	for (__u32 i = 0; i < FRAMES && i < t->data.frames.used; i++) {
 		const struct frame *f = &t->data.frame[i];
 		struct trace_function *fn = function_of(f->id);
@@ -375,9 +380,10 @@ static __always_inline bool trace_running(const struct thread *t, struct running
 		to->start = *(volatile __u64 *)&f->start;
 		if (!fn || !(fn->flags & TRACE_SHOWN) || !to->start)
 			continue;
-		if (!is_on_device(f))
+		if (f->device && !is_on_device(f))
 			continue;
 		to->id = f->id;
+		to->device = f->device;
 		to->stack.from = t->data.frames.sp[i];
 		return true;
 	}

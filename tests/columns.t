@@ -176,9 +176,46 @@ else
 	run cudalaunchtop -Pbc "$(in_group "$group" "launch 3")"
 	lines 1 ' CONTAINER *$'
 	lines 1 " $short *\$"
+	it "… and of calls in flight"
+	hangs_in() { grep -q '^34 ' "/proc/$(head -n 1 "$1/cgroup.procs")/syscall"; }
+	# hang_in GROUP TOOL...: mem hangs in that cgroup, as a command
+	hang_in() {
+		in_it=$(in_group "$1" "sync 1") where=$1
+		shift
+		tool env SIM_LATENCY_US=cuCtxSynchronize=-1 "$@" -c "$in_it"
+		until_true hangs_in "$where"
+		stop TERM	# the shell has it ignore INT
+	}
+	hang_in "$group" cudasynclatency -j
+	json 1 "select(.running) | .container == \"$short\""
+	hang_in "$group" cudatrace -e sync
+	lines 1 "^still waiting: thread [0-9]+ \(mem\) in container $short in cudaDeviceSynchronize for "
+	hang_in "$slice" cudatrace -e sync
+	lines 1 "^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for "
+
+	it "… and not where there is none"
 	for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace; do
 		run $t -c "$bin/mem $all"
 		lines 0 '[Cc][Oo][Nn][Tt][Aa][Ii][Nn][Ee][Rr]'
 	done
+
+	it "… and the screen of cudaleak a column: on a narrow one of the table of processes alone"
+	if command -v tmux >/dev/null; then
+		program sh -c "echo \$\$ >$group/cgroup.procs; exec $bin/mem wait malloc 5 64 wait"
+		screen 120 20 "$O/cudaleak -p $pid 1"
+		on_screen '^PID +COMM +HELD '
+		echo >&3
+		on_screen "^$pid +mem +$short +320 bytes +320 bytes .* 5 .* device  < "
+		lines 1 '^PID +COMM +CONTAINER +HELD +PEAK +GROWTH/S +COUNT +OLDEST MEMORY  STACK *$'
+		term resize-window -x 80 -y 10
+		on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT MEMORY  STACK *$'
+		term send-keys vv
+		on_screen '^PID +COMM +CONTAINER +HELD +PEAK +GROWTH/S +COUNT *$'
+		lines 1 "^$pid +mem +$short +320 bytes +320 bytes "
+		quit
+		wait "$pid" 2>/dev/null
+	else
+		skip "no tmux here"
+	fi
 	rmdir "$group/below" "$group" "$slice"
 fi

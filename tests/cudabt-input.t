@@ -304,7 +304,7 @@ says "Unknown function: nonsense"
 
 # ---- What takes seconds
 
-long || exit
+long || leave
 
 # in_directory NAME: mem and its libraries in a directory of that name, which is what the program's
 # library is called then; 7 calls of it are seen

@@ -229,7 +229,7 @@ if long; then
 	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
 	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"
 	sum 33264 '((.launches // 0) + (.lost // 0))'
-	json 1 '.lost >= 496'
+	json 1 '.lost > 0'
 fi
 
 it "-P is by process, and the sum is the same"
@@ -444,12 +444,8 @@ if $it_has_tmux; then
 	sleep .3
 	term resize-window -x 140 -y 30
 	on_screen ' THREADS KERNEL'
-	term send-keys q
-	on_screen '^ended 0'
+	quit
 	lines 1 ' 5 +5 3x2x1 +32x4x2 +1536 ugly'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
 else
 	skip "no tmux here"
 fi
@@ -471,11 +467,7 @@ if long; then
 		term send-keys Home
 		on_screen ' 3 a_kernel_whose_name_goes_on_'
 		term send-keys Left
-		term send-keys q
-		on_screen '^ended 0'
-		term kill-server
-		kill "$pid" 2>/dev/null
-		exec 3>&-
+		quit
 	else
 		skip "no tmux here"
 	fi
@@ -488,14 +480,12 @@ if $it_has_tmux; then
 	on_screen 'tracing pid'
 	echo >&3
 	on_screen ' 23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
+	screen_gone
 else
 	skip "no tmux here"
 fi
 
-long || exit
+long || leave
 
 it "plugins that are loaded at the address of the one before: each kernel has its launches, each stack its file"
 if [ -e "$bin/kern-real" ] && $it_has_kern; then
@@ -541,7 +531,7 @@ json 67603 '.launches == 1'
 silent
 
 it "with an interval: none of 20011 kernels is shown by its address because its name was not read yet"
-run env SIM_SPIN_US=cuModuleLoadData=100 cudalaunchtop -jc "$bin/launches kept 20011" 1
+run env SIM_SPIN_US=cuModuleLoadData=300 cudalaunchtop -jc "$bin/launches kept 20011" 1
 json 0 '.kernel | startswith("0x")'
 sum 112058 .launches
 silent

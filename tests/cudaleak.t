@@ -597,13 +597,9 @@ if $it_has_tmux; then
 	sleep .3
 	term resize-window -x 140 -y 30
 	on_screen ' OLDEST MEMORY'
-	term send-keys q
-	on_screen '^ended 0'
+	quit
 	lines 1 ': 32 allocations not freed, 114\.7 KiB; '
 	lines 1 '^    74\.7 KiB in 27 allocations of device memory'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
 else
 	skip "no tmux here"
 fi
@@ -620,11 +616,7 @@ if $it_has_tmux; then
 		until_true sh -c "tmux -S $tmp/tmux capture-pane -p | sed -n 3p | grep -q ${key#*:}" ||
 			no "key ${key%:*}"
 	done
-	term send-keys q
-	on_screen '^ended 0'
-	term kill-server
-	kill "$pid" 2>/dev/null
-	exec 3>&-
+	quit
 else
 	skip "no tmux here"
 fi
@@ -656,9 +648,7 @@ if long; then
 			on_screen 'tracing pid'
 			echo >&3
 			on_screen '^\[[0-9:]{8}\] pid [0-9]+ \(mem\): '
-			term kill-server
-			kill "$pid" 2>/dev/null
-			exec 3>&-
+			screen_gone
 		done
 		screen 120 20 "$O/cudaleak -Cc '$bin/mem malloc 23 4096 sleep 1200'"
 		on_screen '^ended 0'
@@ -672,7 +662,7 @@ fi
 
 # ---- What takes seconds
 
-long || exit
+long || leave
 
 it "holds a million allocations, and reports them at once, in less than 300 MiB"
 mkfifo "$tmp/in"

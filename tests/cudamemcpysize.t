@@ -134,15 +134,37 @@ json 1 '.async and .total_ns == null and .bytes_per_s == null'
 it "--time and --bandwidth: histograms of synchronous copies"
 run cudamemcpysize --time -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null and .p50 == null and
-	.p50_ns > 16777216 and .p99_ns > .p95_ns and .p99_ns < 33554432'
+	.p50_ns >= .min_ns and .p99_ns > .p95_ns and .p99_ns <= .max_ns and .min == null and .max == null and
+	.min_ns >= 20000000 and .min_ns * 13 < .total_ns and .max_ns * 13 > .total_ns and .max_ns < 33554432'
 json 1 true
 run cudamemcpysize --bandwidth -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
-json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 33554432 and .p95 == null'
+json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 33554432 and .p95 == null and
+	.min == null and .max == null and .min_bytes_per_s >= 33554432 and .max_bytes_per_s <= 52428800 and
+	.min_bytes_per_s < .bytes_per_s and .max_bytes_per_s > .bytes_per_s'
 run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
 lines 1 '^  33\.6 MB/s -> 67\.1 MB/s   : 13       \|\*{40}\|$'
 lines 1 '^      bandwidth  '
-lines 1 '^        13           -           - +[0-9.]+ MB/s +[0-9.]+ MB/s +[0-9.]+ MB/s           -$'
+lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   5[0-9]\.[0-9] MB/s$'
 fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth
+
+uneven="env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
+for how in '' '--stacks --unwind fp'; do
+	it "… the smallest and largest are of what the histogram shows $how"
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize --time $how -jc "$uneven"
+	json 1 '.count == 20 and .min_ns < 2000000 and .max_ns >= 70000000 and .max_ns < 120000000 and .p50_ns >= .min_ns'
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize --bandwidth $how -m 1m -jc "$uneven"
+	json 1 '.count == 13 and .min_bytes_per_s > 8000000 and .min_bytes_per_s <= 14979657 and .max_bytes_per_s > 200000000'
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize $how -jc "$uneven"
+	json 1 '.count == 20 and .min == 3 and .max == 1048576 and .min_ns == null and .max_bytes_per_s == null'
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize --time $how -jc "env SIM_FAIL=cuMemcpyHtoD_v2=1 $bin/mem copy 5 64 h2d"
+	json 1 '.failed == 5 and has("min_ns") and .min_ns == null and .max_ns == null and .p99_ns == null'
+done
+run cudamemcpysize --time -c "$uneven"
+lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ us +[0-9.]+ us +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
 
 it "--direction and --min leave out the others, and what is nested in them"
 run cudamemcpysize --direction DtoH -jc "$bin/mem $every"
@@ -157,6 +179,35 @@ group 1 DtoH false 5 5125
 json 2 true
 fails 2 "--memset and --direction are mutually exclusive" cudamemcpysize --memset --direction HtoD
 fails 2 "'up' is not one of" cudamemcpysize --direction up
+
+nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }
+some="env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
+some="$some $bin/mem copy 23 4096 h2d copy 7 1000 d2h copyasync 5 77 d2h copyasync 13 64 h2d"
+for how in '' '--stacks --unwind fp' '--attach multi'; do
+	it "--slower counts slow calls alone, also of those that failed; of asynchronous copies it is the call that is slow $how"
+	# shellcheck disable=SC2086 # words
+	run cudamemcpysize $how --slower 10ms -jc "$some"
+	group 1 HtoD false 2 8192
+	json 1 '.direction == "HtoD" and .failed == 1 and .total_ns >= 40000000'
+	group 1 DtoH true 5 385
+	json 1 '.async and .failed == 0 and .total_ns == null'
+	json 2 true
+	whole
+	silent
+done
+
+it "… in text, in microseconds, and with histograms of times"
+run cudamemcpysize --slower 10000 -c "$some"
+lines 1 '^HtoD, synchronous; [4-9][0-9.]+ ms at .*; 1 call failed$'
+lines 1 '^         2     8\.0 KiB '
+lines 1 '^DtoH, asynchronous; '
+lines 1 '^         5   385 bytes '
+lines 2 '^     COUNT '
+run cudamemcpysize --slower 10000 --time -jc "$some"
+json 1 '.direction == "HtoD" and .hist_ns == [[16777216,33554431,2]]'
+json 1 true
+run cudamemcpysize --slower 30ms -jc "$some"
+json 0 .
 
 it "-P has each process apart, and they add up to the whole"
 run cudamemcpysize -Pjc "$bin/mem copy 23 4096 h2d forkexec '(' copy 7 100 h2d rename other copy 5 64 d2h ')'"

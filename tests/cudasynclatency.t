@@ -128,24 +128,39 @@ whole
 run env $slow cudasynclatency -kc "$bin/mem sync 13"
 lines 1 '^        do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
 
+# off_spread: of a function, the least and the largest time off the CPU and those between fit the histogram
+off_spread() {
+	json 1 '.func and .min_off_cpu_ns <= .p50_off_cpu_ns and .p50_off_cpu_ns <= .p95_off_cpu_ns and
+		.p95_off_cpu_ns <= .p99_off_cpu_ns and .p99_off_cpu_ns <= .max_off_cpu_ns and .max_off_cpu_ns <= .max_ns and
+		.min_off_cpu_ns >= .hist_off_cpu[0][0] and .min_off_cpu_ns <= .hist_off_cpu[0][1] and
+		.max_off_cpu_ns >= .hist_off_cpu[-1][0] and .max_off_cpu_ns <= .hist_off_cpu[-1][1]'
+}
+
 for how in '' -k '--attach multi'; do
 	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
 	# shellcheck disable=SC2086 # words
 	run env $slow cudasynclatency -O $how -jc "$bin/mem sync 13"
 	json 1 '.func and .off_cpu_ns > 0.95 * .total_ns and .off_cpu_ns <= .total_ns'
 	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
+	off_spread
+	json 1 '.func and .min_off_cpu_ns > 19000000 and .max_off_cpu_ns * 13 > .off_cpu_ns'
 	waited 13 cudaDeviceSynchronize
 	silent
 	# shellcheck disable=SC2086 # words
 	run env $spin cudasynclatency -O $how -jc "$bin/mem sync 13"
 	json 1 '.func and .count == 13 and .off_cpu_ns < 0.5 * .total_ns'
 	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
+	off_spread
 	silent
 done
 it "-O in text: what was off the CPU, below what was waited"
 run env $slow cudasynclatency -Oc "$bin/mem sync 13"
 lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
+lines 2 '^     COUNT       TOTAL         MIN         P50 '
+lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
 lines 2 '^    16\.8 ms -> 33\.6 ms     : 1[0-3] +\|\*{40}\|$'
+run cudasynclatency -jc "$bin/mem sync 13"
+json 1 '.func and .count == 13 and ([keys[] | select(test("off_cpu"))] == [])'
 
 if long; then
 	it "-p: intervals hold what was new in each, and add up to the whole"

@@ -4,7 +4,7 @@
 
 # counts FILE: "name number" of the timeline's calls, in order
 counts() {
-	jq -r '.[] | select(.ph == "X").name | sub("[(].*"; "")' "$1" | LC_ALL=C sort | uniq -c |
+	jq -r '.[] | select(.ph == "X" and .cat != "stream").name | sub("[(].*"; "")' "$1" | LC_ALL=C sort | uniq -c |
 		awk '{ print $2, $1 }'
 }
 
@@ -26,6 +26,13 @@ run env SIM_LATENCY_US=cuCtxSynchronize=50000,cuMemFree_v2=10000 cudatrace -S -e
 equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
 json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
 json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
+
+it "--summary in JSON: the process is there if there is but one"
+run cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"
+json 1 '.type == "function" and .func == "cudaMalloc" and .pid > 1 and .comm == "mem" and .container == null'
+json 1 '.type == "function" and .func == "cudaFree" and has("pid") and .pid == null and .comm == null and .calls == 3'
+equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/out")" 1
+equal "$(jq -s 'map(select(.type == "stack" and .func == "cudaFree").pid | numbers) | unique | length' "$tmp/out")" 2
 
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
 run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
@@ -51,7 +58,7 @@ status 0
 equal "$(cat "$tmp/out")" ''
 jq -c '.[]' "$tmp/trace.json" >"$tmp/out"
 json 3 '.name == "cudaMalloc" and .ph == "X" and .cat == "runtime" and .args.size == 4096 and .args.return == 0'
-json 2 '.name == "cudaLaunchKernel(mem_kernel)" and .args.gridDim == [13,1,1]'
+json 2 '.name == "cudaLaunchKernel(mem_kernel)" and .cat == "runtime" and .args.gridDim == [13,1,1]'
 json 1 '.args.return == "cudaErrorMemoryAllocation"'
 json 11 '.ph == "X" and .pid > 1 and .dur > 0 and .ts > 0'
 json 1 '.ph == "M" and .name == "process_name" and .args.name == "mem"'
@@ -132,7 +139,7 @@ equal "$(jq '[.[] | select(.ph == "X").name == "cudaMalloc"] | all and length ==
 it "--chrome without allocations has no counters, and probes no function for them"
 run cudatrace -e launch,sync --chrome "$tmp/trace.json" -c "$bin/mem malloc 3 4096 launch 5 sync 2"
 equal "$(jq '[.[] | select(.ph == "C")] | length' "$tmp/trace.json")" 0
-equal "$(jq '[.[] | select(.ph == "X")] | length' "$tmp/trace.json")" 7
+equal "$(jq '[.[] | select(.ph == "X" and .cat != "stream")] | length' "$tmp/trace.json")" 7
 echo kept >"$tmp/kept"
 run cudatrace -e launch --chrome "$tmp/kept" --list -c "$bin/mem launch 1"
 lines 0 'cudaMalloc'

@@ -44,8 +44,8 @@ on 0 launches 13
 on 5 launches 3
 
 it "threads each have a device, in several processes"
-run cudalaunchtop -qj -- "$bin/mem" thread '(' setdevice 1 launch 3 ')' thread '(' setdevice 2 launch 5 ')' \
-	thread '(' setdevice 6 launch 7 ')' fork '(' setdevice 6 launch 17 ')' join
+run cudalaunchtop -qj -- "$bin/mem" fork '(' setdevice 6 launch 17 ')' thread '(' setdevice 1 launch 3 ')' \
+	thread '(' setdevice 2 launch 5 ')' thread '(' setdevice 6 launch 7 ')' join
 on 1 launches 3
 on 2 launches 5
 json 1 '.device == 6 and .launches == 7'
@@ -210,6 +210,53 @@ on null launches 7
 on 0 launches 13
 on 5 launches 11
 
+# exec_late TOOL KEY WORD [ARG...]: of a process from before that replaces its program, which then sets no device at first
+exec_late() {
+	# shellcheck disable=SC2086 # words
+	program "$bin/mem" setdevice 5 $3 1 ${4:-} wait exec '(' $3 7 ${4:-} setdevice 3 $3 11 ${4:-} ')'
+	tool "$1" -j -p "$pid"
+	go
+	stop
+	on 0 "$2" 7
+	on 3 "$2" 11
+	on null "$2" 0
+}
+
+it "a process from before that replaces its program begins on device 0"
+exec_late cudalaunchtop launches launch
+exec_late cudasynclatency count sync
+exec_late cudamemcpysize count copy '64 h2d'
+
+it "… also if it made calls while traced, and for its threads and streams"
+program "$bin/mem" malloc 1 64 wait setdevice 5 launch 1 exec '(' launch 7 thread '(' launch 13 ')' join setdevice 3 streams 1 \
+	setdevice 2 use 3 launch 11 ')'
+tool cudalaunchtop -j -p "$pid"
+go
+stop
+on 5 launches 1
+equal "$(jq -s 'map(select(.device == 0) | .launches) | add' "$tmp/out")" 20
+on 3 launches 11
+on null launches 0
+
+it "… and cudatrace knows, too"
+program "$bin/mem" setdevice 5 launch 1 wait exec '(' launch 7 setdevice 3 launch 11 ')'
+tool cudatrace -j -e launch -p "$pid"
+go
+stop
+json 7 '.device == 0'
+json 11 '.device == 3'
+json 18 .func
+
+it "… so what it has is known from its first call on"
+program "$bin/mem" malloc 3 64 wait exec '(' malloc 7 64 wait ')'
+tool cudaleak -jC -p "$pid" 1
+echo >&3
+until_true grep -q '"count":7' "$tmp/out"
+stop
+equal "$(jq 'select(.count == 7) | .complete' "$tmp/out" | sort -u)" true
+exec 3>&-
+wait "$pid"
+
 it "so is a copy in a stream from before"
 program "$bin/mem" setdevice 5 streams 1 wait setdevice 3 use 3 copyasync 7 64 h2d streams 1 use 4 copyasync 11 64 h2d
 tool cudamemcpysize -j -p "$pid"
@@ -291,10 +338,7 @@ if command -v tmux >/dev/null; then
 	term resize-window -x 80 -y 10
 	on_screen '^PID +COMM +HELD +PEAK +GROWTH/S +COUNT DEV MEMORY  STACK *$'
 	lines 1 ' 2 device  < do_'
-	term send-keys q
-	on_screen '^ended 0'
-	term kill-server
-	exec 3>&-
+	quit
 else
 	skip "no tmux here"
 fi
@@ -394,7 +438,7 @@ lines 1 ' 7 +cudaLaunchKernel$'
 it "cudatrace --chrome says on which device a call is"
 run cudatrace --chrome "$tmp/trace.json" -c "$bin/mem setdevice 3 launch 7 setdevice 2 launch 11"
 for pair in 3:7 2:11; do
-	got=$(jq "[.[] | select(.ph == \"X\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
+	got=$(jq "[.[] | select(.ph == \"X\" and .cat == \"runtime\" and .args.on_device == ${pair%:*} and .name == \"cudaLaunchKernel(mem_kernel)\")] | length" \
 		"$tmp/trace.json")
 	[ "$got" = "${pair#*:}" ] || no "$got launches on device ${pair%:*}"
 done
@@ -443,21 +487,112 @@ stop
 lines 0 DEVICE
 lines 10 cudaLaunchKernel
 
-it "cudatrace --device: calls in flight are on these devices"
-program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" wait setdevice 3 thread '(' setdevice 2 sync 1 ')' \
-	thread '(' setdevice 2 sync 1 ')' sync 1
-tool cudatrace -j -e sync --device 2 -p "$pid"
-echo >&3
-# pause(), where the simulated CUDA waits for ever
-# shellcheck disable=SC2317 # until_true calls it
-three_wait() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq 3 ]; }
-until_true three_wait
-stop
-json 2 'select(.running) | .func == "cudaDeviceSynchronize"'
-json 2 .
-exec 3>&-
-kill -9 "$pid"
-wait "$pid" 2>/dev/null
+# asleep N: so many threads of the program are in pause(), where the simulated CUDA waits for ever
+asleep() { [ "$(grep -l '^34 ' "/proc/$pid/task/"*/syscall 2>/dev/null | wc -l)" -eq "$1" ]; }
+
+# hang N FUNCTION TOOL...: so many threads of mem, made by the words in $words, hang in this function of the
+# driver while the tool traces them
+hang() {
+	threads=$1
+	# shellcheck disable=SC2086 # words
+	program env SIM_LATENCY_US="$2=-1" "$bin/mem" wait $words
+	shift 2
+	tool "$@" -p "$pid"
+	echo >&3
+	until_true asleep "$threads"
+	stop
+	exec 3>&-
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	status 0
+}
+
+# waiting N FILTER: the tool has shown N calls in flight, which pass; none that do not
+waiting() {
+	json "$1" 'select(.running)'
+	json "$1" "select(.running) | $2"
+}
+
+words="setdevice 3 thread ( setdevice 2 sync 1 ) thread ( setdevice 2 sync 1 ) sync 1"
+# shellcheck disable=SC2086 # words
+for t in cudasynclatency 'cudatrace -e sync'; do
+	it "${t%% *}: calls in flight have a device, and --device selects them"
+	hang 3 cuCtxSynchronize $t -j
+	waiting 3 '.func == "cudaDeviceSynchronize" and (.device == 2 or .device == 3)'
+	json 2 'select(.running) | .device == 2'
+	json 3 'select(.running) | has("container") and .container == null'
+	hang 3 cuCtxSynchronize $t -j --device 2
+	waiting 2 '.func == "cudaDeviceSynchronize" and .device == 2'
+	hang 3 cuCtxSynchronize $t -j --device 5
+	waiting 0 true
+	says_not 'left out'
+	hang 3 cuCtxSynchronize $t
+	lines 2 '^still waiting: thread .* in cudaDeviceSynchronize on device 2 for '
+	lines 1 '^still waiting: thread .* in cudaDeviceSynchronize on device 3 for '
+done
+
+it "a call in flight that waits for a stream is on the stream's device"
+words="setdevice 6 streams 1 setdevice 3 thread ( setdevice 1 use 3 streamsync 1 )"
+hang 1 cuStreamSynchronize cudasynclatency -j --device 6
+waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
+hang 1 cuStreamSynchronize cudasynclatency -j --device 1,3
+waiting 0 true
+hang 1 cuStreamSynchronize cudatrace -j -e sync --device 6
+waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
+
+it "one device is not named in text, but with --device"
+words="setdevice 6 sync 1"
+hang 1 cuCtxSynchronize cudasynclatency
+lines 1 'still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for '
+hang 1 cuCtxSynchronize cudasynclatency --device 6
+lines 1 'still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize on device 6 for '
+
+it "cudamemcpysize: copies in flight by the device of their stream, and between devices by either end"
+words="setdevice 6 streams 1 thread ( setdevice 4 use 3 copyasync 1 64 h2d )"
+hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 6
+waiting 1 '.func == "cudaMemcpyAsync" and .device == 6'
+hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 4
+waiting 0 true
+words="setdevice 1 peerof 1 64 5 7"
+for list in 5 7; do
+	hang 1 cuMemcpyPeer cudamemcpysize -j --device $list
+	waiting 1 '.func == "cudaMemcpyPeer" and .device == 5'
+done
+hang 1 cuMemcpyPeer cudamemcpysize -j --device 1
+waiting 0 true
+
+it "cudamallocsnoop: a free in flight is of the device of what it frees, and memory of the host has none"
+words="setdevice 6 malloc 1 64 setdevice 2 free 1"
+hang 1 cuMemFree_v2 cudamallocsnoop -j --device 6
+waiting 1 '.func == "cudaFree" and .device == 6'
+hang 1 cuMemFree_v2 cudamallocsnoop -j --device 2
+waiting 0 true
+words="setdevice 6 malloc 1 64"
+hang 1 cuMemAlloc_v2 cudamallocsnoop -j
+waiting 1 '.func == "cudaMalloc" and .device == 6'
+words="setdevice 6 host 1 64"
+hang 1 cuMemHostAlloc cudamallocsnoop -j
+waiting 1 '.func == "cudaMallocHost" and .device == null'
+hang 1 cuMemHostAlloc cudamallocsnoop -j --device 6
+waiting 0 true
+
+it "calls in flight whose device is not known are left out with --device, and counted"
+# shellcheck disable=SC2086 # words
+for words in "sync 1" "thread ( sync 1 ) sync 1"; do
+	set -- $words
+	n=$((1 + ($# > 2)))
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" $words & pid=$!
+	pids="$pids $pid"
+	until_true asleep $n
+	run cudasynclatency -j --device 0 -p "$pid" 1 2
+	waiting 0 true
+	says "left out $n call"
+	equal "$(grep -c 'in flight whose device is not known' "$tmp/err")" 1
+	run cudasynclatency -j -p "$pid" -d 1
+	waiting $n '.device == null and .complete == false'
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+done
 
 it "cudatrace: a process that --comm selects later is on the device that it chose before"
 run cudatrace --comm late -qj -e launch -c "$bin/mem setdevice 5 launch 3 rename late launch 7"

@@ -35,9 +35,46 @@ section() {
 }
 
 # left: from lines of --help or of OPTIONS, those that name an option, up to what is said of it
-left() { sed -nE 's/^ +((-., )?--[a-z-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
+left() { sed -nE 's/^ {2,6}((-., )?--[a-z-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
 
-options_of() { "$1" --help | sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p'; }
+options_of() { "$1" --help | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\2/p'; }
+
+# combinations PAGE: pairs of options that it says cannot be combined
+combinations() {
+	section OPTIONS "$1" | awk '
+		/^     -/ {
+			match($0, /--[a-z-]+/)
+			option = substr($0, RSTART, RLENGTH)
+			name[$1 ~ /^-.,/ ? substr($1, 1, 2) : option] = option
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+		{ text[option] = text[option] " " $0; gsub(/ +/, " ", text[option]) }
+		END {
+			for (o in text)
+				while (match(text[o], /annot be combined with [^.]*\./)) {
+					n = split(substr(text[o], RSTART, RLENGTH), word, /[ ,.]+/)
+					text[o] = substr(text[o], RSTART + RLENGTH)
+					for (i = 1; i <= n; i++)
+						if (word[i] ~ /^-/)
+							print o, word[i] in name ? name[word[i]] : word[i]
+				}
+		}'
+}
+
+# refused FILE...: pairs of options that messages in these sources say cannot be combined
+refused() {
+	cat "$@" | tr '\n\t' '  ' | sed 's/" *"//g' |
+		grep -oE 'usage_error\([^;]*"[^"]*(cannot be combined with|mutually exclusive)[^"]*"' | awk '
+		{
+			split($0, side, /mutually exclusive/ ? " and " : "cannot be combined with")
+			n = split(side[1], left, /[^a-z-]+/)
+			m = split(side[2], right, /[^a-z-]+/)
+			for (i = 1; i <= n; i++)
+				for (j = 1; j <= m; j++)
+					if (left[i] ~ /^--[a-z]/ && right[j] ~ /^--[a-z]/)
+						print left[i], right[j]
+		}'
+}
 
 # common_options: those that the common page explains
 common=man/cuda-bpf-tools.7
@@ -132,8 +169,20 @@ for t in $tools; do
 	[ -s "$tmp/help" ] || no "no options in --help"
 	same "$t" "$tmp/help" "$tmp/page"
 
-	it "$t: --help says no line of more than 100 columns"
-	"$t" --help | awk 'length($0) > 100 { bad = 1 } END { exit bad }' || no "it does"
+	it "$t: --help says no line of more than 80 columns"
+	"$t" --help | awk 'length($0) > 80' >"$tmp/out"
+	lines 0 ''
+
+	it "$t: the manual says which options cannot be combined, as the messages do"
+	options_of "$t" >"$tmp/options"
+	{ combinations "man/$t.8"; combinations "$common"; } >"$tmp/page"
+	# shellcheck disable=SC2046 # a list of words
+	refused $(find "tools/$t" "tools/$t.c" common/session -name '*.c' 2>/dev/null) | sort -u >"$tmp/refused"
+	[ -s "$tmp/refused" ] || no "no message says so"
+	while read -r a b; do
+		grep -qxFe "$a" "$tmp/options" && grep -qxFe "$b" "$tmp/options" || continue
+		grep -qxFe "$a $b" -e "$b $a" "$tmp/page" || no "$a with $b"
+	done <"$tmp/refused"
 
 	it "$t: bash reads the completion, which offers every option"
 	"$t" --bash-completion >"$tmp/complete"
@@ -166,7 +215,7 @@ for t in $tools; do
 done
 
 # the rest is of the project as a whole
-[ -z "${DOCS_OF:-}" ] || exit
+[ -z "${DOCS_OF:-}" ] || leave
 
 it "each make target that README.md and HACKING.md name exists"
 make -qp 2>/dev/null >"$tmp/make"

@@ -92,6 +92,9 @@ run cudasynclatency --slower 10ms -jc "$slow"
 json 1 '.type == "waits" and .func == "cudaDeviceSynchronize" and .count == 7'
 json 1 '.type == "waits"'
 json 1 '.type == "thread" and .waits == 7'
+run env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000 cudamemcpysize --slower 10ms -jc "$bin/mem copy 7 64 h2d copy 5 64 d2h"
+json 1 '.direction == "HtoD" and .count == 1 and .bytes == 64'
+json 1 true
 fails 2 "--slower cannot be combined with --enter" cudatrace --slower 1 --enter
 
 it "-n stops after so many calls"

@@ -11,7 +11,7 @@ other='setpriv --reuid 65533 --regid 65533 --clear-groups'
 if ! $other test -x "$bin/mem"; then
 	it "what another user's program does with its files"
 	skip "other users cannot run what is in $bin"
-	exit
+	leave
 fi
 
 # within SECONDS COMMAND...: does it become true in time?  Each try is a fork.

@@ -8,7 +8,7 @@ PATH=$O:$PATH
 bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)
-name='' why='' failed=0 pids=''
+name='' why='' failed=0 pids='' read=''
 # the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
 kinds="session${LONG:+ multi perf}"
 
@@ -17,6 +17,9 @@ it() { verdict; name=$*; why=''; }
 
 # long: is this `make check-all`?  Tests that take seconds stand behind it
 long() { [ -n "${LONG:-}" ]; }
+
+# leave: the rest of the file is not for now
+leave() { read=yes; exit; }
 
 # skip WHY: the test cannot be done here
 skip() {
@@ -38,19 +41,20 @@ verdict() {
 	[ -n "$name" ] || return 0
 	if [ -z "$why" ]; then
 		echo "  ok   $name"
-		echo passed >>"$COUNTS"
+		echo "passed $name" >>"$COUNTS"
 	else
 		echo "  FAIL $name: $why"
 		for said in out err; do
 			[ -s "$tmp/$said" ] && head -n 20 "$tmp/$said" | cut -c1-300 | sed "s/^/       $said| /"
 		done
-		echo failed >>"$COUNTS"
+		echo "failed $name" >>"$COUNTS"
 		failed=1
 	fi
 	name=''
 }
 
 finish() {
+	[ -n "$read" ] || { name=${name:-$0}; no "the file ended here"; }
 	verdict
 	for p in $pids; do kill -9 "$p" 2>/dev/null; done
 	rm -rf "$tmp"
@@ -151,6 +155,37 @@ fails() {
 	says "$msg"
 }
 
+# layer_of FUNCTION: as --layer has it
+layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }
+
+# in_pause: the tool's command waits for ever in the simulated CUDA
+in_pause() {
+	# shellcheck disable=SC2013 # words of one line
+	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
+		grep -q '^34 ' "/proc/$p/syscall" && return
+	done
+	return 1
+}
+
+# shows_in_flight TOOL FUNCTION WORDS: a call of `mem WORDS` that never returns, the second one of the function
+shows_in_flight() {
+	eval "tool env SIM_LATENCY_US=$2:2=-1 $1 -j -- \"$bin/mem\" $3"
+	until_true in_pause
+	stop TERM	# the shell has it ignore INT
+	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"
+}
+
+# counts_once TOOL COUNT N FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one where
+# the runtime is not looked at; COUNT: the key of what an object counts, or 1
+counts_once() {
+	it "$4 and the driver's $5 in it are one call"
+	run "$1" -jc "$bin/mem $6"
+	sum "$3" "select(.func == \"$4\") | $2"
+	json 0 ".func == \"$5\""
+	run "$1" --layer driver -jc "$bin/mem $6"
+	sum "$3" "select(.func == \"$5\") | $2"
+}
+
 # screen WIDTH HEIGHT COMMAND: on a terminal, and then "ended STATUS"
 screen() {
 	term kill-server 2>/dev/null
@@ -163,6 +198,18 @@ shot() { term capture-pane -p >"$tmp/out"; }
 shows() { shot; grep -qE -- "$1" "$tmp/out"; }
 on_screen() { until_true shows "$1"; }
 
+# quit: the tool on the screen ends by its key q, then the screen and what program() began; $tmp/out has what was on it
+quit() {
+	term send-keys q
+	on_screen '^ended 0'
+	screen_gone
+}
+screen_gone() {
+	term kill-server
+	kill "$pid" 2>/dev/null
+	exec 3>&-
+}
+
 # taken FILE: does bpftrace, old or new, take the program?
 taken() {
 	if bpftrace --help 2>&1 | grep -q -e --dry-run; then
@@ -173,3 +220,4 @@ taken() {
 }
 
 . "./$1"
+read=yes

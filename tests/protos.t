@@ -164,7 +164,7 @@ fi
 
 # --- Other versions of CUDA: their headers are read, which takes seconds
 
-long || exit
+long || leave
 
 # other NAME: a copy of CUDA in $tmp/NAME, to be changed
 other() {

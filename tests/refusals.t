@@ -74,6 +74,59 @@ says 'no mmap events (blocked by a seccomp filter'
 fails 1 'blocked by a seccomp filter' \
 	"$tmp/filter" "$(number perf_event_open)" cudamallocsnoop --attach perf -c "$bin/mem malloc 1 64"
 
+# A process that hangs already: what it hangs in is on its stack, which may not be read.
+hang_early() {
+	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+	pids="$pids $pid"
+	until_true grep -q '^34 ' "/proc/$pid/syscall"
+}
+unread() { says "cannot read the stacks of process $pid, which tell of calls that were entered before tracing began: $1"; }
+
+it "where memory may not be read, a hang from before is not shown, which is said once, and why"
+hang_early
+run cudasynclatency -j -p "$pid" -d 1
+json 1 'select(.running)'
+silent
+for t in cudasynclatency 'cudatrace -e sync'; do
+	run "$tmp/filter" "$(number process_vm_readv)" $t -j -p "$pid" -d 1
+	status 0
+	json 0 'select(.running)'
+	unread 'blocked by a seccomp filter (of a container?): run on the host or allow process_vm_readv in the filter'
+done
+run "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -j -p "$pid" 1 3
+equal "$(grep -c 'cannot read the stacks' "$tmp/err")" 1
+kill -9 "$pid"
+
+it "… and a hang whose entry was seen is shown, without a stack"
+program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 1 64 wait sync 1
+tool "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -k -p "$pid"
+echo >&3
+until_true grep -q '^34 ' "/proc/$pid/syscall"
+stop
+lines 1 '^still waiting: thread [0-9]+ \(mem\) in cudaDeviceSynchronize for '
+lines 1 '^        \[no stack\]$'
+unread 'blocked by a seccomp filter'
+exec 3>&-
+kill -9 "$pid"
+
+it "… as --check says"
+run "$tmp/filter" "$(number process_vm_readv)" cudaleak --check
+lines 1 '^processes +limited +the memory of others may not be read, which a hang from before is found in: blocked by a seccomp filter'
+
+it "… and Yama is named that forbids it to everybody"
+# as with kernel.yama.ptrace_scope=3: the setting, and what the kernel then answers
+forbid='mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo 3 >/proc/sys/kernel/yama/ptrace_scope && exec "$@"'
+if unshares -m; then
+	run unshare -m sh -c "$forbid" - "$tmp/filter" "$(number process_vm_readv)" cudaleak --check
+	lines 1 '^processes +limited .*: kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot$'
+	hang_early
+	run unshare -m sh -c "$forbid" - "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -j -p "$pid" -d 1
+	unread 'kernel.yama.ptrace_scope is 3'
+	kill -9 "$pid"
+	run unshare -m sh -c "$forbid" - cudaleak --check
+	lines 1 '^processes +ok '
+fi
+
 # With so few descriptors, every call is printed, or what was missing is said; nothing else is blamed.
 few() {
 	run sh -c 'ulimit -n "$1" && shift && exec "$@"' - "$@"

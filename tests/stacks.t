@@ -67,7 +67,7 @@ kept() {
 }
 
 # as many bytes of records as the tool's programs ask for, not a copy of each stack
-for tool in cudamallocsnoop:4194304 'cudaleak -C:4194304' cudatrace:16777216 cudamemcpysize:4096 \
+for tool in cudamallocsnoop:8388608 'cudaleak -C:8388608' cudatrace:16777216 cudamemcpysize:4096 \
 	cudalaunchtop:8388608 cudasynclatency:4096; do
 	it "${tool%:*} without call stacks keeps no tables and no room for them"
 	program "$bin/nofp" wait

@@ -121,16 +121,55 @@ for title in 'default stream, device 0' 'per-thread default stream, device 0, th
 	[ "$(tracks ".ph == \"M\" and (.args.name | startswith(\"$title\"))")" = 1 ] || no "no track '$title'"
 done
 [ "$(tracks '.ph == "M" and (.args.name | startswith("stream 0x"))')" = 2 ] || no "not two tracks of streams"
-got=$(jq -r 'map(select(.ph == "i")) | group_by(.tid) | map(length | tostring) | join(" ")' "$tmp/trace.json")
+got=$(jq -r 'map(select(.cat == "stream")) | group_by(.tid) | map(length | tostring) | join(" ")' "$tmp/trace.json")
 [ "$got" = "21 36 60 84" ] || no "$got in the tracks, not 21 36 60 84"
-[ "$(tracks '.ph == "i" and .name == "cudaLaunchKernel(mem_kernel)"')" = 92 ] || no "not 92 launches in streams"
+[ "$(tracks '.cat == "stream" and .name == "cudaLaunchKernel(mem_kernel)"')" = 92 ] || no "not 92 launches in streams"
+
+# What Perfetto and chrome://tracing make of a flow: an arrow between the slices that its ends are in.
+cat >"$tmp/arrows.jq" <<'END'
+def slice($all; $at): $all | map(select(.pid == $at.pid and .tid == $at.tid and .ts <= $at.ts and $at.ts <= .ts + .dur));
+map(select(.ph == "X")) as $slices | map(select(.ph == "s" or .ph == "f")) | group_by(.id) | map({
+	pair: (map(.ph) == ["s", "f"] and .[1].bp == "e" and (map([.cat, .name, .pid]) | unique | length == 1)),
+	from: slice($slices; .[0]), to: slice($slices; .[1]) })
+END
+
+# arrows FILTER: the arrows that pass
+arrows() { jq -f "$tmp/arrows.jq" "$tmp/trace.json" | jq "[.[] | select($1)] | length"; }
+
+it "--chrome: an arrow leads from each launch and asynchronous copy to its slice in the stream, and from nothing else"
+[ "$(tracks '.ph == "s"')" = 201 ] || no "not 201 arrows begin"
+[ "$(tracks '.ph == "f"')" = 201 ] || no "not 201 arrows end"
+[ "$(jq '[.[] | select(.ph == "s").id] | unique | length' "$tmp/trace.json")" = 201 ] || no "not 201 ids"
+[ "$(arrows '.pair')" = 201 ] || no "not 201 pairs"
+same='(.from | length) == 1 and (.to | length) == 1 and .from[0].name == .to[0].name and .from[0].cat == "runtime"'
+same="$same and .to[0].cat == \"stream\" and .to[0].dur == 0 and .to[0].args.thread == .from[0].tid"
+[ "$(arrows "$same")" = 201 ] || no "not 201 arrows between slices of the same work"
+[ "$(arrows "$same and .to[0].name == \"cudaMemcpyAsync\"")" = 109 ] || no "not 109 arrows of copies"
+[ "$(arrows "$same and .to[0].ts >= .from[0].ts")" = 201 ] || no "an arrow points back in time"
+# Perfetto reads events by their times, equal ones in the order of the file: an end comes after its slice
+jq 'map(select(.ph == "X" or .ph == "s" or .ph == "f")) | sort_by(.ts) | reduce .[] as $e ({open: {}, bound: 0};
+	if $e.ph == "X" then .open["\($e.tid)"] = $e.name
+	elif .open["\($e.tid)"] | test("Launch|Memcpy") then .bound += 1 else . end) | .bound' "$tmp/trace.json" >"$tmp/n"
+equal "$(cat "$tmp/n")" 402
+
+it "--chrome: no arrow where no work is put into a stream"
+run cudatrace --chrome "$tmp/other.json" -c "$bin/mem malloc 3 64 copy 5 64 h2d memset 7 64 badlaunch 2 sync 1"
+[ "$(jq '[.[] | select(.ph == "s" or .ph == "f" or .cat == "stream")] | length' "$tmp/other.json")" = 0 ] || no "an arrow"
+run cudatrace -e sync --chrome "$tmp/other.json" -c "$bin/mem $words"
+[ "$(jq '[.[] | select(.ph == "s" or .ph == "f")] | length' "$tmp/other.json")" = 0 ] || no "an arrow"
+
+it "--chrome --tree: an arrow leads from the outermost call alone"
+run cudatrace --tree --chrome "$tmp/trace.json" -c "$bin/mem launch 3 copyasync 7 64 h2d thread '(' use 2 launch 5 ')' join"
+[ "$(tracks '.ph == "s"')" = 15 ] || no "not 15 arrows"
+[ "$(arrows '.pair and (.from | length) == 1 and .from[0].cat == "runtime" and .from[0].name == .to[0].name')" = 15 ] ||
+	no "not 15 arrows between slices"
 
 it "--chrome: a thread's default stream and each device's are tracks of their own"
 SIM_DEVICES=8 run cudatrace --chrome "$tmp/trace.json" -- "$bin/mem" setdevice 3 launch 2 setdevice 5 launch 3 \
 	thread '(' use 2 launch 7 ')' thread '(' use 2 launch 11 ')' join
 [ "$(tracks '.args.name == "default stream, device 3"')" = 1 ] || no "no track of device 3"
 [ "$(tracks '.args.name == "default stream, device 5"')" = 1 ] || no "no track of device 5"
-got=$(jq -r 'map(select(.ph == "i")) | group_by(.tid) | map(length) | sort | map(tostring) | join(" ")' "$tmp/trace.json")
+got=$(jq -r 'map(select(.cat == "stream")) | group_by(.tid) | map(length) | sort | map(tostring) | join(" ")' "$tmp/trace.json")
 [ "$got" = "2 3 7 11" ] || no "$got in the tracks, not 2 3 7 11"
 
 it "--chrome: every number of a track is one thread's or one stream's"

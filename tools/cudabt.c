@@ -17,7 +17,7 @@ static const struct usage usage = {
 		"their arguments by name and type, args.NAME.  A FILE without a slash is an included program.",
 	.examples =
 	"  cudabt -e 'cuda:cudaMalloc { @[comm] = sum(args.size); }' -d 1\n"
-	"  cudabt -e 'cudaret:cuda*Alloc /retval/ { @[func, errname(retval)] = count(); }' -p 181 -d 1\n"
+	"  cudabt -e 'cudaret:cuda*Alloc /retval/ { @[errname(retval)] = count(); }' -d 1\n"
 	"  cudabt failures.bt -c './train 10'  # an included program\n"
 	"  cudabt launch-config.bt --emit      # for a machine that has only bpftrace\n",
 };

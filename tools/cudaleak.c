@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cudaleak/leak_check.h"
+#include "cudaleak/leak_chrome.h"
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
-#include "cli/out.h"
 #include "cli/top_screen.h"
 #include "session/live.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "view/chrome.h"
 #include "cudaleak.skel.h"
 
 static const struct usage usage = {
@@ -24,7 +23,7 @@ static const struct usage usage = {
 	"  cudaleak                            # every process, live\n"
 	"  cudaleak -b -p 181                  # one process, a block every 5 seconds\n"
 	"  cudaleak -c './train 10'            # what the command never freed\n"
-	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest, every 30 s\n"
+	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
 	"  cudaleak --growth -p 181 1m 2       # what grew within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
@@ -36,8 +35,7 @@ struct leak {
 	bool stacks;		/* an option of call stacks was given; then: they are taken */
 	bool batch, default_interval;
 	char *who;
-	const char *chrome;
-	struct chrome timeline;
+	struct leak_chrome chrome;
 	struct target target;
 	struct event_loop events;
 	struct cudaleak_bpf *skel;
@@ -84,10 +82,8 @@ static void on_gone(struct leak *l, const struct process_event *e)
 
 	if (process)
 		leak_report_exit(&l->report, process, e->time);
-	if (process && l->chrome) {
-		chrome_held_end(&l->timeline, process, e->time);
-		chrome_name(&l->timeline, process->pid, 0, process->comm);
-	}
+	if (process)
+		leak_chrome_exit(&l->chrome, process, e->time);
 	memory_forget(process);
 	containers_forget(&l->target.containers, e->head.pid);
 	early_drop(&l->target.early, e->head.pid);
@@ -109,8 +105,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	containers_of(&l->target.containers, e->head.pid);	/* it may be gone at the report */
 	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
-	if (l->chrome)
-		chrome_held(&l->timeline, did.process, e->time, l->report.view.options.sample);
+	leak_chrome_held(&l->chrome, did.process, e->time, l->report.view.options.sample);
 	l->report.allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
 	l->report.frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
@@ -124,8 +119,7 @@ static void check(void *ctx)
 	l->report.screen.rows = v->top;
 	leak_check(v, l->stacks, l->target.json);
 	l->stacks = !v->totals;
-	if (l->chrome && out_is_file(l->chrome))
-		usage_error("--chrome %s: the output goes to the same file", l->chrome);
+	leak_chrome_check(&l->chrome);
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	l->default_interval = l->events.interval_ns < 0;
@@ -175,19 +169,16 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
-	if (l->chrome && !l->target.list)
-		chrome_open(&l->timeline, l->chrome);
+	if (!l->target.list)
+		leak_chrome_open(&l->chrome);
 }
 
 static int finish(void *ctx, int status)
 {
 	struct leak *l = ctx;
-	const struct mem_process *p;
 
 	target_check_usdt(&l->target);
-	for (p = l->memory.processes; p && l->timeline.file; p = p->hh.next)
-		chrome_name(&l->timeline, p->pid, 0, p->comm);
-	if (l->timeline.file && !chrome_close(&l->timeline))
+	if (!leak_chrome_close(&l->chrome, &l->memory))
 		status = status ? status : EXIT_FAILURE;
 	free(l->who);
 	return status;
@@ -223,7 +214,7 @@ int main(int argc, char **argv)
 		OPT_NUM('s', "sample", "N", &leak.report.view.options.sample, 1, "record one allocation in N and estimate the rest"),
 		OPT_FLAG(0, "tensors", &leak.report.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
 		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
-		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
+		OPT_STR(0, "chrome", "FILE", &leak.chrome.path, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.target),
 		OPT_END
 	};

@@ -4,15 +4,12 @@
 #include "model/memory.h"
 #include "model/running.h"
 #include "model/stack_sums.h"
-#include "cli/row.h"
 #include "view/stream_field.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "view/columns.h"
-#include "view/device_field.h"
+#include "cudamallocsnoop/snoop_row.h"
 #include "view/folded.h"
 #include "view/running_view.h"
-#include "view/stack_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
@@ -21,47 +18,11 @@ static const struct usage usage = {
 		"taken, and the error if it failed.",
 	.examples =
 	"  cudamallocsnoop                     # everything, of all processes\n"
-	"  cudamallocsnoop -p 181 -x -k        # failures of one process, with call stacks\n"
+	"  cudamallocsnoop -p 181 -x -k        # failures, with call stacks\n"
 	"  cudamallocsnoop -m 64m -T           # 64 MiB and more, with the time\n"
 	"  cudamallocsnoop --device 0,1        # only memory of these devices\n"
 	"  cudamallocsnoop -jc './train 10'    # one command, as JSON lines\n"
-	"  cudamallocsnoop --folded -p 181 -d 10 >calls # for flamegraph.pl --countname calls\n",
-};
-
-struct snoop_row {
-	unsigned long long time, size, ptr, latency, stream;
-	int pid, tid, ret;
-	unsigned int device;
-	const char *comm, *container, *layer, *func, *op, *memory, *result, *error;
-	bool complete;
-	const struct stack *stack;
-};
-
-OUT_WORD(row_type, "call");
-
-#define AT(f) offsetof(struct snoop_row, f)
-static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
-	{ "time", "TIME", -12, OUT_TIME, AT(time) },
-	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
-	{ "container", NULL, -12, OUT_STR, AT(container) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },
-	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-	{ "op", "OP", -5, OUT_STR, AT(op) },
-	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
-	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
-	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },
-	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },
-	{ "error", NULL, 0, OUT_STR, AT(error) },
-	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
-	{ 0 }
+	"  cudamallocsnoop --folded -p 181 -d 10 >calls # flamegraph.pl --countname calls\n",
 };
 
 struct snoop {
@@ -71,8 +32,7 @@ struct snoop {
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
 	struct running running;
-	struct devices_seen devices;
-	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+	struct snoop_rows rows;
 	struct target target;
 	struct event_loop events;
 	struct cudamallocsnoop_bpf *skel;
@@ -103,30 +63,31 @@ static bool tick(void *ctx)
 	return !is_done(ctx);
 }
 
-/* Devices, streams and containers get a column, and the head again, once there is something to tell apart. */
-static void widen(struct snoop *s, const struct snoop_row *r)
+static void show(struct snoop *s, const struct memory_event *e)
 {
-	bool stream = r->stream != OUT_NONE && r->stream != STREAM_LEGACY, more = false;
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+	const struct stack *stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames);
+	struct memory_effect did = memory_apply(&s->memory, e, NULL);
+	struct snoop_row r = snoop_row(e, &did, stack);
+	char number[CUDA_ERR_NUMBER];
 
-	devices_see(&s->devices, r->device);
-	if (s->devices.several)
-		more |= columns_show(s->fields, "device", "DEVICE");
-	if (stream)
-		more |= columns_show(s->fields, "stream", "STREAM");
-	if (r->container)
-		more |= columns_show(s->fields, "container", "CONTAINER");
-	if (more)
-		out_head(s->fields);
+	if (!wanted(s, fn, &r) || is_done(s))
+		return;
+	s->printed++;
+	if (s->folded) {
+		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
+		return;
+	}
+	r.complete = early_complete(&s->target.early, r.pid);
+	r.container = containers_of(&s->target.containers, r.pid);
+	r.result = cuda_err_text(fn->lib, e->ret, number);
+	snoop_row_print(&s->rows, &r);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
-	const struct cuda_fn *fn;
-	struct memory_effect did;
-	struct snoop_row r;
-	char number[CUDA_ERR_NUMBER];
 
 	(void)size;
 	if (record_is_process_event(data)) {
@@ -137,35 +98,7 @@ static int on_record(void *ctx, void *data, size_t size)
 		containers_forget(&s->target.containers, e->head.pid);
 		return 0;
 	}
-	fn = &cuda_fns[e->head.kind];
-	r = (struct snoop_row){
-		.time = e->time, .ptr = e->ptr ? e->ptr : OUT_NONE, .latency = e->time - e->start,
-		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = e->comm,
-		.stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames),
-	};
-	if (fn->lib == CUDA_USDT)	/* it says what is done, and is no call */
-		r.latency = OUT_NONE;
-	did = memory_apply(&s->memory, e, NULL);
-	r.size = did.size;
-	r.memory = memory_name(did.memory);
-	r.device = did.device;
-	r.stream = stream_of(fn, e->stream);
-	if (!wanted(s, fn, &r) || is_done(s))
-		return 0;
-	s->printed++;
-	if (s->folded) {
-		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
-		return 0;
-	}
-	r.complete = early_complete(&s->target.early, r.pid);
-	r.container = containers_of(&s->target.containers, r.pid);
-	r.layer = cuda_lib_name(fn->lib);
-	r.func = fn->name;
-	r.op = fn->class == CUDA_ALLOC ? "alloc" : "free";
-	r.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL;
-	r.result = cuda_err_text(fn->lib, e->ret, number);
-	widen(s, &r);
-	out_row(s->fields, &r);
+	show(s, e);
 	return 0;
 }
 
@@ -183,9 +116,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
-	if (s->target.devices)
-		columns_show(s->fields, "device", "DEVICE");
+	snoop_rows_init(&s->rows, s->times, s->stacks, s->target.devices);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -203,6 +134,8 @@ static void start(void *ctx)
 	struct snoop *s = ctx;
 
 	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
+	s->running.devices = &s->rows.devices;
+	s->running.memory = &s->memory;
 	running_start(&s->running);
 }
 
@@ -254,8 +187,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields, .classes = &classes,
-		.devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.rows.fields,
+		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,
 	};
 

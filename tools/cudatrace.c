@@ -12,6 +12,7 @@
 #include "view/folded.h"
 #include "view/running_view.h"
 #include "cudatrace/trace_color.h"
+#include "cudatrace/trace_prepare.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
@@ -23,14 +24,14 @@ static const struct usage usage = {
 		"name of the error and optionally the time, as strace does for system calls.",
 	.examples =
 	"  cudatrace -c './train 2'                     # all calls of a command\n"
-	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with the time spent\n"
-	"  cudatrace -e launch --device 0,1 -c ./train # launches on two devices\n"
+	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with times\n"
+	"  cudatrace -e launch --device 0,1 -c ./train  # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
-	"  cudatrace --unchecked -p 181                 # failed calls whose error was never checked\n"
-	"  cudatrace -S -p 181 -d 2                     # calls, errors and times by function\n"
-	"  cudatrace --tree -c './train 1'              # driver calls inside runtime calls\n"
+	"  cudatrace --unchecked -p 181                 # errors that nobody checked\n"
+	"  cudatrace -S -p 181 -d 2                     # a table by function\n"
+	"  cudatrace --tree -c './train 1'              # driver calls in runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n"
-	"  cudatrace --folded -p 181 -d 10 >times       # for flamegraph.pl --countname ns\n",
+	"  cudatrace --folded -p 181 -d 10 >times       # flamegraph.pl --countname ns\n",
 	.other = 'f',
 	.hint = ": children of the command are always followed; those of -p are not",
 };
@@ -121,6 +122,7 @@ static void start(void *ctx)
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !target_is_alone(&t->target));
 	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
+	t->running.devices = t->trace.summary ? &t->trace.calls.seen : &t->trace.lines.seen;
 	running_start(&t->running);
 }
 

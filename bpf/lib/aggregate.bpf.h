@@ -130,8 +130,8 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	__sync_fetch_and_add(&s->sum, value);
 	__sync_fetch_and_add(&s->ns, ns);
 	__sync_fetch_and_add(&s->slots[aggregate_bin(shown)], 1);
-	aggregate_raise(&s->least, ~value);
-	aggregate_raise(&s->most, value);
+	aggregate_raise(&s->least, ~shown);
+	aggregate_raise(&s->most, shown);
 }
 
 /* r belongs to the thread. */

@@ -31,7 +31,7 @@ static __always_inline __u32 device_here(struct device_thread *d)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	if (!d->device && !d->place && task->start_time >= device_state.since)
+	if (!d->device && !d->place && (task->start_time >= device_state.since || !handles_late()))
 		d->device = 1;
 	return d->device;
 }
@@ -39,14 +39,13 @@ static __always_inline __u32 device_here(struct device_thread *d)
 /* Not static: the verifier looks at it once. */
 __noinline int device_refresh(struct device_thread *d)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u32 here;
 
 	if (!d)		/* never: but the verifier does not know */
 		return 0;
 	here = device_here(d);
 	d->generation = device_state.generation;
-	d->late = task->group_leader->start_time < device_state.since;
+	d->late = handles_late();
 	d->others = handles_devices() & ~device_bit(here);
 	__builtin_memset(d->cache, 0, sizeof(d->cache));
 	return 0;

@@ -16,6 +16,7 @@ enum { HANDLE_SETS = 120, HANDLE_WAYS = 8, HANDLE_SHIFT = 8, HANDLE_PRIMARY = 12
 
 struct device_handles {
 	__u64 devices;		/* bits of those that it uses, but for those used by default */
+	__u64 anew;		/* 1: its program began while it was traced, after exec */
 	__u64 sets[HANDLE_SETS][HANDLE_WAYS];
 };
 _Static_assert(sizeof(struct device_handles) <= 8000, "too large for task storage");
@@ -65,10 +66,30 @@ __noinline int handles_use(__u32 device)
 	return 0;
 }
 
+/* Return true if the process may have called CUDA before tracing began. */
+static __always_inline bool handles_late(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct device_handles *h;
+
+	if (task->group_leader->start_time >= device_state.since)
+		return false;
+	h = handles_here(0);
+	return !h || !h->anew;
+}
+
 /* Call where exec has replaced the process's program, by its first thread from now on. */
 static __always_inline void handles_dropped(void)
 {
-	bpf_task_storage_delete(&device_handles, bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct device_handles *h;
+
+	bpf_task_storage_delete(&device_handles, task);
+	if (task->start_time >= device_state.since || device_state.since == ~0ull)
+		return;
+	h = handles_here(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (h)
+		h->anew = 1;
 }
 
 static __always_inline __u64 *handle_set(struct device_handles *h, __u64 handle)
@@ -82,9 +103,8 @@ static __always_inline bool handle_is(__u64 element, __u64 handle)
 }
 
 /* What is known of a handle: the low bits of its element; 0 = nothing. */
-__noinline int handle_known(__u64 handle)
+static __always_inline int handle_find(struct device_handles *h, __u64 handle)
 {
-	struct device_handles *h = handles_here(0);
 	__u64 *set;
 
 	if (!h || !handle)
@@ -94,6 +114,11 @@ __noinline int handle_known(__u64 handle)
 		if (handle_is(set[i], handle))
 			return set[i] & ((1 << HANDLE_SHIFT) - 1);
 	return 0;
+}
+
+__noinline int handle_known(__u64 handle)
+{
+	return handle_find(handles_here(0), handle);
 }
 
 static __always_inline __u32 handle_device(__u64 handle)

@@ -5,6 +5,7 @@
 #define RUNNING_BPF_H
 #include "lib/cuda.bpf.h"
 #include "lib/returns.bpf.h"
+#include "lib/running_device.bpf.h"
 #include "abi/running_call.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -22,16 +23,24 @@ volatile bool running_all;
 /* Static, as it does not fit the stack; user space reads one thread after the other. */
 static struct running_call running_out;
 
-/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants: fills in id,
- * start and stack.from; false if the thread is in no call. */
-#ifndef RUNNING_TAKE
-#define RUNNING_TAKE running_outermost
+/* Fills in id, start and stack.from of the thread's outermost call; false if it is in none. */
 static __always_inline bool running_outermost(const struct thread *t, struct running_call *to)
 {
 	to->stack.from = *(volatile __u64 *)&t->call.sp;	/* first: see call_begin() */
 	to->id = t->call.id;
 	to->start = t->call.start;
 	return to->stack.from;
+}
+
+/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants, or whose devices it
+ * knows: fills in these, device, peer and memory; false if the thread is in no call. */
+#ifndef RUNNING_TAKE
+#define RUNNING_TAKE running_take
+static __always_inline bool running_take(const struct task_struct *task, const struct thread *t,
+					 struct running_call *to)
+{
+	to->device = running_in(task, &t->device, running_stream(&t->call));
+	return running_outermost(t, to);
 }
 #endif
 
@@ -63,7 +72,7 @@ SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, NULL, 0);
 	__builtin_memset(r, 0, sizeof(*r));
-	if (t ? !RUNNING_TAKE(t, r) : !running_all || counts->flags & KERNEL_THREAD)
+	if (t ? !RUNNING_TAKE(task, t, r) : !running_all || counts->flags & KERNEL_THREAD)
 		return 0;
 	r->early = !t;
 	r->tid = task->pid;

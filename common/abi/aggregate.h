@@ -23,7 +23,8 @@ struct aggregate_key {
 struct aggregate_values {
 	unsigned long long count, failed;
 	unsigned long long sum, ns;
-	unsigned long long least, most;	/* least: its complement, so that both start at 0 */
+	unsigned long long least, most;	/* of the values in the histogram; least: its complement,
+					 * so that both start at 0 */
 	char comm[16];
 	unsigned long long slots[AGGREGATE_BINS];
 };

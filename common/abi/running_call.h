@@ -12,6 +12,8 @@ struct running_call {
 	unsigned int tid;
 	bool early;			/* the thread has entered no call since tracing began: id, start and
 					 * stack.from are 0 */
+	unsigned int device, peer;	/* that it is on, see abi/device.h; peer: of a copy to another one */
+	unsigned long long memory;	/* that it frees, or 0 */
 	char comm[16];
 	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
 					 * from: the stack pointer at the call's entry */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/log2_hist.h"
+#include "base/no_value.h"
 
 unsigned long long hist_low(int slot)
 {
@@ -33,4 +34,15 @@ unsigned long long hist_percentile(const unsigned long long *slots, int percent,
 	if (value <= least || !total)
 		return total ? least : 0;
 	return value >= most ? most : (unsigned long long)value;
+}
+
+struct hist_spread hist_spread(const unsigned long long *slots, unsigned long long least,
+			       unsigned long long most)
+{
+	if (least > most)
+		return (struct hist_spread){ NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE };
+	return (struct hist_spread){
+		.min = least, .max = most, .p50 = hist_percentile(slots, 50, least, most),
+		.p95 = hist_percentile(slots, 95, least, most), .p99 = hist_percentile(slots, 99, least, most),
+	};
 }

@@ -6,7 +6,8 @@ enum { STARS = 40 };
 
 void hist_table(const struct hist_totals *t, enum out_unit unit)
 {
-	const unsigned long long row[] = { t->total, t->min, t->p50, t->p95, t->p99, t->max };
+	const struct hist_spread *s = &t->spread;
+	const unsigned long long row[] = { t->total, s->min, s->p50, s->p95, s->p99, s->max };
 
 	printf("%10s %11s %11s %11s %11s %11s %11s\n%10llu", "COUNT", "TOTAL", "MIN", "P50", "P95", "P99", "MAX",
 	       t->count);

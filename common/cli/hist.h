@@ -6,7 +6,10 @@
 #include "cli/out.h"
 
 /* What a histogram adds up to, in its unit; NO_VALUE prints as -. */
-struct hist_totals { unsigned long long count, total, min, p50, p95, p99, max; };
+struct hist_totals {
+	unsigned long long count, total;
+	struct hist_spread spread;
+};
 
 /* Prints headings and a row: COUNT TOTAL MIN P50 P95 P99 MAX. */
 void hist_table(const struct hist_totals *totals, enum out_unit unit);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "cli/completion.h"
+#include "cli/help.h"
 #include "cli/opt.h"
 #include "cli/value.h"
 #include "base/version.h"
@@ -24,26 +25,6 @@ static _Noreturn void printed(void)
 	if (fflush(stdout) || ferror(stdout))
 		die(errno, "cannot write to standard output");
 	exit(EXIT_SUCCESS);
-}
-
-static void help(const struct opt *o, const struct usage *u)
-{
-	char left[80];
-
-	printf("Usage: %s [OPTIONS]%s%s [-- CMD [ARG...]]\n\n%s\n\nOptions:\n", program_invocation_short_name,
-	       *u->args ? " " : "", u->args, u->what);
-	for (; o->type; o++) {
-		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->key ? '-' : ' ',
-			 o->key ? o->key : ' ', o->key ? ',' : ' ', o->name,
-			 o->arg ? " " : "", o->arg ? o->arg : "");
-		if (strlen(left) > 26)
-			printf("  %s\n%29s%s\n", left, "", o->help);
-		else
-			printf("  %-26s %s\n", left, o->help);
-	}
-	printf("  %-26s %s\n  %-26s %s\n\nExamples:\n%s", "-h, --help", "print this help and exit",
-	       "-V, --version", "print the version and exit", u->examples);
-	printed();
 }
 
 void usage_error(const char *fmt, ...)
@@ -175,8 +156,10 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 			last = NULL;
 			continue;
 		}
-		if (c == 'h')
-			help(opts, u);
+		if (c == 'h') {
+			help_print(opts, u);
+			printed();
+		}
 		if (c >= OPT_COMPLETION) {
 			completion_print(c - OPT_COMPLETION, opts);
 			printed();

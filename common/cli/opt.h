@@ -5,13 +5,6 @@
 #define OPT_H
 #include "cli/opt_table.h"
 
-/* What --help prints about a tool: its operands, one sentence, examples on a line each. */
-struct usage {
-	const char *args, *what, *examples;
-	char other;		/* a letter that users of a like tool type, and this one has not; 0: none */
-	const char *hint;	/* what a message adds about it */
-};
-
 /* Sets the rows' values from the command line.  --help and --version print and exit 0; on an
  * error, names the option and what was expected, and exits 2.  A choice's value is the
  * index of its word.  Leaves the arguments that are not options in argv, sets *argc to where they end,

@@ -34,4 +34,11 @@ struct opt {
 #define OPT_CMD(k, n, a, v, h)      { OPT_TYPE_COMMAND, k, n, a, (const char **){ v }, h, 0, 0, 0 }
 #define OPT_END                     { .type = OPT_TYPE_END }
 
+/* What --help prints about a tool: its operands, one sentence, examples on a line each. */
+struct usage {
+	const char *args, *what, *examples;
+	char other;		/* a letter that users of a like tool type, and this one has not; 0: none */
+	const char *hint;	/* what a message adds about it */
+};
+
 #endif

@@ -241,10 +241,10 @@ void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned
 	g->count++;
 	g->sum += value;
 	g->ns += ns;
-	if (value < g->least)
-		g->least = value;
-	if (value > g->most)
-		g->most = value;
+	if (shown < g->least)
+		g->least = shown;
+	if (shown > g->most)
+		g->most = shown;
 	g->slots[shown ? 63 - __builtin_clzll(shown) : 0]++;
 }
 

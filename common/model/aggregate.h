@@ -23,7 +23,7 @@ struct aggregate {
 		unsigned long long stream;	/* likewise */
 	} key;
 	unsigned long long count, failed;
-	unsigned long long sum, ns, least, most;	/* least and most: of the values in sum */
+	unsigned long long sum, ns, least, most;	/* least and most: of the values in slots */
 	unsigned long long slots[AGGREGATE_BINS];
 	char comm[16];		/* of one of its threads */
 	unsigned user;		/* who is charged for it, if charged */

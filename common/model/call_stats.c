@@ -13,23 +13,15 @@ void call_stats_start(struct call_stats_set *set)
 
 struct call_stats call_stats_of(const struct aggregate *g)
 {
-	struct call_stats s = {
+	const struct hist_spread times = hist_spread(g->slots, g->least, g->most);
+
+	return (struct call_stats){
 		.pid = g->key.pid, .comm = g->comm, .func = cuda_fns[g->key.key].name,
 		.stack = g->key.stack, .calls = g->count + g->failed, .failed = g->failed,
-		.count = g->count, .total = g->sum, .mean = NO_VALUE, .min = NO_VALUE,
-		.max = NO_VALUE, .p50 = NO_VALUE, .p95 = NO_VALUE, .p99 = NO_VALUE,
+		.count = g->count, .total = g->sum, .mean = g->count ? g->sum / g->count : NO_VALUE,
+		.min = times.min, .max = times.max, .p50 = times.p50, .p95 = times.p95, .p99 = times.p99,
 		.hist = g->slots, .bytes = NO_VALUE, .min_bytes = NO_VALUE, .max_bytes = NO_VALUE,
 	};
-
-	if (g->count) {
-		s.mean = g->sum / g->count;
-		s.min = g->least;
-		s.max = g->most;
-		s.p50 = hist_percentile(g->slots, 50, g->least, g->most);
-		s.p95 = hist_percentile(g->slots, 95, g->least, g->most);
-		s.p99 = hist_percentile(g->slots, 99, g->least, g->most);
-	}
-	return s;
 }
 
 static void add_bytes(struct call_stats *s, const struct call_stats_set *set,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include <sys/random.h>
+#include "abi/running_call.h"
 #include "model/memory.h"
 #include "proc/user.h"
 
@@ -298,6 +299,22 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		done = reset(done.process, event, fn);
 	}
 	return done;
+}
+
+unsigned int memory_call_device(const struct memory *memory, const struct running_call *call)
+{
+	const struct cuda_fn *fn = &cuda_fns[call->id];
+	const struct allocation *allocation;
+	struct mem_process *process;
+	int pid = call->stack.head.pid;
+
+	if (fn->class == CUDA_ALLOC)
+		return device_of(fn->args.memory, call->device);
+	HASH_FIND_INT(memory->processes, &pid, process);
+	if (!process || fn->class != CUDA_FREE)
+		return call->device;
+	allocation = allocation_find(process, call->memory, space_of(fn->args.memory));
+	return allocation ? allocation->group->key.device : call->device;
 }
 
 void memory_forget(struct mem_process *process)

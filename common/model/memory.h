@@ -6,6 +6,7 @@
 #include "abi/memory_event.h"
 #include "model/mem_process.h"
 
+struct running_call;
 struct stack;
 
 /* The classes of functions that these records come from. */
@@ -25,6 +26,9 @@ struct memory_effect {
  * record allocates; it may be NULL. */
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
+
+/* Returns the device that memory_apply() will tell of a call in flight, as far as is known. */
+unsigned int memory_call_device(const struct memory *memory, const struct running_call *call);
 
 /* Returns the process of this event, NULL if it is not known: it has ended, or exec has replaced its
  * program.  Its name stays the one of its calls.  For memory_forget(). */

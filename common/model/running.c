@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "abi/device.h"
 #include "abi/running_call.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "model/memory.h"
 #include "model/running.h"
 #include "model/running_early.h"
 #include "model/running_read.h"
+#include "model/running_tell.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
+#include "proc/containers.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
 
@@ -19,13 +23,20 @@ enum { MOST = 16384, FAR = 64 << 20 };
 /* How long stacks are read when tracing begins, and for a report; the rest has its turn in the next. */
 static const unsigned long long BEGIN_NS = 2000 * 1000000ull, REPORT_NS = 500 * 1000000ull;
 
-static struct running_row *new_row(struct running *r, const struct running_call *c, unsigned user)
+/* Returns NULL if the call is on no device that is wanted. */
+static struct running_row *new_row(struct running *r, const struct running_call *c, unsigned user,
+				   unsigned int device)
 {
 	struct running_row *row;
 
+	if (r->only && !device_is_in(r->only, device) && !device_is_in(r->only, c->peer)) {
+		r->unknown += !device;
+		return NULL;
+	}
 	r->rows = xrealloc(r->rows, r->n + 1, sizeof(*r->rows));
 	row = &r->rows[r->n++];
-	*row = (struct running_row){ .pid = c->stack.head.pid, .tid = c->tid, .running = true, .user = user };
+	*row = (struct running_row){ .pid = c->stack.head.pid, .tid = c->tid, .running = true,
+				     .device = device, .user = user };
 	memcpy(row->name, c->comm, sizeof(row->name));
 	row->name[sizeof(row->name) - 1] = 0;
 	return row;
@@ -33,21 +44,22 @@ static struct running_row *new_row(struct running *r, const struct running_call 
 
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
  * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/user.bpf.h.  0: the
- * process is ending. */
+ * process is ending, unless nobody may read its memory. */
 static bool has_left(const struct running *r, const struct running_call *c)
 {
 	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
 
 	if (sp > from && sp - from < FAR)
 		return true;
-	return clock_ns() <= r->until &&
-	       !vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word) &&
-	       (!word || word & 0xfff);
+	if (clock_ns() > r->until || vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word))
+		return false;
+	return word ? word & 0xfff : !vm_read_forbidden(r->probes->looks, c->stack.head.pid);
 }
 
 static bool add_seen(struct running *r, const struct running_call *c, unsigned user)
 {
-	struct running_row *row = has_left(r, c) ? NULL : new_row(r, c, user);
+	unsigned int device = r->memory ? memory_call_device(r->memory, c) : c->device;
+	struct running_row *row = has_left(r, c) ? NULL : new_row(r, c, user, device);
 
 	if (!row)
 		return false;
@@ -61,7 +73,7 @@ static bool add_seen(struct running *r, const struct running_call *c, unsigned u
 static bool add_early(struct running *r, const struct running_call *c, unsigned user)
 {
 	const struct running_thread *t = running_early(r, c, user);
-	struct running_row *row = t && t->id >= 0 ? new_row(r, c, user) : NULL;
+	struct running_row *row = t && t->id >= 0 ? new_row(r, c, user, 0) : NULL;
 
 	if (!row)
 		return false;
@@ -84,6 +96,17 @@ static int longest_first(const void *a, const void *b)
 	return p->age == q->age ? p->tid - q->tid : p->age < q->age ? 1 : -1;
 }
 
+/* Pointers into a row are good when no more rows come. */
+static void complete(struct running *r, struct running_row *row)
+{
+	const char *id = containers_of(r->containers, row->pid);
+
+	row->time = r->now;
+	row->comm = row->name;
+	if (id)
+		row->container = memcpy(row->container_id, id, sizeof(row->container_id));
+}
+
 void running_collect(struct running *r)
 {
 	struct running_taken *all;
@@ -93,6 +116,7 @@ void running_collect(struct running *r)
 	*r->all = !r->begun || r->threads;
 	r->round++;
 	r->mapped = 0;
+	r->unknown = 0;
 	all = running_read(r, &n);
 	r->now = clock_ns();
 	r->until = r->now + (r->begun ? REPORT_NS : BEGIN_NS);
@@ -102,10 +126,9 @@ void running_collect(struct running *r)
 	running_early_tidy(r);
 	if (r->n)
 		qsort(r->rows, r->n, sizeof(*r->rows), longest_first);
-	for (size_t i = 0; i < r->n; i++) {
-		r->rows[i].time = r->now;
-		r->rows[i].comm = r->rows[i].name;
-	}
+	for (size_t i = 0; i < r->n; i++)
+		complete(r, &r->rows[i]);
+	running_tell(r);
 }
 
 void running_start(struct running *r)

@@ -9,12 +9,14 @@
 #define RUNNING_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.running_calls, .all = &(skel)->bss->running_all,			\
 	.probes = &(target)->probes, .is_early = target_is_early, .ctx = (target),		\
-	.stacks = (with_stacks), .lines = (target)->lines }
+	.stacks = (with_stacks), .lines = (target)->lines,					\
+	.only = (target)->devices, .containers = &(target)->containers }
 
 /* Call when the probes are in: finds the calls that were entered before. */
 void running_start(struct running *r);
 
-/* Sets the rows, longest calls first. */
+/* Sets the rows, longest calls first.  Warns if calls are left out, as their device is not known and only some
+ * are wanted. */
 void running_collect(struct running *r);
 
 /* Forgets the rows. */

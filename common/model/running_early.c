@@ -36,6 +36,8 @@ static size_t stack_bytes(struct running *r, struct stack_copy *copy)
 	size_t most = STACK_BYTES - at % UNWIND_PAGE;
 	size_t size = vm_read_some(r->probes->looks, copy->head.pid, at, copy + 1, most);
 
+	if (!size && vm_read_forbidden(r->probes->looks, copy->head.pid))
+		r->forbidden = copy->head.pid;
 	copy->looked = (at % UNWIND_PAGE + size + UNWIND_PAGE - 1) / UNWIND_PAGE;
 	copy->present = (1ull << copy->looked) - 1;
 	copy->cut = size == most;

@@ -6,8 +6,12 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
+#include "proc/cgroup.h"
 
 struct bpf_link;
+struct containers;
+struct devices_seen;
+struct memory;
 struct probes;
 struct stack;
 struct syms;
@@ -20,8 +24,11 @@ struct running_row {
 	const char *comm, *func;	/* comm is name */
 	bool complete;			/* the entry was seen */
 	bool running;			/* true, for JSON */
+	unsigned int device;		/* see abi/device.h */
+	const char *container;		/* NULL: none */
 	const struct stack *stack;	/* from the call's caller on; valid until running_free() */
-	unsigned user;			/* private */
+	unsigned user;			/* private, as is what follows */
+	char container_id[CONTAINER_ID];
 };
 
 /* A thread that has entered no call since tracing began, in a process that used CUDA before. */
@@ -42,6 +49,11 @@ struct running {
 	bool (*is_early)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
 	void *ctx;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
+	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
+	struct containers *containers;
+	/* Set then, or NULL. */
+	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
+	struct devices_seen *devices;	/* those that the text tells apart: for running_view() */
 	/* the result */
 	struct running_row *rows;
 	size_t n;
@@ -53,6 +65,10 @@ struct running {
 	unsigned round;
 	int mapped;			/* the process whose mappings were read last in this round */
 	bool begun;
+	size_t unknown, told;		/* calls left out of the last round as their device is not known; the
+					 * most that there was a warning of */
+	int forbidden;			/* a process whose memory the kernel does not let the tool read, or 0 */
+	bool told_forbidden;
 	struct quota quota;		/* threads and rows */
 };
 

@@ -21,9 +21,12 @@ void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const st
 			return;
 		sum = xcalloc(1, sizeof(*sum));
 		sum->key = want.key;
+		sum->pid = pid;
 		HASH_ADD(hh, sums->all, key, sizeof(sum->key), sum);
 	}
 	sum->sum += n;
+	if (sum->pid != pid)
+		sum->pid = 0;
 }
 
 void stack_sums_forget(struct stack_sums *sums, int pid)

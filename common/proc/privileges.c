@@ -18,6 +18,7 @@ static const unsigned long long wanted[] = {
 	[PRIVILEGE_EVENTS] = BIT(PERFMON),
 	[PRIVILEGE_UPROBES] = BIT(CAP_SYS_ADMIN),
 	[PRIVILEGE_PTRACE] = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH),
+	[PRIVILEGE_MEMORY] = BIT(CAP_SYS_PTRACE),
 	[PRIVILEGE_CHECKPOINT] = BIT(CHECKPOINT_RESTORE),
 	[PRIVILEGE_SETUID] = BIT(CAP_SETUID) | BIT(CAP_SETGID),
 };
@@ -83,6 +84,20 @@ bool privilege_lacks(enum privilege what)
 	return missing(what) || in_user_namespace();
 }
 
+/* 3: nobody may read another process's memory (Documentation/admin-guide/LSM/Yama.rst). */
+static bool yama_forbids(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (!f)
+		return false;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	fclose(f);
+	return scope == 3;
+}
+
 char *privilege_missing(enum privilege what)
 {
 	unsigned long long lacks = missing(what);
@@ -92,6 +107,11 @@ char *privilege_missing(enum privilege what)
 			       "the privilege: run on the host");
 	if (lacks)
 		return lacking(lacks);
+	if (what == PRIVILEGE_MEMORY && yama_forbids())
+		return xstrdup("kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot");
+	if (what == PRIVILEGE_MEMORY && status("Seccomp:", 10))
+		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow "
+			       "process_vm_readv in the filter");
 	if (status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow bpf "
 			       "and perf_event_open in the filter");

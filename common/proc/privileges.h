@@ -9,6 +9,7 @@ enum privilege {
 	PRIVILEGE_EVENTS,	/* perf events of every process: CAP_PERFMON */
 	PRIVILEGE_UPROBES,	/* perf events of uprobes, --attach perf: CAP_SYS_ADMIN */
 	PRIVILEGE_PTRACE,	/* other users' processes: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
+	PRIVILEGE_MEMORY,	/* to read their memory: CAP_SYS_PTRACE; Yama may forbid it all the same */
 	PRIVILEGE_CHECKPOINT,	/* to open files that processes map: CAP_CHECKPOINT_RESTORE */
 	PRIVILEGE_SETUID,	/* to become another user: CAP_SETUID, CAP_SETGID */
 };
@@ -16,7 +17,7 @@ enum privilege {
 bool privilege_lacks(enum privilege what);
 
 /* Returns the likely reason and the remedy, as the end of a sentence: which capabilities are
- * missing, or what blocks them: a user namespace, a seccomp filter.  The caller frees it. */
+ * missing, or what blocks them: a user namespace, Yama, a seccomp filter.  The caller frees it. */
 char *privilege_missing(enum privilege what);
 
 #endif

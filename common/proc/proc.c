@@ -220,24 +220,25 @@ bool proc_comm(int pid, char *comm)
 	return true;
 }
 
-/* Field 22 of /proc/PID/stat; the second one, the name, may contain anything. */
-unsigned long long proc_started(int pid)
+/* Fields 22 and 28 of /proc/PID/stat (proc_pid_stat(5)); the second one, the name, may contain anything. */
+struct proc_identity proc_identity(int pid)
 {
-	unsigned long long started = 0;
+	struct proc_identity id = { 0 };
 	char name[32], line[1024], *end;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
 	f = fopen(name, "re");
 	if (!f)
-		return 0;
+		return id;
 	line[fread(line, 1, sizeof(line) - 1, f)] = 0;
 	fclose(f);
 	end = strrchr(line, ')');
-	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			   &started) != 1)
-		return 0;
-	return started;
+	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u"
+			   " %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u %*u %llu",
+			   &id.started, &id.stack) != 2)
+		return (struct proc_identity){ 0 };
+	return id;
 }
 
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx)

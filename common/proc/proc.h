@@ -53,8 +53,13 @@ int proc_open_file(const char *path);
 /* Reads the process's name into comm (16 bytes); false if the process is gone. */
 bool proc_comm(int pid, char *comm);
 
-/* Returns when the process started, in clock ticks since the machine did; 0 if the process is gone. */
-unsigned long long proc_started(int pid);
+/* Tells a process, and the program that it runs, from others that have its id. */
+struct proc_identity {
+	unsigned long long started;	/* clock ticks since the machine did; 0: the process is gone */
+	unsigned long long stack;	/* where that of the program begins, at random; 0: it has ended */
+};
+
+struct proc_identity proc_identity(int pid);
 
 /* Calls fn for each process that exists now. */
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx);

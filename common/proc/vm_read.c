@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include "base/die.h"
@@ -158,4 +159,27 @@ void *vm_read_bytes(struct looks *l, int pid, unsigned long long at, size_t size
 		return a.bytes;
 	helper_drop(&a);
 	return NULL;
+}
+
+/* At address 0, where nothing is: EFAULT if reading is permitted. */
+static void try_reading(struct helper_job *job)
+{
+	const int *pid = job->in;
+	char byte;
+	const struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+
+	if (process_vm_readv(*pid, &here, 1, &there, 1, 0) < 0 && (errno == EPERM || errno == ENOSYS))
+		helper_put(job, "", 1);
+}
+
+bool vm_read_forbidden(struct looks *l, int pid)
+{
+	struct helper_answer a;
+	bool forbidden;
+
+	if (!l || look(l, pid, "memory", try_reading, &pid, sizeof(pid), -1, &a))
+		return false;
+	forbidden = a.size;
+	helper_drop(&a);
+	return forbidden;
 }

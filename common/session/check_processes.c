@@ -10,6 +10,7 @@
 #include "proc/look_files.h"
 #include "proc/pid_ns.h"
 #include "proc/privileges.h"
+#include "proc/vm_read.h"
 #include "session/check_row.h"
 
 enum verdict check_privileges(struct check_row *r)
@@ -27,6 +28,7 @@ enum verdict check_privileges(struct check_row *r)
 enum verdict check_processes(struct check_row *r)
 {
 	static const enum privilege needed[] = { PRIVILEGE_PTRACE, PRIVILEGE_CHECKPOINT };
+	char *why;
 
 	if (!pid_ns_is_initial()) {
 		r->text = xstrdup("running in a PID namespace (container): run on the host or with --pid=host");
@@ -37,6 +39,12 @@ enum verdict check_processes(struct check_row *r)
 			r->text = privilege_missing(needed[i]);
 			return LIMITED;
 		}
+	if (vm_read_forbidden(r->looks, getpid())) {
+		why = privilege_missing(PRIVILEGE_MEMORY);
+		r->text = xprintf("the memory of others may not be read, which a hang from before is found in: %s", why);
+		free(why);
+		return LIMITED;
+	}
 	r->text = xstrdup("may inspect those of every user");
 	return OK;
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/out.h"
-#include "proc/proc.h"
 #include "session/early.h"
 
 static struct early_process *find(const struct early *e, int pid)
@@ -27,16 +26,25 @@ void early_add(struct early *e, int pid)
 		return;
 	process = xcalloc(1, sizeof(*process));
 	process->pid = pid;
-	process->started = proc_started(pid);
+	process->is = proc_identity(pid);
 	HASH_ADD_INT(e->processes, pid, process);
+}
+
+/* Return true if that is what runs now.  A process that is ending has no stack any more. */
+static bool is_still(const struct early_process *process, struct proc_identity now)
+{
+	return now.started == process->is.started && (!now.stack || now.stack == process->is.stack);
 }
 
 bool early_has(const struct early *e, int pid)
 {
 	const struct early_process *process = find(e, pid);
-	unsigned long long started = process ? proc_started(pid) : 0;
+	struct proc_identity now = { 0 };
 
-	return process && (!started || started == process->started);
+	if (!process)
+		return false;
+	now = proc_identity(pid);
+	return !now.started || is_still(process, now);
 }
 
 void early_begin(struct early *e)
@@ -56,6 +64,14 @@ void early_text(const struct early *e, const char *allocations)
 	printf("; %s before %s are unknown", allocations, e->since);
 }
 
+void early_head(const struct early *e, const char *none, const char *allocations)
+{
+	printf("[%s]%s", out_clock(), none);
+	if (e->processes)
+		early_text(e, allocations);
+	putchar('\n');
+}
+
 void early_drop(struct early *e, int pid)
 {
 	struct early_process *process = find(e, pid);
@@ -69,7 +85,7 @@ void early_tidy(struct early *e)
 	struct early_process *process, *next;
 
 	HASH_ITER(hh, e->processes, process, next)
-		if (proc_started(process->pid) != process->started)
+		if (!is_still(process, proc_identity(process->pid)))
 			drop(e, process);
 }
 

@@ -35,6 +35,23 @@ void chrome_name(struct chrome *c, int pid, int tid, const char *name)
 	fputs("}}", c->file);
 }
 
+static void arrow_end(struct chrome *c, const char *how, int pid, int tid, unsigned long long time)
+{
+	chrome_event(c);
+	fprintf(c->file, "\"name\":\"work\",\"cat\":\"arrow\",%s,\"id\":%llu,\"pid\":%d,\"tid\":%d", how,
+		c->arrows, pid, tid);
+	chrome_us(c, "ts", time);
+	putc('}', c->file);
+}
+
+void chrome_arrow(struct chrome *c, int pid, int from, unsigned long long from_time, int to,
+		  unsigned long long to_time)
+{
+	c->arrows++;
+	arrow_end(c, "\"ph\":\"s\"", pid, from, from_time);
+	arrow_end(c, "\"ph\":\"f\",\"bp\":\"e\"", pid, to, to_time);
+}
+
 static void begin_counter(struct chrome *c, const char *name, int pid, unsigned long long time)
 {
 	chrome_event(c);

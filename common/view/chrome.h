@@ -12,6 +12,7 @@ struct chrome {
 	FILE *file;		/* NULL: not open */
 	const char *path;
 	bool begun;		/* an event was written */
+	unsigned long long arrows;	/* drawn so far: the id of the last */
 };
 
 /* Opens the file (cli/out_file.h) for *c, which must be all zero; exits 1 if it cannot. */
@@ -25,6 +26,11 @@ void chrome_us(struct chrome *c, const char *key, unsigned long long ns);
 
 /* Names a process (tid 0) or a thread; untrusted text. */
 void chrome_name(struct chrome *c, int pid, int tid, const char *name);
+
+/* Draws an arrow between two slices of a process that were written last, each on the track of its tid:
+ * a time within each (CLOCK_MONOTONIC, ns). */
+void chrome_arrow(struct chrome *c, int pid, int from, unsigned long long from_time, int to,
+		  unsigned long long to_time);
 
 /* Draws what the process holds from this time on (CLOCK_MONOTONIC, ns), if that has changed since the
  * last call: a counter of all bytes, and one for each kind of memory it has held.  Each byte stands

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include "abi/device.h"
 #include "base/escape.h"
 #include "base/plural.h"
 #include "cli/out.h"
@@ -7,6 +8,7 @@
 #include "model/running.h"
 #include "sym/stack.h"
 #include "view/columns.h"
+#include "view/device_field.h"
 #include "view/running_view.h"
 #include "view/stack_view.h"
 
@@ -22,6 +24,8 @@ static const struct field all_fields[] = {
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
@@ -31,12 +35,18 @@ static const struct field all_fields[] = {
 
 static void text(const struct running *r, const struct running_row *row)
 {
+	char number[16];
+
 	printf("still waiting: thread %d (", row->tid);
 	escape_text(stdout, row->comm);
 	putchar(')');
 	if (row->pid != row->tid)
 		printf(" of pid %d", row->pid);
+	if (row->container)
+		printf(" in container %s", row->container);
 	printf(" in %s ", row->func);
+	if (r->devices && r->devices->several && row->device != DEVICE_NONE)
+		printf("on device %s ", device_text(row->device, number));
 	if (row->complete)
 		printf("for %s\n", out_ns(row->age));
 	else
@@ -47,6 +57,9 @@ static void text(const struct running *r, const struct running_row *row)
 
 static void text_all(const struct running *r)
 {
+	for (size_t i = 0; i < r->n && r->devices; i++)
+		if (r->rows[i].device)
+			devices_see(r->devices, r->rows[i].device);
 	for (size_t i = 0; i < r->n && i < SHOWN; i++)
 		text(r, &r->rows[i]);
 	if (r->n > SHOWN)

@@ -21,12 +21,12 @@ static const struct usage usage = {
 		"and the rest at the end.  The calls are\n"
 		"@C_NOUNS@.",
 	.examples =
-	"  @NAME@ -p 181 -d 5         # one process, for 5 seconds\n"
-	"  @NAME@ -P 1 3              # all processes, separately, 3 seconds\n"
+	"  @NAME@ -p 181 -d 5         # one process\n"
+	"  @NAME@ -P 1 3              # by process, 3 times\n"
 	"  @NAME@ -k -p 181 -d 5      # by call stack\n"
-	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n"
-@bytes|	"  @NAME@ -Bjc './train 10'   # one command, sizes too, as JSON lines\n",
-@!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
+	"  @NAME@ --folded -p 181 -d 5 # flamegraph.pl input\n"
+@bytes|	"  @NAME@ -Bjc './train 10'   # sizes too, as JSON\n",
+@!bytes|	"  @NAME@ -jc './train 10'    # one command, as JSON\n",
 };
 
 OUT_WORD(row_type, "calls");
@@ -86,16 +86,6 @@ static void show(const struct hists *h, const struct call_stats *s)
 	putchar('\n');
 }
 
-static void head(const struct hists *h, size_t n)
-{
-	if (out_is_json() || h->folded)
-		return;
-	printf("[%s]%s", out_clock(), n ? "" : h->running.n ? " no calls have ended" : " no calls");
-	if (h->target.early.processes)
-		early_text(&h->target.early, "calls");
-	putchar('\n');
-}
-
 static void report(void *ctx)
 {
 	struct hists *h = ctx;
@@ -105,7 +95,8 @@ static void report(void *ctx)
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
 	early_tidy(&h->target.early);
 	running_collect(&h->running);
-	head(h, n);
+	if (!out_is_json() && !h->folded)
+		early_head(&h->target.early, n ? "" : h->running.n ? " no calls have ended" : " no calls", "calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
 	if (!h->folded)

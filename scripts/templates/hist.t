@@ -10,19 +10,9 @@ whole() {
 
 kinds='session multi perf'
 
-# in_pause: the command waits for ever in the simulated CUDA
-in_pause() {
-	# shellcheck disable=SC2013 # words of one line
-	for p in $(cat "/proc/$tracer/task/$tracer/children"); do
-		grep -q '^34 ' "/proc/$p/syscall" && return
-	done
-	return 1
-}
-
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
-	layer=driver
-	case $2 in *cuda*) layer=runtime ;; esac
+	layer=$(layer_of "$2")
 	for kind in $kinds; do
 		it "--attach $kind: $1 calls of $2, each once"
 		run @NAME@ --attach "$kind" --layer "$layer" -jc "$bin/mem $3"
@@ -39,10 +29,7 @@ sees() {
 	lines 1 "^ +$(($1 - 1)) +[0-9.]+ .?s "
 
 	it "$2: a call that does not return is in flight"
-	eval "tool env SIM_LATENCY_US=$2:2=-1 @NAME@ -j -- \"$bin/mem\" $3"
-	until_true in_pause
-	stop TERM	# the shell has it ignore INT
-	json 1 ".running and .func == \"$2\" and .complete and .age_ns > 0"
+	shows_in_flight @NAME@ "$2" "$3"
 
 	it "$2: a call that takes 20 ms is the longest, and text says so"
 	run env "SIM_LATENCY_US=$2:2=20000" @NAME@ -c "$bin/mem $3"
@@ -59,19 +46,8 @@ sees() {
 	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
 }
 
-# once COUNT FUNCTION INSIDE WORDS: the driver's function inside is no call of its own, and one
-# where the runtime is not looked at
-once() {
-	it "$2 and the driver's $3 in it are one call"
-	run @NAME@ -jc "$bin/mem $4"
-	json 1 ".func == \"$2\" and .count == $1"
-	json 0 ".func == \"$3\""
-	run @NAME@ --layer driver -jc "$bin/mem $4"
-	json 1 ".func == \"$3\" and .count == $1"
-}
-
 @classes|sees @COUNT@ @FUNCTION@ "@WORDS@"
-@classes|once @COUNT@ @FUNCTION@ @INSIDE@ "@WORDS@"
+@classes|counts_once @NAME@ .count @COUNT@ @FUNCTION@ @INSIDE@ "@WORDS@"
 
 it "two intervals are two reports"
 run @NAME@ -p $$ -l "$lib/libcudart.so.13" 1 2

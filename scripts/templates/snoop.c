@@ -18,11 +18,11 @@ static const struct usage usage = {
 	.what = "Print CUDA calls with their arguments, the time taken, and the error if they fail:\n"
 		"@C_NOUNS@.",
 	.examples =
-	"  @NAME@ -d 5                # of all processes, for 5 seconds\n"
-	"  @NAME@ -p 181 -x -k -d 5   # failures of one process, with call stacks\n"
-	"  @NAME@ -p 181 --slower 1000 -d 5 # calls that take a millisecond or more\n"
-	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n"
-	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n",
+	"  @NAME@ -d 5                # all processes\n"
+	"  @NAME@ -p 181 -x -k -d 5   # failed calls\n"
+	"  @NAME@ -p 181 --slower 1000 -d 5 # slow calls\n"
+	"  @NAME@ -jc './train 10'    # one command, as JSON\n"
+	"  @NAME@ --folded -p 181 -d 5 # flamegraph.pl input\n",
 };
 
 OUT_WORD(row_type, "call");

@@ -20,11 +20,11 @@ static const struct usage usage = {
 		"end.  The functions are\n"
 		"@C_NOUNS@.",
 	.examples =
-	"  @NAME@ -d 5                # every process, live, for 5 seconds\n"
-	"  @NAME@ -P 1 3              # by process, 3 blocks, every second\n"
-	"  @NAME@ -k -r 3 -p 181 -d 1 # the 3 call sites that take the longest\n"
-	"  @NAME@ --folded -p 181 -d 5 # time by call stack, for flamegraph.pl --countname ns\n"
-	"  @NAME@ -jc './train 10'    # one command, as JSON lines\n",
+	"  @NAME@ -d 5                # every process\n"
+	"  @NAME@ -P 1 3              # by process, 3 times\n"
+	"  @NAME@ -k -r 3 -p 181 -d 1 # the 3 longest\n"
+	"  @NAME@ --folded -p 181 -d 5 # flamegraph.pl input\n"
+	"  @NAME@ -jc './train 10'    # one command, as JSON\n",
 };
 
 OUT_WORD(row_type, "calls");

@@ -186,7 +186,7 @@ jq -s 'map(select(.running)) | length' "$tmp/out" >"$tmp/n"
 ends
 
 it "cudamemcpysize: a copy that hangs, if it is one of those selected"
-for option in '' '--direction HtoD' '-m 4k' --bandwidth; do
+for option in '' '--direction HtoD' '-m 4k' --bandwidth '--slower 1h'; do
 	hangs 0 SIM_LATENCY_US=cuMemcpyHtoD_v2=-1 wait copy 1 4096 h2d
 	# shellcheck disable=SC2086 # words
 	tool cudamemcpysize -kj $option -p "$pid" 1 1

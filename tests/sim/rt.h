@@ -3,6 +3,7 @@
 #ifndef RT_H
 #define RT_H
 
+#include <pthread.h>
 #include "sim.h"
 
 #ifndef SIM_CUDART
@@ -71,6 +72,7 @@ extern HIDDEN __thread cudaError_t rt_last_error;
 HIDDEN cudaError_t rt_driver_load(void);
 HIDDEN cudaError_t rt_enter(void);		/* driver loaded, a context current */
 HIDDEN CUcontext rt_primary(int dev);
+extern HIDDEN pthread_mutex_t rt_register_lock;
 HIDDEN cudaError_t rt_done(int ret);		/* remembers an error */
 HIDDEN cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdeviceptr *addr);
 

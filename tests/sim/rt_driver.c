@@ -36,6 +36,18 @@ static void *entry(get_proc_address *get, const char *name, int pt)
 	return p;
 }
 
+static void hold(void)
+{
+	pthread_mutex_lock(&rt_register_lock);
+	pthread_mutex_lock(&lock);
+}
+
+static void release(void)
+{
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
+}
+
 static void load(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -48,6 +60,8 @@ static void load(void)
 	*(void **)&get = dlsym(lib, "cuGetProcAddress_v2");
 	if (!get)
 		return;
+	/* after the driver, whose own lock is taken inside of these: fork() runs the last first */
+	pthread_atfork(hold, release, release);
 	for (pt = 0; pt < 2; pt++) {
 #define RT_FIND(name) \
 		*(void **)&rt_driver[pt].name = entry(get, #name, pt); \

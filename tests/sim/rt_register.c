@@ -37,7 +37,7 @@ enum { BUCKETS = 256 };
 static struct kernel *by_stub[BUCKETS];
 static struct kernel *by_handle[BUCKETS];
 static struct variable *variables;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t rt_register_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
@@ -136,10 +136,10 @@ cudaError_t rt_function(const void *stub_or_handle, CUfunction *function)
 	*function = LOAD(k->functions[dev]);
 	if (*function)
 		return cudaSuccess;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_register_lock);
 	r = make_function(k, dev);
 	*function = k->functions[dev];
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
 	return (cudaError_t)r;
 }
 
@@ -151,11 +151,11 @@ cudaError_t rt_handle(const void *stub, cudaKernel_t *handle)
 
 	if (!k)
 		return cudaErrorInvalidDeviceFunction;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_register_lock);
 	r = make_handle(k);
 	if (!r)
 		*handle = (cudaKernel_t)k->handle;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
 	return (cudaError_t)r;
 }
 #endif
@@ -173,7 +173,7 @@ cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdevicept
 		return cudaErrorInvalidSymbol;
 	if (offset > v->size || size > v->size - offset)
 		return cudaErrorInvalidValue;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_register_lock);
 	if (SIM_CUDART >= 13) {
 		r = load_library(v->binary);
 		if (!r)
@@ -183,7 +183,7 @@ cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdevicept
 		if (!r)
 			r = D->cuModuleGetGlobal_v2(addr, NULL, v->binary->modules[dev], v->name);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
 	*addr += offset;
 	return (cudaError_t)r;
 }
@@ -242,10 +242,10 @@ RT_EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *d
 	k->stub = stub;
 	k->name = name;
 	k->binary = binary_of(handle);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_register_lock);
 	k->next_stub = by_stub[bucket(stub)];
 	STORE(by_stub[bucket(stub)], k);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
 }
 
 RT_EXPORTED void __cudaRegisterVar(void **handle, char *shadow, char *device_address,
@@ -261,10 +261,10 @@ RT_EXPORTED void __cudaRegisterVar(void **handle, char *shadow, char *device_add
 	v->name = name;
 	v->size = size;
 	v->binary = binary_of(handle);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_register_lock);
 	v->next = variables;
 	STORE(variables, v);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_register_lock);
 }
 
 RT_EXPORTED void __cudaRegisterManagedVar(void **handle, void **shadow, char *device_address,

@@ -10,6 +10,7 @@
 #include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
 #include "session/early.h"
 #include "sym/stack.h"

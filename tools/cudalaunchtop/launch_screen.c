@@ -2,6 +2,7 @@
 #include <limits.h>
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
+#include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_screen.h"
 #include "view/stack_view.h"
 

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaleak/leak.h"
+#include "proc/containers.h"
 
 struct leak_columns {
 	bool narrow;		/* on a narrow terminal: fewer and narrower ones */
 	bool device;		/* with the device of a stack */
+	struct containers *containers;	/* with that of a process, by process alone if narrow; NULL: without */
 };
 
 /* Print the columns without a newline; interval: seconds in which the groups grew. */

@@ -75,8 +75,11 @@ static void draw(void *ctx)
 
 	s->options.now = s->view->options.now = clock_ns();
 	s->columns.narrow = screen_columns() < WIDE;
-	for (const struct mem_process *p = s->memory->processes; p; p = p->hh.next)
+	for (const struct mem_process *p = s->memory->processes; p; p = p->hh.next) {
 		leak_row_devices(s->view, p);
+		if (containers_of(s->view->containers, p->pid))
+			s->columns.containers = s->view->containers;
+	}
 	s->columns.device = s->view->devices.several;
 	s->groups = all_groups(s, &n);
 	top_view_draw(&s->top, s->rows && (size_t)s->rows < n ? (size_t)s->rows : n);

@@ -1,19 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/escape.h"
 #include "base/plural.h"
+#include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "proc/containers.h"
+#include "sym/stack.h"
+#include "view/call_view.h"
+#include "view/folded.h"
+#include "view/process_view.h"
+#include "view/stream_field.h"
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
 
-enum { SHOWN = 10 };
+static void off_cpu(const struct wait_row *r)
+{
+	const struct hist_totals table = { r->calls.count, r->off, r->off_spread };
+
+	printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
+	       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
+	hist_table(&table, OUT_UNIT_NS);
+	hist_text(r->off_slots, OUT_UNIT_NS);
+}
+
+static void group(const struct wait_view *v, const struct wait_row *r)
+{
+	char number[16], text[32];
+
+	if (v->devices.several)
+		printf("device %s, ", device_text(r->device, number));
+	if (r->stream)
+		printf("%s, ", stream_text(r->stream, text));
+	call_stats_text(&r->calls);
+	if (v->off_cpu)
+		off_cpu(r);
+	if (v->stacks)
+		stack_text(r->calls.stack);
+	putchar('\n');
+}
+
+void wait_view_row(const struct wait_view *v, const struct wait_row *r)
+{
+	if (v->folded)
+		folded_line(r->calls.comm, r->calls.stack, r->calls.func, r->calls.total);
+	else if (out_is_json())
+		out_row(v->fields, r);
+	else
+		group(v, r);
+}
+
+enum { SHOWN = 10 };	/* threads, in text */
 
 OUT_WORD(row_type, "thread");
 
 #define AT(f) offsetof(struct wait_thread_row, f)
-static const struct field fields[] = {
+static const struct field thread_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
@@ -26,11 +67,10 @@ static const struct field fields[] = {
 	{ 0 }
 };
 
-static void text(const struct wait_thread_row *r, unsigned long long interval)
+static void thread(const struct wait_thread_row *r, unsigned long long interval)
 {
-	printf("thread %d of pid %d (", r->tid, r->pid);
-	escape_text(stdout, r->comm);
-	printf(r->container ? ") in container %s" : ")", r->container);
+	printf("thread %d of ", r->tid);
+	process_text(r->pid, r->comm, r->container);
 	printf(" waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count,
 	       plural(r->count), 100 * r->share, out_ns(interval));
 }
@@ -42,9 +82,9 @@ void wait_view_threads(struct wait_threads *threads, struct containers *containe
 	for (size_t i = 0; i < threads->n; i++) {
 		threads->rows[i].container = containers_of(containers, threads->rows[i].pid);
 		if (out_is_json())
-			out_row(fields, &threads->rows[i]);
+			out_row(thread_fields, &threads->rows[i]);
 		else if (i < SHOWN)
-			text(&threads->rows[i], interval);
+			thread(&threads->rows[i], interval);
 	}
 	if (threads->n > SHOWN && !out_is_json())
 		printf("... and %zu more thread%s\n", threads->n - SHOWN,

@@ -96,7 +96,9 @@ static void print_title(FILE *file, const struct trace_call *call)
 	free(title);
 }
 
-/* Of a stream another thread may use at the same time, slices would overlap. */
+/* Without a length: slices of threads that use a stream at the same time would overlap, and nobody knows when
+ * the GPU does it.  At the call's return, as it is in the stream by then, and Perfetto draws an arrow from the
+ * end of a slice: it does not point back in time. */
 static void print_work(struct trace_chrome *c, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
@@ -108,12 +110,12 @@ static void print_work(struct trace_chrome *c, const struct trace_call *call)
 	chrome_event(&c->out);
 	fputs("\"name\":", file);
 	print_title(file, call);
-	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d",
-		e->head.pid, track);
-	chrome_us(&c->out, "ts", e->start);
-	fputs(",\"args\":{", file);
+	fprintf(file, ",\"cat\":\"stream\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d", e->head.pid, track);
+	chrome_us(&c->out, "ts", e->time);
+	fputs(",\"dur\":0,\"args\":{", file);
 	print_device(file, e->device);
 	fprintf(file, "\"thread\":%u}}", e->tid);
+	chrome_arrow(&c->out, e->head.pid, e->tid, e->start, track, e->time);
 }
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)

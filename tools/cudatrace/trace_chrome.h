@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A timeline of the calls, as complete events ("ph":"X"; see view/chrome.h), of what is held,
- * and of the work put into streams: instants, as nothing is known of when it begins and ends. */
+ * and of the work put into streams: slices without a length, as nothing is known of when it begins and
+ * ends, with an arrow from the call of each. */
 #ifndef TRACE_CHROME_H
 #define TRACE_CHROME_H
 #include <stdbool.h>

@@ -49,10 +49,6 @@ struct trace {			/* all zero but for the options and sums */
 	struct trace_sticky sticky;
 };
 
-/* Completes the options, chooses the functions and sets what the probes do for each.  Exits 2 if
- * the options cannot be combined.  From then on *t must not move. */
-void trace_prepare(struct trace *t);
-
 /* Handles a record, for event_loop_run(); ctx is a struct trace. */
 int trace_record(void *ctx, void *data, size_t size);
 

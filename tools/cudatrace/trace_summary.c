@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
 #include "cli/out.h"
@@ -13,6 +14,9 @@
 
 struct summary_row {
 	unsigned long long calls, errors, total, least, most;
+	unsigned long long pid;		/* OUT_NONE: of several processes, and neither name nor container */
+	char name[16], in[CONTAINER_ID];
+	const char *comm, *container;	/* these two, or NULL, once it is printed */
 	unsigned int device;
 	const char *func, *layer;
 };
@@ -22,6 +26,9 @@ OUT_WORD(row_type, "function");
 #define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },
+	{ "pid", NULL, 0, OUT_UINT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
@@ -42,6 +49,20 @@ static struct summary_row *row_of(struct trace_summary *s, const struct trace_ev
 	return &(*rows)[e->id];
 }
 
+static void set_process(struct summary_row *r, const struct trace_call *call)
+{
+	unsigned long long pid = call->event->head.pid;
+
+	if (r->calls && r->pid != pid) {
+		r->pid = OUT_NONE;
+		*r->name = *r->in = 0;
+	} else if (!r->calls) {
+		r->pid = pid;
+		memcpy(r->name, call->event->comm, sizeof(r->name) - 1);
+		memcpy(r->in, call->container, sizeof(r->in));
+	}
+}
+
 void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses)
 {
 	struct summary_row *r = row_of(s, call->event);
@@ -53,6 +74,7 @@ void trace_summary_add(struct trace_summary *s, const struct trace_call *call, b
 		r->least = ns;
 	if (ns > r->most)
 		r->most = ns;
+	set_process(r, call);
 	r->calls++;
 	r->errors += call->failed;
 	r->total += ns;
@@ -102,6 +124,13 @@ static void print_text(const struct summary_row *list, int n, bool devices)
 	print_line(&sum, sum.total, devices ? "" : NULL);
 }
 
+static void print_json(struct summary_row *r)
+{
+	r->comm = *r->name ? r->name : NULL;
+	r->container = *r->in ? r->in : NULL;
+	out_row(fields, r);
+}
+
 /* Returns the list of *n with the rows of a device that have calls, if it is not NULL. */
 static struct summary_row *add_rows(struct summary_row *list, int *n, const struct summary_row *rows)
 {
@@ -125,12 +154,12 @@ void trace_summary_print(const struct trace_summary *s)
 	if (!out_is_json())
 		print_text(list, n, s->seen.several);
 	for (int i = 0; out_is_json() && i < n; i++)
-		out_row(fields, &list[i]);
+		print_json(&list[i]);
 	free(list);
 }
 
 struct stack_row {
-	unsigned long long total;
+	unsigned long long total, pid;
 	const char *comm, *func;
 	const struct stack *stack;
 };
@@ -139,6 +168,7 @@ OUT_WORD(stack_type, "stack");
 
 static const struct field stack_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &stack_type, 0 },
+	{ "pid", NULL, 0, OUT_UINT, offsetof(struct stack_row, pid) },
 	{ "comm", NULL, 0, OUT_STR, offsetof(struct stack_row, comm) },
 	{ "func", NULL, 0, OUT_STR, offsetof(struct stack_row, func) },
 	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },
@@ -165,8 +195,10 @@ void trace_summary_stacks(const struct stack_sums *sums)
 
 	list = stack_sums_sorted(sums, &n);
 	for (size_t i = 0; i < n; i++)
-		print_stack(&(struct stack_row){ list[i]->sum, list[i]->key.comm, list[i]->key.function,
-						 list[i]->key.stack });
+		print_stack(&(struct stack_row){
+			.total = list[i]->sum, .pid = list[i]->pid ? (unsigned)list[i]->pid : OUT_NONE,
+			.comm = list[i]->key.comm, .func = list[i]->key.function, .stack = list[i]->key.stack,
+		});
 	free(list);
 }
 

@@ -547,3 +547,12 @@ stop
 equal "$(jq -r 'select(.comm == "launches") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 60013
 equal "$(jq -s 'map(select(.comm == "launches") | .launches) | add' "$tmp/out")" 336066
 silent
+
+it "Numba's kernels have no tags of its own, others' keep theirs"
+{
+	echo _ZN8__main__9add_numbaB2v1B104cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3Cw6igA9duC0hkwnNGiHEkYkrqQBFBTDEwCyQe21eqwcFW3UoDGjzpQEsgzrtUEAA_3d_3dE5ArrayIdLi1E1C7mutable7alignedE5ArrayIdLi1E1C7mutable7alignedE
+	echo _Z6taggedB5cxx11v
+} >"$tmp/some"
+run cudalaunchtop -jc "$bin/launches names $tmp/some"
+json 1 '.kernel == "__main__::add_numba" and .launches == 1'
+json 1 '.kernel == "tagged[abi:cxx11]" and .launches == 2'

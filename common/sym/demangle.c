@@ -51,7 +51,25 @@ const char *demangle(struct demangler *d, const char *symbol)
 	return demangled(d, symbol, DMGL_PARAMS | DMGL_ANSI);
 }
 
+/* Numba gives each kernel two ABI tags, its version and a hash of its types: "add[abi:v1][abi:cw51...]". */
+static void drop_numba_tags(char *text)
+{
+	char *at = strstr(text, "[abi:v"), *rest = at;
+
+	if (at)
+		rest += strspn(at + 6, "0123456789") + 6;
+	if (!at || strncmp(rest, "][abi:c", 7))
+		return;
+	rest = strchr(rest + 1, ']');
+	if (rest)
+		memmove(at, rest + 1, strlen(rest + 1) + 1);
+}
+
 const char *demangle_brief(struct demangler *d, const char *symbol)
 {
-	return demangled(d, symbol, DMGL_ANSI);
+	const char *brief = demangled(d, symbol, DMGL_ANSI);
+
+	if (brief == d->text)
+		drop_numba_tags(d->text);
+	return brief;
 }

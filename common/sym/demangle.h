@@ -23,7 +23,8 @@ struct demangler {
  * demangler owns the text, which is valid until the next call. */
 const char *demangle(struct demangler *d, const char *symbol);
 
-/* The same without a function's parameters and return type: "fill<int>". */
+/* The same without a function's parameters and return type, and without what Numba adds to the names of
+ * kernels: "fill<int>". */
 const char *demangle_brief(struct demangler *d, const char *symbol);
 
 #endif

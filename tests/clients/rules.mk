@@ -10,7 +10,7 @@ C_LIB := $(T_O)/clients
 C_HEADERS := $(firstword $(wildcard $(CLIENTS_CACHE)/pytorch/lib/python3*/site-packages/nvidia/cu13/include))
 C_CFLAGS = $(filter-out $(T_HEADERS) -isystem $(CUDA)/include,$(T_SIM_CFLAGS)) -isystem $(C_HEADERS)
 
-C_DRV := $(T_DRV:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,drv_device drv_capture)
+C_DRV := $(T_DRV:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,drv_device drv_capture drv_func)
 C_RT := $(T_RT:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,rt_device rt_capture)
 CLIENT_FILES := $(if $(C_HEADERS),$(addprefix $(C_LIB)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1))
 

@@ -361,3 +361,14 @@ lost=$(jq -s 'map(.lost // 0) | add' "$tmp/out")
 [ $((n + lost)) -eq 600000 ] || equal $((n + lost)) 600001
 [ "$lost" -gt 0 ] || no "nothing was lost"
 says 'records lost: the ring buffer was full'
+
+it "-p of a busy program: while probes are placed no driver's call inside a runtime's call counts as one of its own"
+"$bin/churn" 1 10000000 >/dev/null 2>&1 & busy=$!
+pids="$pids $busy"
+sleep .5
+run cudatrace -jS -p "$busy" -d 300ms
+kill "$busy"
+# one call may have begun before
+calls=$(jq -s 'map(select(.type == "function" and .layer == "driver").calls) | add // 0' "$tmp/out")
+[ "$calls" -le 1 ] || no "$calls calls of the driver"
+[ "$(jq -s 'map(select(.layer == "runtime").calls) | add // 0' "$tmp/out")" -gt 100 ] || no 'there are few calls'

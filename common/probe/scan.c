@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "probe/dso.h"
+#include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
 #include "probe/uprobes.h"
@@ -21,6 +22,10 @@ struct scan {
 	int pid, found;
 	int err;		/* why something could not be read */
 	unsigned long long began;
+	/* Probed last: the driver's call inside a call of the runtime that is not probed yet would count as one of
+	 * its own. */
+	struct dso *drivers[4];
+	int ndrivers;
 };
 
 /* What is not permitted now will never be. */
@@ -67,11 +72,34 @@ static bool uses_cuda(const struct dso *d)
 	return d->scan.functions || d->scan.fatbin || d->scan.runtime || scan_is_cuda(d->path);
 }
 
+static bool is_driver(const struct probes *p, const struct dso *d)
+{
+	return d->scan.n && p->source->get(p, d->scan.probes[0].id).lib == CUDA_DRV;
+}
+
+/* Puts off the file until all others are probed; false if it is none of the driver's, or one of many. */
+static bool put_off(struct scan *s, struct dso *d)
+{
+	if (!is_driver(s->p, d) || s->ndrivers == sizeof(s->drivers) / sizeof(*s->drivers))
+		return false;
+	s->drivers[s->ndrivers++] = d;
+	return true;
+}
+
+static void attach_file_of(struct scan *s, struct dso *d)
+{
+	int err = attach(s, d);
+
+	if (err == -EAGAIN)
+		s->err = err;
+	else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
+		cannot_probe(s->p, d, err);
+}
+
 static bool attach_mapping(void *ctx, const struct mapping *m)
 {
 	struct scan *s = ctx;
 	struct dso *d = dso_of_mapping(s->p, s->pid, m);
-	int err;
 
 	s->found += dso_shows(s->p, d) || d->scan.fatbin;
 	s->p->cuda |= uses_cuda(d);
@@ -79,11 +107,8 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 		s->err = dso_fd(d);
 	if (dso_fd(d) == -ETIME)	/* one such wait is enough */
 		s->p->looks->limit = LOOK_QUICK;
-	err = attach(s, d);
-	if (err == -EAGAIN)
-		s->err = err;
-	else if (err && err != -ESRCH)	/* ESRCH: the process has ended */
-		cannot_probe(s->p, d, err);
+	if (!put_off(s, d))
+		attach_file_of(s, d);
 	if (s->p->failure.text || !looks_idle(s->p->looks))
 		return false;
 	if (clock_ns() - s->began < LONGEST_NS)
@@ -104,6 +129,8 @@ int scan_process(struct probes *p, int pid)
 	long limit = p->looks->limit;
 	int err = look_mappings(p->looks, pid, true, attach_mapping, &s);
 
+	for (int i = 0; i < s.ndrivers && !p->failure.text; i++)
+		attach_file_of(&s, s.drivers[i]);
 	p->looks->limit = limit;
 	if (s.found && p->on_process && !p->failure.text)
 		p->on_process(p->session, pid);

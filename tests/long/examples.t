@@ -111,7 +111,9 @@ for t in $tools; do
 done
 # the first screen, and the page about call stacks
 top=$tmp/top
-{ in_readme cuda-bpf-tools; awk '/^```/ { block = !block; next } block' docs/stacks.md; } >"$top"
+# those of PyTorch are in tests/clients/docs.t
+{ in_readme cuda-bpf-tools; awk '/^```/ { block = !block; next } block' docs/stacks.md; } |
+	awk '/^# / { torch = /--tensors/ } !torch' >"$top"
 [ -n "${DOCS_OF:-}" ] || grep '^# ' "$top" | cut -c3- | to_run top
 run_all
 

@@ -1,0 +1,52 @@
+# shellcheck shell=sh disable=SC1091,SC2034,SC2086,SC2154 # the words'
+# The examples of docs/pytorch.md, and of README.md those of PyTorch: they are run, and print what stands below them but
+# for numbers and folders.
+. tests/clients.sh
+
+it "PyTorch is here"
+client pytorch || { skip "$why_not"; return; }
+home=$tmp/home
+mkdir "$home"
+printf '%s\n' '#!/bin/sh' "exec $python $PWD/examples/finetune.py \"\$@\"" >"$home/finetune.py"
+chmod +x "$home/finetune.py"
+PATH=$home:$PATH
+cd "$home" || exit
+finetune.py 1000000 & train=$!
+pids="$pids $train"
+
+# normal: numbers, times, addresses and folders are not the same twice; nor are the bars of histograms
+normal() {
+	# a process has the name of its last thread
+	sed -E 's/pt_autograd_0/python/; s/0x[0-9a-f]+/X/g; s:/[^ ()]*/([^ /]*\.py\:):\1:; s/module\.py:[0-9]+/module.py:N/; s/container\.py:[0-9]+/container.py:N/
+		/\.py:/!s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;:]|$)/N s\2/g; s/N (bytes|[KMGTP]iB)/N bytes/g
+		s/N [kMGT]?B\/s/N B\/s/g; s/ (bytes|N|s)\/s/ N\/s/g; s/\|\**\|//; s/allocations?/allocations/g; s/ +/ /g; s/ $//'
+}
+
+# examples FILE...: each into $tmp/ex.N: the command, and what stands below it
+examples() {
+	awk -v to="$tmp/ex." '/^```/ { block = !block; next } !block { next } /^# / { n++ } n { print >(to n) }' "$@"
+}
+
+# steps are made
+until_true sh -c "cudamemcpysize -qj -d 300ms -p $train | jq -e 'select(.count > 100)' | grep -q HtoD"
+examples "$OLDPWD/docs/pytorch.md"
+n=0
+for one in "$tmp"/ex.*; do
+	command=$(sed -n '1s/^# //p' "$one")
+	it "docs/pytorch.md: $command"
+	run sh -c "$(echo "$command" | sed "s/-p 181/-p $train/")"
+	status 0
+	normal <"$tmp/out" >"$tmp/normal"
+	sed '1d; /^\.\.\.$/d' "$one" | normal >"$tmp/want"
+	while IFS= read -r want; do
+		grep -qxF -- "$want" "$tmp/normal" || no "it does not print '$want'"
+	done <"$tmp/want"
+	n=$((n + 1))
+done
+it "README.md's first example is the first one of docs/pytorch.md"
+awk '/^```/ { block = !block; next } /^# cudaleak/ { on = block } on && block' "$OLDPWD/README.md" |
+	head -n "$(wc -l <"$tmp/ex.1")" | cmp -s - "$tmp/ex.1" || no "it is another one"
+
+it "docs/pytorch.md has examples for each question"
+[ $n -ge 7 ] || no "only $n"
+cd "$OLDPWD" || exit

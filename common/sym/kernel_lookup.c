@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
-#include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
 #include "proc/looks.h"
 #include "proc/vm_read.h"
+#include "sym/demangle.h"
+#include "sym/kernel_handle.h"
 #include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 #include "sym/syms.h"
@@ -19,26 +20,19 @@ struct handles {		/* the variables of a process */
 	unsigned long long *at;
 	const char **names;
 	size_t n, room;
+	struct demangler demangler;
 };
 
-/* The name of a kernel stub's variable, "_ZZ25__device_stub__Z5scalePfiPfiE8__handle", contains the
- * kernel's symbol: 25 characters from __device_stub_ on, which without it are "_Z5scalePfi". */
-static void name_by_variable(const struct handles *h, unsigned long long handle,
-			     const char *variable)
+static void name_by_variable(struct handles *h, unsigned long long handle, const char *variable)
 {
-	static const char prefix[] = "__device_stub_";
-	const char *at = strstr(variable, prefix), *digit = at;
-	size_t skip = sizeof(prefix) - 1, len;
 	char *symbol;
 
-	while (digit && digit > variable && digit[-1] >= '0' && digit[-1] <= '9')
-		digit--;
-	len = at ? strtoul(digit, NULL, 10) : 0;
-	if (len <= skip || len > strlen(at) || !handle || kernels_find(h->kernels, handle))
+	if (!handle || kernels_find(h->kernels, handle))
 		return;
-	symbol = xprintf("%.*s", (int)(len - skip), at + skip);
-	kernels_name(h->kernels, handle,
-		     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
+	symbol = kernel_of_handle(&h->demangler, variable);
+	if (symbol)
+		kernels_name(h->kernels, handle,
+			     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
 	free(symbol);
 }
 

@@ -107,3 +107,16 @@ go
 wait "$tracer"
 json 1 '.memory == "tensor" and .count == 23 and .complete == false and
 	([.stack[] | select(.kind == "python" and (.file | endswith("/pytorch.py")))][0].sym == "leak.<locals>.layer")'
+
+it "cudalaunchtop -p: kernels of a program that has launched them before have names that can be read"
+program $torch elementwise reduce autograd optimizer foreach wait elementwise reduce autograd optimizer foreach wait
+tool cudalaunchtop -jp "$pid"
+echo >&3
+until_true sh -c "[ \$(grep -c ready '$tmp/ready') = 2 ]"
+sleep 1
+go
+wait "$tracer"
+json 0 '.kind == "kernel" and (.kernel | startswith("_Z") or startswith("0x"))'
+[ "$(jq -c 'select(.kind == "kernel")' "$tmp/out" | wc -l)" -ge 15 ] || no 'there are few'
+# a lambda is a type in the stub's parameters
+json 1 '.kernel | . != null and startswith("at::native::reduce_kernel(at::native::ReduceOp<float, at::native::func_wrapper_t<float, __nv_hdl_wrapper_t<")'

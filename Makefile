@@ -9,7 +9,7 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
-# make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB from PyPI   (as root)
+# make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it

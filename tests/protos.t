@@ -42,7 +42,7 @@ shows "rt launch cudaLaunchKernel_ptsz 7000-0 cudaError_t enum/4
 7 sharedMem: size_t uint/8
 8 stream: cudaStream_t handle/8"
 run "$dump" proto cuMemAllocPitch_v2
-shows "drv memory cuMemAllocPitch_v2 13000-0 CUresult enum/4
+shows "drv memory cuMemAllocPitch_v2 11080-0 CUresult enum/4
 1 dptr: CUdeviceptr * ptr/8 out to CUdeviceptr ptr/8
 2 pPitch: size_t * ptr/8 out to size_t uint/8
 3 WidthInBytes: size_t uint/8

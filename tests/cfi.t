@@ -70,7 +70,7 @@ done
 make_library() {
 	n=$1
 	shift
-	"${CC:-cc}" -shared -fPIC -O2 -g1 -nostdlib -o "$tmp/$n" "$@" tests/unit/cfi_cases.c 2>"$tmp/err" || no "$n is not built"
+	${CC:-cc} -shared -fPIC -O2 -g1 -nostdlib -o "$tmp/$n" "$@" tests/unit/cfi_cases.c 2>"$tmp/err" || no "$n is not built"
 }
 tables='-fno-asynchronous-unwind-tables -fno-unwind-tables'
 
@@ -114,7 +114,7 @@ it "of a function with 50,000 rows, those around the one needed are read, and wh
 	awk 'BEGIN { for (i = 1; i < 50000; i++) print "nop; .cfi_def_cfa_offset " 8 + 8 * (i % 100) }'
 	echo 'ret; .cfi_endproc; .size long, .-long'
 } >"$tmp/long.s"
-"${CC:-cc}" -shared -nostdlib -o "$tmp/long" "$tmp/long.s" || no "it is not built"
+${CC:-cc} -shared -nostdlib -o "$tmp/long" "$tmp/long.s" || no "it is not built"
 readelf -wF "$tmp/long" | awk '/ FDE / { on = 1 } on && $2 ~ /^rsp/ && n++ % 997 == 0 { print $1, $2 }' >"$tmp/rules"
 cut -d' ' -f1 "$tmp/rules" >"$tmp/asked"
 run "$bin/cfi-o2" rows "$tmp/long" <"$tmp/asked"

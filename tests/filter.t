@@ -27,7 +27,7 @@ done
 it "--comm is the name of the process, not of the calling thread, and of 15 bytes"
 cp "$bin/mem" "$tmp/a_name_of_many_bytes"
 for comm in a_name_of_many_bytes a_name_of_many_; do
-	run cudamallocsnoop --comm $comm -jc "$tmp/a_name_of_many_bytes thread '(' malloc 23 64 ')'"
+	run env LD_LIBRARY_PATH="$lib" cudamallocsnoop --comm $comm -jc "$tmp/a_name_of_many_bytes thread '(' malloc 23 64 ')'"
 	json 23 '.op == "alloc"'
 done
 
@@ -35,7 +35,7 @@ root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 group=$root/cbt$$/docker-$id.scope
 it "--cgroup and --container: a cgroup and those below it, by path, id and container"
-if ! mkdir -p "$group/below" 2>/dev/null; then
+if [ -z "$root" ] || ! mkdir -p "$group/below" 2>/dev/null; then
 	skip "no cgroup can be made here"
 else
 	# shellcheck disable=SC2016 # the inner shell is to expand it

@@ -70,6 +70,7 @@ int cudaLaunchKernel(void *func)
 }
 END
 cat >"$tmp/main.c" <<'END'
+int cudaGetFuncBySymbol(), cudaLaunchKernel(), usleep();
 int main(void)
 {
 	void *func;

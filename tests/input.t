@@ -168,7 +168,7 @@ done
 
 it "-p takes what pgrep prints, and names"
 cp "$bin/mem" "$tmp/with_a_long_name"
-program "$tmp/with_a_long_name" malloc 1 64 wait malloc 23 4096
+program env LD_LIBRARY_PATH="$lib" "$tmp/with_a_long_name" malloc 1 64 wait malloc 23 4096
 for list in " $pid
 " "$pid,$pid" "$pid, $pid" with_a_long_name with_a_long_nam "$pid with_a_long_nam"; do
 	tool cudamallocsnoop -jp "$list"

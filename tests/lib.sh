@@ -5,6 +5,8 @@ set -u
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 PATH=$O:$PATH
+# f() declares nothing of what f takes, as it did before C23
+CC="${CC:-cc} -std=gnu11"
 bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)

@@ -66,16 +66,18 @@ __noinline int handles_use(__u32 device)
 	return 0;
 }
 
-/* Return true if the process may have called CUDA before tracing began. */
+/* Return true if the task's process, which has these handles, may have called CUDA before tracing began. */
+static __always_inline bool handles_may_lack(const struct task_struct *task, const struct device_handles *h)
+{
+	return task->group_leader->start_time < device_state.since && !(h && h->anew);
+}
+
+/* Return true if this process may.  The time first: it costs less. */
 static __always_inline bool handles_late(void)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct device_handles *h;
 
-	if (task->group_leader->start_time >= device_state.since)
-		return false;
-	h = handles_here(0);
-	return !h || !h->anew;
+	return task->group_leader->start_time < device_state.since && handles_may_lack(task, handles_here(0));
 }
 
 /* Call where exec has replaced the process's program, by its first thread from now on. */

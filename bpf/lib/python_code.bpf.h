@@ -37,8 +37,9 @@ struct {
 	__type(value, struct python_code_value);
 } python_codes SEC(".maps");
 
-/* User space gives back what it deletes. */
-static struct python_shared python_shared SEC(".data.python");
+/* User space gives back what it deletes.  Not static: libbpf shares with user space only sections in which
+ * something is global, and newer ones do not even give access to the others (1.7). */
+struct python_shared python_shared SEC(".data.python");
 
 /* What is at an offset of a frame or code object that was read.  User space has checked the offsets;
  * the verifier has not. */

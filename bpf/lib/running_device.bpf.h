@@ -11,9 +11,10 @@ static __always_inline struct device_handles *running_handles(const struct task_
 }
 
 /* As device_here(). */
-static __always_inline __u32 running_here(const struct task_struct *task, const struct device_thread *d)
+static __always_inline __u32 running_here(const struct task_struct *task, const struct device_thread *d,
+					  const struct device_handles *h)
 {
-	if (!d->device && !d->place && task->start_time >= device_state.since)
+	if (!d->device && !d->place && (task->start_time >= device_state.since || !handles_may_lack(task, h)))
 		return 1;
 	return d->device;
 }
@@ -28,14 +29,14 @@ static __always_inline __u32 running_handle(const struct task_struct *task, __u6
 static __always_inline __u32 running_in(const struct task_struct *task, const struct device_thread *d,
 					__u64 stream)
 {
-	__u32 here = running_here(task, d);
 	struct device_handles *h = running_handles(task);
+	__u32 here = running_here(task, d, h);
 
 	if (device_state.since == ~0ull)
 		return 0;
 	if (stream <= STREAMS_DEFAULT)
 		return here;
-	if (task->group_leader->start_time >= device_state.since && !(h && h->devices & ~device_bit(here)))
+	if (!handles_may_lack(task, h) && !(h && h->devices & ~device_bit(here)))
 		return here;
 	return handle_find(h, stream) & (HANDLE_PRIMARY - 1);
 }

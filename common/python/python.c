@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
+#include "base/die.h"
 #include "proc/looks.h"
 #include "proc/user.h"
 #include "proc/vm_read.h"
@@ -51,8 +52,10 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj)
 	struct python_shared *shared = map ? (struct python_shared *)bpf_map__initial_value(map, &size) : NULL;
 	struct python *p;
 
-	if (!shared || size < sizeof(*shared) || map_fd(obj, "python_processes") < 0)
+	if (map_fd(obj, "python_processes") < 0)
 		return NULL;
+	if (!shared || size < sizeof(*shared))
+		die(0, "cannot read .data.python of the probes: libbpf does not share it");
 	p = xcalloc(1, sizeof(*p));
 	p->looks = looks;
 	p->map = map_fd(obj, "python_processes");

@@ -5,7 +5,8 @@
 #define TARGET_H
 #include <stdbool.h>
 #include <time.h>
-#include "abi/device.h"	/* of the skeletons */
+#include "abi/device.h"	/* of the skeletons, as the next */
+#include "abi/python.h"
 #include "base/progress.h"
 #include "cli/opt.h"
 #include "probe/attach.h"

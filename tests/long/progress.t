@@ -2,7 +2,7 @@
 # What takes longer than a second says how far it is.
 
 calls=cudaMalloc	# and what tells devices
-"${CC:-cc}" -shared -fPIC -o "$tmp/slow.so" tests/workloads/slow.c || exit 1
+${CC:-cc} -shared -fPIC -o "$tmp/slow.so" tests/workloads/slow.c || exit 1
 
 # The words before a command in which WHAT is slow, see the file.  ASan wants to be the first library.
 slowly="env LD_PRELOAD=$tmp/slow.so ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"

@@ -9,6 +9,7 @@
 #include "abi/filter.h"
 #include "base/die.h"
 #include "cudalaunchtop/launches.h"
+#include "abi/python.h"
 #include "cudalaunchtop.skel.h"
 #include "models.h"
 #include "base/bpf_mmap.h"

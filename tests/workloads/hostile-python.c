@@ -32,7 +32,8 @@ enum {
 unsigned long Py_Version = VERSION;
 __attribute__((section(".PyRuntime"))) char _PyRuntime[0x28b20] = { 1 };
 
-static char interp[256], thread[256], cframe[64], frame[2][128], code[256], text[128], table[64];
+/* not static: a compiler would leave out what nothing here reads */
+char interp[256], thread[256], cframe[64], frame[2][128], code[256], text[128], table[64];
 static char *const nowhere = (char *)0x7ff8deadbeef000;
 
 static void set(char *at, size_t offset, const void *value)

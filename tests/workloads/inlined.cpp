@@ -36,7 +36,7 @@ static INLINED int call(const char *what)
 	else if (!strcmp(what, "wait"))
 		ret = cudaDeviceSynchronize();
 	else if (!strcmp(what, "launch"))
-		ret = cudaLaunchKernel((const void *)step, dim3(1), dim3(1), NULL, 0, NULL);
+		ret = cudaLaunchKernel((const void *)step, dim3{1, 1, 1}, dim3{1, 1, 1}, NULL, 0, NULL);
 	__asm__ volatile("" ::: "memory");
 	return ret;
 }

@@ -29,7 +29,7 @@
 
 #include "cuda_api.h"
 
-#define KEPT __attribute__((noinline, noclone))
+#define KEPT __attribute__((noipa))
 
 static __typeof__(&cuLaunchKernel) drv_launch;
 static __typeof__(&cuModuleGetFunction) drv_function;

@@ -51,18 +51,19 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted };
 }
 
-/* Statements that set $cudabt_task to our own task if the thread descends from us.  Without a loop:
- * bpftrace 0.17 has only while, of which 0.27 warns that it may go. */
+/* Statements that set $cudabt_tgid to our own if the thread descends from us.  Without a loop: bpftrace 0.17
+ * has only while, of which 0.27 warns that it may go.  A variable that begins as a number of ours may be
+ * compared with one: 0.27 warns of what it read in the kernel. */
 static char *find_ancestor(int pid)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	fputs("$cudabt_task = curtask;\n\t", f);
+	fputs("$cudabt_tgid = (int32)0; $cudabt_task = curtask; $cudabt_tgid = $cudabt_task->tgid;\n\t", f);
 	for (int i = 0; i < ANCESTORS; i++)
-		fprintf(f, "if ($cudabt_task->tgid != %d && $cudabt_task->tgid > 1) {\n\t"
-			"$cudabt_task = $cudabt_task->real_parent; ", pid);
+		fprintf(f, "if ($cudabt_tgid != %d && $cudabt_tgid > 1) {\n\t$cudabt_task = "
+			"$cudabt_task->real_parent; $cudabt_tgid = $cudabt_task->tgid; ", pid);
 	for (int i = 0; i < ANCESTORS; i++)
 		putc('}', f);
 	fclose(f);
@@ -89,7 +90,7 @@ static void choose_processes(struct bt_session *s, const struct target *t)
 	/* the command's processes are our descendants: we adopt those whose parents exit */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		die(errno, "cannot become the subreaper of the command's children");
-	s->condition = xprintf("$cudabt_task->tgid == %d", getpid());
+	s->condition = xprintf("$cudabt_tgid == %d", getpid());
 	s->statements = find_ancestor(getpid());
 }
 

@@ -73,7 +73,7 @@ struct copy_row copy_row(const struct aggregate *g, unsigned long long time)
 		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 		.count = g->count, .failed = g->failed, .bytes = g->sum,
 		.total = async ? OUT_NONE : g->ns,
-		.rate = async || !g->ns ? OUT_NONE : g->sum * 1e9 / g->ns,
+		.rate = async || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
 		.spread = hist_spread(g->slots, g->least, g->most), .slots = g->slots, .stack = g->key.stack,
 	};
 }

@@ -19,7 +19,8 @@ int uprobe_multi_link(int prog, int type, const char *path, const unsigned long 
 {
 	struct link_create attr = {
 		.prog_fd = prog, .attach_type = type, .path = (unsigned long)path,
-		.offsets = (unsigned long)offsets, .ref_ctr_offsets = (unsigned long)semaphores, .cookies = (unsigned long)cookies, .cnt = n,
+		.offsets = (unsigned long)offsets, .ref_ctr_offsets = (unsigned long)semaphores,
+		.cookies = (unsigned long)cookies, .cnt = n,
 		.multi_flags = ret ? UPROBE_MULTI_RETURN : 0, .pid = pid,
 	};
 

@@ -105,9 +105,15 @@ everywhere -l "$tmp/libcudart.so.13"
 "$storm" loads 503 3 "$tmp/libcudart.so.13" >"$tmp/did"
 all_printed 1509
 
+# with_links MOST: a cudamallocsnoop that makes no more links at a time
+with_links() {
+	${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" "-DATTACH_MAX=$1" \
+		"$O/tools/cudamallocsnoop.o" "$O"/tools/cudamallocsnoop/*.o common/probe/attach.c \
+		"$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+}
+
 it "a tool never makes links without end: it says what it does not probe any more, and harms nobody"
-${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" -DATTACH_MAX=13 "$O/tools/cudamallocsnoop.o" \
-	common/probe/attach.c "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+with_links 13
 for kind in session multi perf; do
 	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 101 11 3 >$tmp/did"
 	status 0
@@ -120,8 +126,7 @@ for kind in session multi perf; do
 done
 
 it "the probes of a process go with it: there is room for more of them than have been at a time"
-${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" -DATTACH_MAX=701 "$O/tools/cudamallocsnoop.o" \
-	common/probe/attach.c "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
+with_links 701
 for kind in session multi; do
 	run "$tmp/cudamallocsnoop" --attach $kind -jc "$storm forks 503 1 3 >$tmp/did"
 	status 0

@@ -52,7 +52,8 @@ struct snoop_row snoop_row(const struct memory_event *e, const struct memory_eff
 	return (struct snoop_row){
 		.time = e->time, .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE,
 		/* a USDT probe says what is done, and is no call */
-		.latency = fn->lib == CUDA_USDT ? OUT_NONE : e->time - e->start, .stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
+		.latency = fn->lib == CUDA_USDT ? OUT_NONE : e->time - e->start,
+		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
 		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL, .stack = stack,

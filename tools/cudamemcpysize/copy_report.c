@@ -16,10 +16,12 @@ int copy_report_record(void *report, void *data, size_t size)
 
 static void rows(struct copy_report *r, struct aggregate *const *groups, size_t n)
 {
+	unsigned long long now = clock_ns();
+
 	for (size_t i = 0; i < n; i++)
 		devices_see(&r->view.devices, groups[i]->key.device);
 	for (size_t i = 0; i < n; i++) {
-		struct copy_row row = copy_row(groups[i], clock_ns());
+		struct copy_row row = copy_row(groups[i], now);
 
 		row.complete = early_complete(&r->target->early, row.pid);
 		if (r->view.pids)

@@ -42,7 +42,7 @@ function prototype(s,   name, i, n, p) {
 	}
 }
 
-file == 3 { exported[$1, $2]; next }
+file == 3 { exported[$1, $2]; libraries[$1]; next }
 
 /^[ \t]*(#|$)/ { next }
 
@@ -95,7 +95,7 @@ function has_role(text, t, p,   k, w) {
 
 function symbol(name,   i, j, n, role, has) {
 	symbols++; row[$1, name]; has = ($1, name) in exported
-	if (!has && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
+	if (!has && $1 in libraries && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
 	if (has && until && version > until) fail(name " is exported: wrong until=")
 	if (!(name in declared)) { missing = missing " " name; absent++; return }
 	checks = ""
@@ -109,7 +109,7 @@ function symbol(name,   i, j, n, role, has) {
 	if (arg[i] == "..." && j <= declared[name]) j = declared[name] + 1
 	if (j - 1 != declared[name])
 		fail(name " has " declared[name] " parameters in the headers, " j - 1 " here")
-	else if (checks != "" && open[name]) printf "#line %d \"%s\"\n%s\n", FNR, FILENAME, checks
+	else if (checks != "" && open[name] && version >= since) printf "#line %d \"%s\"\n%s\n", FNR, FILENAME, checks
 }
 
 function assert(what, n, complaint) {

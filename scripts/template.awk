@@ -4,8 +4,8 @@
 # kind and want (the classes).  In a template
 #   @WORD@          stands for its value, see value[] below
 #   @word|LINE      is LINE if the tool has word: its kind, a role of its functions' arguments,
-#                   bytes or direction; @!word|LINE if it does not
-#   @columns|LINE, @classes|LINE, @functions|LINE   one LINE for each: see each() below
+#                   bytes, direction or usdt; @!word|LINE if it does not
+#   @columns|LINE, @classes|LINE, @functions|LINE, @usdts|LINE   one LINE for each: see each() below
 #   @examples|LINE  this and the following such lines, for each call in classes.tbl's examples
 #   @from|FILE|A|B  the lines of FILE from line A up to the line before B
 function fail(msg) { printf "new-tool: %s\n", msg > "/dev/stderr"; bad = 1; exit 1 }
@@ -74,6 +74,11 @@ function each(what, line,   i, f) {
 			value["FUNCTION"] = functions[i]; value["COMMA"] = i < nfunctions ? "," : "."
 			out(line)
 		}
+	else if (what == "usdts")
+		for (i = 1; i <= nusdts; i++) {
+			value["FUNCTION"] = usdts[i]; value["COMMA"] = i < nusdts ? "," : "."
+			out(line)
+		}
 	else
 		for (i = 1; i <= nwant; i++) if (line !~ /@INSIDE@/ || inside[wants[i]] != "") {
 			value["COUNT"] = count[wants[i]]; value["FUNCTION"] = func_of[wants[i]]
@@ -112,6 +117,7 @@ function ready(   i, f) {
 	value["C_NOUNS"] = wrap(value["NOUNS"], 90, "\\n\"\n\t\t\"")
 	for (i = 1; i <= nwant; i++)
 		value["MASK"] = value["MASK"] (i == 1 ? "" : (i - 1) % 3 ? " | " : " |\n\t\t\t\t     ") mask[i]
+	value["USDTS"] = (index(" " want " ", " alloc ") ? 7 : 0) + (index(" " want " ", " free ") ? 5 : 0)
 	value["HEADS"] = row(1)
 	value["DATE"] = date; value["NL"] = "\n"
 }
@@ -120,13 +126,15 @@ BEGIN { split("member key head width type text", fields, " ") }
 
 FNR == 1 { nfile++ }
 
-# the functions of the classes, and the roles of their arguments
+# the functions of the classes, and the roles of their arguments; only snoop has what has no duration
 nfile == 1 && /^CUDA_API/ {
+	usdt = sub(/^CUDA_API_USDT/, "CUDA_API")
 	gsub(/^CUDA_API\(|\)$/, "")
 	n = split($0, a, /, */)
 	class = tolower(a[3])
-	if (!index(" " want " ", " " class " ")) next
-	functions[++nfunctions] = a[1]
+	if (!index(" " want " ", " " class " ") || usdt && kind != "snoop") next
+	if (usdt) { has["usdt"]; usdts[++nusdts] = a[1] ":" a[2] }
+	else functions[++nfunctions] = a[1]
 	for (i = 4; i <= n; i++) if (match(a[i], /^\.[a-z_]+/)) roles[substr(a[i], 2, RLENGTH - 1)]
 	if ($0 ~ /\.(size|width|extent|desc|size_at) =/) has["bytes"]
 	if (class == "copy") has["direction"]
@@ -160,7 +168,7 @@ nfile < 4 { next }
 	while (match($0, /^@!?[a-z]+\|/)) {
 		mark = substr($0, 2, RLENGTH - 2)
 		rest = substr($0, RLENGTH + 1)
-		if (mark ~ /^(columns|classes|functions)$/) { each(mark, rest); next }
+		if (mark ~ /^(columns|classes|functions|usdts)$/) { each(mark, rest); next }
 		if (mark == "examples") { lines[++nlines] = rest; next }
 		if (mark == "from") { split(rest, a, "|"); from(a[1], a[2], a[3]); next }
 		if (sub(/^!/, "", mark) ? mark in has : !(mark in has)) next

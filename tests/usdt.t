@@ -64,7 +64,7 @@ json 5 '.memory == "tensor" and .bytes == 1001 and .func == "pytorch:malloc" and
 it "a program without such probes: the tool says that it sees no tensors"
 for t in cudaleak cudamallocsnoop; do
 	run $t --tensors -c "$bin/mem malloc 3 4096"
-	says "$t: no traced file has the probes pytorch:malloc and pytorch:free: tensors are not seen"
+	says "$t: no traced file has the probes pytorch:malloc and pytorch:free: what they tell, such as tensors, is not seen"
 done
 
 it "--list shows where they are"

@@ -18,21 +18,26 @@ struct call_data { struct bytes bytes; };
 struct thread_data {
 	struct call_event event;	/* of its call in flight */
 	char tail[CALL_STACK_MAX + CALL_NAME];	/* follows event in its record */
+	struct call_event kept;		/* event, while it serves a USDT probe inside of the call */
 };
 #define THREAD_DATA struct thread_data
 
 struct pt_regs;
 struct thread;
 static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+static __always_inline bool calls_usdt_enter(struct pt_regs *ctx, struct thread *t);
 #define CUDA_NESTED calls_nested
+#define CUDA_USDT_ENTER calls_usdt_enter
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/running.bpf.h"
 #include "lib/stack.bpf.h"
+#include "lib/usdt.bpf.h"
 
 /* Set by the tool. */
+const volatile bool calls_usdt;		/* USDT probes of the table, too */
 const volatile bool calls_stacks;	/* with user call stacks */
 const volatile bool calls_failed_only;
 const volatile __u64 calls_min;		/* bytes */
@@ -124,19 +129,67 @@ static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 	return stack + name;
 }
 
+static __always_inline void calls_send(struct pt_regs *ctx, struct thread *t, struct call_event *e)
+{
+	__u64 tail = calls_tail(ctx, t);
+	bool first = false;
+
+	if (!calls_stacks || process_known(t, e->head.pid, &first))
+		records_send(e, sizeof(*e) + tail, first);
+}
+
 static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 {
 	struct call_event *e = &t->data.event;
-	bool wanted = calls_record(ctx, t, e), first = false;
-	__u64 tail;
+	bool wanted = calls_record(ctx, t, e);
 
 	t->call.sp = 0;
-	if (!wanted)
-		return;
-	tail = calls_tail(ctx, t);
-	if (calls_stacks && !process_known(t, e->head.pid, &first))
-		return;
-	records_send(e, sizeof(*e) + tail, first);
+	if (wanted)
+		calls_send(ctx, t, e);
+}
+
+/* What a row of the table says of a USDT probe, which has no duration and cannot fail.  Returns false if
+ * nobody wants it. */
+static __always_inline bool calls_usdt_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
+					      struct call_event *e)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+	const struct cuda_args *row = &cuda_rows[id];
+
+	if (calls_failed_only || calls_slower || !task_wanted())
+		return false;
+#define X(role) e->args.role = usdt_arg(ctx, args, row->role);
+	CALL_ARGS(X)
+#undef X
+	e->bytes = usdt_arg(ctx, args, row->size);
+	if (e->bytes < calls_min)
+		return false;
+	e->name_at = usdt_arg(ctx, args, row->name);
+	e->time = e->start = bpf_ktime_get_ns();
+	e->stored = e->direction = e->ret = 0;
+	e->head.pid = task->tgid;
+	e->head.kind = id;
+	e->tid = task->pid;
+	thread_comm(e->comm);
+	return true;
+}
+
+static __always_inline bool calls_usdt_enter(struct pt_regs *ctx, struct thread *t)
+{
+	struct call_event *e = &t->data.event;
+	const struct usdt_args *args;
+	__u64 id;
+
+	if (!calls_usdt)
+		return false;
+	args = usdt_here(ctx, &id);
+	if (!args)
+		return false;
+	t->data.kept = *e;
+	if (calls_usdt_record(ctx, args, id, e))
+		calls_send(ctx, t, e);
+	*e = t->data.kept;
+	return true;
 }
 
 CUDA_PROGRAMS(calls_enter, calls_leave)

@@ -54,7 +54,8 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 	}
 	fn = &cuda_fns[e->head.kind];
 	*r = (struct call_row){
-		.time = e->time, .latency = e->time - e->start,
+		/* a USDT probe says what is done, and is no call */
+		.time = e->time, .latency = fn->lib == CUDA_USDT ? NO_VALUE : e->time - e->start,
 		.bytes = cuda_fn_has_bytes(fn) ? e->bytes : NO_VALUE,
 		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .comm = r->text.comm,
 		.layer = cuda_lib_name(fn->lib), .func = fn->name,
@@ -72,7 +73,7 @@ bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
 		memcpy(r->block, e->block, sizeof(r->block));
 	}
 	if (fn->args.dev)	/* int or unsigned: the upper half of the register is undefined */
-		r->args.dev = (unsigned int)r->args.dev;
+		r->args.dev = fn->lib == CUDA_USDT && (int)r->args.dev < 0 ? NO_VALUE : (unsigned int)r->args.dev;
 	r->result = cuda_err_text(fn->lib, e->ret, r->text.number);
 	return true;
 }

@@ -11,7 +11,8 @@ struct syms;
 struct looks;
 
 struct call_row {
-	unsigned long long time, latency;	/* time: of the return; both in ns */
+	unsigned long long time, latency;	/* time: of the return; both in ns; latency is NO_VALUE at a
+						 * USDT probe */
 	struct call_args args;		/* NO_VALUE: the function has no such argument, or stored
 					 * nothing there */
 	unsigned long long bytes;	/* NO_VALUE: not known for this function */

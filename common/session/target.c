@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "abi/stack_frames.h"
+#include "api/cuda_fn.h"
 #include "base/die.h"
 #include "cli/out.h"
 #include "probe/dso.h"
@@ -239,9 +241,32 @@ bool target_ended(struct target *t)
 	return t->pid_list && pids_ended(&t->opened);
 }
 
+/* "a, b and c" of the table's USDT probes of the tool's classes */
+static void usdt_names(const struct target *t, char *names, size_t size)
+{
+	const char *last = NULL;
+	int n = 0;
+
+	*names = 0;
+	for (int i = 0; i <= CUDA_ID_MAX; i++) {
+		bool named = i < CUDA_ID_MAX && cuda_fns[i].lib == CUDA_USDT &&
+			     cuda_fn_in(&cuda_fns[i], t->probes.classes);
+		size_t at = strlen(names);
+
+		if (last && (named || i == CUDA_ID_MAX))
+			snprintf(names + at, size - at, "%s%s", !n++ ? "" : named ? ", " : " and ", last);
+		if (named)
+			last = cuda_fns[i].name;
+	}
+}
+
 void target_check_usdt(const struct target *t)
 {
-	if (t->probes.usdt && !t->probes.nusdt && t->attached && !t->list)
-		warning(0, "no traced file has the probes pytorch:malloc and pytorch:free: tensors are not seen "
-			"(builds of PyTorch without USDT; RMM's, CuPy's and JAX's allocators have none)");
+	char names[256];
+
+	if (!t->probes.usdt || t->probes.nusdt || !t->attached || t->list)
+		return;
+	usdt_names(t, names, sizeof(names));
+	warning(0, "no traced file has the probes %s: what they tell, such as tensors, is not seen "
+		"(builds of PyTorch without USDT; RMM's, CuPy's and JAX's allocators have none)", names);
 }

@@ -49,6 +49,7 @@ struct snoop {
 	bool failed, times, stacks, folded;
 @bytes|	long slower, min;
 @!bytes|	long slower;
+@usdt|	bool usdt;
 	struct stack_sums sums;	/* with --folded: ns */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 	struct running running;
@@ -96,6 +97,7 @@ static void *open_skel(void *ctx)
 	s->skel->rodata->calls_stacks = s->stacks;
 	s->skel->rodata->calls_failed_only = s->failed;
 	s->skel->rodata->calls_slower = s->slower;
+@usdt|	s->target.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
 	return s->skel;
@@ -127,6 +129,7 @@ static int finish(void *ctx, int status)
 	struct snoop *s = ctx;
 
 	running_free(&s->running);
+@usdt|	target_check_usdt(&s->target);
 	return status;
 }
 
@@ -142,6 +145,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
+@usdt|		OPT_FLAG(0, "usdt", &snoop.usdt, "print what libraries above CUDA do, by their USDT probes, too"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.target),

@@ -36,5 +36,15 @@ sees() {
 	lines 1 "^mem;.*;main;run;.*;$2 [0-9]+$"
 }
 
+@usdt|it "--usdt: what an allocator above CUDA does, by its probes, with its bytes, once"
+@usdt|run @NAME@ --usdt -jc "$bin/usdt segment 4096 malloc 7 1013 free 5"
+@usdt|status 0
+@usdt|json @USDTS@ '.layer == "usdt" and .latency_ns == null and .ret == 0 and (.func | startswith("pytorch:"))'
+@usdt|silent
+@usdt|run @NAME@ -jc "$bin/usdt malloc 7 1013 free 5"
+@usdt|json 0 '.layer == "usdt"'
+@usdt|run @NAME@ --usdt -c "$bin/mem malloc 3 4096"
+@usdt|says '@NAME@: no traced file has the probes pytorch:'
+
 @classes|sees @COUNT@ @FUNCTION@ "@WORDS@"
 @classes|counts_once @NAME@ 1 @COUNT@ @FUNCTION@ @INSIDE@ "@WORDS@"

@@ -59,7 +59,7 @@ fi
 it "a tool says that tensors are not seen where an allocator has no probes: Numba's"
 if client numba; then
 	run cudaleak --tensors -qc "$python -W ignore $here/numba_kernel.py"
-	says 'cudaleak: no traced file has the probes pytorch:malloc and pytorch:free: tensors are not seen'
+	says 'cudaleak: no traced file has the probes pytorch:malloc and pytorch:free: what they tell, such as tensors, is not seen'
 else
 	skip "$why_not"
 fi

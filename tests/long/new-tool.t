@@ -117,6 +117,14 @@ json 7 '.func == "cudaFree" and .size == null and (.ptr | startswith("0x"))'
 json 28 '.func == "cudaLaunchKernel" and .grid == [13,1,1] and .block == [128,1,1] and .kernel != null'
 json 7 '.func == "cudaGraphLaunch" and .grid == null and .kernel == null and .handle != null'
 
+it "--usdt: an allocator's probes beside the calls, with call stacks"
+run "$src/build/cudaallsnoop" --usdt -kjc "$bin/usdt segment 4096 malloc 7 1013 free 5"
+status 0
+json 7 '.func == "pytorch:malloc" and .layer == "usdt" and .size == 1013 and .latency_ns == null and .ret == 0'
+json 5 '.func == "pytorch:free" and (.stack | map(.sym) | contains(["release", "main"]))'
+json 1 '.func == "cudaMalloc"'
+silent
+
 it "a device's number is one, whatever the rest of its register holds"
 cat >"$tmp/device.c" <<'END'
 int cudaSetDevice(unsigned long device);

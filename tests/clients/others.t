@@ -64,6 +64,25 @@ else
 	skip "$why_not"
 fi
 
+it "llama.cpp: its kernel, with the way there through Python, its memory and its copies"
+if client llama && client cudart-12.9; then
+	# without a graph each launch is one
+	llama="env GGML_CUDA_DISABLE_GRAPHS=1 LD_LIBRARY_PATH=$sim:$sim/cuda12 $clients/llama/bin/python $here/llama_add.py 2>$tmp/said"
+	run cudalaunchtop -qkjc "$llama"
+	status 0
+	json 1 '.launches == 7 and (.kernel | test("^k_bin_bcast<&.*::op_add, float, float, float>$")) and
+		(.stack | map(.sym) | contains(["ggml_backend_cuda_graph_compute(ggml_backend*, ggml_cgraph*)", "<module>"]))'
+	json 1 true
+	silent
+	run cudamemcpysize -qjc "$llama"
+	json 1 '.direction == "HtoD" and .count == 2 and .bytes == 8000'
+	run cudaleak -qjc "$llama"
+	json 1 '.bytes == 12288 and .count == 1 and (.stack | map(.sym) | contains(["ggml_backend_alloc_ctx_tensors_from_buft"]))'
+	json 1 true
+else
+	skip "$why_not"
+fi
+
 it "CuPy: the runtime that is linked into it asks the driver for tables that no manual has"
 if client cupy; then
 	run cudatrace -qx --layer driver -e all -c "$python -c 'import cupy; cupy.zeros(3)'"

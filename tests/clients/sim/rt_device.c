@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runtime: what programs ask of a device before they use it. */
 #include <dlfcn.h>
-#include <string.h>
 
-#include "attributes.h"
+#include "../../sim/rt.h"
 #include "rt_find.h"
 
 void *rt_find(const char *name)
@@ -11,31 +10,6 @@ void *rt_find(const char *name)
 	void *lib = rt_driver_load() ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 
 	return lib ? dlsym(lib, name) : NULL;
-}
-
-static int attribute(enum cudaDeviceAttr which, int dev)
-{
-	int value = 0;
-
-	rt_driver[0].cuDeviceGetAttribute(&value, (CUdevice_attribute)which, dev);
-	return value;
-}
-
-RT_QUIET(cudaGetDeviceProperties)(struct cudaDeviceProp *p, int dev)
-{
-	cudaError_t r = p ? rt_driver_load() : cudaErrorInvalidValue;
-
-	if (r)
-		return rt_done(r);
-	memset(p, 0, sizeof(*p));
-	r = (cudaError_t)DRIVER(cuDeviceGetName)(p->name, sizeof(p->name), dev);
-	if (r)
-		return rt_done(r);
-	DRIVER(cuDeviceTotalMem_v2)(&p->totalGlobalMem, dev);
-	DRIVER(cuDeviceGetUuid_v2)(&p->uuid, dev);
-#define FILL(member, which) p->member = attribute(cudaDevAttr##which, dev);
-	PROPERTIES(FILL)
-	return cudaSuccess;
 }
 
 RT_QUIET(cudaDeviceGetPCIBusId)(char *id, int len, int dev)

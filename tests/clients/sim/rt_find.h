@@ -3,10 +3,8 @@
 #ifndef RT_FIND_H
 #define RT_FIND_H
 
-#include "../../sim/rt.h"
-
-/* The driver's function of that name; NULL: it has none. */
-HIDDEN void *rt_find(const char *name);
+/* The driver's function of that name; NULL: it has none, or there is no driver. */
+__attribute__((visibility("hidden"))) void *rt_find(const char *name);
 #define DRIVER(name) ((__typeof__(name) *)rt_find(#name))
 
 #endif

@@ -27,7 +27,7 @@ run cudamallocsnoop -jk --stack-size 8k -c "$bin/nofp deep >$tmp/truth"
 compare native "$tmp/truth" --may-stop deep,altstack,context
 json 1 '.op == "alloc" and ([.stack[] | select(.sym == "recurse_wide")] | length >= 2)'
 
-for options in '' '--stack-size 64k'; do
+for options in '' '--stack-size 32k'; do
 	it "buffers that are not used yet hide no caller${options:+, with $options}, in main's stack and a thread's"
 	# shellcheck disable=SC2086 # words
 	run cudamallocsnoop -jk $options -c "$bin/nofp holes thread_holes >$tmp/truth"

@@ -292,18 +292,17 @@ char *scan_installed_driver(void)
 
 void scan_installed(struct probes *p)
 {
-	static const char *const names[] = { "libcuda.so.1", "libcudart.so.11.0",
-					     "libcudart.so.12", "libcudart.so.13" };
+	/* the driver last: what the runtime calls is not to be taken for the program's own calls */
+	static const char *const names[] = { "libcudart.so.11.0", "libcudart.so.12",
+					     "libcudart.so.13", "libcuda.so.1" };
+	const size_t n = sizeof(dirs) / sizeof(*dirs);
 	struct dso *d;
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) * 4; i++) {
-		char *path, *real;
+	/* a running process has mapped its runtime already, or brings its own */
+	for (size_t i = p->pids ? 3 * n : 0; i < 4 * n; i++) {
+		char *path = xprintf("%s/%s", dirs[i % n], names[i / n]);
+		char *real = realpath(path, NULL);
 
-		/* a running process has mapped its runtime already, or brings its own */
-		if (p->pids && i % 4)
-			continue;
-		path = xprintf("%s/%s", dirs[i / 4], names[i % 4]);
-		real = realpath(path, NULL);
 		d = real ? dso_of_file(p, real) : NULL;
 		if (d)		/* errors are reported when a process maps it */
 			attach_everywhere(p, d);

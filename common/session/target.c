@@ -24,7 +24,7 @@
 enum { UNWIND_DWARF, UNWIND_FP };
 enum { SHOW_ALL, SHOW_NATIVE, SHOW_PYTHON };
 
-enum { SIZE_LEAST = 4 << 10, SIZE_DEFAULT = 32 << 10, SIZE_MOST = 64 << 10 };
+enum { SIZE_LEAST = 4 << 10, SIZE_MOST = 64 << 10, SIZE_DEFAULT = SIZE_MOST };
 
 static long whole_size(long size)
 {

@@ -109,7 +109,7 @@ bool target_is_early(void *target, int pid);
 	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
 		   "find native frames by unwind tables or frame pointers; default: dwarf"), \
 	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
-		 "unwind at most SIZE bytes of a stack, 4k to 64k; default: 32k"),		\
+		 "unwind at most SIZE bytes of a stack, 4k to 64k, the default"),		\
 	OPT_FLAG(0, "lines", &(t)->lines,						\
 		 "call stacks with source lines and inlined functions")
 

@@ -42,6 +42,18 @@ compare native "$tmp/truth" --may-stop large_hole
 json 1 '.stack[-2].sym == "hole_1m" and (.stack[-1].sym | test("^truncated: stack larger than 25[2-6] KiB$"))'
 says '1 call stack is incomplete: 1 truncated (see --stack-size)'
 
+it "arguments and environment, which lie behind the main thread's stack, take no room in the ring buffer"
+program env "BIG=$(head -c 100000 /dev/zero | tr '\0' x)" "$bin/mem" wait malloc 307 64 wait
+tool cudaleak -jp "$pid"
+kill -STOP "$tracer"
+echo >&3
+until_true sh -c "[ \$(grep -c ready '$tmp/ready') = 2 ]"
+kill -CONT "$tracer"
+go
+wait "$tracer"
+sum 307 'select(.stack[-1].sym == "_start").count'
+silent
+
 it "what was never in memory is not taken for a frame, nor is what lies beyond the stack"
 run cudamallocsnoop -jk -c "$bin/nofp lie_hole lie_beyond"
 json 2 '.op == "alloc" and .stack[-2].sym == "asm_lie" and .stack[-1].sym == "stack unreadable"'
@@ -182,7 +194,7 @@ for which in all python; do
 	stop
 	lacks='Python frames lost: the interpreter was not known yet'
 	json 2 ".op == \"alloc\" and .stack[-1].sym == \"$lacks\""
-	json 2 '.op == "alloc" and any(.stack[]; .sym == "nesting")'
+	json 2 '.op == "alloc" and any(.stack[]?; .sym == "nesting")'
 	json 1 '.incomplete_stacks == 2'
 	says '2 call stacks are incomplete: 2 without all Python frames'
 done

@@ -14,10 +14,12 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct { int counter; } atomic_t;
 struct signal_struct { atomic_t live; unsigned int flags; };
+struct mm_struct { unsigned long start_stack; };
 struct task_struct {
 	int pid, tgid;
 	char comm[16];
 	struct signal_struct *signal;
+	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	__u64 start_time;	/* CLOCK_MONOTONIC, ns */
 };

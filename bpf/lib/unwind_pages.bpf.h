@@ -29,11 +29,14 @@ static long unwind_end_of(struct task_struct *task, struct vm_area_struct *vma, 
  * another thread changes the mappings. */
 static __always_inline __u64 unwind_end(__u64 sp)
 {
-	__u64 end = 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 end = 0, first;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
-		bpf_find_vma(bpf_get_current_task_btf(), sp, unwind_end_of, &end, 0);
-	return end;
+		bpf_find_vma(task, sp, unwind_end_of, &end, 0);
+	/* the main thread's: arguments and environment lie behind it */
+	first = BPF_CORE_READ(task, mm, start_stack);
+	return first > sp && first < end ? first : end;
 }
 
 /* 1 or 0.  Without a branch, and in assembly so that no compiler makes one: the verifier would walk each

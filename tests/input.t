@@ -79,7 +79,7 @@ for tool in cudamallocsnoop cudaleak; do
 	says 'cannot write to standard output: Bad file descriptor'
 
 	it "$tool ends quietly, with the command's status, when nobody reads its output any more"
-	{ timeout 60 $tool -q -c "$bin/mem malloc 1009 64 free 1009 exit 5"; echo $? >"$tmp/rc"; } 2>"$tmp/err" | true
+	{ timeout 60 $tool -q -c "$bin/mem malloc 211 64 free 211 exit 5"; echo $? >"$tmp/rc"; } 2>"$tmp/err" | true
 	rc=$(cat "$tmp/rc")
 	status 5
 	[ ! -s "$tmp/err" ] || no "it says $(cat "$tmp/err")"

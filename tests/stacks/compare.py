@@ -118,8 +118,9 @@ def check_python(told, stack, args):
             raise Wrong("nothing of the interpreter with --stack native")
         return
     check_pure(told, stack, args)
-    if args.stack == "all" and not (args.may_lose and any("no room" in n for n in notes(stack))):
-        check_merged(told, stack)
+    if args.stack == "all":
+        if not (args.may_lose and any("no room" in n for n in notes(stack))):
+            check_merged(told, stack)
     elif [f for f in stack if kind(f) not in ("python", "note")]:
         raise Wrong("native frames with --stack python")
 

@@ -1,6 +1,7 @@
 # make            build every tool in tools/
 # make check      set up, build, and run the tests in tests; eight minutes          (as root)
-# make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers  (as root)
+# make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers; and tests/clients,
+#                 for which pip fetches 6 GB, once: not with CLIENTS=no  (as root)
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
@@ -91,10 +92,11 @@ check: setup-test
 LAST    := tests/long/fuzz.t tests/long/sanitize.t tests/long/roots.t tests/long/pythons.t
 check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(wildcard tests/clients/*.t) $(LAST)
 check-all: setup-all
+	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
 	@$(MAKE) --no-print-directory all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
-# what cannot be had is skipped, with the reason
+# what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:
 	@scripts/setup clients || :
 	@$(MAKE) --no-print-directory all tests-built

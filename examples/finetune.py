@@ -29,7 +29,10 @@ class Trainer:
         self.predictions = []
 
     def load(self, samples):
-        return torch.stack([sample.to("cuda") for sample in samples])
+        rows = []
+        for sample in samples:
+            rows.append(sample.to("cuda"))
+        return torch.stack(rows)
 
     def buffer(self):
         try:

@@ -54,7 +54,7 @@ function emit(name,   at) {
 	for (at = ++names; at > 1 && sorted[at - 1] > name; at--) sorted[at] = sorted[at - 1]
 	sorted[at] = name
 	if ($1 == "usdt") {
-		split(name, w, ":"); sub(/:/, "_", sorted[at])
+		split(name, w, ":")
 		printf "CUDA_API_USDT(%s, %s, %s, %s)\n", w[1], w[2], toupper($2), (init == "" ? 0 : init)
 	} else printf "CUDA_API(%s, %s, %s, %s)\n", name, toupper($1), toupper($2), (init == "" ? 0 : init)
 }
@@ -110,7 +110,9 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 
 END {
 	print "#ifdef CUDA_API_USDT_HERE\n#undef CUDA_API_USDT\n#undef CUDA_API_USDT_HERE\n#endif\n#endif\n#ifdef CUDA_API_BY_NAME"
-	for (i = 1; i <= names; i++) print "CUDA_API_BY_NAME(" sorted[i] ")"
+	for (i = 1; i <= names; i++) {	# by the names that are looked for, with their ":"
+		sub(/:/, "_", sorted[i]); print "CUDA_API_BY_NAME(" sorted[i] ")"
+	}
 	print "#endif"
 	exit bad
 }

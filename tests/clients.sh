@@ -5,12 +5,18 @@
 export PYTHONDONTWRITEBYTECODE=1
 clients=${CLIENTS_CACHE:-${XDG_CACHE_HOME:-/var/cache}/cuda-bpf-tools/clients}
 
-# client NAME: installs it, if need be, and builds the CUDA that it is given; $python to start it with; or false,
-# and $why_not.  The simulated runtime is preloaded: the wheels name folders of their own for NVIDIA's.
+# client NAME: $python to start it with the CUDA that it is given, which is built if need be; or false, and
+# $why_not.  The simulated runtime is preloaded: the wheels name folders of their own for NVIDIA's.  It is built with the
+# headers that PyTorch's wheel and the runtime of 12.9 bring.
 client() {
-	why_not=$(scripts/clients "$1" 2>&1) || return
-	why_not=$(make -s O="$O" CUDA="$CUDA" clients-built 2>&1) || return
+	case $1 in cudart-*) needs=$1 ;; *) needs="$1 pytorch cudart-12.9" ;; esac
+	# shellcheck disable=SC2086 # words
+	why_not=$(scripts/clients --there $needs 2>&1) || return
+	case $1 in cudart-*) return ;; esac
+	make -s O="$O" CUDA="$CUDA" clients-built >"$tmp/built" 2>&1 ||
+		no "the simulated CUDA does not build: $(tail -n 1 "$tmp/built")"
 	sim=$O/tests/clients
+	[ -e "$sim/libcudart.so.13" ] || no "there is no simulated CUDA"
 	python="env LD_PRELOAD=$sim/libcudart.so.13 LD_LIBRARY_PATH=$sim $clients/$1/bin/python"
 }
 

@@ -225,6 +225,12 @@ for layer in runtime driver; do
 	silent
 done
 
+it "a child of a program that has registered 60,013 kernels launches them by their names, with the runtime of CUDA 12"
+run cudalaunchtop -jc "$bin/launches-12 heir 60013"
+equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk 'BEGIN {
+	for (i = 60002; i < 60013; i++) print "registered<" i "> " i % 5 + 2 }' | sort)"
+silent
+
 if long; then
 	it "launches that cannot be counted are lost once each, though the runtime's and the driver's functions are probed"
 	run cudalaunchtop -jc "$bin/launches handles 33013 runtime 251"

@@ -64,10 +64,78 @@ json 5 '.memory == "tensor" and .bytes == 1001 and .func == "pytorch:malloc" and
 it "a program without such probes: the tool says that it sees no tensors"
 for t in cudaleak cudamallocsnoop; do
 	run $t --tensors -c "$bin/mem malloc 3 4096"
-	says "$t: no traced file has the probes pytorch:malloc and pytorch:free: what they tell, such as tensors, is not seen"
+	says "$t: no USDT probes pytorch:malloc and pytorch:free found: tensors are not shown"
 done
 
 it "--list shows where they are"
 run cudamallocsnoop --tensors --list -c "$bin/usdt"
 lines 3 'pytorch:malloc'
 lines 1 'pytorch:free'
+
+# noted: a program that allocates 4096 bytes of CUDA's, and has the notes of standard input, in assembly: of probes at
+# 1b and 2b, by note PLACE, SEMAPHORE, "ARGUMENTS"
+noted() {
+	{
+		cat <<-'END'
+			.section .note.GNU-stack,"",@progbits
+			.section .probes,"aw"
+			semaphores: .quad 0
+			.text
+			.globl main
+			main: sub $24, %rsp
+			mov %rsp, %rdi
+			mov $4096, %esi
+			call cudaMalloc@plt
+			1: nop
+			2: nop
+			add $24, %rsp
+			xor %eax, %eax
+			ret
+			.macro note place, semaphore, args
+			.pushsection .note.stapsdt,"","note"
+			.balign 4
+			.4byte 8f - 7f, 9f - 8f, 3
+			7: .asciz "stapsdt"
+			8: .8byte \place, 0, \semaphore
+			.asciz "pytorch", "free", "\args"
+			9: .balign 4
+			.popsection
+			.endm
+		END
+		cat
+	} >"$tmp/noted.s"
+	${CC:-cc} -no-pie "$tmp/noted.s" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/noted"
+}
+
+it "of a file with 70 probes 64 are placed"
+printf '.rept 70\n3: nop\nnote 3b, 0, "8@%%rdi"\n.endr\n' | noted
+run cudamallocsnoop --tensors --list -c "$tmp/noted"
+lines 64 'pytorch:free'
+lines 1 'noted.*too many USDT probes'
+
+for kind in $kinds; do
+	it "--attach $kind: a probe that the kernel would refuse takes none of the others with it"
+	# at one place with different semaphores, and with an odd one
+	printf 'note %s, "8@%%rdi"\n' '1b, 0' '1b, semaphores' '2b, semaphores + 1' | noted
+	run cudamallocsnoop --attach "$kind" --tensors -jc "$tmp/noted"
+	status 0
+	json 1 '.func == "cudaMalloc" and .size == 4096'
+	silent
+done
+
+it "probes whose arguments are in places that are not supported are not said to be missing"
+echo 'note 1b, 0, "8@semaphores(%rip)"' | noted
+run cudamallocsnoop --tensors -jc "$tmp/noted"
+says 'the USDT probes pytorch:malloc and pytorch:free are of a form that cannot be read: tensors are not shown'
+json 1 '.func == "cudaMalloc"'
+
+it "cudaleak --tensors -p: no share of memory that was not seen is free"
+program "$bin/usdt" segment 1048576 wait malloc 23 1024 wait
+tool cudaleak --tensors -p "$pid"
+echo >&3
+until_true sh -c "[ \$(grep -c ready '$tmp/ready') = 2 ]"
+stop
+go
+lines 1 '^    tensors have 23\.0 KiB of 0 bytes of device memory, as far as both were seen$'
+run cudaleak --tensors -z 1001 -c "$bin/usdt segment 1048576 malloc 7 1000 malloc 5 2048"
+lines 1 '^    tensors have 10\.0 KiB of 1\.0 MiB of device memory, as far as both were seen$'

@@ -43,6 +43,16 @@ static __always_inline __u64 usdt_sized(__u64 value, int size)
 	return size < 0 ? (__u64)((__s64)value >> shift) : value >> shift;
 }
 
+/* As many bytes as the argument has: behind it there may be no memory. */
+static __always_inline __u64 usdt_memory(__u64 at, int size)
+{
+	__u64 value = 0, bytes = bounded(size < 0 ? -size : size, sizeof(value));
+
+	if (bpf_probe_read_user(&value, bytes, (void *)at))
+		lose(LOST_READ);
+	return value;
+}
+
 /* Argument number pos, from 1; 0 if there is none. */
 static __always_inline __u64 usdt_arg(struct pt_regs *ctx, const struct usdt_args *args, __u32 pos)
 {
@@ -57,7 +67,7 @@ static __always_inline __u64 usdt_arg(struct pt_regs *ctx, const struct usdt_arg
 		value = usdt_register(ctx, a->reg);
 	if (a->kind == USDT_MEMORY) {
 		value += usdt_register(ctx, a->reg) + usdt_register(ctx, a->index) * a->scale;
-		value = read_u64(value);
+		value = usdt_memory(value, a->size);
 	}
 	return a->kind == USDT_NONE ? 0 : usdt_sized(value, a->size);
 }

@@ -26,6 +26,7 @@ struct elf_scan {
 	unsigned long long linker;	/* offset of a dynamic linker's _dl_debug_state(), or 0 */
 	int runtime;		/* the major version of the CUDA runtime that it is, or 0 */
 	bool fatbin;		/* contains kernels, so uses CUDA, with or without symbols */
+	bool usdt_left;		/* elf_usdt_scan() left out probes that were wanted */
 	const char *error;	/* why the file could not be read, or NULL; static storage */
 };
 

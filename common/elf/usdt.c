@@ -23,7 +23,7 @@ struct usdt_scan {
 	const void *ctx;
 	struct elf_scan *scan;
 	unsigned long long base;	/* where .stapsdt.base is now: prelink moves it; 0: it is not there */
-	int n;
+	int n;				/* added */
 };
 
 /* Converts the address of data; false if it is not in the file. */
@@ -40,23 +40,39 @@ static bool data_offset(const struct elf_file *f, unsigned long long addr, unsig
 	return false;
 }
 
-static void add(struct usdt_scan *s, int id, const struct note *note, const char *args)
+/* Converts the note's addresses; false if they are not in the file.  The kernel places no probe of a file where
+ * one has an odd semaphore, or two at one place have different ones (uprobe_register()). */
+static bool place(const struct usdt_scan *s, const struct note *note, struct elf_probe *probe)
 {
 	unsigned long long moved = s->base && note->base ? s->base - note->base : 0;
+
+	if (!elf_file_offset(s->file, note->at + moved, &probe->offset))
+		return false;
+	if (note->semaphore && !data_offset(s->file, note->semaphore + moved, &probe->semaphore))
+		return false;
+	for (int i = 0; i < s->scan->n; i++)
+		if (s->scan->probes[i].offset == probe->offset)
+			return false;
+	probe->symbol = probe->offset;
+	return !(probe->semaphore & 1);
+}
+
+/* Returns why the probe cannot be used, or NULL. */
+static const char *add(struct usdt_scan *s, int id, const struct note *note, const char *args)
+{
 	struct elf_probe probe = { .id = id, .usdt = true };
 	struct elf_scan *scan = s->scan;
 
-	if (!usdt_args_parse(args, &probe.args)) {
-		scan->error = "has USDT probes with arguments in places that are not understood";
-		return;
-	}
-	if (s->n++ == MAX_PROBES || !elf_file_offset(s->file, note->at + moved, &probe.offset))
-		return;
-	if (note->semaphore && !data_offset(s->file, note->semaphore + moved, &probe.semaphore))
-		return;
-	probe.symbol = probe.offset;
+	if (s->n >= MAX_PROBES)
+		return "too many USDT probes";
+	if (!usdt_args_parse(args, &probe.args))
+		return "unsupported USDT arguments";
+	if (!place(s, note, &probe))
+		return "invalid USDT probe";
 	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
 	scan->probes[scan->n++] = probe;
+	s->n++;
+	return NULL;
 }
 
 /* Returns the string at *at, which it moves beyond it; NULL if it does not end before end. */
@@ -70,7 +86,7 @@ static const char *string(const char **at, const char *end)
 
 static void on_note(struct usdt_scan *s, const char *desc, size_t size)
 {
-	const char *at = desc + sizeof(struct note), *end = desc + size, *provider, *name, *args;
+	const char *at = desc + sizeof(struct note), *end = desc + size, *provider, *name, *args, *why;
 	char full[MAX_NAME];
 	struct note note;
 	int id;
@@ -85,8 +101,10 @@ static void on_note(struct usdt_scan *s, const char *desc, size_t size)
 		return;
 	stpcpy(stpcpy(stpcpy(full, provider), ":"), name);
 	id = s->find(s->ctx, full);
-	if (id >= 0)
-		add(s, id, &note, args);
+	why = id >= 0 ? add(s, id, &note, args) : NULL;
+	s->scan->usdt_left |= why != NULL;
+	if (!s->scan->error)
+		s->scan->error = why;
 }
 
 static size_t padded(size_t n)

@@ -6,7 +6,7 @@
 struct elf_scan;
 
 /* Appends those probes of the file to scan->probes for whose "PROVIDER:NAME" find() returns an id, not -1.
- * One with an argument in a place that is not understood is left out, and scan->error says so. */
+ * At most 64; sets scan->usdt_left if some are left out, and scan->error, unless it is set, to why. */
 void elf_usdt_scan(int fd, int (*find)(const void *ctx, const char *name), const void *ctx,
 		   struct elf_scan *scan);
 

@@ -99,8 +99,10 @@ static bool take_arg(const char **at, struct usdt_arg *arg)
 	*arg = (struct usdt_arg){ .reg = NO_REGISTER, .index = NO_REGISTER };
 	if (!take_number(at, &size) || !take(at, '@'))
 		return false;
+	if (size < -8 || size > 8)
+		return false;
 	arg->size = size;
-	size = llabs(size);
+	size = size < 0 ? -size : size;
 	return (size == 1 || size == 2 || size == 4 || size == 8) && take_place(at, arg);
 }
 

@@ -150,6 +150,7 @@ static void look_into(struct probes *p, struct dso_entry *e, int fd)
 		return;
 	}
 	choose_probes(p, e->dso.path, &e->dso.scan);
+	p->usdt_left |= e->dso.scan.usdt_left;
 	if (is_to_be_probed(p, &e->dso))
 		return;
 	forget_file(p->dsos, e, -EBADF);

@@ -52,7 +52,7 @@ struct probes {
 
 	/* results */
 	int nprobes, nfiles;
-	int nusdt;		/* of nprobes, USDT probes */
+	bool usdt_placed, usdt_left;	/* some USDT probes are in; some could not be used */
 	bool cuda;		/* a file of CUDA's, or with kernels, was mapped, whatever its functions */
 	bool refused;		/* warned that processes may not be inspected */
 	bool incomplete;	/* some file could not be read or probed */

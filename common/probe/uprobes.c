@@ -147,6 +147,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 		       struct pooled_link **link)
 {
 	struct attaching *a = xcalloc(1, sizeof(*a) + n * sizeof(*a->probes));
+	unsigned usdt = 0;
 
 	a->p = p;
 	a->pid = s->key.pid;
@@ -158,8 +159,9 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 		*probe = s->key.dso->scan.probes[i];
 		if (s->filtered && probe->returns)
 			continue;
-		probe->set = probe->usdt ? usdt_set_of(p, &probe->args) : 0;
+		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, blamed(s)) : 0;
 		a->n += probe->set || !probe->usdt;
+		usdt |= probe->set;
 	}
 	if (n && !a->n) {
 		free(a);
@@ -167,6 +169,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 	}
 	*link = attach_limited(p, s, a);
 	free(a);
+	p->usdt_placed |= *link && usdt;
 	return *link ? 0 : -errno;
 }
 
@@ -213,15 +216,6 @@ static bool said_filtered(const struct uprobe_sites *all, int pid)
 	return s != NULL;
 }
 
-static int count_usdt(const struct dso *d)
-{
-	int n = 0;
-
-	for (int i = 0; i < d->scan.n; i++)
-		n += d->scan.probes[i].usdt;
-	return n;
-}
-
 int uprobes_attach(struct probes *p, struct dso *d, int pid)
 {
 	struct uprobe_sites *all = sites_of(p);
@@ -262,7 +256,6 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;
-		p->nusdt += count_usdt(d);
 	}
 	return 0;
 }

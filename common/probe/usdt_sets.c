@@ -5,13 +5,15 @@
 #include <bpf/libbpf.h>
 #include "abi/usdt.h"
 #include "base/die.h"
+#include "base/quota.h"
 #include "probe/probes.h"
 #include "probe/usdt_sets.h"
+#include "proc/user.h"
 
 struct usdt_sets {
 	int map;		/* its descriptor, negative: there is none */
 	unsigned n;
-	bool said;
+	struct quota quota;	/* one for each set */
 	struct usdt_args all[USDT_SETS];
 };
 
@@ -19,6 +21,8 @@ static struct usdt_sets *sets_of(struct probes *p)
 {
 	if (!p->usdt_sets) {
 		p->usdt_sets = xcalloc(1, sizeof(*p->usdt_sets));
+		p->usdt_sets->quota = (struct quota){ .limit = USDT_SETS, .what = "places of USDT arguments",
+						      .loss = "further USDT probes are not placed" };
 		p->usdt_sets->map = bpf_object__find_map_fd_by_name(p->attacher.obj, "usdt_sets");
 	}
 	return p->usdt_sets;
@@ -33,25 +37,24 @@ static unsigned find(const struct usdt_sets *s, const struct usdt_args *args)
 	return i;
 }
 
-unsigned usdt_set_of(struct probes *p, const struct usdt_args *args)
+unsigned usdt_set_of(struct probes *p, const struct usdt_args *args, int pid)
 {
 	struct usdt_sets *s = sets_of(p);
 	unsigned at = find(s, args);
 
 	if (s->map < 0 || at < s->n)
 		return s->map < 0 ? 0 : at + 1;
-	if (at < USDT_SETS && !bpf_map_update_elem(s->map, &at, args, BPF_ANY)) {
-		s->all[s->n++] = *args;
-		return at + 1;
-	}
-	if (!s->said)
-		warning(0, "too many USDT probes with arguments in different places: some are not placed");
-	s->said = true;
-	return 0;
+	if (!quota_take(&s->quota, pid ? proc_user(pid) : 0, pid, 1) ||
+	    bpf_map_update_elem(s->map, &at, args, BPF_ANY))
+		return 0;
+	s->all[s->n++] = *args;
+	return at + 1;
 }
 
 void usdt_sets_free(struct probes *p)
 {
+	if (p->usdt_sets)
+		quota_free(&p->usdt_sets->quota);
 	free(p->usdt_sets);
 	p->usdt_sets = NULL;
 }

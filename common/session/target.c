@@ -264,9 +264,13 @@ void target_check_usdt(const struct target *t)
 {
 	char names[256];
 
-	if (!t->probes.usdt || t->probes.nusdt || !t->attached || t->list)
+	if (!t->probes.usdt || t->probes.usdt_placed || !t->attached || t->list)
 		return;
 	usdt_names(t, names, sizeof(names));
-	warning(0, "no traced file has the probes %s: what they tell, such as tensors, is not seen "
-		"(builds of PyTorch without USDT; RMM's, CuPy's and JAX's allocators have none)", names);
+	if (t->probes.usdt_left)
+		warning(0, "the USDT probes %s are of a form that cannot be read: tensors are not shown (--list says "
+			"which files have them)", names);
+	else
+		warning(0, "no USDT probes %s found: tensors are not shown (builds of PyTorch without USDT; "
+			"RMM's, CuPy's and JAX's allocators have none)", names);
 }

@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "proc/looks.h"
 #include "proc/vm_read.h"
-#include "sym/demangle.h"
 #include "sym/kernel_handle.h"
 #include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
@@ -20,7 +19,6 @@ struct handles {		/* the variables of a process */
 	unsigned long long *at;
 	const char **names;
 	size_t n, room;
-	struct demangler demangler;
 };
 
 static void name_by_variable(struct handles *h, unsigned long long handle, const char *variable)
@@ -29,7 +27,7 @@ static void name_by_variable(struct handles *h, unsigned long long handle, const
 
 	if (!handle || kernels_find(h->kernels, handle))
 		return;
-	symbol = kernel_of_handle(&h->demangler, variable);
+	symbol = kernel_of_handle(&h->lookup->demangler, variable);
 	if (symbol)
 		kernels_name(h->kernels, handle,
 			     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));

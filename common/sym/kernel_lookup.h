@@ -2,6 +2,8 @@
 /* Finds kernels in a process itself: its symbols, variables and memory. */
 #ifndef KERNEL_LOOKUP_H
 #define KERNEL_LOOKUP_H
+#include "sym/demangle.h"
+
 struct kernel_names;
 struct kernels;
 struct looks;
@@ -11,6 +13,7 @@ struct kernel_lookup {
 	struct looks *looks;
 	struct syms *syms;
 	struct kernel_names *names;
+	struct demangler demangler;	/* starts zeroed; kept, as it counts what was slow */
 };
 
 /* Looks up an address in the process, which must be alive: if it is the start of a function or the

@@ -204,7 +204,7 @@ unsigned long long kernels_named_at(const struct kernels *k, unsigned long long 
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, addr);
 
-		if (e)
+		if (e && (e->name_at || e->kernel || e->alias))	/* else only looked for: a parent may know */
 			return e->name_at;
 	}
 	return 0;

@@ -44,7 +44,7 @@ sees() {
 @usdt|run @NAME@ -jc "$bin/usdt malloc 7 1013 free 5"
 @usdt|json 0 '.layer == "usdt"'
 @usdt|run @NAME@ --usdt -c "$bin/mem malloc 3 4096"
-@usdt|says '@NAME@: no traced file has the probes pytorch:'
+@usdt|says '@NAME@: no USDT probes pytorch:'
 
 @classes|sees @COUNT@ @FUNCTION@ "@WORDS@"
 @classes|counts_once @NAME@ 1 @COUNT@ @FUNCTION@ @INSIDE@ "@WORDS@"

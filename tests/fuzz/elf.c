@@ -39,6 +39,7 @@ static void scan_usdt(int fd, size_t size)
 	struct elf_scan scan = { 0 };
 
 	elf_usdt_scan(fd, find_id, NULL, &scan);
+	CHECK(scan.n <= 64);
 	for (int i = 0; i < scan.n; i++) {
 		const struct elf_probe *p = &scan.probes[i];
 

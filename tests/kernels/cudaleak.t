@@ -7,6 +7,9 @@ silent
 run cudaleak --attach "$kind" --layer driver -Cjc "$bin/mem malloc 23 4096 free 7"
 json 1 '.count == 16 and .bytes == 65536'
 silent
+run cudaleak --attach "$kind" --tensors -jc "$bin/usdt segment 100000 malloc 23 1000 free 7"
+json 1 '.type == "segments" and .segment_bytes == 100000 and .tensor_bytes == 16000'
+silent
 for how in '-a -o 1' '-s 3' --folded; do
 	loads cudaleak $how
 done

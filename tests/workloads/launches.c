@@ -17,6 +17,7 @@
  *   rename NAME  of this process, %e in it becomes ESC
  *   register N   registers N kernels, registered<I> for I from 0, and launches the last 11 of them
  *                I % 5 + 2 times through the runtime
+ *   heir N       the same, but a child process launches
  *   wait         prints "ready" and reads a line
  */
 #include <dlfcn.h>
@@ -25,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cuda_api.h"
@@ -101,7 +103,6 @@ static void register_many(unsigned n)
 {
 	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
 					   void *, void *, void *, int *);
-	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
 	void **binary = register_binary();
 	char *name;
 
@@ -110,9 +111,26 @@ static void register_many(unsigned n)
 			return;
 		__cudaRegisterFunction(binary, &stubs[i], NULL, name, -1, NULL, NULL, NULL, NULL, NULL);
 	}
+}
+
+static void launch_last(unsigned n)
+{
+	const dim3 grid = { 3, 2, 1 }, block = { 32, 4, 2 };
+
 	for (unsigned i = n - 11; i < n; i++)
 		for (unsigned j = 0; j < i % 5 + 2; j++)
 			cudaLaunchKernel(&stubs[i], grid, block, NULL, 0, NULL);
+}
+
+static void heir(unsigned n)
+{
+	register_many(n);
+	if (!fork()) {
+		launch_last(n);
+		sleep(1);
+		_exit(0);
+	}
+	wait(NULL);
 }
 
 static void reuse(int n)
@@ -262,8 +280,11 @@ int main(int argc, char **argv)
 			register_kernel(register_binary(), "_Z5firstv");
 			runtime(n);
 		}
-		else if (!strcmp(argv[i], "register"))
+		else if (!strcmp(argv[i], "register")) {
 			register_many(n);
+			launch_last(n);
+		} else if (!strcmp(argv[i], "heir"))
+			heir(n);
 		else if (!strcmp(argv[i], "names") && i + 1 < argc)
 			names(argv[i + 1]);
 		else if (!strcmp(argv[i], "rename") && i + 1 < argc)

@@ -52,7 +52,10 @@ void leak_segments(const struct leak_view *view, const struct mem_process *proce
 	}
 	printf("    tensors have %s", out_bytes(tensors));
 	printf(" of %s of device memory", out_bytes(segments));
-	if (segments && tensors <= segments)
+	/* what was not seen of either would make the rest no fragments */
+	if (process->early || view->filtered || view->options.sample > 1)
+		fputs(", as far as both were seen", stdout);
+	else if (segments && tensors <= segments)
 		printf(": %.1f %% is free or in fragments", 100 - 100.0 * tensors / segments);
 	putchar('\n');
 }

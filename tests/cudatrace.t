@@ -363,7 +363,7 @@ lost=$(jq -s 'map(.lost // 0) | add' "$tmp/out")
 says 'records lost: the ring buffer was full'
 
 it "-p of a busy program: while probes are placed no driver's call inside a runtime's call counts as one of its own"
-"$bin/churn" 1 10000000 >/dev/null 2>&1 & busy=$!
+"$bin/churn" 1 1000000000 >/dev/null 2>&1 & busy=$!
 pids="$pids $busy"
 sleep .5
 run cudatrace -jS -p "$busy" -d 300ms

@@ -78,7 +78,7 @@ have_run() {
 		grep ': ' "$one.err" | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
 			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
 			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace places probes: ' \
-			-e ': placing probes' -e ': taking out probes: ' -e ': scanning processes: ' -e ': reading ' \
+			-e ': placing probes' -e ': taking out probes: ' -e ': the kernel is still removing ' -e ': scanning processes: ' -e ': reading ' \
 			-e 'no file has a function of this probe' >"$tmp/said" &&
 			no "'$line' says: $(head -n 1 "$tmp/said")"
 		normal <"$one.out" | sed 's/^ //' >"$tmp/normal"

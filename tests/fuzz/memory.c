@@ -5,9 +5,11 @@
 #include "cudaleak/leak.h"
 #include "model/memory.h"
 
-static void check_groups(const struct mem_process *h, bool each, enum leak_by by)
+/* Of tensors, or of the memory that they are parts of. */
+static void check_groups(const struct mem_process *h, bool each, enum leak_by by, bool tensors)
 {
-	struct leak_options o = { .each = each, .sample = 1, .now = ~0ull };
+	const struct mem_sum *sum = tensors ? &h->groups.kinds[CUDA_TENSOR] : &h->groups.held;
+	struct leak_options o = { .each = each, .sample = 1, .now = ~0ull, .tensors = tensors };
 	unsigned long long bytes = 0, count = 0;
 	struct leak_group *groups;
 	size_t n;
@@ -21,24 +23,28 @@ static void check_groups(const struct mem_process *h, bool each, enum leak_by by
 		CHECK(groups[i].id < CUDA_ID_MAX);
 		CHECK(each || groups[i].growth == (long long)groups[i].bytes);
 	}
-	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && n <= count);
+	CHECK(bytes == sum->bytes && count == sum->count && n <= count);
 	free(groups);
 }
 
 static void check(struct mem_process *h)
 {
 	unsigned long long bytes = 0, count = 0;
+	const struct mem_sum *held = &h->groups.held, *tensors = &h->groups.kinds[CUDA_TENSOR];
 	const struct allocation *l;
 
 	for (l = h->allocations; l; l = l->hh.next, count++) {
 		bytes += l->size;
 		CHECK(l->refs);
 	}
-	CHECK(bytes == h->groups.held.bytes && count == h->groups.held.count && bytes <= h->groups.held.peak);
+	CHECK(bytes == held->bytes + tensors->bytes && count == held->count + tensors->count);
+	CHECK(held->bytes <= held->peak);
 	CHECK(h->unsure <= count && strlen(h->comm) < sizeof(h->comm));
-	for (int by = 0; by < LEAK_BY_MAX; by++)
-		check_groups(h, false, by);
-	check_groups(h, true, LEAK_BY_STACK);
+	for (int shown = 0; shown < 2; shown++) {
+		for (int by = 0; by < LEAK_BY_MAX; by++)
+			check_groups(h, false, by, shown);
+		check_groups(h, true, LEAK_BY_STACK, shown);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

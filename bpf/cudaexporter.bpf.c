@@ -30,9 +30,6 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
 					   struct running_call *to);
 #define RUNNING_TAKE export_running
-/* Of launches and allocations only a call that does not return needs its start. */
-#define CUDA_CLOCK(id) (id < CUDA_ID_MAX && (cuda_classes[id] == CUDA_LAUNCH ||		\
-	cuda_classes[id] == CUDA_ALLOC) ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns())
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"

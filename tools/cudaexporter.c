@@ -194,6 +194,7 @@ static int finish(void *ctx, int status)
 
 	notify_manager("STOPPING=1");
 	web_close(&m->web);
+	clients_check(&m->exporter.clients, true);	/* all records are handled: what is gone has ended */
 	if (m->once && m->textfile)
 		status = textfile_write(m->textfile, file_page, m) ? status : EXIT_FAILURE;
 	else if (m->once)
@@ -225,8 +226,8 @@ int main(int argc, char **argv)
 		OPT_STR(0, "labels", "LABEL[,LABEL...]", &m.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
 		OPT_STR(0, "by", LABEL_BY_WORDS, &m.by, "one set of series for each of these, without pid"),
 		OPT_STR(0, "ages", "SECONDS[,...]", &m.ages, "ages of held memory; default: 60,600,3600"),
-		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes have series of their own; default: 256"),
-		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of processes; default: 10000"),
+		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes of a user have series of their own; default: 256"),
+		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of a user's processes; default: 10000"),
 		OPT_FLAG(0, "sync-functions", &m.functions, "waits by function"),
 		OPT_FLAG(0, "collect.off-cpu", &m.off_cpu, "how long waiting threads are off the CPU"),
 		OPT_FLAG(0, "self-time", &m.exporter.self.times, "CPU time of the BPF programs"),

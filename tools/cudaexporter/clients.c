@@ -19,7 +19,7 @@ struct left_out { int pid; UT_hash_handle hh; };
 void clients_init(struct clients *c)
 {
 	c->quota = (struct quota){
-		.limit = c->most, .what = "processes", .loss = "further ones are counted as \"other\"",
+		.limit = 2 * c->most, .what = "processes", .loss = "further ones are counted as \"other\"",
 	};
 }
 

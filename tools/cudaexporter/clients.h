@@ -30,7 +30,7 @@ struct client {
 struct clients {		/* set labels, table, most and ended, then call clients_init() */
 	struct labels labels;
 	struct series_table *table;
-	long most;		/* --max-processes */
+	long most;		/* --max-processes: of one user; all users may have twice as many */
 	void (*ended)(void *ctx, int pid);	/* called when the program of a process has ended */
 	void *ctx;
 	struct left_out *left_out;	/* processes that a filter leaves out; HASH_COUNT() */

@@ -5,6 +5,7 @@
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/page.h"
 #include "model/running.h"
+#include "probe/scan.h"
 #include "session/target.h"
 
 static const unsigned long long SECOND_NS = 1000000000, SWEEP_NS = 250000000, CHECK_NS = 15 * 1000000000ull,
@@ -70,12 +71,15 @@ void exporter_tick(struct exporter *e)
 		counts_read(&e->counts, true);
 }
 
-static char *info_labels(const struct client *client)
+/* The major version of a runtime that is linked in is not known. */
+static char *info_labels(struct exporter *e, const struct client *client)
 {
 	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
-	char *id = labels_text(&all, client->key.pid, &client->is);
-	char *text = xprintf("%s,complete=\"%d\"", id, !client->early);
+	char *id = labels_text(&all, client->key.pid, &client->is), *text;
+	int runtime = scan_runtime(&e->target->probes, client->key.pid);
 
+	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !client->early) :
+	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !client->early);
 	free(id);
 	return text;
 }
@@ -88,7 +92,7 @@ static void collect_info(struct exporter *e)
 		if (client->owner == e->clients.other)
 			continue;
 		if (!client->info)
-			client->info = info_labels(client);
+			client->info = info_labels(e, client);
 		series_max(&e->table, client->owner, METRIC_PROCESS_INFO,
 			   (struct metric_labels){ 0, (unsigned long long)client->info }, 1);
 	}

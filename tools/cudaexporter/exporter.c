@@ -67,8 +67,10 @@ void exporter_tick(struct exporter *e)
 	e->swept = now;
 	if (now - e->checked >= CHECK_NS)
 		check(e, now);
-	if (e->clients.over)
-		counts_read(&e->counts, true);
+	if (!e->clients.over)
+		return;
+	counts_read(&e->counts, true);
+	e->collected = 0;	/* what was collected has the same counts again */
 }
 
 /* The major version of a runtime that is linked in is not known. */

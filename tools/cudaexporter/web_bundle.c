@@ -10,12 +10,19 @@
 #include "base/die.h"
 #include "cudaexporter/web_bundle.h"
 
-/* The struct as it is, whose pointers mean nothing to the reader, then its strings in the order of strings():
+/* The struct without its pointers, then its strings in the order of strings():
  * each one's size, 0 for NULL, and its bytes with a '\0'. */
 
 bool web_seal(int fd)
 {
 	return !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+FILE *web_file_of(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy >= 0 ? fdopen(copy, "w") : NULL;
 }
 
 static void put(FILE *f, const char *s)
@@ -28,12 +35,15 @@ static void put(FILE *f, const char *s)
 
 int web_bundle_write(const struct web_bundle *b)
 {
-	int fd = memfd_create("cudaexporter-config", MFD_CLOEXEC | MFD_ALLOW_SEALING), copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	FILE *f = copy >= 0 ? fdopen(copy, "w") : NULL;
+	int fd = memfd_create("cudaexporter-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	FILE *f = web_file_of(fd);
+	struct web_bundle without = *b;
 
 	if (!f)
 		return -1;
-	fwrite(b, sizeof(*b), 1, f);
+	without.path = without.priority = without.cert = without.key = without.ca = NULL;
+	without.users = NULL;
+	fwrite(&without, sizeof(without), 1, f);
 	put(f, b->path);
 	put(f, b->priority);
 	put(f, b->cert);

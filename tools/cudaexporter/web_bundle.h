@@ -3,6 +3,7 @@
 #ifndef WEB_BUNDLE_H
 #define WEB_BUNDLE_H
 #include <stddef.h>
+#include <stdio.h>
 #include "cudaexporter/web_config.h"
 
 enum { WEB_SECRET = 32 };
@@ -25,6 +26,9 @@ int web_bundle_write(const struct web_bundle *b);
 /* Reads what web_bundle_write() wrote into b, whose strings live as long as the process.  Returns false with
  * errno set if that fails. */
 bool web_bundle_read(int fd, struct web_bundle *b);
+
+/* Opens a copy of fd for writing.  The caller closes both.  Returns NULL with errno set if that fails. */
+FILE *web_file_of(int fd);
 
 /* Forbids all changes of a memory file.  Returns false with errno set if that fails. */
 bool web_seal(int fd);

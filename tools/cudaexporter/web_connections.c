@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "cudaexporter/web_connections.h"
 
-/* In nanoseconds.  No connection makes room within its first GRACE: a request that comes at once is read. */
-static const unsigned long long REQUEST = 10000000000ull, ANSWER = 30000000000ull, GRACE = 100000000ull;
+/* In nanoseconds.  No connection makes room within its first moments: a request that comes at once is read, and
+ * who takes the answer as it comes gets it. */
+static const unsigned long long REQUEST = 10000000000ull, REQUEST_SURE = 100000000ull;
+static const unsigned long long ANSWER = 30000000000ull, ANSWER_SURE = 5000000000ull;
 
 /* MHD closes the descriptor, once its thread has noticed; until then it cannot be another's. */
 static void shut(struct web_connection *c)
@@ -16,7 +18,8 @@ static void shut(struct web_connection *c)
 
 static bool can_make_room(const struct web_connection *c, unsigned long long now)
 {
-	return (c->phase == WEB_WAITS_FOR || c->phase == WEB_SENDS) && now - c->since > GRACE;
+	return (c->phase == WEB_WAITS_FOR && now - c->since > REQUEST_SURE) ||
+	       (c->phase == WEB_SENDS && now - c->since > ANSWER_SURE);
 }
 
 bool web_connections_room(struct web_connections *t)

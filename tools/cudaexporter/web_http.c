@@ -3,6 +3,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,9 +117,12 @@ bool web_http_accept(struct web_server *s, int listener, bool refuse)
 {
 	struct sockaddr_storage peer;
 	socklen_t length;
+	struct pollfd waits = { .fd = listener, .events = POLLIN };
 	int fd;
 
 	for (int i = 0; i < AT_ONCE; i++) {
+		if (poll(&waits, 1, 0) <= 0)
+			return true;
 		if (!refuse && !web_connections_room(&s->connections))
 			return false;
 		length = sizeof(peer);

@@ -18,7 +18,7 @@ enum { TICK = 100, FULL_TICK = 20 /* milliseconds */ };
 static void accept_all(struct web_server *s, bool refuse)
 {
 	for (int i = 0; i < s->nlisten; i++)
-		web_http_accept(s, WEB_FD_LISTEN + i, refuse);
+		s->full |= !web_http_accept(s, WEB_FD_LISTEN + i, refuse);
 	if (refuse)
 		web_connections_shut_idle(&s->connections);
 }
@@ -75,9 +75,9 @@ static void serve(struct web_server *s)
 {
 	struct pollfd p[1 + WEB_LISTEN_MAX] = { { .fd = s->ask.socket, .events = POLLIN } };
 	int n = web_connections_expire(&s->connections);
-	bool full = n && !web_connections_room(&s->connections), there = false;
-	bool closed = full || s->asking || s->leaving;
+	bool full = s->full, there = false, closed = full || s->asking || s->leaving;
 
+	s->full = false;
 	if (s->leaving && !n)
 		_exit(EXIT_SUCCESS);
 	for (int i = 0; i < s->nlisten; i++)

@@ -22,6 +22,7 @@ struct web_server {
 	int nlisten;
 	uint64_t asking;		/* the question whether to accept that has no answer yet; 0: none */
 	bool leaving;
+	bool full;			/* a connection waits for room */
 };
 
 /* Serves with the descriptors of web_message.h until the collector ends; nlisten is how many sockets to listen on

@@ -130,13 +130,14 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 static void answer(struct web *w, struct web_process *p, const struct web_message *m)
 {
 	struct web_message a = { .type = WEB_ACCEPT, .id = m->id };
+	int pid = p->pid;
 
 	if (m->type == WEB_ASK_PAGE) {
 		answer_page(w, p, m);
 	} else if (m->type == WEB_ASK_ACCEPT) {
 		a.ok = web_collector_look(w->collector);
 		/* if a new server has taken its place, the new one accepts */
-		if (p->pid && !p->kill_at)
+		if (p->pid == pid && !p->kill_at)
 			web_message_send(p->socket, &a, -1);
 	}
 }

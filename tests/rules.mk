@@ -68,7 +68,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks filtered \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks web filtered \
 	cgroup-names labels exporter-nvml exporter-devices \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS))
 
@@ -237,6 +237,11 @@ $(T_BIN)/labels: $(O)/tests/unit/labels.o $(call T_EXPORTER,labels identity) $(O
 $(T_BIN)/exporter-nvml $(T_BIN)/exporter-devices: $(T_BIN)/exporter-%: $(O)/tests/unit/exporter_%.o \
 		$(call T_EXPORTER,devices device_env nvml nvml_device nvml_library) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# cudaexporter's web server without the tool
+$(T_BIN)/web: $(O)/tests/unit/web.o $(filter %/web.o,$(call own,cudaexporter)) \
+		$(filter $(O)/tools/cudaexporter/web_%,$(call own,cudaexporter)) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_cudaexporter) -o $@
 
 # tools that take the kernel for one whose return probes kill
 T_KILLS := kills-cudaleak kills-cudalaunchtop kills-cudabt

@@ -205,3 +205,25 @@ END
 until_true test -S "$tmp/notify"
 run env NOTIFY_SOCKET="$tmp/notify" cudaexporter -q --once -d 0.1
 until_true grep -qx READY=1 "$tmp/said"
+
+it "NVML's figures stand beside what was counted, by GPU"
+program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" wait malloc 3 1m wait
+{
+	echo "gpu GPU-aaaa H200 150000000000 5000000000 1 0"
+	echo "gpu GPU-bbbb H200 150000000000 7000000 2 1"
+	echo "process 1 $pid 6000000"
+} >"$tmp/nvml"
+env LD_LIBRARY_PATH="$lib" SIM_NVML="$tmp/nvml" cudaexporter -q --once -d 3 -p "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+sleep 1.5
+echo >&3
+wait $tracer
+is 300000000000 '^cuda_gpu_memory_total_bytes'
+is 7000000 '^cuda_gpu_memory_used_bytes.*gpu_uuid="GPU-bbbb"'
+is 6000000 "^cuda_process_gpu_memory_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
+is 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"0\",gpu_uuid=\"GPU-bbbb\""
+is 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"1\",gpu_uuid=\"GPU-aaaa\""
+held=$(grep -E '^cuda_memory_held_bytes.*device="0"' "$tmp/out" | awk '{ print $NF }')
+is $((6000000 - ${held:-0})) "^cuda_memory_unaccounted_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
+is none '^cuda_memory_unaccounted_bytes.*GPU-aaaa'
+go

@@ -141,6 +141,7 @@ static void loaded(void *ctx)
 	e->counts.error_shares = &m->skel->data_export_error_shares->export_error_shares;
 	e->counts.off_cpu = m->off_cpu;
 	counts_open(&e->counts);
+	gpus_open(&e->gpus, &e->owner, &m->target.looks, m->target.verbose);
 	e->probed.kind = attach_name(m->target.probes.attacher.kind);
 	e->self.clients = &e->clients;
 	e->self.owner = &e->owner;

@@ -91,12 +91,9 @@ static void collect_info(struct exporter *e)
 	struct client *client;
 
 	for (client = e->clients.by_pid; client; client = client->hh_pid.next) {
-		if (client->owner == e->clients.other)
-			continue;
-		if (!client->info)
-			client->info = info_labels(e, client);
-		series_max(&e->table, client->owner, METRIC_PROCESS_INFO,
-			   (struct metric_labels){ 0, (unsigned long long)client->info }, 1);
+		if (client->owner != e->clients.other &&
+		    !clients_shown(&e->clients, client, METRIC_PROCESS_INFO))
+			clients_show(&e->clients, client, METRIC_PROCESS_INFO, info_labels(e, client));
 	}
 }
 
@@ -111,6 +108,7 @@ static void collect(struct exporter *e)
 	held_collect(&e->held);
 	calls_running_collect(&e->running, &e->clients, &e->table);
 	collect_info(e);
+	gpus_collect(&e->gpus, &e->clients, &e->held);
 	probed_collect(&e->probed, &e->table, &e->owner);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
@@ -170,6 +168,7 @@ void exporter_free(struct exporter *e)
 	series_drop_owner(&e->table, &e->owner);
 	series_free(&e->table);
 	memory_free(&e->held.memory);
+	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);
 }

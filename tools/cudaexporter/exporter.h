@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaexporter/counts.h"
+#include "cudaexporter/gpus.h"
 #include "cudaexporter/held.h"
 #include "cudaexporter/probed.h"
 #include "cudaexporter/self.h"
@@ -25,6 +26,7 @@ struct exporter {
 	struct clients clients;
 	struct counts counts;
 	struct held held;
+	struct gpus gpus;
 	struct running running;
 	struct probed probed;
 	struct self self;

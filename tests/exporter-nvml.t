@@ -22,6 +22,14 @@ gpus() {
 }
 # says_now LINE...: what the library says from now on; in one step
 says_now() { { gpus; for line; do echo "$line"; done; } >"$tmp/next" && mv "$tmp/next" "$SIM_NVML"; }
+# reads MS TIMES: in the background, the second time and later ones after a line to descriptor 3
+reads() {
+	: >"$tmp/out"	# what was there before was of another
+	"$nvml" read "$@" <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
+	pids="$pids $reader"
+	exec 3>"$tmp/go"
+}
+mkfifo "$tmp/go"
 # read_times N: the reader has come to the end of so many readings
 read_times() { [ "$(grep -c read "$tmp/out")" -eq "$1" ]; }
 export LD_LIBRARY_PATH="$lib"
@@ -82,9 +90,7 @@ json 5 '.on == "GPU-2"'
 
 it "what it says is read anew each time"
 says_now "$ps_"
-mkfifo "$tmp/go"
-"$nvml" read 5000 3 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 3
 until_true grep -q holds "$tmp/out"
 says_now 'process 0 101 1013'
 echo >&3
@@ -106,8 +112,7 @@ says "NVIDIA's management library: libnvidia-ml.so.1: cannot open shared object 
 
 it "without a driver nothing is said, and once it is there it is read"
 mv "$SIM_NVML" "$tmp/away"
-"$nvml" read 5000 2 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 2
 until_true grep -q false "$tmp/out"
 mv "$tmp/away" "$SIM_NVML"
 echo >&3
@@ -127,8 +132,7 @@ equal "$(cat "$tmp/err")" "exporter-nvml: NVIDIA's management library: Driver/li
 
 it "a call that hangs keeps nobody waiting, and its late answer is not taken for a new one"
 says_now hang "$ps_"
-"$nvml" read 211 4 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 211 4
 until_true grep -q read "$tmp/out"
 echo >&3
 until_true read_times 2
@@ -151,8 +155,7 @@ exec 3>&-
 
 it "one that crashes is said once and is started again, three times"
 says_now crash
-"$nvml" read 5000 5 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 5
 until_true grep -q read "$tmp/out"
 says_now
 echo >&3

@@ -207,17 +207,40 @@ kill $pid
 
 it "a container has the GPUs whose device nodes it has"
 mkdir -p "$tmp/root/dev"
-cp "$(command -v busybox || echo /nonexistent)" "$tmp/root/sleep" 2>/dev/null
-if [ ! -e "$tmp/root/sleep" ] || ! mknod "$tmp/root/dev/nvidia1" c 195 1 2>/dev/null; then
-	skip 'no busybox, or no device can be made here'
+echo 'int pause(void); int main(void) { return pause(); }' | ${CC:-cc} -static -x c -o "$tmp/root/contained" -
+if ! mknod "$tmp/root/dev/nvidia1" c 195 1 2>/dev/null; then
+	skip 'no device can be made here'
 else
-	chroot "$tmp/root" /sleep 100 & pid=$!
+	# what is none of the driver's does not count
+	mknod "$tmp/root/dev/nvidia2" c 1 3
+	: >"$tmp/root/dev/nvidia0"
+	chroot "$tmp/root" /contained & pid=$!
 	pids="$pids $pid"
-	until_true grep -q sleep "/proc/$pid/comm"
+	until_true grep -q contained "/proc/$pid/comm"
 	run "$nvml" find $pid
 	lines 1 '^0 GPU-b$'
 	lines 1 '^1 the program was started with fewer visible GPUs$'
 	kill $pid
+fi
+
+it "a container whose /dev is a link is not followed out of its root"
+if [ -e "$tmp/root/dev/nvidia1" ]; then
+	mkdir -p "$tmp/other/nodes"
+	mknod "$tmp/other/nodes/nvidia1" c 195 1
+	cp "$tmp/root/contained" "$tmp/other"
+	ln -s "../../../../../../../../../..$tmp/root/dev" "$tmp/other/dev"
+	chroot "$tmp/other" /contained & pid=$!
+	pids="$pids $pid"
+	until_true grep -q contained "/proc/$pid/comm"
+	run "$nvml" find $pid
+	lines 1 '^0 GPU-a$'
+	lines 1 '^1 GPU-b$'
+	ln -sfn /nodes "$tmp/other/dev"
+	run "$nvml" find $pid
+	lines 1 '^0 GPU-b$'
+	kill $pid
+else
+	skip 'no device can be made here'
 fi
 
 it "a program that is gone has none"

@@ -65,6 +65,11 @@ if [ -e tools/cudaexporter/metrics.def ]; then
 	metrics "$alerts" etc/prometheus/alerts_test.yml etc/grafana/cuda.json docs/kubernetes.md | sed -E 's/_(bucket|sum|count)$//' |
 		sort -u | grep -vxFf "$tmp/defined" >"$tmp/out"
 	lines 0 ''
+	it "the manual has each metric once, in the order of the exporter's pages"
+	sed -n 's/^METRIC([A-Z_]*, "\([a-z_]*\)".*/\1/p' tools/cudaexporter/metrics.def >"$tmp/defined"
+	sed -nE 's/^\.It Li ((cuda|process)_[a-z_]+)$/\1/p' man/cudaexporter.8 | diff "$tmp/defined" - >"$tmp/out" ||
+		no "$(grep '^[<>]' "$tmp/out" | tr '\n' ' ')"
+	[ "$(wc -l <"$tmp/defined")" -gt 30 ] || no "few metrics"
 else
 	skip "there is no tools/cudaexporter/metrics.def yet"
 fi

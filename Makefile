@@ -5,7 +5,7 @@
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
-# make install    PREFIX=/usr/local DESTDIR=
+# make install    PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
 # make check-api  compare the API table with NVIDIA's headers and libraries
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
@@ -16,6 +16,8 @@
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 CUDA    ?= /usr/local/cuda
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
@@ -159,6 +161,11 @@ COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
+# what users of cudaexporter install from there: a directory of etc each
+ETC  := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools
+ETCS := prometheus grafana kubernetes
+UNIT := $(DESTDIR)$(UNITDIR)/cudaexporter.service
+CONF := $(DESTDIR)$(SYSCONFDIR)/default/cudaexporter
 
 # cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
@@ -169,6 +176,11 @@ install: all
 	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(BT)
+	for d in $(ETCS); do install -d $(ETC)/$$d && install -m 644 etc/$$d/* $(ETC)/$$d || exit; done
+	sed -i 's|/usr/local/share|$(PREFIX)/share|' $(ETC)/prometheus/alerts.yml
+	install -d $(dir $(UNIT)) $(dir $(CONF))
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' etc/systemd/cudaexporter.service >$(UNIT) && chmod 644 $(UNIT)
+	[ -e $(CONF) ] || install -m 644 etc/default/cudaexporter $(CONF)
 	for t in $(TOOLS); do \
 		h=$$(echo $$t | $(HYPHEN)); $(O)/$$t --bash-completion >$(COMP)/$$t && \
 		$(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
@@ -178,7 +190,9 @@ install: all
 			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done
 
 uninstall:
-	rm -rf $(BT)
+	rm -rf $(BT) $(ETCS:%=$(ETC)/%)
+	rm -f $(UNIT)
+	! cmp -s etc/default/cudaexporter $(CONF) || rm -f $(CONF)
 	rm -f $(MAN7)/cuda-bpf-tools.7
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n $(ZSH)/_$$n $(FISH)/$$n.fish; done; done

@@ -53,6 +53,12 @@ $(O)/%.o: %.c $(DEFS)
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
 	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
 
+# one small object knows the revision, and is compiled again when that is another one
+REVISION := $(shell scripts/revision)
+$(O)/common/base/version.o: $(O)/revision.h
+$(O)/revision.h: $(if $(findstring "$(REVISION)",$(shell cat $(O)/revision.h 2>/dev/null)),,FORCE) | $(O)
+	$(Q)echo '#define REVISION "$(REVISION)"' > $@
+
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -63,7 +69,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
@@ -183,6 +189,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

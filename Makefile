@@ -6,6 +6,8 @@
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
 # make install    PREFIX=/usr/local DESTDIR=
+# make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
+# make deb        build Debian packages of the last commit, in $(O)/deb   (as root if something is missing)
 # make check-api  compare the API table with NVIDIA's headers and libraries
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
@@ -30,6 +32,8 @@ LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lncurs
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
+# a package of its own
+EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
@@ -62,8 +66,18 @@ $(O)/revision.h: $(if $(findstring "$(REVISION)",$(shell cat $(O)/revision.h 2>/
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# the tarball of make dist has skeletons, for those who have no clang or no bpftool
+has = $(shell command -v $(firstword $(1)) 2>/dev/null)
+ifneq ($(and $(wildcard skel),$(if $(and $(call has,$(CLANG)),$(call has,$(BPFTOOL))),,none)),)
+$(O)/%.skel.h: skel/%.skel.h $(wildcard bpf/*.bpf.c bpf/lib/* common/abi/* common/api/*) | $(O)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang and bpftool >&2; exit 1; }
+	$(Q)cp $< $@
+else
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+endif
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
@@ -86,7 +100,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -154,6 +168,12 @@ $(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/li
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@
 
+dist:
+	@O=$(O) MAKE="$(MAKE)" scripts/dist
+
+deb: setup-deb
+	@O=$(O) MAKE="$(MAKE)" scripts/deb
+
 BIN  := $(DESTDIR)$(PREFIX)/bin
 MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
 MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
@@ -189,6 +209,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

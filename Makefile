@@ -174,24 +174,27 @@ dist:
 deb: setup-deb
 	@O=$(O) MAKE="$(MAKE)" scripts/deb
 
-BIN  := $(DESTDIR)$(PREFIX)/bin
-MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
-MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
-COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-ZSH  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-FISH := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
+# where it goes: Debian has its completions for zsh elsewhere
+SYSCONFDIR ?= /etc
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+BIN   := $(DESTDIR)$(PREFIX)/bin
+MAN   := $(DESTDIR)$(PREFIX)/share/man/man8
+MAN7  := $(DESTDIR)$(PREFIX)/share/man/man7
+COMP  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH   := $(DESTDIR)$(ZSHDIR)
+FISH  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+SHARE := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools
+UNIT  := $(DESTDIR)$(PREFIX)/lib/systemd/system
+DEFLT := $(DESTDIR)$(SYSCONFDIR)/default
 
 # cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
-install: all
-	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(ZSH) $(FISH) $(BT)
-	install $(TOOLS:%=$(O)/%) $(BIN)
-	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
-	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
-	install -m 644 scripts/bt/*.bt $(BT)
-	for t in $(TOOLS); do \
+# programs, pages and completions of these tools
+programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) && \
+	install $(1:%=$(O)/%) $(BIN) && \
+	install -m 644 $(1:%=man/%.8) $(MAN) && \
+	for t in $(1); do \
 		h=$$(echo $$t | $(HYPHEN)); $(O)/$$t --bash-completion >$(COMP)/$$t && \
 		$(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
 		$(O)/$$t --fish-completion >$(FISH)/$$t.fish || exit; \
@@ -199,9 +202,28 @@ install: all
 			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; \
 			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done
 
+install: install-tools $(if $(EXPORTER),install-exporter)
+
+install-tools: all
+	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
+	install -d $(MAN7) $(SHARE)/bt
+	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
+	install -m 644 scripts/bt/*.bt $(SHARE)/bt
+
+# the unit names the program where it is; what the administrator has changed stays
+install-exporter: all
+	$(call programs,$(EXPORTER))
+	install -d $(UNIT) $(DEFLT) $(SHARE)/prometheus $(SHARE)/grafana $(SHARE)/kubernetes
+	sed 's|/usr/bin/|$(PREFIX)/bin/|' etc/systemd/cudaexporter.service >$(UNIT)/cudaexporter.service
+	[ -e $(DEFLT)/cudaexporter ] || install -m 644 etc/default/cudaexporter $(DEFLT)
+	install -m 644 etc/prometheus/*.yml $(SHARE)/prometheus
+	install -m 644 etc/grafana/*.json $(SHARE)/grafana
+	install -m 644 etc/kubernetes/* $(SHARE)/kubernetes
+
+# but what the administrator may have changed
 uninstall:
-	rm -rf $(BT)
-	rm -f $(MAN7)/cuda-bpf-tools.7
+	rm -rf $(SHARE)
+	rm -f $(MAN7)/cuda-bpf-tools.7 $(UNIT)/cudaexporter.service
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n $(ZSH)/_$$n $(FISH)/$$n.fish; done; done
 

@@ -214,7 +214,7 @@ install-tools: all
 install-exporter: all
 	$(call programs,$(EXPORTER))
 	install -d $(UNIT) $(DEFLT) $(SHARE)/prometheus $(SHARE)/grafana $(SHARE)/kubernetes
-	sed 's|/usr/bin/|$(PREFIX)/bin/|' etc/systemd/cudaexporter.service >$(UNIT)/cudaexporter.service
+	sed 's|^ExecStart=[^ ]*/|ExecStart=$(PREFIX)/bin/|' etc/systemd/cudaexporter.service >$(UNIT)/cudaexporter.service
 	[ -e $(DEFLT)/cudaexporter ] || install -m 644 etc/default/cudaexporter $(DEFLT)
 	install -m 644 etc/prometheus/*.yml $(SHARE)/prometheus
 	install -m 644 etc/grafana/*.json $(SHARE)/grafana

@@ -19,7 +19,7 @@
  * driver is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 #define FRAMES 4
 /* a program names thousands of kernels at once when it starts */

@@ -206,7 +206,7 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
 $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
-$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)

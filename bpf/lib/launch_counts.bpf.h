@@ -6,7 +6,7 @@
 #include "lib/slots.bpf.h"
 #include "lib/stack.bpf.h"
 #include "lib/user.bpf.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 enum { COUNTS = 65536 };
 

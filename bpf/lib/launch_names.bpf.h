@@ -6,7 +6,7 @@
 #include "lib/call.bpf.h"
 #include "lib/launch_generations.bpf.h"
 #include "lib/records.bpf.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 /* Kept from such a call's entry to its return: where it stores its result, and its arguments.  out = 0:
  * it unloads owner. */

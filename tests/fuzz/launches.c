@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "fuzz.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"

@@ -17,7 +17,6 @@ fuzz-built:
 
 # fuzzers of a tool's own parts
 FUZZ_OWN_bt := cudabt
-FUZZ_OWN_launches := cudalaunchtop
 FUZZ_OWN_memory := cudaleak
 
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudalaunchtop's probes count, and the records that describe the counts. */
-#ifndef CUDALAUNCHTOP_H
-#define CUDALAUNCHTOP_H
+/* What the probes of launches count, and the records that describe the counts. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
 #include "abi/record.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"

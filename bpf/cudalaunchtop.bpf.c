@@ -55,6 +55,7 @@ struct thread_data {
 #define THREAD_DATA struct thread_data
 
 #include "lib/cuda.bpf.h"
+#include "lib/launch_device.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stream.bpf.h"
 
@@ -66,7 +67,7 @@ const volatile bool launch_pairs;	/* launches of both the runtime and the driver
 /* Runtime launches that did not reach the driver. */
 __u64 launches_refused;
 
-enum { RUNTIME_STACK = 64 * 1024, MAX_ATTRIBUTES = 8 };
+enum { RUNTIME_STACK = 64 * 1024 };
 
 /* The program that the thread runs; 0 if nothing of it can be recorded. */
 static __always_inline __u64 program_of(struct thread *t, __u32 pid)
@@ -76,54 +77,12 @@ static __always_inline __u64 program_of(struct thread *t, __u32 pid)
 	return process_known(t, pid, &first) ? t->program : 0;
 }
 
-/* Return true if a launch with this configuration is cooperative.  cudaLaunchAttribute and
- * CUlaunchAttribute are 72 bytes each: an id, 2 for cooperative, and the value 8 bytes on. */
-static __always_inline bool is_cooperative(__u64 config)
-{
-	struct { __u64 attributes; __u32 n; } list = {};
-
-	if (bpf_probe_read_user(&list, sizeof(list), (void *)(config + 40)))
-		return false;
-	for (__u32 i = 0; i < MAX_ATTRIBUTES; i++) {
-		struct { __u32 id, pad, value; } a = {};
-
-		if (i >= list.n)
-			break;
-		if (!bpf_probe_read_user(&a, sizeof(a), (void *)(list.attributes + i * 72)) &&
-		    a.id == 2 && a.value)
-			return true;
-	}
-	return false;
-}
-
-static __always_inline __u32 kind_of(const struct cuda_args *row)
-{
-	return row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE : LAUNCH_KERNEL;
-}
-
 /* What is launched, with which shape, and how many times; sets func and kind of key. */
 static __always_inline __u64 launch_arguments(const struct call *call, const struct cuda_args *row,
 					      bool driver, struct launch_key *key, struct shape *s)
 {
-	key->kind = kind_of(row);
-	if (row->params && !row->count && is_cooperative(cuda_arg(call, row->params)))
-		key->kind = LAUNCH_COOPERATIVE;
+	key->kind = launch_kind(call, row);
 	return launch_shape(call, row, driver, &key->func, s);
-}
-
-/* The device of a launch.  The stream is read only where it may be of another device than the thread, as it
- * is on the stack.  Where it is not known, the launch would have failed on another device. */
-static __always_inline __u32 launch_device(struct thread *t, const struct cuda_args *row)
-{
-	__u32 here = device_here(&t->device);
-	__u64 stream;
-
-	device_is_current(&t->device);
-	if (!t->device.others)
-		return here;
-	stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + CUDA_CONFIG_STREAM) :
-		 cuda_arg(&t->call, row->stream);
-	return device_in(&t->device, stream) ?: here;
 }
 
 static __always_inline bool same_shape(const struct thread *t, const struct shape *s)
@@ -207,7 +166,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 		return false;
 	*key = (struct launch_key){
 		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
-		.pid = t->pid, .kind = kind_of(row),
+		.pid = t->pid, .kind = launch_kind_of(row),
 	};
 	key->generation = generation_of(key->program, key->func)->n;
 	key->device = launch_device(t, row);

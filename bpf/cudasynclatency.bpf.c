@@ -25,6 +25,7 @@ static __always_inline bool wait_running(const struct task_struct *task, const s
 #define RUNNING_TAKE wait_running
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
+#include "lib/off_cpu.bpf.h"
 #include "lib/running.bpf.h"
 #include "lib/stream.bpf.h"
 
@@ -56,34 +57,13 @@ struct {
 
 struct shares waiting_shares[2];	/* as aggregate_shares */
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct sched_entity { __u64 sum_exec_runtime; };
-struct task_struct___run { struct sched_entity se; };
-#pragma clang attribute pop
-
-static __always_inline __u64 ran(struct task_struct *task)
-{
-	return BPF_CORE_READ((struct task_struct___run *)task, se.sum_exec_runtime);
-}
-
-/* Call when the thread is on the CPU, or leaves it.  Its return to the CPU may have gone
- * unreported: some switches out of idle are not reported (seen on 6.18).  So what it has run since
- * counts, which the kernel knows up to the last tick. */
-static __always_inline void came_back(struct thread *t, struct task_struct *task, __u64 now)
-{
-	__u64 away = now - t->data.off_since, on = ran(task) - t->data.ran;
-
-	t->data.off_ns += on < away ? away - on : 0;
-	t->data.off_since = 0;
-}
-
 static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
 
 	if (!call_enter(ctx, t, &id))
 		return false;
-	t->data.off_since = t->data.off_ns = 0;
+	off_cpu_begin(t);
 	/* here, as the call may destroy the stream */
 	t->data.device = device_in(&t->device, cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx));
 	if (aggregate_streams)
@@ -175,11 +155,7 @@ static __always_inline void wait_leave(struct pt_regs *ctx, struct thread *t)
 		key.stream = t->data.stream;
 	if (!device_wanted(key.device))
 		return;
-	if (t->data.off_since)
-		came_back(t, (void *)bpf_get_current_task(), now);
-	off = t->data.off_ns;
-	if (off > ns)
-		off = ns;
+	off = off_cpu_end(t, now, ns);
 	thread_waited(t, key.epoch, ns);
 	if (aggregate_stacks) {
 		aggregate_send(ctx, t, &t->data.record, &key, ns, off, ns, false);
@@ -197,19 +173,6 @@ CUDA_PROGRAMS(wait_enter, wait_leave)
 /* Loaded only on request: it runs at every switch of every CPU. */
 SEC("tp_btf/sched_switch") int wait_switch(__u64 *ctx)
 {
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u64 now = bpf_ktime_get_ns();
-	struct thread *t;
-
-	t = bpf_task_storage_get(&threads, prev, NULL, 0);
-	if (t && t->call.sp) {
-		if (t->data.off_since)
-			came_back(t, prev, now);
-		t->data.off_since = now;
-		t->data.ran = ran(prev);
-	}
-	t = bpf_task_storage_get(&threads, next, NULL, 0);
-	if (t && t->data.off_since)
-		came_back(t, next, now);
+	off_cpu_switch((void *)ctx[1], (void *)ctx[2]);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef LAUNCH_BPF_H
 #define LAUNCH_BPF_H
 #include "lib/call.bpf.h"
+#include "abi/cudalaunchtop.h"
 
 struct shape {
 	__u32 grid[3], block[3];
@@ -20,6 +21,41 @@ static __always_inline bool shape_impossible(const struct shape *s)
 		return g[0] | g[1] | g[2] | b[0] | b[1] | b[2];
 	return g[0] > GRID_X || g[1] > GRID_YZ || g[2] > GRID_YZ || b[2] > BLOCK_Z ||
 	       b[0] > BLOCK_THREADS || b[1] > BLOCK_THREADS || b[0] * b[1] * b[2] > BLOCK_THREADS;
+}
+
+enum { MAX_ATTRIBUTES = 8 };
+
+/* Return true if a launch with this configuration is cooperative.  cudaLaunchAttribute and
+ * CUlaunchAttribute are 72 bytes each: an id, 2 for cooperative, and the value 8 bytes on. */
+static __always_inline bool is_cooperative(__u64 config)
+{
+	struct { __u64 attributes; __u32 n; } list = {};
+
+	if (bpf_probe_read_user(&list, sizeof(list), (void *)(config + 40)))
+		return false;
+	for (__u32 i = 0; i < MAX_ATTRIBUTES; i++) {
+		struct { __u32 id, pad, value; } a = {};
+
+		if (i >= list.n)
+			break;
+		if (!bpf_probe_read_user(&a, sizeof(a), (void *)(list.attributes + i * 72)) &&
+		    a.id == 2 && a.value)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline __u32 launch_kind_of(const struct cuda_args *row)
+{
+	return row->handle ? LAUNCH_GRAPH : row->cooperative ? LAUNCH_COOPERATIVE : LAUNCH_KERNEL;
+}
+
+/* enum launch_kind of a call of class launch, at its entry. */
+static __always_inline __u32 launch_kind(const struct call *call, const struct cuda_args *row)
+{
+	if (row->params && !row->count && is_cooperative(cuda_arg(call, row->params)))
+		return LAUNCH_COOPERATIVE;
+	return launch_kind_of(row);
 }
 
 /* Call at the entry of a call of class launch: sets the shape, which stays as it is if the call has

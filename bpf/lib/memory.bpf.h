@@ -27,7 +27,7 @@ static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t);
 #define CUDA_USDT_ENTER tensor_enter
 #define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
 #include "lib/cuda.bpf.h"
-#include "lib/bytes.bpf.h"
+#include "lib/memory_call.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
 #include "lib/usdt.bpf.h"
@@ -40,16 +40,6 @@ const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are wanted, too */
 const volatile bool memory_tensors;	/* what USDT probes say of allocators above CUDA, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
-
-static __always_inline void memory_arguments(struct call *call, const struct cuda_args *row)
-{
-	struct call_data *d = &call->data;
-
-	d->ptr = cuda_arg(call, row->ptr ?: row->handle ?: row->ctx);
-	d->arg2 = cuda_arg(call, row->ptr ? row->handle : row->dev);
-	d->bytes = (struct bytes){};
-	bytes_of_memory(call, row, &d->bytes);
-}
 
 static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 {
@@ -76,8 +66,6 @@ static __always_inline bool memory_left_out(const struct cuda_args *row, __u64 s
 static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 					  struct memory_event *e)
 {
-	const struct call_data *d = &t->call.data;
-	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u64 id = t->call.id;
 	const struct cuda_args *row;
 	unsigned char class;
@@ -90,22 +78,10 @@ static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 	e->ret = PT_REGS_RC(ctx);
 	if (e->ret ? !memory_failures : memory_failed_only)
 		return false;
-	e->ptr = !row->out ? d->ptr : e->ret ? 0 : read_u64(d->ptr);
-	e->size = bytes_leave(&d->bytes, e->ret);
+	memory_address(&t->call, row, e);
 	if (class == CUDA_ALLOC && memory_left_out(row, e->size))
 		return false;
-	e->time = bpf_ktime_get_ns();
-	e->start = t->call.start;
-	e->arg2 = class != CUDA_RESET ? d->arg2 : row->ctx ? d->ptr :
-		   row->dev ? PLACE_DEVICE | (__u32)d->arg2 : t->device.place;
-	e->location = t->device.place;
-	e->stream = cuda_arg(&t->call, row->stream);
-	e->device = device_in(&t->device, e->stream);
-	e->head.pid = task->tgid;
-	e->head.kind = id;
-	e->head.frames = 0;
-	e->tid = task->pid;
-	thread_comm(e->comm);
+	memory_place(t, id, row, e);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include "api/cuda_sticky.h"
 #include "base/hash.h"
 #include "proc/users.h"
 #include "cudatrace/trace_args.h"
@@ -24,26 +25,6 @@ struct quota trace_sticky_quota(void)
 		.limit = 16 << 20, .what = "launches that may have caused errors",
 		.loss = "further processes' errors are shown without",
 	};
-}
-
-/* Return true for an error that a call only reports.  Per the comments of NVIDIA's cudaError and
- * CUresult, these leave the process unable to use the GPU. */
-static bool is_sticky(int error)
-{
-	switch (error) {
-	case 214:		/* uncorrectable ECC error */
-	case 220:		/* uncorrectable NVLink error */
-	case 226:		/* contained */
-	case 700:		/* illegal address */
-	case 702:		/* launch timeout */
-	case 710:		/* assert */
-	case 714 ... 719:	/* hardware stack, illegal instruction, misaligned address, invalid
-				 * address space, invalid pc, launch failure */
-	case 721:		/* tensor memory leak */
-	case 911:		/* external device */
-		return true;
-	}
-	return false;
 }
 
 /* Returns NULL if there are too many. */
@@ -160,7 +141,7 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	if (call->event->head.kind != TRACE_CALL || call->event->depth)
 		return NULL;
 	if (trace_error(call))
-		return is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;
+		return cuda_error_is_sticky(ret) ? report(process_of(s, call->event->head.pid)) : NULL;
 	if (!role || ret || (role->class != CUDA_LAUNCH && role->class != CUDA_SYNC))
 		return NULL;
 	p = process_of(s, call->event->head.pid);

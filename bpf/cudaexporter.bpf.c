@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counts launches, copies, waits and errors by process, and tells of each allocation and free. */
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/bytes.h"
+#include "abi/cudaexporter.h"
+#include "abi/memory_event.h"
+#include "api/cuda_api.h"
+
+struct call_data {
+	__u64 ptr, arg2;	/* of memory; of a launch: how many, enum launch_kind */
+	struct bytes bytes;
+};
+#define CALL_DATA struct call_data
+
+struct thread_data {
+	struct memory_event event;
+	/* for its call in flight: see lib/off_cpu.bpf.h */
+	__u64 off_since, ran, off_ns;
+	__u32 device;		/* of the stream or context of the call in flight */
+};
+#define THREAD_DATA struct thread_data
+
+struct pt_regs;
+struct thread;
+struct task_struct;
+struct running_call;
+static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
+#define CUDA_NESTED export_nested
+static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
+					   struct running_call *to);
+#define RUNNING_TAKE export_running
+/* Of launches and allocations only a call that does not return needs its start. */
+#define CUDA_CLOCK(id) (id < CUDA_ID_MAX && (cuda_classes[id] == CUDA_LAUNCH ||		\
+	cuda_classes[id] == CUDA_ALLOC) ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns())
+#include "lib/memory_call.bpf.h"
+#include "lib/launch.bpf.h"
+#include "lib/launch_device.bpf.h"
+#include "lib/export_counts.bpf.h"
+#include "lib/export_errors.bpf.h"
+#include "lib/off_cpu.bpf.h"
+#include "lib/running.bpf.h"
+
+/* Set by the tool. */
+const volatile bool export_functions;	/* waits by function */
+const volatile bool export_off_cpu;
+
+static __always_inline void launch_arguments(struct call *call, const struct cuda_args *row)
+{
+	struct call_data *d = &call->data;
+
+	d->ptr = row->count ? (__u32)cuda_arg(call, row->count) : 1;
+	d->arg2 = launch_kind(call, row);
+}
+
+static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
+{
+	const struct cuda_args *row;
+	__u64 id;
+
+	if (!call_enter(ctx, t, &id))
+		return false;
+	row = &cuda_rows[id];
+	switch (cuda_classes[id]) {
+	case CUDA_LAUNCH:
+		launch_arguments(&t->call, row);
+		t->data.device = launch_device(t, row);
+		return true;
+	case CUDA_COPY:
+		bytes_enter_copy(&t->call, id, &t->call.data.bytes);
+		return true;
+	case CUDA_SYNC:
+		off_cpu_begin(t);
+		return true;
+	}
+	memory_arguments(&t->call, row);
+	return true;
+}
+
+static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	__u64 outer = t->call.id;
+
+	if (outer < CUDA_ID_MAX && cuda_classes[bounded(outer, CUDA_ID_MAX - 1)] == CUDA_COPY)
+		bytes_nested(ctx, id, &t->call.data.bytes);
+}
+
+static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
+					   struct running_call *to)
+{
+	(void)task;
+	return running_outermost(t, to);
+}
+
+static __always_inline void count_launch(struct thread *t, struct export_key *key)
+{
+	struct export_values *v;
+
+	key->what = EXPORT_LAUNCH;
+	key->detail = t->call.data.arg2;
+	key->device = t->data.device;
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, t->call.data.ptr);
+	v->last = t->call.start;
+}
+
+static __always_inline void count_copy(struct thread *t, struct export_key *key, bool async, __u64 now)
+{
+	__u64 size = t->call.data.bytes.n, ns = now - t->call.start;
+	struct export_values *v;
+
+	key->what = EXPORT_COPY;
+	key->detail = (t->call.data.bytes.direction & (EXPORT_ASYNC - 1)) | (async ? EXPORT_ASYNC : 0);
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, 1);
+	__sync_fetch_and_add(&v->bytes, size);
+	__sync_fetch_and_add(&v->sizes[bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1)], 1);
+	if (async)
+		return;
+	__sync_fetch_and_add(&v->ns, ns);
+	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+}
+
+static __always_inline void count_wait(struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	__u64 ns = now - t->call.start;
+	struct export_values *v;
+
+	key->what = EXPORT_SYNC;
+	if (export_functions)
+		key->id = id + 1;
+	v = export_values_of(key);
+	if (!v)
+		return;
+	__sync_fetch_and_add(&v->count, 1);
+	__sync_fetch_and_add(&v->ns, ns);
+	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+	if (export_off_cpu)
+		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
+}
+
+static __always_inline void tell_memory(struct thread *t, __u64 id)
+{
+	struct memory_event *e = &t->data.event;
+
+	e->ret = 0;
+	memory_address(&t->call, &cuda_rows[id], e);
+	memory_place(t, id, &cuda_rows[id], e);
+	records_send(e, offsetof(struct memory_event, stack), false);
+}
+
+static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
+{
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1), now = 0;
+	unsigned char class = cuda_classes[id];
+	struct export_key key = {};
+	int ret = PT_REGS_RC(ctx);
+
+	if (class == CUDA_COPY || class == CUDA_SYNC)
+		now = bpf_ktime_get_ns();
+	if (export_known(t, &key)) {
+		export_hit(class);
+		if (ret)
+			export_failed(&key, id, ret);
+		else if (class == CUDA_LAUNCH)
+			count_launch(t, &key);
+		else if (class == CUDA_COPY)
+			count_copy(t, &key, cuda_rows[id].async, now);
+		else if (class != CUDA_SYNC)
+			tell_memory(t, id);
+		if (class == CUDA_SYNC)
+			count_wait(t, &key, id, now);
+		if (!ret && (class == CUDA_SYNC || class == CUDA_LAUNCH))
+			export_recovered(&key);
+	}
+	t->call.sp = 0;
+}
+
+CUDA_PROGRAMS(export_enter, export_leave)
+
+PROCESS_PROGRAMS(call_dropped)
+
+/* Loaded only on request: it runs at every switch of every CPU. */
+SEC("tp_btf/sched_switch") int export_switch(__u64 *ctx)
+{
+	off_cpu_switch((void *)ctx[1], (void *)ctx[2]);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls that returned an error, by function and error. */
+#ifndef EXPORT_ERRORS_BPF_H
+#define EXPORT_ERRORS_BPF_H
+#include "lib/export_counts.bpf.h"
+#include "api/cuda_sticky.h"
+
+enum { EXPORT_ERRORS = 8192 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, EXPORT_ERRORS);
+	__type(key, struct export_error);
+	__type(value, __u64);
+} export_errors SEC(".maps");
+
+/* By program: 1 if it reported a sticky error, and nothing has succeeded since. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u64);
+} export_stuck SEC(".maps");
+
+/* Of export_errors; user space gives back what it deletes. */
+struct shares export_error_shares SEC(".data.export_error_shares");
+
+static __u64 export_any_stuck;
+
+/* Not static: the verifier looks at it once. */
+__noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
+{
+	struct export_error key = { .program = program, .pid = pid, .id = id, .ret = ret };
+	__u64 *n = bpf_map_lookup_elem(&export_errors, &key), none = 0;
+	__u32 share;
+
+	if (!n) {
+		share = share_take(&export_error_shares, EXPORT_ERRORS);
+		if (share < SHARES_USERS && bpf_map_update_elem(&export_errors, &key, &none, BPF_NOEXIST))
+			share_give_back(&export_error_shares, share);
+		n = bpf_map_lookup_elem(&export_errors, &key);
+	}
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		lose(LOST_GROUP);
+	return 0;
+}
+
+/* Counts an error of earlier work where it is first reported: every later call may report it again. */
+static __always_inline void export_stuck_by(const struct export_key *key, __u32 lib, int ret)
+{
+	__u64 one = 1, *stuck = bpf_map_lookup_elem(&export_stuck, &key->program);
+
+	if (stuck && __sync_lock_test_and_set(stuck, 1))
+		return;
+	if (!stuck && bpf_map_update_elem(&export_stuck, &key->program, &one, BPF_NOEXIST))
+		return;
+	export_any_stuck = 1;
+	export_count_error(key->program, key->pid, EXPORT_STICKY + lib, ret);
+}
+
+/* Call at the return of a call that failed. */
+static __always_inline void export_failed(const struct export_key *key, __u64 id, int ret)
+{
+	export_count_error(key->program, key->pid, id, ret);
+	if (cuda_error_is_sticky(ret))
+		export_stuck_by(key, cuda_libs[bounded(id, CUDA_ID_MAX - 1)], ret);
+}
+
+/* Call where a launch or a wait succeeds. */
+static __always_inline void export_recovered(const struct export_key *key)
+{
+	__u64 *stuck = export_any_stuck ? bpf_map_lookup_elem(&export_stuck, &key->program) : NULL;
+
+	if (stuck)
+		*stuck = 0;
+}
+
+#endif

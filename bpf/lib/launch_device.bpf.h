@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LAUNCH_DEVICE_BPF_H
+#define LAUNCH_DEVICE_BPF_H
+#include "lib/cuda.bpf.h"
+
+/* The device of a launch.  The stream is read only where it may be of another device than the thread, as it
+ * is on the stack.  Where it is not known, the launch would have failed on another device. */
+static __always_inline __u32 launch_device(struct thread *t, const struct cuda_args *row)
+{
+	__u32 here = device_here(&t->device);
+	__u64 stream;
+
+	device_is_current(&t->device);
+	if (!t->device.others)
+		return here;
+	stream = row->params && !row->count ? read_u64(cuda_arg(&t->call, row->params) + CUDA_CONFIG_STREAM) :
+		 cuda_arg(&t->call, row->stream);
+	return device_in(&t->device, stream) ?: here;
+}
+
+#endif

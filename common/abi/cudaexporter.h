@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What cudaexporter's probes count, and tell of processes. */
+#ifndef CUDAEXPORTER_H
+#define CUDAEXPORTER_H
+#include "abi/record.h"
+#include "abi/slot.h"
+
+/* What is counted together: export_key.what. */
+enum { EXPORT_LAUNCH, EXPORT_COPY, EXPORT_SYNC };
+
+/* The groups of calls in flight, and of probe_hits. */
+enum export_group { EXPORT_GROUP_ALLOC, EXPORT_GROUP_COPY, EXPORT_GROUP_LAUNCH, EXPORT_GROUP_SYNC, EXPORT_GROUPS };
+
+struct export_key {
+	unsigned long long program;	/* one execution of a program in a process: when it was first
+					 * seen, ns */
+	unsigned int pid;
+	unsigned int id;		/* EXPORT_SYNC, if functions are told apart: enum cuda_id + 1 */
+	unsigned short device;		/* of a launch; see abi/device.h */
+	unsigned char what;
+	unsigned char detail;		/* enum launch_kind; enum cuda_direction and EXPORT_ASYNC */
+	unsigned int unused;
+};
+
+enum { EXPORT_ASYNC = 8 };
+
+/* Buckets of copies' sizes and of durations; the last ones are for all that is larger. */
+enum { EXPORT_SIZES = 8, EXPORT_TIMES = 14 };
+
+struct export_values {
+	unsigned long long count;
+	unsigned long long bytes;	/* of copies */
+	unsigned long long ns;		/* of copies that are not asynchronous, and of waits */
+	unsigned long long off_ns;	/* of waits: off the CPU */
+	unsigned long long last;	/* of launches: when, CLOCK_MONOTONIC, ns */
+	unsigned long long sizes[EXPORT_SIZES];
+	unsigned long long times[EXPORT_TIMES];
+};
+
+/* For the first keys of each CPU, in an array of EXPORT_SLOTS elements per CPU. */
+enum { EXPORT_SLOT_BITS = 7, EXPORT_SLOTS = 1 << EXPORT_SLOT_BITS };
+
+struct export_slot {
+	struct slot slot;
+	struct export_key key;
+	struct export_values values;
+};
+
+/* Calls that returned an error; with id EXPORT_STICKY + enum cuda_lib those that it was first reported by. */
+struct export_error {
+	unsigned long long program;
+	unsigned int pid;
+	unsigned int id;		/* enum cuda_id */
+	int ret;
+	unsigned int unused;
+};
+
+enum { EXPORT_STICKY = 0x10000 };
+
+/* The record of the first call of a program in a process; its head's kind is this. */
+enum { EXPORT_SEEN = 0xff00 };
+
+struct export_seen {
+	struct record head;
+	unsigned long long program;
+	unsigned int uid;		/* the real one */
+	unsigned int unused;
+	char comm[16];			/* of the process: its first thread's */
+};
+
+/* Return the bucket of a size: its upper bound is 256 × 16^n bytes, inclusive. */
+static inline unsigned int export_size_bucket(unsigned int bits)
+{
+	unsigned int n = bits <= 8 ? 0 : (bits - 8 + 3) / 4;
+
+	return n < EXPORT_SIZES ? n : EXPORT_SIZES - 1;
+}
+
+/* The same for a duration: 1024 × 4^n ns.  bits: how many binary digits the value less one has, 0 for a
+ * value of 0 or 1, so that the bounds are inclusive. */
+static inline unsigned int export_time_bucket(unsigned int bits)
+{
+	unsigned int n = bits <= 10 ? 0 : (bits - 10 + 1) / 2;
+
+	return n < EXPORT_TIMES ? n : EXPORT_TIMES - 1;
+}
+
+static inline unsigned long long export_size_bound(unsigned int bucket)
+{
+	return 256ull << 4 * bucket;
+}
+
+static inline unsigned long long export_time_bound(unsigned int bucket)
+{
+	return 1024ull << 2 * bucket;
+}
+
+#endif

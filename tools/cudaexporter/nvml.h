@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the driver says of the GPUs, where NVIDIA's management library is installed.  Its calls can hang on a sick
+ * GPU, so a helper process makes them. */
+#ifndef NVML_H
+#define NVML_H
+#include <stdbool.h>
+#include "proc/helper.h"
+
+enum { NVML_DEVICES = 64, NVML_PROCESSES = 4096, NVML_MIGS = 8, NVML_UUID = 96, NVML_NAME = 96 };
+
+struct nvml_device {		/* in the order of their places on the PCI bus */
+	char uuid[NVML_UUID];	/* "GPU-…", as nvidia-smi -L prints it */
+	char name[NVML_NAME];
+	unsigned long long place;	/* domain << 32 | bus << 8 | device */
+	int minor;		/* of /dev/nvidiaN; -1: not known */
+	bool memory_known;
+	unsigned long long total, used;	/* bytes */
+	bool mig;		/* it is split */
+	unsigned nmigs;
+	char migs[NVML_MIGS][NVML_UUID];	/* "MIG-…" */
+};
+
+/* What a process uses of a device, with its parts if the device is split. */
+struct nvml_process {
+	int pid;
+	unsigned device;	/* index in devices */
+	unsigned long long used;	/* bytes */
+};
+
+struct nvml {			/* starts zeroed; helper.idle and ctx may be set before nvml_open() */
+	struct helper helper;
+	struct nvml_library *library;	/* the helper's */
+	bool verbose, missing, asked;
+	bool said;		/* that it does not answer, or what else is wrong */
+	unsigned deaths;	/* of the helper, of what a call did */
+	unsigned ndevices, nprocesses;	/* all from the last answer; none if there was none in time */
+	struct nvml_device *devices;
+	struct nvml_process *processes;
+};
+
+/* Starts the helper, which loads libnvidia-ml.so.1 at the first nvml_ask().  Call before there are threads. */
+void nvml_open(struct nvml *n, bool verbose);
+
+/* Asks for the numbers of now, and does not wait for them.  Does nothing if the last answer is still to come, or if
+ * there is no such library. */
+void nvml_ask(struct nvml *n);
+
+/* Waits for the answer for up to ms milliseconds, asking first if need be.  Returns true if it came; otherwise there
+ * are no devices and processes until a later call returns true.  Warns once if the library does not answer or fails;
+ * does not wait at all for one that is known not to answer, nor for one that is missing. */
+bool nvml_read(struct nvml *n, long ms);
+
+/* Returns true and sets *bytes to what the process uses of a device (index in devices), if the driver says so.  What the
+ * tool counted, subtracted from it, is memory that no CUDA call asked for: contexts, kernels' code, their local memory,
+ * the driver's reserves; and what was allocated before tracing began.  It can be less than 0: managed memory
+ * counts while it is not on the device. */
+bool nvml_used(const struct nvml *n, int pid, unsigned device, unsigned long long *bytes);
+
+void nvml_close(struct nvml *n);
+
+#endif

@@ -57,6 +57,7 @@ struct thread_data {
 #include "lib/cuda.bpf.h"
 #include "lib/launch_device.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 #include "lib/stream.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
@@ -229,6 +230,16 @@ static __always_inline void remember(struct thread *t, const struct launch_key *
 	t->data.outer.paired = paired;
 	__builtin_memcpy(t->data.outer.grid, s->grid, sizeof(s->grid));
 	__builtin_memcpy(t->data.outer.block, s->block, sizeof(s->block));
+}
+
+/* Reads the call stack at the entry of a launch; returns its size in bytes and sets *hash. */
+static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first, __u64 sp,
+				       __u64 *hash)
+{
+	__u32 n = stack_take(ctx, first->stack, sp);
+
+	*hash = stack_hash((void *)first->stack, n);
+	return n * 8;
 }
 
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,

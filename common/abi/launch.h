@@ -52,9 +52,9 @@ struct launch_slot {
 	struct launch_count count;
 };
 
-/* Values of launch_event.head.kind. */
+/* Values of launch_event.head.kind; below them are those of calls. */
 enum launch_what {
-	LAUNCH_FIRST,	/* first launch with a new launch_key: struct launch_first */
+	LAUNCH_FIRST = 0xfe00, /* first launch with a new launch_key: struct launch_first */
 	LAUNCH_NAMED,	/* subject's name follows, or else is at address object */
 	LAUNCH_TOLD,	/* the same, by a call that asks for it and makes nothing */
 	LAUNCH_REGISTERED, /* one of many: subject's name is at address object */

@@ -6,6 +6,7 @@
 #include "abi/cudaexporter.h"
 #include "abi/memory_event.h"
 #include "api/cuda_api.h"
+#include "abi/launch.h"
 
 struct call_data {
 	__u64 ptr, arg2;	/* of memory; of a launch: how many, enum launch_kind */
@@ -13,8 +14,19 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
+/* a program names thousands of kernels at once when it starts */
+#define RECORDS_BYTES (8 * 1024 * 1024)
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+
 struct thread_data {
-	struct memory_event event;
+	union {			/* the record that is sent */
+		struct memory_event event;
+		struct launch_first first;
+	};
+	struct kernel_calls kernels;
+	__u64 inside;		/* the driver's function that the launch in flight has launched */
+	__u64 told;		/* the program that the reader was told of */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u32 device;		/* of the stream or context of the call in flight */
@@ -30,6 +42,8 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
 					   struct running_call *to);
 #define RUNNING_TAKE export_running
+#define CUDA_BESIDE_ENDS(ctx, t) (export_kernels && kernel_call_ends(ctx, &(t)->data.kernels))
+#define CUDA_BESIDE_LEAVE(ctx, t) export_name_leave(ctx, t)
 /* Of launches and allocations only a call that does not return needs its start. */
 #define CUDA_CLOCK(id) (id < CUDA_ID_MAX && (cuda_classes[id] == CUDA_LAUNCH ||		\
 	cuda_classes[id] == CUDA_ALLOC) ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns())
@@ -38,6 +52,7 @@ static __always_inline bool export_running(const struct task_struct *task, const
 #include "lib/launch_device.bpf.h"
 #include "lib/export_counts.bpf.h"
 #include "lib/export_errors.bpf.h"
+#include "lib/export_kernels.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/running.bpf.h"
 
@@ -58,12 +73,15 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	const struct cuda_args *row;
 	__u64 id;
 
+	if (export_kernels && export_names_kernel(ctx))
+		return export_name_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
 	row = &cuda_rows[id];
 	switch (cuda_classes[id]) {
 	case CUDA_LAUNCH:
 		launch_arguments(&t->call, row);
+		t->data.inside = 0;
 		t->data.device = launch_device(t, row);
 		return true;
 	case CUDA_COPY:
@@ -80,9 +98,16 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	__u64 outer = t->call.id;
+	unsigned char class;
 
-	if (outer < CUDA_ID_MAX && cuda_classes[bounded(outer, CUDA_ID_MAX - 1)] == CUDA_COPY)
+	if (outer >= CUDA_ID_MAX)
+		return;
+	class = cuda_classes[bounded(outer, CUDA_ID_MAX - 1)];
+	id = bounded(id, CUDA_ID_MAX - 1);
+	if (class == CUDA_COPY)
 		bytes_nested(ctx, id, &t->call.data.bytes);
+	else if (export_kernels && class == CUDA_LAUNCH && cuda_classes[id] == CUDA_LAUNCH)
+		export_launch_inside(ctx, t, id);
 }
 
 static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
@@ -92,13 +117,15 @@ static __always_inline bool export_running(const struct task_struct *task, const
 	return running_outermost(t, to);
 }
 
-static __always_inline void count_launch(struct thread *t, struct export_key *key)
+static __always_inline void count_launch(struct thread *t, struct export_key *key, __u64 id)
 {
 	struct export_values *v;
 
 	key->what = EXPORT_LAUNCH;
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
+	if (export_kernels && key->detail != LAUNCH_GRAPH)
+		export_kernel(t, key, id);
 	v = export_values_of(key);
 	if (!v)
 		return;
@@ -167,7 +194,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (ret)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
-			count_launch(t, &key);
+			count_launch(t, &key, id);
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, cuda_rows[id].async, now);
 		else if (class != CUDA_SYNC)
@@ -182,7 +209,20 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(export_enter, export_leave)
 
-PROCESS_PROGRAMS(call_dropped)
+static __always_inline void export_dropped(struct thread *t)
+{
+	call_dropped(t);
+	kernel_calls_dropped(&t->data.kernels);
+}
+
+PROCESS_PROGRAMS(export_dropped)
+
+/* Loaded with export_kernels alone: a child has the same kernels at the same addresses. */
+SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	process_forked(ctx);
+	return 0;
+}
 
 /* Loaded only on request: it runs at every switch of every CPU. */
 SEC("tp_btf/sched_switch") int export_switch(__u64 *ctx)

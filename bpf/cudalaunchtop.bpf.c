@@ -318,17 +318,11 @@ static __always_inline bool enter(struct pt_regs *ctx)
 
 static __always_inline void leave_name(struct thread *t, const struct name_call *c, __u64 id, int ret)
 {
-	__u64 out = ret || !c->out ? 0 : read_u64(c->out), program;
 	__u32 pid = thread_pid();
-	bool unloads = !c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary);
+	__u64 program = program_of(t, pid);
 
-	program = out || unloads ? program_of(t, pid) : 0;
-	if (!program)
-		return;
-	if (unloads)
-		name_unloaded(c->owner, c->time, pid, program);
-	else
-		name_leave(c, id, out, pid, program);
+	if (program)
+		name_leave(c, id, ret, pid, program);
 }
 
 static __always_inline void leave(struct pt_regs *ctx)

@@ -181,8 +181,8 @@ __noinline int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u
 	return 0;
 }
 
-/* At its return; out is what it stored. */
-static __always_inline void name_leave(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
+/* out is what it stored. */
+static __always_inline void name_stored(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
 				       __u64 program)
 {
 	struct name_sent s = { .program = program, .subject = out, .at = c->name, .owner = c->owner };
@@ -197,6 +197,17 @@ static __always_inline void name_leave(const struct name_call *c, __u64 id, __u6
 		s.asked = true;
 	}
 	send_any_name(pid, &s);
+}
+
+/* At its return. */
+static __always_inline void name_leave(const struct name_call *c, __u64 id, int ret, __u32 pid, __u64 program)
+{
+	__u64 out = ret || !c->out ? 0 : read_u64(c->out);
+
+	if (out)
+		name_stored(c, id, out, pid, program);
+	else if (!c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary))
+		name_unloaded(c->owner, c->time, pid, program);
 }
 
 #endif

@@ -25,7 +25,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, EXPORT_COUNTS);
 	__type(key, struct export_key);
-	__type(value, struct export_values);
+	__type(value, struct export_entry);
 } export_counts SEC(".maps");
 
 /* Of export_counts; user space gives back what it deletes. */
@@ -33,8 +33,6 @@ struct shares export_shares SEC(".data.export_shares");
 
 /* Calls by enum export_group, one line for each CPU. */
 struct { __u64 n[8]; } export_hits[64] SEC(".data.export_hits");
-
-static const struct export_values export_none;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct task_struct___real { struct cred *real_cred; };
@@ -81,15 +79,26 @@ static __always_inline struct export_values *export_at(const struct export_key *
 	return &q->values;
 }
 
-/* The key's values in the map, added if need be; NULL if there are too many.  Not static: the verifier looks
- * at it once. */
-static __noinline struct export_values *export_new(const struct export_key *key)
+static __always_inline struct export_values *export_in_map(const struct export_key *key)
 {
-	__u32 share = share_take(&export_shares, EXPORT_COUNTS);
+	struct export_entry *e = bpf_map_lookup_elem(&export_counts, key);
 
-	if (share < SHARES_USERS && bpf_map_update_elem(&export_counts, key, &export_none, BPF_NOEXIST))
-		share_give_back(&export_shares, share);
-	return bpf_map_lookup_elem(&export_counts, key);	/* another thread may have added it */
+	return e ? &e->values : NULL;
+}
+
+/* Adds the key to the map, unless there are too many.  Not static: the verifier looks at it once. */
+__noinline int export_new(const struct export_key *key)
+{
+	struct export_entry none = {};
+	struct export_key k;
+
+	if (!key)
+		return 0;
+	k = *key;		/* a key must be on the stack (before Linux 6.2) */
+	none.share = share_take(&export_shares, EXPORT_COUNTS);
+	if (none.share < SHARES_USERS && bpf_map_update_elem(&export_counts, &k, &none, BPF_NOEXIST))
+		share_give_back(&export_shares, none.share);
+	return 1;
 }
 
 static __always_inline struct export_values *export_values_of(const struct export_key *key)
@@ -97,9 +106,11 @@ static __always_inline struct export_values *export_values_of(const struct expor
 	struct export_values *v = export_at(key);
 
 	if (!v)
-		v = bpf_map_lookup_elem(&export_counts, key);
-	if (!v)
-		v = export_new(key);
+		v = export_in_map(key);
+	if (!v) {
+		export_new(key);
+		v = export_in_map(key);	/* another thread may have added it */
+	}
 	if (!v)
 		lose(LOST_GROUP);
 	return v;

@@ -12,7 +12,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, EXPORT_ERRORS);
 	__type(key, struct export_error);
-	__type(value, __u64);
+	__type(value, struct export_error_count);
 } export_errors SEC(".maps");
 
 /* By program: 1 if it reported a sticky error, and nothing has succeeded since. */
@@ -32,17 +32,16 @@ static __u64 export_any_stuck;
 __noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
 {
 	struct export_error key = { .program = program, .pid = pid, .id = id, .ret = ret };
-	__u64 *n = bpf_map_lookup_elem(&export_errors, &key), none = 0;
-	__u32 share;
+	struct export_error_count *c = bpf_map_lookup_elem(&export_errors, &key), none = {};
 
-	if (!n) {
-		share = share_take(&export_error_shares, EXPORT_ERRORS);
-		if (share < SHARES_USERS && bpf_map_update_elem(&export_errors, &key, &none, BPF_NOEXIST))
-			share_give_back(&export_error_shares, share);
-		n = bpf_map_lookup_elem(&export_errors, &key);
+	if (!c) {
+		none.share = share_take(&export_error_shares, EXPORT_ERRORS);
+		if (none.share < SHARES_USERS && bpf_map_update_elem(&export_errors, &key, &none, BPF_NOEXIST))
+			share_give_back(&export_error_shares, none.share);
+		c = bpf_map_lookup_elem(&export_errors, &key);
 	}
-	if (n)
-		__sync_fetch_and_add(n, 1);
+	if (c)
+		__sync_fetch_and_add(&c->n, 1);
 	else
 		lose(LOST_GROUP);
 	return 0;

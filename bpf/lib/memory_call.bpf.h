@@ -3,6 +3,9 @@
  * arg2 and bytes. */
 #ifndef MEMORY_CALL_BPF_H
 #define MEMORY_CALL_BPF_H
+#ifndef CALL_DATA
+#error "define CALL_DATA before this"
+#endif
 #include "lib/bytes.bpf.h"
 #include "lib/cuda.bpf.h"
 #include "abi/memory_event.h"

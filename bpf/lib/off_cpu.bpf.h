@@ -4,6 +4,9 @@
  * tp_btf/sched_switch that calls off_cpu_switch(). */
 #ifndef OFF_CPU_BPF_H
 #define OFF_CPU_BPF_H
+#ifndef THREAD_DATA
+#error "define THREAD_DATA before this: see lib/off_cpu.bpf.h"
+#endif
 #include "lib/cuda.bpf.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

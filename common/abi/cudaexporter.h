@@ -37,6 +37,12 @@ struct export_values {
 	unsigned long long times[EXPORT_TIMES];
 };
 
+/* In a map for the keys that have no place below; share: the user's number in export_shares. */
+struct export_entry {
+	struct export_values values;
+	unsigned int share, unused;
+};
+
 /* For the first keys of each CPU, in an array of EXPORT_SLOTS elements per CPU. */
 enum { EXPORT_SLOT_BITS = 7, EXPORT_SLOTS = 1 << EXPORT_SLOT_BITS };
 
@@ -53,6 +59,11 @@ struct export_error {
 	unsigned int id;		/* enum cuda_id */
 	int ret;
 	unsigned int unused;
+};
+
+struct export_error_count {
+	unsigned long long n;
+	unsigned int share, unused;	/* share: as above, in export_error_shares */
 };
 
 enum { EXPORT_STICKY = 0x10000 };

@@ -56,6 +56,12 @@ static int choice(const char *words, const char *s)
 	}
 }
 
+static void add_to(struct opt_many *many, const char *s)
+{
+	many->list = xrealloc(many->list, many->n + 1, sizeof(*many->list));
+	many->list[many->n++] = s;
+}
+
 static void set(const struct opt *o, const char *s)
 {
 	long n;
@@ -83,10 +89,15 @@ static void set(const struct opt *o, const char *s)
 				    o->min ? " > 0" : "");
 		*(long *)o->value = n;
 		return;
+	case OPT_TYPE_MANY:
 	case OPT_TYPE_STR:
 	case OPT_TYPE_COMMAND:
 		if (!*s)
 			usage_error("--%s: %s must not be empty", o->name, o->arg);
+		if (o->type == OPT_TYPE_MANY) {
+			add_to(o->value, s);
+			return;
+		}
 		*(const char **)o->value = s;
 		return;
 	case OPT_TYPE_CHOICE:

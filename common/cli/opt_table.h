@@ -6,13 +6,20 @@
 #include "cli/value.h"
 
 enum opt_type { OPT_TYPE_END, OPT_TYPE_FLAG, OPT_TYPE_COUNT, OPT_TYPE_NUM, OPT_TYPE_SIZE, OPT_TYPE_TIME,
-		OPT_TYPE_STR, OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
+		OPT_TYPE_STR, OPT_TYPE_MANY, OPT_TYPE_CHOICE, OPT_TYPE_COMMAND };
+
+/* What an option that may be given several times has: OPT_TYPE_MANY.  Starts zeroed. */
+struct opt_many {
+	const char **list;
+	int n;
+};
 
 struct opt {
 	enum opt_type type;
 	char key;		/* 0 = long name only */
 	const char *name, *arg;	/* --name ARG; for a choice ARG lists the words: "a|b|c" */
-	void *value;		/* bool *, int *, long *, long *, long * (ns), const char **, int * by type */
+	void *value;		/* bool *, int *, long *, long *, long * (ns), const char **,
+				 * struct opt_many *, int * by type */
 	const char *help;
 	long min;
 	long unit;		/* of a duration without one, ns */
@@ -28,6 +35,8 @@ struct opt {
 #define OPT_TIME(k, n, a, v, u, m, h) { OPT_TYPE_TIME, k, n, a, (long *){ v }, h, m, u, 0 }
 #define OPT_STR(k, n, a, v, h)      { OPT_TYPE_STR, k, n, a, (const char **){ v }, h, 0, 0, 0 }
 #define OPT_CHOICE(k, n, a, v, h)   { OPT_TYPE_CHOICE, k, n, a, (int *){ v }, h, 0, 0, 0 }
+/* as often as it is given */
+#define OPT_MANY(k, n, a, v, h)     { OPT_TYPE_MANY, k, n, a, (struct opt_many *){ v }, h, 0, 0, 0 }
 /* words between commas, which completion offers */
 #define OPT_LIST(k, n, a, v, w, h)  { OPT_TYPE_STR, k, n, a, (const char **){ v }, h, 0, 0, w }
 /* a command for the shell: quoted, if it has arguments */

@@ -19,6 +19,8 @@
 #include "session/probe_list.h"
 
 struct bpf_object;
+struct elf_probe;
+struct function;
 struct syms;
 
 struct target {
@@ -34,6 +36,13 @@ struct target {
 	struct filter_options filter;
 	unsigned long long devices;	/* bit n: device n is wanted; 0: all */
 	bool lines;		/* source lines and inlined functions in call stacks */
+	/* the tool's own, or NULL: called for each process that has mapped CUDA files, after each scan of it;
+	 * and for each function that is to be probed, as in struct probes */
+	void *tool;
+	void (*on_process)(void *tool, int pid);
+	void (*on_probe)(void *tool, const char *path, const struct function *fn, const struct elf_probe *p,
+			 const char *skipped);
+	void (*on_skipped)(void *tool, const char *path, const char *why);
 	/* state */
 	struct filter selected;	/* whose calls are recorded */
 	bool matched;		/* a process with CUDA is selected */
@@ -85,13 +94,19 @@ bool target_is_early(void *target, int pid);
 
 /* … and how to run. */
 #define OPT_RUN(t)									\
+	OPT_STEER(t),									\
+	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
+	OPT_QUIET(t)
+
+#define OPT_STEER(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
 	OPT_FLAG(0, "check", &(t)->check,						\
 		 "print what this machine, its kernel and you can do, and exit"),	\
 	OPT_FLAG(0, "seccomp-force", &(t)->probes.seccomp_force,			\
 		 "place return probes even if they kill the process"),			\
-	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS"), \
-	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),			\
+	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS")
+
+#define OPT_QUIET(t)									\
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message and no progress"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 

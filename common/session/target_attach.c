@@ -110,6 +110,23 @@ static void on_process(void *ctx, int pid)
 	t->matched |= filter_wants(&t->selected, pid);
 	syms_refresh(t->syms, pid);
 	add_early(t, pid);
+	if (t->on_process)
+		t->on_process(t->tool, pid);
+}
+
+static void tell_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *p,
+		       const char *skipped)
+{
+	struct target *t = ctx;
+
+	t->on_probe(t->tool, path, fn, p, skipped);
+}
+
+static void tell_file(void *ctx, const char *path, const char *why)
+{
+	struct target *t = ctx;
+
+	t->on_skipped(t->tool, path, why);
 }
 
 static void set_callbacks(struct target *t)
@@ -117,8 +134,8 @@ static void set_callbacks(struct target *t)
 	struct probes *p = &t->probes;
 
 	p->session = t;
-	p->on_probe = t->list ? list_probe : NULL;
-	p->on_skipped = t->list ? list_file : NULL;
+	p->on_probe = t->list ? list_probe : t->on_probe ? tell_probe : NULL;
+	p->on_skipped = t->list ? list_file : t->on_skipped ? tell_file : NULL;
 	p->on_process = on_process;
 	p->on_unread = add_early;
 }

@@ -37,26 +37,30 @@ void series_free(struct series_table *t)
 	quota_free(&t->quota);
 }
 
-static char *labels_of(const struct series_key *key)
+/* Returns the labels of the metric alone; the caller frees it. */
+static char *own_labels(const struct series_key *key)
 {
 	const struct metric_labels labels = { key->a, key->b };
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	long before;
 
 	if (!f)
 		die(errno, "cannot write labels");
-	if (key->owner->labels && strncmp(metrics[key->metric].labels, "P", 1) == 0)
-		fputs(key->owner->labels, f);
-	before = ftell(f);
-	if (before)
-		fputc(',', f);
 	metric_labels_print(f, key->metric, &labels);
-	if (before && ftell(f) == before + 1)
-		fseek(f, before, SEEK_SET);
 	if (fclose(f))
 		die(ENOMEM, "cannot write labels");
+	return text;
+}
+
+static char *labels_of(const struct series_key *key)
+{
+	char *own = own_labels(key), *text;
+
+	if (!key->owner->labels || *metrics[key->metric].labels != 'P')
+		return own;
+	text = xprintf("%s%s%s", key->owner->labels, *own ? "," : "", own);
+	free(own);
 	return text;
 }
 

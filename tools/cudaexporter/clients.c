@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "cudaexporter/clients.h"
+#include "proc/user.h"
+
+/* How long the counters of a process stay that has ended: for so many pages, one of which may be where they
+ * begin at 0, but no longer than this. */
+enum { PAGES = 3, LEFT_OUT = 65536 };
+static const unsigned long long STAYS_NS = 300 * 1000000000ull;
+
+static const char no_comm[IDENTITY_COMM];
+
+struct left_out { int pid; UT_hash_handle hh; };
+
+void clients_init(struct clients *c)
+{
+	c->quota = (struct quota){
+		.limit = c->most, .what = "processes", .loss = "further ones are counted as \"other\"",
+	};
+}
+
+static struct owner *owner_new(struct clients *c, char *labels, const struct client *client)
+{
+	struct owner *o = xcalloc(1, sizeof(*o));
+
+	o->labels = labels;
+	o->user = client->user;
+	o->pid = client->key.pid;
+	HASH_ADD_KEYPTR(hh, c->owners, o->labels, strlen(o->labels), o);
+	return o;
+}
+
+static struct owner *owner_named(struct clients *c, char *labels, const struct client *client)
+{
+	struct owner *o;
+
+	HASH_FIND(hh, c->owners, labels, strlen(labels), o);
+	if (!o)
+		return owner_new(c, labels, client);
+	free(labels);
+	return o;
+}
+
+/* Sums of many processes need no limit on them, but one on the sums. */
+static struct owner *owner_of(struct clients *c, struct client *client)
+{
+	char *labels = labels_text(&c->labels, client->key.pid, &client->is);
+	struct owner *o;
+
+	HASH_FIND(hh, c->owners, labels, strlen(labels), o);
+	if (o) {
+		free(labels);
+	} else if (quota_take(&c->quota, client->user, client->key.pid, 1)) {
+		o = owner_new(c, labels, client);
+	} else {
+		free(labels);
+		c->dropped++;
+		o = c->other ?: owner_named(c, labels_other(&c->labels), client);
+		c->other = o;
+	}
+	o->processes++;
+	o->ended = 0;
+	return o;
+}
+
+static void owner_free(struct clients *c, struct owner *o)
+{
+	series_drop_owner(c->table, o);
+	HASH_DEL(c->owners, o);
+	if (o == c->other)
+		c->other = NULL;
+	else
+		quota_give(&c->quota, o->user, 1);
+	free(o->labels);
+	free(o);
+}
+
+static void enter(struct clients *c, struct client *client)
+{
+	client->owner = owner_of(c, client);
+	HASH_ADD(hh, c->all, key, sizeof(client->key), client);
+	HASH_ADD(hh_pid, c->by_pid, key.pid, sizeof(client->key.pid), client);
+}
+
+/* As /proc describes it. */
+static struct client *client_new(int pid, unsigned long long program)
+{
+	struct client *client = xcalloc(1, sizeof(*client));
+
+	client->key.pid = pid;
+	client->key.program = program;
+	identity_read(pid, &client->is);
+	client->proc = proc_identity(pid);
+	client->user = proc_user(pid);
+	return client;
+}
+
+struct client *clients_find(const struct clients *c, int pid)
+{
+	struct client *client;
+
+	HASH_FIND(hh_pid, c->by_pid, &pid, sizeof(pid), client);
+	return client;
+}
+
+void clients_end(struct clients *c, struct client *client)
+{
+	if (client->over)
+		return;
+	client->over = true;
+	c->over++;
+	HASH_DELETE(hh_pid, c->by_pid, client);
+	if (!--client->owner->processes) {
+		client->owner->ended = clock_ns();
+		memset(client->owner->pages, 0, sizeof(client->owner->pages));
+	}
+}
+
+/* Return true if the process is another one by now, or runs another program. */
+static bool has_changed(const struct client *client)
+{
+	struct proc_identity now = proc_identity(client->key.pid);
+
+	return now.started && (now.started != client->proc.started ||
+			       (now.stack && now.stack != client->proc.stack));
+}
+
+struct client *clients_mapped(struct clients *c, int pid)
+{
+	struct client *client = clients_find(c, pid);
+
+	if (client && !client->key.program && has_changed(client)) {
+		clients_end(c, client);
+		client = NULL;
+	}
+	if (!client) {
+		client = client_new(pid, 0);
+		enter(c, client);
+	}
+	return client;
+}
+
+/* A process that has made its first call is known by it from now on. */
+static struct client *adopt(struct clients *c, struct client *client, unsigned long long program)
+{
+	HASH_DELETE(hh, c->all, client);
+	client->key.program = program;
+	HASH_ADD(hh, c->all, key, sizeof(client->key), client);
+	return client;
+}
+
+struct client *clients_seen(struct clients *c, int pid, unsigned long long program, unsigned uid,
+			    const char comm[16])
+{
+	struct client *client = clients_find(c, pid);
+
+	if (client && client->key.program == program)
+		return client;
+	if (client && !client->key.program && !has_changed(client))
+		return adopt(c, client, program);
+	if (client)
+		clients_end(c, client);
+	client = client_new(pid, program);
+	if (!*client->is.comm)
+		memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
+	if (client->is.uid == USER_UNKNOWN)
+		client->is.uid = uid;
+	enter(c, client);
+	return client;
+}
+
+struct client *clients_counted(struct clients *c, int pid, unsigned long long program)
+{
+	const struct client_key key = { program, pid, 0 };
+	struct client *client = clients_find(c, pid), *known;
+
+	HASH_FIND(hh, c->all, &key, sizeof(key), known);
+	if (known)
+		return known;
+	if (!client || !client->key.program)
+		return clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
+	known = client_new(pid, program);	/* there is another one by now: this one is over */
+	enter(c, known);
+	clients_end(c, known);
+	return known;
+}
+
+/* Of a process that made no call nobody tells the end.  Its first call may still be on the way: what ended is
+ * found at one look, and taken for it at the next. */
+static bool is_gone(struct client *client)
+{
+	bool before = client->gone;
+
+	if (!client->key.program && has_changed(client))
+		return true;
+	client->gone = kill(client->key.pid, 0) && errno == ESRCH;
+	return before && client->gone;
+}
+
+static void check_left_out(struct clients *c)
+{
+	struct left_out *l, *next;
+
+	HASH_ITER(hh, c->left_out, l, next) {
+		if (!kill(l->pid, 0) || errno != ESRCH)
+			continue;
+		HASH_DEL(c->left_out, l);
+		free(l);
+	}
+}
+
+void clients_check(struct clients *c, bool thorough)
+{
+	struct client *client, *next;
+
+	HASH_ITER(hh_pid, c->by_pid, client, next)
+		if ((thorough || !client->key.program) && is_gone(client))
+			clients_end(c, client);
+	if (thorough)
+		check_left_out(c);
+}
+
+void clients_leave_out(struct clients *c, int pid)
+{
+	struct left_out *l;
+
+	HASH_FIND_INT(c->left_out, &pid, l);
+	if (l || HASH_COUNT(c->left_out) >= LEFT_OUT)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	l->pid = pid;
+	HASH_ADD_INT(c->left_out, pid, l);
+}
+
+void clients_reap(struct clients *c)
+{
+	struct client *client, *next;
+
+	if (!c->over)
+		return;
+	HASH_ITER(hh, c->all, client, next) {
+		if (!client->over)
+			continue;
+		HASH_DELETE(hh, c->all, client);
+		free(client->info);
+		free(client);
+	}
+	c->over = 0;
+}
+
+static bool is_done(const struct owner *o, unsigned active)
+{
+	if (!o->ended)
+		return false;
+	if (clock_ns() - o->ended > STAYS_NS)
+		return true;
+	for (int i = 0; i < SCRAPERS; i++)
+		if (active & 1 << i && o->pages[i] < PAGES)
+			return false;
+	return active;
+}
+
+void clients_paged(struct clients *c, unsigned reader, unsigned active)
+{
+	struct owner *o, *next;
+
+	HASH_ITER(hh, c->owners, o, next) {
+		if (o->ended && reader < SCRAPERS && o->pages[reader] < PAGES)
+			o->pages[reader]++;
+		if (o != c->other && !c->labels.sums && is_done(o, active))
+			owner_free(c, o);
+	}
+}
+
+void clients_free(struct clients *c)
+{
+	struct client *client, *next;
+	struct owner *o, *next_owner;
+	struct left_out *l, *next_left;
+
+	HASH_ITER(hh_pid, c->by_pid, client, next)
+		clients_end(c, client);
+	clients_reap(c);
+	HASH_ITER(hh, c->left_out, l, next_left) {
+		HASH_DEL(c->left_out, l);
+		free(l);
+	}
+	HASH_ITER(hh, c->owners, o, next_owner)
+		owner_free(c, o);
+	quota_free(&c->quota);
+}

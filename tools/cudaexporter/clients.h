@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The processes that use CUDA, and whose series they count for. */
+#ifndef CLIENTS_H
+#define CLIENTS_H
+#include <stdbool.h>
+#include "base/hash.h"
+#include "base/quota.h"
+#include "cudaexporter/identity.h"
+#include "cudaexporter/labels.h"
+#include "cudaexporter/series.h"
+#include "proc/proc.h"
+
+/* One execution of a program in a process. */
+struct client {
+	struct client_key {
+		unsigned long long program;	/* as in struct export_seen; 0: it has made no call yet */
+		unsigned pid, unused;
+	} key;
+	struct identity is;
+	struct proc_identity proc;
+	unsigned user;		/* who is charged */
+	bool early;		/* it used CUDA before tracing began */
+	bool gone;		/* its process was, when it was last looked for */
+	bool over;		/* it has ended; what it counted last is still to be read */
+	struct owner *owner;
+	char *info;		/* the labels of METRIC_PROCESS_INFO, or NULL */
+	UT_hash_handle hh, hh_pid;
+};
+
+struct clients {		/* set labels, table and most, then call clients_init() */
+	struct labels labels;
+	struct series_table *table;
+	long most;		/* --max-processes */
+	struct left_out *left_out;	/* processes that a filter leaves out; HASH_COUNT() */
+	struct client *all, *by_pid;	/* those that live are in by_pid */
+	struct owner *owners, *other;	/* other: of all that are too many */
+	struct quota quota;
+	unsigned over;		/* clients that are */
+	unsigned long long dropped;	/* processes that there was no room for */
+};
+
+void clients_init(struct clients *c);
+void clients_free(struct clients *c);
+
+/* Each returns the client that the process is now, made if need be: of a process that has mapped CUDA; of one
+ * that made its first call, whose name and user the kernel told; of one that counted something. */
+struct client *clients_mapped(struct clients *c, int pid);
+struct client *clients_seen(struct clients *c, int pid, unsigned long long program, unsigned uid,
+			    const char comm[16]);
+struct client *clients_counted(struct clients *c, int pid, unsigned long long program);
+
+/* Returns the client that lives with this pid, or NULL. */
+struct client *clients_find(const struct clients *c, int pid);
+
+/* Call when it has ended: it is over, until clients_reap(). */
+void clients_end(struct clients *c, struct client *client);
+
+/* Ends those whose processes are gone without a word; thorough: looks at all. */
+void clients_check(struct clients *c, bool thorough);
+
+/* Call for a process that uses CUDA and is not wanted. */
+void clients_leave_out(struct clients *c, int pid);
+
+/* Frees those that are over: what they counted has been read. */
+void clients_reap(struct clients *c);
+
+/* Call when a page was made for a reader (SCRAPERS: for none): removes the owners that ended, and that every reader
+ * that is active (a mask) has seen since, or five minutes ago. */
+void clients_paged(struct clients *c, unsigned reader, unsigned active);
+
+#endif

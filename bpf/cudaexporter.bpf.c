@@ -52,6 +52,7 @@ static __always_inline bool export_running(const struct task_struct *task, const
 #include "lib/launch_device.bpf.h"
 #include "lib/export_counts.bpf.h"
 #include "lib/export_errors.bpf.h"
+#include "lib/export_exemplars.bpf.h"
 #include "lib/export_kernels.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/running.bpf.h"
@@ -133,9 +134,27 @@ static __always_inline void count_launch(struct thread *t, struct export_key *ke
 	v->last = t->call.start;
 }
 
-static __always_inline void count_copy(struct thread *t, struct export_key *key, bool async, __u64 now)
+static __always_inline void count_size(const struct export_key *key, struct export_values *v, __u64 id, __u64 size)
 {
-	__u64 size = t->call.data.bytes.n, ns = now - t->call.start;
+	__u32 bucket = bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1);
+
+	__sync_fetch_and_add(&v->bytes, size);
+	__sync_fetch_and_add(&v->sizes[bucket], 1);
+	export_exemplar(key, EXPORT_OF_SIZES + bucket, id, size);
+}
+
+static __always_inline void count_time(const struct export_key *key, struct export_values *v, __u64 id, __u64 ns)
+{
+	__u32 bucket = bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1);
+
+	__sync_fetch_and_add(&v->ns, ns);
+	__sync_fetch_and_add(&v->times[bucket], 1);
+	export_exemplar(key, EXPORT_OF_TIMES + bucket, id, ns);
+}
+
+static __always_inline void count_copy(struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	bool async = cuda_rows[id].async;
 	struct export_values *v;
 
 	key->what = EXPORT_COPY;
@@ -144,12 +163,9 @@ static __always_inline void count_copy(struct thread *t, struct export_key *key,
 	if (!v)
 		return;
 	__sync_fetch_and_add(&v->count, 1);
-	__sync_fetch_and_add(&v->bytes, size);
-	__sync_fetch_and_add(&v->sizes[bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1)], 1);
-	if (async)
-		return;
-	__sync_fetch_and_add(&v->ns, ns);
-	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+	count_size(key, v, id, t->call.data.bytes.n);
+	if (!async)
+		count_time(key, v, id, now - t->call.start);
 }
 
 static __always_inline void count_wait(struct thread *t, struct export_key *key, __u64 id, __u64 now)
@@ -164,8 +180,7 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 	if (!v)
 		return;
 	__sync_fetch_and_add(&v->count, 1);
-	__sync_fetch_and_add(&v->ns, ns);
-	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+	count_time(key, v, id, ns);
 	if (export_off_cpu)
 		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
 }
@@ -196,7 +211,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		else if (class == CUDA_LAUNCH)
 			count_launch(t, &key, id);
 		else if (class == CUDA_COPY)
-			count_copy(t, &key, cuda_rows[id].async, now);
+			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)
 			tell_memory(t, id);
 		if (class == CUDA_SYNC)

@@ -26,7 +26,7 @@ struct {
 /* Of export_errors; user space gives back what it deletes. */
 struct shares export_error_shares SEC(".data.export_error_shares");
 
-static __u64 export_any_stuck;
+static volatile bool export_any_stuck;
 
 /* Not static: the verifier looks at it once. */
 __noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
@@ -56,7 +56,7 @@ static __always_inline void export_stuck_by(const struct export_key *key, __u32 
 		return;
 	if (!stuck && bpf_map_update_elem(&export_stuck, &key->program, &one, BPF_NOEXIST))
 		return;
-	export_any_stuck = 1;
+	export_any_stuck = true;
 	export_count_error(key->program, key->pid, EXPORT_STICKY + lib, ret);
 }
 

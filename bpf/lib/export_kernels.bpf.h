@@ -42,9 +42,13 @@ static __always_inline void export_name_leave(struct pt_regs *ctx, struct thread
 static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	const struct cuda_args *row = &cuda_rows[id];
+	__u64 first = PT_REGS_PARM1(ctx), second = PT_REGS_PARM2(ctx);
 
+	/* both are read: the verifier takes no choice of where to read */
+	barrier_var(first);
+	barrier_var(second);
 	if (!row->handle && !row->count)
-		t->data.inside = row->func == 1 ? PT_REGS_PARM1(ctx) : PT_REGS_PARM2(ctx);
+		t->data.inside = row->func == 1 ? first : second;
 }
 
 /* A launch of a kernel has succeeded: t->call is it, and key that of its count. */

@@ -99,10 +99,14 @@ static __always_inline bool send_name(__u32 pid, const struct name_sent *s, cons
 	return true;
 }
 
-static __always_inline void send_any_name(__u32 pid, const struct name_sent *s)
+/* Not static, so that the kernel verifies it once and not on each way that leads to it. */
+__noinline int send_any_name(const struct name_sent *s, __u32 pid)
 {
+	if (!s)			/* never: but the verifier does not know */
+		return 0;
 	if (!send_name(pid, s, LAUNCH_NAME))
 		send_name(pid, s, LAUNCH_LONG_NAME);
+	return 0;
 }
 
 /* Without the name, which is in the program for as long as the kernel. */
@@ -131,7 +135,7 @@ static __always_inline void name_registered(const struct call *call, const struc
 	};
 
 	if (n < LAUNCH_REGISTRATIONS)
-		send_any_name(pid, &s);
+		send_any_name(&s, pid);
 	else
 		send_registered(&s, pid);
 }
@@ -196,7 +200,7 @@ static __always_inline void name_stored(const struct name_call *c, __u64 id, __u
 		s.subject = c->subject;
 		s.asked = true;
 	}
-	send_any_name(pid, &s);
+	send_any_name(&s, pid);
 }
 
 /* At its return. */

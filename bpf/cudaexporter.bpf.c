@@ -44,9 +44,6 @@ static __always_inline bool export_running(const struct task_struct *task, const
 #define RUNNING_TAKE export_running
 #define CUDA_BESIDE_ENDS(ctx, t) (export_kernels && kernel_call_ends(ctx, &(t)->data.kernels))
 #define CUDA_BESIDE_LEAVE(ctx, t) export_name_leave(ctx, t)
-/* Of launches and allocations only a call that does not return needs its start. */
-#define CUDA_CLOCK(id) (id < CUDA_ID_MAX && (cuda_classes[id] == CUDA_LAUNCH ||		\
-	cuda_classes[id] == CUDA_ALLOC) ? bpf_ktime_get_coarse_ns() : bpf_ktime_get_ns())
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"

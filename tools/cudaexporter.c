@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudaexporter - serve held memory, errors, launches, copies and waits of CUDA programs to Prometheus */
+#include <stdio.h>
+#include <bpf/libbpf.h>
+#include "api/cuda_fn.h"
+#include "base/bpf_mmap.h"
+#include "base/clock.h"
+#include "cudaexporter/exporter.h"
+#include "cudaexporter/textfile.h"
+#include "cudaexporter/web.h"
+#include "model/running.h"
+#include "session/tool.h"
+#include "cudaexporter.skel.h"
+
+static const struct usage usage = {
+	.args = "",
+	.what = "Serve what CUDA programs hold, launch, copy and wait for to Prometheus: GET /metrics.",
+	.examples =
+	"  cudaexporter                        # http://127.0.0.1:10950/metrics\n"
+	"  cudaexporter --web.listen-address :10950 # for all hosts\n"
+	"  cudaexporter --by pod               # one set of series for each pod\n"
+	"  cudaexporter --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
+	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
+};
+
+struct main {
+	struct exporter exporter;
+	struct opt_many listen;
+	struct web_options web_options;
+	struct web web;
+	const char *labels, *by, *ages, *textfile;
+	long interval_ns, series, processes;
+	bool once, functions, off_cpu;
+	unsigned long long written;
+	struct target target;
+	struct event_loop events;
+	struct cudaexporter_bpf *skel;
+};
+
+static void check(void *ctx)
+{
+	struct main *m = ctx;
+
+	labels_parse(&m->exporter.clients.labels, m->labels, m->by);
+	held_parse_ages(&m->exporter.held, m->ages);
+	if ((m->textfile || m->once) && (m->listen.n || m->web_options.config_file || m->web_options.path))
+		usage_error("--textfile and --once serve no pages; they exclude --web.listen-address, "
+			    "--web.telemetry-path and --web.config.file");
+	m->web_options.listen = m->listen.list;
+	m->web_options.nlisten = m->listen.n;
+	if (m->once && !m->target.duration_ns)
+		m->target.duration_ns = m->interval_ns;
+}
+
+static bool page(void *ctx, const struct web_request *r, FILE *f)
+{
+	struct main *m = ctx;
+
+	if (!m->exporter.ready)
+		return false;
+	if (r->what == WEB_METRICS)
+		exporter_page(&m->exporter, f, r->format == WEB_OPENMETRICS, r->scraper);
+	else if (r->what == WEB_PROBES)
+		probed_print(&m->exporter.probed, f);
+	return true;
+}
+
+static bool file_page(void *ctx, FILE *f)
+{
+	struct main *m = ctx;
+
+	exporter_page(&m->exporter, f, false, m->once ? 0 : READER_FILE);
+	return true;
+}
+
+static void prepare(void *ctx)
+{
+	struct main *m = ctx;
+
+	if (m->textfile || m->once || m->target.list)
+		return;
+	m->web.page = page;
+	m->web.ctx = m;
+	web_open(&m->web, &m->web_options);
+}
+
+static void *open_skel(void *ctx)
+{
+	struct main *m = ctx;
+
+	m->skel = cudaexporter_bpf__open();
+	if (!m->skel)
+		return NULL;
+	m->skel->rodata->export_functions = m->functions;
+	m->skel->rodata->export_off_cpu = m->off_cpu;
+	bpf_program__set_autoload(m->skel->progs.export_switch, m->off_cpu);
+	bpf_mmap_per_cpu(m->skel->maps.export_slots, EXPORT_SLOTS);
+	return m->skel;
+}
+
+static void on_process(void *ctx, int pid)
+{
+	exporter_mapped(ctx, pid);
+}
+
+static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
+		     const char *skipped)
+{
+	struct exporter *e = ctx;
+
+	probed_function(&e->probed, path, fn, probe, skipped);
+}
+
+static void on_skipped(void *ctx, const char *path, const char *why)
+{
+	struct exporter *e = ctx;
+
+	probed_file(&e->probed, path, why);
+}
+
+static void loaded(void *ctx)
+{
+	struct main *m = ctx;
+	struct exporter *e = &m->exporter;
+
+	e->target = &m->target;
+	series_init(&e->table, m->series);
+	e->clients.table = e->held.table = e->counts.table = e->self.table = &e->table;
+	e->clients.most = m->processes;
+	e->clients.ended = exporter_ended;
+	e->clients.ctx = e;
+	clients_init(&e->clients);
+	e->held.clients = e->counts.clients = &e->clients;
+	e->held.memory.is_early = target_is_early;
+	e->held.memory.ctx = &m->target;
+	e->counts.slots = m->skel->maps.export_slots;
+	e->counts.rest = m->skel->maps.export_counts;
+	e->counts.errors = m->skel->maps.export_errors;
+	e->counts.rest_shares = &m->skel->data_export_shares->export_shares;
+	e->counts.error_shares = &m->skel->data_export_error_shares->export_error_shares;
+	e->counts.off_cpu = m->off_cpu;
+	counts_open(&e->counts);
+	e->probed.kind = attach_name(m->target.probes.attacher.kind);
+	e->self.clients = &e->clients;
+	e->self.owner = &e->owner;
+	e->self.obj = m->skel->obj;
+	e->self.lost = m->skel->data_lost->lost;
+	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
+	self_open(&e->self);
+	m->target.tool = e;
+	m->target.on_process = on_process;
+	m->target.on_probe = on_probe;
+	m->target.on_skipped = on_skipped;
+}
+
+static void start(void *ctx)
+{
+	struct main *m = ctx;
+
+	m->exporter.running = (struct running)RUNNING_OF(m->skel, &m->target, false);
+	m->exporter.running.memory = &m->exporter.held.memory;
+	running_start(&m->exporter.running);
+	m->exporter.ready = true;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct main *m = ctx;
+
+	(void)size;
+	exporter_record(&m->exporter, data);
+	return 0;
+}
+
+static bool tick(void *ctx)
+{
+	struct main *m = ctx;
+
+	exporter_tick(&m->exporter);
+	if (!m->textfile && !m->once)
+		web_tick(&m->web);
+	if (!m->textfile || m->once || clock_ns() - m->written < (unsigned long long)m->interval_ns)
+		return true;
+	m->written = clock_ns();
+	textfile_write(m->textfile, file_page, m);
+	return true;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct main *m = ctx;
+
+	web_close(&m->web);
+	if (m->once && m->textfile)
+		status = textfile_write(m->textfile, file_page, m) ? status : EXIT_FAILURE;
+	else if (m->once)
+		file_page(m, stdout);
+	exporter_free(&m->exporter);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct main m = {
+		.target = TARGET_INIT, .exporter.held.memory = MEMORY_INIT,
+		.ages = "60,600,3600", .interval_ns = 15l * VALUE_S, .series = 10000, .processes = 256,
+		.events = { .record = on_record, .tick = tick, .ctx = &m },
+	};
+	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC;
+	const struct opt opts[] = {
+		OPT_WHICH(&m.target),
+		OPT_CHOICE(0, "attach", ATTACH_WORDS, &m.target.attach,
+			   "how to attach; default: auto, the best the kernel supports"),
+		OPT_FILTER(&m.target.filter),
+		OPT_MANY(0, "web.listen-address", "ADDR", &m.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
+		OPT_STR(0, "web.telemetry-path", "PATH", &m.web_options.path, "serve the metrics at PATH; default: /metrics"),
+		OPT_STR(0, "web.config.file", "FILE", &m.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
+		OPT_NUM(0, "web.max-requests", "N", &m.web_options.max_requests, 1, "serve at most N requests at once; default: 4"),
+		OPT_STR(0, "textfile", "FILE", &m.textfile, "write the metrics to FILE instead, every interval"),
+		OPT_TIME(0, "interval", "SECONDS", &m.interval_ns, VALUE_S, VALUE_S, "of --textfile; default: 15"),
+		OPT_FLAG(0, "once", &m.once, "print the metrics at the end and serve none; -d is an interval by default"),
+		OPT_STR(0, "labels", "LABEL[,LABEL...]", &m.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
+		OPT_STR(0, "by", LABEL_BY_WORDS, &m.by, "one set of series for each of these, without pid"),
+		OPT_STR(0, "ages", "SECONDS[,...]", &m.ages, "ages of held memory; default: 60,600,3600"),
+		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes have series of their own; default: 256"),
+		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of processes; default: 10000"),
+		OPT_FLAG(0, "sync-functions", &m.functions, "waits by function"),
+		OPT_FLAG(0, "collect.off-cpu", &m.off_cpu, "how long waiting threads are off the CPU"),
+		OPT_FLAG(0, "self-time", &m.exporter.self.times, "CPU time of the BPF programs"),
+		OPT_STEER(&m.target),
+		OPT_QUIET(&m.target),
+		OPT_END
+	};
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .target = &m.target, .events = &m.events, .classes = &classes,
+		.devices = true, .ctx = &m, .check = check, .prepare = prepare, .open = open_skel,
+		.loaded = loaded, .start = start, .close = finish,
+	};
+
+	web_serve_if_server(argc, argv);
+	return tool_run(&tool, argc, argv);
+}

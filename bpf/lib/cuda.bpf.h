@@ -57,11 +57,6 @@ static __always_inline struct thread *thread_known(void)
 #define CUDA_TIMED(id) true
 #endif
 
-/* A tool may define it for calls whose start it needs less exactly. */
-#ifndef CUDA_CLOCK
-#define CUDA_CLOCK(id) bpf_ktime_get_ns()
-#endif
-
 static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	__u64 sp = PT_REGS_SP(ctx);
@@ -76,7 +71,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	}
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
-	t->call.start = CUDA_TIMED(id) ? CUDA_CLOCK(id) : 0;
+	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
 	barrier();	/* who sees the call sees its start: running.bpf.h */
 	t->call.sp = sp;
 	return true;

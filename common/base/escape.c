@@ -51,27 +51,33 @@ static int hex(FILE *f, const unsigned char *s, int len)
 	return columns;
 }
 
-int escape_text(FILE *f, const char *text)
+int escape_next(const char *text, bool *keep)
 {
 	const unsigned char *s = (const void *)text;
-	int columns = 0, len;
+	int len = plain(s);
 	unsigned point;
 
-	for (; *s; s += len) {
-		len = plain(s);
-		if (len) {
-			fwrite_unlocked(s, 1, len, f);
-			columns += len;
+	*keep = len;
+	if (len)
+		return len;
+	len = utf8(s, &point);
+	*keep = len && !is_control(point);
+	return len ? len : 1;
+}
+
+int escape_text(FILE *f, const char *text)
+{
+	int columns = 0, len;
+	bool keep;
+
+	for (; *text; text += len) {
+		len = escape_next(text, &keep);
+		if (!keep) {
+			columns += hex(f, (const void *)text, len);
 			continue;
 		}
-		len = utf8(s, &point);
-		if (len && !is_control(point)) {
-			fwrite_unlocked(s, 1, len, f);
-			columns++;
-			continue;
-		}
-		len = len ? len : 1;
-		columns += hex(f, s, len);
+		fwrite_unlocked(text, 1, len, f);
+		columns += (unsigned char)*text < 0x80 ? len : 1;
 	}
 	return columns;
 }

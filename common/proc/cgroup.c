@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include "proc/cgroup.h"
+#include "proc/cgroup_name.h"
 
-enum { CONTAINER_MIN = 8, CONTAINER_DIGITS = 64 };	/* of a container's id */
+enum { CONTAINER_MIN = 8 };	/* digits of a container's id */
 
 static const char no_cgroups[] = "no cgroups of version 2 are mounted at /sys/fs/cgroup or /sys/fs/cgroup/unified";
 
@@ -154,35 +155,12 @@ bool cgroup_has(unsigned long long id, int pid)
 	return found;
 }
 
-/* Returns the last 64 hexadecimal digits in a row; NULL if there are none.  A pod's id has fewer. */
-static const char *last_id(const char *path)
-{
-	const char *found = NULL;
-	size_t n;
-
-	for (; *path; path += n ? n : 1) {
-		n = strspn(path, "0123456789abcdef");
-		if (n == CONTAINER_DIGITS)
-			found = path;
-	}
-	return found;
-}
-
 bool cgroup_container(int pid, char id[CONTAINER_ID])
 {
-	char name[32], *line = NULL;
-	const char *found = NULL;
-	size_t size = 0;
-	FILE *f;
+	struct cgroup_names in;
 
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
-	f = fopen(name, "re");
-	while (f && !found && getline(&line, &size, f) > 0)
-		found = last_id(line);
-	if (found)
-		snprintf(id, CONTAINER_ID, "%s", found);
-	if (f)
-		fclose(f);
-	free(line);
-	return found;
+	if (!cgroup_names(pid, &in) || !*in.container)
+		return false;
+	snprintf(id, CONTAINER_ID, "%.*s", CONTAINER_ID - 1, in.container);
+	return true;
 }

@@ -9,7 +9,7 @@ enum { CGROUP_CONTAINER = 65, CGROUP_POD = 37, CGROUP_JOB = 21 };
 
 struct cgroup_names {			/* "" each if it is in none */
 	char container[CGROUP_CONTAINER];	/* the id of the innermost one, 64 digits */
-	char pod[CGROUP_POD];		/* the uid of the pod around it, or else of the innermost pod: 8-4-4-4-12 digits */
+	char pod[CGROUP_POD];		/* the uid of the innermost pod: 8-4-4-4-12 digits; of a static one 32 */
 	char job[CGROUP_JOB];		/* the number of the innermost Slurm job */
 };
 

@@ -107,6 +107,14 @@ struct client *clients_find(const struct clients *c, int pid)
 	return client;
 }
 
+static void leave_owner(struct owner *o)
+{
+	if (--o->processes)
+		return;
+	o->ended = clock_ns();
+	memset(o->pages, 0, sizeof(o->pages));
+}
+
 void clients_end(struct clients *c, struct client *client)
 {
 	if (client->over)
@@ -114,10 +122,8 @@ void clients_end(struct clients *c, struct client *client)
 	client->over = true;
 	c->over++;
 	HASH_DELETE(hh_pid, c->by_pid, client);
-	if (!--client->owner->processes) {
-		client->owner->ended = clock_ns();
-		memset(client->owner->pages, 0, sizeof(client->owner->pages));
-	}
+	leave_owner(client->owner);
+	c->ended(c->ctx, client->key.pid);
 }
 
 /* Return true if the process is another one by now, or runs another program. */
@@ -183,9 +189,12 @@ struct client *clients_counted(struct clients *c, int pid, unsigned long long pr
 		return known;
 	if (!client || !client->key.program)
 		return clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
-	known = client_new(pid, program);	/* there is another one by now: this one is over */
-	enter(c, known);
-	clients_end(c, known);
+	known = client_new(pid, program);	/* another program is there by now: this one is over */
+	known->over = true;
+	c->over++;
+	known->owner = owner_of(c, known);
+	HASH_ADD(hh, c->all, key, sizeof(known->key), known);
+	leave_owner(known->owner);
 	return known;
 }
 
@@ -236,6 +245,11 @@ void clients_leave_out(struct clients *c, int pid)
 	HASH_ADD_INT(c->left_out, pid, l);
 }
 
+unsigned clients_left_out(const struct clients *c)
+{
+	return HASH_COUNT(c->left_out);
+}
+
 void clients_reap(struct clients *c)
 {
 	struct client *client, *next;
@@ -246,6 +260,9 @@ void clients_reap(struct clients *c)
 		if (!client->over)
 			continue;
 		HASH_DELETE(hh, c->all, client);
+		if (client->info)
+			series_remove(c->table, client->owner, METRIC_PROCESS_INFO,
+				      (struct metric_labels){ 0, (unsigned long long)client->info });
 		free(client->info);
 		free(client);
 	}

@@ -27,10 +27,12 @@ struct client {
 	UT_hash_handle hh, hh_pid;
 };
 
-struct clients {		/* set labels, table and most, then call clients_init() */
+struct clients {		/* set labels, table, most and ended, then call clients_init() */
 	struct labels labels;
 	struct series_table *table;
 	long most;		/* --max-processes */
+	void (*ended)(void *ctx, int pid);	/* called when the program of a process has ended */
+	void *ctx;
 	struct left_out *left_out;	/* processes that a filter leaves out; HASH_COUNT() */
 	struct client *all, *by_pid;	/* those that live are in by_pid */
 	struct owner *owners, *other;	/* other: of all that are too many */
@@ -60,6 +62,8 @@ void clients_check(struct clients *c, bool thorough);
 
 /* Call for a process that uses CUDA and is not wanted. */
 void clients_leave_out(struct clients *c, int pid);
+
+unsigned clients_left_out(const struct clients *c);	/* how many */
 
 /* Frees those that are over: what they counted has been read. */
 void clients_reap(struct clients *c);

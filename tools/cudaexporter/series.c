@@ -94,6 +94,14 @@ struct series *series_of(struct series_table *t, struct owner *owner, enum metri
 	return s || !make ? s : add(t, &key);
 }
 
+void series_remove(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels)
+{
+	struct series *s = series_of(t, owner, m, labels, false);
+
+	if (s)
+		drop(t, s);
+}
+
 void series_begin(struct series_table *t)
 {
 	struct series *s;
@@ -190,6 +198,12 @@ void series_max(struct series_table *t, struct owner *owner, enum metric m, stru
 
 	if (s && value > s->live)
 		s->live = value;
+}
+
+void series_unsee(struct series_table *t, unsigned reader)
+{
+	for (struct series *s = t->all; s; s = s->hh.next)
+		s->seen &= ~(1 << reader);
 }
 
 unsigned long long series_samples(const struct series_table *t)

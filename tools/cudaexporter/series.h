@@ -93,8 +93,14 @@ void series_add(struct series_table *t, struct owner *owner, enum metric m, stru
 void series_max(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels,
 		unsigned long long value);
 
+/* Removes a series, if there is one. */
+void series_remove(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels);
+
 /* Removes the series of an owner. */
 void series_drop_owner(struct series_table *t, struct owner *owner);
+
+/* Call when a number is given to another reader. */
+void series_unsee(struct series_table *t, unsigned reader);
 
 /* Returns how many samples they are on a page. */
 unsigned long long series_samples(const struct series_table *t);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "base/clock.h"
+#include "cudaexporter/calls_running.h"
+#include "cudaexporter/exporter.h"
+#include "cudaexporter/page.h"
+#include "model/running.h"
+#include "session/target.h"
+
+static const unsigned long long SECOND_NS = 1000000000, SWEEP_NS = 250000000, CHECK_NS = 15 * 1000000000ull,
+				READER_NS = 300 * 1000000000ull;
+
+void exporter_ended(void *ctx, int pid)
+{
+	struct exporter *e = ctx;
+
+	held_forget(&e->held, pid);
+	early_drop(&e->target->early, pid);
+	containers_forget(&e->target->containers, pid);
+}
+
+static void on_gone(struct exporter *e, const struct process_event *event)
+{
+	struct client *client = clients_find(&e->clients, event->head.pid);
+
+	if (client && (!client->key.program || client->key.program == event->program))
+		clients_end(&e->clients, client);
+}
+
+void exporter_record(struct exporter *e, const void *data)
+{
+	const struct export_seen *seen = data;
+
+	if (record_is_process_event(data))
+		on_gone(e, data);
+	else if (seen->head.kind == EXPORT_SEEN)
+		clients_seen(&e->clients, seen->head.pid, seen->program, seen->uid, seen->comm)->early =
+			target_is_early(e->target, seen->head.pid);
+	else
+		held_record(&e->held, data);
+}
+
+void exporter_mapped(struct exporter *e, int pid)
+{
+	if (!filter_wants(&e->target->selected, pid))
+		clients_leave_out(&e->clients, pid);
+	else
+		clients_mapped(&e->clients, pid)->early = target_is_early(e->target, pid);
+}
+
+static void check(struct exporter *e, unsigned long long now)
+{
+	bool thorough = now - e->checked >= CHECK_NS;
+
+	if (thorough)
+		e->checked = now;
+	clients_check(&e->clients, thorough);
+}
+
+void exporter_tick(struct exporter *e)
+{
+	unsigned long long now = clock_ns();
+
+	if (now - e->swept < SWEEP_NS)
+		return;
+	e->swept = now;
+	if (now - e->checked >= CHECK_NS)
+		check(e, now);
+	if (e->clients.over)
+		counts_read(&e->counts, true);
+}
+
+static char *info_labels(const struct client *client)
+{
+	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
+	char *id = labels_text(&all, client->key.pid, &client->is);
+	char *text = xprintf("%s,complete=\"%d\"", id, !client->early);
+
+	free(id);
+	return text;
+}
+
+static void collect_info(struct exporter *e)
+{
+	struct client *client;
+
+	for (client = e->clients.by_pid; client; client = client->hh_pid.next) {
+		if (client->owner == e->clients.other)
+			continue;
+		if (!client->info)
+			client->info = info_labels(client);
+		series_max(&e->table, client->owner, METRIC_PROCESS_INFO,
+			   (struct metric_labels){ 0, (unsigned long long)client->info }, 1);
+	}
+}
+
+static void collect(struct exporter *e)
+{
+	unsigned long long began = clock_ns();
+	struct series *n;
+
+	check(e, began);
+	series_begin(&e->table);
+	counts_read(&e->counts, false);
+	held_collect(&e->held);
+	calls_running_collect(&e->running, &e->clients, &e->table);
+	collect_info(e);
+	probed_collect(&e->probed, &e->table, &e->owner);
+	self_collect(&e->self, clock_ns() - began);
+	series_end(&e->table);
+	n = series_of(&e->table, &e->owner, METRIC_SERIES, (struct metric_labels){ 0 }, true);
+	n->live = series_samples(&e->table);
+	e->collected = clock_ns();
+}
+
+/* The number of a reader; -1: it is none, or there are too many that are active. */
+static int reader_of(struct exporter *e, unsigned long long who)
+{
+	unsigned long long now = clock_ns();
+	int free = -1;
+
+	for (int i = 0; who && i < SCRAPERS; i++) {
+		struct reader *r = &e->readers[i];
+
+		if (r->who == who) {
+			r->last = now;
+			return i;
+		}
+		if (free < 0 && (!r->who || now - r->last > READER_NS))
+			free = i;
+	}
+	if (free < 0)
+		return -1;
+	e->readers[free] = (struct reader){ who, now };
+	series_unsee(&e->table, free);
+	return free;
+}
+
+static unsigned active(const struct exporter *e)
+{
+	unsigned long long now = clock_ns();
+	unsigned mask = 0;
+
+	for (int i = 0; i < SCRAPERS; i++)
+		if (e->readers[i].who && now - e->readers[i].last <= READER_NS)
+			mask |= 1 << i;
+	return mask;
+}
+
+void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long long who)
+{
+	int reader = reader_of(e, who);
+
+	if (!e->collected || clock_ns() - e->collected >= SECOND_NS)
+		collect(e);
+	page_print(f, &e->table, openmetrics, reader);
+	clients_paged(&e->clients, reader < 0 ? SCRAPERS : reader, active(e));
+}
+
+void exporter_free(struct exporter *e)
+{
+	running_free(&e->running);
+	clients_free(&e->clients);
+	series_drop_owner(&e->table, &e->owner);
+	series_free(&e->table);
+	memory_free(&e->held.memory);
+	probed_free(&e->probed);
+	self_close(&e->self);
+}

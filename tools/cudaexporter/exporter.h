@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the exporter has of all processes, collected when a page is asked for. */
+#ifndef EXPORTER_H
+#define EXPORTER_H
+#include <stdbool.h>
+#include <stdio.h>
+#include "cudaexporter/counts.h"
+#include "cudaexporter/held.h"
+#include "cudaexporter/probed.h"
+#include "cudaexporter/self.h"
+#include "model/running_state.h"
+
+struct target;
+
+/* Who asks for pages: see page.h. */
+struct reader {
+	unsigned long long who;		/* 0: none */
+	unsigned long long last;	/* when it last asked, ns */
+};
+
+struct exporter {
+	struct target *target;
+	struct series_table table;
+	struct owner owner;		/* of the series of no process */
+	struct clients clients;
+	struct counts counts;
+	struct held held;
+	struct running running;
+	struct probed probed;
+	struct self self;
+	struct reader readers[SCRAPERS];
+	bool ready;			/* the probes are in */
+	unsigned long long collected, checked, swept;	/* when, ns */
+};
+
+/* The reader that writes a file, in place of a hash. */
+enum { READER_FILE = 1 };
+
+/* Handles a record of the probes. */
+void exporter_record(struct exporter *e, const void *data);
+
+/* Of struct clients; ctx is a struct exporter. */
+void exporter_ended(void *ctx, int pid);
+
+/* Call for a process that has mapped CUDA files. */
+void exporter_mapped(struct exporter *e, int pid);
+
+/* Call every few milliseconds: takes what processes that ended have counted. */
+void exporter_tick(struct exporter *e);
+
+/* Writes a page; collects first, unless that was done in the last second.  who: the reader, or 0: a page that no
+ * Prometheus will see. */
+void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long long who);
+
+void exporter_free(struct exporter *e);
+
+#endif

@@ -6,6 +6,7 @@
 #include "base/bpf_mmap.h"
 #include "base/clock.h"
 #include "cudaexporter/exporter.h"
+#include "cudaexporter/notify.h"
 #include "cudaexporter/textfile.h"
 #include "cudaexporter/web.h"
 #include "model/running.h"
@@ -161,6 +162,7 @@ static void start(void *ctx)
 	m->exporter.running.memory = &m->exporter.held.memory;
 	running_start(&m->exporter.running);
 	m->exporter.ready = true;
+	notify_manager("READY=1");
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -190,6 +192,7 @@ static int finish(void *ctx, int status)
 {
 	struct main *m = ctx;
 
+	notify_manager("STOPPING=1");
 	web_close(&m->web);
 	if (m->once && m->textfile)
 		status = textfile_write(m->textfile, file_page, m) ? status : EXIT_FAILURE;

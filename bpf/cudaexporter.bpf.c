@@ -14,8 +14,6 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
-/* a program names thousands of kernels at once when it starts */
-#define RECORDS_BYTES (8 * 1024 * 1024)
 #define FRAMES 4
 #include "lib/kernel_calls.bpf.h"
 

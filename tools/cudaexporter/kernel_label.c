@@ -16,19 +16,30 @@ static unsigned hash(const char *text)
 	return h;
 }
 
-/* The end of the arguments that begin at text[0] = '<'; NULL if they do not end. */
+/* Drops what is open up to the last parenthesis. */
+static int close_parenthesis(const char *open, int n)
+{
+	while (n && open[n - 1] == '<')
+		n--;
+	return n ? n - 1 : 0;
+}
+
+/* The end of the arguments that begin at text[0] = '<'; NULL if they do not end.  In parentheses, '>' may be an
+ * operator. */
 static const char *arguments_end(const char *text)
 {
-	int open = 0;
+	char open[256];
+	int n = 0;
 
-	for (; *text; text++) {
-		if (*text == '>' && text[-1] == '-')	/* "->" of decltype() */
-			continue;
-		open += (*text == '<') - (*text == '>');
-		if (!open)
-			return text + 1;
-	}
-	return NULL;
+	do {
+		if (*text == '<' || *text == '(')
+			open[n++] = *text;
+		else if (*text == ')')
+			n = close_parenthesis(open, n);
+		else if (*text == '>' && text[-1] != '-' && open[n - 1] == '<')
+			n--;
+	} while (*text++ && n && n < (int)sizeof(open));
+	return !n && text[-1] == '>' ? text : NULL;
 }
 
 /* Return true if arguments of a template begin here, not "operator<" or "<lambda". */

@@ -27,6 +27,8 @@ INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
 LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lncursesw -ltinfo
+# one tool's own
+LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcap-ng -lcrypt
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
@@ -42,7 +44,7 @@ all: $(TOOLS:%=$(O)/%)
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  LINK  $*"
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ $(LIBS) $(LIBS_$*) -o $@
 
 $(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
@@ -136,14 +138,16 @@ sanitize: setup-test
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
 
-static: $(TOOLS:%=$(O)/static/%)
+# not cudaexporter: p11-kit, which GnuTLS needs, has no archive
+STATIC := $(filter-out cudaexporter,$(TOOLS))
+static: $(STATIC:%=$(O)/static/%)
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and
 # common/elf/eu_search.c where there is none
 archive  = $(if $(wildcard /usr/lib/$(MULTI)/lib$(1).a /usr/lib64/lib$(1).a),-l$(1))
 ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
-$(TOOLS:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
+$(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@

@@ -64,9 +64,12 @@ T_CFI_realign := -O2 -fomit-frame-pointer -mstackrealign -mavx2
 T_CFI_static := -O2 -fomit-frame-pointer
 T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
-TEST_FILES := $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks filtered \
-	cgroup-names kernel-label labels \
+T_NVML := $(T_LIB)/libnvidia-ml.so.1
+# libraries that have one version's function for processes alone
+T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
+TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks web filtered \
+	cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS))
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
@@ -97,6 +100,13 @@ $(T_CUDART12): $(T_RT:%=$(T_OBJ)/sim12/%.o) $(T_DIR)/sim/libcudart12.map | $(T_L
 
 $(T_CUDART_A): $(T_RT:%=$(T_OBJ)/static/%.o) | $(T_LIB)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(T_NVML): $(T_OBJ)/sim/nvml.o | $(T_LIB)
+	$(T_LINK_SO)
+
+$(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(T_SIM_CFLAGS) -DSIM_NVML_ONLY=$* -MF $(T_OBJ)/sim/nvml-v$*.d -shared -Wl,-soname,$(@F) $< -o $@
 
 # ---- programs
 
@@ -219,11 +229,23 @@ $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(T_BIN)/kernel-label: $(O)/tests/unit/kernel_label.o $(call own,cudaexporter) $(O)/libcommon.a | $(T_BIN)
+# parts of cudaexporter, by themselves
+T_EXPORTER = $(patsubst %,$(O)/tools/cudaexporter/%.o,$(1))
+$(T_BIN)/kernel-label: $(O)/tests/unit/kernel_label.o $(call T_EXPORTER,kernel_label kernel_map) \
+		$(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(T_BIN)/labels: $(O)/tests/unit/labels.o $(call own,cudaexporter) $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/labels: $(O)/tests/unit/labels.o $(call T_EXPORTER,labels identity) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(T_BIN)/exporter-nvml $(T_BIN)/exporter-devices: $(T_BIN)/exporter-%: $(O)/tests/unit/exporter_%.o \
+		$(call T_EXPORTER,devices device_env nvml nvml_device nvml_library) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# cudaexporter's web server without the tool
+$(T_BIN)/web: $(O)/tests/unit/web.o $(filter %/web.o,$(call own,cudaexporter)) \
+		$(filter $(O)/tools/cudaexporter/web_%,$(call own,cudaexporter)) $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_cudaexporter) -o $@
 
 # tools that take the kernel for one whose return probes kill
 T_KILLS := kills-cudaleak kills-cudalaunchtop kills-cudabt

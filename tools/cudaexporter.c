@@ -185,6 +185,7 @@ static void loaded(void *ctx)
 	e->counts.exemplars = m->exemplars ? m->skel->maps.exemplars : NULL;
 	e->counts.exemplar_shares = &m->skel->data_exemplar_shares->exemplar_shares;
 	counts_open(&e->counts);
+	gpus_open(&e->gpus, &e->owner, &m->target.looks, m->target.verbose);
 	kernel_counts_open(&e->kernels, m->target.syms, m->skel->maps.counts, m->skel->maps.quick,
 			   &m->skel->bss->counts_shares);
 	e->probed.kind = attach_name(m->target.probes.attacher.kind);
@@ -240,6 +241,7 @@ static int finish(void *ctx, int status)
 
 	notify_manager("STOPPING=1");
 	web_close(&m->web);
+	clients_check(&m->exporter.clients, true);	/* all records are handled: what is gone has ended */
 	if (m->once && m->textfile)
 		status = textfile_write(m->textfile, file_page, m) ? status : EXIT_FAILURE;
 	else if (m->once)
@@ -271,8 +273,8 @@ int main(int argc, char **argv)
 		OPT_STR(0, "labels", "LABEL[,LABEL...]", &m.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
 		OPT_STR(0, "by", LABEL_BY_WORDS, &m.by, "one set of series for each of these, without pid"),
 		OPT_STR(0, "ages", "SECONDS[,...]", &m.ages, "ages of held memory; default: 60,600,3600"),
-		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes have series of their own; default: 256"),
-		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of processes; default: 10000"),
+		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes of a user have series of their own; default: 256"),
+		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of a user's processes; default: 10000"),
 		OPT_FLAG(0, "sync-functions", &m.functions, "waits by function"),
 		OPT_FLAG(0, "collect.off-cpu", &m.off_cpu, "how long waiting threads are off the CPU"),
 		OPT_NUM(0, "kernels", "N", &m.exporter.kernels.naming.most, 0,

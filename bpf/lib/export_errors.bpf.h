@@ -3,7 +3,7 @@
 #ifndef EXPORT_ERRORS_BPF_H
 #define EXPORT_ERRORS_BPF_H
 #include "lib/export_counts.bpf.h"
-#include "api/cuda_sticky.h"
+#include "abi/cuda_sticky.h"
 
 enum { EXPORT_ERRORS = 8192 };
 

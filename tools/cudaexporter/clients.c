@@ -19,7 +19,7 @@ struct left_out { int pid; UT_hash_handle hh; };
 void clients_init(struct clients *c)
 {
 	c->quota = (struct quota){
-		.limit = c->most, .what = "processes", .loss = "further ones are counted as \"other\"",
+		.limit = 2 * c->most, .what = "processes", .loss = "further ones are counted as \"other\"",
 	};
 }
 
@@ -250,6 +250,43 @@ unsigned clients_left_out(const struct clients *c)
 	return HASH_COUNT(c->left_out);
 }
 
+static struct metric_labels labels_of(const struct client_text *text)
+{
+	return (struct metric_labels){ 0, (unsigned long long)text->labels };
+}
+
+void clients_show(struct clients *c, struct client *client, enum metric m, char *labels)
+{
+	struct client_text *text;
+
+	client->texts = xrealloc(client->texts, client->ntexts + 1, sizeof(*client->texts));
+	text = &client->texts[client->ntexts++];
+	*text = (struct client_text){ m, labels };
+	series_max(c->table, client->owner, m, labels_of(text), 1);
+}
+
+unsigned clients_shown(struct clients *c, struct client *client, enum metric m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < client->ntexts; i++)
+		if (client->texts[i].metric == m) {
+			series_max(c->table, client->owner, m, labels_of(&client->texts[i]), 1);
+			n++;
+		}
+	return n;
+}
+
+/* A series of theirs must not be taken for one of labels that are at the same place later. */
+static void free_texts(struct clients *c, struct client *client)
+{
+	for (unsigned i = 0; i < client->ntexts; i++) {
+		series_remove(c->table, client->owner, client->texts[i].metric, labels_of(&client->texts[i]));
+		free(client->texts[i].labels);
+	}
+	free(client->texts);
+}
+
 void clients_reap(struct clients *c)
 {
 	struct client *client, *next;
@@ -260,10 +297,8 @@ void clients_reap(struct clients *c)
 		if (!client->over)
 			continue;
 		HASH_DELETE(hh, c->all, client);
-		if (client->info)
-			series_remove(c->table, client->owner, METRIC_PROCESS_INFO,
-				      (struct metric_labels){ 0, (unsigned long long)client->info });
-		free(client->info);
+		free_texts(c, client);
+		free(client->env);
 		free(client);
 	}
 	c->over = 0;

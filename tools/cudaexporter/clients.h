@@ -10,6 +10,13 @@
 #include "cudaexporter/series.h"
 #include "proc/proc.h"
 
+struct device_env;
+
+struct client_text {
+	enum metric metric;
+	char *labels;
+};
+
 /* One execution of a program in a process. */
 struct client {
 	struct client_key {
@@ -23,14 +30,16 @@ struct client {
 	bool gone;		/* its process was, when it was last looked for */
 	bool over;		/* it has ended; what it counted last is still to be read */
 	struct owner *owner;
-	char *info;		/* the labels of METRIC_PROCESS_INFO, or NULL */
+	struct client_text *texts;	/* labels that its series have */
+	unsigned ntexts;
+	struct device_env *env;	/* freed with it; NULL: not read yet */
 	UT_hash_handle hh, hh_pid;
 };
 
 struct clients {		/* set labels, table, most and ended, then call clients_init() */
 	struct labels labels;
 	struct series_table *table;
-	long most;		/* --max-processes */
+	long most;		/* --max-processes: of one user; all users may have twice as many */
 	void (*ended)(void *ctx, int pid);	/* called when the program of a process has ended */
 	void *ctx;
 	struct left_out *left_out;	/* processes that a filter leaves out; HASH_COUNT() */
@@ -64,6 +73,11 @@ void clients_check(struct clients *c, bool thorough);
 void clients_leave_out(struct clients *c, int pid);
 
 unsigned clients_left_out(const struct clients *c);	/* how many */
+
+/* Sets the gauge of an information about the client to 1.  The labels, as they are printed, are the client's from now
+ * on.  clients_shown() does it for all that it had of the metric before, and returns how many those are. */
+void clients_show(struct clients *c, struct client *client, enum metric m, char *labels);
+unsigned clients_shown(struct clients *c, struct client *client, enum metric m);
 
 /* Frees those that are over: what they counted has been read. */
 void clients_reap(struct clients *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Which GPU a program's device is: CUDA numbers those that the program may see, in an order of its own. */
-#ifndef DEVICES_OF_H
-#define DEVICES_OF_H
+#ifndef EXPORTER_DEVICES_H
+#define EXPORTER_DEVICES_H
 #include <stdbool.h>
 #include "cudaexporter/nvml.h"
 
@@ -15,7 +15,7 @@ struct device_env {
 	char visible[DEVICES_VISIBLE];	/* … to this */
 	char order[DEVICES_ORDER];	/* CUDA_DEVICE_ORDER */
 	bool slurm;		/* a job of Slurm, which may keep devices from it in a way that does not show */
-	unsigned long long nodes;	/* 1 << N: /dev/nvidiaN is in its root; 0: none is in the tool's own */
+	unsigned long long nodes;	/* 1 << N: /dev/nvidiaN is in its root; 0: none is, which says nothing */
 };
 
 /* Reads it.  Returns 0, or the error of look(): look_again() says whether to try later. */

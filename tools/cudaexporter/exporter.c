@@ -5,6 +5,7 @@
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/page.h"
 #include "model/running.h"
+#include "probe/scan.h"
 #include "session/target.h"
 
 static const unsigned long long SECOND_NS = 1000000000, SWEEP_NS = 250000000, CHECK_NS = 15 * 1000000000ull,
@@ -76,16 +77,21 @@ void exporter_tick(struct exporter *e)
 	e->swept = now;
 	if (now - e->checked >= CHECK_NS)
 		check(e, now);
-	if (e->clients.over)
-		read_counts(e, true);
+	if (!e->clients.over)
+		return;
+	read_counts(e, true);
+	e->collected = 0;	/* what was collected has the same counts again */
 }
 
-static char *info_labels(const struct client *client)
+/* The major version of a runtime that is linked in is not known. */
+static char *info_labels(struct exporter *e, const struct client *client)
 {
 	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
-	char *id = labels_text(&all, client->key.pid, &client->is);
-	char *text = xprintf("%s,complete=\"%d\"", id, !client->early);
+	char *id = labels_text(&all, client->key.pid, &client->is), *text;
+	int runtime = scan_runtime(&e->target->probes, client->key.pid);
 
+	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !client->early) :
+	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !client->early);
 	free(id);
 	return text;
 }
@@ -95,12 +101,9 @@ static void collect_info(struct exporter *e)
 	struct client *client;
 
 	for (client = e->clients.by_pid; client; client = client->hh_pid.next) {
-		if (client->owner == e->clients.other)
-			continue;
-		if (!client->info)
-			client->info = info_labels(client);
-		series_max(&e->table, client->owner, METRIC_PROCESS_INFO,
-			   (struct metric_labels){ 0, (unsigned long long)client->info }, 1);
+		if (client->owner != e->clients.other &&
+		    !clients_shown(&e->clients, client, METRIC_PROCESS_INFO))
+			clients_show(&e->clients, client, METRIC_PROCESS_INFO, info_labels(e, client));
 	}
 }
 
@@ -115,6 +118,7 @@ static void collect(struct exporter *e)
 	held_collect(&e->held);
 	calls_running_collect(&e->running, &e->clients, &e->table);
 	collect_info(e);
+	gpus_collect(&e->gpus, &e->clients, &e->held);
 	probed_collect(&e->probed, &e->table, &e->owner);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
@@ -175,6 +179,7 @@ void exporter_free(struct exporter *e)
 	series_drop_owner(&e->table, &e->owner);
 	series_free(&e->table);
 	memory_free(&e->held.memory);
+	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);
 }

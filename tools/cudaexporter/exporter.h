@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cudaexporter/counts.h"
+#include "cudaexporter/gpus.h"
 #include "cudaexporter/held.h"
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/probed.h"
@@ -27,6 +28,7 @@ struct exporter {
 	struct counts counts;
 	struct kernel_counts kernels;
 	struct held held;
+	struct gpus gpus;
 	struct running running;
 	struct probed probed;
 	struct self self;

@@ -27,13 +27,19 @@ struct nvml_process {
 	unsigned long long used;	/* bytes */
 };
 
+struct nvml_library;
+
 struct nvml {			/* starts zeroed; helper.idle and ctx may be set before nvml_open() */
 	struct helper helper;
 	struct nvml_library *library;	/* the helper's */
-	bool verbose, missing, asked;
-	bool said;		/* that it does not answer, or what else is wrong */
+	bool verbose;
+	bool missing;		/* there is no such library, or its helper died too often */
+	bool late;		/* it did not answer the last call in time */
+	bool said;		/* so, or what else is wrong */
+	int left;		/* pid of a helper that has not ended yet; 0: none */
 	unsigned deaths;	/* of the helper, of what a call did */
-	unsigned ndevices, nprocesses;	/* all from the last answer; none if there was none in time */
+	unsigned long long asked;	/* clock_ns() of the question that it has */
+	unsigned ndevices, nprocesses;	/* from the last answer; 0 if there was none in time */
 	struct nvml_device *devices;
 	struct nvml_process *processes;
 };
@@ -46,8 +52,9 @@ void nvml_open(struct nvml *n, bool verbose);
 void nvml_ask(struct nvml *n);
 
 /* Waits for the answer for up to ms milliseconds, asking first if need be.  Returns true if it came; otherwise there
- * are no devices and processes until a later call returns true.  Warns once if the library does not answer or fails;
- * does not wait at all for one that is known not to answer, nor for one that is missing. */
+ * are no devices and processes until a later call returns true.  Warns once if the library fails, or does not answer
+ * for 5 seconds (its first answer may take two); does not wait at all for one that was late the last time, nor for
+ * one that is missing. */
 bool nvml_read(struct nvml *n, long ms);
 
 /* Returns true and sets *bytes to what the process uses of a device (index in devices), if the driver says so.  What the

@@ -57,7 +57,6 @@ static void collect_hits(struct self *s)
 
 static void collect_times(struct self *s)
 {
-	static char labels[32][64];	/* series keep them */
 	struct bpf_program *p;
 	int i = 0;
 
@@ -65,10 +64,10 @@ static void collect_times(struct self *s)
 		struct bpf_prog_info info = { 0 };
 		unsigned size = sizeof(info);
 
-		if (bpf_program__fd(p) < 0 || i == 32 || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
+		if (bpf_program__fd(p) < 0 || i == SELF_PROGRAMS || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
 			continue;
-		snprintf(labels[i], sizeof(*labels), "program=\"%s\"", bpf_program__name(p));
-		series_count_live(s->table, s->owner, METRIC_BPF_SECONDS, text(labels[i++]), info.run_time_ns);
+		snprintf(s->programs[i], sizeof(*s->programs), "program=\"%s\"", bpf_program__name(p));
+		series_count_live(s->table, s->owner, METRIC_BPF_SECONDS, text(s->programs[i++]), info.run_time_ns);
 	}
 }
 

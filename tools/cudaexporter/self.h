@@ -8,6 +8,8 @@
 
 struct bpf_object;
 
+enum { SELF_PROGRAMS = 32 };
+
 struct self {			/* set the first ones */
 	struct owner *owner;	/* without labels */
 	struct series_table *table;
@@ -19,6 +21,7 @@ struct self {			/* set the first ones */
 	int stats;		/* descriptor of BPF_ENABLE_STATS */
 	char *build;		/* the labels of METRIC_BUILD_INFO */
 	unsigned long long started;	/* ns since the epoch */
+	char programs[SELF_PROGRAMS][64];	/* the labels of METRIC_BPF_SECONDS */
 };
 
 /* Call when the programs are loaded.  Exits if --self-time is set and the kernel refuses it. */

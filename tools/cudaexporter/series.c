@@ -7,7 +7,7 @@
 void series_init(struct series_table *t, size_t limit)
 {
 	t->quota = (struct quota){
-		.limit = limit, .what = "series", .loss = "further series are not shown",
+		.limit = 2 * limit, .what = "series", .loss = "further series are not shown",
 	};
 	for (int m = 0; m < METRIC_MAX; m++)
 		TAILQ_INIT(&t->of[m]);

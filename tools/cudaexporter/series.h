@@ -67,7 +67,7 @@ struct series_table {
 	unsigned long long dropped;	/* series that there was no room for */
 };
 
-/* Call first.  limit: the most series there may be. */
+/* Call first.  limit: the most series of one user's processes; all users may have twice as many. */
 void series_init(struct series_table *t, size_t limit);
 
 /* Frees all of them; their owners go first. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "api/cuda_sticky.h"
+#include "abi/cuda_sticky.h"
 #include "base/hash.h"
 #include "proc/users.h"
 #include "cudatrace/trace_args.h"

@@ -1,0 +1,229 @@
+# shellcheck shell=sh
+
+# page [OPTION...] -- WORD...: the page at the end of `mem WORD...`
+page() {
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086 # words
+	run cudaexporter --once $options -c "$bin/${program:-mem} $*"
+	status 0
+}
+
+# is N REGEX: the samples whose names and labels match add up to N; "none": there are none
+is() {
+	got=$(grep -v '^#' "$tmp/out" | grep -E -- "$2" | awk '{ n += $NF; any = 1 } END { printf any ? "%.12g" : "none", n }')
+	[ "$got" = "$1" ] || no "$2 is $got, not $1"
+}
+
+for kind in $kinds; do
+	it "--attach $kind counts every allocation, copy, launch, wait and error once"
+	page --attach "$kind" -- malloc 13 64k free 7 managed 5 1m host 3 4k async 11 1k asyncfree 11 array 2 64 64 \
+		copy 17 1m h2d copyasync 19 4097 d2h launch 23 launchex 2 coop 3 graph 5 sync 29 streamsync 3 \
+		fail 2 badlaunch 7 freenull 3
+	is 15 '^cuda_memory_allocations_total.*device="0",memory="device"'	# with the copies' 2 buffers
+	is 7 '^cuda_memory_frees_total.*memory="device"'
+	is 458752 '^cuda_memory_freed_bytes_total.*memory="device"'
+	is 5242880 '^cuda_memory_allocated_bytes_total.*memory="managed"'
+	is 12288 '^cuda_memory_allocated_bytes_total.*device="none",memory="host"'
+	is 11264 '^cuda_memory_allocated_bytes_total.*memory="pool"'
+	is 11264 '^cuda_memory_freed_bytes_total.*memory="pool"'
+	is 2 '^cuda_memory_allocations_total.*memory="array"'
+	is 17 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="1048576"'
+	is 0 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="65536"'
+	is 17825792 '^cuda_copy_size_bytes_sum.*direction="h2d",async="false"'
+	is 19 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="65536"'
+	is 0 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="4096"'
+	is 17 '^cuda_copy_duration_seconds_count.*direction="h2d"'
+	is none '^cuda_copy_duration_seconds_count.*direction="d2h"'
+	is 28 '^cuda_launches_total.*device="0",kind="kernel"'	# with 3 that make the graph
+	is 3 '^cuda_launches_total.*kind="cooperative"'
+	is 5 '^cuda_launches_total.*kind="graph"'
+	is 32 '^cuda_sync_duration_seconds_count'
+	is 2 '^cuda_errors_total.*function="cudaMalloc",error="cudaErrorMemoryAllocation"'
+	is 7 '^cuda_errors_total.*function="cudaLaunchKernel",error="cudaErrorInvalidConfiguration"'
+	is 9 '^cuda_errors_total'
+	is none '^cuda_sticky_errors_total'
+	is 0 '^cuda_exporter_lost_events_total'
+	is 1 '^cuda_exporter_build_info'
+	lines 9 '^cuda_exporter_lost_events_total'
+	silent
+done
+
+for program in mem-12 mem-static mem-dlopen mem-drv; do
+	it "$program: what goes through both layers is counted once"
+	load='' prefix=''
+	[ $program != mem-dlopen ] || load=load
+	[ $program != mem-drv ] || prefix=drv
+	# shellcheck disable=SC2086 # a word or none
+	page -- $load ${prefix}malloc 13 64k ${prefix}free 7 ${prefix}launch 11 ${prefix}sync 5
+	is 13 '^cuda_memory_allocations_total'
+	is 7 '^cuda_memory_frees_total'
+	is 11 '^cuda_launches_total'
+	is 5 '^cuda_sync_duration_seconds_count'
+	is 36 '^cuda_exporter_probe_hits_total'
+	silent
+done
+program=mem
+
+it "a copy is in the bucket whose bound is its size, and one byte more in the next"
+page -- copyasync 3 256 h2d copyasync 5 257 h2d copyasync 7 4096 d2h copyasync 11 1 d2d
+is 3 'direction="h2d".*le="256"'
+is 8 'direction="h2d".*le="4096"'
+is 7 'direction="d2h".*le="4096"'
+is 0 'direction="d2h".*le="256"'
+is 11 'direction="d2d".*le="256"'
+
+it "waits of 20 ms are between 16.8 and 67 ms, and with --sync-functions apart by function"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudaexporter --once --sync-functions -c "$bin/mem sync 7 eventsync 3"
+is 7 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.067108864"'
+is 0 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.016777216"'
+is 3 'sync_duration_seconds_count.*function="cudaEventSynchronize"'
+grep '^cuda_sync_duration_seconds_sum.*cudaDeviceS' "$tmp/out" | awk '{ exit !($NF >= .14 && $NF < .3) }' ||
+	no "the sum is not 0.14 s"
+
+it "--collect.off-cpu says for how long waiting threads slept"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudaexporter --once --collect.off-cpu -c "$bin/mem sync 7"
+grep '^cuda_sync_off_cpu_seconds_total' "$tmp/out" | awk '{ exit !($NF >= .1 && $NF < .3) }' || no "it is not 0.14 s"
+page -- sync 7
+is none '^cuda_sync_off_cpu_seconds_total'
+
+it "an error of earlier work counts as sticky once, however many calls report it"
+run env SIM_FAIL=cuCtxSynchronize=700 cudaexporter --once -c "$bin/mem sync 13"
+is 13 '^cuda_errors_total.*function="cudaDeviceSynchronize",error="cudaErrorIllegalAddress"'
+is 1 '^cuda_sticky_errors_total.*error="cudaErrorIllegalAddress"'
+
+it "a reset frees what was held on the device"
+page -- malloc 5 64k host 2 4k reset
+is 5 '^cuda_memory_frees_total.*memory="device"'
+is 327680 '^cuda_memory_freed_bytes_total.*memory="device"'
+
+it "frees of memory that was not seen are counted apart"
+page -- malloc 2 64k badfree 0 free 1
+is none '^cuda_memory_unknown_frees_total'
+program "$bin/mem" malloc 5 64k wait free 3 malloc 2 1k wait
+run_page() { timeout 60 cudaexporter -q --once -d "$1" -p "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$!; }
+run_page 3
+sleep 1.5
+echo >&3
+wait $tracer
+is 3 '^cuda_memory_unknown_frees_total'
+is 2048 '^cuda_memory_held_bytes.*device="unknown",memory="device"'	# it chose it before
+is 2 '^cuda_memory_held_allocations'
+is 2048 '^cuda_memory_held_peak_bytes'
+is 1 "^cuda_process_info\\{pid=\"$pid\",comm=\"mem\",exe=\"[^\"]*/mem\",uid=\"0\",.*runtime=\"13\",complete=\"0\""
+is 1 '^cuda_exporter_processes.*state="traced"'
+go
+
+it "a call that does not return is running, with its age"
+SIM_LATENCY_US=cuCtxSynchronize=600000000 "$bin/mem" malloc 1 64k sync 1 & pid=$!
+pids="$pids $pid"
+run cudaexporter -q --once -d 2 -p $pid
+is 1 "^cuda_calls_running\\{pid=\"$pid\",comm=\"mem\",group=\"sync\""
+is 1 '^cuda_calls_running'
+grep '^cuda_call_running_seconds.*group="sync"' "$tmp/out" | awk '{ exit !($NF >= 1.5 && $NF < 20) }' ||
+	no "it is not running for 2 s"
+kill -9 $pid
+
+it "--by comm adds up processes that have ended"
+page --by comm -- fork '\(' malloc 5 64k launch 7 '\)' fork '\(' malloc 11 64k launch 13 '\)' join
+is 16 '^cuda_memory_allocations_total\{comm="mem",'
+is 20 '^cuda_launches_total\{comm="mem",'
+is none '^cuda_[a-z_]*_total\{pid='
+lines 1 '^cuda_launches_total'
+
+it "--labels chooses what is said of a process"
+page --labels uid,exe,comm -- launch 7
+lines 1 '^cuda_launches_total\{comm="mem",exe="/[^"]*/mem",uid="0",device="0",kind="kernel"\} 7$'
+
+it "--max-processes counts the rest as other: the parent is one of them"
+page --max-processes 3 -- fork '\(' launch 5 '\)' fork '\(' launch 5 '\)' fork '\(' launch 5 '\)' fork '\(' \
+	launch 5 '\)' fork '\(' launch 5 '\)' join
+is 25 '^cuda_launches_total'
+is 15 '^cuda_launches_total\{pid="other",comm="other"'
+is 3 '^cuda_exporter_series_dropped_total.*limit="processes"'
+
+it "--max-series leaves out the rest, and counts it"
+page --max-series 4 -- launch 5 malloc 1 64k copyasync 1 1 h2d copyasync 1 1 d2h sync 1
+[ "$(grep -c '^cuda_.*pid=' "$tmp/out")" -lt 20 ] || no "there are more"
+grep -q '^cuda_exporter_series_dropped_total{limit="series"} [1-9]' "$tmp/out" || no "none was dropped"
+
+it "--comm leaves out other processes, which are counted as such"
+page --comm nobody -- launch 7
+is none '^cuda_launches_total'
+
+it "--self-time measures the BPF programs"
+page --self-time -- launch 101
+grep -q '^cuda_exporter_bpf_seconds_total{program="cuda_session"} 0\.[0-9]*[1-9]' "$tmp/out" || no "there is no time"
+page -- launch 7
+is none '^cuda_exporter_bpf_seconds_total'
+
+it "cuda_exporter_series is the number of samples"
+page -- launch 7 malloc 3 64k copy 2 1k h2d sync 1
+is "$(grep -vc '^#' "$tmp/out")" '^cuda_exporter_series '
+
+it "--textfile replaces the file whole, mode 0644"
+program "$bin/mem" malloc 5 64k wait
+cudaexporter -q --textfile "$tmp/cuda.prom" --interval 1 -p "$pid" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+until_true test -s "$tmp/cuda.prom"
+equal "$(stat -c %a "$tmp/cuda.prom")" 644
+broken=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	tail -n 1 "$tmp/cuda.prom" | grep -q '^process_start_time_seconds [0-9.]*$' || broken=1
+	sleep .15
+done
+equal $broken 0
+stop
+equal "$(find "$tmp" -name 'cuda.prom.*')" ''
+go
+
+it "--textfile says why it cannot write"
+run cudaexporter --once -d 0.1 --textfile /nowhere/cuda.prom
+status 1
+says "cannot write /nowhere/cuda.prom"
+
+it "--ages, --labels, --by and --interval refuse what they cannot use"
+for wrong in '--ages 10,5' '--ages 1.5' '--ages x' '--labels pid,nothing' '--by nothing' '--by pod --labels pid' \
+	'--interval 0' '--max-series 0' '--once --web.listen-address :0' 'operand'; do
+	# shellcheck disable=SC2086 # words
+	run cudaexporter $wrong
+	status 2
+done
+
+it "the manager that started it is told when it is ready"
+python3 - "$tmp/notify" >"$tmp/said" <<'END' &
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+s.settimeout(30)
+print(s.recv(100).decode(), flush=True)
+END
+until_true test -S "$tmp/notify"
+run env NOTIFY_SOCKET="$tmp/notify" cudaexporter -q --once -d 0.1
+until_true grep -qx READY=1 "$tmp/said"
+
+it "NVML's figures stand beside what was counted, by GPU"
+program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" wait malloc 3 1m wait
+{
+	echo "gpu GPU-aaaa H200 150000000000 5000000000 1 0"
+	echo "gpu GPU-bbbb H200 150000000000 7000000 2 1"
+	echo "process 1 $pid 6000000"
+} >"$tmp/nvml"
+env LD_LIBRARY_PATH="$lib" SIM_NVML="$tmp/nvml" cudaexporter -q --once -d 3 -p "$pid" >"$tmp/out" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+sleep 1.5
+echo >&3
+wait $tracer
+is 300000000000 '^cuda_gpu_memory_total_bytes'
+is 7000000 '^cuda_gpu_memory_used_bytes.*gpu_uuid="GPU-bbbb"'
+is 6000000 "^cuda_process_gpu_memory_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
+is 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"0\",gpu_uuid=\"GPU-bbbb\""
+is 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"1\",gpu_uuid=\"GPU-aaaa\""
+held=$(grep -E '^cuda_memory_held_bytes.*device="0"' "$tmp/out" | awk '{ print $NF }')
+is $((6000000 - ${held:-0})) "^cuda_memory_unaccounted_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""
+is none '^cuda_memory_unaccounted_bytes.*GPU-aaaa'
+go

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "cudaexporter/clients.h"
+#include "cudaexporter/devices.h"
+#include "cudaexporter/gpus.h"
+#include "cudaexporter/held.h"
+#include "proc/looks.h"
+
+/* How long a page waits for the library, ms: usually it takes one or two. */
+enum { WAIT = 100 };
+
+void gpus_open(struct gpus *g, struct owner *owner, struct looks *looks, bool verbose)
+{
+	g->owner = owner;
+	g->looks = looks;
+	g->nvml.helper.idle = looks->helper.idle;
+	g->nvml.helper.ctx = looks->helper.ctx;
+	nvml_open(&g->nvml, verbose);
+}
+
+/* The labels of a device.  Another device may have its number after a reset: the old labels stay, as series may
+ * have them. */
+static struct metric_labels labels_of(struct gpus *g, unsigned device)
+{
+	const char *uuid = g->nvml.devices[device].uuid;
+
+	if (!g->labels[device] || strcmp(g->uuids[device], uuid)) {
+		memcpy(g->uuids[device], uuid, sizeof(g->uuids[device]));
+		g->labels[device] = xprintf("gpu_uuid=\"%s\"", uuid);
+	}
+	return (struct metric_labels){ 0, (unsigned long long)g->labels[device] };
+}
+
+static void collect_device(struct gpus *g, struct series_table *t, unsigned device)
+{
+	const struct nvml_device *d = &g->nvml.devices[device];
+
+	if (!d->memory_known)
+		return;
+	series_add(t, g->owner, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
+	series_add(t, g->owner, METRIC_GPU_USED, labels_of(g, device), d->used);
+}
+
+/* Return true if the process's environment is known. */
+static bool has_env(struct gpus *g, struct client *client)
+{
+	struct device_env env;
+
+	if (client->env)
+		return true;
+	if (device_env_read(g->looks, client->key.pid, &env))
+		return false;
+	client->env = xcalloc(1, sizeof(env));
+	*client->env = env;
+	return true;
+}
+
+/* Sets number[i] to the number that the process has for device i, as in abi/device.h; 0: not known. */
+static void number_devices(struct gpus *g, struct clients *c, struct client *client, unsigned *number)
+{
+	bool shown = clients_shown(c, client, METRIC_DEVICE_INFO);
+	const char *why;
+
+	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, client); n++) {
+		int i = device_find(client->env, &g->nvml, client->key.pid, n, &why);
+
+		if (i < 0)
+			continue;
+		number[i] = n + 1;
+		if (!shown)
+			clients_show(c, client, METRIC_DEVICE_INFO,
+				     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", client->key.pid, n,
+					     g->nvml.devices[i].uuid));
+	}
+}
+
+static void collect_client(struct gpus *g, struct clients *c, struct client *client, const struct held *held)
+{
+	unsigned number[NVML_DEVICES] = { 0 };
+	unsigned long long used;
+
+	number_devices(g, c, client, number);
+	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
+		if (!nvml_used(&g->nvml, client->key.pid, i, &used))
+			continue;
+		series_add(c->table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
+		if (number[i])
+			series_add(c->table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i),
+				   used - held_on_device(held, client->key.pid, number[i]));
+	}
+}
+
+void gpus_collect(struct gpus *g, struct clients *c, const struct held *held)
+{
+	struct client *client;
+
+	if (!nvml_read(&g->nvml, WAIT))
+		return;
+	for (unsigned i = 0; i < g->nvml.ndevices; i++)
+		collect_device(g, c->table, i);
+	for (client = c->by_pid; client; client = client->hh_pid.next)
+		if (client->owner != c->other)
+			collect_client(g, c, client, held);
+}
+
+void gpus_close(struct gpus *g)
+{
+	nvml_close(&g->nvml);
+	for (int i = 0; i < NVML_DEVICES; i++)
+		free(g->labels[i]);
+}

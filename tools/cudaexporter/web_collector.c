@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "cudaexporter/web_cert.h"
+#include "cudaexporter/web_collector.h"
+
+static const unsigned long long SECOND = 1000000000ull, LIVED = 5000000000ull, QUIET = 60000000000ull;
+
+static void forget(struct web_file *f)
+{
+	if (f->text)
+		explicit_bzero(f->text, f->size);
+	free(f->text);
+	f->text = NULL;
+}
+
+void web_collector_pack(struct web_collector *c)
+{
+	struct web_config *g = c->config;
+	struct web_bundle b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = g };
+
+	memcpy(b.secret, c->secret, sizeof(b.secret));
+	if (g) {
+		b.priority = g->tls_line ? web_cert_priority(g->min_version) : NULL;
+		b.cert = g->cert.text;
+		b.key = g->key.text;
+		b.ca = g->ca.text;
+		b.client_auth = g->client_auth;
+		b.users = g->users;
+		b.nusers = g->nusers;
+		c->tls = g->tls_line;
+		c->users = g->nusers;
+	}
+	if (c->bundle >= 0)
+		close(c->bundle);
+	c->bundle = web_fd_high(web_bundle_write(&b));
+	if (c->bundle < 0)
+		die(errno, "no memory file for the web server's configuration");
+	if (g) {
+		forget(&g->file);
+		forget(&g->cert);
+		forget(&g->key);
+		forget(&g->ca);
+	}
+}
+
+/* Those that leave have places; if there is none, the first has had its time. */
+static void let_leave(struct web_collector *c)
+{
+	struct web_process *to = &c->leaving[0];
+
+	if (!c->server.pid)
+		return;
+	for (int i = WEB_LEAVING - 1; i >= 0; i--)
+		if (!c->leaving[i].pid)
+			to = &c->leaving[i];
+	if (to->pid)
+		web_process_end(to, NULL, 0);
+	*to = c->server;
+	c->server.pid = 0;
+	web_process_leave(to);
+}
+
+static void start(struct web_collector *c)
+{
+	int err = web_process_start(&c->server, c->bundle, c->listen, c->nlisten);
+
+	if (err)
+		warning(err, "cannot start the web server");
+	c->next_start = clock_ns() + c->delay;
+}
+
+/* A config that lost what protected it is a mistake, or half written. */
+static void refuse_less(const struct web_collector *c, struct web_config *g)
+{
+	const char *lost = c->tls && !g->tls_line ? "tls_server_config" : c->users && !g->nusers ? "basic_auth_users" : NULL;
+
+	if (!g->error && lost)
+		g->error = xprintf("%s:1: %s is gone: that needs a restart", g->file.path, lost);
+}
+
+bool web_collector_look(struct web_collector *c)
+{
+	struct web_message refuse = { .type = WEB_ACCEPT };
+
+	if (!c->config || !web_config_changed(c->config))
+		return !c->config || !c->config->error;
+	web_config_free(c->config);
+	c->config = web_config_read(c->options.config_file);
+	refuse_less(c, c->config);
+	if (c->config->error) {
+		warning(0, "%s; connections are refused until this is right", c->config->error);
+		if (c->server.pid)
+			web_message_send(c->server.socket, &refuse, -1);
+		return false;
+	}
+	note("the web config has changed: '%s' is served now", c->options.config_file);
+	web_collector_pack(c);
+	let_leave(c);
+	start(c);
+	return true;
+}
+
+void web_collector_ended(struct web_collector *c, struct web_process *p)
+{
+	unsigned long long now = clock_ns();
+	bool serves = p == &c->server;
+	char how[64];
+
+	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
+	web_process_end(p, how, sizeof(how));
+	if (!serves)
+		return;
+	if (c->next_start < now)
+		c->next_start = c->delay > SECOND ? now + c->delay : now;
+	if (!c->said || now - c->said > QUIET)
+		warning(0, "the web server ended %s: it is started again", how);
+	c->said = now;
+}
+
+void web_collector_keep(struct web_collector *c)
+{
+	unsigned long long now = clock_ns();
+
+	if (!c->server.pid && now >= c->next_start)
+		start(c);
+	for (int i = 0; i < WEB_LEAVING; i++)
+		if (web_process_overdue(&c->leaving[i]))
+			web_process_end(&c->leaving[i], NULL, 0);
+	if (now >= c->next_look) {
+		web_collector_look(c);
+		c->next_look = now + SECOND;
+	}
+}

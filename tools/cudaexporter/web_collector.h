@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Which config is served by which server process. */
+#ifndef WEB_COLLECTOR_H
+#define WEB_COLLECTOR_H
+#include "cudaexporter/web.h"
+#include "cudaexporter/web_bundle.h"
+#include "cudaexporter/web_config.h"
+#include "cudaexporter/web_message.h"
+#include "cudaexporter/web_process.h"
+
+enum { WEB_LEAVING = 4 };
+
+struct web_collector {
+	struct web_options options;
+	int listen[WEB_LISTEN_MAX], nlisten;
+	struct web_config *config;	/* the last one read, which may be wrong; NULL: none was named */
+	bool tls, users;		/* what the config had that is served: a later one must have it, too */
+	unsigned char secret[WEB_SECRET];
+	int bundle;
+	struct web_process server, leaving[WEB_LEAVING];
+	unsigned long long next_look, next_start, delay, said;	/* as clock_ns() */
+};
+
+/* Packs the config for servers that are started later.  Dies if there is no memory for it. */
+void web_collector_pack(struct web_collector *c);
+
+/* Looks whether the config or its files changed, and has a new server serve it if they did and it is right.  Return
+ * true if the config is right. */
+bool web_collector_look(struct web_collector *c);
+
+/* Call often: starts the server if there is none, kills those that do not leave. */
+void web_collector_keep(struct web_collector *c);
+
+/* Call when the server's socket says that it ended. */
+void web_collector_ended(struct web_collector *c, struct web_process *p);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <cap-ng.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/sched.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "cudaexporter/web_confine.h"
+
+enum { NOBODY = 65534, FILES = 64 };
+
+static void limit(int resource, rlim_t n)
+{
+	struct rlimit to = { n, n };
+
+	if (setrlimit(resource, &to))
+		die(errno, "cannot limit the server");
+}
+
+/* Where root lacks CAP_SETUID, as in a unit that names all it may, the server stays root without any right. */
+static void become_nobody(void)
+{
+	if (geteuid() || !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETUID) ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETGID))
+		return;
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+		die(errno, "the server cannot become nobody");
+}
+
+void web_confine_rights(void)
+{
+	capng_get_caps_process();
+	/* the bounding set first: afterwards there is no right to */
+	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP))
+		for (int cap = 0; cap <= CAP_LAST_CAP && prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	become_nobody();
+	capng_clear(CAPNG_SELECT_CAPS);
+	if (capng_apply(CAPNG_SELECT_CAPS) || capng_get_caps_process() ||
+	    capng_have_capabilities(CAPNG_SELECT_CAPS) > CAPNG_NONE)
+		die(0, "the server cannot drop its capabilities");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		die(errno, "cannot confine the server");
+	limit(RLIMIT_NOFILE, FILES);
+	limit(RLIMIT_CORE, 0);
+}
+
+/* Without conditions.  Nothing here opens a file, connects, signals another process or executes.  A thread is
+ * made by clone: clone3, whose flags a filter cannot read, says ENOSYS. */
+static const int allowed[] = {
+	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+	SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(shutdown),
+	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(sendfile),
+	SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fcntl), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+	SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity), SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
+	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getrandom), SCMP_SYS(getrusage),
+	SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(nanosleep),
+	SCMP_SYS(clock_nanosleep),
+};
+
+static int conditions(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	int err = 0;
+
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_exec);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_exec);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+	err |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+	/* abort() */
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, getpid()));
+	return err;
+}
+
+void web_confine_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int err = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	if (!err)
+		err = conditions(filter) ? -EINVAL : 0;
+	if (!err)
+		err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!err)
+		err = seccomp_load(filter);
+	if (err)
+		die(err, "cannot confine the server by seccomp (CONFIG_SECCOMP_FILTER)");
+	seccomp_release(filter);
+}

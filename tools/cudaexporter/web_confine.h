@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Takes all rights from the server: what reads from strangers can do nothing but read and write what it has. */
+#ifndef WEB_CONFINE_H
+#define WEB_CONFINE_H
+
+/* Becomes nobody if this is root, drops every capability for good, and forbids dumps and new privileges.
+ * Call before there are threads.  Dies if a capability is left. */
+void web_confine_rights(void);
+
+/* Allows this process, all its threads, only the system calls that serving needs: any other kills it.  Call when
+ * whatever opens files has been called.  Dies if the kernel has no seccomp. */
+void web_confine_calls(void);
+
+#endif

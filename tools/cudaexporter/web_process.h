@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Server processes, as the collector sees them. */
+#ifndef WEB_PROCESS_H
+#define WEB_PROCESS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct web_process {
+	int pid;			/* 0: none */
+	int socket;
+	unsigned long long began;	/* as clock_ns() */
+	unsigned long long kill_at;	/* it leaves, and has until then; 0: it serves */
+};
+
+/* The lowest descriptor for what a server inherits: it must not be one that the server knows by its number. */
+enum { WEB_FD_HIGH = 64 };
+
+/* Returns a copy of fd at WEB_FD_HIGH or above, and closes fd; -1 with errno set if that fails. */
+int web_fd_high(int fd);
+
+/* Starts a server.  bundle and listen are above WEB_FD_HIGH and stay the caller's.  Returns 0 or an errno. */
+int web_process_start(struct web_process *p, int bundle, const int *listen, int nlisten);
+
+/* Kills it, if it still runs, and writes how it ended to text (size 0: nowhere). */
+void web_process_end(struct web_process *p, char *text, size_t size);
+
+/* Tells it to end what it has begun; web_process_overdue() is true if it takes too long. */
+void web_process_leave(struct web_process *p);
+bool web_process_overdue(const struct web_process *p);
+
+/* Lets it end by itself, for up to ms milliseconds, then kills it. */
+void web_process_close(struct web_process *p, int ms);
+
+#endif

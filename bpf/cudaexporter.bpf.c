@@ -6,6 +6,7 @@
 #include "abi/cudaexporter.h"
 #include "abi/memory_event.h"
 #include "api/cuda_api.h"
+#include "abi/launch.h"
 
 struct call_data {
 	__u64 ptr, arg2;	/* of memory; of a launch: how many, enum launch_kind */
@@ -13,8 +14,17 @@ struct call_data {
 };
 #define CALL_DATA struct call_data
 
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+
 struct thread_data {
-	struct memory_event event;
+	union {			/* the record that is sent */
+		struct memory_event event;
+		struct launch_first first;
+	};
+	struct kernel_calls kernels;
+	__u64 inside;		/* the driver's function that the launch in flight has launched */
+	__u64 told;		/* the program that the reader was told of */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u32 device;		/* of the stream or context of the call in flight */
@@ -30,11 +40,15 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
 					   struct running_call *to);
 #define RUNNING_TAKE export_running
+#define CUDA_BESIDE_ENDS(ctx, t) (export_kernels && kernel_call_ends(ctx, &(t)->data.kernels))
+#define CUDA_BESIDE_LEAVE(ctx, t) export_name_leave(ctx, t)
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
 #include "lib/export_counts.bpf.h"
 #include "lib/export_errors.bpf.h"
+#include "lib/export_exemplars.bpf.h"
+#include "lib/export_kernels.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/running.bpf.h"
 
@@ -55,12 +69,15 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	const struct cuda_args *row;
 	__u64 id;
 
+	if (export_kernels && export_names_kernel(ctx))
+		return export_name_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
 	row = &cuda_rows[id];
 	switch (cuda_classes[id]) {
 	case CUDA_LAUNCH:
 		launch_arguments(&t->call, row);
+		t->data.inside = 0;
 		t->data.device = launch_device(t, row);
 		return true;
 	case CUDA_COPY:
@@ -77,9 +94,16 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	__u64 outer = t->call.id;
+	unsigned char class;
 
-	if (outer < CUDA_ID_MAX && cuda_classes[bounded(outer, CUDA_ID_MAX - 1)] == CUDA_COPY)
+	if (outer >= CUDA_ID_MAX)
+		return;
+	class = cuda_classes[bounded(outer, CUDA_ID_MAX - 1)];
+	id = bounded(id, CUDA_ID_MAX - 1);
+	if (class == CUDA_COPY)
 		bytes_nested(ctx, id, &t->call.data.bytes);
+	else if (export_kernels && class == CUDA_LAUNCH && cuda_classes[id] == CUDA_LAUNCH)
+		export_launch_inside(ctx, t, id);
 }
 
 static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
@@ -89,13 +113,15 @@ static __always_inline bool export_running(const struct task_struct *task, const
 	return running_outermost(t, to);
 }
 
-static __always_inline void count_launch(struct thread *t, struct export_key *key)
+static __always_inline void count_launch(struct thread *t, struct export_key *key, __u64 id)
 {
 	struct export_values *v;
 
 	key->what = EXPORT_LAUNCH;
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
+	if (export_kernels && key->detail != LAUNCH_GRAPH)
+		export_kernel(t, key, id);
 	v = export_values_of(key);
 	if (!v)
 		return;
@@ -103,9 +129,27 @@ static __always_inline void count_launch(struct thread *t, struct export_key *ke
 	v->last = t->call.start;
 }
 
-static __always_inline void count_copy(struct thread *t, struct export_key *key, bool async, __u64 now)
+static __always_inline void count_size(const struct export_key *key, struct export_values *v, __u64 id, __u64 size)
 {
-	__u64 size = t->call.data.bytes.n, ns = now - t->call.start;
+	__u32 bucket = bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1);
+
+	__sync_fetch_and_add(&v->bytes, size);
+	__sync_fetch_and_add(&v->sizes[bucket], 1);
+	export_exemplar(key, EXPORT_OF_SIZES + bucket, id, size);
+}
+
+static __always_inline void count_time(const struct export_key *key, struct export_values *v, __u64 id, __u64 ns)
+{
+	__u32 bucket = bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1);
+
+	__sync_fetch_and_add(&v->ns, ns);
+	__sync_fetch_and_add(&v->times[bucket], 1);
+	export_exemplar(key, EXPORT_OF_TIMES + bucket, id, ns);
+}
+
+static __always_inline void count_copy(struct thread *t, struct export_key *key, __u64 id, __u64 now)
+{
+	bool async = cuda_rows[id].async;
 	struct export_values *v;
 
 	key->what = EXPORT_COPY;
@@ -114,12 +158,9 @@ static __always_inline void count_copy(struct thread *t, struct export_key *key,
 	if (!v)
 		return;
 	__sync_fetch_and_add(&v->count, 1);
-	__sync_fetch_and_add(&v->bytes, size);
-	__sync_fetch_and_add(&v->sizes[bounded(export_size_bucket(digits_below(size)), EXPORT_SIZES - 1)], 1);
-	if (async)
-		return;
-	__sync_fetch_and_add(&v->ns, ns);
-	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+	count_size(key, v, id, t->call.data.bytes.n);
+	if (!async)
+		count_time(key, v, id, now - t->call.start);
 }
 
 static __always_inline void count_wait(struct thread *t, struct export_key *key, __u64 id, __u64 now)
@@ -134,8 +175,7 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 	if (!v)
 		return;
 	__sync_fetch_and_add(&v->count, 1);
-	__sync_fetch_and_add(&v->ns, ns);
-	__sync_fetch_and_add(&v->times[bounded(export_time_bucket(digits_below(ns)), EXPORT_TIMES - 1)], 1);
+	count_time(key, v, id, ns);
 	if (export_off_cpu)
 		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
 }
@@ -164,9 +204,9 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		if (ret)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
-			count_launch(t, &key);
+			count_launch(t, &key, id);
 		else if (class == CUDA_COPY)
-			count_copy(t, &key, cuda_rows[id].async, now);
+			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)
 			tell_memory(t, id);
 		if (class == CUDA_SYNC)
@@ -179,7 +219,20 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(export_enter, export_leave)
 
-PROCESS_PROGRAMS(call_dropped)
+static __always_inline void export_dropped(struct thread *t)
+{
+	call_dropped(t);
+	kernel_calls_dropped(&t->data.kernels);
+}
+
+PROCESS_PROGRAMS(export_dropped)
+
+/* Loaded with export_kernels alone: a child has the same kernels at the same addresses. */
+SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	process_forked(ctx);
+	return 0;
+}
 
 /* Loaded only on request: it runs at every switch of every CPU. */
 SEC("tp_btf/sched_switch") int export_switch(__u64 *ctx)

@@ -19,7 +19,7 @@
  * driver is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 #define FRAMES 4
 /* a program names thousands of kernels at once when it starts */
@@ -57,6 +57,7 @@ struct thread_data {
 #include "lib/cuda.bpf.h"
 #include "lib/launch_device.bpf.h"
 #include "lib/processes.bpf.h"
+#include "lib/stack.bpf.h"
 #include "lib/stream.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
@@ -231,6 +232,16 @@ static __always_inline void remember(struct thread *t, const struct launch_key *
 	__builtin_memcpy(t->data.outer.block, s->block, sizeof(s->block));
 }
 
+/* Reads the call stack at the entry of a launch; returns its size in bytes and sets *hash. */
+static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first, __u64 sp,
+				       __u64 *hash)
+{
+	__u32 n = stack_take(ctx, first->stack, sp);
+
+	*hash = stack_hash((void *)first->stack, n);
+	return n * 8;
+}
+
 static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u64 id, bool driver)
 {
@@ -307,17 +318,11 @@ static __always_inline bool enter(struct pt_regs *ctx)
 
 static __always_inline void leave_name(struct thread *t, const struct name_call *c, __u64 id, int ret)
 {
-	__u64 out = ret || !c->out ? 0 : read_u64(c->out), program;
 	__u32 pid = thread_pid();
-	bool unloads = !c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary);
+	__u64 program = program_of(t, pid);
 
-	program = out || unloads ? program_of(t, pid) : 0;
-	if (!program)
-		return;
-	if (unloads)
-		name_unloaded(c->owner, c->time, pid, program);
-	else
-		name_leave(c, id, out, pid, program);
+	if (program)
+		name_leave(c, id, ret, pid, program);
 }
 
 static __always_inline void leave(struct pt_regs *ctx)

@@ -69,7 +69,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks web filtered \
-	cgroup-names labels exporter-nvml exporter-devices \
+	cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS))
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
@@ -217,7 +217,7 @@ $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_B
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
 $(O)/tests/unit/models_launches.o: $(O)/cudalaunchtop.skel.h
-$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(call own,cudalaunchtop) $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
@@ -231,6 +231,10 @@ $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN
 
 # parts of cudaexporter, by themselves
 T_EXPORTER = $(patsubst %,$(O)/tools/cudaexporter/%.o,$(1))
+$(T_BIN)/kernel-label: $(O)/tests/unit/kernel_label.o $(call T_EXPORTER,kernel_label kernel_map) \
+		$(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
 $(T_BIN)/labels: $(O)/tests/unit/labels.o $(call T_EXPORTER,labels identity) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 

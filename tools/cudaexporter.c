@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudaexporter - serve held memory, errors, launches, copies and waits of CUDA programs to Prometheus */
 #include <stdio.h>
+#include <stdlib.h>
 #include <bpf/libbpf.h>
+#include "abi/launch.h"
 #include "api/cuda_fn.h"
 #include "base/bpf_mmap.h"
 #include "base/clock.h"
@@ -24,19 +26,35 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
+enum { NAMES_BYTES = 8 << 20 };
+
 struct main {
 	struct exporter exporter;
-	struct opt_many listen;
+	struct opt_many listen, kernel_map;
 	struct web_options web_options;
 	struct web web;
 	const char *labels, *by, *ages, *textfile;
 	long interval_ns, series, processes;
-	bool once, functions, off_cpu;
+	bool once, functions, off_cpu, exemplars;
+	unsigned classes;
 	unsigned long long written;
 	struct target target;
 	struct event_loop events;
 	struct cudaexporter_bpf *skel;
 };
+
+static void check_kernels(struct main *m)
+{
+	struct kernel_naming *naming = &m->exporter.kernels.naming;
+
+	if (m->kernel_map.n && !naming->most)
+		usage_error("--kernel-map needs --kernels: without it no kernel is named");
+	for (int i = 0; i < m->kernel_map.n; i++)
+		kernel_map_add(&naming->map, m->kernel_map.list[i]);
+	free(m->kernel_map.list);
+	if (naming->most)
+		m->classes |= 1 << CUDA_NAME;
+}
 
 static void check(void *ctx)
 {
@@ -44,6 +62,7 @@ static void check(void *ctx)
 
 	labels_parse(&m->exporter.clients.labels, m->labels, m->by);
 	held_parse_ages(&m->exporter.held, m->ages);
+	check_kernels(m);
 	if ((m->textfile || m->once) && (m->listen.n || m->web_options.config_file || m->web_options.path))
 		usage_error("--textfile and --once serve no pages; they exclude --web.listen-address, "
 			    "--web.telemetry-path and --web.config.file");
@@ -85,6 +104,28 @@ static void prepare(void *ctx)
 	web_open(&m->web, &m->web_options);
 }
 
+/* What is not wanted takes no room. */
+static void open_kernels(struct main *m)
+{
+	bool wanted = m->exporter.kernels.naming.most;
+
+	m->skel->rodata->export_kernels = wanted;
+	m->skel->rodata->export_exemplars = m->exemplars;
+	bpf_program__set_autoload(m->skel->progs.process_fork, wanted);
+	if (!m->exemplars)
+		bpf_map__set_max_entries(m->skel->maps.exemplars, 1);
+	if (!wanted) {
+		bpf_map__set_max_entries(m->skel->maps.counts, 1);
+		bpf_map__set_max_entries(m->skel->maps.quick, 1);
+		return;
+	}
+	bpf_mmap_per_cpu(m->skel->maps.quick, LAUNCH_SLOTS);
+	/* a program names thousands of kernels at once when it starts */
+	bpf_map__set_max_entries(m->skel->maps.events, NAMES_BYTES);
+	m->skel->rodata_records->records_bytes = NAMES_BYTES;
+	target_need_syms(&m->target);
+}
+
 static void *open_skel(void *ctx)
 {
 	struct main *m = ctx;
@@ -96,6 +137,7 @@ static void *open_skel(void *ctx)
 	m->skel->rodata->export_off_cpu = m->off_cpu;
 	bpf_program__set_autoload(m->skel->progs.export_switch, m->off_cpu);
 	bpf_mmap_per_cpu(m->skel->maps.export_slots, EXPORT_SLOTS);
+	open_kernels(m);
 	return m->skel;
 }
 
@@ -140,8 +182,12 @@ static void loaded(void *ctx)
 	e->counts.rest_shares = &m->skel->data_export_shares->export_shares;
 	e->counts.error_shares = &m->skel->data_export_error_shares->export_error_shares;
 	e->counts.off_cpu = m->off_cpu;
+	e->counts.exemplars = m->exemplars ? m->skel->maps.exemplars : NULL;
+	e->counts.exemplar_shares = &m->skel->data_exemplar_shares->exemplar_shares;
 	counts_open(&e->counts);
 	gpus_open(&e->gpus, &e->owner, &m->target.looks, m->target.verbose);
+	kernel_counts_open(&e->kernels, m->target.syms, m->skel->maps.counts, m->skel->maps.quick,
+			   &m->skel->bss->counts_shares);
 	e->probed.kind = attach_name(m->target.probes.attacher.kind);
 	e->self.clients = &e->clients;
 	e->self.owner = &e->owner;
@@ -162,6 +208,7 @@ static void start(void *ctx)
 	m->exporter.running = (struct running)RUNNING_OF(m->skel, &m->target, false);
 	m->exporter.running.memory = &m->exporter.held.memory;
 	running_start(&m->exporter.running);
+	kernel_counts_scan(&m->exporter.kernels);
 	m->exporter.ready = true;
 	notify_manager("READY=1");
 }
@@ -170,8 +217,7 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct main *m = ctx;
 
-	(void)size;
-	exporter_record(&m->exporter, data);
+	exporter_record(&m->exporter, data, size);
 	return 0;
 }
 
@@ -208,10 +254,10 @@ int main(int argc, char **argv)
 {
 	struct main m = {
 		.target = TARGET_INIT, .exporter.held.memory = MEMORY_INIT,
+		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC,
 		.ages = "60,600,3600", .interval_ns = 15l * VALUE_S, .series = 10000, .processes = 256,
 		.events = { .record = on_record, .tick = tick, .ctx = &m },
 	};
-	const unsigned classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC;
 	const struct opt opts[] = {
 		OPT_WHICH(&m.target),
 		OPT_CHOICE(0, "attach", ATTACH_WORDS, &m.target.attach,
@@ -231,13 +277,17 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of a user's processes; default: 10000"),
 		OPT_FLAG(0, "sync-functions", &m.functions, "waits by function"),
 		OPT_FLAG(0, "collect.off-cpu", &m.off_cpu, "how long waiting threads are off the CPU"),
+		OPT_NUM(0, "kernels", "N", &m.exporter.kernels.naming.most, 0,
+			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
+		OPT_MANY(0, "kernel-map", "RE=NAME", &m.kernel_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_FLAG(0, "exemplars", &m.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
 		OPT_FLAG(0, "self-time", &m.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&m.target),
 		OPT_QUIET(&m.target),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &m.target, .events = &m.events, .classes = &classes,
+		.usage = &usage, .opts = opts, .target = &m.target, .events = &m.events, .classes = &m.classes,
 		.devices = true, .ctx = &m, .check = check, .prepare = prepare, .open = open_skel,
 		.loaded = loaded, .start = start, .close = finish,
 	};

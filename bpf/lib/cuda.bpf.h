@@ -161,6 +161,12 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 #define CUDA_USDT_ENTER(ctx, t) false
 #endif
 
+/* A tool that follows calls beside the one in flight defines these, too: is it at the return of such a call? */
+#ifndef CUDA_BESIDE_ENDS
+#define CUDA_BESIDE_ENDS(ctx, t) false
+#define CUDA_BESIDE_LEAVE(ctx, t) ((void)0)
+#endif
+
 /* Defines the programs for each attach kind from two functions of the tool: enter(ctx, thread),
  * which returns true if the return is wanted, and leave(ctx, thread). */
 #define CUDA_PROGRAMS(enter, leave)						\
@@ -179,6 +185,8 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 										\
 	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
+	if (t && CUDA_BESIDE_ENDS(ctx, t))					\
+		CUDA_BESIDE_LEAVE(ctx, t);					\
 	if (t)									\
 		left_for_device(ctx, t);					\
 	return 0;								\
@@ -187,18 +195,21 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
 	struct thread *t = thread_here();					\
-	bool ends, device;							\
+	bool ends, beside, device;						\
 										\
 	if (!t || CUDA_USDT_ENTER(ctx, t))					\
 		return 1;							\
 	ends = call_ends(ctx, t);						\
-	if ((!ends && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
+	beside = CUDA_BESIDE_ENDS(ctx, t);					\
+	if ((!ends && !beside && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
 		if (entered_for_device(ctx, t, &device))			\
 			return !device;						\
 		return !(enter(ctx, t) | device);				\
 	}									\
 	if (ends)								\
 		leave(ctx, t);							\
+	if (beside)								\
+		CUDA_BESIDE_LEAVE(ctx, t);					\
 	left_for_device(ctx, t);						\
 	return 0;								\
 }										\

@@ -139,18 +139,25 @@ __noinline int export_tell(__u64 program)
 }
 
 /* Sets program and pid of the key.  Returns false if nothing can be recorded of the process: there are too
- * many. */
+ * many.  What is known of it may not be from a call: the reader is told of its first one. */
 static __always_inline bool export_known(struct thread *t, struct export_key *key)
 {
 	__u32 pid = thread_pid();
-	bool first, known = t->program || bpf_map_lookup_elem(&processes, &pid);
+	struct process *p;
+	bool first;
 
 	if (!process_known(t, pid, &first))
 		return false;
-	if (!known)
-		export_tell(t->program);
 	key->program = t->program;
 	key->pid = pid;
+	if (t->data.told == t->program)
+		return true;
+	t->data.told = t->program;
+	p = bpf_map_lookup_elem(&processes, &pid);
+	if (p && !p->told) {
+		p->told = 1;
+		export_tell(t->program);
+	}
 	return true;
 }
 

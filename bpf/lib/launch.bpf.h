@@ -3,7 +3,7 @@
 #ifndef LAUNCH_BPF_H
 #define LAUNCH_BPF_H
 #include "lib/call.bpf.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 struct shape {
 	__u32 grid[3], block[3];

@@ -4,9 +4,8 @@
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/slots.bpf.h"
-#include "lib/stack.bpf.h"
 #include "lib/user.bpf.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 enum { COUNTS = 65536 };
 
@@ -127,16 +126,6 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 	if (!c)
 		lose(LOST_GROUP);
 	return c;
-}
-
-/* Reads the call stack at the entry of a launch; returns its size in bytes and sets *hash. */
-static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first *first, __u64 sp,
-				       __u64 *hash)
-{
-	__u32 n = stack_take(ctx, first->stack, sp);
-
-	*hash = stack_hash((void *)first->stack, n);
-	return n * 8;
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/call.bpf.h"
 #include "lib/launch_generations.bpf.h"
 #include "lib/records.bpf.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 
 /* Kept from such a call's entry to its return: where it stores its result, and its arguments.  out = 0:
  * it unloads owner. */
@@ -99,10 +99,14 @@ static __always_inline bool send_name(__u32 pid, const struct name_sent *s, cons
 	return true;
 }
 
-static __always_inline void send_any_name(__u32 pid, const struct name_sent *s)
+/* Not static, so that the kernel verifies it once and not on each way that leads to it. */
+__noinline int send_any_name(const struct name_sent *s, __u32 pid)
 {
+	if (!s)			/* never: but the verifier does not know */
+		return 0;
 	if (!send_name(pid, s, LAUNCH_NAME))
 		send_name(pid, s, LAUNCH_LONG_NAME);
+	return 0;
 }
 
 /* Without the name, which is in the program for as long as the kernel. */
@@ -131,7 +135,7 @@ static __always_inline void name_registered(const struct call *call, const struc
 	};
 
 	if (n < LAUNCH_REGISTRATIONS)
-		send_any_name(pid, &s);
+		send_any_name(&s, pid);
 	else
 		send_registered(&s, pid);
 }
@@ -181,8 +185,8 @@ __noinline int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u
 	return 0;
 }
 
-/* At its return; out is what it stored. */
-static __always_inline void name_leave(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
+/* out is what it stored. */
+static __always_inline void name_stored(const struct name_call *c, __u64 id, __u64 out, __u32 pid,
 				       __u64 program)
 {
 	struct name_sent s = { .program = program, .subject = out, .at = c->name, .owner = c->owner };
@@ -196,7 +200,18 @@ static __always_inline void name_leave(const struct name_call *c, __u64 id, __u6
 		s.subject = c->subject;
 		s.asked = true;
 	}
-	send_any_name(pid, &s);
+	send_any_name(&s, pid);
+}
+
+/* At its return. */
+static __always_inline void name_leave(const struct name_call *c, __u64 id, int ret, __u32 pid, __u64 program)
+{
+	__u64 out = ret || !c->out ? 0 : read_u64(c->out);
+
+	if (out)
+		name_stored(c, id, out, pid, program);
+	else if (!c->out && (!ret || id == CUDA_ID___cudaUnregisterFatBinary))
+		name_unloaded(c->owner, c->time, pid, program);
 }
 
 #endif

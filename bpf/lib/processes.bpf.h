@@ -11,7 +11,7 @@ enum { PROCESSES = 65536 };
 struct process {
 	__u64 program;		/* as in struct process_event */
 	__u32 share;		/* the user's number in process_shares */
-	__u32 unused;
+	__u32 told;		/* the tool has told of it */
 };
 
 /* By process id. */

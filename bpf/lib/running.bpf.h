@@ -63,7 +63,7 @@ static __always_inline void running_registers(struct task_struct *task, struct s
 
 SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
 {
-	struct task_struct___switches *counts = (void *)ctx->task;
+	struct task_struct___switches *switched = (void *)ctx->task;
 	struct running_call *r = &running_out;
 	struct task_struct *task = ctx->task;
 	struct thread *t;
@@ -72,11 +72,11 @@ SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, NULL, 0);
 	__builtin_memset(r, 0, sizeof(*r));
-	if (t ? !RUNNING_TAKE(task, t, r) : !running_all || counts->flags & KERNEL_THREAD)
+	if (t ? !RUNNING_TAKE(task, t, r) : !running_all || switched->flags & KERNEL_THREAD)
 		return 0;
 	r->early = !t;
 	r->tid = task->pid;
-	r->switches = counts->nvcsw + counts->nivcsw;
+	r->switches = switched->nvcsw + switched->nivcsw;
 	for (int i = 0; i < 16; i++)
 		r->comm[i] = task->comm[i];
 	r->stack.head.pid = task->tgid;

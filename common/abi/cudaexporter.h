@@ -19,10 +19,11 @@ struct export_key {
 	unsigned short device;		/* of a launch; see abi/device.h */
 	unsigned char what;
 	unsigned char detail;		/* enum launch_kind; enum cuda_direction and EXPORT_ASYNC */
-	unsigned int unused;
+	unsigned int bucket;		/* of an exemplar, else 0: EXPORT_OF_SIZES or EXPORT_OF_TIMES + the bucket */
 };
 
 enum { EXPORT_ASYNC = 8 };
+enum { EXPORT_OF_SIZES = 0x100, EXPORT_OF_TIMES = 0x200 };
 
 /* Buckets of copies' sizes and of durations; the last ones are for all that is larger. */
 enum { EXPORT_SIZES = 8, EXPORT_TIMES = 14 };
@@ -50,6 +51,14 @@ struct export_slot {
 	struct slot slot;
 	struct export_key key;
 	struct export_values values;
+};
+
+/* The last call that fell into a bucket. */
+struct export_exemplar {
+	unsigned long long value;	/* bytes or ns */
+	unsigned long long time;	/* of its return: CLOCK_MONOTONIC, ns */
+	unsigned int tid, id;		/* id: enum cuda_id */
+	unsigned int share, unused;	/* share: of exemplar_shares */
 };
 
 /* Calls that returned an error; with id EXPORT_STICKY + enum cuda_lib those that it was first reported by. */

@@ -5,12 +5,12 @@
 #define _GNU_SOURCE
 #include <sys/uio.h>
 #include <unistd.h>
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "fuzz.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
 
-enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4 };
+enum { KEYS = 8, NAMES = 4, PROGRAMS = 8, QUICK = 4, WHATS = LAUNCH_WHAT_MAX - LAUNCH_FIRST };
 
 static struct launch_key keys[KEYS];
 static struct launch_count counts[KEYS];
@@ -214,9 +214,9 @@ static void record(struct launches *l, struct input *in)
 	r.e.object = place(take(in, 1));
 	r.e.owner = place(take(in, 1));
 	r.e.time = take(in, 1);
-	what = take(in, 1) % (LAUNCH_WHAT_MAX + 4);
+	what = take(in, 1) % (WHATS + 4);
 	r.e.head.pid = r.e.key.pid;
-	r.e.head.kind = what <= LAUNCH_WHAT_MAX ? what : RECORD_FORK + what - LAUNCH_WHAT_MAX - 1;
+	r.e.head.kind = what <= WHATS ? LAUNCH_FIRST + what : RECORD_FORK + what - WHATS - 1;
 	r.e.head.frames = take(in, 1);
 	tail = tail < in->left ? tail : in->left;
 	memcpy(r.tail, in->at, tail);

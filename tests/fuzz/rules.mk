@@ -18,7 +18,6 @@ fuzz-built:
 # fuzzers of a tool's own parts, or of some of them
 FUZZ_PARTS_identity := $(patsubst %,$(O)/tools/cudaexporter/%.o,labels devices nvml nvml_device nvml_library)
 FUZZ_OWN_bt := cudabt
-FUZZ_OWN_launches := cudalaunchtop
 FUZZ_OWN_memory := cudaleak
 
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit

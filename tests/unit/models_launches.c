@@ -8,7 +8,7 @@
 #include "abi/device.h"
 #include "abi/filter.h"
 #include "base/die.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "abi/python.h"
 #include "cudalaunchtop.skel.h"
 #include "models.h"

@@ -4,6 +4,7 @@
  *   driver N     the driver's, of the same grid and block (3x2x1, 32x4x2), from this function
  *   deeper N     the same from two functions further down
  *   long N       the same of a kernel whose name has 4,001 characters
+ *   called NAME N  the same of a kernel with this name
  *   ugly N       the same of a kernel whose name has control characters and a quote
  *   reuse N      the runtime's of a kernel, then 4 more of another with the same host function
  *   jit N        loads a module, launches its kernel jit<I> 2, 3, 5, 7 or 11 times and unloads it at
@@ -262,6 +263,10 @@ int main(int argc, char **argv)
 			deeper(n);
 		else if (!strcmp(argv[i], "long"))
 			driver(function(name), n);
+		else if (!strcmp(argv[i], "called") && i + 2 < argc) {
+			driver(function(argv[i + 1]), atoi(argv[i + 2]));
+			i++;
+		}
 		else if (!strcmp(argv[i], "ugly"))
 			driver(function("ugly\033[31m\n\"kernel"), n);
 		else if (!strcmp(argv[i], "reuse"))

@@ -153,6 +153,29 @@ static void read_error(struct counts *c, const void *key, const void *value)
 		delete(c->errors, e, c->error_shares, n->share);
 }
 
+static void read_exemplar(struct counts *c, const void *key, const void *value)
+{
+	const struct export_key *k = key;
+	const struct export_exemplar *e = value;
+	const struct client *client = client_of(c, k->pid, k->program);
+	unsigned direction = k->detail & (EXPORT_ASYNC - 1);
+	struct exemplar exemplar = { e->value, e->time + c->epoch, e->tid, e->id };
+
+	if (!client)
+		return;
+	if (k->bucket < EXPORT_OF_TIMES)
+		series_exemplify(c->table, client->owner, METRIC_COPY_SIZE,
+				 (struct metric_labels){ direction, !!(k->detail & EXPORT_ASYNC) },
+				 k->bucket - EXPORT_OF_SIZES, &exemplar);
+	else
+		series_exemplify(c->table, client->owner,
+				 k->what == EXPORT_COPY ? METRIC_COPY_DURATION : METRIC_SYNC_DURATION,
+				 (struct metric_labels){ k->what == EXPORT_COPY ? direction : k->id, 0 },
+				 k->bucket - EXPORT_OF_TIMES, &exemplar);
+	if (client->over)
+		delete(c->exemplars, k, c->exemplar_shares, e->share);
+}
+
 /* Calls fn for each entry of a hash map.  All are read before any is deleted. */
 static void each(struct counts *c, const struct bpf_map *map,
 		 void (*fn)(struct counts *c, const void *key, const void *value))
@@ -183,5 +206,7 @@ void counts_read(struct counts *c, bool only_over)
 	read_slots(c);
 	each(c, c->rest, read_rest);
 	each(c, c->errors, read_error);
+	if (c->exemplars)
+		each(c, c->exemplars, read_exemplar);
 	clients_reap(c->clients);
 }

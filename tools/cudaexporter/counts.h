@@ -11,7 +11,8 @@ struct bpf_map;
 
 struct counts {			/* the maps of bpf/lib/export_counts.bpf.h and export_errors.bpf.h, set first */
 	const struct bpf_map *slots, *rest, *errors;
-	struct shares *rest_shares, *error_shares;
+	const struct bpf_map *exemplars;	/* of export_exemplars.bpf.h; NULL: there are none */
+	struct shares *rest_shares, *error_shares, *exemplar_shares;
 	bool off_cpu;
 	struct clients *clients;
 	struct series_table *table;

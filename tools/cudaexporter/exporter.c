@@ -28,10 +28,12 @@ static void on_gone(struct exporter *e, const struct process_event *event)
 		clients_end(&e->clients, client);
 }
 
-void exporter_record(struct exporter *e, const void *data)
+void exporter_record(struct exporter *e, const void *data, size_t size)
 {
 	const struct export_seen *seen = data;
 
+	if (kernel_counts_record(&e->kernels, data, size) || seen->head.kind == RECORD_FORK)
+		return;
 	if (record_is_process_event(data))
 		on_gone(e, data);
 	else if (seen->head.kind == EXPORT_SEEN)
@@ -58,10 +60,18 @@ static void check(struct exporter *e, unsigned long long now)
 	clients_check(&e->clients, thorough);
 }
 
+/* Also of clients that are over, which then are no more. */
+static void read_counts(struct exporter *e, bool only_over)
+{
+	kernel_counts_read(&e->kernels, &e->clients, &e->table);
+	counts_read(&e->counts, only_over);
+}
+
 void exporter_tick(struct exporter *e)
 {
 	unsigned long long now = clock_ns();
 
+	kernel_counts_tick(&e->kernels);
 	if (now - e->swept < SWEEP_NS)
 		return;
 	e->swept = now;
@@ -69,7 +79,7 @@ void exporter_tick(struct exporter *e)
 		check(e, now);
 	if (!e->clients.over)
 		return;
-	counts_read(&e->counts, true);
+	read_counts(e, true);
 	e->collected = 0;	/* what was collected has the same counts again */
 }
 
@@ -104,7 +114,7 @@ static void collect(struct exporter *e)
 
 	check(e, began);
 	series_begin(&e->table);
-	counts_read(&e->counts, false);
+	read_counts(e, false);
 	held_collect(&e->held);
 	calls_running_collect(&e->running, &e->clients, &e->table);
 	collect_info(e);
@@ -164,6 +174,7 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 void exporter_free(struct exporter *e)
 {
 	running_free(&e->running);
+	kernel_counts_free(&e->kernels);
 	clients_free(&e->clients);
 	series_drop_owner(&e->table, &e->owner);
 	series_free(&e->table);

@@ -7,6 +7,7 @@
 #include "cudaexporter/counts.h"
 #include "cudaexporter/gpus.h"
 #include "cudaexporter/held.h"
+#include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/probed.h"
 #include "cudaexporter/self.h"
 #include "model/running_state.h"
@@ -25,6 +26,7 @@ struct exporter {
 	struct owner owner;		/* of the series of no process */
 	struct clients clients;
 	struct counts counts;
+	struct kernel_counts kernels;
 	struct held held;
 	struct gpus gpus;
 	struct running running;
@@ -39,7 +41,7 @@ struct exporter {
 enum { READER_FILE = 1 };
 
 /* Handles a record of the probes. */
-void exporter_record(struct exporter *e, const void *data);
+void exporter_record(struct exporter *e, const void *data, size_t size);
 
 /* Of struct clients; ctx is a struct exporter. */
 void exporter_ended(void *ctx, int pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdbool.h>
 #include "abi/cudaexporter.h"
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 #include "abi/device.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"

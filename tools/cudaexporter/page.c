@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
+#include "api/cuda_fn.h"
 #include "cudaexporter/page.h"
 
 struct page {
@@ -49,6 +50,19 @@ static void print_bound(const struct page *p, enum metric m, unsigned bucket)
 		fprintf(p->f, p->openmetrics ? "le=\"%llu.0\"} " : "le=\"%llu\"} ", bound);
 }
 
+/* What follows a bucket's value. */
+static void print_exemplar(const struct page *p, enum metric m, const struct exemplar *e)
+{
+	if (e->id >= CUDA_ID_MAX)
+		return;
+	fprintf(p->f, " # {tid=\"%u\",function=\"%s\"} ", e->tid, cuda_fns[e->id].name);
+	if (metrics[m].unit == METRIC_NS)
+		fprintf(p->f, "%llu.%09llu", e->value / 1000000000, e->value % 1000000000);
+	else
+		fprintf(p->f, "%llu", e->value);
+	fprintf(p->f, " %llu.%03llu", e->time / 1000000000, e->time / 1000000 % 1000);
+}
+
 static void print_histogram(const struct page *p, struct series *s)
 {
 	enum metric m = s->key.metric;
@@ -60,7 +74,10 @@ static void print_histogram(const struct page *p, struct series *s)
 		count += zero ? 0 : h[0].buckets[i] + h[1].buckets[i];
 		fprintf(p->f, "%s_bucket{%s%s", metrics[m].name, s->labels, *s->labels ? "," : "");
 		print_bound(p, m, i);
-		fprintf(p->f, "%llu\n", count);
+		fprintf(p->f, "%llu", count);
+		if (p->openmetrics && !zero && s->exemplars && s->exemplars[i].time)
+			print_exemplar(p, m, &s->exemplars[i]);
+		fputc('\n', p->f);
 	}
 	print_name(p, s, "_sum");
 	print_value(p->f, m, zero ? 0 : h[0].sum + h[1].sum);

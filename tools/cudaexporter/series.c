@@ -28,6 +28,7 @@ static void drop(struct series_table *t, struct series *s)
 		quota_give(&t->quota, s->key.owner->user, samples(s->key.metric));
 	if (metrics[s->key.metric].type == METRIC_HISTOGRAM)
 		free(s->h);
+	free(s->exemplars);
 	free(s->labels);
 	free(s);
 }
@@ -173,6 +174,19 @@ void series_observe(struct series_table *t, struct owner *owner, enum metric m, 
 	h->sum += sum;
 	for (unsigned i = 0; i < metric_buckets(m); i++)
 		h->buckets[i] += buckets[i];
+}
+
+void series_exemplify(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels,
+		      unsigned bucket, const struct exemplar *e)
+{
+	struct series *s = series_of(t, owner, m, labels, false);
+
+	if (!s || bucket >= metric_buckets(m))
+		return;
+	if (!s->exemplars)
+		s->exemplars = xcalloc(metric_buckets(m), sizeof(*s->exemplars));
+	if (e->time > s->exemplars[bucket].time)
+		s->exemplars[bucket] = *e;
 }
 
 /* The gauge, 0 if it was not set in this round. */

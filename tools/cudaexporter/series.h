@@ -32,6 +32,13 @@ struct histogram {
 	unsigned long long sum, buckets[16];
 };
 
+/* A call that fell into a bucket: the last one. */
+struct exemplar {
+	unsigned long long value;	/* in the metric's unit */
+	unsigned long long time;	/* ns since the epoch; 0: there is none */
+	unsigned tid, id;		/* id: enum cuda_id */
+};
+
 /* A counter's value is what programs that ended have counted, and what those that live have. */
 struct series {
 	struct series_key {
@@ -44,6 +51,7 @@ struct series {
 		struct { unsigned long long ended, live; };
 		struct { struct histogram *h; };	/* two: ended, live */
 	};
+	struct exemplar *exemplars;	/* of each bucket, or NULL */
 	unsigned round;			/* a gauge was set in */
 	unsigned char seen;		/* 1 << n: by reader n */
 	LIST_ENTRY(series) in_owner;
@@ -86,6 +94,10 @@ void series_count_live(struct series_table *t, struct owner *owner, enum metric 
 /* Adds to a histogram, likewise. */
 void series_observe(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels,
 		    const unsigned long long *buckets, unsigned long long sum, bool live);
+
+/* Keeps the exemplar of a bucket, if the histogram exists and has no later one. */
+void series_exemplify(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels,
+		      unsigned bucket, const struct exemplar *e);
 
 /* Set a gauge, to the sum or the greatest of what is given in a round. */
 void series_add(struct series_table *t, struct owner *owner, enum metric m, struct metric_labels labels,

@@ -3,7 +3,7 @@
 #ifndef LAUNCH_LINES_H
 #define LAUNCH_LINES_H
 #include "cudalaunchtop/launch_view.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "proc/cgroup.h"
 
 struct launch_line {

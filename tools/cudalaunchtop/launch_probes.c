@@ -3,7 +3,7 @@
 #include "probe/uprobes.h"
 #include "base/die.h"
 #include "cudalaunchtop/launch_probes.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "session/target.h"
 
 /* A function still launched in the driver while the runtime's probes have been attached for longer

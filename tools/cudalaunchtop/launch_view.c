@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
 #include "cudalaunchtop/launch_view.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 
 void launch_view_start(struct launch_view *v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "cudalaunchtop/launches.h"
+#include "model/launches.h"
 #include "sym/stack.h"
 
 struct row_index {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/clock.h"
 #include "base/die.h"
-#include "cudalaunchtop/launch_find.h"
-#include "cudalaunchtop/launch_former.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launch_find.h"
+#include "model/launch_former.h"
+#include "model/launches.h"
 #include "proc/proc.h"
 
 /* How often keys are looked for whose records were lost, if that may matter: where many are used. */

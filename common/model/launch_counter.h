@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudalaunchtop's probes have counted: a counter per key, and the program it belongs to. */
+/* What bpf/lib/launch_counts.bpf.h has counted: a counter per key, and the program it belongs to. */
 #ifndef LAUNCH_COUNTER_H
 #define LAUNCH_COUNTER_H
 #include <stdbool.h>
 #include <sys/queue.h>
-#include "abi/cudalaunchtop.h"
+#include "abi/launch.h"
 #include "abi/shares.h"
 #include "base/hash.h"
 #include "base/quota.h"
@@ -35,7 +35,7 @@ struct launch_program {
 	bool driven;		/* launches were seen in the driver */
 	struct counter_list counters;	/* its own, by in_program */
 	unsigned ncounters;
-	unsigned long long steps;	/* what its records are still worth: see launches.c */
+	unsigned long long steps;	/* what its records are still worth: see launch_record.c */
 };
 
 /* The counters of a program at one address, but for those that are leaving. */
@@ -58,7 +58,7 @@ struct counter {
 	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
 	bool fixed, former;
 	unsigned long long shown;	/* if fixed: counter_func() */
-	/* for launch_probes.c: total at its last check; number of checks since it changed; the
+	/* for cudalaunchtop's launch_probes.c: total at its last check; number of checks since it changed; the
 	 * runtime does not launch it */
 	bool direct;
 	int idle;

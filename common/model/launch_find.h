@@ -2,7 +2,7 @@
 /* The programs and counters of launches, made where they are new. */
 #ifndef LAUNCH_FIND_H
 #define LAUNCH_FIND_H
-#include "cudalaunchtop/launch_counter.h"
+#include "model/launch_counter.h"
 
 /* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program
  * that it is a copy of, or 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "cudalaunchtop/launch_find.h"
-#include "cudalaunchtop/launch_former.h"
-#include "cudalaunchtop/launches.h"
+#include "model/launch_find.h"
+#include "model/launch_former.h"
+#include "model/launches.h"
 #include "sym/syms.h"
 
 /* How many counters a program may have renamed for each of its records. */

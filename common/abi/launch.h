@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudalaunchtop's probes count, and the records that describe the counts. */
-#ifndef CUDALAUNCHTOP_H
-#define CUDALAUNCHTOP_H
+/* What the probes of launches count, and the records that describe the counts. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
 #include "abi/record.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"
@@ -52,9 +52,9 @@ struct launch_slot {
 	struct launch_count count;
 };
 
-/* Values of launch_event.head.kind. */
+/* Values of launch_event.head.kind; below them are those of calls. */
 enum launch_what {
-	LAUNCH_FIRST,	/* first launch with a new launch_key: struct launch_first */
+	LAUNCH_FIRST = 0xfe00, /* first launch with a new launch_key: struct launch_first */
 	LAUNCH_NAMED,	/* subject's name follows, or else is at address object */
 	LAUNCH_TOLD,	/* the same, by a call that asks for it and makes nothing */
 	LAUNCH_REGISTERED, /* one of many: subject's name is at address object */

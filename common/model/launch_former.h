@@ -2,7 +2,7 @@
 /* What is launched no longer: its room in the probes' maps is given back, and its counts are kept. */
 #ifndef LAUNCH_FORMER_H
 #define LAUNCH_FORMER_H
-#include "cudalaunchtop/launch_counter.h"
+#include "model/launch_counter.h"
 
 /* Call for a new counter: those of older generations at its address are over; or itself, if it is older
  * or its program has ended. */

@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/bpf_mmap.h"
-#include "cudalaunchtop/launch_counter.h"
+#include "model/launch_counter.h"
 
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
 		   struct shares *shares)

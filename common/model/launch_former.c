@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/clock.h"
-#include "cudalaunchtop/launch_former.h"
+#include "model/launch_former.h"
 
 /* A thread that was interrupted while it counted does so before that. */
 static const unsigned long long LEAVING_NS = 100 * 1000000ull;

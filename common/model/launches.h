@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The launches counted by cudalaunchtop's probes, grouped by kernel, call site or process. */
+/* The launches that bpf/lib/launch_counts.bpf.h counts, grouped by kernel, call site or process. */
 #ifndef LAUNCHES_H
 #define LAUNCHES_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "cudalaunchtop/launch_counter.h"
+#include "model/launch_counter.h"
 
 struct syms;
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The calls that name kernels, which a thread makes beside the call that it is in, or inside of it. */
+#ifndef KERNEL_CALLS_BPF_H
+#define KERNEL_CALLS_BPF_H
+#include "lib/frames.bpf.h"
+#include "lib/launch_names.bpf.h"
+
+/* Kept of a thread. */
+struct kernel_calls {
+	struct frames frames;
+	struct { struct name_call name; __u64 id; } of[FRAMES];
+	struct call call;	/* that is entered */
+	__u32 registered;	/* kernels, by the program */
+};
+
+/* At the entry of a call of class name; returns true if its return is wanted. */
+static __always_inline bool kernel_call_enter(struct pt_regs *ctx, struct kernel_calls *k, __u64 id, __u32 pid,
+					      __u64 program)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	struct name_call name;
+	__u64 at;
+
+	k->call.sp = PT_REGS_SP(ctx);
+	keep_arguments(&k->call, ctx);
+	if (!row->out && row->name) {
+		name_registered(&k->call, row, pid, program, k->registered++);
+		return false;
+	}
+	if (!name_enter(&k->call, row, &name))
+		return false;
+	frames_drop_dead(&k->frames, k->call.sp);
+	at = frames_push(&k->frames, k->call.sp);
+	if (at >= FRAMES) {
+		lose(LOST_RETURN);
+		return false;
+	}
+	k->of[at].name = name;
+	k->of[at].id = id;
+	return true;
+}
+
+/* Return true at the return of such a call. */
+static __always_inline bool kernel_call_ends(struct pt_regs *ctx, const struct kernel_calls *k)
+{
+	__u64 sp = PT_REGS_SP(ctx) - 8;
+	bool ends = false;
+
+	if (!k->frames.used)
+		return false;
+	for (__u32 i = 0; i < FRAMES; i++)
+		ends |= i < k->frames.used && k->frames.sp[i] == sp;
+	return ends;
+}
+
+static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel_calls *k, __u32 pid,
+					      __u64 program)
+{
+	__u64 at = frames_pop(&k->frames, ctx), id;
+
+	if (at >= FRAMES)
+		return;
+	id = bounded(k->of[at].id, CUDA_ID_MAX - 1);
+	name_leave(&k->of[at].name, id, PT_REGS_RC(ctx), pid, program);
+}
+
+/* Call where the thread's program is replaced. */
+static __always_inline void kernel_calls_dropped(struct kernel_calls *k)
+{
+	k->frames.used = 0;
+	k->registered = 0;
+}
+
+#endif

@@ -1,0 +1,174 @@
+# shellcheck shell=sh
+# cudaexporter --kernels, --kernel-map and --exemplars: whose launches count to which name.
+
+it_has_kern=true
+[ -e "$bin/kern" ] || it_has_kern=false
+
+# exports N COMMAND [OPTION...]: a page after the command, with N names
+exports() {
+	names=$1 command=$2
+	shift 2
+	run cudaexporter --once --by comm --kernels "$names" "$@" -c "$command"
+	status 0
+}
+
+# launched [FILE]: "launches name," by kernel
+launched() {
+	sed -n 's/^cuda_kernel_launches_total{.*kernel="\(.*\)"} \([0-9]*\)$/\2 \1/p' "${1:-$tmp/out}" |
+		LC_ALL=C sort | tr '\n' ','
+}
+
+# adds_up N: all launches by kernel are N, and as many as those by kind, without graphs
+adds_up() {
+	equal "$(awk '/^cuda_launches_total/ && !/kind="graph"/ { all += $NF } /^cuda_kernel_launches_total/ { named += $NF }
+		END { print all + 0, named + 0 }' "$tmp/out")" "$1 $1"
+}
+
+for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
+	it "$program: a kernel that is launched 1009 times has a name, 503 of another are other's"
+	$it_has_kern || { skip "no nvcc here"; continue; }
+	exports 5 "$bin/$program"
+	equal "$(launched)" '1009 scale,503 other,'
+	adds_up 1512
+	silent
+	case $program in kern | kern-12) long || break ;; esac
+done
+
+for kind in $kinds; do
+	it "--attach $kind: launches of both layers, each once, without those that fail and graphs"
+	exports 5 "$bin/mem launch 1009 coop 503 launchex 7 badlaunch 11 drvlaunch 2003" --attach "$kind"
+	equal "$(launched)" '1519 mem_kernel,2003 drv_kernel,'
+	adds_up 3522
+	exports 5 "$bin/mem launch 1009 graph 13 drvlaunch 2003" --attach "$kind"
+	adds_up 3015
+	lines 1 'cuda_launches_total.*kind="graph"} 13$'
+done
+
+it "without --kernels no launch is counted by kernel, and no function that names kernels is probed"
+exports 0 "$bin/mem launch 1009"
+equal "$(launched)" ''
+lines 1 '^cuda_launches_total.* 1009$'
+run cudaexporter --list -l "$lib/libcuda.so.1"
+lines 0 'cuModuleGetFunction'
+
+it "999 launches do not make a name, 1000 do"
+exports 5 "$bin/launches called few 999 called enough 1000"
+equal "$(launched)" '1000 enough,999 other,'
+
+it "as many names as --kernels says, of the kernels with the most launches"
+exports 2 "$bin/launches called a 1009 called b 3001 called c 1013 called d 2003 called e 17"
+equal "$(launched)" '2003 d,2039 other,3001 b,'
+adds_up 7043
+
+it "processes that ended have names of their own, and stay in the sum"
+exports 1 "$bin/launches called a 1009 called b 11 & $bin/launches called a 1013 & $bin/launches called b 1019 called a 7; wait"
+equal "$(launched)" '1019 b,18 other,2022 a,'
+adds_up 3059
+
+it "a kernel keeps what was other's when it gets its name, and the name when others have more"
+program "$bin/launches" wait called a 499 wait called a 1013 wait called b 5003 called a 11 wait
+tool cudaexporter --textfile "$tmp/page" --interval 1 --kernels 1 -p "$pid"
+page_has() { equal_now=$(launched "$tmp/page"); [ "$equal_now" = "$1" ]; }
+echo >&3
+until_true page_has '499 other,'
+echo >&3
+until_true page_has '1013 a,499 other,'
+echo >&3
+until_true page_has '1024 a,5502 other,'
+go
+stop
+
+it "a kernel in a module that is unloaded, and others at its address, count for themselves"
+exports 3 "$bin/launches jit 1009 called last 1009"
+equal "$(launched)" '1009 last,5645 jit,'
+adds_up 6654
+
+it "a child has its parent's kernels, which it was given before it forked"
+exports 3 "$bin/launches heir 23" --kernel-map 'registered=mine'
+equal "$(launched)" "$(awk 'BEGIN { for (i = 12; i < 23; i++) n += i % 5 + 2; print n " other," }')"
+exports 3 "$bin/launches runtime 1009"
+equal "$(launched)" '1009 first,'
+
+it "-p names the kernels of a process that has launched before"
+if $it_has_kern; then
+	program "$bin/kern" 1009 503 1 1 1 again
+	tool cudaexporter --once --kernels 5 -p "$pid"
+	go
+	wait "$tracer"
+	equal "$(launched)" '1009 scale,503 other,'
+else
+	skip "no nvcc here"
+fi
+
+it "--kernel-map calls kernels by their full names, the first rule that matches; names that are the same add up"
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013 called other 7" \
+	--kernel-map 'fill<int>\(int\*, int, int\)=ints' --kernel-map '^void (fill|none)<=fills' --kernel-map 'fill=late'
+equal "$(launched)" '1013 scale,1019 other,'
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013" \
+	--kernel-map 'fill|scale=all'
+equal "$(launched)" '2025 all,'
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509"
+equal "$(launched)" '1012 fill,'
+
+it "what is no rule is a usage error"
+fails 2 "--kernel-map a: expected RE=NAME" cudaexporter --kernels 1 --kernel-map a
+fails 2 "--kernel-map a=: expected RE=NAME" cudaexporter --kernels 1 --kernel-map a=
+fails 2 "--kernel-map =a: expected RE=NAME" cudaexporter --kernels 1 --kernel-map =a
+fails 2 "--kernel-map (a=b: Unmatched ( or \\(" cudaexporter --kernels 1 --kernel-map '(a=b'
+fails 2 '\1 is not supported' cudaexporter --kernels 1 --kernel-map '(a*)\1=b'
+fails 2 "--kernel-map needs --kernels" cudaexporter --kernel-map a=b
+fails 2 "the name has more than 120 bytes" cudaexporter --kernels 1 --kernel-map "a=$(printf '%0121d' 0)"
+
+it "labels leave out the arguments of templates, and are cut at 120 bytes and where a character begins"
+# '> ' is an operator where it stands in parentheses
+cat >"$tmp/names" <<-'END'
+	_Z4fillIiEvPT_S0_i	fill
+	a<b	a<b
+	a<b>c<d>::e	ac::e
+	f<(a>b)>	f
+	f<void (*)(b<int>)>::g	f::g
+	f<decltype(a->b)>	f
+	f<)>	f<)>
+	operator<x>	operator<x>
+	a<<<b	a<<<b
+END
+cut -f1 "$tmp/names" | "$bin/kernel-label" >"$tmp/out"
+cut -f2 "$tmp/names" | diff - "$tmp/out" >"$tmp/diff" || no "$(cat "$tmp/diff")"
+n120=$(printf '%0120d' 0) n119=$(printf '%0119d' 0)
+printf '%s\n' "$n120" "${n120}1" "${n120}2" "${n119}é" "${n119}é3" | "$bin/kernel-label" >"$tmp/out"
+lines 1 "^$n120\$"
+lines 2 "^$n120#[0-9a-f]{8}\$"
+lines 2 "^$n119#[0-9a-f]{8}\$"
+equal "$(sort -u "$tmp/out" | wc -l)" 5
+
+it "1009 kernels of PyTorch are few labels, all of them whole"
+"$bin/kernel-label" <tests/data/torch-kernels.txt >"$tmp/out"
+lines 1009 '.'
+lines 0 '#|<'
+[ "$(sort -u "$tmp/out" | wc -l)" -lt 101 ] || no "$(sort -u "$tmp/out" | wc -l) labels"
+
+it "quotes, backslashes, newlines, other control characters and bad UTF-8 in names are escaped"
+printf 'quote"back\\slash\nnew\033line\377' >"$tmp/name"
+"$bin/launches" called "$(cat "$tmp/name")" 1
+printf '%s' "$bin/launches called \"\$(cat $tmp/name)\" 1009 long 1013" >"$tmp/command"
+exports 5 "sh $tmp/command"
+lines 1 '^cuda_kernel_launches_total\{comm="launches",kernel="quote\\"back\\\\slash\\nnew\\\\x1bline\\\\xff"\} 1009$'
+lines 1 '^cuda_kernel_launches_total\{comm="launches",kernel="a_kernel_whose_name_goes_on_n{92}#[0-9a-f]{8}"\} 1013$'
+if command -v promtool >/dev/null; then
+	promtool check metrics <"$tmp/out" >"$tmp/said" 2>&1 || no "$(cat "$tmp/said")"
+fi
+
+long || leave
+
+it "thousands of functions that nothing has named are other's, all of them"
+exports 7 "$bin/launches handles 5003 called a 1009"
+equal "$(launched)" '1009 a,5003 other,'
+adds_up 6012
+
+it "thousands of kernels have as many names as there may be"
+i=0
+while [ $i -lt 499 ]; do i=$((i + 1)); printf ' called k%d 1009' $i; done >"$tmp/words"
+exports 101 "$bin/launches $(cat "$tmp/words")"
+lines 102 '^cuda_kernel_launches_total'
+lines 1 'kernel="other"} 401582$'
+adds_up 503491

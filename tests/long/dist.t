@@ -19,9 +19,9 @@ dist() {
 
 it "make dist writes a tarball with all that git has, the revision and a skeleton for each BPF program"
 dist "$tmp/one"
-xz -dc "$tmp/one/$tarball" | tar -tf - | sed -n "s|^cuda-bpf-tools-$version/\(.*[^/]\)\$|\1|p" | sort >"$tmp/files"
+xz -dc "$tmp/one/$tarball" | tar --quoting-style=literal -tf - | sed -n "s|^cuda-bpf-tools-$version/\(.*[^/]\)\$|\1|p" | sort >"$tmp/files"
 {
-	git ls-tree -r --name-only HEAD
+	git -c core.quotePath=false ls-tree -r --name-only HEAD
 	echo REVISION
 	git ls-tree -r --name-only HEAD bpf | sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/\1.skel.h|p'
 } | sort >"$tmp/expected"
@@ -47,11 +47,11 @@ mkdir "$tmp/path"
 for d in /usr/bin /usr/sbin /bin /sbin; do
 	find "$d/" -maxdepth 1 ! -type d ! -name 'clang*' ! -name 'bpftool*' ! -name 'llvm*' -exec ln -sf -t "$tmp/path" {} +
 done
-without() { run env PATH="$tmp/path" make -C "$src" --no-print-directory BPFTOOL="$tmp/path/bpftool" "$@"; }
+without() { run env PATH="$tmp/path" make -C "$src" --no-print-directory O=build BPFTOOL="$tmp/path/bpftool" "$@"; }
 
 it "it builds without clang, bpftool and git, and the tools know the revision"
 rm "$tmp/path/git"
-timeout 600 env PATH="$tmp/path" make -s -j2 -C "$src" BPFTOOL="$tmp/path/bpftool" all >"$tmp/out" 2>"$tmp/err"
+timeout 600 env PATH="$tmp/path" make -s -j2 -C "$src" O=build BPFTOOL="$tmp/path/bpftool" all >"$tmp/out" 2>"$tmp/err"
 rc=$?
 status 0
 lines 0 '^  BPF'

@@ -16,10 +16,17 @@ for t in $tools; do
 	echo "share/zsh/site-functions/_$t"
 done >"$tmp/programs"
 (cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' >>"$tmp/programs"
+# the exporter has files for those who run it; of these the administrator changes one
+changed=''
+if [ -e tools/cudaexporter.c ]; then
+	changed=$dest/etc/default/cudaexporter
+	echo lib/systemd/system/cudaexporter.service
+	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
+fi >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
 equal "$(cat "$tmp/out")" "$(cat "$tmp/expected")"
-equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" ''
+equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" "$changed"
 find "$dest" -xtype l >"$tmp/out"
 lines 0 ''
 
@@ -60,10 +67,19 @@ for n in cudamallocsnoop cudamalloc-snoop; do
 	equal "$(cat "$tmp/out")" multi
 done
 
-it "make uninstall leaves no file"
+if [ -e tools/cudaexporter.c ]; then
+	it "the exporter's unit names the program where it is, and what the administrator changed stays"
+	grep -q '^ExecStart=/usr/bin/cudaexporter ' "$dest/usr/lib/systemd/system/cudaexporter.service" || no "another ExecStart"
+	echo '# changed' >>"$changed"
+	run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr install
+	tail -n 1 "$changed" >"$tmp/out"
+	lines 1 '^# changed$'
+fi
+
+it "make uninstall leaves no file but what the administrator may have changed"
 run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr uninstall
 status 0
-equal "$(find "$dest" ! -type d)" ''
+equal "$(find "$dest" ! -type d)" "$changed"
 
 long || leave
 

@@ -5,7 +5,9 @@
 # make examples   build the programs of the manuals' examples, in $(O)/examples
 # make demo       set up, build, and watch a leak being found (as root)
 # make static     build binaries that run on any x86-64 Linux, in $(O)/static
-# make install    PREFIX=/usr/local DESTDIR=
+# make install    PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc UNITDIR=$(PREFIX)/lib/systemd/system
+# make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
+# make deb        build Debian packages of the last commit, in $(O)/deb   (as root if something is missing)
 # make check-api  compare the API table with NVIDIA's headers and libraries
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
@@ -16,6 +18,8 @@
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 CUDA    ?= /usr/local/cuda
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell command -v bpftool 2>/dev/null),/usr/sbin/bpftool)
@@ -32,6 +36,8 @@ LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcap-ng -lcrypt
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))
+# a package of its own
+EXPORTER := $(filter cudaexporter,$(TOOLS))
 # shared by several tools; one tool's own
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
@@ -55,17 +61,33 @@ $(O)/%.o: %.c $(DEFS)
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
 	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
 
+# one small object knows the revision, and is compiled again when that is another one
+REVISION := $(shell scripts/revision)
+$(O)/common/base/version.o: $(O)/revision.h
+$(O)/revision.h: $(if $(findstring "$(REVISION)",$(shell cat $(O)/revision.h 2>/dev/null)),,FORCE) | $(O)
+	$(Q)echo '#define REVISION "$(REVISION)"' > $@
+
 $(O)/libcommon.a: $(COMMON)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# the tarball of make dist has skeletons, for those who have no clang or no bpftool
+has = $(shell command -v $(firstword $(1)) 2>/dev/null)
+ifneq ($(and $(wildcard skel),$(if $(and $(call has,$(CLANG)),$(call has,$(BPFTOOL))),,none)),)
+$(O)/%.skel.h: skel/%.skel.h $(wildcard bpf/*.bpf.c bpf/lib/* common/abi/* common/api/*) | $(O)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang and bpftool >&2; exit 1; }
+	$(Q)cp $< $@
+else
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+endif
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c))
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
@@ -82,7 +104,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -152,24 +174,32 @@ $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/l
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@
 
-BIN  := $(DESTDIR)$(PREFIX)/bin
-MAN  := $(DESTDIR)$(PREFIX)/share/man/man8
-MAN7 := $(DESTDIR)$(PREFIX)/share/man/man7
-COMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-ZSH  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-FISH := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-BT   := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools/bt
+dist:
+	@O=$(O) MAKE="$(MAKE)" scripts/dist
+
+deb: setup-deb
+	@O=$(O) MAKE="$(MAKE)" scripts/deb
+
+# where it goes: Debian has its completions for zsh elsewhere
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+BIN   := $(DESTDIR)$(PREFIX)/bin
+MAN   := $(DESTDIR)$(PREFIX)/share/man/man8
+MAN7  := $(DESTDIR)$(PREFIX)/share/man/man7
+COMP  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH   := $(DESTDIR)$(ZSHDIR)
+FISH  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+SHARE := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools
+UNIT  := $(DESTDIR)$(UNITDIR)
+DEFLT := $(DESTDIR)$(SYSCONFDIR)/default
 
 # cudamallocsnoop is also cudamalloc-snoop: hyphenate the last word of a name
 HYPHEN := sed -E 's/(snoop|size|top|latency)$$/-\1/'
 
-install: all
-	install -d $(BIN) $(MAN) $(MAN7) $(COMP) $(ZSH) $(FISH) $(BT)
-	install $(TOOLS:%=$(O)/%) $(BIN)
-	install -m 644 $(TOOLS:%=man/%.8) $(MAN)
-	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
-	install -m 644 scripts/bt/*.bt $(BT)
-	for t in $(TOOLS); do \
+# programs, pages and completions of these tools
+programs = install -d $(BIN) $(MAN) $(COMP) $(ZSH) $(FISH) && \
+	install $(1:%=$(O)/%) $(BIN) && \
+	install -m 644 $(1:%=man/%.8) $(MAN) && \
+	for t in $(1); do \
 		h=$$(echo $$t | $(HYPHEN)); $(O)/$$t --bash-completion >$(COMP)/$$t && \
 		$(O)/$$t --zsh-completion | sed "1s|$$| $$h|" >$(ZSH)/_$$t && \
 		$(O)/$$t --fish-completion >$(FISH)/$$t.fish || exit; \
@@ -177,9 +207,30 @@ install: all
 			sed "s/$$t\$$/$$h/" $(COMP)/$$t >$(COMP)/$$h; \
 			sed "s/$$t/$$h/" $(FISH)/$$t.fish >$(FISH)/$$h.fish; }; done
 
+install: install-tools $(if $(EXPORTER),install-exporter)
+
+install-tools: all
+	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
+	install -d $(MAN7) $(SHARE)/bt
+	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
+	install -m 644 scripts/bt/*.bt $(SHARE)/bt
+
+# the unit names the program where it is; what the administrator has changed stays
+install-exporter: all
+	$(call programs,$(EXPORTER))
+	install -d $(UNIT) $(DEFLT) $(SHARE)/prometheus $(SHARE)/grafana $(SHARE)/kubernetes
+	sed 's|^ExecStart=[^ ]*/|ExecStart=$(PREFIX)/bin/|' etc/systemd/cudaexporter.service >$(UNIT)/cudaexporter.service
+	[ -e $(DEFLT)/cudaexporter ] || install -m 644 etc/default/cudaexporter $(DEFLT)
+	install -m 644 etc/prometheus/*.yml $(SHARE)/prometheus
+	sed -i 's|/usr/local/share|$(PREFIX)/share|' $(SHARE)/prometheus/alerts.yml
+	install -m 644 etc/grafana/*.json $(SHARE)/grafana
+	install -m 644 etc/kubernetes/* $(SHARE)/kubernetes
+
+# but what the administrator may have changed
 uninstall:
-	rm -rf $(BT)
-	rm -f $(MAN7)/cuda-bpf-tools.7
+	rm -rf $(SHARE)
+	rm -f $(MAN7)/cuda-bpf-tools.7 $(UNIT)/cudaexporter.service
+	! cmp -s etc/default/cudaexporter $(DEFLT)/cudaexporter || rm -f $(DEFLT)/cudaexporter
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
 		rm -f $(BIN)/$$n $(MAN)/$$n.8 $(COMP)/$$n $(ZSH)/_$$n $(FISH)/$$n.fish; done; done
 
@@ -187,6 +238,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static install uninstall clean
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

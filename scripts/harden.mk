@@ -20,5 +20,5 @@ endif
 ifneq ($(HARDEN),)
 HARDEN_LD := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 endif
-HARDEN_PIE := $(if $(filter -fPIE,$(HARDEN_CC)),-pie)
+HARDEN_PIE := $(if $(filter -fPIE,$(HARDEN_CC)),-fPIE -pie)
 HARDEN_STATIC := $(if $(HARDEN_PIE),-static-pie,-static)

@@ -35,15 +35,15 @@ section() {
 }
 
 # left: from lines of --help or of OPTIONS, those that name an option, up to what is said of it
-left() { sed -nE 's/^ {2,6}((-., )?--[a-z-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
+left() { sed -nE 's/^ {2,6}((-., )?--[a-z.-]+( [^ ]+( [^ ]+'\'')?)?)( .*)?$/\1/p'; }
 
-options_of() { "$1" --help | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\2/p'; }
+options_of() { "$1" --help | sed -nE 's/^ {2,6}(-., )?(--[a-z.-]+).*/\2/p'; }
 
 # combinations PAGE: pairs of options that it says cannot be combined
 combinations() {
 	section OPTIONS "$1" | awk '
 		/^     -/ {
-			match($0, /--[a-z-]+/)
+			match($0, /--[a-z.-]+/)
 			option = substr($0, RSTART, RLENGTH)
 			name[$1 ~ /^-.,/ ? substr($1, 1, 2) : option] = option
 			$0 = substr($0, RSTART + RLENGTH)
@@ -51,8 +51,8 @@ combinations() {
 		{ text[option] = text[option] " " $0; gsub(/ +/, " ", text[option]) }
 		END {
 			for (o in text)
-				while (match(text[o], /annot be combined with [^.]*\./)) {
-					n = split(substr(text[o], RSTART, RLENGTH), word, /[ ,.]+/)
+				while (match(text[o], /annot be combined with ([^.]|\.[a-z])*\./)) {
+					n = split(substr(text[o], RSTART, RLENGTH - 1), word, /[ ,]+/)
 					text[o] = substr(text[o], RSTART + RLENGTH)
 					for (i = 1; i <= n; i++)
 						if (word[i] ~ /^-/)
@@ -67,8 +67,8 @@ refused() {
 		grep -oE 'usage_error\([^;]*"[^"]*(cannot be combined with|mutually exclusive)[^"]*"' | awk '
 		{
 			split($0, side, /mutually exclusive/ ? " and " : "cannot be combined with")
-			n = split(side[1], left, /[^a-z-]+/)
-			m = split(side[2], right, /[^a-z-]+/)
+			n = split(side[1], left, /[^a-z.-]+/)
+			m = split(side[2], right, /[^a-z.-]+/)
 			for (i = 1; i <= n; i++)
 				for (j = 1; j <= m; j++)
 					if (left[i] ~ /^--[a-z]/ && right[j] ~ /^--[a-z]/)
@@ -134,14 +134,16 @@ common_options >"$tmp/common"
 [ "$(wc -l <"$tmp/common")" -ge 14 ] || no "it has few options"
 for t in $tools; do
 	[ "$t" != cudabt ] || continue
+	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
 	while read -r option; do
+		# cudaexporter has no call stacks and no JSON
+		[ "$t" != cudaexporter ] || grep -qxF "$option" "$tmp/has" || continue
 		item "$option" "man/$t.8" | sed '/^Each of these four/,$d; /^These four/,$d' >"$tmp/said"
 		[ -s "$tmp/said" ] || no "$t: nothing is said of --$option"
 		[ "$(tr '\n' ' ' <"$tmp/said" | wc -c)" -le 100 ] || no "$t: --$option takes more than a line"
 		[ -e "$tmp/said.$option" ] || cp "$tmp/said" "$tmp/said.$option"
 		cmp -s "$tmp/said" "$tmp/said.$option" || no "$t says something else of --$option"
 	done <"$tmp/common"
-	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
 	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
 	mv "$tmp/both" "$tmp/all"
 done
@@ -198,10 +200,10 @@ for t in $tools; do
 	# what zsh's own _arguments would be called with
 	# shellcheck disable=SC2016 # zsh is to expand it
 	zsh -f -c '_arguments() { print -rl -- "$@" }; . "$1"' zsh "$tmp/complete" |
-		sed -nE 's/^(\([^)]*\))?(--[a-z-]+)(\[.*)?$/\2/p' >"$tmp/offered"
+		sed -nE 's/^(\([^)]*\))?(--[a-z.-]+)(\[.*)?$/\2/p' >"$tmp/offered"
 	same "$t in zsh" "$tmp/options" "$tmp/offered"
 	"$t" --fish-completion >"$tmp/complete"
-	fish --no-config -c "source $tmp/complete; complete -C'$t --'" | sed -n 's/^\(--[a-z-]*\)\t.*/\1/p' >"$tmp/offered"
+	fish --no-config -c "source $tmp/complete; complete -C'$t --'" | sed -n 's/^\(--[a-z.-]*\)\t.*/\1/p' >"$tmp/offered"
 	same "$t in fish" "$tmp/options" "$tmp/offered"
 
 	sed -n 's/^\.It Li \([A-Z][^ ]*\)$/\1/p' "man/$t.8" >"$tmp/columns"

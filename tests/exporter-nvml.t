@@ -22,6 +22,14 @@ gpus() {
 }
 # says_now LINE...: what the library says from now on; in one step
 says_now() { { gpus; for line; do echo "$line"; done; } >"$tmp/next" && mv "$tmp/next" "$SIM_NVML"; }
+# reads MS TIMES: in the background, the second time and later ones after a line to descriptor 3
+reads() {
+	: >"$tmp/out"	# what was there before was of another
+	"$nvml" read "$@" <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
+	pids="$pids $reader"
+	exec 3>"$tmp/go"
+}
+mkfifo "$tmp/go"
 # read_times N: the reader has come to the end of so many readings
 read_times() { [ "$(grep -c read "$tmp/out")" -eq "$1" ]; }
 export LD_LIBRARY_PATH="$lib"
@@ -82,9 +90,7 @@ json 5 '.on == "GPU-2"'
 
 it "what it says is read anew each time"
 says_now "$ps_"
-mkfifo "$tmp/go"
-"$nvml" read 5000 3 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 3
 until_true grep -q holds "$tmp/out"
 says_now 'process 0 101 1013'
 echo >&3
@@ -106,8 +112,7 @@ says "NVIDIA's management library: libnvidia-ml.so.1: cannot open shared object 
 
 it "without a driver nothing is said, and once it is there it is read"
 mv "$SIM_NVML" "$tmp/away"
-"$nvml" read 5000 2 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 2
 until_true grep -q false "$tmp/out"
 mv "$tmp/away" "$SIM_NVML"
 echo >&3
@@ -127,8 +132,7 @@ equal "$(cat "$tmp/err")" "exporter-nvml: NVIDIA's management library: Driver/li
 
 it "a call that hangs keeps nobody waiting, and its late answer is not taken for a new one"
 says_now hang "$ps_"
-"$nvml" read 211 4 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 211 4
 until_true grep -q read "$tmp/out"
 echo >&3
 until_true read_times 2
@@ -151,8 +155,7 @@ exec 3>&-
 
 it "one that crashes is said once and is started again, three times"
 says_now crash
-"$nvml" read 5000 5 <"$tmp/go" >"$tmp/out" 2>"$tmp/err" & reader=$!
-exec 3>"$tmp/go"
+reads 5000 5
 until_true grep -q read "$tmp/out"
 says_now
 echo >&3
@@ -204,17 +207,40 @@ kill $pid
 
 it "a container has the GPUs whose device nodes it has"
 mkdir -p "$tmp/root/dev"
-cp "$(command -v busybox || echo /nonexistent)" "$tmp/root/sleep" 2>/dev/null
-if [ ! -e "$tmp/root/sleep" ] || ! mknod "$tmp/root/dev/nvidia1" c 195 1 2>/dev/null; then
-	skip 'no busybox, or no device can be made here'
+echo 'int pause(void); int main(void) { return pause(); }' | ${CC:-cc} -static -x c -o "$tmp/root/contained" -
+if ! mknod "$tmp/root/dev/nvidia1" c 195 1 2>/dev/null; then
+	skip 'no device can be made here'
 else
-	chroot "$tmp/root" /sleep 100 & pid=$!
+	# what is none of the driver's does not count
+	mknod "$tmp/root/dev/nvidia2" c 1 3
+	: >"$tmp/root/dev/nvidia0"
+	chroot "$tmp/root" /contained & pid=$!
 	pids="$pids $pid"
-	until_true grep -q sleep "/proc/$pid/comm"
+	until_true grep -q contained "/proc/$pid/comm"
 	run "$nvml" find $pid
 	lines 1 '^0 GPU-b$'
 	lines 1 '^1 the program was started with fewer visible GPUs$'
 	kill $pid
+fi
+
+it "a container whose /dev is a link is not followed out of its root"
+if [ -e "$tmp/root/dev/nvidia1" ]; then
+	mkdir -p "$tmp/other/nodes"
+	mknod "$tmp/other/nodes/nvidia1" c 195 1
+	cp "$tmp/root/contained" "$tmp/other"
+	ln -s "../../../../../../../../../..$tmp/root/dev" "$tmp/other/dev"
+	chroot "$tmp/other" /contained & pid=$!
+	pids="$pids $pid"
+	until_true grep -q contained "/proc/$pid/comm"
+	run "$nvml" find $pid
+	lines 1 '^0 GPU-a$'
+	lines 1 '^1 GPU-b$'
+	ln -sfn /nodes "$tmp/other/dev"
+	run "$nvml" find $pid
+	lines 1 '^0 GPU-b$'
+	kill $pid
+else
+	skip 'no device can be made here'
 fi
 
 it "a program that is gone has none"

@@ -214,6 +214,15 @@ it "--version names the tool, the project and the version"
 run cudaleak --version
 status 0
 lines 1 '^cudaleak \(cuda-bpf-tools\) [0-9]+\.[0-9]+\.[0-9]+$'
+lines 2 .
+
+it "--version names the revision, libbpf and the kernel"
+equal "$(sed -n 's/^revision \([^ ,]*\), libbpf [0-9]*\.[0-9]*, .*/\1/p' "$tmp/out")" "$(cut -d'"' -f2 "$O/revision.h")"
+[ "$(sed -n 's/.*, //p' "$tmp/out")" = "$(uname -sr)" ] || no "another kernel"
+if [ -e .git ] && command -v git >/dev/null; then
+	lines 0 '^revision unknown'
+	lines 1 "^revision $(scripts/revision | sed 's/-dirty$//')"
+fi
 
 it "--help gives usage, options and examples, and needs no privilege"
 run setpriv --reuid 65534 --clear-groups "$O/cudaleak" --help

@@ -15,11 +15,20 @@ for t in $tools; do
 	done
 	echo "share/zsh/site-functions/_$t"
 done >"$tmp/programs"
-(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|' >>"$tmp/programs"
+{
+	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
+	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
+	echo lib/systemd/system/cudaexporter.service
+} >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
 equal "$(cat "$tmp/out")" "$(cat "$tmp/expected")"
-equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" ''
+equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" "$dest/etc/default/cudaexporter"
+grep -q '^ExecStart=/usr/bin/cudaexporter ' "$dest/usr/lib/systemd/system/cudaexporter.service" || no "the unit runs another program"
+grep -rl /usr/local "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" >"$tmp/out"
+lines 0 ''
+find "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" "$dest/etc" -type f ! -perm 644 >"$tmp/out"
+lines 0 ''
 find "$dest" -xtype l >"$tmp/out"
 lines 0 ''
 
@@ -60,8 +69,22 @@ for n in cudamallocsnoop cudamalloc-snoop; do
 	equal "$(cat "$tmp/out")" multi
 done
 
+it "make install keeps options that the administrator has changed, and make uninstall, too"
+echo 'ARGS="--by=pod"' >"$dest/etc/default/cudaexporter"
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr UNITDIR=/lib/systemd/system install
+status 0
+equal "$(cat "$dest/etc/default/cudaexporter")" 'ARGS="--by=pod"'
+[ -e "$dest/lib/systemd/system/cudaexporter.service" ] || no "UNITDIR is not heeded"
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr UNITDIR=/lib/systemd/system uninstall
+status 0
+equal "$(find "$dest" ! -type d ! -path '*/usr/lib/*')" "$dest/etc/default/cudaexporter"
+
 it "make uninstall leaves no file"
-run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr uninstall
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr SYSCONFDIR=/etc2 install
+status 0
+[ -e "$dest/etc2/default/cudaexporter" ] || no "SYSCONFDIR is not heeded"
+rm "$dest/etc/default/cudaexporter"
+run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr SYSCONFDIR=/etc2 uninstall
 status 0
 equal "$(find "$dest" ! -type d)" ''
 

@@ -176,7 +176,7 @@ int opt_parse(int *argc, char **argv, const struct opt *opts, const struct usage
 			printed();
 		}
 		if (c == 'V') {
-			printf("%s (cuda-bpf-tools) %s\n", program_invocation_short_name, VERSION);
+			version_print();
 			printed();
 		}
 		if (c == ':')

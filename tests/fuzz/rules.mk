@@ -15,7 +15,8 @@ fuzz-built:
 	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=$(CLANG) MULTI=$(MULTI) CFLAGS="$(FUZZ_FLAGS)" \
 		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)
 
-# fuzzers of a tool's own parts
+# fuzzers of a tool's own parts, or of some of them
+FUZZ_PARTS_identity := $(patsubst %,$(O)/tools/cudaexporter/%.o,labels devices nvml nvml_device nvml_library)
 FUZZ_OWN_bt := cudabt
 FUZZ_OWN_memory := cudaleak
 
@@ -25,7 +26,7 @@ $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_
 	bpf_map_lookup_elem bpf_map_delete_elem syms_function syms_variables vm_read_string vm_read_words)
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
-		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $(O)/libcommon.a
+		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(O)/libcommon.a
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -ljansson -o $@
 
 .PHONY: fuzz fuzz-built setup-fuzz

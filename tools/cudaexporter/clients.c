@@ -255,26 +255,38 @@ static struct metric_labels labels_of(const struct client_text *text)
 	return (struct metric_labels){ 0, (unsigned long long)text->labels };
 }
 
-void clients_show(struct clients *c, struct client *client, enum metric m, char *labels)
+static struct client_text *add_text(struct client *client, enum metric m, char *labels)
 {
 	struct client_text *text;
 
+	for (unsigned i = 0; i < client->ntexts; i++) {
+		text = &client->texts[i];
+		if (text->metric == m && !strcmp(text->labels, labels)) {
+			free(labels);
+			return text;
+		}
+	}
 	client->texts = xrealloc(client->texts, client->ntexts + 1, sizeof(*client->texts));
 	text = &client->texts[client->ntexts++];
 	*text = (struct client_text){ m, labels };
-	series_max(c->table, client->owner, m, labels_of(text), 1);
+	return text;
 }
 
-unsigned clients_shown(struct clients *c, struct client *client, enum metric m)
+void clients_show(struct clients *c, struct client *client, enum metric m, char *labels)
 {
-	unsigned n = 0;
+	series_max(c->table, client->owner, m, labels_of(add_text(client, m, labels)), 1);
+}
+
+bool clients_shown(struct clients *c, struct client *client, enum metric m)
+{
+	bool any = false;
 
 	for (unsigned i = 0; i < client->ntexts; i++)
 		if (client->texts[i].metric == m) {
 			series_max(c->table, client->owner, m, labels_of(&client->texts[i]), 1);
-			n++;
+			any = true;
 		}
-	return n;
+	return any;
 }
 
 /* A series of theirs must not be taken for one of labels that are at the same place later. */

@@ -75,9 +75,11 @@ void clients_leave_out(struct clients *c, int pid);
 unsigned clients_left_out(const struct clients *c);	/* how many */
 
 /* Sets the gauge of an information about the client to 1.  The labels, as they are printed, are the client's from now
- * on.  clients_shown() does it for all that it had of the metric before, and returns how many those are. */
+ * on. */
 void clients_show(struct clients *c, struct client *client, enum metric m, char *labels);
-unsigned clients_shown(struct clients *c, struct client *client, enum metric m);
+
+/* Does it with the labels that it had of the metric before; returns false if there are none. */
+bool clients_shown(struct clients *c, struct client *client, enum metric m);
 
 /* Frees those that are over: what they counted has been read. */
 void clients_reap(struct clients *c);

@@ -59,7 +59,6 @@ static bool has_env(struct gpus *g, struct client *client)
 /* Sets number[i] to the number that the process has for device i, as in abi/device.h; 0: not known. */
 static void number_devices(struct gpus *g, struct clients *c, struct client *client, unsigned *number)
 {
-	bool shown = clients_shown(c, client, METRIC_DEVICE_INFO);
 	const char *why;
 
 	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, client); n++) {
@@ -68,16 +67,26 @@ static void number_devices(struct gpus *g, struct clients *c, struct client *cli
 		if (i < 0)
 			continue;
 		number[i] = n + 1;
-		if (!shown)
-			clients_show(c, client, METRIC_DEVICE_INFO,
-				     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", client->key.pid, n,
-					     g->nvml.devices[i].uuid));
+		clients_show(c, client, METRIC_DEVICE_INFO,
+			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", client->key.pid, n,
+				     g->nvml.devices[i].uuid));
 	}
+}
+
+/* How many GPUs the process is on. */
+static unsigned on_gpus(const struct gpus *g, int pid)
+{
+	unsigned long long used;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->nvml.ndevices; i++)
+		n += nvml_used(&g->nvml, pid, i, &used);
+	return n;
 }
 
 static void collect_client(struct gpus *g, struct clients *c, struct client *client, const struct held *held)
 {
-	unsigned number[NVML_DEVICES] = { 0 };
+	unsigned number[NVML_DEVICES] = { 0 }, several = on_gpus(g, client->key.pid) > 1;
 	unsigned long long used;
 
 	number_devices(g, c, client, number);
@@ -85,9 +94,12 @@ static void collect_client(struct gpus *g, struct clients *c, struct client *cli
 		if (!nvml_used(&g->nvml, client->key.pid, i, &used))
 			continue;
 		series_add(c->table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
-		if (number[i])
-			series_add(c->table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i),
-				   used - held_on_device(held, client->key.pid, number[i]));
+		if (!number[i])
+			continue;
+		used -= held_on_device(held, client->key.pid, number[i]);
+		if (!several)	/* what is held on a device that is not known is there too */
+			used -= held_on_device(held, client->key.pid, 0);
+		series_add(c->table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i), used);
 	}
 }
 

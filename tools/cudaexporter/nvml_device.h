@@ -2,8 +2,8 @@
 /* Reads devices and their processes by NVML's functions, in the helper process.  Private to nvml_library.c. */
 #ifndef NVML_DEVICE_H
 #define NVML_DEVICE_H
-#include "cudaexporter/nvml.h"
 #include "cudaexporter/nvml_api.h"
+#include "cudaexporter/nvml_gpu.h"
 
 /* What is read; zeroed before. */
 struct nvml_found {

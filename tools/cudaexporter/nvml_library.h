@@ -2,7 +2,9 @@
 /* NVIDIA's management library itself, in the helper process.  Private to nvml.c. */
 #ifndef NVML_LIBRARY_H
 #define NVML_LIBRARY_H
-#include "cudaexporter/nvml.h"
+#include "proc/helper_job.h"
+
+struct nvml_library;
 
 enum nvml_state {
 	NVML_READ,		/* devices and processes follow */

@@ -32,7 +32,7 @@ void self_open(struct self *s)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	s->started = now.tv_sec * 1000000000ull + now.tv_nsec;
-	s->build = xprintf("version=\"%s\",revision=\"%s\",libbpf=\"%s\"", VERSION, "unknown", libbpf_version_string());
+	s->build = xprintf("version=\"%s\",revision=\"%s\",libbpf=\"%s\"", VERSION, version_revision(), libbpf_version_string());
 	s->stats = s->times ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
 	if (s->times && s->stats < 0)
 		die(errno, "--self-time: cannot make the kernel measure BPF programs (CAP_SYS_ADMIN is needed)");

@@ -13,13 +13,19 @@ void series_init(struct series_table *t, size_t limit)
 		TAILQ_INIT(&t->of[m]);
 }
 
+/* How many samples it is on a page. */
+static size_t samples(enum metric m)
+{
+	return metrics[m].type == METRIC_HISTOGRAM ? metric_buckets(m) + 2 : 1;
+}
+
 static void drop(struct series_table *t, struct series *s)
 {
 	HASH_DEL(t->all, s);
 	TAILQ_REMOVE(&t->of[s->key.metric], s, in_metric);
 	LIST_REMOVE(s, in_owner);
 	if (s->key.owner->labels)
-		quota_give(&t->quota, s->key.owner->user, 1);
+		quota_give(&t->quota, s->key.owner->user, samples(s->key.metric));
 	if (metrics[s->key.metric].type == METRIC_HISTOGRAM)
 		free(s->h);
 	free(s->exemplars);
@@ -70,7 +76,7 @@ static struct series *add(struct series_table *t, const struct series_key *key)
 	struct series *s;
 
 	/* the exporter's own are few */
-	if (key->owner->labels && !quota_take(&t->quota, key->owner->user, key->owner->pid, 1)) {
+	if (key->owner->labels && !quota_take(&t->quota, key->owner->user, key->owner->pid, samples(key->metric))) {
 		t->dropped++;
 		return NULL;
 	}
@@ -225,6 +231,6 @@ unsigned long long series_samples(const struct series_table *t)
 	unsigned long long n = 0;
 
 	for (const struct series *s = t->all; s; s = s->hh.next)
-		n += metrics[s->key.metric].type == METRIC_HISTOGRAM ? metric_buckets(s->key.metric) + 2 : 1;
+		n += samples(s->key.metric);
 	return n;
 }

@@ -62,7 +62,7 @@ struct series {
 struct series_table {
 	struct series *all;
 	struct series_queue of[METRIC_MAX];
-	struct quota quota;		/* of series, by user; the limit is set first */
+	struct quota quota;		/* of samples on a page, by user */
 	unsigned round;
 	unsigned long long dropped;	/* series that there was no room for */
 };

@@ -1,0 +1,181 @@
+# shellcheck shell=sh disable=SC2154,SC2016,SC2086 # rc: the words'; jq's variables; options are words
+# A real Prometheus on loopback: what it has of cudaexporter is what the programs did, the dashboard's queries have
+# answers, and the alerts fire.
+python=$(PATH=/usr/bin:/bin command -v python3)
+
+it "what this needs is there"
+for program in cudaexporter prometheus promtool curl; do
+	command -v $program >/dev/null && continue
+	skip "no $program here"
+	leave
+done
+
+# programs of a name that no others have: the exporter sees these alone
+mkdir "$tmp/bin"
+ln -s "$lib" "$tmp/lib"
+cp "$bin/mem" "$tmp/bin/promwork"
+work=$tmp/bin/promwork
+
+free_port() { "$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+port=$(free_port) prom=$(free_port)
+
+# exporter OPTION...: serves on $port until `stop`
+answers() { curl -sf "http://127.0.0.1:$1/-/ready" >/dev/null; }
+exporter() {
+	tool cudaexporter --comm promwork --web.listen-address "127.0.0.1:$port" "$@"
+	until_true answers "$port"
+}
+
+# judge TITLE OPTION...: promtool and the strict reader take the pages of an exporter with these
+judge() {
+	it "promtool and a strict reader of both formats take the metrics with $1"
+	shift
+	exporter "$@"
+	program "$work" wait malloc 23 4096 free 7 host 3 4096 copy 13 64k h2d copyasync 11 4k d2h launch 1009 graph 5 sync 17 fail 3 wait
+	echo >&3
+	until_true twice_ready
+	curl -s "http://127.0.0.1:$port/metrics" >"$tmp/text"
+	curl -s -H 'Accept: application/openmetrics-text; version=1.0.0' "http://127.0.0.1:$port/metrics" >"$tmp/openmetrics"
+	go
+	stop
+	grep -q '^cuda_memory_held_bytes{' "$tmp/text" || no "nothing is held"
+	grep -qx '# EOF' "$tmp/openmetrics" || no "it is no OpenMetrics"
+	run promtool check metrics <"$tmp/text"
+	status 0
+	silent
+	run "$python" tests/openmetrics.py --text "$tmp/text"
+	status 0
+	run "$python" tests/openmetrics.py "$tmp/openmetrics"
+	status 0
+}
+twice_ready() { [ "$(grep -c ready "$tmp/ready")" -ge 2 ]; }
+
+all=pid,comm,exe,uid,container_id,pod_uid,slurm_job
+judge "no options"
+judge "all labels" --labels $all
+for by in pod container comm uid job; do
+	judge "--by $by" --by $by
+done
+everything=''
+for option in --sync-functions --collect.off-cpu --self-time --exemplars '--kernels 20'; do
+	# all of --help is in the manual, and the other way round: tests/docs.t
+	cudaexporter --help | grep -q -- " ${option% *} " || continue
+	everything="$everything $option"
+done
+judge "all that can be collected" $everything
+
+# What follows is one run of everything.
+exporter $everything --ages 2,600,3600
+sed -E 's/\[(1h|20m)\]/[20s]/; s/\[(5|10)m\]/[30s]/; s/for: .*/for: 4s/; s/> 300$/> 6/; s/> 3600$/> 8/; s/age="600"/age="2"/' \
+	etc/prometheus/alerts.yml >"$tmp/alerts.yml"
+cat >"$tmp/prometheus.yml" <<END
+global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }
+rule_files: [ $tmp/alerts.yml ]
+scrape_configs:
+  - job_name: cudaexporter
+    static_configs: [ targets: [ "127.0.0.1:$port" ] ]
+END
+prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --web.listen-address="127.0.0.1:$prom" \
+	>"$tmp/log" 2>&1 & pids="$pids $!"
+
+# ask QUERY: its results, one an object a line, in $tmp/out
+ask() {
+	curl -s --data-urlencode "query=$1" "http://127.0.0.1:$prom/api/v1/query" >"$tmp/answer"
+	jq -e '.status == "success"' "$tmp/answer" >/dev/null && jq -c '.data.result[]?' "$tmp/answer" >"$tmp/out"
+}
+# has QUERY: it has a result
+has() { ask "$1" && [ -s "$tmp/out" ]; }
+
+it "Prometheus scrapes it"
+until_true has 'up{job="cudaexporter"} == 1'
+
+it "the increase of each counter is the number of calls, and each begins at 0"
+SIM_LATENCY_US=cudaDeviceSynchronize=20000 SIM_FAIL=cudaStreamSynchronize:5=700 \
+	program "$work" wait malloc 23 4096 free 7 host 3 4096 async 19 4096 copy 13 64k h2d copyasync 11 4k d2h launch 2003 coop 7 \
+	graph 5 sync 17 streamsync 5 fail 3 malloc 1 1100m wait
+# it has been seen before it does anything
+until_true has 'cuda_process_info{comm="promwork"}'
+echo >&3
+until_true twice_ready
+until_true has 'cuda_sync_duration_seconds_count{comm="promwork"} >= 17'
+ask 'max(timestamp(up))'
+since=$(jq -r '.value[1]' "$tmp/out")
+until_true has "max(timestamp(up)) > $since + 3"
+# counted N SELECTOR: so much more at the end of its samples than at the beginning, which is 0
+counted() {
+	ask "$2[5m]"
+	equal "$(jq -s 'map((.values[-1][1] | tonumber) - (.values[0][1] | tonumber)) | add' "$tmp/out")" "$1"
+	json 0 '.values[0][1] != "0"'
+}
+counted 24 'cuda_memory_allocations_total{memory="device"}'	# and those of copy's buffers, below
+counted 19 'cuda_memory_allocations_total{memory="pool"}'
+counted 7 'cuda_memory_frees_total'
+counted 12288 'cuda_memory_allocated_bytes_total{memory="host"}'
+counted 2003 'cuda_launches_total{kind="kernel"}'
+counted 7 'cuda_launches_total{kind="cooperative"}'
+counted 5 'cuda_launches_total{kind="graph"}'
+counted 13 'cuda_copy_size_bytes_count{direction="h2d",async="false"}'
+counted 851968 'cuda_copy_size_bytes_sum{direction="h2d",async="false"}'
+counted 13 'cuda_copy_duration_seconds_count{direction="h2d"}'
+counted 11 'cuda_copy_size_bytes_bucket{direction="d2h",async="true",le=~"4096(\\.0)?"}'
+counted 22 'cuda_sync_duration_seconds_count'
+counted 3 'cuda_errors_total{error="cudaErrorMemoryAllocation"}'
+counted 1 'cuda_sticky_errors_total{error="cudaErrorIllegalAddress"}'
+
+it "quantiles of waits of 20 ms are in their bucket"
+until_true has 'histogram_quantile(0.5, sum by (le) (increase(cuda_sync_duration_seconds_bucket[5m]))) > 0.0167'
+ask 'histogram_quantile(0.5, sum by (le) (increase(cuda_sync_duration_seconds_bucket[5m]))) < 0.0672'
+json 1 .
+
+it "the number of samples is what the exporter says, at every scrape"
+ask '(scrape_samples_scraped - on (instance) cuda_exporter_series)[5m:2s]'
+json 1 '(.values | length) > 2 and all(.values[]; .[1] == "0")'
+
+it "every query of the dashboard has an answer"
+jq -r '.. | .expr? // empty | gsub("\n"; " ")' etc/grafana/cuda.json | sed 's/\$__rate_interval/30s/g; s/\$__range/5m/g
+	s/\[15m\]/[30s]/g; s/\$top/10/g; s/\$job/.*/g; s/\$instance/.*/g' >"$tmp/queries"
+[ "$(wc -l <"$tmp/queries")" -gt 30 ] || no "few queries"
+while read -r query; do
+	case $query in
+	cuda_process_device_info*) continue ;;	# NVML's, of a GPU
+	cuda_kernel_launches_total* | *'(cuda_kernel_launches_total'*)
+		case $everything in *--kernels*) ;; *) continue ;; esac ;;
+	esac
+	has "$query" || echo "$query: $(cut -c1-200 "$tmp/answer")"
+done <"$tmp/queries" >"$tmp/without"
+[ ! -s "$tmp/without" ] || no "$(cat "$tmp/without")"
+
+# firing ALERT [SELECTOR]: with the labels of the program
+firing() { has "ALERTS{alertname=\"$1\",alertstate=\"firing\"${2:+,$2}}"; }
+
+it "alerts fire: out of memory, a sticky error, memory that nobody uses"
+until_true firing CudaOutOfMemory "pid=\"$pid\",comm=\"promwork\""
+until_true firing CudaStickyError "pid=\"$pid\",error=\"cudaErrorIllegalAddress\""
+until_true firing CudaIdleHolder "pid=\"$pid\""
+! firing CudaCallStuck || no "no call is stuck yet"
+! firing CudaMemoryLeak || no "nothing leaks yet"
+go
+
+it "alerts fire: a call that does not return, and memory that grows, each of its process alone"
+SIM_LATENCY_US=cudaDeviceSynchronize:3=-1 "$work" sync 5 & hung=$!
+"$work" loop 600 \( malloc 1 1m sleep 100 \) & leaks=$!
+pids="$pids $hung $leaks"
+until_true firing CudaCallStuck "pid=\"$hung\",group=\"sync\""
+until_true firing CudaMemoryLeak "pid=\"$leaks\""
+! firing CudaCallStuck "pid!=\"$hung\"" || no "another is stuck"
+! firing CudaMemoryLeak "pid!=\"$leaks\"" || no "another leaks"
+kill -9 $hung $leaks
+wait $hung $leaks 2>/dev/null
+
+it "nothing was lost; Prometheus has no complaint about any sample"
+! has 'increase(cuda_exporter_lost_events_total[10m]) > 0' || no "$(cat "$tmp/out")"
+! has 'ALERTS{alertname="CudaEventsLost"}' || no "the alert says so"
+grep -iE 'duplicate|out.of.order|level=(error|warn)' "$tmp/log" >"$tmp/out"
+lines 0 ''
+ask 'up[10m]'
+json 1 'all(.values[]; .[1] == "1")'
+
+it "an exporter that is gone is said to be down"
+stop
+status 0
+until_true firing CudaExporterDown "instance=\"127.0.0.1:$port\""

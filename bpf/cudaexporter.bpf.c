@@ -199,7 +199,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 	if (class == CUDA_COPY || class == CUDA_SYNC)
 		now = bpf_ktime_get_ns();
-	if (export_known(t, &key)) {
+	if (export_known(t, &t->data.told, &key)) {
 		export_hit(class);
 		if (ret)
 			export_failed(&key, id, ret);

@@ -35,13 +35,10 @@ for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
 done
 
 for kind in $kinds; do
-	it "--attach $kind: launches of both layers, each once, without those that fail and graphs"
+	it "--attach $kind: launches of both layers, each once, without those that fail"
 	exports 5 "$bin/mem launch 1009 coop 503 launchex 7 badlaunch 11 drvlaunch 2003" --attach "$kind"
 	equal "$(launched)" '1519 mem_kernel,2003 drv_kernel,'
 	adds_up 3522
-	exports 5 "$bin/mem launch 1009 graph 13 drvlaunch 2003" --attach "$kind"
-	adds_up 3015
-	lines 1 'cuda_launches_total.*kind="graph"} 13$'
 done
 
 it "without --kernels no launch is counted by kernel, and no function that names kernels is probed"
@@ -60,11 +57,6 @@ exports 2 "$bin/launches called a 1009 called b 3001 called c 1013 called d 2003
 equal "$(launched)" '2003 d,2039 other,3001 b,'
 adds_up 7043
 
-it "processes that ended have names of their own, and stay in the sum"
-exports 1 "$bin/launches called a 1009 called b 11 & $bin/launches called a 1013 & $bin/launches called b 1019 called a 7; wait"
-equal "$(launched)" '1019 b,18 other,2022 a,'
-adds_up 3059
-
 it "a kernel keeps what was other's when it gets its name, and the name when others have more"
 program "$bin/launches" wait called a 499 wait called a 1013 wait called b 5003 called a 11 wait
 tool cudaexporter --textfile "$tmp/page" --interval 1 --kernels 1 -p "$pid"
@@ -78,37 +70,10 @@ until_true page_has '1024 a,5502 other,'
 go
 stop
 
-it "a kernel in a module that is unloaded, and others at its address, count for themselves"
-exports 3 "$bin/launches jit 1009 called last 1009"
-equal "$(launched)" '1009 last,5645 jit,'
-adds_up 6654
-
-it "a child has its parent's kernels, which it was given before it forked"
-exports 3 "$bin/launches heir 23" --kernel-map 'registered=mine'
-equal "$(launched)" "$(awk 'BEGIN { for (i = 12; i < 23; i++) n += i % 5 + 2; print n " other," }')"
-exports 3 "$bin/launches runtime 1009"
-equal "$(launched)" '1009 first,'
-
-it "-p names the kernels of a process that has launched before"
-if $it_has_kern; then
-	program "$bin/kern" 1009 503 1 1 1 again
-	tool cudaexporter --once --kernels 5 -p "$pid"
-	go
-	wait "$tracer"
-	equal "$(launched)" '1009 scale,503 other,'
-else
-	skip "no nvcc here"
-fi
-
 it "--kernel-map calls kernels by their full names, the first rule that matches; names that are the same add up"
 exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013 called other 7" \
 	--kernel-map 'fill<int>\(int\*, int, int\)=ints' --kernel-map '^void (fill|none)<=fills' --kernel-map 'fill=late'
 equal "$(launched)" '1013 scale,1019 other,'
-exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013" \
-	--kernel-map 'fill|scale=all'
-equal "$(launched)" '2025 all,'
-exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509"
-equal "$(launched)" '1012 fill,'
 
 it "what is no rule is a usage error"
 fails 2 "--kernel-map a: expected RE=NAME" cudaexporter --kernels 1 --kernel-map a
@@ -158,7 +123,96 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <"$tmp/out" >"$tmp/said" 2>&1 || no "$(cat "$tmp/said")"
 fi
 
+# serve OPTION...: the exporter of process $pid; scrape ACCEPT: its page
+serve() {
+	port=$((20011 + $$ % 10007))
+	tool cudaexporter -p "$pid" --web.listen-address "127.0.0.1:$port" "$@"
+}
+scrape() { curl -sf -H "Accept: $1" "http://127.0.0.1:$port/metrics" >"$tmp/page"; }
+scraped() { scrape application/openmetrics-text && grep -q "$1" "$tmp/page"; }
+
+# in_buckets: the exemplars of the page that are larger than their bucket, or not larger than the one below it
+in_buckets() {
+	awk '/_bucket/ { name = $1; sub(/,?le=.*/, "", name); le = $1; sub(/.*le="/, "", le); sub(/".*/, "", le)
+		below = name == last ? bound : -1; last = name; bound = le
+		for (i = 2; i < NF; i++) if ($i == "#" && ((le != "+Inf" && $(i + 2) > le + 0) || $(i + 2) <= below + 0)) print }' \
+		"$tmp/page"
+}
+
+it "--exemplars: each bucket has the last call that fell into it, its thread, value and time"
+program "$bin/mem" wait copy 5 4096 h2d copy 7 3001 h2d copyasync 3 70001 d2h sync 11 \
+	thread '(' copy 2 1009 d2h ')' join wait
+serve --exemplars
+echo >&3
+until_true scraped 'copy_size_bytes_count{[^}]*direction="d2h",async="false"} 2$'
+cp "$tmp/page" "$tmp/out"
+lines 1 "^cuda_copy_size_bytes_bucket\\{pid=\"$pid\",.*direction=\"h2d\".*le=\"4096.0\"} 12 # \\{tid=\"$pid\",function=\"cudaMemcpy\"} 3001 [0-9]{10}\\.[0-9]{3}\$"
+lines 1 "direction=\"d2h\",async=\"true\",le=\"1048576.0\"} 3 # \\{tid=\"$pid\",function=\"cudaMemcpyAsync\"} 70001 "
+lines 1 'direction="d2h",async="false",le="4096.0"} 2 # .*function="cudaMemcpy"} 1009 '
+lines 0 "direction=\"d2h\",async=\"false\",.*tid=\"$pid\""
+lines 3 '^cuda_copy_size_bytes.* # '
+[ "$(grep -c '^cuda_sync_duration_seconds_bucket.* # {tid="[0-9]*",function="cudaDeviceSynchronize"}' "$tmp/out")" -ge 1 ] ||
+	no "no exemplar of a wait"
+equal "$(in_buckets)" ''
+equal "$(sed -n 's/.* # .* \([0-9]*\)\.[0-9]*$/\1/p' "$tmp/out" | awk -v now="$(date +%s)" '$1 > now || $1 < now - 60')" ''
+
+it "the text format has no exemplars"
+scrape text/plain
+! grep -q ' # ' "$tmp/page" || no "$(grep ' # ' "$tmp/page" | head -n 1)"
+go
+wait "$tracer"
+
 long || leave
+
+for kind in $kinds; do
+	it "--attach $kind: launches of graphs are not those of kernels"
+	exports 5 "$bin/mem launch 1009 graph 13 drvlaunch 2003" --attach "$kind"
+	adds_up 3015
+	lines 1 'cuda_launches_total.*kind="graph"} 13$'
+done
+
+it "processes that ended have names of their own, and stay in the sum"
+exports 1 "$bin/launches called a 1009 called b 11 & $bin/launches called a 1013 & $bin/launches called b 1019 called a 7; wait"
+equal "$(launched)" '1019 b,18 other,2022 a,'
+adds_up 3059
+
+it "a kernel in a module that is unloaded, and others at its address, count for themselves"
+exports 3 "$bin/launches jit 1009 called last 1009"
+equal "$(launched)" '1009 last,5645 jit,'
+adds_up 6654
+
+it "a child has its parent's kernels, which it was given before it forked"
+exports 3 "$bin/launches heir 23" --kernel-map 'registered=mine'
+equal "$(launched)" "$(awk 'BEGIN { for (i = 12; i < 23; i++) n += i % 5 + 2; print n " other," }')"
+exports 3 "$bin/launches runtime 1009"
+equal "$(launched)" '1009 first,'
+
+it "-p names the kernels of a process that has launched before"
+if $it_has_kern; then
+	program "$bin/kern" 1009 503 1 1 1 again
+	tool cudaexporter --once --kernels 5 -p "$pid"
+	go
+	wait "$tracer"
+	equal "$(launched)" '1009 scale,503 other,'
+else
+	skip "no nvcc here"
+fi
+
+it "the first rule that matches names a kernel, and what others are called is no rule's business"
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509 called scale 1013" \
+	--kernel-map 'fill|scale=all'
+equal "$(launched)" '2025 all,'
+exports 5 "$bin/launches called _Z4fillIiEvPT_S0_i 503 called _Z4fillIfEvPT_S0_i 509"
+equal "$(launched)" '1012 fill,'
+
+it "without --exemplars there are none"
+program "$bin/mem" wait copy 5 4096 h2d wait
+serve
+echo >&3
+until_true scraped 'copy_size_bytes_count{[^}]*} 5$'
+! grep -q ' # ' "$tmp/page" || no "$(grep ' # ' "$tmp/page" | head -n 1)"
+go
+wait "$tracer"
 
 it "thousands of functions that nothing has named are other's, all of them"
 exports 7 "$bin/launches handles 5003 called a 1009"
@@ -172,3 +226,33 @@ exports 101 "$bin/launches $(cat "$tmp/words")"
 lines 102 '^cuda_kernel_launches_total'
 lines 1 'kernel="other"} 401582$'
 adds_up 503491
+
+it "Prometheus keeps the exemplars"
+if command -v prometheus >/dev/null; then
+	program "$bin/mem" wait copy 5 4096 h2d wait
+	serve --exemplars
+	mkdir "$tmp/prometheus"
+	cat >"$tmp/prometheus.yml" <<-END
+		global: { scrape_interval: 1s }
+		scrape_configs: [ { job_name: cuda, static_configs: [ { targets: [ "127.0.0.1:$port" ] } ] } ]
+	END
+	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/prometheus" \
+		--enable-feature=exemplar-storage --web.listen-address="127.0.0.1:$((port + 1))" >"$tmp/said" 2>&1 & prometheus=$!
+	pids="$pids $prometheus"
+	query() {
+		curl -sf "http://127.0.0.1:$((port + 1))/api/v1/query_exemplars" --data-urlencode \
+			'query=cuda_copy_size_bytes_bucket' -d "start=$(($(date +%s) - 60))&end=$(($(date +%s) + 60))" >"$tmp/out"
+	}
+	kept() { query && jq -e '.data[].exemplars[] | select(.value == "4096")' "$tmp/out" >/dev/null; }
+	until_true curl -sf "http://127.0.0.1:$((port + 1))/-/ready" -o /dev/null
+	sleep 2
+	echo >&3
+	until_true kept
+	equal "$(jq -r '.data[].exemplars[0].labels | "\(.tid) \(.function)"' "$tmp/out" | sort -u)" "$pid cudaMemcpy"
+	kill "$prometheus"
+	wait "$prometheus"
+	go
+	wait "$tracer"
+else
+	skip "no Prometheus here"
+fi

@@ -139,8 +139,9 @@ __noinline int export_tell(__u64 program)
 }
 
 /* Sets program and pid of the key.  Returns false if nothing can be recorded of the process: there are too
- * many.  What is known of it may not be from a call: the reader is told of its first one. */
-static __always_inline bool export_known(struct thread *t, struct export_key *key)
+ * many.  A process may be known before it makes a call: the reader is told of the first one.  told belongs to
+ * the thread. */
+static __always_inline bool export_known(struct thread *t, __u64 *told, struct export_key *key)
 {
 	__u32 pid = thread_pid();
 	struct process *p;
@@ -150,9 +151,9 @@ static __always_inline bool export_known(struct thread *t, struct export_key *ke
 		return false;
 	key->program = t->program;
 	key->pid = pid;
-	if (t->data.told == t->program)
+	if (*told == t->program)
 		return true;
-	t->data.told = t->program;
+	*told = t->program;
 	p = bpf_map_lookup_elem(&processes, &pid);
 	if (p && !p->told) {
 		p->told = 1;

@@ -51,7 +51,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	i->at = g->n;
 	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
 	g->rows[g->n] = (struct launch_row){
-		.pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
+		.program = &c->program->program, .pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
 		.comm = c->program->comm, .kernel = k,
 		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
 		.kind = by_process ? -1 : (int)c->key.kind,

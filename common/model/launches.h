@@ -22,6 +22,7 @@ struct launches {
 enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS };
 
 struct launch_row {
+	const struct program *program;
 	int pid;
 	unsigned int device;		/* see abi/device.h */
 	unsigned long long stream;	/* see abi/stream.h */

@@ -84,26 +84,27 @@ static struct kernel_program *program_of(struct kernel_counts *k, const struct p
 	return p;
 }
 
-static void add(struct kernel_counts *k, const struct counter *c)
+static void add_rows(struct kernel_counts *k)
 {
-	if (c->last.launches)
-		kernel_program_count(&k->naming, program_of(k, &c->program->program), counter_kernel(c),
-				     c->last.launches);
+	size_t n;
+	struct launch_row *rows = launches_rows(k->launches, LAUNCHES_BY_FULL, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].last.launches)
+			kernel_program_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
+					     rows[i].last.launches);
+	free(rows);
 }
 
 void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table)
 {
 	struct kernel_program *p, *next;
-	struct counter *c;
 
 	if (!k->launches)
 		return;
 	launches_count(k->launches);
 	k->naming.until = clock_ns() + NAMING_NS;
-	for (c = k->launches->counters.all; c; c = c->hh.next)
-		add(k, c);
-	for (c = k->launches->counters.former; c; c = c->hh.next)
-		add(k, c);
+	add_rows(k);
 	HASH_ITER(hh, k->programs, p, next) {
 		if (p->changed)
 			kernel_program_show(&k->naming, p, table, clients_counted(clients, p->pid, p->id)->owner);

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # of lib.sh: bin, tmp, tracer
 # Words for the tests of cudaexporter's web server: tests/unit/web.c serves it.
 
 # serves OPTION...: starts it on a port that is free; $url of the metrics, $base of the rest, $server its pid

@@ -296,11 +296,11 @@ no valid YAML: found character that cannot start any token
 2 tls_server_config:\\n  cert_file: nothing.pem\\n  key_file: key.pem
 cert_file 'nothing.pem': No such file or directory
 2 tls_server_config:\\n  cert_file: cert.pem\\n  key_file: other.pem
-cert_file 'cert.pem': The certificate and the given key do not match.
+cert_file 'cert.pem': The certificate and the given key do not match
 3 tls_server_config:\\n  cert_file: cert.pem\\n  key_file: cert.pem
-key_file 'cert.pem': The requested data were not available.
+key_file 'cert.pem': The requested data were not available
 2 tls_server_config:\\n  cert_file: key.pem\\n  key_file: key.pem
-cert_file 'key.pem': Base64 decoding error.
+cert_file 'key.pem': Base64 decoding error
 END2
 
 it "a config that cannot be read is said to be"

@@ -1,5 +1,6 @@
-# shellcheck shell=sh disable=SC2154 # of lib.sh: bin, tmp, tracer
-# Words for the tests of cudaexporter's web server: tests/unit/web.c serves it.
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # for the tests that include it, and lib.sh's
+# Words for the tests of cudaexporter's web server, which tests/unit/web.c serves: . tests/exporter-web.sh
 
 # serves OPTION...: starts it on a port that is free; $url of the metrics, $base of the rest, $server its pid
 serves() {

@@ -7,7 +7,7 @@
 #include <gnutls/x509.h>
 #include "base/die.h"
 #include "cudaexporter/web_cert.h"
-#include "cudaexporter/web_config.h"
+#include "cudaexporter/web_settings.h"
 
 static const gnutls_protocol_t protocols[] = { GNUTLS_TLS1_0, GNUTLS_TLS1_1, GNUTLS_TLS1_2, GNUTLS_TLS1_3 };
 

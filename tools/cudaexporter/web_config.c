@@ -7,6 +7,7 @@
 #include "base/die.h"
 #include "cudaexporter/web_cert.h"
 #include "cudaexporter/web_config.h"
+#include "cudaexporter/web_config_parse.h"
 
 enum { CONFIG_SIZE = 64 << 10, PEM_SIZE = 1 << 20 };
 

@@ -12,6 +12,7 @@
 #include "cudaexporter/web_http.h"
 #include "cudaexporter/web_message.h"
 #include "cudaexporter/web_server.h"
+#include "cudaexporter/web_state.h"
 
 enum { TICK = 100, FULL_TICK = 20 /* milliseconds */ };
 

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # cudaexporter's web server without the tool: pages, formats, users, the config and what the process may do.
+# shellcheck source=/dev/null
 . tests/exporter-web.sh
 
 serves -n 4099

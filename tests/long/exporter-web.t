@@ -1,5 +1,6 @@
 # shellcheck shell=sh
 # cudaexporter's web server: TLS, configs that change while it runs, and clients that mean ill.
+# shellcheck source=/dev/null
 . tests/exporter-web.sh
 
 # ca NAME; signed NAME CA USAGE [NAMES]: a key and a certificate, of an authority or of localhost

@@ -56,11 +56,19 @@ static __always_inline bool export_running(const struct task_struct *task, const
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
 
+/* What a call says it copies: a program may say anything, and the sums are shared. */
+static __always_inline __u64 export_bytes(__u64 n)
+{
+	return n < EXPORT_BYTES_MAX ? n : EXPORT_BYTES_MAX;
+}
+
 static __always_inline void launch_arguments(struct call *call, const struct cuda_args *row)
 {
 	struct call_data *d = &call->data;
 
 	d->ptr = row->count ? (__u32)cuda_arg(call, row->count) : 1;
+	if (d->ptr > EXPORT_LAUNCHES_MAX)
+		d->ptr = EXPORT_LAUNCHES_MAX;
 	d->arg2 = launch_kind(call, row);
 }
 
@@ -152,6 +160,7 @@ static __always_inline void count_copy(struct thread *t, struct export_key *key,
 	bool async = cuda_rows[id].async;
 	struct export_values *v;
 
+	t->call.data.bytes.n = export_bytes(t->call.data.bytes.n);
 	key->what = EXPORT_COPY;
 	key->detail = (t->call.data.bytes.direction & (EXPORT_ASYNC - 1)) | (async ? EXPORT_ASYNC : 0);
 	v = export_values_of(key);

@@ -49,7 +49,7 @@ for kind in $kinds; do
 	is none '^cuda_sticky_errors_total'
 	is 0 '^cuda_exporter_lost_events_total'
 	is 1 '^cuda_exporter_build_info'
-	lines 9 '^cuda_exporter_lost_events_total'
+	lines 10 '^cuda_exporter_lost_events_total'
 	silent
 done
 

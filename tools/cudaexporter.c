@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudaexporter - serve held memory, errors, launches, copies and waits of CUDA programs to Prometheus */
 #include <stdio.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "abi/launch.h"
@@ -35,6 +36,7 @@ struct main {
 	struct web web;
 	const char *labels, *by, *ages, *textfile;
 	long interval_ns, series, processes;
+	bool stopped;		/* by a signal */
 	bool once, functions, off_cpu, exemplars;
 	unsigned classes;
 	unsigned long long written;
@@ -56,6 +58,19 @@ static void check_kernels(struct main *m)
 		m->classes |= 1 << CUDA_NAME;
 }
 
+static void check_useless(const struct main *m)
+{
+	bool file = m->textfile || m->once;
+
+	if (file && (m->listen.n || m->web_options.config_file || m->web_options.path || m->web_options.max_requests))
+		usage_error("--textfile and --once serve no pages; they cannot be combined with --web.listen-address, "
+			    "--web.telemetry-path, --web.config.file or --web.max-requests");
+	if (file && m->exemplars)
+		usage_error("--exemplars are in OpenMetrics alone; it cannot be combined with --textfile or --once");
+	if (!file && m->interval_ns >= 0)
+		usage_error("--interval requires --textfile or --once");
+}
+
 static void check(void *ctx)
 {
 	struct main *m = ctx;
@@ -63,12 +78,12 @@ static void check(void *ctx)
 	labels_parse(&m->exporter.clients.labels, m->labels, m->by);
 	held_parse_ages(&m->exporter.held, m->ages);
 	check_kernels(m);
-	if ((m->textfile || m->once) && (m->listen.n || m->web_options.config_file || m->web_options.path))
-		usage_error("--textfile and --once serve no pages; they cannot be combined with --web.listen-address, "
-			    "--web.telemetry-path or --web.config.file");
 	m->web_options.listen = m->listen.list;
 	m->web_options.nlisten = m->listen.n;
-	if (m->once && !m->target.duration_ns)
+	check_useless(m);
+	if (m->interval_ns < 0)
+		m->interval_ns = 15l * VALUE_S;
+	if (m->once && !m->target.duration_ns && !m->target.command)
 		m->target.duration_ns = m->interval_ns;
 }
 
@@ -193,6 +208,7 @@ static void loaded(void *ctx)
 	e->self.owner = &e->owner;
 	e->self.obj = m->skel->obj;
 	e->self.lost = m->skel->data_lost->lost;
+	e->self.ignored = &e->held.ignored;
 	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
 	self_open(&e->self);
 	m->target.tool = e;
@@ -235,6 +251,27 @@ static bool tick(void *ctx)
 	return true;
 }
 
+/* A file that is left after a signal would show for ever what was then. */
+static int stop(void *ctx, int sig)
+{
+	struct main *m = ctx;
+
+	m->stopped = sig && !m->once;
+	if (m->stopped && m->textfile)
+		unlink(m->textfile);
+	return sig;
+}
+
+/* Returns false if what the processes did last cannot be written. */
+static bool write_last(struct main *m)
+{
+	if (m->textfile && !m->stopped)
+		return textfile_write(m->textfile, file_page, m);
+	if (m->once && !m->textfile)
+		file_page(m, stdout);
+	return true;
+}
+
 static int finish(void *ctx, int status)
 {
 	struct main *m = ctx;
@@ -242,10 +279,8 @@ static int finish(void *ctx, int status)
 	notify_manager("STOPPING=1");
 	web_close(&m->web);
 	clients_check(&m->exporter.clients, true);	/* all records are handled: what is gone has ended */
-	if (m->once && m->textfile)
-		status = textfile_write(m->textfile, file_page, m) ? status : EXIT_FAILURE;
-	else if (m->once)
-		file_page(m, stdout);
+	if (m->exporter.ready && !write_last(m))
+		status = EXIT_FAILURE;
 	exporter_free(&m->exporter);
 	return status;
 }
@@ -255,7 +290,7 @@ int main(int argc, char **argv)
 	struct main m = {
 		.target = TARGET_INIT, .exporter.held.memory = MEMORY_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC,
-		.ages = "60,600,3600", .interval_ns = 15l * VALUE_S, .series = 10000, .processes = 256,
+		.ages = "60,600,3600", .interval_ns = -1, .series = 10000, .processes = 256,
 		.events = { .record = on_record, .tick = tick, .ctx = &m },
 	};
 	const struct opt opts[] = {
@@ -268,7 +303,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "web.config.file", "FILE", &m.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
 		OPT_NUM(0, "web.max-requests", "N", &m.web_options.max_requests, 1, "serve at most N requests at once; default: 4"),
 		OPT_STR(0, "textfile", "FILE", &m.textfile, "write the metrics to FILE instead, every interval"),
-		OPT_TIME(0, "interval", "SECONDS", &m.interval_ns, VALUE_S, VALUE_S, "of --textfile; default: 15"),
+		OPT_TIME(0, "interval", "SECONDS", &m.interval_ns, VALUE_S, VALUE_S, "write FILE that often; default: 15 seconds"),
 		OPT_FLAG(0, "once", &m.once, "print the metrics at the end and serve none; -d is an interval by default"),
 		OPT_STR(0, "labels", "LABEL[,LABEL...]", &m.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
 		OPT_STR(0, "by", LABEL_BY_WORDS, &m.by, "one set of series for each of these, without pid"),
@@ -289,7 +324,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .target = &m.target, .events = &m.events, .classes = &m.classes,
 		.devices = true, .ctx = &m, .check = check, .prepare = prepare, .open = open_skel,
-		.loaded = loaded, .start = start, .close = finish,
+		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 
 	web_serve_if_server(argc, argv);

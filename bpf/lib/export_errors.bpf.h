@@ -15,14 +15,6 @@ struct {
 	__type(value, struct export_error_count);
 } export_errors SEC(".maps");
 
-/* By program: 1 if it reported a sticky error, and nothing has succeeded since. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u64);
-	__type(value, __u64);
-} export_stuck SEC(".maps");
-
 /* Of export_errors; user space gives back what it deletes. */
 struct shares export_error_shares SEC(".data.export_error_shares");
 
@@ -47,34 +39,37 @@ __noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
 	return 0;
 }
 
-/* Counts an error of earlier work where it is first reported: every later call may report it again. */
-static __always_inline void export_stuck_by(const struct export_key *key, __u32 lib, int ret)
+/* The process of the key, unless it is another one by now. */
+static __always_inline struct process *export_process(const struct export_key *key)
 {
-	__u64 one = 1, *stuck = bpf_map_lookup_elem(&export_stuck, &key->program);
+	struct process *p = bpf_map_lookup_elem(&processes, &key->pid);
 
-	if (stuck && __sync_lock_test_and_set(stuck, 1))
-		return;
-	if (!stuck && bpf_map_update_elem(&export_stuck, &key->program, &one, BPF_NOEXIST))
-		return;
-	export_any_stuck = true;
-	export_count_error(key->program, key->pid, EXPORT_STICKY + lib, ret);
+	return p && p->program == key->program ? p : NULL;
 }
 
-/* Call at the return of a call that failed. */
+/* Call at the return of a call that failed.  An error of earlier work counts where it is first reported: every later
+ * call may report it again. */
 static __always_inline void export_failed(const struct export_key *key, __u64 id, int ret)
 {
+	struct process *p;
+
 	export_count_error(key->program, key->pid, id, ret);
-	if (cuda_error_is_sticky(ret))
-		export_stuck_by(key, cuda_libs[bounded(id, CUDA_ID_MAX - 1)], ret);
+	if (!cuda_error_is_sticky(ret))
+		return;
+	p = export_process(key);
+	if (!p || !__sync_bool_compare_and_swap(&p->stuck, 0, 1))
+		return;
+	export_any_stuck = true;
+	export_count_error(key->program, key->pid, EXPORT_STICKY + cuda_libs[bounded(id, CUDA_ID_MAX - 1)], ret);
 }
 
 /* Call where a launch or a wait succeeds. */
 static __always_inline void export_recovered(const struct export_key *key)
 {
-	__u64 *stuck = export_any_stuck ? bpf_map_lookup_elem(&export_stuck, &key->program) : NULL;
+	struct process *p = export_any_stuck ? export_process(key) : NULL;
 
-	if (stuck)
-		*stuck = 0;
+	if (p)
+		p->stuck = 0;
 }
 
 #endif

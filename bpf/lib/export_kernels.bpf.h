@@ -25,7 +25,7 @@ static __always_inline bool export_name_enter(struct pt_regs *ctx, struct thread
 	__u32 pid = thread_pid();
 	bool first;
 
-	return process_known(t, pid, &first) &&
+	return task_wanted() && process_known(t, pid, &first) &&
 	       kernel_call_enter(ctx, &t->data.kernels, bounded(cuda_id(ctx), CUDA_ID_MAX - 1), pid, t->program);
 }
 

@@ -12,6 +12,7 @@ struct process {
 	__u64 program;		/* as in struct process_event */
 	__u32 share;		/* the user's number in process_shares */
 	__u32 told;		/* the tool has told of it */
+	__u64 stuck;		/* 1: it reported an error of earlier work, and nothing has succeeded since */
 };
 
 /* By process id. */

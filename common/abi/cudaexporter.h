@@ -23,6 +23,10 @@ struct export_key {
 };
 
 enum { EXPORT_ASYNC = 8 };
+
+/* More bytes, or kernels of one launch, than that are a lie. */
+#define EXPORT_BYTES_MAX	(1ull << 48)
+enum { EXPORT_LAUNCHES_MAX = 1024 };
 enum { EXPORT_OF_SIZES = 0x100, EXPORT_OF_TIMES = 0x200 };
 
 /* Buckets of copies' sizes and of durations; the last ones are for all that is larger. */

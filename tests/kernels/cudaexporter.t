@@ -9,7 +9,7 @@ for how in '' '--kernels 5 --exemplars --sync-functions --collect.off-cpu'; do
 	lines 1 '^cuda_launches_total\{.*kind="kernel"\} 13$'
 	lines 1 '^cuda_sync_duration_seconds_count\{.*\} 5$'
 	lines 1 '^cuda_errors_total\{.*function="cudaMalloc",error="cudaErrorMemoryAllocation"\} 3$'
-	lines 9 '^cuda_exporter_lost_events_total\{.*\} 0$'
+	lines 10 '^cuda_exporter_lost_events_total\{.*\} 0$'
 	silent
 done
 lines 1 '^cuda_kernel_launches_total\{.*\} 13$'

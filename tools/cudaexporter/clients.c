@@ -9,8 +9,8 @@
 
 /* How long the counters of a process stay that has ended: for so many pages, one of which may be where they
  * begin at 0, but no longer than this. */
-enum { PAGES = 3, LEFT_OUT = 65536 };
-static const unsigned long long STAYS_NS = 300 * 1000000000ull;
+enum { PAGES = 3, LEFT_OUT = 65536, LOOKS = 1024 };
+static const unsigned long long STAYS_NS = 300 * 1000000000ull, LEAST_NS = 30 * 1000000000ull;
 
 static const char no_comm[IDENTITY_COMM];
 
@@ -34,15 +34,55 @@ static struct owner *owner_new(struct clients *c, char *labels, const struct cli
 	return o;
 }
 
-static struct owner *owner_named(struct clients *c, char *labels, const struct client *client)
+static void owner_free(struct clients *c, struct owner *o)
 {
-	struct owner *o;
+	series_drop_owner(c->table, o);
+	HASH_DEL(c->owners, o);
+	if (o == c->other)
+		c->other = NULL;
+	if (!o->other)
+		quota_give(&c->quota, o->user, 1);
+	free(o->labels);
+	free(o);
+}
 
-	HASH_FIND(hh, c->owners, labels, strlen(labels), o);
-	if (!o)
-		return owner_new(c, labels, client);
-	free(labels);
-	return o;
+static struct owner *other_owner(struct clients *c, const struct client *client)
+{
+	char *labels = labels_other(&c->labels);
+
+	if (c->other) {
+		free(labels);
+		return c->other;
+	}
+	HASH_FIND(hh, c->owners, labels, strlen(labels), c->other);
+	if (c->other) {		/* a process has this name */
+		free(labels);
+		return c->other;
+	}
+	c->other = owner_new(c, labels, client);
+	c->other->other = true;
+	return c->other;
+}
+
+/* Frees the sum of the user that ended first, at least five minutes ago.  Return false if there is none. */
+static bool evict(struct clients *c, unsigned user)
+{
+	struct owner *o, *first = NULL;
+
+	for (o = c->owners; o; o = o->hh.next)
+		if (o->ended && !o->clients && !o->other && o->user == user && clock_ns() - o->ended > STAYS_NS &&
+		    (!first || o->ended < first->ended))
+			first = o;
+	if (first)
+		owner_free(c, first);
+	return first;
+}
+
+static bool take_room(struct clients *c, const struct client *client)
+{
+	if (!quota_fits(&c->quota, client->user, 1))
+		evict(c, client->user);
+	return quota_take(&c->quota, client->user, client->key.pid, 1);
 }
 
 /* Sums of many processes need no limit on them, but one on the sums. */
@@ -54,29 +94,17 @@ static struct owner *owner_of(struct clients *c, struct client *client)
 	HASH_FIND(hh, c->owners, labels, strlen(labels), o);
 	if (o) {
 		free(labels);
-	} else if (quota_take(&c->quota, client->user, client->key.pid, 1)) {
+	} else if (take_room(c, client)) {
 		o = owner_new(c, labels, client);
 	} else {
 		free(labels);
 		c->dropped++;
-		o = c->other ?: owner_named(c, labels_other(&c->labels), client);
-		c->other = o;
+		o = other_owner(c, client);
 	}
 	o->processes++;
+	o->clients++;
 	o->ended = 0;
 	return o;
-}
-
-static void owner_free(struct clients *c, struct owner *o)
-{
-	series_drop_owner(c->table, o);
-	HASH_DEL(c->owners, o);
-	if (o == c->other)
-		c->other = NULL;
-	else
-		quota_give(&c->quota, o->user, 1);
-	free(o->labels);
-	free(o);
 }
 
 static void enter(struct clients *c, struct client *client)
@@ -96,6 +124,7 @@ static struct client *client_new(int pid, unsigned long long program)
 	identity_read(pid, &client->is);
 	client->proc = proc_identity(pid);
 	client->user = proc_user(pid);
+	client->made = clock_ns();
 	return client;
 }
 
@@ -139,7 +168,7 @@ struct client *clients_mapped(struct clients *c, int pid)
 {
 	struct client *client = clients_find(c, pid);
 
-	if (client && !client->key.program && has_changed(client)) {
+	if (client && has_changed(client)) {
 		clients_end(c, client);
 		client = NULL;
 	}
@@ -171,10 +200,12 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 	if (client)
 		clients_end(c, client);
 	client = client_new(pid, program);
-	if (!*client->is.comm)
+	if (*comm)	/* by now it may run another program */
 		memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
 	if (client->is.uid == USER_UNKNOWN)
 		client->is.uid = uid;
+	if (client->user == USER_UNKNOWN)
+		client->user = uid;
 	enter(c, client);
 	return client;
 }
@@ -204,7 +235,7 @@ static bool is_gone(struct client *client)
 {
 	bool before = client->gone;
 
-	if (!client->key.program && has_changed(client))
+	if (has_changed(client))
 		return true;
 	client->gone = kill(client->key.pid, 0) && errno == ESRCH;
 	return before && client->gone;
@@ -225,9 +256,10 @@ static void check_left_out(struct clients *c)
 void clients_check(struct clients *c, bool thorough)
 {
 	struct client *client, *next;
+	int left = LOOKS;
 
 	HASH_ITER(hh_pid, c->by_pid, client, next)
-		if ((thorough || !client->key.program) && is_gone(client))
+		if ((thorough || (!client->key.program && left-- > 0)) && is_gone(client))
 			clients_end(c, client);
 	if (thorough)
 		check_left_out(c);
@@ -308,6 +340,7 @@ void clients_reap(struct clients *c)
 	HASH_ITER(hh, c->all, client, next) {
 		if (!client->over)
 			continue;
+		client->owner->clients--;
 		HASH_DELETE(hh, c->all, client);
 		free_texts(c, client);
 		free(client->env);
@@ -322,6 +355,8 @@ static bool is_done(const struct owner *o, unsigned active)
 		return false;
 	if (clock_ns() - o->ended > STAYS_NS)
 		return true;
+	if (clock_ns() - o->ended < LEAST_NS)
+		return false;
 	for (int i = 0; i < SCRAPERS; i++)
 		if (active & 1 << i && o->pages[i] < PAGES)
 			return false;
@@ -332,10 +367,12 @@ void clients_paged(struct clients *c, unsigned reader, unsigned active)
 {
 	struct owner *o, *next;
 
+	if (c->over)	/* the page is without what they counted last */
+		return;
 	HASH_ITER(hh, c->owners, o, next) {
 		if (o->ended && reader < SCRAPERS && o->pages[reader] < PAGES)
 			o->pages[reader]++;
-		if (o != c->other && !c->labels.sums && is_done(o, active))
+		if (!o->other && !o->clients && !c->labels.sums && is_done(o, active))
 			owner_free(c, o);
 	}
 }

@@ -26,13 +26,15 @@ struct client {
 	struct identity is;
 	struct proc_identity proc;
 	unsigned user;		/* who is charged */
+	unsigned long long made;	/* when it was found, ns */
 	bool early;		/* it used CUDA before tracing began */
 	bool gone;		/* its process was, when it was last looked for */
 	bool over;		/* it has ended; what it counted last is still to be read */
 	struct owner *owner;
 	struct client_text *texts;	/* labels that its series have */
 	unsigned ntexts;
-	struct device_env *env;	/* freed with it; NULL: not read yet */
+	struct device_env *env;	/* freed with it; NULL: not read yet … */
+	bool no_env;		/* … and it cannot be */
 	UT_hash_handle hh, hh_pid;
 };
 

@@ -18,14 +18,19 @@ enum { ERROR_NOT_READY = 600 };
 
 void counts_open(struct counts *c)
 {
-	struct timespec now;
-
 	c->nelements = bpf_map__max_entries(c->slots);
 	c->elements = bpf_mmap_elements(c->slots);
 	if (!c->elements)
 		die(errno, "cannot map what the probes count");
+}
+
+/* The clock may be set at any time. */
+static unsigned long long time_of_day(void)
+{
+	struct timespec now;
+
 	clock_gettime(CLOCK_REALTIME, &now);
-	c->epoch = now.tv_sec * 1000000000ull + now.tv_nsec - clock_ns();
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 static void count(struct counts *c, const struct client *client, enum metric m, struct metric_labels labels,
@@ -130,7 +135,7 @@ static struct metric_labels error_labels(struct counts *c, struct owner *owner, 
 
 	if (series_of(c->table, owner, METRIC_ERRORS, labels, false))
 		return labels;
-	if (owner->errors >= ERROR_SERIES)
+	if (owner->errors >= ERROR_SERIES || !series_of(c->table, owner, METRIC_ERRORS, labels, true))
 		return (struct metric_labels){ METRIC_OTHER, 0 };
 	owner->errors++;
 	return labels;
@@ -176,13 +181,11 @@ static void read_exemplar(struct counts *c, const void *key, const void *value)
 		delete(c->exemplars, k, c->exemplar_shares, e->share);
 }
 
-/* Calls fn for each entry of a hash map.  All are read before any is deleted. */
-static void each(struct counts *c, const struct bpf_map *map,
-		 void (*fn)(struct counts *c, const void *key, const void *value))
+/* Reads a map at once.  Returns how many entries there are; -1 if that fails, as it may while many are added. */
+static int read_batches(const struct bpf_map *map, char *keys, char *values)
 {
 	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
 	unsigned most = bpf_map__max_entries(map), n = 0, batch;
-	char *keys = xcalloc(most, key), *values = xcalloc(most, value);
 	unsigned long long token = 0;
 	int err = 0;
 
@@ -191,10 +194,41 @@ static void each(struct counts *c, const struct bpf_map *map,
 		err = bpf_map_lookup_batch(bpf_map__fd(map), n ? &token : NULL, &token, keys + n * key,
 					   values + n * value, &batch, NULL);
 		if (err && err != -ENOENT)
-			break;
+			return -1;
 		n += batch;
 	}
-	for (unsigned i = 0; i < n; i++)
+	return n;
+}
+
+/* Reads it entry by entry. */
+static int read_entries(const struct bpf_map *map, char *keys, char *values)
+{
+	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
+	unsigned most = bpf_map__max_entries(map), n = 0, found = 0;
+	int fd = bpf_map__fd(map);
+
+	while (n < most && !bpf_map_get_next_key(fd, n ? keys + (n - 1) * key : NULL, keys + n * key))
+		n++;
+	for (unsigned i = 0; i < n; i++) {
+		if (bpf_map_lookup_elem(fd, keys + i * key, values + found * value))
+			continue;
+		memmove(keys + found++ * key, keys + i * key, key);
+	}
+	return found;
+}
+
+/* Calls fn for each entry of a hash map.  All are read before any is deleted. */
+static void each(struct counts *c, const struct bpf_map *map,
+		 void (*fn)(struct counts *c, const void *key, const void *value))
+{
+	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
+	unsigned most = bpf_map__max_entries(map);
+	char *keys = xcalloc(most, key), *values = xcalloc(most, value);
+	int n = read_batches(map, keys, values);
+
+	if (n < 0)
+		n = read_entries(map, keys, values);
+	for (int i = 0; i < n; i++)
 		fn(c, keys + i * key, values + i * value);
 	free(keys);
 	free(values);
@@ -203,6 +237,7 @@ static void each(struct counts *c, const struct bpf_map *map,
 void counts_read(struct counts *c, bool only_over)
 {
 	c->only_over = only_over;
+	c->epoch = time_of_day() - clock_ns();
 	read_slots(c);
 	each(c, c->rest, read_rest);
 	each(c, c->errors, read_error);

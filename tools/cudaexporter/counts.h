@@ -20,7 +20,7 @@ struct counts {			/* the maps of bpf/lib/export_counts.bpf.h and export_errors.b
 	struct export_slot *elements;
 	unsigned nelements;
 	bool only_over;		/* only clients that are over are read */
-	unsigned long long now, epoch;	/* ns: CLOCK_MONOTONIC, and what to add to it for the time of day */
+	unsigned long long epoch;	/* what to add to CLOCK_MONOTONIC for the time of day, ns */
 };
 
 /* Call after the maps are made. */

@@ -24,7 +24,7 @@ static void on_gone(struct exporter *e, const struct process_event *event)
 {
 	struct client *client = clients_find(&e->clients, event->head.pid);
 
-	if (client && (!client->key.program || client->key.program == event->program))
+	if (client && (client->key.program ? client->key.program == event->program : client->made < event->time))
 		clients_end(&e->clients, client);
 }
 
@@ -110,7 +110,6 @@ static void collect_info(struct exporter *e)
 static void collect(struct exporter *e)
 {
 	unsigned long long began = clock_ns();
-	struct series *n;
 
 	check(e, began);
 	series_begin(&e->table);
@@ -122,8 +121,6 @@ static void collect(struct exporter *e)
 	probed_collect(&e->probed, &e->table, &e->owner);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
-	n = series_of(&e->table, &e->owner, METRIC_SERIES, (struct metric_labels){ 0 }, true);
-	n->live = series_samples(&e->table);
 	e->collected = clock_ns();
 }
 
@@ -138,6 +135,7 @@ static int reader_of(struct exporter *e, unsigned long long who)
 
 		if (r->who == who) {
 			r->last = now;
+			r->pages++;
 			return i;
 		}
 		if (free < 0 && (!r->who || now - r->last > READER_NS))
@@ -145,8 +143,8 @@ static int reader_of(struct exporter *e, unsigned long long who)
 	}
 	if (free < 0)
 		return -1;
-	e->readers[free] = (struct reader){ who, now };
-	series_unsee(&e->table, free);
+	e->readers[free] = (struct reader){ who, now, 1 };
+	series_new_reader(&e->table, free);
 	return free;
 }
 
@@ -156,7 +154,7 @@ static unsigned active(const struct exporter *e)
 	unsigned mask = 0;
 
 	for (int i = 0; i < SCRAPERS; i++)
-		if (e->readers[i].who && now - e->readers[i].last <= READER_NS)
+		if (e->readers[i].pages > 1 && e->readers[i].who != READER_FILE && now - e->readers[i].last <= READER_NS)
 			mask |= 1 << i;
 	return mask;
 }
@@ -167,6 +165,8 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 
 	if (!e->collected || clock_ns() - e->collected >= SECOND_NS)
 		collect(e);
+	series_of(&e->table, &e->owner, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
+		series_samples(&e->table);
 	page_print(f, &e->table, openmetrics, reader);
 	clients_paged(&e->clients, reader < 0 ? SCRAPERS : reader, active(e));
 }
@@ -178,7 +178,7 @@ void exporter_free(struct exporter *e)
 	clients_free(&e->clients);
 	series_drop_owner(&e->table, &e->owner);
 	series_free(&e->table);
-	memory_free(&e->held.memory);
+	held_free(&e->held);
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);

@@ -18,6 +18,7 @@ struct target;
 struct reader {
 	unsigned long long who;		/* 0: none */
 	unsigned long long last;	/* when it last asked, ns */
+	unsigned long long pages;	/* that it got */
 };
 
 struct exporter {

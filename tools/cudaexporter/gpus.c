@@ -37,7 +37,7 @@ static void collect_device(struct gpus *g, struct series_table *t, unsigned devi
 {
 	const struct nvml_device *d = &g->nvml.devices[device];
 
-	if (!d->memory_known)
+	if (!d->memory_known || !*d->uuid)
 		return;
 	series_add(t, g->owner, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
 	series_add(t, g->owner, METRIC_GPU_USED, labels_of(g, device), d->used);
@@ -47,10 +47,13 @@ static void collect_device(struct gpus *g, struct series_table *t, unsigned devi
 static bool has_env(struct gpus *g, struct client *client)
 {
 	struct device_env env;
+	int err;
 
-	if (client->env)
-		return true;
-	if (device_env_read(g->looks, client->key.pid, &env))
+	if (client->env || client->no_env)
+		return client->env;
+	err = device_env_read(g->looks, client->key.pid, &env);
+	client->no_env = err && !look_again(err);
+	if (err)
 		return false;
 	client->env = xcalloc(1, sizeof(env));
 	*client->env = env;
@@ -65,7 +68,7 @@ static void number_devices(struct gpus *g, struct clients *c, struct client *cli
 	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, client); n++) {
 		int i = device_find(client->env, &g->nvml, client->key.pid, n, &why);
 
-		if (i < 0)
+		if (i < 0 || !*g->nvml.devices[i].uuid)
 			continue;
 		number[i] = n + 1;
 		clients_show(c, client, METRIC_DEVICE_INFO,
@@ -92,7 +95,7 @@ static void collect_client(struct gpus *g, struct clients *c, struct client *cli
 
 	number_devices(g, c, client, number);
 	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
-		if (!nvml_used(&g->nvml, client->key.pid, i, &used))
+		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, client->key.pid, i, &used))
 			continue;
 		series_add(c->table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
 		if (!number[i])

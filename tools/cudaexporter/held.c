@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "abi/cudaexporter.h"
 #include "abi/device.h"
 #include "base/clock.h"
 #include "cli/opt.h"
@@ -36,81 +37,105 @@ static struct mem_process *process_of(const struct held *h, int pid)
 	return p;
 }
 
-/* What a group held before a reset. */
-struct before {
-	struct metric_labels labels;
-	unsigned long long bytes, count;
-};
-
-static unsigned groups_of(const struct held *h, int pid, struct before **list)
+static void groups_of(const struct mem_process *p, struct held_groups *to)
 {
-	const struct mem_process *p = process_of(h, pid);
-	unsigned n = 0;
+	to->n = 0;
+	for (const struct mem_group *g = p ? p->groups.all : NULL; g; g = g->hh.next) {
+		if (to->n == to->room) {
+			to->room = to->room ? 2 * to->room : 16;
+			to->list = xrealloc(to->list, to->room, sizeof(*to->list));
+		}
+		to->list[to->n++] = (struct held_group){
+			{ g->key.device, g->key.memory }, g->held.bytes, g->held.count,
+		};
+	}
+}
 
-	*list = p ? xcalloc(HASH_COUNT(p->groups.all) + 1, sizeof(**list)) : NULL;
-	for (const struct mem_group *g = p ? p->groups.all : NULL; g; g = g->hh.next)
-		(*list)[n++] = (struct before){ { g->key.device, g->key.memory }, g->held.bytes, g->held.count };
-	return n;
+/* What the group of these labels holds; zeroes if there is none. */
+static struct held_group group_in(const struct held_groups *groups, struct metric_labels labels)
+{
+	for (unsigned i = 0; i < groups->n; i++)
+		if (groups->list[i].labels.a == labels.a && groups->list[i].labels.b == labels.b)
+			return groups->list[i];
+	return (struct held_group){ .labels = labels };
 }
 
 static void count(struct held *h, struct owner *owner, enum metric bytes, enum metric number,
-		  struct metric_labels labels, unsigned long long size, unsigned long long n)
+		  const struct held_group *g)
 {
-	series_count(h->table, owner, bytes, labels, size);
-	series_count(h->table, owner, number, labels, n);
+	series_count(h->table, owner, bytes, g->labels, g->bytes);
+	series_count(h->table, owner, number, g->labels, g->count);
 }
 
-/* A reset frees whatever was on the device. */
-static void count_reset(struct held *h, struct owner *owner, int pid, const struct before *before, unsigned n)
+/* Counts as freed what the group does not hold any more, of what it held and what was made meanwhile. */
+static void count_freed(struct held *h, struct owner *owner, const struct held_group *before,
+			const struct held_group *made)
 {
-	struct before *after;
-	unsigned left = groups_of(h, pid, &after), k;
+	struct held_group after = group_in(&h->after, before->labels), freed = *before;
 
-	for (unsigned i = 0; i < n; i++) {
-		for (k = 0; k < left; k++)
-			if (after[k].labels.a == before[i].labels.a && after[k].labels.b == before[i].labels.b)
-				break;
-		if (before[i].count > (k < left ? after[k].count : 0))
-			count(h, owner, METRIC_FREED_BYTES, METRIC_FREES, before[i].labels,
-			      before[i].bytes - (k < left ? after[k].bytes : 0),
-			      before[i].count - (k < left ? after[k].count : 0));
-	}
-	free(after);
+	freed.bytes += made->bytes;
+	freed.count += made->count;
+	if (freed.count <= after.count)
+		return;
+	freed.count -= after.count;
+	freed.bytes -= freed.bytes < after.bytes ? freed.bytes : after.bytes;
+	count(h, owner, METRIC_FREED_BYTES, METRIC_FREES, &freed);
 }
 
-static void count_effect(struct held *h, struct owner *owner, const struct memory_effect *did,
-			 enum cuda_class class)
+/* Sums may be of several users' processes: what a program says is bounded. */
+static unsigned long long bytes_of(unsigned long long size)
 {
-	const struct metric_labels labels = { did->device, did->memory };
-	unsigned long long size = did->size == ~0ull ? 0 : did->size;
+	return size == ~0ull ? 0 : size < EXPORT_BYTES_MAX ? size : EXPORT_BYTES_MAX;
+}
 
-	if (class == CUDA_ALLOC)
-		count(h, owner, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, labels, size, 1);
-	else if (class == CUDA_FREE && did->memory != CUDA_MEM_NONE)
-		count(h, owner, METRIC_FREED_BYTES, METRIC_FREES, labels, size, 1);
+/* Sets what the call allocated; no count if that is another reference to what it had. */
+static void find_made(struct held *h, const struct memory_event *e, const struct memory_effect *did,
+		      struct held_group *made)
+{
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+	const struct allocation *a = NULL;
+
+	*made = (struct held_group){ .labels = { did->device, did->memory } };
+	if (fn->class != CUDA_ALLOC || !e->ptr)
+		return;
+	if (did->process)
+		a = allocation_find(did->process, e->ptr, space_of(fn->args.memory));
+	if (a && a->time != e->time)
+		return;
+	made->bytes = bytes_of(a ? a->size : did->size);
+	made->count = 1;
+	h->ignored += !a;
 }
 
 void held_record(struct held *h, const struct memory_event *e)
 {
 	struct client *client = clients_find(h->clients, e->head.pid) ?: clients_mapped(h->clients, e->head.pid);
-	enum cuda_class class = cuda_fns[e->head.kind].class;
 	struct mem_process *p = process_of(h, e->head.pid);
-	unsigned long long unknown = p ? p->unknown : 0;
-	struct before *before = NULL;
+	unsigned long long unknown = p ? p->unknown : 0, ignored = h->ignored;
 	struct memory_effect did;
-	unsigned n = 0;
+	struct held_group made, none = { 0 };
+	bool seen = false;
 
-	if (class == CUDA_RESET)
-		n = groups_of(h, e->head.pid, &before);
+	groups_of(p, &h->before);
 	did = memory_apply(&h->memory, e, NULL);
-	if (class == CUDA_RESET)
-		count_reset(h, client->owner, e->head.pid, before, n);
-	else
-		count_effect(h, client->owner, &did, class);
+	groups_of(did.process, &h->after);
+	find_made(h, e, &did, &made);
+	if (made.count)
+		count(h, client->owner, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
+	if (h->ignored > ignored)
+		made = none;
+	for (unsigned i = 0; i < h->before.n; i++) {
+		const struct held_group *g = &h->before.list[i];
+		bool is = made.count && g->labels.a == made.labels.a && g->labels.b == made.labels.b;
+
+		seen |= is;
+		count_freed(h, client->owner, g, is ? &made : &none);
+	}
+	if (made.count && !seen)
+		count_freed(h, client->owner, &(struct held_group){ .labels = made.labels }, &made);
 	if (did.process && did.process->unknown > unknown)
 		series_count(h->table, client->owner, METRIC_UNKNOWN_FREES, (struct metric_labels){ 0 },
 			     did.process->unknown - unknown);
-	free(before);
 }
 
 static void collect_groups(struct held *h, struct owner *owner, const struct mem_process *p)
@@ -189,4 +214,11 @@ unsigned long long held_on_device(const struct held *h, int pid, unsigned device
 void held_forget(struct held *h, int pid)
 {
 	memory_forget(process_of(h, pid));
+}
+
+void held_free(struct held *h)
+{
+	memory_free(&h->memory);
+	free(h->before.list);
+	free(h->after.list);
 }

@@ -7,12 +7,25 @@
 
 enum { HELD_AGES = 8 };
 
+/* What a process holds of a kind on a device. */
+struct held_group {
+	struct metric_labels labels;
+	unsigned long long bytes, count;
+};
+
+struct held_groups {
+	struct held_group *list;
+	unsigned n, room;
+};
+
 struct held {			/* set the first four */
 	struct memory memory;	/* MEMORY_INIT */
 	struct clients *clients;
 	struct series_table *table;
 	unsigned ages[HELD_AGES];	/* s, --ages; 0 ends it */
+	unsigned long long ignored;	/* allocations that there was no room to follow */
 	/* private */
+	struct held_groups before, after;	/* a record */
 	unsigned long long aged;	/* when the ages were last looked at, ns */
 };
 
@@ -30,5 +43,7 @@ unsigned long long held_on_device(const struct held *h, int pid, unsigned device
 
 /* Call when a process has ended. */
 void held_forget(struct held *h, int pid);
+
+void held_free(struct held *h);
 
 #endif

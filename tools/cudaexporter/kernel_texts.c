@@ -21,33 +21,32 @@ static char *labels_of(const char *name)
 	return text;
 }
 
-static struct kernel_text *add(struct kernel_texts *t, const char *name, unsigned user, int pid)
+static struct kernel_text *add(struct kernel_texts *t, const char *labels, unsigned user, int pid)
 {
-	char *labels = labels_of(name);
-	size_t size = strlen(labels) + 1, cost = sizeof(struct kernel_text) + size + strlen(name) + 64;
-	struct kernel_text *text = NULL;
+	size_t size = strlen(labels) + 1, cost = sizeof(struct kernel_text) + size + 64;
+	struct kernel_text *text;
 
-	if (quota_take(t->quota, user, pid, cost)) {
-		text = xcalloc(1, sizeof(*text) + size);
-		text->user = user;
-		text->cost = cost;
-		text->name = xstrdup(name);
-		memcpy(text->labels, labels, size);
-		HASH_ADD_KEYPTR(hh, t->all, text->name, strlen(text->name), text);
-	}
-	free(labels);
+	if (!quota_take(t->quota, user, pid, cost))
+		return NULL;
+	text = xcalloc(1, sizeof(*text) + size);
+	text->user = user;
+	text->cost = cost;
+	memcpy(text->labels, labels, size);
+	HASH_ADD_KEYPTR(hh, t->all, text->labels, size - 1, text);
 	return text;
 }
 
 struct kernel_text *kernel_text_get(struct kernel_texts *t, const char *name, unsigned user, int pid)
 {
+	char *labels = labels_of(name);		/* two names may be written alike */
 	struct kernel_text *text;
 
-	HASH_FIND_STR(t->all, name, text);
+	HASH_FIND_STR(t->all, labels, text);
 	if (!text)
-		text = add(t, name, user, pid);
+		text = add(t, labels, user, pid);
 	if (text)
 		text->uses++;
+	free(labels);
 	return text;
 }
 
@@ -60,7 +59,6 @@ static void drop(struct kernel_texts *t, struct kernel_text *text)
 {
 	HASH_DEL(t->all, text);
 	quota_give(t->quota, text->user, text->cost);
-	free(text->name);
 	free(text);
 }
 

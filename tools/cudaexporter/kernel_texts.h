@@ -12,7 +12,6 @@ struct kernel_text {
 	bool shown;		/* by a series */
 	unsigned user;		/* who is charged */
 	size_t cost;
-	char *name;		/* of KERNEL_LABEL_SIZE at most, as the program has it */
 	UT_hash_handle hh;
 	char labels[];		/* kernel="...", as it is printed */
 };

@@ -28,10 +28,10 @@ static void print_name(const struct page *p, const struct series *s, const char 
 	fputc(' ', p->f);
 }
 
-/* Return true if the reader has not seen the series; it has then. */
+/* Return true if the reader has not seen the series; it has then.  The exporter's own are there from the start. */
 static bool is_new(const struct page *p, struct series *s)
 {
-	bool is = p->reader >= 0 && !(s->seen & 1 << p->reader);
+	bool is = s->key.owner->labels && p->reader >= 0 && !(s->seen & 1 << p->reader);
 
 	if (is)
 		s->seen |= 1 << p->reader;

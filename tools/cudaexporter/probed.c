@@ -52,10 +52,14 @@ static void write_file(FILE *f, const char *path, const char *rest)
 
 static void add_line(struct probed *p, const char *path, char *rest)
 {
-	if (p->nlines < PROBED_LINES) {
+	char **line;
+
+	if (p->nlines < PROBED_LINES)
 		p->lines = xrealloc(p->lines, p->nlines + 1, sizeof(*p->lines));
-		p->lines[p->nlines++] = written(write_file, path, rest);
-	}
+	line = &p->lines[p->nlines % PROBED_LINES];
+	if (p->nlines++ >= PROBED_LINES)
+		free(*line);
+	*line = written(write_file, path, rest);
 	free(rest);
 }
 
@@ -91,15 +95,17 @@ void probed_collect(struct probed *p, struct series_table *t, struct owner *owne
 
 void probed_print(const struct probed *p, FILE *f)
 {
-	for (unsigned i = 0; i < p->nlines; i++)
-		fputs(p->lines[i], f);
-	if (p->nlines == PROBED_LINES)
+	unsigned first = p->nlines > PROBED_LINES ? p->nlines - PROBED_LINES : 0;
+
+	if (first)
 		fputs("...\n", f);
+	for (unsigned i = first; i < p->nlines; i++)
+		fputs(p->lines[i % PROBED_LINES], f);
 }
 
 void probed_free(struct probed *p)
 {
-	for (unsigned i = 0; i < p->nlines; i++)
+	for (unsigned i = 0; i < p->nlines && i < PROBED_LINES; i++)
 		free(p->lines[i]);
 	free(p->lines);
 	for (int i = 0; i < PROBED_REASONS; i++)

@@ -20,8 +20,8 @@ struct probed {			/* starts zeroed, but for kind: how probes are attached */
 		unsigned long long n;
 	} reasons[PROBED_REASONS];	/* the last one is of all that are too many */
 	char *labels[CUDA_LIB_MAX];
-	char **lines;
-	unsigned nlines;
+	char **lines;		/* the last PROBED_LINES … */
+	unsigned nlines;	/* … of so many */
 };
 
 /* For the callbacks of struct target. */
@@ -32,7 +32,7 @@ void probed_file(struct probed *p, const char *path, const char *why);
 /* Call in a round. */
 void probed_collect(struct probed *p, struct series_table *t, struct owner *owner);
 
-/* Writes the page of /probes: as --list prints it, up to PROBED_LINES lines. */
+/* Writes the page of /probes: as --list prints it, the last PROBED_LINES lines. */
 void probed_print(const struct probed *p, FILE *f);
 
 void probed_free(struct probed *p);

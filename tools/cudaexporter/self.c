@@ -42,6 +42,8 @@ static void collect_lost(struct self *s)
 {
 	for (int i = 0; i < LOST_MAX; i++)
 		series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text(lost_reasons[i]), s->lost[i]);
+	series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text("reason=\"allocation_table_full\""),
+			  *s->ignored);
 }
 
 static void collect_hits(struct self *s)
@@ -63,11 +65,14 @@ static void collect_times(struct self *s)
 	bpf_object__for_each_program(p, s->obj) {
 		struct bpf_prog_info info = { 0 };
 		unsigned size = sizeof(info);
+		char *labels = s->programs[i];
 
-		if (bpf_program__fd(p) < 0 || i == SELF_PROGRAMS || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
+		if (++i == SELF_PROGRAMS)
+			return;
+		if (bpf_program__fd(p) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
 			continue;
-		snprintf(s->programs[i], sizeof(*s->programs), "program=\"%s\"", bpf_program__name(p));
-		series_count_live(s->table, s->owner, METRIC_BPF_SECONDS, text(s->programs[i++]), info.run_time_ns);
+		snprintf(labels, sizeof(*s->programs), "program=\"%s\"", bpf_program__name(p));
+		series_count_live(s->table, s->owner, METRIC_BPF_SECONDS, text(labels), info.run_time_ns);
 	}
 }
 

@@ -16,6 +16,7 @@ struct self {			/* set the first ones */
 	const struct clients *clients;
 	const struct bpf_object *obj;
 	const unsigned long long *lost;	/* the probes' lost[] */
+	const unsigned long long *ignored;	/* allocations that are not followed */
 	const unsigned long long (*hits)[8];	/* export_hits */
 	bool times;		/* --self-time */
 	int stats;		/* descriptor of BPF_ENABLE_STATS */

@@ -220,10 +220,12 @@ void series_max(struct series_table *t, struct owner *owner, enum metric m, stru
 		s->live = value;
 }
 
-void series_unsee(struct series_table *t, unsigned reader)
+void series_new_reader(struct series_table *t, unsigned reader)
 {
+	unsigned bit = 1 << reader;
+
 	for (struct series *s = t->all; s; s = s->hh.next)
-		s->seen &= ~(1 << reader);
+		s->seen = s->seen & ~bit ? s->seen | bit : 0;
 }
 
 unsigned long long series_samples(const struct series_table *t)

@@ -21,6 +21,8 @@ struct owner {
 	unsigned user;			/* who is charged for its series */
 	int pid;			/* of one of them, for a message */
 	unsigned processes;		/* that live */
+	unsigned clients;		/* of these, and of those whose last counts are still to be read */
+	bool other;			/* it is the one of those that are too many: nobody is charged */
 	unsigned long long ended;	/* when the last one ended, ns; 0: some live */
 	unsigned char pages[SCRAPERS];	/* that each reader got since then */
 	unsigned errors;		/* its series of METRIC_ERRORS */
@@ -111,8 +113,9 @@ void series_remove(struct series_table *t, struct owner *owner, enum metric m, s
 /* Removes the series of an owner. */
 void series_drop_owner(struct series_table *t, struct owner *owner);
 
-/* Call when a number is given to another reader. */
-void series_unsee(struct series_table *t, unsigned reader);
+/* Call when a number is given to another reader.  What any has seen does not begin again for it: an old Prometheus may
+ * have a new address. */
+void series_new_reader(struct series_table *t, unsigned reader);
 
 /* Returns how many samples they are on a page. */
 unsigned long long series_samples(const struct series_table *t);

@@ -186,9 +186,41 @@ run cudaexporter --once -d 0.1 --textfile /nowhere/cuda.prom
 status 1
 says "cannot write /nowhere/cuda.prom"
 
+it "what is freed is what was held, however many references it had"
+page -- vmm 3 retain 2 release 2 vmmfree 3 drvmalloc 5 64k drvfree 5
+is 3 '^cuda_memory_allocations_total.*memory="vmm"'
+is 3 '^cuda_memory_frees_total.*memory="vmm"'
+is 6291456 '^cuda_memory_allocated_bytes_total.*memory="vmm"'
+is 6291456 '^cuda_memory_freed_bytes_total.*memory="vmm"'
+is 327680 '^cuda_memory_freed_bytes_total.*memory="device"'
+
+it "--once traces a command to its end, whatever the interval"
+page --interval 1 -- malloc 1 64k sleep 2500 malloc 6 64k
+is 7 '^cuda_memory_allocations_total'
+
+it "--list with --once is a list"
+run cudaexporter --once --list -c "$bin/mem malloc 1 64k"
+status 0
+lines 1 ' cudaMalloc '
+
+it "--textfile has the end of a command; after a signal there is no file"
+run cudaexporter --textfile "$tmp/cuda.prom" -c "$bin/mem malloc 7 64k"
+status 0
+cp "$tmp/cuda.prom" "$tmp/out"
+is 7 '^cuda_memory_allocations_total'
+rm "$tmp/cuda.prom"
+program "$bin/mem" malloc 1 64k wait
+cudaexporter -q --textfile "$tmp/cuda.prom" --interval 1 -p "$pid" 2>"$tmp/err" & tracer=$!
+pids="$pids $tracer"
+until_true test -s "$tmp/cuda.prom"
+stop
+go
+[ ! -e "$tmp/cuda.prom" ] || no "the file is still there"
+
 it "--ages, --labels, --by and --interval refuse what they cannot use"
 for wrong in '--ages 10,5' '--ages 1.5' '--ages x' '--labels pid,nothing' '--by nothing' '--by pod --labels pid' \
-	'--interval 0' '--max-series 0' '--once --web.listen-address :0' 'operand'; do
+	'--interval 0' '--interval 5' '--max-series 0' \
+	'--once --web.listen-address :0' '--textfile x --web.max-requests 2' '--once --exemplars' 'operand'; do
 	# shellcheck disable=SC2086 # words
 	run cudaexporter $wrong
 	status 2

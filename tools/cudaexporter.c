@@ -26,8 +26,6 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
-enum { NAMES_BYTES = 8 << 20 };
-
 struct main {
 	struct exporter exporter;
 	struct opt_many listen, kernel_map;
@@ -120,9 +118,6 @@ static void open_kernels(struct main *m)
 		return;
 	}
 	bpf_mmap_per_cpu(m->skel->maps.quick, LAUNCH_SLOTS);
-	/* a program names thousands of kernels at once when it starts */
-	bpf_map__set_max_entries(m->skel->maps.events, NAMES_BYTES);
-	m->skel->rodata_records->records_bytes = NAMES_BYTES;
 	target_need_syms(&m->target);
 }
 

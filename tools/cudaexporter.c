@@ -242,6 +242,7 @@ static int finish(void *ctx, int status)
 	else if (m->once)
 		file_page(m, stdout);
 	exporter_free(&m->exporter);
+	free(m->listen.list);
 	return status;
 }
 

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # rc: the words'
+# shellcheck shell=sh disable=SC2154,SC2016 # rc: the words'; jq's variables
 # etc/systemd/cudaexporter.service: what it allows is enough to trace, and no more than that.
 unit=etc/systemd/cudaexporter.service
 setting() { sed -n "s/^$1=//p" "$unit"; }
@@ -63,13 +63,34 @@ seen() {
 	go
 	wait "$tracer"
 	rc=$?
-	jq -s 'map(.count // 0) | add // 0' "$tmp/out"
+	jq -s --arg pid "$pid" 'map(select(.pid == ($pid | tonumber)).count // 0) | add // 0' "$tmp/out"
 }
 
 it "a tool with the unit's capabilities, mounts and calls sees the allocations of another user"
 seen "$caps" >"$tmp/seen"
 equal "$(cat "$tmp/seen")" 18
 status 0
+
+it "the exporter serves what it traces as the unit runs it; the process that serves has no capability"
+if command -v cudaexporter >/dev/null && command -v curl >/dev/null; then
+	page() { curl -sf "$(sed -n 's/.*listening on //p' "$tmp/err")" >"$tmp/page"; }
+	page_has() { page && grep -qE -- "$1" "$tmp/page"; }
+	program setpriv --reuid 65533 --regid 65533 --clear-groups "$bin/mem" wait malloc 23 4096 free 5 wait
+	tool as_unit "$caps" cudaexporter --web.listen-address 127.0.0.1:0
+	until_true page_has "^cuda_process_info.*pid=\"$pid\".*uid=\"65533\""
+	echo >&3
+	until_true page_has "^cuda_memory_held_allocations.*pid=\"$pid\".* 18\$"
+	collector=$(pgrep -P "$tracer" -x cudaexporter || echo "$tracer")
+	for p in $(pgrep -P "$collector"); do
+		grep -q cudaexporter-server "/proc/$p/cmdline" && grep -xF "$(printf 'CapEff:\t0000000000000000')" "/proc/$p/status"
+	done >"$tmp/out"
+	lines 1 CapEff
+	kill -INT "$collector"
+	wait "$tracer"
+	go
+else
+	skip "no cudaexporter or no curl here"
+fi
 
 it "the filter forbids what the unit does not name"
 as_unit "$caps" unshare -r true >"$tmp/out" 2>"$tmp/err"

@@ -52,10 +52,16 @@ for version in 14 22; do
 		for source in tools/*.c; do
 			tool=$(basename "$source" .c)
 			[ -e "bpf/$tool.bpf.c" ] || continue
+			case $tool in
+			cudaexporter)
+				loads "$kind" "$tool" --once
+				loads "$kind" "$tool" --once --kernels 3 --exemplars --collect.off-cpu
+				continue ;;
+			cudaleak) loads "$kind" "$tool" -C ;;
+			*) loads "$kind" "$tool" -k ;;
+			esac
 			loads "$kind" "$tool"
-			[ "$tool" = cudaleak ] || loads "$kind" "$tool" -k
 		done
-		loads "$kind" cudaleak -C
 	done
 	rm -rf "$made"
 done

@@ -27,10 +27,10 @@ normal() {
 		s/ +/ /g; s/ $//'"$no_classes"
 }
 
-# shown N FILE: what stands below example N
+# shown N FILE: what stands below example N; what is set off by an indent is no output
 shown() {
 	awk -v n="$1" '/^\.Dl # / { at++ } /^\.(Ed|Pp|Sh)/ { on = 0 }
-		on && !/^\\&\.\.\./ { print } at == n && /^\.Bd/ { on = 1 }' "$2"
+		on && !/^\\&\.\.\./ { print } at == n && /^\.Bd -literal$/ { on = 1 }' "$2"
 }
 
 # in_readme TOOL: the blocks of its section of README.md, or of its own page
@@ -44,9 +44,11 @@ in_readme() {
 # below N FILE: the same for what in_readme wrote
 below() { awk -v n="$1" '/^# / { at++; next } at == n && !/^\.\.\.|libc\.so/' "$2"; }
 
-# to_run SET: each line of the input is a command to run, number N of the set
+# to_run SET: each line of the input is a command to run, number N of the set.  Exporters that run at once have
+# ports of their own.
 to_run() {
-	sed -E "s/-p [0-9]+/-p $train/" | split -l 1 -a 3 --numeric-suffixes=1 - "$tmp/set/$1."
+	sed -E "s/-p [0-9]+/-p $train/; s|/var/lib/prometheus/node-exporter|$tmp|
+		/--once|--textfile|listen-address/!s/^cudaexporter /&--web.listen-address 127.0.0.1:0 /" | split -l 1 -a 3 --numeric-suffixes=1 - "$tmp/set/$1."
 }
 
 # run_all: those, six at a time as most of them wait, each until it ends or has run for a while
@@ -79,7 +81,7 @@ have_run() {
 			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
 			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace places probes: ' \
 			-e ': placing probes' -e ': taking out probes: ' -e ': the kernel is still removing ' -e ': scanning processes: ' -e ': reading ' \
-			-e 'no file has a function of this probe' >"$tmp/said" &&
+			-e 'no file has a function of this probe' -e ': listening on http' >"$tmp/said" &&
 			no "'$line' says: $(head -n 1 "$tmp/said")"
 		normal <"$one.out" | sed 's/^ //' >"$tmp/normal"
 		"$2" "$n" "$3" | normal >"$tmp/shown"
@@ -124,7 +126,9 @@ if [ -z "${DOCS_OF:-}" ]; then
 	[ "$lines_" -ge 6 ] || no "only $lines_ Python frames in them"
 fi
 
-for t in $tools; do
+# json_of TOOL: the keys that it prints and those of its manual
+json_of() {
+	t=$1
 	it "$t: each JSON key is in the manual, and each in the manual is a key"
 	says_no_keys=$(grep -c "bpftrace's JSON" "man/$t.8")
 	for f in "$tmp/set/$t.keys".*.out "$tmp/set/$t.more".*.out; do
@@ -145,6 +149,11 @@ for t in $tools; do
 	# these are other things there
 	keys "$common" | grep -vxE 'kind|complete' | sort | comm -12 - "$tmp/page" >"$tmp/diff"
 	[ ! -s "$tmp/diff" ] || no "$(tr '\n' ' ' <"$tmp/diff")"
+}
+
+for t in $tools; do
+	# cudaexporter prints none
+	! "$t" --help | grep -q -- ' --json ' || json_of "$t"
 
 	it "$t: the examples of --help run"
 	have_run "$t.help" true -

@@ -26,19 +26,29 @@ exporter() {
 	until_true answers "$port"
 }
 
+# traced: the library of a program that runs is probed; what it called before is unknown
+traced() { curl -s "http://127.0.0.1:$port/metrics" | grep -qx 'cuda_exporter_processes{state="traced"} [1-9]'; }
+
+# holds: memory is on the page; pages within a second are one collection
+holds() { curl -s "http://127.0.0.1:$port/metrics" | grep -q '^cuda_memory_held_bytes{'; }
+
 # judge TITLE OPTION...: promtool and the strict reader take the pages of an exporter with these
 judge() {
 	it "promtool and a strict reader of both formats take the metrics with $1"
 	shift
 	exporter "$@"
 	program "$work" wait malloc 23 4096 free 7 host 3 4096 copy 13 64k h2d copyasync 11 4k d2h launch 1009 graph 5 sync 17 fail 3 wait
+	until_true traced
 	echo >&3
 	until_true twice_ready
+	until_true holds
 	curl -s "http://127.0.0.1:$port/metrics" >"$tmp/text"
 	curl -s -H 'Accept: application/openmetrics-text; version=1.0.0' "http://127.0.0.1:$port/metrics" >"$tmp/openmetrics"
 	go
 	stop
-	grep -q '^cuda_memory_held_bytes{' "$tmp/text" || no "nothing is held"
+	for metric in cuda_launches_total cuda_errors_total cuda_copy_size_bytes_bucket cuda_sync_duration_seconds_sum; do
+		grep -q "^$metric{" "$tmp/text" || no "no $metric"
+	done
 	grep -qx '# EOF' "$tmp/openmetrics" || no "it is no OpenMetrics"
 	run promtool check metrics <"$tmp/text"
 	status 0
@@ -64,7 +74,12 @@ for option in --sync-functions --collect.off-cpu --self-time --exemplars '--kern
 done
 judge "all that can be collected" $everything
 
-# What follows is one run of everything.
+# What follows is one run of everything.  This has memory from before, and frees it later.
+mkfifo "$tmp/before"
+"$work" malloc 5 4096 wait free 5 wait <"$tmp/before" >"$tmp/ready" & before=$!
+pids="$pids $before"
+exec 5>"$tmp/before"
+until_true grep -q ready "$tmp/ready"
 exporter $everything --ages 2,600,3600
 sed -E 's/\[(1h|20m)\]/[20s]/; s/\[(5|10)m\]/[30s]/; s/for: .*/for: 4s/; s/> 300$/> 6/; s/> 3600$/> 8/; s/age="600"/age="2"/' \
 	etc/prometheus/alerts.yml >"$tmp/alerts.yml"
@@ -88,13 +103,15 @@ has() { ask "$1" && [ -s "$tmp/out" ]; }
 
 it "Prometheus scrapes it"
 until_true has 'up{job="cudaexporter"} == 1'
+until_true has "cuda_process_info{pid=\"$before\",complete=\"0\"}"
+echo >&5
 
 it "the increase of each counter is the number of calls, and each begins at 0"
 SIM_LATENCY_US=cudaDeviceSynchronize=20000 SIM_FAIL=cudaStreamSynchronize:5=700 \
 	program "$work" wait malloc 23 4096 free 7 host 3 4096 async 19 4096 copy 13 64k h2d copyasync 11 4k d2h launch 2003 coop 7 \
 	graph 5 sync 17 streamsync 5 fail 3 malloc 1 1100m wait
 # it has been seen before it does anything
-until_true has 'cuda_process_info{comm="promwork"}'
+until_true has "cuda_process_info{pid=\"$pid\",complete=\"1\"}"
 echo >&3
 until_true twice_ready
 until_true has 'cuda_sync_duration_seconds_count{comm="promwork"} >= 17'
@@ -104,14 +121,14 @@ until_true has "max(timestamp(up)) > $since + 3"
 # counted N SELECTOR: so much more at the end of its samples than at the beginning, which is 0
 counted() {
 	ask "$2[5m]"
-	equal "$(jq -s 'map((.values[-1][1] | tonumber) - (.values[0][1] | tonumber)) | add' "$tmp/out")" "$1"
+	equal "$(jq -s --arg pid "$pid" 'map(select(.metric.pid == $pid)) | map((.values[-1][1] | tonumber) - (.values[0][1] | tonumber)) | add' "$tmp/out")" "$1"
 	json 0 '.values[0][1] != "0"'
 }
-counted 24 'cuda_memory_allocations_total{memory="device"}'	# and those of copy's buffers, below
+counted 26 'cuda_memory_allocations_total{memory="device"}'	# 2 are the copies' buffers
 counted 19 'cuda_memory_allocations_total{memory="pool"}'
 counted 7 'cuda_memory_frees_total'
 counted 12288 'cuda_memory_allocated_bytes_total{memory="host"}'
-counted 2003 'cuda_launches_total{kind="kernel"}'
+counted 2006 'cuda_launches_total{kind="kernel"}'	# 3 make the graph
 counted 7 'cuda_launches_total{kind="cooperative"}'
 counted 5 'cuda_launches_total{kind="graph"}'
 counted 13 'cuda_copy_size_bytes_count{direction="h2d",async="false"}'
@@ -155,6 +172,7 @@ until_true firing CudaIdleHolder "pid=\"$pid\""
 ! firing CudaCallStuck || no "no call is stuck yet"
 ! firing CudaMemoryLeak || no "nothing leaks yet"
 go
+exec 5>&-
 
 it "alerts fire: a call that does not return, and memory that grows, each of its process alone"
 SIM_LATENCY_US=cudaDeviceSynchronize:3=-1 "$work" sync 5 & hung=$!
@@ -168,6 +186,7 @@ kill -9 $hung $leaks
 wait $hung $leaks 2>/dev/null
 
 it "nothing was lost; Prometheus has no complaint about any sample"
+says_not 'it is started again'
 ! has 'increase(cuda_exporter_lost_events_total[10m]) > 0' || no "$(cat "$tmp/out")"
 ! has 'ALERTS{alertname="CudaEventsLost"}' || no "the alert says so"
 grep -iE 'duplicate|out.of.order|level=(error|warn)' "$tmp/log" >"$tmp/out"

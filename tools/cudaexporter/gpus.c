@@ -17,6 +17,7 @@ void gpus_open(struct gpus *g, struct owner *owner, struct looks *looks, bool ve
 	g->nvml.helper.idle = looks->helper.idle;
 	g->nvml.helper.ctx = looks->helper.ctx;
 	nvml_open(&g->nvml, verbose);
+	nvml_ask(&g->nvml);	/* the first answer may take seconds */
 }
 
 /* The labels of a device.  Another device may have its number after a reset: the old labels stay, as series may

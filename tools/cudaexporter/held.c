@@ -174,12 +174,16 @@ void held_collect(struct held *h)
 	}
 }
 
+/* The driver counts memory of another process as that one's. */
 unsigned long long held_on_device(const struct held *h, int pid, unsigned device)
 {
 	const struct mem_process *p = process_of(h, pid);
-	const struct mem_sum *sum = p ? mem_device_sum(&p->groups, device, false) : NULL;
+	unsigned long long bytes = 0;
 
-	return sum ? sum->bytes : 0;
+	for (const struct mem_group *g = p ? p->groups.all : NULL; g; g = g->hh.next)
+		if (g->key.device == device && g->key.memory != CUDA_IPC && g->key.memory != CUDA_HOST)
+			bytes += g->held.bytes;
+	return bytes;
 }
 
 void held_forget(struct held *h, int pid)

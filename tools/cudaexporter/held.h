@@ -25,7 +25,7 @@ void held_record(struct held *h, const struct memory_event *e);
 /* Call in a round: sets the gauges. */
 void held_collect(struct held *h);
 
-/* Returns the bytes that a process holds on a device (as in abi/device.h). */
+/* Returns the bytes of its own that a process holds on a device (as in abi/device.h). */
 unsigned long long held_on_device(const struct held *h, int pid, unsigned device);
 
 /* Call when a process has ended. */

@@ -1,0 +1,21 @@
+# shellcheck shell=sh disable=SC2086,SC2154 # words; lib.sh's
+words='malloc 23 4096 free 7 copy 19 1000 d2h launch 13 sync 5 fail 3'
+for how in '' '--kernels 5 --exemplars --sync-functions --collect.off-cpu'; do
+	run cudaexporter --once --attach "$kind" $how -c "$bin/mem $words"
+	status 0
+	lines 1 '^cuda_memory_allocations_total\{.*device="0",memory="device"\} 25$'
+	lines 1 '^cuda_memory_frees_total\{.*memory="device"\} 7$'
+	lines 1 '^cuda_copy_size_bytes_sum\{.*direction="d2h",async="false"\} 19000$'
+	lines 1 '^cuda_launches_total\{.*kind="kernel"\} 13$'
+	lines 1 '^cuda_sync_duration_seconds_count\{.*\} 5$'
+	lines 1 '^cuda_errors_total\{.*function="cudaMalloc",error="cudaErrorMemoryAllocation"\} 3$'
+	lines 9 '^cuda_exporter_lost_events_total\{.*\} 0$'
+	silent
+done
+lines 1 '^cuda_kernel_launches_total\{.*\} 13$'
+program "$bin/mem" malloc 1 64 wait
+run cudaexporter --once --attach "$kind" -d 1 -p "$pid"
+status 0
+lines 1 '^cuda_exporter_processes\{state="traced"\} 1$'
+go
+loads cudaexporter --once --self-time --by comm

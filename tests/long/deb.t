@@ -1,0 +1,55 @@
+# shellcheck shell=sh disable=SC2154 # the words'
+# The Debian packages, built from the last commit: what lintian says, and their life in new roots of bookworm and trixie.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+it "make deb builds both packages and leaves the tree as it was"
+git status --porcelain >"$tmp/before" 2>/dev/null
+timeout 600 make -s "O=$O" deb >"$tmp/out" 2>"$tmp/err"
+rc=$?
+status 0
+version=$(sed -n 's/^#define VERSION "\(.*\)"/\1/p' common/base/version.h)
+for p in cuda-bpf-tools cudaexporter; do
+	[ -s "$O/deb/${p}_${version}_amd64.deb" ] || no "no $p"
+done
+equal "$(git status --porcelain 2>/dev/null)" "$(cat "$tmp/before")"
+
+it "lintian says nothing about the packages and their source"
+run lintian --allow-root "$O"/deb/*.changes
+status 0
+lines 0 ''
+silent
+
+it "the packages share no file, and have every tool"
+for p in cuda-bpf-tools cudaexporter; do
+	dpkg-deb -c "$O/deb/${p}_${version}_amd64.deb" | awk '$6 !~ /\/$/ { print $6 }' | sort >"$tmp/$p"
+done
+equal "$(comm -12 "$tmp/cuda-bpf-tools" "$tmp/cudaexporter")" ''
+for t in tools/*.c; do
+	t=$(basename "$t" .c)
+	grep -qxF "./usr/bin/$t" "$tmp/cuda-bpf-tools" "$tmp/cudaexporter" || no "no $t"
+done
+grep -qxF ./usr/bin/cudaexporter "$tmp/cudaexporter" || no "cudaexporter is in the wrong one"
+
+it "the programs are compiled with all hardening, and know the revision"
+dpkg-deb -x "$O/deb/cuda-bpf-tools_${version}_amd64.deb" "$tmp/root"
+readelf -ldW "$tmp/root/usr/bin/cudaleak" >"$tmp/out"
+lines 1 'FLAGS_1\).*NOW PIE'
+lines 1 '^ *GNU_RELRO'
+run "$tmp/root/usr/bin/cudaleak" -V
+lines 1 "^revision $(git describe --always --tags --abbrev=12), "
+
+it "in new roots"
+if unshares -m; then
+	rm -f "$O/deb-roots/results"
+	timeout 1000 scripts/check-deb >"$tmp/out" 2>"$tmp/err"
+	[ -s "$O/deb-roots/results" ] || no "without a result"
+	verdict
+fi
+
+while read -r verdict title; do
+	it "$title"
+	case $verdict in
+	skip) skip "${title#*: }" ;;
+	FAIL) no "see ${title##*: }" ;;
+	esac
+done <"$O/deb-roots/results"

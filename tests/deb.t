@@ -8,7 +8,10 @@ equal "$(sed -nE '1s/^cuda-bpf-tools \(([^)]*)\) .*/\1/p' debian/changelog)" "$v
 equal "$(sed -nE '/^## /{s/^## ([0-9.]+).*/\1/p;q}' CHANGELOG.md)" "$version"
 
 # list NAME: the words that scripts/setup has by that name
-list() { sed -n "/^$1='/,/'\$/p" scripts/setup | tr -s "='\n\t" ' ' | cut -d' ' -f2- | tr ' ' '\n' | grep .; }
+list() {
+	awk -v name="$1=" -v q="'" 'index($0, name q) == 1 { on = 1 } on { print; if ($0 ~ q "$") exit }' scripts/setup |
+		tr -s "='\n\t" ' ' | cut -d' ' -f2- | tr ' ' '\n' | grep .
+}
 
 it "debian/control builds with what scripts/setup installs"
 # what every Debian package is built with is not named, and how it is packed is not what is built

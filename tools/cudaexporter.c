@@ -62,8 +62,8 @@ static void check(void *ctx)
 	held_parse_ages(&m->exporter.held, m->ages);
 	check_kernels(m);
 	if ((m->textfile || m->once) && (m->listen.n || m->web_options.config_file || m->web_options.path))
-		usage_error("--textfile and --once serve no pages; they exclude --web.listen-address, "
-			    "--web.telemetry-path and --web.config.file");
+		usage_error("--textfile and --once serve no pages; they cannot be combined with --web.listen-address, "
+			    "--web.telemetry-path or --web.config.file");
 	m->web_options.listen = m->listen.list;
 	m->web_options.nlisten = m->listen.n;
 	if (m->once && !m->target.duration_ns)

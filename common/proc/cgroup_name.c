@@ -127,8 +127,9 @@ static void see(struct walk *w, struct part p)
 	see_container(w, p);
 	see_pod(w, p);
 	see_job(w, p);
-	w->kubepods = w->kubepods || is(p, "kubepods");
-	w->slurm = w->slurm || is(p, "slurm") || begins(p, "slurm_") || ends(p, "slurmstepd.scope");
+	/* ..: what is above the cgroup namespace that we are in is not shown, and may be either */
+	w->kubepods = w->kubepods || is(p, "kubepods") || is(p, "..");
+	w->slurm = w->slurm || is(p, "..") || is(p, "slurm") || begins(p, "slurm_") || ends(p, "slurmstepd.scope");
 }
 
 /* Where containerd's CRI was told the wrong kind of names, they are one: kubepods-podUID.slice:cri-containerd:ID */

@@ -21,6 +21,8 @@ FUZZ_PARTS_kernel := $(patsubst %,$(O)/tools/cudaexporter/%.o,kernel_label kerne
 	series)
 FUZZ_OWN_bt := cudabt
 FUZZ_OWN_memory := cudaleak
+FUZZ_OWN_web_accept := cudaexporter
+FUZZ_OWN_web_config := cudaexporter
 
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_map__max_entries \
@@ -29,6 +31,6 @@ $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
 		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(O)/libcommon.a
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -ljansson -o $@
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) $(LIBS_$(FUZZ_OWN_$*)) -ljansson -o $@
 
 .PHONY: fuzz fuzz-built setup-fuzz

@@ -3,7 +3,7 @@
 #ifndef WEB_ACCEPT_H
 #define WEB_ACCEPT_H
 #include <stdbool.h>
-#include "cudaexporter/web.h"
+#include "cudaexporter/web_request.h"
 
 /* The format that a client wants most; the first in the header of several that it wants as much.  accept: NULL
  * without one.  WEB_TEXT if it takes neither. */

@@ -4,7 +4,7 @@
 #define WEB_ASK_H
 #include <pthread.h>
 #include <stdint.h>
-#include "cudaexporter/web.h"
+#include "cudaexporter/web_request.h"
 #include "cudaexporter/web_message.h"
 
 enum { WEB_WAITS = 16 };

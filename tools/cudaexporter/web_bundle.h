@@ -3,8 +3,9 @@
 #ifndef WEB_BUNDLE_H
 #define WEB_BUNDLE_H
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include "cudaexporter/web_config.h"
+#include "cudaexporter/web_settings.h"
 
 enum { WEB_SECRET = 32 };
 

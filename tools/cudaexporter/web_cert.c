@@ -2,11 +2,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include "base/die.h"
 #include "cudaexporter/web_cert.h"
-#include "cudaexporter/web_config.h"
+#include "cudaexporter/web_settings.h"
 
 static const gnutls_protocol_t protocols[] = { GNUTLS_TLS1_0, GNUTLS_TLS1_1, GNUTLS_TLS1_2, GNUTLS_TLS1_3 };
 
@@ -46,7 +47,11 @@ static gnutls_datum_t datum(const struct web_file *f)
 
 static char *fault(const struct web_config *c, const struct web_file *f, const char *key, int err)
 {
-	return xprintf("%s:%d: %s '%s': %s", c->file.path, f->line, key, f->path, gnutls_strerror(err));
+	const char *why = gnutls_strerror(err);
+	int length = strlen(why);
+
+	length -= length && why[length - 1] == '.';
+	return xprintf("%s:%d: %s '%s': %.*s", c->file.path, f->line, key, f->path, length, why);
 }
 
 static char *check_files(const struct web_config *c, gnutls_certificate_credentials_t x509)

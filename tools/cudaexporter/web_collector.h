@@ -2,7 +2,7 @@
 /* Which config is served by which server process. */
 #ifndef WEB_COLLECTOR_H
 #define WEB_COLLECTOR_H
-#include "cudaexporter/web.h"
+#include "cudaexporter/web_request.h"
 #include "cudaexporter/web_bundle.h"
 #include "cudaexporter/web_config.h"
 #include "cudaexporter/web_message.h"

@@ -7,6 +7,7 @@
 #include "base/die.h"
 #include "cudaexporter/web_cert.h"
 #include "cudaexporter/web_config.h"
+#include "cudaexporter/web_config_parse.h"
 
 enum { CONFIG_SIZE = 64 << 10, PEM_SIZE = 1 << 20 };
 
@@ -35,8 +36,13 @@ static int slurp(struct web_file *f, size_t max)
 
 static void read_pem(struct web_config *c, struct web_file *f, const char *key)
 {
-	int err = f->path && !c->error ? slurp(f, PEM_SIZE) : 0;
+	int err;
 
+	if (!f->path)
+		return;
+	err = slurp(f, PEM_SIZE);	/* also after an error: to see a change of it */
+	if (c->error)
+		return;
 	if (err)
 		c->error = xprintf("%s:%d: %s '%s': %s", c->file.path, f->line, key, f->path, strerror(err));
 	else if (f->text && strlen(f->text) != f->size)

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 #include "base/die.h"
-#include "cudaexporter/web_config.h"
+#include "cudaexporter/web_config_parse.h"
 #include "cudaexporter/web_yaml.h"
 
 enum { DEFAULT_VERSION = 2 /* TLS 1.2 */, COST_MIN = 4, COST_MAX = 15 };

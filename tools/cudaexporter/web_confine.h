@@ -7,8 +7,8 @@
  * Call before there are threads.  Dies if a capability is left. */
 void web_confine_rights(void);
 
-/* Allows this process, all its threads, only the system calls that serving needs: any other kills it.  Call when
- * whatever opens files has been called.  Dies if the kernel has no seccomp. */
+/* Allows this process, all its threads, only the system calls that serving needs: any other kills it, but that no
+ * file can be opened is an error (EACCES).  Call when whatever needs files has been called.  Dies if the kernel has no seccomp. */
 void web_confine_calls(void);
 
 #endif

@@ -19,19 +19,29 @@ enum {
 	MEMORY = 10 * 1024,		/* bytes for a request's line and headers, and what MHD notes of them */
 };
 
+/* Called in the handshake, also if there is no certificate: then it is another's decision whether that is well. */
+static int verify(gnutls_session_t tls)
+{
+	gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
+					  .data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT };
+	unsigned n = 0, faults;
+
+	if (!gnutls_certificate_get_peers(tls, &n) || !n)
+		return 0;
+	return gnutls_certificate_verify_peers(tls, &purpose, 1, &faults) || faults ? GNUTLS_E_CERTIFICATE_ERROR : 0;
+}
+
 /* A client's certificate as Go's crypto/tls asks for it: the handshake fails without.  MHD itself would only ask,
  * and only if there is a CA. */
 static void ask_certificate(const struct web_server *s, gnutls_session_t tls)
 {
-	static gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
-						 .data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT };
 	bool must = s->bundle.client_auth == WEB_CLIENT_ANY || s->bundle.client_auth == WEB_CLIENT_VERIFY;
 
 	if (s->bundle.client_auth == WEB_CLIENT_NONE)
 		return;
 	gnutls_certificate_server_set_request(tls, must ? GNUTLS_CERT_REQUIRE : GNUTLS_CERT_REQUEST);
 	if (s->bundle.client_auth >= WEB_CLIENT_VERIFY_GIVEN)
-		gnutls_session_set_verify_cert2(tls, &purpose, 1, 0);
+		gnutls_session_set_verify_function(tls, verify);
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode what)

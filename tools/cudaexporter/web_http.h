@@ -2,7 +2,7 @@
 /* The server's libmicrohttpd: a thread for each connection. */
 #ifndef WEB_HTTP_H
 #define WEB_HTTP_H
-#include "cudaexporter/web_server.h"
+#include "cudaexporter/web_state.h"
 
 /* Starts it, and has it read all that it opens.  Dies on failure. */
 void web_http_start(struct web_server *s);

@@ -10,7 +10,7 @@
 #include "cudaexporter/web_accept.h"
 #include "cudaexporter/web_page.h"
 #include "cudaexporter/web_response.h"
-#include "cudaexporter/web_server.h"
+#include "cudaexporter/web_state.h"
 
 static const char timeout_header[] = "X-Prometheus-Scrape-Timeout-Seconds";
 

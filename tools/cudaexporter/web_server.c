@@ -12,6 +12,7 @@
 #include "cudaexporter/web_http.h"
 #include "cudaexporter/web_message.h"
 #include "cudaexporter/web_server.h"
+#include "cudaexporter/web_state.h"
 
 enum { TICK = 100, FULL_TICK = 20 /* milliseconds */ };
 
@@ -107,7 +108,7 @@ static void open_all(struct web_server *s)
 	time_t now = time(NULL);
 	struct tm tm;
 
-	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_ARENA_MAX, 1);	/* others read the kernel's settings when they shrink */
 	gmtime_r(&now, &tm);
 	if (gnutls_global_init() < 0)
 		die(0, "cannot initialize GnuTLS");

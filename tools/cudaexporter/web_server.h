@@ -2,28 +2,6 @@
 /* The server process: accepts connections when the collector lets it, and gives them to libmicrohttpd. */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
-#include "cudaexporter/web_ask.h"
-#include "cudaexporter/web_auth.h"
-#include "cudaexporter/web_bundle.h"
-#include "cudaexporter/web_connections.h"
-
-struct MHD_Daemon;
-
-/* What the threads of connections share. */
-struct web_server {
-	struct web_bundle bundle;
-	struct web_ask ask;
-	struct web_connections connections;
-	struct web_auth auth;
-	pthread_mutex_t scrapes_lock;
-	long scrapes;			/* under way */
-	struct MHD_Daemon *http;
-	/* the accepting thread's */
-	int nlisten;
-	uint64_t asking;		/* the question whether to accept that has no answer yet; 0: none */
-	bool leaving;
-	bool full;			/* a connection waits for room */
-};
 
 /* Serves with the descriptors of web_message.h until the collector ends; nlisten is how many sockets to listen on
  * there are. */

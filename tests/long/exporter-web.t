@@ -1,0 +1,278 @@
+# shellcheck shell=sh
+# cudaexporter's web server: TLS, configs that change while it runs, and clients that mean ill.
+# shellcheck source=/dev/null
+. tests/exporter-web.sh
+
+# ca NAME; signed NAME CA USAGE [NAMES]: a key and a certificate, of an authority or of localhost
+ca() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" \
+		-keyout "$tmp/$1.key" -out "$tmp/$1.pem" 2>/dev/null
+}
+signed() {
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+		-keyout "$tmp/$1.key" -out "$tmp/$1.csr" 2>/dev/null
+	printf 'extendedKeyUsage=%s\nsubjectAltName=%s\n' "$3" "${4:-DNS:localhost,IP:127.0.0.1}" >"$tmp/ext"
+	openssl x509 -req -in "$tmp/$1.csr" -CA "$tmp/$2.pem" -CAkey "$tmp/$2.key" -CAcreateserial -days 2 \
+		-extfile "$tmp/ext" -out "$tmp/$1.pem" 2>/dev/null
+}
+ca root
+ca stranger
+signed server root serverAuth
+signed next root serverAuth
+signed client root clientAuth
+signed spy stranger clientAuth
+signed notclient root serverAuth
+
+# web_yml [LINE...]: TLS, and these lines of tls_server_config; put there at once
+web_yml() {
+	{
+		printf 'tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n'
+		[ $# = 0 ] || printf '  %s\n' "$@"
+	} >"$tmp/web.new"
+	mv "$tmp/web.new" "$tmp/web.yml"
+}
+tls() { get /metrics --cacert "$tmp/root.pem" "$@"; }
+by() { tls --cert "$tmp/$1.pem" --key "$tmp/$1.key"; }
+
+web_yml
+serves -c "$tmp/web.yml" -n 100003
+
+it "TLS serves who trusts the authority, and nobody under another name"
+tls
+equal "$code" 200
+equal "$(wc -c <"$tmp/body")" 100031
+get /metrics --cacert "$tmp/stranger.pem"
+equal "$code" 000
+base=$(echo "$base" | sed 's/127.0.0.1/127.0.0.2/')
+tls
+equal "$code" 000
+base=$(echo "$base" | sed 's/127.0.0.2/127.0.0.1/')
+
+it "plain HTTP is not served where TLS is"
+get /metrics -k
+curl -sS -m 5 "http://${base#https://}/metrics" >"$tmp/plain" 2>&1
+equal "$(grep -c 'format 0' "$tmp/plain")" 0
+
+it "TLS 1.2 is the oldest by default, and what min_version says otherwise"
+tls --tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0
+equal "$code" 000
+tls --tls-max 1.2
+equal "$code" 200
+web_yml 'min_version: TLS13'
+tls --tls-max 1.2
+equal "$code" 000
+tls
+equal "$code" 200
+
+it "client_auth_type says which clients are served"
+while read -r type none wants; do
+	web_yml "client_auth_type: $type" 'client_ca_file: root.pem'
+	case $type in Req*Any* | RequestC*) web_yml "client_auth_type: $type" ;; esac
+	tls
+	equal "$type, none: $code" "$type, none: $none"
+	for who in client spy notclient; do
+		by $who
+		equal "$type, $who: $code" "$type, $who: ${wants%% *}"
+		wants=${wants#* }
+	done
+done <<'END2'
+RequestClientCert 200 200 200 200
+RequireAnyClientCert 000 200 200 200
+VerifyClientCertIfGiven 200 200 000 000
+RequireAndVerifyClientCert 000 200 000 000
+END2
+
+it "a certificate that is replaced is served from the next connection on"
+web_yml
+subject() { curl -sSv -m 5 -k "$url" 2>&1 | sed -n 's/.*subject: CN=//p'; }
+equal "$(subject)" server
+cp "$tmp/server.pem" "$tmp/old.pem"
+cp "$tmp/server.key" "$tmp/old.key"
+cp "$tmp/next.key" "$tmp/server.key"
+equal "$(subject)" ''
+says "web.yml:2: cert_file '$tmp/server.pem': The certificate and the given key do not match; connections are refused until this is right"
+cp "$tmp/next.pem" "$tmp/server.pem"
+equal "$(subject)" next
+cp "$tmp/old.pem" "$tmp/server.pem"
+cp "$tmp/old.key" "$tmp/server.key"
+equal "$(subject)" server
+
+it "a config that is wrong is said to be once, and nobody is served until it is right"
+# wrong MESSAGE
+wrong() {
+	for i in 1 2 3; do
+		tls
+		equal "$code" 000
+		curl -sS -m 5 "http://${base#https://}/metrics" >"$tmp/plain" 2>&1
+		equal "$(grep -c 'format 0' "$tmp/plain")" 0
+	done
+	equal "$1: $(grep -cF -- "$1" "$tmp/err")" "$1: 1"
+	web_yml
+	tls
+	equal "$code" 200
+}
+: >"$tmp/web.yml"
+wrong "web.yml:1: tls_server_config is gone: that needs a restart"
+web_yml 'certfile: x'
+wrong "web.yml:4: unknown key 'certfile'"
+head -n 2 "$tmp/web.yml" >"$tmp/web.cut"
+cp "$tmp/web.cut" "$tmp/web.yml"
+wrong 'web.yml:1: tls_server_config has no key_file'
+rm "$tmp/web.yml"
+wrong 'web.yml: No such file or directory'
+
+it "a connection that is kept does not outlive the config that it was made under"
+printf 'basic_auth_users:\n  alice: %s\n' "$(bcrypt x)" >>"$tmp/web.yml"
+takes 200 /metrics --cacert "$tmp/root.pem" -u alice:x
+{
+	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\n\r\n' "$(printf alice:x | base64)"
+	until_true [ -e "$tmp/changed" ]
+	sleep 3
+	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Basic %s\r\n\r\n' "$(printf alice:x | base64)"
+} | timeout 60 openssl s_client -quiet -no_ign_eof -connect "${base#https://}" >"$tmp/kept" 2>/dev/null &
+kept=$!
+until_true grep -q '^HTTP/1.1 200' "$tmp/kept"
+printf '%s\nbasic_auth_users:\n  bob: %s\n' "$(sed '/^basic/,$d' "$tmp/web.yml")" "$(bcrypt y)" >"$tmp/web.new"
+mv "$tmp/web.new" "$tmp/web.yml"
+: >"$tmp/changed"
+wait "$kept"
+equal "$(grep -c '^HTTP/1.1 200' "$tmp/kept")" 1
+takes 401 /metrics --cacert "$tmp/root.pem" -u alice:x
+takes 200 /metrics --cacert "$tmp/root.pem" -u bob:y
+
+it "users that are gone from the config are a mistake"
+web_yml
+tls
+equal "$code" 000
+says 'web.yml:1: basic_auth_users is gone: that needs a restart'
+
+it "after all these there is one server, and what left is gone"
+alone() { [ "$(wc -w <"/proc/$tracer/task/$tracer/children")" -eq 1 ]; }
+until_true alone
+server=$(tr -d ' ' <"/proc/$tracer/task/$tracer/children")
+ends
+
+serves -n 4099
+
+# fds, rss: of both processes; rss in KiB
+fds() { find "/proc/$1/fd" -mindepth 1 | wc -l; }
+rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
+
+it "20 clients that send a byte now and then, or nothing, keep nobody out"
+python3 - "${base##*:}" >"$tmp/slow" <<'END2' &
+import socket, sys, time
+clients, begin = [], time.time()
+while time.time() - begin < 15:
+    while len(clients) < 20:
+        c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        c.settimeout(0.01)
+        if len(clients) % 2: c.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
+        clients.append(c)
+    for c in list(clients):
+        try:
+            if len(clients) % 2 or c.fileno() % 2: c.sendall(b"a")
+            if not c.recv(1): raise OSError
+        except TimeoutError: pass
+        except OSError: clients.remove(c); c.close()
+    time.sleep(0.2)
+END2
+slow=$! ok=0 tried=0
+while kill -0 "$slow" 2>/dev/null; do
+	get /metrics -m 5
+	tried=$((tried + 1))
+	[ "$code" != 200 ] || ok=$((ok + 1))
+done
+[ "$tried" -ge 5 ] || no "$tried scrapes"
+equal "$ok" "$tried"
+
+it "half a request is ended after ten seconds, however its bytes trickle"
+python3 - "${base##*:}" >"$tmp/took" <<'END2'
+import socket, sys, time
+c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+begin = time.time()
+c.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
+try:
+    while time.time() - begin < 30:
+        c.sendall(b"a")
+        time.sleep(0.25)
+except OSError: pass
+print(int(time.time() - begin))
+END2
+took=$(cat "$tmp/took")
+{ [ "$took" -ge 9 ] && [ "$took" -lt 25 ]; } || no "after $took s"
+
+it "a header of 1 MiB is refused, and so is a line of 1 MiB"
+python3 - "${base##*:}" >"$tmp/out" <<'END2'
+import socket, sys
+for request in b"GET / HTTP/1.1\r\nX: " + b"a" * (1 << 20), b"GET /" + b"a" * (1 << 20), b"\0" * (1 << 20):
+    c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    c.settimeout(20)
+    try:
+        c.sendall(request)
+        print(c.recv(12))
+    except OSError: print("reset")
+END2
+lines 3 'HTTP/1.1 4[0-9][0-9]?|reset|HTTP/1.1 4|^b..$'
+
+it "10,000 connections, one after the other, leave nothing behind"
+burst() {
+	python3 - "${base##*:}" "$1" >"$tmp/out" <<'END2'
+import socket, sys
+served = 0
+for i in range(int(sys.argv[2])):
+    c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    if i % 3 < 2:
+        c.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"[:None if i % 3 == 0 else 30])
+    if i % 3 == 0:
+        served += c.recv(12) == b"HTTP/1.1 404"
+    c.close()
+print(served)
+END2
+}
+burst 997
+settled() { [ "$(fds "$server")" -le 9 ]; }
+until_true settled
+before="$(fds "$server") $(fds "$tracer")" memory=$(rss "$server")
+burst 10007
+equal "$(cat "$tmp/out")" 3336
+until_true [ "$(fds "$server") $(fds "$tracer")" = "$before" ]
+[ "$(rss "$server")" -lt $((memory + 1024)) ] || no "$memory KiB became $(rss "$server")"
+takes 200 /metrics
+
+it "scrapes leave nothing behind"
+i=0 memory=$(rss "$tracer")
+while [ $i -lt 397 ]; do echo "url = $url"; echo 'output = /dev/null'; i=$((i + 1)); done >"$tmp/many"
+curl -sS -K "$tmp/many" -w '%{http_code}\n' >"$tmp/out"
+lines 397 '^200$'
+until_true [ "$(fds "$server") $(fds "$tracer")" = "$before" ]
+[ "$(rss "$tracer")" -lt $((memory + 1024)) ] || no "$memory KiB became $(rss "$tracer")"
+
+it "a server that is stopped stops nobody else, and answers when it goes on"
+kill -STOP "$server"
+curl -sS -m 30 "$url" >"$tmp/late" & late=$!
+sleep 2
+[ "$(cut -d' ' -f3 "/proc/$tracer/stat")" = S ] || no "the collector does not wait for its next round"
+kill -CONT "$server"
+wait "$late"
+equal "$(head -n 1 "$tmp/late")" '# format 0 what 0 scraper 0'
+
+it "answers that come too late are dropped"
+kill -STOP "$tracer"
+for i in 1 2 3; do takes 503 /metrics -H 'X-Prometheus-Scrape-Timeout-Seconds: 0.7'; done
+kill -CONT "$tracer"
+for i in 1 2 3 4 5 6 7; do takes 200 /metrics; done
+until_true [ "$(fds "$server") $(fds "$tracer")" = "$before" ]
+
+it "a server that is killed is started again, which is said"
+old=$server
+kill -9 "$server"
+another() { has_server && [ "$server" != "$old" ]; }
+until_true another
+takes 200 /metrics
+says 'the web server ended by signal 9, Killed: it is started again'
+equal "$(grep -c 'the web server ended' "$tmp/err")" 1
+
+it "a server whose collector is killed ends"
+kill -9 "$tracer"
+gone() { [ ! -e "/proc/$server" ]; }
+until_true gone

@@ -95,6 +95,7 @@ static void end(struct state *s)
 	CHECK(!s->naming.texts.all && !s->naming.quota.used);
 	series_free(&s->table);
 	quota_free(&s->naming.quota);
+	budget_free(&s->naming.time);
 	kernel_names_free(s->names);
 }
 

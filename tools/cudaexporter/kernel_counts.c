@@ -38,6 +38,7 @@ void kernel_counts_free(struct kernel_counts *k)
 	kernel_texts_free(&k->naming.texts);
 	kernel_map_free(&k->naming.map);
 	quota_free(&k->naming.quota);
+	budget_free(&k->naming.time);
 	if (k->launches)
 		launches_free(k->launches);
 }

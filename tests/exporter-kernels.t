@@ -227,6 +227,20 @@ lines 102 '^cuda_kernel_launches_total'
 lines 1 'kernel="other"} 401582$'
 adds_up 503491
 
+it "211 processes, eight at a time, each with a kernel of its own: all launches are in the sum"
+cat >"$tmp/many" <<-END
+	i=0
+	while [ \$i -lt 211 ]; do
+		i=\$((i + 1))
+		$bin/launches called a 1009 called b\$i 503 &
+		[ \$((i % 8)) -ne 0 ] || wait
+	done
+	wait
+END
+exports 1 "sh $tmp/many"
+equal "$(launched)" '106133 other,212899 a,'
+adds_up 319032
+
 it "Prometheus keeps the exemplars"
 if command -v prometheus >/dev/null; then
 	program "$bin/mem" wait copy 5 4096 h2d wait

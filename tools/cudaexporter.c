@@ -27,8 +27,6 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
-enum { NAMES_BYTES = 8 << 20 };
-
 struct main {
 	struct exporter exporter;
 	struct opt_many listen, kernel_map;
@@ -135,9 +133,6 @@ static void open_kernels(struct main *m)
 		return;
 	}
 	bpf_mmap_per_cpu(m->skel->maps.quick, LAUNCH_SLOTS);
-	/* a program names thousands of kernels at once when it starts */
-	bpf_map__set_max_entries(m->skel->maps.events, NAMES_BYTES);
-	m->skel->rodata_records->records_bytes = NAMES_BYTES;
 	target_need_syms(&m->target);
 }
 
@@ -282,6 +277,7 @@ static int finish(void *ctx, int status)
 	if (m->exporter.ready && !write_last(m))
 		status = EXIT_FAILURE;
 	exporter_free(&m->exporter);
+	free(m->listen.list);
 	return status;
 }
 

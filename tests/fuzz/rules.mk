@@ -17,6 +17,8 @@ fuzz-built:
 
 # fuzzers of a tool's own parts, or of some of them
 FUZZ_PARTS_identity := $(patsubst %,$(O)/tools/cudaexporter/%.o,labels devices nvml nvml_device nvml_library)
+FUZZ_PARTS_kernel := $(patsubst %,$(O)/tools/cudaexporter/%.o,kernel_label kernel_map kernel_program kernel_texts labels metric \
+	series)
 FUZZ_OWN_bt := cudabt
 FUZZ_OWN_memory := cudaleak
 FUZZ_OWN_web_accept := cudaexporter

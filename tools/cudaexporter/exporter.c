@@ -63,7 +63,7 @@ static void check(struct exporter *e, unsigned long long now)
 /* Also of clients that are over, which then are no more. */
 static void read_counts(struct exporter *e, bool only_over)
 {
-	kernel_counts_read(&e->kernels, &e->clients, &e->table);
+	kernel_counts_read(&e->kernels, &e->clients, &e->table, only_over);
 	counts_read(&e->counts, only_over);
 }
 

@@ -38,6 +38,7 @@ void kernel_counts_free(struct kernel_counts *k)
 	kernel_texts_free(&k->naming.texts);
 	kernel_map_free(&k->naming.map);
 	quota_free(&k->naming.quota);
+	budget_free(&k->naming.time);
 	if (k->launches)
 		launches_free(k->launches);
 }
@@ -96,7 +97,18 @@ static void add_rows(struct kernel_counts *k)
 	free(rows);
 }
 
-void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table)
+/* Until a page shows them, launches can still get a name. */
+static void show(struct kernel_counts *k, struct kernel_program *p, struct clients *clients,
+		 struct series_table *table, bool only_over)
+{
+	const struct client *client = clients_counted(clients, p->pid, p->id);
+
+	if (!only_over || client->over)
+		kernel_program_show(&k->naming, p, table, client->owner);
+}
+
+void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table,
+			bool only_over)
 {
 	struct kernel_program *p, *next;
 
@@ -106,9 +118,11 @@ void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct
 	k->naming.until = clock_ns() + NAMING_NS;
 	add_rows(k);
 	HASH_ITER(hh, k->programs, p, next) {
+		bool gone = !programs_find(k->launches->programs, p->id);
+
 		if (p->changed)
-			kernel_program_show(&k->naming, p, table, clients_counted(clients, p->pid, p->id)->owner);
-		if (!programs_find(k->launches->programs, p->id))
+			show(k, p, clients, table, only_over && !gone);
+		if (gone)
 			drop_program(k, p);
 	}
 	kernel_texts_drop(&k->naming.texts, table);

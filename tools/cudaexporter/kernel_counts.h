@@ -31,7 +31,9 @@ bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size
 /* Call every few milliseconds. */
 void kernel_counts_tick(struct kernel_counts *k);
 
-/* Adds what was counted since the last time; call before clients that are over are freed. */
-void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table);
+/* Adds what was counted since the last time; call before clients that are over are freed.  only_over: just of
+ * those, as no page is made. */
+void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table,
+			bool only_over);
 
 #endif

@@ -38,17 +38,13 @@ static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_
 	return kernel_text_get(&n->texts, mapped ?: label, p->user, p->pid);
 }
 
-/* NULL if there is no room for it, or no time now. */
-static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
 {
 	struct kernel_called *called;
 	struct kernel_text *text;
 	struct kernel_name *name;
 
-	HASH_FIND_PTR(p->called, &kernel, called);
-	if (called)
-		return called->name;
-	if (clock_ns() > n->until || !quota_take(&n->quota, p->user, p->pid, CALLED_COST))
+	if (!quota_take(&n->quota, p->user, p->pid, CALLED_COST))
 		return NULL;
 	text = text_of(n, p, kernel);
 	name = text ? name_of(n, p, text) : NULL;
@@ -60,6 +56,24 @@ static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *
 	called->kernel = kernel_hold(kernel);
 	called->name = name;
 	HASH_ADD_PTR(p->called, kernel, called);
+	return name;
+}
+
+/* NULL if there is no room for it, or no time now. */
+static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+{
+	struct kernel_called *called;
+	struct kernel_name *name;
+	unsigned long long now;
+
+	HASH_FIND_PTR(p->called, &kernel, called);
+	if (called)
+		return called->name;
+	now = clock_ns();
+	if (now > n->until || !budget_left(&n->time, p->user, now))
+		return NULL;
+	name = add_called(n, p, kernel);
+	budget_charge(&n->time, p->user, clock_ns() - now);
 	return name;
 }
 

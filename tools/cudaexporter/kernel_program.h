@@ -2,6 +2,7 @@
 /* The kernels of one program, by what they are called in labels. */
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H
+#include "base/budget.h"
 #include "base/hash.h"
 #include "cudaexporter/kernel_map.h"
 #include "cudaexporter/kernel_texts.h"
@@ -38,7 +39,8 @@ struct kernel_naming {
 	struct quota quota;		/* of bytes, by user */
 	struct kernel_texts texts;
 	struct kernel_text *other;	/* the launches of all the others */
-	unsigned long long until;	/* when to stop finding out what kernels are called, ns */
+	unsigned long long until;	/* when to stop finding out what kernels are called, ns … */
+	struct budget time;		/* … and whose have had their share of that */
 };
 
 /* Adds launches of a kernel; of an unknown one if that is NULL, or cannot be named now. */

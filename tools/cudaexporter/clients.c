@@ -12,6 +12,9 @@
 enum { PAGES = 3, LEFT_OUT = 65536 };
 static const unsigned long long STAYS_NS = 300 * 1000000000ull;
 
+/* How long the record of a program's first call may be on the way. */
+static const unsigned long long TOLD_NS = 2 * 1000000000ull;
+
 static const char no_comm[IDENTITY_COMM];
 
 struct left_out { int pid; UT_hash_handle hh; };
@@ -166,7 +169,7 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 
 	if (client && client->key.program == program)
 		return client;
-	if (client && !client->key.program && !has_changed(client))
+	if (client && !client->key.program && *client->is.comm && !has_changed(client))
 		return adopt(c, client, program);
 	if (client)
 		clients_end(c, client);
@@ -179,6 +182,14 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 	return client;
 }
 
+/* Return true if the process is gone, and its name is in a record that is still to come. */
+static bool is_announced(int pid, unsigned long long program)
+{
+	char comm[IDENTITY_COMM];
+
+	return clock_ns() - program < TOLD_NS && !proc_comm(pid, comm);
+}
+
 struct client *clients_counted(struct clients *c, int pid, unsigned long long program)
 {
 	const struct client_key key = { program, pid, 0 };
@@ -188,7 +199,8 @@ struct client *clients_counted(struct clients *c, int pid, unsigned long long pr
 	if (known)
 		return known;
 	if (!client || !client->key.program)
-		return clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
+		return (!client || !*client->is.comm) && is_announced(pid, program) ? NULL :
+		       clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
 	known = client_new(pid, program);	/* another program is there by now: this one is over */
 	known->over = true;
 	c->over++;

@@ -94,6 +94,7 @@ static void add(struct kernel_counts *k, const struct counter *c)
 void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table)
 {
 	struct kernel_program *p, *next;
+	struct client *client;
 	struct counter *c;
 
 	if (!k->launches)
@@ -105,8 +106,11 @@ void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct
 	for (c = k->launches->counters.former; c; c = c->hh.next)
 		add(k, c);
 	HASH_ITER(hh, k->programs, p, next) {
-		if (p->changed)
-			kernel_program_show(&k->naming, p, table, clients_counted(clients, p->pid, p->id)->owner);
+		client = p->changed ? clients_counted(clients, p->pid, p->id) : NULL;
+		if (p->changed && !client)
+			continue;
+		if (client)
+			kernel_program_show(&k->naming, p, table, client->owner);
 		if (!programs_find(k->launches->programs, p->id))
 			drop_program(k, p);
 	}

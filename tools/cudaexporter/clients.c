@@ -15,8 +15,6 @@ static const unsigned long long STAYS_NS = 300 * 1000000000ull;
 /* How long the record of a program's first call may be on the way. */
 static const unsigned long long TOLD_NS = 2 * 1000000000ull;
 
-static const char no_comm[IDENTITY_COMM];
-
 struct left_out { int pid; UT_hash_handle hh; };
 
 void clients_init(struct clients *c)
@@ -153,6 +151,23 @@ struct client *clients_mapped(struct clients *c, int pid)
 	return client;
 }
 
+static void free_texts(struct clients *c, struct client *client);
+
+/* It has counted nothing under its former name, if it had one. */
+static void rename_client(struct clients *c, struct client *client, const char comm[16])
+{
+	struct owner *was = client->owner;
+
+	if (was == c->other)
+		return;
+	free_texts(c, client);
+	leave_owner(was);
+	if (!was->processes && LIST_EMPTY(&was->series))
+		owner_free(c, was);
+	memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
+	client->owner = owner_of(c, client);
+}
+
 /* A process that has made its first call is known by it from now on. */
 static struct client *adopt(struct clients *c, struct client *client, unsigned long long program)
 {
@@ -169,8 +184,11 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 
 	if (client && client->key.program == program)
 		return client;
-	if (client && !client->key.program && *client->is.comm && !has_changed(client))
+	if (client && !client->key.program && !has_changed(client)) {
+		if (*comm && strncmp(client->is.comm, comm, sizeof(client->is.comm) - 1))
+			rename_client(c, client, comm);
 		return adopt(c, client, program);
+	}
 	if (client)
 		clients_end(c, client);
 	client = client_new(pid, program);
@@ -182,12 +200,16 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 	return client;
 }
 
-/* Return true if the process is gone, and its name is in a record that is still to come. */
-static bool is_announced(int pid, unsigned long long program)
+static struct client *counted_now(struct clients *c, struct client *before, struct client *now)
 {
-	char comm[IDENTITY_COMM];
-
-	return clock_ns() - program < TOLD_NS && !proc_comm(pid, comm);
+	if (!*now->is.comm && clock_ns() - now->key.program < TOLD_NS) {
+		free(now);	/* it is gone; its name is in the record that is still to come */
+		return NULL;
+	}
+	if (before)
+		clients_end(c, before);
+	enter(c, now);
+	return now;
 }
 
 struct client *clients_counted(struct clients *c, int pid, unsigned long long program)
@@ -198,11 +220,12 @@ struct client *clients_counted(struct clients *c, int pid, unsigned long long pr
 	HASH_FIND(hh, c->all, &key, sizeof(key), known);
 	if (known)
 		return known;
+	if (client && !client->key.program && *client->is.comm && !has_changed(client))
+		return adopt(c, client, program);
+	known = client_new(pid, program);
 	if (!client || !client->key.program)
-		return (!client || !*client->is.comm) && is_announced(pid, program) ? NULL :
-		       clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
-	known = client_new(pid, program);	/* another program is there by now: this one is over */
-	known->over = true;
+		return counted_now(c, client, known);
+	known->over = true;	/* another program is there by now: this one is over */
 	c->over++;
 	known->owner = owner_of(c, known);
 	HASH_ADD(hh, c->all, key, sizeof(known->key), known);
@@ -309,6 +332,8 @@ static void free_texts(struct clients *c, struct client *client)
 		free(client->texts[i].labels);
 	}
 	free(client->texts);
+	client->texts = NULL;
+	client->ntexts = 0;
 }
 
 void clients_reap(struct clients *c)

@@ -76,8 +76,7 @@ entries() {
 	id=$(awk -v "name=$1" '$2 == name { print $1 }' "$tmp/maps")
 	bpftool -j map dump id "$id" | jq "[.[] | select(${2:-true})] | length"
 }
-no_entries() { equal_quietly "$(entries "$@")" 0; }
-equal_quietly() { [ "$1" = "$2" ]; }
+no_entries() { [ "$(entries "$@")" = 0 ]; }
 
 # nothing_left: what the kernel keeps of processes is gone; in a slot its state comes first, of shares their sum
 nothing_left() {
@@ -156,16 +155,16 @@ says "reached the limit on processes"
 
 # ---- Many at once
 
-# many N WORD...: N processes that do this and then stay, up to `go`
+many='malloc 3 4k launch 7 copyasync 2 64 h2d'
+# many N COMMAND...: N processes that do this and then stay, up to `go`
 many() {
 	half=$(($1 / 2))
 	shift
+	# shellcheck disable=SC2086 # words
 	program "$@" "$mem" fork '(' loop $half '(' fork '(' $many wait ')' ')' join ')' loop $half '(' fork '(' $many wait ')' ')' join
 	soon all_ready $((half * 2))
 }
 all_ready() { [ "$(grep -c ready "$tmp/ready")" -ge "$1" ]; }
-many='malloc 3 4k launch 7 copyasync 2 64 h2d'
-
 for most in 256 10; do
 	it "--max-processes $most and 300 processes at once: all are counted, and each format is right"
 	serve --max-processes $most --max-series 20000
@@ -216,6 +215,7 @@ ln -s "$lib" "$tmp/odd/lib"
 mkdir "$tmp/odd/$(basename "$odd")"
 odd="$tmp/odd/$(basename "$odd")/mem"
 cp "$mem" "$odd"
+# shellcheck disable=SC2016 # the inner shell is to expand it
 program sh -c '"$1" rename "$(printf "a\"b\\\\c\nd")" launch 3 wait <&0 &
 	exec 3<&0; "$2" rename "$(printf "\377\303(\033[2J")" launch 5 wait <&3' sh "$mem" "$odd"
 comes 8 '^cuda_launches_total'
@@ -337,28 +337,44 @@ stop
 
 # ---- The end
 
-# code: of the libraries of $pid, as it is in memory
+# server: the process that speaks HTTP
+server() {
+	# shellcheck disable=SC2013 # words of one line
+	for child in $(cat "/proc/$tracer/task/$tracer/children"); do
+		! tr '\0' '\n' <"/proc/$child/cmdline" 2>/dev/null | grep -qx cudaexporter-server || echo "$child"
+	done
+}
+
+# code mem|file: of the libraries of $pid, as it is in its memory, or in their files
 code() {
-	grep ' r-xp .*/lib/libcuda' "/proc/$pid/maps" | while IFS='- ' read -r from to _; do
-		dd "if=/proc/$pid/mem" bs=4096 skip=$((0x$from / 4096)) count=$(((0x$to - 0x$from) / 4096)) 2>/dev/null | od -An -tx1 -v
+	grep ' r-xp .*/lib/libcuda' "/proc/$pid/maps" | while IFS='- ' read -r from to _ _ offset _ _ path; do
+		source=/proc/$pid/mem at=$((0x$from / 4096))
+		[ "$1" = mem ] || source=$path at=$((0x$offset / 4096))
+		dd "if=$source" bs=4096 skip=$at count=$(((0x$to - 0x$from) / 4096)) 2>/dev/null | od -An -tx1 -v
 	done | cksum
 }
-is_code() { [ "$(code)" = "$1" ]; }
-is_not_code() { ! is_code "$1"; }
+has_breakpoints() { [ "$(code mem)" != "$(code file)" ]; }
+has_none() { ! has_breakpoints; }
 is_gone() { ! kill -0 "$1"; }
 
+# bpf_programs: those that the exporter holds; are_gone ID...: the kernel has none of them, and so nothing calls them
+bpf_programs() { sed -n 's/^prog_id:[[:space:]]*//p' "/proc/$tracer/fdinfo/"* | sort -un; }
+are_gone() { for id; do ! bpftool prog show id "$id" >"$tmp/program" || return 1; done; }
+
 for signal in TERM KILL; do
-	it "no breakpoint and no server is left after SIG$signal"
+	it "no breakpoint, no BPF program and no server is left after SIG$signal"
 	program "$mem" malloc 1 64 wait malloc 2 64 wait
-	clean=$(code)
+	others=$(has_none || echo "trace it")	# then there are theirs
 	serve -p "$pid"
-	soon is_not_code "$clean"
-	# shellcheck disable=SC2013 # words of one line
-	server=$(cat "/proc/$tracer/task/$tracer/children")
+	soon has_breakpoints
+	server=$(server) programs=$(bpf_programs)
 	[ -n "$server" ] || no "there is no server"
+	[ -n "$programs" ] || no "there are no programs"
 	stop $signal
-	soon is_code "$clean"
-	for child in $server; do soon is_gone "$child"; done
+	# shellcheck disable=SC2086 # words
+	soon are_gone $programs
+	[ -n "$others" ] || soon has_none
+	soon is_gone "$server"
 	go || no "the program's status is $?"
 done
 
@@ -373,9 +389,7 @@ if setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$O/cudaexporter";
 	url=$(sed -n 's/.*: listening on //p' "$tmp/err")
 	crowd 1
 	counted 14
-	for child in $(cat "/proc/$tracer/task/$tracer/children"); do
-		equal "$(awk '/^CapEff|^Seccomp:/ { print $2 }' "/proc/$child/status" | tr '\n' ' ')" '0000000000000000 2 '
-	done
+	equal "$(awk '/^CapEff|^Seccomp:/ { print $2 }' "/proc/$(server)/status" | tr '\n' ' ')" '0000000000000000 2 '
 	stop
 	status 0
 else

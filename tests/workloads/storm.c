@@ -8,6 +8,7 @@
  *   vforks N AT_ONCE CALLS  N children by vfork, which exec this program
  *   replaced N CALLS        this process, which execs itself in place: N programs
  *   killed N CALLS          N children, killed inside one more call
+ *   reused N CALLS          N children, one after another, which all have the first one's pid
  *   dying N CALLS           N threads, which end inside one more call
  *   usurped N CALLS         this process, which execs itself while N threads are inside one more call
  *   threads N CALLS         N threads, which stay: "ready", reads a line, CALLS each again
@@ -21,10 +22,12 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +182,33 @@ static void do_killed(char **arg)
 	}
 }
 
+/* fork() with the pid of a process that is gone; it needs CAP_CHECKPOINT_RESTORE. */
+static pid_t fork_as(pid_t *pid)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = *pid ? (uintptr_t)pid : 0, .set_tid_size = *pid != 0,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static void do_reused(char **arg)
+{
+	pid_t pid = 0, child;
+
+	for (unsigned long n = number(arg[0]); n; n--) {
+		child = fork_as(&pid);
+		if (child < 0)
+			fail("clone3");
+		if (!child) {
+			call(number(arg[1]));
+			_exit(0);
+		}
+		pid = child;
+		reap(0);
+	}
+}
+
 /* Nothing is unwound: the call is just not there any more. */
 static void end_thread(int sig)
 {
@@ -295,6 +325,7 @@ int main(int argc, char **argv)
 		{ "mixed", 3, do_mixed }, { "vforks", 3, do_vforks }, { "replaced", 2, do_replaced },
 		{ "killed", 2, do_killed }, { "dying", 2, do_dying }, { "threads", 2, do_threads },
 		{ "maps", 2, do_maps }, { "loads", 3, do_loads }, { "usurped", 2, do_usurped },
+		{ "reused", 2, do_reused },
 	};
 	const char *word = argc > 1 ? argv[1] : "";
 

@@ -12,7 +12,8 @@
 enum { PAGES = 3, LEFT_OUT = 65536, LOOKS = 1024 };
 static const unsigned long long STAYS_NS = 300 * 1000000000ull, LEAST_NS = 30 * 1000000000ull;
 
-static const char no_comm[IDENTITY_COMM];
+/* How long the record of a program's first call may be on the way. */
+static const unsigned long long TOLD_NS = 2 * 1000000000ull;
 
 struct left_out { int pid; UT_hash_handle hh; };
 
@@ -179,6 +180,23 @@ struct client *clients_mapped(struct clients *c, int pid)
 	return client;
 }
 
+static void free_texts(struct clients *c, struct client *client);
+
+/* It has counted nothing under its former name, if it had one. */
+static void rename_client(struct clients *c, struct client *client, const char comm[16])
+{
+	struct owner *was = client->owner;
+
+	if (was == c->other)
+		return;
+	free_texts(c, client);
+	leave_owner(was);
+	if (!was->processes && LIST_EMPTY(&was->series))
+		owner_free(c, was);
+	memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
+	client->owner = owner_of(c, client);
+}
+
 /* A process that has made its first call is known by it from now on. */
 static struct client *adopt(struct clients *c, struct client *client, unsigned long long program)
 {
@@ -195,8 +213,11 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 
 	if (client && client->key.program == program)
 		return client;
-	if (client && !client->key.program && !has_changed(client))
+	if (client && !client->key.program && !has_changed(client)) {
+		if (*comm && strncmp(client->is.comm, comm, sizeof(client->is.comm) - 1))
+			rename_client(c, client, comm);
 		return adopt(c, client, program);
+	}
 	if (client)
 		clients_end(c, client);
 	client = client_new(pid, program);
@@ -210,6 +231,18 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 	return client;
 }
 
+static struct client *counted_now(struct clients *c, struct client *before, struct client *now)
+{
+	if (!*now->is.comm && clock_ns() - now->key.program < TOLD_NS) {
+		free(now);	/* it is gone; its name is in the record that is still to come */
+		return NULL;
+	}
+	if (before)
+		clients_end(c, before);
+	enter(c, now);
+	return now;
+}
+
 struct client *clients_counted(struct clients *c, int pid, unsigned long long program)
 {
 	const struct client_key key = { program, pid, 0 };
@@ -218,10 +251,15 @@ struct client *clients_counted(struct clients *c, int pid, unsigned long long pr
 	HASH_FIND(hh, c->all, &key, sizeof(key), known);
 	if (known)
 		return known;
+	if (client && !client->key.program && *client->is.comm && !has_changed(client))
+		return adopt(c, client, program);
+	if (client && client->key.program && program > client->key.program)
+		return NULL;	/* a newer one: its record is still to come */
+	known = client_new(pid, program);
 	if (!client || !client->key.program)
-		return clients_seen(c, pid, program, USER_UNKNOWN, no_comm);
-	known = client_new(pid, program);	/* another program is there by now: this one is over */
-	known->over = true;
+		return counted_now(c, client, known);
+	known->over = true;	/* another program is there by now: of this one nothing is known */
+	known->is = (struct identity){ .uid = USER_UNKNOWN };
 	c->over++;
 	known->owner = owner_of(c, known);
 	HASH_ADD(hh, c->all, key, sizeof(known->key), known);
@@ -329,6 +367,8 @@ static void free_texts(struct clients *c, struct client *client)
 		free(client->texts[i].labels);
 	}
 	free(client->texts);
+	client->texts = NULL;
+	client->ntexts = 0;
 }
 
 void clients_reap(struct clients *c)

@@ -56,7 +56,8 @@ void clients_init(struct clients *c);
 void clients_free(struct clients *c);
 
 /* Each returns the client that the process is now, made if need be: of a process that has mapped CUDA; of one
- * that made its first call, whose name and user the kernel told; of one that counted something. */
+ * that made its first call, whose name and user the kernel told; of one that counted something: NULL if it is gone
+ * and its name is still to be told. */
 struct client *clients_mapped(struct clients *c, int pid);
 struct client *clients_seen(struct clients *c, int pid, unsigned long long program, unsigned uid,
 			    const char comm[16]);

@@ -86,7 +86,7 @@ static struct client *client_of(struct counts *c, unsigned pid, unsigned long lo
 {
 	struct client *client = clients_counted(c->clients, pid, program);
 
-	return c->only_over && !client->over ? NULL : client;
+	return !client || (c->only_over && !client->over) ? NULL : client;
 }
 
 static void read_slot(struct counts *c, struct export_slot *q)

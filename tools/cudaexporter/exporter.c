@@ -43,11 +43,14 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 		held_record(&e->held, data);
 }
 
+/* One that is gone by now has a record, which names it, or made no call. */
 void exporter_mapped(struct exporter *e, int pid)
 {
+	char comm[IDENTITY_COMM];
+
 	if (!filter_wants(&e->target->selected, pid))
 		clients_leave_out(&e->clients, pid);
-	else
+	else if (proc_comm(pid, comm))
 		clients_mapped(&e->clients, pid)->early = target_is_early(e->target, pid);
 }
 

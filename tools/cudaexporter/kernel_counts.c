@@ -97,14 +97,15 @@ static void add_rows(struct kernel_counts *k)
 	free(rows);
 }
 
-/* Until a page shows them, launches can still get a name. */
-static void show(struct kernel_counts *k, struct kernel_program *p, struct clients *clients,
+/* Until a page shows them, launches can still get a name.  Returns false if its process is still to be told of. */
+static bool show(struct kernel_counts *k, struct kernel_program *p, struct clients *clients,
 		 struct series_table *table, bool only_over)
 {
 	const struct client *client = clients_counted(clients, p->pid, p->id);
 
-	if (!only_over || client->over)
+	if (client && (!only_over || client->over))
 		kernel_program_show(&k->naming, p, table, client->owner);
+	return client;
 }
 
 void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table,
@@ -120,8 +121,8 @@ void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !programs_find(k->launches->programs, p->id);
 
-		if (p->changed)
-			show(k, p, clients, table, only_over && !gone);
+		if (p->changed && !show(k, p, clients, table, only_over && !gone))
+			continue;
 		if (gone)
 			drop_program(k, p);
 	}

@@ -34,7 +34,7 @@ struct main {
 	struct web web;
 	const char *labels, *by, *ages, *textfile;
 	long interval_ns, series, processes;
-	bool stopped;		/* by a signal */
+	bool stopped, last;	/* by a signal; the page is the last one */
 	bool once, functions, off_cpu, exemplars;
 	unsigned classes;
 	unsigned long long written;
@@ -102,7 +102,7 @@ static bool file_page(void *ctx, FILE *f)
 {
 	struct main *m = ctx;
 
-	exporter_page(&m->exporter, f, false, m->once ? 0 : READER_FILE);
+	exporter_page(&m->exporter, f, false, m->once || m->last ? 0 : READER_FILE);
 	return true;
 }
 
@@ -260,6 +260,8 @@ static int stop(void *ctx, int sig)
 /* Returns false if what the processes did last cannot be written. */
 static bool write_last(struct main *m)
 {
+	m->last = true;
+	m->exporter.collected = 0;
 	if (m->textfile && !m->stopped)
 		return textfile_write(m->textfile, file_page, m);
 	if (m->once && !m->textfile)

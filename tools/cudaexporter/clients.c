@@ -191,7 +191,7 @@ static void rename_client(struct clients *c, struct client *client, const char c
 		return;
 	free_texts(c, client);
 	leave_owner(was);
-	if (!was->processes && LIST_EMPTY(&was->series))
+	if (!was->processes && (!c->labels.sums || LIST_EMPTY(&was->series)))
 		owner_free(c, was);
 	memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
 	client->owner = owner_of(c, client);

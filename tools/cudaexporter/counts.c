@@ -176,24 +176,34 @@ static void read_exemplar(struct counts *c, const void *key, const void *value)
 		delete(c->exemplars, k, c->exemplar_shares, e->share);
 }
 
-/* Calls fn for each entry of a hash map.  All are read before any is deleted. */
+/* Reads the next entries of a hash map into the end of both lists.  Returns an errno, negative, at the end. */
+static int read_batch(const struct bpf_map *map, char **keys, char **values, unsigned *n, unsigned long long *token)
+{
+	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
+	unsigned batch = BATCH;
+	int err;
+
+	*keys = xrealloc(*keys, *n + BATCH, key);
+	*values = xrealloc(*values, *n + BATCH, value);
+	err = bpf_map_lookup_batch(bpf_map__fd(map), *n ? token : NULL, token, *keys + *n * key, *values + *n * value,
+				   &batch, NULL);
+	if (!err || err == -ENOENT)
+		*n += batch;
+	return err;
+}
+
+/* Calls fn for each entry of a hash map.  All are read before any is deleted.  Usually there are none: lists for
+ * all that a map may have would be most of the tool's memory. */
 static void each(struct counts *c, const struct bpf_map *map,
 		 void (*fn)(struct counts *c, const void *key, const void *value))
 {
 	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
-	unsigned most = bpf_map__max_entries(map), n = 0, batch;
-	char *keys = xcalloc(most, key), *values = xcalloc(most, value);
+	char *keys = NULL, *values = NULL;
 	unsigned long long token = 0;
-	int err = 0;
+	unsigned n = 0;
 
-	while (!err && n < most) {
-		batch = most - n < BATCH ? most - n : BATCH;
-		err = bpf_map_lookup_batch(bpf_map__fd(map), n ? &token : NULL, &token, keys + n * key,
-					   values + n * value, &batch, NULL);
-		if (err && err != -ENOENT)
-			break;
-		n += batch;
-	}
+	while (n < bpf_map__max_entries(map) && !read_batch(map, &keys, &values, &n, &token))
+		;
 	for (unsigned i = 0; i < n; i++)
 		fn(c, keys + i * key, values + i * value);
 	free(keys);

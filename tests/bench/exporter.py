@@ -4,6 +4,7 @@ by their size, and doing nothing."""
 import os
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import time
@@ -164,8 +165,9 @@ class Programs:
     def __init__(self, n):
         self.caller = Caller()	# for its copy of the libraries
         environment = dict(os.environ, LD_LIBRARY_PATH=self.caller.dir)
-        self.library = f'{self.caller.dir}/libcuda.so.1'
-        self.all = [subprocess.Popen([f'{O}/tests/bin/mem', 'wait', *WORK, 'wait'], stdin=subprocess.PIPE,
+        self.options = ['--comm', 'benchwork', '-l', f'{self.caller.dir}/libcuda.so.1']	# and no others' programs
+        shutil.copy(f'{O}/tests/bin/mem', f'{self.caller.dir}/benchwork')
+        self.all = [subprocess.Popen([f'{self.caller.dir}/benchwork', 'wait', *WORK, 'wait'], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
                     for _ in range(n)]
         self.ready()
@@ -188,15 +190,26 @@ class Programs:
         self.caller.end()
 
 
-def each_ms(exporter, pause):
-    """Milliseconds of processor time of the collector and of the server for a page, and of the clock; the page."""
-    before, took = exporter.ran(), []
+def printed(exporter):
+    """Milliseconds of processor time of the collector and of the server for a page of what is collected already, and
+    by the clock."""
+    collector, server, took = [], [], []
     for _ in range(PAGES):
-        time.sleep(pause)
-        page, seconds = exporter.scrape()
+        before, seconds = exporter.ran(), exporter.scrape()[1]
+        after = exporter.ran()
+        collector.append((after[0] - before[0]) * 1e3)
+        server.append((after[1] - before[1]) * 1e3)
         took.append(seconds * 1e3)
-    ns = [(b - a) / PAGES * 1e3 for a, b in zip(before, exporter.ran())]
-    return ns[0], ns[1], statistics.median(took), page
+    return statistics.median(collector), statistics.median(server), statistics.median(took)
+
+
+def collected(exporter):
+    """Milliseconds that collecting took, by itself: the median of some pages."""
+    took = []
+    for _ in range(PAGES):
+        time.sleep(1.02)	# pages within a second are one collection
+        took.append(total(exporter.page(), 'cuda_exporter_collect_seconds') * 1e3)
+    return statistics.median(took)
 
 
 def forks():
@@ -217,32 +230,48 @@ def idle(exporter):
     return min(shares)
 
 
+def page_of(n):
+    """A line of the table, and what is aimed at."""
+    programs = Programs(n)
+    exporter = Exporter(*programs.options, '--max-processes', str(MANY), '--max-series', str(MANY))
+    programs.go()
+    programs.ready()
+    time.sleep(1)
+    collect = collected(exporter)
+    here, server, took = printed(exporter)
+    page = exporter.page()
+    zipped = exporter.scrape(**{'Accept-Encoding': 'gzip'})[0]
+    resident = exporter.resident()
+    at_rest = idle(exporter) if n == SIZES[len(SIZES) // 2] else None
+    exporter.tracer.kill()
+    programs.end()
+    series = total(page, 'cuda_exporter_series')
+    return (n, f'{series:.0f}', len(page), len(zipped), f'{collect:.1f}', f'{here:.1f}', f'{server:.1f}',
+            f'{took:.1f}', f'{resident[0]:.1f}', f'{resident[1]:.1f}'), at_rest, \
+        (series, collect + here, len(page) / 1e6, *resident)
+
+
 def pages(report, goals):
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
     rows = []
     for n in SIZES:
-        programs = Programs(n)
-        exporter = Exporter('-l', programs.library, '--max-processes', str(MANY), '--max-series', str(MANY))
-        programs.go()
-        programs.ready()
-        time.sleep(1)
-        exporter.scrape()
-        page, _ = exporter.scrape()
-        time.sleep(1)
-        collect, _, _, page = each_ms(exporter, 1.02)
-        again, server, took, page = each_ms(exporter, 0)
-        zipped = exporter.scrape(**{'Accept-Encoding': 'gzip'})[0]
-        text, resident = page.decode(), exporter.resident()
-        measured = total(text, 'cuda_exporter_collect_seconds') * 1e3
-        rows.append((n, f'{total(text, "cuda_exporter_series"):.0f}', len(page), len(zipped), f'{measured:.2f}',
-                     f'{collect:.2f}', f'{again:.2f}', f'{server:.2f}', f'{took:.2f}',
-                     f'{resident[0]:.1f}', f'{resident[1]:.1f}'))
-        started, share = idle(exporter)
-        rows[-1] += f'{share:.3f}', f'{started:.1f}'
-        exporter.tracer.kill()
-        programs.end()
-    report.table(['processes', 'series', 'bytes', 'gzip -1', 'ms to collect', 'a page', 'printed again', 'server',
-                  'by the clock', 'MiB', 'server MiB', 'idle %', 'others/s'], rows)
+        row, at_rest, (series, ms, size, *resident) = page_of(n)
+        rows.append(row)
+        if not at_rest:
+            continue
+        share, others = at_rest[1], at_rest[0]
+        goals.add(f'cudaexporter, {series:.0f} series: to collect and print 10,000', 10, ms / series * 1e4, ' ms')
+        goals.add('... bytes of 10,000', 1.5, size / series * 1e4, ' MB')
+        goals.add('... resident, the collector', 20, resident[0], ' MiB')
+        goals.add('... resident, the server', 20, resident[1], ' MiB')
+        goals.add(f'... of a processor, a page every {SCRAPE_S} s', .1, share, ' %')
+    report.say(f"""Processes with memory of four kinds, copies, launches, waits and errors, that do nothing more; medians of
+{PAGES} pages. `collect`: as cudaexporter says itself. `print`: processor time for the same page again. `server`: the
+web server's processor time. `clock`: from asking to the last byte. Resident: the collector, the server.\n""")
+    report.table(['processes', 'series', 'bytes', 'gzip -1', 'ms to collect', 'print', 'server', 'clock',
+                  'MiB', 'server'], rows)
+    report.say(f"""With a page every {SCRAPE_S} s of the {SIZES[len(SIZES) // 2]} processes, both take {share:.3f} % of a processor, in
+the {SCRAPE_S} s of {IDLE_S} in which others started the fewest processes: {others:.1f} a second.\n""")
 
 
 def run(report, goals):

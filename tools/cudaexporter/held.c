@@ -82,8 +82,12 @@ static void count_effect(struct held *h, struct owner *owner, const struct memor
 			 enum cuda_class class)
 {
 	const struct metric_labels labels = { did->device, did->memory };
+	const struct metric_labels replaced = { did->replaced.device, did->replaced.memory };
 	unsigned long long size = did->size == ~0ull ? 0 : did->size;
 
+	if (did->replaced.memory != CUDA_MEM_NONE)
+		count(h, owner, METRIC_FREED_BYTES, METRIC_FREES, replaced,
+		      did->replaced.size == ~0ull ? 0 : did->replaced.size, 1);
 	if (class == CUDA_ALLOC)
 		count(h, owner, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, labels, size, 1);
 	else if (class == CUDA_FREE && did->memory != CUDA_MEM_NONE)

@@ -69,6 +69,14 @@ for program in mem-12 mem-static mem-dlopen mem-drv; do
 done
 program=mem
 
+it "a free whose record comes later than that of the next allocation at its address is counted"
+page -- "thread '(' loop 10007 '(' malloc 1 4k free 1 ')' ')' thread '(' loop 10007 '(' malloc 1 4k free 1 ')' ')' join"
+is 20014 '^cuda_memory_allocations_total'
+is 20014 '^cuda_memory_frees_total'
+is 81977344 '^cuda_memory_freed_bytes_total'
+is none '^cuda_memory_held_allocations'
+silent
+
 it "a copy is in the bucket whose bound is its size, and one byte more in the next"
 page -- copyasync 3 256 h2d copyasync 5 257 h2d copyasync 7 4096 d2h copyasync 11 1 d2d
 is 3 'direction="h2d".*le="256"'

@@ -27,6 +27,8 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
+enum { NAMES_BYTES = 8 << 20, CALM_MS = 250 };
+
 struct main {
 	struct exporter exporter;
 	struct opt_many listen, kernel_map;
@@ -110,11 +112,16 @@ static void prepare(void *ctx)
 {
 	struct main *m = ctx;
 
-	if (m->textfile || m->once || m->target.list)
+	if (m->once || m->target.list)
+		return;
+	m->events.calm_ms = CALM_MS;
+	m->events.wake = -1;
+	if (m->textfile)
 		return;
 	m->web.page = page;
 	m->web.ctx = m;
 	web_open(&m->web, &m->web_options);
+	m->events.wake = web_fd(&m->web);
 }
 
 /* What is not wanted takes no room. */

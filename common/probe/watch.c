@@ -209,16 +209,17 @@ static int resume_stopped(struct watch *w)
 	return n;
 }
 
-int watch_poll(struct watch *w, int fd, int ms)
+int watch_poll(struct watch *w, const int also[2], int ms)
 {
 	struct pollfd fds[] = {		/* poll() ignores negative descriptors */
-		{ fd, POLLIN, 0 },
+		{ also[0], POLLIN, 0 },
+		{ also[1], POLLIN, 0 },
 		{ w->events ? ring_buffer__epoll_fd(w->events) : -1, POLLIN, 0 },
 		{ w->mappings ? perf_buffer__epoll_fd(w->mappings) : -1, POLLIN, 0 },
 	};
-	int err;
+	int n = poll(fds, sizeof(fds) / sizeof(*fds), ms), err;
 
-	if (poll(fds, 3, ms) < 0 && errno != EINTR)
+	if (n < 0 && errno != EINTR)
 		return -errno;
 	/* first the events that processes are stopped for */
 	err = w->events ? ring_buffer__consume(w->events) : 0;
@@ -229,7 +230,7 @@ int watch_poll(struct watch *w, int fd, int ms)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
 		pending_handle(&w->pending, tell_mapped, w);
-	return err < 0 && err != -EINTR ? err : 0;
+	return err < 0 && err != -EINTR ? err : n > 0 || w->pending.processes;
 }
 
 void watch_collect(struct watch *w)

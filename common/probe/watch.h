@@ -32,9 +32,9 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted);
  * the attachment, or NULL with errno set. */
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset);
 
-/* Waits up to ms milliseconds for events, or until fd (-1: none) is readable, and handles the events.
- * Returns 0, or -errno. */
-int watch_poll(struct watch *w, int fd, int ms);
+/* Waits up to ms milliseconds for events, or until one of two descriptors (-1: none) is readable, and handles the
+ * events.  Returns 1 if there was something, or there will be soon, 0 if not, or -errno. */
+int watch_poll(struct watch *w, const int also[2], int ms);
 
 /* Takes new mappings out of the kernel's buffers, for the next watch_poll(): for long waits. */
 void watch_collect(struct watch *w);

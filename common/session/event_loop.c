@@ -20,6 +20,9 @@ enum { POLL_MS = 10 };
 
 static const unsigned long long NS_PER_MS = 1000000;
 
+/* Without events for this long, nothing is expected. */
+static const unsigned long long CALM_NS = 500 * 1000000ull;
+
 /* How long records are handled before the loop does anything else, and after a signal. */
 static const unsigned long long SLICE_NS = 100 * 1000000ull, LAST_NS = 700 * 1000000ull;
 
@@ -143,15 +146,28 @@ static void report_at(struct event_loop *e, unsigned long long *next)
 		*next = clock_ns() + e->interval_ns;
 }
 
+/* How long to wait for events.  Nobody tells of the command's end.  Records that do not wake the reader are few:
+ * see records_wakeup(). */
+static long poll_ms(const struct event_loop *e, bool last)
+{
+	if (last || record_queue_bytes(&e->queue))
+		return 0;
+	if (!e->calm_ms || e->target->command || clock_ns() - e->happened < CALM_NS)
+		return POLL_MS;
+	return e->calm_ms;
+}
+
 /* Waits for events, and handles them.  Records not read in time are lost, and counted. */
 static void handle_events(struct event_loop *e, bool last)
 {
-	bool wait = !last && !record_queue_bytes(&e->queue), held = !last && out_is_held_up();
-	int err = watch_poll(e->target->probes.watch, held ? -1 : record_queue_fd(&e->queue),
-			     wait ? POLL_MS : 0);
+	bool held = !last && out_is_held_up();
+	const int also[] = { held ? -1 : record_queue_fd(&e->queue), e->calm_ms ? e->wake : -1 };
+	int got = watch_poll(e->target->probes.watch, also, poll_ms(e, last));
 
-	if (err)
-		die(err, "cannot read records");
+	if (got < 0)
+		die(got, "cannot read records");
+	if (got)
+		e->happened = clock_ns();
 	if (last)
 		handle_last(e);
 	else

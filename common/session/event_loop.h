@@ -19,6 +19,8 @@ struct event_loop {
 	void (*report)(void *ctx);	/* called after each interval */
 	void *ctx;
 	bool (*tick)(void *ctx);	/* every few milliseconds, or NULL; false ends the loop */
+	long calm_ms;		/* how far apart the ticks are once nothing happens; 0: no farther than else */
+	int wake;		/* with calm_ms: a descriptor that is readable when there is something to do */
 	const void *lost;	/* the probes' lost[] and lost_by; set by tool_run() */
 	struct bpf_map *lost_by;
 	/* set by event_loop_run() */
@@ -29,6 +31,7 @@ struct event_loop {
 	/* private */
 	struct target *target;
 	struct record_queue queue;
+	unsigned long long happened;	/* when something did, ns */
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer

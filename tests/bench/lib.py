@@ -67,10 +67,13 @@ class Tracer:
                                         stderr=None if self.is_probe else subprocess.PIPE)
         self.pid = self.process.pid
         says = self.process.stdout if self.is_probe else self.process.stderr
-        self.said = says.readline()
+        self.said, self.said_before = says.readline(), ''
+        while self.said and not re.search('tracing|attached', self.said):
+            self.said_before += self.said
+            self.said = says.readline()
         self.started = time.monotonic() - self.start
-        if not re.search('tracing|attached', self.said):
-            sys.exit(f'bench: {" ".join(argv)}: {self.said}')
+        if not self.said:
+            sys.exit(f'bench: {" ".join(argv)}: {self.said_before}')
 
     def kill(self, sig=signal.SIGINT):
         """Ends it; the seconds that it took, and what it said last."""

@@ -181,57 +181,72 @@ static void read_exemplar(struct counts *c, const void *key, const void *value)
 		delete(c->exemplars, k, c->exemplar_shares, e->share);
 }
 
-/* Reads a map at once.  Returns how many entries there are; -1 if that fails, as it may while many are added. */
-static int read_batches(const struct bpf_map *map, char *keys, char *values)
+/* What a hash map has: lists that grow, as usually there is nothing, and room for all that there may be would be
+ * most of the tool's memory. */
+struct entries {
+	size_t key, value;
+	char *keys, *values;
+	unsigned n, room;
+};
+
+static void make_room(struct entries *e, unsigned n)
 {
-	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
-	unsigned most = bpf_map__max_entries(map), n = 0, batch;
+	if (e->n + n <= e->room)
+		return;
+	e->room = e->n + n + e->room;
+	e->keys = xrealloc(e->keys, e->room, e->key);
+	e->values = xrealloc(e->values, e->room, e->value);
+}
+
+/* Returns false if that fails, as it may while many are added. */
+static bool read_batches(const struct bpf_map *map, struct entries *e)
+{
 	unsigned long long token = 0;
 	int err = 0;
 
-	while (!err && n < most) {
-		batch = most - n < BATCH ? most - n : BATCH;
-		err = bpf_map_lookup_batch(bpf_map__fd(map), n ? &token : NULL, &token, keys + n * key,
-					   values + n * value, &batch, NULL);
+	while (!err && e->n < bpf_map__max_entries(map)) {
+		unsigned batch = BATCH;
+
+		make_room(e, BATCH);
+		err = bpf_map_lookup_batch(bpf_map__fd(map), e->n ? &token : NULL, &token, e->keys + e->n * e->key,
+					   e->values + e->n * e->value, &batch, NULL);
 		if (err && err != -ENOENT)
-			return -1;
-		n += batch;
+			return false;
+		e->n += batch;
 	}
-	return n;
+	return true;
 }
 
-/* Reads it entry by entry. */
-static int read_entries(const struct bpf_map *map, char *keys, char *values)
+/* Reads the map entry by entry; what is deleted meanwhile is left out. */
+static void read_each(const struct bpf_map *map, struct entries *e)
 {
-	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
-	unsigned most = bpf_map__max_entries(map), n = 0, found = 0;
+	unsigned left = bpf_map__max_entries(map);
+	char *at = xcalloc(1, e->key);
 	int fd = bpf_map__fd(map);
+	bool any = false;
 
-	while (n < most && !bpf_map_get_next_key(fd, n ? keys + (n - 1) * key : NULL, keys + n * key))
-		n++;
-	for (unsigned i = 0; i < n; i++) {
-		if (bpf_map_lookup_elem(fd, keys + i * key, values + found * value))
+	for (e->n = 0; left && !bpf_map_get_next_key(fd, any ? at : NULL, at); left--) {
+		any = true;
+		make_room(e, 1);
+		if (bpf_map_lookup_elem(fd, at, e->values + e->n * e->value))
 			continue;
-		memmove(keys + found++ * key, keys + i * key, key);
+		memcpy(e->keys + e->n++ * e->key, at, e->key);
 	}
-	return found;
+	free(at);
 }
 
 /* Calls fn for each entry of a hash map.  All are read before any is deleted. */
 static void each(struct counts *c, const struct bpf_map *map,
 		 void (*fn)(struct counts *c, const void *key, const void *value))
 {
-	size_t key = bpf_map__key_size(map), value = bpf_map__value_size(map);
-	unsigned most = bpf_map__max_entries(map);
-	char *keys = xcalloc(most, key), *values = xcalloc(most, value);
-	int n = read_batches(map, keys, values);
+	struct entries e = { .key = bpf_map__key_size(map), .value = bpf_map__value_size(map) };
 
-	if (n < 0)
-		n = read_entries(map, keys, values);
-	for (int i = 0; i < n; i++)
-		fn(c, keys + i * key, values + i * value);
-	free(keys);
-	free(values);
+	if (!read_batches(map, &e))
+		read_each(map, &e);
+	for (unsigned i = 0; i < e.n; i++)
+		fn(c, e.keys + i * e.key, e.values + i * e.value);
+	free(e.keys);
+	free(e.values);
 }
 
 void counts_read(struct counts *c, bool only_over)

@@ -7,6 +7,7 @@ struct page {
 	FILE *f;
 	bool openmetrics;
 	int reader;
+	char bounds[16][32];	/* of the metric's buckets: all its series have the same */
 };
 
 static void print_value(FILE *f, enum metric m, long long value)
@@ -22,9 +23,13 @@ static void print_value(FILE *f, enum metric m, long long value)
 
 static void print_name(const struct page *p, const struct series *s, const char *suffix)
 {
-	fprintf(p->f, "%s%s", metrics[s->key.metric].name, suffix);
-	if (*s->labels)
-		fprintf(p->f, "{%s}", s->labels);
+	fputs(metrics[s->key.metric].name, p->f);
+	fputs(suffix, p->f);
+	if (*s->labels) {
+		fputc('{', p->f);
+		fputs(s->labels, p->f);
+		fputc('}', p->f);
+	}
 	fputc(' ', p->f);
 }
 
@@ -38,16 +43,29 @@ static bool is_new(const struct page *p, struct series *s)
 	return is;
 }
 
-static void print_bound(const struct page *p, enum metric m, unsigned bucket)
+static void set_bounds(struct page *p, enum metric m)
 {
-	unsigned long long bound = metric_bound(m, bucket);
+	unsigned last = metric_buckets(m) - 1;
+	const size_t size = sizeof(p->bounds[0]);
 
-	if (bucket == metric_buckets(m) - 1)
-		fputs("le=\"+Inf\"} ", p->f);
-	else if (metrics[m].unit == METRIC_NS)
-		fprintf(p->f, "le=\"%.12g\"} ", bound / 1e9);
-	else
-		fprintf(p->f, p->openmetrics ? "le=\"%llu.0\"} " : "le=\"%llu\"} ", bound);
+	for (unsigned i = 0; i < last; i++) {
+		if (metrics[m].unit == METRIC_NS)
+			snprintf(p->bounds[i], size, "le=\"%.12g\"} ", metric_bound(m, i) / 1e9);
+		else
+			snprintf(p->bounds[i], size, "le=\"%llu%s\"} ", metric_bound(m, i), p->openmetrics ? ".0" : "");
+	}
+	snprintf(p->bounds[last], size, "le=\"+Inf\"} ");
+}
+
+static void print_bucket(const struct page *p, const struct series *s, unsigned i, unsigned long long count)
+{
+	fputs(metrics[s->key.metric].name, p->f);
+	fputs("_bucket{", p->f);
+	fputs(s->labels, p->f);
+	if (*s->labels)
+		fputc(',', p->f);
+	fputs(p->bounds[i], p->f);
+	fprintf(p->f, "%llu", count);
 }
 
 /* What follows a bucket's value. */
@@ -72,9 +90,7 @@ static void print_histogram(const struct page *p, struct series *s)
 
 	for (unsigned i = 0; i < metric_buckets(m); i++) {
 		count += zero ? 0 : h[0].buckets[i] + h[1].buckets[i];
-		fprintf(p->f, "%s_bucket{%s%s", metrics[m].name, s->labels, *s->labels ? "," : "");
-		print_bound(p, m, i);
-		fprintf(p->f, "%llu", count);
+		print_bucket(p, s, i, count);
 		if (p->openmetrics && !zero && s->exemplars && s->exemplars[i].time)
 			print_exemplar(p, m, &s->exemplars[i]);
 		fputc('\n', p->f);
@@ -120,13 +136,15 @@ static void print_head(const struct page *p, enum metric m)
 
 void page_print(FILE *f, struct series_table *t, bool openmetrics, int reader)
 {
-	const struct page page = { f, openmetrics, reader };
+	struct page page = { .f = f, .openmetrics = openmetrics, .reader = reader };
 	struct series *s;
 
 	for (int m = 0; m < METRIC_MAX; m++) {
 		if (TAILQ_EMPTY(&t->of[m]))
 			continue;
 		print_head(&page, m);
+		if (metrics[m].type == METRIC_HISTOGRAM)
+			set_bounds(&page, m);
 		TAILQ_FOREACH(s, &t->of[m], in_metric)
 			print_series(&page, s);
 	}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -76,10 +77,18 @@ void web_open(struct web *w, const struct web_options *o)
 	c->bundle = -1;
 	c->delay = DELAY;
 	web_collector_pack(c);
-	err = web_process_start(&c->server, c->bundle, c->listen, c->nlisten);
+	c->sockets = web_fd_high(epoll_create1(EPOLL_CLOEXEC));
+	if (c->sockets < 0)
+		die(errno, "cannot wait for the web server");
+	err = web_collector_start(c);
 	if (err)
 		die(err, "cannot start the web server");
 	w->collector = c;
+}
+
+int web_fd(const struct web *w)
+{
+	return w->collector->sockets;
 }
 
 /* Writes a page into a sealed memory file.  Returns -1 if there is none. */
@@ -184,6 +193,7 @@ void web_close(struct web *w)
 		if (c->leaving[i].pid)
 			web_process_close(&c->leaving[i], 0);
 	close(c->bundle);
+	close(c->sockets);
 	web_config_free(c->config);
 	free(c);
 	w->collector = NULL;

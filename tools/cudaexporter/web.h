@@ -20,7 +20,10 @@ void web_serve_if_server(int argc, char **argv);
  * exits.  The options' strings must outlive w. */
 void web_open(struct web *w, const struct web_options *o);
 
-/* Call every few milliseconds: answers requests through page(), takes a new config over, starts a server that
+/* Returns a descriptor of w that is readable when web_tick() has something to do. */
+int web_fd(const struct web *w);
+
+/* Call then, and otherwise a few times a second: answers requests through page(), takes a new config over, starts a server that
  * ended again.  Bounded, and never waits. */
 void web_tick(struct web *w);
 

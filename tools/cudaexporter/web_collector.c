@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
@@ -65,9 +66,20 @@ static void let_leave(struct web_collector *c)
 	web_process_leave(to);
 }
 
+int web_collector_start(struct web_collector *c)
+{
+	struct epoll_event readable = { .events = EPOLLIN };
+	int err = web_process_start(&c->server, c->bundle, c->listen, c->nlisten);
+
+	/* closing it takes it out again; without it, the server waits for the next tick */
+	if (!err && epoll_ctl(c->sockets, EPOLL_CTL_ADD, c->server.socket, &readable))
+		warning(errno, "cannot wait for the web server");
+	return err;
+}
+
 static void start(struct web_collector *c)
 {
-	int err = web_process_start(&c->server, c->bundle, c->listen, c->nlisten);
+	int err = web_collector_start(c);
 
 	if (err)
 		warning(err, "cannot start the web server");

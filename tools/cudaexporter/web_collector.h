@@ -18,11 +18,15 @@ struct web_collector {
 	unsigned char secret[WEB_SECRET];
 	int bundle;
 	struct web_process server, leaving[WEB_LEAVING];
+	int sockets;				/* an epoll descriptor of theirs */
 	unsigned long long next_look, next_start, delay, said;	/* as clock_ns() */
 };
 
 /* Packs the config for servers that are started later.  Dies if there is no memory for it. */
 void web_collector_pack(struct web_collector *c);
+
+/* Starts the server.  Returns 0 or an errno. */
+int web_collector_start(struct web_collector *c);
 
 /* Looks whether the config or its files changed, and has a new server serve it if they did and it is right.  Return
  * true if the config is right. */

@@ -131,7 +131,7 @@ __noinline int export_tell(__u64 program)
 	e->head.frames = 0;
 	e->program = program;
 	e->uid = BPF_CORE_READ((struct task_struct___real *)task, real_cred, uid.val);
-	e->unused = 0;
+	e->user = share_user();
 	for (int i = 0; i < 16; i++)
 		e->comm[i] = task->group_leader->comm[i];
 	bpf_ringbuf_submit(e, records_wakeup(sizeof(*e), true));

@@ -88,7 +88,7 @@ struct export_seen {
 	struct record head;
 	unsigned long long program;
 	unsigned int uid;		/* the real one */
-	unsigned int unused;
+	unsigned int user;		/* who is charged for it: as proc_user() */
 	char comm[16];			/* of the process: its first thread's */
 };
 

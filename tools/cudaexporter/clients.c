@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/cudaexporter.h"
 #include "base/clock.h"
 #include "cudaexporter/clients.h"
 #include "proc/user.h"
@@ -206,10 +207,11 @@ static struct client *adopt(struct clients *c, struct client *client, unsigned l
 	return client;
 }
 
-struct client *clients_seen(struct clients *c, int pid, unsigned long long program, unsigned uid,
-			    const char comm[16])
+struct client *clients_seen(struct clients *c, const struct export_seen *seen)
 {
-	struct client *client = clients_find(c, pid);
+	struct client *client = clients_find(c, seen->head.pid);
+	unsigned long long program = seen->program;
+	const char *comm = seen->comm;
 
 	if (client && client->key.program == program)
 		return client;
@@ -220,13 +222,13 @@ struct client *clients_seen(struct clients *c, int pid, unsigned long long progr
 	}
 	if (client)
 		clients_end(c, client);
-	client = client_new(pid, program);
+	client = client_new(seen->head.pid, program);
 	if (*comm)	/* by now it may run another program */
 		memcpy(client->is.comm, comm, sizeof(client->is.comm) - 1);
 	if (client->is.uid == USER_UNKNOWN)
-		client->is.uid = uid;
+		client->is.uid = seen->uid;
 	if (client->user == USER_UNKNOWN)
-		client->user = uid;
+		client->user = seen->user;
 	enter(c, client);
 	return client;
 }

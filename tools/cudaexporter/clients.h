@@ -11,6 +11,7 @@
 #include "proc/proc.h"
 
 struct device_env;
+struct export_seen;
 
 struct client_text {
 	enum metric metric;
@@ -59,8 +60,7 @@ void clients_free(struct clients *c);
  * that made its first call, whose name and user the kernel told; of one that counted something: NULL if it is gone
  * and its name is still to be told. */
 struct client *clients_mapped(struct clients *c, int pid);
-struct client *clients_seen(struct clients *c, int pid, unsigned long long program, unsigned uid,
-			    const char comm[16]);
+struct client *clients_seen(struct clients *c, const struct export_seen *seen);
 struct client *clients_counted(struct clients *c, int pid, unsigned long long program);
 
 /* Returns the client that lives with this pid, or NULL. */

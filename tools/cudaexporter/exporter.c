@@ -37,7 +37,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 	if (record_is_process_event(data))
 		on_gone(e, data);
 	else if (seen->head.kind == EXPORT_SEEN)
-		clients_seen(&e->clients, seen->head.pid, seen->program, seen->uid, seen->comm)->early =
+		clients_seen(&e->clients, seen)->early =
 			target_is_early(e->target, seen->head.pid);
 	else
 		held_record(&e->held, data);

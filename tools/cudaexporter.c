@@ -75,7 +75,7 @@ static void check(void *ctx)
 {
 	struct main *m = ctx;
 
-	labels_parse(&m->exporter.clients.labels, m->labels, m->by);
+	labels_parse(&m->exporter.clients.owners.labels, m->labels, m->by);
 	held_parse_ages(&m->exporter.held, m->ages);
 	check_kernels(m);
 	m->web_options.listen = m->listen.list;
@@ -185,11 +185,11 @@ static void loaded(void *ctx)
 
 	e->target = &m->target;
 	series_init(&e->table, m->series);
-	e->clients.table = e->held.table = e->counts.table = e->self.table = &e->table;
-	e->clients.most = m->processes;
+	e->clients.owners.table = e->held.table = e->counts.table = e->self.table = &e->table;
+	e->clients.owners.most = m->processes;
 	e->clients.ended = exporter_ended;
 	e->clients.ctx = e;
-	clients_init(&e->clients);
+	owners_init(&e->clients.owners);
 	e->held.clients = e->counts.clients = &e->clients;
 	e->held.memory.is_early = target_is_early;
 	e->held.memory.ctx = &m->target;

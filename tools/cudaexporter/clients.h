@@ -4,10 +4,8 @@
 #define CLIENTS_H
 #include <stdbool.h>
 #include "base/hash.h"
-#include "base/quota.h"
 #include "cudaexporter/identity.h"
-#include "cudaexporter/labels.h"
-#include "cudaexporter/series.h"
+#include "cudaexporter/owners.h"
 #include "proc/proc.h"
 
 struct device_env;
@@ -39,21 +37,15 @@ struct client {
 	UT_hash_handle hh, hh_pid;
 };
 
-struct clients {		/* set labels, table, most and ended, then call clients_init() */
-	struct labels labels;
-	struct series_table *table;
-	long most;		/* --max-processes: of one user; all users may have twice as many */
+struct clients {		/* set ended and ctx, and initialize owners, first */
+	struct owners owners;
 	void (*ended)(void *ctx, int pid);	/* called when the program of a process has ended */
 	void *ctx;
 	struct left_out *left_out;	/* processes that a filter leaves out; HASH_COUNT() */
 	struct client *all, *by_pid;	/* those that live are in by_pid */
-	struct owner *owners, *other;	/* other: of all that are too many */
-	struct quota quota;
 	unsigned over;		/* clients that are */
-	unsigned long long dropped;	/* processes that there was no room for */
 };
 
-void clients_init(struct clients *c);
 void clients_free(struct clients *c);
 
 /* Each returns the client that the process is now, made if need be: of a process that has mapped CUDA; of one
@@ -77,18 +69,7 @@ void clients_leave_out(struct clients *c, int pid);
 
 unsigned clients_left_out(const struct clients *c);	/* how many */
 
-/* Sets the gauge of an information about the client to 1.  The labels, as they are printed, are the client's from now
- * on. */
-void clients_show(struct clients *c, struct client *client, enum metric m, char *labels);
-
-/* Does it with the labels that it had of the metric before; returns false if there are none. */
-bool clients_shown(struct clients *c, struct client *client, enum metric m);
-
 /* Frees those that are over: what they counted has been read. */
 void clients_reap(struct clients *c);
-
-/* Call when a page was made for a reader (SCRAPERS: for none): removes the owners that ended, and that every reader
- * that is active (a mask) has seen since, or five minutes ago. */
-void clients_paged(struct clients *c, unsigned reader, unsigned active);
 
 #endif

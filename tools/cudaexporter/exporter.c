@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cudaexporter/calls_running.h"
+#include "cudaexporter/client_texts.h"
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/page.h"
 #include "model/running.h"
@@ -104,9 +105,9 @@ static void collect_info(struct exporter *e)
 	struct client *client;
 
 	for (client = e->clients.by_pid; client; client = client->hh_pid.next) {
-		if (client->owner != e->clients.other &&
-		    !clients_shown(&e->clients, client, METRIC_PROCESS_INFO))
-			clients_show(&e->clients, client, METRIC_PROCESS_INFO, info_labels(e, client));
+		if (client->owner != e->clients.owners.other &&
+		    !client_shown(&e->table, client, METRIC_PROCESS_INFO))
+			client_show(&e->table, client, METRIC_PROCESS_INFO, info_labels(e, client));
 	}
 }
 
@@ -171,7 +172,8 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 	series_of(&e->table, &e->owner, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
 		series_samples(&e->table);
 	page_print(f, &e->table, openmetrics, reader);
-	clients_paged(&e->clients, reader < 0 ? SCRAPERS : reader, active(e));
+	if (!e->clients.over)	/* the page is with what they counted last */
+		owners_paged(&e->clients.owners, reader < 0 ? SCRAPERS : reader, active(e));
 }
 
 void exporter_free(struct exporter *e)
@@ -179,6 +181,7 @@ void exporter_free(struct exporter *e)
 	running_free(&e->running);
 	kernel_counts_free(&e->kernels);
 	clients_free(&e->clients);
+	owners_free(&e->clients.owners);
 	series_drop_owner(&e->table, &e->owner);
 	series_free(&e->table);
 	held_free(&e->held);

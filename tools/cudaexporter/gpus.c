@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/clients.h"
+#include "cudaexporter/client_texts.h"
 #include "cudaexporter/devices.h"
 #include "cudaexporter/gpus.h"
 #include "cudaexporter/held.h"
@@ -71,7 +71,7 @@ static void number_devices(struct gpus *g, struct clients *c, struct client *cli
 		if (i < 0 || !*g->nvml.devices[i].uuid)
 			continue;
 		number[i] = n + 1;
-		clients_show(c, client, METRIC_DEVICE_INFO,
+		client_show(c->owners.table, client, METRIC_DEVICE_INFO,
 			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", client->key.pid, n,
 				     g->nvml.devices[i].uuid));
 	}
@@ -97,13 +97,13 @@ static void collect_client(struct gpus *g, struct clients *c, struct client *cli
 	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
 		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, client->key.pid, i, &used))
 			continue;
-		series_add(c->table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
+		series_add(c->owners.table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
 		if (!number[i])
 			continue;
 		used -= held_on_device(held, client->key.pid, number[i]);
 		if (!several)	/* what is held on a device that is not known is there too */
 			used -= held_on_device(held, client->key.pid, 0);
-		series_add(c->table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i), used);
+		series_add(c->owners.table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i), used);
 	}
 }
 
@@ -114,9 +114,9 @@ void gpus_collect(struct gpus *g, struct clients *c, const struct held *held)
 	if (!nvml_read(&g->nvml, WAIT))
 		return;
 	for (unsigned i = 0; i < g->nvml.ndevices; i++)
-		collect_device(g, c->table, i);
+		collect_device(g, c->owners.table, i);
 	for (client = c->by_pid; client; client = client->hh_pid.next)
-		if (client->owner != c->other)
+		if (client->owner != c->owners.other)
 			collect_client(g, c, client, held);
 }
 

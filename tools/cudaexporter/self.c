@@ -78,7 +78,7 @@ static void collect_times(struct self *s)
 
 static void collect_processes(struct self *s)
 {
-	unsigned other = s->clients->other ? s->clients->other->processes : 0;
+	unsigned other = s->clients->owners.other ? s->clients->owners.other->processes : 0;
 
 	series_add(s->table, s->owner, METRIC_PROCESSES, text("state=\"traced\""),
 		   HASH_CNT(hh_pid, s->clients->by_pid) - other);
@@ -143,7 +143,7 @@ void self_collect(struct self *s, unsigned long long ns)
 	collect_usual(s);
 	series_count_live(s->table, s->owner, METRIC_SERIES_DROPPED, text("limit=\"series\""), s->table->dropped);
 	series_count_live(s->table, s->owner, METRIC_SERIES_DROPPED, text("limit=\"processes\""),
-			  s->clients->dropped);
+			  s->clients->owners.dropped);
 	series_add(s->table, s->owner, METRIC_COLLECT_SECONDS, text(NULL), ns);
 	series_add(s->table, s->owner, METRIC_SERIES, text(NULL), 0);
 }

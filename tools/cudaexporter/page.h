@@ -7,7 +7,8 @@
 #include "cudaexporter/series.h"
 
 /* reader: whom the page is for, a number below SCRAPERS, or -1.  A counter begins at 0 for each reader, whatever it
- * has counted by then: increase() of one that appears at 5 is nothing, and of one that goes from 0 to 5 it is 5. */
+ * has counted by then, unless another reader has seen it before this one came: increase() of one that appears at 5 is
+ * nothing, and of one that goes from 0 to 5 it is 5. */
 void page_print(FILE *f, struct series_table *t, bool openmetrics, int reader);
 
 #endif

@@ -132,6 +132,7 @@ for call in 'sync cuCtxSynchronize sync 1' 'alloc cuMemAlloc_v2 malloc 1 64k' 'c
 	group=${call%% *} words=${call#* }
 	[ "$group" = sync ] || long || continue
 	it "a call of group $group that does not return is running, with its age"
+	# shellcheck disable=SC2086 # words
 	SIM_LATENCY_US=${words%% *}=600000000 "$bin/mem" sleep 1500 ${words#* } & pid=$!
 	pids="$pids $pid"
 	run cudaexporter -q --once -d 4 -p $pid

@@ -134,6 +134,29 @@ while read -r cap; do
 	grep -q "^| \`$cap\` |" docs/kubernetes.md || no "$cap"
 done <"$tmp/caps"
 
+it "the queries of docs/kubernetes.md join with kube-state-metrics and dcgm-exporter"
+"$python" - docs/kubernetes.md >"$tmp/joins.yml" <<-'END'
+	import json, re, sys
+	found = [e for e in re.findall(r"```\n(.*?)```", open(sys.argv[1]).read(), re.S) if "group_left" in e]
+	assert len(found) == 3, found
+	series = {"cuda_memory_held_bytes{instance='n', pid='7', comm='a', pod_uid='p', device='0', memory='device'}": 4099,
+	          "cuda_process_device_info{instance='n', pid='7', device='0', gpu_uuid='GPU-b'}": 1,
+	          "cuda_process_gpu_memory_bytes{instance='n', pid='7', comm='a', gpu_uuid='GPU-b'}": 6007,
+	          "DCGM_FI_DEV_GPU_UTIL{instance='dcgm', gpu='3', UUID='GPU-a'}": 23,
+	          "DCGM_FI_DEV_GPU_UTIL{instance='dcgm', gpu='5', UUID='GPU-b'}": 67,
+	          "kube_pod_info{instance='state', uid='p', pod='train', namespace='ml'}": 1}
+	wanted = [("{pid='7', comm='a', pod_uid='p', pod='train', namespace='ml'}", 4099),
+	          ("{instance='n', pid='7', device='0', gpu_uuid='GPU-b'}", 4099),
+	          ("{pid='7', comm='a', gpu_uuid='GPU-b'}", 67)]
+	tests = [{"expr": e, "eval_time": "0m", "exp_samples": [{"labels": labels, "value": value}]}
+	         for e, (labels, value) in zip(found, wanted)]
+	print(json.dumps({"tests": [{"input_series": [{"series": s, "values": str(v)} for s, v in series.items()],
+	                             "promql_expr_test": tests}]}))
+END
+run promtool test rules "$tmp/joins.yml"
+status 0
+lines 1 SUCCESS
+
 it "the options in them are the exporter's"
 grep -ohE -- '--[a-z][a-z.-]+' etc/default/cudaexporter etc/kubernetes/daemonset.yaml docs/kubernetes.md | sort -u >"$tmp/options"
 if [ -x "$O/cudaexporter" ]; then

@@ -74,6 +74,18 @@ else
 	skip "there is no tools/cudaexporter/metrics.def yet"
 fi
 
+it "the manual has each reason of lost events"
+# up to the next metric
+sed -n '/^\.It Li cuda_exporter_lost_events_total$/,/^\.It Li cuda_exporter_probe_hits_total$/p' man/cudaexporter.8 |
+	sed -n 's/^\.It Li \([a-z_]*\)$/\1/p' | grep -v '^cuda_' | sort >"$tmp/told"
+grep -oE 'reason=\\"[a-z_]+' tools/cudaexporter/self.c | cut -d'"' -f2 | sort >"$tmp/reasons"
+[ "$(wc -l <"$tmp/reasons")" -ge 10 ] || no "few reasons"
+if [ -s "$tmp/told" ]; then
+	equal "$(cat "$tmp/told")" "$(cat "$tmp/reasons")"
+else
+	skip "there is no list of reasons in man/cudaexporter.8 yet"
+fi
+
 board=etc/grafana/cuda.json
 it "the dashboard is one: ids and titles unique, panels that do not overlap, variables that exist"
 jq -c '.panels[]' "$board" >"$tmp/out"
@@ -89,6 +101,15 @@ json 0 '.type != "row" and .fieldConfig.defaults.unit == null and .type != "tabl
 grep -oE '\$\{?[a-z_]+' "$board" | tr -d '${' | grep -v '^__' | sort -u >"$tmp/used"
 jq -r '.templating.list[].name' "$board" | sort >"$tmp/has"
 equal "$(cat "$tmp/used")" "$(cat "$tmp/has")"
+
+it "the panels of the dashboard's picture are the dashboard's"
+sed -n '/^PANELS = /,/\]$/p' scripts/dashboard-picture | grep -o '"[^"]*"' | tr -d '"' >"$tmp/drawn"
+jq -r '.panels[].title' "$board" >"$tmp/titles"
+[ "$(wc -l <"$tmp/drawn")" -ge 8 ] || no "few panels"
+while read -r panel; do
+	grep -qxF "$panel" "$tmp/titles" || no "no panel $panel"
+	grep -qF ">$panel</text>" docs/pictures/cudaexporter.svg || no "$panel is not in the picture"
+done <"$tmp/drawn"
 
 it "the dashboard's queries are PromQL, and every one selects by job and instance"
 "$python" - "$board" <<-'END' >"$tmp/rules.yml"

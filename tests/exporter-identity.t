@@ -34,6 +34,19 @@ true & gone=$!
 wait $gone
 ! "$bin/cgroup-names" $gone >"$tmp/out" || no "$(cat "$tmp/out")"
 
+# launches BY LABEL: 7 of a process in the cgroup are the label's
+launches() {
+	program "$bin/mem" wait launch 7 wait
+	echo "$pid" >"$group/cgroup.procs"
+	tool cudaexporter --once -d 3 --by "$1" -p "$pid"
+	echo >&3
+	wait "$tracer"
+	# the driver is loaded, and the device may become known, in the first
+	equal "$(sed -nE 's/^cuda_launches_total(\{.*),device="[^"]*"(,kind="kernel"\}) /\1\2 /p' "$tmp/out" |
+		awk '{ n[$1] += $2 } END { for (series in n) print series, n[series] }')" "{$2,kind=\"kernel\"} 7"
+	go
+}
+
 it "a process in a container's cgroup"
 mkdir "$tmp/cgroup"
 if mount -t cgroup2 none "$tmp/cgroup" 2>/dev/null; then
@@ -47,6 +60,9 @@ if mount -t cgroup2 none "$tmp/cgroup" 2>/dev/null; then
 		equal "$("$bin/cgroup-names" $inside)" "$A $P -"
 		kill $inside
 		wait $inside 2>/dev/null
+		it "what a process in a container's cgroup launches is its pod's, and its container's"
+		launches pod "pod_uid=\"$P\""
+		launches container "container_id=\"$A\""
 		until_true rmdir "$group"
 		rmdir "$pod" "$top"
 	else

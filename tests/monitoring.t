@@ -74,6 +74,18 @@ else
 	skip "there is no tools/cudaexporter/metrics.def yet"
 fi
 
+it "the manual has each reason of lost events"
+# up to the next metric
+sed -n '/^\.It Li cuda_exporter_lost_events_total$/,/^\.It Li cuda_exporter_probe_hits_total$/p' man/cudaexporter.8 |
+	sed -n 's/^\.It Li \([a-z_]*\)$/\1/p' | grep -v '^cuda_' | sort >"$tmp/told"
+grep -oE 'reason=\\"[a-z_]+' tools/cudaexporter/self.c | cut -d'"' -f2 | sort >"$tmp/reasons"
+[ "$(wc -l <"$tmp/reasons")" -ge 10 ] || no "few reasons"
+if [ -s "$tmp/told" ]; then
+	equal "$(cat "$tmp/told")" "$(cat "$tmp/reasons")"
+else
+	skip "there is no list of reasons in man/cudaexporter.8 yet"
+fi
+
 board=etc/grafana/cuda.json
 it "the dashboard is one: ids and titles unique, panels that do not overlap, variables that exist"
 jq -c '.panels[]' "$board" >"$tmp/out"
@@ -89,6 +101,15 @@ json 0 '.type != "row" and .fieldConfig.defaults.unit == null and .type != "tabl
 grep -oE '\$\{?[a-z_]+' "$board" | tr -d '${' | grep -v '^__' | sort -u >"$tmp/used"
 jq -r '.templating.list[].name' "$board" | sort >"$tmp/has"
 equal "$(cat "$tmp/used")" "$(cat "$tmp/has")"
+
+it "the panels of the dashboard's picture are the dashboard's"
+sed -n '/^PANELS = /,/\]$/p' scripts/dashboard-picture | grep -o '"[^"]*"' | tr -d '"' >"$tmp/drawn"
+jq -r '.panels[].title' "$board" >"$tmp/titles"
+[ "$(wc -l <"$tmp/drawn")" -ge 8 ] || no "few panels"
+while read -r panel; do
+	grep -qxF "$panel" "$tmp/titles" || no "no panel $panel"
+	grep -qF ">$panel</text>" docs/pictures/cudaexporter.svg || no "$panel is not in the picture"
+done <"$tmp/drawn"
 
 it "the dashboard's queries are PromQL, and every one selects by job and instance"
 "$python" - "$board" <<-'END' >"$tmp/rules.yml"
@@ -133,6 +154,29 @@ equal "$(wc -l <"$tmp/caps")" 5
 while read -r cap; do
 	grep -q "^| \`$cap\` |" docs/kubernetes.md || no "$cap"
 done <"$tmp/caps"
+
+it "the queries of docs/kubernetes.md join with kube-state-metrics and dcgm-exporter"
+"$python" - docs/kubernetes.md >"$tmp/joins.yml" <<-'END'
+	import json, re, sys
+	found = [e for e in re.findall(r"```\n(.*?)```", open(sys.argv[1]).read(), re.S) if "group_left" in e]
+	assert len(found) == 3, found
+	series = {"cuda_memory_held_bytes{instance='n', pid='7', comm='a', pod_uid='p', device='0', memory='device'}": 4099,
+	          "cuda_process_device_info{instance='n', pid='7', device='0', gpu_uuid='GPU-b'}": 1,
+	          "cuda_process_gpu_memory_bytes{instance='n', pid='7', comm='a', gpu_uuid='GPU-b'}": 6007,
+	          "DCGM_FI_DEV_GPU_UTIL{instance='dcgm', gpu='3', UUID='GPU-a'}": 23,
+	          "DCGM_FI_DEV_GPU_UTIL{instance='dcgm', gpu='5', UUID='GPU-b'}": 67,
+	          "kube_pod_info{instance='state', uid='p', pod='train', namespace='ml'}": 1}
+	wanted = [("{pid='7', comm='a', pod_uid='p', pod='train', namespace='ml'}", 4099),
+	          ("{instance='n', pid='7', device='0', gpu_uuid='GPU-b'}", 4099),
+	          ("{pid='7', comm='a', gpu_uuid='GPU-b'}", 67)]
+	tests = [{"expr": e, "eval_time": "0m", "exp_samples": [{"labels": labels, "value": value}]}
+	         for e, (labels, value) in zip(found, wanted)]
+	print(json.dumps({"tests": [{"input_series": [{"series": s, "values": str(v)} for s, v in series.items()],
+	                             "promql_expr_test": tests}]}))
+END
+run promtool test rules "$tmp/joins.yml"
+status 0
+lines 1 SUCCESS
 
 it "the options in them are the exporter's"
 grep -ohE -- '--[a-z][a-z.-]+' etc/default/cudaexporter etc/kubernetes/daemonset.yaml docs/kubernetes.md | sort -u >"$tmp/options"

@@ -30,6 +30,16 @@ for t in tools/*.c; do
 done
 grep -qxF ./usr/bin/cudaexporter "$tmp/cudaexporter" || no "cudaexporter is in the wrong one"
 
+it "cudaexporter's unit, its defaults and the files for Prometheus, Grafana and Kubernetes are in its package"
+for file in etc/default/cudaexporter usr/share/cuda-bpf-tools/prometheus/alerts.yml usr/share/cuda-bpf-tools/grafana/cuda.json \
+	usr/share/cuda-bpf-tools/kubernetes/daemonset.yaml; do
+	grep -qxF "./$file" "$tmp/cudaexporter" || no "no $file"
+done
+unit=$(grep -E '^\./(usr/)?lib/systemd/system/cudaexporter\.service$' "$tmp/cudaexporter") || no "no unit"
+dpkg-deb -x "$O/deb/cudaexporter_${version}_amd64.deb" "$tmp/exporter"
+cp "$tmp/exporter/$unit" "$tmp/out"
+lines 1 '^ExecStart=/usr/bin/cudaexporter( |$)'
+
 it "the programs are compiled with all hardening, and know the revision"
 dpkg-deb -x "$O/deb/cuda-bpf-tools_${version}_amd64.deb" "$tmp/root"
 readelf -ldW "$tmp/root/usr/bin/cudaleak" >"$tmp/out"

@@ -25,10 +25,11 @@ static bool can_make_room(const struct web_connection *c, unsigned long long now
 bool web_connections_room(struct web_connections *t)
 {
 	struct web_connection *slow = NULL;
-	unsigned long long now = clock_ns();
+	unsigned long long now;
 	int served = 0, used = 0;
 
 	pthread_mutex_lock(&t->lock);
+	now = clock_ns();	/* not before: another thread may have set a later time */
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++) {
 		used += c->phase != WEB_FREE;
 		served += c->phase != WEB_FREE && c->phase != WEB_SHUT;
@@ -101,10 +102,11 @@ static bool too_long(const struct web_connection *c, unsigned long long now)
 
 int web_connections_expire(struct web_connections *t)
 {
-	unsigned long long now = clock_ns();
+	unsigned long long now;
 	int n = 0;
 
 	pthread_mutex_lock(&t->lock);
+	now = clock_ns();
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++) {
 		if (too_long(c, now))
 			shut(c);

@@ -103,17 +103,22 @@ equal "$(grep -cE '^( [0-9]+ (/dev/null|socket|anon_inode|pipe|/[^ ]*err))+ $' "
 ends
 
 it "what serving does not need kills the server"
-for call in socket exec fork wx; do
+for call in socket exec fork wx setown async dup linger fastopen pass; do
 	run "$bin/web" -x "$call"
 	status 159
 done 2>"$tmp/said"
 run "$bin/web" -x write
 status 0
 says 'web: written'
+run "$bin/web" -x flags
+status 0
+says 'web: flags are set'
 
 it "the server cannot open a file"
 run "$bin/web" -x open
 says 'web: open: Permission denied'
+run "$bin/web" -x stat
+says 'web: stat: Permission denied'
 
 it "more than 16 KiB are compressed for who takes gzip"
 serves -n 1000003

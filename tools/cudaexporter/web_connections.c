@@ -57,7 +57,7 @@ void web_connections_add(struct web_connections *t, int fd)
 	pthread_mutex_lock(&t->lock);
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++)
 		if (c->phase == WEB_FREE) {
-			*c = (struct web_connection){ .fd = fd, .phase = WEB_WAITS_FOR, .since = clock_ns() };
+			*c = (struct web_connection){ .fd = fd, .phase = WEB_WAITS_FOR, .since = clock_ns(), .all = t };
 			break;
 		}
 	pthread_mutex_unlock(&t->lock);
@@ -79,8 +79,15 @@ void web_connection_phase(struct web_connections *t, struct web_connection *c, e
 	if (c && c->phase != WEB_SHUT && c->phase != WEB_FREE) {
 		c->phase = phase;
 		c->since = clock_ns();
+		if (phase == WEB_WAITS_FOR && t->closing)
+			shut(c);	/* its answer began before */
 	}
 	pthread_mutex_unlock(&t->lock);
+}
+
+bool web_connection_ends(const struct web_connection *c)
+{
+	return !c || c->all->closing || c->all->wanted;
 }
 
 void web_connections_remove(struct web_connections *t, int fd)

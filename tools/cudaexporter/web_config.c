@@ -17,7 +17,11 @@ static int slurp(struct web_file *f, size_t max)
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err = 0;
 	ssize_t n = 0;
 
-	if (fd < 0 || fstat(fd, &f->seen)) {
+	if (fd < 0) {
+		err = errno;
+		if (stat(f->path, &f->seen))
+			memset(&f->seen, 0, sizeof(f->seen));
+	} else if (fstat(fd, &f->seen)) {
 		err = errno;
 	} else if (!S_ISREG(f->seen.st_mode)) {
 		err = S_ISDIR(f->seen.st_mode) ? EISDIR : EINVAL;

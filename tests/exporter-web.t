@@ -223,6 +223,7 @@ END2
 serves -c "$tmp/web.yml"
 for path in /metrics / /probes /-/healthy /-/ready /nothing; do takes 401 "$path"; done
 head_says 'WWW-Authenticate: Basic realm="cudaexporter".*'
+head_says 'Connection: close'
 takes 200 /metrics -u 'alice:open sesame'
 takes 200 /metrics -u 'alice:open sesame'
 takes 200 /metrics -u 'bob b:a:b'
@@ -335,6 +336,7 @@ fails 2 "$tmp/web.yml:1: unknown key 'x'" "$bin/web" -c "$tmp/web.yml"
 # listens CONFIG: on what without --web.listen-address; it says so, too, if the port is taken
 listens() {
 	printf '%b' "$1" >"$tmp/web.yml"
+	: >"$tmp/err"
 	"$bin/web" -c "$tmp/web.yml" 2>"$tmp/err" &
 	until_true grep -qE 'listen(ing)? on' "$tmp/err"
 	kill $! 2>/dev/null

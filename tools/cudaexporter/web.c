@@ -43,20 +43,13 @@ static void read_config(struct web_collector *c)
 		die_status(EXIT_USAGE, 0, "%s", c->config->error);
 }
 
-/* Others read no page without a password that cannot be overheard, or a certificate. */
-static bool is_protected(const struct web_config *g)
-{
-	return (g->tls_line && g->nusers) || g->client_auth == WEB_CLIENT_ANY || g->client_auth == WEB_CLIENT_VERIFY;
-}
-
 static const char *default_address(const struct web_collector *c)
 {
-	if (!c->config)
-		return "127.0.0.1:10950";
-	if (is_protected(c->config))
+	if (c->config && web_config_protects(c->config))
 		return ":10950";
-	note("'%s' has neither TLS with users nor a client_auth_type that requires certificates: without "
-	     "--web.listen-address, this host alone is served", c->options.config_file);
+	if (c->config)
+		note("'%s' has neither TLS with users nor a client_auth_type that requires certificates: without "
+		     "--web.listen-address, this host alone is served", c->options.config_file);
 	return "127.0.0.1:10950";
 }
 

@@ -60,31 +60,6 @@ int web_collector_pack(struct web_collector *c)
 	return 0;
 }
 
-/* If one that was killed does not end, and so on, one stays a zombie as long as this runs. */
-static void end(struct web_collector *c, struct web_process *p, bool say)
-{
-	struct web_killed *to = &c->killed[0];
-
-	for (int i = WEB_KILLED - 1; i >= 0; i--)
-		if (!c->killed[i].pid)
-			to = &c->killed[i];
-	*to = (struct web_killed){ .pid = p->pid, .say = say };
-	web_process_kill(p);
-}
-
-static void reap(struct web_collector *c)
-{
-	char how[64];
-
-	for (struct web_killed *k = c->killed; k < c->killed + WEB_KILLED; k++) {
-		if (!k->pid || !web_process_reap(k->pid, how, sizeof(how)))
-			continue;
-		if (k->say)
-			warning(0, "the web server ended %s: it is started again", how);
-		k->pid = 0;
-	}
-}
-
 /* Those that leave have places; if there is none, the first has had its time. */
 static void let_leave(struct web_collector *c)
 {
@@ -96,7 +71,7 @@ static void let_leave(struct web_collector *c)
 		if (!c->leaving[i].pid)
 			to = &c->leaving[i];
 	if (to->pid)
-		end(c, to, false);
+		web_killed_add(c->killed, to, false);
 	*to = c->server;
 	c->server.pid = 0;
 	web_process_leave(to);
@@ -180,7 +155,7 @@ void web_collector_ended(struct web_collector *c, struct web_process *p)
 	bool serves = p == &c->server, say = serves && (!c->said || now - c->said > QUIET);
 
 	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
-	end(c, p, say);
+	web_killed_add(c->killed, p, say);
 	if (say)
 		c->said = now;
 	if (serves && c->next_start < now)
@@ -191,12 +166,12 @@ void web_collector_keep(struct web_collector *c)
 {
 	unsigned long long now = clock_ns();
 
-	reap(c);
+	web_killed_reap(c->killed);
 	if (!c->server.pid && now >= c->next_start)
 		start(c);
 	for (int i = 0; i < WEB_LEAVING; i++)
 		if (web_process_overdue(&c->leaving[i]))
-			end(c, &c->leaving[i], false);
+			web_killed_add(c->killed, &c->leaving[i], false);
 	if (now >= c->next_look) {
 		web_collector_look(c);
 		c->next_look = now + SECOND;

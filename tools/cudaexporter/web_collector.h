@@ -5,16 +5,11 @@
 #include "cudaexporter/web_request.h"
 #include "cudaexporter/web_bundle.h"
 #include "cudaexporter/web_config.h"
+#include "cudaexporter/web_killed.h"
 #include "cudaexporter/web_message.h"
 #include "cudaexporter/web_process.h"
 
-enum { WEB_LEAVING = 4, WEB_KILLED = 8 };
-
-/* A server that was killed, until the kernel says how it ended. */
-struct web_killed {
-	int pid;	/* 0: none */
-	bool say;	/* how */
-};
+enum { WEB_LEAVING = 4 };
 
 struct web_collector {
 	struct web_options options;

@@ -95,6 +95,11 @@ bool web_config_changed(const struct web_config *c)
 	return file_changed(&c->file) || file_changed(&c->cert) || file_changed(&c->key) || file_changed(&c->ca);
 }
 
+bool web_config_protects(const struct web_config *c)
+{
+	return (c->tls_line && c->nusers) || c->client_auth == WEB_CLIENT_ANY || c->client_auth == WEB_CLIENT_VERIFY;
+}
+
 static void free_file(struct web_file *f)
 {
 	if (f->text)

@@ -201,11 +201,9 @@ it "of 8 wrong passwords at once some are not even checked"
 ends
 printf 'basic_auth_users:\n  alice: %s\n' "$(mkpasswd -m bcrypt -R 11 x)" >"$tmp/web.yml"
 serves -c "$tmp/web.yml"
-for i in 1 2 3 4 5 6 7 8; do echo "next
-url = $url?$i
-user = alice:$i
-output = /dev/null
-write-out = \"%{http_code}\\n\""; done | sed 1d >"$tmp/many"
+for i in 1 2 3 4 5 6 7 8; do
+	printf 'url = %s?%s\nuser = alice:%s\noutput = /dev/null\nwrite-out = "%%{http_code}\\n"\nnext\n' "$url" $i $i
+done | sed '$d' >"$tmp/many"
 curl -sSZ --parallel-immediate -m 30 -K "$tmp/many" >"$tmp/out" 2>"$tmp/curl"
 lines 8 '^(401|503)$'
 grep -q 401 "$tmp/out" || no "none was checked"

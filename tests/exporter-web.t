@@ -83,8 +83,11 @@ takes 431 /metrics -H "X-Long: $(head -c 16384 /dev/zero | tr '\0' a)"
 
 it "the server is nobody, has no capability and a filter, in all its threads"
 curl -sS -m 5 "$url" >/dev/null
+threads=0
 for t in "/proc/$server/task"/*/status; do
-	grep -E '^(Uid|Gid|Groups|Cap[A-Z][a-z]*|NoNewPrivs|Seccomp):' "$t" | tr -s '\t ' '  ' >"$tmp/status"
+	grep -E '^(Uid|Gid|Groups|Cap[A-Z][a-z]*|NoNewPrivs|Seccomp):' "$t" 2>/dev/null | tr -s '\t ' '  ' >"$tmp/status"
+	[ -s "$tmp/status" ] || continue	# a connection's, which has ended
+	threads=$((threads + 1))
 	for line in 'Uid: 65534 65534 65534 65534' 'Gid: 65534 65534 65534 65534' 'NoNewPrivs: 1' 'Seccomp: 2' \
 		'CapInh: 0000000000000000' 'CapPrm: 0000000000000000' 'CapEff: 0000000000000000' \
 		'CapBnd: 0000000000000000' 'CapAmb: 0000000000000000'; do
@@ -92,7 +95,9 @@ for t in "/proc/$server/task"/*/status; do
 	done
 	equal "$(grep -c '^Groups: *$' "$tmp/status")" 1
 done
+[ "$threads" -ge 2 ] || no "$threads threads"
 grep -q '^Max open files *64 *64' "/proc/$server/limits" || no "$(grep open "/proc/$server/limits")"
+grep -q '^Max address space *2147483648 *2147483648' "/proc/$server/limits" || no "$(grep address "/proc/$server/limits")"
 grep -q '^Max core file size *0 *0' "/proc/$server/limits" || no "$(grep core "/proc/$server/limits")"
 
 it "the server has no descriptor but the socket to the collector and what it listens on"
@@ -100,20 +105,31 @@ it "the server has no descriptor but the socket to the collector and what it lis
 ls -l "/proc/$server/fd" | awk '/->/ { sub(/:.*/, "", $NF); print $NF }' | sort | uniq -c | tr -s ' \n' ' ' >"$tmp/out"
 equal "$(grep -cE '^( [0-9]+ (/dev/null|socket|anon_inode|pipe|/[^ ]*err))+ $' "$tmp/out")" 1
 [ "$(find "/proc/$server/fd" -mindepth 1 | wc -l)" -le 8 ] || no "$(cat "$tmp/out")"
+
+it "the server writes to nobody's terminal, and has nothing of the collector's environment"
+equal "$(readlink "/proc/$server/fd/2")" /dev/null
+tr '\0' '\n' <"/proc/$tracer/environ" | grep -q '^PATH=' || no "the collector has no environment either"
+tr '\0' '\n' <"/proc/$server/environ" | grep -vE '^(LD_LIBRARY_PATH|[A-Z]*SAN_OPTIONS)=' >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(cat "$tmp/out")"
 ends
 
 it "what serving does not need kills the server"
-for call in socket exec fork wx; do
+for call in socket exec fork wx setown async dup linger fastopen pass; do
 	run "$bin/web" -x "$call"
 	status 159
 done 2>"$tmp/said"
 run "$bin/web" -x write
 status 0
 says 'web: written'
+run "$bin/web" -x flags
+status 0
+says 'web: flags are set'
 
 it "the server cannot open a file"
 run "$bin/web" -x open
 says 'web: open: Permission denied'
+run "$bin/web" -x stat
+says 'web: stat: Permission denied'
 
 it "more than 16 KiB are compressed for who takes gzip"
 serves -n 1000003
@@ -207,6 +223,7 @@ END2
 serves -c "$tmp/web.yml"
 for path in /metrics / /probes /-/healthy /-/ready /nothing; do takes 401 "$path"; done
 head_says 'WWW-Authenticate: Basic realm="cudaexporter".*'
+head_says 'Connection: close'
 takes 200 /metrics -u 'alice:open sesame'
 takes 200 /metrics -u 'alice:open sesame'
 takes 200 /metrics -u 'bob b:a:b'
@@ -246,7 +263,7 @@ done <<END2
 unknown key 'x' (known: tls_server_config, basic_auth_users)
 4 ${tls}  certfile: x
 unknown key 'certfile' (known: cert_file, key_file, client_ca_file, client_auth_type, min_version)
-3 tls_server_config:\\n  cert_file: cert.pem\\n  cert_file: cert.pem
+3 tls_server_config:\n  cert_file: cert.pem\n  cert_file: cert.pem
 key 'cert_file' stands twice
 4 ${tls}tls_server_config: {}
 key 'tls_server_config' stands twice
@@ -258,9 +275,9 @@ tls_server_config must be a mapping, of lines 'key: value'
 tls_server_config has no key_file
 1 tls_server_config: {}
 tls_server_config has no cert_file
-2 tls_server_config:\\n  cert_file: [x]
+2 tls_server_config:\n  cert_file: [x]
 cert_file must be a string
-2 tls_server_config:\\n  cert_file:
+2 tls_server_config:\n  cert_file:
 cert_file must not be empty
 4 ${tls}  min_version: TLS14
 min_version: 'TLS14' is not one of TLS10 … TLS13
@@ -270,9 +287,9 @@ client_auth_type: 'Yes' is not one of NoClientCert … RequireAndVerifyClientCer
 this client_auth_type needs a client_ca_file
 4 ${tls}  client_ca_file: cert.pem
 client_ca_file needs a client_auth_type
-2 basic_auth_users:\\n  a: secret
+2 basic_auth_users:\n  a: secret
 the password hash of user 'a' is not bcrypt's, which begins with \$2b\$, \$2y\$ or \$2a\$ (htpasswd -B makes one)
-3 basic_auth_users:\\n  b: ${hash}\\n  a: ${hash%?}
+3 basic_auth_users:\n  b: ${hash}\n  a: ${hash%?}
 the password hash of user 'a' is not complete: bcrypt's has 60 characters
 1 basic_auth_users: {a: \$2b\$31\$${hash#???????}}
 the password hash of user 'a' has a cost that is not from 4 to 15: more would take longer than a scrape may
@@ -282,7 +299,7 @@ basic_auth_users has no user
 user 'a:b': a name must not have a colon
 1 [a, b]
 the file must be a mapping, of lines 'key: value'
-2 {}\\n--- {}
+2 {}\n--- {}
 a second document is not supported
 1 basic_auth_users: &x {a: '${hash}'}
 anchors are not supported
@@ -290,17 +307,17 @@ anchors are not supported
 aliases are not supported
 1 basic_auth_users: !!map {a: '${hash}'}
 tags are not supported
-3 tls_server_config:\\n  cert_file: "cert\\n
+3 tls_server_config:\n  cert_file: "cert\n
 no valid YAML: found unexpected end of stream
-2 a:\\n\\tb: c
+2 a:\n\\tb: c
 no valid YAML: found character that cannot start any token
-2 tls_server_config:\\n  cert_file: nothing.pem\\n  key_file: key.pem
+2 tls_server_config:\n  cert_file: nothing.pem\n  key_file: key.pem
 cert_file 'nothing.pem': No such file or directory
-2 tls_server_config:\\n  cert_file: cert.pem\\n  key_file: other.pem
+2 tls_server_config:\n  cert_file: cert.pem\n  key_file: other.pem
 cert_file 'cert.pem': The certificate and the given key do not match
-3 tls_server_config:\\n  cert_file: cert.pem\\n  key_file: cert.pem
+3 tls_server_config:\n  cert_file: cert.pem\n  key_file: cert.pem
 key_file 'cert.pem': The requested data were not available
-2 tls_server_config:\\n  cert_file: key.pem\\n  key_file: key.pem
+2 tls_server_config:\n  cert_file: key.pem\n  key_file: key.pem
 cert_file 'key.pem': Base64 decoding error
 END2
 
@@ -315,3 +332,26 @@ run "$bin/web" -f "$tmp/web.yml"
 lines 1 ': File too large$'
 printf 'x: y\n' >"$tmp/web.yml"
 fails 2 "$tmp/web.yml:1: unknown key 'x'" "$bin/web" -c "$tmp/web.yml"
+
+# listens CONFIG: on what without --web.listen-address; it says so, too, if the port is taken
+listens() {
+	printf '%b' "$1" >"$tmp/web.yml"
+	: >"$tmp/err"
+	"$bin/web" -c "$tmp/web.yml" 2>"$tmp/err" &
+	until_true grep -qE 'listen(ing)? on' "$tmp/err"
+	kill $! 2>/dev/null
+	wait $! 2>/dev/null
+	sed -nE "s|.*listen(ing)? on .*127\.0\.0\.1:10950.*|loopback|p; s|.*listen(ing)? on .*:10950.*|all|p" "$tmp/err"
+}
+
+it "without an address, all are served only if the config says by whom"
+users="basic_auth_users:\n  a: '$hash'\n"
+for open in '' "$tls" "$users" "$tls  client_ca_file: cert.pem\n  client_auth_type: VerifyClientCertIfGiven\n" \
+	"$tls  client_auth_type: RequestClientCert\n"; do
+	equal "$open: $(listens "$open")" "$open: loopback"
+	says 'without --web.listen-address, this host alone is served'
+done
+for closed in "$tls$users" "$tls  client_auth_type: RequireAnyClientCert\n" \
+	"$tls  client_ca_file: cert.pem\n  client_auth_type: RequireAndVerifyClientCert\n"; do
+	equal "$closed: $(listens "$closed")" "$closed: all"
+done

@@ -77,10 +77,29 @@ while read -r type none wants; do
 	done
 done <<'END2'
 RequestClientCert 200 200 200 200
-RequireAnyClientCert 000 200 200 200
 VerifyClientCertIfGiven 200 200 000 000
+RequireAnyClientCert 000 200 200 200
 RequireAndVerifyClientCert 000 200 000 000
 END2
+
+it "a client_auth_type that asks for less is refused until it is as strict again"
+for less in '' 'client_auth_type: NoClientCert' 'client_auth_type: VerifyClientCertIfGiven' 'client_auth_type: RequireAnyClientCert'; do
+	: >"$tmp/err"
+	case $less in
+	*Given) web_yml "$less" 'client_ca_file: root.pem' ;;
+	'') web_yml ;;
+	*) web_yml "$less" ;;
+	esac
+	by client
+	equal "$less: $code" "$less: 000"
+	says 'web.yml:1: client_auth_type is gone: that needs a restart; connections are refused until this is right'
+	web_yml 'client_auth_type: RequireAndVerifyClientCert' 'client_ca_file: root.pem'
+	by client
+	equal "$less, then as before: $code" "$less, then as before: 200"
+done
+ends
+web_yml
+serves -c "$tmp/web.yml" -n 100003
 
 it "a certificate that is replaced is served from the next connection on"
 web_yml
@@ -146,6 +165,51 @@ tls
 equal "$code" 000
 says 'web.yml:1: basic_auth_users is gone: that needs a restart'
 
+it "a connection that is busy does not outlive it either"
+web_yml
+ends
+printf 'basic_auth_users:\n  alice: %s\n' "$(bcrypt x)" >"$tmp/web.yml"
+serves -c "$tmp/web.yml" -n 300007
+# 97 requests at once, whose answers are taken slowly until the file is there: how many answers there are
+python3 - "${base##*:}" "$tmp/begun" "$tmp/refused" >"$tmp/out" <<'END2' &
+import os, socket, sys, time
+c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+c.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWxpY2U6eA==\r\n\r\n" * 97)
+got, begin = b"", time.time()
+try:
+    while time.time() - begin < 60:
+        part = c.recv(1 << 14)
+        if not part: break
+        got += part
+        open(sys.argv[2], "w").close()
+        if not os.path.exists(sys.argv[3]): time.sleep(0.01)
+except OSError: pass
+print(got.count(b"HTTP/1.1 200"))
+END2
+busy=$!
+until_true [ -e "$tmp/begun" ]
+echo 'x: y' >"$tmp/web.yml"
+until_true grep -q "unknown key 'x'" "$tmp/err"
+sleep .3
+: >"$tmp/refused"
+wait "$busy"
+{ [ "$(cat "$tmp/out")" -ge 1 ] && [ "$(cat "$tmp/out")" -lt 90 ]; } || no "$(cat "$tmp/out") answers"
+printf 'basic_auth_users:\n  alice: %s\n' "$(bcrypt x)" >"$tmp/web.yml"
+takes 200 /metrics -u alice:x
+
+it "of 8 wrong passwords at once some are not even checked"
+ends
+printf 'basic_auth_users:\n  alice: %s\n' "$(mkpasswd -m bcrypt -R 11 x)" >"$tmp/web.yml"
+serves -c "$tmp/web.yml"
+for i in 1 2 3 4 5 6 7 8; do
+	printf 'url = %s?%s\nuser = alice:%s\noutput = /dev/null\nwrite-out = "%%{http_code}\\n"\nnext\n' "$url" $i $i
+done | sed '$d' >"$tmp/many"
+curl -sSZ --parallel-immediate -m 30 -K "$tmp/many" >"$tmp/out" 2>"$tmp/curl"
+lines 8 '^(401|503)$'
+grep -q 401 "$tmp/out" || no "none was checked"
+grep -q 503 "$tmp/out" || no "all were checked"
+takes 200 /metrics -u alice:x
+
 it "after all these there is one server, and what left is gone"
 alone() { [ "$(wc -w <"/proc/$tracer/task/$tracer/children")" -eq 1 ]; }
 until_true alone
@@ -183,6 +247,32 @@ while kill -0 "$slow" 2>/dev/null; do
 	[ "$code" != 200 ] || ok=$((ok + 1))
 done
 [ "$tried" -ge 5 ] || no "$tried scrapes"
+equal "$ok" "$tried"
+
+it "8 clients that never pause keep nobody out"
+python3 - "${base##*:}" <<'END2' &
+import socket, sys, threading, time
+def busy():
+    while time.time() < end:
+        try:
+            c = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            c.settimeout(5)
+            while time.time() < end:
+                c.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+                if not c.recv(4096): break
+        except OSError: pass
+end = time.time() + 60
+for t in range(8): threading.Thread(target=busy).start()
+END2
+busy=$! ok=0 tried=0
+sleep .5
+for i in 1 2 3 4 5 6 7; do
+	get /nothing -m 2
+	tried=$((tried + 1))
+	[ "$code" != 404 ] || ok=$((ok + 1))
+done
+kill "$busy" 2>/dev/null || no "the clients had ended"
+wait "$busy" 2>/dev/null
 equal "$ok" "$tried"
 
 it "half a request is ended after ten seconds, however its bytes trickle"

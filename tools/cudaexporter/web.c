@@ -43,9 +43,19 @@ static void read_config(struct web_collector *c)
 		die_status(EXIT_USAGE, 0, "%s", c->config->error);
 }
 
+static const char *default_address(const struct web_collector *c)
+{
+	if (c->config && web_config_protects(c->config))
+		return ":10950";
+	if (c->config)
+		note("'%s' has neither TLS with users nor a client_auth_type that requires certificates: without "
+		     "--web.listen-address, this host alone is served", c->options.config_file);
+	return "127.0.0.1:10950";
+}
+
 static void listen_all(struct web_collector *c)
 {
-	const char *by_default = c->options.config_file ? ":10950" : "127.0.0.1:10950";
+	const char *by_default = c->options.nlisten ? NULL : default_address(c);
 	const char **addresses = c->options.nlisten ? c->options.listen : &by_default;
 	char name[80];
 
@@ -76,7 +86,9 @@ void web_open(struct web *w, const struct web_options *o)
 		die(errno, "no random numbers");
 	c->bundle = -1;
 	c->delay = DELAY;
-	web_collector_pack(c);
+	err = web_collector_pack(c);
+	if (err)
+		die(err, "no memory file for the web server's configuration");
 	c->sockets = web_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	if (c->sockets < 0)
 		die(errno, "cannot wait for the web server");
@@ -136,46 +148,50 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 		close(fd);
 }
 
-static void answer(struct web *w, struct web_process *p, const struct web_message *m)
+static void answer_accept(struct web *w, struct web_process *p, const struct web_message *m)
 {
 	struct web_message a = { .type = WEB_ACCEPT, .id = m->id };
 	int pid = p->pid;
 
-	if (m->type == WEB_ASK_PAGE) {
-		answer_page(w, p, m);
-	} else if (m->type == WEB_ASK_ACCEPT) {
-		a.ok = web_collector_look(w->collector);
-		/* if a new server has taken its place, the new one accepts */
-		if (p->pid == pid && !p->kill_at)
-			web_message_send(p->socket, &a, -1);
-	}
+	a.ok = web_collector_look(w->collector);
+	/* if a new server has taken its place, the new one accepts */
+	if (p->pid == pid && !p->kill_at)
+		web_message_send(p->socket, &a, -1);
 }
 
-/* The server may become another one while it is answered. */
-static void serve(struct web *w, struct web_process *p)
+/* Return true if a page was printed, for which no other is in this tick.  The server may become another one while
+ * it is answered. */
+static bool serve(struct web *w, struct web_process *p)
 {
 	struct web_message m;
-	int got = 1, fd, pid = p->pid;
+	int got = 1, pid = p->pid;
 
 	for (int i = 0; i < MESSAGES && p->pid == pid && pid; i++) {
-		got = web_message_receive(p->socket, &m, &fd);
+		got = web_message_receive_alone(p->socket, &m);
 		if (got <= 0)
 			break;
-		if (fd >= 0)
-			close(fd);
-		answer(w, p, &m);
+		if (m.type == WEB_ASK_PAGE) {
+			answer_page(w, p, &m);
+			if (m.what != WEB_READY)
+				return true;
+		} else if (m.type == WEB_ASK_ACCEPT) {
+			answer_accept(w, p, &m);
+		}
 	}
 	if (got < 0)
 		web_collector_ended(w->collector, p);
+	return false;
 }
 
 void web_tick(struct web *w)
 {
 	struct web_collector *c = w->collector;
+	bool printed = false;
 
-	serve(w, &c->server);
-	for (int i = 0; i < WEB_LEAVING; i++)
-		serve(w, &c->leaving[i]);
+	for (int i = 0; i <= WEB_LEAVING && !printed; i++) {
+		c->turn = (c->turn + 1) % (1 + WEB_LEAVING);
+		printed = serve(w, c->turn ? &c->leaving[c->turn - 1] : &c->server);
+	}
 	web_collector_keep(c);
 }
 

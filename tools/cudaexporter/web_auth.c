@@ -7,7 +7,7 @@
 #include "base/die.h"
 #include "cudaexporter/web_auth.h"
 
-enum { PATIENCE = 2 /* seconds */, NAME_MAX = 256, PASSWORD_MAX = 1024 };
+enum { PATIENCE = 2 /* seconds */, WAITING = 3 /* threads, beside the one that hashes */, NAME_MAX = 256, PASSWORD_MAX = 1024 };
 
 void web_auth_init(struct web_auth *a, const struct web_user *users, int nusers)
 {
@@ -69,23 +69,33 @@ static const struct web_user *user_of(const struct web_auth *a, const char *name
 	return NULL;
 }
 
-enum web_auth_result web_auth_check(struct web_auth *a, const char *name, const char *password)
+static enum web_auth_result hashed(struct web_auth *a, const char *name, const char *password)
 {
-	unsigned char d[WEB_AUTH_DIGEST];
 	struct timespec until;
 	bool right;
 
-	if (strlen(name) >= NAME_MAX || strlen(password) >= PASSWORD_MAX || !digest(a, name, password, d))
-		return WEB_AUTH_WRONG;
-	if (is_kept(a, d))
-		return WEB_AUTH_RIGHT;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE;
 	if (pthread_mutex_clocklock(&a->crypt_lock, CLOCK_MONOTONIC, &until))
 		return WEB_AUTH_BUSY;
 	right = matches(a, user_of(a, name), password);
 	pthread_mutex_unlock(&a->crypt_lock);
-	if (right)
-		keep(a, d);
 	return right ? WEB_AUTH_RIGHT : WEB_AUTH_WRONG;
+}
+
+enum web_auth_result web_auth_check(struct web_auth *a, const char *name, const char *password)
+{
+	unsigned char d[WEB_AUTH_DIGEST];
+	enum web_auth_result result = WEB_AUTH_BUSY;
+
+	if (strlen(name) >= NAME_MAX || strlen(password) >= PASSWORD_MAX || !digest(a, name, password, d))
+		return WEB_AUTH_WRONG;
+	if (is_kept(a, d))
+		return WEB_AUTH_RIGHT;
+	if (atomic_fetch_add(&a->checking, 1) <= WAITING)
+		result = hashed(a, name, password);
+	atomic_fetch_sub(&a->checking, 1);
+	if (result == WEB_AUTH_RIGHT)
+		keep(a, d);
+	return result;
 }

@@ -4,6 +4,7 @@
 #define WEB_AUTH_H
 #include <crypt.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include "cudaexporter/web_bundle.h"
 
@@ -14,6 +15,7 @@ struct web_auth {
 	const struct web_user *users;
 	int nusers;
 	pthread_mutex_t crypt_lock, kept_lock;
+	atomic_int checking;					/* threads that hash, or wait for it */
 	struct crypt_data *data;
 	unsigned char key[WEB_AUTH_DIGEST];
 	unsigned char kept[WEB_AUTH_KEPT][WEB_AUTH_DIGEST];	/* of names and passwords that were right */
@@ -23,8 +25,8 @@ struct web_auth {
 /* Call before the process is confined.  The users must outlive a. */
 void web_auth_init(struct web_auth *a, const struct web_user *users, int nusers);
 
-/* Hashes one password at a time, so guessing takes one CPU at most.  WEB_AUTH_BUSY: it would have waited for others
- * longer than two seconds.  What was right once is known again without a hash. */
+/* Hashes one password at a time, so guessing takes one CPU at most.  WEB_AUTH_BUSY: three wait
+ * already, or it would have waited longer than two seconds.  What was right once is known again without a hash. */
 enum web_auth_result web_auth_check(struct web_auth *a, const char *name, const char *password);
 
 #endif

@@ -19,34 +19,45 @@ static void forget(struct web_file *f)
 	f->text = NULL;
 }
 
-void web_collector_pack(struct web_collector *c)
+static void describe(const struct web_config *g, struct web_bundle *b)
 {
-	struct web_config *g = c->config;
-	struct web_bundle b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = g };
+	b->priority = g->tls_line ? web_cert_priority(g->min_version) : NULL;
+	b->cert = g->cert.text;
+	b->key = g->key.text;
+	b->ca = g->ca.text;
+	b->client_auth = g->client_auth;
+	b->users = g->users;
+	b->nusers = g->nusers;
+}
+
+static void served(struct web_collector *c, struct web_config *g)
+{
+	c->tls = g->tls_line;
+	c->users = g->nusers;
+	c->client_auth = g->client_auth;
+	forget(&g->file);
+	forget(&g->cert);
+	forget(&g->key);
+	forget(&g->ca);
+}
+
+int web_collector_pack(struct web_collector *c)
+{
+	struct web_bundle b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = c->config };
+	int fd;
 
 	memcpy(b.secret, c->secret, sizeof(b.secret));
-	if (g) {
-		b.priority = g->tls_line ? web_cert_priority(g->min_version) : NULL;
-		b.cert = g->cert.text;
-		b.key = g->key.text;
-		b.ca = g->ca.text;
-		b.client_auth = g->client_auth;
-		b.users = g->users;
-		b.nusers = g->nusers;
-		c->tls = g->tls_line;
-		c->users = g->nusers;
-	}
+	if (c->config)
+		describe(c->config, &b);
+	fd = web_fd_high(web_bundle_write(&b));
+	if (fd < 0)
+		return errno;
 	if (c->bundle >= 0)
 		close(c->bundle);
-	c->bundle = web_fd_high(web_bundle_write(&b));
-	if (c->bundle < 0)
-		die(errno, "no memory file for the web server's configuration");
-	if (g) {
-		forget(&g->file);
-		forget(&g->cert);
-		forget(&g->key);
-		forget(&g->ca);
-	}
+	c->bundle = fd;
+	if (c->config)
+		served(c, c->config);
+	return 0;
 }
 
 /* Those that leave have places; if there is none, the first has had its time. */
@@ -60,7 +71,7 @@ static void let_leave(struct web_collector *c)
 		if (!c->leaving[i].pid)
 			to = &c->leaving[i];
 	if (to->pid)
-		web_process_end(to, NULL, 0);
+		web_killed_add(c->killed, to, false);
 	*to = c->server;
 	c->server.pid = 0;
 	web_process_leave(to);
@@ -86,32 +97,53 @@ static void start(struct web_collector *c)
 	c->next_start = clock_ns() + c->delay;
 }
 
+/* How much a client must show: nothing, a certificate, or one of the CA. */
+static int rank(enum web_client_auth a)
+{
+	return a == WEB_CLIENT_VERIFY ? 2 : a == WEB_CLIENT_ANY;
+}
+
 /* A config that lost what protected it is a mistake, or half written. */
 static void refuse_less(const struct web_collector *c, struct web_config *g)
 {
-	const char *lost = c->tls && !g->tls_line ? "tls_server_config" : c->users && !g->nusers ? "basic_auth_users" : NULL;
+	const char *lost = NULL;
 
+	if (c->tls && !g->tls_line)
+		lost = "tls_server_config";
+	else if (c->users && !g->nusers)
+		lost = "basic_auth_users";
+	else if (rank(g->client_auth) < rank(c->client_auth))
+		lost = "client_auth_type";
 	if (!g->error && lost)
 		g->error = xprintf("%s:1: %s is gone: that needs a restart", g->file.path, lost);
 }
 
+static void refuse(struct web_collector *c)
+{
+	struct web_message m = { .type = WEB_ACCEPT };
+
+	warning(0, "%s; connections are refused until this is right", c->config->error);
+	if (c->server.pid)
+		web_message_send(c->server.socket, &m, -1);
+}
+
 bool web_collector_look(struct web_collector *c)
 {
-	struct web_message refuse = { .type = WEB_ACCEPT };
+	int err;
 
 	if (!c->config || !web_config_changed(c->config))
 		return !c->config || !c->config->error;
 	web_config_free(c->config);
 	c->config = web_config_read(c->options.config_file);
 	refuse_less(c, c->config);
+	err = c->config->error ? 0 : web_collector_pack(c);
+	if (err)
+		c->config->error = xprintf("%s: no memory file for it: %s", c->options.config_file, strerror(err));
 	if (c->config->error) {
-		warning(0, "%s; connections are refused until this is right", c->config->error);
-		if (c->server.pid)
-			web_message_send(c->server.socket, &refuse, -1);
+		refuse(c);
 		return false;
 	}
 	note("the web config has changed: '%s' is served now", c->options.config_file);
-	web_collector_pack(c);
 	let_leave(c);
 	start(c);
 	return true;
@@ -120,29 +152,26 @@ bool web_collector_look(struct web_collector *c)
 void web_collector_ended(struct web_collector *c, struct web_process *p)
 {
 	unsigned long long now = clock_ns();
-	bool serves = p == &c->server;
-	char how[64];
+	bool serves = p == &c->server, say = serves && (!c->said || now - c->said > QUIET);
 
 	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
-	web_process_end(p, how, sizeof(how));
-	if (!serves)
-		return;
-	if (c->next_start < now)
+	web_killed_add(c->killed, p, say);
+	if (say)
+		c->said = now;
+	if (serves && c->next_start < now)
 		c->next_start = c->delay > SECOND ? now + c->delay : now;
-	if (!c->said || now - c->said > QUIET)
-		warning(0, "the web server ended %s: it is started again", how);
-	c->said = now;
 }
 
 void web_collector_keep(struct web_collector *c)
 {
 	unsigned long long now = clock_ns();
 
+	web_killed_reap(c->killed);
 	if (!c->server.pid && now >= c->next_start)
 		start(c);
 	for (int i = 0; i < WEB_LEAVING; i++)
 		if (web_process_overdue(&c->leaving[i]))
-			web_process_end(&c->leaving[i], NULL, 0);
+			web_killed_add(c->killed, &c->leaving[i], false);
 	if (now >= c->next_look) {
 		web_collector_look(c);
 		c->next_look = now + SECOND;

@@ -5,6 +5,7 @@
 #include "cudaexporter/web_request.h"
 #include "cudaexporter/web_bundle.h"
 #include "cudaexporter/web_config.h"
+#include "cudaexporter/web_killed.h"
 #include "cudaexporter/web_message.h"
 #include "cudaexporter/web_process.h"
 
@@ -15,15 +16,18 @@ struct web_collector {
 	int listen[WEB_LISTEN_MAX], nlisten;
 	struct web_config *config;	/* the last one read, which may be wrong; NULL: none was named */
 	bool tls, users;		/* what the config had that is served: a later one must have it, too */
+	enum web_client_auth client_auth;	/* likewise: or a stricter one */
 	unsigned char secret[WEB_SECRET];
 	int bundle;
 	struct web_process server, leaving[WEB_LEAVING];
+	struct web_killed killed[WEB_KILLED];
+	int turn;				/* which of the servers was answered last */
 	int sockets;				/* an epoll descriptor of theirs */
 	unsigned long long next_look, next_start, delay, said;	/* as clock_ns() */
 };
 
-/* Packs the config for servers that are started later.  Dies if there is no memory for it. */
-void web_collector_pack(struct web_collector *c);
+/* Packs the config for servers that are started later.  Returns 0 or an errno: then they have the one before. */
+int web_collector_pack(struct web_collector *c);
 
 /* Starts the server.  Returns 0 or an errno. */
 int web_collector_start(struct web_collector *c);

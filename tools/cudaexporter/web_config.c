@@ -17,7 +17,11 @@ static int slurp(struct web_file *f, size_t max)
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err = 0;
 	ssize_t n = 0;
 
-	if (fd < 0 || fstat(fd, &f->seen)) {
+	if (fd < 0) {
+		err = errno;
+		if (stat(f->path, &f->seen))
+			memset(&f->seen, 0, sizeof(f->seen));
+	} else if (fstat(fd, &f->seen)) {
 		err = errno;
 	} else if (!S_ISREG(f->seen.st_mode)) {
 		err = S_ISDIR(f->seen.st_mode) ? EISDIR : EINVAL;
@@ -89,6 +93,11 @@ static bool file_changed(const struct web_file *f)
 bool web_config_changed(const struct web_config *c)
 {
 	return file_changed(&c->file) || file_changed(&c->cert) || file_changed(&c->key) || file_changed(&c->ca);
+}
+
+bool web_config_protects(const struct web_config *c)
+{
+	return (c->tls_line && c->nusers) || c->client_auth == WEB_CLIENT_ANY || c->client_auth == WEB_CLIENT_VERIFY;
 }
 
 static void free_file(struct web_file *f)

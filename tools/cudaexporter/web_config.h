@@ -11,6 +11,9 @@ struct web_config *web_config_read(const char *path);
 /* Return true if a file is not what it was when the config was read. */
 bool web_config_changed(const struct web_config *c);
 
+/* Return true if nobody reads a page without a password that cannot be overheard, or a certificate. */
+bool web_config_protects(const struct web_config *c);
+
 /* Frees it, and what it holds.  c may be NULL. */
 void web_config_free(struct web_config *c);
 

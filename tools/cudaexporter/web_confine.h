@@ -3,12 +3,13 @@
 #ifndef WEB_CONFINE_H
 #define WEB_CONFINE_H
 
-/* Becomes nobody if this is root, drops every capability for good, and forbids dumps and new privileges.
- * Call before there are threads.  Dies if a capability is left. */
+/* Becomes nobody if this is root, drops every capability for good, forbids dumps and new privileges, and
+ * bounds memory and descriptors.  Call before there are threads.  Dies if a capability is left. */
 void web_confine_rights(void);
 
-/* Allows this process, all its threads, only the system calls that serving needs: any other kills it, but that no
- * file can be opened is an error (EACCES).  Call when whatever needs files has been called.  Dies if the kernel has no seccomp. */
+/* Allows this process, all its threads, only the system calls that serving needs, with the arguments that it needs:
+ * any other kills it, but that no file can be opened or looked at is an error (EACCES).  Call when whatever needs
+ * files has been called.  Dies if the kernel has no seccomp. */
 void web_confine_calls(void);
 
 #endif

@@ -25,10 +25,11 @@ static bool can_make_room(const struct web_connection *c, unsigned long long now
 bool web_connections_room(struct web_connections *t)
 {
 	struct web_connection *slow = NULL;
-	unsigned long long now = clock_ns();
+	unsigned long long now;
 	int served = 0, used = 0;
 
 	pthread_mutex_lock(&t->lock);
+	now = clock_ns();	/* not before: another thread may have set a later time */
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++) {
 		used += c->phase != WEB_FREE;
 		served += c->phase != WEB_FREE && c->phase != WEB_SHUT;
@@ -56,7 +57,7 @@ void web_connections_add(struct web_connections *t, int fd)
 	pthread_mutex_lock(&t->lock);
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++)
 		if (c->phase == WEB_FREE) {
-			*c = (struct web_connection){ .fd = fd, .phase = WEB_WAITS_FOR, .since = clock_ns() };
+			*c = (struct web_connection){ .fd = fd, .phase = WEB_WAITS_FOR, .since = clock_ns(), .all = t };
 			break;
 		}
 	pthread_mutex_unlock(&t->lock);
@@ -78,8 +79,15 @@ void web_connection_phase(struct web_connections *t, struct web_connection *c, e
 	if (c && c->phase != WEB_SHUT && c->phase != WEB_FREE) {
 		c->phase = phase;
 		c->since = clock_ns();
+		if (phase == WEB_WAITS_FOR && t->closing)
+			shut(c);	/* its answer began before */
 	}
 	pthread_mutex_unlock(&t->lock);
+}
+
+bool web_connection_ends(const struct web_connection *c)
+{
+	return !c || c->all->closing || c->all->wanted;
 }
 
 void web_connections_remove(struct web_connections *t, int fd)
@@ -101,10 +109,11 @@ static bool too_long(const struct web_connection *c, unsigned long long now)
 
 int web_connections_expire(struct web_connections *t)
 {
-	unsigned long long now = clock_ns();
+	unsigned long long now;
 	int n = 0;
 
 	pthread_mutex_lock(&t->lock);
+	now = clock_ns();
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++) {
 		if (too_long(c, now))
 			shut(c);

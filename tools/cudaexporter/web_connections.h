@@ -3,6 +3,7 @@
 #ifndef WEB_CONNECTIONS_H
 #define WEB_CONNECTIONS_H
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* At most WEB_CONNECTIONS are served; the others of WEB_SLOTS have been shut down and are about to end. */
@@ -20,11 +21,15 @@ struct web_connection {
 	int fd;
 	enum web_phase phase;
 	unsigned long long since;	/* as clock_ns() */
+	const struct web_connections *all;
 };
 
 /* Starts with the lock initialised and the rest zeroed. */
 struct web_connections {
 	pthread_mutex_t lock;
+	/* the accepting thread's to set: while one is, answers end their connections */
+	atomic_bool closing;		/* what they are served by is no longer right */
+	atomic_bool wanted;		/* a client waits for room */
 	struct web_connection slot[WEB_SLOTS];
 };
 
@@ -40,6 +45,9 @@ struct web_connection *web_connections_find(struct web_connections *t, int fd);
 
 /* Says what a connection does now.  c may be NULL. */
 void web_connection_phase(struct web_connections *t, struct web_connection *c, enum web_phase phase);
+
+/* Return true if the answer to its request is to be its last.  c: NULL for one that is not known. */
+bool web_connection_ends(const struct web_connection *c);
 
 /* Call before the descriptor is closed; forgets it if it is known. */
 void web_connections_remove(struct web_connections *t, int fd);

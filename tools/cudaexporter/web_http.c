@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
@@ -16,6 +17,7 @@
 enum {
 	AT_ONCE = 16,
 	IDLE = 10,			/* seconds; web_connections_expire() bounds what trickles */
+	STACK = 1 << 20,		/* bytes, whatever the collector's limit is */
 	MEMORY = 10 * 1024,		/* bytes for a request's line and headers, and what MHD notes of them */
 };
 
@@ -116,6 +118,7 @@ void web_http_start(struct web_server *s)
 				   MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
 				   MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_SLOTS,
 				   MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
+				   MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK,
 				   MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
 				   MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!s->http)
@@ -138,7 +141,7 @@ bool web_http_accept(struct web_server *s, int listener, bool refuse)
 		length = sizeof(peer);
 		fd = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
-			return true;
+			return errno != EMFILE && errno != ENFILE;	/* the machine's: later, not at once again */
 		if (refuse) {
 			close(fd);
 			continue;

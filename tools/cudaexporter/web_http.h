@@ -8,7 +8,7 @@
 void web_http_start(struct web_server *s);
 
 /* Accepts from a listening socket while there is room, 16 at most; refuse: closes them instead.  Returns false if
- * there was no room. */
+ * there was no room, or no descriptor. */
 bool web_http_accept(struct web_server *s, int listener, bool refuse);
 
 #endif

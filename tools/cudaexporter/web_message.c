@@ -17,16 +17,17 @@ bool web_message_send(int socket, const struct web_message *m, int fd)
 	union control control;
 	struct cmsghdr *c;
 
+	/* the server may not call sendmsg() */
+	if (fd < 0)
+		return send(socket, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*m);
 	memset(&control, 0, sizeof(control));
-	if (fd >= 0) {
-		h.msg_control = control.bytes;
-		h.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&h);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
+	h.msg_control = control.bytes;
+	h.msg_controllen = sizeof(control.bytes);
+	c = CMSG_FIRSTHDR(&h);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	return sendmsg(socket, &h, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*m);
 }
 
@@ -39,6 +40,16 @@ static int descriptor_of(struct msghdr *h)
 		    c->cmsg_len == CMSG_LEN(sizeof(fd)))
 			memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	return fd;
+}
+
+int web_message_receive_alone(int socket, struct web_message *m)
+{
+	/* MSG_TRUNC: the size that was sent */
+	ssize_t n = recv(socket, m, sizeof(*m), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	return n == sizeof(*m) ? 1 : -1;
 }
 
 int web_message_receive(int socket, struct web_message *m, int *fd)

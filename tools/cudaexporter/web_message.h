@@ -38,4 +38,7 @@ bool web_message_send(int socket, const struct web_message *m, int fd);
  * if the other side is gone. */
 int web_message_receive(int socket, struct web_message *m, int *fd);
 
+/* The same for the collector, which takes no descriptor: the kernel drops one that comes all the same. */
+int web_message_receive_alone(int socket, struct web_message *m);
+
 #endif

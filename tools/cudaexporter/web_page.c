@@ -76,25 +76,33 @@ static void end_scrape(struct web_server *s)
 	pthread_mutex_unlock(&s->scrapes_lock);
 }
 
-static enum MHD_Result page(struct web_server *s, struct MHD_Connection *c, enum web_what what)
+/* Of a scrape that is under way. */
+static enum MHD_Result scrape(struct web_server *s, struct MHD_Connection *c, enum web_what what)
 {
 	static const char *const types[] = { "text/plain; version=0.0.4; charset=utf-8",
 					     "application/openmetrics-text; version=1.0.0; charset=utf-8" };
 	struct web_request r = { .what = what, .scraper = scraper(s, c),
 				 .format = what == WEB_METRICS ? web_accept_format(header(c, "Accept")) : WEB_TEXT };
-	enum web_answer answer;
 	int fd;
+	enum web_answer answer = web_ask_page(&s->ask, &r, deadline(c), &fd);
 
-	if (!begin_scrape(s))
-		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many scrapes at once (--web.max-requests)\n");
-	answer = web_ask_page(&s->ask, &r, deadline(c), &fd);
-	end_scrape(s);
 	if (answer == WEB_ANSWER_LATE)
 		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the page was not ready in time\n");
 	if (answer == WEB_ANSWER_NONE || fd < 0)
 		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no page yet\n");
 	return web_respond_page(c, what == WEB_METRICS ? types[r.format] : WEB_PLAIN, fd,
 				web_accept_gzip(header(c, "Accept-Encoding")));
+}
+
+static enum MHD_Result page(struct web_server *s, struct MHD_Connection *c, enum web_what what)
+{
+	enum MHD_Result done;
+
+	if (!begin_scrape(s))
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many scrapes at once (--web.max-requests)\n");
+	done = scrape(s, c, what);
+	end_scrape(s);
+	return done;
 }
 
 /* Healthy is who answers at all, ready who has its probes in. */

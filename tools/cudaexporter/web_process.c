@@ -13,6 +13,7 @@
 #include "cudaexporter/web_message.h"
 #include "cudaexporter/web_process.h"
 
+enum { ENVIRONMENT = 4 /* variables */ };
 static const unsigned long long LEAVE = 45000000000ull;	/* more than any request takes */
 
 int web_fd_high(int fd)
@@ -25,7 +26,7 @@ int web_fd_high(int fd)
 	return high;
 }
 
-/* Standard error is the collector's. */
+/* Standard error is the collector's until the server serves. */
 static void inherit(posix_spawn_file_actions_t *a, int socket, int bundle, const int *listen, int nlisten)
 {
 	posix_spawn_file_actions_init(a);
@@ -50,9 +51,22 @@ static void fresh_signals(posix_spawnattr_t *attr)
 	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
+/* What the dynamic linker and sanitized builds need; the rest is the collector's own. */
+static void environment(char **env)
+{
+	static const char *const names[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "LSAN_OPTIONS=", "UBSAN_OPTIONS=" };
+	int n = 0;
+
+	for (char **e = environ; *e; e++)
+		for (int i = 0; i < ENVIRONMENT; i++)
+			if (n < ENVIRONMENT && !strncmp(*e, names[i], strlen(names[i])))
+				env[n++] = *e;
+	env[n] = NULL;
+}
+
 static int spawn(struct web_process *p, int socket, int bundle, const int *listen, int nlisten)
 {
-	char count[12], *argv[] = { WEB_SERVER, count, NULL };
+	char count[12], *argv[] = { WEB_SERVER, count, NULL }, *env[ENVIRONMENT + 1];
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int err;
@@ -60,7 +74,8 @@ static int spawn(struct web_process *p, int socket, int bundle, const int *liste
 	snprintf(count, sizeof(count), "%d", nlisten);
 	inherit(&actions, socket, bundle, listen, nlisten);
 	fresh_signals(&attr);
-	err = posix_spawn(&p->pid, "/proc/self/exe", &actions, &attr, argv, environ);
+	environment(env);
+	err = posix_spawn(&p->pid, "/proc/self/exe", &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	return err;
@@ -87,19 +102,25 @@ int web_process_start(struct web_process *p, int bundle, const int *listen, int 
 	return 0;
 }
 
-void web_process_end(struct web_process *p, char *text, size_t size)
+void web_process_kill(struct web_process *p)
 {
-	int status = 0;
-
 	close(p->socket);
 	kill(p->pid, SIGKILL);
-	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (size && WIFSIGNALED(status))
-		snprintf(text, size, "by signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (size)
-		snprintf(text, size, "with status %d", WEXITSTATUS(status));
 	memset(p, 0, sizeof(*p));
+}
+
+bool web_process_reap(int pid, char *text, size_t size)
+{
+	int status = 0;
+	pid_t ended = waitpid(pid, &status, WNOHANG);
+
+	if (!ended || (ended < 0 && errno == EINTR))
+		return false;
+	if (WIFSIGNALED(status))
+		snprintf(text, size, "by signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, size, "with status %d", WEXITSTATUS(status));
+	return true;
 }
 
 void web_process_leave(struct web_process *p)
@@ -115,16 +136,28 @@ bool web_process_overdue(const struct web_process *p)
 	return p->kill_at && clock_ns() > p->kill_at;
 }
 
+static bool reaped_within(int pid, int ms)
+{
+	char how[64];
+
+	for (int i = 0; i <= ms / 10; i++) {
+		if (web_process_reap(pid, how, sizeof(how)))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
 void web_process_close(struct web_process *p, int ms)
 {
-	siginfo_t ended = { .si_pid = 0 };
+	int pid = p->pid;
 
 	shutdown(p->socket, SHUT_RDWR);
-	for (int i = 0; i < ms / 10 && !ended.si_pid; i++) {
-		if (waitid(P_PID, p->pid, &ended, WEXITED | WNOHANG | WNOWAIT))
-			break;
-		if (!ended.si_pid)
-			usleep(10000);
+	if (ms && reaped_within(pid, ms)) {
+		close(p->socket);
+		memset(p, 0, sizeof(*p));
+		return;
 	}
-	web_process_end(p, NULL, 0);
+	web_process_kill(p);
+	reaped_within(pid, 100);
 }

@@ -21,14 +21,17 @@ int web_fd_high(int fd);
 /* Starts a server.  bundle and listen are above WEB_FD_HIGH and stay the caller's.  Returns 0 or an errno. */
 int web_process_start(struct web_process *p, int bundle, const int *listen, int nlisten);
 
-/* Kills it, if it still runs, and writes how it ended to text (size 0: nowhere). */
-void web_process_end(struct web_process *p, char *text, size_t size);
+/* Kills it, if it still runs, and forgets it; web_process_reap() is for the caller to call with its pid. */
+void web_process_kill(struct web_process *p);
+
+/* Return true if a process has ended, and write how to text.  Never waits. */
+bool web_process_reap(int pid, char *text, size_t size);
 
 /* Tells it to end what it has begun; web_process_overdue() is true if it takes too long. */
 void web_process_leave(struct web_process *p);
 bool web_process_overdue(const struct web_process *p);
 
-/* Lets it end by itself, for up to ms milliseconds, then kills it. */
+/* Lets it end by itself, for up to ms milliseconds, then kills it, and waits for that a tenth of a second. */
 void web_process_close(struct web_process *p, int ms);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct web_options {
 	const char **listen;		/* HOST:PORT, :PORT (all addresses), [IPV6]:PORT; port 0: any that is free */
-	int nlisten;			/* 0: 127.0.0.1:10950, or :10950 with a config file */
+	int nlisten;			/* 0: 127.0.0.1:10950, or :10950 with a config that asks who it is */
 	const char *path;		/* of the metrics; NULL: /metrics */
 	const char *config_file;	/* TLS and users, as exporter-toolkit's; NULL: none */
 	long max_requests;		/* scrapes at once, more get status 503; 0: 4 */

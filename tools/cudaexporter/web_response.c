@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
+#include "cudaexporter/web_connections.h"
 #include "cudaexporter/web_gzip.h"
 #include "cudaexporter/web_response.h"
 
@@ -12,10 +13,14 @@ enum { SMALL = 16 << 10, LARGE = 256 << 20 };
 /* Queues r, if there is one, and lets go of it. */
 static enum MHD_Result send_it(struct MHD_Connection *c, unsigned status, struct MHD_Response *r, const char *type)
 {
+	const struct web_connection *at = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 	enum MHD_Result done;
 
 	if (!r)
 		return MHD_NO;
+	/* who has no password would hold a place that others want */
+	if (status == MHD_HTTP_UNAUTHORIZED || web_connection_ends(at))
+		MHD_add_response_header(r, "Connection", "close");
 	MHD_add_response_header(r, "Content-Type", type);
 	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
 	done = MHD_queue_response(c, status, r);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "cudaexporter/web_confine.h"
 #include "cudaexporter/web_http.h"
@@ -15,11 +16,14 @@
 #include "cudaexporter/web_state.h"
 
 enum { TICK = 100, FULL_TICK = 20 /* milliseconds */ };
+static const unsigned long long LOST = 5000000000ull;	/* a question without an answer */
 
 static void accept_all(struct web_server *s, bool refuse)
 {
 	for (int i = 0; i < s->nlisten; i++)
 		s->full |= !web_http_accept(s, WEB_FD_LISTEN + i, refuse);
+	s->connections.wanted = s->full;
+	s->connections.closing = refuse;
 	if (refuse)
 		web_connections_shut_idle(&s->connections);
 }
@@ -34,8 +38,10 @@ static void on_connection(struct web_server *s)
 		return;
 	}
 	m.id = web_ask_id(&s->ask);
-	if (web_message_send(s->ask.socket, &m, -1))
-		s->asking = m.id;
+	if (!web_message_send(s->ask.socket, &m, -1))
+		return;
+	s->asking = m.id;
+	s->asked = clock_ns();
 }
 
 static void on_message(struct web_server *s, const struct web_message *m, int fd)
@@ -51,6 +57,7 @@ static void on_message(struct web_server *s, const struct web_message *m, int fd
 		break;
 	case WEB_LEAVE:
 		s->leaving = true;
+		s->connections.closing = true;
 		web_connections_shut_idle(&s->connections);
 		break;
 	default:
@@ -76,19 +83,25 @@ static void serve(struct web_server *s)
 {
 	struct pollfd p[1 + WEB_LISTEN_MAX] = { { .fd = s->ask.socket, .events = POLLIN } };
 	int n = web_connections_expire(&s->connections);
-	bool full = s->full, there = false, closed = full || s->asking || s->leaving;
+	bool full = s->full, there = false, closed;
 
 	s->full = false;
+	if (s->asking && clock_ns() - s->asked > LOST)
+		s->asking = 0;
+	closed = full || s->asking || s->leaving;
 	if (s->leaving && !n)
 		_exit(EXIT_SUCCESS);
 	for (int i = 0; i < s->nlisten; i++)
 		p[1 + i] = (struct pollfd){ .fd = WEB_FD_LISTEN + i, .events = POLLIN };
-	if (poll(p, closed ? 1 : 1 + s->nlisten, full ? FULL_TICK : n || s->leaving ? TICK : -1) <= 0)
+	if (poll(p, closed ? 1 : 1 + s->nlisten, full ? FULL_TICK : n || s->leaving || s->asking ? TICK : -1) <= 0)
 		return;
 	if (p[0].revents)
 		read_messages(s);
-	for (int i = 0; !closed && i < s->nlisten; i++)
+	for (int i = 0; !closed && i < s->nlisten; i++) {
+		if (p[1 + i].revents & ~POLLIN)
+			_exit(EXIT_FAILURE);	/* nothing will come from it any more, and poll() would return at once */
 		there |= p[1 + i].revents;
+	}
 	if (there)
 		on_connection(s);
 }
@@ -116,11 +129,21 @@ static void open_all(struct web_server *s)
 	web_http_start(s);
 }
 
+/* What reads from strangers writes nothing where the collector's messages are read. */
+static void be_silent(void)
+{
+#ifndef __SANITIZE_ADDRESS__	/* its report is for those who test */
+	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+		_exit(EXIT_FAILURE);
+#endif
+}
+
 void web_server_run(int nlisten)
 {
 	struct web_server *s = xcalloc(1, sizeof(*s));
 
-	close_range(WEB_FD_LISTEN + nlisten, ~0u, 0);
+	if (close_range(WEB_FD_LISTEN + nlisten, ~0u, 0))
+		die(errno, "cannot close what the server is not to have");
 	ignore_signals();
 	web_confine_rights();
 	if (!web_bundle_read(WEB_FD_BUNDLE, &s->bundle))
@@ -132,6 +155,7 @@ void web_server_run(int nlisten)
 	pthread_mutex_init(&s->scrapes_lock, NULL);
 	open_all(s);
 	web_confine_calls();
+	be_silent();
 	for (;;)
 		serve(s);
 }

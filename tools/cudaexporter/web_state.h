@@ -21,6 +21,7 @@ struct web_server {
 	/* the accepting thread's */
 	int nlisten;
 	uint64_t asking;		/* the question whether to accept that has no answer yet; 0: none */
+	unsigned long long asked;	/* when, as clock_ns() */
 	bool leaving;
 	bool full;			/* a connection waits for room */
 };

@@ -87,11 +87,11 @@ static const int refused[] = {
 static int descriptor_flags(scmp_filter_ctx filter)
 {
 	static const int commands[] = { F_GETFD, F_SETFD, F_GETFL };
-	int err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_EQ, F_SETFL),
+	int err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_EQ, F_SETFL, 0),
 				   SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, 0));
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, commands[i]));
+		err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, commands[i], 0));
 	return err;
 }
 
@@ -103,7 +103,7 @@ static int socket_options(scmp_filter_ctx filter)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
-					SCMP_A1(SCMP_CMP_EQ, IPPROTO_TCP), SCMP_A2(SCMP_CMP_EQ, names[i]));
+					SCMP_A1(SCMP_CMP_EQ, IPPROTO_TCP, 0), SCMP_A2(SCMP_CMP_EQ, names[i], 0));
 	return err;
 }
 
@@ -132,16 +132,16 @@ static int conditions(scmp_filter_ctx filter)
 	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
 				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 	err |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
 		err |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0);
 	/* the server's last message has been written: /dev/null takes the place of standard error */
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup2), 2, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO),
-				SCMP_A1(SCMP_CMP_EQ, STDERR_FILENO));
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup3), 3, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO),
-				SCMP_A1(SCMP_CMP_EQ, STDERR_FILENO), SCMP_A2(SCMP_CMP_EQ, 0));
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup2), 2, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO, 0),
+				SCMP_A1(SCMP_CMP_EQ, STDERR_FILENO, 0));
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup3), 3, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO, 0),
+				SCMP_A1(SCMP_CMP_EQ, STDERR_FILENO, 0), SCMP_A2(SCMP_CMP_EQ, 0, 0));
 	/* abort() */
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, getpid()));
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, getpid(), 0));
 	return err | descriptor_flags(filter) | socket_options(filter) | sending(filter);
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2086,SC2154 # words; lib.sh's
 words='malloc 23 4096 free 7 copy 19 1000 d2h launch 13 sync 5 fail 3'
-for how in '' '--kernels 5 --exemplars --sync-functions --collect.off-cpu'; do
+for how in '' '--kernels 5 --sync-functions --collect.off-cpu'; do
 	run cudaexporter --once --attach "$kind" $how -c "$bin/mem $words"
 	status 0
 	lines 1 '^cuda_memory_allocations_total\{.*device="0",memory="device"\} 25$'
@@ -19,3 +19,4 @@ status 0
 lines 1 '^cuda_exporter_processes\{state="traced"\} 1$'
 go
 loads cudaexporter --once --self-time --by comm
+loads cudaexporter --kernels 5 --exemplars --web.listen-address 127.0.0.1:0

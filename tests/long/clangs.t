@@ -55,7 +55,7 @@ for version in 14 22; do
 			case $tool in
 			cudaexporter)
 				loads "$kind" "$tool" --once
-				loads "$kind" "$tool" --once --kernels 3 --exemplars --collect.off-cpu
+				loads "$kind" "$tool" --web.listen-address 127.0.0.1:0 --kernels 3 --exemplars --collect.off-cpu
 				continue ;;
 			cudaleak) loads "$kind" "$tool" -C ;;
 			*) loads "$kind" "$tool" -k ;;

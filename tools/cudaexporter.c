@@ -27,7 +27,8 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
-enum { NAMES_BYTES = 8 << 20, CALM_MS = 250 };
+/* How often it looks while nothing happens, ms. */
+enum { CALM_MS = 250 };
 
 struct main {
 	struct exporter exporter;

@@ -110,20 +110,9 @@ static bool elsewhere(const struct memory_filter *filter, unsigned device)
 	return filter->devices && !device_is_in(filter->devices, device);
 }
 
-/* A free that has not returned yet, or was not seen, let the driver return the address again.  If its record still
- * comes, late_free() recognizes it. */
-static void replace(struct mem_process *process, struct allocation *allocation, struct memory_effect *done)
-{
-	process->replaced++;
-	done->replaced.memory = allocation->group->key.memory;
-	done->replaced.device = allocation->group->key.device;
-	done->replaced.size = known_size(&cuda_fns[allocation->id], allocation->size);
-	allocation_drop(process, allocation);
-}
-
 /* Return false if the allocation is left out. */
 static bool allocate(struct mem_process *process, const struct memory_event *event,
-		     const struct cuda_fn *fn, const struct stack *stack, struct memory_effect *done)
+		     const struct cuda_fn *fn, const struct stack *stack)
 {
 	unsigned char kind = fn->args.memory;
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
@@ -135,8 +124,12 @@ static bool allocate(struct mem_process *process, const struct memory_event *eve
 	if (left_out(&process->model->filter, event, fn) ||
 	    elsewhere(&process->model->filter, device_of(kind, event->device)))
 		return false;
-	if (allocation)
-		replace(process, allocation, done);
+	/* A free that has not returned yet, or was not seen, let the driver return the address
+	 * again.  If its record still comes, late_free() recognizes it. */
+	if (allocation) {
+		process->replaced++;
+		allocation_drop(process, allocation);
+	}
 	allocation = allocation_add(process, event->ptr, kind, device_of(kind, event->device), stack,
 				    in_external(fn) ? 0 : event->size);
 	if (!allocation)
@@ -163,7 +156,7 @@ static bool late_free(struct mem_process *process, const struct allocation *allo
 static struct memory_effect release(struct mem_process *process, const struct memory_event *event,
 				    unsigned char kind)
 {
-	struct memory_effect done = { .process = process, .size = ~0ull, .device = event->device };
+	struct memory_effect done = { process, CUDA_MEM_NONE, ~0ull, event->device, false };
 	struct allocation *allocation = allocation_find(process, event->ptr, space_of(kind));
 
 	if (!event->ptr || late_free(process, allocation, event))
@@ -246,7 +239,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 static struct memory_effect reset(struct mem_process *process, const struct memory_event *event,
 				  const struct cuda_fn *fn)
 {
-	struct memory_effect done = { .process = process, .device = event->device };
+	struct memory_effect done = { process, CUDA_MEM_NONE, 0, event->device, false };
 	unsigned long long what = place(fn, event->arg2);
 	struct allocation *allocation, *next;
 
@@ -281,7 +274,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack)
 {
 	struct memory_effect done = {
-		.process = process_of(memory, event->head.pid, event->comm), .size = ~0ull, .device = event->device,
+		process_of(memory, event->head.pid, event->comm), CUDA_MEM_NONE, ~0ull, event->device, false,
 	};
 	const struct cuda_fn *fn = &cuda_fns[event->head.kind];
 
@@ -295,7 +288,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	saw_where(done.process, place(fn, event->location));
 	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
-			done.left_out = !allocate(done.process, event, fn, stack, &done);
+			done.left_out = !allocate(done.process, event, fn, stack);
 	} else if (!event->ret && fn->class == CUDA_FREE) {
 		done = release(done.process, event, fn->args.memory);
 	} else if (!event->ret && fn->class == CUDA_MAP) {

@@ -20,9 +20,6 @@ struct memory_effect {
 	unsigned long long size;	/* bytes; ~0 = not known */
 	unsigned int device;		/* of the memory: see abi/device.h */
 	bool left_out;			/* an allocation that the filter does not keep */
-	/* of an allocation: what was at its address and must have been freed, although no free was seen yet; the
-	 * record of that free, if it comes, does nothing.  memory: CUDA_MEM_NONE = nothing was. */
-	struct { unsigned char memory; unsigned int device; unsigned long long size; } replaced;
 };
 
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What probes inside kernels (gpu/) keep in a module's own variables, and what the tools read from there.
+ * Compiled for the GPU too: nothing is included.
+ *
+ * An instrumented module has these variables, H being the hash of its original text, as eight hex digits:
+ *   __cuprobe_ctl_H      .const   struct gpu_ctl, initialised in the module: no host sets anything up
+ *   __cuprobe_slots_H    .global  struct gpu_slot [sites][groups]
+ *   __cuprobe_rings_H    .global  struct gpu_ring [groups]
+ *   __cuprobe_records_H  .global  struct gpu_record [groups][limit]
+ *   __cuprobe_sites_H    .global  text, see ptx/sites.h
+ * A probe has slots or rings or both.  Groups are a power of two: an SM uses group smid & (groups - 1).
+ * All times of a record are of the SM's %clock64; see GPU_CLOCKS. */
+#ifndef GPU_H
+#define GPU_H
+
+typedef unsigned int gpu_u32;
+typedef unsigned long long gpu_u64;
+
+enum { GPU_BUCKETS = 30 };
+
+/* Values of one site and group; 256 bytes. */
+struct gpu_slot {
+	gpu_u64 sum;
+	gpu_u32 max, low;		/* the largest, and the complement of the smallest: both grow from 0 */
+	gpu_u64 hist[GPU_BUCKETS];	/* [i]: 2^i to 2^(i+1) - 1; the first also has 0, the last what is more */
+};
+
+/* Counts the records that a group's probes wanted to write; alone in its cache line. */
+struct gpu_ring {
+	gpu_u64 wanted;
+	gpu_u64 pad[15];
+};
+
+/* Record N of a group is at N & (limit - 1).  Each half ends a store of 16 bytes; the top bit of `value` and of
+ * `smid` is the parity of the lap, 1 in the first, so that a reader knows a half that is not written yet. */
+#define GPU_LAP 0x80000000u
+struct gpu_record {
+	gpu_u64 time;		/* %clock64 when it began; the probe's own */
+	gpu_u32 value;		/* cycles, or the probe's own: 31 bits; GPU_CLOCKS */
+	gpu_u32 site;
+	gpu_u32 smid;		/* 31 bits */
+	gpu_u32 warp;		/* of the block; above bit 16 the SM's warp slot, %warpid */
+	gpu_u32 block;		/* (z * y + y) * x + x of the block */
+	gpu_u32 grid;		/* the low half of %gridid: which launch */
+};
+
+/* As `value`: no access, but a pair of clocks: time is %clock64, site and warp are the low and the high half of
+ * %globaltimer.  Each SM's clock becomes ns by its pairs. */
+#define GPU_CLOCKS 0x7fffffffu
+#define GPU_VALUE_MAX 0x3fffffffu
+
+struct gpu_ctl {
+	gpu_u64 slots;		/* generic addresses, or 0 */
+	gpu_u64 rings, records;
+	gpu_u32 mask;		/* groups - 1 */
+	gpu_u32 zero;		/* always 0, which ptxas must not know */
+	gpu_u32 limit;		/* records of a group, a power of two */
+	gpu_u32 block_mask, block_want, warp_mask, warp_want;	/* which are measured */
+	gpu_u32 spare;
+};
+
+#endif

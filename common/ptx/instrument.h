@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Puts probes into PTX: around memory accesses, at the beginning and the end of kernels.
+ *
+ * A probe is PTX that clang made of a file in gpu/.  Which of these functions it has decides what is done; each
+ * is pasted, or called where a kernel has many sites:
+ *   u32 gpu_chosen(void)                       once a function: is this warp measured?
+ *   void gpu_entry(u32 site)                   when a warp enters a kernel
+ *   void gpu_exit(u32 site, u64 t0, u64 t1)    before it leaves: %clock64 when it entered, and now
+ *   void gpu_before(u32 site, u64 addr, u32 bytes)   before an access; generic address, bytes of a lane
+ *   void gpu_timed(u32 site, u64 t0, u64 t1)   after an access: %clock64 around it
+ * Its other variables go into the module once, renamed. */
+#ifndef INSTRUMENT_H
+#define INSTRUMENT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What makes the second clock wait for the access. */
+enum ptx_scheme {
+	PTX_DEP,	/* something depends on what was loaded; where nothing was, a fence */
+	PTX_FENCE,	/* membar.cta */
+	PTX_PAPER,	/* Kanda et al.: a fence for what can be written, a dependence for what is read-only */
+	PTX_SIMPLE,	/* nothing: what measuring wrongly looks like */
+};
+
+enum ptx_space {
+	PTX_GLOBAL = 1, PTX_SHARED = 2, PTX_LOCAL = 4, PTX_CONST = 8, PTX_GENERIC = 16, PTX_READONLY = 32, PTX_TEX = 64,
+	PTX_WAIT = 128,
+};
+
+enum ptx_ops { PTX_LOAD = 1, PTX_ATOMIC = 2, PTX_STORE = 4, PTX_REDUCE = 8, PTX_WAITS = 16 };
+
+struct gpu_probe;		/* ptx/probe.h */
+
+struct instrument {
+	const struct gpu_probe *probe;
+	enum ptx_scheme scheme;
+	unsigned spaces, ops;		/* sums of enum ptx_space, ptx_ops */
+	unsigned block_mask, block_want, warp_mask, warp_want;
+	unsigned groups, limit;		/* abi/gpu.h; limit 0: no rings */
+	unsigned max_sites;		/* more are refused; 0: any number */
+	unsigned call_above;		/* sites in a kernel above which probes are called; 0: 1,000 */
+	/* Return true if this kernel is to be instrumented (mangled name, not ended by 0); NULL: all are. */
+	bool (*selects)(void *ctx, const char *name, size_t n);
+	/* Returns the .maxnreg that a kernel is to have, 0 for none; NULL: none has. */
+	unsigned (*registers)(void *ctx, const char *name, size_t n);
+	void *ctx;
+};
+
+enum instrument_result {
+	INSTRUMENT_DONE,
+	INSTRUMENT_NO_SITES,	/* nothing was selected */
+	INSTRUMENT_TOO_MANY,
+	INSTRUMENT_OLD,		/* .version before 6.2 or .target before sm_70 */
+	INSTRUMENT_LINKED,	/* declares .extern .func other than vprintf, malloc, free, __assertfail */
+	INSTRUMENT_BAD,		/* does not look like PTX, or out of memory */
+};
+
+struct instrumented {
+	char *text;		/* malloc'd, ended by 0; NULL unless the result is INSTRUMENT_DONE */
+	size_t size;		/* without the 0 */
+	uint32_t hash;		/* FNV-1a of the original: H of abi/gpu.h */
+	unsigned sites, kernels;	/* also where the result is INSTRUMENT_TOO_MANY */
+};
+
+enum instrument_result instrument(struct instrumented *out, const char *text, size_t size,
+				  const struct instrument *options);
+
+/* As instrument(), but only the table of sites (ptx/sites.h), which is malloc'd text: for --list. */
+enum instrument_result instrument_list(struct instrumented *out, const char *text, size_t size,
+				       const struct instrument *options);
+
+#endif

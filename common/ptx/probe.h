@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A probe: functions and variables in PTX that clang made of a file in gpu/ (instrument.h says which). */
+#ifndef PROBE_H
+#define PROBE_H
+#include <stdbool.h>
+#include "ptx/ptx.h"
+
+enum { GPU_FUNCTIONS = 5, GPU_VARIABLES = 16, GPU_PARAMS = 4 };
+
+enum gpu_point { GPU_CHOSEN, GPU_ENTRY, GPU_EXIT, GPU_BEFORE, GPU_TIMED };
+
+struct gpu_function {
+	struct ptx_str params;		/* between ( ) */
+	struct ptx_str body;		/* between the outer { } ; n = 0: the probe has no such function */
+};
+
+struct gpu_probe {
+	struct gpu_function at[GPU_FUNCTIONS];	/* by enum gpu_point */
+	struct ptx_str variables[GPU_VARIABLES];	/* whole statements of the module */
+	struct ptx_str names[GPU_VARIABLES];
+	int num_variables;
+};
+
+/* Reads a probe from text, which must outlive it.  Returns NULL, or why it is none; static storage. */
+const char *gpu_probe_read(struct gpu_probe *probe, const char *text, size_t size);
+
+#endif

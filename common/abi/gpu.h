@@ -62,7 +62,7 @@ struct gpu_launch {
 };
 
 /* Times by steps of a quarter octave: below 8 ns the time itself, then (log2 t - 1) * 4 + the next two bits. */
-enum gpu_step { GPU_STEPS = 160 };	/* the last also counts what is longer: 18 minutes */
+enum gpu_step { GPU_STEPS = 160 };	/* the last: half an hour or more */
 
 /* In a kernel's slot, as hist[]: what cudakerneltime counts. */
 enum gpu_launch_count {

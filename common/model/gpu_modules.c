@@ -22,6 +22,8 @@ static const char *hello(struct gpu_modules *m, unsigned id, int pid, const void
 		return "its libcudainject.so is of another version";
 	if (find_process(m, id))
 		return "it greeted twice";
+	if (HASH_COUNT(m->processes) == GPU_PROCESSES_MAX)
+		return "there were too many processes";
 	p = xcalloc(1, sizeof(*p));
 	p->id = id;
 	p->pid = pid > 0 ? pid : hello->pid;

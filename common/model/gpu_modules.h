@@ -16,6 +16,9 @@
 /* Of one process; what is more is counted as refused. */
 enum { GPU_MODULES_MAX = 65536 };
 
+/* Ever. */
+enum { GPU_PROCESSES_MAX = 1 << 18 };
+
 /* Of all processes: bytes of tables and counts; records, beyond which they are counted as dropped. */
 enum { GPU_KEPT_MAX = 1 << 30, GPU_RECORDS_MAX = 4 << 20 };
 

@@ -15,6 +15,9 @@
 
 enum { BACKLOG = 128 };
 
+/* A command may have any number of processes that send nonsense. */
+enum { WARNINGS = 16 };
+
 /* Nobody else has to know it, but who knew it could take the name before. */
 static void choose_name(char *name, size_t size)
 {
@@ -133,7 +136,8 @@ static bool serve(struct gpu_peers *p, struct gpu_peer *peer, short events)
 	case GPU_READ_END:
 		return false;
 	case GPU_READ_WRONG:
-		warning(0, "process %d: %s: it is not measured any longer", peer->pid, wrong);
+		if (p->wrong++ < WARNINGS)
+			warning(0, "process %d: %s: it is not measured any longer", peer->pid, wrong);
 	}
 	return false;
 }

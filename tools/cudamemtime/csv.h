@@ -2,6 +2,7 @@
 /* Records of accesses as comma-separated values, RFC 4180: a line of names, then a line each. */
 #ifndef CSV_H
 #define CSV_H
+#include <stdio.h>
 #include "cudamemtime/kernels.h"
 #include "model/gpu_accesses.h"
 

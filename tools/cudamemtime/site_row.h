@@ -2,6 +2,7 @@
 /* A site with its histogram, as text and JSON. */
 #ifndef SITE_ROW_H
 #define SITE_ROW_H
+#include <stdio.h>
 #include "base/log2_hist.h"
 #include "cudamemtime/kernels.h"
 #include "model/gpu_totals.h"

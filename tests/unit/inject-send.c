@@ -5,7 +5,7 @@
  *   hello VERSION COMM
  *   image STATUS SM KERNELS SITES FEWER [TEXT]
  *   module N HASH SITES GROUPS LIMIT DEVICE CONTEXT KHZ; the lines up to one with a dot are its table, where a space
- *                               in column 2 or behind is a tab, and _ a space
+ *                               is a tab, and ~ a space
  *   slot SITE GROUP VALUE COUNT     kept for:
  *   slots N SITES GROUPS
  *   record TIME VALUE SITE SMID WARP BLOCK GRID
@@ -110,7 +110,7 @@ static char *table(void)
 
 	while (fgets(line, sizeof(line), stdin) && strcmp(line, ".\n") && n + sizeof(line) < TEXT) {
 		for (char *p = line; *p; p++)
-			*p = *p == ' ' ? '\t' : *p == '_' ? ' ' : *p;
+			*p = *p == ' ' ? '\t' : *p == '~' ? ' ' : *p;
 		n += sprintf(text + n, "%s", line);
 	}
 	return text;

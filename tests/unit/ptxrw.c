@@ -4,7 +4,8 @@
  *   --probe FILE.ptx   the probe; not needed with --list
  *   --scheme dep|fence|paper|simple   -S SPACE,...|all   --op OP,...|all
  *   --kernel GLOB   --blocks MASK:WANT   --warps MASK:WANT   --groups N   --limit N
- *   --max-sites N   --call-above N   --maxnreg N   --list: the table of sites   -v: how many, how long */
+ *   --max-sites N   --call-above N   --registers FILE: lines "KERNEL MAXNREG"
+ *   --list: the table of sites   -v: how many, how long */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fnmatch.h>
@@ -22,7 +23,7 @@ static const char *const ops[] = { "load", "atomic", "store", "reduce", "wait", 
 
 struct options {
 	const char *kernel, *probe;
-	unsigned maxnreg;
+	char *registers;
 	bool list, verbose;
 };
 
@@ -75,8 +76,10 @@ static unsigned registers(void *ctx, const char *name, size_t n)
 {
 	const struct options *o = ctx;
 
-	(void)name, (void)n;
-	return o->maxnreg;
+	for (const char *line = o->registers; line && *line; line = strchr(line, '\n'), line += line != NULL)
+		if (!strncmp(line, name, n) && line[n] == ' ')
+			return (unsigned)atoi(line + n);
+	return 0;
 }
 
 static void parse(int argc, char **argv, struct options *o, struct instrument *in)
@@ -84,8 +87,9 @@ static void parse(int argc, char **argv, struct options *o, struct instrument *i
 	static const struct option longs[] = {
 		{ "probe", 1, 0, 'p' }, { "scheme", 1, 0, 's' }, { "op", 1, 0, 'o' }, { "kernel", 1, 0, 'K' },
 		{ "blocks", 1, 0, 'b' }, { "warps", 1, 0, 'w' }, { "groups", 1, 0, 'g' }, { "limit", 1, 0, 'l' },
-		{ "max-sites", 1, 0, 'm' }, { "call-above", 1, 0, 'c' }, { "maxnreg", 1, 0, 'r' },
+		{ "max-sites", 1, 0, 'm' }, { "call-above", 1, 0, 'c' }, { "registers", 1, 0, 'r' },
 		{ "list", 0, 0, 'L' }, { 0 } };
+	size_t size;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "S:v", longs, NULL)) != -1)
@@ -101,7 +105,7 @@ static void parse(int argc, char **argv, struct options *o, struct instrument *i
 		case 'l': in->limit = (unsigned)atoi(optarg); break;
 		case 'm': in->max_sites = (unsigned)atoi(optarg); break;
 		case 'c': in->call_above = (unsigned)atoi(optarg); break;
-		case 'r': o->maxnreg = (unsigned)atoi(optarg); in->registers = registers; break;
+		case 'r': o->registers = read_all(optarg, &size); in->registers = registers; break;
 		case 'L': o->list = true; break;
 		case 'v': o->verbose = true; break;
 		default: exit(2);
@@ -156,5 +160,6 @@ int main(int argc, char **argv)
 	free(out.text);
 	free(text);
 	free(probe_text);
+	free(o.registers);
 	return result == INSTRUMENT_DONE ? 0 : 3 + result;
 }

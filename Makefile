@@ -9,6 +9,7 @@
 # make dist       write a tarball of the last commit that builds without clang: $(O)/cuda-bpf-tools-VERSION.tar.xz
 # make deb        build Debian packages of the last commit, in $(O)/deb   (as root if something is missing)
 # make check-api  compare the API table with NVIDIA's headers and libraries
+# make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
@@ -81,7 +82,28 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 endif
 
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c))
+# probes that run on GPUs, as PTX for sm_70 and later; NAME.ptx.h has the text as NAME_ptx[].  The tarball of
+# make dist has these too
+GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
+
+ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
+$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
+	$(Q)cp $< $@
+else
+$(GPU_PTX): $(O)/%.ptx: gpu/%.gpu.c | $(O)
+	@echo "  GPU   $<"
+	$(Q)$(CLANG) --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx63 -nocudalib -nostdinc \
+		-std=gnu11 -O2 $(WARN) -iquote common -iquote gpu -MMD -MP -MF $@.d -MT $@ -S $< -o $@
+endif
+
+$(O)/%.ptx.h: $(O)/%.ptx
+	$(Q)(echo 'static const char $*_ptx[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+
+# who includes one: known after the first time
+$(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(GPU_PTX:%=%.h)
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
@@ -147,6 +169,9 @@ bench-built: all tests-built $(BENCH_FILES)
 
 check-api:
 	@CUDA=$(CUDA) scripts/check-api
+
+check-ptx: $(O)/tests/bin/ptxrw $(GPU_PTX)
+	@O=$(O) CUDA=$(CUDA) scripts/check-ptx $(PTX)
 
 # the tools only: the programs they trace are not sanitized
 SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -238,6 +263,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

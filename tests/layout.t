@@ -31,7 +31,7 @@ it "no room includes what HACKING.md's table does not allow"
 while read -r file what; do
 	case $what in
 	*/*) of=${what%/*} ;;
-	*.def | revision.h | "$(basename "$file" .c)".skel.h) continue ;;
+	*.def | *.ptx.h | revision.h | "$(basename "$file" .c)".skel.h) continue ;;
 	*) of=$what ;;
 	esac
 	case $file in
@@ -145,6 +145,7 @@ cat >"$tmp/once" <<-'END'
 	common/session/command.c
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/event_loop.c	the handler's: the signal
+	common/session/gpu_loop.c	the handler's: the signal
 END
 for c in common/*/*.c tools/*/*.c; do
 	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue

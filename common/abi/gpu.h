@@ -61,6 +61,10 @@ struct gpu_launch {
 	gpu_u64 steps;		/* of their p50, p95 and p99, a byte each: enum gpu_step */
 };
 
+/* A block, of cudakerneltime: time is its %globaltimer at entry, value the low 30 bits of the ns it took, and warp
+ * the 16 above them. */
+enum { GPU_BLOCK_BITS = 30 };
+
 /* Times by steps of a quarter octave: below 8 ns the time itself, then (log2 t - 1) * 4 + the next two bits. */
 enum gpu_step { GPU_STEPS = 160 };	/* the last: half an hour or more */
 

@@ -7,7 +7,7 @@
 #include "inject/load.h"
 
 /* The driver calls its own exports, and NVRTC the driver: what they load is theirs. */
-static __thread bool inside;
+static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 /* Return from a wrapper whose function the driver does not have, or without a driver. */
 #define NEED(name) \

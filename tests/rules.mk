@@ -35,12 +35,14 @@ T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
 T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection=none \
 	$(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && \
 	echo -fno-shrink-wrap))
-T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)
+T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -iquote common $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
-T_DRV := drv_array drv_attribute drv_block drv_copy drv_ctx drv_entry drv_external drv_launch drv_mem drv_pool \
-	drv_set drv_stream drv_vmm sim
-T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_launch rt_mem rt_register rt_stream sim
+T_DRV := drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
+	drv_graph drv_graph_node drv_grid drv_image drv_kernels drv_launch drv_link drv_mem drv_module drv_pool \
+	drv_ranges drv_set drv_stream drv_texture drv_vmm sim
+T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \
+	rt_texture sim
 
 T_LIBCUDA := $(T_LIB)/libcuda.so.1
 T_CUDART := $(T_LIB)/libcudart.so.13

@@ -145,6 +145,7 @@ cat >"$tmp/once" <<-'END'
 	common/session/command.c
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/event_loop.c	the handler's: the signal
+	common/session/gpu_loop.c	the handler's: the signal
 END
 for c in common/*/*.c tools/*/*.c; do
 	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue

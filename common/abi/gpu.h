@@ -49,6 +49,31 @@ struct gpu_record {
 #define GPU_CLOCKS 0x7fffffffu
 #define GPU_VALUE_MAX 0x3fffffffu
 
+/* A launch, of cudakerneltime, is four records with the same site and grid, one after the other in a group.  As
+ * `value` they have GPU_LAUNCH + 0 to 3; `time` and warp | block << 32 of each are two of its eight numbers. */
+#define GPU_LAUNCH 0x7ffffff8u
+enum { GPU_LAUNCH_PARTS = 4 };
+struct gpu_launch {
+	gpu_u64 start, end;	/* %globaltimer, ns: the first block's entry, the last block's exit */
+	gpu_u64 grid;		/* %gridid */
+	gpu_u64 blocks;
+	gpu_u64 sum, min, max;	/* of the blocks' times, ns */
+	gpu_u64 steps;		/* of their p50, p95 and p99, a byte each: enum gpu_step */
+};
+
+/* A block, of cudakerneltime: time is its %globaltimer at entry, value the low 30 bits of the ns it took, and warp
+ * the 16 above them. */
+enum { GPU_BLOCK_BITS = 30 };
+
+/* Times by steps of a quarter octave: below 8 ns the time itself, then (log2 t - 1) * 4 + the next two bits. */
+enum gpu_step { GPU_STEPS = 160 };	/* the last: half an hour or more */
+
+/* In a kernel's slot, as hist[]: what cudakerneltime counts. */
+enum gpu_launch_count {
+	GPU_LAUNCHES_BEGUN, GPU_LAUNCHES_ENDED,
+	GPU_LAUNCH_NO_ROOM,	/* blocks that are in no launch: too many ran at once */
+};
+
 struct gpu_ctl {
 	gpu_u64 slots;		/* generic addresses, or 0 */
 	gpu_u64 rings, records;

@@ -36,6 +36,10 @@ char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char *
 	char *to;
 
 	*why = NULL;
+	if (image->zero) {	/* nvcc does this to LTO code: it is the key */
+		*why = "encrypted";
+		return NULL;
+	}
 	if (room > UNPACKED_MAX) {
 		*why = "larger than 1 GiB";
 		return NULL;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Records of accesses, with their times on the clock that all SMs of a device share, and the launch they are of. */
+#ifndef GPU_ACCESSES_H
+#define GPU_ACCESSES_H
+#include "model/gpu_modules.h"
+
+struct gpu_access {
+	const struct gpu_module *module;
+	struct gpu_record record;
+	unsigned long long start_ns, end_ns;	/* %globaltimer; NO_VALUE: unknown */
+	unsigned launch;	/* counts from 1: the launches of a process, by context and order */
+};
+
+/* Returns all of them, processes one after the other, by start; the caller frees them. */
+struct gpu_access *gpu_accesses(struct gpu_modules *m, size_t *n);
+
+/* Return true if the record is of an access: probes may record other things. */
+bool gpu_record_is_access(const struct gpu_record *record);
+
+#endif

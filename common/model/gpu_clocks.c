@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/no_value.h"
+#include "model/gpu_clocks.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct gpu_pair *x = a, *y = b;
+
+	return x->cycles != y->cycles ? (x->cycles > y->cycles) - (x->cycles < y->cycles) :
+					(x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Sorts, and takes out what is too close to its predecessor, or goes back; the last pair stays. */
+static void tidy(struct gpu_clock *c)
+{
+	unsigned n = 0;
+
+	if (!c->n)
+		return;
+	qsort(c->pair, c->n, sizeof(*c->pair), compare);
+	for (unsigned i = 1; i < c->n; i++) {
+		const struct gpu_pair p = c->pair[i];
+
+		if (p.cycles <= c->pair[n].cycles || p.ns <= c->pair[n].ns)
+			continue;
+		if (n && c->pair[n].ns - c->pair[n - 1].ns < GPU_PAIR_NS)
+			c->pair[n] = p;
+		else
+			c->pair[++n] = p;
+	}
+	c->n = n + 1;
+}
+
+static void halve(struct gpu_clock *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->n; i += 2)
+		c->pair[n++] = c->pair[i];
+	c->pair[n++] = c->pair[c->n - 1];
+	c->n = n;
+}
+
+static struct gpu_clock *get(struct gpu_clocks *c, const struct gpu_sm *sm)
+{
+	struct gpu_clock *clock = NULL;
+
+	HASH_FIND(hh, c->clock, sm, sizeof(*sm), clock);
+	if (clock || HASH_COUNT(c->clock) == GPU_SMS)
+		return clock;
+	clock = xcalloc(1, sizeof(*clock));
+	clock->sm = *sm;
+	HASH_ADD(hh, c->clock, sm, sizeof(clock->sm), clock);
+	return clock;
+}
+
+void gpu_clocks_add(struct gpu_clocks *c, const struct gpu_sm *sm, unsigned long long cycles,
+		    unsigned long long ns)
+{
+	struct gpu_clock *clock = get(c, sm);
+
+	if (!clock)
+		return;
+	if (clock->n == 2 * GPU_PAIRS) {
+		tidy(clock);
+		while (clock->n > GPU_PAIRS)
+			halve(clock);
+	}
+	if (clock->n == clock->room) {
+		clock->room = clock->room ? 2 * clock->room : 4;
+		clock->pair = xrealloc(clock->pair, clock->room, sizeof(*clock->pair));
+	}
+	clock->pair[clock->n++] = (struct gpu_pair){ cycles, ns };
+}
+
+void gpu_clocks_sort(struct gpu_clocks *c)
+{
+	struct gpu_clock *clock, *next;
+
+	HASH_ITER(hh, c->clock, clock, next)
+		tidy(clock);
+}
+
+const struct gpu_clock *gpu_clocks_find(const struct gpu_clocks *c, const struct gpu_sm *sm)
+{
+	struct gpu_clock *clock;
+
+	HASH_FIND(hh, c->clock, sm, sizeof(*sm), clock);
+	return clock;
+}
+
+/* Returns the index of the last pair that is not later; 0 if all are. */
+static unsigned before(const struct gpu_clock *clock, unsigned long long cycles)
+{
+	unsigned low = 0, high = clock->n;
+
+	while (high - low > 1) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (clock->pair[middle].cycles <= cycles)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+unsigned long long gpu_clock_ns(const struct gpu_clock *clock, unsigned long long cycles, uint32_t khz)
+{
+	const struct gpu_pair *p, *q;
+	double rate, ns;
+	unsigned i;
+
+	if (!clock || !clock->n || (clock->n == 1 && !khz))
+		return NO_VALUE;
+	i = before(clock, cycles);
+	if (i && i == clock->n - 1)	/* behind the last one its line goes on */
+		i--;
+	p = &clock->pair[i];
+	q = clock->n > 1 ? p + 1 : p;
+	rate = q > p ? (double)(q->ns - p->ns) / (q->cycles - p->cycles) : 1e6 / khz;
+	ns = ((double)cycles - (double)p->cycles) * rate;
+	if (ns < -(double)p->ns || ns > (double)(NO_VALUE / 2))	/* nobody's clock */
+		return NO_VALUE;
+	return ns < 0 ? p->ns - (unsigned long long)-ns : p->ns + (unsigned long long)ns;
+}
+
+void gpu_clocks_free(struct gpu_clocks *c)
+{
+	struct gpu_clock *clock, *next;
+
+	HASH_ITER(hh, c->clock, clock, next) {
+		HASH_DELETE(hh, c->clock, clock);
+		free(clock->pair);
+		free(clock);
+	}
+}

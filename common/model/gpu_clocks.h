@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The clock of each SM (%clock64, in cycles) against the one that all share (%globaltimer, in ns).  A line leads from
+ * each pair of the two to the next one, as the SMs' frequency changes. */
+#ifndef GPU_CLOCKS_H
+#define GPU_CLOCKS_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/hash.h"
+
+/* Pairs that are closer say little, as %globaltimer may step by 1 us. */
+enum { GPU_PAIR_NS = 1000000 };
+
+/* Kept of an SM; when there are more, every other one goes. */
+enum { GPU_PAIRS = 1024 };
+
+/* Kept of all; no GPU has so many. */
+enum { GPU_SMS = 65536 };
+
+struct gpu_sm {
+	uint32_t process;	/* gpu_process.id */
+	int32_t device;
+	uint32_t smid;
+};
+
+struct gpu_pair { unsigned long long cycles, ns; };
+
+struct gpu_clock {
+	struct gpu_sm sm;
+	struct gpu_pair *pair;	/* in any order until gpu_clocks_sort() */
+	unsigned n, room;
+	UT_hash_handle hh;
+};
+
+struct gpu_clocks {
+	struct gpu_clock *clock;
+};
+
+/* Adds a pair; leaves it out where GPU_SMS or memory is at its limit. */
+void gpu_clocks_add(struct gpu_clocks *c, const struct gpu_sm *sm, unsigned long long cycles,
+		    unsigned long long ns);
+
+/* Call before gpu_clock_ns(), after pairs were added. */
+void gpu_clocks_sort(struct gpu_clocks *c);
+
+/* Returns an SM's clock, NULL if it has noted no pair. */
+const struct gpu_clock *gpu_clocks_find(const struct gpu_clocks *c, const struct gpu_sm *sm);
+
+/* Returns the ns of %globaltimer at a cycle of this SM.  khz is what the driver says of its frequency, for where
+ * there are not two pairs; NO_VALUE if it is needed and 0, or if clock is NULL. */
+unsigned long long gpu_clock_ns(const struct gpu_clock *clock, unsigned long long cycles, uint32_t khz);
+
+void gpu_clocks_free(struct gpu_clocks *c);
+
+#endif

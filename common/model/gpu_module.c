@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include "model/gpu_module.h"
+
+enum { GROUPS_MAX = 1024, SITES_MAX = 1 << 20 };
+
+struct gpu_module *gpu_module_find(const struct gpu_process *p, uint32_t number)
+{
+	return number && number <= p->num_modules ? p->modules[number - 1] : NULL;
+}
+
+/* Reads a table of sites, and keeps it if it fits.  Returns NULL if it does not; *wrong says if it is none. */
+static struct gpu_code *read_code(struct gpu_modules *m, char *key, size_t key_size, uint32_t hash,
+				  const char **wrong)
+{
+	struct gpu_code *code = xcalloc(1, sizeof(*code));
+	size_t size;
+
+	*code = (struct gpu_code){ .hash = hash, .key = key, .key_size = key_size };
+	*wrong = sites_read(&code->sites, key + sizeof(hash), key_size - sizeof(hash));
+	size = sizeof(*code) + 2 * key_size + code->sites.num * sizeof(*code->sites.site);
+	if (*wrong || size > GPU_KEPT_MAX - m->kept) {
+		sites_free(&code->sites);
+		free(code);
+		return NULL;
+	}
+	m->kept += size;
+	if (m->last_code)
+		m->last_code->next = code;
+	else
+		m->first_code = code;
+	m->last_code = code;
+	HASH_ADD_KEYPTR(hh, m->codes, code->key, code->key_size, code);
+	return code;
+}
+
+/* The hash alone may be that of two texts. */
+static struct gpu_code *get_code(struct gpu_modules *m, const struct inject_module *frame, const char **wrong)
+{
+	size_t size = sizeof(frame->hash) + frame->text_size;
+	char *key = xcalloc(1, size);
+	struct gpu_code *code;
+
+	memcpy(key, &frame->hash, sizeof(frame->hash));
+	memcpy(key + sizeof(frame->hash), frame + 1, frame->text_size);
+	*wrong = NULL;
+	HASH_FIND(hh, m->codes, key, size, code);
+	if (!code)
+		code = read_code(m, key, size, frame->hash, wrong);
+	if (!code || code->key != key)
+		free(key);
+	return code;
+}
+
+static struct gpu_module *make(struct gpu_modules *m, struct gpu_process *p, const struct gpu_code *code,
+			       const struct inject_module *frame)
+{
+	size_t size = sizeof(struct gpu_module) + code->sites.num * sizeof(struct gpu_sum);
+	struct gpu_module *module;
+
+	if (size > GPU_KEPT_MAX - m->kept)
+		return NULL;
+	m->kept += size;
+	module = xcalloc(1, sizeof(*module));
+	*module = (struct gpu_module){
+		.process = p, .code = code, .number = frame->module, .groups = frame->groups, .limit = frame->limit,
+		.context = frame->context, .khz = frame->khz, .device = frame->device,
+		.sums = xcalloc(code->sites.num + 1, sizeof(struct gpu_sum)),
+	};
+	for (unsigned i = 0; i < code->sites.num; i++)
+		module->sums[i].min = ~0u;
+	return module;
+}
+
+const char *gpu_module_add(struct gpu_modules *m, struct gpu_process *p, const void *data, size_t size)
+{
+	const struct inject_module *frame = data;
+	struct gpu_module *module = NULL;
+	struct gpu_code *code;
+	const char *wrong;
+
+	if (size < sizeof(*frame) || frame->text_size != size - sizeof(*frame))
+		return "it told of a module in a wrong size";
+	if (frame->module != p->num_modules + 1 || frame->module > GPU_MODULES_MAX)
+		return "its modules are not 1, 2 ...";
+	if (!frame->groups || frame->groups > GROUPS_MAX || frame->sites > SITES_MAX)
+		return "it told of an impossible module";
+	code = get_code(m, frame, &wrong);
+	if (wrong)
+		return wrong;
+	if (code && code->sites.num != frame->sites)
+		return "a module's table has another number of sites than the module";
+	if (code)
+		module = make(m, p, code, frame);
+	m->refused += !module;
+	if (!(p->num_modules & (p->num_modules - 1)))	/* room for 1, 2, 4 … */
+		p->modules = xrealloc(p->modules, p->num_modules ? 2 * p->num_modules : 1, sizeof(*p->modules));
+	p->modules[p->num_modules++] = module;
+	return NULL;
+}
+
+static void add_slot(struct gpu_sum *to, const struct gpu_slot *slot)
+{
+	to->sum += slot->sum;
+	to->max = slot->max > to->max ? slot->max : to->max;
+	to->min = ~slot->low < to->min ? ~slot->low : to->min;
+	for (int i = 0; i < GPU_BUCKETS; i++) {
+		to->hist[i] += slot->hist[i];
+		to->count += slot->hist[i];
+	}
+}
+
+const char *gpu_module_slots(struct gpu_process *p, const void *data, size_t size)
+{
+	const struct inject_slots *frame = data;
+	const struct gpu_slot *slots = (const void *)(frame + 1);
+	struct gpu_module *module;
+	unsigned sites;
+
+	if (size < sizeof(*frame) || !frame->module || frame->module > p->num_modules)
+		return "it counted for no module";
+	module = gpu_module_find(p, frame->module);
+	if (!module)
+		return NULL;
+	sites = module->code->sites.num;
+	if (size - sizeof(*frame) != (size_t)sites * module->groups * sizeof(*slots))
+		return "its counts have a wrong size";
+	for (unsigned i = 0; i < sites; i++) {
+		module->sums[i] = (struct gpu_sum){ .min = ~0u };
+		for (unsigned g = 0; g < module->groups; g++)
+			add_slot(&module->sums[i], &slots[(size_t)i * module->groups + g]);
+	}
+	return NULL;
+}
+
+static void add_record(struct gpu_modules *m, struct gpu_module *module, const struct gpu_record *r)
+{
+	const struct gpu_sm sm = { module->process->id, module->device, r->smid };
+
+	if (r->value == GPU_CLOCKS) {
+		gpu_clocks_add(&m->clocks, &sm, r->time, r->site | (unsigned long long)r->warp << 32);
+		return;
+	}
+	if (r->site >= module->code->sites.num || m->records == GPU_RECORDS_MAX) {
+		module->dropped++;
+		return;
+	}
+	if (module->num_records == module->room) {
+		module->room = module->room ? 2 * module->room : 64;
+		module->records = xrealloc(module->records, module->room, sizeof(*r));
+	}
+	module->records[module->num_records++] = *r;
+	m->records++;
+}
+
+const char *gpu_module_records(struct gpu_modules *m, struct gpu_process *p, const void *data, size_t size)
+{
+	const struct inject_records *frame = data;
+	const struct gpu_record *records = (const void *)(frame + 1);
+	struct gpu_module *module;
+
+	if (size < sizeof(*frame) || !frame->module || frame->module > p->num_modules)
+		return "it recorded for no module";
+	if ((size - sizeof(*frame)) % sizeof(*records))
+		return "its records have a wrong size";
+	module = gpu_module_find(p, frame->module);
+	if (!module)
+		return NULL;
+	module->lost = frame->lost;
+	for (size_t i = 0; i < (size - sizeof(*frame)) / sizeof(*records); i++)
+		add_record(m, module, &records[i]);
+	return NULL;
+}
+
+void gpu_module_free(struct gpu_module *module)
+{
+	if (!module)
+		return;
+	free(module->sums);
+	free(module->records);
+	free(module);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <string.h>
+#include "model/gpu_module.h"
+#include "model/gpu_modules.h"
+
+static struct gpu_process *find_process(const struct gpu_modules *m, unsigned id)
+{
+	struct gpu_process *p;
+
+	HASH_FIND(hh, m->processes, &id, sizeof(id), p);
+	return p;
+}
+
+static const char *hello(struct gpu_modules *m, unsigned id, int pid, const void *data, size_t size)
+{
+	const struct inject_hello *hello = data;
+	struct gpu_process *p;
+
+	if (size != sizeof(*hello))
+		return "its greeting has a wrong size";
+	if (hello->version != INJECT_VERSION)
+		return "its libcudainject.so is of another version";
+	if (find_process(m, id))
+		return "it greeted twice";
+	if (HASH_COUNT(m->processes) == GPU_PROCESSES_MAX)
+		return "there were too many processes";
+	p = xcalloc(1, sizeof(*p));
+	p->id = id;
+	p->pid = pid > 0 ? pid : hello->pid;
+	memcpy(p->comm, hello->comm, sizeof(hello->comm));
+	if (m->last)
+		m->last->next = p;
+	else
+		m->first = p;
+	m->last = p;
+	HASH_ADD(hh, m->processes, id, sizeof(p->id), p);
+	return NULL;
+}
+
+static const char *lost(struct gpu_modules *m, struct gpu_process *p, const void *data, size_t size)
+{
+	const struct inject_lost *l = data;
+	struct gpu_module *module;
+
+	if (size < sizeof(*l) || l->text_size != size - sizeof(*l))
+		return "it told of a loss in a wrong size";
+	module = gpu_module_find(p, l->module);
+	*(module ? &module->failed : &m->failed) += l->count;
+	if (!m->failure && l->text_size)
+		m->failure = xprintf("%.*s", l->text_size < 256 ? (int)l->text_size : 256, (const char *)(l + 1));
+	return NULL;
+}
+
+const char *gpu_modules_frame(struct gpu_modules *m, unsigned id, int pid, uint32_t kind, const void *data,
+			      size_t size)
+{
+	struct gpu_process *p;
+
+	if (kind == INJECT_HELLO)
+		return hello(m, id, pid, data, size);
+	p = find_process(m, id);
+	if (!p)
+		return "it did not greet";
+	switch (kind) {
+	case INJECT_IMAGE:
+		return gpu_images_add(&m->images, data, size);
+	case INJECT_MODULE:
+		return gpu_module_add(m, p, data, size);
+	case INJECT_SLOTS:
+		return gpu_module_slots(p, data, size);
+	case INJECT_RECORDS:
+		return gpu_module_records(m, p, data, size);
+	case INJECT_LOST:
+		return lost(m, p, data, size);
+	case INJECT_BYE:
+		p->ended = true;
+	}
+	return NULL;
+}
+
+struct gpu_module *gpu_modules_find(const struct gpu_modules *m, unsigned id, uint32_t number)
+{
+	const struct gpu_process *p = find_process(m, id);
+
+	return p ? gpu_module_find(p, number) : NULL;
+}
+
+struct gpu_losses gpu_modules_losses(const struct gpu_modules *m)
+{
+	struct gpu_losses all = { .failed = m->failed };
+
+	for (const struct gpu_process *p = m->first; p; p = p->next) {
+		for (uint32_t i = 0; i < p->num_modules; i++) {
+			const struct gpu_module *module = p->modules[i];
+
+			if (!module)
+				continue;
+			all.lost += module->lost;
+			all.dropped += module->dropped;
+			all.failed += module->failed;
+		}
+	}
+	return all;
+}
+
+static void free_process(struct gpu_process *p)
+{
+	for (uint32_t i = 0; i < p->num_modules; i++)
+		gpu_module_free(p->modules[i]);
+	free(p->modules);
+	free(p);
+}
+
+void gpu_modules_free(struct gpu_modules *m)
+{
+	struct gpu_process *p, *next;
+	struct gpu_code *code, *later;
+
+	HASH_ITER(hh, m->processes, p, next) {
+		HASH_DELETE(hh, m->processes, p);
+		free_process(p);
+	}
+	HASH_ITER(hh, m->codes, code, later) {
+		HASH_DELETE(hh, m->codes, code);
+		sites_free(&code->sites);
+		free(code->key);
+		free(code);
+	}
+	gpu_clocks_free(&m->clocks);
+	gpu_images_free(&m->images);
+	free(m->failure);
+	*m = (struct gpu_modules){ 0 };
+}

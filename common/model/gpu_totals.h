@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What sites counted, in all processes and contexts that had the same code. */
+#ifndef GPU_TOTALS_H
+#define GPU_TOTALS_H
+#include "base/log2_hist.h"
+#include "model/gpu_modules.h"
+
+struct gpu_total {
+	const struct gpu_code *code;
+	unsigned site;		/* in code->sites */
+	struct gpu_sum sum;
+	double ns;		/* of sum.sum, by the modules' clocks; negative if one is unknown */
+};
+
+/* Returns the sites that counted anything, in the order of codes and sites; the caller frees them.  Sites of one
+ * kernel need not follow each other. */
+struct gpu_total *gpu_totals(const struct gpu_modules *m, size_t *n);
+
+/* Spreads a histogram over the slots of base/log2_hist.h. */
+void gpu_sum_slots(const struct gpu_sum *sum, unsigned long long slots[HIST_SLOTS]);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "cli/out.h"
+#include "session/command.h"
+#include "session/gpu_loop.h"
+
+/* Nobody tells of the command's end. */
+enum { POLL_MS = 20 };
+
+/* Of the two seconds from a signal to the end: for what programs send when they end. */
+enum { SIGNAL_MS = 1300 };
+
+/* How long is waited for more once the command has ended; processes that it left behind are cut off then. */
+enum { AFTER_MS = 100 };
+
+static const unsigned long long NS_PER_MS = 1000000, LAST_NS = 2000000000;
+
+/* Static, as a signal handler gets no context. */
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	stop = sig;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+/* What processes had sent when the loop ended, and what those send that a signal ends. */
+static void read_rest(struct gpu_loop *loop)
+{
+	unsigned long long begun = clock_ns(), end = begun + LAST_NS;
+
+	if (loop->signal) {
+		kill(loop->pid, loop->signal);
+		gpu_peers_signal(loop->peers, loop->signal);
+		end = begun + SIGNAL_MS * NS_PER_MS;
+	}
+	while (clock_ns() < end) {
+		bool ended = command_ended();
+
+		if (!gpu_peers_poll(loop->peers, ended ? AFTER_MS : POLL_MS) && (ended || !loop->signal))
+			break;
+		if (ended && !loop->peers->n)
+			break;
+	}
+}
+
+static bool report_at(struct gpu_loop *loop, unsigned long long *next, long *reports)
+{
+	const struct gpu_options *g = loop->tool->options;
+
+	if (!g->interval_ns || clock_ns() < *next || out_is_held_up())
+		return false;
+	loop->tool->report(loop->tool->ctx);
+	*next += g->interval_ns;
+	if (*next < clock_ns())	/* the loop was blocked: skip the missed reports */
+		*next = clock_ns() + g->interval_ns;
+	loop->counted_out = ++*reports == g->count;
+	return loop->counted_out;
+}
+
+void gpu_loop_run(struct gpu_loop *loop)
+{
+	const struct gpu_options *g = loop->tool->options;
+	unsigned long long begun, next, end;
+	bool last = false;
+	long reports = 0;
+
+	catch_signals();
+	command_go();
+	begun = clock_ns();
+	next = begun + g->interval_ns;
+	end = g->duration_ns ? begun + g->duration_ns : ULLONG_MAX;
+	while (!last) {
+		last = stop || clock_ns() >= end || command_ended();
+		if (!last)
+			gpu_peers_poll(loop->peers, POLL_MS);
+		last |= report_at(loop, &next, &reports);
+		last |= !out_flush();
+	}
+	loop->signal = stop;
+	read_rest(loop);
+}
+
+int gpu_loop_status(const struct gpu_loop *loop, const char *command)
+{
+	const struct timespec pause = { 0, NS_PER_MS };
+
+	for (int ms = SIGNAL_MS; loop->signal && ms > 0 && !command_ended(); ms--)
+		nanosleep(&pause, NULL);
+	if (!loop->signal || command_ended())
+		return command_finish();
+	note("'%s' still runs (pid %d)", command, loop->pid);
+	return 128 + loop->signal;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "session/gpu_peers.h"
+#include "session/gpu_read.h"
+
+enum { BACKLOG = 128 };
+
+/* A command may have any number of processes that send nonsense. */
+enum { WARNINGS = 16 };
+
+/* Nobody else has to know it, but who knew it could take the name before. */
+static void choose_name(char *name, size_t size)
+{
+	unsigned long long random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		die(errno, "no random numbers");
+	snprintf(name, size, "cuda-bpf-tools-%016llx", random);
+}
+
+void gpu_peers_open(struct gpu_peers *p)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	size_t n;
+
+	choose_name(p->name, sizeof(p->name));
+	n = strlen(p->name);
+	memcpy(addr.sun_path + 1, p->name, n);
+	p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
+	    listen(p->fd, BACKLOG))
+		die(errno, "cannot listen on a Unix socket");
+}
+
+void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, const char *kernels,
+		      const char *probe)
+{
+	size_t size = sizeof(*config) + config->kernels_size + config->probe_size;
+	const struct inject_frame head = { INJECT_CONFIG, size };
+	char *at;
+
+	p->config_size = sizeof(head) + size;
+	p->config = at = xcalloc(1, p->config_size);
+	at = mempcpy(at, &head, sizeof(head));
+	at = mempcpy(at, config, sizeof(*config));
+	at = mempcpy(at, kernels, config->kernels_size);
+	memcpy(at, probe, config->probe_size);
+}
+
+static void drop(struct gpu_peers *p, struct gpu_peer *peer)
+{
+	close(peer->fd);
+	p->held -= peer->room;
+	free(peer->data);
+	*peer = p->peer[--p->n];
+}
+
+static bool is_welcome(const struct gpu_peers *p, const struct ucred *who)
+{
+	return who->uid == p->user || who->uid == geteuid() || !who->uid;
+}
+
+static void add(struct gpu_peers *p, int fd)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) || !is_welcome(p, &who)) {
+		close(fd);
+		return;
+	}
+	if (p->n == GPU_PEERS) {
+		if (!p->full)
+			warning(0, "%d processes of the command use CUDA at once: further ones are not measured",
+				GPU_PEERS);
+		p->full = true;
+		close(fd);
+		return;
+	}
+	p->peer = xrealloc(p->peer, p->n + 1, sizeof(*p->peer));
+	p->peer[p->n++] = (struct gpu_peer){ .id = ++p->seen, .fd = fd, .pid = who.pid };
+}
+
+static bool accept_peers(struct gpu_peers *p)
+{
+	bool any = false;
+	int fd;
+
+	for (int i = 0; i < BACKLOG; i++) {
+		fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return any;
+		add(p, fd);
+		any = true;
+	}
+	return any;
+}
+
+/* Sends what fits of the configuration.  Returns false if the peer is gone. */
+static bool tell(const struct gpu_peers *p, struct gpu_peer *peer)
+{
+	ssize_t n;
+
+	while (peer->told < p->config_size) {
+		n = send(peer->fd, (char *)p->config + peer->told, p->config_size - peer->told, MSG_NOSIGNAL);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		peer->told += n;
+	}
+	return true;
+}
+
+/* Returns false if the connection is at its end. */
+static bool serve(struct gpu_peers *p, struct gpu_peer *peer, short events)
+{
+	const char *wrong;
+
+	/* one that has ended cannot be told anything, but what it sent is still there */
+	if (events & POLLOUT && !tell(p, peer) && !(events & POLLIN))
+		return false;
+	if (!(events & (POLLIN | POLLHUP | POLLERR)))
+		return true;
+	switch (gpu_read(p, peer, &wrong)) {
+	case GPU_READ_MORE:
+		return true;
+	case GPU_READ_END:
+		return false;
+	case GPU_READ_WRONG:
+		if (p->wrong++ < WARNINGS)
+			warning(0, "process %d: %s: it is not measured any longer", peer->pid, wrong);
+	}
+	return false;
+}
+
+bool gpu_peers_poll(struct gpu_peers *p, int ms)
+{
+	struct pollfd *fds = xcalloc(p->n + 1, sizeof(*fds));
+	bool any = false;
+
+	for (unsigned i = 0; i < p->n; i++)
+		fds[i] = (struct pollfd){ p->peer[i].fd, POLLIN | (p->peer[i].told < p->config_size ? POLLOUT : 0), 0 };
+	fds[p->n] = (struct pollfd){ p->fd, POLLIN, 0 };
+	if (poll(fds, p->n + 1, ms) > 0) {
+		bool new = fds[p->n].revents;
+
+		/* backwards: the last one, which has been served, takes the place of one that is dropped */
+		for (unsigned i = p->n; i-- > 0; ) {
+			any |= fds[i].revents;
+			if (fds[i].revents && !serve(p, &p->peer[i], fds[i].revents))
+				drop(p, &p->peer[i]);
+		}
+		any |= new && accept_peers(p);
+	}
+	free(fds);
+	return any;
+}
+
+void gpu_peers_signal(const struct gpu_peers *p, int sig)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->peer[i].pid > 0)
+			kill(p->peer[i].pid, sig);
+}
+
+void gpu_peers_close(struct gpu_peers *p)
+{
+	while (p->n)
+		drop(p, &p->peer[p->n - 1]);
+	if (p->fd > 0)
+		close(p->fd);
+	free(p->peer);
+	free(p->config);
+	p->peer = NULL;
+	p->config = NULL;
+	p->fd = -1;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The launches that run now, a slot each: what their blocks add up to.
+ *
+ * Blocks of a launch find its slot by %gridid, in a window of the table.  A slot stays where it is until the last
+ * block of its launch has left, so that it is found without a lock; only a slot that is not there yet is taken under
+ * the lock, so that no launch has two.  Everything here is done by one thread of a block, its last. */
+#ifndef GPU_LAUNCHES_H
+#define GPU_LAUNCHES_H
+#include "gpu.h"
+
+/* A device runs up to 128 grids at once. */
+enum { LAUNCHES = 256, LAUNCH_WINDOW = 8 };
+
+struct running_launch {
+	u64 key;		/* %gridid + 1; 0: free, and all else is 0 then */
+	u64 done;		/* blocks */
+	u64 late, end;		/* the complement of the first block's entry; the last block's exit */
+	u64 sum, max, low;	/* of the blocks' times, and the complement of the smallest */
+	u64 pad;
+	u32 steps[GPU_STEPS];	/* blocks by time: enum gpu_step */
+};
+
+GLOBAL struct running_launch __cuprobe_launches[LAUNCHES];
+GLOBAL u32 __cuprobe_launches_lock;
+
+static inline u64 launch_load(GLOBAL u64 *at)
+{
+	u64 v;
+
+	__asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
+	return v;
+}
+
+static inline void launch_store(GLOBAL u64 *at, u64 v)
+{
+	__asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
+}
+
+static inline void launch_add(GLOBAL u64 *at, u64 v)
+{
+	__asm__ volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
+}
+
+static inline void launch_max(GLOBAL u64 *at, u64 v)
+{
+	__asm__ volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
+}
+
+static inline u32 launch_lock(void)
+{
+	u32 was;
+
+	__asm__ volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, 1;"
+			 : "=r"(was) : "l"(&__cuprobe_launches_lock) : "memory");
+	return was == 0;
+}
+
+static inline void launch_unlock(void)
+{
+	u32 was;
+
+	__asm__ volatile("atom.release.gpu.global.exch.b32 %0, [%1], 0;"
+			 : "=r"(was) : "l"(&__cuprobe_launches_lock) : "memory");
+}
+
+/* Returns the slot of the launch, a new one if it has none; NULL if its window is full. */
+static inline GLOBAL struct running_launch *launch_find(u64 grid)
+{
+	const u64 key = grid + 1;
+	GLOBAL struct running_launch *found;
+	u32 locked = 0;
+
+	for (;;) {
+		GLOBAL struct running_launch *room = 0;
+
+		found = 0;
+#pragma clang loop unroll(disable)
+		for (u32 i = 0; i < LAUNCH_WINDOW && !found; i++) {
+			GLOBAL struct running_launch *l = &__cuprobe_launches[(u32)(grid + i) & (LAUNCHES - 1)];
+			u64 k = launch_load(&l->key);
+
+			if (k == key)
+				found = l;
+			if (!k && !room)
+				room = l;
+		}
+		if (!found && !locked) {
+			/* who waits for the lock looks again: most often somebody else has taken the slot */
+			locked = launch_lock();
+			continue;
+		}
+		if (!found && room) {
+			launch_store(&room->key, key);
+			found = room;
+		}
+		break;
+	}
+	if (locked)
+		launch_unlock();
+	return found;
+}
+
+static inline u32 launch_step(u64 ns)
+{
+	u32 log2 = 63 - (u32)__builtin_clzll(ns | 1), step;
+
+	if (log2 < 2)
+		return (u32)ns;
+	step = (log2 - 1) * 4 + ((u32)(ns >> (log2 - 2)) & 3);
+	return step < GPU_STEPS ? step : GPU_STEPS - 1;
+}
+
+/* Adds a block; returns how many have left before.  Who reads a slot because all blocks have left sees all that they
+ * added: each releases it. */
+static inline u64 launch_block(GLOBAL struct running_launch *l, u64 start, u64 end)
+{
+	u64 ns = end - start, before;
+
+	launch_max(&l->late, ~start);
+	launch_max(&l->end, end);
+	launch_add(&l->sum, ns);
+	launch_max(&l->max, ns);
+	launch_max(&l->low, ~ns);
+	__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" : : "l"(&l->steps[launch_step(ns)]) : "memory");
+	__asm__ volatile("atom.release.gpu.global.add.u64 %0, [%1], 1;" : "=l"(before) : "l"(&l->done) : "memory");
+	return before;
+}
+
+/* Takes what all blocks added, and frees the slot. */
+static inline void launch_take(GLOBAL struct running_launch *l, struct gpu_launch *out)
+{
+	u64 seen = 0;
+	u32 p50, p95, p99, last;
+
+	__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
+	out->start = ~launch_load(&l->late);
+	out->end = launch_load(&l->end);
+	out->sum = launch_load(&l->sum);
+	out->max = launch_load(&l->max);
+	out->min = ~launch_load(&l->low);
+	p50 = p95 = p99 = launch_step(out->min);
+	last = launch_step(out->max);
+#pragma clang loop unroll(disable)
+	for (u32 i = p50; i <= last; i++) {
+		u32 n;
+
+		__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(&l->steps[i]) : "memory");
+		__asm__ volatile("st.relaxed.gpu.global.u32 [%0], 0;" : : "l"(&l->steps[i]) : "memory");
+		seen += n;
+		/* a percentile is in the first step that has so many at or below it */
+		p50 += seen * 2 < out->blocks;
+		p95 += seen * 20 < out->blocks * 19;
+		p99 += seen * 100 < out->blocks * 99;
+	}
+	out->steps = p50 | p95 << 8 | p99 << 16;
+	launch_store(&l->done, 0);
+	launch_store(&l->late, 0);
+	launch_store(&l->end, 0);
+	launch_store(&l->sum, 0);
+	launch_store(&l->max, 0);
+	launch_store(&l->low, 0);
+	__asm__ volatile("st.release.gpu.global.u64 [%0], 0;" : : "l"(&l->key) : "memory");
+}
+
+#endif

@@ -55,7 +55,7 @@ T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) 
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv usdt
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
-	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 # What is unwound: the same functions, compiled in several ways.
@@ -74,7 +74,7 @@ TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(
 	cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS))
 
-$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
+$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
 
 # ---- simulated libraries
@@ -195,6 +195,21 @@ $(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ -Wl,-rpath,$(dir $(T_REAL)) $(TEST_LDFLAGS) -pthread -ldl
 $(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
+
+# Programs whose results are compared with the CPU's, and with faults.  CUDA 12's runtime has no __cudaLaunchKernel.
+T_GPU := $(patsubst $(T_DIR)/gpu/%.cu,%,$(wildcard $(T_DIR)/gpu/*.cu))
+$(T_OBJ)/gpu/%.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_OBJ)/gpu/%-legacy.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
+		-MMD -MF $(@:.o=.d) -c $< -o $@
+
+$(T_BIN)/gpu: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/gpu-static: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/gpu-12: $(T_GPU:%=$(T_OBJ)/gpu/%-legacy.o) $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
 
 # args.c, which is C, compiled as CUDA C++
 T_ARGS_FLAGS := $(T_NVCCFLAGS) -x cu

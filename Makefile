@@ -81,7 +81,28 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 endif
 
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c))
+# probes that run on GPUs, as PTX for sm_70 and later; NAME.ptx.h has the text as NAME_ptx[].  The tarball of
+# make dist has these too
+GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
+
+ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
+$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
+	$(Q)cp $< $@
+else
+$(GPU_PTX): $(O)/%.ptx: gpu/%.gpu.c | $(O)
+	@echo "  GPU   $<"
+	$(Q)$(CLANG) --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx63 -nocudalib -nostdinc \
+		-std=gnu11 -O2 $(WARN) -iquote common -iquote gpu -MMD -MP -MF $@.d -MT $@ -S $< -o $@
+endif
+
+$(O)/%.ptx.h: $(O)/%.ptx
+	$(Q)(echo 'static const char $*_ptx[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+
+# who includes one: known after the first time
+$(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(GPU_PTX:%=%.h)
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)

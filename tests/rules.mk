@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv usdt
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern usdt
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
@@ -74,7 +74,7 @@ TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(
 	alu ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
-$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
+$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/kernels $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
 		$(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
 
@@ -162,6 +162,10 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
+T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
+$(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
 # ---- programs built with nvcc
 
 # Intermediate code only: quick to build, and any GPU compiles it.
@@ -231,6 +235,22 @@ $(T_BIN)/args-nvcc-12: $(T_OBJ)/workloads/args-nvcc-legacy.o $(T_CUDART12) | $(T
 $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 
+# ---- the library with which the simulated driver runs kernels
+
+# the interpreter of PTX; its objects can be linked into a shared library
+T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(T_DIR)/sim/interp/*.c))
+$(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -Wshadow -Wformat=2 $(INC) -c $< -o $@
+
+T_KERNELS := $(T_LIB)/libsimkernels.so
+T_KERNELS_PTX := $(patsubst %,$(T_OBJ)/kernels/%.o,ptx lex insn fatbin fatbin_unpack fatbin_edit)
+$(T_OBJ)/kernels/%.o: common/ptx/%.c | $(T_OBJ)/kernels
+	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
+$(T_OBJ)/kernels/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/kernels
+	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
+$(T_KERNELS): $(T_OBJ)/kernels/kernels.o $(T_KERNELS_PTX) $(T_INTERP) | $(T_LIB)
+	$(T_LINK_SO) -lzstd -llz4 -lm
+
 # ---- parts of the tools
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
@@ -243,11 +263,6 @@ $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a 
 
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-
-# the interpreter of PTX; its objects can be linked into a shared library
-T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(T_DIR)/sim/interp/*.c))
-$(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
-	$(Q)$(CC) $(T_SIM_CFLAGS) -Wshadow -Wformat=2 $(INC) -c $< -o $@
 
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm

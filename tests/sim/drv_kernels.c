@@ -125,8 +125,7 @@ CUresult drv_run(struct interp_kernel *kernel, struct interp_grid *grid, const v
 		d->clock = grid->end_ns;
 	pthread_mutex_unlock(&d->lock);
 	if (kind && drv_debug)
-		fprintf(stderr, "sim: block %u %u %u, thread %u %u %u: %s\n", fault.block[0], fault.block[1],
-			fault.block[2], fault.thread[0], fault.thread[1], fault.thread[2], fault.text);
+		fprintf(stderr, "sim: %s\n", fault.text);
 	if (kind == INTERP_RESOURCES || kind == INTERP_MEMORY)
 		return error_of(kind);	/* it did not begin */
 	if (kind)

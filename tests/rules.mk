@@ -48,6 +48,7 @@ T_LIBCUDA := $(T_LIB)/libcuda.so.1
 T_CUDART := $(T_LIB)/libcudart.so.13
 T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
+T_KERNELS := $(T_LIB)/libsimkernels.so
 
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
@@ -69,12 +70,13 @@ T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks web filtered fatbin \
-	alu ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
+TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin \
+	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
-$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/kernels $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
+$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
 		$(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
 
@@ -235,22 +237,6 @@ $(T_BIN)/args-nvcc-12: $(T_OBJ)/workloads/args-nvcc-legacy.o $(T_CUDART12) | $(T
 $(T_BIN)/args-nvcc-ptsz: $(T_OBJ)/workloads/args-nvcc-ptsz.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 
-# ---- the library with which the simulated driver runs kernels
-
-# the interpreter of PTX; its objects can be linked into a shared library
-T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(T_DIR)/sim/interp/*.c))
-$(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
-	$(Q)$(CC) $(T_SIM_CFLAGS) -Wshadow -Wformat=2 $(INC) -c $< -o $@
-
-T_KERNELS := $(T_LIB)/libsimkernels.so
-T_KERNELS_PTX := $(patsubst %,$(T_OBJ)/kernels/%.o,ptx lex insn fatbin fatbin_unpack fatbin_edit)
-$(T_OBJ)/kernels/%.o: common/ptx/%.c | $(T_OBJ)/kernels
-	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
-$(T_OBJ)/kernels/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/kernels
-	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
-$(T_KERNELS): $(T_OBJ)/kernels/kernels.o $(T_KERNELS_PTX) $(T_INTERP) | $(T_LIB)
-	$(T_LINK_SO) -lzstd -llz4 -lm
-
 # ---- parts of the tools
 
 T_MODELS := $(patsubst %.c,$(O)/%.o,$(wildcard $(T_DIR)/unit/models*.c))
@@ -264,11 +250,41 @@ $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a 
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# the interpreter of PTX; its objects can be linked into a shared library
+T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(T_DIR)/sim/interp/*.c))
+$(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -Wshadow -Wformat=2 $(INC) -c $< -o $@
+
+$(T_OBJ)/interp/ptx_%.o: $(T_DIR)/../common/ptx/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -c $< -o $@
+# with what it needs of common
+T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
+
+# the library with which the simulated driver runs kernels
+$(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
+$(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
+		$(patsubst %,$(T_OBJ)/interp/ptx_%.o,fatbin fatbin_unpack fatbin_edit) | $(T_LIB)
+	$(T_LINK_SO) -lzstd -llz4 -lm
+
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_world)
+$(T_PTXRUN): $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -I$(T_DIR)/sim/interp -c $< -o $@
+$(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
+
+$(T_BIN)/texture: $(O)/tests/unit/texture.o \
+		$(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(T_BIN)/inject-send: $(O)/tests/unit/inject-send.o | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
 $(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out $(T_BIN),$^) -o $@

@@ -124,7 +124,9 @@ CUresult drv_run(struct interp_kernel *kernel, struct interp_grid *grid, const v
 	if (grid->end_ns > d->clock)
 		d->clock = grid->end_ns;
 	pthread_mutex_unlock(&d->lock);
-	if (kind && drv_debug)
+	if (kind == INTERP_ASSERT)
+		fprintf(stderr, "%s\n", fault.text);	/* as CUDA's driver does */
+	else if (kind && drv_debug)
 		fprintf(stderr, "sim: %s\n", fault.text);
 	if (kind == INTERP_RESOURCES || kind == INTERP_MEMORY)
 		return error_of(kind);	/* it did not begin */

@@ -139,7 +139,7 @@ static const char *scaled(const char *sign, double n, const double *steps, const
 
 	while (units[i + 1] && n >= steps[i])
 		n /= steps[i++];
-	snprintf(s, sizeof(buf[0]), i ? "%s%.1f %s" : "%s%.0f %s", sign, n, units[i]);
+	snprintf(s, sizeof(buf[0]), i ? "%s%.1f %s" : *units[0] ? "%s%.0f %s" : "%s%.0f%s", sign, n, units[i]);
 	return s;
 }
 
@@ -181,9 +181,17 @@ static const char *rate(unsigned long long bytes)
 	return scaled("", bytes, steps, units);
 }
 
+static const char *cycles(unsigned long long n)
+{
+	static const double steps[] = { 1e6, 1000, 1000, 1000, 1000 };
+	static const char *const units[] = { "", "M", "G", "T", "P", "E", NULL };
+
+	return scaled("", n, steps, units);
+}
+
 const char *out_amount(unsigned long long n, enum out_unit unit)
 {
-	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate };
+	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate, cycles };
 
 	return n == NO_VALUE ? "-" : texts[unit](n);
 }

@@ -18,7 +18,7 @@ enum ptx_kind {
 	PTX_TEXT,	/* a statement of the module, a comment, .loc, .pragma, a variable of a function … */
 	PTX_FUNC,	/* the head of an .entry or .func with a body, including its { */
 	PTX_OPEN,	/* { in a body */
-	PTX_CLOSE,	/* } in a body; at depth 0 the end of the function */
+	PTX_CLOSE,	/* } in a body; at depth 0 the end of the function (depth as of its {) */
 	PTX_LABEL,	/* L: */
 	PTX_REG,	/* .reg … ; */
 	PTX_INSN,
@@ -54,7 +54,7 @@ struct ptx_insn {
 bool ptx_insn_parse(struct ptx_str body, struct ptx_insn *insn);
 
 bool ptx_str_is(struct ptx_str str, const char *text);
-/* Return true if the instruction has this modifier as a whole: ".nc". */
+/* Return true if the instruction has this modifier as a whole: ".nc"; ".shared" is also that of .shared::cta. */
 bool ptx_has(struct ptx_str op, const char *modifier);
 /* Return true if the instruction is this, or this with modifiers: "ld" of ld.global.u32, "cp.async". */
 bool ptx_op_is(struct ptx_str op, const char *name);

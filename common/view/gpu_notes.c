@@ -1,63 +1,129 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
 #include "base/die.h"
+#include "base/escape.h"
 #include "base/plural.h"
 #include "view/gpu_notes.h"
 
-/* Of an image that was left alone; INJECT_NO_SITES is what was asked for. */
-static const char *const left_alone[INJECT_STATUSES] = {
-	[INJECT_NO_PTX] = "machine code only",
-	[INJECT_NEWER] = "only PTX for later devices than this one",
-	[INJECT_TOO_MANY] = "more places to measure than --max-sites",
-	[INJECT_OLD] = "PTX older than version 6.2 or sm_70",
-	[INJECT_LINKED] = "code that other images are linked with",
-	[INJECT_BAD] = "PTX that could not be rewritten",
+/* Names of kernels and reasons that are printed of one status, without -v. */
+enum { TEXTS = 3 };
+
+/* By enum inject_status: the word in JSON; what the images "have" or "are", of one and of several; whether its
+ * texts are reasons. */
+static const struct {
+	const char *word, *one, *several;
+	bool reasons;
+} statuses[] = {
+	[INJECT_DONE] = { "measured", "is measured", "are measured", false },
+	[INJECT_NO_SITES] = { "no_sites", "has nothing that was selected", "have nothing that was selected", false },
+	[INJECT_NO_PTX] = { "no_ptx", "has machine code only", "have machine code only", false },
+	[INJECT_NEWER] = { "newer", "has only PTX for later devices", "have only PTX for later devices", true },
+	[INJECT_TOO_MANY] = { "too_many_sites", "has more places to measure than --max-sites",
+			      "have more places to measure than --max-sites", false },
+	[INJECT_OLD] = { "old", "has PTX for devices before sm_70", "have PTX for devices before sm_70", false },
+	[INJECT_LINKED] = { "linked", "is linked when loaded", "are linked when loaded", true },
+	[INJECT_BAD] = { "failed", "could not be rewritten", "could not be rewritten", true },
+	[INJECT_THERE] = { "rewritten_before", "was rewritten before", "were rewritten before", false },
 };
 
-static void say_texts(const struct gpu_image_count *c)
+_Static_assert(sizeof(statuses) / sizeof(*statuses) == INJECT_STATUSES, "enum inject_status");
+
+static void texts(const struct gpu_image_count *c, bool verbose)
 {
-	for (unsigned i = 0; i < c->num_texts; i++)
-		warning(0, "  %llu image%s: %s", c->text[i].images, plural(c->text[i].images), c->text[i].text);
+	unsigned n = verbose || c->num_texts < TEXTS ? c->num_texts : TEXTS;
+
+	for (unsigned i = 0; i < n; i++) {
+		char *text = xstrdup(c->text[i].text);
+
+		for (char *p = text; (p = strchr(p, '\n')); )
+			*p = p[1] ? ' ' : '\0';
+		warning(0, "  %s", text);
+		free(text);
+	}
+	if (n < c->num_texts)
+		warning(0, "  and %u more (-v)", c->num_texts - n);
 }
 
-static void say_images(const struct gpu_images *images, bool verbose)
+static void status(const struct gpu_image_count *c, int i, bool verbose)
 {
-	unsigned long long fewer = 0;
+	const char *what = c->images == 1 ? statuses[i].one : statuses[i].several;
+	bool missed = i != INJECT_DONE && i != INJECT_NO_SITES && i != INJECT_THERE;
 
-	for (int i = 0; i < INJECT_STATUSES; i++) {
-		const struct gpu_image_count *c = &images->by[i];
+	if (!c->images || (!missed && !verbose))
+		return;
+	if (missed && c->kernels)
+		warning(0, "%llu image%s %s: %llu kernel%s not measured", c->images, plural(c->images), what,
+			c->kernels, plural(c->kernels));
+	else if (missed)
+		warning(0, "%llu image%s %s: not measured", c->images, plural(c->images), what);
+	else
+		note("%llu image%s %s: %llu kernel%s, %llu place%s; rewriting took %.1f ms", c->images,
+		     plural(c->images), what, c->kernels, plural(c->kernels), c->sites, plural(c->sites),
+		     c->ns / 1e6);
+	if (statuses[i].reasons || verbose)
+		texts(c, verbose);
+}
 
-		fewer += c->fewer_warps;
-		if (!c->images || !left_alone[i])
-			continue;
-		if (c->kernels)
-			warning(0, "%llu image%s with %s: %llu kernel%s not measured", c->images, plural(c->images),
-				left_alone[i], c->kernels, plural(c->kernels));
-		else	/* nobody has counted them in machine code */
-			warning(0, "%llu image%s with %s: not measured", c->images, plural(c->images), left_alone[i]);
-		if (verbose || i == INJECT_BAD)
-			say_texts(c);
-	}
+static void images(const struct gpu_images *all, bool verbose)
+{
+	unsigned long long fewer = all->by[INJECT_DONE].fewer_warps;
+
+	for (int i = 0; i < INJECT_STATUSES; i++)
+		status(&all->by[i], i, verbose);
+	if (all->images && !all->by[INJECT_DONE].images && !all->by[INJECT_THERE].images)
+		warning(0, "no image could be measured");
 	if (fewer)
-		warning(0, "%llu kernel%s with fewer resident warps than without the tool (--keep-registers keeps them)",
-			fewer, plural(fewer));
+		warning(0, "%llu kernel%s fewer resident warps than without the probes: see --keep-registers", fewer,
+			fewer == 1 ? " has" : "s have");
+}
+
+static void lost(const struct gpu_modules *m)
+{
+	const struct gpu_losses l = gpu_modules_losses(m);
+
+	if (l.lost)
+		warning(0, "lost %llu record%s: overwritten before they were read; see --records and --period", l.lost,
+			plural(l.lost));
+	if (l.dropped)
+		warning(0, "lost %llu record%s: only %d are kept", l.dropped, plural(l.dropped), GPU_RECORDS_MAX);
+	if (m->refused)
+		warning(0, "%llu module%s not measured: too many of them, or too large", m->refused,
+			m->refused == 1 ? " was" : "s were");
+	if (l.failed)
+		warning(0, "%llu reading%s failed: %s", l.failed, plural(l.failed), m->failure ?: "unknown error");
+}
+
+static void processes(const struct gpu_modules *m, unsigned left)
+{
+	unsigned killed = 0;
+
+	for (const struct gpu_process *p = m->first; p; p = p->next)
+		killed += !p->ended;
+	killed -= left < killed ? left : killed;
+	if (left)
+		warning(0, "%u process%s still running: what is newer than the last reading is missing", left,
+			left == 1 ? " is" : "es are");
+	if (killed)
+		warning(0, "%u process%s killed, or ended without exit(): what was newer than the last reading is missing",
+			killed, killed == 1 ? " was" : "es were");
 }
 
 void gpu_notes(const struct gpu_modules *m, unsigned left, bool verbose)
 {
-	struct gpu_losses losses = gpu_modules_losses(m);
+	images(&m->images, verbose);
+	lost(m);
+	processes(m, left);
+}
 
-	say_images(&m->images, verbose);
-	if (m->refused)
-		warning(0, "%llu module%s not kept: too many, or too large", m->refused, plural(m->refused));
-	if (losses.lost)
-		warning(0, "%llu record%s lost: overwritten before they were read (a shorter --period loses fewer)",
-			losses.lost, plural(losses.lost));
-	if (losses.dropped)
-		warning(0, "%llu record%s dropped: too many to keep", losses.dropped, plural(losses.dropped));
-	if (losses.failed)
-		warning(0, "%llu reading%s of the GPU's memory failed: %s", losses.failed, plural(losses.failed),
-			m->failure ?: "for no known reason");
-	if (left)
-		warning(0, "%u process%s still running: what they did since they were last read is missing", left,
-			left == 1 ? "" : "es");
+void gpu_notes_json(const struct gpu_images *all)
+{
+	for (int i = 0; i < INJECT_STATUSES; i++) {
+		const struct gpu_image_count *c = &all->by[i];
+
+		if (c->images)
+			printf("{\"type\":\"images\",\"status\":\"%s\",\"images\":%llu,\"kernels\":%llu,"
+			       "\"sites\":%llu,\"rewrite_ns\":%llu}\n", statuses[i].word, c->images, c->kernels,
+			       c->sites, c->ns);
+	}
 }

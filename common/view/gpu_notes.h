@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What tools that measure inside kernels say at their end about what they did not measure. */
+/* What a tool that measures inside kernels says at its end, on standard error: what was not measured, and what was lost. */
 #ifndef GPU_NOTES_H
 #define GPU_NOTES_H
+#include <stdbool.h>
 #include "model/gpu_modules.h"
 
-/* Prints to standard error, a line each: images that were left alone, and why; kernels that run with fewer warps;
- * modules and readings that failed; records that were lost.  `left` are processes that were cut off (struct
- * gpu_tool: close).  With verbose, also why each image was left alone. */
+/* left: processes that still run and were cut off (session/gpu_tool.h); verbose: also what went well. */
 void gpu_notes(const struct gpu_modules *m, unsigned left, bool verbose);
+
+/* Prints an object per status, type "images", as JSON. */
+void gpu_notes_json(const struct gpu_images *images);
 
 #endif

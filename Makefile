@@ -81,7 +81,28 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 endif
 
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c))
+# a probe inside kernels is PTX, as text in a header
+ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
+$(O)/%.gpu.h: skel/%.gpu.h $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/*) | $(O)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
+	$(Q)cp $< $@
+else
+$(O)/%.gpu.h: $(O)/gpu/%.ptx
+	$(Q)(echo 'static const char $*_gpu[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+endif
+
+# any clang from 14 on, without CUDA; sm_70 is the first with memory orders in PTX
+$(O)/gpu/%.ptx: gpu/%.gpu.c
+	@echo "  GPU   $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx63 -std=gnu11 -O2 \
+		-ffreestanding $(WARN) -Wno-unused-function -Wno-unknown-cuda-version -iquote common -iquote gpu \
+		-MMD -MP -S $< -o $@
+
+GPU_PROBES := $(patsubst gpu/%.gpu.c,$(O)/%.gpu.h,$(wildcard gpu/*.gpu.c))
+$(patsubst %.c,$(O)/%.o,$(shell grep -l '"[a-z_]*\.gpu\.h"' tools/*.c tools/*/*.c)): | $(GPU_PROBES)
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PROBES)
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudakerneltime - show how long CUDA kernels and their blocks run on the GPU */
+#include "abi/stack_frames.h"
 #include "base/die.h"
 #include "base/plural.h"
 #include "cudakerneltime/kernel_report.h"
@@ -11,6 +12,7 @@
 #include "session/gpu_tool.h"
 #include "sym/syms.h"
 #include "view/gpu_notes.h"
+#include "kerneltime.gpu.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -85,8 +87,8 @@ static const char *config(void *ctx, struct inject_config *c)
 		c->block_mask = ~0u;
 		c->block_want = ~0u;
 	}
-	c->probe_size = gpu_kerneltime_size;
-	return gpu_kerneltime;
+	c->probe_size = sizeof(kerneltime_gpu) - 1;
+	return kerneltime_gpu;
 }
 
 static void start(void *ctx)
@@ -119,7 +121,7 @@ static const char *on_frame(void *ctx, const struct gpu_peer *peer, uint32_t kin
 	if (!module)
 		return NULL;
 	launch_join_records(&k->join, module, module->records, module->num_records);
-	gpu_module_forget(&k->modules, module);
+	gpu_modules_forget(&k->modules, module);
 	return NULL;
 }
 
@@ -159,6 +161,8 @@ static void finish(void *ctx, int sig, unsigned left)
 	kernel_report(&k->report, &k->rows, !k->options.interval_ns);
 	if (k->chrome.file)
 		launch_chrome(&k->chrome, &k->keep, &k->report);
+	if (k->options.json)
+		gpu_notes_json(&k->modules.images);
 	launch_join_free(&k->join);
 	say_rest(k, left);
 	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || launch_csv_close(&k->csv));

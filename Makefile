@@ -81,28 +81,28 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 endif
 
-# a probe inside kernels is PTX, as text in a header
+# probes that run on GPUs, as PTX for sm_70 and later; NAME.ptx.h has the text as NAME_ptx[].  The tarball of
+# make dist has these too
+GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
+
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
+
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(O)/%.gpu.h: skel/%.gpu.h $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/*) | $(O)
+$(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@
 else
-$(O)/%.gpu.h: $(O)/gpu/%.ptx
-	$(Q)(echo 'static const char $*_gpu[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+$(GPU_PTX): $(O)/%.ptx: gpu/%.gpu.c | $(O)
+	@echo "  GPU   $<"
+	$(Q)$(CLANG) --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx63 -nocudalib -nostdinc \
+		-std=gnu11 -O2 $(WARN) -iquote common -iquote gpu -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 endif
 
-# any clang from 14 on, without CUDA; sm_70 is the first with memory orders in PTX
-$(O)/gpu/%.ptx: gpu/%.gpu.c
-	@echo "  GPU   $<"
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx63 -std=gnu11 -O2 \
-		-ffreestanding $(WARN) -Wno-unused-function -Wno-unknown-cuda-version -iquote common -iquote gpu \
-		-MMD -MP -S $< -o $@
+$(O)/%.ptx.h: $(O)/%.ptx
+	$(Q)(echo 'static const char $*_ptx[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 
-GPU_PROBES := $(patsubst gpu/%.gpu.c,$(O)/%.gpu.h,$(wildcard gpu/*.gpu.c))
-$(patsubst %.c,$(O)/%.o,$(shell grep -l '"[a-z_]*\.gpu\.h"' tools/*.c tools/*/*.c)): | $(GPU_PROBES)
-
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PROBES)
+# who includes one: known after the first time
+$(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(GPU_PTX:%=%.h)
 
 # the system's headers are searched last: clang's own come first
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)

@@ -31,7 +31,7 @@ it "no room includes what HACKING.md's table does not allow"
 while read -r file what; do
 	case $what in
 	*/*) of=${what%/*} ;;
-	*.def | revision.h | "$(basename "$file" .c)".skel.h) continue ;;
+	*.def | *.ptx.h | revision.h | "$(basename "$file" .c)".skel.h) continue ;;
 	*) of=$what ;;
 	esac
 	case $file in

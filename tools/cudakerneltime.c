@@ -12,7 +12,7 @@
 #include "session/gpu_tool.h"
 #include "sym/syms.h"
 #include "view/gpu_notes.h"
-#include "kerneltime.gpu.h"
+#include "kerneltime.ptx.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -87,8 +87,8 @@ static const char *config(void *ctx, struct inject_config *c)
 		c->block_mask = ~0u;
 		c->block_want = ~0u;
 	}
-	c->probe_size = sizeof(kerneltime_gpu) - 1;
-	return kerneltime_gpu;
+	c->probe_size = sizeof(kerneltime_ptx) - 1;
+	return kerneltime_ptx;
 }
 
 static void start(void *ctx)

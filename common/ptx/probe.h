@@ -7,6 +7,8 @@
 
 enum { GPU_FUNCTIONS = 5, GPU_VARIABLES = 16, GPU_PARAMS = 4 };
 
+#define GPU_CTL "__cuprobe_ctl"	/* declared in a probe; in a module with its hash */
+
 enum gpu_point { GPU_CHOSEN, GPU_ENTRY, GPU_EXIT, GPU_BEFORE, GPU_TIMED };
 
 struct gpu_function {
@@ -19,6 +21,7 @@ struct gpu_probe {
 	struct ptx_str variables[GPU_VARIABLES];	/* whole statements of the module */
 	struct ptx_str names[GPU_VARIABLES];
 	int num_variables;
+	bool slots, rings;		/* it has gpu_uses_slots, gpu_uses_rings: the module has these */
 };
 
 /* Reads a probe from text, which must outlive it.  Returns NULL, or why it is none; static storage. */

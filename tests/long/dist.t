@@ -17,13 +17,14 @@ dist() {
 	status 0
 }
 
-it "make dist writes a tarball with all that git has, the revision and a skeleton for each BPF program"
+it "make dist writes a tarball with all that git has, the revision, a skeleton for each BPF program and the PTX of each probe in kernels"
 dist "$tmp/one"
 xz -dc "$tmp/one/$tarball" | tar --quoting-style=literal -tf - | sed -n "s|^cuda-bpf-tools-$version/\(.*[^/]\)\$|\1|p" | sort >"$tmp/files"
 {
 	git -c core.quotePath=false ls-tree -r --name-only HEAD
 	echo REVISION
-	git ls-tree -r --name-only HEAD bpf | sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/\1.skel.h|p'
+	git ls-tree -r --name-only HEAD bpf gpu |
+		sed -n 's|^bpf/\([^/]*\)\.bpf\.c$|skel/\1.skel.h|p; s|^gpu/\([^/]*\)\.gpu\.c$|skel/\1.ptx|p'
 } | sort >"$tmp/expected"
 equal "$(diff "$tmp/files" "$tmp/expected")" ''
 

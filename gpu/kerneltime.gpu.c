@@ -58,17 +58,6 @@ static inline void write_part(gpu_u32 group, gpu_u64 first, gpu_u32 part, gpu_u3
 	gpu_write_of(group, first + part, time, GPU_LAUNCH + part, site, (gpu_u32)other, (gpu_u32)(other >> 32));
 }
 
-static inline void write_launch(gpu_u32 site, const struct gpu_launch *l)
-{
-	const gpu_u32 group = gpu_group();
-	const gpu_u64 first = gpu_reserve(group, GPU_LAUNCH_PARTS);
-
-	write_part(group, first, 0, site, l->start, l->end);
-	write_part(group, first, 1, site, l->grid, l->blocks);
-	write_part(group, first, 2, site, l->sum, l->min);
-	write_part(group, first, 3, site, l->max, l->steps);
-}
-
 static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)
 {
 	const gpu_u32 group = gpu_group();
@@ -77,13 +66,22 @@ static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)
 		  (gpu_u32)(ns >> GPU_BLOCK_BITS));
 }
 
+/* Part by part, as each register that a probe needs is one that the kernel has not. */
 static inline void end_launch(GPU_GLOBAL struct running_launch *l, gpu_u32 site, gpu_u64 blocks)
 {
-	struct gpu_launch launch = { .grid = gpu_gridid(), .blocks = blocks };
+	const gpu_u32 group = gpu_group();
+	const gpu_u64 first = gpu_reserve(group, GPU_LAUNCH_PARTS);
+	gpu_u64 min, max;
 
-	launch_take(l, &launch);
+	launch_read();
+	write_part(group, first, 0, site, ~launch_load(&l->late), launch_load(&l->end));
+	write_part(group, first, 1, site, gpu_gridid(), blocks);
+	min = ~launch_load(&l->low);
+	write_part(group, first, 2, site, launch_load(&l->sum), min);
+	max = launch_load(&l->max);
+	write_part(group, first, 3, site, max, launch_steps(l, min, max, blocks));
+	launch_free(l);
 	gpu_count(site, GPU_LAUNCHES_ENDED, 1);
-	write_launch(site, &launch);
 }
 
 static inline void end_block(gpu_u64 end)

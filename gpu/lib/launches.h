@@ -121,33 +121,36 @@ static inline gpu_u64 launch_block(GPU_GLOBAL struct running_launch *l, gpu_u64 
 	return before;
 }
 
-/* Takes what all blocks added, and frees the slot. */
-static inline void launch_take(GPU_GLOBAL struct running_launch *l, struct gpu_launch *out)
+/* Before a slot is read: what all blocks added is seen. */
+static inline void launch_read(void)
 {
-	gpu_u64 seen = 0;
-	gpu_u32 p50, p95, p99, last;
-
 	__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
-	out->start = ~launch_load(&l->late);
-	out->end = launch_load(&l->end);
-	out->sum = launch_load(&l->sum);
-	out->max = launch_load(&l->max);
-	out->min = ~launch_load(&l->low);
-	p50 = p95 = p99 = launch_step(out->min);
-	last = launch_step(out->max);
+}
+
+/* Returns the blocks' p50, p95 and p99, as in struct gpu_launch, and clears the steps. */
+static inline gpu_u64 launch_steps(GPU_GLOBAL struct running_launch *l, gpu_u64 min, gpu_u64 max, gpu_u64 blocks)
+{
+	gpu_u32 first = launch_step(min), last = launch_step(max), p50 = first, p95 = first, p99 = first;
+	gpu_u64 seen = 0;
+
 #pragma clang loop unroll(disable)
-	for (gpu_u32 i = p50; i <= last; i++) {
+	for (gpu_u32 i = first; i <= last; i++) {
 		gpu_u32 n;
 
 		__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(&l->steps[i]) : "memory");
 		__asm__ volatile("st.relaxed.gpu.global.u32 [%0], 0;" : : "l"(&l->steps[i]) : "memory");
 		seen += n;
 		/* a percentile is in the first step that has so many at or below it */
-		p50 += seen * 2 < out->blocks;
-		p95 += seen * 20 < out->blocks * 19;
-		p99 += seen * 100 < out->blocks * 99;
+		p50 += seen * 2 < blocks;
+		p95 += seen * 20 < blocks * 19;
+		p99 += seen * 100 < blocks * 99;
 	}
-	out->steps = p50 | p95 << 8 | p99 << 16;
+	return p50 | p95 << 8 | p99 << 16;
+}
+
+/* Frees the slot, whose steps are cleared. */
+static inline void launch_free(GPU_GLOBAL struct running_launch *l)
+{
 	launch_store(&l->done, 0);
 	launch_store(&l->late, 0);
 	launch_store(&l->end, 0);

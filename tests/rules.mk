@@ -50,7 +50,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv usdt
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv usdt lanes
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz \
@@ -158,6 +158,9 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+$(T_BIN)/lanes: $(T_OBJ)/workloads/lanes.o $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 # ---- programs built with nvcc
 

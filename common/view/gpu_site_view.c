@@ -193,9 +193,11 @@ void gpu_site_view(struct gpu_site_view *v, const struct gpu_modules *m)
 
 	if (n)
 		qsort(all, n, sizeof(*all), v->shown == GPU_SITE_COUNTERS ? by_first : by_count);
-	if (!out_is_json() && v->begun)
+	if (!out_is_json() && v->begun && v->shown == GPU_SITE_COUNTERS)
 		putchar('\n');
 	v->begun = false;
+	if (!out_is_json())
+		printf("[%s]%s\n", out_clock(), n ? "" : " nothing measured");
 	for (size_t i = 0; i < n; i++) {
 		struct line l = line_of(v, &all[i].code->sites.site[all[i].site]);
 

@@ -122,8 +122,11 @@ static void print_text(struct kernel_report *r, const struct kernel_row *rows, s
 {
 	static const char times[] = "     TOTAL       MIN       P50       P95       P99       MAX";
 
-	printf("%s LAUNCHES%s KERNEL\n", r->reported ? "\n" : "", times);
+	printf("%s[%s]%s\n", r->reported ? "\n" : "", out_clock(), n ? "" : " no launches measured");
 	r->reported = true;
+	if (!n)
+		return;
+	printf(" LAUNCHES%s KERNEL\n", times);
 	for (size_t i = 0; i < n; i++)
 		launches_text(r, &rows[i]);
 	printf("\n   BLOCKS%s   TAIL KERNEL\n", times);

@@ -83,3 +83,31 @@ struct gpu_access *gpu_accesses(struct gpu_modules *m, size_t *n)
 	qsort(all, *n, sizeof(*all), by_start);
 	return all;
 }
+
+static void count(struct gpu_sum *sum, unsigned value)
+{
+	int slot = 31 - __builtin_clz(value | 1);
+
+	sum->count++;
+	sum->sum += value;
+	sum->min = value < sum->min ? value : sum->min;
+	sum->max = value > sum->max ? value : sum->max;
+	sum->hist[slot < GPU_BUCKETS ? slot : GPU_BUCKETS - 1]++;
+}
+
+static void count_module(struct gpu_module *module)
+{
+	for (unsigned i = 0; i < module->code->sites.num; i++)
+		module->sums[i] = (struct gpu_sum){ .min = ~0u };
+	for (size_t i = 0; i < module->num_records; i++)
+		if (gpu_record_is_access(&module->records[i]))
+			count(&module->sums[module->records[i].site], module->records[i].value);
+}
+
+void gpu_accesses_count(struct gpu_modules *m)
+{
+	for (const struct gpu_process *p = m->first; p; p = p->next)
+		for (uint32_t i = 0; i < p->num_modules; i++)
+			if (p->modules[i])
+				count_module(p->modules[i]);
+}

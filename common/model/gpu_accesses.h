@@ -14,6 +14,9 @@ struct gpu_access {
 /* Returns all of them, processes one after the other, by start; the caller frees them. */
 struct gpu_access *gpu_accesses(struct gpu_modules *m, size_t *n);
 
+/* Counts accesses by their records, for modules whose probes do not: sets the modules' sums anew. */
+void gpu_accesses_count(struct gpu_modules *m);
+
 /* Return true if the record is of an access: probes may record other things. */
 bool gpu_record_is_access(const struct gpu_record *record);
 

@@ -15,6 +15,9 @@ enum { POLL_MS = 20 };
 /* Of the two seconds from a signal to the end: for what programs send when they end. */
 enum { SIGNAL_MS = 1300 };
 
+/* For what had come when the duration ended; a process may send without end. */
+enum { LEFT_MS = 300 };
+
 /* How long is waited for more once the command has ended; processes that it left behind are cut off then. */
 enum { AFTER_MS = 100 };
 
@@ -50,6 +53,8 @@ static void read_rest(struct gpu_loop *loop)
 	while (clock_ns() < end) {
 		bool ended = command_ended();
 
+		if (!ended && !loop->signal && clock_ns() > begun + LEFT_MS * NS_PER_MS)
+			break;
 		if (!gpu_peers_poll(loop->peers, ended ? AFTER_MS : POLL_MS) && (ended || !loop->signal))
 			break;
 		if (ended && !loop->peers->n)
@@ -57,18 +62,20 @@ static void read_rest(struct gpu_loop *loop)
 	}
 }
 
+/* Return true if the loop is to end. */
 static bool report_at(struct gpu_loop *loop, unsigned long long *next, long *reports)
 {
 	const struct gpu_options *g = loop->tool->options;
 
 	if (!g->interval_ns || clock_ns() < *next || out_is_held_up())
 		return false;
+	if (++*reports == g->count)	/* the tool's end is the last */
+		return true;
 	loop->tool->report(loop->tool->ctx);
 	*next += g->interval_ns;
 	if (*next < clock_ns())	/* the loop was blocked: skip the missed reports */
 		*next = clock_ns() + g->interval_ns;
-	loop->counted_out = ++*reports == g->count;
-	return loop->counted_out;
+	return false;
 }
 
 void gpu_loop_run(struct gpu_loop *loop)

@@ -9,7 +9,6 @@ struct gpu_loop {
 	struct gpu_peers *peers;
 	int pid;		/* of the command */
 	int signal;		/* set: which one ended the loop, 0: none */
-	bool counted_out;	/* set: the last report of `count` was made */
 };
 
 /* Starts the command, and handles what comes until it ends, or until Ctrl-C, SIGTERM, the end of the duration or

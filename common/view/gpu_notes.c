@@ -83,7 +83,7 @@ static void lost(const struct gpu_modules *m)
 	const struct gpu_losses l = gpu_modules_losses(m);
 
 	if (l.lost)
-		warning(0, "lost %llu record%s: overwritten before they were read; see --records and --period", l.lost,
+		warning(0, "lost %llu record%s: overwritten before they were read; a shorter --period loses fewer", l.lost,
 			plural(l.lost));
 	if (l.dropped)
 		warning(0, "lost %llu record%s: only %d are kept", l.dropped, plural(l.dropped), GPU_RECORDS_MAX);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudamemtime - show how long memory accesses in CUDA kernels take */
+#include "cudamemtime/choice.h"
+#include "cudamemtime/file_list.h"
+#include "cudamemtime/file_patch.h"
+#include "cudamemtime/measure.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]] | --list FILE | --patch IN OUT",
+	.what = "Show how long memory accesses inside CUDA kernels take, by place in the source, as histograms of\n"
+		"cycles: what was measured so far every interval, and all of it at the end.",
+	.examples =
+	"  cudamemtime -c ./train              # loads and atomics of all kernels\n"
+	"  cudamemtime -K 'gemm*' --op all -c ./train # all accesses of some kernels\n"
+	"  cudamemtime -S shared,wait --op all --scheme fence -- ./train 10\n"
+	"  cudamemtime --chrome gantt.json --blocks 1/16 -c ./train # for ui.perfetto.dev\n"
+	"  cudamemtime --csv accesses.csv --stage -c ./train # each access, by way of shared memory\n"
+	"  cudamemtime --list ./train          # the places, without running it\n"
+	"  cudamemtime --patch ./train ./measured # a copy that has the probes already\n",
+};
+
+struct memtime {
+	struct measure measure;
+	struct file_list list;
+	struct file_patch patch;
+	bool wants_list, wants_patch;
+};
+
+static void operands(void *ctx, int argc, char **argv, int first)
+{
+	struct memtime *t = ctx;
+	struct gpu_options *g = &t->measure.options;
+
+	if (t->wants_list && t->wants_patch)
+		usage_error("--list and --patch are mutually exclusive");
+	if ((t->wants_list || t->wants_patch) && g->command)
+		usage_error("--%s runs nothing: it cannot be combined with a command", t->wants_list ? "list" : "patch");
+	if (t->list.arch && !t->wants_list)
+		usage_error("--arch requires --list");
+	if (t->wants_list) {
+		if (argc - first != 1)
+			usage_error("--list requires one file");
+		t->list.path = argv[first];
+	} else if (t->wants_patch) {
+		if (argc - first != 2)
+			usage_error("--patch requires two files, IN and OUT");
+		t->patch.in = argv[first];
+		t->patch.out = argv[first + 1];
+	} else {
+		opt_interval(argc, argv, first, &g->interval_ns, &g->count);
+	}
+}
+
+static bool check(void *ctx, int *status)
+{
+	struct memtime *t = ctx;
+
+	measure_check(&t->measure);
+	if (t->wants_list)
+		*status = file_list(&t->list, &t->measure);
+	else if (t->wants_patch)
+		*status = file_patch(&t->patch, &t->measure);
+	return t->wants_list || t->wants_patch;
+}
+
+int main(int argc, char **argv)
+{
+	struct memtime t = { .measure.options = GPU_OPTIONS_INIT };
+	struct measure *m = &t.measure;
+	const struct opt opts[] = {
+		OPT_GPU(&m->options),
+		OPT_LIST('S', "spaces", "SPACE[,SPACE...]", &m->spaces, choice_space_word,
+			 "accesses to these; default: global,generic,readonly,tex"),
+		OPT_LIST(0, "op", "OP[,OP...]", &m->ops, choice_op_word, "these accesses; default: load,atomic"),
+		OPT_CHOICE(0, "scheme", SCHEME_WORDS, &m->scheme, "how to wait for an access; default: dep"),
+		OPT_STR(0, "csv", "FILE", &m->csv, "write each access to FILE, as comma-separated values"),
+		OPT_STR(0, "chrome", "FILE", &m->chrome, "write each access to FILE, as a timeline for Perfetto"),
+		OPT_NUM(0, "records", "N", &m->records, 1, "room for N accesses between two readings; default: 8192"),
+		OPT_FLAG(0, "stage", &m->stage, "collect accesses in shared memory first"),
+		OPT_FLAG(0, "list", &t.wants_list, "print the places in a file, and exit; -v: with what probes cost"),
+		OPT_STR(0, "arch", "sm_NN", &t.list.arch, "with --list -v: for this architecture"),
+		OPT_FLAG(0, "patch", &t.wants_patch, "write a copy of a file with probes in it, and exit"),
+		OPT_END
+	};
+	const struct gpu_tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .options = &m->options, .operands = operands,
+		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
+		.report = measure_report, .close = measure_close, .ctx = &t,
+	};
+	int status = gpu_tool_run(&tool, argc, argv);
+
+	status = !status && m->failed ? EXIT_FAILURE : status;
+	measure_free(m);
+	return status;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Machine code for GPUs, which is an ELF file. */
+#ifndef CUBIN_H
+#define CUBIN_H
+
+/* Returns how many instructions a kernel has in a cubin for sm_70 or later, with what fills it up; 0: unknown. */
+unsigned cubin_instructions(int fd, const char *symbol);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "base/plural.h"
+#include "cli/out_file.h"
+#include "cudamemtime/file_patch.h"
+#include "cudamemtime/ptx_file.h"
+#include "cudamemtime/rewrite.h"
+
+struct patcher {
+	struct rewrite rewrite;
+	unsigned containers, kernels, sites;	/* changed */
+	unsigned too_large, bad;
+};
+
+static char *rewrite_ptx(void *ctx, const struct fatbin_image *image, const char *text, size_t *size)
+{
+	struct patcher *p = ctx;
+	struct instrumented done = { 0 };
+	enum instrument_result result = instrument(&done, text, strnlen(text, *size), &p->rewrite.options);
+
+	if (result != INSTRUMENT_DONE) {
+		warning(0, "PTX for sm_%u left alone: %s", image->sm, rewrite_why(result));
+		return NULL;
+	}
+	p->kernels += done.kernels;
+	p->sites += done.sites;
+	*size = done.size;
+	return done.text;
+}
+
+/* Puts a container where the one of old bytes was. */
+static bool put(struct ptx_file *file, size_t at, size_t old, const void *new, size_t size)
+{
+	if (size > old)
+		return false;
+	memcpy(file->data + at, new, size);
+	memset(file->data + at + size, 0, old - size);
+	return true;
+}
+
+static void container(struct patcher *p, struct ptx_file *file, size_t at, size_t size)
+{
+	struct fatbin_edit edit = { .ptx = rewrite_ptx, .ctx = p };
+	const unsigned kernels = p->kernels, sites = p->sites;
+	bool fits = false;
+
+	/* packed only where it is too large otherwise: the driver need not unpack the other */
+	for (int pack = 0; pack < 2 && !fits; pack++) {
+		const char *why = NULL;
+		size_t n;
+		void *new;
+
+		p->kernels = kernels;
+		p->sites = sites;
+		edit.pack = pack;
+		new = fatbin_edit(file->data + at, size, &edit, &n, &why);
+		if (!new) {
+			if (why)
+				warning(0, "%s: the fat binary at 0x%zx: %s", file->path, at, why);
+			p->bad += why != NULL;
+			return;
+		}
+		fits = put(file, at, size, new, n);
+		free(new);
+	}
+	if (fits) {
+		p->containers++;
+		return;
+	}
+	p->kernels = kernels;
+	p->sites = sites;
+	p->too_large++;
+}
+
+static void write_copy(const struct ptx_file *file, const char *path)
+{
+	int fd = out_file_open(path);
+	struct stat st;
+
+	for (size_t at = 0; at < file->size; ) {
+		ssize_t n = write(fd, file->data + at, file->size - at);
+
+		if (n < 0 && errno != EINTR)
+			die(errno, "cannot write to %s", path);
+		at += n > 0 ? n : 0;
+	}
+	if (!stat(file->path, &st) && fchmod(fd, st.st_mode & 0777))
+		die(errno, "cannot make %s executable", path);
+	if (close(fd))
+		die(errno, "cannot write to %s", path);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int file_patch(const struct file_patch *patch, struct measure *m)
+{
+	struct patcher p = { 0 };
+	struct ptx_file file;
+	size_t at = 0, n;
+
+	log_init(m->options.verbose, m->options.quiet);
+	if (is_same(patch->in, patch->out))
+		usage_error("--patch: %s and %s are the same file", patch->in, patch->out);
+	rewrite_init(&p.rewrite, m);
+	ptx_file_open(&file, patch->in);
+	for (; (n = fatbin_find(file.data, file.size, &at)); at += n)
+		container(&p, &file, at, n);
+	if (p.too_large)
+		warning(0, "%s: %u fat binar%s not fit with probes in: left alone", patch->in, p.too_large,
+			p.too_large == 1 ? "y does" : "ies do");
+	if (p.containers)
+		write_copy(&file, patch->out);
+	ptx_file_close(&file);
+	rewrite_free(&p.rewrite);
+	if (!p.containers) {
+		warning(0, "%s: nothing to change", patch->in);
+		return EXIT_NOTHING;
+	}
+	note("%s: %u fat binar%s, %u kernel%s, %u place%s", patch->out, p.containers,
+	     p.containers == 1 ? "y" : "ies", p.kernels, plural(p.kernels), p.sites, plural(p.sites));
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "cudamemtime/ptx_file.h"
+
+void ptx_file_open(struct ptx_file *file, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st))
+		die(errno, "cannot open %s", path);
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		die(0, "%s: not a regular file with anything in it", path);
+	map = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		die(errno, "cannot read %s", path);
+	close(fd);
+	*file = (struct ptx_file){ path, map, st.st_size };
+}
+
+/* Every module begins with these, after comments. */
+static bool is_ptx(const struct ptx_file *file)
+{
+	return !memchr(file->data, 0, file->size) && memmem(file->data, file->size, ".version", 8) &&
+	       memmem(file->data, file->size, ".target", 7);
+}
+
+static void container(const char *p, size_t size, struct ptx_images *found,
+		      void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
+{
+	struct fatbin_entry entry;
+	unsigned ptx = 0, other = 0;
+	size_t at = 0, n;
+	const char *why;
+	int got;
+
+	while ((got = fatbin_next(p, size, &at, &entry)) > 0) {
+		char *text;
+
+		other += entry.image.kind != FATBIN_PTX;
+		if (entry.image.kind != FATBIN_PTX)
+			continue;
+		text = fatbin_unpack(&entry, &n, &why);
+		if (text) {
+			/* compilers count the 0 at its end as text */
+			fn(ctx, entry.image.sm, text, strnlen(text, n));
+			ptx++;
+		} else {
+			warning(0, "PTX for sm_%u: %s", entry.image.sm, why);
+			found->bad++;
+		}
+		free(text);
+	}
+	found->bad += got < 0;
+	found->ptx += ptx;
+	found->other += ptx ? 0 : other;
+}
+
+struct ptx_images ptx_file_each(const struct ptx_file *file,
+				void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
+{
+	struct ptx_images found = { 0 };
+	size_t at = 0, n;
+
+	if (is_ptx(file)) {
+		char *text = strndup(file->data, file->size);
+
+		if (!text)
+			die(ENOMEM, "%zu bytes", file->size);
+		fn(ctx, 0, text, file->size);
+		free(text);
+		found.ptx = 1;
+		return found;
+	}
+	for (; (n = fatbin_find(file->data, file->size, &at)); at += n)
+		container(file->data + at, n, &found, fn, ctx);
+	return found;
+}
+
+void ptx_file_close(struct ptx_file *file)
+{
+	munmap(file->data, file->size);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The PTX in a file: a program, a library, a fat binary, or PTX itself. */
+#ifndef PTX_FILE_H
+#define PTX_FILE_H
+#include <stddef.h>
+#include "ptx/fatbin.h"
+
+struct ptx_file {
+	const char *path;
+	char *data;		/* a private copy in memory, which may be changed */
+	size_t size;
+};
+
+/* Reads a file; exits 1 if it cannot, or if it is no regular file. */
+void ptx_file_open(struct ptx_file *file, const char *path);
+
+struct ptx_images {
+	unsigned ptx, other;	/* images with PTX; with other code only for which there is no PTX */
+	unsigned bad;		/* images or containers that could not be read */
+};
+
+/* Calls fn for each image with PTX: text is size bytes, then a 0; sm is the number of its device, 0 if it is PTX
+ * itself. */
+struct ptx_images ptx_file_each(const struct ptx_file *file,
+				void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx);
+
+void ptx_file_close(struct ptx_file *file);
+
+#endif

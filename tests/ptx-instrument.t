@@ -221,7 +221,6 @@ probe 'other parameters' 's/.param .b64 gpu_timed_param_2/.param .b64 gpu_timed_
 probe 'other parameters' 's/(.param .b32 func_retval0)//'
 probe 'an external variable' 's/^.shared/.extern .shared/'
 probe 'a declaration of a function' 's/^.shared.*/.func other(.param .b32 a);/'
-probe 'an external variable' 's/^.shared.*/.extern .func other(.param .b32 a);/'
 probe 'calls another' 's/@%p1 ret;/call.uni other, (%r1);/'
 probe 'needs a stack' 's/@%p1 ret;/.local .align 8 .b8 depot[16];/'
 probe 'without an end' '$d'

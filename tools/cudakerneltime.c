@@ -136,8 +136,8 @@ static void report(void *ctx)
 static void say_rest(struct kerneltime *k, unsigned left)
 {
 	if (k->join.incomplete)
-		warning(0, "%llu launch%s incomplete: other records have overwritten theirs", k->join.incomplete,
-			k->join.incomplete == 1 ? "" : "es");
+		warning(0, "%llu launch%s incomplete", k->join.incomplete,
+			k->join.incomplete == 1 ? " is" : "es are");
 	if (k->rows.refused)
 		warning(0, "%llu launches left out: of more than %d kernels", k->rows.refused, KERNEL_ROWS_MAX);
 	if (k->keep.dropped)

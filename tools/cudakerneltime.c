@@ -114,6 +114,8 @@ static const char *on_frame(void *ctx, const struct gpu_peer *peer, uint32_t kin
 
 	if (kind == INJECT_LAUNCHES && k->report.stacks)
 		return launch_calls_frame(&k->calls, peer->id, peer->pid, data, size);
+	if (kind == INJECT_MODULE && k->report.stacks)	/* before it calls: it may end soon */
+		syms_refresh(k->calls.syms, peer->pid);
 	wrong = gpu_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
 	if (wrong || kind != INJECT_RECORDS)
 		return wrong;

@@ -71,7 +71,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin inject-receive \
-	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
@@ -280,8 +280,10 @@ $(T_PTXRUN): $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
 $(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
 
-$(T_BIN)/texture: $(O)/tests/unit/texture.o \
-		$(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
+$(T_BIN)/texture: $(O)/tests/unit/texture.o $(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+$(T_BIN)/matrix: $(O)/tests/unit/matrix.o $(filter $(T_OBJ)/interp/matrix% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 $(T_BIN)/inject-receive: $(O)/tests/unit/inject_receive.o $(O)/libcommon.a | $(T_BIN) $(INJECT)

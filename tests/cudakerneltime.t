@@ -180,7 +180,7 @@ json 1 '.type == "kernel"'
 json 1 '.kernel == "spin" and .launches == 11'
 
 it "-k shows call sites"
-on -k -- "$lanes" copy 7 13 96 1 spin 3 7 64 9 copy 11 13 96 1
+on -k -- "$lanes" copy 7 13 96 1 spin 3 7 64 9 over 11 13 96 0
 json 3 '.type == "kernel" and ([.stack[].sym] | contains(["launch", "main"]))'
 json 2 '.kernel == "copy" and ([.stack[].sym] | index("copy")) == 1 and (.launches == 7 or .launches == 11)'
 json 1 '.kernel == "spin" and ([.stack[].sym] | index("count")) == 1 and .launches == 3'

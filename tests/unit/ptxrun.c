@@ -115,7 +115,7 @@ static int run(const char *file, const char *name, unsigned threads)
 		if (name && strcmp(name, info.name))
 			continue;
 		world_fill(world);
-		world_launch(world, k, &grid, &fault);
+		world_launch(world, k, k, &grid, &fault);
 		printf("%s %s: %llu instructions, %llu ns%s%s\n", fault_name(fault.kind), info.name,
 		       (unsigned long long)grid.instructions, (unsigned long long)(grid.end_ns - grid.start_ns),
 		       fault.kind ? ": " : "", fault.kind ? fault.text : "");
@@ -208,7 +208,7 @@ static enum result compare(struct world *world, const struct initial *modules, s
 		modules[i].module->turn = modules[i].module->warp_turn = 10000000;
 		world_fill(world);
 		initial_restore(&modules[i]);
-		world_launch(world, kernels[i], &g, &faults[i]);
+		world_launch(world, kernels[0], kernels[i], &g, &faults[i]);
 		if (!i)
 			world_save(world);
 	}

@@ -116,13 +116,14 @@ void world_fill(struct world *w)
 		words[i] = i % 7 ? i * 2654435761u >> 25 : 0x3f800000u + (i & 0xff) * 4096;
 }
 
-void world_launch(struct world *w, struct interp_kernel *kernel, struct interp_grid *grid, struct interp_fault *fault)
+void world_launch(struct world *w, const struct interp_kernel *like, struct interp_kernel *kernel, struct interp_grid *grid,
+		  struct interp_fault *fault)
 {
 	struct interp_info info;
 	unsigned char *params;
 	unsigned buffer = 0;
 
-	interp_info(kernel, &info);
+	interp_info(like, &info);
 	params = calloc(1, info.param_size + 8);
 	if (!params)
 		exit(1);

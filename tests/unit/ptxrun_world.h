@@ -21,8 +21,9 @@ struct world *world_new(void);
 void world_free(struct world *world);
 /* Fills the buffers with their pattern. */
 void world_fill(struct world *world);
-/* Runs a kernel with pointers into the buffers, and small numbers for the rest. */
-void world_launch(struct world *world, struct interp_kernel *kernel, struct interp_grid *grid, struct interp_fault *fault);
+/* Runs a kernel with pointers into the buffers, and small numbers for the rest: what `like` takes for pointers. */
+void world_launch(struct world *world, const struct interp_kernel *like, struct interp_kernel *kernel,
+		  struct interp_grid *grid, struct interp_fault *fault);
 /* Keeps what the buffers have now; return true if they still have it. */
 void world_save(struct world *world);
 bool world_saved(const struct world *world);

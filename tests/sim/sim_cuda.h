@@ -131,6 +131,10 @@ typedef enum { CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE } CUlibraryOpti
 #define CU_MEMHOSTALLOC_DEVICEMAP 2
 
 typedef struct {
+	char bytes[16];
+} CUuuid;
+
+typedef struct {
 	CUmemLocationType type;
 	int id;
 } CUmemLocation;
@@ -374,6 +378,7 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *, CUexternalM
 	const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *);
 CUresult cuGetErrorName(CUresult, const char **);
 CUresult cuGetErrorString(CUresult, const char **);
+CUresult cuGetExportTable(const void **, const CUuuid *);
 CUresult cuGetProcAddress(const char *, void **, int, cuuint64_t);
 CUresult cuGetProcAddress_v2(const char *, void **, int, cuuint64_t,
 	CUdriverProcAddressQueryResult *);

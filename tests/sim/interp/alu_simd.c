@@ -71,9 +71,9 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 	return words->types == types && !(insn->mode && (insn->flags & ALU_SAT));
 }
 
-#define KNOWN(name, what) \
-	static bool name##2(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, 2); } \
-	static bool name##4(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, 4); }
+#define KNOWN_OF(name, what, n) \
+	static bool name(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, n); }
+#define KNOWN(name, what) KNOWN_OF(name##2, what, 2) KNOWN_OF(name##4, what, 4)
 KNOWN(is_add, VADD)
 KNOWN(is_sub, VSUB)
 KNOWN(is_absdiff, VABSDIFF)

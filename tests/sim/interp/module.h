@@ -4,6 +4,7 @@
 #define MODULE_H
 #include "alu.h"
 #include "interp.h"
+#include "matrix.h"
 #include "texture.h"
 #include "ptx/ptx.h"
 
@@ -63,6 +64,7 @@ struct insn {
 	union {
 		struct alu_insn alu;
 		struct texture_insn texture;
+		struct matrix_insn matrix;
 	};
 	const char *text;		/* for messages */
 	unsigned text_size;
@@ -121,6 +123,7 @@ struct interp_module {
 	unsigned dynamic_align;
 	unsigned call_slots, call_param, call_local;	/* the largest of any .func */
 	uint64_t max_steps;		/* instructions of a launch */
+	uint64_t turn, warp_turn;	/* cycles until another block's, another warp's turn */
 };
 
 /* Makes room for one more element. */

@@ -167,7 +167,7 @@ $(T_BIN)/lanes: $(T_OBJ)/workloads/lanes.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/injected: $(T_OBJ)/workloads/injected.o $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
@@ -267,7 +267,7 @@ T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
 
 # the library with which the simulated driver runs kernels
 T_KERNELS := $(T_LIB)/libsimkernels.so
-TEST_FILES += $(T_KERNELS)
+TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc
 $(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
 $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \

@@ -92,6 +92,7 @@ static void read_in(struct reader *reader, struct module *m, struct context *c, 
 	CUcontext was;
 
 	reader->context = c;
+	link_flush(&reader->inject->link);	/* the image was told before the module */
 	if (r) {
 		give_up(reader, r, 1);
 		return;

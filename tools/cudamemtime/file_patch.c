@@ -22,10 +22,13 @@ static char *rewrite_ptx(void *ctx, const struct fatbin_image *image, const char
 {
 	struct patcher *p = ctx;
 	struct instrumented done = { 0 };
-	enum instrument_result result = instrument(&done, text, strnlen(text, *size), &p->rewrite.options);
+	size_t n = strnlen(text, *size);
+	const char *why = rewrite_refuses(text, n);
 
-	if (result != INSTRUMENT_DONE) {
-		warning(0, "PTX for sm_%u left alone: %s", image->sm, rewrite_why(result));
+	if (!why)
+		why = rewrite_why(instrument(&done, text, n, &p->rewrite.options));
+	if (why) {
+		warning(0, "PTX for sm_%u left alone: %s", image->sm, why);
 		return NULL;
 	}
 	p->kernels += done.kernels;

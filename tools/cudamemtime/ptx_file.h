@@ -15,7 +15,7 @@ struct ptx_file {
 void ptx_file_open(struct ptx_file *file, const char *path);
 
 struct ptx_images {
-	unsigned ptx, other;	/* images with PTX; with other code only for which there is no PTX */
+	unsigned ptx, other;	/* images with PTX; containers with nothing but machine code */
 	unsigned bad;		/* images or containers that could not be read */
 };
 

@@ -29,7 +29,7 @@ void ptx_file_open(struct ptx_file *file, const char *path)
 }
 
 /* Every module begins with these, after comments. */
-static bool is_ptx(const struct ptx_file *file)
+bool ptx_file_is_text(const struct ptx_file *file)
 {
 	return !memchr(file->data, 0, file->size) && memmem(file->data, file->size, ".version", 8) &&
 	       memmem(file->data, file->size, ".target", 7);
@@ -85,7 +85,7 @@ struct ptx_images ptx_file_each(const struct ptx_file *file,
 	struct ptx_images found = { 0 };
 	size_t at = 0, n;
 
-	if (is_ptx(file)) {
+	if (ptx_file_is_text(file)) {
 		char *text = strndup(file->data, file->size);
 
 		if (!text)

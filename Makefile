@@ -46,7 +46,13 @@ own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 TESTS   := $(wildcard tests/*.t)
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 
-all: $(TOOLS:%=$(O)/%)
+# the library inside traced programs; it is loaded into all kinds: it needs the C library alone, whose symbols are
+# all that others see of it
+INJECT   := $(O)/libcudainject.so
+INJECT_O := $(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/*.c))
+PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
+
+all: $(TOOLS:%=$(O)/%) $(INJECT)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -56,7 +62,21 @@ $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 $(O)/%.o: %.c $(DEFS)
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(WARN) $(INC) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
+
+# a sanitizer would have to be in the program first
+$(INJECT_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
+$(O)/pic/%.o: %.c
+	@echo "  PIC   $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
+
+# the archives are not position-independent, but nothing in them can be bound elsewhere
+$(INJECT): $(INJECT_O) $(PIC_O) tools/inject/inject.map
+	@echo "  SO    $(@F)"
+	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
+		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
+		-Wl,--as-needed -pthread -ldl -o $@
 
 # the file named like a BPF object, in tools or in a folder of common, needs its skeleton
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
@@ -214,6 +234,7 @@ COMP  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH   := $(DESTDIR)$(ZSHDIR)
 FISH  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 SHARE := $(DESTDIR)$(PREFIX)/share/cuda-bpf-tools
+LIBDIR := $(DESTDIR)$(PREFIX)/lib/cuda-bpf-tools
 UNIT  := $(DESTDIR)$(UNITDIR)
 DEFLT := $(DESTDIR)$(SYSCONFDIR)/default
 
@@ -236,7 +257,8 @@ install: install-tools $(if $(EXPORTER),install-exporter)
 
 install-tools: all
 	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
-	install -d $(MAN7) $(SHARE)/bt
+	install -d $(MAN7) $(SHARE)/bt $(LIBDIR)
+	install -m 644 $(INJECT) $(LIBDIR)
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(SHARE)/bt
 
@@ -253,7 +275,7 @@ install-exporter: all
 
 # but what the administrator may have changed
 uninstall:
-	rm -rf $(SHARE)
+	rm -rf $(SHARE) $(LIBDIR)
 	rm -f $(MAN7)/cuda-bpf-tools.7 $(UNIT)/cudaexporter.service
 	! cmp -s etc/default/cudaexporter $(DEFLT)/cudaexporter || rm -f $(DEFLT)/cudaexporter
 	for t in $(TOOLS); do for n in $$t $$(echo $$t | $(HYPHEN)); do \
@@ -262,7 +284,7 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(wildcard $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
+-include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
 .PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -19,6 +19,7 @@ cases "f32 and f64: four roundings, NaN, -0, denormals, saturation" floats
 cases "minima and maxima of -0 and NaN" minima
 cases "f16 and bf16 are rounded once" halves
 cases "conversions clamp, round, and refuse a rounding that means nothing" conversions
+cases "video instructions: bytes and halves, alone and side by side" video
 cases "conversions of two values, and to 8 and 19 bits" packed
 
 it "35,000 cases at random agree with exact fractions"

@@ -22,7 +22,7 @@ includes common tools bpf >"$tmp/includes"
 it "HACKING.md's table has every room, and nothing that is none"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/lib tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/lib tools/inject tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
@@ -37,11 +37,13 @@ while read -r file what; do
 	case $file in
 	common/*) room=${file#common/} room=${room%/*} tool= ;;
 	bpf/*) room=${file%/*} tool= ;;
+	tools/inject/*) room=tools/inject tool= ;;
 	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
 	tools/*) room=tools/TOOL.c tool=$(basename "$file" .c) ;;
 	esac
 	case $of in
 	lib) of=bpf/lib ;;
+	inject) of=tools/inject ;;
 	"$tool") of=tools/TOOL ;;
 	esac
 	[ "$of" != "$room" ] || continue
@@ -143,6 +145,10 @@ cat >"$tmp/once" <<-'END'
 	common/cli/sink.c
 	common/cli/top_screen.c
 	common/session/command.c
+	tools/inject/inject.c	wrappers are passed nothing of ours
+	tools/inject/real.c	the same
+	tools/inject/entry.c	the same: who has called
+	tools/inject/entry_nvrtc.c	the same
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/event_loop.c	the handler's: the signal
 	common/session/gpu_loop.c	the handler's: the signal

@@ -68,7 +68,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models python stacks web filtered fatbin \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
@@ -232,12 +232,26 @@ T_INTERP := $(patsubst $(T_DIR)/sim/interp/%.c,$(T_OBJ)/interp/%.o,$(wildcard $(
 $(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -Wshadow -Wformat=2 $(INC) -c $< -o $@
 
+$(T_OBJ)/interp/ptx_%.o: $(T_DIR)/../common/ptx/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -c $< -o $@
+# with what it needs of common
+T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
+
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_world)
+$(T_PTXRUN): $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -I$(T_DIR)/sim/interp -c $< -o $@
+$(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
 
 $(T_BIN)/texture: $(O)/tests/unit/texture.o \
 		$(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+$(T_BIN)/inject-receive: $(O)/tests/unit/inject_receive.o $(O)/libcommon.a | $(T_BIN) $(INJECT)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

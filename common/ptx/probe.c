@@ -77,14 +77,17 @@ static struct ptx_str variable_name(struct ptx_str body)
 static const char *read_variable(struct gpu_probe *probe, struct ptx_str body)
 {
 	struct ptx_str name = variable_name(body);
-	const char *colon = memchr(body.s, '(', body.n), *end = body.s + body.n;
+	const char *end = body.s + body.n;
+	struct ptx_head head;
 
 	if (lex_starts(body.s, end, ".version") || lex_starts(body.s, end, ".target") ||
 	    lex_starts(body.s, end, ".address_size") || lex_starts(body.s, end, ".file") ||
 	    lex_starts(body.s, end, ".section") || *body.s == ';')
 		return NULL;
+	if (ptx_head_parse(body, &head))
+		return "a declaration of a function";
 	if (!name.n)
-		return colon ? "a declaration of a function" : "a statement that is no variable";
+		return "a statement that is no variable";
 	if (lex_starts(body.s, end, ".extern"))
 		return ptx_str_is(name, GPU_CTL) ? NULL : "an external variable that is not " GPU_CTL;
 	if (ptx_str_is(name, "gpu_uses_slots") || ptx_str_is(name, "gpu_uses_rings")) {

@@ -131,6 +131,15 @@ static bool put_anchor(struct rewrite *rw, struct ptx_str name)
 	return true;
 }
 
+/* The same for each register in an operand. */
+static void put_anchors(struct rewrite *rw, struct ptx_str arg)
+{
+	struct ptx_str name;
+
+	while ((name = lex_next_word(&arg)).n)
+		put_anchor(rw, name);
+}
+
 bool rw_put_depend(struct rewrite *rw, struct ptx_str result)
 {
 	return result.n && put_anchor(rw, result);
@@ -139,14 +148,12 @@ bool rw_put_depend(struct rewrite *rw, struct ptx_str result)
 void rw_put_ready(struct rewrite *rw, const struct ptx_insn *insn, const struct ptx_access *access)
 {
 	struct rw_address address;
-	struct ptx_str rest, name;
 
-	if (access->address >= 0 && rw_address_read(rw, insn->arg[access->address], access->texture, &address) &&
-	    address.bits)
+	if (access->address >= 0 && rw_address_read(rw, insn->arg[access->address], access->texture, &address)) {
 		put_anchor(rw, address.base);
-	if (access->value < 0)
-		return;
-	rest = insn->arg[access->value];
-	while ((name = lex_next_word(&rest)).n)
-		put_anchor(rw, name);
+		if (access->texture)	/* the other coordinates */
+			put_anchors(rw, address.after);
+	}
+	if (access->value >= 0)
+		put_anchors(rw, insn->arg[access->value]);
 }

@@ -148,7 +148,7 @@ void rw_put_room(struct ptx_out *out, const struct rewrite *rw)
 			if (!memmem(text.s, text.n, ".shared", 7))
 				put(out, ".visible");
 		}
-		ptx_put_renamed(out, probe, ptx_trim(text), rw->hash);
+		ptx_put_renamed(out, probe, text, rw->hash);
 		put(out, "\n");
 	}
 	for (int point = 0; rw->calls && point < GPU_FUNCTIONS; point++)

@@ -5,7 +5,8 @@
  *   --scheme dep|fence|paper|simple   -S SPACE,...|all   --op OP,...|all
  *   --kernel GLOB   --blocks MASK:WANT   --warps MASK:WANT   --groups N   --limit N
  *   --max-sites N   --call-above N   --registers FILE: lines "KERNEL MAXNREG"
- *   --list: the table of sites   -v: how many, how long */
+ *   -v: how many, how long
+ *   --list IN: the table of sites   --sites IN: the same, as sites_read() has it   --table FILE: of a table itself */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include "ptx/instrument.h"
 #include "ptx/probe.h"
+#include "ptx/sites.h"
 
 static const char *const schemes[] = { "dep", "fence", "paper", "simple", NULL };
 static const char *const spaces[] = { "global", "shared", "local", "const", "generic", "readonly", "tex", "wait", NULL };
@@ -24,7 +26,7 @@ static const char *const ops[] = { "load", "atomic", "store", "reduce", "wait", 
 struct options {
 	const char *kernel, *probe;
 	char *registers;
-	bool list, verbose;
+	bool list, sites, table, verbose;
 };
 
 static char *read_all(const char *path, size_t *size)
@@ -32,12 +34,13 @@ static char *read_all(const char *path, size_t *size)
 	FILE *f = fopen(path, "r");
 	char *text = NULL;
 	size_t max = 0;
+	ssize_t n = f ? getdelim(&text, &max, EOF, f) : -1;
 
-	if (!f || (getdelim(&text, &max, EOF, f) < 0 && ferror(f))) {
+	if (!f || (n < 0 && ferror(f))) {
 		fprintf(stderr, "ptxrw: cannot read %s: %s\n", path, strerror(errno));
 		exit(1);
 	}
-	*size = (size_t)ftell(f);
+	*size = n < 0 ? 0 : (size_t)n;
 	fclose(f);
 	return text;
 }
@@ -88,7 +91,7 @@ static void parse(int argc, char **argv, struct options *o, struct instrument *i
 		{ "probe", 1, 0, 'p' }, { "scheme", 1, 0, 's' }, { "op", 1, 0, 'o' }, { "kernel", 1, 0, 'K' },
 		{ "blocks", 1, 0, 'b' }, { "warps", 1, 0, 'w' }, { "groups", 1, 0, 'g' }, { "limit", 1, 0, 'l' },
 		{ "max-sites", 1, 0, 'm' }, { "call-above", 1, 0, 'c' }, { "registers", 1, 0, 'r' },
-		{ "list", 0, 0, 'L' }, { 0 } };
+		{ "list", 0, 0, 'L' }, { "sites", 0, 0, 'T' }, { "table", 0, 0, 'B' }, { 0 } };
 	size_t size;
 	int c;
 
@@ -107,6 +110,8 @@ static void parse(int argc, char **argv, struct options *o, struct instrument *i
 		case 'c': in->call_above = (unsigned)atoi(optarg); break;
 		case 'r': o->registers = read_all(optarg, &size); in->registers = registers; break;
 		case 'L': o->list = true; break;
+		case 'T': o->list = o->sites = true; break;
+		case 'B': o->list = o->table = true; break;
 		case 'v': o->verbose = true; break;
 		default: exit(2);
 		}
@@ -114,6 +119,30 @@ static void parse(int argc, char **argv, struct options *o, struct instrument *i
 		fprintf(stderr, "usage: ptxrw --probe FILE.ptx [option...] IN OUT\n       ptxrw --list [option...] IN\n");
 		exit(2);
 	}
+}
+
+/* A line a site; returns the status. */
+static int print_sites(const char *text, size_t size)
+{
+	struct sites sites;
+	const char *why = sites_read(&sites, text, size);
+
+	if (why)
+		fprintf(stderr, "ptxrw: %s\n", why);
+	for (unsigned i = 0; !why && i < sites.num; i++) {
+		const struct site *s = &sites.site[i];
+
+		printf("%u %s %s %s %s %u ", i, s->kernel, s->kind, s->space, s->op, s->bytes);
+		if (s->file)
+			printf("%s:%u", s->file, s->line);
+		else
+			printf("-");
+		for (unsigned k = 0; k < s->num_places; k++)
+			printf("%c%u:%u", k ? ',' : ' ', s->places[k].file, s->places[k].line);
+		puts(s->num_places ? "" : " 0:0");
+	}
+	sites_free(&sites);
+	return why != NULL;
 }
 
 int main(int argc, char **argv)
@@ -142,13 +171,20 @@ int main(int argc, char **argv)
 		in.probe = &probe;
 	}
 	text = read_all(argv[optind], &size);
+	if (o.table) {
+		result = print_sites(text, size);
+		free(text);
+		return result;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	result = o.list ? instrument_list(&out, text, size, &in) : instrument(&out, text, size, &in);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
 	if (o.verbose)
 		fprintf(stderr, "%s: %u sites, %u kernels, %zu -> %zu bytes, %.3f s\n", results[result], out.sites, out.kernels,
 			size, out.size, (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9);
-	if (result == INSTRUMENT_DONE) {
+	if (result == INSTRUMENT_DONE && o.sites) {
+		print_sites(out.text, out.size);
+	} else if (result == INSTRUMENT_DONE) {
 		f = o.list ? stdout : fopen(argv[optind + 1], "w");
 		if (!f || fwrite(out.text, 1, out.size, f) != out.size || (f != stdout && fclose(f))) {
 			fprintf(stderr, "ptxrw: cannot write: %s\n", strerror(errno));

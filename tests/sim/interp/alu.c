@@ -40,7 +40,7 @@ static const struct word flags[] = {
 	{ "ftz", ALU_FTZ }, { "sat", ALU_SAT }, { "satfinite", ALU_FINITE }, { "lo", ALU_LO }, { "hi", ALU_HI },
 	{ "wide", ALU_WIDE }, { "approx", ALU_APPROX }, { "full", ALU_FULL }, { "cc", ALU_CC }, { "NaN", ALU_NAN },
 	{ "xorsign", ALU_XORSIGN }, { "abs", ALU_ABS }, { "relu", ALU_RELU }, { "wrap", ALU_WRAP },
-	{ "clamp", ALU_CLAMP }, { "l", ALU_LEFT }, { "r", ALU_RIGHT }, { "shiftamt", ALU_SHIFTAMT }, { "pack", ALU_PACK },
+	{ "clamp", ALU_CLAMP }, { "l", ALU_LEFT }, { "r", ALU_RIGHT }, { "shiftamt", ALU_SHIFTAMT }, { "pack", ALU_PACK }, { "po", ALU_PLUS },
 	{ NULL, 0 },
 };
 
@@ -201,7 +201,8 @@ bool alu_decode(struct alu_insn *insn, struct ptx_str op, int operands)
 {
 	static const struct alu_row *const tables[] = {
 		alu_int_rows, alu_mul_rows, alu_bit_rows, alu_field_rows, alu_cmp_rows, alu_float_rows,
-		alu_approx_rows, alu_minmax_rows, alu_half_rows, alu_cvt_rows, alu_pack_rows,
+		alu_approx_rows, alu_minmax_rows, alu_half_rows, alu_cvt_rows, alu_pack_rows, alu_video_rows,
+		alu_simd_rows,
 	};
 	struct ptx_str name;
 
@@ -216,13 +217,4 @@ bool alu_decode(struct alu_insn *insn, struct ptx_str op, int operands)
 void alu_run(const struct alu_insn *insn, uint64_t *result, const uint64_t *operand, uint32_t *carry)
 {
 	insn->run(insn, result, operand, carry);
-}
-
-/* No instruction that is known has selectors. */
-bool alu_select(struct alu_insn *insn, int i, struct ptx_str selector)
-{
-	(void)insn;
-	(void)i;
-	(void)selector;
-	return false;
 }

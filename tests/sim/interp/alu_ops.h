@@ -24,6 +24,7 @@ enum {
 	ALU_CLAMP = 1 << 17,
 	ALU_FINITE = 1 << 18,	/* .satfinite */
 	ALU_PACK = 1 << 19,
+	ALU_PLUS = 1 << 20,	/* .po */
 };
 
 /* How two values compare, a bit each: insn->cmp has those for which the comparison is true. */

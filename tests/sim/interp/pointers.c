@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Which 64-bit parameters of a kernel are addresses: those that reach an address by mov, add and the like.  One look from
+ * the top: enough for what compilers write. */
+#include "load.h"
+#include "machine.h"
+#include <stdlib.h>
+
+static unsigned param_at(const struct interp_kernel *f, int64_t offset)
+{
+	for (unsigned i = 0; i < f->num_params; i++)
+		if (f->params[i].size == 8 && f->params[i].offset == offset)
+			return i + 1;
+	return 0;
+}
+
+bool pointers_find(struct loader *l)
+{
+	const struct interp_module *m = l->m;
+	struct interp_kernel *f = l->f;
+	unsigned *from;		/* which parameter, plus 1, each register has */
+
+	if (!f->entry)
+		return true;
+	from = calloc(l->num_slots + 1, sizeof *from);
+	if (!from)
+		return fail(l, "no memory", (struct ptx_str){ "", 0 });
+	for (unsigned i = f->first; i < m->num_insns; i++) {
+		const struct insn *insn = &m->insns[i];
+		const struct operand *o = m->operands + insn->operands, *source = o + insn->results;
+		bool memory = insn->exec == exec_load || insn->exec == exec_store || insn->exec == exec_atomic;
+		unsigned has = 0;
+
+		if (memory && source->kind == OPERAND_REG && from[source->n])
+			f->infos[from[source->n] - 1].pointer = true;
+		if (insn->exec == exec_load && insn->access.space == SPACE_ENTRY_PARAM && source->kind == OPERAND_CONST) {
+			for (unsigned k = 0; k < insn->results && insn->access.size == 8; k++)
+				if (o[k].kind == OPERAND_REG)
+					from[o[k].n] = param_at(f, (int64_t)m->constants[source->n][0] + insn->access.offset + 8 * k);
+			continue;
+		}
+		for (unsigned k = 0; !memory && k < insn->sources && insn->results == 1; k++)
+			if (source[k].kind == OPERAND_REG && source[k].bits == 64 && from[source[k].n])
+				has = from[source[k].n];
+		if (has && insn->exec == exec_cvta)
+			f->infos[has - 1].pointer = true;
+		if (has && o->kind == OPERAND_REG && o->bits == 64)
+			from[o->n] = has;
+	}
+	free(from);
+	return true;
+}

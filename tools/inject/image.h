@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What an image is, and the same with probes. */
+#ifndef INJECT_IMAGE_H
+#define INJECT_IMAGE_H
+#include "inject/inject.h"
+#include "inject/registers.h"
+
+enum { IMAGE_HASHES = 16 };
+
+struct image {
+	void *data;		/* with probes; malloc'd; NULL: the original is to be loaded */
+	size_t size;
+	struct inject_image told;	/* text_size is that of text */
+	char *text;		/* malloc'd, or NULL: why, or the names of kernels that are left alone */
+	size_t text_size;
+	uint32_t hashes[IMAGE_HASHES];	/* of what has probes, also if it had them before */
+	unsigned num_hashes;
+};
+
+/* Puts probes into an image, of which size bytes may be read; 0: as many as it says itself.  sm: the device's, 0 if it
+ * is not known.  image_free() afterwards. */
+void image_rewrite(struct image *out, struct inject *inject, const void *image, size_t size, unsigned sm,
+		   struct registers *registers);
+void image_why(struct image *image, const char *why);
+void image_free(struct image *image);
+
+#endif

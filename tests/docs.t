@@ -149,6 +149,7 @@ for t in $tools; do
 	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
 	mv "$tmp/both" "$tmp/all"
 done
+[ -e "$tmp/all" ] || : >"$tmp/all"
 comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || lines 0 ''
 

@@ -35,25 +35,28 @@ T_CXXFLAGS := -std=gnu++17 -O1 $(T_COMMON)
 T_START := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection=none \
 	$(shell $(CC) -Werror -fno-shrink-wrap -c -xc /dev/null -o /dev/null 2>/dev/null && \
 	echo -fno-shrink-wrap))
-T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden $(T_COMMON) $(T_START)
+T_SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -iquote common $(T_COMMON) $(T_START)
 T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 
-T_DRV := drv_array drv_attribute drv_block drv_copy drv_ctx drv_entry drv_external drv_launch drv_mem drv_pool \
-	drv_set drv_stream drv_vmm sim
-T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_launch rt_mem rt_register rt_stream sim
+T_DRV := drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
+	drv_graph drv_graph_node drv_grid drv_image drv_kernels drv_launch drv_link drv_mem drv_module drv_pool \
+	drv_ranges drv_set drv_stream drv_texture drv_vmm sim
+T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \
+	rt_texture sim
 
 T_LIBCUDA := $(T_LIB)/libcuda.so.1
 T_CUDART := $(T_LIB)/libcudart.so.13
 T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
+T_KERNELS := $(T_LIB)/libsimkernels.so
 
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv usdt
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern usdt
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
-	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 # What is unwound: the same functions, compiled in several ways.
@@ -67,13 +70,14 @@ T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
-$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static $(T_OBJ)/workloads:
+$(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
+		$(T_OBJ)/workloads:
 	$(Q)mkdir -p $@
 
 # ---- simulated libraries
@@ -160,6 +164,10 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
+T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
+$(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
 # ---- programs built with nvcc
 
 # Intermediate code only: quick to build, and any GPU compiles it.
@@ -194,6 +202,21 @@ $(T_BIN)/kern-real: $(T_OBJ)/workloads/kern.o $(T_REAL) | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ -Wl,-rpath,$(dir $(T_REAL)) $(TEST_LDFLAGS) -pthread -ldl
 $(T_BIN)/kern-real-static: $(T_OBJ)/workloads/kern.o $(dir $(T_REAL))libcudart_static.a | $(T_BIN)
 	$(Q)$(CXX) -o $@ $^ $(TEST_LDFLAGS) -pthread -ldl -lrt
+
+# Programs whose results are compared with the CPU's, and with faults.  CUDA 12's runtime has no __cudaLaunchKernel.
+T_GPU := $(patsubst $(T_DIR)/gpu/%.cu,%,$(wildcard $(T_DIR)/gpu/*.cu))
+$(T_OBJ)/gpu/%.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_OBJ)/gpu/%-legacy.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -D__NV_LEGACY_LAUNCH -Xcompiler -D__NV_LEGACY_LAUNCH \
+		-MMD -MF $(@:.o=.d) -c $< -o $@
+
+$(T_BIN)/gpu: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/gpu-static: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+$(T_BIN)/gpu-12: $(T_GPU:%=$(T_OBJ)/gpu/%-legacy.o) $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
 
 # args.c, which is C, compiled as CUDA C++
 T_ARGS_FLAGS := $(T_NVCCFLAGS) -x cu
@@ -236,6 +259,13 @@ $(T_OBJ)/interp/ptx_%.o: $(T_DIR)/../common/ptx/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -c $< -o $@
 # with what it needs of common
 T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
+
+# the library with which the simulated driver runs kernels
+$(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
+	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
+$(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
+		$(patsubst %,$(T_OBJ)/interp/ptx_%.o,fatbin fatbin_unpack fatbin_edit) | $(T_LIB)
+	$(T_LINK_SO) -lzstd -llz4 -lm
 
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm

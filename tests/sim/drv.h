@@ -36,14 +36,21 @@
 #define DRV_STUB(name) EXPORTED __typeof__(name) name
 #endif
 
-/* DRV(name, (params), (args), trace format and values...) { body } */
-#define DRV_WRAP(name, body, params, args, ...) \
+/* DRV(name, (params), (args), trace format and values...) { body }; a context that has told of its fault does
+ * no more, but what DRV_ANYWAY has.
+ */
+#define DRV_WRAP_IF(name, dead, body, params, args, ...) \
 	DRV_STUB(name); \
 	CUresult DRV_IMPL(name) params \
 	{ \
-		SIM_CALL("drv", name, body, args, __VA_ARGS__); \
+		SIM_CALL("drv", name, dead ? drv_told() : body, args, __VA_ARGS__); \
 		return (CUresult)ret; \
 	}
+#define DRV_WRAP(name, ...) DRV_WRAP_IF(name, unlikely(drv_faults) && drv_told(), __VA_ARGS__)
+#define DRV_ANYWAY(name, params, args, ...) \
+	static CUresult do_##name params; \
+	DRV_WRAP_IF(name, 0, do_##name, params, args, __VA_ARGS__) \
+	static CUresult do_##name params
 #define DRV(name, params, args, ...) \
 	static CUresult do_##name params; \
 	DRV_WRAP(name, do_##name, params, args, __VA_ARGS__) \
@@ -77,6 +84,8 @@ enum { MAX_DEVICES = 8, HOST_SPACE = MAX_DEVICES, VMM_SPACE, NUM_SPACES };
 struct CUctx_st {
 	int dev, primary;
 	unsigned refs;
+	CUresult fault;		/* of a kernel: nothing is done here any more */
+	int told;		/* a call has returned it: all others will */
 	struct CUctx_st *next;
 };
 
@@ -86,11 +95,18 @@ extern HIDDEN pthread_mutex_t drv_lock;
 HIDDEN CUcontext drv_current(void);
 HIDDEN CUresult drv_check(void);	/* is there a context? */
 
+/* Faults of kernels, as a GPU's: the next call that waits tells, and from then on every call. */
+extern HIDDEN int drv_faults;			/* contexts that have one */
+HIDDEN CUresult drv_told(void);			/* the current context's, if it was told */
+HIDDEN CUresult drv_sync(void);			/* drv_check() of a call that waits */
+HIDDEN void drv_fault(CUresult fault);		/* of the current context, untold */
+HIDDEN void drv_fault_clear(CUcontext ctx);
+
 /* What an address or a handle stands for. */
 enum kind {
 	K_DEVICE = 1, K_MANAGED = 2, K_HOST = 4, K_REGISTERED = 8, K_ARRAY = 16,
 	K_MIPMAP = 32, K_RANGE = 64, K_HANDLE = 128, K_MAP = 256, K_IPC = 512,
-	K_EXTERNAL = 1024,
+	K_EXTERNAL = 1024, K_MODULE = 2048, K_TEXTURE = 4096,
 };
 
 struct pool;
@@ -120,6 +136,8 @@ HIDDEN struct block *block_like(unsigned kinds,
 				const void *what);
 HIDDEN void block_free(struct block *b);
 HIDDEN void blocks_of_context_free(CUcontext ctx);
+HIDDEN void blocks_each(unsigned kinds, void (*each)(const struct block *b, void *arg), void *arg);
+extern HIDDEN uint64_t blocks_generation;	/* changes with each block */
 HIDDEN void pool_put(struct pool *pool);
 HIDDEN size_t drv_used(int dev);
 HIDDEN int space_holds(int space, uint64_t addr);
@@ -139,7 +157,11 @@ struct CUstream_st {
 	CUgraph capturing;
 };
 HIDDEN CUstream drv_stream(CUstream stream);	/* NULL for the default ones */
-HIDDEN int drv_capture(CUstream stream);	/* 1: the call became a graph's node */
+
+/* Work of a stream: run(args) is to be done, now or by a graph; args, of size bytes, are copied. */
+typedef CUresult work_fn(void *args);
+/* 1: the call became a graph's node, or nothing is done in this context any more */
+HIDDEN int drv_capture(CUstream stream, work_fn *run, const void *args, size_t size);
 #define IS_DEFAULT_STREAM(s) ((uintptr_t)(s) < 16)
 
 #endif

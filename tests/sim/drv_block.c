@@ -22,6 +22,7 @@ static struct space spaces[NUM_SPACES];
 static struct block **table;
 static size_t buckets, blocks;
 static size_t used[MAX_DEVICES];
+uint64_t blocks_generation;
 
 pthread_mutex_t drv_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -124,6 +125,7 @@ static void table_add(struct block *b)
 	b->next = *p;
 	*p = b;
 	blocks++;
+	blocks_generation++;
 }
 
 static struct block **table_slot(uint64_t key, unsigned kinds)
@@ -170,6 +172,17 @@ struct block *block_like(unsigned kinds, int (*like)(const struct block *b, cons
 			if ((b->kind & kinds) && like(b, what))
 				return b;
 	return NULL;
+}
+
+void blocks_each(unsigned kinds, void (*each)(const struct block *b, void *arg), void *arg)
+{
+	struct block *b;
+	size_t i;
+
+	for (i = 0; i < buckets; i++)
+		for (b = table[i]; b; b = b->next)
+			if (b->kind & kinds)
+				each(b, arg);
 }
 
 /* A block over memory or a handle that is somebody else's. */
@@ -236,6 +249,7 @@ void block_free(struct block *b)
 
 	*p = b->next;
 	blocks--;
+	blocks_generation++;
 	if (b->charged >= 0)
 		used[b->charged] -= b->size;
 	if (b->pool)

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "drv.h"
+#include "drv_graph.h"
 
-static CUresult move(uint64_t dst, uint64_t src, size_t size)
+static CUresult copy_now(uint64_t dst, uint64_t src, size_t size)
 {
 	CUresult r = drv_check();
 
@@ -16,6 +16,33 @@ static CUresult move(uint64_t dst, uint64_t src, size_t size)
 		return CUDA_ERROR_INVALID_VALUE;
 	memmove((void *)(uintptr_t)dst, (void *)(uintptr_t)src, size);
 	return CUDA_SUCCESS;
+}
+
+static CUresult move(uint64_t dst, uint64_t src, size_t size)
+{
+	CUresult r = drv_sync();
+
+	return r ? r : copy_now(dst, src, size);
+}
+
+/* Of an asynchronous copy, to be done now or by a graph. */
+struct copy {
+	uint64_t dst, src;
+	size_t size;
+};
+
+static CUresult run_copy(void *args)
+{
+	const struct copy *c = args;
+
+	return copy_now(c->dst, c->src, c->size);
+}
+
+static CUresult move_async(uint64_t dst, uint64_t src, size_t size, CUstream stream)
+{
+	const struct copy c = { dst, src, size };
+
+	return drv_capture(stream, run_copy, &c, sizeof(c)) ? CUDA_SUCCESS : copy_now(dst, src, size);
 }
 
 #define TRACE_COPY "0x%lx 0x%lx %zu", P(dst), P(src), size
@@ -30,8 +57,7 @@ static CUresult move(uint64_t dst, uint64_t src, size_t size)
 	DRV_PTSZ(name, (dst_type dst, src_type src, size_t size, CUstream stream), \
 		 (dst, src, size, stream), TRACE_COPY) \
 	{ \
-		return drv_capture(stream) ? CUDA_SUCCESS : \
-			move((uint64_t)dst, (uint64_t)src, size); \
+		return move_async((uint64_t)dst, (uint64_t)src, size, stream); \
 	}
 
 COPY(cuMemcpy, CUdeviceptr, CUdeviceptr)
@@ -57,7 +83,7 @@ DRV_PTSZ(cuMemcpyPeerAsync,
 	 (dst, dst_ctx, src, src_ctx, size, stream), TRACE_COPY)
 {
 	(void)dst_ctx, (void)src_ctx;
-	return drv_capture(stream) ? CUDA_SUCCESS : move(dst, src, size);
+	return move_async(dst, src, size, stream);
 }
 
 /* Arrays by byte offset. */
@@ -126,14 +152,20 @@ DRV_PTSZ(cuMemcpyHtoAAsync_v2,
 	 (CUarray dst, size_t off, const void *src, size_t size, CUstream stream),
 	 (dst, off, src, size, stream), TRACE_COPY)
 {
-	return drv_capture(stream) ? CUDA_SUCCESS : to_array(dst, off, P(src), size);
+	uint64_t d;
+	CUresult r = at(dst, off, size, &d);
+
+	return r ? r : move_async(d, P(src), size, stream);
 }
 
 DRV_PTSZ(cuMemcpyAtoHAsync_v2,
 	 (void *dst, CUarray src, size_t off, size_t size, CUstream stream),
 	 (dst, src, off, size, stream), TRACE_COPY)
 {
-	return drv_capture(stream) ? CUDA_SUCCESS : from_array(P(dst), src, off, size);
+	uint64_t s;
+	CUresult r = at(src, off, size, &s);
+
+	return r ? r : move_async(P(dst), s, size, stream);
 }
 
 /* One side of a copy of two or three dimensions. */
@@ -195,6 +227,11 @@ static CUresult copy_box(const CUDA_MEMCPY3D *c)
 	return r;
 }
 
+CUresult copy_box_run(void *copy)
+{
+	return copy_box(copy);
+}
+
 static CUresult copy_rectangle(const CUDA_MEMCPY2D *c)
 {
 	CUDA_MEMCPY3D box = { 0 };
@@ -227,10 +264,16 @@ static CUresult copy_peers(const CUDA_MEMCPY3D_PEER *c)
 #define TRACE_2D "%zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0
 #define TRACE_3D "%zu %zu %zu", c ? c->WidthInBytes : 0, c ? c->Height : 0, c ? c->Depth : 0
 #define BOX(name, type, copy, ...) \
-	DRV_PTDS(name, (const type *c), (c), __VA_ARGS__) { return copy(c); }
+	DRV_PTDS(name, (const type *c), (c), __VA_ARGS__) \
+	{ \
+		CUresult r = drv_sync(); \
+\
+		return r ? r : copy(c); \
+	}
 #define BOX_ASYNC(name, type, copy, ...) \
+	static CUresult run_##name(void *args) { return copy(args); } \
 	DRV_PTSZ(name, (const type *c, CUstream stream), (c, stream), __VA_ARGS__) \
-	{ return drv_capture(stream) ? CUDA_SUCCESS : copy(c); }
+	{ return drv_capture(stream, run_##name, c, sizeof(*c)) ? CUDA_SUCCESS : copy(c); }
 
 BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)
 BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, copy_rectangle, TRACE_2D)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drv.h"
+#include "drv_code.h"
 
 int drv_devices = 2;
 size_t drv_memory = 16ULL << 30;
@@ -52,6 +53,8 @@ CUresult drv_check(void)
 {
 	if (!initialised)
 		return CUDA_ERROR_NOT_INITIALIZED;
+	if (unlikely(drv_faults) && drv_told())
+		return drv_told();
 	return drv_current() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -172,7 +175,7 @@ DRV(cuCtxCreate_v4, (CUcontext *ctx, CUctxCreateParams *params, unsigned flags, 
 	return create(ctx, dev);
 }
 
-DRV(cuCtxDestroy_v2, (CUcontext ctx), (ctx), "0x%lx", P(ctx))
+DRV_ANYWAY(cuCtxDestroy_v2, (CUcontext ctx), (ctx), "0x%lx", P(ctx))
 {
 	struct CUctx_st **p;
 	int found;
@@ -184,6 +187,7 @@ DRV(cuCtxDestroy_v2, (CUcontext ctx), (ctx), "0x%lx", P(ctx))
 	if (found) {
 		*p = ctx->next;
 		blocks_of_context_free(ctx);
+		drv_fault_clear(ctx);
 	}
 	pthread_mutex_unlock(&drv_lock);
 	if (!found)
@@ -261,28 +265,41 @@ DRV_QUIET(cuDevicePrimaryCtxRetain)(CUcontext *ctx, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
-DRV(cuDevicePrimaryCtxRelease_v2, (CUdevice dev), (dev), "%d", dev)
+/* Of a primary context nothing is left but its handle. */
+static void empty(CUcontext ctx)
+{
+	code_reset(ctx->dev);
+	pthread_mutex_lock(&drv_lock);
+	blocks_of_context_free(ctx);
+	drv_fault_clear(ctx);
+	pthread_mutex_unlock(&drv_lock);
+}
+
+DRV_ANYWAY(cuDevicePrimaryCtxRelease_v2, (CUdevice dev), (dev), "%d", dev)
 {
 	CUresult r = CUDA_SUCCESS;
 
+	int last;
+
 	if (bad_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
 	pthread_mutex_lock(&drv_lock);
+	last = primary[dev].refs == 1;
 	if (!primary[dev].refs)
 		r = CUDA_ERROR_INVALID_CONTEXT;
-	else if (--primary[dev].refs == 0)
-		blocks_of_context_free(&primary[dev]);
+	else
+		primary[dev].refs--;
 	pthread_mutex_unlock(&drv_lock);
+	if (last)
+		empty(&primary[dev]);
 	return r;
 }
 
-DRV(cuDevicePrimaryCtxReset_v2, (CUdevice dev), (dev), "%d", dev)
+DRV_ANYWAY(cuDevicePrimaryCtxReset_v2, (CUdevice dev), (dev), "%d", dev)
 {
 	if (bad_device(dev))
 		return CUDA_ERROR_INVALID_DEVICE;
-	pthread_mutex_lock(&drv_lock);
-	blocks_of_context_free(&primary[dev]);
-	pthread_mutex_unlock(&drv_lock);
+	empty(&primary[dev]);
 	return CUDA_SUCCESS;
 }
 
@@ -297,5 +314,5 @@ DRV_QUIET(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned *flags, int *active
 
 DRV(cuCtxSynchronize, (void), (), "%s", "")
 {
-	return drv_check();
+	return drv_sync();
 }

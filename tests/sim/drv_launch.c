@@ -1,238 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Driver: modules, libraries, kernels, launches. An image is never looked into:
- * it has every function asked for, except those whose name starts with "missing".
- */
+/* Driver: launches. Without SIM_KERNELS kernels do nothing. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "drv.h"
+#include "drv_launch.h"
 
-/* A kernel handle, and the functions it is on each device. Functions of a module
- * are the first of these.
- */
-struct CUfunc_st {
-	struct CUkern_st *kernel;
-};
-
-struct CUkern_st {
-	struct CUfunc_st on[MAX_DEVICES];
-	struct CUkern_st *next;
-	char name[];
-};
-
-struct variable {
-	struct variable *next;
-	struct block *memory;
-	char name[];
-};
-
-struct image {
-	struct CUkern_st *kernels;
-	struct variable *variables;
-};
-
-/* As NVIDIA's, unload and load make use of an address again: calloc() may not. */
-static void *zeroed(size_t size)
+static CUresult run(const struct launch *l, CUstream stream, void **params, void **extra)
 {
-	void *p = malloc(size);
-
-	return p ? memset(p, 0, size) : NULL;
-}
-
-static CUresult load(struct image **image, const void *data)
-{
-	if (!image || !data)
-		return CUDA_ERROR_INVALID_VALUE;
-	*image = zeroed(sizeof(**image));
-	return *image ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-/* Lookups last a module's life. */
-static CUresult find(struct CUkern_st **kernel, struct image *image, const char *name)
-{
-	struct CUkern_st *k;
-	int i;
-
-	if (!kernel || !image || !name)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!*name || !strncmp(name, "missing", 7))
-		return CUDA_ERROR_NOT_FOUND;
-	pthread_mutex_lock(&drv_lock);
-	for (k = image->kernels; k && strcmp(k->name, name); k = k->next)
-		;
-	if (!k) {
-		k = zeroed(sizeof(*k) + strlen(name) + 1);
-		if (k) {
-			strcpy(k->name, name);
-			for (i = 0; i < MAX_DEVICES; i++)
-				k->on[i].kernel = k;
-			k->next = image->kernels;
-			image->kernels = k;
-		}
-	}
-	pthread_mutex_unlock(&drv_lock);
-	*kernel = k;
-	return k ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-/* Variables' sizes are in the image: each gets more than any program has. */
-#define VARIABLE_ROOM (64UL << 20)
-
-static CUresult find_variable(CUdeviceptr *ptr, size_t *size, struct image *image,
-			      const char *name)
-{
-	struct variable *v;
-
-	if (!image || !name)
-		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&drv_lock);
-	for (v = image->variables; v && strcmp(v->name, name); v = v->next)
-		;
-	if (!v) {
-		v = calloc(1, sizeof(*v) + strlen(name) + 1);
-		if (v) {
-			strcpy(v->name, name);
-			v->memory = block_new(K_RANGE, VMM_SPACE, -1, VARIABLE_ROOM);
-			v->next = image->variables;
-			image->variables = v;
-		}
-	}
-	if (v && v->memory && ptr)
-		*ptr = v->memory->addr;
-	if (v && v->memory && size)
-		*size = v->memory->size;
-	pthread_mutex_unlock(&drv_lock);
-	return v && v->memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-DRV(cuModuleLoadData, (CUmodule *module, const void *image), (module, image),
-    "0x%lx 0x%lx", P(image), OUT(module))
-{
-	CUresult r = drv_check();
-
-	return r ? r : load((struct image **)module, image);
-}
-
-DRV_QUIET(cuModuleLoadDataEx)(CUmodule *module, const void *image, unsigned count,
-			      CUjit_option *options, void **values)
-{
-	CUresult r = drv_check();
-
-	(void)count, (void)options, (void)values;
-	return r ? r : load((struct image **)module, image);
-}
-
-static CUresult unload(struct image *image)
-{
-	struct CUkern_st *k;
-	struct variable *v;
-
-	if (!image)
-		return CUDA_ERROR_INVALID_VALUE;
-	while ((k = image->kernels)) {
-		image->kernels = k->next;
-		free(k);
-	}
-	while ((v = image->variables)) {
-		image->variables = v->next;
-		free(v);	/* the block remains */
-	}
-	free(image);
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuModuleUnload)(CUmodule module)
-{
-	return unload((struct image *)module);
-}
-
-DRV(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name),
-    (function, module, name), "0x%lx %s 0x%lx", P(module), name ? name : "", OUT(function))
-{
-	struct CUkern_st *k;
-	CUresult r = drv_check();
+	struct grid_work *work;
+	CUresult r = grid_work_new(&work, l, params, extra);
 
 	if (r)
 		return r;
-	r = function ? find(&k, (struct image *)module, name) : CUDA_ERROR_INVALID_VALUE;
-	if (!r)
-		*function = &k->on[drv_current()->dev];
+	if (!drv_capture(stream, grid_work_run, work, work->size))
+		r = grid_work_run(work);
+	free(work);
 	return r;
 }
 
-DRV_QUIET(cuModuleGetGlobal_v2)(CUdeviceptr *ptr, size_t *size, CUmodule module, const char *name)
+static CUresult launch(const struct launch *l, CUstream stream, void **params, void **extra)
 {
-	return find_variable(ptr, size, (struct image *)module, name);
-}
-
-DRV(cuLibraryLoadData,
-    (CUlibrary *library, const void *code, CUjit_option *jit, void **jit_values, unsigned num_jit,
-     CUlibraryOption *options, void **values, unsigned num_options),
-    (library, code, jit, jit_values, num_jit, options, values, num_options),
-    "0x%lx 0x%lx", P(code), OUT(library))
-{
-	(void)jit, (void)jit_values, (void)num_jit;
-	(void)options, (void)values, (void)num_options;
-	return load((struct image **)library, code);
-}
-
-DRV_QUIET(cuLibraryUnload)(CUlibrary library)
-{
-	return unload((struct image *)library);
-}
-
-DRV(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name),
-    (kernel, library, name), "0x%lx %s 0x%lx", P(library), name ? name : "", OUT(kernel))
-{
-	return find(kernel, (struct image *)library, name);
-}
-
-DRV_QUIET(cuLibraryGetGlobal)(CUdeviceptr *ptr, size_t *size, CUlibrary library, const char *name)
-{
-	return find_variable(ptr, size, (struct image *)library, name);
-}
-
-DRV(cuKernelGetFunction, (CUfunction *function, CUkernel kernel), (function, kernel),
-    "0x%lx 0x%lx", P(kernel), OUT(function))
-{
+	const unsigned *g = l->grid, *b = l->block;
 	CUresult r = drv_check();
 
 	if (r)
 		return r;
-	if (!function || !kernel)
+	if (!l->function)
 		return CUDA_ERROR_INVALID_HANDLE;
-	*function = &kernel->on[drv_current()->dev];
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuFuncGetName)(const char **name, CUfunction function)
-{
-	if (!name || !function)
+	if (!g[0] || !g[1] || !g[2] || !b[0] || !b[1] || !b[2] || (size_t)b[0] * b[1] * b[2] > 1024 ||
+	    g[1] > 65535 || g[2] > 65535)
 		return CUDA_ERROR_INVALID_VALUE;
-	*name = function->kernel->name;
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuFuncSetAttribute)(CUfunction function, CUfunction_attribute attribute, int value)
-{
-	(void)attribute, (void)value;
-	return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-/* Kernels do nothing. */
-static CUresult launch(const void *function, unsigned gx, unsigned gy, unsigned gz,
-		       unsigned bx, unsigned by, unsigned bz, CUstream stream)
-{
-	CUresult r = drv_check();
-
-	if (r)
-		return r;
-	if (!function)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (!gx || !gy || !gz || !bx || !by || !bz || (size_t)bx * by * bz > 1024 || gy > 65535 ||
-	    gz > 65535)
-		return CUDA_ERROR_INVALID_VALUE;
-	drv_capture(stream);
+	if (drv_kernels)
+		return run(l, stream, params, extra);
+	drv_capture(stream, NULL, NULL, 0);
 	return CUDA_SUCCESS;
 }
 
@@ -244,8 +44,9 @@ DRV_PTSZ(cuLaunchKernel,
 	  unsigned shared, CUstream stream, void **params, void **extra),
 	 (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), TRACE_LAUNCH)
 {
-	(void)shared, (void)params, (void)extra;
-	return launch(f, gx, gy, gz, bx, by, bz, stream);
+	const struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, { 0 }, shared, false };
+
+	return launch(&l, stream, params, extra);
 }
 
 DRV_PTSZ(cuLaunchCooperativeKernel,
@@ -254,8 +55,24 @@ DRV_PTSZ(cuLaunchCooperativeKernel,
 	  unsigned shared, CUstream stream, void **params),
 	 (f, gx, gy, gz, bx, by, bz, shared, stream, params), TRACE_LAUNCH)
 {
-	(void)shared, (void)params;
-	return launch(f, gx, gy, gz, bx, by, bz, stream);
+	const struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, { 0 }, shared, true };
+
+	return launch(&l, stream, params, NULL);
+}
+
+static void attributes(struct launch *l, const CUlaunchConfig *c)
+{
+	enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };	/* of CUlaunchAttributeID */
+	unsigned i;
+	int value;
+
+	for (i = 0; i < c->numAttrs; i++)
+		if ((int)c->attrs[i].id == COOPERATIVE) {
+			memcpy(&value, &c->attrs[i].value, sizeof(value));
+			l->cooperative = value != 0;
+		} else if ((int)c->attrs[i].id == CLUSTER_DIMENSION) {
+			memcpy(l->cluster, &c->attrs[i].value, sizeof(l->cluster));
+		}
 }
 
 DRV_PTSZ(cuLaunchKernelEx, (const CUlaunchConfig *c, CUfunction f, void **params, void **extra),
@@ -263,9 +80,14 @@ DRV_PTSZ(cuLaunchKernelEx, (const CUlaunchConfig *c, CUfunction f, void **params
 	 c ? c->gridDimX : 0, c ? c->gridDimY : 0, c ? c->gridDimZ : 0,
 	 c ? c->blockDimX : 0, c ? c->blockDimY : 0, c ? c->blockDimZ : 0)
 {
-	(void)params, (void)extra;
+	struct launch l = { .function = f };
+
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch(f, c->gridDimX, c->gridDimY, c->gridDimZ,
-		      c->blockDimX, c->blockDimY, c->blockDimZ, c->hStream);
+	l.grid[0] = c->gridDimX, l.grid[1] = c->gridDimY, l.grid[2] = c->gridDimZ;
+	l.block[0] = c->blockDimX, l.block[1] = c->blockDimY, l.block[2] = c->blockDimZ;
+	l.shared = c->sharedMemBytes;
+	if (drv_kernels && c->attrs)
+		attributes(&l, c);
+	return launch(&l, c->hStream, params, extra);
 }

@@ -66,7 +66,9 @@ DRV(cuMemAllocManaged, (CUdeviceptr *ptr, size_t size, unsigned flags), (ptr, si
 
 DRV(cuMemFree_v2, (CUdeviceptr ptr), (ptr), "0x%lx", P(ptr))
 {
-	return ptr ? release(ptr, K_DEVICE | K_MANAGED) : CUDA_SUCCESS;
+	CUresult r = unlikely(drv_faults) ? drv_sync() : CUDA_SUCCESS;	/* it waits */
+
+	return r || !ptr ? r : release(ptr, K_DEVICE | K_MANAGED);
 }
 
 static CUresult host_alloc(void **ptr, size_t size)

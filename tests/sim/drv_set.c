@@ -2,7 +2,7 @@
 /* Driver: filling memory. */
 #include <string.h>
 
-#include "drv.h"
+#include "drv_graph.h"
 
 static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit,
 		     size_t width, size_t height)
@@ -26,6 +26,22 @@ static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit,
 	return CUDA_SUCCESS;
 }
 
+CUresult fill_run(void *args)
+{
+	const struct fill *f = args;
+
+	return fill(f->dst, f->pitch, f->value, f->unit, f->width, f->height);
+}
+
+static CUresult fill_async(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit, size_t width,
+			   size_t height, CUstream stream)
+{
+	const struct fill f = { dst, pitch, value, unit, width, height };
+
+	return drv_capture(stream, fill_run, &f, sizeof(f)) ? CUDA_SUCCESS :
+		fill(dst, pitch, value, unit, width, height);
+}
+
 #define TRACE_SET "0x%lx %u %zu", P(dst), (unsigned)value, count
 #define SET(name, async, type) \
 	DRV_PTDS(name, (CUdeviceptr dst, type value, size_t count), (dst, value, count), \
@@ -36,8 +52,7 @@ static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit,
 	DRV_PTSZ(async, (CUdeviceptr dst, type value, size_t count, CUstream stream), \
 		 (dst, value, count, stream), TRACE_SET) \
 	{ \
-		return drv_capture(stream) ? CUDA_SUCCESS : \
-			fill(dst, 0, value, sizeof(value), count, 1); \
+		return fill_async(dst, 0, value, sizeof(value), count, 1, stream); \
 	}
 
 #define TRACE_SET_2D "0x%lx %u %zu %zu", P(dst), (unsigned)value, width, height
@@ -51,8 +66,7 @@ static CUresult fill(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit,
 			 CUstream stream), \
 		 (dst, pitch, value, width, height, stream), TRACE_SET_2D) \
 	{ \
-		return drv_capture(stream) ? CUDA_SUCCESS : \
-			fill(dst, pitch, value, sizeof(value), width, height); \
+		return fill_async(dst, pitch, value, sizeof(value), width, height, stream); \
 	}
 
 SET(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)

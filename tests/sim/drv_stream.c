@@ -3,20 +3,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "drv.h"
+#include "drv_code.h"
+#include "drv_graph.h"
 
 struct CUevent_st {
 	struct timespec when;
+	uint64_t model;		/* the device's clock */
+	uint64_t capture;	/* that it was recorded in */
 	int recorded;
-};
-
-/* A graph is what was captured: that many nodes. */
-struct CUgraph_st {
-	unsigned nodes;
-};
-
-struct CUgraphExec_st {
-	unsigned nodes;
 };
 
 CUstream drv_stream(CUstream stream)
@@ -24,14 +18,81 @@ CUstream drv_stream(CUstream stream)
 	return IS_DEFAULT_STREAM(stream) ? NULL : stream;
 }
 
-int drv_capture(CUstream stream)
+/* Captured nodes run in the order in which they were captured: no other order is right in more programs. */
+int drv_capture(CUstream stream, work_fn *run, const void *args, size_t size)
 {
 	CUstream s = drv_stream(stream);
 
 	if (!s || !s->capturing)
-		return 0;
-	__atomic_add_fetch(&s->capturing->nodes, 1, __ATOMIC_RELAXED);
+		return unlikely(drv_faults) && drv_current() && drv_current()->fault;
+	if (!drv_kernels)
+		__atomic_add_fetch(&s->capturing->nodes, 1, __ATOMIC_RELAXED);
+	else if (run && !graph_add(s->capturing, run, args, size, NULL))
+		abort();
 	return 1;
+}
+
+/* Captures that go on, by drv_lock. */
+static CUgraph captures;
+static uint64_t last_capture;
+
+static void capture_begin(CUgraph graph)
+{
+	pthread_mutex_lock(&drv_lock);
+	graph->capture = ++last_capture;
+	graph->next = captures;
+	captures = graph;
+	pthread_mutex_unlock(&drv_lock);
+}
+
+/* A stream that waits for an event of a capture is captured from then on. */
+static void capture_join(CUstream s, uint64_t capture)
+{
+	CUgraph g;
+	CUstream *grown;
+
+	pthread_mutex_lock(&drv_lock);
+	for (g = captures; g && g->capture != capture; g = g->next)
+		;
+	if (g && s && !s->capturing) {
+		grown = realloc(g->joined, (g->num_joined + 1) * sizeof(*grown));
+		if (!grown)
+			abort();
+		g->joined = grown;
+		g->joined[g->num_joined++] = s;
+		s->capturing = g;
+	}
+	pthread_mutex_unlock(&drv_lock);
+}
+
+static void capture_leave(CUstream s)
+{
+	CUgraph g = s->capturing;
+	size_t i;
+
+	pthread_mutex_lock(&drv_lock);
+	for (i = 0; i < g->num_joined; i++)
+		if (g->joined[i] == s)
+			g->joined[i] = g->joined[--g->num_joined];
+	s->capturing = NULL;
+	pthread_mutex_unlock(&drv_lock);
+}
+
+static void capture_end(CUgraph graph)
+{
+	CUgraph *p;
+	size_t i;
+
+	pthread_mutex_lock(&drv_lock);
+	for (p = &captures; *p && *p != graph; p = &(*p)->next)
+		;
+	if (*p)
+		*p = graph->next;
+	for (i = 0; i < graph->num_joined; i++)
+		graph->joined[i]->capturing = NULL;
+	graph->num_joined = 0;
+	graph->capture = 0;
+	pthread_mutex_unlock(&drv_lock);
 }
 
 static CUresult stream_new(CUstream *stream)
@@ -62,6 +123,8 @@ DRV_QUIET(cuStreamDestroy_v2)(CUstream stream)
 {
 	if (IS_DEFAULT_STREAM(stream))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (stream->capturing && drv_kernels)
+		capture_leave(stream);
 	free(stream);
 	return CUDA_SUCCESS;
 }
@@ -69,28 +132,42 @@ DRV_QUIET(cuStreamDestroy_v2)(CUstream stream)
 DRV_PTSZ(cuStreamSynchronize, (CUstream stream), (stream), "0x%lx", P(stream))
 {
 	(void)stream;
-	return drv_check();
+	return drv_sync();
 }
 
 DRV_PTSZ(cuStreamQuery, (CUstream stream), (stream), "0x%lx", P(stream))
 {
 	(void)stream;
-	return drv_check();
+	return drv_sync();
 }
 
 DRV_PTSZ(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
 	 (stream, event, flags), "0x%lx 0x%lx", P(stream), P(event))
 {
-	(void)stream, (void)flags;
-	return event ? drv_check() : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = event ? drv_check() : CUDA_ERROR_INVALID_HANDLE;
+
+	(void)flags;
+	if (!r && drv_kernels && event->capture)
+		capture_join(drv_stream(stream), event->capture);
+	return r;
+}
+
+CUresult host_run(void *args)
+{
+	const CUDA_HOST_NODE_PARAMS *p = args;
+
+	p->fn(p->userData);
+	return CUDA_SUCCESS;
 }
 
 DRV_PTSZ(cuLaunchHostFunc, (CUstream stream, CUhostFn fn, void *data), (stream, fn, data),
 	 "0x%lx 0x%lx", P(stream), P(fn))
 {
+	const CUDA_HOST_NODE_PARAMS p = { .fn = fn, .userData = data };
+
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!drv_capture(stream))
+	if (!drv_capture(stream, host_run, &p, sizeof(p)))
 		fn(data);
 	return CUDA_SUCCESS;
 }
@@ -119,29 +196,44 @@ DRV_QUIET(cuEventDestroy_v2)(CUevent event)
 DRV_PTSZ(cuEventRecord, (CUevent event, CUstream stream), (event, stream),
 	 "0x%lx 0x%lx", P(event), P(stream))
 {
+	CUstream s = drv_stream(stream);
+
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!drv_capture(stream)) {
+	event->capture = s && s->capturing ? s->capturing->capture : 0;
+	if (!drv_capture(stream, NULL, NULL, 0)) {
 		clock_gettime(CLOCK_MONOTONIC, &event->when);
+		if (drv_kernels && drv_current())
+			event->model = drv_clock(drv_current()->dev);
 		event->recorded = 1;
 	}
 	return CUDA_SUCCESS;
 }
 
+/* What events say, they say without a context, but for a fault. */
+static CUresult waited(void)
+{
+	return unlikely(drv_faults) ? drv_sync() : CUDA_SUCCESS;
+}
+
 DRV(cuEventSynchronize, (CUevent event), (event), "0x%lx", P(event))
 {
-	return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return event ? waited() : CUDA_ERROR_INVALID_HANDLE;
 }
 
 DRV(cuEventQuery, (CUevent event), (event), "0x%lx", P(event))
 {
-	return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return event ? waited() : CUDA_ERROR_INVALID_HANDLE;
 }
 
 DRV_QUIET(cuEventElapsedTime_v2)(float *ms, CUevent start, CUevent end)
 {
 	if (!ms || !start || !end || !start->recorded || !end->recorded)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (drv_kernels) {
+		*ms = (float)((double)(int64_t)(end->model - start->model) / 1e6);
+		return CUDA_SUCCESS;
+	}
 	*ms = (float)((end->when.tv_sec - start->when.tv_sec) * 1e3 +
 		      (end->when.tv_nsec - start->when.tv_nsec) / 1e6);
 	return CUDA_SUCCESS;
@@ -156,7 +248,11 @@ DRV_PTSZ(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (
 	if (!s || s->capturing)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	s->capturing = calloc(1, sizeof(*s->capturing));
-	return s->capturing ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!s->capturing)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (drv_kernels)
+		capture_begin(s->capturing);
+	return CUDA_SUCCESS;
 }
 
 DRV_PTSZ(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph),
@@ -168,6 +264,8 @@ DRV_PTSZ(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph),
 		return CUDA_ERROR_ILLEGAL_STATE;
 	*graph = s->capturing;
 	s->capturing = NULL;
+	if (drv_kernels)
+		capture_end(*graph);
 	return CUDA_SUCCESS;
 }
 
@@ -180,70 +278,5 @@ DRV_PTSZ(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), 
 		return CUDA_ERROR_INVALID_VALUE;
 	*status = s && s->capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE :
 		CU_STREAM_CAPTURE_STATUS_NONE;
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuGraphCreate)(CUgraph *graph, unsigned flags)
-{
-	if (!graph || flags)
-		return CUDA_ERROR_INVALID_VALUE;
-	*graph = calloc(1, sizeof(**graph));
-	return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-DRV_QUIET(cuGraphAddKernelNode_v2)(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
-				   size_t num_after, const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	(void)after, (void)num_after;
-	if (!node || !graph || !params || (!params->func && !params->kern))
-		return CUDA_ERROR_INVALID_VALUE;
-	*node = (CUgraphNode)(uintptr_t)++graph->nodes;
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuGraphGetNodes)(CUgraph graph, CUgraphNode *nodes, size_t *count)
-{
-	size_t i;
-
-	if (!graph || !count)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (i = 0; nodes && i < *count; i++)
-		nodes[i] = (CUgraphNode)(uintptr_t)(i < graph->nodes ? i + 1 : 0);
-	*count = graph->nodes;
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuGraphInstantiateWithFlags)(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-	(void)flags;
-	if (!exec || !graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	*exec = calloc(1, sizeof(**exec));
-	if (!*exec)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	(*exec)->nodes = graph->nodes;
-	return CUDA_SUCCESS;
-}
-
-DRV_PTSZ(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream),
-	 "0x%lx 0x%lx", P(exec), P(stream))
-{
-	(void)stream;
-	return exec ? drv_check() : CUDA_ERROR_INVALID_VALUE;
-}
-
-DRV_QUIET(cuGraphExecDestroy)(CUgraphExec exec)
-{
-	if (!exec)
-		return CUDA_ERROR_INVALID_VALUE;
-	free(exec);
-	return CUDA_SUCCESS;
-}
-
-DRV_QUIET(cuGraphDestroy)(CUgraph graph)
-{
-	if (!graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	free(graph);
 	return CUDA_SUCCESS;
 }

@@ -41,7 +41,13 @@
 	X(cuModuleLoadData) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) \
 	X(cuLibraryLoadData) X(cuLibraryGetKernel) X(cuLibraryGetGlobal) X(cuKernelGetFunction) \
 	X(cuGraphCreate) X(cuGraphAddKernelNode_v2) X(cuGraphGetNodes) \
-	X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphDestroy)
+	X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphDestroy) \
+	X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddHostNode) X(cuGraphAddEmptyNode) \
+	X(cuGraphAddChildGraphNode) X(cuGraphAddDependencies_v2) \
+	X(cuGraphKernelNodeSetParams_v2) X(cuGraphExecKernelNodeSetParams_v2) \
+	X(cuLibraryGetManaged) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuOccupancyAvailableDynamicSMemPerBlock) \
+	X(cuTexObjectCreate) X(cuTexObjectDestroy) X(cuSurfObjectCreate) X(cuSurfObjectDestroy)
 
 #define RT_DRIVER_THREAD(X) \
 	X(cuMemcpy) X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoD_v2) \
@@ -78,6 +84,8 @@ HIDDEN cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUd
 
 HIDDEN void rt_describe(CUDA_ARRAY3D_DESCRIPTOR *d, const struct cudaChannelFormatDesc *c,
 			size_t width, size_t height, size_t depth, unsigned flags);
+
+HIDDEN cudaError_t rt_box(CUDA_MEMCPY3D *to, const struct cudaMemcpy3DParms *from);
 
 /* RT(name, (params), (args), trace...) { body }; the body sees pt, 1 in a twin. */
 #define RT_UNPAREN(...) __VA_ARGS__

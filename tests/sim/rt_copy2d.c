@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runtime: copies of two and three dimensions, to and from arrays. */
+#include <string.h>
+
 #include "rt.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -169,6 +171,13 @@ static size_t element(cudaArray_t a)
 	(c)->dstMemoryType = (p)->dstArray ? CU_MEMORYTYPE_ARRAY : \
 		(to_host) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED; \
 } while (0)
+
+cudaError_t rt_box(CUDA_MEMCPY3D *c, const struct cudaMemcpy3DParms *p)
+{
+	memset(c, 0, sizeof(*c));
+	FILL_BOX(c, p, FROM_HOST(p->kind), TO_HOST(p->kind));
+	return cudaSuccess;
+}
 
 RT_PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p), TRACE_3D)
 {

@@ -28,6 +28,7 @@ struct kernel {
 struct variable {
 	struct variable *next;
 	const void *shadow;
+	void **managed;			/* where a managed variable's address is kept */
 	const char *name;
 	size_t size;
 	struct binary *binary;
@@ -160,15 +161,35 @@ cudaError_t rt_handle(const void *stub, cudaKernel_t *handle)
 }
 #endif
 
+static struct variable *find_variable(const void *shadow)
+{
+	struct variable *v = LOAD(variables);
+
+	while (v && v->shadow != shadow)
+		v = v->next;
+	return v;
+}
+
+RT(cudaGetSymbolSize, (size_t *size, const void *symbol), (size, symbol), "0x%lx", P(symbol))
+{
+	struct variable *v = find_variable(symbol);
+
+	RT_ENTER();
+	if (!size)
+		return cudaErrorInvalidValue;
+	if (!v)
+		return cudaErrorInvalidSymbol;
+	*size = v->size;
+	return cudaSuccess;
+}
+
 cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdeviceptr *addr)
 {
 	pt_none;
-	struct variable *v = LOAD(variables);
+	struct variable *v = find_variable(symbol);
 	CUresult r;
 	int dev;
 
-	while (v && v->shadow != symbol)
-		v = v->next;
 	if (!v || D->cuCtxGetDevice(&dev) || dev >= RT_DEVICES)
 		return cudaErrorInvalidSymbol;
 	if (offset > v->size || size > v->size - offset)
@@ -186,6 +207,22 @@ cudaError_t rt_symbol(const void *symbol, size_t size, size_t offset, CUdevicept
 	pthread_mutex_unlock(&rt_register_lock);
 	*addr += offset;
 	return (cudaError_t)r;
+}
+
+/* A managed variable is where the driver has it, if it has any; otherwise it stays in memory of the program's. */
+static void place_managed(struct variable *v)
+{
+	pt_none;
+	CUdeviceptr addr;
+
+	if (SIM_CUDART >= 13) {
+		if (!load_library(v->binary) &&
+		    !D->cuLibraryGetManaged(&addr, NULL, v->binary->library, v->name))
+			*v->managed = (void *)(uintptr_t)addr;
+	} else if (!load_module(v->binary, rt_device) &&
+		   !D->cuModuleGetGlobal_v2(&addr, NULL, v->binary->modules[rt_device], v->name)) {
+		*v->managed = (void *)(uintptr_t)addr;
+	}
 }
 
 /* nvcc's wrapper around a fat binary. */
@@ -223,10 +260,24 @@ RT_EXPORTED void __cudaUnregisterFatBinary(void **handle)
 	RT_FRAME();
 }
 
+/* nvcc's code calls it before it uses a managed variable. */
 RT_EXPORTED char __cudaInitModule(void **handle)
 {
-	(void)handle;
-	return rt_driver_load() == cudaSuccess;
+	struct variable *v;
+	int found = 0;
+
+	if (rt_driver_load() != cudaSuccess)
+		return 0;
+	for (v = LOAD(variables); v && !found; v = v->next)
+		found = v->managed && v->binary == binary_of(handle);
+	if (!found || rt_enter() != cudaSuccess)
+		return 1;
+	pthread_mutex_lock(&rt_register_lock);
+	for (v = variables; v; v = v->next)
+		if (v->managed && v->binary == binary_of(handle))
+			place_managed(v);
+	pthread_mutex_unlock(&rt_register_lock);
+	return 1;
 }
 
 RT_EXPORTED void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun,
@@ -273,6 +324,9 @@ RT_EXPORTED void __cudaRegisterManagedVar(void **handle, void **shadow, char *de
 {
 	*shadow = calloc(1, size);
 	__cudaRegisterVar(handle, (char *)shadow, device_address, name, ext, size, constant, global);
+	pthread_mutex_lock(&rt_register_lock);
+	variables->managed = shadow;
+	pthread_mutex_unlock(&rt_register_lock);
 }
 
 /* <<<...>>> pushes, the stub pops. */

@@ -6,6 +6,10 @@
  * SIM_FAIL        FUNC:N=CODE the Nth call returns CODE, FUNC:*=CODE every call
  * SIM_LATENCY_US  FUNC=US or FUNC:N=US sleep that long before the call; -1: for ever
  * SIM_SPIN_US     the same, but busy
+ * SIM_SM          compute capability of the devices (90)
+ * SIM_KERNELS     1: kernels run; otherwise they do nothing and images are never looked into
+ * SIM_KERNEL_DEBUG  1: says on standard error why an image did not load, and which access faulted
+ * SIM_KERNEL_STEPS  instructions after which a kernel is stopped: see interp/interp.h
  * SIM_TRACE       file to append a line a call to: "rt|drv FUNC ARGS RESULT";
  *                 %p in its name becomes the process id
  */
@@ -60,7 +64,7 @@ HIDDEN unsigned long long sim_size(const char *text);
 	static struct sim_call call = { .layer = layer_, .name = #name_ }; \
 	int ret = 0; \
 	if (!unlikely(sim_flags & SIM_RULES) || !sim_before(&call, &ret)) \
-		ret = (int)body args; \
+		ret = (int)(body args); \
 	if (unlikely(sim_flags & SIM_TRACING)) \
 		sim_trace(&call, ret, __VA_ARGS__)
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Driver: graphs, and how they run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drv_code.h"
+#include "drv_graph.h"
+
+static void *copy_of(const void *args, size_t size)
+{
+	void *p = args ? malloc(size) : NULL;
+
+	return p ? memcpy(p, args, size) : NULL;
+}
+
+CUgraphNode graph_add(CUgraph graph, work_fn *run, const void *args, size_t size, CUgraphExec child)
+{
+	CUgraphNode node = calloc(1, sizeof(*node)), *grown;
+	bool ok = node != NULL;
+
+	if (node) {
+		node->run = run;
+		node->args = copy_of(args, size);
+		node->size = size;
+		node->child = child;
+		ok = !args || node->args;
+	}
+	pthread_mutex_lock(&drv_lock);
+	if (ok && graph->nodes == graph->room) {
+		grown = realloc(graph->list, (graph->room * 2 + 16) * sizeof(*grown));
+		ok = grown != NULL;
+		if (ok) {
+			graph->list = grown;
+			graph->room = graph->room * 2 + 16;
+		}
+	}
+	if (ok) {
+		node->index = graph->nodes;
+		graph->list[graph->nodes++] = node;
+	}
+	pthread_mutex_unlock(&drv_lock);
+	if (ok)
+		return node;
+	if (node)
+		free(node->args);
+	free(node);
+	return NULL;
+}
+
+CUresult graph_node_set(CUgraphNode node, work_fn *run, const void *args, size_t size)
+{
+	void *copy;
+
+	if (!node || node->run != run)
+		return CUDA_ERROR_INVALID_VALUE;
+	copy = copy_of(args, size);
+	if (!copy)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	free(node->args);
+	node->args = copy;
+	node->size = size;
+	return CUDA_SUCCESS;
+}
+
+CUgraphNode graph_exec_node(CUgraphExec exec, CUgraphNode origin)
+{
+	unsigned i;
+
+	for (i = 0; exec && exec->list && i < exec->nodes; i++)
+		if (exec->list[i].origin == origin)
+			return &exec->list[i];
+	return NULL;
+}
+
+static void exec_put(CUgraphExec exec)
+{
+	unsigned i;
+
+	if (__atomic_sub_fetch(&exec->refs, 1, __ATOMIC_RELAXED))
+		return;
+	for (i = 0; exec->list && i < exec->nodes; i++) {
+		free(exec->list[i].args);
+		if (exec->list[i].child)
+			exec_put(exec->list[i].child);
+	}
+	free(exec->list);
+	free(exec);
+}
+
+void graph_free(CUgraph graph)
+{
+	unsigned i;
+
+	for (i = 0; graph->list && i < graph->nodes; i++) {
+		if (graph->list[i]->child)
+			exec_put(graph->list[i]->child);
+		free(graph->list[i]->after);
+		free(graph->list[i]->args);
+		free(graph->list[i]);
+	}
+	free(graph->list);
+	free(graph->joined);
+	free(graph);
+}
+
+/* Puts a node behind all that it comes after, which stand on a stack meanwhile; false if it comes after itself. */
+static bool place(CUgraphNode node, CUgraphNode *stack, CUgraphNode *order, unsigned *placed)
+{
+	unsigned depth = 0;
+	CUgraphNode top, before;
+
+	stack[depth++] = node;
+	while (depth) {
+		top = stack[depth - 1];
+		/* state: how many of those before it are done, and one */
+		if (!top->state)
+			top->state = 1;
+		if (top->state - 1 < top->num_after) {
+			before = top->after[top->state - 1];
+			if (!before->state)
+				stack[depth++] = before;
+			else if (before->state <= before->num_after + 1)
+				return false;
+			else
+				top->state++;
+			continue;
+		}
+		top->state = (unsigned)top->num_after + 2;
+		order[(*placed)++] = top;
+		depth--;
+	}
+	return true;
+}
+
+static CUresult exec_fill(CUgraphExec exec, CUgraph graph)
+{
+	CUgraphNode *stack = calloc(2 * (size_t)graph->nodes + 1, sizeof(*stack)), *order = stack + graph->nodes;
+	unsigned i, placed = 0;
+	CUgraphNode to;
+
+	exec->list = calloc(graph->nodes + 1, sizeof(*exec->list));
+	for (i = 0; i < graph->nodes; i++)
+		graph->list[i]->state = 0;
+	for (i = 0; stack && exec->list && i < graph->nodes; i++)
+		if (!graph->list[i]->state && !place(graph->list[i], stack, order, &placed)) {
+			free(stack);
+			return CUDA_ERROR_INVALID_VALUE;
+		}
+	for (i = 0; stack && exec->list && i < placed; i++) {
+		to = &exec->list[i];
+		*to = *order[i];
+		to->origin = order[i];
+		to->after = NULL;
+		to->num_after = 0;
+		to->args = copy_of(order[i]->args, order[i]->size);
+		if (to->child)
+			__atomic_add_fetch(&to->child->refs, 1, __ATOMIC_RELAXED);
+		exec->nodes++;
+		if (order[i]->args && !to->args)
+			break;
+	}
+	free(stack);
+	return exec->nodes == graph->nodes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult instantiate(CUgraphExec *exec, CUgraph graph)
+{
+	CUresult r = CUDA_SUCCESS;
+	CUgraphExec e;
+
+	if (!exec || !graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	e->refs = 1;
+	if (drv_kernels)
+		r = exec_fill(e, graph);
+	else
+		e->nodes = graph->nodes;
+	if (r)
+		exec_put(e);
+	else
+		*exec = e;
+	return r;
+}
+
+/* args: a CUgraphExec; graphs in graphs are as many as the program nested. */
+static CUresult run_exec(void *args)
+{
+	CUgraphExec exec = args;
+	CUresult r = CUDA_SUCCESS;
+	CUgraphNode n;
+	unsigned i;
+
+	for (i = 0; !r && exec->list && i < exec->nodes; i++) {
+		n = &exec->list[i];
+		if (drv_current()->fault)
+			break;
+		if (n->child)
+			r = run_exec(n->child);
+		else if (n->run)
+			r = n->run(n->args);
+	}
+	return r;
+}
+
+DRV_QUIET(cuGraphCreate)(CUgraph *graph, unsigned flags)
+{
+	if (!graph || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	*graph = calloc(1, sizeof(**graph));
+	return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+DRV_QUIET(cuGraphGetNodes)(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+	size_t i;
+
+	if (!graph || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; nodes && i < *count; i++)
+		nodes[i] = i >= graph->nodes ? NULL :
+			graph->list ? graph->list[i] : (CUgraphNode)(uintptr_t)(i + 1);
+	*count = graph->nodes;
+	return CUDA_SUCCESS;
+}
+
+DRV_QUIET(cuGraphInstantiateWithFlags)(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	(void)flags;
+	return instantiate(exec, graph);
+}
+
+DRV_PTSZ(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream),
+	 "0x%lx 0x%lx", P(exec), P(stream))
+{
+	CUresult r = exec ? drv_check() : CUDA_ERROR_INVALID_VALUE;
+	CUstream s = drv_stream(stream);
+
+	if (r || !drv_kernels)
+		return r;
+	if (!s || !s->capturing)
+		return run_exec(exec);
+	__atomic_add_fetch(&exec->refs, 1, __ATOMIC_RELAXED);
+	return graph_add(s->capturing, NULL, NULL, 0, exec) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+DRV_QUIET(cuGraphExecDestroy)(CUgraphExec exec)
+{
+	if (!exec)
+		return CUDA_ERROR_INVALID_VALUE;
+	exec_put(exec);
+	return CUDA_SUCCESS;
+}
+
+DRV_QUIET(cuGraphDestroy)(CUgraph graph)
+{
+	if (!graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	graph_free(graph);
+	return CUDA_SUCCESS;
+}
+
+DRV_QUIET(cuGraphAddChildGraphNode)(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t num_after,
+				    CUgraph child)
+{
+	CUgraphExec exec = NULL;
+	CUresult r;
+
+	if (!node || !graph || !child || graph == child)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = instantiate(&exec, child);
+	if (r)
+		return r;
+	*node = graph_add(graph, NULL, NULL, 0, exec);
+	if (!*node)
+		exec_put(exec);
+	return *node ? graph_after(*node, after, num_after) : CUDA_ERROR_OUT_OF_MEMORY;
+}

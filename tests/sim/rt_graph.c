@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Runtime: nodes of graphs. */
+#include <string.h>
+
+#include "rt.h"
+#include "rt_register.h"
+
+static cudaError_t kernel(CUDA_KERNEL_NODE_PARAMS *to, const struct cudaKernelNodeParams *p)
+{
+	memset(to, 0, sizeof(*to));
+	if (!p)
+		return cudaErrorInvalidValue;
+	to->gridDimX = p->gridDim.x;
+	to->gridDimY = p->gridDim.y;
+	to->gridDimZ = p->gridDim.z;
+	to->blockDimX = p->blockDim.x;
+	to->blockDimY = p->blockDim.y;
+	to->blockDimZ = p->blockDim.z;
+	to->sharedMemBytes = p->sharedMemBytes;
+	to->kernelParams = p->kernelParams;
+	to->extra = p->extra;
+	return rt_function(p->func, &to->func);
+}
+
+RT(cudaGraphAddKernelNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after,
+    const struct cudaKernelNodeParams *p),
+   (node, graph, after, num_after, p), "0x%lx 0x%lx", P(graph), p ? P(p->func) : 0)
+{
+	pt_none;
+	CUDA_KERNEL_NODE_PARAMS params;
+	cudaError_t r;
+
+	RT_ENTER();
+	r = kernel(&params, p);
+	return r ? r : (cudaError_t)D->cuGraphAddKernelNode_v2(node, graph, after, num_after, &params);
+}
+
+RT(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const struct cudaKernelNodeParams *p), (node, p),
+   "0x%lx", P(node))
+{
+	pt_none;
+	CUDA_KERNEL_NODE_PARAMS params;
+	cudaError_t r;
+
+	RT_ENTER();
+	r = kernel(&params, p);
+	return r ? r : (cudaError_t)D->cuGraphKernelNodeSetParams_v2(node, &params);
+}
+
+RT(cudaGraphExecKernelNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *p), (exec, node, p),
+   "0x%lx 0x%lx", P(exec), P(node))
+{
+	pt_none;
+	CUDA_KERNEL_NODE_PARAMS params;
+	cudaError_t r;
+
+	RT_ENTER();
+	r = kernel(&params, p);
+	return r ? r : (cudaError_t)D->cuGraphExecKernelNodeSetParams_v2(exec, node, &params);
+}
+
+RT(cudaGraphAddMemcpyNode1D,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after, void *dst,
+    const void *src, size_t size, enum cudaMemcpyKind kind),
+   (node, graph, after, num_after, dst, src, size, kind), "0x%lx %zu", P(graph), size)
+{
+	pt_none;
+	CUDA_MEMCPY3D c = {
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = P(src), .srcPitch = size,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = P(dst), .dstPitch = size,
+		.WidthInBytes = size, .Height = 1, .Depth = 1,
+	};
+
+	(void)kind;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphAddMemcpyNode(node, graph, after, num_after, &c, NULL);
+}
+
+RT(cudaGraphAddMemcpyNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after,
+    const struct cudaMemcpy3DParms *p),
+   (node, graph, after, num_after, p), "0x%lx", P(graph))
+{
+	pt_none;
+	CUDA_MEMCPY3D c;
+	cudaError_t r;
+
+	RT_ENTER();
+	r = p ? rt_box(&c, p) : cudaErrorInvalidValue;
+	return r ? r : (cudaError_t)D->cuGraphAddMemcpyNode(node, graph, after, num_after, &c, NULL);
+}
+
+RT(cudaGraphAddMemsetNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after,
+    const struct cudaMemsetParams *p),
+   (node, graph, after, num_after, p), "0x%lx", P(graph))
+{
+	pt_none;
+	CUDA_MEMSET_NODE_PARAMS s;
+
+	RT_ENTER();
+	if (!p)
+		return cudaErrorInvalidValue;
+	s = (CUDA_MEMSET_NODE_PARAMS) {
+		.dst = P(p->dst), .pitch = p->pitch, .value = p->value, .elementSize = p->elementSize,
+		.width = p->width, .height = p->height,
+	};
+	return (cudaError_t)D->cuGraphAddMemsetNode(node, graph, after, num_after, &s, NULL);
+}
+
+RT(cudaGraphAddHostNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after,
+    const struct cudaHostNodeParams *p),
+   (node, graph, after, num_after, p), "0x%lx", P(graph))
+{
+	pt_none;
+	CUDA_HOST_NODE_PARAMS h;
+
+	RT_ENTER();
+	if (!p)
+		return cudaErrorInvalidValue;
+	h = (CUDA_HOST_NODE_PARAMS) { .fn = p->fn, .userData = p->userData };
+	return (cudaError_t)D->cuGraphAddHostNode(node, graph, after, num_after, &h);
+}
+
+RT(cudaGraphAddEmptyNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after),
+   (node, graph, after, num_after), "0x%lx", P(graph))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphAddEmptyNode(node, graph, after, num_after);
+}
+
+RT(cudaGraphAddChildGraphNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after, cudaGraph_t child),
+   (node, graph, after, num_after, child), "0x%lx 0x%lx", P(graph), P(child))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphAddChildGraphNode(node, graph, after, num_after, child);
+}
+
+/* CUDA 12 has it by another prototype. */
+#if SIM_CUDART >= 13
+RT(cudaGraphAddDependencies,
+   (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
+    size_t num),
+   (graph, from, to, edges, num), "0x%lx %zu", P(graph), num)
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphAddDependencies_v2(graph, from, to, (const CUgraphEdgeData *)edges, num);
+}
+#endif

@@ -53,7 +53,7 @@ T_KERNELS := $(T_LIB)/libsimkernels.so
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern usdt
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern usdt lanes
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
@@ -71,7 +71,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin inject-receive \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
@@ -167,6 +167,9 @@ $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCU
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+$(T_BIN)/lanes: $(T_OBJ)/workloads/lanes.o $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 # ---- programs built with nvcc
 
@@ -271,9 +274,13 @@ $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) |
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_world)
-$(T_PTXRUN): $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
+$(T_PTXRUN) $(T_OBJ)/interp/gpurun.o: $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -I$(T_DIR)/sim/interp -c $< -o $@
 $(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
+
+# what probes leave in a module
+$(T_BIN)/gpurun: $(patsubst %,$(T_OBJ)/interp/%.o,gpurun ptxrun_world) $(T_INTERP_ALL) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
 
 $(T_BIN)/texture: $(O)/tests/unit/texture.o \

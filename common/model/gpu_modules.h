@@ -85,6 +85,9 @@ const char *gpu_modules_frame(struct gpu_modules *m, unsigned id, int pid, uint3
 /* Returns the module of this number, NULL if there is none or it was refused. */
 struct gpu_module *gpu_modules_find(const struct gpu_modules *m, unsigned id, uint32_t number);
 
+/* Drops the module's records, for who has taken them. */
+void gpu_modules_forget(struct gpu_modules *m, struct gpu_module *module);
+
 /* What is known of all modules. */
 struct gpu_losses {
 	unsigned long long lost, dropped, failed;

@@ -48,12 +48,11 @@ T_LIBCUDA := $(T_LIB)/libcuda.so.1
 T_CUDART := $(T_LIB)/libcudart.so.13
 T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
-T_KERNELS := $(T_LIB)/libsimkernels.so
 
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern usdt lanes timed
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
@@ -72,7 +71,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
-	alu texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
@@ -164,12 +163,15 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
-T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
-	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
-
 $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
+
+T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
+$(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+$(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 # ---- programs built with nvcc
 
@@ -264,6 +266,8 @@ $(T_OBJ)/interp/ptx_%.o: $(T_DIR)/../common/ptx/%.c | $(T_OBJ)/interp
 T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
 
 # the library with which the simulated driver runs kernels
+T_KERNELS := $(T_LIB)/libsimkernels.so
+TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc
 $(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
 $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
@@ -283,8 +287,10 @@ $(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
 $(T_BIN)/gpurun: $(patsubst %,$(T_OBJ)/interp/%.o,gpurun ptxrun_world) $(T_INTERP_ALL) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
 
-$(T_BIN)/texture: $(O)/tests/unit/texture.o \
-		$(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
+$(T_BIN)/texture: $(O)/tests/unit/texture.o $(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+$(T_BIN)/matrix: $(O)/tests/unit/matrix.o $(filter $(T_OBJ)/interp/matrix% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 $(T_BIN)/inject-receive: $(O)/tests/unit/inject_receive.o $(O)/libcommon.a | $(T_BIN) $(INJECT)

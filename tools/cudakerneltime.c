@@ -114,6 +114,8 @@ static const char *on_frame(void *ctx, const struct gpu_peer *peer, uint32_t kin
 
 	if (kind == INJECT_LAUNCHES && k->report.stacks)
 		return launch_calls_frame(&k->calls, peer->id, peer->pid, data, size);
+	if (kind == INJECT_MODULE && k->report.stacks)	/* before it calls: it may end soon */
+		syms_refresh(k->calls.syms, peer->pid);
 	wrong = gpu_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
 	if (wrong || kind != INJECT_RECORDS)
 		return wrong;
@@ -136,8 +138,8 @@ static void report(void *ctx)
 static void say_rest(struct kerneltime *k, unsigned left)
 {
 	if (k->join.incomplete)
-		warning(0, "%llu launch%s incomplete: other records have overwritten theirs", k->join.incomplete,
-			k->join.incomplete == 1 ? "" : "es");
+		warning(0, "%llu launch%s incomplete", k->join.incomplete,
+			k->join.incomplete == 1 ? " is" : "es are");
 	if (k->rows.refused)
 		warning(0, "%llu launches left out: of more than %d kernels", k->rows.refused, KERNEL_ROWS_MAX);
 	if (k->keep.dropped)

@@ -65,6 +65,7 @@ void gpu_fault(const char *kind)
 	say("second launch", cudaGetLastError());
 	say("cudaFree", cudaFree(p));
 	say("cudaDeviceReset", cudaDeviceReset());
+	cudaGetLastError();
 	p = device<int>(NULL, 64);
 	store<<<1, 7>>>(p, 0);
 	say("launch after reset", cudaGetLastError());

@@ -242,11 +242,12 @@ DRV_QUIET(cuCtxPopCurrent_v2)(CUcontext *ctx)
 
 DRV_QUIET(cuCtxGetDevice)(CUdevice *dev)
 {
-	CUresult r = drv_check();
-
-	if (!r)
-		*dev = drv_current()->dev;
-	return r;
+	if (!initialised)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	if (!drv_current())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*dev = drv_current()->dev;
+	return CUDA_SUCCESS;
 }
 
 DRV_QUIET(cuDevicePrimaryCtxRetain)(CUcontext *ctx, CUdevice dev)

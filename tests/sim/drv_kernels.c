@@ -34,20 +34,28 @@ static bool texture(void *ctx, uint64_t handle, struct interp_texture *t)
 }
 
 /* Memory that the program did not ask for is not taken from what it may ask for. */
-static uint64_t allocate(void *ctx, size_t size)
+static uint64_t allocate(struct device *d, size_t size, CUcontext owner)
 {
-	struct device *d = ctx;
 	struct block *b;
 
 	pthread_mutex_lock(&drv_lock);
 	b = block_new(K_MODULE, (int)(d - devices), -1, size ? size : 1);
+	if (b)
+		b->ctx = owner;
 	pthread_mutex_unlock(&drv_lock);
 	return b ? b->addr : 0;
 }
 
+/* malloc() of a kernel: gone with the context */
+static uint64_t heap(void *ctx, size_t size)
+{
+	return allocate(ctx, size, drv_current());
+}
+
+/* The device's, whatever context is current when it is loaded. */
 static uint64_t variable(void *ctx, size_t size)
 {
-	uint64_t addr = allocate(ctx, size);
+	uint64_t addr = allocate(ctx, size, NULL);
 
 	if (addr)
 		memset((void *)(uintptr_t)addr, 0, size);
@@ -124,7 +132,9 @@ CUresult drv_run(struct interp_kernel *kernel, struct interp_grid *grid, const v
 	if (grid->end_ns > d->clock)
 		d->clock = grid->end_ns;
 	pthread_mutex_unlock(&d->lock);
-	if (kind && drv_debug)
+	if (kind == INTERP_ASSERT)
+		fprintf(stderr, "%s\n", fault.text);	/* as CUDA's driver does */
+	else if (kind && drv_debug)
 		fprintf(stderr, "sim: %s\n", fault.text);
 	if (kind == INTERP_RESOURCES || kind == INTERP_MEMORY)
 		return error_of(kind);	/* it did not begin */
@@ -175,7 +185,7 @@ static void __attribute__((constructor)) setup(void)
 		pthread_mutex_init(&devices[i].lock, NULL);
 		devices[i].host = (struct interp_host) {
 			.ctx = &devices[i], .mapped = mapped, .variable = variable, .variable_free = release,
-			.texture = texture, .alloc = allocate, .free = release, .print = print,
+			.texture = texture, .alloc = heap, .free = release, .print = print,
 		};
 	}
 	open_library();

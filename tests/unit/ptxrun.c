@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runs PTX on the interpreter.
  *
- *   ptxrun FILE.ptx                        loads it and lists its kernels
- *   ptxrun --run KERNEL FILE.ptx           runs a kernel with made-up arguments
+ *   ptxrun FILE.ptx                        loads it and lists its kernels, and instructions that are not known
+ *   ptxrun --run KERNEL [--threads N] FILE.ptx   runs a kernel with made-up arguments, in blocks of 64 or N threads
  *   ptxrun --all FILE.ptx                  runs all of them
- *   ptxrun --same ORIGINAL REWRITTEN       runs each kernel of both, and compares what they leave in memory
+ *   ptxrun --same ORIGINAL REWRITTEN       runs each kernel of both, and compares what they leave in memory;
+ *                                          variables that only REWRITTEN has are left out
  *
  * Exits with 1 if the file does not load, a kernel has a fault, or memory differs.  --same counts a fault of both as the
  * same. */
+#include "machine.h"
 #include "ptxrun_world.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +52,21 @@ static struct interp_module *load(const char *name, struct world *world)
 	return m;
 }
 
+/* Those that would be a fault. */
+static void list_unknown(const struct interp_kernel *k)
+{
+	const struct insn *insns = k->module->insns;
+	unsigned unknown = 0, first = 0;
+
+	for (unsigned i = k->end; i-- > k->first; )
+		if (insns[i].exec == exec_bad) {
+			unknown++;
+			first = i;
+		}
+	if (unknown)
+		printf("  %u instructions not known: %.*s\n", unknown, (int)insns[first].text_size, insns[first].text);
+}
+
 static int list(const char *file)
 {
 	struct world *world = world_new();
@@ -65,6 +82,7 @@ static int list(const char *file)
 			printf("%s%zu%s", p ? " " : ": ", info.params[p].size, info.params[p].pointer ? "p" : "");
 		printf(", %zu shared, %zu local, %u registers, %u threads\n", info.shared, info.local, info.registers,
 		       info.max_threads);
+		list_unknown(k);
 	}
 	interp_free(m);
 	world_free(world);
@@ -80,7 +98,7 @@ static const char *fault_name(enum interp_fault_kind kind)
 	return names[kind];
 }
 
-static int run(const char *file, const char *name)
+static int run(const char *file, const char *name, unsigned threads)
 {
 	struct world *world = world_new();
 	struct interp_module *m = load(file, world);
@@ -90,14 +108,14 @@ static int run(const char *file, const char *name)
 	for (unsigned i = 0; (k = interp_kernel_at(m, i)); i++) {
 		struct interp_info info;
 		struct interp_fault fault = { .kind = INTERP_OK };
-		struct interp_grid grid = { .grid = { 2, 1, 1 }, .block = { 64, 1, 1 }, .shared = 8192, .sms = 3, .id = 1,
+		struct interp_grid grid = { .grid = { 2, 1, 1 }, .block = { threads, 1, 1 }, .shared = 8192, .sms = 3, .id = 1,
 					    .start_ns = 1000000007 };
 
 		interp_info(k, &info);
 		if (name && strcmp(name, info.name))
 			continue;
 		world_fill(world);
-		world_launch(world, k, &grid, &fault);
+		world_launch(world, k, k, &grid, &fault);
 		printf("%s %s: %llu instructions, %llu ns%s%s\n", fault_name(fault.kind), info.name,
 		       (unsigned long long)grid.instructions, (unsigned long long)(grid.end_ns - grid.start_ns),
 		       fault.kind ? ": " : "", fault.kind ? fault.text : "");
@@ -108,60 +126,131 @@ static int run(const char *file, const char *name)
 	return status;
 }
 
-static int compare(struct world *worlds[2], struct interp_kernel *kernels[2], const unsigned *grid, const unsigned *block)
+/* What the variables of a module had when it was loaded. */
+struct initial {
+	struct interp_module *module;
+	unsigned char **values;
+};
+
+static struct initial initial_of(struct interp_module *m)
+{
+	struct initial initial = { m, calloc(m->num_variables + 1, sizeof *initial.values) };
+
+	for (unsigned i = 0; initial.values && i < m->num_variables; i++) {
+		initial.values[i] = malloc(m->variables[i].size + 1);
+		if (!initial.values[i])
+			exit(1);
+		memcpy(initial.values[i], (void *)(uintptr_t)m->variables[i].addr, m->variables[i].size);
+	}
+	return initial;
+}
+
+static void initial_restore(const struct initial *initial)
+{
+	for (unsigned i = 0; i < initial->module->num_variables; i++) {
+		const struct variable *v = &initial->module->variables[i];
+
+		memcpy((void *)(uintptr_t)v->addr, initial->values[i], v->size);
+	}
+}
+
+static void initial_free(struct initial *initial)
+{
+	for (unsigned i = 0; i < initial->module->num_variables; i++)
+		free(initial->values[i]);
+	free(initial->values);
+	interp_free(initial->module);
+}
+
+/* Return true if both have changed a variable in the same way: initial values may be addresses, which differ. */
+static bool variable_same(const struct initial *a, const struct initial *b, unsigned i, unsigned k)
+{
+	const struct variable *x = &a->module->variables[i], *y = &b->module->variables[k];
+	const unsigned char *p = (void *)(uintptr_t)x->addr, *q = (void *)(uintptr_t)y->addr;
+
+	if (x->size != y->size)
+		return false;
+	for (size_t at = 0; at < x->size; at++)
+		if (p[at] != q[at] && (p[at] != a->values[i][at] || q[at] != b->values[k][at]))
+			return false;
+	return true;
+}
+
+static bool variables_same(const struct initial *a, const struct initial *b)
+{
+	for (unsigned i = 0; i < a->module->num_variables; i++) {
+		unsigned k = 0;
+
+		while (k < b->module->num_variables && strcmp(a->module->variables[i].name, b->module->variables[k].name))
+			k++;
+		if (k == b->module->num_variables || !variable_same(a, b, i, k)) {
+			printf("  variable %s\n", a->module->variables[i].name);
+			return false;
+		}
+	}
+	return true;
+}
+
+enum result { SAME, FAULT, DIFFERS };
+
+static enum result compare(struct world *world, const struct initial *modules, struct interp_kernel **kernels,
+			   const unsigned *grid, const unsigned *block)
 {
 	struct interp_fault faults[2] = { { .kind = INTERP_OK }, { .kind = INTERP_OK } };
 
 	for (int i = 0; i < 2; i++) {
-		struct interp_grid g = { .shared = 8192, .sms = 3, .id = 1, .start_ns = 1000000007 };
+		struct interp_grid g = { .shared = 8192, .sms = 1, .id = 1, .start_ns = 1000000007 };
 
 		memcpy(g.grid, grid, sizeof g.grid);
 		memcpy(g.block, block, sizeof g.block);
-		world_fill(worlds[i]);
-		world_launch(worlds[i], kernels[i], &g, &faults[i]);
+		/* one warp after another, so that it does not count how long each instruction takes: with made-up
+		 * arguments, warps may write to the same place */
+		modules[i].module->turn = modules[i].module->warp_turn = 10000000;
+		world_fill(world);
+		initial_restore(&modules[i]);
+		world_launch(world, kernels[0], kernels[i], &g, &faults[i]);
+		if (!i)
+			world_save(world);
 	}
 	if (faults[0].kind != faults[1].kind) {
 		printf("  %s: %s\n  %s: %s\n", fault_name(faults[0].kind), faults[0].kind ? faults[0].text : "",
 		       fault_name(faults[1].kind), faults[1].kind ? faults[1].text : "");
-		return 2;
+		return DIFFERS;
 	}
 	if (faults[0].kind)
-		return 1;
-	return world_same(worlds[0], worlds[1]) ? 0 : 2;
+		return FAULT;
+	return world_saved(world) && variables_same(&modules[0], &modules[1]) ? SAME : DIFFERS;
 }
 
 static int same(const char *original, const char *rewritten)
 {
 	static const unsigned grids[2][3] = { { 2, 1, 1 }, { 3, 2, 1 } }, blocks[2][3] = { { 64, 1, 1 }, { 37, 1, 1 } };
-	struct world *worlds[2] = { world_new(), world_new() };
-	struct interp_module *modules[2] = { load(original, worlds[0]), load(rewritten, worlds[1]) };
+	static const char *const results[] = { "same", "fault", "differs" };
+	struct world *world = world_new();
+	struct initial modules[2] = { initial_of(load(original, world)), initial_of(load(rewritten, world)) };
 	struct interp_kernel *kernels[2];
 	int status = 0;
 
-	for (unsigned i = 0; (kernels[0] = interp_kernel_at(modules[0], i)); i++) {
-		static const char *const results[] = { "same", "fault", "differs" };
-		struct interp_info info;
-		int worst = 0;
+	for (unsigned i = 0; (kernels[0] = interp_kernel_at(modules[0].module, i)); i++) {
+		enum result worst = SAME;
 
-		interp_info(kernels[0], &info);
-		kernels[1] = interp_kernel(modules[1], info.name);
+		kernels[1] = interp_kernel(modules[1].module, kernels[0]->name);
 		if (!kernels[1]) {
-			printf("missing %s\n", info.name);
+			printf("missing %s\n", kernels[0]->name);
 			status = 1;
 			continue;
 		}
 		for (int shape = 0; shape < 2; shape++) {
-			int result = compare(worlds, kernels, grids[shape], blocks[shape]);
+			enum result result = compare(world, modules, kernels, grids[shape], blocks[shape]);
 
 			worst = result > worst ? result : worst;
 		}
-		printf("%s %s\n", results[worst], info.name);
-		status |= worst == 2;
+		printf("%s %s\n", results[worst], kernels[0]->name);
+		status |= worst == DIFFERS;
 	}
-	for (int i = 0; i < 2; i++) {
-		interp_free(modules[i]);
-		world_free(worlds[i]);
-	}
+	initial_free(&modules[0]);
+	initial_free(&modules[1]);
+	world_free(world);
 	return status;
 }
 
@@ -171,11 +260,13 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "--same"))
 		return same(argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "--run"))
-		return run(argv[3], argv[2]);
+		return run(argv[3], argv[2], 64);
+	if (argc == 6 && !strcmp(argv[1], "--run") && !strcmp(argv[3], "--threads"))
+		return run(argv[5], argv[2], (unsigned)strtoul(argv[4], NULL, 0));
 	if (argc == 3 && !strcmp(argv[1], "--all"))
-		return run(argv[2], NULL);
+		return run(argv[2], NULL, 64);
 	if (argc == 2 && *argv[1] != '-')
 		return list(argv[1]);
-	fprintf(stderr, "usage: ptxrun [--run KERNEL | --all] FILE.ptx | ptxrun --same ORIGINAL.ptx REWRITTEN.ptx\n");
+	fprintf(stderr, "usage: ptxrun [--run KERNEL [--threads N] | --all] FILE.ptx | ptxrun --same ORIGINAL.ptx REWRITTEN.ptx\n");
 	return 2;
 }

@@ -16,67 +16,57 @@ static bool mapped(void *ctx, uint64_t addr, uint64_t *low, uint64_t *high)
 	*high = base + (uint64_t)WORLD_BUFFER * WORLD_BUFFERS;
 	if (addr >= *low && addr < *high)
 		return true;
-	for (unsigned i = 0; i < w->num_variables + w->num_heap; i++) {
-		const struct world_block *b = i < w->num_variables ? &w->variables[i] : &w->heap[i - w->num_variables];
-
-		*low = b->addr;
-		*high = b->addr + b->size;
-		if (b->addr && addr >= *low && addr < *high)
+	for (unsigned i = 0; i < w->num_variables; i++) {
+		*low = w->variables[i].addr;
+		*high = *low + w->variables[i].size;
+		if (*low && addr >= *low && addr < *high)
 			return true;
 	}
 	return false;
 }
 
-static uint64_t add(struct world_block *all, unsigned *num, size_t size)
-{
-	void *p;
-
-	if (*num == 4096 || size > 1u << 30)
-		return 0;
-	size = (size + 511) & ~(size_t)511;
-	p = aligned_alloc(512, size);
-	if (!p)
-		return 0;
-	memset(p, 0, size);
-	all[(*num)++] = (struct world_block){ (uintptr_t)p, size };
-	return (uintptr_t)p;
-}
-
-static void drop(struct world_block *all, unsigned num, uint64_t addr)
-{
-	for (unsigned i = 0; i < num; i++)
-		if (all[i].addr && all[i].addr == addr) {
-			free((void *)(uintptr_t)addr);
-			all[i].addr = 0;
-		}
-}
-
 static uint64_t variable(void *ctx, size_t size)
 {
 	struct world *w = ctx;
+	void *p = NULL;
 
-	return add(w->variables, &w->num_variables, size);
+	size = (size + 511) & ~(size_t)511;
+	if (w->num_variables < 4096 && size <= 1u << 30)
+		p = aligned_alloc(512, size);
+	if (!p)
+		return 0;
+	memset(p, 0, size);
+	w->variables[w->num_variables++] = (struct world_block){ (uintptr_t)p, size };
+	return (uintptr_t)p;
 }
 
 static void variable_free(void *ctx, uint64_t addr)
 {
 	struct world *w = ctx;
 
-	drop(w->variables, w->num_variables, addr);
+	for (unsigned i = 0; i < w->num_variables; i++)
+		if (w->variables[i].addr == addr) {
+			free((void *)(uintptr_t)addr);
+			w->variables[i] = w->variables[--w->num_variables];
+			return;
+		}
 }
 
+/* What is freed is not used again: the same calls have the same addresses. */
 static uint64_t heap_alloc(void *ctx, size_t size)
 {
 	struct world *w = ctx;
+	uint64_t addr = (uintptr_t)w->buffers + (uint64_t)WORLD_BUFFER * (WORLD_BUFFERS - 1) + w->heap_used;
 
-	return add(w->heap, &w->num_heap, size ? size : 1);
+	if (size > WORLD_BUFFER || w->heap_used + ((size + 31) & ~(size_t)15) > WORLD_BUFFER)
+		return 0;
+	w->heap_used += (size + 31) & ~(size_t)15;
+	return addr;
 }
 
 static void heap_free(void *ctx, uint64_t addr)
 {
-	struct world *w = ctx;
-
-	drop(w->heap, w->num_heap, addr);
+	(void)ctx, (void)addr;
 }
 
 /* A texture of 32 times 32 floats, whatever the handle. */
@@ -112,8 +102,7 @@ struct world *world_new(void)
 void world_free(struct world *w)
 {
 	munmap(w->buffers, (size_t)WORLD_BUFFER * WORLD_BUFFERS);
-	for (unsigned i = 0; i < w->num_heap; i++)
-		drop(w->heap, w->num_heap, w->heap[i].addr);
+	free(w->saved);
 	free(w);
 }
 
@@ -122,17 +111,19 @@ void world_fill(struct world *w)
 {
 	uint32_t *words = (void *)w->buffers;
 
+	w->heap_used = 0;
 	for (uint32_t i = 0; i < (uint32_t)WORLD_BUFFER * WORLD_BUFFERS / 4; i++)
 		words[i] = i % 7 ? i * 2654435761u >> 25 : 0x3f800000u + (i & 0xff) * 4096;
 }
 
-void world_launch(struct world *w, struct interp_kernel *kernel, struct interp_grid *grid, struct interp_fault *fault)
+void world_launch(struct world *w, const struct interp_kernel *like, struct interp_kernel *kernel, struct interp_grid *grid,
+		  struct interp_fault *fault)
 {
 	struct interp_info info;
 	unsigned char *params;
 	unsigned buffer = 0;
 
-	interp_info(kernel, &info);
+	interp_info(like, &info);
 	params = calloc(1, info.param_size + 8);
 	if (!params)
 		exit(1);
@@ -141,7 +132,7 @@ void world_launch(struct world *w, struct interp_kernel *kernel, struct interp_g
 
 		for (size_t at = 0; at < p->size; at += 8) {
 			uint64_t value = p->pointer || p->size > 8 ?
-				(uintptr_t)w->buffers + (uint64_t)WORLD_BUFFER * (buffer++ % WORLD_BUFFERS) + WORLD_BUFFER / 4 : WORLD_NUMBER;
+				(uintptr_t)w->buffers + (uint64_t)WORLD_BUFFER * (buffer++ % (WORLD_BUFFERS - 1)) + WORLD_BUFFER / 4 : WORLD_NUMBER;
 
 			memcpy(params + p->offset + at, &value, p->size - at < 8 ? p->size - at : 8);
 		}
@@ -150,13 +141,16 @@ void world_launch(struct world *w, struct interp_kernel *kernel, struct interp_g
 	free(params);
 }
 
-bool world_same(const struct world *a, const struct world *b)
+void world_save(struct world *w)
 {
-	const uint64_t *x = (const void *)a->buffers, *y = (const void *)b->buffers;
-	uint64_t apart = (uintptr_t)b->buffers - (uintptr_t)a->buffers;
+	if (!w->saved)
+		w->saved = malloc((size_t)WORLD_BUFFER * WORLD_BUFFERS);
+	if (!w->saved)
+		exit(1);
+	memcpy(w->saved, w->buffers, (size_t)WORLD_BUFFER * WORLD_BUFFERS);
+}
 
-	for (size_t i = 0; i < (size_t)WORLD_BUFFER * WORLD_BUFFERS / 8; i++)
-		if (x[i] != y[i] && x[i] + apart != y[i])
-			return false;
-	return true;
+bool world_saved(const struct world *w)
+{
+	return !memcmp(w->saved, w->buffers, (size_t)WORLD_BUFFER * WORLD_BUFFERS);
 }

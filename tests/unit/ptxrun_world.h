@@ -11,19 +11,21 @@ struct world_block {
 
 struct world {
 	struct interp_host host;
-	unsigned char *buffers;		/* of WORLD_BUFFERS times WORLD_BUFFER bytes */
-	struct world_block variables[4096], heap[4096];
-	unsigned num_variables, num_heap;
+	unsigned char *buffers, *saved;	/* of WORLD_BUFFERS times WORLD_BUFFER bytes */
+	size_t heap_used;		/* of the last buffer */
+	struct world_block variables[4096];
+	unsigned num_variables;
 };
 
 struct world *world_new(void);
 void world_free(struct world *world);
 /* Fills the buffers with their pattern. */
 void world_fill(struct world *world);
-/* Runs a kernel with pointers into the buffers, and small numbers for the rest. */
-void world_launch(struct world *world, struct interp_kernel *kernel, struct interp_grid *grid, struct interp_fault *fault);
-/* Return true if the buffers of both are the same.  (Where pointers are stored, both worlds' addresses differ: they are
- * compared as offsets.) */
-bool world_same(const struct world *a, const struct world *b);
+/* Runs a kernel with pointers into the buffers, and small numbers for the rest: what `like` takes for pointers. */
+void world_launch(struct world *world, const struct interp_kernel *like, struct interp_kernel *kernel,
+		  struct interp_grid *grid, struct interp_fault *fault);
+/* Keeps what the buffers have now; return true if they still have it. */
+void world_save(struct world *world);
+bool world_saved(const struct world *world);
 
 #endif

@@ -37,6 +37,7 @@ struct CUlaunchConfig;
 	CALLED(cuDeviceGetCount, (int *count)) \
 	CALLED(cuDeviceGetAttribute, (int *value, int attribute, CUdevice dev)) \
 	CALLED(cuDevicePrimaryCtxGetState, (CUdevice dev, unsigned *flags, int *active)) \
+	CALLED(cuDriverGetVersion, (int *version)) \
 	CALLED(cuFuncGetAttribute, (int *value, int attribute, CUfunction f)) \
 	CALLED(cuFuncGetName, (const char **name, CUfunction f)) \
 	CALLED(cuGetErrorName, (CUresult error, const char **name)) \

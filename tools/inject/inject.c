@@ -25,24 +25,26 @@ static struct {
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
 
-static void __attribute__((constructor)) remember_name(void)
-{
-	const char *name = secure_getenv(INJECT_SOCKET);
-
-	if (name && strlen(name) < sizeof(once.name))
-		strcpy(once.name, name);
-}
-
-/* A child of fork has no thread, and the driver does not work in it: nothing is to be done there.  Also the mutex may
- * be held. */
+/* A child of fork has no thread, and the driver does not work in it once it has been used: nothing is to be done there.
+ * Nobody there will ever release a mutex that another thread held. */
 static void forget(void)
 {
 	struct inject *inject = LOAD(once.state);
 
 	STORE(once.state, NULL);
-	STORE(once.tried, true);
+	pthread_mutex_init(&once.lock, NULL);
 	if (inject)
 		link_close(&inject->link);
+}
+
+static void __attribute__((constructor)) remember_name(void)
+{
+	const char *name = secure_getenv(INJECT_SOCKET);
+
+	if (!name || strlen(name) >= sizeof(once.name))
+		return;
+	strcpy(once.name, name);
+	pthread_atfork(NULL, NULL, forget);
 }
 
 static bool hello(struct inject *inject)
@@ -84,6 +86,13 @@ static bool configure(struct inject *inject)
 		link_lost(&inject->link, 0, 0, why);
 		return false;
 	}
+	if (config->flags & INJECT_CACHE) {
+		int version = 0;
+
+		if (inject->driver->cuDriverGetVersion)
+			inject->driver->cuDriverGetVersion(&version);
+		cache_open(&inject->cache, config, inject->payload, version);
+	}
 	inject->select = (struct select){ inject->payload, config->kernels_size };
 	contexts_early_take(&once.early, &inject->modules);
 	pthread_mutex_init(&inject->lock, NULL);
@@ -109,7 +118,6 @@ static struct inject *start(void)
 		return NULL;
 	}
 	if (configure(inject) && hello(inject) && start_thread(inject)) {
-		pthread_atfork(NULL, NULL, forget);
 		atexit(inject_end);
 		at_quick_exit(inject_end);
 		return inject;
@@ -201,15 +209,20 @@ void inject_wait_idle(struct inject *inject, const bool *busy)
 void inject_end(void)
 {
 	struct inject *inject = inject_state();
+	struct timespec until;
 	int err = errno;
 
 	/* a child of vfork has the parent's memory */
 	if (!inject || getpid() != inject->pid)
 		return;
 	STORE(once.state, NULL);
-	pthread_mutex_lock(&inject->lock);
-	inject->ending = true;
-	inject_wait(inject, &inject->served, ++inject->wanted);
-	pthread_mutex_unlock(&inject->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += INJECT_WAIT_MS / 1000;
+	/* a handler of signals may end the process in the middle of a wrapper, which has the mutex */
+	if (!pthread_mutex_timedlock(&inject->lock, &until)) {
+		inject->ending = true;
+		inject_wait(inject, &inject->served, ++inject->wanted);
+		pthread_mutex_unlock(&inject->lock);
+	}
 	errno = err;
 }

@@ -40,7 +40,8 @@ static const struct word flags[] = {
 	{ "ftz", ALU_FTZ }, { "sat", ALU_SAT }, { "satfinite", ALU_FINITE }, { "lo", ALU_LO }, { "hi", ALU_HI },
 	{ "wide", ALU_WIDE }, { "approx", ALU_APPROX }, { "full", ALU_FULL }, { "cc", ALU_CC }, { "NaN", ALU_NAN },
 	{ "xorsign", ALU_XORSIGN }, { "abs", ALU_ABS }, { "relu", ALU_RELU }, { "wrap", ALU_WRAP },
-	{ "clamp", ALU_CLAMP }, { "l", ALU_LEFT }, { "r", ALU_RIGHT }, { "shiftamt", ALU_SHIFTAMT }, { "pack", ALU_PACK }, { "po", ALU_PLUS },
+	{ "clamp", ALU_CLAMP }, { "l", ALU_LEFT }, { "r", ALU_RIGHT }, { "shiftamt", ALU_SHIFTAMT },
+	{ "pack", ALU_PACK }, { "po", ALU_PLUS },
 	{ NULL, 0 },
 };
 

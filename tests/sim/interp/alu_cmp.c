@@ -67,6 +67,23 @@ OP(setp)
 	d[1] = combine(insn, !yes, insn->boolop ? s[2] : 0);
 }
 
+/* The same of integers alone, which kernels do most. */
+OP(setp_int)
+{
+	bool yes = insn->cmp & outcome_int(insn->type, s[0], s[1]);
+
+	d[0] = yes;
+	d[1] = !yes;
+}
+
+OP(setp_f32)
+{
+	bool yes = insn->cmp & outcome(alu_in32(insn, s[0]), alu_in32(insn, s[1]));
+
+	d[0] = yes;
+	d[1] = !yes;
+}
+
 /* Of two halves, each has a predicate. */
 OP(setp2)
 {
@@ -138,21 +155,36 @@ OP(copysign_)
 
 #define FLOATS (T(F32) | T(F64) | ALU_HALVES)
 
+/* Is one type a half of either kind, and the other one of the other kind? */
+static bool other_half(const struct alu_insn *insn)
+{
+	return alu_is(insn->type, ALU_HALVES) && alu_is(insn->type2, ALU_HALVES);
+}
+
 /* Which comparisons a type has, and .ftz. */
 static bool compares(struct alu_insn *insn, const struct alu_words *words)
 {
 	unsigned cmp = insn->cmp & ~ALU_UNSIGNED;
 
-	if (words->types == 3)
+	if (words->types == 3 || (insn->type != insn->type2 && other_half(insn)))
 		return false;
 	if (alu_is(insn->type2, FLOATS))
 		return cmp == insn->cmp && (!(insn->flags & ALU_FTZ) ||
 					    alu_is(insn->type2, T(F32) | T(F16) | T(F16X2)));
-	if ((insn->flags & ALU_FTZ) || (cmp & ALU_UNORDERED) || cmp == (ALU_LESS | ALU_EQUAL | ALU_GREATER))
+	if ((insn->flags & ALU_FTZ) || !alu_plain_cmp(cmp, false))
 		return false;
 	if (alu_is(insn->type2, ALU_BITS))
 		return cmp == insn->cmp && (cmp == ALU_EQUAL || cmp == (ALU_LESS | ALU_GREATER));
 	return cmp == insn->cmp || !alu_signed(insn->type2);
+}
+
+static bool setp_simple(struct alu_insn *insn, const struct alu_words *words)
+{
+	if (!alu_is(insn->type, FLOATS))
+		insn->run = setp_int;
+	else if (insn->type == ALU_F32)
+		insn->run = setp_f32;
+	return compares(insn, words);
 }
 
 static bool slct_ftz(struct alu_insn *insn, const struct alu_words *words)
@@ -163,21 +195,27 @@ static bool slct_ftz(struct alu_insn *insn, const struct alu_words *words)
 #define SCALARS (ALU_BITS | ALU_INTS | T(F32) | T(F64))
 #define HALF1 (T(F16) | T(BF16))
 #define HALF2 (T(F16X2) | T(BF16X2))
+#define RESULTS (T(U32) | T(S32) | T(F32) | HALF1)
 #define HALF_RESULTS (HALF1 | T(U16) | T(S16) | T(U32) | T(S32))
 #define HALF2_RESULTS (HALF2 | T(U32) | T(S32))
 
 const struct alu_row alu_cmp_rows[] = {
-	{ "setp", setp, "pp:tt", .types = SCALARS | HALF1, .may = ALU_FTZ, .cmp = true, .check = compares },
-	{ "setp", setp, "pp:ttp", .types = SCALARS | HALF1, .may = ALU_FTZ, .cmp = true, .boolop = true, .check = compares },
+	{ "setp", setp, "pp:tt", .types = SCALARS | HALF1, .may = ALU_FTZ, .cmp = true, .check = setp_simple },
+	{ "setp", setp, "pp:ttp", .types = SCALARS | HALF1, .may = ALU_FTZ, .cmp = true, .boolop = true,
+	  .check = compares },
 	{ "setp", setp2, "pp:tt", .types = HALF2, .may = ALU_FTZ, .cmp = true, .check = compares },
 	{ "setp", setp2, "pp:ttp", .types = HALF2, .may = ALU_FTZ, .cmp = true, .boolop = true, .check = compares },
-	{ "set", set, "t:ss", .types = T(U32) | T(S32) | T(F32), SCALARS, .may = ALU_FTZ, .cmp = true, .check = compares },
-	{ "set", set, "t:ssp", .types = T(U32) | T(S32) | T(F32), SCALARS, .may = ALU_FTZ, .cmp = true, .boolop = true,
+	{ "set", set, "t:ss", .types = RESULTS, SCALARS, .may = ALU_FTZ, .cmp = true,
+	  .check = compares },
+	{ "set", set, "t:ssp", .types = RESULTS, SCALARS, .may = ALU_FTZ, .cmp = true,
+	  .boolop = true,
 	  .check = compares },
 	{ "set", set, "t:ss", .types = HALF_RESULTS, HALF1, .may = ALU_FTZ, .cmp = true, .check = compares },
-	{ "set", set, "t:ssp", .types = HALF_RESULTS, HALF1, .may = ALU_FTZ, .cmp = true, .boolop = true, .check = compares },
+	{ "set", set, "t:ssp", .types = HALF_RESULTS, HALF1, .may = ALU_FTZ, .cmp = true, .boolop = true,
+	  .check = compares },
 	{ "set", set2, "t:ss", .types = HALF2_RESULTS, HALF2, .may = ALU_FTZ, .cmp = true, .check = compares },
-	{ "set", set2, "t:ssp", .types = HALF2_RESULTS, HALF2, .may = ALU_FTZ, .cmp = true, .boolop = true, .check = compares },
+	{ "set", set2, "t:ssp", .types = HALF2_RESULTS, HALF2, .may = ALU_FTZ, .cmp = true, .boolop = true,
+	  .check = compares },
 	{ "slct", slct, "t:tts", .types = SCALARS, T(S32) | T(F32), .may = ALU_FTZ, .check = slct_ftz },
 	{ "testp", testp, "p:t", .types = T(F32) | T(F64), .modes = testp_modes, .mode = true },
 	{ "copysign", copysign_, "t:tt", .types = T(F32) | T(F64) },

@@ -40,6 +40,21 @@ static double clamp01(double x)
 	return x > 0 ? x < 1 ? x : 1 : 0;
 }
 
+/* To the nearest, which the CPU does faster. */
+OP(int_to_f32)
+{
+	uint64_t a = alu_fit(insn->type2, s[0]);
+
+	d[0] = alu_bits32(alu_signed(insn->type2) ? (float)(int64_t)a : (float)a);
+}
+
+OP(int_to_f64)
+{
+	uint64_t a = alu_fit(insn->type2, s[0]);
+
+	d[0] = alu_bits64(alu_signed(insn->type2) ? (double)(int64_t)a : (double)a);
+}
+
 OP(int_to_float)
 {
 	const struct alu_format *format = alu_format_of(insn->type);
@@ -85,7 +100,7 @@ OP(float_to_int)
 {
 	double x = integral(insn->round, value(insn, s[0]));
 	bool sign = alu_signed(insn->type);
-	double above = ldexp(1, alu_widths[insn->type] - sign);
+	double above = (double)highest(insn->type) + 1;
 
 	if (x != x)
 		d[0] = nan_to_int(insn);
@@ -119,7 +134,10 @@ static bool to_float(const struct alu_insn *insn, const struct alu_words *words)
 
 	if (insn->type == insn->type2)
 		return !words->rounds || !ieee;
-	return to > from ? !words->rounds : ieee;
+	/* ptxas takes a rounding of what is exact from bf16, and none between the two of 16 bits */
+	if (to > from)
+		return !words->rounds || (insn->type2 == ALU_BF16 && ieee);
+	return ieee || (to == from && !words->rounds);
 }
 
 /* Which rounding there must be, or must not. */
@@ -130,6 +148,8 @@ static bool converts(struct alu_insn *insn, const struct alu_words *words)
 
 	if (words->types != 2)
 		return false;
+	if ((insn->flags & ALU_SAT) && (insn->type == ALU_BF16 || insn->type2 == ALU_BF16))
+		return false;
 	if ((insn->flags & ALU_FTZ) && insn->type != ALU_F32 && insn->type2 != ALU_F32)
 		return false;
 	if (to && from) {
@@ -138,6 +158,8 @@ static bool converts(struct alu_insn *insn, const struct alu_words *words)
 	}
 	if (to || from) {
 		insn->run = to ? int_to_float : float_to_int;
+		if (to && insn->round == ALU_RN && !(insn->flags & ALU_SAT))
+			insn->run = insn->type == ALU_F32 ? int_to_f32 : insn->type == ALU_F64 ? int_to_f64 : int_to_float;
 		return to ? ieee : words->rounds && !ieee;
 	}
 	insn->run = insn->flags & ALU_SAT ? int_to_int_sat : int_to_int;

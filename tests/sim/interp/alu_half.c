@@ -53,7 +53,7 @@ static uint64_t half(const struct alu_insn *insn, uint64_t a, uint64_t b, uint64
 		x = 0;
 	if (insn->flags & ALU_SAT)
 		x = x > 0 ? x < 1 ? x : 1 : 0;
-	bits = alu_round_to(f, x, ALU_RN);
+	bits = alu_round_to(f, x, insn->round);
 	/* the result is looked at after it is rounded */
 	return (insn->flags & ALU_FTZ) && !(bits & 0x7c00) ? bits & 0x8000 : bits;
 }
@@ -103,6 +103,8 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 		return false;
 	if ((insn->flags & ALU_SAT) && (insn->flags & ALU_RELU))
 		return false;
+	if (!bfloat && insn->round != ALU_RN)
+		return false;
 	return words->types == 1 && !(insn->flags & ALU_XORSIGN) == !(insn->flags & ALU_ABS);
 }
 
@@ -125,7 +127,7 @@ const struct alu_row alu_half_rows[] = {
 	{ "sub", NULL, "t:tt", .types = ALU_HALVES, FTZ_SAT, .check = is_sub },
 	{ "mul", NULL, "t:tt", .types = ALU_HALVES, FTZ_SAT, .check = is_mul },
 	{ "fma", NULL, "t:ttt", .types = ALU_HALVES, .may = ALU_FTZ | ALU_SAT | ALU_RELU,
-	  .rounds = ALU_ROUND(RN) | ALU_ROUNDED, .check = is_fma },
+	  .rounds = ALU_IEEE | ALU_ROUNDED, .check = is_fma },
 	{ "min", NULL, "t:tt", .types = ALU_HALVES, MINMAX, .check = is_min },
 	{ "max", NULL, "t:tt", .types = ALU_HALVES, MINMAX, .check = is_max },
 	{ "abs", NULL, "t:t", .types = ALU_HALVES, .may = ALU_FTZ, .check = is_abs },

@@ -43,12 +43,6 @@ OP(add2)
 	d[0] = halves(s[0] + s[1], (s[0] >> 16) + (s[1] >> 16));
 }
 
-OP(sub2)
-{
-	(void)insn;
-	d[0] = halves(s[0] - s[1], (s[0] >> 16) - (s[1] >> 16));
-}
-
 /* insn->op says that the carry is read. */
 OP(add_carry)
 {
@@ -164,7 +158,6 @@ const struct alu_row alu_int_rows[] = {
 	{ "addc", add_carry, "t:tt", .types = ALU_WORDS, .may = ALU_CC, .check = reads_carry },
 	{ "sub", sub, "t:tt", .types = ALU_INTS },
 	{ "sub", sub_sat, "t:tt", .types = T(S32), .need = ALU_SAT },
-	{ "sub", sub2, "t:tt", .types = T(U16X2) | T(S16X2) },
 	{ "sub", sub_carry, "t:tt", .types = ALU_WORDS, .need = ALU_CC },
 	{ "subc", sub_carry, "t:tt", .types = ALU_WORDS, .may = ALU_CC, .check = reads_carry },
 	{ "div", divide, "t:tt", .types = ALU_INTS, .cycles = 40 },

@@ -31,6 +31,13 @@ enum {
 enum { ALU_LESS = 1, ALU_EQUAL = 2, ALU_GREATER = 4, ALU_UNORDERED = 8, ALU_UNSIGNED = 16 };
 enum { ALU_AND = 1, ALU_OR, ALU_XOR };
 
+/* Return true for eq, ne, lt, le, gt and ge, and with is_unsigned lo, ls, hi and hs. */
+static inline bool alu_plain_cmp(unsigned cmp, bool is_unsigned)
+{
+	return (cmp & ~(is_unsigned ? ALU_UNSIGNED : 0u)) < (ALU_LESS | ALU_EQUAL | ALU_GREATER);
+}
+
+
 typedef void alu_fn(const struct alu_insn *insn, uint64_t *d, const uint64_t *s, uint32_t *carry);
 
 struct alu_words;

@@ -98,17 +98,21 @@ static bool two_types(struct alu_insn *insn, const struct alu_words *words)
 #define EIGHT (T(E4M3X2) | T(E5M2X2))
 
 const struct alu_row alu_pack_rows[] = {
-	{ "cvt", one, "t:s", .types = T(F16) | T(BF16), T(F32), .may = ALU_RELU | ALU_FINITE, .rounds = RN_RZ, .cycles = 8,
+	{ "cvt", one, "t:s", .types = T(F16) | T(BF16), T(F32), .may = ALU_RELU | ALU_FINITE,
+	  .rounds = RN_RZ, .cycles = 8,
 	  .check = special },
 	{ "cvt", two, "t:ss", .types = T(F16X2) | T(BF16X2), T(F32), .may = ALU_RELU | ALU_FINITE, .rounds = RN_RZ,
 	  .cycles = 8 },
 	{ "cvt", one, "t:s", .types = T(TF32), T(F32), .may = ALU_RELU | ALU_FINITE, .rounds = RN_RZ | ALU_ROUND(RNA),
 	  .cycles = 8, .check = tf32 },
-	{ "cvt", two, "t:ss", .types = EIGHT, T(F32), .need = ALU_FINITE, .may = ALU_RELU, .rounds = RN, .cycles = 8 },
-	{ "cvt", shrink, "t:s", .types = EIGHT, T(F16X2), .need = ALU_FINITE, .may = ALU_RELU, .rounds = RN, .cycles = 8 },
+	{ "cvt", two, "t:ss", .types = EIGHT, T(F32), .need = ALU_FINITE, .may = ALU_RELU, .rounds = RN,
+	  .cycles = 8 },
+	{ "cvt", shrink, "t:s", .types = EIGHT, T(F16X2), .need = ALU_FINITE, .may = ALU_RELU, .rounds = RN,
+	  .cycles = 8 },
 	{ "cvt", grow, "t:s", .types = T(F16X2), EIGHT, .may = ALU_RELU, .rounds = RN, .cycles = 8 },
 	{ "cvt", pack16, "b:ss", .types = T(U16) | T(S16), T(S32), .need = ALU_PACK | ALU_SAT, .cycles = 8 },
-	{ "cvt", pack, "b:ttb", .types = T(S32), T(B32), .need = ALU_PACK | ALU_SAT, .modes = pack_modes, .mode = true,
+	{ "cvt", pack, "b:ttb", .types = T(S32), T(B32), .need = ALU_PACK | ALU_SAT, .modes = pack_modes,
+	  .mode = true,
 	  .cycles = 8, .check = two_types },
 	{ 0 },
 };

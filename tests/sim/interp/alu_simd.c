@@ -68,12 +68,14 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 		simd_choose(insn, 0, i, i);
 		simd_choose(insn, 1, i, elements + i);
 	}
+	if (what == VSET && !alu_plain_cmp(insn->cmp, insn->type == ALU_U32 && insn->type2 == ALU_U32))
+		return false;
 	return words->types == types && !(insn->mode && (insn->flags & ALU_SAT));
 }
 
-#define KNOWN(name, what) \
-	static bool name##2(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, 2); } \
-	static bool name##4(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, 4); }
+#define KNOWN_OF(name, what, n) \
+	static bool name(struct alu_insn *insn, const struct alu_words *words) { return known(insn, words, what, n); }
+#define KNOWN(name, what) KNOWN_OF(name##2, what, 2) KNOWN_OF(name##4, what, 4)
 KNOWN(is_add, VADD)
 KNOWN(is_sub, VSUB)
 KNOWN(is_absdiff, VABSDIFF)

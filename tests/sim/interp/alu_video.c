@@ -126,7 +126,9 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 	if (what == VSHL || what == VSHR)
 		return of_32(words, 3) && words->type[2] == ALU_U32 &&
 			!(insn->flags & ALU_WRAP) != !(insn->flags & ALU_CLAMP);
-	return of_32(words, what == VSET ? 2 : 3);
+	if (what == VSET)
+		return of_32(words, 2) && alu_plain_cmp(insn->cmp, insn->type == ALU_U32 && insn->type2 == ALU_U32);
+	return of_32(words, 3);
 }
 
 #define KNOWN(name, what) \
@@ -139,11 +141,7 @@ KNOWN(is_max, VMAX)
 KNOWN(is_set, VSET)
 KNOWN(is_shl, VSHL)
 KNOWN(is_shr, VSHR)
-
-static bool is_mad(struct alu_insn *insn, const struct alu_words *words)
-{
-	return known(insn, words, VMAD) && !((insn->flags & ALU_SAT) && (insn->flags & ALU_PLUS));
-}
+KNOWN(is_mad, VMAD)
 
 static const char *const seconds[] = { "add", "min", "max", NULL };
 static const char *const scales[] = { "shr7", "shr15", NULL };

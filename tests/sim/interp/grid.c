@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURN = 2000, WARP_TURN = 250 };
 static const uint64_t memory_most = 512ull << 20;	/* of what is resident, where blocks can wait for others to end */
 
 static enum interp_fault_kind refuse(struct interp_fault *fault, enum interp_fault_kind kind, const char *what,
@@ -54,7 +53,7 @@ static enum interp_fault_kind block_run(struct block *b, uint64_t until, bool *p
 		if (time == UINT64_MAX)
 			return INTERP_OK;
 		*progress = true;
-		next = time + WARP_TURN < until ? time + WARP_TURN : until;
+		next = time + b->run->module->warp_turn < until ? time + b->run->module->warp_turn : until;
 		time = UINT64_MAX;
 		ran = false;
 		for (unsigned i = 0; i < b->num_warps; i++) {
@@ -116,7 +115,7 @@ static enum interp_fault_kind run_blocks(struct run *run, unsigned most)
 
 		if (time == UINT64_MAX)
 			time = until;
-		until = time + TURN;
+		until = time + run->module->turn;
 		for (unsigned s = 0; s < run->num_sms; s++) {
 			for (struct block *b = run->sms[s].blocks, *next; b; b = next) {
 				enum interp_fault_kind kind = block_run(b, until, &progress);

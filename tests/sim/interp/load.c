@@ -275,6 +275,8 @@ struct interp_module *interp_load(const char *ptx, size_t ptx_size, const struct
 	if (m) {
 		m->host = host;
 		m->max_steps = steps ? strtoull(steps, NULL, 0) : 4000000000ull;
+		m->turn = 2000;
+		m->warp_turn = 250;
 		m->dynamic_align = 16;
 		m->text = malloc(ptx_size + 1);
 	}

@@ -121,6 +121,7 @@ struct interp_module {
 	unsigned dynamic_align;
 	unsigned call_slots, call_param, call_local;	/* the largest of any .func */
 	uint64_t max_steps;		/* instructions of a launch */
+	uint64_t turn, warp_turn;	/* cycles until another block's, another warp's turn */
 };
 
 /* Makes room for one more element. */

@@ -4,6 +4,7 @@
 #include "load.h"
 #include "machine.h"
 #include <stdlib.h>
+#include <string.h>
 
 static unsigned param_at(const struct interp_kernel *f, int64_t offset)
 {
@@ -11,6 +12,19 @@ static unsigned param_at(const struct interp_kernel *f, int64_t offset)
 		if (f->params[i].size == 8 && f->params[i].offset == offset)
 			return i + 1;
 	return 0;
+}
+
+/* Return true if the sum of an address and something is an address, too. */
+static bool passes(const struct insn *insn)
+{
+	static const char *const ops[] = { "add.s64", "add.u64", "sub.s64", "sub.u64", "selp.b64", "selp.u64" };
+
+	if (insn->exec == exec_mov || insn->exec == exec_cvta)
+		return true;
+	for (unsigned i = 0; insn->exec == exec_alu && i < sizeof ops / sizeof *ops; i++)
+		if (memmem(insn->text, insn->text_size < 24 ? insn->text_size : 24, ops[i], strlen(ops[i])))
+			return true;
+	return false;
 }
 
 bool pointers_find(struct loader *l)
@@ -38,13 +52,14 @@ bool pointers_find(struct loader *l)
 					from[o[k].n] = param_at(f, (int64_t)m->constants[source->n][0] + insn->access.offset + 8 * k);
 			continue;
 		}
-		for (unsigned k = 0; !memory && k < insn->sources && insn->results == 1; k++)
+		for (unsigned k = 0; passes(insn) && !has && k < insn->sources; k++)
 			if (source[k].kind == OPERAND_REG && source[k].bits == 64 && from[source[k].n])
 				has = from[source[k].n];
 		if (has && insn->exec == exec_cvta)
 			f->infos[has - 1].pointer = true;
-		if (has && o->kind == OPERAND_REG && o->bits == 64)
-			from[o->n] = has;
+		for (unsigned k = 0; k < insn->results; k++)
+			if (o[k].kind == OPERAND_REG)
+				from[o[k].n] = k ? 0 : has;
 	}
 	free(from);
 	return true;

@@ -77,8 +77,8 @@ static uint64_t same(const struct warp *w, unsigned n)
 	case TIMER_HI: return timer_of(w) >> 32;
 	case DYNAMIC_SIZE: return g->shared;
 	case TOTAL_SIZE: case AGGR_SIZE: return w->run->shared_size;
-	case ENVREG + 1: return (uint32_t)w->run->workspace;
-	case ENVREG + 2: return w->run->workspace >> 32;
+	case ENVREG + 1: return w->run->workspace >> 32;
+	case ENVREG + 2: return (uint32_t)w->run->workspace;
 	default: return 0;
 	}
 }

@@ -106,8 +106,9 @@ for c in common/*/*.c; do
 		symbols "$c" "$(objects "$c")"
 done >"$tmp/defined"
 {
-	for t in tools/*.c; do
-		own=$(objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
+	# the library inside programs, too
+	for t in tools/*.c tools/inject.c; do
+		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done

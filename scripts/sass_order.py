@@ -82,6 +82,8 @@ def judge(between, clock):
     """One interval: "load waited", "load NOT waited", "store fenced", "store not fenced", "nothing"."""
     fences = [i for i, insn in enumerate(between) if insn.op == MEMBAR]
     loads = [i for i, insn in enumerate(between) if insn.load]
+    if any(between[i].load != "LDL" for i in loads):    # LDL: perhaps a register that was spilled
+        loads = [i for i in loads if between[i].load != "LDL"]
     # the anchor is a store to shared memory that is never executed
     stores = [i for i, insn in enumerate(between) if insn.store and not (insn.op in STS and not insn.always)]
     if loads:

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154,SC2016,SC2086 # rc: the words'; PTX has $; options are several words
+# shellcheck shell=sh disable=SC2154,SC2016,SC2086,SC2046,SC2059 # rc: the words'; PTX has $; several words; a format with \t
 # instrument() of common/ptx: what it makes of the PTX in tests/ptx, and what it refuses.  The first line of each file
 # has its options; tests/ptx/NAME.out is what comes out.
 rw=$bin/ptxrw

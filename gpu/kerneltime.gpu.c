@@ -7,24 +7,27 @@
 #include "lib/gpu.h"
 #include "lib/launches.h"
 
+GPU_USES(slots);
+GPU_USES(rings);
+
 /* In shared memory, where nothing is 0 at first: a block that was not counted in must not be counted out, as an exit in
  * a function that a kernel without probes calls too. */
 struct running_block {
-	u64 start;
-	u64 grid;
-	u32 site;
-	u32 left;		/* threads */
+	gpu_u64 start;
+	gpu_u64 grid;
+	gpu_u32 site;
+	gpu_u32 left;		/* threads */
 };
-SHARED struct running_block __cuprobe_block;
+static GPU_SHARED struct running_block running;
 
-static inline u32 threads(void)
+static inline gpu_u32 threads(void)
 {
-	return ntid_x() * ntid_y() * ntid_z();
+	return gpu_ntid_x() * gpu_ntid_y() * gpu_ntid_z();
 }
 
 /* The first thread begins the block; the others wait, so that none counts itself out before.  One statement, as a
  * compiler may not put the barrier on both sides of a branch. */
-static inline void begin_block(u32 site, u32 first)
+static inline void begin_block(gpu_u32 site, gpu_u32 first)
 {
 	__asm__ volatile("{\n\t"
 		".reg .pred %%first;\n\t"
@@ -37,65 +40,76 @@ static inline void begin_block(u32 site, u32 first)
 		"@%%first st.volatile.shared.u32 [%1+16], %2;\n\t"
 		"@%%first st.volatile.shared.u32 [%1+20], %3;\n\t"
 		"bar.sync 0;\n\t"
-		"}" : : "r"(first), "l"(&__cuprobe_block), "r"(site), "r"(threads()) : "memory");
+		"}" : : "r"(first), "l"(&running), "r"(site), "r"(threads()) : "memory");
 }
 
-void gpu_entry(u32 site)
+void gpu_entry(gpu_u32 site)
 {
-	u32 first = (tid_x() | tid_y() | tid_z()) == 0;
+	gpu_u32 first = (gpu_tid_x() | gpu_tid_y() | gpu_tid_z()) == 0;
 
 	begin_block(site, first);
-	if (first && (ctaid_x() | ctaid_y() | ctaid_z()) == 0)
-		gpu_count(site, GPU_LAUNCHES_BEGUN);
+	if (first && (gpu_ctaid_x() | gpu_ctaid_y() | gpu_ctaid_z()) == 0)
+		gpu_count(site, GPU_LAUNCHES_BEGUN, 1);
 }
 
-static inline void write_launch(u32 site, const struct gpu_launch *launch)
+/* Two of a launch's eight numbers. */
+static inline void write_part(gpu_u32 group, gpu_u64 first, gpu_u32 part, gpu_u32 site, gpu_u64 time, gpu_u64 other)
 {
-	const u32 grid = (u32)launch->grid;
-	u64 at = gpu_reserve(GPU_LAUNCH_PARTS);
-
-	gpu_write(at, launch->start, GPU_LAUNCH, site, launch->end, grid);
-	gpu_write(at + 1, launch->grid, GPU_LAUNCH + 1, site, launch->blocks, grid);
-	gpu_write(at + 2, launch->sum, GPU_LAUNCH + 2, site, launch->min, grid);
-	gpu_write(at + 3, launch->max, GPU_LAUNCH + 3, site, launch->steps, grid);
+	gpu_write_of(group, first + part, time, GPU_LAUNCH + part, site, (gpu_u32)other, (gpu_u32)(other >> 32));
 }
 
-static inline void end_launch(GLOBAL struct running_launch *l, u32 site, u64 blocks)
+static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)
 {
-	struct gpu_launch launch = { .grid = gridid(), .blocks = blocks };
+	const gpu_u32 group = gpu_group();
 
-	launch_take(l, &launch);
-	gpu_count(site, GPU_LAUNCHES_ENDED);
-	write_launch(site, &launch);
+	gpu_write(group, gpu_reserve(group, 1), start, (gpu_u32)ns & GPU_VALUE_MAX, site,
+		  (gpu_u32)(ns >> GPU_BLOCK_BITS));
 }
 
-static inline void end_block(u64 end)
+/* Part by part, as each register that a probe needs is one that the kernel has not. */
+static inline void end_launch(GPU_GLOBAL struct running_launch *l, gpu_u32 site, gpu_u64 blocks)
 {
-	const u64 start = __cuprobe_block.start, blocks = (u64)nctaid_x() * nctaid_y() * nctaid_z();
-	const u32 site = __cuprobe_block.site;
-	GLOBAL struct running_launch *l;
+	const gpu_u32 group = gpu_group();
+	const gpu_u64 first = gpu_reserve(group, GPU_LAUNCH_PARTS);
+	gpu_u64 min, max;
+
+	launch_read();
+	write_part(group, first, 0, site, ~launch_load(&l->late), launch_load(&l->end));
+	write_part(group, first, 1, site, gpu_gridid(), blocks);
+	min = ~launch_load(&l->low);
+	write_part(group, first, 2, site, launch_load(&l->sum), min);
+	max = launch_load(&l->max);
+	write_part(group, first, 3, site, max, launch_steps(l, min, max, blocks));
+	launch_free(l);
+	gpu_count(site, GPU_LAUNCHES_ENDED, 1);
+}
+
+static inline void end_block(gpu_u64 end)
+{
+	const gpu_u64 start = running.start, blocks = (gpu_u64)gpu_nctaid_x() * gpu_nctaid_y() * gpu_nctaid_z();
+	const gpu_u32 site = running.site;
+	GPU_GLOBAL struct running_launch *l;
 
 	if (end < start)	/* nobody says that the timers of all SMs are one */
 		end = start;
-	if ((block() & __cuprobe_ctl.block_mask) == __cuprobe_ctl.block_want)
-		gpu_write(gpu_reserve(1), start, (u32)(end - start) & GPU_VALUE_MAX, site,
-			  (u32)((end - start) >> GPU_BLOCK_BITS) | (u64)block() << 32, (u32)gridid());
-	l = launch_find(gridid());
+	if ((gpu_block() & __cuprobe_ctl.block_mask) == __cuprobe_ctl.block_want)
+		write_block(site, start, end - start);
+	l = launch_find(gpu_gridid());
 	if (!l)
-		gpu_count(site, GPU_LAUNCH_NO_ROOM);
+		gpu_count(site, GPU_LAUNCH_NO_ROOM, 1);
 	else if (launch_block(l, start, end) + 1 == blocks)
 		end_launch(l, site, blocks);
 }
 
-void gpu_exit(u32 site, u64 t0, u64 t1)
+void gpu_exit(gpu_u32 site, gpu_u64 t0, gpu_u64 t1)
 {
-	u32 active = activemask(), leave = (u32)__builtin_popcount(active), left;
+	gpu_u32 active = gpu_activemask(), leave = (gpu_u32)__builtin_popcount(active), left;
 
 	(void)site, (void)t0, (void)t1;
-	if ((active & lanemask_lt()) || __cuprobe_block.grid != gridid())
+	if ((active & gpu_lanemask_lt()) || running.grid != gpu_gridid())
 		return;
 	__asm__ volatile("atom.shared.add.u32 %0, [%1], %2;"
-			 : "=r"(left) : "l"(&__cuprobe_block.left), "r"(-leave) : "memory");
+			 : "=r"(left) : "l"(&running.left), "r"(-leave) : "memory");
 	if (left == leave)
-		end_block(globaltimer());
+		end_block(gpu_globaltimer());
 }

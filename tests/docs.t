@@ -136,17 +136,20 @@ for t in $tools; do
 	[ "$t" != cudabt ] || continue
 	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
 	while read -r option; do
-		# cudaexporter has no call stacks and no JSON
-		[ "$t" != cudaexporter ] || grep -qxF "$option" "$tmp/has" || continue
+		# cudaexporter has no call stacks and no JSON, others have no probes to place
+		[ "$t" != cudaexporter ] && ! inside "$t" || grep -qxF "$option" "$tmp/has" || continue
+		! inside "$t" || [ "$option" != list ] || continue	# of what is in a file
 		item "$option" "man/$t.8" | sed '/^Each of these four/,$d; /^These four/,$d' >"$tmp/said"
 		[ -s "$tmp/said" ] || no "$t: nothing is said of --$option"
 		[ "$(tr '\n' ' ' <"$tmp/said" | wc -c)" -le 100 ] || no "$t: --$option takes more than a line"
 		[ -e "$tmp/said.$option" ] || cp "$tmp/said" "$tmp/said.$option"
 		cmp -s "$tmp/said" "$tmp/said.$option" || no "$t says something else of --$option"
 	done <"$tmp/common"
+	! inside "$t" || continue
 	if [ -e "$tmp/all" ]; then comm -12 "$tmp/all" "$tmp/has" >"$tmp/both"; else cp "$tmp/has" "$tmp/both"; fi
 	mv "$tmp/both" "$tmp/all"
 done
+[ -e "$tmp/all" ] || : >"$tmp/all"
 comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || lines 0 ''
 

@@ -199,7 +199,8 @@ for t in tools/*.c; do
 	case $t in
 	cudabt) continue ;;	# it is bpftrace that prints
 	cudatrace) ;;
-	*) long || continue ;;
+	*) ! inside "$t" || continue	# what programs send these is in tests/gpu-tool.t
+		long || continue ;;
 	esac
 	stack='' json=-j once=
 	! "$t" --help | grep -q -- '-k, --stacks' || stack=-k

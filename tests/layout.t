@@ -106,11 +106,14 @@ for c in common/*/*.c; do
 		symbols "$c" "$(objects "$c")"
 done >"$tmp/defined"
 {
-	for t in tools/*.c; do
-		own=$(objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
+	# the library inside programs, too
+	for t in tools/*.c tools/inject.c; do
+		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done
+	# shellcheck disable=SC2046 # words
+	symbols tools/inject $(objects tools/inject/*.c)
 	# a template needs what it names
 	for t in scripts/templates/*.c; do
 		grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$t" | sort -u | sed "s|^|$t U |"

@@ -157,6 +157,9 @@ fails() {
 	says "$msg"
 }
 
+# inside TOOL: does it measure inside kernels?  It has no BPF programs then, and traces no process that runs already
+inside() { grep -qs 'struct gpu_tool' "tools/$1.c"; }
+
 # layer_of FUNCTION: as --layer has it
 layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }
 

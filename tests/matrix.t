@@ -14,3 +14,15 @@ checks "fragments of mma.sync are where PTX ISA has them" fragments
 checks "mma.sync multiplies in each shape" mma
 checks "ldmatrix, stmatrix and movmatrix agree with mma.sync" rows
 checks "what is no instruction is not known" unknown
+
+it "kernels of nvcc leave the same in memory with these instructions as with loops"
+run "$bin/ptxrun" --same tests/ptx/matrix-wmma.ptx tests/ptx/matrix-loops.ptx
+status 0
+lines 1 '^same product_u8$'
+lines 1 '^same product_f16$'
+
+it "they do not if bytes have signs, or a factor is transposed"
+sed 's/s32\.u8\.u8/s32.s8.s8/; s/m8n8\.x2/m8n8.x2.trans/' tests/ptx/matrix-wmma.ptx >"$tmp/other.ptx"
+run "$bin/ptxrun" --same "$tmp/other.ptx" tests/ptx/matrix-loops.ptx
+status 1
+lines 2 '^differs product_(u8|f16)'

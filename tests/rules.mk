@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected usdt
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
@@ -69,8 +69,8 @@ T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) looks models ptxrun python stacks web filtered fatbin inject-receive \
+TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
@@ -163,12 +163,26 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
+$(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH)
+
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/injected: $(T_OBJ)/workloads/injected.o $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+# the demo's, also without nvcc
+ifneq ($(T_NVCC),)
+$(T_OBJ)/workloads/leaky.o: $(T_DIR)/workloads/leaky.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@
+else
+$(T_OBJ)/workloads/leaky.o: $(T_DIR)/workloads/leaky.cu examples/no_nvcc.h $(T_DIR)/ptx/nvcc-leaky.ptx | $(T_OBJ)/workloads
+	$(Q)$(CXX) $(T_CXXFLAGS) -DLEAKY_PTX='"$(T_DIR)/ptx/nvcc-leaky.ptx"' -x c++ -c $< -o $@
+endif
+$(T_BIN)/leaky: $(T_OBJ)/workloads/leaky.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(Q)$(CXX) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 # ---- programs built with nvcc
 
@@ -264,7 +278,7 @@ T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
 
 # the library with which the simulated driver runs kernels
 T_KERNELS := $(T_LIB)/libsimkernels.so
-TEST_FILES += $(T_KERNELS)
+TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc $(T_BIN)/leaky
 $(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
 $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
@@ -275,9 +289,13 @@ $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) |
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_world)
-$(T_PTXRUN): $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
+$(T_PTXRUN) $(T_OBJ)/interp/gpurun.o: $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -I$(T_DIR)/sim/interp -c $< -o $@
 $(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
+
+# what probes leave in a module
+$(T_BIN)/gpurun: $(patsubst %,$(T_OBJ)/interp/%.o,gpurun ptxrun_world) $(T_INTERP_ALL) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS) -lm
 
 $(T_BIN)/texture: $(O)/tests/unit/texture.o $(filter $(T_OBJ)/interp/texture% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)

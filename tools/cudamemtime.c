@@ -6,7 +6,7 @@
 #include "cudamemtime/measure.h"
 
 static const struct usage usage = {
-	.args = "[interval [count]] | --list FILE | --patch IN OUT",
+	.args = "[interval [count] | FILE...]",
 	.what = "Show how long memory accesses inside CUDA kernels take, by place in the source, as histograms of\n"
 		"cycles: what was measured so far every interval, and all of it at the end.",
 	.examples =
@@ -14,7 +14,7 @@ static const struct usage usage = {
 	"  cudamemtime -K 'gemm*' --op all -c ./train # all accesses of some kernels\n"
 	"  cudamemtime -S shared,wait --op all --scheme fence -- ./train 10\n"
 	"  cudamemtime --chrome gantt.json --blocks 1/16 -c ./train # for ui.perfetto.dev\n"
-	"  cudamemtime --csv accesses.csv --stage -c ./train # each access, by way of shared memory\n"
+	"  cudamemtime --csv accesses.csv --stage -c ./train # each access\n"
 	"  cudamemtime --list ./train          # the places, without running it\n"
 	"  cudamemtime --patch ./train ./measured # a copy that has the probes already\n",
 };

@@ -21,7 +21,9 @@ enum inject_kind {
 	INJECT_RECORDS,		/* new records of a module */
 	INJECT_LOST,		/* what could not be read */
 	INJECT_LAUNCHES,	/* calls that launched kernels, if asked for */
-	INJECT_BYE,		/* the program ends: nothing follows */
+	INJECT_BYE,		/* the program ends: nothing follows.  The tool shuts down its side when it has handled
+				 * all; with INJECT_CALLS the program waits for that, for a second at most, as the
+				 * tool looks up the addresses in its files */
 };
 
 struct inject_frame {

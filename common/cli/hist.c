@@ -41,7 +41,7 @@ static void draw(int slot, unsigned long long n, unsigned long long most, int wi
 
 void hist_text(const unsigned long long *slots, enum out_unit unit)
 {
-	static const char *const heads[] = { "time", "bytes", "bandwidth", "cycles" };
+	static const char *const heads[] = { "time", "bytes", "bandwidth", "cycles", "value" };
 	int first = HIST_SLOTS, last = -1, width;
 	unsigned long long most = 0;
 

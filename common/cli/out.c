@@ -191,7 +191,7 @@ static const char *cycles(unsigned long long n)
 
 const char *out_amount(unsigned long long n, enum out_unit unit)
 {
-	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate, cycles };
+	const char *(*const texts[])(unsigned long long) = { out_ns, out_bytes, rate, cycles, cycles };
 
 	return n == NO_VALUE ? "-" : texts[unit](n);
 }

@@ -53,7 +53,7 @@ const char *out_ns(unsigned long long ns);
 /* Formats a number of a unit, or "-" if it is NO_VALUE; the same storage.  Sizes are in powers of 1024, bytes
  * per second in powers of 1000, as data sheets have the bandwidth of buses and memory: "2.1 GB/s"; cycles as they are,
  * or in powers of 1000 if they are a million or more: "1.2 G". */
-enum out_unit { OUT_UNIT_NS, OUT_UNIT_BYTES, OUT_UNIT_BYTES_PER_S, OUT_UNIT_CYCLES };
+enum out_unit { OUT_UNIT_NS, OUT_UNIT_BYTES, OUT_UNIT_BYTES_PER_S, OUT_UNIT_CYCLES, OUT_UNIT_NONE };
 const char *out_amount(unsigned long long n, enum out_unit unit);
 
 #endif

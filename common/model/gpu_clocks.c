@@ -119,7 +119,8 @@ unsigned long long gpu_clock_ns(const struct gpu_clock *clock, unsigned long lon
 	p = &clock->pair[i];
 	q = clock->n > 1 ? p + 1 : p;
 	rate = q > p ? (double)(q->ns - p->ns) / (q->cycles - p->cycles) : 1e6 / khz;
-	ns = ((double)cycles - (double)p->cycles) * rate;
+	/* a difference has few digits, the clocks have more than a double */
+	ns = (double)(long long)(cycles - p->cycles) * rate;
 	if (ns < -(double)p->ns || ns > (double)(NO_VALUE / 2))	/* nobody's clock */
 		return NO_VALUE;
 	return ns < 0 ? p->ns - (unsigned long long)-ns : p->ns + (unsigned long long)ns;

@@ -2,7 +2,7 @@
 /* One instrumented module of a process: the parts of gpu_modules_frame() that are about it. */
 #ifndef GPU_MODULE_H
 #define GPU_MODULE_H
-#include "model/gpu_modules.h"
+#include "model/gpu_model.h"
 
 /* Each takes a frame; returns NULL, or what is wrong with it. */
 const char *gpu_module_add(struct gpu_modules *m, struct gpu_process *p, const void *data, size_t size);

@@ -85,6 +85,12 @@ struct gpu_module *gpu_modules_find(const struct gpu_modules *m, unsigned id, ui
 	return p ? gpu_module_find(p, number) : NULL;
 }
 
+void gpu_modules_forget(struct gpu_modules *m, struct gpu_module *module)
+{
+	m->records -= module->num_records;
+	module->num_records = 0;
+}
+
 struct gpu_losses gpu_modules_losses(const struct gpu_modules *m)
 {
 	struct gpu_losses all = { .failed = m->failed };

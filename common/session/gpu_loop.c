@@ -65,13 +65,13 @@ static void read_rest(struct gpu_loop *loop)
 /* Return true if the loop is to end. */
 static bool report_at(struct gpu_loop *loop, unsigned long long *next, long *reports)
 {
-	const struct gpu_options *g = loop->tool->options;
+	const struct gpu_options *g = loop->options;
 
 	if (!g->interval_ns || clock_ns() < *next || out_is_held_up())
 		return false;
 	if (++*reports == g->count)	/* the tool's end is the last */
 		return true;
-	loop->tool->report(loop->tool->ctx);
+	loop->report(loop->ctx);
 	*next += g->interval_ns;
 	if (*next < clock_ns())	/* the loop was blocked: skip the missed reports */
 		*next = clock_ns() + g->interval_ns;
@@ -80,7 +80,7 @@ static bool report_at(struct gpu_loop *loop, unsigned long long *next, long *rep
 
 void gpu_loop_run(struct gpu_loop *loop)
 {
-	const struct gpu_options *g = loop->tool->options;
+	const struct gpu_options *g = loop->options;
 	unsigned long long begun, next, end;
 	bool last = false;
 	long reports = 0;

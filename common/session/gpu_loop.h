@@ -2,10 +2,13 @@
 /* The loop of a tool that measures inside kernels: what processes send, intervals, and when it ends. */
 #ifndef GPU_LOOP_H
 #define GPU_LOOP_H
-#include "session/gpu_tool.h"
+#include "session/gpu_options.h"
+#include "session/gpu_peers.h"
 
 struct gpu_loop {
-	const struct gpu_tool *tool;
+	const struct gpu_options *options;
+	void (*report)(void *ctx);	/* after each interval but the last of `count` */
+	void *ctx;
 	struct gpu_peers *peers;
 	int pid;		/* of the command */
 	int signal;		/* set: which one ended the loop, 0: none */

@@ -27,18 +27,22 @@ struct gpu_options {
 	OPT_FLAG('q', "quiet", &(g)->quiet, "no start message and no progress"),	\
 	OPT_FLAG('v', "verbose", &(g)->verbose, "print debug messages")
 
-/* Which kernels, blocks and warps are measured. */
-#define OPT_GPU_CHOICE(g)								\
+/* Which kernels are measured. */
+#define OPT_GPU_KERNELS(g)								\
 	OPT_STR('K', "kernels", "GLOB[,GLOB...]", &(g)->kernels,				\
 		"only kernels with these names, as in the source; default: all"),	\
-	OPT_STR(0, "blocks", "1/N", &(g)->blocks, "only every Nth block; N: a power of two"),	\
-	OPT_STR(0, "warps", "1/N", &(g)->warps, "only every Nth warp of a block; N: a power of two"), \
 	OPT_NUM(0, "max-sites", "N", &(g)->max_sites, 1,					\
 		"leave images alone with more than N places to measure; default: 10000"),	\
 	OPT_FLAG(0, "keep-registers", &(g)->keep_registers,				\
 		 "limit kernels to the registers they had, so that as many warps fit"),	\
 	OPT_TIME(0, "period", "SECONDS", &(g)->period_ns, VALUE_S, 10 * VALUE_MS,	\
 		 "read from the GPU every SECONDS; default: 1")
+
+/* Which of their blocks and warps. */
+#define OPT_GPU_CHOICE(g)								\
+	OPT_GPU_KERNELS(g),								\
+	OPT_STR(0, "blocks", "1/N", &(g)->blocks, "only every Nth block; N: a power of two"),	\
+	OPT_STR(0, "warps", "1/N", &(g)->warps, "only every Nth warp of a block; N: a power of two")
 
 #define OPT_GPU(g) OPT_GPU_RUN(g), OPT_GPU_CHOICE(g)
 

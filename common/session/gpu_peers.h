@@ -3,42 +3,7 @@
  * They may send anything: what is not a frame of a process of the command's user ends its connection. */
 #ifndef GPU_PEERS_H
 #define GPU_PEERS_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-#include "abi/inject.h"
-
-/* Beyond these a connection is refused, and said once. */
-enum { GPU_PEERS = 1024 };
-
-struct gpu_peer {
-	unsigned id;		/* counts from 1: a pid may come again */
-	int fd;
-	pid_t pid;		/* as the kernel says, as seen from the tool; 0: not visible from here */
-	bool greeted, bye;	/* INJECT_HELLO came; INJECT_BYE came */
-	size_t told;		/* bytes of the configuration that were sent */
-	struct inject_frame head;	/* of the frame that is being read */
-	size_t got;		/* bytes of the frame, with its head */
-	char *data;		/* the frame's own, `room` bytes, as many as came or a few more */
-	size_t room;
-};
-
-struct gpu_peers {
-	int fd;			/* listens */
-	uid_t user;		/* of the command; root and the tool's own may connect too */
-	char name[64];		/* of the socket: the value of INJECT_SOCKET */
-	void *config;		/* what each gets: a frame, config_size bytes */
-	size_t config_size;
-	/* Called for each frame, data being size bytes at an address aligned for any type; the first of a peer is
-	 * INJECT_HELLO.  Returns NULL, or what is wrong with it, which ends the connection. */
-	const char *(*frame)(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size);
-	void *ctx;
-	struct gpu_peer *peer;
-	unsigned n, seen;	/* connected now, and ever */
-	unsigned wrong;		/* were cut off */
-	size_t held;		/* bytes of all frames that are being read */
-	bool full;		/* GPU_PEERS was reached */
-};
+#include "session/gpu_peer.h"
 
 /* Listens under a new abstract name; frame, ctx and user are set before.  Exits 1 if it cannot. */
 void gpu_peers_open(struct gpu_peers *p);

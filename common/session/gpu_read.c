@@ -47,6 +47,8 @@ static const char *whole(struct gpu_peers *p, struct gpu_peer *peer)
 
 	peer->greeted = true;
 	peer->bye = peer->head.kind == INJECT_BYE;
+	if (peer->bye)		/* it may wait until all was read */
+		shutdown(peer->fd, SHUT_WR);
 	peer->got = 0;
 	p->held -= peer->room;
 	free(peer->data);

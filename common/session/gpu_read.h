@@ -2,7 +2,7 @@
 /* Reads what one peer sends, and takes it apart into frames. */
 #ifndef GPU_READ_H
 #define GPU_READ_H
-#include "session/gpu_peers.h"
+#include "session/gpu_peer.h"
 
 enum gpu_read {
 	GPU_READ_MORE,		/* nothing more for now */

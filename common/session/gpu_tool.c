@@ -73,7 +73,7 @@ static int run(const struct gpu_tool *tool)
 {
 	struct gpu_options *g = tool->options;
 	struct gpu_peers peers = { .frame = tool->frame, .ctx = tool->ctx };
-	struct gpu_loop loop = { .tool = tool, .peers = &peers };
+	struct gpu_loop loop = { .options = g, .report = tool->report, .ctx = tool->ctx, .peers = &peers };
 	struct inject_config config = { 0 };
 	int status;
 

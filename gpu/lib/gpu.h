@@ -69,13 +69,18 @@ static inline gpu_u64 gpu_globaltimer(void)
 	return ns;
 }
 
-/* The low half of the launch's number. */
-static inline gpu_u32 gpu_grid(void)
+/* The launch's number, and the low half of it. */
+static inline gpu_u64 gpu_gridid(void)
 {
 	gpu_u64 grid;
 
 	__asm__("mov.u64 %0, %%gridid;" : "=l"(grid));
-	return (gpu_u32)grid;
+	return grid;
+}
+
+static inline gpu_u32 gpu_grid(void)
+{
+	return (gpu_u32)gpu_gridid();
 }
 
 static inline gpu_u32 gpu_block(void)
@@ -166,7 +171,8 @@ static inline gpu_u64 gpu_reserve(gpu_u32 group, gpu_u32 n)
 }
 
 /* Writes record `number` of a group's ring, which gpu_reserve() gave. */
-static inline void gpu_write(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp)
+static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp,
+				gpu_u32 block)
 {
 	gpu_u32 limit = __cuprobe_ctl.limit, lap = (gpu_u32)number & limit ? 0 : GPU_LAP;
 	GPU_GLOBAL struct gpu_record *record = (GPU_GLOBAL struct gpu_record *)__cuprobe_ctl.records +
@@ -176,8 +182,14 @@ static inline void gpu_write(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u3
 			 :: "l"(record), "r"((gpu_u32)time), "r"((gpu_u32)(time >> 32)), "r"(value | lap), "r"(site)
 			 : "memory");
 	__asm__ volatile("st.global.v4.u32 [%0+16], {%1, %2, %3, %4};"
-			 :: "l"(record), "r"(gpu_smid() | lap), "r"(warp), "r"(gpu_block()), "r"(gpu_grid())
+			 :: "l"(record), "r"(gpu_smid() | lap), "r"(warp), "r"(block), "r"(gpu_grid())
 			 : "memory");
+}
+
+/* The same, with the number of this block. */
+static inline void gpu_write(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp)
+{
+	gpu_write_of(group, number, time, value, site, warp, gpu_block());
 }
 
 /* Adds a record; in one lane. */

@@ -6,78 +6,73 @@
  * the lock, so that no launch has two.  Everything here is done by one thread of a block, its last. */
 #ifndef GPU_LAUNCHES_H
 #define GPU_LAUNCHES_H
-#include "gpu.h"
+#include "lib/gpu.h"
 
 /* A device runs up to 128 grids at once. */
 enum { LAUNCHES = 256, LAUNCH_WINDOW = 8 };
 
 struct running_launch {
-	u64 key;		/* %gridid + 1; 0: free, and all else is 0 then */
-	u64 done;		/* blocks */
-	u64 late, end;		/* the complement of the first block's entry; the last block's exit */
-	u64 sum, max, low;	/* of the blocks' times, and the complement of the smallest */
-	u64 pad;
-	u32 steps[GPU_STEPS];	/* blocks by time: enum gpu_step */
+	gpu_u64 key;		/* %gridid + 1; 0: free, and all else is 0 then */
+	gpu_u64 done;		/* blocks */
+	gpu_u64 late, end;		/* the complement of the first block's entry; the last block's exit */
+	gpu_u64 sum, max, low;	/* of the blocks' times, and the complement of the smallest */
+	gpu_u64 pad;
+	gpu_u32 steps[GPU_STEPS];	/* blocks by time: enum gpu_step */
 };
 
-GLOBAL struct running_launch __cuprobe_launches[LAUNCHES];
-GLOBAL u32 __cuprobe_launches_lock;
+static GPU_GLOBAL struct running_launch launches[LAUNCHES];
+static GPU_GLOBAL gpu_u32 launches_lock;
 
-static inline u64 launch_load(GLOBAL u64 *at)
+static inline gpu_u64 launch_load(GPU_GLOBAL gpu_u64 *at)
 {
-	u64 v;
+	gpu_u64 v;
 
 	__asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
 	return v;
 }
 
-static inline void launch_store(GLOBAL u64 *at, u64 v)
+static inline void launch_store(GPU_GLOBAL gpu_u64 *at, gpu_u64 v)
 {
 	__asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
 }
 
-static inline void launch_add(GLOBAL u64 *at, u64 v)
-{
-	__asm__ volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
-}
-
-static inline void launch_max(GLOBAL u64 *at, u64 v)
+static inline void launch_max(GPU_GLOBAL gpu_u64 *at, gpu_u64 v)
 {
 	__asm__ volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
 }
 
-static inline u32 launch_lock(void)
+static inline gpu_u32 launch_lock(void)
 {
-	u32 was;
+	gpu_u32 was;
 
 	__asm__ volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], 0, 1;"
-			 : "=r"(was) : "l"(&__cuprobe_launches_lock) : "memory");
+			 : "=r"(was) : "l"(&launches_lock) : "memory");
 	return was == 0;
 }
 
 static inline void launch_unlock(void)
 {
-	u32 was;
+	gpu_u32 was;
 
 	__asm__ volatile("atom.release.gpu.global.exch.b32 %0, [%1], 0;"
-			 : "=r"(was) : "l"(&__cuprobe_launches_lock) : "memory");
+			 : "=r"(was) : "l"(&launches_lock) : "memory");
 }
 
 /* Returns the slot of the launch, a new one if it has none; NULL if its window is full. */
-static inline GLOBAL struct running_launch *launch_find(u64 grid)
+static inline GPU_GLOBAL struct running_launch *launch_find(gpu_u64 grid)
 {
-	const u64 key = grid + 1;
-	GLOBAL struct running_launch *found;
-	u32 locked = 0;
+	const gpu_u64 key = grid + 1;
+	GPU_GLOBAL struct running_launch *found;
+	gpu_u32 locked = 0;
 
 	for (;;) {
-		GLOBAL struct running_launch *room = 0;
+		GPU_GLOBAL struct running_launch *room = 0;
 
 		found = 0;
 #pragma clang loop unroll(disable)
-		for (u32 i = 0; i < LAUNCH_WINDOW && !found; i++) {
-			GLOBAL struct running_launch *l = &__cuprobe_launches[(u32)(grid + i) & (LAUNCHES - 1)];
-			u64 k = launch_load(&l->key);
+		for (gpu_u32 i = 0; i < LAUNCH_WINDOW && !found; i++) {
+			GPU_GLOBAL struct running_launch *l = &launches[(gpu_u32)(grid + i) & (LAUNCHES - 1)];
+			gpu_u64 k = launch_load(&l->key);
 
 			if (k == key)
 				found = l;
@@ -100,25 +95,25 @@ static inline GLOBAL struct running_launch *launch_find(u64 grid)
 	return found;
 }
 
-static inline u32 launch_step(u64 ns)
+static inline gpu_u32 launch_step(gpu_u64 ns)
 {
-	u32 log2 = 63 - (u32)__builtin_clzll(ns | 1), step;
+	gpu_u32 log2 = 63 - (gpu_u32)__builtin_clzll(ns | 1), step;
 
 	if (log2 < 2)
-		return (u32)ns;
-	step = (log2 - 1) * 4 + ((u32)(ns >> (log2 - 2)) & 3);
+		return (gpu_u32)ns;
+	step = (log2 - 1) * 4 + ((gpu_u32)(ns >> (log2 - 2)) & 3);
 	return step < GPU_STEPS ? step : GPU_STEPS - 1;
 }
 
 /* Adds a block; returns how many have left before.  Who reads a slot because all blocks have left sees all that they
  * added: each releases it. */
-static inline u64 launch_block(GLOBAL struct running_launch *l, u64 start, u64 end)
+static inline gpu_u64 launch_block(GPU_GLOBAL struct running_launch *l, gpu_u64 start, gpu_u64 end)
 {
-	u64 ns = end - start, before;
+	gpu_u64 ns = end - start, before;
 
 	launch_max(&l->late, ~start);
 	launch_max(&l->end, end);
-	launch_add(&l->sum, ns);
+	gpu_add64(&l->sum, ns);
 	launch_max(&l->max, ns);
 	launch_max(&l->low, ~ns);
 	__asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" : : "l"(&l->steps[launch_step(ns)]) : "memory");
@@ -126,33 +121,36 @@ static inline u64 launch_block(GLOBAL struct running_launch *l, u64 start, u64 e
 	return before;
 }
 
-/* Takes what all blocks added, and frees the slot. */
-static inline void launch_take(GLOBAL struct running_launch *l, struct gpu_launch *out)
+/* Before a slot is read: what all blocks added is seen. */
+static inline void launch_read(void)
 {
-	u64 seen = 0;
-	u32 p50, p95, p99, last;
-
 	__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
-	out->start = ~launch_load(&l->late);
-	out->end = launch_load(&l->end);
-	out->sum = launch_load(&l->sum);
-	out->max = launch_load(&l->max);
-	out->min = ~launch_load(&l->low);
-	p50 = p95 = p99 = launch_step(out->min);
-	last = launch_step(out->max);
+}
+
+/* Returns the blocks' p50, p95 and p99, as in struct gpu_launch, and clears the steps. */
+static inline gpu_u64 launch_steps(GPU_GLOBAL struct running_launch *l, gpu_u64 min, gpu_u64 max, gpu_u64 blocks)
+{
+	gpu_u32 first = launch_step(min), last = launch_step(max), p50 = first, p95 = first, p99 = first;
+	gpu_u64 seen = 0;
+
 #pragma clang loop unroll(disable)
-	for (u32 i = p50; i <= last; i++) {
-		u32 n;
+	for (gpu_u32 i = first; i <= last; i++) {
+		gpu_u32 n;
 
 		__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(&l->steps[i]) : "memory");
 		__asm__ volatile("st.relaxed.gpu.global.u32 [%0], 0;" : : "l"(&l->steps[i]) : "memory");
 		seen += n;
 		/* a percentile is in the first step that has so many at or below it */
-		p50 += seen * 2 < out->blocks;
-		p95 += seen * 20 < out->blocks * 19;
-		p99 += seen * 100 < out->blocks * 99;
+		p50 += seen * 2 < blocks;
+		p95 += seen * 20 < blocks * 19;
+		p99 += seen * 100 < blocks * 99;
 	}
-	out->steps = p50 | p95 << 8 | p99 << 16;
+	return p50 | p95 << 8 | p99 << 16;
+}
+
+/* Frees the slot, whose steps are cleared. */
+static inline void launch_free(GPU_GLOBAL struct running_launch *l)
+{
 	launch_store(&l->done, 0);
 	launch_store(&l->late, 0);
 	launch_store(&l->end, 0);

@@ -61,6 +61,15 @@ DRV_QUIET(cuGetProcAddress)(const char *symbol, void **function, int version, cu
 	return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+/* There are none; NVRTC, which looks whether a driver that is loaded has its own, wants to be told. */
+DRV_QUIET(cuGetExportTable)(const void **table, const CUuuid *id)
+{
+	if (!table || !id)
+		return CUDA_ERROR_INVALID_VALUE;
+	*table = NULL;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 DRV_QUIET(cuGetErrorName)(CUresult error, const char **text)
 {
 	const struct error *e = error_find((int)error);

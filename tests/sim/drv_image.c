@@ -42,30 +42,40 @@ CUresult image_load(struct image **image, const void *data, size_t size)
 	return *image ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult image_load_file(struct image **image, const char *path)
+CUresult image_read(char **data, size_t *size, const char *path)
 {
 	enum { FILE_NOT_FOUND = 301 };
-	CUresult r = CUDA_ERROR_INVALID_VALUE;
 	struct stat st;
-	size_t n = 0;
 	ssize_t got;
-	char *data;
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (!path)
-		return r;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return (CUresult)FILE_NOT_FOUND;
-	data = !fstat(fd, &st) && st.st_size > 0 ? malloc((size_t)st.st_size + 1) : NULL;
-	if (data) {
-		while (n < (size_t)st.st_size && (got = read(fd, data + n, (size_t)st.st_size - n)) > 0)
-			n += (size_t)got;
-		data[n] = '\0';
-		r = image_load(image, data, n);
+	*size = 0;
+	*data = !fstat(fd, &st) ? malloc((size_t)st.st_size + 1) : NULL;
+	if (*data) {
+		while (*size < (size_t)st.st_size &&
+		       (got = read(fd, *data + *size, (size_t)st.st_size - *size)) > 0)
+			*size += (size_t)got;
+		(*data)[*size] = '\0';
 	}
-	free(data);
 	close(fd);
+	return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult image_load_file(struct image **image, const char *path)
+{
+	char *data;
+	size_t size;
+	CUresult r;
+
+	if (!path)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = image_read(&data, &size, path);
+	if (r)
+		return r;
+	r = image_load(image, data, size);
+	free(data);
 	return r;
 }
 

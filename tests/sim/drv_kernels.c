@@ -34,20 +34,28 @@ static bool texture(void *ctx, uint64_t handle, struct interp_texture *t)
 }
 
 /* Memory that the program did not ask for is not taken from what it may ask for. */
-static uint64_t allocate(void *ctx, size_t size)
+static uint64_t allocate(struct device *d, size_t size, CUcontext owner)
 {
-	struct device *d = ctx;
 	struct block *b;
 
 	pthread_mutex_lock(&drv_lock);
 	b = block_new(K_MODULE, (int)(d - devices), -1, size ? size : 1);
+	if (b)
+		b->ctx = owner;
 	pthread_mutex_unlock(&drv_lock);
 	return b ? b->addr : 0;
 }
 
+/* malloc() of a kernel: gone with the context */
+static uint64_t heap(void *ctx, size_t size)
+{
+	return allocate(ctx, size, drv_current());
+}
+
+/* The device's, whatever context is current when it is loaded. */
 static uint64_t variable(void *ctx, size_t size)
 {
-	uint64_t addr = allocate(ctx, size);
+	uint64_t addr = allocate(ctx, size, NULL);
 
 	if (addr)
 		memset((void *)(uintptr_t)addr, 0, size);
@@ -177,7 +185,7 @@ static void __attribute__((constructor)) setup(void)
 		pthread_mutex_init(&devices[i].lock, NULL);
 		devices[i].host = (struct interp_host) {
 			.ctx = &devices[i], .mapped = mapped, .variable = variable, .variable_free = release,
-			.texture = texture, .alloc = allocate, .free = release, .print = print,
+			.texture = texture, .alloc = heap, .free = release, .print = print,
 		};
 	}
 	open_library();

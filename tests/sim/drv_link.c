@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drv_code.h"
+#include "drv_module.h"
 
 struct CUlinkState_st {
 	char *image;
@@ -53,6 +53,24 @@ DRV_QUIET(cuLinkAddData_v2)(CUlinkState state, CUjitInputType type, void *data, 
 {
 	(void)type, (void)name, (void)num, (void)options, (void)values;
 	return state && data && size ? keep(state, data, size) : CUDA_ERROR_INVALID_VALUE;
+}
+
+DRV_QUIET(cuLinkAddFile_v2)(CUlinkState state, CUjitInputType type, const char *path, unsigned num,
+			    CUjit_option *options, void **values)
+{
+	char *data;
+	size_t size;
+	CUresult r;
+
+	(void)type, (void)num, (void)options, (void)values;
+	if (!state || !path)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = image_read(&data, &size, path);
+	if (r)
+		return r;
+	r = size ? keep(state, data, size) : CUDA_ERROR_INVALID_VALUE;
+	free(data);
+	return r;
 }
 
 DRV_QUIET(cuLinkComplete)(CUlinkState state, void **image, size_t *size)

@@ -30,6 +30,8 @@ struct image {
 
 /* Loads an image of at most size bytes; gives it back. */
 HIDDEN CUresult image_load(struct image **image, const void *data, size_t size);
+/* Reads a file; *data, with a 0 after it, is to be freed. */
+HIDDEN CUresult image_read(char **data, size_t *size, const char *path);
 HIDDEN CUresult image_load_file(struct image **image, const char *path);
 HIDDEN CUresult image_unload(struct image *image);
 /* Finds a kernel; the handle lasts as long as the image. */

@@ -255,6 +255,19 @@ DRV_PTSZ(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (
 	return CUDA_SUCCESS;
 }
 
+/* No call is refused because of a capture: the mode is kept, and changes nothing. */
+DRV_QUIET(cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode *mode)
+{
+	static __thread CUstreamCaptureMode mine;
+	CUstreamCaptureMode old = mine;
+
+	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	mine = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}
+
 DRV_PTSZ(cuStreamEndCapture, (CUstream stream, CUgraph *graph), (stream, graph),
 	 "0x%lx 0x%lx", P(stream), OUT(graph))
 {

@@ -174,6 +174,16 @@ void part_images(struct results *r)
 	TRY(cuModuleGetFunction(&f, m, "linked"));
 	TRY(cuModuleUnload(m));
 	TRY(cuCtxSynchronize());
+
+	/* an instruction that nobody knows: its kernel faults, and the others run */
+	TRY(cuModuleLoadData(&m, HEAD ".visible .entry odd() { .reg .b32 %r<3>; frobnicate.b32 %r1, %r2; ret; }\n"
+			     ".visible .entry even() { ret; }\n"));
+	TRY(cuModuleGetFunction(&f, m, "even"));
+	TRY(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	IS(cuCtxSynchronize() == CUDA_SUCCESS);
+	TRY(cuModuleGetFunction(&f, m, "odd"));
+	TRY(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	IS((int)cuCtxSynchronize() == 715);
 }
 
 void part_info(struct results *r)

@@ -39,6 +39,18 @@ void time_steps_add(struct time_steps *t, unsigned long long ns)
 	t->n[step < TIME_STEPS ? step : TIME_STEPS - 1]++;
 }
 
+void time_steps_join(struct time_steps *t, const struct time_steps *more)
+{
+	if (!t->count || (more->count && more->min < t->min))
+		t->min = more->min;
+	if (more->max > t->max)
+		t->max = more->max;
+	t->count += more->count;
+	t->total += more->total;
+	for (unsigned i = 0; i < TIME_STEPS; i++)
+		t->n[i] += more->n[i];
+}
+
 /* The middle of the step that has the value below which percent of all lie. */
 static unsigned long long percentile(const struct time_steps *t, unsigned percent)
 {

@@ -16,6 +16,9 @@ struct time_steps {
 
 void time_steps_add(struct time_steps *t, unsigned long long ns);
 
+/* Adds what another has. */
+void time_steps_join(struct time_steps *t, const struct time_steps *more);
+
 /* Returns what hist_table() prints. */
 struct hist_totals time_steps_totals(const struct time_steps *t);
 

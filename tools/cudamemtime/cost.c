@@ -11,11 +11,11 @@
 #include "cudamemtime/cost.h"
 #include "cudamemtime/ptxas.h"
 
-/* Threads of a block that must be able to run whatever probes take, and the registers that each has then. */
-enum { SM_REGISTERS = 65536, BLOCK_REGISTERS = 64 };
+/* A block of the largest size must be able to run, whatever probes take. */
+enum { SM_REGISTERS = 65536, BLOCK_WARPS = 32, REGISTERS_MAX = 255 };
 
 /* A warp's registers are given in units of 256, warps in fours: CUDA's occupancy calculator. */
-enum { UNIT = 256, LANES = 32, FOURS = 4 };
+enum { UNIT = 256, GRANULE = 8, LANES = 32, FOURS = 4 };
 
 struct cost {
 	unsigned long long image, registers[2], spills[2], stack[2], instructions[2], warps[2];
@@ -75,19 +75,25 @@ static char *target_of(const char *text, size_t size)
 
 struct limits {
 	const struct ptxas_kernels *before;
+	const char *arch;
 	bool keep;
 	struct rewrite *rewrite;
 };
 
-/* As the injected library does. */
+/* As the injected library does: the most with which as many warps fit as before, or one block. */
 static unsigned registers(void *ctx, const char *name, size_t n)
 {
 	const struct limits *l = ctx;
 	const struct ptxas_kernel *k = ptxas_get(l->before, name, n);
+	unsigned fit, most;
 
-	if (!k || (!l->keep && k->registers > BLOCK_REGISTERS))
+	if (!k)
 		return 0;
-	return l->keep ? (k->registers + 7) / 8 * 8 : BLOCK_REGISTERS;
+	fit = warps(l->arch, k->registers);
+	if (!l->keep && fit > BLOCK_WARPS)
+		fit = BLOCK_WARPS;
+	most = SM_REGISTERS / (fit * LANES) / GRANULE * GRANULE;
+	return most < REGISTERS_MAX ? most : REGISTERS_MAX;
 }
 
 static bool selects(void *ctx, const char *name, size_t n)
@@ -119,7 +125,7 @@ static void compare(struct rewrite *r, const char *ptxas, const char *arch, cons
 		    unsigned image)
 {
 	struct ptxas_kernels before, after = { 0 };
-	struct limits limits = { &before, r->keep_registers, r };
+	struct limits limits = { &before, arch, r->keep_registers, r };
 	struct instrument options = r->options;
 	struct instrumented done = { 0 };
 	char *why = ptxas_run(&before, ptxas, arch, text, size);
@@ -138,7 +144,7 @@ static void compare(struct rewrite *r, const char *ptxas, const char *arch, cons
 	for (size_t i = 0; i < before.n && !why; i++) {
 		const struct ptxas_kernel *k = &before.kernel[i], *b = ptxas_get(&after, k->symbol, strlen(k->symbol));
 
-		if (b)
+		if (b && options.selects(&limits, k->symbol, strlen(k->symbol)))
 			print(r, k, b, arch, image);
 	}
 	free(why);

@@ -4,7 +4,7 @@
 #define CSV_H
 #include <stdio.h>
 #include "cudamemtime/kernels.h"
-#include "model/gpu_accesses.h"
+#include "cudamemtime/accesses.h"
 
 /* Opens the file (cli/out_file.h); exits 1 if it cannot. */
 FILE *csv_open(const char *path);

@@ -5,33 +5,55 @@
 
 enum { INSTRUCTION = 16 };	/* bytes, since sm_70 */
 
-static unsigned find(Elf *elf, const char *symbol)
+static const char text[] = ".text.";
+
+/* Returns the next section of code, and the function's name and size. */
+static Elf_Scn *next_text(Elf *elf, Elf_Scn *section, const char **name, size_t *size)
 {
-	static const char text[] = ".text.";
 	size_t names;
 	GElf_Shdr head;
-	Elf_Scn *section = NULL;
 
 	if (elf_getshdrstrndx(elf, &names))
-		return 0;
+		return NULL;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
-
-		if (name && !strncmp(name, text, strlen(text)) && !strcmp(name + strlen(text), symbol))
-			return head.sh_size / INSTRUCTION;
+		*name = gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		if (!*name || strncmp(*name, text, strlen(text)))
+			continue;
+		*name += strlen(text);
+		*size = head.sh_size;
+		return section;
 	}
-	return 0;
+	return NULL;
 }
 
 unsigned cubin_instructions(int fd, const char *symbol)
 {
+	Elf_Scn *section = NULL;
 	unsigned found = 0;
+	const char *name;
+	size_t size;
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		found = find(elf, symbol);
+	while (elf && (section = next_text(elf, section, &name, &size)))
+		if (!strcmp(name, symbol))
+			found = size / INSTRUCTION;
+	elf_end(elf);
+	return found;
+}
+
+unsigned cubin_functions(char *data, size_t size)
+{
+	Elf_Scn *section = NULL;
+	unsigned found = 0;
+	const char *name;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory(data, size);
+	while (elf && (section = next_text(elf, section, &name, &size)))
+		found++;
 	elf_end(elf);
 	return found;
 }

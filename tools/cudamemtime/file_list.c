@@ -93,21 +93,22 @@ static void image(void *ctx, unsigned sm, const char *text, size_t size)
 {
 	struct lister *l = ctx;
 	struct instrumented done = { 0 };
-	enum instrument_result result = instrument_list(&done, text, size, &l->rewrite.options);
+	const char *why = rewrite_refuses(text, size), *wrong = NULL;
 	struct sites sites = { 0 };
-	const char *wrong = NULL;
 
 	l->image++;
-	if (result == INSTRUMENT_DONE)
+	if (!why)
+		why = rewrite_why(instrument_list(&done, text, size, &l->rewrite.options));
+	if (!why)
 		wrong = sites_read(&sites, done.text, done.size);
 	if (wrong)
 		die(0, "the table of places: %s", wrong);
-	head(l, sm, &done, rewrite_why(result));
+	head(l, sm, &done, why);
 	for (unsigned i = 0; i < sites.num; i++)
 		print(l, sm, &sites.site[i], !i || strcmp(sites.site[i].kernel, sites.site[i - 1].kernel));
 	sites_free(&sites);
 	free(done.text);
-	if (result == INSTRUMENT_DONE && l->verbose)
+	if (!why && l->verbose)
 		cost_print(&l->rewrite, text, size, l->list->arch, l->image);
 }
 

@@ -15,23 +15,33 @@
 struct patcher {
 	struct rewrite rewrite;
 	unsigned containers, kernels, sites;	/* changed */
-	unsigned too_large, bad;
+	unsigned too_large;
 };
 
-static char *rewrite_ptx(void *ctx, const struct fatbin_image *image, const char *text, size_t *size)
+static char *rewrite_text(struct patcher *p, const char *name, const char *text, size_t *size)
 {
-	struct patcher *p = ctx;
 	struct instrumented done = { 0 };
-	enum instrument_result result = instrument(&done, text, strnlen(text, *size), &p->rewrite.options);
+	size_t n = strnlen(text, *size);
+	const char *why = rewrite_refuses(text, n);
 
-	if (result != INSTRUMENT_DONE) {
-		warning(0, "PTX for sm_%u left alone: %s", image->sm, rewrite_why(result));
+	if (!why)
+		why = rewrite_why(instrument(&done, text, n, &p->rewrite.options));
+	if (why) {
+		warning(0, "%s left alone: %s", name, why);
 		return NULL;
 	}
 	p->kernels += done.kernels;
 	p->sites += done.sites;
 	*size = done.size;
 	return done.text;
+}
+
+static char *rewrite_image(void *ctx, const struct fatbin_image *image, const char *text, size_t *size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "PTX for sm_%u", image->sm);
+	return rewrite_text(ctx, name, text, size);
 }
 
 /* Puts a container where the one of old bytes was. */
@@ -46,7 +56,7 @@ static bool put(struct ptx_file *file, size_t at, size_t old, const void *new, s
 
 static void container(struct patcher *p, struct ptx_file *file, size_t at, size_t size)
 {
-	struct fatbin_edit edit = { .ptx = rewrite_ptx, .ctx = p };
+	struct fatbin_edit edit = { .ptx = rewrite_image, .ctx = p };
 	const unsigned kernels = p->kernels, sites = p->sites;
 	bool fits = false;
 
@@ -63,7 +73,6 @@ static void container(struct patcher *p, struct ptx_file *file, size_t at, size_
 		if (!new) {
 			if (why)
 				warning(0, "%s: the fat binary at 0x%zx: %s", file->path, at, why);
-			p->bad += why != NULL;
 			return;
 		}
 		fits = put(file, at, size, new, n);
@@ -78,19 +87,19 @@ static void container(struct patcher *p, struct ptx_file *file, size_t at, size_
 	p->too_large++;
 }
 
-static void write_copy(const struct ptx_file *file, const char *path)
+static void write_copy(const char *in, const char *path, const char *data, size_t size)
 {
 	int fd = out_file_open(path);
 	struct stat st;
 
-	for (size_t at = 0; at < file->size; ) {
-		ssize_t n = write(fd, file->data + at, file->size - at);
+	for (size_t at = 0; at < size; ) {
+		ssize_t n = write(fd, data + at, size - at);
 
 		if (n < 0 && errno != EINTR)
 			die(errno, "cannot write to %s", path);
 		at += n > 0 ? n : 0;
 	}
-	if (!stat(file->path, &st) && fchmod(fd, st.st_mode & 0777))
+	if (!stat(in, &st) && fchmod(fd, st.st_mode & 0777))
 		die(errno, "cannot make %s executable", path);
 	if (close(fd))
 		die(errno, "cannot write to %s", path);
@@ -103,31 +112,53 @@ static bool is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static void patch_containers(struct patcher *p, struct ptx_file *file, const char *out)
+{
+	size_t at = 0, n;
+
+	for (; (n = fatbin_find(file->data, file->size, &at)); at += n)
+		container(p, file, at, n);
+	if (p->too_large)
+		warning(0, "%s: %u fat binar%s not fit with probes in: left alone", file->path, p->too_large,
+			p->too_large == 1 ? "y does" : "ies do");
+	if (p->containers)
+		write_copy(file->path, out, file->data, file->size);
+}
+
+static void patch_text(struct patcher *p, const struct ptx_file *file, const char *out)
+{
+	char *text = strndup(file->data, file->size), *new;
+	size_t size = file->size;
+
+	if (!text)
+		die(ENOMEM, "%zu bytes", size);
+	new = rewrite_text(p, file->path, text, &size);
+	if (new)
+		write_copy(file->path, out, new, size);
+	free(new);
+	free(text);
+}
+
 int file_patch(const struct file_patch *patch, struct measure *m)
 {
 	struct patcher p = { 0 };
 	struct ptx_file file;
-	size_t at = 0, n;
 
 	log_init(m->options.verbose, m->options.quiet);
 	if (is_same(patch->in, patch->out))
 		usage_error("--patch: %s and %s are the same file", patch->in, patch->out);
 	rewrite_init(&p.rewrite, m);
 	ptx_file_open(&file, patch->in);
-	for (; (n = fatbin_find(file.data, file.size, &at)); at += n)
-		container(&p, &file, at, n);
-	if (p.too_large)
-		warning(0, "%s: %u fat binar%s not fit with probes in: left alone", patch->in, p.too_large,
-			p.too_large == 1 ? "y does" : "ies do");
-	if (p.containers)
-		write_copy(&file, patch->out);
+	if (ptx_file_is_text(&file))
+		patch_text(&p, &file, patch->out);
+	else
+		patch_containers(&p, &file, patch->out);
 	ptx_file_close(&file);
 	rewrite_free(&p.rewrite);
-	if (!p.containers) {
+	if (!p.kernels) {
 		warning(0, "%s: nothing to change", patch->in);
 		return EXIT_NOTHING;
 	}
-	note("%s: %u fat binar%s, %u kernel%s, %u place%s", patch->out, p.containers,
-	     p.containers == 1 ? "y" : "ies", p.kernels, plural(p.kernels), p.sites, plural(p.sites));
+	note("%s: %u kernel%s, %u place%s", patch->out, p.kernels, plural(p.kernels), p.sites, plural(p.sites));
 	return EXIT_SUCCESS;
 }

@@ -3,7 +3,7 @@
 #ifndef GANTT_H
 #define GANTT_H
 #include "cudamemtime/kernels.h"
-#include "model/gpu_accesses.h"
+#include "cudamemtime/accesses.h"
 #include "view/chrome.h"
 
 /* Draws all that have times; the first begins at 0. */

@@ -7,7 +7,7 @@
 #include "cudamemtime/measure.h"
 #include "cudamemtime/probes.h"
 #include "cudamemtime/site_report.h"
-#include "model/gpu_accesses.h"
+#include "cudamemtime/accesses.h"
 #include "view/gpu_notes.h"
 
 /* Half a gigabyte of the GPU's memory. */

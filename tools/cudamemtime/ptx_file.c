@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "cudamemtime/cubin.h"
 #include "cudamemtime/ptx_file.h"
 
 void ptx_file_open(struct ptx_file *file, const char *path)
@@ -28,17 +29,30 @@ void ptx_file_open(struct ptx_file *file, const char *path)
 }
 
 /* Every module begins with these, after comments. */
-static bool is_ptx(const struct ptx_file *file)
+bool ptx_file_is_text(const struct ptx_file *file)
 {
 	return !memchr(file->data, 0, file->size) && memmem(file->data, file->size, ".version", 8) &&
 	       memmem(file->data, file->size, ".target", 7);
+}
+
+/* Return true if there are functions in an image that is not PTX: where nvcc links, it leaves one without. */
+static bool has_code(const struct fatbin_entry *entry)
+{
+	const char *why;
+	size_t n;
+	char *data = fatbin_unpack(entry, &n, &why);
+	bool found = data && (entry->image.kind != FATBIN_ELF || cubin_functions(data, n));
+
+	free(data);
+	return found;
 }
 
 static void container(const char *p, size_t size, struct ptx_images *found,
 		      void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
 {
 	struct fatbin_entry entry;
-	unsigned ptx = 0, other = 0;
+	unsigned ptx = 0;
+	bool code = false;
 	size_t at = 0, n;
 	const char *why;
 	int got;
@@ -46,14 +60,14 @@ static void container(const char *p, size_t size, struct ptx_images *found,
 	while ((got = fatbin_next(p, size, &at, &entry)) > 0) {
 		char *text;
 
-		other += entry.image.kind != FATBIN_PTX;
-		if (entry.image.kind != FATBIN_PTX)
+		if (entry.image.kind != FATBIN_PTX) {
+			code = code || has_code(&entry);
 			continue;
+		}
+		ptx++;
 		text = fatbin_unpack(&entry, &n, &why);
-		if (text) {
-			/* compilers count the 0 at its end as text */
+		if (text) {	/* compilers count the 0 at its end as text */
 			fn(ctx, entry.image.sm, text, strnlen(text, n));
-			ptx++;
 		} else {
 			warning(0, "PTX for sm_%u: %s", entry.image.sm, why);
 			found->bad++;
@@ -62,7 +76,7 @@ static void container(const char *p, size_t size, struct ptx_images *found,
 	}
 	found->bad += got < 0;
 	found->ptx += ptx;
-	found->other += ptx ? 0 : other;
+	found->other += !ptx && code;
 }
 
 struct ptx_images ptx_file_each(const struct ptx_file *file,
@@ -71,7 +85,7 @@ struct ptx_images ptx_file_each(const struct ptx_file *file,
 	struct ptx_images found = { 0 };
 	size_t at = 0, n;
 
-	if (is_ptx(file)) {
+	if (ptx_file_is_text(file)) {
 		char *text = strndup(file->data, file->size);
 
 		if (!text)

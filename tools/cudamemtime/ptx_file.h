@@ -2,6 +2,7 @@
 /* The PTX in a file: a program, a library, a fat binary, or PTX itself. */
 #ifndef PTX_FILE_H
 #define PTX_FILE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include "ptx/fatbin.h"
 
@@ -14,8 +15,11 @@ struct ptx_file {
 /* Reads a file; exits 1 if it cannot, or if it is no regular file. */
 void ptx_file_open(struct ptx_file *file, const char *path);
 
+/* Return true if the file is PTX, and nothing around it. */
+bool ptx_file_is_text(const struct ptx_file *file);
+
 struct ptx_images {
-	unsigned ptx, other;	/* images with PTX; with other code only for which there is no PTX */
+	unsigned ptx, other;	/* images with PTX; containers with nothing but machine code */
 	unsigned bad;		/* images or containers that could not be read */
 };
 

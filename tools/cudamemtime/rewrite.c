@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
@@ -39,6 +40,11 @@ void rewrite_init(struct rewrite *r, struct measure *m)
 void rewrite_free(struct rewrite *r)
 {
 	free(r->globs);
+}
+
+const char *rewrite_refuses(const char *text, size_t size)
+{
+	return memmem(text, size, "__cuprobe_sites_", 16) ? "it has probes already" : NULL;
 }
 
 const char *rewrite_why(enum instrument_result result)

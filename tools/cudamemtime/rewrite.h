@@ -18,7 +18,8 @@ struct rewrite {
 void rewrite_init(struct rewrite *r, struct measure *m);
 void rewrite_free(struct rewrite *r);
 
-/* Returns why an image is left alone; NULL for INSTRUMENT_DONE. */
+/* Return why an image is left alone; NULL if it is not: before it is rewritten, and by what came of that. */
+const char *rewrite_refuses(const char *text, size_t size);
 const char *rewrite_why(enum instrument_result result);
 
 #endif

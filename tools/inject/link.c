@@ -14,7 +14,7 @@
 #include "inject/link.h"
 
 /* A tool that takes nothing for this long is gone. */
-enum { SEND_MS = 10000, CONFIG_MS = 2000, HIGH_FD = 4000 };
+enum { AWAIT_MS = 1000, SEND_MS = 10000, CONFIG_MS = 2000, HIGH_FD = 4000 };
 
 static void timeout_set(int fd, int option, int ms)
 {
@@ -112,6 +112,17 @@ bool link_open(struct link *link, const char *name, struct inject_config *config
 	link->dev = st.st_dev;
 	link->ino = st.st_ino;
 	return true;
+}
+
+void link_await(struct link *link)
+{
+	char byte;
+
+	if (!ours(link))
+		return;
+	timeout_set(link->fd, SO_RCVTIMEO, AWAIT_MS);
+	while (recv(link->fd, &byte, sizeof(byte), 0) < 0 && errno == EINTR)
+		;
 }
 
 void link_close(struct link *link)

@@ -38,6 +38,9 @@ bool link_flush(struct link *link);
 bool link_send(struct link *link, enum inject_kind kind, const void *p, size_t n, const void *more, size_t num_more);
 bool link_lost(struct link *link, uint32_t module, unsigned long long count, const char *why);
 
+/* Waits until the tool has shut down its side, for a second at most. */
+void link_await(struct link *link);
+
 /* Closes it if it is still the tool's. */
 void link_close(struct link *link);
 

@@ -113,6 +113,8 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 		c = modules_context(&inject->modules, place->ctx, place->device);
 	linked = image->told.status == INJECT_THERE &&
 		 modules_linked(&inject->modules, image->hashes, image->num_hashes);
+	if (!linked)
+		link_queue(&inject->link, INJECT_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
 	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
 		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
 		if (modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
@@ -124,8 +126,6 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 	pthread_mutex_unlock(&inject->lock);
 	free(hashes);
 	image->data = NULL;	/* the driver may keep it: never freed if nobody owns it */
-	if (!linked)
-		link_queue(&inject->link, INJECT_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
 }
 
 static CUresult load(struct inject *inject, const struct loading *how, void **handle, const void *original, size_t size)

@@ -92,6 +92,7 @@ static void read_in(struct reader *reader, struct module *m, struct context *c, 
 	CUcontext was;
 
 	reader->context = c;
+	link_flush(&reader->inject->link);	/* the image was told before the module */
 	if (r) {
 		give_up(reader, r, 1);
 		return;
@@ -173,6 +174,16 @@ static bool flush(struct inject *inject)
 	return ok;
 }
 
+static void say_bye(struct inject *inject)
+{
+	link_send(&inject->link, INJECT_BYE, NULL, 0, NULL, 0);
+	if (!(inject->config.flags & INJECT_CALLS))
+		return;
+	pthread_mutex_unlock(&inject->lock);
+	link_await(&inject->link);
+	pthread_mutex_lock(&inject->lock);
+}
+
 static void serve(struct reader *reader)
 {
 	struct inject *inject = reader->inject;
@@ -193,7 +204,7 @@ static void serve(struct reader *reader)
 		if (due)
 			next = later(period);
 		if (all && ending && !m)
-			link_send(&inject->link, INJECT_BYE, NULL, 0, NULL, 0);
+			say_bye(inject);
 		if (all && !m)
 			inject->served = wanted;
 		pthread_cond_broadcast(&inject->done);

@@ -140,9 +140,9 @@ static bool statements(struct loader *l, struct ptx_reader *reader, const struct
 	struct ptx_str label = { "", 0 };
 	unsigned scope = 0, depth = 0, max = 0, *marks = NULL;
 	struct ptx_stmt stmt;
-	bool ok = labels_enter(l, s, scope++);
+	bool ok = labels_enter(l, s, scope++), closed = false;
 
-	while (ok && ptx_next(reader, &stmt)) {
+	while (ok && !closed && ptx_next(reader, &stmt)) {
 		struct lexer x = lexer_of(stmt.body);
 
 		if (stmt.kind == PTX_OPEN) {
@@ -152,9 +152,9 @@ static bool statements(struct loader *l, struct ptx_reader *reader, const struct
 				ok = labels_enter(l, s, scope++);
 			}
 		} else if (stmt.kind == PTX_CLOSE) {
-			if (!depth)
-				break;
-			names_cut(&l->names, marks[--depth]);
+			closed = !depth;
+			if (!closed)
+				names_cut(&l->names, marks[--depth]);
 		} else if (stmt.kind == PTX_LABEL) {
 			label = lexer_next(&x);
 		} else if (stmt.kind == PTX_REG) {
@@ -166,6 +166,8 @@ static bool statements(struct loader *l, struct ptx_reader *reader, const struct
 		}
 	}
 	free(marks);
+	if (ok && !closed)
+		return fail(l, "a function that does not end", (struct ptx_str){ "", 0 });
 	return ok || fail(l, "no memory", stmt.body);
 }
 

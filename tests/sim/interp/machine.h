@@ -167,7 +167,7 @@ void barrier_left(struct block *block);		/* lanes have ended: barriers may be co
 exec_fn exec_alu, exec_mov, exec_pack, exec_unpack, exec_load, exec_store, exec_atomic, exec_branch, exec_brx, exec_exit,
 	exec_return, exec_call, exec_barrier, exec_fence, exec_vote, exec_shuffle, exec_match, exec_reduce, exec_elect,
 	exec_activemask, exec_warp_barrier, exec_nothing, exec_trap, exec_sleep, exec_cvta, exec_isspacep, exec_copy_async,
-	exec_texture, exec_mbarrier, exec_bad;
+	exec_texture, exec_matrix, exec_mbarrier, exec_bad;
 enum interp_fault_kind system_call(struct warp *warp, const struct insn *insn, uint32_t on, const struct interp_kernel *f);
 
 #endif

@@ -4,6 +4,7 @@
 #define MODULE_H
 #include "alu.h"
 #include "interp.h"
+#include "matrix.h"
 #include "texture.h"
 #include "ptx/ptx.h"
 
@@ -63,6 +64,7 @@ struct insn {
 	union {
 		struct alu_insn alu;
 		struct texture_insn texture;
+		struct matrix_insn matrix;
 	};
 	const char *text;		/* for messages */
 	unsigned text_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Records of accesses, with their times on the clock that all SMs of a device share, and the launch they are of. */
-#ifndef GPU_ACCESSES_H
-#define GPU_ACCESSES_H
+#ifndef ACCESSES_H
+#define ACCESSES_H
 #include "model/gpu_modules.h"
 
 struct gpu_access {

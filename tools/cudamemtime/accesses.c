@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/no_value.h"
-#include "model/gpu_accesses.h"
+#include "cudamemtime/accesses.h"
 
 bool gpu_record_is_access(const struct gpu_record *record)
 {

@@ -1,0 +1,247 @@
+# shellcheck shell=sh disable=SC2154,SC2086 # rc: the words'; words
+# libcudainject.so, in programs on the simulated CUDA, whose kernels the interpreter runs; tests/unit/inject_receive.c
+# is the tool.
+probe=$O/memtime_hist.ptx
+vadd=tests/ptx/nvcc-vadd.ptx
+injected=$bin/injected
+SIM_KERNELS=1
+export SIM_KERNELS
+
+# inject [OPTION...] -- COMMAND...: with the library; what it tells in $tmp/out, what the command prints in $tmp/said
+inject() {
+	options=
+	while [ "$1" != -- ]; do options="$options $1"; shift; done
+	shift
+	timeout 120 "$bin/inject-receive" $options "$probe" "$tmp/out" "$@" >"$tmp/said" 2>"$tmp/err"
+	rc=$?
+}
+
+# same STATUS COMMAND...: with the library it prints what it prints without, and ends so
+same() {
+	want=$1
+	shift
+	timeout 120 "$@" >"$tmp/plain" 2>&1
+	equal $? "$want"
+	grep -vxE 'Terminated|Killed|Aborted' "$tmp/plain" >"$tmp/want"	# the shell says so of a child
+	inject -p 20 -- "$@"
+	status "$want"
+	cat "$tmp/err" >>"$tmp/said"
+	cmp -s "$tmp/want" "$tmp/said" || no "it prints $(head -c 200 "$tmp/said")"
+}
+
+# counts N SITE: of all modules, as last read
+counts() {
+	got=$(awk -v site="$2" '/^slots/ && $4 == site { n[$2] = $6 } END { for (m in n) all += n[m]; print all + 0 }' "$tmp/out")
+	[ "$got" = "$1" ] || no "$got at site $2, not $1"
+}
+
+it "the library exports what it wraps, and needs the C library alone"
+nm -D --defined-only "$O/libcudainject.so" | awk '{ print $3 }' | grep -vE '^(cu|nvrtc)[A-Z]' | sort >"$tmp/out"
+equal "$(paste -sd' ' "$tmp/out")" '_Exit _exit dlsym dlvsym'
+equal "$(readelf -dW "$O/libcudainject.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" libc.so.6
+nm -D --undefined-only "$O/libcudainject.so" | grep -vE '@GLIBC_| w ' >"$tmp/out"
+lines 0 .
+
+it "a program without CUDA is what it was, and the tool hears nothing"
+same 0 sh -c 'echo plain; echo words >&2'
+lines 0 .
+same 3 sh -c 'exit 3'
+same 143 sh -c 'kill -TERM $$'
+
+it "each access of a program's kernels is counted, and where it is"
+inject -- "$injected" end $vadd return
+status 0
+lines 1 '^image done sm_75 kernels 1 sites 3 '
+lines 1 "^site S	1	.*_Z4vaddPKfS0_Pfi	load	global	ld.global.f32	4\$"
+counts 96 1	# 997 elements are 32 warps, 3 times
+counts 96 2
+lines 1 '^bye$'
+
+for how in exit _exit _Exit quick_exit; do
+	it "a program that ends by $how has its status, and all is read before"
+	same 19 "$injected" end $vadd $how
+	counts 96 1
+	lines 1 '^bye$'
+done
+
+it "of a program that is killed, or aborts, there is what was sent before"
+same 137 "$injected" end $vadd kill
+counts 96 1
+lines 0 '^bye$'
+lines 1 '^end$'
+same 134 "$injected" end $vadd abort
+lines 0 '^bye$'
+
+it "what is unloaded is read before"
+same 0 "$injected" many $vadd 7
+lines 7 '^module'
+counts 224 1
+
+it "each context has its own counts, and one that is destroyed is read before"
+same 0 "$injected" contexts $vadd
+lines 1 '^module 1 .* device 1 context '
+lines 1 '^module 2 .* device 0 context '
+counts 96 1
+
+it "threads load, launch and unload at once"
+same 0 "$injected" threads $vadd 5
+lines 20 '^module'
+counts 640 1
+
+it "a stream that is captured meanwhile is not disturbed"
+inject -p 10 -- "$injected" capture $vadd 300
+status 0
+equal "$(cat "$tmp/said")" "$("$injected" capture $vadd 0)"
+counts 64 1
+
+it "children of fork have nothing to do with it"
+same 0 "$injected" fork $vadd
+lines 1 '^hello'
+lines 1 '^bye'
+counts 64 1
+
+it "descriptors, errno and signals are as without"
+same 0 "$injected" quiet $vadd
+lines 1 '^bye'
+
+it "dlsym, dlvsym and cuGetProcAddress find what they found, or its wrapper"
+same 0 "$injected" names $vadd
+
+it "the driver's interfaces give the same results: files, images, libraries, linking, graphs"
+for part in launch modules memory graph time; do
+	same 0 "$bin/drvkern" tests/ptx $part
+	lines 1 '^bye$'
+	grep -q '^image done' "$tmp/out" || no "$part: nothing was rewritten"
+done
+
+it "faults of a kernel are the program's, and what could not be read is said"
+same 0 "$bin/drvkern" tests/ptx faults
+grep -q '^lost 0 count 1 device 0: CUDA_ERROR_ILLEGAL_ADDRESS$' "$tmp/out" || no "no illegal address"
+grep -q '^lost 0 count 1 device 0: CUDA_ERROR_MISALIGNED_ADDRESS$' "$tmp/out" || no "no misaligned address"
+
+it "when the tool is gone, slow or not there, the program goes on"
+inject -c 2 -p 10 -- "$injected" slow $vadd 200
+status 0
+lines 0 '^bye'
+inject -w 100 -- "$injected" end $vadd exit
+status 19
+run env LD_PRELOAD="$O/libcudainject.so" CUDA_BPF_TOOLS_INJECT=nobody-listens "$injected" end $vadd exit
+status 19
+run env LD_PRELOAD="$O/libcudainject.so" "$injected" end $vadd exit
+status 19
+
+it "kernels are selected by their names as linked and as written"
+for glob in _Z4vadd\* vadd 'vadd(float const\*,*'; do
+	timeout 60 "$bin/inject-receive" -K "$glob" "$probe" "$tmp/out" "$injected" end $vadd return >"$tmp/said"
+	lines 1 '^image done sm_75 kernels 1'
+done
+inject -K nothing -K 'x*' -- "$injected" end $vadd return
+lines 1 '^image no-sites'
+lines 0 '^module'
+
+it "records are read whole, and what was overwritten is counted"
+probe=$O/memtime_trace.ptx
+inject -r -g 1 -l 4096 -p 10 -- "$injected" many $vadd 3
+awk '/^record / && $6 < 2147483647 && $8 { n++ } END { print n + 0 }' "$tmp/out" >"$tmp/n"
+equal "$(cat "$tmp/n")" $((3 * 32 * 2))
+lines 0 ' lost [1-9]'
+inject -r -g 1 -l 16 -- "$injected" end $vadd return
+all=$(awk '/^records/ { n += $4; lost = $6 } END { print n + lost }' "$tmp/out")
+inject -r -g 1 -l 4096 -- "$injected" end $vadd return
+equal "$(awk '/^records/ { n += $4; lost = $6 } END { print n + lost }' "$tmp/out")" "$all"
+probe=$O/memtime_hist.ptx
+
+it "launches are told with their kernels, if asked for"
+inject -f 2 -- "$injected" end $vadd return
+lines 3 '^launch context 1 frames 1 _Z4vaddPKfS0_Pfi$'
+inject -- "$injected" end $vadd return
+lines 0 '^launch'
+
+it "what was rewritten is taken from the cache, and a broken cache is not"
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+inject -f 4 -- "$injected" end $vadd return
+counts 96 1
+cached=$(find "$tmp/cache" -type f)
+equal "$(echo "$cached" | wc -l)" 1
+# that it is taken is seen by a change of it, with the hash that belongs to that
+before=$(stat -c %i "$cached")
+inject -f 4 -- "$injected" end $vadd return
+counts 96 1
+equal "$(stat -c %i "$cached")" "$before"
+truncate -s -1 "$cached"
+inject -f 4 -- "$injected" end $vadd return
+counts 96 1
+[ "$(stat -c %s "$cached")" -gt 1000 ] && [ "$(stat -c %i "$cached")" != "$before" ] || no "it was not written again"
+unset XDG_CACHE_HOME
+
+# what images are; the simulated driver takes any if it runs no kernels
+image() { SIM_KERNELS='' inject "$@" -- "$injected" load "$file"; }
+
+it "containers are rewritten, whatever compresses them"
+for mode in none size speed default archs specific; do
+	file=tests/data/fatbin/$mode.fatbin
+	image
+	lines 1 '^image done sm_[79][50] kernels 1 sites 2 '
+done
+
+it "what cannot be rewritten is told, and why"
+file=tests/data/fatbin/sass.fatbin
+image
+lines 1 '^image no-ptx sm_75 kernels 1 '
+lines 1 '^why scale$'
+sed 's/sm_75/sm_120/' $vadd >"$tmp/newer"
+file=$tmp/newer image
+lines 1 '^image newer sm_120 '
+sed 's/^.version .*/.version 6.1/' $vadd >"$tmp/old"
+file=$tmp/old image
+lines 1 '^image old '
+file=$vadd image -m 1
+lines 1 '^image too-many sm_75 kernels 1 sites 3 '
+sed '/^.visible/i .extern .func outside();' $vadd >"$tmp/linked"
+file=$tmp/linked image
+lines 1 '^image linked '
+echo 'no PTX' >"$tmp/none"
+file=$tmp/none image
+lines 1 '^image bad '
+
+it "what has probes already is read, and not changed"
+run "$bin/ptxrw" --probe "$probe" $vadd "$tmp/there.ptx"
+status 0
+inject -- "$injected" end "$tmp/there.ptx" return
+lines 1 '^image there sm_75 '
+counts 96 1
+
+nvrtc=$CUDA/lib64/libnvrtc.so.13
+it "machine code of NVRTC is replaced by the PTX that it was made from"
+if [ ! -e "$nvrtc" ]; then
+	skip "no $nvrtc"
+else
+	LD_LIBRARY_PATH=$CUDA/lib64
+	export LD_LIBRARY_PATH
+	same 0 "$bin/nvrtc" "$nvrtc"
+	lines 1 '^image done sm_75 kernels 1 '
+	# the simulated driver has nothing that runs machine code
+	fails 1 'cuModuleLoadData(&m, image): 209' "$bin/nvrtc" "$nvrtc" cubin
+	inject -- "$bin/nvrtc" "$nvrtc" cubin
+	status 0
+	equal "$(cat "$tmp/said")" 'nvrtc: 192 of 192 right'
+	lines 1 '^image done sm_75 kernels 1 '
+	lines 1 '^slots 1 site 0 count 6 '
+	unset LD_LIBRARY_PATH
+fi
+
+if [ ! -x "$bin/gpu" ]; then
+	it "programs built by nvcc"
+	skip "no nvcc"
+	leave
+fi
+for kind in gpu gpu-static gpu-12; do
+	it "programs built by nvcc compute what they did: $kind"
+	for part in vadd reduce transpose histogram matmul streams graphs symbols managed print divergence calls texture; do
+		same 0 "$bin/$kind" $part
+		lines 1 '^bye$'
+	done
+	same 0 "$bin/$kind" vadd
+	counts 313 1	# 10007 elements
+done

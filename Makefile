@@ -171,7 +171,7 @@ check-clients:
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
 demo: setup-demo
-	@$(MAKE) --no-print-directory all $(O)/tests/bin/deep
+	@$(MAKE) --no-print-directory all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
 	@O=$(O) scripts/demo
 
 check-kernels: setup-kernels

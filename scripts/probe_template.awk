@@ -14,10 +14,19 @@ BEGIN {
 	value["NAME"] = name; value["UPPER"] = toupper(name); value["DATE"] = date
 	if (at == "entry") say("lanes", "OUT_UNIT_NONE", "\"warps\", \"threads\"", "show how many threads of warps enter CUDA kernels", "warp")
 	if (at == "exit") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "\"warps\", \"cycles\"", "show how long warps run in CUDA kernels", "warp")
-	if (at == "access") say("lanes * bytes", "OUT_UNIT_BYTES", "\"accesses\", \"bytes\"", "show how much memory CUDA kernels access at once", "access")
+	if (at == "access") say("lanes * bytes", "OUT_UNIT_BYTES", "\"accesses\", \"requested\"", "show how much memory CUDA kernels access at once", "access")
 	if (at == "timed") say("gpu_cycles(t0, t1)", "OUT_UNIT_CYCLES", "\"accesses\", \"cycles\"", "show how long CUDA kernels wait for memory", "access")
 	value["COUNTER0"] = at ~ /^e/ ? "warps" : "accesses"
-	value["COUNTER1"] = at == "entry" ? "threads" : at == "access" ? "bytes" : "cycles"
+	value["COUNTER1"] = at == "entry" ? "threads" : at == "access" ? "requested" : "cycles"
+	value["KIND"] = at == "access" || at == "timed" ? "load" : "kernel"
+	# lanes and bytes are exact; cycles are not
+	if (at == "entry" || at == "access") {
+		total = at == "entry" ? 32 : 128
+		if (as == "hist") value["TOTAL"] = " and .total == " total " * $1"
+		if (as == "counters") value["TOTAL"] = " and ." value["COUNTER1"] " == " total " * $1"
+	} else {
+		value["TOTAL"] = as == "hist" ? " and .total > $1" : " and .cycles > $1"
+	}
 	help = toupper(substr(value["WHAT"], 1, 1)) substr(value["WHAT"], 2)
 	so_far = "what was counted so far, every interval and at the end.  Needs no root."
 	if (as == "hist") help = help ", as histograms:\\n\"\n\t\t\"" so_far
@@ -26,10 +35,21 @@ BEGIN {
 	value["HELP"] = help
 }
 
+function from(file, a, b,   line, on, any) {
+	while ((getline line < file) > 0) {
+		if (line == a) on = 1
+		if (on && line == b) { any = 1; break }
+		if (on) print line
+	}
+	close(file)
+	if (!any) fail(FILENAME ":" FNR ": " file " has not these lines: " a ", " b)
+}
+
 {
 	while (match($0, /^@!?[a-z]+\|/)) {
 		mark = substr($0, 2, RLENGTH - 2)
 		rest = substr($0, RLENGTH + 1)
+		if (mark == "from") { split(rest, a, "|"); from(a[1], a[2], a[3]); next }
 		if (sub(/^!/, "", mark) ? mark in has : !(mark in has)) next
 		$0 = rest
 	}

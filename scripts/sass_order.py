@@ -6,7 +6,7 @@ An instruction has 128 bits.  As ptxas of CUDA 9 to 13 writes them (Jia et al., 
 Architecture via Microbenchmarking", section 2.1; the rest by comparing ptxas's input with its output):
   bits 0-11   which instruction, in which form
   bits 12-15  its predicate: 7 is "always"; 8 more: negated
-  bits 72-79  of CS2R, S2R: the special register; 0x50 is the clock
+  bits 72-79  of CS2R: the special register; 0x50 is the clock
   bits 105-125  what the scheduler is told: stall cycles (4), yield (1), the scoreboard that is released when the
               result is there (3; 7: none), the one when the operands were read (3), a mask of the scoreboards
               that are waited for before it is issued (6), reuse of operands (4)
@@ -16,7 +16,7 @@ import collections
 import struct
 
 CLOCK = 0x50
-CS2R = 0x805
+CS2R = {0x805, 0x8cb}    # the second, of sm_120, into a uniform register
 LOADS = {
     0x381: "LDG", 0x981: "LDG", 0x980: "LD", 0x984: "LDS", 0x983: "LDL", 0x83b: "LDSM",
     0x9a8: "ATOMG", 0x3a8: "ATOMG", 0x3a9: "ATOMG.CAS", 0x38a: "ATOM", 0x98a: "ATOM", 0x38b: "ATOM.CAS",
@@ -57,7 +57,7 @@ def decode(code):
         load, store = LOADS.get(op), STORES.get(op)
         if load == "LDS" and low >> 16 & 0xff == ZERO:
             load = None
-        clock = op == CS2R and high >> 8 & 0xff == CLOCK
+        clock = op in CS2R and high >> 8 & 0xff == CLOCK
         yield Insn(op, at, "clock" if clock else load or store or hex(op), load, store, control >> 5 & 7,
                    control >> 11 & 63, low >> 12 & 7 == 7)
 
@@ -67,10 +67,11 @@ def waits_for(rest, load):
     return load.sets != 7 and any(insn.waits >> load.sets & 1 for insn in rest)
 
 
-def intervals(code):
-    """What is between two reads of the clock without a branch between them, and the second read."""
+def intervals(code, skip=0):
+    """What is between two reads of the clock without a branch between them, and the second read.  The first `skip`
+    reads are no site's."""
     insns = list(decode(code))
-    clocks = [i for i, insn in enumerate(insns) if insn.name == "clock"]
+    clocks = [i for i, insn in enumerate(insns) if insn.name == "clock"][skip:]
     for begin, end in zip(clocks, clocks[1:]):
         between = insns[begin + 1:end]
         if not any(insn.op in BRANCHES for insn in between):
@@ -96,11 +97,12 @@ def judge(between, clock):
     return "store fenced" if fences else "nothing"
 
 
-def count(cubin):
-    """Of a cubin's bytes: how many intervals are what, and the first that is wrong."""
+def count(cubin, entered=()):
+    """Of a cubin's bytes: how many intervals are what, and those that are wrong.  entered: functions that read the
+    clock when they begin."""
     counts, wrong = collections.Counter(), []
     for name, code in sections(cubin):
-        for between, clock in intervals(code):
+        for between, clock in intervals(code, int(name in entered)):
             verdict = judge(between, clock)
             counts[verdict] += 1
             if verdict == "load NOT waited":

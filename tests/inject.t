@@ -212,6 +212,25 @@ inject -- "$injected" end "$tmp/there.ptx" return
 lines 1 '^image there sm_75 '
 counts 96 1
 
+nvrtc=$CUDA/lib64/libnvrtc.so.13
+it "machine code of NVRTC is replaced by the PTX that it was made from"
+if [ ! -e "$nvrtc" ]; then
+	skip "no $nvrtc"
+else
+	LD_LIBRARY_PATH=$CUDA/lib64
+	export LD_LIBRARY_PATH
+	same 0 "$bin/nvrtc" "$nvrtc"
+	lines 1 '^image done sm_75 kernels 1 '
+	# the simulated driver has nothing that runs machine code
+	fails 1 'cuModuleLoadData(&m, image): 209' "$bin/nvrtc" "$nvrtc" cubin
+	inject -- "$bin/nvrtc" "$nvrtc" cubin
+	status 0
+	equal "$(cat "$tmp/said")" 'nvrtc: 192 of 192 right'
+	lines 1 '^image done sm_75 kernels 1 '
+	lines 1 '^slots 1 site 0 count 6 '
+	unset LD_LIBRARY_PATH
+fi
+
 if [ ! -x "$bin/gpu" ]; then
 	it "programs built by nvcc"
 	skip "no nvcc"

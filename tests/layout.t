@@ -112,6 +112,8 @@ done >"$tmp/defined"
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done
+	# shellcheck disable=SC2046 # words
+	symbols tools/inject $(objects tools/inject/*.c)
 	# a template needs what it names
 	for t in scripts/templates/*.c; do
 		grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$t" | sort -u | sed "s|^|$t U |"

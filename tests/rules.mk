@@ -173,6 +173,17 @@ $(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
+# the demo's, also without nvcc
+ifneq ($(T_NVCC),)
+$(T_OBJ)/workloads/leaky.o: $(T_DIR)/workloads/leaky.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -MMD -MF $(@:.o=.d) -c $< -o $@
+else
+$(T_OBJ)/workloads/leaky.o: $(T_DIR)/workloads/leaky.cu examples/no_nvcc.h $(T_DIR)/ptx/nvcc-leaky.ptx | $(T_OBJ)/workloads
+	$(Q)$(CXX) $(T_CXXFLAGS) -DLEAKY_PTX='"$(T_DIR)/ptx/nvcc-leaky.ptx"' -x c++ -c $< -o $@
+endif
+$(T_BIN)/leaky: $(T_OBJ)/workloads/leaky.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(Q)$(CXX) -o $@ $^ $(T_RPATH) -pthread -ldl
+
 # ---- programs built with nvcc
 
 # Intermediate code only: quick to build, and any GPU compiles it.
@@ -267,7 +278,7 @@ T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
 
 # the library with which the simulated driver runs kernels
 T_KERNELS := $(T_LIB)/libsimkernels.so
-TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc
+TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc $(T_BIN)/leaky
 $(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
 $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \

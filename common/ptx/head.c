@@ -33,6 +33,7 @@ bool ptx_head_parse(struct ptx_str body, struct ptx_head *head)
 	const char *p = body.s, *end = body.s + body.n;
 
 	memset(head, 0, sizeof(*head));
+	head->result.s = head->params.s = body.s;
 	for (;; p++) {
 		const char *blank = lex_blank(p, end);
 

@@ -3,12 +3,17 @@
  *
  * A probe is PTX that clang made of a file in gpu/.  Which of these functions it has decides what is done; each
  * is pasted, or called where a kernel has many sites:
- *   u32 gpu_chosen(void)                       once a function: is this warp measured?
- *   void gpu_entry(u32 site)                   when a warp enters a kernel
+ *   u32 gpu_chosen(void)                       once a function: is this warp measured?  If not, none of the others runs
+ *   void gpu_entry(u32 site)                   when a warp enters a kernel, before its lanes can have diverged
  *   void gpu_exit(u32 site, u64 t0, u64 t1)    before it leaves: %clock64 when it entered, and now
  *   void gpu_before(u32 site, u64 addr, u32 bytes)   before an access; generic address, bytes of a lane
  *   void gpu_timed(u32 site, u64 t0, u64 t1)   after an access: %clock64 around it
- * Its other variables go into the module once, renamed. */
+ * Its other variables go into the module once, renamed: NAME becomes __cuprobe_NAME_H (abi/gpu.h).  The module has slots
+ * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/lib/gpu.h).
+ *
+ * A kernel's own site, whose id gpu_entry and gpu_exit get, has the kind "kernel", the operation ".entry" and the
+ * place of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
+ * is when the function was entered.  Probes run only where the guard of the instruction lets it. */
 #ifndef INSTRUMENT_H
 #define INSTRUMENT_H
 #include <stdbool.h>
@@ -37,7 +42,7 @@ struct instrument {
 	enum ptx_scheme scheme;
 	unsigned spaces, ops;		/* sums of enum ptx_space, ptx_ops */
 	unsigned block_mask, block_want, warp_mask, warp_want;
-	unsigned groups, limit;		/* abi/gpu.h; limit 0: no rings */
+	unsigned groups, limit;		/* abi/gpu.h; powers of two; limit 0: no rings */
 	unsigned max_sites;		/* more are refused; 0: any number */
 	unsigned call_above;		/* sites in a kernel above which probes are called; 0: 1,000 */
 	/* Return true if this kernel is to be instrumented (mangled name, not ended by 0); NULL: all are. */
@@ -66,7 +71,8 @@ struct instrumented {
 enum instrument_result instrument(struct instrumented *out, const char *text, size_t size,
 				  const struct instrument *options);
 
-/* As instrument(), but only the table of sites (ptx/sites.h), which is malloc'd text: for --list. */
+/* As instrument(), but only the table of sites (ptx/sites.h), which is malloc'd text: for --list.  Without
+ * options->probe, kernels have no sites of their own. */
 enum instrument_result instrument_list(struct instrumented *out, const char *text, size_t size,
 				       const struct instrument *options);
 

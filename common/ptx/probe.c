@@ -35,7 +35,7 @@ static bool params_are(struct ptx_str params, const unsigned char *bits)
 	return n == GPU_PARAMS || !bits[n] ? lex_blank(p, end) == end : false;
 }
 
-static const char *read_function(struct gpu_probe *probe, struct ptx_str body, struct gpu_function **function)
+static const char *read_function(struct gpu_probe *probe, struct ptx_str body, enum gpu_point *point)
 {
 	static const unsigned char result[GPU_PARAMS] = { 32 }, none[GPU_PARAMS];
 	struct ptx_head head;
@@ -51,9 +51,9 @@ static const char *read_function(struct gpu_probe *probe, struct ptx_str body, s
 		return "a function twice";
 	if (!params_are(head.params, gpu_point_params[i]) || !params_are(head.result, i == GPU_CHOSEN ? result : none))
 		return "a function with other parameters than ptx/instrument.h says";
-	*function = &probe->at[i];
-	(*function)->params = head.params;
-	(*function)->body.s = body.s + body.n;
+	*point = (enum gpu_point)i;
+	probe->at[i].params = head.params;
+	probe->at[i].body.s = body.s + body.n;
 	return NULL;
 }
 
@@ -101,8 +101,30 @@ static const char *read_variable(struct gpu_probe *probe, struct ptx_str body)
 	return NULL;
 }
 
+int gpu_param_number(struct ptx_str arg)
+{
+	size_t i = arg.n;
+
+	while (i && !lex_is_digit(arg.s[i - 1]))
+		i--;
+	return i ? arg.s[i - 1] - '0' : -1;
+}
+
+/* ld.param of a parameter that there is, st.param of gpu_chosen's result. */
+static bool is_right_param(const struct ptx_insn *insn, enum gpu_point point)
+{
+	int n;
+
+	if (insn->n != 2)
+		return false;
+	if (ptx_op_is(insn->op, "st"))
+		return point == GPU_CHOSEN;
+	n = gpu_param_number(insn->arg[1]);
+	return ptx_op_is(insn->op, "ld") && n >= 0 && n < GPU_PARAMS && gpu_point_params[point][n];
+}
+
 /* What cannot be pasted into a function. */
-static const char *check_statement(const struct ptx_stmt *stmt)
+static const char *check_statement(const struct ptx_stmt *stmt, enum gpu_point point)
 {
 	struct ptx_insn insn;
 
@@ -112,15 +134,17 @@ static const char *check_statement(const struct ptx_stmt *stmt)
 		return NULL;
 	if (!ptx_insn_parse(stmt->body, &insn))
 		return "an instruction that cannot be read";
+	if (ptx_has(insn.op, ".param") && !is_right_param(&insn, point))
+		return "an access to a parameter that there is not";
 	return ptx_op_is(insn.op, "call") ? "a function that calls another one" : NULL;
 }
 
 const char *gpu_probe_read(struct gpu_probe *probe, const char *text, size_t size)
 {
 	struct ptx_reader reader = { text, text + size, 0 };
-	struct gpu_function *function = NULL;
-	struct ptx_stmt stmt;
+	enum gpu_point point = GPU_CHOSEN;
 	const char *why = NULL;
+	struct ptx_stmt stmt;
 	bool any = false;
 
 	memset(probe, 0, sizeof(*probe));
@@ -129,18 +153,17 @@ const char *gpu_probe_read(struct gpu_probe *probe, const char *text, size_t siz
 			return "control characters";
 	while (!why && ptx_next(&reader, &stmt)) {
 		if (stmt.kind == PTX_FUNC) {
-			why = read_function(probe, stmt.body, &function);
+			why = read_function(probe, stmt.body, &point);
 			any = true;
 		} else if (stmt.kind == PTX_CLOSE && !stmt.depth) {
-			function->body.n = (size_t)(stmt.body.s - function->body.s);
-			function = NULL;
+			probe->at[point].body.n = (size_t)(stmt.body.s - probe->at[point].body.s);
 		} else if (stmt.depth) {
-			why = check_statement(&stmt);
+			why = check_statement(&stmt, point);
 		} else {
 			why = read_variable(probe, stmt.body);
 		}
 	}
-	if (!why && function)
+	if (!why && reader.depth)
 		why = "a function without an end";
 	return why ? why : any ? NULL : "no function";
 }

@@ -76,16 +76,6 @@ static void find_labels(struct labels *labels, struct ptx_str body)
 				(struct ptx_str){ stmt.body.s, (size_t)(lex_word(stmt.body.s, stmt.body.s + stmt.body.n) - stmt.body.s) };
 }
 
-/* The number at the end of [name_param_2]. */
-static int param_number(struct ptx_str arg)
-{
-	size_t i = arg.n;
-
-	while (i && !lex_is_digit(arg.s[i - 1]))
-		i--;
-	return i ? arg.s[i - 1] - '0' : 0;
-}
-
 static const char *move_of(struct ptx_str op)
 {
 	return ptx_has(op, ".b64") || ptx_has(op, ".u64") || ptx_has(op, ".s64") ? "mov.b64 " : "mov.b32 ";
@@ -95,7 +85,7 @@ static const char *move_of(struct ptx_str op)
 static bool put_changed(struct ptx_out *out, const struct ptx_insn *insn)
 {
 	if (ptx_op_is(insn->op, "ld") && ptx_has(insn->op, ".param") && insn->n == 2) {
-		char argument[2] = { (char)(ARGUMENT + param_number(insn->arg[1]) % GPU_PARAMS), 0 };
+		char argument[2] = { (char)(ARGUMENT + gpu_param_number(insn->arg[1])), 0 };
 
 		put(out, "\n\t");
 		put(out, move_of(insn->op));
@@ -129,7 +119,7 @@ static bool is_last(const struct ptx_reader *reader)
 void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe, enum gpu_point point, const char *hash)
 {
 	const struct gpu_function *function = &probe->at[point];
-	struct ptx_reader reader = { function->body.s, function->body.s + function->body.n, 1 };
+	struct ptx_reader reader = { function->body.s, NULL, 1 };
 	struct ptx_out *out = &tmpl->text;
 	struct labels labels;
 	struct ptx_stmt stmt;
@@ -138,6 +128,7 @@ void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe,
 	memset(tmpl, 0, sizeof(*tmpl));
 	if (!function->body.s)
 		return;
+	reader.end = function->body.s + function->body.n;
 	find_labels(&labels, function->body);
 	put(out, "\n\t{ // ");
 	put(out, gpu_point_names[point]);

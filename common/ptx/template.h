@@ -26,6 +26,9 @@ void ptx_template_paste(struct ptx_out *out, const struct ptx_template *tmpl, un
 /* Calls tmpl->function, which is in the module. */
 void ptx_template_call(struct ptx_out *out, enum gpu_point point, const char *const args[GPU_PARAMS]);
 
+/* The number at the end of [name_param_2], one digit; -1 if there is none. */
+int gpu_param_number(struct ptx_str arg);
+
 /* The bits of the parameters of a probe's functions, 0 behind the last; and their names. */
 extern const unsigned char gpu_point_params[GPU_FUNCTIONS][GPU_PARAMS];
 extern const char *const gpu_point_names[GPU_FUNCTIONS];

@@ -23,6 +23,8 @@ struct line {
 	unsigned long long value, clock, sm, block, warp, grid;
 };
 
+enum { PLACE = 20 };		/* columns */
+
 OUT_WORD(site_type, "site");
 OUT_WORD(record_type, "record");
 
@@ -34,7 +36,7 @@ static const struct field site_fields[] = {
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },
 	{ "line", NULL, 0, OUT_UINT, AT(at) },
-	{ NULL, "PLACE", -20, OUT_PRINT, AT(place) },
+	{ NULL, "PLACE", -PLACE, OUT_PRINT, AT(place) },
 	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ 0 }
@@ -97,20 +99,23 @@ static void add_counters(struct fields *to, const struct gpu_site_view *v)
 	}
 }
 
-/* "file:line", without folders. */
+/* Writes "file:line", without folders; returns the columns. */
+static int write_place(FILE *f, const struct site *site)
+{
+	const char *slash = site->file ? strrchr(site->file, '/') : NULL;
+
+	if (!site->file) {
+		putc('-', f);
+		return 1;
+	}
+	return escape_text(f, slash ? slash + 1 : site->file) + fprintf(f, ":%u", site->line);
+}
+
 static void put_place(FILE *f, const void *of)
 {
-	const struct site *site = of;
-	const char *slash = site->file ? strrchr(site->file, '/') : NULL;
-	int n = 1;
+	int n = write_place(f, of);
 
-	if (site->file) {
-		n = escape_text(f, slash ? slash + 1 : site->file);
-		n += fprintf(f, ":%u", site->line);
-	} else {
-		putc('-', f);
-	}
-	fprintf(f, "%*s", n < 20 ? 20 - n : 0, "");
+	fprintf(f, "%*s", n < PLACE ? PLACE - n : 0, "");
 }
 
 static struct line line_of(struct gpu_site_view *v, const struct site *site)
@@ -133,7 +138,7 @@ static void hist_line(struct gpu_site_view *v, const struct line *l)
 	fputs(", ", stdout);
 	escape_text(stdout, l->op);
 	fputs(", ", stdout);
-	put_place(stdout, l->place.of);
+	write_place(stdout, l->place.of);
 	putchar('\n');
 	hist_table(&l->totals, v->unit);
 	hist_text(l->slots, v->unit);

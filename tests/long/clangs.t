@@ -42,6 +42,16 @@ for version in 14 22; do
 			no "$source is of another compiler"
 	done
 
+	it "clang $version: the probes that run in kernels can be put into PTX for the oldest GPU"
+	sed 's/^\.version .*/.version 6.3/; s/^\.target .*/.target sm_75/' tests/ptx/operands.ptx >"$tmp/in.ptx"
+	for source in gpu/*.gpu.c; do
+		probe=$made/$(basename "$source" .gpu.c).ptx
+		run "$bin/ptxrw" --probe "$probe" -S all --op all --limit 64 "$tmp/in.ptx" "$tmp/new.ptx"
+		status 0
+		[ ! -x "${CUDA:-/usr/local/cuda}/bin/ptxas" ] || run "${CUDA:-/usr/local/cuda}/bin/ptxas" -arch=sm_75 "$tmp/new.ptx" -o /dev/null
+		status 0
+	done
+
 	it "clang $version: they count calls"
 	run "$made/cudamallocsnoop" -jkc "$bin/mem malloc 23 4096 free 7"
 	json 23 '.op == "alloc"'

@@ -45,23 +45,29 @@ static CUresult from_container(char **ptx, size_t *ptx_size, const void *contain
 	return *ptx ? CUDA_SUCCESS : (CUresult)INVALID_IMAGE;
 }
 
+/* Reads no byte behind one that differs: text may be shorter. */
+static bool begins(const void *image, size_t size, const char *magic)
+{
+	return size >= 4 && !strncmp(image, magic, 4);
+}
+
 /* size: of a file; an image in memory says itself how long it is. */
 static CUresult find_ptx(char **ptx, size_t *ptx_size, const void *image, size_t size)
 {
 	struct fatbin_wrapper wrapper;
 	size_t n;
 
-	if (size >= sizeof(wrapper) && *(const uint32_t *)image == FATBIN_WRAPPER) {
+	if (size >= sizeof(wrapper) && begins(image, size, "\xb1\x43\x62\x46")) {	/* FATBIN_WRAPPER */
 		memcpy(&wrapper, image, sizeof(wrapper));
 		image = (const void *)(uintptr_t)wrapper.data;
 		if (!image)
 			return (CUresult)INVALID_IMAGE;
 	}
-	if (size >= sizeof(uint32_t) && *(const uint32_t *)image == FATBIN_MAGIC) {
+	if (begins(image, size, "\x50\xed\x55\xba")) {	/* FATBIN_MAGIC */
 		n = drv_kernels->fatbin_size(image, size);
 		return n ? from_container(ptx, ptx_size, image, n) : (CUresult)INVALID_IMAGE;
 	}
-	if (size >= 4 && !memcmp(image, "\177ELF", 4)) {
+	if (begins(image, size, "\177ELF")) {
 		say("image", "machine code only");
 		return (CUresult)NO_BINARY_FOR_GPU;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* nvrtc LIBNVRTC: compiles a kernel while it runs, and launches it; prints "nvrtc: N of N right". */
+/* nvrtc LIBNVRTC [cubin]: compiles a kernel while it runs, to PTX or to machine code, and launches it; prints
+ * "nvrtc: N of N right".
+ */
 #include <dlfcn.h>
 
 #include "drvkern.h"
@@ -10,6 +12,8 @@ static struct {
 	int (*nvrtcCompileProgram)(program, int, const char *const *);
 	int (*nvrtcGetPTXSize)(program, size_t *);
 	int (*nvrtcGetPTX)(program, char *);
+	int (*nvrtcGetCUBINSize)(program, size_t *);
+	int (*nvrtcGetCUBIN)(program, char *);
 	int (*nvrtcDestroyProgram)(program *);
 } nvrtc;
 
@@ -33,20 +37,22 @@ static void *function(void *library, const char *name)
 	return p;
 }
 
-static char *compile(void)
+static char *compile(bool cubin)
 {
-	static const char *const options[] = { "-arch=compute_75" };
-	char *ptx = NULL;
+	const char *const option = cubin ? "-arch=sm_75" : "-arch=compute_75";
+	int (*get_size)(program, size_t *) = cubin ? nvrtc.nvrtcGetCUBINSize : nvrtc.nvrtcGetPTXSize;
+	int (*get)(program, char *) = cubin ? nvrtc.nvrtcGetCUBIN : nvrtc.nvrtcGetPTX;
+	char *image = NULL;
 	size_t size;
 	program p;
 
 	if (nvrtc.nvrtcCreateProgram(&p, source, "power.cu", 0, NULL, NULL) ||
-	    nvrtc.nvrtcCompileProgram(p, 1, options) || nvrtc.nvrtcGetPTXSize(p, &size) || !(ptx = malloc(size)) ||
-	    nvrtc.nvrtcGetPTX(p, ptx) || nvrtc.nvrtcDestroyProgram(&p)) {
+	    nvrtc.nvrtcCompileProgram(p, 1, &option) || get_size(p, &size) || !(image = malloc(size)) ||
+	    get(p, image) || nvrtc.nvrtcDestroyProgram(&p)) {
 		fprintf(stderr, "nvrtc: cannot compile\n");
 		exit(1);
 	}
-	return ptx;
+	return image;
 }
 
 int main(int argc, char **argv)
@@ -60,19 +66,21 @@ int main(int argc, char **argv)
 	CUfunction f;
 	CUmodule m;
 	void *params[] = { &p, &n };
-	char *ptx;
+	char *image;
 
 #define FIND(name) *(void **)&nvrtc.name = function(library, #name)
 	FIND(nvrtcCreateProgram);
 	FIND(nvrtcCompileProgram);
 	FIND(nvrtcGetPTXSize);
 	FIND(nvrtcGetPTX);
+	FIND(nvrtcGetCUBINSize);
+	FIND(nvrtcGetCUBIN);
 	FIND(nvrtcDestroyProgram);
 	TRY(cuInit(0));
 	TRY(cuCtxCreate_v4(&r->ctx, NULL, 0, 0));
-	ptx = compile();
-	TRY(cuModuleLoadData(&m, ptx));
-	free(ptx);
+	image = compile(argc > 2);
+	TRY(cuModuleLoadData(&m, image));
+	free(image);
 	TRY(cuModuleGetFunction(&f, m, "power"));
 	for (i = 0; i < N; i++)
 		data[i] = (float)i;

@@ -2,20 +2,7 @@
 /* What an image is, and the same with probes. */
 #ifndef INJECT_IMAGE_H
 #define INJECT_IMAGE_H
-#include "inject/inject.h"
-#include "inject/registers.h"
-
-enum { IMAGE_HASHES = 16 };
-
-struct image {
-	void *data;		/* with probes; malloc'd; NULL: the original is to be loaded */
-	size_t size;
-	struct inject_image told;	/* text_size is that of text */
-	char *text;		/* malloc'd, or NULL: why, or the names of kernels that are left alone */
-	size_t text_size;
-	uint32_t hashes[IMAGE_HASHES];	/* of what has probes, also if it had them before */
-	unsigned num_hashes;
-};
+#include "inject/image_job.h"
 
 /* Puts probes into an image, of which size bytes may be read; 0: as many as it says itself.  sm: the device's, 0 if it
  * is not known.  image_free() afterwards. */

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-#include "inject/contexts.h"
+#include "inject/early.h"
 #include "inject/inject.h"
 
 enum { THREAD_STACK = 512 << 10 };
@@ -18,7 +18,7 @@ static struct {
 	char name[108];		/* of the tool's socket; the program may change its environment later */
 	pthread_mutex_t lock;
 	bool tried;
-	struct contexts_early early;
+	struct early_contexts early;
 	struct inject *state;	/* NULL: none, or no more */
 } once = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -94,7 +94,7 @@ static bool configure(struct inject *inject)
 		cache_open(&inject->cache, config, inject->payload, version);
 	}
 	inject->select = (struct select){ inject->payload, config->kernels_size };
-	contexts_early_take(&once.early, &inject->modules);
+	early_take(&once.early, &inject->modules);
 	pthread_mutex_init(&inject->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -164,7 +164,7 @@ void inject_context_made(CUcontext ctx, CUdevice device, bool primary)
 		pthread_mutex_unlock(&inject->lock);
 	} else if (!LOAD(once.tried)) {
 		pthread_mutex_lock(&once.lock);
-		contexts_early_add(&once.early, ctx, device, primary);
+		early_add(&once.early, ctx, device, primary);
 		pthread_mutex_unlock(&once.lock);
 	}
 }
@@ -174,7 +174,7 @@ void inject_context_gone(CUcontext ctx)
 	if (LOAD(once.tried))
 		return;
 	pthread_mutex_lock(&once.lock);
-	contexts_early_remove(&once.early, ctx);
+	early_remove(&once.early, ctx);
 	pthread_mutex_unlock(&once.lock);
 }
 

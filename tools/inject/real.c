@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "inject/entry.h"
 #include "inject/libc.h"
 #include "inject/real.h"
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+#include "abi/gpu_lines.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cudacoalesce/lines_report.h"
+#include "model/gpu_totals.h"
+
+enum { SECTOR = 32, STARS = 40 };
+
+struct line {
+	const struct gpu_total *total;
+	const struct site *site;
+	unsigned long long time, accesses, requested, moved, at, bytes;
+	double lines, sectors, efficiency;	/* of an access; percent */
+	const char *kernel, *symbol, *file, *kind, *space, *op;
+	struct out_print hist;
+};
+
+OUT_WORD(row_type, "site");
+
+#define AT(f) offsetof(struct line, f)
+static const struct field fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &row_type, 0 },
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "accesses", NULL, 0, OUT_UINT, AT(accesses) },
+	{ "lines", NULL, 0, OUT_REAL, AT(lines) },
+	{ "sectors", NULL, 0, OUT_REAL, AT(sectors) },
+	{ "requested", NULL, 0, OUT_UINT, AT(requested) },
+	{ "moved", NULL, 0, OUT_UINT, AT(moved) },
+	{ "efficiency", NULL, 0, OUT_REAL, AT(efficiency) },
+	{ "hist", NULL, 0, OUT_PRINT, AT(hist) },
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	{ "space", NULL, 0, OUT_STR, AT(space) },
+	{ "op", NULL, 0, OUT_STR, AT(op) },
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
+	{ "file", NULL, 0, OUT_STR, AT(file) },
+	{ "line", NULL, 0, OUT_UINT, AT(at) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
+	{ 0 }
+};
+
+static unsigned high(unsigned bucket)
+{
+	return gpu_lines_low(bucket) + (bucket >= GPU_LINES_EXACT);
+}
+
+static void hist_json(FILE *f, const void *of)
+{
+	const struct gpu_total *t = of;
+	const char *gap = "";
+
+	putc('[', f);
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++) {
+		if (!t->sum.hist[i])
+			continue;
+		fprintf(f, "%s[%u,%u,%llu]", gap, gpu_lines_low(i), high(i), t->sum.hist[i]);
+		gap = ",";
+	}
+	putc(']', f);
+}
+
+static void hist_text(const struct line *l)
+{
+	unsigned long long most = 1;
+
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
+		most = l->total->sum.hist[i] > most ? l->total->sum.hist[i] : most;
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++) {
+		unsigned long long n = l->total->sum.hist[i];
+		int stars = (double)STARS * n / most;
+
+		if (!n)
+			continue;
+		printf("%9u -> %-5u : %-8llu |%.*s%*s|\n", gpu_lines_low(i), high(i), n, stars,
+		       "****************************************", STARS - stars, "");
+	}
+}
+
+static struct line line_of(const struct gpu_total *t, unsigned long long now)
+{
+	const struct site *site = &t->code->sites.site[t->site];
+	const unsigned long long *n = t->sum.hist;
+	struct line l = {
+		.total = t, .site = site, .time = now, .requested = n[GPU_REQUESTED], .moved = n[GPU_SECTORS] * SECTOR,
+		.at = site->file ? site->line : NO_VALUE, .bytes = site->bytes ? site->bytes : NO_VALUE,
+		.symbol = site->kernel, .file = site->file, .kind = site->kind, .space = site->space, .op = site->op,
+		.efficiency = 100, .hist = { hist_json, t },
+	};
+
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
+		l.accesses += n[i];
+	if (l.accesses) {
+		l.lines = (double)n[GPU_LINES] / l.accesses;
+		l.sectors = (double)n[GPU_SECTORS] / l.accesses;
+	}
+	if (l.requested < l.moved)	/* lanes that share a word ask for more than is moved */
+		l.efficiency = 100.0 * l.requested / l.moved;
+	return l;
+}
+
+static unsigned long long wasted(const struct line *l)
+{
+	return l->moved > l->requested ? l->moved - l->requested : 0;
+}
+
+static int by_waste(const void *a, const void *b)
+{
+	unsigned long long x = wasted(a), y = wasted(b);
+	const struct line *k = a, *l = b;
+
+	return (x < y) - (x > y) ?: (k->accesses < l->accesses) - (k->accesses > l->accesses);
+}
+
+static void print_text(struct lines_report *r, const struct line *l)
+{
+	const char *slash = l->file ? strrchr(l->file, '/') : NULL;
+
+	printf("%10llu %6.1f %8.1f %9.0f%% %10s  ", l->accesses, l->lines, l->sectors, l->efficiency, out_bytes(wasted(l)));
+	escape_text(stdout, l->kernel);
+	fputs(": ", stdout);
+	escape_text(stdout, l->op);
+	if (l->file) {
+		fputs(", ", stdout);
+		escape_text(stdout, slash ? slash + 1 : l->file);
+		printf(":%llu", l->at);
+	}
+	putchar('\n');
+	if (r->hist)
+		hist_text(l);
+}
+
+void lines_report(struct lines_report *r, const struct gpu_modules *m)
+{
+	unsigned long long now = clock_ns();
+	size_t n, shown = 0;
+	struct gpu_total *totals = gpu_totals(m, &n);
+	struct line *lines = xcalloc(n + 1, sizeof(*lines));
+
+	for (size_t i = 0; i < n; i++) {
+		lines[shown] = line_of(&totals[i], now);
+		shown += lines[shown].efficiency < r->below || r->below > 100;
+	}
+	qsort(lines, shown, sizeof(*lines), by_waste);
+	if (!out_is_json()) {
+		printf("[%s]%s\n", out_clock(), shown ? "" : n ? " no such accesses" : " no accesses measured");
+		if (shown)
+			puts("  ACCESSES  LINES  SECTORS EFFICIENCY     WASTED  PLACE");
+	}
+	for (size_t i = 0; i < shown; i++) {
+		lines[i].kernel = demangle_brief(&r->names, lines[i].symbol);
+		if (out_is_json())
+			out_row(fields, &lines[i]);
+		else
+			print_text(r, &lines[i]);
+	}
+	out_line_end();
+	free(lines);
+	free(totals);
+}

@@ -56,6 +56,8 @@ run_all() {
 	cat >"$tmp/one" <<-'END'
 		# bpftrace takes seconds to place its probes while others do
 		case $(cat "$1") in cudabt*) s=12 ;; *) s=6 ;; esac
+		# what measures inside kernels needs some that run
+		case $(cat "$1") in cudamemtime* | cudakerneltime*) export SIM_KERNELS=1 s=60 ;; esac
 		timeout -s INT $s sh -c "$(cat "$1")" </dev/null >"$1.out" 2>"$1.err"
 		echo $? >"$1.rc"
 	END

@@ -19,7 +19,7 @@ $(X_O)/train: examples/train.cu | $(X_O)
 else
 ifneq ($(T_NVCC),)
 $(X_O)/train.o: examples/train.cu | $(X_O)
-	$(Q)$(T_NVCC) $(X_FLAGS) -lineinfo -DSIMULATED -gencode arch=compute_75,code=compute_75 -c $< -o $@
+	$(Q)$(T_NVCC) $(X_FLAGS) -lineinfo -DSIMULATED -gencode arch=compute_75,code=[sm_75$(T_COMMA)compute_75] -c $< -o $@
 else
 $(X_O)/train.o: examples/train.cu examples/no_nvcc.h $(T_DIR)/sim/sim_cuda.h | $(X_O)
 	$(Q)$(CXX) -std=c++17 $(X_FLAGS) -Wall -Wextra -DSIMULATED -x c++ -c $< -o $@

@@ -103,14 +103,16 @@ static inline void write_outside(gpu_u32 site, gpu_u64 addr, gpu_u32 value, gpu_
 void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
 {
 	gpu_u64 low, size;
+	gpu_u32 active;
 
 	if (gpu_leader())
 		gpu_count(site, CHECKED, 1);
 	if (!is_global(addr) || !is_outside(addr, bytes ? bytes : 1, &low, &size))
 		return;
-	/* those that are outside together: one of them says it */
-	if (gpu_leader()) {
-		gpu_u32 lanes = (gpu_u32)__builtin_popcount(gpu_activemask());
+	/* one of those that are outside together says it */
+	active = gpu_activemask();
+	if (!(active & gpu_lanemask_lt())) {
+		gpu_u32 lanes = (gpu_u32)__builtin_popcount(active);
 
 		gpu_count(site, OUTSIDE, lanes);
 		write_outside(site, addr, bytes | lanes << 8, low, size);

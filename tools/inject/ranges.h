@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What memory the program has on its devices: allocations, mapped and registered host memory, variables of modules.
+ * Noted from the process's beginning, as the tool asks for it only when the first image is loaded. */
+#ifndef INJECT_RANGES_H
+#define INJECT_RANGES_H
+#include <stddef.h>
+#include <stdint.h>
+#include "inject/cuda.h"
+
+struct instance;
+struct reader;
+
+/* Notes that there is memory; what was noted where it is has gone. */
+void ranges_add(CUdeviceptr low, size_t size);
+
+/* Before memory is freed: returns which is known there, 0 if none is.  After that: forgets it, unless another thread was
+ * given the same address meanwhile. */
+uint64_t ranges_find(CUdeviceptr low);
+void ranges_remove(CUdeviceptr low, uint64_t which);
+
+/* Tells all instrumented modules, if the tool has asked for it; returns when that is done. */
+void ranges_tell(void);
+
+/* Tells one; the library's thread.  Notes its variables the first time. */
+CUresult ranges_write(struct reader *reader, struct instance *instance);
+
+/* In a child of fork. */
+void ranges_forget(void);
+
+#endif

@@ -30,6 +30,15 @@ run "$bin/alu" "$tmp/exact.tbl" exact
 status 0
 lines 1 '^[0-9]+ cases, 0 wrong$'
 
+it "of 27,000 names of instructions, those are known that ptxas takes"
+if [ -x "${CUDA:-/usr/local/cuda}/bin/ptxas" ]; then
+	run tests/unit/alu_ptxas.py "$bin/alu" "${CUDA:-/usr/local/cuda}/bin/ptxas"
+	status 0
+	lines 1 '^[0-9]+ names, [0-9]+ taken, 0 differ$'
+else
+	skip "no ptxas here"
+fi
+
 it "a wrong case is found"
 printf 'section one\nadd.u32 1 2 = 4\nadd.u32 1 2 = 3\nadd.u32 1 2 !\n' >"$tmp/wrong.tbl"
 run "$bin/alu" "$tmp/wrong.tbl" one

@@ -41,7 +41,7 @@ T_RPATH := -Wl,-rpath,'$$ORIGIN/../lib' $(TEST_LDFLAGS)
 T_DRV := drv_array drv_attribute drv_block drv_code drv_copy drv_ctx drv_entry drv_external drv_fault drv_function \
 	drv_graph drv_graph_node drv_grid drv_image drv_kernels drv_launch drv_link drv_mem drv_module drv_pool \
 	drv_ranges drv_set drv_stream drv_texture drv_vmm sim
-T_RT := rt_array rt_copy rt_copy2d rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \
+T_RT := rt_array rt_copy rt_copy2d rt_device rt_driver rt_external rt_function rt_graph rt_launch rt_mem rt_register rt_stream \
 	rt_texture sim
 
 T_LIBCUDA := $(T_LIB)/libcuda.so.1

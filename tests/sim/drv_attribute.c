@@ -50,6 +50,8 @@ DRV_QUIET(cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute, CUdevi
 			*value = values[i].value;
 	if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
 		*value = dev + 1;
+	else if (attribute == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS && drv_kernels)
+		*value = 0;	/* malloc()'s memory: kernels fault there */
 	else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
 		*value = (int)drv_sm / 10;
 	else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)

@@ -19,7 +19,7 @@
  * for the per-thread default stream.
  */
 #define RT_DRIVER_PLAIN(X) \
-	X(cuInit) X(cuDeviceGetCount) X(cuDriverGetVersion) X(cuDeviceGetAttribute) \
+	X(cuInit) X(cuDeviceGetCount) X(cuDriverGetVersion) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) \
 	X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxGetDevice) X(cuCtxSynchronize) \
 	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxReset_v2) \
 	X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocManaged) X(cuMemFree_v2) \

@@ -143,6 +143,8 @@ def limits(kind, width):
 def conversions(fmt):
     e, m = FORMATS[fmt]
     for kind, width in INTS:
+        if fmt == 'bf16' and width == 8:
+            continue  # there are none
         mode = rand.choice(MODES)
         i = integer(kind, width)
         say(f'cvt.{mode}.{fmt}.{kind}{width}', (i,), encode(fmt, Fraction(i), mode))
@@ -168,7 +170,6 @@ def conversions(fmt):
 def integers(kind, width):
     a, b, c = (integer(kind, width) for _ in range(3))
     name = f'{kind}{width}'
-    low, high = limits(kind, width)
     say(f'add.{name}', (a, b), a + b)
     say(f'sub.{name}', (a, b), a - b)
     say(f'mul.lo.{name}', (a, b), a * b)
@@ -195,8 +196,9 @@ def integers(kind, width):
             print(f'{op}.cc.{name}', *map(hex, unsigned), '=', hex(sum_ & (1 << width) - 1), f'carry=0,{carry}')
     for to, bits in INTS:
         say(f'cvt.{to}{bits}.{name}', (a,), a, 64)
-        low, high = limits(to, bits)
-        say(f'cvt.sat.{to}{bits}.{name}', (a,), min(max(a, low), high), 64)
+        here, there = limits(kind, width), limits(to, bits)
+        if here[0] < there[0] or here[1] > there[1]:
+            say(f'cvt.sat.{to}{bits}.{name}', (a,), min(max(a, there[0]), there[1]), 64)
 
 
 def main():

@@ -155,9 +155,11 @@ OP(copysign_)
 
 #define FLOATS (T(F32) | T(F64) | ALU_HALVES)
 
-/* Is one type a half of either kind, and the other one of the other kind? */
+/* Return true if halves of one kind are not compared for a result of the other: only set.bf16.f16 is. */
 static bool other_half(const struct alu_insn *insn)
 {
+	if (insn->type == ALU_BF16 && insn->type2 == ALU_F16)
+		return insn->flags & ALU_FTZ;
 	return alu_is(insn->type, ALU_HALVES) && alu_is(insn->type2, ALU_HALVES);
 }
 
@@ -169,8 +171,8 @@ static bool compares(struct alu_insn *insn, const struct alu_words *words)
 	if (words->types == 3 || (insn->type != insn->type2 && other_half(insn)))
 		return false;
 	if (alu_is(insn->type2, FLOATS))
-		return cmp == insn->cmp && (!(insn->flags & ALU_FTZ) ||
-					    alu_is(insn->type2, T(F32) | T(F16) | T(F16X2)));
+		return cmp == insn->cmp && (!(insn->flags & ALU_FTZ) || (insn->type != ALU_BF16 &&
+					    alu_is(insn->type2, T(F32) | T(F16) | T(F16X2))));
 	if ((insn->flags & ALU_FTZ) || !alu_plain_cmp(cmp, false))
 		return false;
 	if (alu_is(insn->type2, ALU_BITS))

@@ -150,6 +150,9 @@ static bool converts(struct alu_insn *insn, const struct alu_words *words)
 		return false;
 	if ((insn->flags & ALU_SAT) && (insn->type == ALU_BF16 || insn->type2 == ALU_BF16))
 		return false;
+	if ((insn->type == ALU_BF16 && alu_widths[insn->type2] == 8) ||
+	    (insn->type2 == ALU_BF16 && alu_widths[insn->type] == 8))
+		return false;
 	if ((insn->flags & ALU_FTZ) && insn->type != ALU_F32 && insn->type2 != ALU_F32)
 		return false;
 	if (to && from) {
@@ -163,6 +166,10 @@ static bool converts(struct alu_insn *insn, const struct alu_words *words)
 		return to ? ieee : words->rounds && !ieee;
 	}
 	insn->run = insn->flags & ALU_SAT ? int_to_int_sat : int_to_int;
+	/* a type that has all of the values does not clamp any */
+	if ((insn->flags & ALU_SAT) && highest(insn->type) >= highest(insn->type2) &&
+	    (int64_t)lowest(insn->type) <= (int64_t)lowest(insn->type2))
+		return false;
 	return !words->rounds && !(insn->flags & ALU_FTZ);
 }
 

@@ -69,7 +69,8 @@ OP(sub_carry)
 static bool reads_carry(struct alu_insn *insn, const struct alu_words *words)
 {
 	insn->op = 1;
-	return words->types == 1;
+	/* ptxas takes 16 bits, too, but they leave no carry */
+	return words->types == 1 && !((insn->flags & ALU_CC) && alu_widths[insn->type] == 16);
 }
 
 /* What the GPU's code for division gives: all ones for a divisor of 0, also as the remainder. */
@@ -155,11 +156,11 @@ const struct alu_row alu_int_rows[] = {
 	{ "add", add_sat, "t:tt", .types = T(S32), .need = ALU_SAT },
 	{ "add", add2, "t:tt", .types = T(U16X2) | T(S16X2) },
 	{ "add", add_carry, "t:tt", .types = ALU_WORDS, .need = ALU_CC },
-	{ "addc", add_carry, "t:tt", .types = ALU_WORDS, .may = ALU_CC, .check = reads_carry },
+	{ "addc", add_carry, "t:tt", .types = ALU_INTS, .may = ALU_CC, .check = reads_carry },
 	{ "sub", sub, "t:tt", .types = ALU_INTS },
 	{ "sub", sub_sat, "t:tt", .types = T(S32), .need = ALU_SAT },
 	{ "sub", sub_carry, "t:tt", .types = ALU_WORDS, .need = ALU_CC },
-	{ "subc", sub_carry, "t:tt", .types = ALU_WORDS, .may = ALU_CC, .check = reads_carry },
+	{ "subc", sub_carry, "t:tt", .types = ALU_INTS, .may = ALU_CC, .check = reads_carry },
 	{ "div", divide, "t:tt", .types = ALU_INTS, .cycles = 40 },
 	{ "rem", rem, "t:tt", .types = ALU_INTS, .cycles = 40 },
 	{ "sad", sad, "t:ttt", .types = ALU_INTS },

@@ -112,7 +112,7 @@ static bool one_half(struct alu_insn *insn, const struct alu_words *words)
 static bool reads_carry(struct alu_insn *insn, const struct alu_words *words)
 {
 	insn->op = 1;
-	return one_half(insn, words);
+	return one_half(insn, words) && !((insn->flags & ALU_CC) && alu_widths[insn->type] == 16);
 }
 
 /* The sum is signed if either factor is. */
@@ -140,7 +140,7 @@ const struct alu_row alu_mul_rows[] = {
 	{ "mad", mad, "w:ttw", .types = NARROW, .need = ALU_WIDE },
 	{ "mad", mad_sat, "t:ttt", .types = T(S32), .need = ALU_HI | ALU_SAT },
 	{ "mad", mad_carry, "t:ttt", .types = ALU_WORDS, .need = ALU_CC, .may = HALF, .check = one_half },
-	{ "madc", mad_carry, "t:ttt", .types = ALU_WORDS, .may = ALU_CC | HALF, .check = reads_carry },
+	{ "madc", mad_carry, "t:ttt", .types = ALU_INTS, .may = ALU_CC | HALF, .check = reads_carry },
 	{ "mul24", mul24, "t:tt", .types = BOTH32, .may = HALF, .check = one_half },
 	{ "mad24", mad24, "t:ttt", .types = BOTH32, .may = HALF, .check = one_half },
 	{ "mad24", mad24_sat, "t:ttt", .types = T(S32), .need = ALU_HI | ALU_SAT },

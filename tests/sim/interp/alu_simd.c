@@ -68,7 +68,7 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 		simd_choose(insn, 0, i, i);
 		simd_choose(insn, 1, i, elements + i);
 	}
-	if (what == VSET && !alu_plain_cmp(insn->cmp, insn->type == ALU_U32 && insn->type2 == ALU_U32))
+	if (what == VSET && !alu_plain_cmp(insn->cmp, insn->type2 == ALU_U32))
 		return false;
 	return words->types == types && !(insn->mode && (insn->flags & ALU_SAT));
 }

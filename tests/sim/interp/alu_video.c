@@ -127,7 +127,7 @@ static bool known(struct alu_insn *insn, const struct alu_words *words, unsigned
 		return of_32(words, 3) && words->type[2] == ALU_U32 &&
 			!(insn->flags & ALU_WRAP) != !(insn->flags & ALU_CLAMP);
 	if (what == VSET)
-		return of_32(words, 2) && alu_plain_cmp(insn->cmp, insn->type == ALU_U32 && insn->type2 == ALU_U32);
+		return of_32(words, 2) && alu_plain_cmp(insn->cmp, insn->type2 == ALU_U32);
 	return of_32(words, 3);
 }
 

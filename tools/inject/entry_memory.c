@@ -4,6 +4,7 @@
  * known until it is given out again. */
 #include "inject/entry.h"
 #include "inject/ranges.h"
+#include "inject/ranges_tell.h"
 #include "inject/real.h"
 
 #define NEED(name) \

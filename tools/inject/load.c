@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "inject/image.h"
 #include "inject/load.h"
-#include "inject/ranges.h"
+#include "inject/ranges_tell.h"
 
 enum { FILE_MAX = 1 << 30 };
 

@@ -5,10 +5,8 @@
 #define INJECT_RANGES_H
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/gpu.h"
 #include "inject/cuda.h"
-
-struct instance;
-struct reader;
 
 /* Notes that there is memory; what was noted where it is has gone. */
 void ranges_add(CUdeviceptr low, size_t size);
@@ -18,11 +16,9 @@ void ranges_add(CUdeviceptr low, size_t size);
 uint64_t ranges_find(CUdeviceptr low);
 void ranges_remove(CUdeviceptr low, uint64_t which);
 
-/* Tells all instrumented modules, if the tool has asked for it; returns when that is done. */
-void ranges_tell(void);
-
-/* Tells one; the library's thread.  Notes its variables the first time. */
-CUresult ranges_write(struct reader *reader, struct instance *instance);
+/* Copies them, sorted, and sets *changes to how often they have changed; returns how many there are, or max + 1 if there
+ * are more, or it is not known. */
+size_t ranges_copy(struct gpu_range *to, size_t max, uint64_t *changes);
 
 /* In a child of fork. */
 void ranges_forget(void);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "inject/ranges.h"
 #include "inject/readout.h"
 
 bool reader_room(struct reader *reader, size_t size)

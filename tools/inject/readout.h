@@ -33,4 +33,7 @@ struct instance *instance_new(struct reader *reader, const struct module *module
 CUresult slots_read(struct reader *reader, struct instance *instance);
 CUresult records_read(struct reader *reader, struct instance *instance, bool last);
 
+/* Tells an instance that wants to know what memory there is (ranges.h), if that has changed. */
+CUresult ranges_write(struct reader *reader, struct instance *instance);
+
 #endif

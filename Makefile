@@ -207,7 +207,11 @@ sanitize: setup-test
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%)
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(INJECT))
+
+# beside them, as cudamemtime looks for it there
+$(O)/static/$(notdir $(INJECT)): $(INJECT)
+	$(Q)mkdir -p $(@D) && cp $< $@
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and

@@ -15,11 +15,11 @@ $(X_O):
 X_FLAGS := -O1 -g
 ifneq ($(X_GPU),)
 $(X_O)/train: examples/train.cu | $(X_O)
-	$(Q)$(T_NVCC) $(X_FLAGS) -o $@ $<
+	$(Q)$(T_NVCC) $(X_FLAGS) -lineinfo -o $@ $<
 else
 ifneq ($(T_NVCC),)
 $(X_O)/train.o: examples/train.cu | $(X_O)
-	$(Q)$(T_NVCC) $(X_FLAGS) -DSIMULATED -gencode arch=compute_75,code=compute_75 -c $< -o $@
+	$(Q)$(T_NVCC) $(X_FLAGS) -lineinfo -DSIMULATED -gencode arch=compute_75,code=[sm_75$(T_COMMA)compute_75] -c $< -o $@
 else
 $(X_O)/train.o: examples/train.cu examples/no_nvcc.h $(T_DIR)/sim/sim_cuda.h | $(X_O)
 	$(Q)$(CXX) -std=c++17 $(X_FLAGS) -Wall -Wextra -DSIMULATED -x c++ -c $< -o $@

@@ -2,7 +2,7 @@
 // train [STEPS]: the program of the manuals' examples.  It has two bugs that the tools find: each step keeps a
 // loss on the device for ever, and asks for more memory than there is without looking at the result.
 //   make examples       builds it in build/examples, on the simulated CUDA if there is no GPU
-//   nvcc -g train.cu    builds it anywhere
+//   nvcc -g -lineinfo train.cu     builds it anywhere
 #include <cstdlib>
 #include <unistd.h>
 

@@ -146,6 +146,16 @@ right scale 5003
 says 'records: overwritten before they were read'
 [ "$(wc -l <"$tmp/few")" -le 257 ] || no "more than there is room for"
 
+it "blocks of 1,024 threads still run; --keep-registers leaves as many warps on an SM as before"
+for k in scale:1500 sum:1; do
+	for options in '--op all -S all' '--csv /dev/null --stage' --keep-registers; do
+		# shellcheck disable=SC2086 # words
+		run cudamemtime -qo "$tmp/rows" $options -- "$bin/timed" "$ptx" "${k%:*}" 1 2 1024 1500
+		equal "$(cat "$tmp/out")" "${k%:*}: ${k#*:} of ${k#*:} right"
+	done
+	says_not 'fewer resident warps'
+done
+
 it "--max-sites leaves images alone that have more, and says so"
 measure sum --op all -S all --max-sites 7
 right sum 1
@@ -153,7 +163,7 @@ says '1 image has more places to measure than --max-sites: 3 kernels not measure
 json 0 '.type == "site"'
 
 it "kernels of which there is machine code only run as before, and are named"
-printf '\177ELF\2\1\1' >"$tmp/cubin"
+echo 'void scale(void) { }' | ${CC:-cc} -x c -c - -o "$tmp/cubin"	# any ELF file will do
 run env -u SIM_KERNELS cudamemtime -j -- "$bin/timed" "$tmp/cubin" scale 1 1 32 32
 says '1 image has machine code only: not measured'
 says 'no image could be measured'

@@ -10,11 +10,11 @@ static const struct usage usage = {
 	.what = "Show how long memory accesses inside CUDA kernels take, by place in the source, as histograms of\n"
 		"cycles: what was measured so far every interval, and all of it at the end.",
 	.examples =
-	"  cudamemtime -c ./train              # loads and atomics of all kernels\n"
-	"  cudamemtime -K 'gemm*' --op all -c ./train # all accesses of some kernels\n"
-	"  cudamemtime -S shared,wait --op all --scheme fence -- ./train 10\n"
-	"  cudamemtime --chrome gantt.json --blocks 1/16 -c ./train # for ui.perfetto.dev\n"
-	"  cudamemtime --csv accesses.csv --stage -c ./train # each access\n"
+	"  cudamemtime --blocks 1/64 -- ./train 1 # loads and atomics of all kernels\n"
+	"  cudamemtime -K 'add*' -S all --op all -c './train 1' # all accesses of some\n"
+	"  cudamemtime -S shared,wait --op all --scheme fence -- ./train 1\n"
+	"  cudamemtime --chrome gantt.json -K 'add*' -c './train 1' # ui.perfetto.dev\n"
+	"  cudamemtime --csv accesses.csv --stage -K 'add*' -c './train 1' # each access\n"
 	"  cudamemtime --list ./train          # the places, without running it\n"
 	"  cudamemtime --patch ./train ./measured # a copy that has the probes already\n",
 };

@@ -17,7 +17,11 @@ void gpu_dynamic_shared(struct results *r)
 {
 	enum { N = 20011 };	/* 80,044 bytes */
 	static int in[N], out[N];
+	cudaDeviceProp device_has;
 
+	TRY(cudaGetDeviceProperties(&device_has, 0));
+	r->add(device_has.sharedMemPerBlock < sizeof(in) && device_has.sharedMemPerBlockOptin >= sizeof(in));
+	r->add(device_has.warpSize == 32 && device_has.multiProcessorCount > 0 && device_has.major > 0);
 	for (int i = 0; i < N; i++)
 		in[i] = i * 13;
 	int *din = device(in, N), *dout = device<int>(NULL, N);

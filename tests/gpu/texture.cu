@@ -2,6 +2,10 @@
 /* Textures of an array, nearest and linear, and of plain memory; a surface that is written. */
 #include "gpu.h"
 
+/* the older copies, of several whole rows */
+#pragma nv_diag_suppress 1444
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 enum { W = 23, H = 17 };
 
 __global__ void texture_read(cudaTextureObject_t nearest, cudaTextureObject_t linear, cudaTextureObject_t memory,
@@ -73,7 +77,7 @@ void gpu_texture(struct results *r)
 		}
 	TRY(cudaCreateSurfaceObject(&surface, &from));
 	surface_write<<<H, W>>>(surface);
-	TRY(cudaMemcpy2DFromArray(out, sizeof(out[0]), array, 0, 0, sizeof(out[0]), H, cudaMemcpyDeviceToHost));
+	TRY(cudaMemcpyFromArray(out, array, 0, 0, sizeof(out), cudaMemcpyDeviceToHost));
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W; x++)
 			r->add(out[y][x] == x * 1000.f + y);

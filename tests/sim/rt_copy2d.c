@@ -87,7 +87,43 @@ COPY_2D(cudaMemcpy2DArrayToArray,
 	(dst, dx, dy, src, sx, sy),
 	(target_array(&c, dst, dx, dy), source_array(&c, src, sx, sy)))
 
-/* The old ones: bytes in a row. */
+/* What an array's x counts is elements. */
+static size_t element(cudaArray_t a)
+{
+	pt_none;
+	static const unsigned char bytes[] = { [CU_AD_FORMAT_UNSIGNED_INT8] = 1,
+		[CU_AD_FORMAT_SIGNED_INT8] = 1, [CU_AD_FORMAT_UNSIGNED_INT16] = 2,
+		[CU_AD_FORMAT_SIGNED_INT16] = 2, [CU_AD_FORMAT_HALF] = 2,
+		[CU_AD_FORMAT_UNSIGNED_INT32] = 4, [CU_AD_FORMAT_SIGNED_INT32] = 4,
+		[CU_AD_FORMAT_FLOAT] = 4 };
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	if (!a || D->cuArray3DGetDescriptor_v2(&d, (CUarray)a) ||
+	    (unsigned)d.Format >= sizeof(bytes))
+		return 1;
+	return bytes[d.Format] * d.NumChannels;
+}
+
+/* More bytes than an array's row has are whole rows. */
+static void whole_rows(CUDA_MEMCPY2D *c, int to_array)
+{
+	pt_none;
+	CUarray array = to_array ? c->dstArray : c->srcArray;
+	size_t row, size = c->WidthInBytes;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	if ((to_array ? c->dstXInBytes : c->srcXInBytes) ||
+	    D->cuArray3DGetDescriptor_v2(&d, array))
+		return;
+	row = d.Width * element((cudaArray_t)array);
+	if (size <= row || size % row)
+		return;
+	c->WidthInBytes = row;
+	c->Height = size / row;
+	*(to_array ? &c->srcPitch : &c->dstPitch) = row;
+}
+
+/* The old ones: bytes in a row, or in several. */
 #define COPY_ROW(name, params, args, fill) \
 	RT_PTDS(name, (RT_UNPAREN params, size_t size, enum cudaMemcpyKind kind), \
 		(RT_UNPAREN args, size, kind), "%zu %d", size, (int)kind) \
@@ -114,32 +150,15 @@ COPY_2D(cudaMemcpy2DArrayToArray,
 
 COPY_ROW_BOTH(cudaMemcpyToArray, (cudaArray_t dst, size_t x, size_t y, const void *src),
 	      (dst, x, y, src),
-	      (target_array(&c, dst, x, y), source(&c, src, 0, FROM_HOST(kind))))
+	      (target_array(&c, dst, x, y), source(&c, src, 0, FROM_HOST(kind)), whole_rows(&c, 1)))
 COPY_ROW_BOTH(cudaMemcpyFromArray, (void *dst, cudaArray_const_t src, size_t x, size_t y),
 	      (dst, src, x, y),
-	      (target(&c, dst, 0, TO_HOST(kind)), source_array(&c, src, x, y)))
+	      (target(&c, dst, 0, TO_HOST(kind)), source_array(&c, src, x, y), whole_rows(&c, 0)))
 
 COPY_ROW(cudaMemcpyArrayToArray,
 	 (cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy),
 	 (dst, dx, dy, src, sx, sy),
 	 (target_array(&c, dst, dx, dy), source_array(&c, src, sx, sy)))
-
-/* What an array's x counts is elements. */
-static size_t element(cudaArray_t a)
-{
-	pt_none;
-	static const unsigned char bytes[] = { [CU_AD_FORMAT_UNSIGNED_INT8] = 1,
-		[CU_AD_FORMAT_SIGNED_INT8] = 1, [CU_AD_FORMAT_UNSIGNED_INT16] = 2,
-		[CU_AD_FORMAT_SIGNED_INT16] = 2, [CU_AD_FORMAT_HALF] = 2,
-		[CU_AD_FORMAT_UNSIGNED_INT32] = 4, [CU_AD_FORMAT_SIGNED_INT32] = 4,
-		[CU_AD_FORMAT_FLOAT] = 4 };
-	CUDA_ARRAY3D_DESCRIPTOR d;
-
-	if (!a || D->cuArray3DGetDescriptor_v2(&d, (CUarray)a) ||
-	    (unsigned)d.Format >= sizeof(bytes))
-		return 1;
-	return bytes[d.Format] * d.NumChannels;
-}
 
 #define TRACE_3D "%zu %zu %zu", p ? p->extent.width : 0, p ? p->extent.height : 0, \
 	p ? p->extent.depth : 0

@@ -2,13 +2,17 @@
 /* Runs PTX on the interpreter.
  *
  *   ptxrun FILE.ptx                        loads it and lists its kernels, and instructions that are not known
- *   ptxrun --run KERNEL [--threads N] FILE.ptx   runs a kernel with made-up arguments, in blocks of 64 or N threads
- *   ptxrun --all FILE.ptx                  runs all of them
+ *   ptxrun --run KERNEL [option…] FILE.ptx runs a kernel with made-up arguments
+ *   ptxrun --all [option…] FILE.ptx        runs all of them
  *   ptxrun --same ORIGINAL REWRITTEN       runs each kernel of both, and compares what they leave in memory;
  *                                          variables that only REWRITTEN has are left out
  *
+ *   --grid X,Y,Z  --block X,Y,Z  --shared BYTES  --cooperative  --sms N   the launch
+ *   --words N   prints nothing but the first N words (u32) of the buffer of the first argument, which is 0 before
+ *
  * Exits with 1 if the file does not load, a kernel has a fault, or memory differs.  --same counts a fault of both as the
  * same. */
+#include <getopt.h>
 #include "machine.h"
 #include "ptxrun_world.h"
 #include <stdio.h>
@@ -98,32 +102,44 @@ static const char *fault_name(enum interp_fault_kind kind)
 	return names[kind];
 }
 
-static int run(const char *file, const char *name, unsigned threads)
+struct options {
+	const char *kernel;
+	bool all, same;
+	unsigned words;
+	struct interp_grid grid;
+};
+
+static int run(const char *file, const struct options *options)
 {
 	struct world *world = world_new();
 	struct interp_module *m = load(file, world);
 	struct interp_kernel *k;
-	int status = 0;
+	int status = 0, ran = 0;
 
 	for (unsigned i = 0; (k = interp_kernel_at(m, i)); i++) {
-		struct interp_info info;
 		struct interp_fault fault = { .kind = INTERP_OK };
-		struct interp_grid grid = { .grid = { 2, 1, 1 }, .block = { threads, 1, 1 }, .shared = 8192, .sms = 3, .id = 1,
-					    .start_ns = 1000000007 };
+		struct interp_grid grid = options->grid;
 
-		interp_info(k, &info);
-		if (name && strcmp(name, info.name))
+		if (options->kernel && strcmp(options->kernel, k->name))
 			continue;
+		ran++;
 		world_fill(world);
+		if (options->words)
+			memset(world_argument(world, 0), 0, 4 * (size_t)options->words);
 		world_launch(world, k, k, &grid, &fault);
-		printf("%s %s: %llu instructions, %llu ns%s%s\n", fault_name(fault.kind), info.name,
-		       (unsigned long long)grid.instructions, (unsigned long long)(grid.end_ns - grid.start_ns),
-		       fault.kind ? ": " : "", fault.kind ? fault.text : "");
+		for (unsigned w = 0; w < options->words && !fault.kind; w++)
+			printf("%u\n", ((uint32_t *)world_argument(world, 0))[w]);
+		if (!options->words || fault.kind)
+			printf("%s %s: %llu instructions, %llu ns%s%s\n", fault_name(fault.kind), k->name,
+			       (unsigned long long)grid.instructions, (unsigned long long)(grid.end_ns - grid.start_ns),
+			       fault.kind ? ": " : "", fault.kind ? fault.text : "");
 		status |= fault.kind != INTERP_OK;
 	}
 	interp_free(m);
 	world_free(world);
-	return status;
+	if (!ran)
+		fprintf(stderr, "ptxrun: %s: no such kernel\n", file);
+	return status || !ran;
 }
 
 /* What the variables of a module had when it was loaded. */
@@ -254,19 +270,46 @@ static int same(const char *original, const char *rewritten)
 	return status;
 }
 
+static bool three(const char *text, unsigned *n)
+{
+	int used = 0;
+
+	n[1] = n[2] = 1;
+	return sscanf(text, "%u%n,%u%n,%u%n", &n[0], &used, &n[1], &used, &n[2], &used) > 0 && !text[used];
+}
+
 int main(int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "run", required_argument, NULL, 'r' }, { "all", no_argument, NULL, 'a' }, { "same", no_argument, NULL, 's' },
+		{ "grid", required_argument, NULL, 'g' }, { "block", required_argument, NULL, 'b' },
+		{ "shared", required_argument, NULL, 'm' }, { "cooperative", no_argument, NULL, 'c' },
+		{ "sms", required_argument, NULL, 'n' }, { "words", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
+	};
+	struct options o = { .grid = { .grid = { 2, 1, 1 }, .block = { 64, 1, 1 }, .shared = 8192, .sms = 3, .id = 1,
+				       .start_ns = 1000000007 } };
+	bool wrong = false;
+	int c;
+
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc == 4 && !strcmp(argv[1], "--same"))
-		return same(argv[2], argv[3]);
-	if (argc == 4 && !strcmp(argv[1], "--run"))
-		return run(argv[3], argv[2], 64);
-	if (argc == 6 && !strcmp(argv[1], "--run") && !strcmp(argv[3], "--threads"))
-		return run(argv[5], argv[2], (unsigned)strtoul(argv[4], NULL, 0));
-	if (argc == 3 && !strcmp(argv[1], "--all"))
-		return run(argv[2], NULL, 64);
-	if (argc == 2 && *argv[1] != '-')
-		return list(argv[1]);
-	fprintf(stderr, "usage: ptxrun [--run KERNEL [--threads N] | --all] FILE.ptx | ptxrun --same ORIGINAL.ptx REWRITTEN.ptx\n");
-	return 2;
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0)
+		switch (c) {
+		case 'r': o.kernel = optarg; break;
+		case 'a': o.all = true; break;
+		case 's': o.same = true; break;
+		case 'g': wrong |= !three(optarg, o.grid.grid); break;
+		case 'b': wrong |= !three(optarg, o.grid.block); break;
+		case 'm': o.grid.shared = strtoul(optarg, NULL, 0); break;
+		case 'c': o.grid.cooperative = true; break;
+		case 'n': o.grid.sms = (unsigned)strtoul(optarg, NULL, 0); break;
+		case 'w': o.words = (unsigned)strtoul(optarg, NULL, 0); break;
+		default: wrong = true;
+		}
+	if (wrong || argc - optind != 1 + o.same) {
+		fprintf(stderr, "usage: ptxrun [--run KERNEL | --all] [option...] FILE.ptx | --same ORIGINAL.ptx REWRITTEN.ptx\n");
+		return 2;
+	}
+	if (o.same)
+		return same(argv[optind], argv[optind + 1]);
+	return o.kernel || o.all ? run(argv[optind], &o) : list(argv[optind]);
 }

@@ -116,6 +116,12 @@ void world_fill(struct world *w)
 		words[i] = i % 7 ? i * 2654435761u >> 25 : 0x3f800000u + (i & 0xff) * 4096;
 }
 
+/* Addresses a little below it are mapped, too. */
+void *world_argument(const struct world *w, unsigned n)
+{
+	return w->buffers + (size_t)WORLD_BUFFER * (n % (WORLD_BUFFERS - 1)) + WORLD_BUFFER / 4;
+}
+
 void world_launch(struct world *w, const struct interp_kernel *like, struct interp_kernel *kernel, struct interp_grid *grid,
 		  struct interp_fault *fault)
 {
@@ -131,8 +137,7 @@ void world_launch(struct world *w, const struct interp_kernel *like, struct inte
 		const struct interp_param *p = &info.params[i];
 
 		for (size_t at = 0; at < p->size; at += 8) {
-			uint64_t value = p->pointer || p->size > 8 ?
-				(uintptr_t)w->buffers + (uint64_t)WORLD_BUFFER * (buffer++ % (WORLD_BUFFERS - 1)) + WORLD_BUFFER / 4 : WORLD_NUMBER;
+			uint64_t value = p->pointer || p->size > 8 ? (uintptr_t)world_argument(w, buffer++) : WORLD_NUMBER;
 
 			memcpy(params + p->offset + at, &value, p->size - at < 8 ? p->size - at : 8);
 		}

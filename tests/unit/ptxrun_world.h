@@ -24,6 +24,8 @@ void world_fill(struct world *world);
 /* Runs a kernel with pointers into the buffers, and small numbers for the rest: what `like` takes for pointers. */
 void world_launch(struct world *world, const struct interp_kernel *like, struct interp_kernel *kernel,
 		  struct interp_grid *grid, struct interp_fault *fault);
+/* Return the buffer of the nth argument that is an address. */
+void *world_argument(const struct world *world, unsigned n);
 /* Keeps what the buffers have now; return true if they still have it. */
 void world_save(struct world *world);
 bool world_saved(const struct world *world);

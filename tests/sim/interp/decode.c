@@ -21,7 +21,7 @@ static const struct {
 	{ "suld", decode_texture }, { "sust", decode_texture }, { "sured", decode_texture }, { "suq", decode_texture },
 	{ "wmma", decode_matrix }, { "mma", decode_matrix }, { "ldmatrix", decode_matrix }, { "stmatrix", decode_matrix },
 	{ "movmatrix", decode_matrix },
-	{ "brkpt", decode_nothing }, { "pmevent", decode_nothing }, { "prefetch", decode_nothing },
+	{ "mbarrier", decode_mbarrier }, { "brkpt", decode_nothing }, { "pmevent", decode_nothing }, { "prefetch", decode_nothing },
 	{ "prefetchu", decode_nothing }, { "discard", decode_nothing }, { "applypriority", decode_nothing },
 	{ "griddepcontrol", decode_nothing }, { "setmaxnreg", decode_nothing },
 };

@@ -231,6 +231,8 @@ bool decode_async(struct loader *l, const struct ptx_insn *t, struct insn *insn)
 		insn->exec = exec_nothing;
 		return true;
 	}
+	if (ptx_str_is(word, "mbarrier"))
+		return decode_async_arrive(l, t, insn);
 	if (ptx_str_is(word, "wait_group") || ptx_str_is(word, "wait_all")) {
 		insn->exec = exec_fence;
 		return true;

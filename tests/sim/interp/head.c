@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of an SM. */
+enum { SM_REGISTERS = 65536 };
+
 static const struct {
 	const char *name;
 	enum system_call system;
@@ -28,6 +31,7 @@ static struct interp_kernel *function_new(struct loader *l, struct ptx_str name)
 	m->functions[m->num_functions++] = f;
 	f->module = m;
 	f->max_threads = 1024;
+	f->max_registers = 255;
 	for (unsigned i = 0; i < sizeof systems / sizeof *systems; i++)
 		if (!strcmp(f->name, systems[i].name))
 			f->system = systems[i].system;
@@ -53,6 +57,11 @@ static bool three(struct lexer *x, unsigned *n)
 	return true;
 }
 
+static void limit_registers(struct interp_kernel *f, unsigned most)
+{
+	f->max_registers = most && most < f->max_registers ? most : f->max_registers;
+}
+
 static bool directives(struct loader *l, struct lexer *x, struct interp_kernel *f)
 {
 	struct ptx_str word;
@@ -70,6 +79,11 @@ static bool directives(struct loader *l, struct lexer *x, struct interp_kernel *
 			f->max_threads = threads && threads < f->max_threads ? (unsigned)threads : f->max_threads;
 			if (exact)
 				memcpy(f->reqntid, n, sizeof n);
+			limit_registers(f, SM_REGISTERS / ((f->max_threads + 31) / 32 * 32) / 8 * 8);
+		} else if (ptx_str_is(word, ".maxnreg")) {
+			if (!count_parse(lexer_next(x), n))
+				return fail(l, "a number of registers that is none", word);
+			limit_registers(f, n[0]);
 		} else if (ptx_str_is(word, ".reqnctapercluster")) {
 			if (!three(x, f->cluster))
 				return fail(l, "a cluster that is none", word);

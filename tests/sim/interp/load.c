@@ -114,7 +114,7 @@ bool variables_read(struct loader *l, struct ptx_str text)
 	struct lexer x = lexer_of(text);
 	struct decl d;
 
-	if (!decl_begin(&x, &d) || d.space == DECL_REG || (d.space == DECL_LOCAL && !l->f))
+	if (!decl_begin(&x, &d) || d.space == DECL_REG || (!l->f && (d.space == DECL_LOCAL || d.space == DECL_PARAM)))
 		return fail(l, "a declaration that is not known", text);
 	do {
 		if (!decl_name(&x, &d))

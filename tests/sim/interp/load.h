@@ -78,7 +78,7 @@ bool call_decode(struct loader *loader, struct ptx_str body, struct insn *insn);
 typedef bool decode_fn(struct loader *loader, const struct ptx_insn *text, struct insn *insn);
 decode_fn decode_memory, decode_atomic, decode_mov, decode_cvta, decode_isspacep, decode_branch, decode_brx, decode_exit,
 	decode_barrier, decode_fence, decode_warp, decode_nothing, decode_trap, decode_sleep, decode_async, decode_texture,
-	decode_matrix, decode_alu;
+	decode_matrix, decode_mbarrier, decode_async_arrive, decode_alu;
 
 /* ---- parameters: pointers.c */
 bool pointers_find(struct loader *loader);

@@ -59,7 +59,7 @@ void interp_info(const struct interp_kernel *f, struct interp_info *info)
 		.param_size = f->param_size,
 		.shared = f->shared + (f->uses_shared ? f->module->shared : 0),
 		.local = f->local,
-		.registers = f->registers < 255 ? f->registers : 255,
+		.registers = f->registers < f->max_registers ? f->registers : f->max_registers,
 		.max_threads = f->max_threads,
 	};
 	memcpy(info->cluster, f->cluster, sizeof info->cluster);

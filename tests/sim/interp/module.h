@@ -102,6 +102,7 @@ struct interp_kernel {			/* a function, too */
 	unsigned num_params, max_params, num_returns, max_returns;
 	struct param *returns;
 	unsigned max_threads, cluster[3], reqntid[3];
+	unsigned max_registers;		/* what an assembler would spill from: .maxnreg, or by .maxntid */
 };
 
 struct interp_module {

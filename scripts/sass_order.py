@@ -25,7 +25,8 @@ LOADS = {
     0x998: "SULD", 0x999: "SULD", 0x99a: "SULD", 0xf99: "SULD",
 }
 STORES = {
-    0x386: "STG", 0x986: "STG", 0x385: "ST", 0x985: "ST", 0x388: "STS", 0x988: "STS", 0x387: "STL", 0x987: "STL", 0x844: "STSM",
+    0x386: "STG", 0x986: "STG", 0x385: "ST", 0x985: "ST", 0x388: "STS", 0x988: "STS", 0x387: "STL", 0x987: "STL",
+    0x844: "STSM",
     0x98e: "REDG", 0x9a6: "REDG", 0x99b: "SUST", 0x99c: "SUST", 0xf9c: "SUST", 0x394: "SURED", 0xf9d: "SURED",
 }
 STS = {0x388, 0x988}
@@ -82,6 +83,8 @@ def judge(between, clock):
     """One interval: "load waited", "load NOT waited", "store fenced", "store not fenced", "nothing"."""
     fences = [i for i, insn in enumerate(between) if insn.op == MEMBAR]
     loads = [i for i, insn in enumerate(between) if insn.load]
+    if any(between[i].load != "LDL" for i in loads):    # LDL: perhaps a register that was spilled
+        loads = [i for i in loads if between[i].load != "LDL"]
     # the anchor is a store to shared memory that is never executed
     stores = [i for i, insn in enumerate(between) if insn.store and not (insn.op in STS and not insn.always)]
     if loads:

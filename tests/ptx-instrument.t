@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154,SC2016,SC2086 # rc: the words'; PTX has $; options are several words
+# shellcheck shell=sh disable=SC2154,SC2016,SC2086,SC2046,SC2059 # rc: the words'; PTX has $; several words; a format with \t
 # instrument() of common/ptx: what it makes of the PTX in tests/ptx, and what it refuses.  The first line of each file
 # has its options; tests/ptx/NAME.out is what comes out.
 rw=$bin/ptxrw
@@ -252,3 +252,20 @@ sites 'F\t1\ta\n' 1
 sites 'F\t1\t"\n' 1
 sites 'X\n' 1
 sites "$good\\0X\\n" 0
+
+it "kernels compute the same with probes, pasted and called, in each scheme"
+n=0
+for f in tests/ptx/nvcc-*.ptx tests/ptx/guards.ptx tests/ptx/operands.ptx tests/ptx/places.ptx; do
+	for how in '--probe memtime_hist' '--probe memtime_trace' '--probe memtime_stage' '--probe memtime_hist --scheme fence' \
+		'--probe memtime_hist --scheme simple' '--probe memtime_trace --call-above 1'; do
+		set -- ${how#--probe }
+		probe=$1
+		shift
+		run "$rw" --probe "$O/$probe.ptx" -S all --op all "$@" "$f" "$tmp/new.ptx"
+		[ $rc = 0 ] || no "$f: $how: ptxrw: $rc"
+		run timeout 60 "$bin/ptxrun" --same "$f" "$tmp/new.ptx"
+		[ $rc = 0 ] || no "$f: $how: $(head -n 1 "$tmp/out")"
+		n=$((n + $(grep -c '^same ' "$tmp/out")))
+	done
+done
+[ $n -ge 42 ] || no "only $n kernels ran"

@@ -60,7 +60,7 @@ status 0
 
 it "PTX files and text by the driver API compute right results"
 run $kernels "$bin/drvkern" tests/ptx
-all_right launch modules images info memory faults graph time threads
+all_right launch modules images info memory faults graph time concurrent
 
 it "NVRTC's output runs"
 nvrtc=$CUDA/lib64/libnvrtc.so.13

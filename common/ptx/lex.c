@@ -92,25 +92,6 @@ bool lex_starts(const char *p, const char *end, const char *word)
 	return (size_t)(end - p) >= n && !memcmp(p, word, n) && ((size_t)(end - p) == n || !lex_is_word(p[n]));
 }
 
-struct ptx_str lex_next_word(struct ptx_str *rest)
-{
-	const char *p = rest->s, *end = rest->s + rest->n;
-	struct ptx_str word;
-
-	while (p < end && !lex_is_word(*p)) {
-		const char *start = p;
-
-		p = *p == '"' ? lex_string(p, end) : lex_comment(p, end);
-		p += p == start;
-	}
-	word.s = p;
-	p = lex_word(p, end);
-	word.n = (size_t)(p - word.s);
-	rest->s = p;
-	rest->n = (size_t)(end - p);
-	return word;
-}
-
 bool lex_number(const char **p, const char *end, unsigned *number)
 {
 	const char *q = lex_blank(*p, end), *digits = q;

@@ -5,7 +5,6 @@
 #define LEX_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "ptx/ptx.h"
 
 static inline bool lex_is_space(char c)
 {
@@ -42,9 +41,7 @@ const char *lex_word(const char *p, const char *end);
 const char *lex_braces(const char *p, const char *end);
 /* Returns true if this word, such as ".reg", begins here and ends here. */
 bool lex_starts(const char *p, const char *end, const char *word);
-/* The next name in *rest, which is set behind it; n = 0 if there is none. */
-struct ptx_str lex_next_word(struct ptx_str *rest);
-/* A decimal number at *p, which is set behind it and any blanks before it; false if there is none, or if it does not fit. */
+/* A decimal number at *p, which is set behind it and the blanks before it; false if there is none or it does not fit. */
 bool lex_number(const char **p, const char *end, unsigned *number);
 
 #endif

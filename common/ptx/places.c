@@ -4,6 +4,7 @@
 #include <string.h>
 #include "ptx/decl.h"
 #include "ptx/lex.h"
+#include "ptx/words.h"
 
 static uint32_t *bucket(const struct ptx_places *places, const struct ptx_place *at)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
+#include "ptx/words.h"
 
 /* Reads "base + offset" from p; base may be a register, a variable or a number. */
 static const char *read_base(const struct rewrite *rw, const char *p, const char *end, struct rw_address *address)

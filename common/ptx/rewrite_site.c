@@ -3,6 +3,7 @@
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
 #include "ptx/sites.h"
+#include "ptx/words.h"
 
 void rw_number(char text[12], unsigned number)
 {

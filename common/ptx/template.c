@@ -116,7 +116,8 @@ static bool is_last(const struct ptx_reader *reader)
 	return lex_blank(reader->p, reader->end) == reader->end;
 }
 
-void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe, enum gpu_point point, const char *hash)
+void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe, enum gpu_point point,
+		       const char *hash)
 {
 	const struct gpu_function *function = &probe->at[point];
 	struct ptx_reader reader = { function->body.s, NULL, 1 };

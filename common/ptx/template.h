@@ -17,7 +17,8 @@ void ptx_put_variable(struct ptx_out *out, struct ptx_str name, const char *hash
 void ptx_put_renamed(struct ptx_out *out, const struct gpu_probe *probe, struct ptx_str text, const char *hash);
 
 /* Makes a template of a probe's function; its text is empty if the probe has none. */
-void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe, enum gpu_point point, const char *hash);
+void ptx_template_make(struct ptx_template *tmpl, const struct gpu_probe *probe, enum gpu_point point,
+		       const char *hash);
 void ptx_template_free(struct ptx_template *tmpl);
 
 /* Pastes it, with number for its labels.  The first argument of gpu_chosen is where its result goes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "ptx/decl.h"
 #include "ptx/lex.h"
+#include "ptx/words.h"
 
 /* A function has fewer names than half its bytes. */
 bool ptx_uses_begin(struct ptx_uses *uses, size_t bytes)

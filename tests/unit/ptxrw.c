@@ -20,7 +20,8 @@
 #include "ptx/sites.h"
 
 static const char *const schemes[] = { "dep", "fence", "paper", "simple", NULL };
-static const char *const spaces[] = { "global", "shared", "local", "const", "generic", "readonly", "tex", "wait", NULL };
+static const char *const spaces[] = { "global", "shared", "local", "const", "generic", "readonly", "tex", "wait",
+				      NULL };
 static const char *const ops[] = { "load", "atomic", "store", "reduce", "wait", NULL };
 
 struct options {

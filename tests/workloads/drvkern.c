@@ -10,7 +10,7 @@ static const struct {
 } parts[] = {
 	{ "launch", part_launch }, { "modules", part_modules }, { "images", part_images }, { "info", part_info },
 	{ "memory", part_memory }, { "faults", part_faults }, { "graph", part_graph }, { "time", part_time },
-	{ "threads", part_threads },
+	{ "concurrent", part_concurrent },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

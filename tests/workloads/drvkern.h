@@ -59,6 +59,6 @@ void part_memory(struct results *r);
 void part_faults(struct results *r);
 void part_graph(struct results *r);
 void part_time(struct results *r);
-void part_threads(struct results *r);
+void part_concurrent(struct results *r);
 
 #endif

@@ -69,7 +69,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-void part_threads(struct results *r)
+void part_concurrent(struct results *r)
 {
 	struct thread threads[THREADS];
 	CUdeviceptr p;

@@ -5,6 +5,7 @@
 #include "ptx/head.h"
 #include "ptx/lex.h"
 #include "ptx/template.h"
+#include "ptx/words.h"
 
 const char *const gpu_point_names[GPU_FUNCTIONS] = {
 	[GPU_CHOSEN] = "gpu_chosen", [GPU_ENTRY] = "gpu_entry", [GPU_EXIT] = "gpu_exit",

@@ -50,7 +50,7 @@ took=$(($(number warp 'value 0x7ffffff8') - $(number time 'value 0x7ffffff8')))
 it "the kernels leave the same memory with the probe as without"
 run "$bin/ptxrun" --same "$tmp/lanes.ptx" "$tmp/blocks.ptx"
 status 0
-lines 3 '^same '
+lines 4 '^same '
 
 # sends NAME: the script of the input becomes the command $tmp/NAME
 sends() { cat >"$tmp/$1.in"; echo "exec $bin/inject-send <$tmp/$1.in" >"$tmp/$1"; }

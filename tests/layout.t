@@ -152,6 +152,7 @@ cat >"$tmp/once" <<-'END'
 	tools/inject/real.c	the same
 	tools/inject/entry.c	the same: who has called
 	tools/inject/entry_nvrtc.c	the same
+	tools/inject/ranges.c	the same; and what was allocated before there was anything to do
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/event_loop.c	the handler's: the signal
 	common/session/gpu_loop.c	the handler's: the signal

@@ -74,6 +74,25 @@ enum gpu_launch_count {
 	GPU_LAUNCH_NO_ROOM,	/* blocks that are in no launch: too many ran at once */
 };
 
+/* For a probe that has to know what memory the program has: it has the variable `ranges`, and the module gets, beside
+ * it, __cuprobe_variables_H: pairs of address and bytes of the module's own variables, ended by two zeros.  The
+ * library writes the half that is not valid and then `version`, so that a kernel that runs sees one or the other. */
+enum { GPU_RANGES = 4096 };
+struct gpu_range {
+	gpu_u64 low, high;	/* low <= address < high */
+};
+struct gpu_ranges {
+	gpu_u32 version;	/* its lowest bit: which half is valid; 0: none yet, so that nothing is known */
+	gpu_u32 n[2];
+	gpu_u32 pad;
+	struct gpu_range range[2][GPU_RANGES];	/* sorted, and apart from each other */
+};
+
+/* An access to memory that the program has not, of cudabounds, is two records, one after the other: its time is the
+ * address, its value bytes of a lane | lanes << 8; then, with this value, time is where the range below begins,
+ * and warp | block << 32 its bytes; 0 if there is none. */
+#define GPU_BOUNDS 0x7ffffff0u
+
 struct gpu_ctl {
 	gpu_u64 slots;		/* generic addresses, or 0 */
 	gpu_u64 rings, records;

@@ -34,6 +34,7 @@ enum inject_flags {
 	INJECT_KEEP_REGISTERS = 1,	/* .maxnreg at the class of the original, in each kernel */
 	INJECT_CALLS = 2,		/* send INJECT_LAUNCHES, with stacks */
 	INJECT_CACHE = 4,		/* keep what was rewritten in $XDG_CACHE_HOME */
+	INJECT_RANGES = 8,		/* tell modules what memory there is: struct gpu_ranges of abi/gpu.h */
 };
 
 /* Followed by kernels_size bytes, the globs of -K, each ended by 0; then probe_size bytes, the probe's PTX. */

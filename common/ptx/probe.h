@@ -7,6 +7,7 @@
 
 enum { GPU_FUNCTIONS = 5, GPU_VARIABLES = 16, GPU_PARAMS = 4 };
 
+#define GPU_RANGES_NAME "ranges"	/* a probe's struct gpu_ranges */
 #define GPU_CTL "__cuprobe_ctl"	/* declared in a probe; in a module with its hash */
 
 enum gpu_point { GPU_CHOSEN, GPU_ENTRY, GPU_EXIT, GPU_BEFORE, GPU_TIMED };

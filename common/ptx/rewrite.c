@@ -154,6 +154,7 @@ static void rewrite_free(struct rewrite *rw)
 	free(rw->body.s);
 	free(rw->table.s);
 	free(rw->module.files.s);
+	free(rw->module.variables.s);
 	ptx_decls_free(&rw->decls);
 	ptx_uses_free(&rw->uses);
 	ptx_places_free(&rw->places);

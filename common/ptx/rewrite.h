@@ -21,6 +21,8 @@ struct ptx_module {
 	bool selected;		/* it has a kernel that is selected */
 	size_t head;		/* bytes up to where declarations begin */
 	struct ptx_out files;	/* the F lines of the table */
+	struct ptx_out variables;	/* "generic(name), bytes, " of each in global memory */
+	unsigned num_variables;
 };
 
 /* What is known of a function before it is changed. */
@@ -61,6 +63,12 @@ bool rw_module_read(struct rewrite *rw, const char *text, size_t size);
 void rw_put_room(struct ptx_out *out, const struct rewrite *rw);
 /* Puts the table of sites as a variable. */
 void rw_put_table(struct ptx_out *out, const struct rewrite *rw);
+
+/* Takes in a statement of the module, if it is a variable in global memory. */
+void rw_read_variable(struct rewrite *rw, const struct ptx_stmt *stmt);
+/* Returns true if the probe has to know where they are; puts that. */
+bool rw_wants_variables(const struct rewrite *rw);
+void rw_put_variables(struct ptx_out *out, const struct rewrite *rw);
 
 /* At the head of a function: reads it to its end (reader is a copy); puts the head; false if out of memory. */
 bool rw_function_begin(struct rewrite *rw, const struct ptx_stmt *stmt, struct ptx_reader reader);

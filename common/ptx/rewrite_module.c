@@ -71,7 +71,10 @@ static void read_statement(struct rewrite *rw, const struct ptx_stmt *stmt)
 			module->selected = true;
 			rw->kernels++;
 		}
-	} else if (lex_starts(p, end, ".extern") && ptx_head_parse(stmt->body, &head)) {
+	} else if (stmt->kind == PTX_TEXT && p < end && *p == '.' && rw_wants_variables(rw)) {
+		rw_read_variable(rw, stmt);
+	}
+	if (stmt->kind != PTX_FUNC && lex_starts(p, end, ".extern") && ptx_head_parse(stmt->body, &head)) {
 		module->linked |= !is_system_call(head.name);
 	}
 }
@@ -170,4 +173,5 @@ void rw_put_table(struct ptx_out *out, const struct rewrite *rw)
 			put_bytes(out, ",\n", k % 64 == 63 ? 2 : 1);
 		}
 	put(out, "0};\n");
+	rw_put_variables(out, rw);
 }

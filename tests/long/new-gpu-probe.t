@@ -34,18 +34,18 @@ rm "$src/man/cudalinks.8"
 names=
 for at in entry exit access timed; do
 	for as in hist counters records; do
-		name=cudax$at$as names="$mades $made"
+		made=cudax$at$as names="$names $made"
 		new_probe $made --at $at --as $as
 		[ "$(grep -c '^wrote ' "$tmp/out")" = 5 ] || no "$made: not five files"
 	done
 done
 
 it "the tools build without a warning"
-run $there make -j2 $(printf ' build/%s' $mades)
+run $there make -j2 $(printf ' build/%s' $names)
 status 0
 ! grep -qi warning "$tmp/out" "$tmp/err" || no "a warning"
 
-for made in $mades; do
+for made in $names; do
 	it "$made passes its test"
 	run $there O="$src/build" tests/run "tests/$made.t"
 	status 0
@@ -53,7 +53,7 @@ for made in $mades; do
 done
 
 it "their pages say what they do, and mandoc has no warning"
-for made in $mades; do
+for made in $names; do
 	mandoc -T lint -W warning "$src/man/$made.8" >"$tmp/lint" || no "$made: $(head -n 1 "$tmp/lint")"
 	! grep -q '@' "$src/gpu/$made.gpu.c" "$src/tools/$made.c" "$src/man/$made.8" "$src/docs/$made.md" || no "$made: a mark"
 done

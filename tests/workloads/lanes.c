@@ -3,7 +3,8 @@
  *   copy LAUNCHES BLOCKS THREADS STRIDE   reads every STRIDE-th word
  *   over LAUNCHES BLOCKS THREADS MISSING  copy with stride 1 from an allocation that is MISSING words too short
  *   spin LAUNCHES BLOCKS THREADS SLOW     block 0 loops SLOW times, the others 7 times
- *   leave LAUNCHES BLOCKS THREADS         threads leave at three places */
+ *   leave LAUNCHES BLOCKS THREADS         threads leave at three places
+ *   own LAUNCHES BLOCKS THREADS           threads use the module's memory and shared memory */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,8 @@ int main(int argc, char **argv)
 		} else if (!strcmp(word, "spin")) {
 			count(module, "spin", a, number(a[3]));
 			at += 4;
-		} else if (!strcmp(word, "leave")) {
-			count(module, "leave", a, 0);
+		} else if (!strcmp(word, "leave") || !strcmp(word, "own")) {
+			count(module, word, a, 0);
 			at += 3;
 		} else {
 			fprintf(stderr, "lanes: unknown word '%s'\n", word);

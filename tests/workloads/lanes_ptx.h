@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The kernels of lanes.c.  copy: dst[i] = src[i * stride].  spin: block 0 loops `slow` times, the others 7 times.
  * leave: odd threads return at once, those of the second warp exit in a function, the others return last; each adds 1
- * to dst[0]. */
+ * to dst[0].  own: adds 1 by way of a variable of the module and of generic addresses of shared memory. */
 #ifndef LANES_PTX_H
 #define LANES_PTX_H
 
@@ -86,6 +86,34 @@ static const char lanes_ptx[] =
 "other:\n"
 "	.loc 1 59 3\n"
 "	red.global.add.u32 [%rd1], 1;\n"
+"	ret;\n"
+"}\n"
+"\n"
+".global .align 4 .b8 ones[128] = { 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };\n"
+"\n"
+".visible .entry own(.param .u64 own_dst)\n"
+"{\n"
+"	.reg .b32 %r<5>;\n"
+"	.reg .b64 %rd<9>;\n"
+"	.shared .align 4 .b8 words[4096];\n"
+"	ld.param.u64 %rd1, [own_dst];\n"
+"	mov.u32 %r1, %tid.x;\n"
+"	and.b32 %r2, %r1, 7;\n"
+"	mul.wide.u32 %rd2, %r2, 4;\n"
+"	mov.u64 %rd3, ones;\n"
+"	add.s64 %rd4, %rd3, %rd2;\n"
+"	.loc 1 67 3\n"
+"	ld.global.u32 %r3, [%rd4];\n"
+"	mul.wide.u32 %rd5, %r1, 4;\n"
+"	mov.u64 %rd6, words;\n"
+"	cvta.shared.u64 %rd7, %rd6;\n"
+"	add.s64 %rd8, %rd7, %rd5;\n"
+"	.loc 1 71 3\n"
+"	st.u32 [%rd8], %r3;\n"
+"	.loc 1 73 3\n"
+"	ld.u32 %r4, [%rd8];\n"
+"	.loc 1 79 3\n"
+"	red.global.add.u32 [%rd1], %r4;\n"
 "	ret;\n"
 "}\n";
 

@@ -22,6 +22,11 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 
+/* passed on, by value */
+struct CUipcMemHandle {
+	char reserved[64];
+};
+
 /* a launch's configuration, as cuLaunchKernelEx gets it: passed on */
 struct CUlaunchConfig;
 
@@ -46,6 +51,8 @@ struct CUlaunchConfig;
 	CALLED(cuLibraryGetGlobal, (CUdeviceptr *p, size_t *size, CUlibrary library, const char *name)) \
 	CALLED(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name)) \
 	CALLED(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t size, CUstream stream)) \
+	CALLED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t size, CUstream stream)) \
+	CALLED(cuMemGetAddressRange_v2, (CUdeviceptr *low, size_t *size, CUdeviceptr p)) \
 	CALLED(cuModuleGetFunction, (CUfunction *f, CUmodule module, const char *name)) \
 	CALLED(cuModuleGetGlobal_v2, (CUdeviceptr *p, size_t *size, CUmodule module, const char *name)) \
 	CALLED(cuStreamCreate, (CUstream *stream, unsigned flags)) \
@@ -78,7 +85,23 @@ struct CUlaunchConfig;
 	WRAPPED(cuLaunchKernelEx, (const struct CUlaunchConfig *how, CUfunction f, void **params, void **extra)) \
 	WRAPPED(cuLaunchKernelEx_ptsz, (const struct CUlaunchConfig *how, CUfunction f, void **params, void **extra)) \
 	WRAPPED(cuLaunchCooperativeKernel, (LAUNCH_SHAPE)) \
-	WRAPPED(cuLaunchCooperativeKernel_ptsz, (LAUNCH_SHAPE))
+	WRAPPED(cuLaunchCooperativeKernel_ptsz, (LAUNCH_SHAPE)) \
+	WRAPPED(cuMemAlloc_v2, (CUdeviceptr *p, size_t size)) \
+	WRAPPED(cuMemAllocManaged, (CUdeviceptr *p, size_t size, unsigned flags)) \
+	WRAPPED(cuMemAllocPitch_v2, (CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element)) \
+	WRAPPED(cuMemAllocAsync, (CUdeviceptr *p, size_t size, CUstream stream)) \
+	WRAPPED(cuMemAllocAsync_ptsz, (CUdeviceptr *p, size_t size, CUstream stream)) \
+	WRAPPED(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t size, void *pool, CUstream stream)) \
+	WRAPPED(cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr *p, size_t size, void *pool, CUstream stream)) \
+	WRAPPED(cuMemFree_v2, (CUdeviceptr p)) \
+	WRAPPED(cuMemAllocHost_v2, (void **p, size_t size)) \
+	WRAPPED(cuMemHostAlloc, (void **p, size_t size, unsigned flags)) \
+	WRAPPED(cuMemHostRegister_v2, (void *p, size_t size, unsigned flags)) \
+	WRAPPED(cuMemFreeHost, (void *p)) \
+	WRAPPED(cuMemHostUnregister, (void *p)) \
+	WRAPPED(cuMemMap, (CUdeviceptr p, size_t size, size_t offset, unsigned long long handle, unsigned long long flags)) \
+	WRAPPED(cuMemUnmap, (CUdeviceptr p, size_t size)) \
+	WRAPPED(cuIpcOpenMemHandle_v2, (CUdeviceptr *p, struct CUipcMemHandle handle, unsigned flags))
 
 /* The wrappers. */
 #define NO_PROTOTYPE(name, params)

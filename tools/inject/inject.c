@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "inject/early.h"
 #include "inject/inject.h"
+#include "inject/ranges.h"
 
 enum { THREAD_STACK = 512 << 10 };
 
@@ -33,6 +34,7 @@ static void forget(void)
 
 	STORE(once.state, NULL);
 	pthread_mutex_init(&once.lock, NULL);
+	ranges_forget();
 	if (inject)
 		link_close(&inject->link);
 }

@@ -33,6 +33,7 @@ struct inject {
 	struct modules modules;
 	struct nvrtc nvrtc;
 	unsigned long wanted, served;	/* readings of everything */
+	unsigned long ranges_wanted, ranges_served;	/* tellings of ranges.h */
 	bool ending;			/* the reading that is wanted is the last */
 	bool over;			/* the tool or the thread is gone */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "abi/gpu.h"
 #include "inject/readout.h"
+#include "ptx/probe.h"
 
 enum { GROUPS_MAX = 1 << 16, LIMIT_MAX = 1 << 24 };
 
@@ -65,6 +66,11 @@ static CUresult find_variables(struct reader *reader, const struct module *modul
 		i->rings = 0;
 	if (reader_variable(reader, module, "records", i->hash, &i->records, &records_size))
 		i->records = 0;
+	if (reader_variable(reader, module, GPU_RANGES_NAME, i->hash, &i->ranges, &size) ||
+	    size != sizeof(struct gpu_ranges))
+		i->ranges = 0;
+	if (reader_variable(reader, module, "variables", i->hash, &i->variables, &i->variables_size))
+		i->variables = 0;
 	*ours = fits(i, &ctl, rings_size, records_size);
 	return CUDA_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "inject/image.h"
 #include "inject/load.h"
+#include "inject/ranges_tell.h"
 
 enum { FILE_MAX = 1 << 30 };
 
@@ -124,6 +125,7 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 		}
 	}
 	pthread_mutex_unlock(&inject->lock);
+	ranges_tell();
 	free(hashes);
 	image->data = NULL;	/* the driver may keep it: never freed if nobody owns it */
 }

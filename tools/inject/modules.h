@@ -33,6 +33,11 @@ struct instance {
 	uint64_t slots_sent;	/* hash of the slots as last sent */
 	uint64_t *read;		/* by group: records that were read, or passed over */
 	uint64_t lost, lost_sent;
+	CUdeviceptr ranges, variables;	/* abi/gpu.h: struct gpu_ranges, and what there is beside it; or 0 */
+	size_t variables_size;
+	uint64_t ranges_changes;	/* that were written, as ranges.c counts them */
+	uint32_t ranges_version;	/* on the device */
+	bool ranges_noted, ranges_told;	/* variables; that there are too many */
 };
 
 enum module_kind { MODULE, LIBRARY };

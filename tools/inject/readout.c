@@ -20,12 +20,12 @@ bool reader_room(struct reader *reader, size_t size)
 	return more != NULL;
 }
 
-CUresult reader_copy(struct reader *reader, void *to, CUdeviceptr from, size_t size)
+/* r is what the driver said of a copy that has begun. */
+static CUresult await_copy(struct reader *reader, CUresult r)
 {
 	const struct driver *d = reader->inject->driver;
 	CUstream stream = reader->context->stream;
 	struct timespec nap = { 0, 20000 };
-	CUresult r = d->cuMemcpyDtoHAsync_v2(to, from, size, stream);
 
 	/* waiting in the driver may take a processor */
 	while (!r && (r = d->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
@@ -35,6 +35,22 @@ CUresult reader_copy(struct reader *reader, void *to, CUdeviceptr from, size_t s
 		r = CUDA_SUCCESS;
 	}
 	return r;
+}
+
+CUresult reader_copy(struct reader *reader, void *to, CUdeviceptr from, size_t size)
+{
+	const struct driver *d = reader->inject->driver;
+
+	return await_copy(reader, d->cuMemcpyDtoHAsync_v2(to, from, size, reader->context->stream));
+}
+
+CUresult reader_write(struct reader *reader, CUdeviceptr to, const void *from, size_t size)
+{
+	const struct driver *d = reader->inject->driver;
+
+	if (!d->cuMemcpyHtoDAsync_v2)
+		return CUDA_ERROR_NOT_FOUND;
+	return await_copy(reader, d->cuMemcpyHtoDAsync_v2(to, from, size, reader->context->stream));
 }
 
 /* The context is of no use any more. */
@@ -76,6 +92,10 @@ static CUresult read_instances(struct reader *reader, struct module *m, bool las
 			i->next = m->instances;
 			m->instances = i;
 		}
+		if (i->number && i->ranges)
+			r = ranges_write(reader, i);
+		if (r || reader->telling)
+			continue;
 		if (i->number && i->slots)
 			r = slots_read(reader, i);
 		if (!r && i->number && i->rings)
@@ -114,7 +134,7 @@ static void read_module(struct reader *reader, struct module *m, bool last)
 	struct context *c;
 
 	m->busy = true;
-	last |= m->served < wanted;
+	last |= !reader->telling && m->served < wanted;
 	for (c = inject->modules.contexts; c; c = c->next) {
 		if (c->closed || c->dead || (m->context && m->context != c))
 			continue;
@@ -125,7 +145,8 @@ static void read_module(struct reader *reader, struct module *m, bool last)
 		c->busy = false;
 	}
 	m->busy = false;
-	m->served = wanted;
+	if (!reader->telling)
+		m->served = wanted;
 	pthread_cond_broadcast(&inject->done);
 }
 
@@ -184,6 +205,17 @@ static void say_bye(struct inject *inject)
 	pthread_mutex_lock(&inject->lock);
 }
 
+/* Tells all modules what memory there is. */
+static void tell_ranges(struct reader *reader)
+{
+	unsigned long wanted = reader->inject->ranges_wanted;
+
+	reader->telling = true;
+	read_everything(reader, false);
+	reader->telling = false;
+	reader->inject->ranges_served = wanted;
+}
+
 static void serve(struct reader *reader)
 {
 	struct inject *inject = reader->inject;
@@ -194,8 +226,11 @@ static void serve(struct reader *reader)
 		unsigned long wanted = inject->wanted;
 		struct module *m = wanted_module(inject);
 		bool ending = inject->ending, all = inject->served < wanted, due = false;
+		bool ranges = inject->ranges_served < inject->ranges_wanted;
 
-		if (!m && !all && pthread_cond_timedwait(&inject->wake, &inject->lock, &next))
+		if (ranges)
+			tell_ranges(reader);
+		else if (!m && !all && pthread_cond_timedwait(&inject->wake, &inject->lock, &next))
 			due = true;
 		if (m)
 			read_module(reader, m, false);

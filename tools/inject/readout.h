@@ -9,6 +9,7 @@ struct reader {
 	struct context *context;	/* the current one */
 	char *buffer;
 	size_t room;
+	bool telling;		/* what memory there is, and reads nothing */
 };
 
 /* Makes the buffer as large as that; false if out of memory. */
@@ -16,6 +17,9 @@ bool reader_room(struct reader *reader, size_t size);
 
 /* Copies from the device, and waits for it. */
 CUresult reader_copy(struct reader *reader, void *to, CUdeviceptr from, size_t size);
+
+/* Copies to the device, and waits for it. */
+CUresult reader_write(struct reader *reader, CUdeviceptr to, const void *from, size_t size);
 
 /* Finds a variable of a module and its size. */
 CUresult reader_variable(struct reader *reader, const struct module *module, const char *what, uint32_t hash,
@@ -28,5 +32,8 @@ struct instance *instance_new(struct reader *reader, const struct module *module
 /* Read and send what is new.  last: nothing comes any more, so that what is incomplete is lost. */
 CUresult slots_read(struct reader *reader, struct instance *instance);
 CUresult records_read(struct reader *reader, struct instance *instance, bool last);
+
+/* Tells an instance that wants to know what memory there is (ranges.h), if that has changed. */
+CUresult ranges_write(struct reader *reader, struct instance *instance);
 
 #endif

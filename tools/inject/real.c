@@ -108,6 +108,22 @@ static const struct {
 	{ "cuLaunchKernelEx", 11060, false, (void *)cuLaunchKernelEx },
 	{ "cuLaunchCooperativeKernel", 9000, true, (void *)cuLaunchCooperativeKernel_ptsz },
 	{ "cuLaunchCooperativeKernel", 9000, false, (void *)cuLaunchCooperativeKernel },
+	{ "cuMemAlloc", 3020, false, (void *)cuMemAlloc_v2 },
+	{ "cuMemAllocManaged", 6000, false, (void *)cuMemAllocManaged },
+	{ "cuMemAllocPitch", 3020, false, (void *)cuMemAllocPitch_v2 },
+	{ "cuMemAllocAsync", 11020, true, (void *)cuMemAllocAsync_ptsz },
+	{ "cuMemAllocAsync", 11020, false, (void *)cuMemAllocAsync },
+	{ "cuMemAllocFromPoolAsync", 11020, true, (void *)cuMemAllocFromPoolAsync_ptsz },
+	{ "cuMemAllocFromPoolAsync", 11020, false, (void *)cuMemAllocFromPoolAsync },
+	{ "cuMemFree", 3020, false, (void *)cuMemFree_v2 },
+	{ "cuMemAllocHost", 3020, false, (void *)cuMemAllocHost_v2 },
+	{ "cuMemHostAlloc", 2020, false, (void *)cuMemHostAlloc },
+	{ "cuMemHostRegister", 6050, false, (void *)cuMemHostRegister_v2 },
+	{ "cuMemFreeHost", 2000, false, (void *)cuMemFreeHost },
+	{ "cuMemHostUnregister", 4000, false, (void *)cuMemHostUnregister },
+	{ "cuMemMap", 10020, false, (void *)cuMemMap },
+	{ "cuMemUnmap", 10020, false, (void *)cuMemUnmap },
+	{ "cuIpcOpenMemHandle", 11000, false, (void *)cuIpcOpenMemHandle_v2 },
 };
 
 void *real_wrapped_name(const char *name, void *function, int version, unsigned long long flags)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudabounds' probe: accesses to memory that the program has not.  The library in the program tells, before an
+ * allocation returns, which memory there is (abi/gpu.h: struct gpu_ranges). */
+#include "lib/gpu.h"
+
+GPU_USES(slots);
+GPU_USES(rings);
+
+GPU_GLOBAL struct gpu_ranges ranges __attribute__((loader_uninitialized));
+
+enum { CHECKED, OUTSIDE };	/* what is counted: accesses, lanes that were outside */
+
+/* Called when a warp enters a function: returns true if it is to be measured. */
+gpu_u32 gpu_chosen(void)
+{
+	return gpu_warp_chosen();
+}
+
+static inline gpu_u32 load32(GPU_GLOBAL gpu_u32 *at)
+{
+	gpu_u32 v;
+
+	__asm__ volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
+	return v;
+}
+
+static inline gpu_u64 load64(GPU_GLOBAL gpu_u64 *at)
+{
+	gpu_u64 v;
+
+	__asm__ volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
+	return v;
+}
+
+/* Shared and local memory and constants have generic addresses, too. */
+static inline gpu_u32 is_global(gpu_u64 addr)
+{
+	gpu_u32 yes;
+
+	__asm__("{\n\t"
+		".reg .pred %%p;\n\t"
+		"isspacep.global %%p, %1;\n\t"
+		"selp.u32 %0, 1, 0, %%p;\n\t"
+		"}" : "=r"(yes) : "l"(addr));
+	return yes;
+}
+
+/* Returns how many ranges begin at or below addr. */
+static inline gpu_u32 ranges_below(gpu_u32 half, gpu_u64 addr)
+{
+	gpu_u32 low = 0, high = load32(&ranges.n[half]);
+
+#pragma clang loop unroll(disable)
+	while (low < high) {
+		gpu_u32 middle = (low + high) / 2;
+
+		if (load64(&ranges.range[half][middle].low) <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns true if [addr, addr + bytes) is in no range; *low and *size are the range below. */
+static inline gpu_u32 is_outside(gpu_u64 addr, gpu_u32 bytes, gpu_u64 *low, gpu_u64 *size)
+{
+	gpu_u32 version, now;
+
+	do {
+		gpu_u32 half, below;
+
+		version = load32(&ranges.version);
+		if (!version)
+			return 0;
+		half = version & 1;
+		below = ranges_below(half, addr);
+		*low = *size = 0;
+		if (below) {
+			*low = load64(&ranges.range[half][below - 1].low);
+			*size = load64(&ranges.range[half][below - 1].high) - *low;
+		}
+		if (below && addr - *low < *size && bytes <= *size - (addr - *low))
+			return 0;
+		/* what was written meanwhile may have been read: who finds nothing looks again */
+		__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
+		now = load32(&ranges.version);
+	} while (now != version);
+	return 1;
+}
+
+static inline void write_outside(gpu_u32 site, gpu_u64 addr, gpu_u32 value, gpu_u64 low, gpu_u64 size)
+{
+	gpu_u32 group = gpu_group();
+	gpu_u64 first = gpu_reserve(group, 2);
+
+	gpu_write(group, first, addr, value, site, gpu_warp() | gpu_warpid() << 16);
+	gpu_write_of(group, first + 1, low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32));
+}
+
+/* Called by the lanes that are about to access memory; addr is generic and differs between them, bytes is what each
+ * accesses. */
+void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
+{
+	gpu_u64 low, size;
+	gpu_u32 active;
+
+	if (gpu_leader())
+		gpu_count(site, CHECKED, 1);
+	if (!is_global(addr) || !is_outside(addr, bytes ? bytes : 1, &low, &size))
+		return;
+	/* one of those that are outside together says it */
+	active = gpu_activemask();
+	if (!(active & gpu_lanemask_lt())) {
+		gpu_u32 lanes = (gpu_u32)__builtin_popcount(active);
+
+		gpu_count(site, OUTSIDE, lanes);
+		write_outside(site, addr, bytes | lanes << 8, low, size);
+	}
+}

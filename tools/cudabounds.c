@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* cudabounds - find memory accesses in CUDA kernels that are outside of all allocations */
+#include "base/die.h"
+#include "cudabounds/outside.h"
+#include "ptx/instrument.h"
+#include "session/gpu_tool.h"
+#include "view/gpu_notes.h"
+#include "cudabounds.ptx.h"
+
+static const struct usage usage = {
+	.args = "[interval [count]]",
+	.what = "Find memory accesses in CUDA kernels that are outside of all allocations of the program:\n"
+		"what was found so far, every interval and at the end.  Needs no root.",
+	.examples =
+	"  cudabounds -- ./train 10            # every access of a command\n"
+	"  cudabounds -r 20 -- ./train         # with 20 examples of each place\n"
+	"  cudabounds -K 'sgemm*' --blocks 1/16 -- ./train # a sample of some kernels\n"
+	"  cudabounds -j -- ./train            # JSON lines\n",
+};
+
+struct probe {
+	struct gpu_options options;
+	struct gpu_modules modules;
+	struct outsides outsides;
+	long examples;
+};
+
+/* What the probe needs of the library in the program. */
+static const char *config(void *ctx, struct inject_config *c)
+{
+	(void)ctx;
+	c->scheme = PTX_DEP;
+	c->spaces = PTX_GLOBAL | PTX_GENERIC | PTX_READONLY;
+	c->ops = PTX_LOAD | PTX_STORE | PTX_ATOMIC | PTX_REDUCE;
+	c->flags |= INJECT_RANGES;
+	c->limit = 8192;	/* records of a group of SMs between two readings: two of an access */
+	c->probe_size = sizeof(cudabounds_ptx) - 1;
+	return cudabounds_ptx;
+}
+
+static const char *frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+{
+	struct probe *p = ctx;
+	const char *wrong = gpu_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
+	struct gpu_module *module;
+
+	if (wrong || kind != INJECT_RECORDS)
+		return wrong;
+	module = gpu_modules_find(&p->modules, peer->id, ((const struct inject_records *)data)->module);
+	if (module)
+		outside_records(&p->outsides, &p->modules, module);
+	return NULL;
+}
+
+static void report(void *ctx)
+{
+	struct probe *p = ctx;
+
+	outside_report(&p->outsides, &p->modules, p->examples);
+}
+
+static void finish(void *ctx, int sig, unsigned left)
+{
+	struct probe *p = ctx;
+
+	(void)sig;
+	report(p);
+	if (p->options.json)
+		gpu_notes_json(&p->modules.images);
+	if (p->outsides.dropped)
+		warning(0, "%llu accesses left out of the examples", p->outsides.dropped);
+	outside_free(&p->outsides);
+	gpu_notes(&p->modules, left, p->options.verbose);
+	gpu_modules_free(&p->modules);
+}
+
+int main(int argc, char **argv)
+{
+	struct probe p = {
+		.options = GPU_OPTIONS_INIT,
+		.examples = 3,
+	};
+	const struct opt opts[] = {
+		OPT_GPU(&p.options),
+		OPT_NUM('r', "rows", "ROWS", &p.examples, 1, "print at most ROWS examples of each place; default: 3"),
+		OPT_END
+	};
+	const struct gpu_tool tool = {
+		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
+		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
+	};
+
+	return gpu_tool_run(&tool, argc, argv);
+}

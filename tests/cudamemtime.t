@@ -187,7 +187,7 @@ run cudamemtime --list --max-sites 3 "$ptx"
 lines 1 'left alone: more places than --max-sites'
 
 it "--patch writes PTX that measures when the tool runs it"
-run cudamemtime --patch "$ptx" "$tmp/new.ptx"
+run cudamemtime -v --patch "$ptx" "$tmp/new.ptx"
 status 0
 says '3 kernels, 8 places'
 # shellcheck disable=SC2086 # four words

@@ -179,6 +179,28 @@ printf '%s\n' 'hello 1 a' 'records 4294967295 1' | wrong 'it recorded for no mod
 { echo hello 1 a; echo frame 7 16; echo bytes 16; echo frame 7 17; echo bytes 17; } |
 	wrong 'it told of a loss in a wrong size'
 
+it "names and reasons from programs are escaped, as text, JSON, CSV and in the timeline"
+{
+	echo hello 1 evil
+	printf 'image 7 90 1 0 0 why\033[31m\302\233\n'
+	echo module 1 7 1 16 64 0 1 1500000
+	printf 'S 0 1:4 k\033]0;x\007,"\302\2332\342\200\256 load global ld\033[2J 4\nF 1 "/d\033]0;y\007.cu"\n.\n'
+	printf '%s\n' 'slot 0 0 452 157' 'slots 1 1 16' 'pair 1 1 1' 'record 1 452 0 1 1 1 1' 'records 1 0' bye
+} | sends evil
+for options in '' -j "--csv $tmp/csv" "--chrome $tmp/json"; do
+	rm -f "$tmp/csv" "$tmp/json"
+	# shellcheck disable=SC2086 # words
+	run cudamemtime $options -c "sh $tmp/evil"
+	status 0
+	for f in out err csv json; do
+		[ ! -e "$tmp/$f" ] || ! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$tmp/$f" ||
+			no "$options: control characters in $f"
+	done
+	[ "$options" != -j ] || jq -e . "$tmp/out" >/dev/null || no "no JSON"
+	[ ! -e "$tmp/json" ] || jq -e . "$tmp/json" >/dev/null || no "no JSON in the timeline"
+done
+says 'why\x1b[31m\xc2\x9b'
+
 it "frames of later versions are ignored"
 printf '%s\n' 'hello 1 a' 'frame 77 5' 'bytes 5' 'image 2 90 3 0 0' 'bye' | sends later
 run cudamemtime -c "sh $tmp/later"

@@ -159,6 +159,7 @@ int file_patch(const struct file_patch *patch, struct measure *m)
 		warning(0, "%s: nothing to change", patch->in);
 		return EXIT_NOTHING;
 	}
-	note("%s: %u kernel%s, %u place%s", patch->out, p.kernels, plural(p.kernels), p.sites, plural(p.sites));
+	if (m->options.verbose)
+		note("%s: %u kernel%s, %u place%s", patch->out, p.kernels, plural(p.kernels), p.sites, plural(p.sites));
 	return EXIT_SUCCESS;
 }

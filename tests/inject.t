@@ -164,7 +164,7 @@ inject -f 4 -- "$injected" end $vadd return
 counts 96 1
 cached=$(find "$tmp/cache" -type f)
 equal "$(echo "$cached" | wc -l)" 1
-# that it is taken is seen by a change of it, with the hash that belongs to that
+# what is not taken is written anew, as another file
 before=$(stat -c %i "$cached")
 inject -f 4 -- "$injected" end $vadd return
 counts 96 1

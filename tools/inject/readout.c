@@ -195,13 +195,13 @@ static bool flush(struct inject *inject)
 	return ok;
 }
 
+/* Without the lock: who waits for it at the end of the process does so for a limited time. */
 static void say_bye(struct inject *inject)
 {
-	link_send(&inject->link, INJECT_BYE, NULL, 0, NULL, 0);
-	if (!(inject->config.flags & INJECT_CALLS))
-		return;
 	pthread_mutex_unlock(&inject->lock);
-	link_await(&inject->link);
+	link_send(&inject->link, INJECT_BYE, NULL, 0, NULL, 0);
+	if (inject->config.flags & INJECT_CALLS)
+		link_await(&inject->link);
 	pthread_mutex_lock(&inject->lock);
 }
 

@@ -108,7 +108,7 @@ it "dlsym, dlvsym and cuGetProcAddress find what they found, or its wrapper"
 same 0 "$injected" names $vadd
 
 it "the driver's interfaces give the same results: files, images, libraries, linking, graphs"
-for part in launch modules memory graph time; do
+for part in launch modules images info memory graph time; do
 	same 0 "$bin/drvkern" tests/ptx $part
 	lines 1 '^bye$'
 	grep -q '^image done' "$tmp/out" || no "$part: nothing was rewritten"
@@ -238,7 +238,7 @@ if [ ! -x "$bin/gpu" ]; then
 fi
 for kind in gpu gpu-static gpu-12; do
 	it "programs built by nvcc compute what they did: $kind"
-	for part in vadd reduce transpose histogram matmul streams graphs symbols managed print divergence calls texture; do
+	for part in vadd reduce transpose histogram matmul streams graphs symbols managed print divergence calls texture grid_sync; do
 		same 0 "$bin/$kind" $part
 		lines 1 '^bye$'
 	done

@@ -60,22 +60,22 @@ static void add_fields(struct gpu_site_fields *to, const struct field *f)
 	to->f[to->n] = (struct field){ 0 };
 }
 
-static void add_counters(struct gpu_site_fields *to, const struct gpu_site_view *v)
+static void add_counters(struct gpu_site_fields *to, const char *const *counters)
 {
-	for (int i = 0; i < GPU_BUCKETS && v->counters[i]; i++) {
-		size_t n = strlen(v->counters[i]);
+	for (int i = 0; i < GPU_BUCKETS && counters[i]; i++) {
+		size_t n = strlen(counters[i]);
 
 		for (size_t j = 0; j < n && j < GPU_SITE_HEAD - 1; j++)
-			to->heads[i][j] = toupper((unsigned char)v->counters[i][j]);
-		to->f[to->n++] = (struct field){ v->counters[i], to->heads[i], n > 10 ? n : 10, OUT_UINT,
+			to->heads[i][j] = toupper((unsigned char)counters[i][j]);
+		to->f[to->n++] = (struct field){ counters[i], to->heads[i], n > 10 ? n : 10, OUT_UINT,
 						 AT(counters) + i * sizeof(unsigned long long) };
 	}
 }
 
-void gpu_site_fields_counters(struct gpu_site_fields *f, const struct gpu_site_view *v)
+void gpu_site_fields_counters(struct gpu_site_fields *f, const char *const *counters)
 {
 	add_fields(f, begin_fields);
-	add_counters(f, v);
+	add_counters(f, counters);
 	add_fields(f, site_fields);
 }
 
@@ -110,10 +110,10 @@ static void put_place(FILE *f, const void *of)
 	fprintf(f, "%*s", n < PLACE ? PLACE - n : 0, "");
 }
 
-struct gpu_site_line gpu_site_line(struct gpu_site_view *v, const struct site *site)
+struct gpu_site_line gpu_site_line(struct demangler *names, const struct site *site)
 {
 	return (struct gpu_site_line){
-		.time = clock_ns(), .symbol = site->kernel, .kernel = demangle_brief(&v->names, site->kernel),
+		.time = clock_ns(), .symbol = site->kernel, .kernel = demangle_brief(names, site->kernel),
 		.file = site->file, .at = site->file ? site->line : NO_VALUE, .kind = site->kind,
 		.space = strcmp(site->space, "-") ? site->space : NULL, .op = site->op,
 		.bytes = site->bytes ? site->bytes : NO_VALUE, .place = { put_place, site },

@@ -4,7 +4,8 @@
 #define GPU_SITE_LINE_H
 #include "cli/hist.h"
 #include "cli/row.h"
-#include "view/gpu_site_view.h"
+#include "model/gpu_modules.h"
+#include "sym/demangle.h"
 
 struct gpu_site_line {
 	unsigned long long time;
@@ -27,13 +28,13 @@ struct gpu_site_fields {
 	unsigned n;
 };
 
-/* Make the fields of a row, which start zeroed: what a site counted; a histogram, for JSON; a record; then the site. */
-void gpu_site_fields_counters(struct gpu_site_fields *f, const struct gpu_site_view *v);
+/* Make the fields of a row, which start zeroed: what a site counted, names ended by NULL; a histogram, for JSON; a record; then the site. */
+void gpu_site_fields_counters(struct gpu_site_fields *f, const char *const *counters);
 void gpu_site_fields_hist(struct gpu_site_fields *f);
 void gpu_site_fields_record(struct gpu_site_fields *f);
 
-/* Returns what is known of a site; it points to the view's storage until the next call. */
-struct gpu_site_line gpu_site_line(struct gpu_site_view *v, const struct site *site);
+/* Returns what is known of a site; it points to a name of the demangler's, until the next call. */
+struct gpu_site_line gpu_site_line(struct demangler *names, const struct site *site);
 
 /* Writes "file:line", without folders, or "-"; returns the columns. */
 int gpu_site_place(FILE *f, const struct site *site);

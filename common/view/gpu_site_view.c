@@ -6,6 +6,7 @@
 #include "cli/hist.h"
 #include "model/gpu_totals.h"
 #include "view/gpu_site_line.h"
+#include "view/gpu_site_view.h"
 
 static void hist_line(struct gpu_site_view *v, const struct gpu_site_line *l)
 {
@@ -45,7 +46,7 @@ static void show_counters(struct gpu_site_view *v, const struct gpu_total *t, st
 	struct gpu_site_fields f = { 0 };
 
 	memcpy(l->counters, t->sum.hist, sizeof(l->counters));
-	gpu_site_fields_counters(&f, v);
+	gpu_site_fields_counters(&f, v->counters);
 	if (!v->begun)
 		out_head(f.f);
 	v->begun = true;
@@ -79,7 +80,7 @@ void gpu_site_view(struct gpu_site_view *v, const struct gpu_modules *m)
 	if (!out_is_json())
 		printf("[%s]%s\n", out_clock(), n ? "" : " nothing measured");
 	for (size_t i = 0; i < n; i++) {
-		struct gpu_site_line l = gpu_site_line(v, &all[i].code->sites.site[all[i].site]);
+		struct gpu_site_line l = gpu_site_line(&v->names, &all[i].code->sites.site[all[i].site]);
 
 		(v->shown == GPU_SITE_COUNTERS ? show_counters : show_hist)(v, &all[i], &l);
 	}
@@ -97,7 +98,7 @@ void gpu_site_view_records(struct gpu_site_view *v, struct gpu_modules *m, struc
 	v->begun = true;
 	for (size_t i = 0; i < module->num_records; i++) {
 		const struct gpu_record *r = &module->records[i];
-		struct gpu_site_line l = gpu_site_line(v, &module->code->sites.site[r->site]);
+		struct gpu_site_line l = gpu_site_line(&v->names, &module->code->sites.site[r->site]);
 
 		l.clock = r->time;
 		l.value = r->value;

@@ -28,7 +28,8 @@ struct gpu_site_fields {
 	unsigned n;
 };
 
-/* Make the fields of a row, which start zeroed: what a site counted, names ended by NULL; a histogram, for JSON; a record; then the site. */
+/* Make the fields of a row, which start zeroed: what a site counted, by names ended by NULL; a histogram, for JSON; a
+ * record; then the site. */
 void gpu_site_fields_counters(struct gpu_site_fields *f, const char *const *counters);
 void gpu_site_fields_hist(struct gpu_site_fields *f);
 void gpu_site_fields_record(struct gpu_site_fields *f);

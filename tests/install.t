@@ -19,6 +19,7 @@ done >"$tmp/programs"
 	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
 	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
 	echo lib/systemd/system/cudaexporter.service
+	echo lib/cuda-bpf-tools/libcudainject.so
 } >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"

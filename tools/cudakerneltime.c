@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudakerneltime - show how long CUDA kernels and their blocks run on the GPU */
-#include "abi/stack_frames.h"
 #include "base/die.h"
-#include "base/plural.h"
-#include "cudakerneltime/kernel_report.h"
-#include "cudakerneltime/launch_calls.h"
-#include "cudakerneltime/launch_chrome.h"
-#include "cudakerneltime/launch_csv.h"
-#include "cudakerneltime/launch_ends.h"
-#include "proc/looks.h"
-#include "session/gpu_tool.h"
-#include "sym/syms.h"
-#include "view/gpu_notes.h"
-#include "kerneltime.ptx.h"
+#include "cudakerneltime/measure.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -27,43 +16,6 @@ static const struct usage usage = {
 	"  cudakerneltime -j -- ./train        # JSON lines\n",
 };
 
-/* Records of a module between two readings: four of each launch. */
-enum { RECORDS = 32768 };
-
-struct kerneltime {
-	struct gpu_options options;
-	const char *chrome_path, *csv_path;
-	struct gpu_modules modules;
-	struct launch_join join;
-	struct launch_keep keep;
-	struct launch_calls calls;
-	struct kernel_rows rows;
-	struct kernel_report report;
-	struct chrome chrome;
-	struct launch_csv csv;
-	struct looks looks;
-	bool written;
-};
-
-static void on_launch(void *ctx, const struct kernel_launch *l)
-{
-	struct kerneltime *k = ctx;
-
-	if (k->report.stacks || k->chrome.file)
-		launch_keep_launch(&k->keep, l);
-	if (!k->report.stacks)
-		kernel_rows_add(&k->rows, l, NULL);
-	if (k->csv.file)
-		launch_csv_add(&k->csv, l, kernel_report_name(&k->report, l->site));
-}
-
-static void on_block(void *ctx, const struct kernel_block *b)
-{
-	struct kerneltime *k = ctx;
-
-	launch_keep_block(&k->keep, b);
-}
-
 static bool check(void *ctx, int *status)
 {
 	struct kerneltime *k = ctx;
@@ -76,112 +28,11 @@ static bool check(void *ctx, int *status)
 	return false;
 }
 
-static const char *config(void *ctx, struct inject_config *c)
-{
-	struct kerneltime *k = ctx;
-
-	c->flags |= k->report.stacks ? INJECT_CALLS : 0;
-	c->groups = 1;		/* a launch has a few records, a warp none */
-	c->limit = RECORDS;
-	if (!k->options.blocks) {	/* no block has this number */
-		c->block_mask = ~0u;
-		c->block_want = ~0u;
-	}
-	c->probe_size = sizeof(kerneltime_ptx) - 1;
-	return kerneltime_ptx;
-}
-
-static void start(void *ctx)
-{
-	static const struct stack_config native = { .native = 1 };
-	struct kerneltime *k = ctx;
-
-	k->looks.asked_for = true;
-	if (k->report.stacks)
-		k->calls.syms = syms_new(&k->looks, &native);
-	if (k->chrome_path)
-		chrome_open(&k->chrome, k->chrome_path);
-	if (k->csv_path)
-		launch_csv_open(&k->csv, k->csv_path);
-}
-
-static const char *on_frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
-{
-	struct kerneltime *k = ctx;
-	const struct inject_records *frame = data;
-	struct gpu_module *module;
-	const char *wrong;
-
-	if (kind == INJECT_LAUNCHES && k->report.stacks)
-		return launch_calls_frame(&k->calls, peer->id, peer->pid, data, size);
-	if (kind == INJECT_MODULE && k->report.stacks)	/* before it calls: it may end soon */
-		syms_refresh(k->calls.syms, peer->pid);
-	wrong = gpu_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
-	if (wrong || kind != INJECT_RECORDS)
-		return wrong;
-	module = gpu_modules_find(&k->modules, peer->id, frame->module);
-	if (!module)
-		return NULL;
-	launch_join_records(&k->join, module, module->records, module->num_records);
-	gpu_modules_forget(&k->modules, module);
-	return NULL;
-}
-
-static void report(void *ctx)
-{
-	struct kerneltime *k = ctx;
-
-	kernel_report(&k->report, &k->rows, true);
-	kernel_rows_clear(&k->rows);
-}
-
-static void say_rest(struct kerneltime *k, unsigned left)
-{
-	if (k->join.incomplete)
-		warning(0, "%llu launch%s incomplete", k->join.incomplete,
-			k->join.incomplete == 1 ? " is" : "es are");
-	if (k->rows.refused)
-		warning(0, "%llu launches left out: of more than %d kernels", k->rows.refused, KERNEL_ROWS_MAX);
-	if (k->keep.dropped)
-		warning(0, "%llu launches and blocks left out: more than %d", k->keep.dropped, LAUNCH_KEEP_MAX);
-	if (k->calls.dropped)
-		warning(0, "%llu launch calls left out: more than %d", k->calls.dropped, LAUNCH_CALLS_MAX);
-	if (k->calls.unmatched)
-		warning(0, "%llu launches without call site: their kernels have not as many calls as launches, as with "
-			"graphs", k->calls.unmatched);
-	launch_ends_say(&k->modules);
-	gpu_notes(&k->modules, left, k->options.verbose);
-}
-
-static void finish(void *ctx, int sig, unsigned left)
-{
-	struct kerneltime *k = ctx;
-
-	(void)sig;
-	if (k->report.stacks)
-		launch_calls_match(&k->calls, &k->keep, &k->rows);
-	kernel_report(&k->report, &k->rows, !k->options.interval_ns);
-	if (k->chrome.file)
-		launch_chrome(&k->chrome, &k->keep, &k->report);
-	if (k->options.json)
-		gpu_notes_json(&k->modules.images);
-	launch_join_free(&k->join);
-	say_rest(k, left);
-	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || launch_csv_close(&k->csv));
-	kernel_rows_clear(&k->rows);
-	launch_calls_free(&k->calls);
-	launch_keep_free(&k->keep);
-	gpu_modules_free(&k->modules);
-	syms_free(k->calls.syms);
-	looks_free(&k->looks);
-}
-
 int main(int argc, char **argv)
 {
 	struct kerneltime k = {
 		.options = GPU_OPTIONS_INIT, .looks = LOOKS_INIT,
-		.join = { .launch = on_launch, .block = on_block, .ctx = &k },
-		.written = true,
+		.join = measure_join(&k), .written = true,
 	};
 	const struct opt opts[] = {
 		OPT_GPU_RUN(&k.options),
@@ -196,8 +47,8 @@ int main(int argc, char **argv)
 	};
 	const struct gpu_tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .options = &k.options, .ctx = &k,
-		.check = check, .config = config, .start = start, .frame = on_frame, .report = report,
-		.close = finish,
+		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
+		.report = measure_report, .close = measure_close,
 	};
 	int status = gpu_tool_run(&tool, argc, argv);
 

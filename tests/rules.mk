@@ -288,7 +288,7 @@ $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_world)
+T_PTXRUN := $(patsubst %,$(T_OBJ)/interp/%.o,ptxrun ptxrun_file ptxrun_same ptxrun_world)
 $(T_PTXRUN) $(T_OBJ)/interp/gpurun.o: $(T_OBJ)/interp/%.o: $(T_DIR)/unit/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -I$(T_DIR)/sim/interp -c $< -o $@
 $(T_BIN)/ptxrun: $(T_PTXRUN) $(T_INTERP_ALL) | $(T_BIN)

@@ -4,57 +4,22 @@
  *   ptxrun FILE.ptx                        loads it and lists its kernels, and instructions that are not known
  *   ptxrun --run KERNEL [option…] FILE.ptx runs a kernel with made-up arguments
  *   ptxrun --all [option…] FILE.ptx        runs all of them
- *   ptxrun --same ORIGINAL REWRITTEN       runs each kernel of both, and compares what they leave in memory;
- *                                          variables that only REWRITTEN has are left out
+ *   ptxrun --same ORIGINAL REWRITTEN       runs each kernel of both in several shapes, and compares what they leave in
+ *                                          memory: see ptxrun_same.h; variables that only REWRITTEN has are left out
  *
  *   --grid X,Y,Z  --block X,Y,Z  --shared BYTES  --cooperative  --sms N   the launch
  *   --words N   prints nothing but the first N words (u32) of the buffer of the first argument, which is 0 before
  *
- * Exits with 1 if the file does not load, a kernel has a fault, or memory differs.  --same counts a fault of both as the
- * same. */
+ * Exits with 1 if the file does not load, a kernel has a fault, or --same finds a
+ * difference.  --same counts a fault of both as the same. */
 #include <getopt.h>
 #include "machine.h"
+#include "ptxrun_file.h"
+#include "ptxrun_same.h"
 #include "ptxrun_world.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *read_file(const char *name, size_t *size)
-{
-	FILE *f = fopen(name, "rb");
-	char *text = NULL;
-	size_t max = 0;
-
-	*size = 0;
-	if (!f) {
-		perror(name);
-		exit(1);
-	}
-	do {
-		max = max ? max * 2 : 1 << 16;
-		text = realloc(text, max);
-		if (!text)
-			exit(1);
-		*size += fread(text + *size, 1, max - *size, f);
-	} while (*size == max);
-	fclose(f);
-	return text;
-}
-
-static struct interp_module *load(const char *name, struct world *world)
-{
-	char why[300];
-	size_t size;
-	char *text = read_file(name, &size);
-	struct interp_module *m = interp_load(text, size, &world->host, why, sizeof why);
-
-	free(text);
-	if (!m) {
-		fprintf(stderr, "ptxrun: %s: %s\n", name, why);
-		exit(1);
-	}
-	return m;
-}
 
 /* Those that would be a fault. */
 static void list_unknown(const struct interp_kernel *k)
@@ -74,7 +39,7 @@ static void list_unknown(const struct interp_kernel *k)
 static int list(const char *file)
 {
 	struct world *world = world_new();
-	struct interp_module *m = load(file, world);
+	struct interp_module *m = load_file(file, world, false);
 	struct interp_kernel *k;
 
 	for (unsigned i = 0; (k = interp_kernel_at(m, i)); i++) {
@@ -93,15 +58,6 @@ static int list(const char *file)
 	return 0;
 }
 
-/* The name of a fault; "done" for none. */
-static const char *fault_name(enum interp_fault_kind kind)
-{
-	static const char *const names[] = { "done", "address", "misaligned", "trap", "assert", "instruction", "pc", "stuck",
-					     "resources", "memory" };
-
-	return names[kind];
-}
-
 struct options {
 	const char *kernel;
 	bool all, same;
@@ -112,7 +68,7 @@ struct options {
 static int run(const char *file, const struct options *options)
 {
 	struct world *world = world_new();
-	struct interp_module *m = load(file, world);
+	struct interp_module *m = load_file(file, world, false);
 	struct interp_kernel *k;
 	int status = 0, ran = 0;
 
@@ -140,134 +96,6 @@ static int run(const char *file, const struct options *options)
 	if (!ran)
 		fprintf(stderr, "ptxrun: %s: no such kernel\n", file);
 	return status || !ran;
-}
-
-/* What the variables of a module had when it was loaded. */
-struct initial {
-	struct interp_module *module;
-	unsigned char **values;
-};
-
-static struct initial initial_of(struct interp_module *m)
-{
-	struct initial initial = { m, calloc(m->num_variables + 1, sizeof *initial.values) };
-
-	for (unsigned i = 0; initial.values && i < m->num_variables; i++) {
-		initial.values[i] = malloc(m->variables[i].size + 1);
-		if (!initial.values[i])
-			exit(1);
-		memcpy(initial.values[i], (void *)(uintptr_t)m->variables[i].addr, m->variables[i].size);
-	}
-	return initial;
-}
-
-static void initial_restore(const struct initial *initial)
-{
-	for (unsigned i = 0; i < initial->module->num_variables; i++) {
-		const struct variable *v = &initial->module->variables[i];
-
-		memcpy((void *)(uintptr_t)v->addr, initial->values[i], v->size);
-	}
-}
-
-static void initial_free(struct initial *initial)
-{
-	for (unsigned i = 0; i < initial->module->num_variables; i++)
-		free(initial->values[i]);
-	free(initial->values);
-	interp_free(initial->module);
-}
-
-/* Return true if both have changed a variable in the same way: initial values may be addresses, which differ. */
-static bool variable_same(const struct initial *a, const struct initial *b, unsigned i, unsigned k)
-{
-	const struct variable *x = &a->module->variables[i], *y = &b->module->variables[k];
-	const unsigned char *p = (void *)(uintptr_t)x->addr, *q = (void *)(uintptr_t)y->addr;
-
-	if (x->size != y->size)
-		return false;
-	for (size_t at = 0; at < x->size; at++)
-		if (p[at] != q[at] && (p[at] != a->values[i][at] || q[at] != b->values[k][at]))
-			return false;
-	return true;
-}
-
-static bool variables_same(const struct initial *a, const struct initial *b)
-{
-	for (unsigned i = 0; i < a->module->num_variables; i++) {
-		unsigned k = 0;
-
-		while (k < b->module->num_variables && strcmp(a->module->variables[i].name, b->module->variables[k].name))
-			k++;
-		if (k == b->module->num_variables || !variable_same(a, b, i, k)) {
-			printf("  variable %s\n", a->module->variables[i].name);
-			return false;
-		}
-	}
-	return true;
-}
-
-enum result { SAME, FAULT, DIFFERS };
-
-static enum result compare(struct world *world, const struct initial *modules, struct interp_kernel **kernels,
-			   const unsigned *grid, const unsigned *block)
-{
-	struct interp_fault faults[2] = { { .kind = INTERP_OK }, { .kind = INTERP_OK } };
-
-	for (int i = 0; i < 2; i++) {
-		struct interp_grid g = { .shared = 8192, .sms = 1, .id = 1, .start_ns = 1000000007 };
-
-		memcpy(g.grid, grid, sizeof g.grid);
-		memcpy(g.block, block, sizeof g.block);
-		/* one warp after another, so that it does not count how long each instruction takes: with made-up
-		 * arguments, warps may write to the same place */
-		modules[i].module->turn = modules[i].module->warp_turn = 10000000;
-		world_fill(world);
-		initial_restore(&modules[i]);
-		world_launch(world, kernels[0], kernels[i], &g, &faults[i]);
-		if (!i)
-			world_save(world);
-	}
-	if (faults[0].kind != faults[1].kind) {
-		printf("  %s: %s\n  %s: %s\n", fault_name(faults[0].kind), faults[0].kind ? faults[0].text : "",
-		       fault_name(faults[1].kind), faults[1].kind ? faults[1].text : "");
-		return DIFFERS;
-	}
-	if (faults[0].kind)
-		return FAULT;
-	return world_saved(world) && variables_same(&modules[0], &modules[1]) ? SAME : DIFFERS;
-}
-
-static int same(const char *original, const char *rewritten)
-{
-	static const unsigned grids[2][3] = { { 2, 1, 1 }, { 3, 2, 1 } }, blocks[2][3] = { { 64, 1, 1 }, { 37, 1, 1 } };
-	static const char *const results[] = { "same", "fault", "differs" };
-	struct world *world = world_new();
-	struct initial modules[2] = { initial_of(load(original, world)), initial_of(load(rewritten, world)) };
-	struct interp_kernel *kernels[2];
-	int status = 0;
-
-	for (unsigned i = 0; (kernels[0] = interp_kernel_at(modules[0].module, i)); i++) {
-		enum result worst = SAME;
-
-		kernels[1] = interp_kernel(modules[1].module, kernels[0]->name);
-		if (!kernels[1]) {
-			printf("missing %s\n", kernels[0]->name);
-			status = 1;
-			continue;
-		}
-		for (int shape = 0; shape < 2; shape++) {
-			enum result result = compare(world, modules, kernels, grids[shape], blocks[shape]);
-
-			worst = result > worst ? result : worst;
-		}
-		printf("%s %s\n", results[worst], kernels[0]->name);
-		status |= worst == DIFFERS;
-	}
-	initial_free(&modules[0]);
-	initial_free(&modules[1]);
-	world_free(world);
-	return status;
 }
 
 static bool three(const char *text, unsigned *n)

@@ -57,7 +57,7 @@ static enum interp_fault_kind block_run(struct block *b, uint64_t until, bool *p
 		time = UINT64_MAX;
 		ran = false;
 		for (unsigned i = 0; i < b->num_warps; i++) {
-			struct warp *w = &b->warps[i];
+			struct warp *w = &b->warps[b->run->module->backwards ? b->num_warps - 1 - i : i];
 			enum interp_fault_kind kind;
 
 			if (!w->mask || w->time >= next)

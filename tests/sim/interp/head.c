@@ -118,7 +118,7 @@ static bool parameters(struct loader *l, struct ptx_str list, bool returns, bool
 			f->infos = reallocarray(f->infos, f->max_params, sizeof *f->infos);
 			if (!f->infos)
 				return fail(l, "no memory", list);
-			f->infos[*num - 1] = (struct interp_param){ param->offset, param->size, d.pointer };
+			f->infos[*num - 1] = (struct interp_param){ param->offset, param->size, d.pointer, d.pointer };
 		}
 		if (!names)
 			continue;

@@ -77,6 +77,7 @@ struct interp_kernel *interp_kernel(struct interp_module *module, const char *na
 struct interp_param {
 	size_t offset, size;
 	bool pointer;		/* .ptr, or a 64-bit parameter that is used as an address */
+	uint64_t addresses;	/* which of its first 64 words of 8 bytes are: bits */
 };
 
 struct interp_info {

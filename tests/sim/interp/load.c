@@ -277,6 +277,8 @@ struct interp_module *interp_load(const char *ptx, size_t ptx_size, const struct
 		m->max_steps = steps ? strtoull(steps, NULL, 0) : 4000000000ull;
 		m->turn = 2000;
 		m->warp_turn = 250;
+		m->split_turn = 2000;
+		m->issue = 1;
 		m->dynamic_align = 16;
 		m->text = malloc(ptx_size + 1);
 	}

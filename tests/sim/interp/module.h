@@ -125,6 +125,9 @@ struct interp_module {
 	unsigned call_slots, call_param, call_local;	/* the largest of any .func */
 	uint64_t max_steps;		/* instructions of a launch */
 	uint64_t turn, warp_turn;	/* cycles until another block's, another warp's turn */
+	uint64_t split_turn;		/* cycles of a turn of lanes that others, spinning, would keep from running */
+	unsigned issue;			/* cycles that an instruction takes to issue */
+	bool backwards;			/* a block's last warp goes first */
 };
 
 /* Makes room for one more element. */

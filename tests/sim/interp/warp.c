@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE = 100, TURN = 2000 };
+enum { PATIENCE = 100 };
 
 static uint64_t key_of(unsigned depth, unsigned pc)
 {
@@ -78,7 +78,7 @@ static void take_turns(struct warp *w)
 		return;
 	while (w->splits[first].state != SPLIT_RUNS)
 		first++;
-	w->forced = w->time + TURN;
+	w->forced = w->time + w->run->module->split_turn;
 	put_back(w);
 	take(w, first);
 }
@@ -255,6 +255,7 @@ static uint32_t guard_lanes(const struct warp *w, const struct insn *insn)
 enum interp_fault_kind warp_run(struct warp *w, uint64_t until)
 {
 	const struct insn *insns = w->run->module->insns;
+	unsigned issue = w->run->module->issue;
 
 	while (w->mask && w->time < until) {
 		const struct insn *insn = &insns[w->pc];
@@ -279,7 +280,7 @@ enum interp_fault_kind warp_run(struct warp *w, uint64_t until)
 			if (kind)
 				return kind;
 		}
-		w->time++;
+		w->time += issue;
 	}
 	return INTERP_OK;
 }

@@ -64,7 +64,7 @@ static enum interp_fault_kind block_run(struct block *b, uint64_t until, bool *p
 				continue;
 			ran = true;
 			kind = warp_run(w, next);
-			if (kind)
+			if (kind || b->run->steps > b->run->module->max_steps)
 				return kind;
 		}
 	} while (ran);

@@ -74,4 +74,4 @@ run "$bin/ptxrun" --same "$tmp/kinds.ptx" "$tmp/changed.ptx"
 lines 1 '^clocks clocks$'
 lines 1 '^addresses addresses$'
 status 0
-lines 1 '^races races: 1 idle, 4 races$'
+lines 1 '^races races: 4 races, 1 idle$'

@@ -32,14 +32,14 @@ struct order {
 };
 
 /* One warp after another: it does not count how long each instruction takes. */
-static const struct order usual = { 1000000, 2000, 1000000007, 1, false };
-static const struct order slower = { 1000000, 6000, 1234567890123, 3, false };
+static const struct order usual = { 100000, 2000, 1000000007, 1, false };
+static const struct order slower = { 100000, 6000, 1234567890123, 3, false };
 static const struct order others[] = {
-	{ 1000000, 2000, 1000000007, 1, true },
+	{ 100000, 2000, 1000000007, 1, true },
 	{ 250, 2000, 1000000007, 1, false },
 	{ 70, 200, 1000000007, 1, true },
-	{ 1000000, 100, 1000000007, 1, false },
-	{ 1000000, 1000000, 1000000007, 1, false },
+	{ 100000, 100, 1000000007, 1, false },
+	{ 100000, 100000, 1000000007, 1, false },
 };
 
 struct comparison {
@@ -63,7 +63,7 @@ static struct outcome launch(struct comparison *c, int which, const struct shape
 
 	memcpy(grid.grid, shape->grid, sizeof grid.grid);
 	memcpy(grid.block, kernel->reqntid[0] ? kernel->reqntid : shape->block, sizeof grid.block);
-	m->turn = m->warp_turn = which == REWRITTEN ? 100 * order->turn : order->turn;
+	m->turn = m->warp_turn = which == REWRITTEN ? 30 * order->turn : order->turn;
 	m->split_turn = order->split_turn;
 	m->issue = order->issue;
 	m->backwards = order->backwards;

@@ -56,8 +56,8 @@ enum interp_fault_kind exec_atomic(struct warp *w, const struct insn *insn, uint
 
 	for (unsigned i = 0; i < insn->sources; i++)
 		value[i] = operand_read(w, &source[i], temp[i]);
-	for (uint32_t left = on; left; left &= left - 1) {
-		unsigned l = (unsigned)__builtin_ctz(left);
+	for (uint32_t left = on, l; left; left &= ~(1u << l)) {
+		l = memory_lane(w, left);
 		struct place at = memory_at(w, l, a, (value[0][l] & keep) + (uint64_t)a->offset, a->size * a->count, "atomic",
 					    &kind);
 

@@ -149,6 +149,11 @@ const uint64_t *operand_read(const struct warp *warp, const struct operand *oper
 void operand_write(struct warp *warp, const struct operand *operand, const uint64_t *value, uint32_t on, unsigned cycles);
 
 /* ---- memory.c */
+/* Return the lane that accesses memory next, of those that are left: which one that is is not for programs to know. */
+static inline unsigned memory_lane(const struct warp *w, uint32_t left)
+{
+	return w->run->module->backwards ? 31 - (unsigned)__builtin_clz(left) : (unsigned)__builtin_ctz(left);
+}
 struct place {
 	unsigned char *p;
 	enum space space;

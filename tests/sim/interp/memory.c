@@ -182,14 +182,14 @@ enum interp_fault_kind exec_store(struct warp *w, const struct insn *insn, uint3
 	addresses(w, insn, o, addr);
 	for (unsigned k = 0; k < a->count; k++)
 		value[k] = operand_read(w, &o[1 + k], temp[k]);
-	for (uint32_t left = on; left; left &= left - 1) {
-		unsigned l = (unsigned)__builtin_ctz(left);
+	for (uint32_t left = on, l; left; left &= ~(1u << l)) {
+		l = memory_lane(w, left);
 		struct place at = memory_at(w, l, a, addr[l], whole, "write", &kind);
 
 		if (!at.p)
 			return kind;
 		if (at.space == SPACE_CONST || at.space == SPACE_ENTRY_PARAM)
-			return warp_fault(w, left, INTERP_ADDRESS, addr[l], "a write to constant memory");
+			return warp_fault(w, 1u << l, INTERP_ADDRESS, addr[l], "a write to constant memory");
 		if (at.space == SPACE_SHARED)
 			done = w->time + LAT_SHARED;
 		for (unsigned k = 0; k < a->count; k++)

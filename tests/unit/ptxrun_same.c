@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same with all variables elsewhere, shared ones too. */
+/* MOVED: the same with all variables elsewhere, shared ones too, and shared memory that is not 0. */
 enum { ORIGINAL, REWRITTEN, MOVED, MODULES };
 
 /* From the best to the worst for what is said of a kernel; DIFFERS is an error. */
@@ -67,6 +67,7 @@ static struct outcome launch(struct comparison *c, int which, const struct shape
 	m->split_turn = order->split_turn;
 	m->issue = order->issue;
 	m->backwards = order->backwards;
+	m->undefined = which == MOVED ? 0x3d : 0;
 	m->max_steps = which == REWRITTEN ? c->steps : STEPS_MOST;
 	world_fill(c->world);
 	world_restore(&c->modules[which]);

@@ -8,8 +8,8 @@ enum { STEPS_MOST = 1000000 };	/* warps' instructions of a launch of the origina
 /* Runs each kernel of both in several shapes, and prints a line each:
  *   same       memory, variables and what it prints are the same
  *   idle       the same, but with made-up arguments it changes nothing
- *   clocks, addresses, races   not comparable: the original leaves something else when it runs slower, with its variables
- *              elsewhere, or with its warps in another order
+ *   clocks, addresses, races   not comparable: the original leaves something else when it runs slower, with variables
+ *              elsewhere and shared memory that is not 0, or with its warps in another order
  *   fault      both have the same fault, or the original takes too long
  *   differs    none of these
  * If shapes have different results, they are counted after the name.  Returns 1 if any kernel differs or is missing. */

@@ -108,7 +108,7 @@ bool block_begin(struct run *run, unsigned sm, uint64_t start)
 	b->start = start;
 	b->ended = 0;
 	b->first_warp = slots_take(&run->sms[sm], b->num_warps);
-	memset(b->shared, 0, run->shared_size);
+	memset(b->shared, run->module->undefined, run->shared_size);
 	memset(b->barriers, 0, sizeof b->barriers);
 	b->next = run->sms[sm].blocks;
 	run->sms[sm].blocks = b;

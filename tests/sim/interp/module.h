@@ -127,6 +127,7 @@ struct interp_module {
 	uint64_t turn, warp_turn;	/* cycles until another block's, another warp's turn */
 	uint64_t split_turn;		/* cycles of a turn of lanes that others, spinning, would keep from running */
 	unsigned issue;			/* cycles that an instruction takes to issue */
+	unsigned char undefined;	/* each byte of a block's shared memory when it begins */
 	bool backwards;			/* a block's last warp goes first, a warp's last lane */
 };
 

@@ -70,25 +70,6 @@ static enum inject_status status_of(enum instrument_result result)
 	}
 }
 
-/* As instrument(), or as it was made before. */
-static enum instrument_result instrument_cached(struct image_job *job, struct instrumented *out, const char *text,
-						size_t size, const struct instrument *how)
-{
-	const struct cache *cache = &job->inject->cache;
-	enum instrument_result result;
-	struct cache_key key;
-
-	if (!*cache->dir)
-		return instrument(out, text, size, how);
-	key = cache_key(cache, text, size, job->sm);
-	if (cache_get(cache, &key, out))
-		return INSTRUMENT_DONE;
-	result = instrument(out, text, size, how);
-	if (result == INSTRUMENT_DONE)
-		cache_put(cache, &key, out);
-	return result;
-}
-
 static char *instrument_text(struct image_job *job, const char *text, size_t *size)
 {
 	const struct inject_config *config = &job->inject->config;
@@ -105,7 +86,7 @@ static char *instrument_text(struct image_job *job, const char *text, size_t *si
 	enum instrument_result result;
 	struct instrumented out = { 0 };
 
-	result = instrument_cached(job, &out, text, *size, &how);
+	result = instrument(&out, text, *size, &how);
 	if (told->status != INJECT_DONE || !job->out->num_hashes)	/* of several, one that was rewritten counts */
 		told->status = status_of(result);
 	told->sites += out.sites;

@@ -10,6 +10,10 @@
 
 #define INJECT_SOCKET "CUDA_BPF_TOOLS_INJECT"	/* the variable: the abstract name without its leading 0 */
 
+/* The user's own TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH, which name cudainject-ptxas in the command. */
+#define INJECT_PTXAS "CUDA_BPF_TOOLS_PTXAS"
+#define INJECT_PTXAS_BLACKWELL "CUDA_BPF_TOOLS_PTXAS_BLACKWELL"
+
 enum { INJECT_VERSION = 1, INJECT_FRAME_MAX = 64 << 20 };
 
 enum inject_kind {

@@ -3,6 +3,7 @@
 vadd=$PWD/tests/ptx/nvcc-vadd.ptx
 TMPDIR=$tmp/files
 mkdir "$TMPDIR"
+unset CUDA_HOME
 export TMPDIR tmp
 
 # plays BODY: the ptxas that the user has chosen; "$last" is the input, $output what -o names

@@ -137,15 +137,18 @@ EXPORTED CUresult cuKernelGetFunction(CUfunction *f, CUkernel kernel)
 	CUresult r = d->cuKernelGetFunction(f, kernel);
 	struct inject *inject = !r && f ? inject_state() : NULL;
 	struct kernel k = known(inject ? kernel : NULL);
+	struct context *c;
 	CUdevice device;
 	int err = errno;
 	CUcontext ctx;
 
 	if (k.handle && !d->cuCtxGetCurrent(&ctx) && !d->cuCtxGetDevice(&device) && device == k.device) {
 		pthread_mutex_lock(&inject->lock);
+		c = modules_context(&inject->modules, ctx, device);
 		k.handle = *f;
-		k.context = modules_context(&inject->modules, ctx, device);
-		kernels_add(&inject->modules.kernels, &k);
+		k.context_gone = c ? &c->gone : NULL;
+		if (kernels_find(&inject->modules.kernels, kernel))	/* still */
+			kernels_add(&inject->modules.kernels, &k);
 		pthread_mutex_unlock(&inject->lock);
 	}
 	errno = err;

@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include "inject/kernels.h"
-#include "inject/modules.h"
 
 static unsigned bucket(const void *handle)
 {
@@ -12,9 +11,7 @@ static unsigned bucket(const void *handle)
 /* The driver may use the handle again before the module has been swept. */
 static bool is_there(const struct kernel *k)
 {
-	const struct context *c = k->context ? k->context : k->module->context;
-
-	return !k->module->gone && !(c && c->gone);
+	return !*k->gone && !(k->context_gone && *k->context_gone);
 }
 
 struct kernel *kernels_find(const struct kernels *kernels, const void *handle)
@@ -43,7 +40,7 @@ void kernels_add(struct kernels *kernels, const struct kernel *kernel)
 	k->next = next;
 }
 
-void kernels_forget(struct kernels *kernels, const struct module *module)
+void kernels_forget(struct kernels *kernels, const void *module)
 {
 	for (unsigned i = 0; i < KERNELS_BUCKETS; i++)
 		for (struct kernel **p = &kernels->bucket[i], *k; (k = *p); ) {

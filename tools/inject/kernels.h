@@ -11,14 +11,11 @@ enum { KERNEL_ATTRIBUTES = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };
 
 enum { KERNELS_BUCKETS = 1024 };
 
-struct module;
-struct context;
-
 struct kernel {
 	struct kernel *next;
 	const void *handle;		/* a CUfunction or CUkernel */
-	const struct module *module;
-	const struct context *context;	/* of the CUfunction of a CUkernel, else NULL */
+	const void *module;		/* that it is of */
+	const bool *gone, *context_gone;	/* true if that is not there any longer; NULL: there is no context */
 	CUdevice device;		/* that the attributes are of */
 	int attributes[KERNEL_ATTRIBUTES];
 	int asked, given;		/* bytes of dynamic shared memory; 0: all that was asked for was given */
@@ -35,6 +32,6 @@ void kernels_add(struct kernels *kernels, const struct kernel *kernel);
 struct kernel *kernels_find(const struct kernels *kernels, const void *handle);
 
 /* Forgets those of a module. */
-void kernels_forget(struct kernels *kernels, const struct module *module);
+void kernels_forget(struct kernels *kernels, const void *module);
 
 #endif

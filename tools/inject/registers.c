@@ -116,8 +116,10 @@ unsigned registers_replaced(const struct registers *r, void *handle)
 
 void registers_remember(const struct registers *r, struct kernels *kernels, const struct module *module)
 {
-	struct kernel kernel = { .module = module, .device = r->device };
+	struct kernel kernel = { .module = module, .gone = &module->gone, .device = r->device };
 
+	if (module->context)
+		kernel.context_gone = &module->context->gone;
 	for (const struct original_kernel *k = r->kernels; k; k = k->next)
 		if (k->handle) {
 			kernel.handle = k->handle;

@@ -44,7 +44,7 @@ def rewrite(path, probe, scheme='dep'):
     """Sites, bytes before and after, and the least seconds of five; None if it has no sites."""
     out, found = f'{TMP}/out.ptx', []
     for _ in range(1 if QUICK else 5):
-        done = subprocess.run([f'{O}/tests/bin/ptxrw', '--verbose', '--probe', f'{O}/{probe}.ptx', '--scheme', scheme,
+        done = subprocess.run([f'{O}/tests/bin/ptxrw', '-v', '--probe', f'{O}/{probe}.ptx', '--scheme', scheme,
                                '--max-sites', '1000000', path, out], capture_output=True, text=True, check=False)
         said = re.search(r'done: (\d+) sites, \d+ kernels, (\d+) -> (\d+) bytes, ([\d.]+) s', done.stderr)
         if not said:
@@ -129,9 +129,9 @@ def warps(*options):
 
 
 def modelled(report):
-    report.say("""Cycles of a warp of `tests/workloads/timed.cu`'s `scale`, two loads and a store, from entry to exit in the
+    report.say("""Cycles of a warp of `tests/workloads/timed.cu`'s `scale`, a load and a store, from entry to exit in the
 interpreter's model: what is executed is real, what an instruction takes is the model's (`docs/inside-kernels.md`). The
-first row measures the kernel alone; `off` has probes that no warp is chosen for.\n""")
+first row is the kernel with two clocks of its own, at its entry and exit; in the others each access has a probe.\n""")
     rows, trace = [], f'{TMP}/trace.csv'
     bare = warps('-S', 'wait', '--op', 'wait')
     rows.append(('the kernel alone', f'{bare:.0f}', '1.00'))
@@ -146,13 +146,12 @@ first row measures the kernel alone; `off` has probes that no warp is chosen for
 
 def speed(report):
     report.say('Warps that the interpreter runs in a second of one CPU, without a tool and with each.\n')
-    size = ('1', '40', '128', '5003') if QUICK else ('400', '40', '128', '5003')
+    size = ('1', '40', '128', '5003') if QUICK else ('400', '40', '128', '5003')	# launches, blocks, threads, numbers
     count = int(size[0]) * int(size[1]) * int(size[2]) // 32
-    program, rows = command('scale', *size), []
-    start = seconds(command('scale', '1', '1', '32', '1'))
-    for name, argv in [('none', program)] + [
-            (tool[0], [f'{O}/{tool[0]}', '-q', '-o', '/dev/null', '--', *program]) for tool in TOOLS]:
-        taken = max(seconds(argv) - start, 1e-6)
+    rows = []
+    for name, argv in [('none', [])] + [(tool[0], [f'{O}/{tool[0]}', '-q', '-o', '/dev/null', '--']) for tool in TOOLS]:
+        start = seconds(argv + command('scale', '1', '1', '32', '1'))
+        taken = max(seconds(argv + command('scale', *size)) - start, 1e-6)
         rows.append((name, f'{count / taken:,.0f}'))
     report.table(['tool', 'warps a second'], rows)
 

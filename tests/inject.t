@@ -164,6 +164,28 @@ probe=$O/memtime_hist.ptx limit=0
 same 0 "$injected" attributes $vadd
 lines 0 '^warning'
 
+it "--keep-registers leaves as many warps as before, and without it a block of 1,024 threads fits if it did"
+run "$bin/registers"
+status 0
+lines 1 '^0 0 0$'
+lines 1 '^256 0 0$'
+lines 1 '^unknown 0$'
+# an SM has four parts of 16,384 registers, which warps get by 256
+awk 'function warps(r,  w) { w = 4 * int(64 / int((r * 32 + 255) / 256)); return w > 64 ? 64 : w }
+	function most(r, l, w) { return l >= r && warps(l) >= w && (l == 255 || warps(l + 1) < w) }
+	$1 > 0 && $1 < 256 { n += most($1, $2, warps($1)) && most($1, $3, warps($1) < 32 ? warps($1) : 32) }
+	END { print n }' "$tmp/out" >"$tmp/n"
+equal "$(cat "$tmp/n")" 255
+
+it "kernels get the registers that are left, as the driver says"
+for want in 16 24 32 40; do	# what the original is limited to
+	sed "/^.visible .entry/,/^{/s/^{/.maxnreg $want\n{/" tests/ptx/nvcc-reduce.ptx >"$tmp/limited.ptx"
+	inject -f 1 -- "$bin/injected" load "$tmp/limited.ptx"
+	lines 1 '^image done .* kernels 2 .* fewer 0 '
+	inject -- "$bin/injected" load "$tmp/limited.ptx"
+	lines 1 '^image done .* kernels 2 .* fewer 2 '
+done
+
 it "launches are told with their kernels, if asked for"
 inject -f 2 -- "$injected" end $vadd return
 lines 3 '^launch context 1 frames 1 _Z4vaddPKfS0_Pfi$'

@@ -238,9 +238,9 @@ else
 	skip 'only root can become another user'
 fi
 
-it "the library is loaded before those of LD_PRELOAD, in the command alone"
+it "the library is loaded after those of LD_PRELOAD, in the command alone"
 LD_PRELOAD=libc.so.6 run cudamemtime -qc "echo \$LD_PRELOAD; env | grep -c ^CUDA_BPF_TOOLS_INJECT=cuda-bpf-tools-"
-lines 1 '/libcudainject\.so:libc\.so\.6$'
+lines 1 '^libc\.so\.6:/.*/libcudainject\.so$'
 lines 1 '^1$'
 
 it "a command that loads nothing is said to, with status 1; its own failure goes before that"

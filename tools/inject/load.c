@@ -223,7 +223,8 @@ CUresult load_unload(const struct driver *driver, enum module_kind kind, void *h
 	if (inject) {
 		pthread_mutex_lock(&inject->lock);
 		m = modules_find(&inject->modules, handle, kind);
-		if (m) {
+		if (m) {	/* its context may be destroyed meanwhile */
+			m->unloading++;
 			inject_wait(inject, &m->served, ++m->wanted);
 			m->closed = true;
 			inject_wait_idle(inject, &m->busy);
@@ -233,8 +234,9 @@ CUresult load_unload(const struct driver *driver, enum module_kind kind, void *h
 	r = loading_unload(&how, handle);
 	if (m) {
 		pthread_mutex_lock(&inject->lock);
-		m->gone = !r;
-		m->closed = !r;
+		m->gone |= !r;
+		m->closed = m->gone;
+		m->unloading--;
 		pthread_mutex_unlock(&inject->lock);
 	}
 	errno = err;

@@ -52,6 +52,7 @@ struct module {
 	void *image;			/* what the driver was given, or NULL; owned */
 	unsigned long wanted, served;	/* readings */
 	bool closed, gone, busy;	/* as of a context */
+	unsigned unloading;		/* threads that are in a call that unloads it */
 	struct instance *instances;
 };
 
@@ -77,7 +78,7 @@ bool modules_add(struct modules *modules, void *handle, enum module_kind kind, s
 void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n);
 bool modules_linked(const struct modules *modules, const uint32_t *hashes, unsigned n);
 
-/* Frees what is gone and not busy. */
+/* Frees what is gone, and of use to nobody. */
 void modules_sweep(struct modules *modules);
 
 #endif

@@ -37,8 +37,9 @@ done
 it "blocks have records of their own, which add up to the launch"
 gpu blocks spin 1 13 64 1009
 lines 13 ' value 0x[0-9a-f]{1,7} site 1 '
+sed -nE 's/.* value (0x[0-9a-f]{1,7}) .*/\1/p' "$tmp/out" >"$tmp/values"
 sum=0
-for value in $(sed -nE 's/.* value (0x[0-9a-f]{1,7}) .*/\1/p' "$tmp/out"); do sum=$((sum + value)); done
+while read -r value; do sum=$((sum + value)); done <"$tmp/values"
 equal "$(number time 'value 0x7ffffffa')" "$sum"
 
 it "the slowest block's time is within the launch's, and far from the least"

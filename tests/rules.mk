@@ -55,7 +55,7 @@ T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) 
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected injected_edges usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
-	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 # What is unwound: the same functions, compiled in several ways.
@@ -230,6 +230,11 @@ $(T_OBJ)/gpu/%-legacy.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
 $(T_BIN)/gpu: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 $(T_BIN)/gpu-static: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+# of which scripts/gpu-check knows what tools should see inside its kernels
+$(T_OBJ)/workloads/inside.o: $(T_DIR)/workloads/inside.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_BIN)/inside: $(T_OBJ)/workloads/inside.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 $(T_BIN)/gpu-12: $(T_GPU:%=$(T_OBJ)/gpu/%-legacy.o) $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)

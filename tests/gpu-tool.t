@@ -336,4 +336,4 @@ it "names in the CSV cannot end their field or their line"
 run cudamemtime -q --csv "$tmp/csv" -c "sh $tmp/odd"
 mv "$tmp/csv" "$tmp/out"
 lines 2 .
-lines 1 '^1,"x""=1,\\x1b\[2J\\x0dend",1,0,3,0,0,"/a,b\.cu",4,load,'
+lines 1 '^1,"x""=1,\\x1b\[2J\\x0dend",0,2,3,0,0,"/a,b\.cu",4,load,'

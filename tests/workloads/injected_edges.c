@@ -4,7 +4,8 @@
  *   vfork         a child that has the parent's memory ends by _exit, or executes, between two loads
  *   closed        descriptors 0 to 2 are closed, and few others may be opened
  *   variables     most of a small stack's size in thread-local variables
- *   cancel        a thread is cancelled that loads and unloads; then another one does */
+ *   cancel        a thread is cancelled that loads and unloads; then another one does
+ *   log           what the driver writes to its arguments, which are those of another call then */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -106,11 +107,30 @@ static void part_cancel(struct results *r)
 	}
 }
 
+static void part_log(struct results *r)
+{
+	static char image[1 << 20];
+	char log[16] = "";
+	CUjit_option options[] = { CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES };
+	void *values[] = { log, (void *)sizeof(log) };
+	FILE *f = fopen(ptx_file, "r");
+	CUmodule m;
+
+	if (!f || !fread(image, 1, sizeof(image) - 1, f))
+		exit(2);
+	fclose(f);
+	TRY(cuModuleLoadDataEx(&m, image, 2, options, values));
+	IS((size_t)values[1] == strlen(log));
+	printf("log '%s'\n", log);
+	TRY(cuModuleUnload(m));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct results *r);
 } parts[] = {
 	{ "vfork", part_vfork }, { "closed", part_closed }, { "variables", part_variables }, { "cancel", part_cancel },
+	{ "log", part_log },
 };
 
 int main(int argc, char **argv)

@@ -35,6 +35,7 @@ struct gpu_peers {
 	void *ctx;
 	struct gpu_peer *peer;
 	unsigned n, seen;	/* connected now, and ever */
+	bool greeted;		/* one has: cudainject-ptxas does not */
 	unsigned wrong;		/* were cut off */
 	size_t held;		/* bytes of all frames that are being read */
 	unsigned most;		/* GPU_PEERS, or as many as there are descriptors for */

@@ -91,13 +91,6 @@ static bool configure(struct inject *inject)
 		link_lost(&inject->link, 0, 0, why);
 		return false;
 	}
-	if (config->flags & INJECT_CACHE) {
-		int version = 0;
-
-		if (inject->driver->cuDriverGetVersion)
-			inject->driver->cuDriverGetVersion(&version);
-		cache_open(&inject->cache, config, inject->payload, version);
-	}
 	inject->select = (struct select){ inject->payload, config->kernels_size };
 	early_take(&once.early, &inject->modules);
 	pthread_mutex_init(&inject->lock, NULL);

@@ -103,10 +103,11 @@ static void refused(const struct driver *d, struct image *image, CUresult error)
 }
 
 static void remember(struct inject *inject, const struct loading *how, void *handle, struct image *image,
-		     const struct place *place)
+		     const struct place *place, const struct registers *registers)
 {
 	uint32_t *hashes = malloc(image->num_hashes * sizeof(*hashes));
 	struct context *c = NULL;
+	struct module *m = NULL;
 	bool linked;
 
 	pthread_mutex_lock(&inject->lock);
@@ -118,11 +119,12 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 		link_queue(&inject->link, INJECT_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
 	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
 		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
-		if (modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
-				image->num_hashes, image->data)) {
-			hashes = NULL;
-			image->data = NULL;
-		}
+		m = modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
+				image->num_hashes, image->data);
+	}
+	if (m) {
+		hashes = NULL;
+		registers_remember(registers, &inject->modules.kernels, m);
 	}
 	pthread_mutex_unlock(&inject->lock);
 	ranges_tell();
@@ -150,8 +152,8 @@ static CUresult load_with(struct inject *inject, const struct loading *how, void
 		refused(how->driver, &image, error);
 	if (!r) {
 		if (image.data)
-			image.told.fewer_warps = registers_fewer_warps(&registers, *handle);
-		remember(inject, how, *handle, &image, &place);
+			image.told.fewer_warps = registers_replaced(&registers, *handle);
+		remember(inject, how, *handle, &image, &place, &registers);
 	}
 	registers_free(&registers);
 	image_free(&image);

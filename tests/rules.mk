@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected usdt lanes timed
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected injected_edges usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -167,7 +167,7 @@ $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) |
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/nvrtc $(T_BIN)/injected $(T_BIN)/injected_edges: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)

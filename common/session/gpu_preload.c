@@ -46,8 +46,8 @@ void gpu_preload_find(struct gpu_preload *p)
 	if (!p->library)
 		die(0, "there is no " LIBRARY " in %s or %s/../lib/cuda-bpf-tools: it belongs to this tool",
 		    folder, folder);
-	if (strpbrk(p->library, " :"))
-		die(0, "LD_PRELOAD cannot name %s: its path has a space or a colon", p->library);
+	if (strpbrk(p->library, " :$"))
+		die(0, "LD_PRELOAD cannot name %s: its path has a space, a colon or a dollar sign", p->library);
 	free(folder);
 }
 
@@ -82,7 +82,8 @@ static void set_ptxas(struct gpu_preload *p)
 void gpu_preload_set(struct gpu_preload *p, const char *socket)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *all = others && *others ? xprintf("%s:%s", p->library, others) : xstrdup(p->library);
+	/* sanitizers insist on being the first; and what wraps functions of CUDA itself goes on to ours */
+	char *all = others && *others ? xprintf("%s:%s", others, p->library) : xstrdup(p->library);
 
 	p->preload = copy_of("LD_PRELOAD");
 	set("LD_PRELOAD", all);

@@ -96,7 +96,7 @@ void modules_sweep(struct modules *modules)
 	while ((m = *p)) {
 		if (m->context && m->context->gone)
 			m->gone = true;
-		if (!m->gone || m->busy) {
+		if (!m->gone || m->busy || m->unloading) {
 			p = &m->next;
 			continue;
 		}

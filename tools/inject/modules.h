@@ -53,6 +53,7 @@ struct module {
 	void *image;			/* what the driver was given, or NULL; owned */
 	unsigned long wanted, served;	/* readings */
 	bool closed, gone, busy;	/* as of a context */
+	unsigned unloading;		/* threads that are in a call that unloads it */
 	struct instance *instances;
 };
 
@@ -79,7 +80,7 @@ struct module *modules_add(struct modules *modules, void *handle, enum module_ki
 void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n);
 bool modules_linked(const struct modules *modules, const uint32_t *hashes, unsigned n);
 
-/* Frees what is gone and not busy. */
+/* Frees what is gone, and of use to nobody. */
 void modules_sweep(struct modules *modules);
 
 #endif

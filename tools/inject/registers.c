@@ -62,7 +62,7 @@ unsigned registers_limit(void *registers, const char *name, size_t n)
 
 	if (!r->how)
 		return 0;
-	if (!r->tried && r->how->load(r->how, &r->handle, r->image))
+	if (!r->tried && loading_call(r->how, &r->handle, r->image))
 		r->handle = NULL;
 	r->tried = true;
 	k = r->handle ? calloc(1, sizeof(*k) + n + 1) : NULL;

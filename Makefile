@@ -49,10 +49,12 @@ DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 # the library inside traced programs; it is loaded into all kinds: it needs the C library alone, whose symbols are
 # all that others see of it
 INJECT   := $(O)/libcudainject.so
-INJECT_O := $(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/*.c))
+PTXAS    := $(O)/cudainject-ptxas
+PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/ptxas*.c))
+INJECT_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/*.c)))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
-all: $(TOOLS:%=$(O)/%) $(INJECT)
+all: $(TOOLS:%=$(O)/%) $(INJECT) $(PTXAS)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -77,6 +79,12 @@ $(INJECT): $(INJECT_O) $(PIC_O) tools/inject/inject.map
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
 		-Wl,--as-needed -pthread -ldl -o $@
+
+# Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does
+$(PTXAS): $(PTXAS_O) $(O)/tools/inject/link.o $(O)/tools/inject/select.o $(O)/libcommon.a
+	@echo "  LINK  $(@F)"
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -liberty -o $@
+	$(Q)ln -sf $(@F) $@-blackwell
 
 # the file named like a BPF object, in tools or in a folder of common, needs its skeleton
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
@@ -263,6 +271,8 @@ install-tools: all
 	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
 	install -d $(MAN7) $(SHARE)/bt $(LIBDIR)
 	install -m 644 $(INJECT) $(LIBDIR)
+	install $(PTXAS) $(LIBDIR)
+	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
 	install -m 644 scripts/bt/*.bt $(SHARE)/bt
 

@@ -37,8 +37,9 @@ done
 it "blocks have records of their own, which add up to the launch"
 gpu blocks spin 1 13 64 1009
 lines 13 ' value 0x[0-9a-f]{1,7} site 1 '
+sed -nE 's/.* value (0x[0-9a-f]{1,7}) .*/\1/p' "$tmp/out" >"$tmp/values"
 sum=0
-for value in $(sed -nE 's/.* value (0x[0-9a-f]{1,7}) .*/\1/p' "$tmp/out"); do sum=$((sum + value)); done
+while read -r value; do sum=$((sum + value)); done <"$tmp/values"
 equal "$(number time 'value 0x7ffffffa')" "$sum"
 
 it "the slowest block's time is within the launch's, and far from the least"
@@ -120,7 +121,7 @@ run cudakerneltime --csv "$tmp/csv" --chrome "$tmp/chrome" --blocks 1/8 -c "sh $
 silent
 mv "$tmp/csv" "$tmp/out"
 lines 1 '^pid,device,context,grid,kernel,start_ns,end_ns,ns,blocks,block_total_ns,block_min_ns,'
-lines 1 '^[0-9]+,0,1,1,"vadd",1000,2000,1000,13,3000,100,175,239,239,900$'
+lines 1 '^[0-9]+,0,1,1,vadd,1000,2000,1000,13,3000,100,175,239,239,900$'
 lines 4 ''
 equal "$(jq -c '[.[] | select(.ph == "X")] | map([.name, .ts, .dur, .pid, .tid])' "$tmp/chrome")" \
 	'[["vadd",0,1,1,1],["vadd",2,0.5,1,1],["fill<int>",2.1,1.4,1,2],["vadd",2,0.097,2,1]]'

@@ -121,9 +121,9 @@ images 'ptx sm_75 zstd'
 "$fatbin" text "$file" 75 | grep -q '\.loc' || no "no .loc"
 makes -G -arch=compute_75
 images 'ptx sm_75 zstd debug'
-makes -rdc=true -gencode arch=compute_75,code=[sm_75,compute_75]
+makes -rdc=true -gencode 'arch=compute_75,code=[sm_75,compute_75]'
 images 'elf sm_75 zstd' 'ptx sm_75 zstd'
-makes -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=[sm_80,compute_80] \
+makes -gencode arch=compute_75,code=sm_75 -gencode 'arch=compute_80,code=[sm_80,compute_80]' \
 	-gencode arch=compute_90a,code=compute_90a -gencode arch=compute_100f,code=compute_100f
 images 'elf sm_75 plain' 'elf sm_80 plain' 'ptx sm_80 zstd' 'ptx sm_90a zstd' 'ptx sm_100f zstd'
 run "$fatbin" same "$file"

@@ -238,9 +238,9 @@ else
 	skip 'only root can become another user'
 fi
 
-it "the library is loaded before those of LD_PRELOAD, in the command alone"
+it "the library is loaded after those of LD_PRELOAD, in the command alone"
 LD_PRELOAD=libc.so.6 run cudamemtime -qc "echo \$LD_PRELOAD; env | grep -c ^CUDA_BPF_TOOLS_INJECT=cuda-bpf-tools-"
-lines 1 '/libcudainject\.so:libc\.so\.6$'
+lines 1 '^libc\.so\.6:/.*/libcudainject\.so$'
 lines 1 '^1$'
 
 it "a command that loads nothing is said to, with status 1; its own failure goes before that"
@@ -278,3 +278,62 @@ fails 2 '--list requires one file' cudamemtime --list
 fails 2 '--patch requires two files' cudamemtime --patch x
 fails 2 'mutually exclusive' cudamemtime --patch --list x
 fails 2 'runs nothing' cudamemtime --list -c true x
+
+it "times that do not fit a double differ by nanoseconds in the CSV"
+{
+	echo hello 1 train
+	vadd 1
+	echo pair 0 1800000000000000000 3
+	echo pair 4000000 1800000000002000000 3
+	echo record 1000000 10 0 3 2 0 1
+	echo record 1000006 10 0 3 2 1 1
+	echo records 1 0
+	echo bye
+} | sends late
+run cudamemtime -q --csv "$tmp/csv" -c "sh $tmp/late"
+equal "$(sed 1d "$tmp/csv" | tr ',' ' ' | grep -oE ' 1800[0-9]{15} 1800[0-9]{15} ' | paste -sd'|')" \
+	' 1800000000000500000 1800000000000500005 | 1800000000000500003 1800000000000500008 '
+
+it "with few descriptors some processes are left out, which is said, and the tool does not spin"
+{
+	echo hello 1 train
+	echo pause 1500
+	echo bye
+} | sends held
+run sh -c "ulimit -n 72; exec cudamemtime -c 'for i in 1 2 3 4 5 6 7 8 9; do sh $tmp/held & done; wait'"
+says '5 processes of the command use CUDA at once: further ones are not measured'
+run sh -c "ulimit -Sn 32 && ulimit -Hn 2000; exec cudamemtime -c 'ulimit -n; for i in 1 2 3 4 5 6 7 8 9; do sh $tmp/held & done; wait'"
+lines 1 '^32$'
+grep -q 'at once' "$tmp/err" && no 'processes were left out'
+
+it "a signal goes to all processes that are connected"
+{
+	echo hello 1 train
+	echo pause 60000
+} | sends long
+echo 'echo $$ >>$1; exec sh $2' >"$tmp/noted"
+cudamemtime -qc "for i in 1 2; do setsid sh $tmp/noted $tmp/pids $tmp/long & done; wait" >"$tmp/out" 2>"$tmp/err" & tool=$!
+for _ in $(seq 100); do [ "$(cat "$tmp/pids" 2>/dev/null | wc -l)" -lt 2 ] || break; sleep 0.05; done
+sleep 0.5
+kill -TERM $tool
+wait $tool
+equal "$(wc -l <"$tmp/pids")" 2
+while read -r pid; do
+	grep -qs '^State:.[^ZX]' "/proc/$pid/status" && { no "$pid still runs"; kill "$pid"; }	# not yet reaped is ended
+done <"$tmp/pids"
+
+it "names in the CSV cannot end their field or their line"
+{
+	echo hello 1 train
+	echo 'module 1 7 1 16 8192 0 1 1500000'
+	printf 'S 0 1:4 x"=1,\033[2J\r%s load global ld.global.f32 4\nF 1 "/a,b.cu"\n.\n' 'end'
+	echo pair 0 1000 3
+	echo pair 4000000 2001000 3
+	echo record 1000000 10 0 3 2 0 1
+	echo records 1 0
+	echo bye
+} | sends odd
+run cudamemtime -q --csv "$tmp/csv" -c "sh $tmp/odd"
+mv "$tmp/csv" "$tmp/out"
+lines 2 .
+lines 1 '^1,"x""=1,\\x1b\[2J\\x0dend",0,2,3,0,0,"/a,b\.cu",4,load,'

@@ -19,7 +19,7 @@ done >"$tmp/programs"
 	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
 	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
 	echo lib/systemd/system/cudaexporter.service
-	echo lib/cuda-bpf-tools/libcudainject.so
+	printf 'lib/cuda-bpf-tools/%s\n' libcudainject.so cudainject-ptxas cudainject-ptxas-blackwell
 } >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"
@@ -28,7 +28,7 @@ equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" "$dest/etc/default/cudae
 grep -q '^ExecStart=/usr/bin/cudaexporter ' "$dest/usr/lib/systemd/system/cudaexporter.service" || no "the unit runs another program"
 grep -rl /usr/local "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" >"$tmp/out"
 lines 0 ''
-find "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" "$dest/etc" -type f ! -perm 644 >"$tmp/out"
+find "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" "$dest/etc" -type f ! -perm 644 ! -name cudainject-ptxas >"$tmp/out"
 lines 0 ''
 find "$dest" -xtype l >"$tmp/out"
 lines 0 ''

@@ -120,6 +120,7 @@ faults shared address 'illegal address 0x40 \(write of 4 bytes\)' --shared 0
 it "trap is a fault"
 faults stop trap 'thread 0,0,0: trap;'
 it "a failed assertion is a fault that says which"
+# shellcheck disable=SC2016 # CUDA's quotes
 faults asserts assert 'a.cu:7: f: block: \[0,0,0\], thread: \[41,0,0\] Assertion `x < 5` failed.'
 it "calls of what is no function, and of one that is missing, are faults"
 faults nowhere pc 'a call of what is no function'

@@ -52,10 +52,10 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected usdt lanes timed
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected injected_edges usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
-	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 \
+	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
 	$(if $(T_REAL),kern-real kern-real-static))
 
 # What is unwound: the same functions, compiled in several ways.
@@ -72,7 +72,7 @@ T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
-	inject-send \
+	inject-send registers \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
@@ -167,7 +167,7 @@ $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) |
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/nvrtc $(T_BIN)/injected: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/nvrtc $(T_BIN)/injected $(T_BIN)/injected_edges: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
@@ -230,6 +230,11 @@ $(T_OBJ)/gpu/%-legacy.o: $(T_DIR)/gpu/%.cu | $(T_OBJ)/gpu
 $(T_BIN)/gpu: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 $(T_BIN)/gpu-static: $(T_GPU:%=$(T_OBJ)/gpu/%.o) $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
+	$(T_LINK_KERN)
+# of which scripts/gpu-check knows what tools should see inside its kernels
+$(T_OBJ)/workloads/inside.o: $(T_DIR)/workloads/inside.cu | $(T_OBJ)/workloads
+	$(Q)$(T_NVCC) $(T_NVCCFLAGS) -lineinfo -MMD -MF $(@:.o=.d) -c $< -o $@
+$(T_BIN)/inside: $(T_OBJ)/workloads/inside.o $(T_CUDART_A) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
 $(T_BIN)/gpu-12: $(T_GPU:%=$(T_OBJ)/gpu/%-legacy.o) $(T_CUDART12) | $(T_BIN) $(T_LIBCUDA)
 	$(T_LINK_KERN)
@@ -309,6 +314,9 @@ $(T_BIN)/inject-receive: $(O)/tests/unit/inject_receive.o $(O)/libcommon.a | $(T
 
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/inject/registers.o $(O)/tools/inject/kernels.o | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/inject-send: $(O)/tests/unit/inject-send.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@

@@ -164,15 +164,15 @@ status 0
 says "the command used no CUDA library: nothing to trace"
 
 it "a command that uses CUDA, but none of the functions to trace, is not said to use no CUDA"
-run cudatrace -e cudaProfilerStart -c "$bin/mem malloc 3 64"
+run cudatrace -e cudaInitDevice -c "$bin/mem malloc 3 64"
 status 0
 says "the command used CUDA, but its libraries have none of the functions to trace"
-run cudabt -e 'cuda:cudaProfilerStart { exit(); }' -c "$bin/mem malloc 3 64"
+run cudabt -e 'cuda:cudaInitDevice { exit(); }' -c "$bin/mem malloc 3 64"
 status 0
 says "the command used CUDA, but its libraries have none of the functions to trace"
 program "$bin/mem" malloc 1 64 wait
 fails 3 "process $pid uses CUDA, but its libraries have none of the functions to trace" \
-	cudatrace -e cudaProfilerStart -p "$pid"
+	cudatrace -e cudaInitDevice -p "$pid"
 exec 3>&-
 
 # The tool has opened its processes, and has not yet read what they have mapped.

@@ -10,6 +10,10 @@
 
 #define INJECT_SOCKET "CUDA_BPF_TOOLS_INJECT"	/* the variable: the abstract name without its leading 0 */
 
+/* The user's own TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH, which name cudainject-ptxas in the command. */
+#define INJECT_PTXAS "CUDA_BPF_TOOLS_PTXAS"
+#define INJECT_PTXAS_BLACKWELL "CUDA_BPF_TOOLS_PTXAS_BLACKWELL"
+
 enum { INJECT_VERSION = 1, INJECT_FRAME_MAX = 64 << 20 };
 
 enum inject_kind {
@@ -24,6 +28,7 @@ enum inject_kind {
 	INJECT_BYE,		/* the program ends: nothing follows.  The tool shuts down its side when it has handled
 				 * all; with INJECT_CALLS the program waits for that, for a second at most, as the
 				 * tool looks up the addresses in its files */
+	INJECT_WARNING,		/* text: how the program differs from what it is without the library */
 };
 
 struct inject_frame {
@@ -33,8 +38,7 @@ struct inject_frame {
 enum inject_flags {
 	INJECT_KEEP_REGISTERS = 1,	/* .maxnreg at the class of the original, in each kernel */
 	INJECT_CALLS = 2,		/* send INJECT_LAUNCHES, with stacks */
-	INJECT_CACHE = 4,		/* keep what was rewritten in $XDG_CACHE_HOME */
-	INJECT_RANGES = 8,		/* tell modules what memory there is: struct gpu_ranges of abi/gpu.h */
+	INJECT_RANGES = 4,		/* tell modules what memory there is: struct gpu_ranges of abi/gpu.h */
 };
 
 /* Followed by kernels_size bytes, the globs of -K, each ended by 0; then probe_size bytes, the probe's PTX. */

@@ -20,6 +20,9 @@ enum { GPU_PROCESSES_MAX = 1 << 18 };
 /* Of all processes: bytes of tables and counts; records, beyond which they are counted as dropped. */
 enum { GPU_KEPT_MAX = 1 << 30, GPU_RECORDS_MAX = 4 << 20 };
 
+/* Distinct texts of INJECT_WARNING that are kept. */
+enum { GPU_WARNINGS = 8 };
+
 /* What a site counted, in all groups.  If count is 0, min is ~0u. */
 struct gpu_sum {
 	unsigned long long count, sum;
@@ -73,6 +76,7 @@ struct gpu_modules {
 	unsigned long long refused;	/* modules that were too many, or too large */
 	unsigned long long failed;	/* readings of what is no module's alone */
 	char *failure;		/* why the first reading failed; NULL: none did */
+	char *warnings[GPU_WARNINGS];	/* how programs differ from what they are unmeasured; each text once */
 };
 
 #endif

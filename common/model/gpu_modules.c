@@ -51,6 +51,20 @@ static const char *lost(struct gpu_modules *m, struct gpu_process *p, const void
 	return NULL;
 }
 
+static const char *warned(struct gpu_modules *m, const char *text, size_t size)
+{
+	char *copy = xprintf("%.*s", size < 256 ? (int)size : 256, text);
+	int i = 0;
+
+	while (i < GPU_WARNINGS && m->warnings[i] && strcmp(m->warnings[i], copy))
+		i++;
+	if (i < GPU_WARNINGS && !m->warnings[i])
+		m->warnings[i] = copy;
+	else
+		free(copy);
+	return NULL;
+}
+
 const char *gpu_modules_frame(struct gpu_modules *m, unsigned id, int pid, uint32_t kind, const void *data,
 			      size_t size)
 {
@@ -72,6 +86,8 @@ const char *gpu_modules_frame(struct gpu_modules *m, unsigned id, int pid, uint3
 		return gpu_module_records(m, p, data, size);
 	case INJECT_LOST:
 		return lost(m, p, data, size);
+	case INJECT_WARNING:
+		return warned(m, data, size);
 	case INJECT_BYE:
 		p->ended = true;
 	}
@@ -135,5 +151,7 @@ void gpu_modules_free(struct gpu_modules *m)
 	gpu_clocks_free(&m->clocks);
 	gpu_images_free(&m->images);
 	free(m->failure);
+	for (int i = 0; i < GPU_WARNINGS; i++)
+		free(m->warnings[i]);
 	*m = (struct gpu_modules){ 0 };
 }

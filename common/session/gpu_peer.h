@@ -7,13 +7,14 @@
 #include <sys/types.h>
 #include "abi/inject.h"
 
-/* Beyond these a connection is refused, and said once. */
+/* Beyond these, or with too few descriptors, a connection is refused, and said once. */
 enum { GPU_PEERS = 1024 };
 
 struct gpu_peer {
 	unsigned id;		/* counts from 1: a pid may come again */
 	int fd;
 	pid_t pid;		/* as the kernel says, as seen from the tool; 0: not visible from here */
+	int pidfd;		/* -1: none.  Who has connected may have ended, and the pid be another's */
 	bool greeted, bye;	/* INJECT_HELLO came; INJECT_BYE came */
 	size_t told;		/* bytes of the configuration that were sent */
 	struct inject_frame head;	/* of the frame that is being read */
@@ -34,9 +35,11 @@ struct gpu_peers {
 	void *ctx;
 	struct gpu_peer *peer;
 	unsigned n, seen;	/* connected now, and ever */
+	bool greeted;		/* one has: cudainject-ptxas does not */
 	unsigned wrong;		/* were cut off */
 	size_t held;		/* bytes of all frames that are being read */
-	bool full;		/* GPU_PEERS was reached */
+	unsigned most;		/* GPU_PEERS, or as many as there are descriptors for */
+	bool full;		/* that was reached */
 };
 
 #endif

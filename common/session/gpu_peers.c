@@ -2,11 +2,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/die.h"
@@ -17,6 +18,13 @@ enum { BACKLOG = 128 };
 
 /* A command may have any number of processes that send nonsense. */
 enum { WARNINGS = 16 };
+
+/* What a peer takes, and what is left for files of the tool's own. */
+enum { PEER_FILES = 2, OWN_FILES = 64 };
+
+#ifndef SO_PEERPIDFD		/* Linux 6.5 */
+#define SO_PEERPIDFD 77
+#endif
 
 /* Nobody else has to know it, but who knew it could take the name before. */
 static void choose_name(char *name, size_t size)
@@ -42,6 +50,19 @@ void gpu_peers_open(struct gpu_peers *p)
 		die(errno, "cannot listen on a Unix socket");
 }
 
+/* As many as there may be: by default only 1024 files may be open. */
+static unsigned most_peers(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return GPU_PEERS;
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= OWN_FILES + PEER_FILES * GPU_PEERS)
+		return GPU_PEERS;
+	return files.rlim_cur > OWN_FILES ? (files.rlim_cur - OWN_FILES) / PEER_FILES + 1 : 1;
+}
+
 void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, const char *kernels,
 		      const char *probe)
 {
@@ -49,6 +70,7 @@ void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, c
 	const struct inject_frame head = { INJECT_CONFIG, size };
 	char *at;
 
+	p->most = most_peers();
 	p->config_size = sizeof(head) + size;
 	p->config = at = xcalloc(1, p->config_size);
 	at = mempcpy(at, &head, sizeof(head));
@@ -60,6 +82,8 @@ void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, c
 static void drop(struct gpu_peers *p, struct gpu_peer *peer)
 {
 	close(peer->fd);
+	if (peer->pidfd >= 0)
+		close(peer->pidfd);
 	p->held -= peer->room;
 	free(peer->data);
 	*peer = p->peer[--p->n];
@@ -68,6 +92,16 @@ static void drop(struct gpu_peers *p, struct gpu_peer *peer)
 static bool is_welcome(const struct gpu_peers *p, const struct ucred *who)
 {
 	return who->uid == p->user || who->uid == geteuid() || !who->uid;
+}
+
+static int pidfd_of(int fd, pid_t pid)
+{
+	socklen_t n = sizeof(int);
+	int pidfd;
+
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &n))
+		return pidfd;
+	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 static void add(struct gpu_peers *p, int fd)
@@ -79,16 +113,17 @@ static void add(struct gpu_peers *p, int fd)
 		close(fd);
 		return;
 	}
-	if (p->n == GPU_PEERS) {
+	if (p->n == p->most) {
 		if (!p->full)
-			warning(0, "%d processes of the command use CUDA at once: further ones are not measured",
-				GPU_PEERS);
+			warning(0, "%u processes of the command use CUDA at once: further ones are not measured",
+				p->most);
 		p->full = true;
 		close(fd);
 		return;
 	}
 	p->peer = xrealloc(p->peer, p->n + 1, sizeof(*p->peer));
-	p->peer[p->n++] = (struct gpu_peer){ .id = ++p->seen, .fd = fd, .pid = who.pid };
+	p->peer[p->n++] = (struct gpu_peer){ .id = ++p->seen, .fd = fd, .pid = who.pid,
+						 .pidfd = pidfd_of(fd, who.pid) };
 }
 
 static bool accept_peers(struct gpu_peers *p)
@@ -168,8 +203,8 @@ bool gpu_peers_poll(struct gpu_peers *p, int ms)
 void gpu_peers_signal(const struct gpu_peers *p, int sig)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		if (p->peer[i].pid > 0)
-			kill(p->peer[i].pid, sig);
+		if (p->peer[i].pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, p->peer[i].pidfd, sig, NULL, 0);
 }
 
 void gpu_peers_close(struct gpu_peers *p)

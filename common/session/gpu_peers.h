@@ -8,7 +8,8 @@
 /* Listens under a new abstract name; frame, ctx and user are set before.  Exits 1 if it cannot. */
 void gpu_peers_open(struct gpu_peers *p);
 
-/* What each peer is told: kernels and probe follow the configuration, whose sizes it has. */
+/* What each peer is told: kernels and probe follow the configuration, whose sizes it has.  From here on the tool may have
+ * more files open than the command, which is forked before. */
 void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, const char *kernels,
 		      const char *probe);
 

@@ -10,6 +10,14 @@
 
 #define LIBRARY "libcudainject.so"
 
+/* By what names Triton knows ptxas; what it calls instead, beside the library; what tells that its own. */
+static const struct {
+	const char *triton, *file, *own;
+} ptxas[] = {
+	{ "TRITON_PTXAS_PATH", "cudainject-ptxas", INJECT_PTXAS },
+	{ "TRITON_PTXAS_BLACKWELL_PATH", "cudainject-ptxas-blackwell", INJECT_PTXAS_BLACKWELL },
+};
+
 /* Returns the folder of the tool itself. */
 static char *tool_folder(void)
 {
@@ -38,8 +46,8 @@ void gpu_preload_find(struct gpu_preload *p)
 	if (!p->library)
 		die(0, "there is no " LIBRARY " in %s or %s/../lib/cuda-bpf-tools: it belongs to this tool",
 		    folder, folder);
-	if (strpbrk(p->library, " :"))
-		die(0, "LD_PRELOAD cannot name %s: its path has a space or a colon", p->library);
+	if (strpbrk(p->library, " :$"))
+		die(0, "LD_PRELOAD cannot name %s: its path has a space, a colon or a dollar sign", p->library);
 	free(folder);
 }
 
@@ -49,14 +57,38 @@ static void set(const char *name, const char *value)
 		die(errno, "cannot set %s", name);
 }
 
+static char *copy_of(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? xstrdup(value) : NULL;
+}
+
+static void set_ptxas(struct gpu_preload *p)
+{
+	for (size_t i = 0; i < sizeof(ptxas) / sizeof(*ptxas); i++) {
+		char *file = xprintf("%.*s%s", (int)(strrchr(p->library, '/') + 1 - p->library), p->library, ptxas[i].file);
+
+		p->ptxas[i] = copy_of(ptxas[i].triton);
+		set(ptxas[i].own, p->ptxas[i]);
+		if (access(file, X_OK))
+			warning(errno, "Triton's kernels are not measured: %s", file);
+		else
+			set(ptxas[i].triton, file);
+		free(file);
+	}
+}
+
 void gpu_preload_set(struct gpu_preload *p, const char *socket)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *all = others && *others ? xprintf("%s:%s", p->library, others) : xstrdup(p->library);
+	/* sanitizers insist on being the first; and what wraps functions of CUDA itself goes on to ours */
+	char *all = others && *others ? xprintf("%s:%s", others, p->library) : xstrdup(p->library);
 
-	p->preload = others ? xstrdup(others) : NULL;
+	p->preload = copy_of("LD_PRELOAD");
 	set("LD_PRELOAD", all);
 	set(INJECT_SOCKET, socket);
+	set_ptxas(p);
 	free(all);
 }
 
@@ -64,11 +96,17 @@ void gpu_preload_unset(struct gpu_preload *p)
 {
 	set("LD_PRELOAD", p->preload);
 	set(INJECT_SOCKET, NULL);
+	for (size_t i = 0; i < sizeof(ptxas) / sizeof(*ptxas); i++) {
+		set(ptxas[i].triton, p->ptxas[i]);
+		set(ptxas[i].own, NULL);
+	}
 }
 
 void gpu_preload_free(struct gpu_preload *p)
 {
 	free(p->library);
 	free(p->preload);
+	for (size_t i = 0; i < sizeof(ptxas) / sizeof(*ptxas); i++)
+		free(p->ptxas[i]);
 	*p = (struct gpu_preload){ 0 };
 }

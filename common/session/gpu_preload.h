@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Has the dynamic linker load libcudainject.so into the command, and tells it where the tool listens. */
+/* Has the dynamic linker load libcudainject.so into the command, and Triton call cudainject-ptxas there; tells them where
+ * the tool listens. */
 #ifndef GPU_PRELOAD_H
 #define GPU_PRELOAD_H
 
 struct gpu_preload {
 	char *library;		/* its file */
 	char *preload;		/* LD_PRELOAD as the tool was called; NULL: unset */
+	char *ptxas[2];		/* TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH, as well */
 };
 
 /* Finds the library beside the tool, or in ../lib/cuda-bpf-tools.  Exits 1 with the reason if there is none, or if

@@ -45,7 +45,7 @@ static const char *whole(struct gpu_peers *p, struct gpu_peer *peer)
 {
 	const char *wrong = p->frame(p->ctx, peer, peer->head.kind, peer->data, peer->head.size);
 
-	peer->greeted = true;
+	peer->greeted = p->greeted = true;
 	peer->bye = peer->head.kind == INJECT_BYE;
 	if (peer->bye)		/* it may wait until all was read */
 		shutdown(peer->fd, SHUT_WR);

@@ -92,7 +92,7 @@ static int run(const struct gpu_tool *tool)
 		tool->close(tool->ctx, loop.signal, peers.n);
 	gpu_peers_close(&peers);
 	status = gpu_loop_status(&loop, g->command);
-	if (!peers.seen && !status && !loop.signal) {
+	if (!peers.greeted && !status && !loop.signal) {
 		warning(0, "the command loaded no CUDA images");
 		return EXIT_FAILURE;
 	}

@@ -94,6 +94,12 @@ static void lost(const struct gpu_modules *m)
 		warning(0, "%llu reading%s failed: %s", l.failed, plural(l.failed), m->failure ?: "unknown error");
 }
 
+static void warnings(const struct gpu_modules *m)
+{
+	for (int i = 0; i < GPU_WARNINGS && m->warnings[i]; i++)
+		warning(0, "%s", m->warnings[i]);
+}
+
 static void processes(const struct gpu_modules *m, unsigned left)
 {
 	unsigned killed = 0;
@@ -113,6 +119,7 @@ void gpu_notes(const struct gpu_modules *m, unsigned left, bool verbose)
 {
 	images(&m->images, verbose);
 	lost(m);
+	warnings(m);
 	processes(m, left);
 }
 

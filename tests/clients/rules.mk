@@ -11,7 +11,7 @@ C_HEADERS := $(firstword $(wildcard $(CLIENTS_CACHE)/pytorch/lib/python3*/site-p
 C_CFLAGS = $(filter-out $(T_HEADERS) -isystem $(CUDA)/include,$(T_SIM_CFLAGS)) -isystem $(C_HEADERS)
 
 C_DRV := $(T_DRV:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,drv_device drv_capture drv_func)
-C_RT := $(T_RT:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,rt_device rt_properties rt_capture)
+C_RT := $(T_RT:%=$(C_OBJ)/%.o) $(patsubst %,$(C_OBJ)/%.o,rt_entry rt_properties rt_capture)
 CLIENT_FILES := $(if $(C_HEADERS),$(addprefix $(C_LIB)/,libcuda.so.1 libcudart.so.13 libnvidia-ml.so.1))
 
 # for programs of CUDA 12, which brought no headers: those of the newest runtime 12
@@ -20,7 +20,7 @@ C_CFLAGS12 = $(patsubst $(C_HEADERS),$(C_HEADERS12),$(C_CFLAGS)) -DSIM_CUDART=12
 	-isystem $(C_HEADERS12:%/cuda_runtime/include=%/cuda_nvcc/include)
 C_OBJ12 := $(C_OBJ)/12
 C_LIB12 := $(C_LIB)/cuda12
-C_RT12 := $(T_RT:%=$(T_OBJ)/sim12/%.o) $(C_OBJ)/rt_device.o $(C_OBJ12)/rt_properties.o
+C_RT12 := $(T_RT:%=$(T_OBJ)/sim12/%.o) $(C_OBJ)/rt_entry.o $(C_OBJ12)/rt_properties.o
 CLIENT_FILES += $(if $(C_HEADERS),$(if $(C_HEADERS12),$(addprefix $(C_LIB12)/,libcudart.so.12 libcublas.so.12 libcublasLt.so.12)))
 
 $(C_LIB) $(C_OBJ) $(C_LIB12) $(C_OBJ12):

@@ -36,6 +36,15 @@ table 'Instructions' 5
 lines 1 '^1,024 live allocations of 1,024 \(0 records lost\)'
 lines 1 '^100 kernels by name'
 
+it "make bench: what probes inside kernels cost"
+BENCH=quick run tests/bench/run inside
+status 0
+silent
+table 'To rewrite PTX' 18
+table 'To start under a tool' 5
+table 'Kernels with probes, in the model' 13
+table 'The interpreter' 5
+
 it "a part alone, or a quick look, leaves tests/bench/results.md as it is"
 [ ! -e tests/bench/results.md ] || cmp -s tests/bench/results.md "$tmp/results" || no "it is another"
 fails 1 'bench: time: expected cost or scale' tests/bench/run time

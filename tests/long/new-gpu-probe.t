@@ -41,6 +41,7 @@ for at in entry exit access timed; do
 done
 
 it "the tools build without a warning"
+# shellcheck disable=SC2046 # a list of words
 run $there make -j2 $(printf ' build/%s' $names)
 status 0
 ! grep -qi warning "$tmp/out" "$tmp/err" || no "a warning"

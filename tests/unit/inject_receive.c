@@ -141,6 +141,9 @@ static void print_frame(const struct receiver *r, struct peer *peer, const struc
 		fprintf(to, "launch context %u frames %d %.*s\n", launch->context, launch->frames > 0, (int)launch->name_size,
 			(const char *)(launch + 1) + launch->frames * sizeof(uint64_t));
 		break;
+	case INJECT_WARNING:
+		fprintf(to, "warning %.*s\n", (int)head->size, body);
+		break;
 	case INJECT_BYE:
 		fprintf(to, "bye\n");
 		break;

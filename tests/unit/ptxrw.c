@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	result = o.list ? instrument_list(&out, text, size, &in) : instrument(&out, text, size, &in);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
 	if (o.verbose)
-		fprintf(stderr, "%s: %u sites, %u kernels, %zu -> %zu bytes, %.3f s\n", results[result], out.sites, out.kernels,
+		fprintf(stderr, "%s: %u sites, %u kernels, %zu -> %zu bytes, %.6f s\n", results[result], out.sites, out.kernels,
 			size, out.size, (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9);
 	if (result == INSTRUMENT_DONE && o.sites) {
 		print_sites(out.text, out.size);

@@ -10,6 +10,7 @@
  *   quiet         descriptors, errno, signals, the environment
  *   names         dlsym and its like
  *   slow MS       launches, then waits that long
+ *   attributes    what the driver says of the kernel, and launches with all the shared memory that it may have
  *   load          loads PTX, which may be any image, and prints the error
  */
 #include <dirent.h>
@@ -257,6 +258,74 @@ static void part_slow(struct results *r)
 	launch(r, m);
 }
 
+#define SHARED_MOST CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+static void print_attributes(const char *what, CUfunction f, CUkernel kernel)
+{
+	int value;
+
+	printf("%s:", what);
+	for (int i = 0; i <= SHARED_MOST; i++) {
+		if (f)
+			TRY(cuFuncGetAttribute(&value, (CUfunction_attribute)i, f));
+		else
+			TRY(cuKernelGetAttribute(&value, (CUfunction_attribute)i, kernel, 0));
+		printf(" %d", value);
+	}
+	printf("\n");
+}
+
+/* No element: only whether it can be launched. */
+static CUresult launch_with(CUfunction f, int shared)
+{
+	CUdeviceptr none = 0;
+	int n = 0;
+	void *args[] = { &none, &none, &none, &n };
+	CUresult err = cuLaunchKernel(f, 1, 1, 1, 128, 1, 1, (unsigned)shared, NULL, args, NULL);
+
+	return err ? err : cuStreamSynchronize(NULL);
+}
+
+/* Asks for, and launches with, bytes that a rewritten kernel may not be able to have. */
+static void set_shared(struct results *r, CUfunction f, CUkernel kernel)
+{
+	int most, usual, value;
+
+	TRY(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+	TRY(cuFuncGetAttribute(&usual, SHARED_MOST, f));
+	IS(!launch_with(f, usual));
+	IS(launch_with(f, usual + 1) == CUDA_ERROR_INVALID_VALUE);
+	for (int more = 0; more < 2; more++) {
+		CUresult err = kernel ? cuKernelSetAttribute(SHARED_MOST, most + more, kernel, 0) :
+					cuFuncSetAttribute(f, SHARED_MOST, most + more);
+
+		IS(err == (more ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS));
+		TRY(kernel ? cuKernelGetAttribute(&value, SHARED_MOST, kernel, 0) : cuFuncGetAttribute(&value, SHARED_MOST, f));
+		IS(value == most);
+	}
+	IS(!launch_with(f, usual + 1));
+}
+
+static void part_attributes(struct results *r)
+{
+	CUmodule m = load();
+	CUlibrary library;
+	CUkernel kernel;
+	CUfunction f;
+
+	TRY(cuModuleGetFunction(&f, m, "_Z4vaddPKfS0_Pfi"));
+	print_attributes("function", f, NULL);
+	set_shared(r, f, NULL);
+	TRY(cuLibraryLoadFromFile(&library, ptx_file, NULL, NULL, 0, NULL, NULL, 0));
+	TRY(cuLibraryGetKernel(&kernel, library, "_Z4vaddPKfS0_Pfi"));
+	print_attributes("kernel", NULL, kernel);
+	TRY(cuKernelGetFunction(&f, kernel));
+	print_attributes("function of a kernel", f, NULL);
+	set_shared(r, f, kernel);
+	TRY(cuLibraryUnload(library));
+	TRY(cuModuleUnload(m));
+}
+
 static void part_load(struct results *r)
 {
 	FILE *f = fopen(ptx_file, "r");
@@ -276,7 +345,7 @@ static const struct {
 } parts[] = {
 	{ "end", part_end }, { "many", part_many }, { "contexts", part_contexts }, { "threads", part_threads },
 	{ "capture", part_capture }, { "fork", part_fork }, { "quiet", part_quiet }, { "names", part_names },
-	{ "slow", part_slow }, { "load", part_load },
+	{ "slow", part_slow }, { "attributes", part_attributes }, { "load", part_load },
 };
 
 int main(int argc, char **argv)

@@ -66,7 +66,7 @@ static void add_call(struct launch_calls *c, unsigned process, int pid, const st
 
 const char *launch_calls_frame(struct launch_calls *c, unsigned process, int pid, const void *data, size_t size)
 {
-	enum { NAME_MOST = 1 << 16 };
+	enum { NAME_MOST = 4096 };	/* as the library sends them */
 	const char *p = data, *end = p + size;
 
 	syms_refresh(c->syms, pid);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "base/csv_text.h"
 #include "cli/out_file.h"
 #include "cudakerneltime/launch_csv.h"
 
@@ -12,25 +13,13 @@ void launch_csv_open(struct launch_csv *csv, const char *path)
 	      "block_p95_ns,block_p99_ns,block_max_ns\n", csv->file);
 }
 
-/* Names are untrusted. */
-static void put_name(FILE *file, const char *name)
-{
-	putc('"', file);
-	for (; *name; name++) {
-		if (*name == '"')
-			putc('"', file);
-		putc((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name, file);
-	}
-	putc('"', file);
-}
-
 void launch_csv_add(struct launch_csv *csv, const struct kernel_launch *l, const char *name)
 {
 	const struct gpu_launch *g = &l->gpu;
 	FILE *f = csv->file;
 
 	fprintf(f, "%d,%d,%u,%llu,", l->module->process->pid, l->module->device, l->module->context, g->grid);
-	put_name(f, name);
+	csv_text(f, name);
 	fprintf(f, ",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", g->start, g->end, g->end - g->start,
 		g->blocks, g->sum, g->min, l->p50, l->p95, l->p99, g->max);
 }

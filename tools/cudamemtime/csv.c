@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include "base/escape.h"
+#include "base/csv_text.h"
 #include "base/no_value.h"
 #include "cli/out_file.h"
 #include "cudamemtime/csv.h"
@@ -16,26 +15,9 @@ FILE *csv_open(const char *path)
 	return f;
 }
 
-/* In quotes if need be; what would not be plain text in a terminal is escaped, too. */
 static void text(FILE *f, const char *s)
 {
-	bool quoted = strpbrk(s, ",\"");
-	const char *end;
-
-	if (quoted)
-		putc('"', f);
-	for (; (end = strchr(s, '"')); s = end + 1) {
-		char *part = strndup(s, end - s);
-
-		if (!part)
-			die(ENOMEM, "a name");
-		escape_text(f, part);
-		fputs("\"\"", f);
-		free(part);
-	}
-	escape_text(f, s);
-	if (quoted)
-		putc('"', f);
+	csv_text(f, s);
 	putc(',', f);
 }
 

@@ -10,14 +10,18 @@ typedef unsigned long long CUdeviceptr;
 typedef void *CUcontext, *CUmodule, *CUlibrary, *CUfunction, *CUkernel, *CUstream, *CUlinkState;
 
 enum {
-	CUDA_SUCCESS = 0, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_DEINITIALIZED = 4, CUDA_ERROR_NOT_FOUND = 500,
+	CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_DEINITIALIZED = 4, CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_NOT_READY = 600,
 };
 
 enum { CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_PTX, CU_JIT_INPUT_FATBINARY };
 enum { CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13 };		/* kHz */
 enum { CU_DEVICE_ATTRIBUTE_MAJOR = 75, CU_DEVICE_ATTRIBUTE_MINOR = 76 };
-enum { CU_FUNC_ATTRIBUTE_NUM_REGS = 4 };
+enum { CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97 };
+enum {
+	CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1, CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+	CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+};
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
@@ -42,11 +46,8 @@ struct CUlaunchConfig;
 	CALLED(cuDeviceGetCount, (int *count)) \
 	CALLED(cuDeviceGetAttribute, (int *value, int attribute, CUdevice dev)) \
 	CALLED(cuDevicePrimaryCtxGetState, (CUdevice dev, unsigned *flags, int *active)) \
-	CALLED(cuDriverGetVersion, (int *version)) \
-	CALLED(cuFuncGetAttribute, (int *value, int attribute, CUfunction f)) \
 	CALLED(cuFuncGetName, (const char **name, CUfunction f)) \
 	CALLED(cuGetErrorName, (CUresult error, const char **name)) \
-	CALLED(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice dev)) \
 	CALLED(cuKernelGetName, (const char **name, CUkernel kernel)) \
 	CALLED(cuLibraryGetGlobal, (CUdeviceptr *p, size_t *size, CUlibrary library, const char *name)) \
 	CALLED(cuLibraryGetKernel, (CUkernel *kernel, CUlibrary library, const char *name)) \
@@ -80,6 +81,11 @@ struct CUlaunchConfig;
 	WRAPPED(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev)) \
 	WRAPPED(cuDevicePrimaryCtxRelease_v2, (CUdevice dev)) \
 	WRAPPED(cuDevicePrimaryCtxReset_v2, (CUdevice dev)) \
+	WRAPPED(cuFuncGetAttribute, (int *value, int attribute, CUfunction f)) \
+	WRAPPED(cuFuncSetAttribute, (CUfunction f, int attribute, int value)) \
+	WRAPPED(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice dev)) \
+	WRAPPED(cuKernelSetAttribute, (int attribute, int value, CUkernel kernel, CUdevice dev)) \
+	WRAPPED(cuKernelGetFunction, (CUfunction *f, CUkernel kernel)) \
 	WRAPPED(cuLaunchKernel, (LAUNCH_SHAPE, void **extra)) \
 	WRAPPED(cuLaunchKernel_ptsz, (LAUNCH_SHAPE, void **extra)) \
 	WRAPPED(cuLaunchKernelEx, (const struct CUlaunchConfig *how, CUfunction f, void **params, void **extra)) \

@@ -101,7 +101,7 @@ EXPORTED CUresult cuLibraryLoadData(CUlibrary *library, const void *image, int *
 				    int *options, void **values, unsigned num)
 {
 	NEED(cuLibraryLoadData);
-	struct loading how = { d, LIBRARY, library_load, NULL, num_jit, num, jit, options, jit_values, values };
+	struct loading how = { d, LIBRARY, library_load, NULL, num_jit, num, jit, options, jit_values, values, NULL };
 
 	return image ? load_outermost(&how, library, image) :
 		       d->cuLibraryLoadData(library, image, jit, jit_values, num_jit, options, values, num);
@@ -111,7 +111,7 @@ EXPORTED CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, in
 					unsigned num_jit, int *options, void **values, unsigned num)
 {
 	NEED(cuLibraryLoadFromFile);
-	struct loading how = { d, LIBRARY, library_load, file, num_jit, num, jit, options, jit_values, values };
+	struct loading how = { d, LIBRARY, library_load, file, num_jit, num, jit, options, jit_values, values, NULL };
 
 	return file && d->cuLibraryLoadData ? load_outermost(&how, library, NULL) :
 		d->cuLibraryLoadFromFile(library, file, jit, jit_values, num_jit, options, values, num);

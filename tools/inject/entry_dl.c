@@ -104,8 +104,10 @@ EXPORTED CUresult cuGetProcAddress_v2(const char *symbol, void **f, int version,
 static void __attribute__((noreturn)) end_now(int status)
 {
 	inject_end();
-	for (;;)
+	for (;;) {
 		syscall(SYS_exit_group, status);
+		__builtin_trap();	/* a filter of calls forbids it: the C library does the same */
+	}
 }
 
 EXPORTED void _exit(int status)

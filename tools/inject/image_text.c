@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include "inject/how.h"
 #include "inject/image_text.h"
 #include "ptx/fatbin.h"
 
@@ -70,42 +71,21 @@ static enum inject_status status_of(enum instrument_result result)
 	}
 }
 
-/* As instrument(), or as it was made before. */
-static enum instrument_result instrument_cached(struct image_job *job, struct instrumented *out, const char *text,
-						size_t size, const struct instrument *how)
-{
-	const struct cache *cache = &job->inject->cache;
-	enum instrument_result result;
-	struct cache_key key;
-
-	if (!*cache->dir)
-		return instrument(out, text, size, how);
-	key = cache_key(cache, text, size, job->sm);
-	if (cache_get(cache, &key, out))
-		return INSTRUMENT_DONE;
-	result = instrument(out, text, size, how);
-	if (result == INSTRUMENT_DONE)
-		cache_put(cache, &key, out);
-	return result;
-}
-
 static char *instrument_text(struct image_job *job, const char *text, size_t *size)
 {
 	const struct inject_config *config = &job->inject->config;
 	struct callbacks callbacks = { &job->inject->select, job->registers };
-	struct instrument how = {
-		.probe = &job->inject->probe, .scheme = config->scheme, .spaces = config->spaces, .ops = config->ops,
-		.block_mask = config->block_mask, .block_want = config->block_want,
-		.warp_mask = config->warp_mask, .warp_want = config->warp_want,
-		.groups = config->groups, .limit = config->limit, .max_sites = config->max_sites,
-		.selects = job->inject->select.size ? selects_kernel : NULL,
-		.registers = job->registers && job->registers->how ? limits_registers : NULL, .ctx = &callbacks,
-	};
+	struct instrument how = how_to(config, &job->inject->probe);
 	struct inject_image *told = &job->out->told;
 	enum instrument_result result;
 	struct instrumented out = { 0 };
 
-	result = instrument_cached(job, &out, text, *size, &how);
+	if (job->inject->select.size)
+		how.selects = selects_kernel;
+	if (job->registers && job->registers->how)
+		how.registers = limits_registers;
+	how.ctx = &callbacks;
+	result = instrument(&out, text, *size, &how);
 	if (told->status != INJECT_DONE || !job->out->num_hashes)	/* of several, one that was rewritten counts */
 		told->status = status_of(result);
 	told->sites += out.sites;

@@ -12,7 +12,8 @@
 #include "inject/inject.h"
 #include "inject/ranges.h"
 
-enum { THREAD_STACK = 512 << 10 };
+/* Holds the program's thread-local variables, too; the default may be less, or much more. */
+enum { THREAD_STACK = 2 << 20 };
 
 /* What there is once in a process: wrappers are passed nothing of ours. */
 static struct {
@@ -73,6 +74,8 @@ static bool start_thread(struct inject *inject)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&thread, &attr, inject_thread, inject);
+	if (err == EINVAL && !pthread_attr_setstacksize(&attr, 16 * THREAD_STACK))	/* too many variables */
+		err = pthread_create(&thread, &attr, inject_thread, inject);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return !err;
@@ -87,13 +90,6 @@ static bool configure(struct inject *inject)
 	if (why) {
 		link_lost(&inject->link, 0, 0, why);
 		return false;
-	}
-	if (config->flags & INJECT_CACHE) {
-		int version = 0;
-
-		if (inject->driver->cuDriverGetVersion)
-			inject->driver->cuDriverGetVersion(&version);
-		cache_open(&inject->cache, config, inject->payload, version);
 	}
 	inject->select = (struct select){ inject->payload, config->kernels_size };
 	early_take(&once.early, &inject->modules);
@@ -140,14 +136,17 @@ struct inject *inject_state(void)
 struct inject *inject_begin(void)
 {
 	if (!LOAD(once.tried)) {
-		int err = errno;
+		int err = errno, cancel;
 
+		/* a thread that is cancelled would keep the lock */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		pthread_mutex_lock(&once.lock);
 		if (!once.tried) {
 			STORE(once.state, start());
 			STORE(once.tried, true);
 		}
 		pthread_mutex_unlock(&once.lock);
+		pthread_setcancelstate(cancel, NULL);
 		errno = err;
 	}
 	return inject_state();
@@ -189,23 +188,32 @@ static struct timespec deadline(void)
 	return t;
 }
 
+/* Returns false if it is too late.  A thread that is cancelled here would keep the lock. */
+static bool wait_done(struct inject *inject, const struct timespec *until)
+{
+	int cancel, err;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	err = pthread_cond_timedwait(&inject->done, &inject->lock, until);
+	pthread_setcancelstate(cancel, NULL);
+	return !err;
+}
+
 void inject_wait(struct inject *inject, const unsigned long *served, unsigned long wanted)
 {
 	struct timespec until = deadline();
 
 	pthread_cond_signal(&inject->wake);
-	while (*served < wanted && !inject->over)
-		if (pthread_cond_timedwait(&inject->done, &inject->lock, &until))
-			break;
+	while (*served < wanted && !inject->over && wait_done(inject, &until))
+		;
 }
 
 void inject_wait_idle(struct inject *inject, const bool *busy)
 {
 	struct timespec until = deadline();
 
-	while (*busy && !inject->over)
-		if (pthread_cond_timedwait(&inject->done, &inject->lock, &until))
-			break;
+	while (*busy && !inject->over && wait_done(inject, &until))
+		;
 }
 
 void inject_end(void)

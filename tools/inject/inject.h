@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include "abi/inject.h"
-#include "inject/cache.h"
 #include "inject/cuda.h"
 #include "inject/link.h"
 #include "inject/modules.h"
@@ -26,7 +25,6 @@ struct inject {
 	char *payload;			/* behind the configuration: globs, probe */
 	struct gpu_probe probe;
 	struct select select;
-	struct cache cache;		/* none unless INJECT_CACHE */
 	struct link link;
 	pthread_mutex_t lock;		/* of all that follows */
 	pthread_cond_t wake, done;	/* something is wanted of the thread; it has been done */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Finds dlsym in the C library's symbol table: whatever is asked for by its name leads to the wrapper. */
+/* Finds dlsym in the C library's symbol table: whatever is asked for by its name leads to the wrapper.
+ *
+ * A sanitizer in the program calls dlsym before anything else, to find what its own strcmp() and dl_iterate_phdr() are to
+ * call: no function is called here that somebody may have put in place of the C library's. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include "inject/libc.h"
 
 struct table {
@@ -13,10 +17,14 @@ struct table {
 	const uint32_t *hash;		/* DT_GNU_HASH */
 };
 
-struct search {
-	const char *name;
-	void *found;
-};
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
 
 static uint32_t gnu_hash(const char *name)
 {
@@ -39,7 +47,7 @@ static ElfW(Addr) lookup(const struct table *t, const char *name)
 		const ElfW(Sym) *s = &t->symbols[i];
 
 		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
-		    ELF64_ST_TYPE(s->st_info) == STT_FUNC && !strcmp(t->strings + s->st_name, name))
+		    ELF64_ST_TYPE(s->st_info) == STT_FUNC && same(t->strings + s->st_name, name))
 			return s->st_value;
 		if (chain[i - first] & 1)
 			break;
@@ -47,22 +55,22 @@ static ElfW(Addr) lookup(const struct table *t, const char *name)
 	return 0;
 }
 
-static int in_object(struct dl_phdr_info *info, size_t size, void *ctx)
+static bool is_libc(const char *path)
 {
-	const char *base = strrchr(info->dlpi_name, '/');
-	const ElfW(Dyn) *dyn = NULL;
-	struct search *search = ctx;
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return same(base, "libc.so.6") || same(base, "libdl.so.2");
+}
+
+static void *in_object(const struct link_map *object, const char *name)
+{
 	struct table t = { 0 };
 	ElfW(Addr) value;
 
-	(void)size;
-	base = base ? base + 1 : info->dlpi_name;
-	if (strcmp(base, "libc.so.6") && strcmp(base, "libdl.so.2"))
-		return 0;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			dyn = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; dyn && dyn->d_tag != DT_NULL; dyn++) {
+	for (const ElfW(Dyn) *dyn = object->l_ld; dyn->d_tag != DT_NULL; dyn++) {
 		const void *p = (const void *)dyn->d_un.d_ptr;	/* the linker has relocated it */
 
 		if (dyn->d_tag == DT_SYMTAB)
@@ -72,15 +80,16 @@ static int in_object(struct dl_phdr_info *info, size_t size, void *ctx)
 		else if (dyn->d_tag == DT_GNU_HASH)
 			t.hash = p;
 	}
-	value = t.symbols && t.strings && t.hash ? lookup(&t, search->name) : 0;
-	search->found = value ? (void *)(info->dlpi_addr + value) : NULL;
-	return search->found != NULL;
+	value = t.symbols && t.strings && t.hash ? lookup(&t, name) : 0;
+	return value ? (void *)(object->l_addr + value) : NULL;
 }
 
 void *libc_function(const char *name)
 {
-	struct search search = { name, NULL };
+	void *found = NULL;
 
-	dl_iterate_phdr(in_object, &search);
-	return search.found;
+	for (const struct link_map *object = _r_debug.r_map; object && !found; object = object->l_next)
+		if (is_libc(object->l_name))
+			found = in_object(object, name);
+	return found;
 }

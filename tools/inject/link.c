@@ -23,22 +23,32 @@ static void timeout_set(int fd, int option, int ms)
 	setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
 }
 
-/* Descriptors that the program opens get the numbers that they get without us. */
+/* Descriptors that the program opens get the numbers that they get without us.  Returns -1 if there is only one of the
+ * first three, to which programs write without looking. */
 static int out_of_the_way(int fd)
 {
 	struct rlimit limit;
 	int high = -1;
 
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		rlim_t at = limit.rlim_cur > HIGH_FD ? HIGH_FD : limit.rlim_cur;
+		int at = limit.rlim_cur > HIGH_FD ? HIGH_FD : (int)limit.rlim_cur;
 
-		for (; high < 0 && at > 64; at -= 32)
-			high = fcntl(fd, F_DUPFD_CLOEXEC, (int)at - 32);
+		while (high < 0 && (at -= at / 8 + 1) > STDERR_FILENO)
+			high = fcntl(fd, F_DUPFD_CLOEXEC, at);
 	}
-	if (high < 0)
+	if (high < 0 && fd > STDERR_FILENO)
 		return fd;
 	close(fd);
 	return high;
+}
+
+/* The name is no secret, and anybody may listen under it once the tool has ended: what is sent changes kernels. */
+static bool trusted(int fd)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) && (who.uid == geteuid() || !who.uid);
 }
 
 static bool receive(int fd, void *p, size_t n)
@@ -100,9 +110,11 @@ bool link_open(struct link *link, const char *name, struct inject_config *config
 	if (fd < 0)
 		return false;
 	fd = out_of_the_way(fd);
+	if (fd < 0)
+		return false;
 	timeout_set(fd, SO_SNDTIMEO, CONFIG_MS);
 	timeout_set(fd, SO_RCVTIMEO, CONFIG_MS);
-	if (connect(fd, (void *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
+	if (connect(fd, (void *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) || !trusted(fd) ||
 	    !configured(fd, config, payload) || fstat(fd, &st)) {
 		close(fd);
 		return false;

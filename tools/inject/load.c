@@ -78,7 +78,7 @@ static CUresult try_library(const struct loading *how, void *library, const stru
 static CUresult load_rewritten(const struct loading *how, void **handle, const struct image *image,
 			       const struct place *place)
 {
-	CUresult r = how->load(how, handle, image->data);
+	CUresult r = loading_call(how, handle, image->data);
 
 	if (r || how->kind == MODULE)
 		return r;
@@ -103,10 +103,11 @@ static void refused(const struct driver *d, struct image *image, CUresult error)
 }
 
 static void remember(struct inject *inject, const struct loading *how, void *handle, struct image *image,
-		     const struct place *place)
+		     const struct place *place, const struct registers *registers)
 {
 	uint32_t *hashes = malloc(image->num_hashes * sizeof(*hashes));
 	struct context *c = NULL;
+	struct module *m = NULL;
 	bool linked;
 
 	pthread_mutex_lock(&inject->lock);
@@ -118,11 +119,12 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 		link_queue(&inject->link, INJECT_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
 	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
 		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
-		if (modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
-				image->num_hashes, image->data)) {
-			hashes = NULL;
-			image->data = NULL;
-		}
+		m = modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
+				image->num_hashes, image->data);
+	}
+	if (m) {
+		hashes = NULL;
+		registers_remember(registers, &inject->modules.kernels, m);
 	}
 	pthread_mutex_unlock(&inject->lock);
 	ranges_tell();
@@ -130,7 +132,8 @@ static void remember(struct inject *inject, const struct loading *how, void *han
 	image->data = NULL;	/* the driver may keep it: never freed if nobody owns it */
 }
 
-static CUresult load(struct inject *inject, const struct loading *how, void **handle, const void *original, size_t size)
+static CUresult load_with(struct inject *inject, const struct loading *how, void **handle, const void *original,
+			  size_t size)
 {
 	struct place place = current_place(how->driver, how->kind);
 	const void *by_driver = how->file ? NULL : original;
@@ -144,16 +147,30 @@ static CUresult load(struct inject *inject, const struct loading *how, void **ha
 	image_rewrite(&image, inject, original, size, place.sm, &registers);
 	if (image.data)
 		error = load_rewritten(how, handle, &image, &place);
-	r = image.data && !error ? CUDA_SUCCESS : how->load(how, handle, by_driver);
+	r = image.data && !error ? CUDA_SUCCESS : loading_call(how, handle, by_driver);
 	if (!r && error)
 		refused(how->driver, &image, error);
 	if (!r) {
 		if (image.data)
-			image.told.fewer_warps = registers_fewer_warps(&registers, *handle);
-		remember(inject, how, *handle, &image, &place);
+			image.told.fewer_warps = registers_replaced(&registers, *handle);
+		remember(inject, how, *handle, &image, &place, &registers);
 	}
 	registers_free(&registers);
 	image_free(&image);
+	return r;
+}
+
+static CUresult load(struct inject *inject, const struct loading *how, void **handle, const void *original, size_t size)
+{
+	const size_t values = how->jit_values ? how->num_jit * sizeof(*how->jit_values) : 0;
+	struct loading again = *how;
+	CUresult r;
+
+	again.jit_before = values ? malloc(values) : NULL;
+	if (again.jit_before)
+		memcpy(again.jit_before, how->jit_values, values);
+	r = load_with(inject, &again, handle, original, size);
+	free(again.jit_before);
 	return r;
 }
 
@@ -223,7 +240,8 @@ CUresult load_unload(const struct driver *driver, enum module_kind kind, void *h
 	if (inject) {
 		pthread_mutex_lock(&inject->lock);
 		m = modules_find(&inject->modules, handle, kind);
-		if (m) {
+		if (m) {	/* its context may be destroyed meanwhile */
+			m->unloading++;
 			inject_wait(inject, &m->served, ++m->wanted);
 			m->closed = true;
 			inject_wait_idle(inject, &m->busy);
@@ -233,8 +251,9 @@ CUresult load_unload(const struct driver *driver, enum module_kind kind, void *h
 	r = loading_unload(&how, handle);
 	if (m) {
 		pthread_mutex_lock(&inject->lock);
-		m->gone = !r;
-		m->closed = !r;
+		m->gone |= !r;
+		m->closed = m->gone;
+		m->unloading--;
 		pthread_mutex_unlock(&inject->lock);
 	}
 	errno = err;

@@ -2,6 +2,7 @@
 /* A call that loads an image, so that it can be made again with another one. */
 #ifndef INJECT_LOADING_H
 #define INJECT_LOADING_H
+#include <string.h>
 #include "inject/modules.h"
 
 struct loading {
@@ -14,7 +15,16 @@ struct loading {
 	unsigned num_jit, num;
 	int *jit, *options;
 	void **jit_values, **values;
+	void **jit_before;	/* jit_values as the program passed them; NULL: they are called with once */
 };
+
+/* The driver writes to the values how long a log is, which would be the room for the next one. */
+static inline CUresult loading_call(const struct loading *how, void **handle, const void *image)
+{
+	if (how->jit_before)
+		memcpy(how->jit_values, how->jit_before, how->num_jit * sizeof(*how->jit_values));
+	return how->load(how, handle, image);
+}
 
 static inline CUresult loading_unload(const struct loading *how, void *handle)
 {

@@ -33,13 +33,13 @@ struct module *modules_find(struct modules *modules, const void *handle, enum mo
 	return m;
 }
 
-bool modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
-		 uint32_t *hashes, unsigned num_hashes, void *image)
+struct module *modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
+			   uint32_t *hashes, unsigned num_hashes, void *image)
 {
 	struct module *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return false;
+		return NULL;
 	m->handle = handle;
 	m->kind = kind;
 	m->context = context;
@@ -48,7 +48,7 @@ bool modules_add(struct modules *modules, void *handle, enum module_kind kind, s
 	m->image = image;
 	m->next = modules->first;
 	modules->first = m;
-	return true;
+	return m;
 }
 
 void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n)
@@ -96,11 +96,12 @@ void modules_sweep(struct modules *modules)
 	while ((m = *p)) {
 		if (m->context && m->context->gone)
 			m->gone = true;
-		if (!m->gone || m->busy) {
+		if (!m->gone || m->busy || m->unloading) {
 			p = &m->next;
 			continue;
 		}
 		*p = m->next;
+		kernels_forget(&modules->kernels, m);
 		module_free(m);
 	}
 }

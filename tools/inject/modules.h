@@ -5,6 +5,7 @@
 #define INJECT_MODULES_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "inject/kernels.h"
 #include "inject/real.h"
 
 struct context {
@@ -52,12 +53,14 @@ struct module {
 	void *image;			/* what the driver was given, or NULL; owned */
 	unsigned long wanted, served;	/* readings */
 	bool closed, gone, busy;	/* as of a context */
+	unsigned unloading;		/* threads that are in a call that unloads it */
 	struct instance *instances;
 };
 
 struct modules {
 	struct module *first;
 	struct context *contexts;
+	struct kernels kernels;
 	uint32_t num_contexts, num_instances;
 	uint32_t *linked;	/* hashes of PTX that was given to the linker: known when its result is loaded; owned */
 	size_t num_linked;
@@ -69,15 +72,15 @@ struct context *modules_context(struct modules *modules, CUcontext ctx, CUdevice
 /* Returns what is known of a handle, or NULL. */
 struct module *modules_find(struct modules *modules, const void *handle, enum module_kind kind);
 
-/* Adds one; the module owns hashes and image from then on.  Returns false if out of memory: it owns nothing. */
-bool modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
-		 uint32_t *hashes, unsigned num_hashes, void *image);
+/* Adds one and returns it; it owns hashes and image from then on.  Returns NULL if out of memory: it owns nothing. */
+struct module *modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
+			   uint32_t *hashes, unsigned num_hashes, void *image);
 
 /* Remembers what is being linked; return true if all of these were. */
 void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n);
 bool modules_linked(const struct modules *modules, const uint32_t *hashes, unsigned n);
 
-/* Frees what is gone and not busy. */
+/* Frees what is gone, and of use to nobody. */
 void modules_sweep(struct modules *modules);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* How many registers the kernels of an original image have, so that what replaces it can be launched as it could. */
+/* What the kernels of an original image need: registers, shared memory.  What replaces it is to be launched as it
+ * could be, and to say of itself what it said. */
 #ifndef INJECT_REGISTERS_H
 #define INJECT_REGISTERS_H
 #include <stdbool.h>
+#include "inject/kernels.h"
 #include "inject/loading.h"
 
-struct kernel_registers {
-	struct kernel_registers *next;
-	int registers;
+struct original_kernel {
+	struct original_kernel *next;
+	int attributes[KERNEL_ATTRIBUTES], dynamic;	/* as the driver says */
+	const void *handle;			/* in what replaces it, or NULL */
 	char name[];
 };
 
@@ -19,14 +22,18 @@ struct registers {
 	bool keep;		/* as many warps as the original; else as many threads in a block */
 	bool tried;
 	void *handle;
-	struct kernel_registers *kernels;
+	struct original_kernel *kernels;
 };
 
 /* Returns the .maxnreg of a kernel, 0 if it cannot be known; as struct instrument has it. */
 unsigned registers_limit(void *registers, const char *name, size_t n);
 
-/* Returns how many kernels have fewer resident warps in an image than in the original, by their registers. */
-unsigned registers_fewer_warps(const struct registers *r, void *handle);
+/* Finds the kernels in what replaces the original, and lets them have as much dynamic shared memory as they could.
+ * Returns how many have fewer resident warps there, by their registers. */
+unsigned registers_replaced(const struct registers *r, void *handle);
+
+/* Has the driver say of the kernels of a module what it said of the originals.  With the lock held. */
+void registers_remember(const struct registers *r, struct kernels *kernels, const struct module *module);
 
 void registers_free(struct registers *r);
 

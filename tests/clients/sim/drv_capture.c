@@ -33,18 +33,6 @@ DRV_PTSZ(cuStreamGetCaptureInfo_v3,
 	return capture_info(stream, status, id, graph);
 }
 
-DRV_QUIET(cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode *mode)
-{
-	static __thread CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-	CUstreamCaptureMode old = current;
-
-	if (!mode)
-		return CUDA_ERROR_INVALID_VALUE;
-	current = *mode;
-	*mode = old;
-	return CUDA_SUCCESS;
-}
-
 DRV_QUIET(cuStreamGetPriority)(CUstream stream, int *priority)
 {
 	(void)stream;

@@ -47,14 +47,3 @@ DRV_QUIET(cuCtxGetStreamPriorityRange)(int *least, int *greatest)
 		*greatest = -5;
 	return drv_check();
 }
-
-/* As many blocks as have room in a multiprocessor of 2,048 threads. */
-DRV_QUIET(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
-	(int *blocks, CUfunction f, int threads, size_t shared, unsigned flags)
-{
-	(void)shared, (void)flags;
-	if (!blocks || !f || threads <= 0 || threads > 1024)
-		return CUDA_ERROR_INVALID_VALUE;
-	*blocks = 2048 / threads;
-	return CUDA_SUCCESS;
-}

@@ -49,47 +49,10 @@ RT_PTSZ(cudaStreamAddCallback,
 	return (cudaError_t)DRIVER(cuStreamAddCallback)(stream, (CUstreamCallback)callback, data, flags);
 }
 
-static cudaError_t occupancy(int *blocks, const void *func, int threads, size_t shared,
-			     unsigned flags)
-{
-	cudaError_t r = rt_enter();
-	CUfunction f;
-
-	if (!r)
-		r = rt_function(func, &f);
-	if (r)
-		return rt_done(r);
-	return rt_done((cudaError_t)DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(
-		blocks, f, threads, shared, flags));
-}
-
-RT_QUIET(cudaOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, const void *func, int threads,
-							size_t shared)
-{
-	return occupancy(blocks, func, threads, shared, 0);
-}
-
-RT_QUIET(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int *blocks, const void *func,
-								 int threads, size_t shared,
-								 unsigned flags)
-{
-	return occupancy(blocks, func, threads, shared, flags);
-}
-
 RT_QUIET(cudaMemPoolSetAccess)(cudaMemPool_t pool, const struct cudaMemAccessDesc *map, size_t count)
 {
 	cudaError_t r = rt_enter();
 
 	return rt_done(r ? r : (cudaError_t)
 		       DRIVER(cuMemPoolSetAccess)(pool, (const CUmemAccessDesc *)map, count));
-}
-
-RT_QUIET(cudaProfilerStart)(void)
-{
-	return rt_done(rt_enter());
-}
-
-RT_QUIET(cudaProfilerStop)(void)
-{
-	return rt_done(rt_enter());
 }

@@ -19,26 +19,6 @@ RT_QUIET(cudaDeviceGetPCIBusId)(char *id, int len, int dev)
 	return rt_done(r ? r : (cudaError_t)DRIVER(cuDeviceGetPCIBusId)(id, len, dev));
 }
 
-RT_QUIET(cudaDeviceCanAccessPeer)(int *can, int dev, int peer)
-{
-	cudaError_t r = rt_driver_load();
-
-	return rt_done(r ? r : (cudaError_t)DRIVER(cuDeviceCanAccessPeer)(can, dev, peer));
-}
-
-RT(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), (peer, flags), "%d", peer)
-{
-	RT_ENTER();
-	return (cudaError_t)DRIVER(cuCtxEnablePeerAccess)(rt_primary(peer), flags);
-}
-
-RT_QUIET(cudaDeviceGetStreamPriorityRange)(int *least, int *greatest)
-{
-	cudaError_t r = rt_enter();
-
-	return rt_done(r ? r : (cudaError_t)DRIVER(cuCtxGetStreamPriorityRange)(least, greatest));
-}
-
 RT_QUIET(cudaGetDriverEntryPointByVersion)(const char *symbol, void **function, unsigned version,
 					   unsigned long long flags,
 					   enum cudaDriverEntryPointQueryResult *status)

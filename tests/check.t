@@ -2,8 +2,9 @@
 # --check: what this machine, its kernel and the user allow.
 
 it "every tool says in thirteen lines that this machine can do everything, in text and JSON"
-for t in "$O"/cuda*; do
-	[ -x "$t" ] && [ -f "$t" ] && ! inside "${t##*/}" || continue
+for t in tools/*.c; do
+	t=$O/$(basename "$t" .c)
+	! inside "${t##*/}" || continue
 	run "$t" --check
 	status 0
 	lines 1 '^CHECK +VERDICT +WHAT$'

@@ -8,7 +8,7 @@
 /* More SMs would share a line of memory with fewer; and what a module takes of the GPU's memory. */
 enum { GROUPS = 16 };
 
-void gpu_options_command(struct gpu_options *g, char **argv)
+char *gpu_options_command(struct gpu_options *g, char **argv)
 {
 	char *text = xstrdup(*argv);
 
@@ -20,7 +20,8 @@ void gpu_options_command(struct gpu_options *g, char **argv)
 		free(text);
 		text = longer;
 	}
-	g->command = text;	/* until the end */
+	g->command = text;
+	return text;
 }
 
 /* "1/N": returns N - 1. */

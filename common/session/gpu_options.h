@@ -46,8 +46,9 @@ struct gpu_options {
 
 #define OPT_GPU(g) OPT_GPU_RUN(g), OPT_GPU_CHOICE(g)
 
-/* Takes the command that follows "--", which is run without a shell. */
-void gpu_options_command(struct gpu_options *g, char **argv);
+/* Takes the command that follows "--", which is run without a shell.  Returns its text, which g->command is now: to
+ * be freed when g is no longer used. */
+char *gpu_options_command(struct gpu_options *g, char **argv);
 
 /* Fills in what the options say: flags, masks, groups, max_sites, period_ms.  Exits 2 if they make no sense.  The
  * rest is the tool's.  Groups are as many as leave a frame room for the slots of all sites. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
 #include "cli/out.h"
@@ -101,14 +102,16 @@ static int run(const struct gpu_tool *tool)
 
 int gpu_tool_run(const struct gpu_tool *tool, int argc, char **argv)
 {
-	char **command;
+	char **command, *text = NULL;
 	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command), status = 0;
 
 	if (command)
-		gpu_options_command(tool->options, command);
+		text = gpu_options_command(tool->options, command);
 	read_operands(tool, argc, argv, first);
-	if (tool->check && tool->check(tool->ctx, &status))
-		return status;
-	check_command(tool->options);
-	return run(tool);
+	if (!tool->check || !tool->check(tool->ctx, &status)) {
+		check_command(tool->options);
+		status = run(tool);
+	}
+	free(text);
+	return status;
 }

@@ -19,7 +19,6 @@
 #include "cudaexporter/web_message.h"
 
 enum { NOBODY = 65534, FILES = 64 };
-static const rlim_t MEMORY = 2ull << 30;	/* with each thread's stack and all pages that are sent */
 
 static void limit(int resource, rlim_t n)
 {
@@ -57,7 +56,7 @@ void web_confine_rights(void)
 	limit(RLIMIT_NOFILE, FILES);
 	limit(RLIMIT_CORE, 0);
 #ifndef __SANITIZE_ADDRESS__	/* which maps terabytes */
-	limit(RLIMIT_AS, MEMORY);
+	limit(RLIMIT_AS, 2ull << 30);	/* with each thread's stack and all pages that are sent */
 #endif
 }
 

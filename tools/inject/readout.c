@@ -199,6 +199,7 @@ static bool flush(struct inject *inject)
 static void say_bye(struct inject *inject)
 {
 	pthread_mutex_unlock(&inject->lock);
+	link_flush(&inject->link);	/* what was queued since the last time */
 	link_send(&inject->link, INJECT_BYE, NULL, 0, NULL, 0);
 	if (inject->config.flags & INJECT_CALLS)
 		link_await(&inject->link);

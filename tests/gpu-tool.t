@@ -311,9 +311,10 @@ it "a signal goes to all processes that are connected"
 	echo hello 1 train
 	echo pause 60000
 } | sends long
+# shellcheck disable=SC2016 # for the shell that runs it
 echo 'echo $$ >>$1; exec sh $2' >"$tmp/noted"
 cudamemtime -qc "for i in 1 2; do setsid sh $tmp/noted $tmp/pids $tmp/long & done; wait" >"$tmp/out" 2>"$tmp/err" & tool=$!
-for _ in $(seq 100); do [ "$(cat "$tmp/pids" 2>/dev/null | wc -l)" -lt 2 ] || break; sleep 0.05; done
+for _ in $(seq 100); do [ "$(sed -n '$=' "$tmp/pids" 2>/dev/null)" != 2 ] || break; sleep 0.05; done
 sleep 0.5
 kill -TERM $tool
 wait $tool

@@ -165,6 +165,7 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 711 "$tmp"; mkdir -m 777 "$tmp/other"
 	for user in 65534 0; do
 		rm -f "$tmp/other"/*
+		# shellcheck disable=SC2016 # for the shell that runs it
 		setpriv --reuid $user --clear-groups "$bin/inject-receive" "$probe" "$tmp/other/out" sh -c \
 			'echo $CUDA_BPF_TOOLS_INJECT >"$1/new"; mv "$1/new" "$1/name"
 			while [ ! -e "$1/done" ]; do sleep 0.05; done' sh "$tmp/other" &

@@ -103,6 +103,18 @@ int gpu_site_place(FILE *f, const struct site *site)
 	return escape_text(f, slash ? slash + 1 : site->file) + fprintf(f, ":%u", site->line);
 }
 
+void gpu_site_where(const char *kernel, const struct site *site)
+{
+	escape_text(stdout, kernel);
+	fputs(": ", stdout);
+	escape_text(stdout, site->op);
+	if (site->file) {
+		fputs(", ", stdout);
+		gpu_site_place(stdout, site);
+	}
+	putchar('\n');
+}
+
 static void put_place(FILE *f, const void *of)
 {
 	int n = gpu_site_place(f, of);

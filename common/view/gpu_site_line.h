@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A row about a site of a probe, or a record of one.  Private to gpu_site_view.c. */
+/* A row about a site of a probe, or a record of one. */
 #ifndef GPU_SITE_LINE_H
 #define GPU_SITE_LINE_H
 #include "cli/hist.h"
@@ -39,5 +39,8 @@ struct gpu_site_line gpu_site_line(struct demangler *names, const struct site *s
 
 /* Writes "file:line", without folders, or "-"; returns the columns. */
 int gpu_site_place(FILE *f, const struct site *site);
+
+/* Prints the end of a line: "kernel: op", and ", file:line" if that is known. */
+void gpu_site_where(const char *kernel, const struct site *site);
 
 #endif

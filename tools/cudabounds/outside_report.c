@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
 #include "base/clock.h"
-#include "base/escape.h"
 #include "base/plural.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudabounds/outside.h"
 #include "model/gpu_totals.h"
+#include "view/gpu_site_line.h"
 
 enum { CHECKED, OUTSIDE };	/* as the probe counts */
 
@@ -59,20 +58,10 @@ static struct line line_of(struct outsides *all, const struct site *site)
 	};
 }
 
-static void place_text(const struct line *l)
+static void place_text(const struct line *l, const struct site *site)
 {
-	const char *slash = l->file ? strrchr(l->file, '/') : NULL;
-
 	printf("%10llu  ", l->outside);
-	escape_text(stdout, l->kernel);
-	fputs(": ", stdout);
-	escape_text(stdout, l->op);
-	if (l->file) {
-		fputs(", ", stdout);
-		escape_text(stdout, slash ? slash + 1 : l->file);
-		printf(":%llu", l->at);
-	}
-	putchar('\n');
+	gpu_site_where(l->kernel, site);
 }
 
 static void access_text(const struct outside *o)
@@ -104,7 +93,8 @@ static void access_json(struct line *l, const struct outside *o)
 
 static void show(struct outsides *all, const struct gpu_total *t, size_t examples)
 {
-	struct line l = line_of(all, &t->code->sites.site[t->site]);
+	const struct site *site = &t->code->sites.site[t->site];
+	struct line l = line_of(all, site);
 	size_t shown = 0;
 
 	l.checked = t->sum.hist[CHECKED];
@@ -112,7 +102,7 @@ static void show(struct outsides *all, const struct gpu_total *t, size_t example
 	if (out_is_json())
 		out_row(site_fields, &l);
 	else if (l.outside)
-		place_text(&l);
+		place_text(&l, site);
 	for (size_t i = 0; l.outside && i < all->n && shown < examples; i++) {
 		const struct outside *o = &all->at[i];
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
 #include "abi/gpu_lines.h"
 #include "base/clock.h"
-#include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudacoalesce/lines_report.h"
 #include "model/gpu_totals.h"
+#include "view/gpu_site_line.h"
 
 enum { SECTOR = 32, STARS = 40 };
 
@@ -49,7 +48,7 @@ static unsigned high(unsigned bucket)
 	return gpu_lines_low(bucket) + (bucket >= GPU_LINES_EXACT);
 }
 
-static void hist_json(FILE *f, const void *of)
+static void spread_json(FILE *f, const void *of)
 {
 	const struct gpu_total *t = of;
 	const char *gap = "";
@@ -64,7 +63,7 @@ static void hist_json(FILE *f, const void *of)
 	putc(']', f);
 }
 
-static void hist_text(const struct line *l)
+static void spread_text(const struct line *l)
 {
 	unsigned long long most = 1;
 
@@ -89,7 +88,7 @@ static struct line line_of(const struct gpu_total *t, unsigned long long now)
 		.total = t, .site = site, .time = now, .requested = n[GPU_REQUESTED], .moved = n[GPU_SECTORS] * SECTOR,
 		.at = site->file ? site->line : NO_VALUE, .bytes = site->bytes ? site->bytes : NO_VALUE,
 		.symbol = site->kernel, .file = site->file, .kind = site->kind, .space = site->space, .op = site->op,
-		.efficiency = 100, .hist = { hist_json, t },
+		.efficiency = 100, .hist = { spread_json, t },
 	};
 
 	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
@@ -118,20 +117,10 @@ static int by_waste(const void *a, const void *b)
 
 static void print_text(struct lines_report *r, const struct line *l)
 {
-	const char *slash = l->file ? strrchr(l->file, '/') : NULL;
-
 	printf("%10llu %6.1f %8.1f %9.0f%% %10s  ", l->accesses, l->lines, l->sectors, l->efficiency, out_bytes(wasted(l)));
-	escape_text(stdout, l->kernel);
-	fputs(": ", stdout);
-	escape_text(stdout, l->op);
-	if (l->file) {
-		fputs(", ", stdout);
-		escape_text(stdout, slash ? slash + 1 : l->file);
-		printf(":%llu", l->at);
-	}
-	putchar('\n');
+	gpu_site_where(l->kernel, l->site);
 	if (r->hist)
-		hist_text(l);
+		spread_text(l);
 }
 
 void lines_report(struct lines_report *r, const struct gpu_modules *m)

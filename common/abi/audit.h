@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The memory that a tool shares with its probes in the programs of its command (--attach inject), and what both tell
+ * each other when it is handed over.
+ *
+ * The memory is one memfd: a head, then the maps of the tool's BPF object, each at a whole page.  A program can write
+ * anything into it at any time.  So either side copies the head once, checks the copy, and keeps places and sizes in
+ * memory of its own (shm/shm.h).  All programs of a command map the same memory. */
+#ifndef AUDIT_H
+#define AUDIT_H
+#include <linux/types.h>
+
+/* The environment variable: for each tool that waits for the program NAME=SOCKET, separated by spaces; NAME is the
+ * tool's BPF object (cudaleak), SOCKET the abstract name of a Unix socket (SOCK_SEQPACKET) without its leading 0. */
+#define AUDIT_SOCKETS "CUDA_BPF_TOOLS_AUDIT"
+
+enum {
+	AUDIT_VERSION = 1,
+	AUDIT_PAGE = 4096,
+	AUDIT_MAPS = 48,
+	AUDIT_MAP_NAME = 32,
+	AUDIT_THREADS = 32768,		/* at a time, of all programs */
+	AUDIT_FUNCTIONS = 4096,
+	AUDIT_PATH = 4096,
+};
+
+/* A map of the BPF object: BPF's own types.  A data section (.rodata, .bss, .data.lost) is an array of one element. */
+struct audit_map {
+	char name[AUDIT_MAP_NAME];	/* as in the object */
+	__u32 type;			/* BPF_MAP_TYPE_ARRAY, HASH, PERCPU_HASH, PERCPU_ARRAY, TASK_STORAGE, RINGBUF */
+	__u32 key_size, value_size, max_entries;
+	__u64 at, bytes;		/* in the memory */
+};
+
+enum audit_function_flags {
+	AUDIT_RETURNS = 1,		/* its return may be wanted */
+	AUDIT_OFF = 2,			/* not probed now: the tool changes this while it traces */
+};
+
+/* A function to probe, sorted by name (strcmp). */
+struct audit_function {
+	__u32 name;			/* offset of its name, ended by 0, from names_at */
+	__u32 id;			/* what bpf_get_attach_cookie() is */
+	__u32 lib;			/* enum cuda_lib */
+	__u32 flags;
+};
+
+/* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
+ * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */
+struct audit_thread {
+	__u32 tid;			/* 0: free.  As the program sees it: other than the tool does in another PID namespace */
+	__u32 pid;			/* as the tool sees it */
+	__u32 parent;			/* the process that forked this one, as far as known; 0: not */
+	__u32 used;			/* bit n: map n has storage of this thread */
+	__u64 start_time;		/* of the thread, CLOCK_MONOTONIC, ns: about */
+	char comm[16];
+	__u32 uid;
+	__u32 spare[3];
+};
+
+struct audit_head {
+	__u32 version, lanes;		/* lanes: what BPF programs have one element per CPU for: libbpf_num_possible_cpus() */
+	__u64 bytes;			/* of the memory */
+	__u32 maps, functions;
+	__u64 functions_at, names_at, names_bytes;
+	__u64 threads_at;		/* AUDIT_THREADS of struct audit_thread */
+	__u32 threads_used;		/* elements that were ever taken */
+	__u32 ended;			/* set by the tool: probes do nothing any more */
+	struct audit_map map[AUDIT_MAPS];
+};
+
+/* What a program tells: the connection is closed after the answer. */
+enum audit_kind {
+	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with the memory's descriptor */
+	AUDIT_FORKED,			/* first of a process that was forked */
+	AUDIT_BOUND,			/* a library has functions that are probed now; path follows */
+	AUDIT_SAYS,			/* text follows: what cannot be probed, and why */
+};
+
+struct audit_message {
+	__u32 version, kind;
+	__s32 pid;			/* as the program sees it */
+	__s32 parent;			/* AUDIT_FORKED: the process it is a copy of, as the tool sees it */
+	__u32 functions;		/* AUDIT_BOUND: how many */
+	__u32 size;			/* bytes that follow: at most AUDIT_PATH */
+};
+
+/* The tool's answer, when it has read what it needs of the program (its mappings). */
+struct audit_answer {
+	__u32 version;
+	__s32 pid;			/* as the tool sees it; -1: go on without probes */
+	__u64 bytes;			/* of the memory */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A tool's maps, wherever they are: in the kernel, or in memory that it shares with the traced programs.  All but
+ * maps_use() are as the functions of bpf/bpf.h without the maps_, but for returning -errno. */
+#ifndef MAPS_H
+#define MAPS_H
+#include <stdbool.h>
+
+struct bpf_map;
+
+/* The other place: each is as the function below of its name. */
+struct maps {
+	void *ctx;
+	int (*lookup)(void *ctx, const struct bpf_map *map, const void *key, void *value);
+	int (*update)(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags);
+	int (*remove)(void *ctx, const struct bpf_map *map, const void *key);
+	int (*next)(void *ctx, const struct bpf_map *map, const void *key, void *next);
+	void *(*elements)(void *ctx, const struct bpf_map *map);
+};
+
+/* From here on maps are there; NULL: in the kernel.  maps must live as long. */
+void maps_use(const struct maps *maps);
+
+/* Return true if maps are not in the kernel. */
+bool maps_are_shared(void);
+
+int map_lookup(const struct bpf_map *map, const void *key, void *value);
+int map_update(const struct bpf_map *map, const void *key, const void *value, unsigned long long flags);
+int map_delete(const struct bpf_map *map, const void *key);
+int map_next(const struct bpf_map *map, const void *key, void *next);
+
+#endif

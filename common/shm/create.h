@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The tool's side: makes the memory for the maps of a BPF object that is not loaded. */
+#ifndef SHM_CREATE_H
+#define SHM_CREATE_H
+#include "shm/shm.h"
+
+struct bpf_map;
+struct bpf_object;
+
+/* A function to probe: name is copied. */
+struct shm_function {
+	const char *name;
+	__u32 id, lib, flags;
+};
+
+struct shm_memory {
+	struct shm shm;
+	int fd;			/* the memfd, sealed against shrinking */
+	const struct bpf_map *of[AUDIT_MAPS];	/* shm.map[i] is this one's */
+};
+
+/* Call instead of bpf_object__load(), with sizes and read-only data set.  Makes the memory and maps it; the data sections
+ * (skel->bss, bpf_map__initial_value()) become part of it where they are.  Maps of other types than struct audit_map's
+ * (of programs that do not run here) are left out.  Returns NULL with errno set. */
+struct shm_memory *shm_create(struct bpf_object *obj, const struct shm_function *functions, int n);
+void shm_destroy(struct shm_memory *m);
+
+/* The map's view; NULL if it was left out. */
+struct shm_map *shm_of(struct shm_memory *m, const struct bpf_map *map);
+
+#endif

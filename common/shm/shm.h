@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The maps of BPF programs in memory that a tool shares with its probes in other programs: see abi/audit.h.
+ *
+ * Compiled twice: for the tool, and freestanding for the library in the traced programs (tools/audit), where nothing
+ * may be called that is not in this folder.  Nothing here takes memory or blocks.  Whatever stands in the memory, no
+ * function reads or writes beyond it, or loops without end. */
+#ifndef SHM_H
+#define SHM_H
+#include <stdbool.h>
+#include "abi/audit.h"
+
+struct shm_map {
+	__u32 type, key_size, value_size, max_entries;
+	__u32 stride;		/* bytes from one value of an array, a lane, or a thread to the next: a multiple of 8 */
+	__u32 lanes;		/* values of an element: 1 but for per-CPU types */
+	__u32 buckets;		/* of a hash: a power of two */
+	__u32 index;		/* in struct shm */
+	char *at;		/* in this process */
+	__u64 bytes;
+	char name[AUDIT_MAP_NAME];
+};
+
+/* One side's view.  Places and sizes are checked copies; only what is behind the pointers is shared. */
+struct shm {
+	char *base;
+	__u64 bytes;
+	__u32 lanes, maps, functions;
+	struct shm_map map[AUDIT_MAPS];
+	struct audit_head *head;
+	struct audit_thread *threads;
+	struct audit_function *function;
+	const char *names;
+	__u64 names_bytes;
+};
+
+/* Sets stride, lanes and buckets from type, sizes and max_entries.  Returns the bytes that the map takes, in whole pages;
+ * 0 if there is no such type or a size is out of range. */
+__u64 shm_map_layout(struct shm_map *m, __u32 lanes);
+
+/* Fills in s from the head at base.  Returns false if it is not one that this code wrote, or a place is out of range. */
+bool shm_view(struct shm *s, void *base, __u64 bytes);
+
+/* NULL if there is none of that name. */
+struct shm_map *shm_find(struct shm *s, const char *name);
+
+/* As the BPF helpers of these names, for arrays and hashes; lane: whose value of a per-CPU map.  0 or -errno: -ENOENT,
+ * -EEXIST, -E2BIG (full), -EBUSY (a bucket stays locked: by this thread's own interrupted call, or for too long).
+ * self: a thread's number for locks, not 0: its tid.  What lookup returns stays valid memory for ever, but may come to
+ * be another key's after a delete, as in the kernel. */
+void *shm_lookup(const struct shm_map *m, const void *key, __u32 lane);
+int shm_update(const struct shm_map *m, const void *key, const void *value, __u64 flags, __u32 lane, __u32 self);
+int shm_delete(const struct shm_map *m, const void *key, __u32 self);
+
+/* For the tool: all lanes' values one after the other, each as a multiple of 8 bytes, as bpf(2) has it. */
+int shm_read(const struct shm_map *m, const void *key, void *values);
+
+/* The key after this one (NULL: the first), as bpf_map_get_next_key() of a hash: copies it to next.  0 or -ENOENT. */
+int shm_next(const struct shm_map *m, const void *key, void *next);
+
+/* The ring buffer.  Records are 8-byte aligned; any thread reserves, the tool consumes.  A record whose thread was killed
+ * before it was submitted is skipped once the tool knows the thread is dead.  reserve: NULL if there is no room. */
+void *shm_ring_reserve(const struct shm_map *m, __u64 size, __u32 self);
+void shm_ring_submit(const struct shm_map *m, void *record);
+void shm_ring_discard(const struct shm_map *m, void *record);
+__u64 shm_ring_query(const struct shm_map *m, __u64 what);	/* BPF_RB_AVAIL_DATA, _RING_SIZE, _CONS_POS, _PROD_POS */
+
+/* The tool: calls fn for each record that is there, in the order in which they were reserved, with a copy of its own
+ * (of at most most bytes: larger ones are dropped), until fn returns less than 0.  is_dead(ctx, tid): may a record that
+ * is not submitted be skipped?  Returns the number of records, or what fn returned. */
+struct shm_reader {
+	const struct shm_map *map;
+	__u64 at;		/* the tool's own position: what stands in the memory is only told to the writers */
+	__u64 dropped;		/* records that made no sense or whose thread died */
+	char *copy;		/* of most bytes: the caller's */
+	__u32 most;
+	int (*fn)(void *ctx, void *record, __u64 size);
+	bool (*is_dead)(void *ctx, __u32 tid);
+	void *ctx;
+};
+long shm_ring_read(struct shm_reader *r);
+
+/* Threads: takes an element for the calling thread (see struct audit_thread; all storage zeroed), or returns NULL if all
+ * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over. */
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid));
+void shm_thread_free(struct shm *s, struct audit_thread *t);
+
+/* The thread's element of a map of type TASK_STORAGE; NULL if it has none and make is false. */
+void *shm_storage(const struct shm *s, const struct shm_map *m, struct audit_thread *t, bool make);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Between a tool's BPF programs, compiled for the machine they run on, and the code that calls them in the traced
+ * program (rtld-audit(7)).  Nothing here or there may call the C library, or touch a vector register. */
+#ifndef AUDIT_PROBES_H
+#define AUDIT_PROBES_H
+#include <linux/types.h>
+
+struct shm;
+struct audit_thread;
+struct task_struct;
+
+/* The programs' side.  Each table ends with a NULL. */
+struct audit_variable { const char *map; void *at; };	/* a map's variable in C: its first word becomes its struct shm_map * */
+struct audit_section { const char *map; char *at; __u64 size; };	/* whole pages; the memory's are mapped over them */
+struct audit_program { const char *name; int (*run)(void *ctx); };
+
+extern const struct audit_variable audit_variables[];
+extern const struct audit_section audit_sections[];
+extern const struct audit_program audit_programs[];
+
+/* The tool's BPF object: cudaleak. */
+extern const char audit_name[];
+
+/* Set before a program runs, in its thread.  func_ip: the function's address, which is ctx's instruction pointer at the
+ * entry and not at the return. */
+struct audit_now {
+	struct shm *shm;
+	struct audit_thread *thread;
+	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process */
+	__u64 cookie, func_ip;
+};
+extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exec")));
+
+/* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
+ * its entry) is this ^ that place's address. */
+#define AUDIT_STUB_MAGIC 0x6375646162706621ULL
+
+/* CLOCK_MONOTONIC, ns. */
+__u64 audit_clock_ns(void);
+
+/* What compilers call by themselves. */
+void *memcpy(void *to, const void *from, unsigned long n);
+void *memmove(void *to, const void *from, unsigned long n);
+void *memset(void *to, int byte, unsigned long n);
+int memcmp(const void *a, const void *b, unsigned long n);
+
+#endif

@@ -38,6 +38,13 @@ struct stub {
 	__u8 gives, unsure;	/* gives: it stores functions' addresses; unsure: words is a guess */
 };
 
+enum process_state {
+	FORKED,		/* what the kernel leaves of the page */
+	READY,
+	CONNECTING,	/* one of its threads does */
+	LEFT_OUT,	/* the tool does not want it */
+};
+
 /* A page that is zero in the child of a fork. */
 struct fork_page {
 	__u32 state;		/* enum process_state */

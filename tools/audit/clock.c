@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The clock, by the kernel's own code in the program (vdso(7)): a system call would take five times as long. */
+#include <stddef.h>
 #include <linux/time_types.h>
 #include "audit/audit.h"
 #include "audit/object.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* What the kernel gave the program: its environment and auxiliary vector. */
+#include <stddef.h>
 #include <elf.h>
 #include <link.h>
 #include <linux/fcntl.h>

@@ -23,9 +23,15 @@ void maps_use(const struct maps *maps);
 /* Return true if maps are not in the kernel. */
 bool maps_are_shared(void);
 
+/* Return true if the object has this map, so that the functions below may be called; map may be NULL. */
+bool map_exists(const struct bpf_map *map);
+
 int map_lookup(const struct bpf_map *map, const void *key, void *value);
 int map_update(const struct bpf_map *map, const void *key, const void *value, unsigned long long flags);
 int map_delete(const struct bpf_map *map, const void *key);
 int map_next(const struct bpf_map *map, const void *key, void *next);
+
+/* For bpf_mmap_elements(): the elements of an array, if maps are not in the kernel; or NULL. */
+void *map_elements(const struct bpf_map *map);
 
 #endif

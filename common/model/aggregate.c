@@ -5,9 +5,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/bpf_mmap.h"
+#include "base/maps.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
 #include "sym/stack.h"
@@ -51,7 +51,6 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 	size_t cpus = each_cpu ? libbpf_num_possible_cpus() : 1, size = bpf_map__key_size(map);
 	void *value = xcalloc(cpus, (bpf_map__value_size(map) + 7) / 8 * 8);
 	char *keys = NULL, *prev = NULL;
-	int fd = bpf_map__fd(map);
 	size_t n = 0, room = 0;
 
 	/* collect all keys first: deleting one would restart the walk */
@@ -61,17 +60,17 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 			keys = xrealloc(keys, room, size);
 			prev = n ? keys + (n - 1) * size : NULL;
 		}
-		if (bpf_map_get_next_key(fd, prev, keys + n * size))
+		if (map_next(map, prev, keys + n * size))
 			break;
 		prev = keys + n++ * size;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *key = keys + i * size;
 
-		if (memcmp(key, &epoch, sizeof(epoch)) || bpf_map_lookup_elem(fd, key, value))
+		if (memcmp(key, &epoch, sizeof(epoch)) || map_lookup(map, key, value))
 			continue;
 		fn(ctx, key, value);
-		bpf_map_delete_elem(fd, key);
+		map_delete(map, key);
 	}
 	free(keys);
 	free(value);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <linux/membarrier.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/maps.h"
@@ -41,6 +45,18 @@ int map_delete(const struct bpf_map *map, const void *key)
 int map_next(const struct bpf_map *map, const void *key, void *next)
 {
 	return shared ? shared->next(shared->ctx, map, key, next) : bpf_map_get_next_key(bpf_map__fd(map), key, next);
+}
+
+/* This membarrier is the kernel's synchronize_rcu(): it waits for every BPF program that runs.  Where it is not available
+ * (nohz_full), half a second has to do. */
+void maps_settle(void)
+{
+	const struct timespec pause = { 0, 500000000 };
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&pause, NULL);
+	if (shared)
+		shared->settle(shared->ctx);
 }
 
 void *map_elements(const struct bpf_map *map)

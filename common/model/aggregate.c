@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/bpf_mmap.h"
@@ -32,16 +29,12 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 	bpf_mmap_per_cpu(aggregates->slots, AGGREGATE_SLOTS);
 }
 
-/* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
- * read the old epoch.  Where it is not available (nohz_full), half a second has to do. */
 unsigned int aggregate_flip(volatile unsigned int *epoch)
 {
-	const struct timespec pause = { 0, 500000000 };
 	unsigned int old = *epoch;
 
 	*epoch = old + 1;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		nanosleep(&pause, NULL);
+	maps_settle();
 	return old;
 }
 

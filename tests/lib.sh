@@ -14,6 +14,10 @@ name='' why='' failed=0 pids='' read=''
 # the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
 kinds="session${LONG:+ multi perf}"
 
+# what --attach inject must do with: an ordinary user who has no capability and can get none
+unprivileged='setpriv --no-new-privs --inh-caps=-all'
+[ "$(id -u)" -ne 0 ] || unprivileged="$unprivileged --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"
+
 # it TITLE: what follows, up to the next one, is one test
 it() { verdict; name=$*; why=''; }
 
@@ -65,9 +69,20 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
+# as_who COMMAND...: $who, words to run it with: a tool with --attach inject has no privileges, whoever runs the tests
+as_who() {
+	who=
+	case " $* " in
+	*' setpriv '*) ;;
+	*' --attach inject '*) who=$unprivileged ;;
+	esac
+}
+
 # run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc
 run() {
-	timeout 120 "$@" >"$tmp/out" 2>"$tmp/err"
+	as_who "$@"
+	# shellcheck disable=SC2086 # words
+	timeout 120 $who "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 }
 
@@ -92,7 +107,9 @@ go() {
 tool() {
 	: >"$tmp/err"
 	exec 4<&0	# a background job's own input is /dev/null
-	"$@" <&4 >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	as_who "$@"
+	# shellcheck disable=SC2086 # words
+	$who "$@" <&4 >"$tmp/out" 2>"$tmp/err" & tracer=$!
 	exec 4<&-
 	pids="$pids $tracer"
 	until_true grep -q ': tracing' "$tmp/err"

@@ -2,11 +2,12 @@
 /* audit PART [N] [WORD...]: reaches CUDA's functions in the ways in which programs do, and leaves them in those in which
  * they can be left.  Exactly N calls of cudaMalloc are made unless something else is said.
  *
- *   plt, data           by the program's own references; by pointers in static data
+ *   plt                 by the program's own references
+ *   data                N calls of cudaMallocHost by pointers in static data
  *   dlsym, dlvsym       by what those answer; both handles and RTLD_DEFAULT
  *   dlmopen             in a namespace of their own: the runtime and the driver are loaded once more
  *   proc, entry         N calls of cuMemAlloc_v2 by what cuGetProcAddress, cudaGetDriverEntryPoint answer
- *   pointers            prints whether a function has one address, however it is asked for
+ *   pointers            prints whether cudaMallocHost has one address, however it is asked for
  *   weak                prints whether a weak reference to a function that does not exist is NULL
  *   plugin N FILE HOW   of a library that is loaded while the program runs, HOW: now, lazy, local, deep
  *   reopen N            N times: loads FILE of the environment's AUDIT_PLUGIN, has it make 3 calls, unloads it

@@ -90,9 +90,9 @@ registers_plt_\name:
 	by_plt	cudaLaunchKernel
 	by_plt	cudaMemset3D
 
-	.globl	registers_got_cudaMalloc
-	.type	registers_got_cudaMalloc, @function
-registers_got_cudaMalloc:
-	jmp	*cudaMalloc@GOTPCREL(%rip)
-	.size	registers_got_cudaMalloc, .-registers_got_cudaMalloc
+	.globl	registers_got_cudaFree
+	.type	registers_got_cudaFree, @function
+registers_got_cudaFree:
+	jmp	*cudaFree@GOTPCREL(%rip)
+	.size	registers_got_cudaFree, .-registers_got_cudaFree
 	.section .note.GNU-stack, "", @progbits

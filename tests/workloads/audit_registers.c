@@ -93,7 +93,7 @@ int main(void)
 	avx = __builtin_cpu_supports("avx2") != 0;
 	echo_avx(avx);
 	try("PLT", registers_plt_cudaMalloc);
-	try("GOT", registers_got_cudaMalloc);
+	try("GOT", registers_got_cudaFree);
 	*(void **)&fn = dlsym(RTLD_DEFAULT, "cudaMalloc");
 	try("dlsym", fn);
 	try("cudaLaunchKernel", registers_plt_cudaLaunchKernel);

@@ -19,7 +19,7 @@ struct registers {
 extern void registers_call(void (*fn)(void), const struct registers *in, struct registers *out, int avx);
 
 /* Jump through the program's PLT, or its GOT, to the function of their names. */
-extern void registers_plt_cudaMalloc(void), registers_got_cudaMalloc(void);
+extern void registers_plt_cudaMalloc(void), registers_got_cudaFree(void);
 extern void registers_plt_cudaLaunchKernel(void), registers_plt_cudaMemset3D(void);
 
 /* The echo (audit_echo.S): each of its functions stores what it was called with, and returns with all registers that it

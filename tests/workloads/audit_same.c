@@ -92,7 +92,8 @@ int part_fds(int argc, char **argv)
 		if (length <= 0 || atoi(entry->d_name) == dirfd(dir))
 			continue;
 		to[length] = 0;
-		printf("%s %.*s\n", entry->d_name, (int)strcspn(to, ":["), to);
+		/* what it is, but not which */
+		printf("%s %.*s\n", entry->d_name, to[0] == '/' && strncmp(to, "/dev/", 5) ? 1 : (int)strcspn(to, ":["), to);
 	}
 	return 0;
 }

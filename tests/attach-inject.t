@@ -1,0 +1,431 @@
+# shellcheck shell=sh disable=SC2016,SC2086,SC2154 # inner shells; lists of words; rc, pid, tracer: the words'
+# --attach inject: every way to a function, and out of it; what a program must not notice; programs that mean harm.
+# The tools have no privileges here (as_who in lib.sh).  With ATTACH=session the counts are those of the kernel's probes.
+
+attach="--attach ${ATTACH:-inject}"
+public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
+trap 'rm -rf "$public"; finish' EXIT
+AUDIT_PLUGIN=$lib/libaudit-plugin.so
+export AUDIT_PLUGIN
+
+# what a tool cannot do here because it may not even read what is built
+if ! $unprivileged test -r "$AUDIT_PLUGIN"; then
+	it "--attach inject as an ordinary user"
+	skip "$lib cannot be read by others"
+	leave
+fi
+if ! [ -e "$bin/audit" ]; then
+	it "--attach inject"
+	skip "x86-64 only"
+	leave
+fi
+
+# calls FUNCTION PROGRAM WORD...: its calls by function; calls_are N FUNCTION: so many in all processes
+calls() {
+	fn=$1
+	shift
+	run cudatrace $attach -jS -e "$fn" -- "$@"
+}
+calls_are() { sum "$1" "select(.func == \"$2\") | .calls"; }
+
+# counts N PROGRAM WORD...: it calls cudaMalloc N times, and nothing is lost
+counts() {
+	n=$1
+	shift
+	calls cudaMalloc "$@"
+	status 0
+	calls_are "$n" cudaMalloc
+	silent
+}
+
+# unchanged WORD...: the program prints the same and ends in the same way under a tool as without; it fails if it prints
+# nothing
+unchanged() {
+	$unprivileged "$@" >"$public/plain" 2>"$public/plain.err" </dev/null
+	plain=$?
+	run cudatrace $attach -q -e memory,cudaLaunchHostFunc,cudaLaunchKernel,cuLaunchKernel -o "$public/trace" -- "$@" </dev/null
+	status $plain
+	cmp -s "$public/plain" "$tmp/out" || no "$*: prints something else: $(diff "$public/plain" "$tmp/out" | head -n 5 | tr '\n' ';')"
+	cmp -s "$public/plain.err" "$tmp/err" || no "$*: on standard error: $(diff "$public/plain.err" "$tmp/err" | head -n 5 | tr '\n' ';')"
+	[ -s "$public/plain" ] || no "$*: prints nothing"
+	[ -s "$public/trace" ] || no "$*: nothing was traced"
+	rm -f "$public/trace"
+}
+
+# ---- without privileges
+
+it "an ordinary user without any capability traces a command: text"
+run cudatrace $attach -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
+status 0
+lines 23 '^cudaMalloc\(\*devPtr=0x[0-9a-f]+, size=4096\) = 0$'
+lines 7 '^cudaFree\(devPtr=0x[0-9a-f]+\) = 0$'
+lines 3 'cudaMalloc\(devPtr=0x[0-9a-f]+, size=1125899906842624\) = cudaErrorMemoryAllocation \(2\)$'
+lines 33 ''
+silent
+
+it "an ordinary user without any capability traces a command: JSON"
+run cudatrace $attach -e memory -jc "$bin/mem malloc 23 4096 free 7 fail 3"
+status 0
+json 26 '.func == "cudaMalloc" and .layer == "runtime" and .latency_ns > 0 and .pid > 1'
+json 23 '.func == "cudaMalloc" and .args.size == 4096 and .ret == 0'
+json 7 '.func == "cudaFree"'
+json 33 true
+silent
+
+if [ "$attach" = '--attach inject' ]; then
+	it "it works where there is no /sys, in no container that allows bpf() or perf_event_open()"
+	if unshares -m; then
+		run unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' - $unprivileged "$bin/contained" \
+			cudatrace --attach inject -e cudaMalloc -jc "$bin/mem malloc 23 4096"
+		status 0
+		json 23 '.func == "cudaMalloc" and .args.size == 4096'
+		silent
+	fi
+
+	it "it is taken by itself where tracing is not permitted and there is a command, which is said in one line"
+	for tool in cudatrace cudamallocsnoop; do
+		run $unprivileged "$bin/contained" $tool -jc "$bin/mem malloc 23 4096"
+		status 0
+		json 23 '.func == "cudaMalloc"'
+		says '--attach inject'
+		equal "$(grep -vc ': tracing' "$tmp/err")" 1
+	done
+
+	it "without a command it is not taken, and -p is refused with it"
+	run $unprivileged cudatrace -d 1
+	[ "$rc" -ne 0 ] || no "status 0"
+	says_not '--attach inject: tracing'
+	run cudatrace --attach inject -p $$
+	status 2
+	says '--attach inject'
+
+	it "tools without privileges leave no files"
+	mkdir -m 777 "$public/files"
+	run env TMPDIR="$public/files" HOME="$public/files" cudaleak --attach inject -qc "$bin/mem malloc 23 4096 free 7"
+	status 0
+	equal "$(ls -A "$public/files")" ''
+fi
+
+it "every tool with probes of its own counts what the program did"
+run cudaleak $attach -jCc "$bin/mem malloc 23 4096 free 7"
+json 1 '.count == 16 and .bytes == 65536'
+run cudamallocsnoop $attach -jc "$bin/mem malloc 23 4096 free 7"
+json 23 '.func == "cudaMalloc"'
+run cudamemcpysize $attach -jc "$bin/mem copy 23 4096 h2d"
+json 1 '.direction == "HtoD" and .count == 23 and .bytes == 94208'
+run cudalaunchtop $attach -jc "$bin/mem launch 23"
+json 1 '.kernel == "mem_kernel" and .launches == 23'
+run cudasynclatency $attach -jc "$bin/mem sync 23"
+json 1 '.func == "cudaDeviceSynchronize" and .count == 23'
+
+# ---- every way to a function
+
+for way in audit audit-now audit-noplt audit-nopie; do
+	case $way in
+	audit) name_of='bound lazily' ;;
+	audit-now) name_of='bound at once' ;;
+	audit-noplt) name_of='by the GOT' ;;
+	audit-nopie) name_of='of a program at a fixed address' ;;
+	esac
+	it "calls $name_of are counted, each once"
+	counts 23 "$bin/$way" plt 23
+
+	it "calls by pointers in static data are counted, each once, $name_of"
+	calls cudaMallocHost "$bin/$way" data 23
+	status 0
+	calls_are 23 cudaMallocHost
+	silent
+
+	it "what dlsym(), dlvsym() and dlmopen() answer is counted, $name_of"
+	counts 23 "$bin/$way" dlsym 23
+	counts 29 "$bin/$way" dlvsym 29
+	counts 31 "$bin/$way" dlmopen 31
+done
+
+it "the pointers that cuGetProcAddress and cudaGetDriverEntryPoint answer are counted"
+for way in proc entry; do
+	calls cuMemAlloc_v2 "$bin/audit" $way 23
+	status 0
+	calls_are 23 cuMemAlloc_v2
+	silent
+done
+
+it "a runtime's call and the driver's call in it are one, and both below --tree"
+calls memory "$bin/audit" plt 23
+calls_are 23 cudaMalloc
+calls_are 0 cuMemAlloc_v2
+run cudatrace $attach --tree -e memory -jc "$bin/audit plt 23"
+json 23 '.func == "cudaMalloc" and .depth == 0'
+json 23 '.func == "cuMemAlloc_v2" and .depth == 1'
+
+it "programs with the runtime linked in are seen by the driver's functions"
+run cudatrace $attach --layer driver -jS -e memory -c "$bin/audit-static plt 23"
+status 0
+calls_are 23 cuMemAlloc_v2
+
+for how in now lazy local deep; do
+	it "a library that is loaded later is seen: $how"
+	counts 23 "$bin/audit" plugin 23 "$AUDIT_PLUGIN" $how
+	counts 29 "$bin/audit-now" plugin 29 "$AUDIT_PLUGIN" $how
+done
+
+it "a library that is loaded, unloaded and loaded again is seen each time"
+counts 33 "$bin/audit" reopen 11
+
+it "a runtime that is loaded late is seen"
+counts 23 "$bin/mem-dlopen" load malloc 23 64
+
+it "Python's ctypes"
+if [ -x /usr/bin/python3 ]; then
+	counts 23 /usr/bin/python3 tests/workloads/audit_ctypes.py "$lib/libcudart.so.13" 23
+	lines 0 '^cudaMemGetInfo'
+else
+	skip "no /usr/bin/python3"
+fi
+
+it "arguments on the stack reach the function, and the tool"
+unchanged "$bin/audit" args 3
+run cudatrace $attach -o "$public/trace" -e cudaMemcpy2DAsync,cudaMemset3D,cudaMemcpy3D,cudaLaunchKernel,cuLaunchKernel -- "$bin/audit" args 3
+status 0
+lines 1 '^right$'
+cp "$public/trace" "$tmp/out"
+lines 3 '^cudaMemcpy2DAsync\(dst=0x[0-9a-f]+, dpitch=512, src=0x[0-9a-f]+, spitch=16, width=7, height=5, kind=cudaMemcpyHostToDevice, stream=0x0\) = 0$'
+lines 3 '^cudaMemset3D\(.*value=90, .*\) = 0$'
+lines 3 '^cudaMemcpy3D\(.*\) = 0$'
+lines 3 '^cudaLaunchKernel\(.*gridDim=\{3, 5, 7\}, blockDim=\{11, 13, 2\}, .*sharedMem=17, stream=0x0\) = cudaErrorInvalidDeviceFunction \(98\)$'
+lines 3 '^cuLaunchKernel\(.*gridDimX=3, gridDimY=5, gridDimZ=7, blockDimX=11, blockDimY=13, blockDimZ=2, sharedMemBytes=19, .*\) = '
+rm -f "$public/trace"
+
+# ---- every way out of a function, and other threads and processes
+
+# never_return N WORD...: N calls of cudaLaunchHostFunc do not, and N of cudaMalloc beside them do
+never_return() {
+	n=$1
+	shift
+	calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" "$@"
+	status 0
+	calls_are "$n" cudaMalloc
+	json 1 ".type == \"lost\" and .lost == $n"
+	says "$n calls never returned"
+}
+
+# how a thread ends is no return; it is told of when the process ends, or at the thread's next call
+it "a call that a thread ends in"
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 23
+status 0
+calls_are 23 cudaMalloc
+sum 23 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
+
+it "a call that is left by longjmp()"
+never_return 23 jump 23
+
+it "a call that a C++ exception goes through"
+if [ "$attach" = '--attach inject' ]; then
+	never_return 23 throw 23
+else
+	skip "the kernel's return probes end such a program"
+fi
+
+it "a thread that ends without a word"
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-gone 23
+status 0
+calls_are 23 cudaMalloc
+
+it "a program that is killed inside of a call"
+run env SIM_LATENCY_US=cudaMalloc:24=-1 cudatrace $attach -jS -e cudaMalloc -- "$bin/audit" killed 23
+status 0
+calls_are 24 cudaMalloc
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" stuck 23
+status 137
+calls_are 23 cudaMalloc
+calls_are 1 cudaLaunchHostFunc
+
+it "2,003 threads at a time"
+counts 2003 "$bin/audit" threads 2003
+
+it "4,001 threads one after the other"
+counts 4001 "$bin/audit" sequence 4001
+
+it "fork(): before, in the child, in the child's child, and after"
+counts 92 "$bin/audit" fork 23
+run cudatrace $attach -je cudaMalloc -- "$bin/audit" fork 23
+json 92 '.func == "cudaMalloc"'
+equal "$(jq -cs 'group_by(.pid) | map(length) | sort' "$tmp/out")" '[23,23,46]'
+
+it "fork() inside of a call"
+counts 46 "$bin/audit" fork-inside 23
+
+it "vfork(), posix_spawn() and exec() in the same process"
+counts 69 "$bin/audit" vfork 23
+counts 69 "$bin/audit" spawn 23
+counts 46 "$bin/audit" exec 23
+counts 69 sh -c '"$0" plt 23; "$0" plt 23 & "$0" plt 23; wait' "$bin/audit"
+
+it "calls in a signal's handler, at any time"
+calls cudaGetDevice "$bin/audit" signal 100003
+status 0
+made=$(grep -xE '[0-9]+' "$tmp/out")
+grep '^{' "$tmp/out" >"$tmp/rows"
+got=$(jq -s 'map(select(.func == "cudaGetDevice") | .calls) | add' "$tmp/rows")
+[ "$got" -ge 100003 ] && [ "$got" -le $((100003 + made)) ] || no "$got calls of 100003 and $made"
+
+# ---- what the program must not notice
+
+it "registers, the stack and the modes of floating point, at the entry and at the return"
+unchanged "$bin/audit_registers"
+lines 1 '^same$'
+unchanged "$bin/audit_registers-now"
+lines 1 '^same$'
+
+it "the same where the returns are not looked at"
+for program in audit_registers audit_registers-now; do
+	run cudatrace $attach --enter-only -q -o "$public/trace" -- "$bin/$program"
+	status 0
+	lines 1 '^same$'
+	[ -s "$public/trace" ] || no "$program: nothing was traced"
+done
+
+it "errno, signals, limits, alignment, the status at the end"
+unchanged "$bin/audit" same 3
+status 43
+
+it "open files"
+unchanged "$bin/audit" fds 3
+
+it "the environment, but for the dynamic linker's words"
+unchanged "$bin/audit" environ 1
+
+it "addresses of functions are those that they were, however they are asked for"
+unchanged "$bin/audit" pointers
+unchanged "$bin/audit-nopie" pointers
+unchanged "$bin/audit" weak
+
+if [ "$attach" = '--attach inject' ]; then	# no stack does with the kernel's return probes
+it "backtrace() in a callback of CUDA goes through to main()"
+for way in audit audit-now audit-noplt; do
+	run cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- "$bin/$way" backtrace
+	status 0
+	equal "$(grep -E '^(stack_|part_|main$|__libc_start_main)' "$tmp/out" | tr '\n' ' ')" \
+		'stack_callback stack_outer part_backtrace main __libc_start_main '
+done
+
+it "so does gdb's"
+if command -v gdb >"$tmp/gdb"; then
+	run env HOME="$public" cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- gdb -nx -batch \
+		-ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break stack_callback' -ex run -ex bt \
+		--args "$bin/audit" backtrace
+	equal "$(sed -n 's/^#.* in \(stack_outer\|part_backtrace\|main\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" \
+		'stack_outer part_backtrace main '
+else
+	skip "no gdb here"
+fi
+
+fi
+
+it "the tool's own stacks go through to main(), by unwind tables and frame pointers"
+for how in dwarf fp; do
+	run cudatrace $attach -k --unwind $how -e cudaLaunchHostFunc -c "$bin/audit backtrace >/dev/null"
+	status 0
+	equal "$(sed -n 's/^ *\(stack_outer\|part_backtrace\|main\)+0x.*/\1/p' "$tmp/out" | tr '\n' ' ')" 'stack_outer part_backtrace main '
+done
+
+it "a program's own LD_PRELOAD works, and its calls are counted once"
+run cudatrace $attach -qjS -e memory -- env LD_PRELOAD="$lib/libaudit-preload.so" "$bin/audit" plt 23
+calls_are 23 cudaMalloc
+says 'own preloaded library: 23 calls'
+
+it "a program's own LD_AUDIT works beside the tool's"
+run env LD_AUDIT="$lib/libaudit-other.so" cudatrace $attach -qjS -e cudaMalloc -- "$bin/audit" plt 23
+status 0
+calls_are 23 cudaMalloc
+says 'own audit library: cudaMalloc'
+
+it "two tools at once on one command count the same"
+run cudatrace $attach -q -o "$public/outer" -jS -e cudaMalloc -- \
+	cudamallocsnoop $attach -qjc "$bin/audit plt 23"
+status 0
+json 23 '.func == "cudaMalloc"'
+cp "$public/outer" "$tmp/out"
+calls_are 23 cudaMalloc
+
+it "the command's status is the tool's, and its output comes through"
+run cudatrace $attach -qo "$public/trace" -c "$bin/mem malloc 3 64 exit 7; echo status \$?; exit 19"
+status 19
+lines 1 '^status 7$'
+lines 1 ''
+
+# ---- what it cannot do is said before the command starts
+
+# refused PROGRAM WHY: the program is not started, and why is said
+refused() {
+	run cudatrace $attach -- "$1"
+	[ "$rc" -ne 0 ] || no "status 0"
+	lines 0 .
+	says "$2"
+}
+
+if [ "$attach" = '--attach inject' ]; then
+	printf '#include <stdio.h>\nint main(void) { puts("ran"); return 0; }\n' >"$public/ran.c"
+
+	it "a static program"
+	if $CC -static -o "$public/static" "$public/ran.c" 2>/dev/null; then
+		refused "$public/static" static
+	else
+		skip "no static C library"
+	fi
+
+	it "a program of musl's"
+	$CC -o "$public/musl" "$public/ran.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
+	refused "$public/musl" musl
+
+	it "a setuid program"
+	if [ "$(id -u)" -eq 0 ]; then
+		$CC -o "$public/setuid" "$public/ran.c"
+		chmod 4755 "$public/setuid"
+		refused "$public/setuid" set
+	else
+		skip "not root"
+	fi
+fi
+
+# ---- programs that mean harm
+
+# survives TOOL MODE SEED: it ends with the program's status, and prints no control characters
+survives() {
+	began=$(date +%s)
+	run $1 $attach -- "$bin/audit_hostile" $2 $3
+	status 43
+	says 'audit_hostile: has the memory'
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f-\xff]' "$tmp/out" || no "$1, $2: control characters in the output"
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f-\xff]' "$tmp/err" || no "$1, $2: control characters in what it says"
+	took=$(($(date +%s) - began))
+	[ "$took" -le 60 ] || no "$1, $2: it took $took s"
+}
+
+if [ "$attach" = '--attach inject' ]; then
+	for mode in silent garbage lies bytes fields threads ring holes seal flood; do
+		it "a tool survives a hostile program: $mode"
+		survives cudatrace $mode 1
+	done
+
+	it "after them the next program is traced as ever"
+	run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile lies; $bin/audit_hostile garbage; $bin/audit plt 23"
+	status 0
+	json 1 '.func == "cudaMalloc" and .comm == "audit" and .calls == 23'
+fi
+
+long || leave
+
+it "40,009 threads one after the other"
+counts 40009 "$bin/audit" sequence 40009
+
+if [ "$attach" = '--attach inject' ]; then
+	for tool in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency 'cudatrace -S' 'cudatrace -k' 'cudaleak -j'; do
+		it "$tool survives hostile programs"
+		for seed in 1 2 3; do
+			for mode in bytes fields threads ring all; do
+				survives "$tool" $mode $seed
+			done
+		done
+	done
+fi

@@ -2,8 +2,9 @@
 /* cudatrace - print every call of the CUDA API, decoded: strace for CUDA */
 #include <errno.h>
 #include <stdlib.h>
-#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include "base/die.h"
+#include "base/maps.h"
 #include "cli/out.h"
 #include "model/running.h"
 #include "sym/programs.h"
@@ -98,10 +99,10 @@ static void *open_skel(void *ctx)
 static void loaded(void *ctx)
 {
 	struct tracer *t = ctx;
-	int functions = bpf_map__fd(t->skel->maps.functions);
+	const struct bpf_map *functions = t->skel->maps.functions;
 
 	for (int i = 0; i < cuda_protos_n; i++)
-		if (bpf_map_update_elem(functions, &i, &t->trace.functions[i], BPF_ANY))
+		if (map_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
 	if (t->trace.chrome && !t->target.list)
 		trace_chrome_open(&t->trace.timeline, t->trace.chrome);

@@ -54,7 +54,8 @@ struct audit_thread {
 	__u64 start_time;		/* of the thread, CLOCK_MONOTONIC, ns: about */
 	char comm[16];
 	__u32 uid;
-	__u32 spare[3];
+	__u32 busy;			/* not 0: it runs a program of the tool's; see maps_settle() */
+	__u32 spare[2];
 };
 
 struct audit_head {

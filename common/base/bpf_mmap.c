@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/bpf_mmap.h"
+#include "base/maps.h"
 
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n)
 {
@@ -21,14 +22,18 @@ static size_t size_of(const struct bpf_map *map)
 
 void *bpf_mmap_elements(const struct bpf_map *map)
 {
-	void *at = mmap(NULL, size_of(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	void *at;
 
+	if (maps_are_shared())
+		return map_elements(map);
+	at = mmap(NULL, size_of(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
 void bpf_munmap_elements(const struct bpf_map *map, void *elements)
 {
-	munmap(elements, size_of(map));
+	if (!maps_are_shared())
+		munmap(elements, size_of(map));
 }
 
 void bpf_mmap_not_in_children(void)

@@ -11,7 +11,8 @@ struct bpf_map;
 void bpf_mmap_per_cpu(struct bpf_map *map, unsigned int n);
 
 /* Call after load: maps the elements, bpf_map__max_entries() of them, each as large as the map's
- * value, whose size must be a multiple of 8.  Returns NULL with errno set on failure. */
+ * value, whose size must be a multiple of 8.  Returns NULL with errno set on failure.  Where maps are
+ * shared with the traced programs (maps.h) they are mapped already. */
 void *bpf_mmap_elements(const struct bpf_map *map);
 
 /* Unmaps them.  Call before the map is closed. */

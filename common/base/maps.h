@@ -15,6 +15,7 @@ struct maps {
 	int (*remove)(void *ctx, const struct bpf_map *map, const void *key);
 	int (*next)(void *ctx, const struct bpf_map *map, const void *key, void *next);
 	void *(*elements)(void *ctx, const struct bpf_map *map);
+	void (*settle)(void *ctx);
 };
 
 /* From here on maps are there; NULL: in the kernel.  maps must live as long. */
@@ -23,9 +24,19 @@ void maps_use(const struct maps *maps);
 /* Return true if maps are not in the kernel. */
 bool maps_are_shared(void);
 
+/* Return true if the object has this map, so that the functions below may be called; map may be NULL. */
+bool map_exists(const struct bpf_map *map);
+
 int map_lookup(const struct bpf_map *map, const void *key, void *value);
 int map_update(const struct bpf_map *map, const void *key, const void *value, unsigned long long flags);
 int map_delete(const struct bpf_map *map, const void *key);
 int map_next(const struct bpf_map *map, const void *key, void *next);
+
+/* Waits for all programs of the probes that run now: what begins later sees what was written before.  It takes some
+ * milliseconds, and half a second where the kernel lacks membarrier(2). */
+void maps_settle(void);
+
+/* For bpf_mmap_elements(): the elements of an array, if maps are not in the kernel; or NULL. */
+void *map_elements(const struct bpf_map *map);
 
 #endif

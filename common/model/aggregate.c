@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/bpf_mmap.h"
+#include "base/maps.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
 #include "sym/stack.h"
@@ -32,16 +29,12 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 	bpf_mmap_per_cpu(aggregates->slots, AGGREGATE_SLOTS);
 }
 
-/* This membarrier is the kernel's synchronize_rcu(): it waits for every program that may have
- * read the old epoch.  Where it is not available (nohz_full), half a second has to do. */
 unsigned int aggregate_flip(volatile unsigned int *epoch)
 {
-	const struct timespec pause = { 0, 500000000 };
 	unsigned int old = *epoch;
 
 	*epoch = old + 1;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		nanosleep(&pause, NULL);
+	maps_settle();
 	return old;
 }
 
@@ -51,7 +44,6 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 	size_t cpus = each_cpu ? libbpf_num_possible_cpus() : 1, size = bpf_map__key_size(map);
 	void *value = xcalloc(cpus, (bpf_map__value_size(map) + 7) / 8 * 8);
 	char *keys = NULL, *prev = NULL;
-	int fd = bpf_map__fd(map);
 	size_t n = 0, room = 0;
 
 	/* collect all keys first: deleting one would restart the walk */
@@ -61,17 +53,17 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 			keys = xrealloc(keys, room, size);
 			prev = n ? keys + (n - 1) * size : NULL;
 		}
-		if (bpf_map_get_next_key(fd, prev, keys + n * size))
+		if (map_next(map, prev, keys + n * size))
 			break;
 		prev = keys + n++ * size;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *key = keys + i * size;
 
-		if (memcmp(key, &epoch, sizeof(epoch)) || bpf_map_lookup_elem(fd, key, value))
+		if (memcmp(key, &epoch, sizeof(epoch)) || map_lookup(map, key, value))
 			continue;
 		fn(ctx, key, value);
-		bpf_map_delete_elem(fd, key);
+		map_delete(map, key);
 	}
 	free(keys);
 	free(value);

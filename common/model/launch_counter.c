@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/bpf_mmap.h"
+#include "base/maps.h"
 #include "model/launch_counter.h"
 
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
@@ -15,7 +15,7 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 			.limit = 32 << 20, .what = "launches by kernel",
 			.loss = "launches of further kernels are not shown",
 		},
-		.map = bpf_map__fd(counts), .cpus = libbpf_num_possible_cpus(),
+		.map = counts, .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
 	TAILQ_INIT(&cs->leaving);
@@ -122,11 +122,11 @@ void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx)
 {
 	struct launch_key key, next;
-	bool more = !bpf_map_get_next_key(cs->map, NULL, &next);
+	bool more = !map_next(cs->map, NULL, &next);
 
 	while (more) {
 		key = next;
-		more = !bpf_map_get_next_key(cs->map, &key, &next);
+		more = !map_next(cs->map, &key, &next);
 		fn(ctx, &key);
 	}
 }
@@ -163,7 +163,7 @@ static struct launch_count read_quick(const struct counters *cs, const struct la
 bool counters_read(const struct counters *cs, const struct launch_key *key, struct launch_count *sum)
 {
 	*sum = read_quick(cs, key);
-	if (bpf_map_lookup_elem(cs->map, key, cs->values))
+	if (map_lookup(cs->map, key, cs->values))
 		return false;
 	for (int i = 0; i < cs->cpus; i++)
 		add(sum, &cs->values[i]);
@@ -191,7 +191,7 @@ void counters_remove_key(struct counters *cs, const struct launch_key *key, unsi
 {
 	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
 
-	if (!bpf_map_delete_elem(cs->map, key))
+	if (!map_delete(cs->map, key))
 		shares_give_back(cs->shares, share - 1);
 	for (; at < cs->nquick; at += each) {
 		if (!slot_is_taken(&cs->quick[at].slot) || memcmp(&cs->quick[at].key, key, sizeof(*key)))

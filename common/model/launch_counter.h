@@ -79,7 +79,8 @@ struct counters {
 	unsigned long long total, impossible;	/* launches that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
-	int map, cpus;
+	const struct bpf_map *map;
+	int cpus;
 	struct launch_count *values;	/* one per CPU */
 	const struct bpf_map *array;
 	struct launch_slot *quick;	/* the array's elements */

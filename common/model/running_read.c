@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "base/maps.h"
 #include "model/running_read.h"
 #include "model/running_state.h"
 #include "proc/user.h"
@@ -34,11 +35,15 @@ static bool next(FILE *f, struct running_call *c)
 /* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
 struct running_taken *running_read(struct running *r, size_t *n)
 {
-	int fd = bpf_iter_create(bpf_link__fd(r->link));
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	struct running_taken *all = NULL, t;
+	FILE *f;
+	int fd;
 
 	*n = 0;
+	if (maps_are_shared())	/* no kernel knows of them */
+		return NULL;
+	fd = bpf_iter_create(bpf_link__fd(r->link));
+	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f)
 		warning(errno, "cannot read which calls are in flight");
 	while (f && next(f, &t.call)) {

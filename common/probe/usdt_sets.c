@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <bpf/bpf.h>
+#include <linux/bpf.h>
 #include <bpf/libbpf.h>
 #include "abi/usdt.h"
 #include "base/die.h"
+#include "base/maps.h"
 #include "base/quota.h"
 #include "probe/probes.h"
 #include "probe/usdt_sets.h"
 #include "proc/user.h"
 
 struct usdt_sets {
-	int map;		/* its descriptor, negative: there is none */
+	const struct bpf_map *map;	/* NULL: there is none */
 	unsigned n;
 	struct quota quota;	/* one for each set */
 	struct usdt_args all[USDT_SETS];
@@ -23,7 +24,9 @@ static struct usdt_sets *sets_of(struct probes *p)
 		p->usdt_sets = xcalloc(1, sizeof(*p->usdt_sets));
 		p->usdt_sets->quota = (struct quota){ .limit = USDT_SETS, .what = "places of USDT arguments",
 						      .loss = "further USDT probes are not placed" };
-		p->usdt_sets->map = bpf_object__find_map_fd_by_name(p->attacher.obj, "usdt_sets");
+		p->usdt_sets->map = bpf_object__find_map_by_name(p->attacher.obj, "usdt_sets");
+		if (!map_exists(p->usdt_sets->map))
+			p->usdt_sets->map = NULL;
 	}
 	return p->usdt_sets;
 }
@@ -42,10 +45,10 @@ unsigned usdt_set_of(struct probes *p, const struct usdt_args *args, int pid)
 	struct usdt_sets *s = sets_of(p);
 	unsigned at = find(s, args);
 
-	if (s->map < 0 || at < s->n)
-		return s->map < 0 ? 0 : at + 1;
+	if (!s->map || at < s->n)
+		return !s->map ? 0 : at + 1;
 	if (!quota_take(&s->quota, pid ? proc_user(pid) : 0, pid, 1) ||
-	    bpf_map_update_elem(s->map, &at, args, BPF_ANY))
+	    map_update(s->map, &at, args, BPF_ANY))
 		return 0;
 	s->all[s->n++] = *args;
 	return at + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include <bpf/bpf.h>
 #include "base/die.h"
+#include "base/maps.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
 #include "python/text.h"
@@ -13,7 +13,7 @@ enum { MAX_MEMORY = 64 << 20, MAX_TABLE = 4 << 20 };
 /* Of a process: in the map, and known. */
 enum { MAX_MAPPED = 2048, MAX_KNOWN = MAX_MAPPED + 512 };
 
-void codes_init(struct codes *cs, struct looks *looks, int map, struct shares *shares)
+void codes_init(struct codes *cs, struct looks *looks, const struct bpf_map *map, struct shares *shares)
 {
 	*cs = (struct codes){
 		.looks = looks, .map = map, .shares = shares,
@@ -32,7 +32,7 @@ static size_t size_of(const struct code *c)
 /* Makes the kernel forget it. */
 static void unmap(const struct codes *cs, const struct python_code_key *key, const struct python_code_value *value)
 {
-	if (cs->map >= 0 && !bpf_map_delete_elem(cs->map, key))
+	if (cs->map && !map_delete(cs->map, key))
 		shares_give_back(cs->shares, value->share);
 }
 

@@ -8,6 +8,7 @@
 #include "python/line_table.h"
 #include "python/python_code.h"
 
+struct bpf_map;
 struct looks;
 
 /* Code that looks the same, in any process. */
@@ -40,14 +41,14 @@ struct code_list {		/* starts zeroed */
 
 struct codes {
 	struct looks *looks;
-	int map;		/* python_codes, or -1 */
+	const struct bpf_map *map;	/* python_codes, or NULL */
 	struct shares *shares;	/* of the map, or NULL */
 	struct code *by_number;
 	struct code_name *names;
 	struct quota memory;	/* bytes */
 };
 
-void codes_init(struct codes *cs, struct looks *looks, int map, struct shares *shares);
+void codes_init(struct codes *cs, struct looks *looks, const struct bpf_map *map, struct shares *shares);
 void codes_free(struct codes *cs);
 
 /* Takes a record of a process into its list. */

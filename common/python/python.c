@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include <bpf/bpf.h>
+#include <linux/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/maps.h"
 #include "proc/looks.h"
 #include "proc/user.h"
 #include "proc/vm_read.h"
@@ -31,18 +32,18 @@ struct process {
 
 struct python {
 	struct looks *looks;
-	int map;		/* python_processes */
+	const struct bpf_map *map;	/* python_processes */
 	struct process *processes;
 	struct codes codes;
 	struct quota processes_quota;
 	unsigned waiting;	/* processes not walked yet */
 };
 
-static int map_fd(const struct bpf_object *obj, const char *name)
+static const struct bpf_map *find_map(const struct bpf_object *obj, const char *name)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
 
-	return map ? bpf_map__fd(map) : -1;
+	return map_exists(map) ? map : NULL;
 }
 
 struct python *python_new(struct looks *looks, const struct bpf_object *obj)
@@ -52,14 +53,14 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj)
 	struct python_shared *shared = map ? (struct python_shared *)bpf_map__initial_value(map, &size) : NULL;
 	struct python *p;
 
-	if (map_fd(obj, "python_processes") < 0)
+	if (!find_map(obj, "python_processes"))
 		return NULL;
 	if (!shared || size < sizeof(*shared))
 		die(0, "cannot read .data.python of the probes: libbpf does not share it");
 	p = xcalloc(1, sizeof(*p));
 	p->looks = looks;
-	p->map = map_fd(obj, "python_processes");
-	codes_init(&p->codes, looks, map_fd(obj, "python_codes"), &shared->codes);
+	p->map = find_map(obj, "python_processes");
+	codes_init(&p->codes, looks, find_map(obj, "python_codes"), &shared->codes);
 	p->processes_quota = (struct quota){
 		.limit = MAX_PROCESSES, .what = "processes that run Python",
 		.loss = "the Python frames of further ones are not shown",
@@ -72,7 +73,7 @@ static void stop_walking(struct python *p, struct process *at)
 	if (at->interpreter.runtime && !at->walked)
 		p->waiting--;
 	if (at->walked)
-		bpf_map_delete_elem(p->map, &at->pid);
+		map_delete(p->map, &at->pid);
 	at->walked = false;
 	at->interpreter.runtime = 0;
 }
@@ -160,7 +161,7 @@ static void walk(struct python *p, struct process *at)
 	if (at->tried && clock_ns() - at->tried < AGAIN_NS)
 		return;
 	at->tried = clock_ns();
-	if (!describe(p, at, &value) || bpf_map_update_elem(p->map, &at->pid, &value, BPF_ANY))
+	if (!describe(p, at, &value) || map_update(p->map, &at->pid, &value, BPF_ANY))
 		return;
 	at->walked = true;
 	p->waiting--;

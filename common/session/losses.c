@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/escape.h"
+#include "base/maps.h"
 #include "cli/out.h"
 #include "session/losses.h"
 #include "sym/stack_losses.h"
@@ -30,10 +29,10 @@ void losses_read(struct losses *l, const struct bpf_map *map)
 	l->list = xcalloc(LOST_PROCESSES, sizeof(*l->list));
 	while (l->n < LOST_PROCESSES) {
 		loss = &l->list[l->n];
-		if (bpf_map_get_next_key(bpf_map__fd(map), last, &loss->key))
+		if (map_next(map, last, &loss->key))
 			break;
 		last = &loss->key;
-		bpf_map_lookup_elem(bpf_map__fd(map), &loss->key, &loss->count);
+		map_lookup(map, &loss->key, &loss->count);
 		loss->count.comm[sizeof(loss->count.comm) - 1] = 0;
 		l->n++;
 	}

@@ -15,8 +15,12 @@ struct shm_map {
 	__u32 lanes;		/* values of an element: 1 but for per-CPU types */
 	__u32 buckets;		/* of a hash: a power of two */
 	__u32 index;		/* in struct shm */
+	__u32 storage;		/* of type TASK_STORAGE: its bit in struct audit_thread's used */
+	__u32 next;		/* of a hash: where shm_next() goes on */
 	char *at;		/* in this process */
 	__u64 bytes;
+	__u64 elements, values;	/* of a hash: where they are, from at.  Value l of element i of any type with lanes is
+				 * the (i * lanes + l)th; values is 0 but in a hash */
 	char name[AUDIT_MAP_NAME];
 };
 
@@ -44,29 +48,32 @@ bool shm_view(struct shm *s, void *base, __u64 bytes);
 struct shm_map *shm_find(struct shm *s, const char *name);
 
 /* As the BPF helpers of these names, for arrays and hashes; lane: whose value of a per-CPU map.  0 or -errno: -ENOENT,
- * -EEXIST, -E2BIG (full), -EBUSY (a bucket stays locked: by this thread's own interrupted call, or for too long).
- * self: a thread's number for locks, not 0: its tid.  What lookup returns stays valid memory for ever, but may come to
- * be another key's after a delete, as in the kernel. */
+ * -EEXIST, -E2BIG (full), -EBUSY (the memory makes no sense, or others change the bucket all the time).  None takes a
+ * lock: any may be called from a signal handler, and a thread that is killed in one stops nobody.  What lookup returns
+ * stays valid memory for ever, but may come to be another key's after a delete, as in the kernel. */
 void *shm_lookup(const struct shm_map *m, const void *key, __u32 lane);
-int shm_update(const struct shm_map *m, const void *key, const void *value, __u64 flags, __u32 lane, __u32 self);
-int shm_delete(const struct shm_map *m, const void *key, __u32 self);
+int shm_update(const struct shm_map *m, const void *key, const void *value, __u64 flags, __u32 lane);
+int shm_delete(const struct shm_map *m, const void *key);
 
 /* For the tool: all lanes' values one after the other, each as a multiple of 8 bytes, as bpf(2) has it. */
 int shm_read(const struct shm_map *m, const void *key, void *values);
 
-/* The key after this one (NULL: the first), as bpf_map_get_next_key() of a hash: copies it to next.  0 or -ENOENT. */
-int shm_next(const struct shm_map *m, const void *key, void *next);
+/* For the tool: the key of a hash after the one that this function gave last; the first if key is NULL.  Copies it to
+ * next.  0 or -ENOENT.  From NULL on, each element is given once at most, whatever programs do, also if it is deleted
+ * meanwhile. */
+int shm_next(struct shm_map *m, const void *key, void *next);
 
 /* The ring buffer.  Records are 8-byte aligned; any thread reserves, the tool consumes.  A record whose thread was killed
- * before it was submitted is skipped once the tool knows the thread is dead.  reserve: NULL if there is no room. */
+ * before it was submitted is skipped once the tool knows the thread is dead.  self: what the tool's is_dead() is then
+ * asked about.  reserve: NULL if there is no room; takes no lock, as above. */
 void *shm_ring_reserve(const struct shm_map *m, __u64 size, __u32 self);
 void shm_ring_submit(const struct shm_map *m, void *record);
 void shm_ring_discard(const struct shm_map *m, void *record);
 __u64 shm_ring_query(const struct shm_map *m, __u64 what);	/* BPF_RB_AVAIL_DATA, _RING_SIZE, _CONS_POS, _PROD_POS */
 
 /* The tool: calls fn for each record that is there, in the order in which they were reserved, with a copy of its own
- * (of at most most bytes: larger ones are dropped), until fn returns less than 0.  is_dead(ctx, tid): may a record that
- * is not submitted be skipped?  Returns the number of records, or what fn returned. */
+ * (of at most most bytes: larger ones are dropped), until fn returns less than 0.  is_dead(ctx, self): may a record
+ * that is not submitted be skipped?  Returns the number of records, or what fn returned. */
 struct shm_reader {
 	const struct shm_map *map;
 	__u64 at;		/* the tool's own position: what stands in the memory is only told to the writers */
@@ -74,7 +81,7 @@ struct shm_reader {
 	char *copy;		/* of most bytes: the caller's */
 	__u32 most;
 	int (*fn)(void *ctx, void *record, __u64 size);
-	bool (*is_dead)(void *ctx, __u32 tid);
+	bool (*is_dead)(void *ctx, __u32 self);
 	void *ctx;
 };
 long shm_ring_read(struct shm_reader *r);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
-#include <bpf/bpf.h>
+#include <linux/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/bpf_mmap.h"
 #include "base/die.h"
+#include "base/maps.h"
 #include "unwind/unwind_table.h"
 
 bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
@@ -16,7 +17,7 @@ bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
 		errno = ENOENT;
 		return false;
 	}
-	t->processes = bpf_map__fd(processes);
+	t->processes = processes;
 	t->sets = bpf_mmap_elements(t->map);
 	if (!t->sets)
 		return false;
@@ -65,7 +66,7 @@ static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned u
 	HASH_ADD_INT(t->owners, pid, o);
 	p.owner = o->number;
 	/* Without it every stack is copied. */
-	bpf_map_update_elem(t->processes, &pid, &p, BPF_ANY);
+	map_update(t->processes, &pid, &p, BPF_ANY);
 	return o;
 }
 
@@ -137,7 +138,7 @@ void unwind_table_forget(struct unwind_table *t, int pid)
 
 	if (!o)
 		return;
-	bpf_map_delete_elem(t->processes, &pid);
+	map_delete(t->processes, &pid);
 	drop_slots(t, o);
 	HASH_DEL(t->owners, o);
 	free(o);

@@ -22,7 +22,7 @@ struct unwind_table {
 	const struct bpf_map *map;
 	struct unwind_set *sets;
 	struct unwind_owner **holders;	/* of each slot that has a rule */
-	int processes;		/* the map of the processes, its descriptor */
+	const struct bpf_map *processes;	/* the map of the processes */
 	struct unwind_owner *owners;
 	unsigned numbers;	/* given so far */
 	struct quota quota;	/* slots */

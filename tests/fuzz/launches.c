@@ -21,24 +21,18 @@ static unsigned long long launched;
 static char names[NAMES][64];
 static bool over[PROGRAMS];	/* ended: sends no more records */
 
-int __wrap_bpf_map__fd(const void *map);
 unsigned __wrap_bpf_map__max_entries(const void *map);
 int __wrap_libbpf_num_possible_cpus(void);
 void *__wrap_bpf_mmap_elements(const void *map);
 void __wrap_bpf_munmap_elements(const void *map, void *elements);
-int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next);
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
-int __wrap_bpf_map_delete_elem(int fd, const void *key);
+int __wrap_map_next(const void *map, const void *prev, void *next);
+int __wrap_map_lookup(const void *map, const void *key, void *value);
+int __wrap_map_delete(const void *map, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
 bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size);
 int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
 			 unsigned long long *words);
-
-int __wrap_bpf_map__fd(const void *map)
-{
-	return !!map;
-}
 
 unsigned __wrap_bpf_map__max_entries(const void *map)
 {
@@ -69,33 +63,33 @@ static int index_of(const struct launch_key *key)
 	return i;
 }
 
-int __wrap_bpf_map_get_next_key(int fd, const void *prev, void *next)
+int __wrap_map_next(const void *map, const void *prev, void *next)
 {
 	int i = prev ? index_of(prev) + 1 : 0;
 
-	(void)fd;
+	(void)map;
 	if (i >= nkeys)
 		return -1;
 	memcpy(next, &keys[i], sizeof(*keys));
 	return 0;
 }
 
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+int __wrap_map_lookup(const void *map, const void *key, void *value)
 {
 	int i = index_of(key);
 
-	(void)fd;
+	(void)map;
 	if (i == nkeys)
 		return -1;
 	memcpy(value, &counts[i], sizeof(*counts));
 	return 0;
 }
 
-int __wrap_bpf_map_delete_elem(int fd, const void *key)
+int __wrap_map_delete(const void *map, const void *key)
 {
 	int i = index_of(key);
 
-	(void)fd;
+	(void)map;
 	if (i == nkeys)
 		return -1;
 	keys[i] = keys[--nkeys];

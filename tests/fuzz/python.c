@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned version = PYTHON_FIRST; version <= PYTHON_LAST; version++)
 		check_lines(data, size, version);
 	check_layout(&in);
-	codes_init(&cs, NULL, -1, NULL);
+	codes_init(&cs, NULL, NULL, NULL);
 	for (unsigned i = 1; i <= RECORDS && in.left; i++)
 		take_code(&in, &cs, &list, i);
 	codes_drop(&cs, &list);

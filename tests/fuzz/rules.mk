@@ -26,9 +26,9 @@ FUZZ_OWN_web_accept := cudaexporter
 FUZZ_OWN_web_config := cudaexporter
 
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
-$(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__fd bpf_map__max_entries \
-	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements bpf_map_get_next_key \
-	bpf_map_lookup_elem bpf_map_delete_elem syms_function syms_variables vm_read_string vm_read_words)
+$(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__max_entries \
+	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements map_next \
+	map_lookup map_delete syms_function syms_variables vm_read_string vm_read_words)
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
 		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(O)/libcommon.a

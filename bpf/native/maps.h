@@ -28,14 +28,14 @@ static inline long bpf_map_update_elem(const void *map, const void *key, const v
 {
 	const struct shm_map *m = native_map(map);
 
-	return m ? shm_update(m, key, value, flags, native.task.lane, native.task.pid) : -1;
+	return m ? shm_update(m, key, value, flags, native.task.lane) : -1;
 }
 
 static inline long bpf_map_delete_elem(const void *map, const void *key)
 {
 	const struct shm_map *m = native_map(map);
 
-	return m ? shm_delete(m, key, native.task.pid) : -1;
+	return m ? shm_delete(m, key) : -1;
 }
 
 static inline void *bpf_task_storage_get(const void *map, const struct task_struct *task, void *value, __u64 flags)
@@ -45,6 +45,8 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	(void)value;
 	if (!m || !task->thread)
 		return NULL;
+	if (task->thread->used >> (m->storage & 31) & 1)
+		return m->at + (__u64)task->index * m->stride;
 	return shm_storage(audit_now.shm, m, task->thread, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
@@ -60,7 +62,7 @@ static inline void *bpf_ringbuf_reserve(const void *map, __u64 size, __u64 flags
 {
 	(void)flags;
 	native.ring = native_map(map);
-	return native.ring ? shm_ring_reserve(native.ring, size, native.task.pid) : NULL;
+	return native.ring ? shm_ring_reserve(native.ring, size, native.task.tgid) : NULL;
 }
 
 /* The flags say whether to wake the tool: it polls. */

@@ -17,9 +17,10 @@ struct task_struct {
 	int pid, tgid;			/* tgid: as the tool sees it */
 	char comm[16];
 	__u64 start_time;
-	struct task_struct *group_leader;	/* the process's, see native_leader */
+	struct task_struct *group_leader;	/* what is kept of the process: an element of its own, as its first thread
+						 * may make no call */
 	struct audit_thread *thread;	/* NULL: there was no room */
-	__u32 lane, uid, parent;
+	__u32 index, lane, uid, parent;
 };
 
 enum { NATIVE_PAGES = 8 };

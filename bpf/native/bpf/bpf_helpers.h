@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #define SEC(name) __attribute__((section(name), used))
+#undef __always_inline	/* of <linux/stddef.h> */
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
 #define __weak __attribute__((weak))

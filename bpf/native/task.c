@@ -34,14 +34,14 @@ static bool is_dead(__u32 tid)
 
 static void make_leader(const struct task_struct *of)
 {
-	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, native_syscall(__NR_getpid, 0, 0, 0, 0), is_dead);
+	__u32 tid = native_syscall(__NR_getpid, 0, 0, 0, 0) | AUDIT_OF_PROCESS;
+	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, is_dead);
 
 	leader.task = *of;
 	leader.task.group_leader = &leader.task;
 	leader.task.thread = t;
 	if (!t)
 		return;
-	t->spare[0] = AUDIT_OF_PROCESS;
 	t->parent = of->parent;
 	t->uid = of->uid;
 	leader.task.index = t - audit_now.shm->threads;
@@ -132,7 +132,7 @@ static struct audit_thread *process_of(const struct audit_thread *thread)
 	__u32 n = s->head->threads_used;
 
 	for (__u32 i = 0; i < n && i < AUDIT_THREADS; i++)
-		if (s->threads[i].pid == thread->pid && s->threads[i].spare[0] == AUDIT_OF_PROCESS && s->threads[i].tid)
+		if (s->threads[i].pid == thread->pid && s->threads[i].tid & AUDIT_OF_PROCESS)
 			return &s->threads[i];
 	return (struct audit_thread *)thread;
 }

@@ -36,10 +36,6 @@ extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exe
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct audit_each { char *at; __u64 size, used; };
 
-/* Of an element of spare: it is no thread's, but what is kept of a process.  It stays until the process ends, and
- * belongs to whoever has its pid. */
-enum { AUDIT_OF_PROCESS = 1 };
-
 /* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
  * its entry) is this ^ that place's address. */
 #define AUDIT_STUB_MAGIC 0x6375646162706621ULL

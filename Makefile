@@ -56,7 +56,7 @@ PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/c
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
 AUDITED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
-AUDIT    := $(AUDITED:%=$(O)/audit/%.so)
+AUDIT    := $(if $(wildcard tools/audit/*.c),$(AUDITED:%=$(O)/audit/%.so))
 
 all: $(TOOLS:%=$(O)/%) $(INJECT) $(PTXAS) $(AUDIT)
 

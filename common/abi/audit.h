@@ -34,6 +34,8 @@ struct audit_map {
 enum audit_function_flags {
 	AUDIT_RETURNS = 1,		/* its return may be wanted */
 	AUDIT_OFF = 2,			/* not probed now: the tool changes this while it traces */
+	AUDIT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
+	AUDIT_STACK_MASK = 0xff,	/* a variable number of them */
 };
 
 /* A function to probe, sorted by name (strcmp). */

@@ -150,6 +150,7 @@ $(O):
 include tests/rules.mk
 include examples/rules.mk
 include tests/stacks.mk
+include tests/audit.mk
 include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk

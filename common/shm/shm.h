@@ -7,6 +7,7 @@
 #ifndef SHM_H
 #define SHM_H
 #include <stdbool.h>
+#include <stddef.h>
 #include "abi/audit.h"
 
 struct shm_map {

@@ -14,13 +14,12 @@ __thread cudaError_t rt_last_error;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cudaError_t loaded;
+static __typeof__(cuGetProcAddress_v2) *get;
 static CUcontext primary[RT_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-typedef __typeof__(cuGetProcAddress_v2) get_proc_address;
-
 /* Asked for without its version, as the real one does. */
-static void *entry(get_proc_address *get, const char *name, int pt)
+static void *entry(const char *name, int pt)
 {
 	CUdriverProcAddressQueryResult status;
 	const char *end = strstr(name, "_v");
@@ -51,7 +50,6 @@ static void release(void)
 static void load(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
-	get_proc_address *get;
 	int pt;
 
 	loaded = cudaErrorInsufficientDriver;
@@ -64,7 +62,7 @@ static void load(void)
 	pthread_atfork(hold, release, release);
 	for (pt = 0; pt < 2; pt++) {
 #define RT_FIND(name) \
-		*(void **)&rt_driver[pt].name = entry(get, #name, pt); \
+		*(void **)&rt_driver[pt].name = entry(#name, pt); \
 		if (!rt_driver[pt].name) \
 			return;
 		RT_DRIVER_PLAIN(RT_FIND)
@@ -161,6 +159,22 @@ RT_QUIET(cudaDriverGetVersion)(int *version)
 	*version = 0;
 	if (rt_driver_load() == cudaSuccess)
 		rt_driver[0].cuDriverGetVersion(version);
+	return cudaSuccess;
+}
+
+RT_QUIET(cudaGetDriverEntryPoint)(const char *symbol, void **function, unsigned long long flags,
+				  enum cudaDriverEntryPointQueryResult *status)
+{
+	cudaError_t r = rt_driver_load();
+
+	if (!r && (!symbol || !function))
+		r = cudaErrorInvalidValue;
+	if (r)
+		return rt_done(r);
+	if (get(symbol, function, SIM_CUDART * 1000, flags, NULL))
+		*function = NULL;
+	if (status)
+		*status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
 	return cudaSuccess;
 }
 

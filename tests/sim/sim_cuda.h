@@ -837,6 +837,11 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *);
 cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned);
 cudaError_t cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t,
 	cudaStream_t);
+enum cudaDriverEntryPointQueryResult {
+	cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1,
+};
+cudaError_t cudaGetDriverEntryPoint(const char *, void **, unsigned long long,
+	enum cudaDriverEntryPointQueryResult *);
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t, void *);
 cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);

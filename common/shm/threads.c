@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <linux/bpf.h>
+#include "shm/shm.h"
+
+/* Threads of this process that are asked about before an element is taken that nobody ever had: each costs a system
+ * call.  So at most a few more elements are in use than there are threads. */
+enum { ASKED = 8 };
+
+static bool swap(__u32 *at, __u32 from, __u32 to)
+{
+	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static struct audit_thread *own(struct audit_thread *t, __u32 pid)
+{
+	t->parent = 0;
+	t->used = 0;
+	t->start_time = 0;
+	__builtin_memset(t->comm, 0, sizeof(t->comm));
+	t->uid = 0;
+	__atomic_store_n(&t->pid, pid, __ATOMIC_RELEASE);
+	return t;
+}
+
+/* An element that is free, or was this thread's before it called exec. */
+static struct audit_thread *find_free(struct shm *s, __u32 used, __u32 pid, __u32 tid)
+{
+	for (__u32 i = 0; i < used; i++) {
+		struct audit_thread *t = &s->threads[i];
+		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+
+		if (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid)
+			return t;
+		if (!there && swap(&t->tid, 0, tid))
+			return t;
+	}
+	return NULL;
+}
+
+/* An element of a thread of this process that has ended. */
+static struct audit_thread *find_dead(struct shm *s, __u32 used, __u32 pid, __u32 tid, int asked, bool (*is_dead)(__u32))
+{
+	/* not always the same ones first */
+	__u32 from = used ? tid % used : 0;
+
+	for (__u32 n = 0; n < used && asked > 0; n++) {
+		struct audit_thread *t = &s->threads[(from + n) % used];
+		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+
+		if (!there || __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) != pid)
+			continue;
+		asked--;
+		if (is_dead(there) && swap(&t->tid, there, tid))
+			return t;
+	}
+	return NULL;
+}
+
+/* The first element that nobody ever had. */
+static struct audit_thread *find_new(struct shm *s, __u32 used, __u32 tid)
+{
+	for (__u32 i = used; i < AUDIT_THREADS; i++) {
+		__u32 now = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
+
+		if (!swap(&s->threads[i].tid, 0, tid))
+			continue;
+		while (now <= i && !swap(&s->head->threads_used, now, i + 1))
+			now = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
+		return &s->threads[i];
+	}
+	return NULL;
+}
+
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid))
+{
+	__u32 used = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
+	struct audit_thread *t;
+
+	if (used > AUDIT_THREADS)
+		used = AUDIT_THREADS;
+	t = find_free(s, used, pid, tid);
+	if (!t)
+		t = find_dead(s, used, pid, tid, ASKED, is_dead);
+	if (!t)
+		t = find_new(s, used, tid);
+	if (!t)
+		t = find_dead(s, AUDIT_THREADS, pid, tid, AUDIT_THREADS, is_dead);
+	return t ? own(t, pid) : NULL;
+}
+
+void shm_thread_free(struct shm *s, struct audit_thread *t)
+{
+	(void)s;
+	/* whose it is first: the next thread's must not be freed for this one's process */
+	__atomic_store_n(&t->pid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->tid, 0, __ATOMIC_RELEASE);
+}
+
+void *shm_storage(const struct shm *s, const struct shm_map *m, struct audit_thread *t, bool make)
+{
+	__u32 bit = 1u << m->storage, used = __atomic_load_n(&t->used, __ATOMIC_ACQUIRE);
+	__u64 i = t - s->threads;
+	char *at;
+
+	if (m->type != BPF_MAP_TYPE_TASK_STORAGE || i >= AUDIT_THREADS || (!make && !(used & bit)))
+		return NULL;
+	at = m->at + i * m->stride;
+	if (!(used & bit)) {
+		__builtin_memset(at, 0, m->stride);
+		__atomic_fetch_or(&t->used, bit, __ATOMIC_RELEASE);
+	}
+	return at;
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# Programs that reach CUDA's functions in all ways, for --attach inject.  Included by rules.mk; adds to TEST_FILES.
+# Left out where the tools' own probes in programs are: for other machines than x86-64.
+
+T_AUDIT := $(patsubst $(T_DIR)/workloads/%,%,$(basename $(wildcard $(addprefix $(T_DIR)/workloads/audit,.c _args.c _bind.c \
+	_ends.c _processes.c _same.c _signal.c _stack.c _throw.cpp))))
+T_AUDIT_O := $(T_AUDIT:%=$(T_OBJ)/workloads/%.o)
+T_AUDIT_LIBS := $(T_LIB)/libaudit-plugin.so $(T_LIB)/libaudit-other.so $(T_LIB)/libaudit-preload.so
+T_ECHO := $(T_LIB)/echo/libcudart.so.13
+T_AUDIT_BINS := audit audit-now audit-noplt audit-nopie audit-static audit_registers audit_registers-now audit_hostile \
+	contained
+TEST_FILES += $(if $(T_START),$(addprefix $(T_BIN)/,$(T_AUDIT_BINS)) $(T_AUDIT_LIBS) $(T_ECHO))
+
+# a way to compile and link: $(1) the suffix, $(2) for the compiler, $(3) for the linker, $(4) the runtime
+define t_audit
+$(T_OBJ)/workloads/%$(1).audit.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
+	$$(Q)$$(CC) $$(T_CFLAGS) $(2) -c $$< -o $$@
+$(T_OBJ)/workloads/%$(1).audit.o: $(T_DIR)/workloads/%.cpp | $(T_OBJ)/workloads
+	$$(Q)$$(CXX) $$(T_CXXFLAGS) $(2) -c $$< -o $$@
+$(T_BIN)/audit$(1): $(T_AUDIT:%=$(T_OBJ)/workloads/%$(1).audit.o) $(4) $(T_LIBCUDA) | $(T_BIN)
+	$$(Q)$$(CXX) $(3) -rdynamic -o $$@ $$^ $$(T_RPATH) -pthread -ldl
+endef
+$(eval $(call t_audit,,-fPIE,-pie -Wl$(T_COMMA)-z$(T_COMMA)lazy,$(T_CUDART)))
+$(eval $(call t_audit,-now,-fPIE,-pie -Wl$(T_COMMA)-z$(T_COMMA)now$(T_COMMA)-z$(T_COMMA)relro,$(T_CUDART)))
+$(eval $(call t_audit,-noplt,-fPIE -fno-plt,-pie -Wl$(T_COMMA)-z$(T_COMMA)relro,$(T_CUDART)))
+$(eval $(call t_audit,-nopie,-fno-pie,-no-pie -Wl$(T_COMMA)-z$(T_COMMA)lazy,$(T_CUDART)))
+$(eval $(call t_audit,-static,-fPIE,-pie,$(T_CUDART_A)))
+
+$(T_LIB)/libaudit-%.so: $(T_DIR)/workloads/audit_%.c $(T_CUDART) | $(T_LIB)
+	$(Q)$(CC) $(T_CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -MF $(T_OBJ)/workloads/audit_$*.d -o $@ $< \
+		$(if $(filter plugin,$*),$(T_CUDART)) $(TEST_LDFLAGS) -ldl
+
+# a runtime that looks at registers, and who calls it
+$(T_ECHO): $(T_DIR)/workloads/audit_echo.S
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -o $@ $<
+$(T_OBJ)/workloads/audit_registers-asm.o: $(T_DIR)/workloads/audit_registers.S | $(T_OBJ)/workloads
+	$(Q)$(CC) -c $< -o $@
+$(T_BIN)/audit_registers $(T_BIN)/audit_registers-now: $(T_OBJ)/workloads/audit_registers.o \
+		$(T_OBJ)/workloads/audit_registers-asm.o $(T_ECHO) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ -Wl,-rpath,'$$ORIGIN/../lib/echo' -Wl,-z,$(if $(filter %-now,$@),now,lazy) -ldl
+
+# as a container's programs run
+$(T_BIN)/contained: $(T_OBJ)/workloads/contained.o | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS)
+
+$(T_OBJ)/workloads/audit_hostile.o: T_CFLAGS += -iquote common
+$(T_BIN)/audit_hostile: $(T_OBJ)/workloads/audit_hostile.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) $(TEST_LDFLAGS) -pthread -ldl

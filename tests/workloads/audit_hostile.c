@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* audit_hostile MODE [SEED]: a program of a command that runs with --attach inject and means its tool no good.  Whatever
+ * it does, it ends after some seconds, with status 43.
+ *
+ *   silent    connects and says nothing          garbage   messages of random bytes
+ *   lies      messages with wrong sizes, versions, processes; paths and words with escapes
+ *   flood     connections that are closed at once, and such as are kept
+ *   bytes     random bytes at random places of the memory
+ *   fields    words of the memory set to what is extreme, one at a time, the head and the maps' beginnings
+ *   threads   the table of threads names others, with escapes
+ *   ring      the ring buffer's positions and sizes
+ *   holes     memory taken away, and the file made smaller and larger
+ *   seal      the file sealed
+ *   all       all of them, one after the other
+ */
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/audit.h"
+#include "cuda_api.h"
+
+#define ESCAPES "\033[2J\033]0;x\a\n\r\"\\\x9b" "31m\xff\xe2\x80\xae"
+
+static uint64_t state = 88172645463325252u;
+static int file = -1;
+static char *memory;
+static size_t bytes;
+
+static uint64_t any(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+static uint64_t extreme(void)
+{
+	static const uint64_t some[] = { 0, 1, 7, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 1ull << 63,
+		~0ull, ~0ull - 4095, 4096, 1ull << 40 };
+
+	return any() % 4 ? some[any() % (sizeof(some) / sizeof(*some))] : any();
+}
+
+/* The socket of the first tool; -1 if there is none. */
+static int connected(void)
+{
+	const char *env = getenv(AUDIT_SOCKETS), *name = env ? strchr(env, '=') : NULL;
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const struct timeval soon = { 2, 0 };
+	size_t length;
+	int s;
+
+	if (!name)
+		return -1;
+	name++;
+	length = strcspn(name, " ");
+	if (length > sizeof(to.sun_path) - 1)
+		return -1;
+	memcpy(to.sun_path + 1, name, length);
+	s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
+	setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
+	if (s < 0 || connect(s, (struct sockaddr *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length))) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+static void tell(uint32_t version, uint32_t kind, int pid, int parent, uint32_t size, const char *text, size_t length)
+{
+	struct { struct audit_message m; char text[AUDIT_PATH]; } packet = {
+		.m = { version, kind, pid, parent, 1, size } };
+	int s = connected();
+
+	if (s < 0)
+		return;
+	if (length > sizeof(packet.text))
+		length = sizeof(packet.text);
+	memcpy(packet.text, text, length);
+	if (send(s, &packet, sizeof(packet.m) + length, MSG_NOSIGNAL) < 0)
+		perror("audit_hostile: send");
+	usleep(2000);
+	close(s);
+}
+
+/* Says hello as a program does, and maps what it is given. */
+static void take_memory(void)
+{
+	const struct audit_message hello = { AUDIT_VERSION, AUDIT_HELLO, getpid(), 0, 0, 0 };
+	struct audit_answer answer;
+	char control[CMSG_SPACE(sizeof(int))];
+	struct iovec to = { &answer, sizeof(answer) };
+	struct msghdr m = { .msg_iov = &to, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	int s = connected();
+
+	if (s < 0 || send(s, &hello, sizeof(hello), MSG_NOSIGNAL) < 0 || recvmsg(s, &m, 0) != sizeof(answer)) {
+		fprintf(stderr, "audit_hostile: no answer\n");
+		return;
+	}
+	close(s);
+	c = CMSG_FIRSTHDR(&m);
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return;
+	memcpy(&file, CMSG_DATA(c), sizeof(file));
+	bytes = answer.bytes;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (memory == MAP_FAILED)
+		memory = NULL;
+	else
+		fprintf(stderr, "audit_hostile: has the memory\n");
+}
+
+static void calls(int n)
+{
+	void *p;
+
+	for (; n > 0; n--)
+		cudaMalloc(&p, 64);
+}
+
+static void silent(void)
+{
+	int i;
+
+	for (i = 0; i < 7; i++)
+		connected();
+}
+
+static void garbage(void)
+{
+	char packet[8192];
+	int i, s;
+	size_t k;
+
+	for (i = 0; i < 200; i++) {
+		s = connected();
+		if (s < 0)
+			return;
+		for (k = 0; k < sizeof(packet); k++)
+			packet[k] = (char)any();
+		if (send(s, packet, any() % sizeof(packet), MSG_NOSIGNAL) < 0 && i == 0)
+			perror("audit_hostile: send");
+		close(s);
+	}
+}
+
+static void lies(void)
+{
+	static char longest[AUDIT_PATH];
+	uint32_t kind;
+
+	memset(longest, 'x', sizeof(longest));
+	for (kind = 0; kind < 9; kind++) {
+		tell(AUDIT_VERSION, kind, 1, 1, sizeof(ESCAPES), ESCAPES, sizeof(ESCAPES));
+		tell(AUDIT_VERSION, kind, -1, -1, AUDIT_PATH, longest, sizeof(longest));
+		tell(AUDIT_VERSION, kind, getppid(), getppid(), 0xffffffff, ESCAPES, 3);
+		tell(AUDIT_VERSION, kind, getpid(), getpid(), 12, "/etc/passwd", 12);
+		tell(AUDIT_VERSION, kind, getpid(), getpid(), 14, "/dev/zero\n" ESCAPES, 14);
+		tell(AUDIT_VERSION + 1, kind, getpid(), 0, 0, "", 0);
+		tell(AUDIT_VERSION, kind | 0x80000000, getpid(), 0, 0, "", 0);
+	}
+}
+
+static void flood(void)
+{
+	int i, s;
+
+	for (i = 0; i < 3000; i++) {
+		s = connected();
+		if (s < 0)
+			break;
+		if (i % 3)
+			close(s);
+	}
+}
+
+static void random_bytes(void)
+{
+	int i;
+
+	for (i = 0; memory && i < 300000; i++) {
+		memory[any() % bytes] = (char)any();
+		/* where more stands */
+		memory[any() % (bytes < 65536 ? bytes : 65536)] = (char)any();
+		if (i % 10000 == 0)
+			calls(1);
+	}
+}
+
+static void set_words(size_t at, size_t end, int size)
+{
+	uint64_t was, now;
+
+	for (; memory && at + 8 <= end && at + 8 <= bytes; at += (size_t)size) {
+		now = extreme();
+		memcpy(&was, memory + at, 8);
+		memcpy(memory + at, &now, (size_t)size);
+		if (any() % 8 == 0)
+			calls(1);
+		if (any() % 2)
+			memcpy(memory + at, &was, (size_t)size);
+	}
+}
+
+static void fields(void)
+{
+	struct audit_head head;
+	unsigned i;
+
+	if (!memory)
+		return;
+	memcpy(&head, memory, sizeof(head));
+	set_words(0, sizeof(head), 4);
+	for (i = 0; i < head.maps && i < AUDIT_MAPS; i++)
+		if (head.map[i].at < bytes)
+			set_words(head.map[i].at, head.map[i].at + 4096, 8);
+}
+
+static void threads(void)
+{
+	struct audit_head head;
+	struct audit_thread *t;
+	unsigned i;
+
+	if (!memory)
+		return;
+	memcpy(&head, memory, sizeof(head));
+	if (head.threads_at > bytes || bytes - head.threads_at < AUDIT_THREADS * sizeof(*t))
+		return;
+	t = (struct audit_thread *)(memory + head.threads_at);
+	for (i = 0; i < AUDIT_THREADS; i++) {
+		t[i].tid = i % 3 ? 1 : (uint32_t)any();
+		t[i].pid = i % 5 ? (uint32_t)getppid() : (uint32_t)extreme();
+		t[i].parent = (uint32_t)extreme();
+		t[i].used = ~0u;
+		t[i].uid = (uint32_t)extreme();
+		memcpy(t[i].comm, ESCAPES "xxxxxxxxxxxxxxxx", sizeof(t[i].comm));
+		if (i % 1000 == 0)
+			calls(1);
+	}
+}
+
+static void ring(void)
+{
+	struct audit_head head;
+	unsigned i;
+
+	if (!memory)
+		return;
+	memcpy(&head, memory, sizeof(head));
+	for (i = 0; i < head.maps && i < AUDIT_MAPS; i++)
+		if (head.map[i].type == 27 /* BPF_MAP_TYPE_RINGBUF */ && head.map[i].at < bytes) {
+			calls(11);
+			set_words(head.map[i].at, head.map[i].at + 3 * 4096, 8);
+			set_words(head.map[i].at + 4096, head.map[i].at + 65536, 4);
+		}
+}
+
+static void holes(void)
+{
+	if (file < 0)
+		return;
+	fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+	if (!ftruncate(file, 0))
+		fprintf(stderr, "audit_hostile: the file can be made smaller\n");
+	if (!ftruncate(file, (off_t)1 << 40))
+		fprintf(stderr, "audit_hostile: the file can be made larger\n");
+	calls(3);
+}
+
+static void seal(void)
+{
+	if (file < 0)
+		return;
+	fcntl(file, F_ADD_SEALS, F_SEAL_WRITE);
+	fcntl(file, F_ADD_SEALS, 0x10 /* F_SEAL_FUTURE_WRITE */);
+	fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_GROW | F_SEAL_SHRINK);
+	calls(3);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct { const char *name; void (*run)(void); } modes[] = {
+		{ "silent", silent }, { "garbage", garbage }, { "lies", lies }, { "bytes", random_bytes },
+		{ "fields", fields }, { "threads", threads }, { "ring", ring }, { "holes", holes }, { "seal", seal },
+		{ "flood", flood },
+	};
+	const char *mode = argc > 1 ? argv[1] : "all";
+	int known = 0;
+	unsigned i;
+
+	state += argc > 2 ? strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u : 0;
+	calls(23);
+	take_memory();
+	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(mode, "all") || !strcmp(mode, modes[i].name)) {
+			modes[i].run();
+			known = 1;
+		}
+	if (!known)
+		return 2;
+	calls(7);
+	return 43;
+}

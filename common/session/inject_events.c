@@ -13,7 +13,7 @@
 
 void inject_events_open(struct inject_events *e, const struct bpf_object *obj, struct record_queue *queue)
 {
-	const struct bpf_map *shares = bpf_object__find_map_by_name(obj, ".data.processes");
+	struct bpf_map *shares = bpf_object__find_map_by_name(obj, ".data.processes");
 	size_t size = 0;
 
 	*e = (struct inject_events){

@@ -8,8 +8,8 @@
 #include "session/command.h"
 #include "session/inject_library.h"
 
-/* Returns the folder of the tool itself. */
-static char *tool_folder(void)
+/* Returns the file of the tool itself. */
+static char *tool_file(void)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -17,16 +17,16 @@ static char *tool_folder(void)
 	if (n < 0)
 		die(errno, "cannot read /proc/self/exe");
 	path[n] = '\0';
-	*strrchr(path, '/') = '\0';
 	return xstrdup(path);
 }
 
-char *inject_library_find(const char *object, char **why)
+char *inject_library_find(char **why)
 {
 	static const char *const places[] = { "audit", "../lib/cuda-bpf-tools/audit" };
-	char *folder = tool_folder(), *path = NULL;
+	char *folder = tool_file(), *object = strrchr(folder, '/'), *path = NULL;
 
 	*why = NULL;
+	*object++ = '\0';
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !path; i++) {
 		path = xprintf("%s/%s/%s.so", folder, places[i], object);
 		if (!access(path, R_OK))
@@ -56,9 +56,10 @@ static void set(const char *name, const char *value, const char *before, const c
 	free(all);
 }
 
-void inject_library_set(const char *library, const char *object, const char *socket)
+void inject_library_set(const char *library, const char *socket)
 {
-	char *entry = xprintf("%s=%s", object, socket);
+	const char *object = strrchr(library, '/') + 1;
+	char *entry = xprintf("%.*s=%s", (int)strcspn(object, "."), object, socket);
 
 	set("LD_AUDIT", library, NULL, ":", getenv("LD_AUDIT"));
 	set(AUDIT_SOCKETS, entry, getenv(AUDIT_SOCKETS), " ", NULL);

@@ -88,7 +88,7 @@ static bool has_ended(const struct inject_process *at)
 	return poll(&fd, 1, 0) > 0;
 }
 
-void inject_peers_reap(struct inject_peers *p)
+static void reap(struct inject_peers *p)
 {
 	struct inject_process *at, *next;
 
@@ -169,28 +169,16 @@ static void look_at_programs(struct inject_peers *p)
 			look_at_program(p, at);
 }
 
-static int wait_for(const struct inject_peers *p, const int *also, long ms)
+void inject_peers_serve(struct inject_peers *p)
 {
-	struct pollfd fds[] = {
-		{ .fd = p->epoll, .events = POLLIN }, { .fd = also[0], .events = POLLIN }, { .fd = also[1], .events = POLLIN },
-	};
-	int n = poll(fds, 3, ms);
+	struct epoll_event event;
+	bool any = epoll_wait(p->epoll, &event, 1, 0) > 0;
 
-	return n < 0 && errno != EINTR ? -errno : n < 0 ? 0 : n;
-}
-
-int inject_peers_poll(struct inject_peers *p, const int *also, long ms)
-{
-	int got = wait_for(p, also, ms);
-
-	if (got < 0)
-		return got;
-	if (got) {
+	if (any || p->connections)
 		inject_connections_serve(p);
-		inject_peers_reap(p);
-	}
+	if (any)
+		reap(p);
 	look_at_programs(p);
-	return got;
 }
 
 void inject_peers_signal(const struct inject_peers *p, int sig)

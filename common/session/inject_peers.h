@@ -32,9 +32,10 @@ struct inject_peers {
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
 	void *ctx;
+	int epoll;		/* readable when there is something to do */
 	/* private */
 	char name[48];		/* of the socket */
-	int fd, epoll;
+	int fd;
 	struct inject_process *processes;
 	struct inject_connection *connections;
 	unsigned n, most, pending;
@@ -45,15 +46,11 @@ struct inject_peers {
 /* Listens under a new abstract name.  Exits 1 if it cannot. */
 void inject_peers_open(struct inject_peers *p);
 
-/* Waits for up to ms milliseconds, or until one of the descriptors in also (two, -1: none) is readable, and answers what
- * has come.  Returns how many things have happened, or -errno. */
-int inject_peers_poll(struct inject_peers *p, const int *also, long ms);
+/* Call regularly, and when epoll is readable: answers what has come, and sees to the processes that have ended. */
+void inject_peers_serve(struct inject_peers *p);
 
 /* Return true if this process is followed. */
 bool inject_peers_has(const struct inject_peers *p, int pid);
-
-/* Sees to the processes that have ended. */
-void inject_peers_reap(struct inject_peers *p);
 
 /* Sends every process a signal. */
 void inject_peers_signal(const struct inject_peers *p, int sig);

@@ -34,6 +34,8 @@ struct audit_map {
 enum audit_function_flags {
 	AUDIT_RETURNS = 1,		/* its return may be wanted */
 	AUDIT_OFF = 2,			/* not probed now: the tool changes this while it traces */
+	AUDIT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
+	AUDIT_STACK_MASK = 0xff,	/* a variable number of them */
 };
 
 /* A function to probe, sorted by name (strcmp). */
@@ -43,6 +45,10 @@ struct audit_function {
 	__u32 lib;			/* enum cuda_lib */
 	__u32 flags;
 };
+
+/* In the tid of an element of struct audit_thread: it is no thread's, but what is kept of its process, as the storage that
+ * the programs have at the first thread, which may make no call. */
+#define AUDIT_OF_PROCESS 0x80000000u
 
 /* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
  * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The library that the dynamic linker loads into traced programs for --attach inject (rtld-audit(7)): it gives the CUDA
+ * functions stubs, which run the tool's BPF programs.
+ *
+ * When a library is mapped that has such functions, and before anything is bound to it, its symbol table in memory gets
+ * the stubs' addresses.  So whatever looks for a function by its name finds the stub: lazy and eager binding, function
+ * pointers in data, calls without a PLT, dlsym(), dlvsym(), also in C libraries whose audit interface does not tell of all
+ * that; and what is bound to other libraries costs nothing. */
+#ifndef AUDIT_AUDIT_H
+#define AUDIT_AUDIT_H
+#include <stdbool.h>
+#include <linux/types.h>
+#include "abi/audit.h"
+#include "audit/probes.h"
+#include "audit/stub.h"
+#include "shm/shm.h"
+
+struct pt_regs;
+struct __kernel_timespec;
+typedef int clock_fn(int clock, struct __kernel_timespec *t);
+typedef int program_fn(void *ctx);
+
+enum { SOCKET_NAME = 108, ADDRESSES = 4 * STUBS, NO_FUNCTION = 0xffff };
+
+enum connection {
+	UNCONNECTED,		/* until a CUDA library is there */
+	CONNECTED,
+	REFUSED,		/* for good */
+};
+
+struct stub {
+	__u64 real;		/* the function that it stands for */
+	__u64 object;		/* that has it: its link_map */
+	const struct audit_function *in;	/* shared: flags change */
+	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
+	__u32 closed;		/* the object is gone */
+	__u16 words;		/* of arguments on the stack */
+	__u8 gives, unsure;	/* gives: it stores functions' addresses; unsure: words is a guess */
+};
+
+enum process_state {
+	FORKED,		/* what the kernel leaves of the page */
+	READY,
+	CONNECTING,	/* one of its threads does */
+	LEFT_OUT,	/* the tool does not want it */
+};
+
+/* A page that is zero in the child of a fork. */
+struct fork_page {
+	__u32 state;		/* enum process_state */
+	__u32 epoch;		/* of the process: other than its parent's; never 0 once it is READY */
+};
+
+struct audit {
+	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
+	enum connection connection;
+	struct shm shm;
+	program_fn *session;
+	clock_fn *clock;
+	struct shm_map *lost;
+	struct fork_page *page;
+	bool wiped;		/* by the kernel at a fork */
+	__u32 epochs;
+	__s32 pid;		/* as the tool sees it */
+	__s32 own;		/* as the program sees it */
+	const void *phdr;	/* the program's own */
+	int phdrs;
+	__u32 stubs;
+	struct stub stub[STUBS];
+	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
+	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
+};
+
+/* All there is of a process: nothing is passed to what the linker and the stubs call. */
+extern struct audit audit;
+
+/* A thread's own. */
+struct audit_here {
+	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
+	__u32 epoch;
+};
+extern __thread struct audit_here audit_here __attribute__((tls_model("initial-exec")));
+
+static inline bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static inline unsigned long length(const char *s)
+{
+	unsigned long n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+/* Return true if the word there can be read. */
+bool readable(const void *at);
+
+/* Looks for the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than
+ * its caller. */
+bool environment(struct audit *a);
+
+/* vdso: AT_SYSINFO_EHDR. */
+void clock_find(struct audit *a, const void *vdso);
+
+/* connect.c: the tool.  Return false if there will be no probes. */
+bool connect_hello(struct audit *a);
+bool connect_forked(struct audit *a, int parent);
+void connect_bound(struct audit *a, const char *path, __u32 functions);
+void connect_says(struct audit *a, const char *name, const char *why);
+
+/* memory.c: maps the memory, and the programs' data over their sections. */
+bool memory_map(struct audit *a, int fd, __u64 bytes);
+
+/* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
+ * NO_FUNCTION. */
+const void *stub_make(struct audit *a, __u32 function, __u64 real, __u64 object, bool gives);
+const void *stub_of(const struct audit *a, __u64 real);
+bool stub_is(__u64 at);
+void stubs_close(struct audit *a, __u64 object);
+
+/* Gives the functions that this object has stubs. */
+struct link_map;
+void bind_object(struct audit *a, const struct link_map *map);
+
+/* Makes the thread's state.  Returns false if it has none and its calls are not seen. */
+bool thread_ready(struct audit *a);
+static inline bool thread_is_ready(const struct audit *a)
+{
+	return audit_here.epoch && audit_here.epoch == a->page->epoch && a->wiped;
+}
+
+/* Counts a call as lost. */
+void lost_call(struct audit *a);
+
+#endif

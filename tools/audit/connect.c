@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include "audit/audit.h"
+#include "audit/syscall.h"
+
+enum { ANSWER_S = 10, EINTR_ = 4, NO_SIGNALS = 2 /* SIG_SETMASK */ };
+
+/* A tool's user is the program's, or root. */
+static bool trusted(int fd)
+{
+	struct ucred who = { 0 };
+	socklen_t n = sizeof(who);
+
+	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&n, 0) &&
+	       (!who.uid || who.uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
+}
+
+static int tool_open(const struct audit *a)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = ANSWER_S };
+	unsigned long n = length(a->socket);
+	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	memcpy(to.sun_path + 1, a->socket, n);
+	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
+	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&limit, sizeof(limit), 0);
+	if (!sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) && trusted(fd))
+		return fd;
+	sys3(__NR_close, fd, 0, 0);
+	return -1;
+}
+
+/* Returns the bytes of the answer; *memory: the descriptor that came with it, or -1. */
+static long receive(int fd, struct audit_answer *answer, int *memory)
+{
+	union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+	struct iovec iov = { answer, sizeof(*answer) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	long n = sys3(__NR_recvmsg, fd, (long)&m, MSG_CMSG_CLOEXEC);
+
+	*memory = -1;
+	if (n >= 0 && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_level == SOL_SOCKET &&
+	    control.head.cmsg_type == SCM_RIGHTS)
+		*memory = *(int *)CMSG_DATA(&control.head);
+	return n;
+}
+
+/* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
+static bool ask(const struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory)
+{
+	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
+	struct msghdr out = { .msg_iov = iov, .msg_iovlen = 2 };
+	int fd = tool_open(a);
+	bool ok;
+
+	*memory = -1;
+	if (fd < 0)
+		return false;
+	m->version = AUDIT_VERSION;
+	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
+	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && receive(fd, answer, memory) == sizeof(*answer) &&
+	     answer->version == AUDIT_VERSION;
+	sys3(__NR_close, fd, 0, 0);
+	return ok;
+}
+
+/* No handler of the program runs meanwhile. */
+static bool asked(const struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory)
+{
+	__u64 all = ~0ull, before = 0;
+	bool ok;
+
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
+	ok = ask(a, m, text, answer, memory);
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
+	return ok;
+}
+
+bool connect_hello(struct audit *a)
+{
+	struct audit_message m = { .kind = AUDIT_HELLO };
+	struct audit_answer answer;
+	bool ok;
+	int fd;
+
+	ok = asked(a, &m, NULL, &answer, &fd) && answer.pid > 0 && fd >= 0;
+	a->own = m.pid;
+	a->pid = answer.pid;
+	ok = ok && memory_map(a, fd, answer.bytes);
+	if (fd >= 0)
+		sys3(__NR_close, fd, 0, 0);
+	a->connection = ok ? CONNECTED : REFUSED;
+	return ok;
+}
+
+bool connect_forked(struct audit *a, int parent)
+{
+	struct audit_message m = { .kind = AUDIT_FORKED, .parent = parent };
+	struct audit_answer answer;
+	int fd;
+	bool ok = asked(a, &m, NULL, &answer, &fd) && answer.pid > 0;
+
+	if (fd >= 0)
+		sys3(__NR_close, fd, 0, 0);
+	a->own = m.pid;
+	if (ok)
+		a->pid = answer.pid;
+	return ok;
+}
+
+static void tell(struct audit *a, struct audit_message *m, const char *text, unsigned long n)
+{
+	struct audit_answer answer;
+	int fd;
+
+	m->size = (__u32)(n < AUDIT_PATH ? n : AUDIT_PATH);
+	asked(a, m, text, &answer, &fd);
+	if (fd >= 0)
+		sys3(__NR_close, fd, 0, 0);
+}
+
+void connect_bound(struct audit *a, const char *path, __u32 functions)
+{
+	struct audit_message m = { .kind = AUDIT_BOUND, .functions = functions };
+
+	tell(a, &m, path, length(path));
+}
+
+void connect_says(struct audit *a, const char *name, const char *why)
+{
+	struct audit_message m = { .kind = AUDIT_SAYS };
+	unsigned long n = length(name), more = length(why);
+	char text[512];
+
+	if (n > sizeof(text) / 2)
+		n = sizeof(text) / 2;
+	if (n + 2 + more > sizeof(text))
+		return;
+	memcpy(text, name, n);
+	memcpy(text + n, ": ", 2);
+	memcpy(text + n + 2, why, more);
+	tell(a, &m, text, n + 2 + more);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The memory that all programs share with the tool. */
+#include <stddef.h>
+#include <linux/mman.h>
+#include "audit/audit.h"
+#include "audit/object.h"
+#include "audit/syscall.h"
+
+enum { PAGE = 4096, INVALID = 22 /* EINVAL */ };
+
+/* The kernel reads the set of signals before it looks at what to do with it. */
+bool readable(const void *at)
+{
+	return sys4(__NR_rt_sigprocmask, ~0u >> 1, (long)at, 0, 8) == -INVALID;
+}
+
+/* What stands in the memory takes the place of the programs' own copy of a section. */
+static bool sections_map(struct audit *a, int fd)
+{
+	for (const struct audit_section *s = audit_sections; s->map; s++) {
+		const struct shm_map *m = shm_find(&a->shm, s->map);
+		__u64 bytes = (s->size + PAGE - 1) & -(__u64)PAGE;
+
+		if (!m || bytes > m->bytes ||
+		    sys_failed(sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+				    m->at - a->shm.base)))
+			return false;
+	}
+	return true;
+}
+
+static bool variables_set(struct audit *a)
+{
+	for (const struct audit_variable *v = audit_variables; v->map; v++) {
+		struct shm_map *m = shm_find(&a->shm, v->map);
+
+		if (!m)
+			return false;
+		*(struct shm_map **)v->at = m;
+	}
+	return true;
+}
+
+static program_fn *program(const char *name)
+{
+	for (const struct audit_program *p = audit_programs; p->name; p++)
+		if (same(p->name, name))
+			return p->run;
+	return NULL;
+}
+
+/* If the kernel is too old to wipe the page in a child, every call asks who it is: see thread.c. */
+static bool page_make(struct audit *a)
+{
+	long p = sys6(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	a->page = (void *)p;
+	a->wiped = !sys3(__NR_madvise, p, PAGE, MADV_WIPEONFORK);
+	return true;
+}
+
+/* The other side's offsets: shm_view() has checked the table, not the names. */
+static bool names_hash(struct audit *a)
+{
+	const struct shm *m = &a->shm;
+
+	if (m->functions > AUDIT_FUNCTIONS || !m->names_bytes || m->names[m->names_bytes - 1])
+		return false;
+	for (__u32 i = 0; i < m->functions; i++) {
+		if (m->function[i].name >= m->names_bytes)
+			return false;
+		a->hash[i] = object_hash(m->names + m->function[i].name);
+	}
+	return true;
+}
+
+bool memory_map(struct audit *a, int fd, __u64 bytes)
+{
+	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (sys_failed(p))
+		return false;
+	if (shm_view(&a->shm, (void *)p, bytes) && names_hash(a) && page_make(a) && sections_map(a, fd) && variables_set(a)) {
+		a->session = program("cuda_session");
+		a->lost = shm_find(&a->shm, ".data.lost");
+		a->page->epoch = ++a->epochs;
+		a->page->state = READY;
+		return a->session;
+	}
+	return false;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the stubs call at a function's entry and return. */
+#include <stddef.h>
+#include <linux/ptrace.h>
+#include "audit/audit.h"
+
+enum { PAGE = 4096 };
+
+/* real: what to call.  wanted: 0: jump there; else 1 + the words of arguments on the stack. */
+struct entered { __u64 real, wanted; };
+
+/* In struct pt_regs' last word: what the return is awaited for. */
+enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
+
+struct entered audit_entered(struct pt_regs *regs, __u32 number);
+void audit_returned(struct pt_regs *regs, __u32 number);
+
+/* A handler has interrupted a program of its thread, if it runs further down the same stack; if further up, the handler
+ * that had done so never returned: siglongjmp(). */
+static bool interrupts(const struct pt_regs *regs)
+{
+	return audit_here.busy && regs->rsp <= audit_here.busy;
+}
+
+static bool seen(struct audit *a, const struct stub *s)
+{
+	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
+}
+
+/* Runs the program.  Returns true if the return is wanted. */
+static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s)
+{
+	bool wanted;
+
+	__atomic_store_n(&audit_here.busy, regs->rsp, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	audit_now.cookie = s->id;
+	audit_now.func_ip = s->real;
+	wanted = !a->session(regs);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&audit_here.busy, 0, __ATOMIC_RELAXED);
+	return wanted;
+}
+
+static bool enters(struct audit *a, struct pt_regs *regs, const struct stub *s)
+{
+	if (!seen(a, s))
+		return false;
+	if (interrupts(regs)) {
+		lost_call(a);
+		return false;
+	}
+	if (!thread_is_ready(a) && !thread_ready(a))
+		return false;
+	return run(a, regs, s) && s->in->flags & AUDIT_RETURNS;
+}
+
+/* Nothing says how much there is above the stack pointer, but the stack's end. */
+static __u64 words(const struct pt_regs *regs, const struct stub *s)
+{
+	__u64 from = regs->rsp + 8, to = from + 8ull * s->words;
+
+	if (s->unsure && from / PAGE != (to - 1) / PAGE && !readable((void *)(to & -(__u64)PAGE)))
+		return ((to & -(__u64)PAGE) - from) / 8;
+	return s->words;
+}
+
+struct entered audit_entered(struct pt_regs *regs, __u32 number)
+{
+	struct audit *a = &audit;
+	const struct stub *s = &a->stub[number];
+
+	regs->rip = s->real;
+	regs->ss = enters(a, regs, s) ? FOR_PROGRAM : 0;
+	if (s->gives)
+		regs->ss |= FOR_ADDRESS;
+	return (struct entered){ s->real, regs->ss ? 1 + words(regs, s) : 0 };
+}
+
+/* A function that was found by one of CUDA's own ways gets the stub that it has for everybody else. */
+static void address_given(const struct audit *a, const struct pt_regs *regs)
+{
+	__u64 *given = (__u64 *)regs->rsi;
+	const void *stub = !(__u32)regs->rax && given && *given ? stub_of(a, *given) : NULL;
+
+	if (stub)
+		*given = (__u64)stub;
+}
+
+void audit_returned(struct pt_regs *regs, __u32 number)
+{
+	struct audit *a = &audit;
+	const struct stub *s = &a->stub[number];
+
+	if (regs->ss & FOR_ADDRESS)
+		address_given(a, regs);
+	if (!(regs->ss & FOR_PROGRAM) || a->shm.head->ended || !thread_is_ready(a) || interrupts(regs))
+		return;
+	regs->rip = *(__u64 *)regs->rsp;
+	regs->rsp += 8;
+	run(a, regs, s);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A thread's element in the shared memory, and a process that was forked. */
+#include <stddef.h>
+#include <linux/prctl.h>
+#include "abi/lost.h"
+#include "audit/audit.h"
+#include "audit/syscall.h"
+
+enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2 };
+
+void lost_call(struct audit *a)
+{
+	if (a->lost)
+		__atomic_fetch_add((__u64 *)a->lost->at + LOST_THREAD, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_dead(__u32 tid)
+{
+	return sys3(__NR_tgkill, audit.own, tid, 0) == -NO_SUCH;
+}
+
+/* The program has been forked since it said who it is. */
+static void forked(struct audit *a)
+{
+	__u32 state = FORKED;
+
+	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return;
+	if (!connect_forked(a, a->pid)) {
+		__atomic_store_n(&a->page->state, LEFT_OUT, __ATOMIC_RELEASE);
+		return;
+	}
+	__atomic_store_n(&a->page->epoch, ++a->epochs, __ATOMIC_RELEASE);
+	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
+}
+
+static bool process_ready(struct audit *a)
+{
+	__u32 state;
+
+	if (!a->wiped && a->own != sys3(__NR_getpid, 0, 0, 0))
+		*a->page = (struct fork_page){ 0 };
+	while ((state = __atomic_load_n(&a->page->state, __ATOMIC_ACQUIRE)) == FORKED || state == CONNECTING)
+		if (state == FORKED)
+			forked(a);
+		else
+			sys3(__NR_sched_yield, 0, 0, 0);
+	return state == READY;
+}
+
+static bool thread_take(struct audit *a)
+{
+	__u32 tid = (__u32)sys3(__NR_gettid, 0, 0, 0), epoch = a->page->epoch;
+	struct audit_thread *t;
+
+	if (audit_here.epoch == epoch)
+		return true;
+	audit_now = (struct audit_now){ 0 };
+	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead);
+	if (!t) {
+		lost_call(a);
+		return false;
+	}
+	t->start_time = audit_clock_ns();
+	t->uid = (__u32)sys3(__NR_getuid, 0, 0, 0);
+	sys3(__NR_prctl, PR_GET_NAME, (long)t->comm, 0);
+	audit_now.shm = &a->shm;
+	audit_now.thread = t;
+	audit_here.epoch = epoch;
+	return true;
+}
+
+/* No handler of the program may find the thread half made. */
+bool thread_ready(struct audit *a)
+{
+	__u64 all = ~0ull, before = 0;
+	bool ok;
+
+	if (a->wiped && a->page->state == LEFT_OUT)
+		return false;
+	sys4(__NR_rt_sigprocmask, SETMASK, (long)&all, (long)&before, sizeof(all));
+	ok = process_ready(a) && thread_take(a);
+	sys4(__NR_rt_sigprocmask, SETMASK, (long)&before, 0, sizeof(before));
+	return ok;
+}

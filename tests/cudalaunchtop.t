@@ -68,7 +68,7 @@ else
 	skip "no nvcc here"
 fi
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind counts the same, with -x the failures too"
 	run cudalaunchtop --attach "$kind" --layer runtime -jxc "$bin/mem launch 23 badlaunch 7 launch 11"
 	json 1 '.kernel == "mem_kernel" and .launches == 41 and .failed == 7'

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind finds what a command never freed, with its stack"
 	run cudaleak --attach "$kind" --layer runtime -c "$bin/deep 23 4096"
 	status 0

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # 23 allocations and 7 frees: primes, so that a count that is right is right for the reason.
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind sees each call once, as text"
 	run cudamallocsnoop --attach "$kind" --layer runtime -c "$bin/mem malloc 23 4096 free 7"
 	status 0
@@ -254,7 +254,7 @@ it "a reset shows what it freed"
 run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind: a call left by longjmp is said, and hides none of the later ones"
 	run env SIM_LATENCY_US=cudaMalloc=50000 cudamallocsnoop --layer runtime --attach "$kind" -jc "$bin/jump 5 3"
 	json 3 '.func == "cudaMalloc" and .size == 64'

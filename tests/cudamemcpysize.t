@@ -27,7 +27,7 @@ ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer -fno-optimize-
 	tests/workloads/copies.c "$lib/libcudart.so.13" "$lib/libcuda.so.1" -Wl,-rpath,"$lib" \
 	-o "$tmp/copies"
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind counts 23 copies of each direction, synchronous and asynchronous, once"
 	run cudamemcpysize --attach "$kind" --layer runtime -jc "$bin/mem $every"
 	status 0

@@ -19,7 +19,7 @@ whole() {
 		no "the numbers of a function do not fit"
 }
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind sees 13 waits of 20 ms, and others apart"
 	run env $slow cudasynclatency --attach "$kind" --layer runtime -jc \
 		"$bin/mem sync 13 streamsync 7 eventsync 5"

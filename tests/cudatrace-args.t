@@ -44,7 +44,7 @@ jq -e 'select(.func == "cuMemcpy2DAsync_v2")' "$tmp/shown" >"$tmp/out"
 lines 1 'hStream'
 silent
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind: arguments on the stack, structs by value, strings, out-parameters"
 	program=args
 	trace --attach "$kind" -e cudaMemcpy2DAsync,cudaMemset3D,cuLaunchKernel,cuModuleGetFunction,cudaMallocPitch

@@ -8,7 +8,7 @@ counts() {
 		awk '{ print $2, $1 }'
 }
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind --summary counts calls, errors and times by function"
 	run cudatrace --attach "$kind" -e cudaMalloc,cudaFree,cudaDeviceSynchronize -S -c "$bin/mem malloc 23 64 fail 3 free 7 sync 2"
 	status 0

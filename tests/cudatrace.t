@@ -4,7 +4,7 @@
 # shown: the functions of the objects, in their order
 shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind shows each call once, as text"
 	run cudatrace --attach "$kind" -e memory --layer runtime -c "$bin/mem malloc 23 4096 free 7 fail 3"
 	status 0
@@ -174,7 +174,7 @@ lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} cudaDeviceSynchronize\(\) =
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$bin/mem sync 3"
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind -k has the call stack, from the caller on"
 	run cudatrace --attach "$kind" -k -e cudaMalloc -c "$bin/deep 3 4096"
 	lines 3 'cudaMalloc\('
@@ -191,7 +191,7 @@ equal "$(grep -c cudaMalloc "$tmp/file")" 3
 fails 1 "cannot open $tmp/no/file: No such file" cudatrace -o "$tmp/no/file" -c true
 fails 1 "cannot write to /dev/full" cudatrace -o /dev/full -e memory -c "$bin/mem malloc 3 64"
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "--attach $kind --enter: the entry and the return, a line each"
 	run cudatrace --attach "$kind" --enter -t -e cudaMalloc -c "$bin/mem malloc 23 4096"
 	lines 23 '> cudaMalloc\(devPtr=0x[0-9a-f]+, size=4096\)$'

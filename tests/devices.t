@@ -9,7 +9,7 @@ on() {
 	[ "$got" = "$3" ] || no "device $1: $got $2, not $3"
 }
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "launches are on the device that the thread has set ($kind)"
 	run cudalaunchtop -qj --attach "$kind" -c "$bin/mem setdevice 7 launch 5 setdevice 3 launch 11 setdevice 0 launch 2"
 	on 7 launches 5
@@ -346,7 +346,7 @@ fi
 # calls_on DEVICE N FUNCTION: cudatrace printed N calls of the function on that device
 calls_on() { json "$2" ".device == $1 and .func == \"$3\""; }
 
-for kind in $kinds; do
+for kind in $command_kinds; do
 	it "cudatrace tells the device of each call ($kind)"
 	run cudatrace -qj --attach "$kind" -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
 		use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"

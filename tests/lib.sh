@@ -13,10 +13,38 @@ tmp=$(mktemp -d)
 name='' why='' failed=0 pids='' read=''
 # the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
 kinds="session${LONG:+ multi perf}"
+# the same for a command that the tool runs
+command_kinds="$kinds inject"
+[ -e "$bin/audit" ] || command_kinds=$kinds
 
 # what --attach inject must do with: an ordinary user who has no capability and can get none
 unprivileged='setpriv --no-new-privs --inh-caps=-all'
 [ "$(id -u)" -ne 0 ] || unprivileged="$unprivileged --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"
+
+# With ATTACH=KIND every tool attaches by that kind where it runs a command and is told no kind, as an ordinary user
+# with inject.
+attach_all() {
+	mkdir "$tmp/path"
+	chmod 711 "$tmp"
+	[ "$ATTACH" = inject ] || unprivileged=
+	for t in cudalaunchtop cudaleak cudamallocsnoop cudamemcpysize cudasynclatency cudatrace; do
+		cat >"$tmp/path/$t" <<-END
+			#!/bin/sh
+			has=
+			for w; do
+				case \$w in
+				-p | --pid* | --attach* | --list | --check | -l | --lib* | -u | --user*) exec "$O/$t" "\$@" ;;
+				-c | -[a-zA-Z]*c | --command*) has=yes ;;
+				--) has=yes; break ;;
+				esac
+			done
+			[ -n "\$has" ] || exec "$O/$t" "\$@"
+			exec $unprivileged "$O/$t" --attach "$ATTACH" "\$@"
+		END
+	done
+	chmod 755 "$tmp/path" "$tmp/path"/*
+	PATH=$tmp/path:$PATH
+}
 
 # it TITLE: what follows, up to the next one, is one test
 it() { verdict; name=$*; why=''; }
@@ -68,6 +96,7 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 1' INT TERM
+[ -z "${ATTACH:-}" ] || attach_all
 
 # as_who COMMAND...: $who, words to run it with: a tool with --attach inject has no privileges, whoever runs the tests
 as_who() {

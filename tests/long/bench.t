@@ -25,6 +25,15 @@ table 'What a call costs' 10
 table 'What was to be reached' 9
 ! grep -q nan "$tmp/out" || no "something was not measured"
 
+it "make bench: what a call costs without privileges"
+BENCH=quick run tests/bench/run inject
+status 0
+silent
+table 'What a call costs without privileges' 2
+table 'Records without privileges' 1
+table 'To start without privileges' 2
+table 'What was to be reached' 5
+
 it "make bench: what is paid once, and much at a time"
 BENCH=quick run tests/bench/run scale
 status 0
@@ -47,4 +56,4 @@ table 'The interpreter' 5
 
 it "a part alone, or a quick look, leaves tests/bench/results.md as it is"
 [ ! -e tests/bench/results.md ] || cmp -s tests/bench/results.md "$tmp/results" || no "it is another"
-fails 1 'bench: time: expected cost or scale' tests/bench/run time
+fails 1 'bench: time: expected cost or inject' tests/bench/run time

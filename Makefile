@@ -54,7 +54,11 @@ PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/ptxas*.c))
 INJECT_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/*.c)))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
-all: $(TOOLS:%=$(O)/%) $(INJECT) $(PTXAS)
+# the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
+AUDITED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
+AUDIT    := $(if $(wildcard tools/audit/*.c),$(AUDITED:%=$(O)/audit/%.so))
+
+all: $(TOOLS:%=$(O)/%) $(INJECT) $(PTXAS) $(AUDIT)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -114,7 +118,7 @@ endif
 # make dist has these too
 GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
 
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX) $(AUDIT_GEN)
 
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
 $(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)
@@ -147,6 +151,7 @@ $(O)/cuda_api.def: common/api/cuda_roles.tbl
 $(O):
 	$(Q)mkdir -p $@
 
+include bpf/native/rules.mk
 include tests/rules.mk
 include examples/rules.mk
 include tests/stacks.mk
@@ -271,7 +276,9 @@ install: install-tools $(if $(EXPORTER),install-exporter)
 install-tools: all
 	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
 	install -d $(MAN7) $(SHARE)/bt $(LIBDIR)
+	install -d $(LIBDIR)/audit
 	install -m 644 $(INJECT) $(LIBDIR)
+	install -m 644 $(AUDIT) $(LIBDIR)/audit
 	install $(PTXAS) $(LIBDIR)
 	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)

@@ -63,7 +63,8 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 
 	if (!call_enter(ctx, t, &id))
 		return false;
-	off_cpu_begin(t);
+	if (wait_off_cpu)
+		off_cpu_begin(t);
 	/* here, as the call may destroy the stream */
 	t->data.device = device_in(&t->device, cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx));
 	if (aggregate_streams)

@@ -5,6 +5,7 @@
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
 #include "lib/filter.bpf.h"
+#include "lib/returns.bpf.h"
 
 /* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
 struct thread {
@@ -105,8 +106,6 @@ static __always_inline void call_dropped(struct thread *t)
 	device_dropped(&t->device);
 }
 
-enum { SIGNAL_GROUP_EXIT = 4 };	/* include/linux/sched/signal.h */
-
 /* Call where a thread ends: the call it is in never returns.  But if its whole process ends, by
  * exit() or a signal, the call was merely in flight, as any may be. */
 static __always_inline void call_left(void)
@@ -114,7 +113,7 @@ static __always_inline void call_left(void)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = bpf_task_storage_get(&threads, task, NULL, 0);
 
-	if (t && !(BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT))
+	if (t && !process_exits(task))
 		call_dropped(t);
 }
 

@@ -5,6 +5,7 @@
 #ifndef DEVICE_BPF_H
 #define DEVICE_BPF_H
 #include "lib/device_handles.bpf.h"
+#include "lib/returns.bpf.h"
 
 /* Set by tool_run(). */
 const volatile struct device_config device_config SEC(".rodata.device");

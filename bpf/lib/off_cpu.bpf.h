@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* How long a thread is off the CPU during its call in flight.  A tool that includes it has off_since, ran and
  * off_ns in its struct thread_data, all 0 at first and reset by off_cpu_begin(), and a program at
- * tp_btf/sched_switch that calls off_cpu_switch(). */
+ * tp_btf/sched_switch that calls off_cpu_switch().  Without such programs, the time is what the thread has not run. */
 #ifndef OFF_CPU_BPF_H
 #define OFF_CPU_BPF_H
 #ifndef THREAD_DATA
@@ -9,31 +9,25 @@
 #endif
 #include "lib/cuda.bpf.h"
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct sched_entity { __u64 sum_exec_runtime; };
-struct task_struct___run { struct sched_entity se; };
-#pragma clang attribute pop
-
-static __always_inline __u64 off_cpu_ran(struct task_struct *task)
-{
-	return BPF_CORE_READ((struct task_struct___run *)task, se.sum_exec_runtime);
-}
-
 /* Call when the thread is on the CPU, or leaves it.  Its return to the CPU may have gone
  * unreported: some switches out of idle are not reported (seen on 6.18).  So what it has run since
  * counts, which the kernel knows up to the last tick. */
 static __always_inline void off_cpu_back(struct thread *t, struct task_struct *task, __u64 now)
 {
-	__u64 away = now - t->data.off_since, on = off_cpu_ran(task) - t->data.ran;
+	__u64 away = now - t->data.off_since, on = task_ran(task) - t->data.ran;
 
 	t->data.off_ns += on < away ? away - on : 0;
 	t->data.off_since = 0;
 }
 
-/* Call at the entry of a call … */
+/* Call at the entry of a call, if its time off the CPU is wanted … */
 static __always_inline void off_cpu_begin(struct thread *t)
 {
 	t->data.off_since = t->data.off_ns = 0;
+	if (TASK_SWITCHES)
+		return;
+	t->data.off_since = t->call.start;
+	t->data.ran = task_ran((void *)bpf_get_current_task());
 }
 
 /* … and at its return, which is now: returns how long it was off, at most ns. */
@@ -55,7 +49,7 @@ static __always_inline void off_cpu_switch(struct task_struct *prev, struct task
 		if (t->data.off_since)
 			off_cpu_back(t, prev, now);
 		t->data.off_since = now;
-		t->data.ran = off_cpu_ran(prev);
+		t->data.ran = task_ran(prev);
 	}
 	t = bpf_task_storage_get(&threads, next, NULL, 0);
 	if (t && t->data.off_since)

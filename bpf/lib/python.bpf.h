@@ -15,16 +15,6 @@ enum {
 	PYTHON_TRIES = 3,
 };
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct thread_struct___python { unsigned long fsbase; };
-struct task_struct___python {
-	struct thread_struct___python thread;
-	unsigned int flags;
-	int tgid;
-	struct task_struct___python *real_parent, *group_leader;
-};
-#pragma clang attribute pop
-
 /* The processes that run Python, by process id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -98,10 +88,9 @@ static __always_inline void python_search(const struct python_process *p, struct
 static __always_inline void python_find(const struct python_process *p, struct python_thread *t,
 					struct python_frames *to)
 {
-	struct task_struct___python *task = (void *)bpf_get_current_task();
 	__u64 newest = python_read(t, p->runtime + p->at.interpreters);
 
-	t->self = BPF_CORE_READ(task, thread.fsbase);
+	t->self = thread_self();
 	if (newest && newest == t->interp && python_read(t, t->state + p->at.thread_id) == t->self) {
 		python_walk(p, t, to, t->state);
 		if (t->n)
@@ -115,20 +104,17 @@ static __always_inline void python_find(const struct python_process *p, struct p
 	python_put(t, to, python_note(PYTHON_UNREADABLE));
 }
 
-enum { FORKED_NO_EXEC = 0x40 };	/* PF_FORKNOEXEC in include/linux/sched.h */
-
 /* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
  * run Python. */
 static __noinline const struct python_process *python_here(void)
 {
-	const struct task_struct___python *task = (void *)bpf_get_current_task();
 	__u32 pid = thread_pid();
 	const struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
 
-	if (p || !(BPF_CORE_READ(task, group_leader, flags) & FORKED_NO_EXEC))
+	if (p)
 		return p;
-	pid = BPF_CORE_READ(task, real_parent, tgid);
-	return bpf_map_lookup_elem(&python_processes, &pid);
+	pid = process_copied();
+	return pid ? bpf_map_lookup_elem(&python_processes, &pid) : NULL;
 }
 
 /* Returns how many it has set: at most STACK_PYTHON, and a note.  None if the process does not run Python, as far

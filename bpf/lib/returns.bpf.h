@@ -23,6 +23,16 @@ static __always_inline struct return_instance *returns_first(void)
 	return returns_of((void *)bpf_get_current_task());
 }
 
+/* While a return probe is armed, the kernel has replaced the return address by that of its
+ * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
+ * slot 0 of the area). */
+static __always_inline bool is_armed(__u64 entry)
+{
+	__u64 slot = 0;
+
+	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
+}
+
 enum { RETURNS_MAX = 64 };
 
 /* Returns the address to which the function returns whose return address is at this place, where pc

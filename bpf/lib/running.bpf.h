@@ -4,18 +4,9 @@
 #ifndef RUNNING_BPF_H
 #define RUNNING_BPF_H
 #include "lib/cuda.bpf.h"
-#include "lib/returns.bpf.h"
 #include "lib/running_device.bpf.h"
+#include "lib/running_task.bpf.h"
 #include "abi/running_call.h"
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct seq_file;
-struct bpf_iter_meta { struct seq_file *seq; };
-struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
-struct task_struct___switches { unsigned int flags; unsigned long nvcsw, nivcsw; };
-#pragma clang attribute pop
-
-enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, include/linux/sched.h */
 
 /* Set by user space: tell also of threads that have entered no call since tracing began. */
 volatile bool running_all;
@@ -44,26 +35,8 @@ static __always_inline bool running_take(const struct task_struct *task, const s
 }
 #endif
 
-/* Of a thread that runs in user mode: as it last entered the kernel. */
-static __always_inline void running_registers(struct task_struct *task, struct stack_copy *c)
-{
-	struct pt_regs regs = {};
-
-	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
-	c->regs[UNWIND_RBX] = regs.rbx;
-	c->regs[UNWIND_RBP] = regs.rbp;
-	c->regs[UNWIND_RSP] = regs.rsp;
-	c->regs[UNWIND_R12] = regs.r12;
-	c->regs[UNWIND_R12 + 1] = regs.r13;
-	c->regs[UNWIND_R12 + 2] = regs.r14;
-	c->regs[UNWIND_R12 + 3] = regs.r15;
-	c->regs[UNWIND_RIP] = regs.rip;
-	returns_list(c, returns_of(task));
-}
-
 SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
 {
-	struct task_struct___switches *switched = (void *)ctx->task;
 	struct running_call *r = &running_out;
 	struct task_struct *task = ctx->task;
 	struct thread *t;
@@ -72,11 +45,11 @@ SEC("iter/task") int running_calls(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, NULL, 0);
 	__builtin_memset(r, 0, sizeof(*r));
-	if (t ? !RUNNING_TAKE(task, t, r) : !running_all || switched->flags & KERNEL_THREAD)
+	if (t ? !RUNNING_TAKE(task, t, r) : !running_all || task_is_kernel(task))
 		return 0;
 	r->early = !t;
 	r->tid = task->pid;
-	r->switches = switched->nvcsw + switched->nivcsw;
+	r->switches = task_switches(task);
 	for (int i = 0; i < 16; i++)
 		r->comm[i] = task->comm[i];
 	r->stack.head.pid = task->tgid;

@@ -4,34 +4,12 @@
  * same for the tool's memory.  Only where an entry is made is this looked at. */
 #ifndef SHARES_BPF_H
 #define SHARES_BPF_H
+#include "lib/bounds.bpf.h"
 #include "lib/task.bpf.h"
 #include "abi/shares.h"
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-typedef struct { unsigned int val; } kuid_t;
-struct user_namespace { struct user_namespace *parent; int level; kuid_t owner; };
-struct cred { kuid_t uid; struct user_namespace *user_ns; };
-struct task_struct___cred { struct cred *cred; };
-#pragma clang attribute pop
-
 /* Each user's id + 1, at its number. */
 static __u64 share_users[SHARES_USERS];
-
-/* The user to charge for what the calling thread does.  Inside a user namespace it is the one who
- * created the outermost, as the root of one can have many others (proc_user() is the same). */
-static __always_inline __u32 share_user(void)
-{
-	struct task_struct___cred *task = (void *)bpf_get_current_task();
-	struct cred *cred = BPF_CORE_READ(task, cred);
-	struct user_namespace *ns = BPF_CORE_READ(cred, user_ns);
-	int level = BPF_CORE_READ(ns, level);
-
-	if (!level)
-		return BPF_CORE_READ(cred, uid.val);
-	for (int i = 0; i < 32 && level > 1; i++, level--)
-		ns = BPF_CORE_READ(ns, parent);
-	return BPF_CORE_READ(ns, owner.val);
-}
 
 /* The number of the calling thread's user.  Not static: the verifier looks at it once. */
 __noinline __u32 share_number(void)

@@ -117,6 +117,20 @@ static __always_inline void unwind_begin(struct unwind_start *s, const struct pt
 	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
 }
 
+/* The lowest bit that is set in mask, which is not 0.  What compilers make of __builtin_ctzll() can be a
+ * table.  Not static: the verifier looks at it once. */
+__noinline int unwind_lowest(__u64 mask)
+{
+	int n = 0;
+
+	for (int half = 32; half; half /= 2)
+		if (!(mask & ((1ull << half) - 1))) {
+			mask >>= half;
+			n += half;
+		}
+	return n;
+}
+
 /* Copies what is present, one page behind the other; returns which pages it got. */
 static __always_inline __u64 unwind_copy_pages(char *to, const struct unwind_pages *p, const __u32 pages)
 {

@@ -108,18 +108,4 @@ __noinline int unwind_look(struct unwind_pages *p, __u32 most)
 	return 0;
 }
 
-/* The lowest bit that is set in mask, which is not 0.  What compilers make of __builtin_ctzll() can be a
- * table.  Not static: the verifier looks at it once. */
-__noinline int unwind_lowest(__u64 mask)
-{
-	int n = 0;
-
-	for (int half = 32; half; half /= 2)
-		if (!(mask & ((1ull << half) - 1))) {
-			mask >>= half;
-			n += half;
-		}
-	return n;
-}
-
 #endif

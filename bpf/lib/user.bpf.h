@@ -23,14 +23,4 @@ static __always_inline __u32 read_u32(__u64 at)
 	return v;
 }
 
-/* While a return probe is armed, the kernel has replaced the return address by that of its
- * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
- * slot 0 of the area). */
-static __always_inline bool is_armed(__u64 entry)
-{
-	__u64 slot = 0;
-
-	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
-}
-
 #endif

@@ -46,6 +46,10 @@ struct audit_function {
 	__u32 flags;
 };
 
+/* In the tid of an element of struct audit_thread: it is no thread's, but what is kept of its process, as the storage that
+ * the programs have at the first thread, which may make no call. */
+#define AUDIT_OF_PROCESS 0x80000000u
+
 /* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
  * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */
 struct audit_thread {

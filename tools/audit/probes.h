@@ -26,10 +26,15 @@ extern const char audit_name[];
 struct audit_now {
 	struct shm *shm;
 	struct audit_thread *thread;
-	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process */
+	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
+					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
 };
 extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exec")));
+
+/* The ctx of a program of type iter/task (running_calls): it runs for audit_now.thread, which may be any, also of another
+ * process, in a process that has task NULL before each.  What it writes is appended. */
+struct audit_each { char *at; __u64 size, used; };
 
 /* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
  * its entry) is this ^ that place's address. */

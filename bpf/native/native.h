@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* BPF programs as C for the machine they run on: what the kernel does for them.  bpf/TOOL.bpf.c is compiled with
+ * bpf/native and bpf/native/bpf searched first: for libbpf's headers, and for those of bpf/lib that say what only the
+ * kernel knows.  The result is linked with what calls it (tools/audit) and with common/shm.
+ *
+ * It runs in any thread of any program, at any place: nothing here calls the C library, takes memory, blocks, or touches
+ * a vector register; and no address, whatever the program passes, is read before it is known that it can be. */
+#ifndef NATIVE_H
+#define NATIVE_H
+#include <stdbool.h>
+#include <linux/ptrace.h>
+#include "audit/probes.h"
+#include "shm/shm.h"
+
+/* A thread, as its programs see it: a copy of what never changes, so that no other process can. */
+struct task_struct {
+	int pid, tgid;			/* tgid: as the tool sees it */
+	char comm[16];
+	__u64 start_time;
+	struct task_struct *group_leader;	/* what is kept of the process: an element of its own, as its first thread
+						 * may make no call */
+	struct audit_thread *thread;	/* NULL: there was no room */
+	__u32 index, lane, uid, parent;
+};
+
+enum { NATIVE_PAGES = 8 };
+
+/* What is kept of a thread. */
+struct native {
+	struct task_struct task;
+	__u64 comm_read, leader_comm_read;	/* when, in clock ticks */
+	char leader_comm[16];
+	__u64 random;
+	const struct shm_map *ring;	/* of the record that was reserved last */
+	/* that can be read, for as long as the program runs: its own stack; other pages */
+	__u64 stack, stack_end;
+	__u64 page[NATIVE_PAGES];
+	__u32 pages;
+};
+extern __thread struct native native __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Begins a program in this thread; regs may be NULL. */
+void native_first(void);
+static inline void native_begin(const struct pt_regs *regs)
+{
+	__u64 here = (__u64)__builtin_frame_address(0), end = here;
+
+	if (!audit_now.task)
+		native_first();
+	/* the registers are on the same stack, if it is not another one for signals */
+	if (regs && regs->rsp - here < 65536)
+		end = regs->rsp;
+	native.stack = here & -4096ull;
+	native.stack_end = (end & -4096ull) + 4096;
+	native.pages = 0;
+}
+
+/* Runs a program of type iter/task for audit_now.thread, which may be another process's. */
+struct bpf_iter__task;
+int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *));
+
+/* The thread's comm, and that of its process's first thread.  As they are now, or were microseconds ago: to ask the
+ * kernel costs as much as a record. */
+const char *native_comm(void);
+const char *native_leader_comm(void);
+
+__u32 native_random(void);
+
+static inline void native_copy(void *to, const void *from, __u64 n)
+{
+	__builtin_memcpy(to, from, n);
+}
+
+static inline long native_syscall(long number, long a, long b, long c, long d)
+{
+	register long r10 __asm__("r10") = d;
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) :
+			 "rcx", "r11", "memory");
+	return result;
+}
+
+#endif

@@ -40,6 +40,7 @@ static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, boo
 	bool wanted;
 
 	__atomic_store_n(&audit_here.busy, regs->rsp, __ATOMIC_RELAXED);
+	audit_now.thread->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	audit_now.cookie = s->id;
 	audit_now.func_ip = s->real;
@@ -47,6 +48,7 @@ static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, boo
 	if (wanted)
 		mark(regs);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	audit_now.thread->busy = 0;
 	__atomic_store_n(&audit_here.busy, 0, __ATOMIC_RELAXED);
 	return wanted;
 }

@@ -25,7 +25,8 @@ unprivileged='setpriv --no-new-privs --inh-caps=-all'
 # with inject.
 attach_all() {
 	mkdir "$tmp/path"
-	chmod 711 "$tmp"
+	chmod 777 "$tmp"
+	umask 0
 	[ "$ATTACH" = inject ] || unprivileged=
 	for t in cudalaunchtop cudaleak cudamallocsnoop cudamemcpysize cudasynclatency cudatrace; do
 		cat >"$tmp/path/$t" <<-END

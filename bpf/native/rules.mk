@@ -51,4 +51,12 @@ $(AUDIT): $(O)/audit/%.so: $(O)/audit/%.native.o $(O)/audit/%.tables.o $(O)/audi
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_audit check $(O)/$*.bpf.o $(O)/audit/$*.native.o $@
 
+# tests/unit/native.c runs them itself
+T_NATIVE := $(filter $(O)/audit/bpf/%,$(AUDIT_O)) $(patsubst %,$(O)/audit/cudamemcpysize.%.o,native tables)
+$(O)/tests/unit/native.o: INC += -I bpf/native -I bpf
+$(O)/tests/unit/native.o: $(O)/cudamemcpysize.skel.h
+$(O)/tests/bin/native: $(O)/tests/unit/native.o $(T_NATIVE) $(O)/libcommon.a $(O)/audit/cudamemcpysize.ld
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
+
 -include $(wildcard $(O)/audit/*.d $(O)/audit/*/*/*.d)

@@ -72,6 +72,7 @@ void native_first(void)
 	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
 	native.task.group_leader = leader_of(&native.task);
+	native.stack_low = native.stack_top = native.stack_tries = 0;
 	audit_now.task = &native.task;
 }
 

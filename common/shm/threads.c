@@ -18,6 +18,7 @@ static struct audit_thread *own(struct audit_thread *t, __u32 pid)
 	t->start_time = 0;
 	__builtin_memset(t->comm, 0, sizeof(t->comm));
 	t->uid = 0;
+	t->busy = 0;
 	__atomic_store_n(&t->pid, pid, __ATOMIC_RELEASE);
 	return t;
 }
@@ -91,6 +92,7 @@ struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (
 void shm_thread_free(struct shm *s, struct audit_thread *t)
 {
 	(void)s;
+	t->busy = 0;
 	/* whose it is first: the next thread's must not be freed for this one's process */
 	__atomic_store_n(&t->pid, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->tid, 0, __ATOMIC_RELEASE);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Parts of build/tests/bin/shm: each ends the program with status 1 if something is not as it must be. */
+#ifndef UNIT_SHM_H
+#define UNIT_SHM_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <linux/bpf.h>
+#include "shm/shm.h"
+
+#define CHECK(what)										\
+	do {											\
+		if (!(what)) {									\
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);	\
+			exit(1);								\
+		}										\
+	} while (0)
+
+/* Fills in s with new memory that children share, with these maps: up to one without a type. */
+void shm_make(struct shm *s, const struct audit_map *maps, unsigned int lanes);
+void shm_unmake(struct shm *s);
+
+/* A different number each time, of a sequence that starts with *state. */
+unsigned int draw(unsigned int *state);
+
+/* shm_types.c */
+void test_types(void);		/* arrays and hashes by one thread */
+void test_threads(void);	/* threads' elements and storage */
+void test_object(const char *file);
+
+/* shm_storm.c */
+void test_same(void);		/* only one of those who insert a key does */
+void test_storm(void);
+void test_killed(void);
+void test_signals(void);
+
+/* shm_ring.c */
+void test_ring(void);		/* by one thread */
+void test_writers(void);
+void test_writers_killed(void);
+
+/* shm_bench.c: prints what it costs */
+void bench(void);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <bpf/libbpf.h>
+#include "shm/create.h"
+#include "shm.h"
+
+enum { LANES = 5 };
+
+static void array(struct shm *s)
+{
+	struct shm_map *one = shm_find(s, "array"), *per_cpu = shm_find(s, "per_cpu");
+	__u64 values[LANES * 2];
+
+	CHECK(one->stride == 16 && one->lanes == 1 && per_cpu->lanes == LANES && per_cpu->stride % 64 == 0);
+	for (__u32 i = 0; i < 17; i++) {
+		char value[12] = { i, 3, [11] = i };
+
+		CHECK(!shm_update(one, &i, value, BPF_ANY, 0));
+		CHECK(!shm_update(per_cpu, &i, value, BPF_EXIST, i % LANES));
+	}
+	for (__u32 i = 0; i < 17; i++) {
+		const char *at = shm_lookup(one, &i, 0);
+
+		CHECK(at == one->at + 16 * i && at[0] == (char)i && at[11] == (char)i);
+		CHECK(shm_lookup(one, &i, 3) == at);
+		at = shm_lookup(per_cpu, &i, i % LANES);
+		CHECK(at == per_cpu->at + (i * LANES + i % LANES) * per_cpu->stride && at[11] == (char)i);
+		CHECK(!shm_read(per_cpu, &i, values));
+		for (int l = 0; l < LANES; l++)
+			CHECK(((char *)&values[2 * l])[1] == (l == (int)i % LANES ? 3 : 0));
+		CHECK(shm_update(one, &i, values, BPF_NOEXIST, 0) == -EEXIST);
+	}
+	CHECK(shm_update(one, &(__u32){ 17 }, values, BPF_ANY, 0) == -E2BIG);
+	CHECK(!shm_lookup(one, &(__u32){ 17 }, 0) && shm_delete(one, &(__u32){ 1 }) == -EINVAL);
+	CHECK(shm_next(one, NULL, values) == -ENOENT);
+	CHECK(shm_update(one, &(__u32){ 1 }, values, 4, 0) == -EINVAL);
+}
+
+/* All of the hash's keys are numbers below n: each is given once. */
+static __u32 count(struct shm_map *m, __u32 n)
+{
+	char *seen = calloc(n, 1), key[64];
+	__u32 found = 0, i;
+
+	for (void *prev = NULL; !shm_next(m, prev, key); prev = key, found++) {
+		memcpy(&i, key, sizeof(i));
+		CHECK(i < n && !seen[i]++);
+	}
+	free(seen);
+	return found;
+}
+
+static void hash(struct shm_map *m)
+{
+	enum { MORE = 20 };
+	__u32 n = m->max_entries + MORE;
+	char key[64] = { 0 }, value[64] = { 0 }, values[64 * LANES];
+
+	for (__u32 round = 0; round < 3; round++) {
+		for (__u32 i = 0; i < n; i++) {
+			memcpy(key, &i, sizeof(i));
+			value[0] = i + round;
+			CHECK(shm_update(m, key, value, BPF_EXIST, 0) == -ENOENT && shm_delete(m, key) == -ENOENT);
+			CHECK(shm_update(m, key, value, BPF_NOEXIST, i) == (i < m->max_entries ? 0 : -E2BIG));
+			CHECK(shm_update(m, key, value, BPF_NOEXIST, i) == (i < m->max_entries ? -EEXIST : -E2BIG));
+		}
+		CHECK(count(m, n) == m->max_entries);
+		for (__u32 i = 0; i < n; i++) {
+			const char *at;
+
+			memcpy(key, &i, sizeof(i));
+			at = shm_lookup(m, key, i);
+			CHECK(i < m->max_entries ? at && *at == (char)(i + round) : !at);
+			if (!at)
+				continue;
+			CHECK(!shm_read(m, key, values));
+			/* what the element had of another key is gone */
+			for (__u32 l = 0; l < m->lanes; l++)
+				CHECK(values[l * ((m->value_size + 7) & ~7)] == (l == i % m->lanes ? *at : 0));
+			value[0] = 77;
+			CHECK(!shm_update(m, key, value, BPF_EXIST, i) && *at == 77);
+			value[0] = 78;
+			CHECK(!shm_update(m, key, value, BPF_ANY, i + 1) && *at == (m->lanes > 1 ? 77 : 78));
+			CHECK(!shm_delete(m, key) && !shm_lookup(m, key, 0) && shm_read(m, key, values) == -ENOENT);
+		}
+		CHECK(!count(m, n));
+	}
+}
+
+/* What is deleted on the way, and what comes meanwhile, does not end or repeat it. */
+static void delete_on_the_way(struct shm_map *m)
+{
+	char key[64] = { 0 }, value[64] = { 0 };
+	__u32 n = 0, i = 0;
+
+	for (; i < m->max_entries; i++) {
+		memcpy(key, &i, sizeof(i));
+		CHECK(!shm_update(m, key, value, BPF_ANY, 0));
+	}
+	for (void *prev = NULL; !shm_next(m, prev, key); prev = key, n++)
+		CHECK(!shm_delete(m, key));
+	CHECK(n == m->max_entries && shm_next(m, NULL, key) == -ENOENT);
+}
+
+void test_types(void)
+{
+	const struct audit_map maps[] = {
+		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 },
+		{ "per_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 12, 17, 0, 0 },
+		{ "k4", BPF_MAP_TYPE_HASH, 4, 1, 1000, 0, 0 },
+		{ "k7", BPF_MAP_TYPE_HASH, 7, 8, 1, 0, 0 },
+		{ "k40", BPF_MAP_TYPE_HASH, 40, 13, 64, 0, 0 },
+		{ "p8", BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 63, 0, 0 },
+		{ "p33", BPF_MAP_TYPE_PERCPU_HASH, 33, 20, 65, 0, 0 },
+		{ .type = 0 }
+	};
+	struct shm s;
+
+	shm_make(&s, maps, LANES);
+	array(&s);
+	for (int i = 2; i < 7; i++) {
+		CHECK(shm_find(&s, maps[i].name) == &s.map[i]);
+		hash(&s.map[i]);
+		delete_on_the_way(&s.map[i]);
+	}
+	CHECK(!shm_find(&s, "k") && !shm_find(&s, "k77"));
+	shm_unmake(&s);
+}
+
+static bool is_odd(__u32 tid)
+{
+	return tid % 2;
+}
+
+static bool is_never(__u32 tid)
+{
+	(void)tid;
+	return false;
+}
+
+void test_threads(void)
+{
+	const struct audit_map maps[] = {
+		{ "a", BPF_MAP_TYPE_TASK_STORAGE, 4, 100, 0, 0, 0 }, { "b", BPF_MAP_TYPE_TASK_STORAGE, 4, 8, 0, 0, 0 },
+		{ "c", BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0 }, { .type = 0 }
+	};
+	struct audit_thread *t, *other;
+	struct shm s;
+	char *at;
+
+	shm_make(&s, maps, 1);
+	t = shm_thread_take(&s, 10, 11, is_never);
+	other = shm_thread_take(&s, 10, 12, is_never);
+	CHECK(t && other && t != other && s.head->threads_used == 2 && t->tid == 11 && t->pid == 10);
+	CHECK(!shm_storage(&s, &s.map[0], t, false) && !shm_storage(&s, &s.map[2], t, true));
+	at = shm_storage(&s, &s.map[0], t, true);
+	CHECK(at && !at[0] && !at[99] && !shm_storage(&s, &s.map[1], t, false));
+	memset(at, 1, 100);
+	CHECK(shm_storage(&s, &s.map[0], t, true) == at && at[50] == 1);
+	CHECK(shm_storage(&s, &s.map[0], other, true) == at + s.map[0].stride && !at[s.map[0].stride]);
+	/* exec: the same thread again */
+	CHECK(shm_thread_take(&s, 10, 11, is_never) == t && !shm_storage(&s, &s.map[0], t, false));
+	CHECK(shm_storage(&s, &s.map[0], t, true) == at && !at[50]);
+	shm_thread_free(&s, other);
+	CHECK(!other->tid && shm_thread_take(&s, 13, 14, is_never) == other);
+	/* only the process's own threads are asked about */
+	CHECK(shm_thread_take(&s, 10, 15, is_odd) == t && shm_thread_take(&s, 20, 21, is_odd) == &s.threads[2]);
+	for (__u32 i = 3; i < AUDIT_THREADS; i++)
+		CHECK(shm_thread_take(&s, 30, 2 * i, is_never) == &s.threads[i]);
+	CHECK(!shm_thread_take(&s, 31, 7, is_odd));
+	t = &s.threads[AUDIT_THREADS / 2];
+	t->tid++;	/* now it is odd */
+	CHECK(shm_thread_take(&s, 30, 100002, is_odd) == t && !shm_thread_take(&s, 30, 100004, is_odd));
+	shm_unmake(&s);
+}
+
+void test_object(const char *file)
+{
+	const struct shm_function functions[] = { { "zebra", 3, 1, AUDIT_RETURNS }, { "ant", 7, 2, 0 } };
+	struct bpf_object *obj = bpf_object__open_file(file, NULL);
+	struct bpf_map *map, *lost = NULL;
+	struct shm_memory *m;
+	struct shm_map *view;
+	size_t size;
+	__u64 *at;
+
+	CHECK(obj);
+	lost = bpf_object__find_map_by_name(obj, ".data.lost");
+	at = (__u64 *)bpf_map__initial_value(lost, &size);
+	at[0] = 1009;
+	m = shm_create(obj, functions, 2);
+	CHECK(m && m->shm.functions == 2);
+	CHECK(!strcmp(m->shm.names + m->shm.function[0].name, "ant") && m->shm.function[0].id == 7);
+	CHECK(!strcmp(m->shm.names + m->shm.function[1].name, "zebra") && m->shm.function[1].flags == AUDIT_RETURNS);
+	view = shm_of(m, lost);
+	CHECK(view == shm_find(&m->shm, ".data.lost") && *(__u64 *)view->at == 1009);
+	*(__u64 *)view->at = 1013;	/* a program has written it */
+	CHECK(at[0] == 1013);
+	view = shm_find(&m->shm, ".rodata");
+	CHECK(view);
+	bpf_object__for_each_map(map, obj) {
+		void *value = (void *)bpf_map__initial_value(map, &size);
+
+		CHECK(shm_of(m, map));
+		if (!value)
+			continue;
+		CHECK(!memcmp(value, shm_of(m, map)->at, size));
+		/* nor does a program change what the tool has set */
+		shm_of(m, map)->at[size - 1] ^= 1;
+		CHECK(!strncmp(shm_of(m, map)->name, ".rodata", 7) == !!memcmp(value, shm_of(m, map)->at, size));
+	}
+	shm_destroy(m);
+	bpf_object__close(obj);
+}

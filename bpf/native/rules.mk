@@ -11,6 +11,8 @@ AUDIT_SRC  := $(wildcard bpf/native/*.c tools/audit/*.c tools/audit/*.S) \
 AUDIT_O    := $(patsubst %,$(O)/audit/%.o,$(AUDIT_SRC))
 AUDIT_GEN  := $(foreach s,s tables.c ld,$(AUDITED:%=$(O)/audit/%.$s))
 
+skeletons: $(AUDIT_GEN)
+
 $(AUDIT_O): $(O)/audit/%.o: %
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
@@ -26,7 +28,7 @@ else
 $(O)/audit/%.s: bpf/%.bpf.c $(DEFS)
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
+	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
 		-ffile-prefix-map=$(CURDIR)=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 
 $(O)/audit/%.tables.c: $(O)/%.bpf.o scripts/gen_audit

@@ -112,7 +112,9 @@ done >"$tmp/defined"
 {
 	# the library inside programs, too
 	for t in tools/*.c tools/inject.c; do
-		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
+		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done
+			# its programs in traced ones
+			t=$O/audit/$(basename "$t" .c).native.o; [ ! -e "$t" ] || echo "$t")
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done

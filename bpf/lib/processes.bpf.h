@@ -4,16 +4,10 @@
 #define PROCESSES_BPF_H
 #include "lib/cuda.bpf.h"
 #include "lib/records.bpf.h"
+#include "abi/process.h"
 #include "abi/record.h"
 
 enum { PROCESSES = 65536 };
-
-struct process {
-	__u64 program;		/* as in struct process_event */
-	__u32 share;		/* the user's number in process_shares */
-	__u32 told;		/* the tool has told of it */
-	__u64 stuck;		/* 1: it reported an error of earlier work, and nothing has succeeded since */
-};
 
 /* By process id. */
 struct {
@@ -24,7 +18,7 @@ struct {
 	__type(value, struct process);
 } processes SEC(".maps");
 
-static struct shares process_shares;
+struct shares process_shares SEC(".data.processes");
 
 /* Adds a process; false if it exists, or if there are too many. */
 static __always_inline bool process_add(__u32 pid, __u64 program)

@@ -15,13 +15,14 @@ enum attach_kind {
 	ATTACH_SESSION,	/* one link for entries and returns (Linux 6.13) */
 	ATTACH_MULTI,	/* uprobe_multi: one link for entries, one for returns (6.6) */
 	ATTACH_PERF,	/* a perf event per probe (attach cookies: 5.15) */
+	ATTACH_INJECT,	/* no uprobes: the command's dynamic linker loads the probes */
 };
-#define ATTACH_WORDS "auto|session|multi|perf"
+#define ATTACH_WORDS "auto|session|multi|perf|inject"
 
 const char *attach_name(enum attach_kind kind);
 
 /* Probes the kernel and returns the kind to use: the wanted one, or for ATTACH_AUTO the best one
- * supported.  Returns ATTACH_AUTO if there is none, with the reason in *f: not root, kernel too
+ * supported, never ATTACH_INJECT, which needs no kernel.  Returns ATTACH_AUTO if there is none, with the reason in *f: not root, kernel too
  * old. */
 enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
 
@@ -41,6 +42,9 @@ struct attacher {
 	enum attach_kind kind;
 	int nlinks;		/* attached now; starts as 0 */
 	int *live;		/* the same in all processes that share this memory, or NULL */
+	void (*toggle)(void *ctx, bool in);	/* ATTACH_INJECT: for uprobes_toggle() */
+	void *ctx;
+	bool off;		/* those that toggle are not probed */
 };
 
 /* Call between open and load: makes libbpf load those of cuda_enter, cuda_return (optional) and

@@ -10,7 +10,7 @@
 
 const char *attach_name(enum attach_kind kind)
 {
-	static const char *const names[] = { "auto", "session", "multi", "perf" };
+	static const char *const names[] = { "auto", "session", "multi", "perf", "inject" };
 
 	return names[kind];
 }

@@ -28,4 +28,4 @@ static struct function get(const struct probes *p, int id)
 	};
 }
 
-const struct probe_source cuda_probe_source = { .find = find, .get = get, .find_usdt = find_usdt };
+const struct probe_source cuda_probe_source = { .find = find, .get = get, .n = CUDA_ID_MAX, .find_usdt = find_usdt };

@@ -23,6 +23,7 @@ struct probe_source {
 	int (*find)(const void *ctx, const char *symbol);
 	struct function (*get)(const struct probes *p, int id);
 	const void *ctx;
+	int n;			/* ids are less than this */
 	/* find() for USDT probes, by "PROVIDER:NAME"; NULL: it has none.  Only asked with p->usdt. */
 	int (*find_usdt)(const void *ctx, const char *name);
 };

@@ -224,7 +224,7 @@ void scan_watched(struct probes *p, int pid)
 {
 	int err = scan_process(p, pid);
 
-	if (p->tree && pid == p->pids[0] && is_refusal(err))
+	if (p->tree && pid == p->pids[0] && p->attacher.kind != ATTACH_INJECT && is_refusal(err))
 		fail_command(p, err);
 	else
 		say_refused(p, pid, err);

@@ -216,6 +216,12 @@ static bool said_filtered(const struct uprobe_sites *all, int pid)
 	return s != NULL;
 }
 
+static bool is_placed(const struct probes *p, const struct uprobe_site *s)
+{
+	return s->link || s->toggle || (p->on_dso && !s->filtered) || (p->attacher.kind == ATTACH_INJECT &&
+								      s->key.dso->scan.n);
+}
+
 int uprobes_attach(struct probes *p, struct dso *d, int pid)
 {
 	struct uprobe_sites *all = sites_of(p);
@@ -232,8 +238,10 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return 0;
 	s = xcalloc(1, sizeof(*s));
 	s->key = want.key;
-	s->filtered = filtered(p, d, pid, said_filtered(all, pid));
-	if (d->scan.n && p->on_dso) {
+	s->filtered = p->attacher.kind != ATTACH_INJECT && filtered(p, d, pid, said_filtered(all, pid));
+	if (p->attacher.kind == ATTACH_INJECT) {
+		err = 0;
+	} else if (d->scan.n && p->on_dso) {
 		if (!s->filtered)
 			p->on_dso(p->tool, d, pid);
 		err = 0;
@@ -252,7 +260,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return err;
 	}
 	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
-	if (!err && !d->counted && (s->link || s->toggle || (p->on_dso && !s->filtered)) && dso_shows(p, d)) {
+	if (!err && !d->counted && is_placed(p, s) && dso_shows(p, d)) {
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;
@@ -265,6 +273,11 @@ bool uprobes_toggle(struct probes *p, bool in)
 	struct uprobe_sites *all = sites_of(p);
 	int err;
 
+	if (p->attacher.kind == ATTACH_INJECT) {
+		p->attacher.toggle(p->attacher.ctx, in);
+		p->attacher.off = !in;
+		return true;
+	}
 	if (in && link_pool_busy(all->pool))
 		return false;
 	for (struct uprobe_site *s = all->sites; s; s = s->hh.next) {
@@ -283,6 +296,8 @@ bool uprobes_toggled_in(const struct probes *p)
 {
 	const struct uprobe_site *s = p->sites ? p->sites->sites : NULL;
 
+	if (p->attacher.kind == ATTACH_INJECT)
+		return s && !p->attacher.off;
 	while (s && !s->toggle)
 		s = s->hh.next;
 	return s != NULL;

@@ -115,15 +115,22 @@ int look_mappings(struct looks *l, int pid, bool identify,
 	return err;
 }
 
+/* The path is only there for a file that has to be opened by its name; m.path is NULL, as no answer depends on where that
+ * stands. */
 struct open_request {
 	int pid;
 	struct mapping m;
+	char path[];
 };
 
 static void open_mapping(struct helper_job *job)
 {
 	const struct open_request *r = job->in;
-	int fd, err = proc_open_mapping(r->pid, &r->m, &fd);
+	struct mapping m = r->m;
+	int fd, err;
+
+	m.path = r->path;
+	err = proc_open_mapping(r->pid, &m, &fd);
 
 	helper_put(job, &err, sizeof(err));
 	if (!err)
@@ -132,12 +139,17 @@ static void open_mapping(struct helper_job *job)
 
 int look_open(struct looks *l, int pid, const struct mapping *m)
 {
-	struct open_request r = { pid, *m };
+	size_t size = sizeof(struct open_request) + strlen(m->path) + 1;
+	struct open_request *r = xcalloc(1, size);
 	struct helper_answer a;
 	int err, fd;
 
-	r.m.path = NULL;	/* no answer depends on where it stands */
-	err = look(l, pid, m->path, open_mapping, &r, sizeof(r), -1, &a);
+	r->pid = pid;
+	r->m = *m;
+	r->m.path = NULL;
+	strcpy(r->path, m->path);
+	err = look(l, pid, m->path, open_mapping, r, size, -1, &a);
+	free(r);
 	if (err)
 		return err;
 	err = *(int *)a.bytes;

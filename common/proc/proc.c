@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "proc/proc.h"
+#include "proc/proc_root.h"
 
 /* Reads a number that is followed by a separator; *line is set behind that. */
 static bool number(char **line, int base, char separator, unsigned long long *n)
@@ -132,23 +133,29 @@ bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino)
 	return true;
 }
 
-/* Returns an O_PATH descriptor, which has no side effects on the file, or -errno. */
-static int open_path(int pid, const struct mapping *m)
+/* Returns an O_PATH descriptor, which has no side effects on the file, or -errno.  Sets *named if it is that of the file
+ * which has the mapping's name now. */
+static int open_path(int pid, const struct mapping *m, bool *named)
 {
 	char name[80];
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, m->start, m->end);
 	fd = open(name, O_PATH | O_CLOEXEC);
+	*named = fd < 0 && errno == EPERM;
+	if (*named)	/* for who lacks CAP_CHECKPOINT_RESTORE */
+		return proc_root_open(pid, m->path, true);
 	return fd < 0 ? -errno : fd;
 }
 
-static int check_mapped(int fd, const struct mapping *m)
+/* named: the file was opened by its name, and is any. */
+static int check_mapped(int fd, const struct mapping *m, bool named)
 {
 	unsigned long long dev, ino;
 	int real = proc_reopen(fd), err = real < 0 ? real : 0;
+	bool known = !err && proc_file_id(real, &dev, &ino);
 
-	if (!err && proc_file_id(real, &dev, &ino) && (dev != m->dev || ino != m->ino))
+	if (known ? dev != m->dev || ino != m->ino : !err && named)
 		err = -ESTALE;
 	if (real >= 0)
 		close(real);
@@ -157,12 +164,13 @@ static int check_mapped(int fd, const struct mapping *m)
 
 int proc_open_mapping(int pid, const struct mapping *m, int *fd)
 {
+	bool named;
 	int err;
 
-	*fd = open_path(pid, m);
+	*fd = open_path(pid, m, &named);
 	if (*fd < 0)
 		return *fd;
-	err = check_mapped(*fd, m);
+	err = check_mapped(*fd, m, named);
 	if (err)
 		close(*fd);
 	return err;
@@ -180,7 +188,8 @@ static long long ns_of(const struct statx_timestamp *t)
 void proc_identify(int pid, const struct mapping *m, struct file_id *id)
 {
 	struct statx st = { 0 };
-	int fd = open_path(pid, m);
+	bool named;
+	int fd = open_path(pid, m, &named);
 
 	*id = (struct file_id){ 0 };
 	if (fd < 0)

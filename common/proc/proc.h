@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Processes and the files they map, read from /proc.  A file is opened through the mapping
- * itself (/proc/PID/map_files), never by its name: that works for deleted files and inside
- * containers, and follows no link of the traced program. */
+ * itself (/proc/PID/map_files): that works for deleted files and inside containers, and follows no link of
+ * the traced program.  Only who may not do so opens it by its name, below the process's root, and compares. */
 #ifndef PROC_H
 #define PROC_H
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +15,31 @@ static int child, go_fd = -1;
 static int status;
 static bool ended;
 
-/* Both sides write a byte: the child when it is the user's, the tool when it traces. */
+/* Takes over the variables that command_setenv() sends, until command_go() sends an empty string.  Return false if the
+ * tool is gone. */
+static bool read_environment(int fd)
+{
+	FILE *f = fdopen(fd, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (f && getdelim(&line, &room, 0, f) > 0) {
+		if (!*line)
+			return true;
+		putenv(line);
+		line = NULL;
+		room = 0;
+	}
+	return false;
+}
+
+/* The child writes a byte when it is the user's; then the tool sends what it has for it. */
 static _Noreturn void run(const char *text, char **argv, const struct command_user *user, int fd)
 {
 	char c = 0;
 	int err;
 
-	if (!command_user_become(user) || write(fd, &c, 1) != 1 || read(fd, &c, 1) != 1)
+	if (!command_user_become(user) || write(fd, &c, 1) != 1 || !read_environment(fd))
 		_exit(EXIT_FAILURE);
 	if (argv)
 		execvp(*argv, argv);
@@ -54,10 +73,28 @@ int command_prepare(const char *text, char **argv, const struct command_user *us
 	return child;
 }
 
+static void tell(const char *text, size_t size)
+{
+	ssize_t n;
+
+	for (; size; text += n, size -= n) {
+		n = write(go_fd, text, size);
+		if (n < 0)
+			die(errno, "cannot start the command");
+	}
+}
+
+void command_setenv(const char *name, const char *value)
+{
+	char *text = xprintf("%s=%s", name, value);
+
+	tell(text, strlen(text) + 1);
+	free(text);
+}
+
 void command_go(void)
 {
-	if (write(go_fd, "", 1) != 1)
-		die(errno, "cannot start the command");
+	tell("", 1);
 	close(go_fd);
 }
 

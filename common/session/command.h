@@ -13,6 +13,9 @@ struct command_user;
 int command_prepare(const char *text, char **argv, const struct command_user *user);
 void command_go(void);
 
+/* Sets a variable in the command's environment.  Call before command_go(). */
+void command_setenv(const char *name, const char *value);
+
 /* Return true if the command has ended. */
 bool command_ended(void);
 

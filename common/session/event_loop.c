@@ -11,6 +11,7 @@
 #include "cli/out.h"
 #include "probe/watch.h"
 #include "session/event_loop.h"
+#include "session/inject.h"
 #include "session/target.h"
 #include "session/target_watch.h"
 #include "sym/syms.h"
@@ -66,7 +67,10 @@ void event_loop_open(struct event_loop *e, struct target *t)
 	e->target = t;
 	t->looks.helper.idle = on_idle;
 	t->looks.helper.ctx = e;
-	record_queue_open(&e->queue, e->ring);
+	if (t->inject)
+		inject_open_queue(t->inject, &e->queue, e->ring);
+	else
+		record_queue_open(&e->queue, e->ring);
 	catch_signals();
 }
 
@@ -161,11 +165,14 @@ static long poll_ms(const struct event_loop *e, bool last)
 static void handle_events(struct event_loop *e, bool last)
 {
 	bool held = !last && out_is_held_up();
-	const int also[] = { held ? -1 : record_queue_fd(&e->queue), e->calm_ms ? e->wake : -1 };
+	struct inject *in = e->target->inject;
+	const int also[] = { in ? inject_fd(in) : held ? -1 : record_queue_fd(&e->queue), e->calm_ms ? e->wake : -1 };
 	int got = watch_poll(e->target->probes.watch, also, poll_ms(e, last));
 
 	if (got < 0)
 		die(got, "cannot read records");
+	if (in)
+		inject_serve(in);
 	if (got)
 		e->happened = clock_ns();
 	if (last)

@@ -5,6 +5,7 @@
 #include "abi/record.h"
 #include "base/hash.h"
 #include "session/record_queue.h"
+#include "shm/shm.h"
 
 /* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours those of a
  * copied stack, 64 KiB and a little. */
@@ -25,17 +26,35 @@ static void make_room(struct record_queue *q, size_t size)
 	}
 }
 
+void record_queue_put(struct record_queue *q, const void *data, size_t size)
+{
+	make_room(q, padded(size));
+	memcpy(q->bytes + q->tail, &size, sizeof(size));
+	memcpy(q->bytes + q->tail + sizeof(size), data, size);
+	q->tail += padded(size);
+}
+
 static int keep(void *ctx, void *data, size_t size)
 {
 	struct record_queue *q = ctx;
 
 	if (size > LARGEST)	/* none of ours */
 		return 0;
-	make_room(q, padded(size));
-	memcpy(q->bytes + q->tail, &size, sizeof(size));
-	memcpy(q->bytes + q->tail + sizeof(size), data, size);
-	q->tail += padded(size);
+	record_queue_put(q, data, size);
 	return q->tail >= q->enough ? -ENOBUFS : 0;
+}
+
+/* What a program wrote itself may be anything. */
+static int keep_shared(void *ctx, void *record, __u64 size)
+{
+	return size < sizeof(struct record) ? 0 : keep(ctx, record, size);
+}
+
+static bool ask_dead(void *ctx, unsigned self)
+{
+	const struct record_queue *q = ctx;
+
+	return q->is_dead(q->dead_ctx, self);
 }
 
 void record_queue_open(struct record_queue *q, const struct bpf_map *ring)
@@ -47,6 +66,20 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring)
 		die(errno, "cannot read records");
 }
 
+void record_queue_share(struct record_queue *q, const struct shm_map *ring, bool (*is_dead)(void *ctx, unsigned self),
+			void *ctx)
+{
+	if (!ring)
+		return;
+	q->reader = xcalloc(1, sizeof(*q->reader));
+	*q->reader = (struct shm_reader){
+		.map = ring, .copy = xcalloc(1, LARGEST), .most = LARGEST, .fn = keep_shared, .ctx = q,
+		.is_dead = is_dead ? ask_dead : NULL,
+	};
+	q->is_dead = is_dead;
+	q->dead_ctx = ctx;
+}
+
 void record_queue_fill(struct record_queue *q, size_t bytes)
 {
 	int err = 0;
@@ -54,6 +87,8 @@ void record_queue_fill(struct record_queue *q, size_t bytes)
 	q->enough = bytes;
 	if (q->ring && (q->tail < bytes || q->head == q->tail))
 		err = ring_buffer__consume(q->ring);
+	if (q->reader && (q->tail < bytes || q->head == q->tail))
+		err = shm_ring_read(q->reader);
 	if (err < 0 && err != -ENOBUFS && err != -EINTR)
 		die(err, "cannot read records");
 }
@@ -181,6 +216,9 @@ int record_queue_fd(const struct record_queue *q)
 void record_queue_free(struct record_queue *q)
 {
 	ring_buffer__free(q->ring);
+	if (q->reader)
+		free(q->reader->copy);
+	free(q->reader);
 	free(q->bytes);
 	free(q->current);
 	*q = (struct record_queue){ 0 };

@@ -8,10 +8,15 @@
 
 struct bpf_map;
 struct ring_buffer;
+struct shm_map;
+struct shm_reader;
 
 /* Starts zeroed. */
 struct record_queue {
 	struct ring_buffer *ring;
+	struct shm_reader *reader;	/* instead of ring: the maps are shared with the programs */
+	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
+	void *dead_ctx;
 	char *bytes;
 	size_t head, tail, room;
 	size_t enough;		/* bytes, for record_queue_fill() */
@@ -20,6 +25,13 @@ struct record_queue {
 
 /* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
 void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
+
+/* The same for a ring in memory that is shared with the programs.  is_dead: as in struct shm_reader. */
+void record_queue_share(struct record_queue *q, const struct shm_map *ring, bool (*is_dead)(void *ctx, unsigned self),
+			void *ctx);
+
+/* Adds a record of the tool's own, behind all that are in the queue. */
+void record_queue_put(struct record_queue *q, const void *record, size_t size);
 
 /* Takes records out of the ring buffer until it is empty or the queue has this many bytes.  Never
  * handles one, so it may be called while one is being handled.  In the ring buffer no user has more

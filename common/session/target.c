@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "abi/stack_frames.h"
 #include "api/cuda_fn.h"
@@ -14,10 +13,11 @@
 #include "probe/scan.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
-#include "proc/pid_ns.h"
 #include "session/command.h"
 #include "session/command_user.h"
+#include "session/inject.h"
 #include "session/target.h"
+#include "session/target_choose.h"
 #include "sym/syms.h"
 
 /* In the order of the words of the options. */
@@ -54,28 +54,6 @@ bool target_read_stacks(struct target *t)
 	return unwind || shown || size || t->lines;
 }
 
-/* libbpf looks for BTF in several places. */
-static void check_types(void)
-{
-	struct btf *btf = NULL;
-
-	if (!access("/sys/kernel/btf/vmlinux", R_OK))
-		return;
-	btf = btf__load_vmlinux_btf();
-	if (!btf)
-		die(0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
-		    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
-	btf__free(btf);
-}
-
-/* Probes report PIDs of the initial namespace. */
-static void check_pid_ns(void)
-{
-	if (!pid_ns_is_initial())
-		die(0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run on the host "
-		       "or with docker run --pid=host");
-}
-
 void target_check(const struct target *t)
 {
 	if (t->probes.failure.text)
@@ -104,6 +82,7 @@ static void prepare_command(struct target *t)
 
 	command_user_choose(&user, t->user);
 	pids[0] = command_prepare(t->command, t->argv, &user);
+	t->command_user = user.uid;
 	command_user_free(&user);
 	t->probes.pids = pids;
 	t->probes.tree = true;
@@ -133,10 +112,7 @@ void target_init(struct target *t)
 	p->layer = t->layer;
 	p->looks = &t->looks;
 	t->looks.progress = &t->progress;
-	p->attacher.kind = attach_choose(t->attach, &p->failure);
-	target_check(t);
-	check_pid_ns();
-	check_types();
+	target_choose(t);
 	if (t->verbose)
 		note("attaching with %s", attach_name(p->attacher.kind));
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
@@ -211,9 +187,12 @@ static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 void target_prepare(struct target *t, struct bpf_object *obj)
 {
 	t->probes.attacher.obj = obj;
-	attach_prepare(obj, t->probes.attacher.kind);
+	if (!t->inject)
+		attach_prepare(obj, t->probes.attacher.kind);
 	filter_prepare(&t->filter, obj, &t->selected);
 	prepare_stacks(t, obj);
+	if (t->inject)
+		inject_prepare(obj);
 }
 
 char *target_who(const struct target *t)

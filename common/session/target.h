@@ -4,6 +4,7 @@
 #ifndef TARGET_H
 #define TARGET_H
 #include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 #include "abi/device.h"	/* of the skeletons, as the next */
 #include "abi/python.h"
@@ -21,6 +22,7 @@
 struct bpf_object;
 struct elf_probe;
 struct function;
+struct inject;
 struct syms;
 
 struct target {
@@ -56,6 +58,8 @@ struct target {
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
+	struct inject *inject;	/* with --attach inject, else NULL */
+	uid_t command_user;	/* whose processes the command's are */
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
@@ -76,7 +80,7 @@ bool target_is_early(void *target, int pid);
 #define OPT_TARGET(t)									\
 	OPT_WHICH(t),									\
 	OPT_CHOICE(0, "attach", ATTACH_WORDS, &(t)->attach,				\
-		   "how to attach; default: auto, the best the kernel supports"),		\
+		   "how to attach; default: auto, the best that is possible here"),		\
 	OPT_FILTER(&(t)->filter),							\
 	OPT_RUN(t)
 

@@ -8,6 +8,7 @@
 #include "probe/uprobes.h"
 #include "probe/watch.h"
 #include "session/command.h"
+#include "session/inject.h"
 #include "session/target.h"
 #include "session/target_attach.h"
 #include "session/target_watch.h"
@@ -140,17 +141,16 @@ static void set_callbacks(struct target *t)
 	p->on_unread = add_early;
 }
 
-void target_attach(struct target *t, unsigned classes)
+void target_choose_functions(struct target *t, const struct probe_source *source, unsigned classes)
 {
-	t->probes.classes = classes;
-	target_attach_functions(t, &cuda_probe_source);
+	t->probes.classes = source ? 0 : classes;
+	t->probes.source = source ?: &cuda_probe_source;
 }
 
-void target_attach_functions(struct target *t, const struct probe_source *source)
+void target_attach(struct target *t)
 {
 	struct probes *p = &t->probes;
 
-	p->source = source;
 	set_callbacks(t);
 	progress_begin(&t->progress);
 	target_watch(t);
@@ -164,7 +164,8 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	if (!p->pids)
 		scan_all(p);
 	target_check(t);
-	scan_installed(p);
+	if (!t->inject)
+		scan_installed(p);
 	target_check(t);
 	t->attached = true;
 	early_begin(&t->early);
@@ -176,6 +177,8 @@ void target_attach_functions(struct target *t, const struct probe_source *source
 	}
 	if (!p->on_dso)
 		say_tracing(t);
+	if (t->inject)
+		inject_begin(t->inject, p->attacher.obj);
 	if (t->command)
 		command_go();
 }
@@ -212,6 +215,8 @@ int target_finish(struct target *t, int sig, long ms)
 	progress_begin(&t->progress);
 	t->progress.hidden = sig || t->live;
 	watch_detach(p->watch);
+	if (t->inject)
+		inject_end(t->inject, sig);
 	uprobes_end(p, ms);
 	if (sig)
 		watch_signal(p->watch, sig);

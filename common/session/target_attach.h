@@ -6,14 +6,14 @@
 struct probe_source;
 struct target;
 
-/* Probes every function of these classes (a mask of 1 << CUDA_...), in the files mapped now and
- * in those mapped later; prints a start message to standard error; starts the command.  With
+/* Chooses what is probed: every function of these classes (a mask of 1 << CUDA_...), or of another table if source is not
+ * NULL. */
+void target_choose_functions(struct target *t, const struct probe_source *source, unsigned classes);
+
+/* Probes the functions in the files mapped now and in those mapped later; prints a start message to standard error; starts the command.  With
  * --list and no command, prints the list of probes and exits.  Exits with status 3 if a process
  * given with -p has no CUDA functions. */
-void target_attach(struct target *t, unsigned classes);
-
-/* The same for functions of another table. */
-void target_attach_functions(struct target *t, const struct probe_source *source);
+void target_attach(struct target *t);
 
 /* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the command
  * sig, unless 0, and waits for it: with sig for less than half a second.  Returns the status to exit

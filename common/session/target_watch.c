@@ -24,14 +24,21 @@ static void scan_again(struct target *t)
 	target_check(t);
 }
 
-static void scan_new(struct target *t, int pid)
+void target_scan_new(struct target *t, int pid)
 {
+	struct probes *p = &t->probes;
+
 	if (!pid) {
 		scan_again(t);
+		if (p->on_scanned)
+			p->on_scanned(p->tool, pid);
 		return;
 	}
-	scan_watched(&t->probes, pid);
+	scan_watched(p, pid);
 	target_check(t);
+	syms_refresh(t->syms, pid);	/* its first call may come when it is gone */
+	if (p->on_scanned)
+		p->on_scanned(p->tool, pid);
 }
 
 static void on_watch(void *ctx, const struct watch_event *e)
@@ -44,12 +51,7 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		return;
 	}
 	if (!t->finishing) {
-		scan_new(t, e->head.pid);
-		/* its first call may come when it is gone */
-		if (e->head.pid)
-			syms_refresh(t->syms, e->head.pid);
-		if (p->on_scanned)
-			p->on_scanned(p->tool, e->head.pid);
+		target_scan_new(t, e->head.pid);
 	}
 	watch_continue(p->watch, e);
 }
@@ -74,6 +76,9 @@ void target_watch(struct target *t)
 	int err;
 
 	p->watch = watch_new(&p->attacher, on_watch, t);
+	t->watching = t->inject;	/* the command's programs tell */
+	if (t->inject)
+		return;
 	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted);
 	t->watching = !err;
 	p->linkers = t->command && t->watching;

@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "session/check.h"
+#include "session/inject.h"
 #include "session/target_attach.h"
 #include "session/target_device.h"
 #include "session/tool.h"
@@ -81,6 +82,21 @@ static void check_descriptors(const struct bpf_object *obj)
 	free(fds);
 }
 
+/* Makes the maps, and where the kernel runs the programs, those. */
+static void make(const struct tool *tool, struct bpf_object_skeleton *skel, unsigned classes)
+{
+	struct target *t = tool->target;
+
+	if (t->inject) {
+		target_choose_functions(t, tool->source, classes);
+		inject_load(t->inject, *skel->obj);
+		return;
+	}
+	check_descriptors(*skel->obj);
+	if (bpf_object__load_skeleton(skel))
+		die(errno, "cannot load the BPF programs");
+}
+
 static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, unsigned *classes)
 {
 	struct bpf_object_skeleton *skel;
@@ -92,13 +108,11 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, u
 	*classes = tool->classes ? *tool->classes : 0;
 	if (tool->devices)
 		*classes = target_device_prepare(tool->target, *skel->obj, *tool->classes);
-	check_descriptors(*skel->obj);
-	if (bpf_object__load_skeleton(skel))
-		die(errno, "cannot load the BPF programs");
+	make(tool, skel, *classes);
 	syms_open(tool->target->syms, *skel->obj);
 	if (tool->loaded)
 		tool->loaded(tool->ctx);
-	if (bpf_object__attach_skeleton(skel))
+	if (!tool->target->inject && bpf_object__attach_skeleton(skel))
 		die(errno, "cannot attach to the %s tracepoints", tool->tracepoints ?: "process exit and exec");
 	return skel;
 }
@@ -116,10 +130,8 @@ static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 
 static void attach(const struct tool *tool, unsigned classes)
 {
-	if (tool->source)
-		target_attach_functions(tool->target, tool->source);
-	else
-		target_attach(tool->target, classes);
+	target_choose_functions(tool->target, tool->source, classes);
+	target_attach(tool->target);
 }
 
 static int drop_record(void *ctx, void *data, size_t size)
@@ -217,5 +229,6 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	early_free(&tool->target->early);
 	containers_free(&tool->target->containers);
 	looks_free(&tool->target->looks);
+	inject_free(tool->target->inject);
 	return status;
 }

@@ -63,6 +63,7 @@ struct audit {
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */
+	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;

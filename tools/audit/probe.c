@@ -27,17 +27,28 @@ static bool seen(struct audit *a, const struct stub *s)
 	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
 }
 
-/* Runs the program.  Returns true if the return is wanted. */
-static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s)
+/* The programs see by it that a call they remember is still to return: a handler that interrupts the thread as soon as it
+ * is not busy may make calls, too. */
+static void mark(const struct pt_regs *regs)
+{
+	*(volatile __u64 *)(regs->rsp - 16) = AUDIT_STUB_MAGIC ^ regs->rsp;
+}
+
+/* Runs the program.  Returns true if the return is wanted; never, unless it may be. */
+static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, bool may)
 {
 	bool wanted;
 
 	__atomic_store_n(&audit_here.busy, regs->rsp, __ATOMIC_RELAXED);
+	audit_now.thread->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	audit_now.cookie = s->id;
 	audit_now.func_ip = s->real;
-	wanted = !a->session(regs);
+	wanted = !a->session(regs) && may;
+	if (wanted)
+		mark(regs);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	audit_now.thread->busy = 0;
 	__atomic_store_n(&audit_here.busy, 0, __ATOMIC_RELAXED);
 	return wanted;
 }
@@ -52,7 +63,7 @@ static bool enters(struct audit *a, struct pt_regs *regs, const struct stub *s)
 	}
 	if (!thread_is_ready(a) && !thread_ready(a))
 		return false;
-	return run(a, regs, s) && s->in->flags & AUDIT_RETURNS;
+	return run(a, regs, s, s->in->flags & AUDIT_RETURNS);
 }
 
 /* Nothing says how much there is above the stack pointer, but the stack's end. */
@@ -98,5 +109,5 @@ void audit_returned(struct pt_regs *regs, __u32 number)
 		return;
 	regs->rip = *(__u64 *)regs->rsp;
 	regs->rsp += 8;
-	run(a, regs, s);
+	run(a, regs, s, false);
 }

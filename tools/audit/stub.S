@@ -81,11 +81,7 @@ audit_common:
 	jmp	*%r11
 	.cfi_restore_state
 
-1:	movabs	$AUDIT_STUB_MAGIC, %rax
-	lea	8(%rbp), %rcx
-	xor	%rcx, %rax
-	mov	%rax, MARK(%rbp)
-	dec	%edx			/* words of arguments on the stack */
+1:	dec	%edx			/* words of arguments on the stack */
 	jz	3f
 	mov	%edx, %ecx
 	inc	%ecx			/* the stack stays aligned */

@@ -26,8 +26,4 @@
 #define RSP 152
 #define REGS_SIZE 168
 #define USER_CS 0x33
-
-#ifdef __ASSEMBLER__
-#define AUDIT_STUB_MAGIC 0x6375646162706621	/* probes.h has it, too */
-#endif
 #endif

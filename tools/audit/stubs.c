@@ -69,21 +69,36 @@ static const void *fill(struct audit *a, __u32 n, const struct stub *s)
 	return code(n);
 }
 
+/* Another name of a function that has a stub: where functions are the same code, they need not take the same arguments. */
+static const void *also(struct audit *a, __u32 n, const struct stub *s)
+{
+	struct stub *is = &a->stub[n];
+
+	is->gives |= s->gives;
+	is->unsure |= s->unsure;
+	if (s->words > is->words)
+		is->words = s->words;
+	if (is->function == NO_FUNCTION && s->in) {
+		is->in = s->in;
+		is->id = s->id;
+		is->function = s->function;
+	}
+	return code(n);
+}
+
 const void *stub_make(struct audit *a, __u32 function, __u64 real, __u64 object, bool gives)
 {
 	struct stub s = { .real = real, .object = object, .function = function, .gives = gives };
 	__u32 n = number_of(a, real);
 
-	if (n < STUBS && !a->stub[n].closed) {	/* another name of it */
-		a->stub[n].gives |= gives;
-		return code(n);
-	}
 	if (function != NO_FUNCTION) {
 		s.in = &a->shm.function[function];
 		s.id = s.in->id;
 	}
 	if (!words_set(a, &s))
 		return NULL;
+	if (n < STUBS && !a->stub[n].closed)
+		return also(a, n, &s);
 	if (n < STUBS)		/* the library is back where it was */
 		return fill(a, n, &s);
 	if (a->stubs == STUBS) {

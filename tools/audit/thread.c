@@ -22,14 +22,16 @@ static bool is_dead(__u32 tid)
 /* The program has been forked since it said who it is. */
 static void forked(struct audit *a)
 {
+	__s32 parent = a->pid;
 	__u32 state = FORKED;
 
 	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		return;
-	if (!connect_forked(a, a->pid)) {
+	if (!connect_forked(a, parent)) {
 		__atomic_store_n(&a->page->state, LEFT_OUT, __ATOMIC_RELEASE);
 		return;
 	}
+	a->parent = (__u32)parent;
 	__atomic_store_n(&a->page->epoch, ++a->epochs, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
 }
@@ -62,6 +64,8 @@ static bool thread_take(struct audit *a)
 		return false;
 	}
 	t->start_time = audit_clock_ns();
+	t->parent = a->parent;
+	t->busy = 0;
 	t->uid = (__u32)sys3(__NR_getuid, 0, 0, 0);
 	sys3(__NR_prctl, PR_GET_NAME, (long)t->comm, 0);
 	audit_now.shm = &a->shm;

@@ -48,7 +48,7 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->script.len = source.len;
 	if (!bt_check(&s->script))
 		bad_program(s);
-	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted };
+	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted, .n = cuda_protos_n };
 }
 
 /* Statements that set $cudabt_tgid to our own if the thread descends from us.  Without a loop: bpftrace 0.17

@@ -117,7 +117,7 @@ void trace_prepare(struct trace *t)
 	t->lines.seen.several = t->calls.seen.several = t->only;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
-	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t };
+	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t, .n = cuda_protos_n };
 	t->trees.lines = t->failures.lines = &t->lines;
 	t->trees.users = t->failures.users = t->sticky.users = t->timeline.users = &t->users;
 	t->timeline.streams.users = &t->users;

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+#include "base/die.h"
+#include "probe/uprobes.h"
+#include "session/inject.h"
+#include "session/inject_command.h"
+#include "session/inject_library.h"
+#include "session/record_queue.h"
+#include "session/target.h"
+#include "session/target_watch.h"
+#include "shm/create.h"
+
+/* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
+ * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
+enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
+
+char *inject_refusal(const struct target *t, char **library)
+{
+	char *why;
+
+	*library = NULL;
+	if (!t->command)
+		return xstrdup("it traces a command only, not running processes: use --command or -- CMD");
+	why = inject_command_refusal(t->command, t->argv, t->command_user);
+	if (!why)
+		*library = inject_library_find(&why);
+	return why;
+}
+
+void inject_prepare(struct bpf_object *obj)
+{
+	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
+	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
+	unsigned int bytes = RING;
+
+	if (!ring || !size || bpf_map__max_entries(ring) <= (unsigned)getpagesize())	/* a tool that sends few */
+		return;
+	bpf_map__set_max_entries(ring, bytes);
+	bpf_map__set_initial_value(size, &bytes, sizeof(bytes));
+}
+
+static void toggle(void *ctx, bool on)
+{
+	struct inject *in = ctx;
+
+	inject_memory_toggle(&in->memory, &in->target->probes, on);
+}
+
+void inject_load(struct inject *in, struct bpf_object *obj)
+{
+	struct attacher *a = &in->target->probes.attacher;
+
+	if (in->target->probes.usdt)
+		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
+	inject_memory_open(&in->memory, obj, &in->target->probes);
+	a->toggle = toggle;
+	a->ctx = in;
+}
+
+/* A process's records are not completed once it has ended. */
+static bool is_dead(void *ctx, unsigned pid)
+{
+	const struct inject *in = ctx;
+
+	return !inject_peers_has(&in->peers, pid);
+}
+
+void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring)
+{
+	in->queue = q;
+	record_queue_share(q, ring ? shm_of(in->memory.memory, ring) : NULL, is_dead, in);
+}
+
+/* What a process has sent comes before what is said of it. */
+static void drain(struct inject *in)
+{
+	if (record_queue_bytes(in->queue) < QUEUED)
+		record_queue_fill(in->queue, in->queue->tail + RING);
+}
+
+static void on_ended(void *ctx, int pid)
+{
+	struct inject *in = ctx;
+
+	drain(in);
+	inject_events_exited(&in->events, pid);
+	inject_memory_drop(&in->memory, pid);
+	uprobes_detach(&in->target->probes, pid);
+}
+
+static void on_execed(void *ctx, int pid)
+{
+	struct inject *in = ctx;
+
+	drain(in);
+	inject_events_execed(&in->events, pid);
+	inject_memory_drop(&in->memory, pid);
+	uprobes_detach(&in->target->probes, pid);
+}
+
+static void say(struct inject *in, int pid, const char *text)
+{
+	if (in->said++ < SAYINGS)
+		warning(0, "process %d: %s", pid, text);
+}
+
+static bool on_told(void *ctx, int pid, const struct inject_message *m)
+{
+	struct inject *in = ctx;
+
+	if (m->head.kind == AUDIT_SAYS) {
+		say(in, pid, m->text);
+		return true;
+	}
+	if (m->head.kind == AUDIT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
+		drain(in);
+		inject_events_forked(&in->events, pid, m->head.parent);
+	}
+	if (!in->target->finishing)
+		target_scan_new(in->target, pid);
+	return true;
+}
+
+void inject_begin(struct inject *in, const struct bpf_object *obj)
+{
+	inject_events_open(&in->events, obj, in->queue);
+	in->peers.user = in->target->command_user;
+	in->peers.memory = in->memory.memory->fd;
+	in->peers.bytes = in->memory.memory->shm.bytes;
+	in->peers.told = on_told;
+	in->peers.ended = on_ended;
+	in->peers.execed = on_execed;
+	in->peers.ctx = in;
+	inject_peers_open(&in->peers);
+	inject_library_set(in->library, in->peers.name);
+}
+
+int inject_fd(const struct inject *in)
+{
+	return in->peers.epoll;
+}
+
+void inject_serve(struct inject *in)
+{
+	inject_peers_serve(&in->peers);
+}
+
+void inject_end(struct inject *in, int sig)
+{
+	inject_memory_end(&in->memory);
+	if (sig)
+		kill(in->target->probes.pids[0], sig);
+	if (sig)
+		inject_peers_signal(&in->peers, sig);
+	inject_peers_close(&in->peers);
+}
+
+void inject_free(struct inject *in)
+{
+	if (!in)
+		return;
+	maps_use(NULL);
+	if (in->memory.memory)
+		shm_destroy(in->memory.memory);
+	free(in->library);
+	free(in);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* --attach inject: the dynamic linker loads the tool's probes into the programs of the command (rtld-audit(7)), which
+ * write into maps in memory that they share with the tool: abi/audit.h.  It takes no privilege, and no kernel that can
+ * trace. */
+#ifndef INJECT_H
+#define INJECT_H
+#include "session/inject_events.h"
+#include "session/inject_memory.h"
+#include "session/inject_peers.h"
+
+struct bpf_object;
+struct record_queue;
+struct target;
+
+/* A target's; made by target_choose(). */
+struct inject {
+	char *library;
+	struct target *target;
+	struct inject_memory memory;
+	struct inject_peers peers;
+	struct inject_events events;
+	struct record_queue *queue;
+	unsigned said;		/* messages of programs that were printed */
+};
+
+/* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
+char *inject_refusal(const struct target *t, char **library);
+
+/* Call between open and load of the tool's BPF object, with the sizes of its maps set. */
+void inject_prepare(struct bpf_object *obj);
+
+/* Call instead of loading it: makes the maps. */
+void inject_load(struct inject *in, struct bpf_object *obj);
+
+/* Opens the ring buffer. */
+void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring);
+
+/* Call before command_go(): listens, and tells the command's dynamic linker. */
+void inject_begin(struct inject *in, const struct bpf_object *obj);
+
+/* Returns a descriptor that is readable when there is something to do, and does that. */
+int inject_fd(const struct inject *in);
+void inject_serve(struct inject *in);
+
+/* The probes do nothing any more.  Sends the command and its processes a signal, unless 0. */
+void inject_end(struct inject *in, int sig);
+
+void inject_free(struct inject *in);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <elf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "base/die.h"
+#include "elf/elf_file.h"
+#include "proc/proc.h"
+#include "session/inject_command.h"
+
+/* Scripts whose interpreters are scripts. */
+enum { DEPTH = 4 };
+
+/* Returns the file that would be run, or NULL; the caller frees it. */
+static char *find_file(const char *name)
+{
+	char *path, *rest, *dir, *file = NULL;
+
+	if (strchr(name, '/'))
+		return xstrdup(name);
+	path = rest = xstrdup(getenv("PATH") ?: "/bin:/usr/bin");
+	while (!file && (dir = strsep(&rest, ":"))) {
+		file = xprintf("%s/%s", *dir ? dir : ".", name);
+		if (!access(file, X_OK))
+			break;
+		free(file);
+		file = NULL;
+	}
+	free(path);
+	return file;
+}
+
+/* Return true if the kernel gives the program more than its user has: then the linker ignores LD_AUDIT. */
+static bool is_secure(int fd, const char *path, uid_t user)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) > 0)
+		return false;
+	return (st.st_mode & S_ISUID && st.st_uid != user) || (st.st_mode & S_ISGID && st.st_gid != getgid()) ||
+	       (user && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+/* The dynamic linker has no linker of its own, but takes a program as its argument. */
+static bool is_linker(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "ld-", 3) || !strncmp(name, "ld.so", 5);
+}
+
+static const char *refuse_elf(const struct elf_file *f, const char *path)
+{
+	const char *why = "is statically linked";
+
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const Elf64_Phdr *ph = &f->segments[i];
+		char *linker = NULL;
+
+		if (ph->p_type != PT_INTERP || !ph->p_filesz || ph->p_filesz > PATH_MAX)
+			continue;
+		linker = elf_bytes_part(&f->bytes, ph->p_offset, ph->p_filesz);
+		if (linker)
+			linker[ph->p_filesz - 1] = 0;
+		why = linker && strstr(linker, "musl") ? "is linked with musl, whose dynamic linker has no audit interface" : NULL;
+		free(linker);
+		return why;
+	}
+	return is_linker(path) ? NULL : why;
+}
+
+/* The first line of a script: "#!/bin/sh -e".  Returns "/bin/sh", or NULL; the caller frees it. */
+static char *interpreter_of(int fd)
+{
+	char line[256] = "", *at = line + 2;
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+
+	if (n < 2 || strncmp(line, "#!", 2))
+		return NULL;
+	at += strspn(at, " \t");
+	at[strcspn(at, " \t\n")] = 0;
+	return *at ? xstrdup(at) : NULL;
+}
+
+static char *refuse_file(const char *path, uid_t user, int depth)
+{
+	int fd = proc_open_file(path);
+	char *script, *text = NULL;
+	const char *why = NULL;
+	struct elf_file f;
+
+	if (fd < 0)
+		return NULL;
+	script = interpreter_of(fd);
+	if (is_secure(fd, path, user))
+		why = "runs with more privileges than its user (setuid, setgid or file capabilities): its dynamic linker "
+		      "ignores LD_AUDIT";
+	else if (!script && !elf_file_open(&f, fd)) {
+		why = refuse_elf(&f, path);
+		elf_file_close(&f);
+	}
+	if (why)
+		text = xprintf("%s %s", path, why);
+	else if (script && depth)
+		text = refuse_file(script, user, depth - 1);
+	free(script);
+	close(fd);
+	return text;
+}
+
+/* Returns the program of a command that is just a program and its arguments, else NULL; the caller frees it. */
+static char *program_of(const char *text)
+{
+	size_t n;
+
+	text += strspn(text, " \t");
+	n = strcspn(text, " \t");
+	if (!n || strpbrk(text, ";|&()<>`\n") || strcspn(text, "$'\"\\*?[{=~#!") < n)
+		return NULL;
+	return xprintf("%.*s", (int)n, text);
+}
+
+char *inject_command_refusal(const char *text, char **argv, uid_t user)
+{
+	char *name = argv ? xstrdup(*argv) : program_of(text);
+	char *file = name ? find_file(name) : NULL;
+	char *why = file ? refuse_file(file, user, DEPTH) : NULL;
+
+	free(file);
+	free(name);
+	return why;
+}

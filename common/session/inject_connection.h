@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Programs that are asking (abi/audit.h): each sends messages on a connection and waits for the answers.  Private to
+ * inject_peers.c. */
+#ifndef INJECT_CONNECTION_H
+#define INJECT_CONNECTION_H
+#include <stdbool.h>
+
+struct inject_peers;
+
+/* Accepts those that wait, and answers those that have sent something. */
+void inject_connections_serve(struct inject_peers *p);
+
+void inject_connections_close(struct inject_peers *p);
+
+/* In inject_peers.c.  Follows a process that has connected; false if there are too many, or it is gone. */
+bool inject_peers_follow(struct inject_peers *p, int pid);
+
+#endif

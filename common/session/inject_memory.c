@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
+#include "session/inject_memory.h"
+#include "shm/create.h"
+
+/* How long a program may take: its thread may wait for a CPU. */
+static const unsigned long long SETTLE_NS = 50 * 1000000ull;
+
+static int lookup(void *ctx, const struct bpf_map *map, const void *key, void *value)
+{
+	const struct shm_map *m = shm_of(ctx, map);
+
+	return m ? shm_read(m, key, value) : -ENOENT;
+}
+
+static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
+{
+	const struct shm_map *m = shm_of(ctx, map);
+
+	return m ? shm_update(m, key, value, flags, 0) : -ENOENT;
+}
+
+static int delete(void *ctx, const struct bpf_map *map, const void *key)
+{
+	const struct shm_map *m = shm_of(ctx, map);
+
+	return m ? shm_delete(m, key) : -ENOENT;
+}
+
+static int next(void *ctx, const struct bpf_map *map, const void *key, void *next)
+{
+	struct shm_map *m = shm_of(ctx, map);
+
+	return m ? shm_next(m, key, next) : -ENOENT;
+}
+
+static void *elements(void *ctx, const struct bpf_map *map)
+{
+	const struct shm_map *m = shm_of(ctx, map);
+	unsigned first = 0;
+
+	return m ? shm_lookup(m, &first, 0) : NULL;
+}
+
+/* How many threads there may be: what stands in the memory is a program's. */
+static unsigned threads_of(const struct shm *s)
+{
+	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
+
+	return n < AUDIT_THREADS ? n : AUDIT_THREADS;
+}
+
+static void settle(void *ctx)
+{
+	const struct timespec pause = { 0, 100000 };
+	const struct shm *s = &((struct shm_memory *)ctx)->shm;
+	unsigned long long end = clock_ns() + SETTLE_NS;
+
+	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+		while (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) &&
+		       __atomic_load_n(&s->threads[i].busy, __ATOMIC_ACQUIRE) && clock_ns() < end)
+			nanosleep(&pause, NULL);
+}
+
+static bool is_wanted(const struct probes *p, const struct function *fn)
+{
+	return fn->wanted && fn->lib != CUDA_USDT && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn->lib);
+}
+
+static struct shm_function *list_functions(const struct probes *p, int *n)
+{
+	struct shm_function *list = xcalloc(p->source->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (int id = 0; id < p->source->n; id++) {
+		struct function fn = p->source->get(p, id);
+
+		if (is_wanted(p, &fn))
+			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, fn.returns ? AUDIT_RETURNS : 0 };
+	}
+	return list;
+}
+
+void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p)
+{
+	int n;
+	struct shm_function *functions = list_functions(p, &n);
+
+	m->memory = shm_create(obj, functions, n);
+	if (!m->memory)
+		die(errno, "cannot make the memory that is shared with the command");
+	free(functions);
+	m->maps = (struct maps){
+		.ctx = m->memory, .lookup = lookup, .update = update, .remove = delete, .next = next,
+		.elements = elements, .settle = settle,
+	};
+	maps_use(&m->maps);
+}
+
+void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in)
+{
+	struct shm *s = &m->memory->shm;
+
+	for (unsigned i = 0; i < s->functions; i++) {
+		struct audit_function *f = &s->function[i];
+		unsigned id = __atomic_load_n(&f->id, __ATOMIC_RELAXED);
+
+		if (id >= (unsigned)p->source->n || !p->source->get(p, id).toggle)
+			continue;
+		if (in)
+			__atomic_fetch_and(&f->flags, ~AUDIT_OFF, __ATOMIC_RELAXED);
+		else
+			__atomic_fetch_or(&f->flags, AUDIT_OFF, __ATOMIC_RELAXED);
+	}
+}
+
+void inject_memory_end(struct inject_memory *m)
+{
+	if (m->memory)
+		__atomic_store_n(&m->memory->shm.head->ended, 1, __ATOMIC_RELEASE);
+}
+
+void inject_memory_drop(struct inject_memory *m, unsigned pid)
+{
+	struct shm *s = &m->memory->shm;
+
+	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+		if (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) && s->threads[i].pid == pid)
+			shm_thread_free(s, &s->threads[i]);
+}

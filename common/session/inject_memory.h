@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The maps of a tool's BPF object, in memory that it shares with its probes in the programs of the command. */
+#ifndef INJECT_MEMORY_H
+#define INJECT_MEMORY_H
+#include "base/maps.h"
+#include "shm/shm.h"
+
+struct bpf_object;
+struct probes;
+struct shm_memory;
+
+struct inject_memory {
+	struct shm_memory *memory;
+	struct maps maps;
+};
+
+/* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
+ * the like use it.  Exits 1 if it cannot. */
+void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p);
+
+/* Probes the functions that toggle, or not. */
+void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in);
+
+/* Tells all probes that nobody reads what they write any more. */
+void inject_memory_end(struct inject_memory *m);
+
+/* Frees what the threads of a process hold, of which none is left. */
+void inject_memory_drop(struct inject_memory *m, unsigned pid);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "session/inject_connection.h"
+#include "session/inject_peers.h"
+
+/* MOST: processes at a time.  OWN_FILES: left for the tool's own. */
+enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 1024 };
+
+/* How often it is seen which program a process runs: exec tells nobody. */
+static const unsigned long long LOOK_NS = 100 * 1000000ull;
+
+static unsigned most_processes(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= OWN_FILES + MOST)
+		return MOST;
+	return files.rlim_cur > OWN_FILES ? files.rlim_cur - OWN_FILES : 1;
+}
+
+void inject_peers_open(struct inject_peers *p)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	unsigned long long random;
+	size_t n;
+
+	/* nobody else has to know it, but who knew it could take the name before */
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		die(errno, "no random numbers");
+	snprintf(p->name, sizeof(p->name), "cuda-bpf-tools-%016llx", random);
+	n = strlen(p->name);
+	memcpy(addr.sun_path + 1, p->name, n);
+	p->most = most_processes();
+	p->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
+	    listen(p->fd, BACKLOG) || p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd, &event))
+		die(errno, "cannot listen on a Unix socket");
+}
+
+static struct inject_process *find(const struct inject_peers *p, int pid)
+{
+	struct inject_process *at;
+
+	HASH_FIND_INT(p->processes, &pid, at);
+	return at;
+}
+
+bool inject_peers_has(const struct inject_peers *p, int pid)
+{
+	return find(p, pid);
+}
+
+static void drop(struct inject_peers *p, struct inject_process *at)
+{
+	HASH_DEL(p->processes, at);
+	close(at->pidfd);	/* epoll forgets it, too */
+	free(at);
+	p->n--;
+}
+
+static void end(struct inject_peers *p, struct inject_process *at)
+{
+	int pid = at->pid;
+
+	drop(p, at);
+	p->ended(p->ctx, pid);
+}
+
+static bool has_ended(const struct inject_process *at)
+{
+	struct pollfd fd = { .fd = at->pidfd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static void reap(struct inject_peers *p)
+{
+	struct inject_process *at, *next;
+
+	HASH_ITER(hh, p->processes, at, next)
+		if (has_ended(at))
+			end(p, at);
+}
+
+static bool add(struct inject_peers *p, int pid)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct inject_process *at;
+	int fd;
+
+	if (p->n == p->most) {
+		if (!p->full)
+			warning(0, "the command has %u processes that use CUDA at once: further ones are not traced", p->most);
+		p->full = true;
+		return false;
+	}
+	fd = syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return false;
+	at = xcalloc(1, sizeof(*at));
+	at->pid = pid;
+	at->pidfd = fd;
+	at->is = proc_identity(pid);
+	event.data.ptr = at;
+	if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
+		close(fd);
+		free(at);
+		return false;
+	}
+	HASH_ADD_INT(p->processes, pid, at);
+	p->n++;
+	return true;
+}
+
+/* Return true if the process runs another program than it did; one that is ending has none. */
+static bool is_replaced(const struct inject_process *at, struct proc_identity now)
+{
+	return now.started && now.stack && at->is.stack && now.stack != at->is.stack;
+}
+
+static void look_at_program(struct inject_peers *p, struct inject_process *at)
+{
+	struct proc_identity now = proc_identity(at->pid);
+
+	if (is_replaced(at, now))
+		p->execed(p->ctx, at->pid);
+	if (now.started && now.stack)
+		at->is = now;
+}
+
+bool inject_peers_follow(struct inject_peers *p, int pid)
+{
+	struct inject_process *at = find(p, pid);
+
+	if (at && has_ended(at)) {	/* another has its number */
+		end(p, at);
+		at = NULL;
+	}
+	if (!at)
+		return add(p, pid);
+	look_at_program(p, at);
+	return true;
+}
+
+static void look_at_programs(struct inject_peers *p)
+{
+	struct inject_process *at, *next;
+
+	if (clock_ns() - p->looked < LOOK_NS)
+		return;
+	p->looked = clock_ns();
+	HASH_ITER(hh, p->processes, at, next)
+		if (!has_ended(at))
+			look_at_program(p, at);
+}
+
+void inject_peers_serve(struct inject_peers *p)
+{
+	struct epoll_event event;
+	bool any = epoll_wait(p->epoll, &event, 1, 0) > 0;
+
+	if (any || p->connections)
+		inject_connections_serve(p);
+	if (any)
+		reap(p);
+	look_at_programs(p);
+}
+
+void inject_peers_signal(const struct inject_peers *p, int sig)
+{
+	for (struct inject_process *at = p->processes; at; at = at->hh.next)
+		syscall(SYS_pidfd_send_signal, at->pidfd, sig, NULL, 0);
+}
+
+void inject_peers_close(struct inject_peers *p)
+{
+	struct inject_process *at, *next;
+
+	HASH_ITER(hh, p->processes, at, next)
+		drop(p, at);
+	inject_connections_close(p);
+	if (p->fd > 0)
+		close(p->fd);
+	if (p->epoll > 0)
+		close(p->epoll);
+	p->fd = p->epoll = -1;
+}

@@ -204,7 +204,7 @@ static int begin_child(struct shm *s, __u32 writer)
 /* One writer is never killed: all of its records come, in spite of the others. */
 void test_writers_killed(void)
 {
-	enum { CHILDREN = 3, KILLS = 400 };
+	enum { CHILDREN = 3, KILLS = 150 };
 	int pids[CHILDREN], own[CHILDREN], status;
 	__u32 writer = 1, number = 0, state = 1;
 	struct shm_reader r;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <bpf/libbpf.h>
+#include "api/cuda_protos.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/probe_source.h"
@@ -74,6 +75,14 @@ static bool is_wanted(const struct probes *p, const struct function *fn)
 	return fn->wanted && fn->lib != CUDA_USDT && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn->lib);
 }
 
+/* How much of its caller's stack the function takes as arguments. */
+static unsigned stack_flags(const char *name)
+{
+	int words = cuda_proto_words(name);
+
+	return (words >= AUDIT_STACK_MASK ? AUDIT_STACK_MASK : words + 1u) << AUDIT_STACK_SHIFT;
+}
+
 static struct shm_function *list_functions(const struct probes *p, int *n)
 {
 	struct shm_function *list = xcalloc(p->source->n + 1, sizeof(*list));
@@ -83,7 +92,8 @@ static struct shm_function *list_functions(const struct probes *p, int *n)
 		struct function fn = p->source->get(p, id);
 
 		if (is_wanted(p, &fn))
-			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, fn.returns ? AUDIT_RETURNS : 0 };
+			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, (fn.returns ? AUDIT_RETURNS : 0) |
+				stack_flags(fn.name) };
 	}
 	return list;
 }

@@ -4,7 +4,7 @@
 
 # no vector register is ever changed; what is not exported cannot be replaced
 AUDIT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
-	-fno-stack-protector -fno-strict-aliasing -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
 AUDIT_INC  := -iquote common -iquote tools -iquote $(O) -I bpf/native -I bpf
 AUDIT_SRC  := $(wildcard bpf/native/*.c tools/audit/*.c tools/audit/*.S) \
 	$(wildcard $(patsubst %,common/shm/%.c,hash ring threads view))

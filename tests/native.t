@@ -10,13 +10,13 @@ done | sort >"$tmp/tools"
 equal "$libraries" "$(cat "$tmp/tools")"
 
 for so in $libraries; do
-	it "$(basename "$so") needs no other library, touches no vector register, and exports la_ functions alone"
+	it "$(basename "$so") needs no other library, touches no vector register, and exports as little as it can"
 	readelf -dW "$so" >"$tmp/out"
 	lines 0 NEEDED
 	objdump -d "$so" >"$tmp/out"
 	lines 0 '%([xyz]mm|st|k)[0-9]'
-	nm -D --defined-only "$so" | awk '{ print $NF }' >"$tmp/out"
-	lines 0 '^[^l]|^l[^a]|^la[^_]'
+	nm -D --defined-only "$so" | awk '$NF !~ /^(la_|audit_run$)/' >"$tmp/out"
+	lines 0 .
 	readelf -lW "$so" >"$tmp/out"
 	lines 0 'RWE|TEXTREL'
 	lines 1 '^ *GNU_RELRO'

@@ -28,6 +28,7 @@ enum { NATIVE_PAGES = 8 };
 /* What is kept of a thread. */
 struct native {
 	struct task_struct task;
+	bool other;			/* it is another process's, whose memory is not here */
 	__u64 comm_read, leader_comm_read;	/* when, in clock ticks */
 	char leader_comm[16];
 	__u64 random;
@@ -57,11 +58,11 @@ static inline void native_begin(void)
 	if (!audit_now.task)
 		native_first();
 	native.stack = here & -4096ull;
-	native.stack_end = here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
+	native.stack_end = native.other ? 0 : here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
 	native.pages = 0;
 }
 
-/* Runs a program of type iter/task for audit_now.thread, which may be another process's. */
+/* Runs a program of type iter/task for audit_now.thread. */
 struct bpf_iter__task;
 int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *));
 

@@ -25,7 +25,7 @@ bool native_readable(__u64 at, __u64 n)
 
 	if (!n)
 		return true;
-	if (at < PAGE || at + n < at)
+	if (at < PAGE || at + n < at || native.other)
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE) {
 		if (page_known(page))

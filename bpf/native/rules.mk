@@ -4,12 +4,14 @@
 
 # no vector register is ever changed; what is not exported cannot be replaced
 AUDIT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
-	-fno-stack-protector -fno-strict-aliasing -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
 AUDIT_INC  := -iquote common -iquote tools -iquote $(O) -I bpf/native -I bpf
 AUDIT_SRC  := $(wildcard bpf/native/*.c tools/audit/*.c tools/audit/*.S) \
 	$(wildcard $(patsubst %,common/shm/%.c,hash ring threads view))
 AUDIT_O    := $(patsubst %,$(O)/audit/%.o,$(AUDIT_SRC))
 AUDIT_GEN  := $(foreach s,s tables.c ld,$(AUDITED:%=$(O)/audit/%.$s))
+
+skeletons: $(AUDIT_GEN)
 
 $(AUDIT_O): $(O)/audit/%.o: %
 	@echo "  AUDIT $<"
@@ -26,7 +28,7 @@ else
 $(O)/audit/%.s: bpf/%.bpf.c $(DEFS)
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
+	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
 		-ffile-prefix-map=$(CURDIR)=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 
 $(O)/audit/%.tables.c: $(O)/%.bpf.o scripts/gen_audit
@@ -50,5 +52,13 @@ $(AUDIT): $(O)/audit/%.so: $(O)/audit/%.native.o $(O)/audit/%.tables.o $(O)/audi
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_audit check $(O)/$*.bpf.o $(O)/audit/$*.native.o $@
+
+# tests/unit/native.c runs them itself
+T_NATIVE := $(filter $(O)/audit/bpf/%,$(AUDIT_O)) $(patsubst %,$(O)/audit/cudamemcpysize.%.o,native tables)
+$(O)/tests/unit/native.o: INC += -I bpf/native -I bpf
+$(O)/tests/unit/native.o: $(O)/cudamemcpysize.skel.h
+$(O)/tests/bin/native: $(O)/tests/unit/native.o $(T_NATIVE) $(O)/libcommon.a $(O)/audit/cudamemcpysize.ld
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
 
 -include $(wildcard $(O)/audit/*.d $(O)/audit/*/*/*.d)

@@ -76,6 +76,32 @@ const struct cuda_proto *cuda_proto_in(int id, int version)
 	return p;
 }
 
+static int words(const struct cuda_proto *p)
+{
+	int most = 0;
+
+	for (int i = 0; i < p->nparams; i++) {
+		int end = p->params[i].place - 7 + (p->params[i].value.size + 7) / 8;
+
+		if (p->params[i].place >= 7 && end > most)
+			most = end;
+	}
+	return most;
+}
+
+int cuda_proto_words(const char *symbol)
+{
+	int id = cuda_proto_find(symbol), most;
+
+	if (id < 0 || !strcmp(cuda_protos[id].result.type, "?"))
+		return -1;
+	most = words(&cuda_protos[id]);
+	for (const struct cuda_proto *o = older; o->name; o++)
+		if (!strcmp(o->name, symbol) && words(o) > most)
+			most = words(o);
+	return most;
+}
+
 static int compare_type(const void *name, const void *type)
 {
 	return strcmp(name, ((const struct enum_type *)type)->name);

@@ -77,6 +77,10 @@ int cuda_proto_find(const char *symbol);
  * &cuda_protos[id] if that is unknown. */
 const struct cuda_proto *cuda_proto_in(int id, int version);
 
+/* Returns the 8-byte words of arguments that the function takes on the stack, in the version that takes most; -1 if no
+ * header has it. */
+int cuda_proto_words(const char *symbol);
+
 struct cuda_enum {
 	const char *type;
 	int n;

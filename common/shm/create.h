@@ -20,7 +20,8 @@ struct shm_memory {
 };
 
 /* Call instead of bpf_object__load(), with sizes and read-only data set.  Makes the memory and maps it; the data sections
- * (skel->bss, bpf_map__initial_value()) become part of it where they are.  Maps of other types than struct audit_map's
+ * (skel->bss, bpf_map__initial_value()) become part of it where they are, but for read-only ones: of those it has a copy,
+ * so that the tool goes on with what it has set.  A section's name there begins with its dot.  Maps of other types than struct audit_map's
  * (of programs that do not run here) are left out.  Returns NULL with errno set. */
 struct shm_memory *shm_create(struct bpf_object *obj, const struct shm_function *functions, int n);
 void shm_destroy(struct shm_memory *m);

@@ -8,7 +8,13 @@
 
 enum { ROUNDS = 5000000, RECORD = 64, KEYS = 1000 };
 
-struct writer { struct shm *s; __u64 refused; __u32 self; pthread_t thread; };
+struct writer {
+	struct shm *s;
+	double period;		/* of a record; 0: as fast as it can */
+	__u64 refused;
+	__u32 self;
+	pthread_t thread;
+};
 
 static double now(void)
 {
@@ -34,10 +40,14 @@ static bool nobody(void *ctx, __u32 self)
 static void *write_records(void *arg)
 {
 	struct writer *w = arg;
+	double start = now();
 
 	for (int i = 0; i < ROUNDS; i++) {
-		char *record = shm_ring_reserve(&w->s->map[0], RECORD, w->self);
+		char *record;
 
+		while (i % 100 == 0 && now() - start < i * w->period)
+			;
+		record = shm_ring_reserve(&w->s->map[0], RECORD, w->self);
 		if (!record) {
 			w->refused++;
 			continue;
@@ -48,8 +58,8 @@ static void *write_records(void *arg)
 	return NULL;
 }
 
-/* Records from so many threads, read every 10 ms as a tool does. */
-static void records(int writers)
+/* Records from so many threads, a period each, read every 10 ms as a tool does. */
+static void records(int writers, double period)
 {
 	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0 }, { .type = 0 } };
 	struct writer all[8];
@@ -62,7 +72,7 @@ static void records(int writers)
 	r.map = s.map;
 	start = now();
 	for (int i = 0; i < writers; i++) {
-		all[i] = (struct writer){ &s, 0, i + 1, 0 };
+		all[i] = (struct writer){ &s, period, 0, i + 1, 0 };
 		CHECK(!pthread_create(&all[i].thread, NULL, write_records, &all[i]));
 	}
 	while (now() - start < 1e10 && n + refused < (__u64)writers * ROUNDS) {
@@ -84,7 +94,7 @@ static void records(int writers)
 static void uncontended(void)
 {
 	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0 }, { .type = 0 } };
-	double write = 0, read = 0, start;
+	double write = 0, read = 0, start = 0;
 	__u64 n = 0;
 	struct shm_reader r = { .copy = (char[RECORD]){ 0 }, .most = RECORD, .fn = nothing, .is_dead = nobody, .ctx = &n };
 	struct shm s;
@@ -114,7 +124,7 @@ static void hashes(__u32 key_size)
 	struct shm s;
 
 	shm_make(&s, maps, 1);
-	memset(s.base + (s.map->at - s.base), 0, s.map->bytes);	/* the first time it is touched is another matter */
+	memset(s.map->at, 0, s.map->bytes);	/* the first time it is touched is another matter */
 	for (int round = 0; round < 1000; round++)
 		for (int what = 0; what < 3; what++) {
 			start = now();
@@ -136,8 +146,9 @@ static void hashes(__u32 key_size)
 void bench(void)
 {
 	uncontended();
-	records(1);
-	records(2);
+	records(1, 0);
+	records(2, 0);
+	records(2, 2e9 / 5e6);
 	hashes(4);
 	hashes(32);
 	hashes(128);

@@ -211,7 +211,7 @@ static int begin_child(struct shm *s, int number)
 
 void test_killed(void)
 {
-	enum { KILLS = 400 };
+	enum { KILLS = 100 };
 	const struct audit_map large[] = { maps[0], { "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, 4096, 0, 0 }, { .type = 0 } };
 	int pids[PROCESSES], status, number = 1;
 	__u32 taken, found;

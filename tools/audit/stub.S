@@ -119,3 +119,10 @@ audit_common:
 	.size	audit_common, . - audit_common
 
 	.section .note.GNU-stack, "", @progbits
+
+/* as a compiler's -fcf-protection: branches end at endbr64, and returns are to where they should */
+	.section .note.gnu.property, "a"
+	.p2align 3
+	.long	4, 16, 5		/* sizes of the name and of what follows it, NT_GNU_PROPERTY_TYPE_0 */
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3, 0	/* GNU_PROPERTY_X86_FEATURE_1_AND: IBT, SHSTK */

@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 	};
 	const struct opt opts[] = {
 		OPT_WHICH(&m.target),
-		OPT_CHOICE(0, "attach", ATTACH_WORDS, &m.target.attach,
+		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &m.target.attach,
 			   "how to attach; default: auto, the best the kernel supports"),
 		OPT_FILTER(&m.target.filter),
 		OPT_MANY(0, "web.listen-address", "ADDR", &m.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),

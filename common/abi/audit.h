@@ -98,4 +98,8 @@ struct audit_answer {
 	__u64 bytes;			/* of the memory */
 };
 
+/* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
+ * its entry) is this ^ that place's address. */
+#define AUDIT_STUB_MAGIC 0x6375646162706621ULL
+
 #endif

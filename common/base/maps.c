@@ -59,6 +59,12 @@ void maps_settle(void)
 		shared->settle(shared->ctx);
 }
 
+void *maps_run(const char *program, size_t size, size_t *n)
+{
+	*n = 0;
+	return shared ? shared->run(shared->ctx, program, size, n) : NULL;
+}
+
 void *map_elements(const struct bpf_map *map)
 {
 	return shared ? shared->elements(shared->ctx, map) : NULL;

@@ -4,6 +4,7 @@
 #ifndef MAPS_H
 #define MAPS_H
 #include <stdbool.h>
+#include <stddef.h>
 
 struct bpf_map;
 
@@ -16,6 +17,7 @@ struct maps {
 	int (*next)(void *ctx, const struct bpf_map *map, const void *key, void *next);
 	void *(*elements)(void *ctx, const struct bpf_map *map);
 	void (*settle)(void *ctx);
+	void *(*run)(void *ctx, const char *program, size_t size, size_t *n);
 };
 
 /* From here on maps are there; NULL: in the kernel.  maps must live as long. */
@@ -35,6 +37,10 @@ int map_next(const struct bpf_map *map, const void *key, void *next);
 /* Waits for all programs of the probes that run now: what begins later sees what was written before.  It takes some
  * milliseconds, and half a second where the kernel lacks membarrier(2). */
 void maps_settle(void);
+
+/* Runs a program of type iter/task for all threads that have storage, if maps are not in the kernel.  Returns what it
+ * wrote, at most size bytes for each, *n bytes, which the caller frees; NULL if that is nothing. */
+void *maps_run(const char *program, size_t size, size_t *n);
 
 /* For bpf_mmap_elements(): the elements of an array, if maps are not in the kernel; or NULL. */
 void *map_elements(const struct bpf_map *map);

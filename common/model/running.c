@@ -5,6 +5,7 @@
 #include "abi/running_call.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/maps.h"
 #include "model/memory.h"
 #include "model/running.h"
 #include "model/running_early.h"
@@ -49,6 +50,8 @@ static bool has_left(const struct running *r, const struct running_call *c)
 {
 	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
 
+	if (maps_are_shared())		/* running_shared() knows */
+		return false;
 	if (sp > from && sp - from < FAR)
 		return true;
 	if (clock_ns() > r->until || vm_read_words(r->probes->looks, c->stack.head.pid, &from, 1, &word))

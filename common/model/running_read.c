@@ -7,7 +7,10 @@
 #include "base/die.h"
 #include "base/maps.h"
 #include "model/running_read.h"
+#include "model/running_shared.h"
 #include "model/running_state.h"
+#include "probe/probe_source.h"
+#include "probe/probes.h"
 #include "proc/user.h"
 
 /* Return true if the call is to be kept; sets its user. */
@@ -32,6 +35,24 @@ static bool next(FILE *f, struct running_call *c)
 	return true;
 }
 
+static struct running_taken *read_shared(struct running *r, size_t *n)
+{
+	size_t size;
+	struct running_call *calls = maps_run("running_calls", sizeof(*calls), &size);
+	struct running_taken *all = xcalloc(size / sizeof(*calls) + 1, sizeof(*all));
+
+	for (size_t i = 0; i < size / sizeof(*calls); i++) {
+		struct running_taken *t = &all[*n];
+
+		t->call = calls[i];
+		t->call.comm[sizeof(t->call.comm) - 1] = 0;
+		if (t->call.id < (unsigned)r->probes->source->n && !t->call.early && running_shared(r, &t->call) && take(r, t))
+			++*n;
+	}
+	free(calls);
+	return all;
+}
+
 /* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
 struct running_taken *running_read(struct running *r, size_t *n)
 {
@@ -40,8 +61,8 @@ struct running_taken *running_read(struct running *r, size_t *n)
 	int fd;
 
 	*n = 0;
-	if (maps_are_shared())	/* no kernel knows of them */
-		return NULL;
+	if (maps_are_shared())
+		return read_shared(r, n);
 	fd = bpf_iter_create(bpf_link__fd(r->link));
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f)

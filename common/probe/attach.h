@@ -17,7 +17,8 @@ enum attach_kind {
 	ATTACH_PERF,	/* a perf event per probe (attach cookies: 5.15) */
 	ATTACH_INJECT,	/* no uprobes: the command's dynamic linker loads the probes */
 };
-#define ATTACH_WORDS "auto|session|multi|perf|inject"
+#define ATTACH_KERNEL_WORDS "auto|session|multi|perf"
+#define ATTACH_WORDS ATTACH_KERNEL_WORDS "|inject"
 
 const char *attach_name(enum attach_kind kind);
 

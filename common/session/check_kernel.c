@@ -10,6 +10,7 @@
 #include "probe/attach.h"
 #include "probe/uretprobe.h"
 #include "session/check_row.h"
+#include "session/inject_library.h"
 
 static const char untried[] = "cannot be tried without the privileges above";
 
@@ -36,9 +37,23 @@ enum verdict check_types(struct check_row *r)
 	return there ? OK : MISSING;
 }
 
+/* Adds that the tool has the library for --attach inject, if so; frees text. */
+static char *with_inject(char *text, bool *possible)
+{
+	char *why, *library = inject_library_find(&why);
+	char *longer = xprintf("%s%s", text, library ? ", inject works for a command (-c)" : "");
+
+	*possible = library;
+	free(library);
+	free(why);
+	free(text);
+	return longer;
+}
+
 enum verdict check_attach(struct check_row *r)
 {
 	char *text = xstrdup(""), *longer;
+	bool inject;
 	int n = 0;
 
 	for (enum attach_kind k = ATTACH_SESSION; k <= ATTACH_PERF; k++) {
@@ -51,8 +66,8 @@ enum verdict check_attach(struct check_row *r)
 		text = longer;
 		n += !err;
 	}
-	r->text = text;
-	return n ? OK : MISSING;
+	r->text = with_inject(text, &inject);
+	return n ? OK : inject ? LIMITED : MISSING;
 }
 
 enum verdict check_buffer(struct check_row *r)

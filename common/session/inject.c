@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "probe/uprobes.h"
 #include "session/inject.h"
@@ -16,6 +20,9 @@
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
 enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
+
+/* How often it is seen which threads have ended: pthread_exit() tells nobody. */
+static const unsigned long long LOOK_NS = 100 * 1000000ull;
 
 char *inject_refusal(const struct target *t, char **library)
 {
@@ -49,13 +56,20 @@ static void toggle(void *ctx, bool on)
 	inject_memory_toggle(&in->memory, &in->target->probes, on);
 }
 
+static const char *program(const struct bpf_object *obj, const char *name)
+{
+	return bpf_object__find_program_by_name(obj, name) ? name : NULL;
+}
+
 void inject_load(struct inject *in, struct bpf_object *obj)
 {
 	struct attacher *a = &in->target->probes.attacher;
 
 	if (in->target->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
-	inject_memory_open(&in->memory, obj, &in->target->probes);
+	inject_memory_open(&in->memory, obj, &in->target->probes, in->library);
+	in->ended = program(obj, "trace_exit");
+	in->left = in->ended ?: program(obj, "thread_exit");
 	a->toggle = toggle;
 	a->ctx = in;
 }
@@ -71,6 +85,8 @@ static bool is_dead(void *ctx, unsigned pid)
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring)
 {
 	in->queue = q;
+	in->memory.each.helper.idle = in->target->looks.helper.idle;
+	in->memory.each.helper.ctx = in->target->looks.helper.ctx;
 	record_queue_share(q, ring ? shm_of(in->memory.memory, ring) : NULL, is_dead, in);
 }
 
@@ -84,7 +100,10 @@ static void drain(struct inject *in)
 static void on_ended(void *ctx, int pid)
 {
 	struct inject *in = ctx;
+	size_t n;
 
+	if (in->ended)
+		free(inject_each_run(&in->memory.each, in->ended, pid, 0, 0, &n));
 	drain(in);
 	inject_events_exited(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
@@ -111,6 +130,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
 
+	in->inner |= m->head.pid != pid;
 	if (m->head.kind == AUDIT_SAYS) {
 		say(in, pid, m->text);
 		return true;
@@ -138,6 +158,15 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	inject_library_set(in->library, in->peers.name);
 }
 
+/* A thread that ends with its process is left to on_ended(). */
+static bool thread_has_ended(void *ctx, unsigned pid, unsigned tid)
+{
+	const struct inject *in = ctx;
+
+	return inject_peers_has(&in->peers, pid) && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH &&
+	       inject_peers_lives(&in->peers, pid);
+}
+
 int inject_fd(const struct inject *in)
 {
 	return in->peers.epoll;
@@ -146,6 +175,10 @@ int inject_fd(const struct inject *in)
 void inject_serve(struct inject *in)
 {
 	inject_peers_serve(&in->peers);
+	if (in->inner || clock_ns() - in->looked < LOOK_NS)
+		return;
+	in->looked = clock_ns();
+	inject_memory_left(&in->memory, thread_has_ended, in, in->left);
 }
 
 void inject_end(struct inject *in, int sig)
@@ -162,9 +195,7 @@ void inject_free(struct inject *in)
 {
 	if (!in)
 		return;
-	maps_use(NULL);
-	if (in->memory.memory)
-		shm_destroy(in->memory.memory);
+	inject_memory_close(&in->memory);
 	free(in->library);
 	free(in);
 }

@@ -19,6 +19,9 @@ struct inject {
 	struct inject_memory memory;
 	struct inject_peers peers;
 	struct inject_events events;
+	const char *left, *ended;	/* programs for a thread that has ended alone, and for those of a process; or NULL */
+	unsigned long long looked;	/* when it was seen which threads have, ns */
+	bool inner;		/* a process is in another PID namespace */
 	struct record_queue *queue;
 	unsigned said;		/* messages of programs that were printed */
 };

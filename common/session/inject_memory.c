@@ -14,37 +14,42 @@
 /* How long a program may take: its thread may wait for a CPU. */
 static const unsigned long long SETTLE_NS = 50 * 1000000ull;
 
+static struct shm_memory *memory_of(void *ctx)
+{
+	return ((struct inject_memory *)ctx)->memory;
+}
+
 static int lookup(void *ctx, const struct bpf_map *map, const void *key, void *value)
 {
-	const struct shm_map *m = shm_of(ctx, map);
+	const struct shm_map *m = shm_of(memory_of(ctx), map);
 
 	return m ? shm_read(m, key, value) : -ENOENT;
 }
 
 static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
 {
-	const struct shm_map *m = shm_of(ctx, map);
+	const struct shm_map *m = shm_of(memory_of(ctx), map);
 
 	return m ? shm_update(m, key, value, flags, 0) : -ENOENT;
 }
 
 static int delete(void *ctx, const struct bpf_map *map, const void *key)
 {
-	const struct shm_map *m = shm_of(ctx, map);
+	const struct shm_map *m = shm_of(memory_of(ctx), map);
 
 	return m ? shm_delete(m, key) : -ENOENT;
 }
 
 static int next(void *ctx, const struct bpf_map *map, const void *key, void *next)
 {
-	struct shm_map *m = shm_of(ctx, map);
+	struct shm_map *m = shm_of(memory_of(ctx), map);
 
 	return m ? shm_next(m, key, next) : -ENOENT;
 }
 
 static void *elements(void *ctx, const struct bpf_map *map)
 {
-	const struct shm_map *m = shm_of(ctx, map);
+	const struct shm_map *m = shm_of(memory_of(ctx), map);
 	unsigned first = 0;
 
 	return m ? shm_lookup(m, &first, 0) : NULL;
@@ -61,13 +66,20 @@ static unsigned threads_of(const struct shm *s)
 static void settle(void *ctx)
 {
 	const struct timespec pause = { 0, 100000 };
-	const struct shm *s = &((struct shm_memory *)ctx)->shm;
+	const struct shm *s = &memory_of(ctx)->shm;
 	unsigned long long end = clock_ns() + SETTLE_NS;
 
 	for (unsigned i = 0, n = threads_of(s); i < n; i++)
 		while (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) &&
 		       __atomic_load_n(&s->threads[i].busy, __ATOMIC_ACQUIRE) && clock_ns() < end)
 			nanosleep(&pause, NULL);
+}
+
+static void *run(void *ctx, const char *program, size_t size, size_t *n)
+{
+	struct inject_memory *m = ctx;
+
+	return inject_each_run(&m->each, program, 0, 0, size, n);
 }
 
 static bool is_wanted(const struct probes *p, const struct function *fn)
@@ -98,7 +110,7 @@ static struct shm_function *list_functions(const struct probes *p, int *n)
 	return list;
 }
 
-void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p)
+void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library)
 {
 	int n;
 	struct shm_function *functions = list_functions(p, &n);
@@ -108,9 +120,10 @@ void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const s
 		die(errno, "cannot make the memory that is shared with the command");
 	free(functions);
 	m->maps = (struct maps){
-		.ctx = m->memory, .lookup = lookup, .update = update, .remove = delete, .next = next,
-		.elements = elements, .settle = settle,
+		.ctx = m, .lookup = lookup, .update = update, .remove = delete, .next = next,
+		.elements = elements, .settle = settle, .run = run,
 	};
+	inject_each_init(&m->each, library, m->memory);
 	maps_use(&m->maps);
 }
 
@@ -144,4 +157,35 @@ void inject_memory_drop(struct inject_memory *m, unsigned pid)
 	for (unsigned i = 0, n = threads_of(s); i < n; i++)
 		if (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) && s->threads[i].pid == pid)
 			shm_thread_free(s, &s->threads[i]);
+}
+
+/* The element is nobody's meanwhile: a new thread of the process may be after it. */
+static void free_one(struct shm *s, struct audit_thread *t, unsigned tid)
+{
+	if (__atomic_compare_exchange_n(&t->tid, &tid, AUDIT_OF_PROCESS, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		shm_thread_free(s, t);
+}
+
+void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
+			const char *program)
+{
+	struct shm *s = &m->memory->shm;
+	size_t n;
+
+	for (unsigned i = 0, all = threads_of(s); i < all; i++) {
+		unsigned tid = __atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE), pid = s->threads[i].pid;
+
+		if (!tid || tid & AUDIT_OF_PROCESS || !has_ended(ctx, pid, tid))
+			continue;
+		free(program ? inject_each_run(&m->each, program, pid, tid, 0, &n) : NULL);
+		free_one(s, &s->threads[i], tid);
+	}
+}
+
+void inject_memory_close(struct inject_memory *m)
+{
+	maps_use(NULL);
+	inject_each_free(&m->each);
+	if (m->memory)
+		shm_destroy(m->memory);
 }

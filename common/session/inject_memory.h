@@ -3,6 +3,7 @@
 #ifndef INJECT_MEMORY_H
 #define INJECT_MEMORY_H
 #include "base/maps.h"
+#include "session/inject_each.h"
 #include "shm/shm.h"
 
 struct bpf_object;
@@ -12,11 +13,12 @@ struct shm_memory;
 struct inject_memory {
 	struct shm_memory *memory;
 	struct maps maps;
+	struct inject_each each;
 };
 
 /* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
  * the like use it.  Exits 1 if it cannot. */
-void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p);
+void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library);
 
 /* Probes the functions that toggle, or not. */
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in);
@@ -26,5 +28,11 @@ void inject_memory_end(struct inject_memory *m);
 
 /* Frees what the threads of a process hold, of which none is left. */
 void inject_memory_drop(struct inject_memory *m, unsigned pid);
+
+/* Runs a program (NULL: none) for each thread that has ended, and frees what it holds. */
+void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
+			const char *program);
+
+void inject_memory_close(struct inject_memory *m);
 
 #endif

@@ -88,6 +88,13 @@ static bool has_ended(const struct inject_process *at)
 	return poll(&fd, 1, 0) > 0;
 }
 
+bool inject_peers_lives(const struct inject_peers *p, int pid)
+{
+	const struct inject_process *at = find(p, pid);
+
+	return at && !has_ended(at);
+}
+
 static void reap(struct inject_peers *p)
 {
 	struct inject_process *at, *next;

@@ -52,6 +52,9 @@ void inject_peers_serve(struct inject_peers *p);
 /* Return true if this process is followed. */
 bool inject_peers_has(const struct inject_peers *p, int pid);
 
+/* Return true if it is, and has not ended. */
+bool inject_peers_lives(const struct inject_peers *p, int pid);
+
 /* Sends every process a signal. */
 void inject_peers_signal(const struct inject_peers *p, int sig);
 

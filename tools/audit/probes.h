@@ -4,6 +4,7 @@
 #ifndef AUDIT_PROBES_H
 #define AUDIT_PROBES_H
 #include <linux/types.h>
+#include "abi/audit.h"	/* AUDIT_STUB_MAGIC */
 
 struct shm;
 struct audit_thread;
@@ -35,10 +36,6 @@ extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exe
 /* The ctx of a program of type iter/task (running_calls): it runs for audit_now.thread, which may be any, also of another
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct audit_each { char *at; __u64 size, used; };
-
-/* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
- * its entry) is this ^ that place's address. */
-#define AUDIT_STUB_MAGIC 0x6375646162706621ULL
 
 /* CLOCK_MONOTONIC, ns. */
 __u64 audit_clock_ns(void);

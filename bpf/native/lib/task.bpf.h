@@ -11,10 +11,10 @@
 #include <bpf/bpf_core_read.h>
 #include "lib/bounds.bpf.h"
 
-/* Called for a process only. */
+/* The tool itself tells of ends (common/session/inject_events.h). */
 static __always_inline bool process_ends(void)
 {
-	return true;
+	return false;
 }
 
 static __always_inline void thread_comm(char comm[16])

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include "base/die.h"
+#include "session/inject_each.h"
+#include "shm/create.h"
+
+enum { LIMIT_MS = 1000 };
+
+/* As in tools/audit/probes.h, and audit_run() of tools/audit/each.c. */
+struct each { char *at; __u64 size, used; };
+typedef int run_fn(int memory, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
+
+/* The pointers are the same in the helper, which is forked when there is a library. */
+struct request {
+	const struct inject_each *e;
+	const char *program;
+	unsigned pid, tid;
+	size_t size;
+};
+
+static unsigned threads_of(const struct shm *s)
+{
+	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
+
+	return n < AUDIT_THREADS ? n : AUDIT_THREADS;
+}
+
+/* In the helper. */
+static void run(struct helper_job *job)
+{
+	const struct request *r = job->in;
+	const struct shm_memory *m = r->e->memory;
+	void *library = dlopen(r->e->library, RTLD_NOW | RTLD_LOCAL);
+	run_fn *fn = library ? (run_fn *)dlsym(library, "audit_run") : NULL;
+	size_t size = r->size * threads_of(&m->shm);
+	struct each each = { .at = xcalloc(1, size + 1), .size = size };
+
+	if (fn)
+		fn(m->fd, m->shm.bytes, r->program, r->pid, r->tid, &each);
+	helper_put(job, each.at, each.used);
+	free(each.at);
+}
+
+void inject_each_init(struct inject_each *e, const char *library, const struct shm_memory *memory)
+{
+	e->library = library;
+	e->memory = memory;
+	e->keep[0] = memory->fd;
+	e->keep[1] = -1;
+	e->helper.keep = e->keep;
+}
+
+/* One that has crashed, or waits, is replaced. */
+static void leave(struct inject_each *e)
+{
+	int pid = helper_leave(&e->helper);
+
+	if (pid > 0 && !kill(pid, SIGKILL))
+		waitpid(pid, NULL, 0);
+}
+
+void *inject_each_run(struct inject_each *e, const char *program, unsigned pid, unsigned tid, size_t size, size_t *n)
+{
+	const struct request r = { e, program, pid, tid, size };
+	struct helper_answer a;
+
+	*n = 0;
+	if (helper_send(&e->helper, run, &r, sizeof(r), -1) && !helper_receive(&e->helper, LIMIT_MS, &a)) {
+		*n = a.size;
+		return a.bytes;
+	}
+	if (!e->failed)
+		warning(0, "cannot read what the command's threads are doing: calls in flight may be missing");
+	e->failed = true;
+	leave(e);
+	return NULL;
+}
+
+void inject_each_free(struct inject_each *e)
+{
+	leave(e);
+}

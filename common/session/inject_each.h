@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Runs the probes' other programs for threads of the command: what each is doing, and what one left that has ended.  They
+ * read what programs have written, so a helper process does it. */
+#ifndef INJECT_EACH_H
+#define INJECT_EACH_H
+#include <stddef.h>
+#include "proc/helper.h"
+
+struct shm_memory;
+
+struct inject_each {
+	struct helper helper;	/* idle and ctx may be set */
+	const char *library;
+	const struct shm_memory *memory;
+	int keep[2];
+	bool failed;		/* it was said */
+};
+
+void inject_each_init(struct inject_each *e, const char *library, const struct shm_memory *memory);
+
+/* Runs a program for the threads of process pid, 0: of all, or for one of them, if tid is not 0.  Returns what it wrote, at
+ * most size bytes for each thread, *n bytes, which the caller frees; NULL if that is nothing. */
+void *inject_each_run(struct inject_each *e, const char *program, unsigned pid, unsigned tid, size_t size, size_t *n);
+
+void inject_each_free(struct inject_each *e);
+
+#endif

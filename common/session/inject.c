@@ -37,7 +37,7 @@ char *inject_refusal(const struct target *t, char **library)
 	return why;
 }
 
-void inject_prepare(struct bpf_object *obj)
+static void make_room(struct bpf_object *obj)
 {
 	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
 	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
@@ -67,6 +67,7 @@ void inject_load(struct inject *in, struct bpf_object *obj)
 
 	if (in->target->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
+	make_room(obj);
 	inject_memory_open(&in->memory, obj, &in->target->probes, in->library);
 	in->ended = program(obj, "trace_exit");
 	in->left = in->ended ?: program(obj, "thread_exit");

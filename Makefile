@@ -118,7 +118,7 @@ endif
 # make dist has these too
 GPU_PTX := $(patsubst gpu/%.gpu.c,$(O)/%.ptx,$(wildcard gpu/*.gpu.c))
 
-skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX) $(AUDIT_GEN)
+skeletons: $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(wildcard bpf/*.bpf.c)) $(GPU_PTX)
 
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
 $(GPU_PTX): $(O)/%.ptx: skel/%.ptx $(wildcard gpu/*.gpu.c gpu/lib/* common/abi/gpu.h) | $(O)

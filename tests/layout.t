@@ -22,7 +22,7 @@ includes common tools bpf >"$tmp/includes"
 it "HACKING.md's table has every room, and nothing that is none"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/lib tools/inject tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/lib bpf/native tools/audit tools/inject tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
@@ -36,7 +36,9 @@ while read -r file what; do
 	esac
 	case $file in
 	common/*) room=${file#common/} room=${room%/*} tool= ;;
+	bpf/native/*) room=bpf/native tool= ;;
 	bpf/*) room=${file%/*} tool= ;;
+	tools/audit/*) room=tools/audit tool= ;;
 	tools/inject/*) room=tools/inject tool= ;;
 	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
 	tools/*) room=tools/TOOL.c tool=$(basename "$file" .c) ;;
@@ -44,6 +46,8 @@ while read -r file what; do
 	case $of in
 	lib) of=bpf/lib ;;
 	inject) of=tools/inject ;;
+	audit) of=tools/audit ;;
+	native) of=bpf/native ;;
 	"$tool") of=tools/TOOL ;;
 	esac
 	[ "$of" != "$room" ] || continue
@@ -108,12 +112,17 @@ done >"$tmp/defined"
 {
 	# the library inside programs, too
 	for t in tools/*.c tools/inject.c; do
-		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done)
+		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done
+			# its programs in traced ones
+			t=$O/audit/$(basename "$t" .c).native.o; [ ! -e "$t" ] || echo "$t")
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done
 	# shellcheck disable=SC2046 # words
 	symbols tools/inject $(objects tools/inject/*.c)
+	# and the other one
+	# shellcheck disable=SC2046 # words
+	symbols tools/audit $(for c in tools/audit/*.c bpf/native/*.c; do echo "$O/audit/$c.o"; done)
 	# a template needs what it names
 	for t in scripts/templates/*.c; do
 		grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$t" | sort -u | sed "s|^|$t U |"
@@ -154,13 +163,19 @@ cat >"$tmp/once" <<-'END'
 	tools/inject/entry.c	the same: who has called
 	tools/inject/entry_nvrtc.c	the same
 	tools/inject/ranges.c	the same; and what was allocated before there was anything to do
+	bpf/native/task.c	programs are passed what the kernel's are; threads and the process
+	tools/audit/audit.c	the dynamic linker passes nothing of ours; the whole of it
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/event_loop.c	the handler's: the signal
 	common/session/gpu_loop.c	the handler's: the signal
 END
-for c in common/*/*.c tools/*/*.c; do
+for c in common/*/*.c tools/*/*.c bpf/native/*.c; do
 	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue
-	objdump -t "$(objects "$c")" | awk -v c="$c" 'NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ &&
+	case $c in
+	tools/audit/* | bpf/native/*) o=$O/audit/$c.o ;;
+	*) o=$(objects "$c") ;;
+	esac
+	objdump -t "$o" | awk -v c="$c" 'NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ &&
 		$0 ~ / O / { sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }'
 done >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") variables: $(tr '\n' ';' <"$tmp/out")"

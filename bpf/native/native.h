@@ -28,34 +28,41 @@ enum { NATIVE_PAGES = 8 };
 /* What is kept of a thread. */
 struct native {
 	struct task_struct task;
+	bool other;			/* it is another process's, whose memory is not here */
 	__u64 comm_read, leader_comm_read;	/* when, in clock ticks */
 	char leader_comm[16];
 	__u64 random;
 	const struct shm_map *ring;	/* of the record that was reserved last */
-	/* that can be read, for as long as the program runs: its own stack; other pages */
+	/* that can be read, for as long as the thread lives: the part of its own stack that was looked at, which goes up to
+	 * where it began; stack_top 0: not known */
+	__u64 stack_low, stack_top;
+	__u32 stack_tries;
+	/* that can be read, for as long as the program runs: the stack it is on; other pages */
 	__u64 stack, stack_end;
 	__u64 page[NATIVE_PAGES];
 	__u32 pages;
 };
 extern __thread struct native native __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Begins a program in this thread; regs may be NULL. */
+/* In the thread's first program: who it is. */
 void native_first(void);
-static inline void native_begin(const struct pt_regs *regs)
+
+/* Where the stack that this address is on may be read up to. */
+__u64 native_stack_end(__u64 here);
+
+/* Begins a program in this thread. */
+static inline void native_begin(void)
 {
-	__u64 here = (__u64)__builtin_frame_address(0), end = here;
+	__u64 here = (__u64)__builtin_frame_address(0);
 
 	if (!audit_now.task)
 		native_first();
-	/* the registers are on the same stack, if it is not another one for signals */
-	if (regs && regs->rsp - here < 65536)
-		end = regs->rsp;
 	native.stack = here & -4096ull;
-	native.stack_end = (end & -4096ull) + 4096;
+	native.stack_end = native.other ? 0 : here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
 	native.pages = 0;
 }
 
-/* Runs a program of type iter/task for audit_now.thread, which may be another process's. */
+/* Runs a program of type iter/task for audit_now.thread. */
 struct bpf_iter__task;
 int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *));
 

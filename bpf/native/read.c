@@ -6,7 +6,7 @@ enum { PAGE = 4096, NO_MEMORY = -14 /* EFAULT */ };
 
 /* The kernel reads the new mask before it looks at what it is told to do with it, which is nonsense here: so it says
  * EFAULT if it cannot, EINVAL if it can, and changes nothing (as in Abseil's AddressIsReadable()). */
-static bool page_readable(__u64 page)
+bool native_page_readable(__u64 page)
 {
 	return native_syscall(__NR_rt_sigprocmask, ~0l, page, 0, 8) != NO_MEMORY;
 }
@@ -25,18 +25,21 @@ bool native_readable(__u64 at, __u64 n)
 
 	if (!n)
 		return true;
-	if (at < PAGE || at + n < at)
+	if (at < PAGE || at + n < at || native.other)
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE) {
 		if (page_known(page))
 			continue;
-		if (!page_readable(page))
+		if (!native_page_readable(page))
 			return false;
 		native.page[native.pages % NATIVE_PAGES] = page;
 		native.pages = native.pages < 2 * NATIVE_PAGES - 1 ? native.pages + 1 : NATIVE_PAGES;
 	}
 	return true;
 }
+
+/* Where this library is, whose stubs are no frames of the program. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
 /* Returns the length with the 0 that ends it, of what fits. */
 long native_read_string(char *to, __u32 size, __u64 at)
@@ -54,9 +57,6 @@ long native_read_string(char *to, __u32 size, __u64 at)
 		to[size - 1] = 0;
 	return size;
 }
-
-/* Where this library is, whose stubs are no frames of the program. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
 static bool is_own(__u64 pc)
 {

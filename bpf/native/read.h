@@ -5,6 +5,9 @@
 #include <linux/bpf.h>
 #include "native/native.h"
 
+/* Return true if the page that begins there can be read. */
+bool native_page_readable(__u64 page);
+
 /* Return true if these bytes can be read. */
 bool native_readable(__u64 at, __u64 n);
 

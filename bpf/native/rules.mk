@@ -11,6 +11,8 @@ AUDIT_SRC  := $(wildcard bpf/native/*.c tools/audit/*.c tools/audit/*.S) \
 AUDIT_O    := $(patsubst %,$(O)/audit/%.o,$(AUDIT_SRC))
 AUDIT_GEN  := $(foreach s,s tables.c ld,$(AUDITED:%=$(O)/audit/%.$s))
 
+skeletons: $(AUDIT_GEN)
+
 $(AUDIT_O): $(O)/audit/%.o: %
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
@@ -26,7 +28,7 @@ else
 $(O)/audit/%.s: bpf/%.bpf.c $(DEFS)
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
+	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
 		-ffile-prefix-map=$(CURDIR)=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 
 $(O)/audit/%.tables.c: $(O)/%.bpf.o scripts/gen_audit
@@ -50,5 +52,13 @@ $(AUDIT): $(O)/audit/%.so: $(O)/audit/%.native.o $(O)/audit/%.tables.o $(O)/audi
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
 		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
 	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_audit check $(O)/$*.bpf.o $(O)/audit/$*.native.o $@
+
+# tests/unit/native.c runs them itself
+T_NATIVE := $(filter $(O)/audit/bpf/%,$(AUDIT_O)) $(patsubst %,$(O)/audit/cudamemcpysize.%.o,native tables)
+$(O)/tests/unit/native.o: INC += -I bpf/native -I bpf
+$(O)/tests/unit/native.o: $(O)/cudamemcpysize.skel.h
+$(O)/tests/bin/native: $(O)/tests/unit/native.o $(T_NATIVE) $(O)/libcommon.a $(O)/audit/cudamemcpysize.ld
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
 
 -include $(wildcard $(O)/audit/*.d $(O)/audit/*/*/*.d)

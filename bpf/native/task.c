@@ -66,12 +66,34 @@ static struct task_struct *leader_of(const struct task_struct *task)
 	return &leader.task;
 }
 
+/* The element of the process whose thread this is; the thread's own if it has none. */
+static struct audit_thread *process_of(const struct audit_thread *thread)
+{
+	struct shm *s = audit_now.shm;
+	__u32 n = s->head->threads_used;
+
+	for (__u32 i = 0; i < n && i < AUDIT_THREADS; i++)
+		if (s->threads[i].pid == thread->pid && s->threads[i].tid & AUDIT_OF_PROCESS)
+			return &s->threads[i];
+	return (struct audit_thread *)thread;
+}
+
+/* Of a thread of another process, which may have ended. */
+static struct task_struct *other_leader(const struct task_struct *task)
+{
+	fill(&leader.task, process_of(task->thread));
+	leader.task.group_leader = &leader.task;
+	return &leader.task;
+}
+
 void native_first(void)
 {
 	fill(&native.task, audit_now.thread);
+	native.other = native.task.pid != (int)native_syscall(__NR_gettid, 0, 0, 0, 0);
 	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
-	native.task.group_leader = leader_of(&native.task);
+	native.task.group_leader = native.other ? other_leader(&native.task) : leader_of(&native.task);
+	native.stack_low = native.stack_top = native.stack_tries = 0;
 	audit_now.task = &native.task;
 }
 
@@ -90,8 +112,9 @@ const char *native_comm(void)
 {
 	__u64 now = __builtin_ia32_rdtsc();
 
-	if (now - native.comm_read > 1 << 15) {
+	if (now - native.comm_read > 1 << 15 && !native.other) {
 		native_syscall(__NR_prctl, 16 /* PR_GET_NAME */, (long)native.task.comm, 0, 0);
+		native_copy(native.task.thread->comm, native.task.comm, sizeof(native.task.comm));
 		native.comm_read = now;
 	}
 	return native.task.comm;
@@ -125,30 +148,11 @@ const char *native_leader_comm(void)
 	return native.leader_comm;
 }
 
-/* The element of the process whose thread this is; the thread's own if it has none. */
-static struct audit_thread *process_of(const struct audit_thread *thread)
-{
-	struct shm *s = audit_now.shm;
-	__u32 n = s->head->threads_used;
-
-	for (__u32 i = 0; i < n && i < AUDIT_THREADS; i++)
-		if (s->threads[i].pid == thread->pid && s->threads[i].tid & AUDIT_OF_PROCESS)
-			return &s->threads[i];
-	return (struct audit_thread *)thread;
-}
-
 int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *))
 {
 	struct bpf_iter_meta meta = { .seq = each };
-	struct task_struct task = {}, process = {};
-	struct bpf_iter__task ctx = { .meta = &meta, .task = &task };
+	struct bpf_iter__task ctx = { .meta = &meta, .task = &native.task };
 
-	if (!audit_now.shm || !audit_now.thread)
-		return 0;
-	fill(&task, audit_now.thread);
-	fill(&process, process_of(audit_now.thread));
-	task.group_leader = process.group_leader = &process;
-	native.task = task;
-	native.stack = native.stack_end = native.pages = 0;
+	native_begin();
 	return program(&ctx);
 }

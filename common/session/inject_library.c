@@ -61,7 +61,8 @@ void inject_library_set(const char *library, const char *socket)
 	const char *object = strrchr(library, '/') + 1;
 	char *entry = xprintf("%.*s=%s", (int)strcspn(object, "."), object, socket);
 
-	set("LD_AUDIT", library, NULL, ":", getenv("LD_AUDIT"));
+	/* The C library stops telling the libraries behind one that does not ask what dlsym() finds (glibc 2.35 to 2.43). */
+	set("LD_AUDIT", library, getenv("LD_AUDIT"), ":", NULL);
 	set(AUDIT_SOCKETS, entry, getenv(AUDIT_SOCKETS), " ", NULL);
 	free(entry);
 }

@@ -63,7 +63,7 @@ static void headers_set(struct object *o, const void *image)
 bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n)
 {
 	*o = (struct object){ .base = map->l_addr, .phdr = headers, .phdrs = n };
-	if (!n && o->base && is_elf((const void *)o->base))
+	if (o->base && is_elf((const void *)o->base))
 		headers_set(o, (const void *)o->base);
 	return map->l_ld && dynamic(o, map->l_ld);
 }

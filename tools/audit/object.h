@@ -17,7 +17,7 @@ struct object {
 };
 
 /* Return false if it has no symbols.  object_map() is of an object of the dynamic linker, headers: AT_PHDR if it is the
- * program itself; object_image() of what is mapped as it is in the file. */
+ * program itself, which is not always mapped from its beginning; object_image() of what is mapped as it is in the file. */
 bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n);
 bool object_image(struct object *o, const void *image);
 

@@ -4,6 +4,8 @@
 #include <linux/ptrace.h>
 #include "audit/audit.h"
 
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
 enum { PAGE = 4096 };
 
 /* real: what to call.  wanted: 0: jump there; else 1 + the words of arguments on the stack. */
@@ -27,6 +29,15 @@ static bool seen(struct audit *a, const struct stub *s)
 	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
 }
 
+/* Out of the way of all other calls: the thread's first, and what a handler does. */
+static __attribute__((noinline, cold)) bool may_run(struct audit *a, const struct pt_regs *regs)
+{
+	if (!interrupts(regs))
+		return thread_is_ready(a) || thread_ready(a);
+	lost_call(a);
+	return false;
+}
+
 /* The programs see by it that a call they remember is still to return: a handler that interrupts the thread as soon as it
  * is not busy may make calls, too. */
 static void mark(const struct pt_regs *regs)
@@ -35,7 +46,7 @@ static void mark(const struct pt_regs *regs)
 }
 
 /* Runs the program.  Returns true if the return is wanted; never, unless it may be. */
-static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, bool may)
+static inline __attribute__((always_inline)) bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, bool may)
 {
 	bool wanted;
 
@@ -53,25 +64,21 @@ static bool run(struct audit *a, struct pt_regs *regs, const struct stub *s, boo
 	return wanted;
 }
 
-static bool enters(struct audit *a, struct pt_regs *regs, const struct stub *s)
+static inline __attribute__((always_inline)) bool enters(struct audit *a, struct pt_regs *regs, const struct stub *s)
 {
 	if (!seen(a, s))
 		return false;
-	if (interrupts(regs)) {
-		lost_call(a);
-		return false;
-	}
-	if (!thread_is_ready(a) && !thread_ready(a))
+	if (!LIKELY(!audit_here.busy && thread_is_ready(a)) && !may_run(a, regs))
 		return false;
 	return run(a, regs, s, s->in->flags & AUDIT_RETURNS);
 }
 
 /* Nothing says how much there is above the stack pointer, but the stack's end. */
-static __u64 words(const struct pt_regs *regs, const struct stub *s)
+static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *regs, const struct stub *s)
 {
 	__u64 from = regs->rsp + 8, to = from + 8ull * s->words;
 
-	if (s->unsure && from / PAGE != (to - 1) / PAGE && !readable((void *)(to & -(__u64)PAGE)))
+	if (from / PAGE != (to - 1) / PAGE && !readable((void *)(to & -(__u64)PAGE)))
 		return ((to & -(__u64)PAGE) - from) / 8;
 	return s->words;
 }
@@ -85,7 +92,7 @@ struct entered audit_entered(struct pt_regs *regs, __u32 number)
 	regs->ss = enters(a, regs, s) ? FOR_PROGRAM : 0;
 	if (s->gives)
 		regs->ss |= FOR_ADDRESS;
-	return (struct entered){ s->real, regs->ss ? 1 + words(regs, s) : 0 };
+	return (struct entered){ s->real, regs->ss ? 1 + (s->unsure ? words_unsure(regs, s) : s->words) : 0 };
 }
 
 /* A function that was found by one of CUDA's own ways gets the stub that it has for everybody else. */

@@ -12,14 +12,9 @@ struct unwind_pages {
 	__u32 cut;		/* not 0: the stack goes on behind them */
 };
 
-/* A thread's control block is at the end of its stack; but not the first one's. */
-enum { UNWIND_TCB = 4096 };
-
 static __always_inline __u64 unwind_end(__u64 sp)
 {
-	__u64 self = thread_self();
-
-	return self > sp && self - sp < 1ull << 30 ? self + UNWIND_TCB : ~0ull;
+	return sp >= native.stack_low && sp < native.stack_top ? native.stack_top : ~0ull;
 }
 
 /* Pages that are not in memory are not made so by a look. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/uprobes.h"
+#include "proc/cgroup.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/inject_library.h"
@@ -132,6 +133,8 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
+	if (in->target->selected.cgroup && !cgroup_has(in->target->selected.cgroup, pid))
+		return false;	/* the programs cannot tell */
 	if (m->head.kind == AUDIT_SAYS) {
 		say(in, pid, m->text);
 		return true;

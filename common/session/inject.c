@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/uprobes.h"
+#include "proc/cgroup.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/inject_library.h"
@@ -37,7 +38,7 @@ char *inject_refusal(const struct target *t, char **library)
 	return why;
 }
 
-void inject_prepare(struct bpf_object *obj)
+static void make_room(struct bpf_object *obj)
 {
 	struct bpf_map *ring = bpf_object__find_map_by_name(obj, "events");
 	struct bpf_map *size = bpf_object__find_map_by_name(obj, ".rodata.records");
@@ -67,6 +68,7 @@ void inject_load(struct inject *in, struct bpf_object *obj)
 
 	if (in->target->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
+	make_room(obj);
 	inject_memory_open(&in->memory, obj, &in->target->probes, in->library);
 	in->ended = program(obj, "trace_exit");
 	in->left = in->ended ?: program(obj, "thread_exit");
@@ -131,6 +133,8 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
+	if (in->target->selected.cgroup && !cgroup_has(in->target->selected.cgroup, pid))
+		return false;	/* the programs cannot tell */
 	if (m->head.kind == AUDIT_SAYS) {
 		say(in, pid, m->text);
 		return true;

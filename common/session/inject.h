@@ -29,9 +29,6 @@ struct inject {
 /* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
 char *inject_refusal(const struct target *t, char **library);
 
-/* Call between open and load of the tool's BPF object, with the sizes of its maps set. */
-void inject_prepare(struct bpf_object *obj);
-
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);
 

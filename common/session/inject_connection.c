@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "session/inject_connection.h"
-#include "session/inject_peers.h"
+#include "session/inject_peer.h"
 
 /* PENDING: at once; the others wait in the socket's backlog. */
 enum { PENDING = 64 };
@@ -78,7 +78,7 @@ static bool is_message(const struct inject_message *m, ssize_t size)
 
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
 {
-	bool yes = c->pid && inject_peers_follow(p, c->pid) && p->told(p->ctx, c->pid, m);
+	bool yes = c->pid && p->follow(p, c->pid) && p->told(p->ctx, c->pid, m);
 
 	answer(p, c, yes ? c->pid : -1, yes && m->head.kind == AUDIT_HELLO);
 }

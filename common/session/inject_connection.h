@@ -3,7 +3,6 @@
  * inject_peers.c. */
 #ifndef INJECT_CONNECTION_H
 #define INJECT_CONNECTION_H
-#include <stdbool.h>
 
 struct inject_peers;
 
@@ -11,8 +10,5 @@ struct inject_peers;
 void inject_connections_serve(struct inject_peers *p);
 
 void inject_connections_close(struct inject_peers *p);
-
-/* In inject_peers.c.  Follows a process that has connected; false if there are too many, or it is gone. */
-bool inject_peers_follow(struct inject_peers *p, int pid);
 
 #endif

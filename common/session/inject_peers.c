@@ -31,27 +31,6 @@ static unsigned most_processes(void)
 	return files.rlim_cur > OWN_FILES ? files.rlim_cur - OWN_FILES : 1;
 }
 
-void inject_peers_open(struct inject_peers *p)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	unsigned long long random;
-	size_t n;
-
-	/* nobody else has to know it, but who knew it could take the name before */
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		die(errno, "no random numbers");
-	snprintf(p->name, sizeof(p->name), "cuda-bpf-tools-%016llx", random);
-	n = strlen(p->name);
-	memcpy(addr.sun_path + 1, p->name, n);
-	p->most = most_processes();
-	p->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	p->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
-	    listen(p->fd, BACKLOG) || p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd, &event))
-		die(errno, "cannot listen on a Unix socket");
-}
-
 static struct inject_process *find(const struct inject_peers *p, int pid)
 {
 	struct inject_process *at;
@@ -150,7 +129,7 @@ static void look_at_program(struct inject_peers *p, struct inject_process *at)
 		at->is = now;
 }
 
-bool inject_peers_follow(struct inject_peers *p, int pid)
+static bool follow(struct inject_peers *p, int pid)
 {
 	struct inject_process *at = find(p, pid);
 
@@ -162,6 +141,28 @@ bool inject_peers_follow(struct inject_peers *p, int pid)
 		return add(p, pid);
 	look_at_program(p, at);
 	return true;
+}
+
+void inject_peers_open(struct inject_peers *p)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	unsigned long long random;
+	size_t n;
+
+	/* nobody else has to know it, but who knew it could take the name before */
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		die(errno, "no random numbers");
+	snprintf(p->name, sizeof(p->name), "cuda-bpf-tools-%016llx", random);
+	n = strlen(p->name);
+	memcpy(addr.sun_path + 1, p->name, n);
+	p->most = most_processes();
+	p->follow = follow;
+	p->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
+	    listen(p->fd, BACKLOG) || p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd, &event))
+		die(errno, "cannot listen on a Unix socket");
 }
 
 static void look_at_programs(struct inject_peers *p)

@@ -15,9 +15,7 @@
 #include "probe/watch.h"
 #include "session/command.h"
 #include "session/command_user.h"
-#include "session/inject.h"
 #include "session/target.h"
-#include "session/target_choose.h"
 #include "sym/syms.h"
 
 /* In the order of the words of the options. */
@@ -112,10 +110,6 @@ void target_init(struct target *t)
 	p->layer = t->layer;
 	p->looks = &t->looks;
 	t->looks.progress = &t->progress;
-	target_choose(t);
-	if (t->verbose)
-		note("attaching with %s", attach_name(p->attacher.kind));
-	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }
 
 static struct stack_config stack_config(const struct target *t)
@@ -191,8 +185,6 @@ void target_prepare(struct target *t, struct bpf_object *obj)
 		attach_prepare(obj, t->probes.attacher.kind);
 	filter_prepare(&t->filter, obj, &t->selected);
 	prepare_stacks(t, obj);
-	if (t->inject)
-		inject_prepare(obj);
 }
 
 char *target_who(const struct target *t)

@@ -139,9 +139,8 @@ bool target_read_stacks(struct target *t);
 /* Takes the command that follows "--", which is run without a shell. */
 void target_command(struct target *t, char **argv);
 
-/* Call after reading the options: checks them, prepares the command, starts logging and output,
- * chooses the attach kind.  Exits with the reason if there is no such process or the kernel cannot
- * trace. */
+/* Call after reading the options: checks them, prepares the command, starts logging and output.  Exits with the reason
+ * if there is no such process.  Call target_choose() next. */
 void target_init(struct target *t);
 
 /* Call between open and load of the tool's BPF object. */

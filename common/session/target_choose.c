@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include "base/die.h"
 #include "proc/pid_ns.h"
 #include "session/inject.h"
@@ -58,7 +59,7 @@ static void say(const struct failure *f)
 	note("%.*s%s%s%s: using --attach inject", n, f->text, colon ? " (" : "", colon ? colon + 2 : "", colon ? ")" : "");
 }
 
-void target_choose(struct target *t)
+static void choose(struct target *t)
 {
 	struct failure f = { 0 };
 	char *library = NULL, *why;
@@ -81,4 +82,12 @@ void target_choose(struct target *t)
 		say(&f);
 	free(f.text);
 	inject(t, library);
+}
+
+void target_choose(struct target *t)
+{
+	choose(t);
+	if (t->verbose)
+		note("attaching with %s", attach_name(t->probes.attacher.kind));
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
 }

@@ -12,6 +12,7 @@
 #include "session/check.h"
 #include "session/inject.h"
 #include "session/target_attach.h"
+#include "session/target_choose.h"
 #include "session/target_device.h"
 #include "session/tool.h"
 #include "sym/syms.h"
@@ -195,6 +196,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		return check(tool->target);
 	list = tool->target->list;
 	target_init(tool->target);
+	target_choose(tool->target);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	tool->target->stacks = tool->stacks && *tool->stacks;

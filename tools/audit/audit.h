@@ -60,6 +60,7 @@ struct audit {
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
+	bool settled;		/* the tool knows what was loaded with the first CUDA library */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */

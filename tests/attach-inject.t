@@ -209,13 +209,6 @@ never_return() {
 	says "$n calls never returned"
 }
 
-# "thread exited during the call", as cudatrace says without -S
-it "a call that a thread ends in"
-calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 23
-status 0
-calls_are 23 cudaMalloc
-sum 23 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
-
 it "a call that is left by longjmp()"
 never_return 23 jump 23
 

@@ -114,7 +114,7 @@ done >"$tmp/defined"
 	for t in tools/*.c tools/inject.c; do
 		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done
 			# its programs in traced ones
-			t=$O/audit/$(basename "$t" .c).native.o; [ ! -e "$t" ] || echo "$t")
+			native=$O/audit/$(basename "$t" .c).native.o; [ ! -e "$native" ] || echo "$native")
 		# shellcheck disable=SC2086 # words
 		symbols "$t" $own
 	done

@@ -19,7 +19,9 @@ trace=,+bpf,+perfmon look=,+sys_ptrace,+dac_read_search files=,+checkpoint_resto
 for tool in $tools; do
 	it "$tool: without BTF it says that the kernel's types are not known, and why that may be"
 	if unshares -m; then
-		fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" -c true' "$tool"
+		fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0"' "$tool"
+		says CONFIG_DEBUG_INFO_BTF
+		fails 1 "$tool: " unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" --attach session -c true' "$tool"
 		says CONFIG_DEBUG_INFO_BTF
 	fi
 

@@ -30,8 +30,6 @@ char *inject_refusal(const struct target *t, char **library)
 	char *why;
 
 	*library = NULL;
-	if (!t->command)
-		return xstrdup("it traces a command only, not running processes: use --command or -- CMD");
 	why = inject_command_refusal(t->command, t->argv, t->command_user);
 	if (!why)
 		*library = inject_library_find(&why);

@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
+#include "cli/opt.h"
 #include "proc/pid_ns.h"
 #include "session/inject.h"
 #include "session/target.h"
@@ -64,6 +65,8 @@ static void choose(struct target *t)
 	struct failure f = { 0 };
 	char *library = NULL, *why;
 
+	if (t->attach == ATTACH_INJECT && !t->command)
+		usage_error("--attach inject: it traces a command only, not running processes: use --command or -- CMD");
 	if (t->attach != ATTACH_INJECT)
 		t->probes.attacher.kind = choose_kernel(t, &f);
 	if (t->probes.attacher.kind)

@@ -67,6 +67,8 @@ static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32
 {
 	__u64 saved[2];
 
+	if (!unwind_present(cfa - 8, 8) || (words && !unwind_present(cfa - words * 8ull, 8)))
+		return false;
 	if (words == 2) {
 		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - sizeof(saved))))
 			return false;

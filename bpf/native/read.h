@@ -11,6 +11,9 @@ bool native_page_readable(__u64 page);
 /* Return true if these bytes can be read. */
 bool native_readable(__u64 at, __u64 n);
 
+/* Return true if these few bytes are in memory: on a stack, what is not was never written. */
+bool native_on_stack(__u64 at, __u64 n);
+
 long native_read_string(char *to, __u32 size, __u64 at);
 long native_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 flags);
 

@@ -36,12 +36,30 @@ static __u64 thread_top(void)
 	return self;
 }
 
+/* What is not in memory would come there by a look: large buffers that are not used yet stay as they are. */
 static bool all_readable(__u64 from, __u64 to)
 {
+	unsigned char in_memory[MOST];
+
+	if (from >= to)
+		return true;
+	if (to - from > sizeof(in_memory) * PAGE || native_syscall(__NR_mincore, from, to - from, (long)in_memory, 0))
+		return false;
 	for (__u64 page = from; page < to; page += PAGE)
-		if (!native_page_readable(page))
+		if (!(in_memory[(page - from) / PAGE] & 1) || !native_page_readable(page))
 			return false;
 	return true;
+}
+
+bool native_on_stack(__u64 at, __u64 n)
+{
+	unsigned char in_memory[2] = {};
+	__u64 page = at & -(__u64)PAGE, end = at + n;
+
+	if ((at >= native.stack && end <= native.stack_end && end > at) || native.other)
+		return !native.other;
+	return !native_syscall(__NR_mincore, page, end - page, (long)in_memory, 0) && in_memory[0] & 1 &&
+	       (end <= page + PAGE || in_memory[1] & 1);
 }
 
 __u64 native_stack_end(__u64 here)

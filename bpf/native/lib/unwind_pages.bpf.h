@@ -12,6 +12,11 @@ struct unwind_pages {
 	__u32 cut;		/* not 0: the stack goes on behind them */
 };
 
+static __always_inline bool unwind_present(__u64 at, __u64 n)
+{
+	return native_on_stack(at, n);
+}
+
 static __always_inline __u64 unwind_end(__u64 sp)
 {
 	return sp >= native.stack_low && sp < native.stack_top ? native.stack_top : ~0ull;

@@ -65,9 +65,9 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc
+# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc.  SECONDS_: the limit.
 run() {
-	timeout 120 "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout "${SECONDS_:-120}" "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 }
 

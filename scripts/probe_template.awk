@@ -35,16 +35,6 @@ BEGIN {
 	value["HELP"] = help
 }
 
-function from(file, a, b,   line, on, any) {
-	while ((getline line < file) > 0) {
-		if (line == a) on = 1
-		if (on && line == b) { any = 1; break }
-		if (on) print line
-	}
-	close(file)
-	if (!any) fail(FILENAME ":" FNR ": " file " has not these lines: " a ", " b)
-}
-
 {
 	while (match($0, /^@!?[a-z]+\|/)) {
 		mark = substr($0, 2, RLENGTH - 2)

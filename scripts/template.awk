@@ -52,16 +52,6 @@ function out(line) {
 	print line
 }
 
-function from(file, a, b,   line, on, any) {
-	while ((getline line < file) > 0) {
-		if (line == a) on = 1
-		if (on && line == b) { any = 1; break }
-		if (on) print line
-	}
-	close(file)
-	if (!any) fail(FILENAME ":" FNR ": " file " has no lines from '" a "' to '" b "'")
-}
-
 # One line for each column that shows an argument, class of the tool, or function.
 function each(what, line,   i, f) {
 	if (what == "columns")

@@ -108,11 +108,11 @@ as_who() {
 	esac
 }
 
-# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc
+# run COMMAND...: to its end; its output in $tmp/out and $tmp/err, its status in $rc.  SECONDS_: the limit.
 run() {
 	as_who "$@"
 	# shellcheck disable=SC2086 # words
-	timeout 120 $who "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout "${SECONDS_:-120}" $who "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 }
 

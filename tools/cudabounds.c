@@ -12,10 +12,9 @@ static const struct usage usage = {
 	.what = "Find memory accesses in CUDA kernels that are outside of all allocations of the program:\n"
 		"what was found so far, every interval and at the end.  Needs no root.",
 	.examples =
-	"  cudabounds -- ./train 10            # every access of a command\n"
-	"  cudabounds -r 20 -- ./train         # with 20 examples of each place\n"
-	"  cudabounds -K 'sgemm*' --blocks 1/16 -- ./train # a sample of some kernels\n"
-	"  cudabounds -j -- ./train            # JSON lines\n",
+	"  cudabounds --blocks 1/64 -- ./train 1 # the accesses of every 64th block\n"
+	"  cudabounds -r 20 -K 'add*' -- ./train 1 # more examples of each place\n"
+	"  cudabounds -j -K 'add*' -- ./train 1 # JSON lines\n",
 };
 
 struct probe {

@@ -12,10 +12,9 @@ static const struct usage usage = {
 		"the most memory traffic first: what was counted so far, every interval and at the end.\n"
 		"Needs no root.",
 	.examples =
-	"  cudacoalesce -- ./train 10          # every access of a command\n"
-	"  cudacoalesce --below 50 -H -- ./train # the worst, with histograms\n"
-	"  cudacoalesce -K 'sgemm*' --blocks 1/16 -- ./train # a sample of some kernels\n"
-	"  cudacoalesce -j -- ./train          # JSON lines\n",
+	"  cudacoalesce --blocks 1/64 -- ./train 1 # the accesses of every 64th block\n"
+	"  cudacoalesce --below 50 -H -K 'add*' -- ./train 1 # the worst, with histograms\n"
+	"  cudacoalesce -j -K 'add*' -- ./train 1 # JSON lines\n",
 };
 
 struct probe {

@@ -8,12 +8,12 @@ static const struct usage usage = {
 	.what = "Show how long the kernels that a command launches run on the GPU, by name, and how their\n"
 		"blocks differ: what is new every interval, and the rest at the end.  Needs no root.",
 	.examples =
-	"  cudakerneltime -- ./train 10        # every kernel, when the command has ended\n"
-	"  cudakerneltime -c ./train 2 5       # 5 reports, every 2 seconds\n"
-	"  cudakerneltime -K 'sgemm*,vadd' -- ./train # two kernels\n"
-	"  cudakerneltime -k -- ./train        # by call site\n"
-	"  cudakerneltime --chrome out.json --blocks 1/16 -- ./train # for Perfetto\n"
-	"  cudakerneltime -j -- ./train        # JSON lines\n",
+	"  cudakerneltime -- ./train 2         # every kernel, when the command has ended\n"
+	"  cudakerneltime 1 2 -c './train 100' # 2 reports, one a second\n"
+	"  cudakerneltime -K 'add*,mul*' -- ./train 2 # some kernels\n"
+	"  cudakerneltime -k -- ./train 2      # by call site\n"
+	"  cudakerneltime --chrome out.json --blocks 1/16 -- ./train 2 # for Perfetto\n"
+	"  cudakerneltime -j -- ./train 2      # JSON lines\n",
 };
 
 static bool check(void *ctx, int *status)

@@ -2,9 +2,7 @@
 # The examples and the JSON keys of the manual, of --help and of README.md: the examples are run.
 # DOCS_OF: of these tools alone.
 
-# Not yet: cudakerneltime, cudabounds, cudacoalesce, whose pages have their keys in pairs, and some of whose examples
-# take minutes on the simulated GPU.
-tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done | grep -vxE 'cuda(kerneltime|bounds|coalesce)')}
+tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
 
 # the programs of the examples, at the places where the examples have them
 home=$tmp/home
@@ -59,7 +57,9 @@ run_all() {
 		# bpftrace takes seconds to place its probes while others do
 		case $(cat "$1") in cudabt*) s=12 ;; *) s=6 ;; esac
 		# what measures inside kernels needs some that run
-		case $(cat "$1") in cudamemtime* | cudakerneltime*) export SIM_KERNELS=1 s=60 ;; esac
+		case $(cat "$1") in
+		cudamemtime* | cudakerneltime* | cudabounds* | cudacoalesce*) export SIM_KERNELS=1 s=90 ;;
+		esac
 		timeout -s INT $s sh -c "$(cat "$1")" </dev/null >"$1.out" 2>"$1.err"
 		echo $? >"$1.rc"
 	END
@@ -85,7 +85,8 @@ have_run() {
 			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
 			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace places probes: ' \
 			-e ': placing probes' -e ': taking out probes: ' -e ': the kernel is still removing ' -e ': scanning processes: ' -e ': reading ' \
-			-e 'fewer resident warps than without' \
+			-e 'fewer resident warps than without' -e 'did not end before the GPU was last read' \
+			-e ' still running: what is newer than the last reading is missing' \
 			-e 'no file has a function of this probe' -e ': listening on http' >"$tmp/said" &&
 			no "'$line' says: $(head -n 1 "$tmp/said")"
 		normal <"$one.out" | sed 's/^ //' >"$tmp/normal"
@@ -102,8 +103,14 @@ pids="$pids $train"
 sleep 1
 
 for t in $tools; do
+	# a simulated GPU is slow
+	case $t in
+	cudabounds | cudacoalesce) a='--blocks 1/64' rounds=1 ;;
+	cudakerneltime) a='' rounds=1 ;;
+	*) a='' rounds=7 ;;
+	esac
 	for o in '' -k --lines '-k --lines' -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked; do
-		echo "$t -j $o -c '$home/train 7'"
+		echo "$t -j $o $a -c '$home/train $rounds'"
 	done | to_run "$t.keys"
 	# what train does not call
 	cat <<-END | to_run "$t.more"

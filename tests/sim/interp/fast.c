@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "fast.h"
+#include "alu_ops.h"
 #include <math.h>
 #include <string.h>
 
-static inline float single(uint64_t bits)
-{
-	uint32_t half = (uint32_t)bits;
-	float f;
-
-	memcpy(&f, &half, 4);
-	return f;
-}
-
 static inline uint64_t single_bits(float f)
 {
-	uint32_t half;
-
-	memcpy(&half, &f, 4);
-	return f != f ? 0x7fffffff : half;
-}
-
-static inline double twice(uint64_t bits)
-{
-	double d;
-
-	memcpy(&d, &bits, 8);
-	return d;
+	return f != f ? ALU_NAN32 : alu_bits32(f);
 }
 
 /* A function of lanes a[l], b[l], c[l] of type T, whose result is extended as T is. */
@@ -80,13 +61,13 @@ LANES(mad_wide_s32, (uint64_t)((int64_t)A(int32_t) * B(int32_t)) + c[l])
 LANES(mad_wide_u32, (uint64_t)A(uint32_t) * B(uint32_t) + c[l])
 LANES(to_s32, (uint64_t)A(int32_t))
 LANES(to_u32, (uint64_t)A(uint32_t))
-LANES(add_f32, single_bits(single(a[l]) + single(b[l])))
-LANES(sub_f32, single_bits(single(a[l]) - single(b[l])))
-LANES(mul_f32, single_bits(single(a[l]) * single(b[l])))
-LANES(lt_f32, single(a[l]) < single(b[l]))
-LANES(gt_f32, single(a[l]) > single(b[l]))
-LANES(lt_f64, twice(a[l]) < twice(b[l]))
-LANES(gt_f64, twice(a[l]) > twice(b[l]))
+LANES(add_f32, single_bits(alu_f32(a[l]) + alu_f32(b[l])))
+LANES(sub_f32, single_bits(alu_f32(a[l]) - alu_f32(b[l])))
+LANES(mul_f32, single_bits(alu_f32(a[l]) * alu_f32(b[l])))
+LANES(lt_f32, alu_f32(a[l]) < alu_f32(b[l]))
+LANES(gt_f32, alu_f32(a[l]) > alu_f32(b[l]))
+LANES(lt_f64, alu_f64(a[l]) < alu_f64(b[l]))
+LANES(gt_f64, alu_f64(a[l]) > alu_f64(b[l]))
 
 #define INTEGER_ROWS(t) \
 	{ "add." #t, 2, add_##t }, { "sub." #t, 2, sub_##t }, { "mul.lo." #t, 2, mul_##t }, { "mad.lo." #t, 3, mad_##t }, \

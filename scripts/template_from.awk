@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # @from|FILE|A|B of templates, for template.awk and probe_template.awk: prints the lines of FILE from line A up to the line
 # before B.  They have fail(), which ends them.
 function from(file, a, b,   line, on, any) {

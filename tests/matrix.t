@@ -18,8 +18,8 @@ checks "what is no instruction is not known" unknown
 it "kernels of nvcc leave the same in memory with these instructions as with loops"
 run "$bin/ptxrun" --same tests/ptx/matrix-wmma.ptx tests/ptx/matrix-loops.ptx
 status 0
-lines 1 '^same product_u8$'
-lines 1 '^same product_f16$'
+lines 1 '^same product_u8: 3 same, 2 idle$'
+lines 1 '^same product_f16: 3 same, 2 idle$'
 
 it "they do not if bytes have signs, or a factor is transposed"
 sed 's/s32\.u8\.u8/s32.s8.s8/; s/m8n8\.x2/m8n8.x2.trans/' tests/ptx/matrix-wmma.ptx >"$tmp/other.ptx"

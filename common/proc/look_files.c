@@ -28,7 +28,7 @@ struct listing {
 	struct entry_file last;
 	char path[4096];	/* of last */
 	int pid;
-	bool identify, full;
+	bool identify, by_name, full;
 };
 
 static bool is_same_file(const struct listing *l, const struct mapping *m)
@@ -46,7 +46,7 @@ static bool list_mapping(void *ctx, const struct mapping *m)
 	if (!same) {
 		l->last = (struct entry_file){ .dev = m->dev, .ino = m->ino };
 		if (l->identify)
-			proc_identify(l->pid, m, &l->last.id);
+			proc_identify(l->pid, m, l->by_name, &l->last.id);
 		snprintf(l->path, sizeof(l->path), "%s", m->path);
 		helper_put(l->job, &l->last, sizeof(l->last));
 		helper_put(l->job, m->path, strlen(m->path) + 1);
@@ -58,13 +58,13 @@ static bool list_mapping(void *ctx, const struct mapping *m)
 
 struct mappings_request {
 	int pid;
-	bool identify;
+	bool identify, by_name;
 };
 
 static void list_mappings(struct helper_job *job)
 {
 	const struct mappings_request *r = job->in;
-	struct listing l = { .job = job, .pid = r->pid, .identify = r->identify };
+	struct listing l = { .job = job, .pid = r->pid, .identify = r->identify, .by_name = r->by_name };
 	long long err = 0;
 
 	helper_put(job, &err, sizeof(err));
@@ -103,7 +103,7 @@ static void each_entry(const char *at, const char *end, bool (*fn)(void *ctx, co
 int look_mappings(struct looks *l, int pid, bool identify,
 		  bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
 {
-	const struct mappings_request r = { pid, identify };
+	const struct mappings_request r = { pid, identify, l->by_name };
 	struct helper_answer a;
 	int err = look(l, pid, "mappings", list_mappings, &r, sizeof(r), -1, &a);
 
@@ -119,6 +119,7 @@ int look_mappings(struct looks *l, int pid, bool identify,
  * stands. */
 struct open_request {
 	int pid;
+	bool by_name;
 	struct mapping m;
 	char path[];
 };
@@ -130,7 +131,7 @@ static void open_mapping(struct helper_job *job)
 	int fd, err;
 
 	m.path = r->path;
-	err = proc_open_mapping(r->pid, &m, &fd);
+	err = proc_open_mapping(r->pid, &m, r->by_name, &fd);
 
 	helper_put(job, &err, sizeof(err));
 	if (!err)
@@ -139,15 +140,17 @@ static void open_mapping(struct helper_job *job)
 
 int look_open(struct looks *l, int pid, const struct mapping *m)
 {
-	size_t size = sizeof(struct open_request) + strlen(m->path) + 1;
+	size_t size = sizeof(struct open_request) + (l->by_name ? strlen(m->path) : 0) + 1;
 	struct open_request *r = xcalloc(1, size);
 	struct helper_answer a;
 	int err, fd;
 
 	r->pid = pid;
+	r->by_name = l->by_name;
 	r->m = *m;
 	r->m.path = NULL;
-	strcpy(r->path, m->path);
+	if (l->by_name)
+		strcpy(r->path, m->path);
 	err = look(l, pid, m->path, open_mapping, r, size, -1, &a);
 	free(r);
 	if (err)

@@ -23,6 +23,7 @@ struct looks {
 	long limit;		/* one of the above */
 	bool asked_for;		/* by the tool's user: no budget applies */
 	unsigned long long end;	/* of looks_end(): clock_ns() when the last look may end, or 0 */
+	bool by_name;		/* files that may not be opened by their mappings: as in proc_open_mapping() */
 	bool no_fork;		/* the tool would wait: see link_pool_stuck() */
 	unsigned long refused;	/* looks not done for lack of time */
 	struct progress *progress;	/* where it says what it reads, or NULL; its owner prints it */

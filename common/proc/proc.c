@@ -135,15 +135,15 @@ bool proc_file_id(int fd, unsigned long long *dev, unsigned long long *ino)
 
 /* Returns an O_PATH descriptor, which has no side effects on the file, or -errno.  Sets *named if it is that of the file
  * which has the mapping's name now. */
-static int open_path(int pid, const struct mapping *m, bool *named)
+static int open_path(int pid, const struct mapping *m, bool by_name, bool *named)
 {
 	char name[80];
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", pid, m->start, m->end);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	*named = fd < 0 && errno == EPERM;
-	if (*named)	/* for who lacks CAP_CHECKPOINT_RESTORE */
+	*named = fd < 0 && errno == EPERM && by_name;
+	if (*named)
 		return proc_root_open(pid, m->path, true);
 	return fd < 0 ? -errno : fd;
 }
@@ -162,12 +162,12 @@ static int check_mapped(int fd, const struct mapping *m, bool named)
 	return err;
 }
 
-int proc_open_mapping(int pid, const struct mapping *m, int *fd)
+int proc_open_mapping(int pid, const struct mapping *m, bool by_name, int *fd)
 {
 	bool named;
 	int err;
 
-	*fd = open_path(pid, m, &named);
+	*fd = open_path(pid, m, by_name, &named);
 	if (*fd < 0)
 		return *fd;
 	err = check_mapped(*fd, m, named);
@@ -185,11 +185,11 @@ static long long ns_of(const struct statx_timestamp *t)
 #define STATX_MNT_ID_UNIQUE 0x4000u
 #endif
 
-void proc_identify(int pid, const struct mapping *m, struct file_id *id)
+void proc_identify(int pid, const struct mapping *m, bool by_name, struct file_id *id)
 {
 	struct statx st = { 0 };
 	bool named;
-	int fd = open_path(pid, m, &named);
+	int fd = open_path(pid, m, by_name, &named);
 
 	*id = (struct file_id){ 0 };
 	if (fd < 0)

@@ -32,15 +32,16 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 
 /* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0
  * or -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now,
- * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see look_files.h. */
-int proc_open_mapping(int pid, const struct mapping *m, int *fd);
+ * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see look_files.h.  by_name: who lacks
+ * CAP_CHECKPOINT_RESTORE gets the file that has the mapping's name, if it is the same. */
+int proc_open_mapping(int pid, const struct mapping *m, bool by_name, int *fd);
 
 /* Opens the regular file behind an O_PATH descriptor for reading.  Returns a descriptor or -errno.
  * May wait for the file's owner for ever. */
 int proc_reopen(int fd);
 
 /* Identifies the file behind a mapping; all zero if that fails.  May wait as well. */
-void proc_identify(int pid, const struct mapping *m, struct file_id *id);
+void proc_identify(int pid, const struct mapping *m, bool by_name, struct file_id *id);
 
 /* Gets the device and inode number of an open file as its mappings show them: on overlayfs and
  * btrfs, fstat() may return different ones.  Return false if the file cannot be mapped. */

@@ -47,6 +47,7 @@ static void inject(struct target *t, char *library)
 {
 	t->inject = xcalloc(1, sizeof(*t->inject));
 	t->inject->target = t;
+	t->looks.by_name = true;
 	t->inject->library = library;
 	t->probes.attacher.kind = ATTACH_INJECT;
 }

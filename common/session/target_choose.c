@@ -52,15 +52,6 @@ static void inject(struct target *t, char *library)
 	t->probes.attacher.kind = ATTACH_INJECT;
 }
 
-/* "not permitted to trace: CAP_BPF is missing" becomes "not permitted to trace (CAP_BPF is missing): using ..." */
-static void say(const struct failure *f)
-{
-	const char *colon = strstr(f->text, ": ");
-	int n = colon ? colon - f->text : (int)strlen(f->text);
-
-	note("%.*s%s%s%s: using --attach inject", n, f->text, colon ? " (" : "", colon ? colon + 2 : "", colon ? ")" : "");
-}
-
 static void choose(struct target *t)
 {
 	struct failure f = { 0 };
@@ -83,7 +74,7 @@ static void choose(struct target *t)
 		failure_die(&f);
 	}
 	if (f.text)
-		say(&f);
+		note("using --attach inject: %s", f.text);
 	free(f.text);
 	inject(t, library);
 }

@@ -18,7 +18,6 @@
 struct pt_regs;
 struct __kernel_timespec;
 typedef int clock_fn(int clock, struct __kernel_timespec *t);
-typedef int program_fn(void *ctx);
 
 enum { SOCKET_NAME = 108, ADDRESSES = 4 * STUBS, NO_FUNCTION = 0xffff };
 
@@ -28,8 +27,10 @@ enum connection {
 	REFUSED,		/* for good */
 };
 
+/* The order of the first two is known to the stubs: audit/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it stands for */
+	const __u32 *flags;	/* if this has AUDIT_OFF, it is called and that is all */
 	__u64 object;		/* that has it: its link_map */
 	const struct audit_function *in;	/* shared: flags change */
 	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
@@ -52,10 +53,10 @@ struct fork_page {
 };
 
 struct audit {
+	struct stub stub[STUBS];	/* the first: see audit/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
 	struct shm shm;
-	program_fn *session;
 	clock_fn *clock;
 	struct shm_map *lost;
 	struct fork_page *page;
@@ -68,7 +69,6 @@ struct audit {
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;
-	struct stub stub[STUBS];
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
 };

@@ -58,6 +58,7 @@ struct audit {
 	enum connection connection;
 	struct shm shm;
 	clock_fn *clock;
+	bool counts;		/* the processor's counter is the clock: see clock.c */
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
@@ -76,10 +77,19 @@ struct audit {
 /* All there is of a process: nothing is passed to what the linker and the stubs call. */
 extern struct audit audit;
 
+/* What a thread knows of the processor's counter: see clock.c.  ticks are the counter's. */
+struct counted {
+	__u64 ticks, ns;		/* when the kernel was asked last, and its answer */
+	__u64 rate;			/* ns in 2^32 ticks; 0: not known yet */
+	__u64 from_ticks, from_ns;	/* where the rate begins */
+	__u64 last;			/* what the programs were told */
+};
+
 /* A thread's own. */
 struct audit_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
 	__u32 epoch;
+	struct counted counted;
 };
 extern __thread struct audit_here audit_here __attribute__((tls_model("initial-exec")));
 

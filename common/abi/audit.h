@@ -81,6 +81,7 @@ enum audit_kind {
 	AUDIT_FORKED,			/* first of a process that was forked */
 	AUDIT_BOUND,			/* a library has functions that are probed now; path follows */
 	AUDIT_SAYS,			/* text follows: what cannot be probed, and why */
+	AUDIT_CHANGED,			/* other objects are loaded than before */
 };
 
 struct audit_message {

@@ -17,6 +17,7 @@
 #include "session/target.h"
 #include "session/target_watch.h"
 #include "shm/create.h"
+#include "sym/syms.h"
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
@@ -140,6 +141,11 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	if (m->head.kind == AUDIT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
+	}
+	if (m->head.kind == AUDIT_CHANGED) {
+		in->handle(in->handle_ctx);
+		syms_refresh(in->target->syms, pid);
+		return true;
 	}
 	if (!in->target->finishing)
 		target_scan_new(in->target, pid);

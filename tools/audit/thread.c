@@ -32,6 +32,7 @@ static void forked(struct audit *a)
 		return;
 	}
 	a->parent = (__u32)parent;
+	a->changes = false;	/* the tool has looked at all of this process */
 	__atomic_store_n(&a->page->epoch, ++a->epochs, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
 }

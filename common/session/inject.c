@@ -142,12 +142,11 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_CHANGED) {
-		in->handle(in->handle_ctx);
+	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
+	in->handle(in->handle_ctx);
+	if (m->head.kind == AUDIT_CHANGED)
 		syms_refresh(in->target->syms, pid);
-		return true;
-	}
-	if (!in->target->finishing)
+	else if (!in->target->finishing)
 		target_scan_new(in->target, pid);
 	return true;
 }

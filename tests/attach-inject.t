@@ -223,6 +223,13 @@ never_return() {
 	says "$n calls never returned"
 }
 
+# "thread exited during the call", as cudatrace says without -S
+it "calls that threads end in, one after the other, each of which may have what the one before left"
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 503
+status 0
+calls_are 503 cudaMalloc
+sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
+
 it "a call that is left by longjmp()"
 never_return 23 jump 23
 

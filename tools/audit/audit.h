@@ -61,6 +61,7 @@ struct audit {
 	enum connection connection;
 	struct shm shm;
 	program_fn *session;
+	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
 	struct shm_map *lost;
 	struct fork_page *page;

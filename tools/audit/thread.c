@@ -51,6 +51,15 @@ static bool process_ready(struct audit *a)
 	return state == READY;
 }
 
+/* The call that it ended in never returns: as the tool itself has it seen, where no other thread needs the element. */
+static void left(struct audit_thread *t)
+{
+	if (!audit.left)
+		return;
+	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .here = true };
+	audit.left(NULL);
+}
+
 static bool thread_take(struct audit *a)
 {
 	__u32 tid = (__u32)sys3(__NR_gettid, 0, 0, 0), epoch = a->page->epoch;
@@ -58,8 +67,8 @@ static bool thread_take(struct audit *a)
 
 	if (audit_here.epoch == epoch)
 		return true;
+	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead, left);
 	audit_now = (struct audit_now){ 0 };
-	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead);
 	if (!t) {
 		lost_call(a);
 		return false;

@@ -31,7 +31,7 @@ WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
-LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo
+LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo -ldl
 # one tool's own
 LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcap-ng -lcrypt
 Q       := $(if $(V),,@)

@@ -66,6 +66,7 @@ struct audit {
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
+	bool settled;		/* the tool knows what was loaded with the first CUDA library */
 	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
 	struct audit_waits loading, calling;	/* to tell it that */
 	__u32 epochs;

@@ -27,10 +27,20 @@ static void tell(struct audit *a, struct audit_waits *w, __u64 parts)
 	w->owed += parts * (audit_clock_ns() - began);
 }
 
+/* At last all is there that comes with the first CUDA library. */
+static void settle(struct audit *a)
+{
+	a->settled = true;
+	a->changes = false;
+	connect_bound(a, "", 0);
+}
+
 /* A process that was forked has yet to say who it is. */
 void changes_tell_loaded(struct audit *a)
 {
-	if (a->changes && a->page->state == READY)
+	if (!a->settled)
+		settle(a);
+	else if (a->changes && a->page->state == READY)
 		tell(a, &a->loading, LOADING);
 }
 

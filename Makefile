@@ -31,7 +31,7 @@ WARN    := -Wall -Wextra -Wshadow -Wformat=2
 INC     := -iquote common -iquote tools -iquote $(O)
 # ncurses is for the tools with a live screen
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
-LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo
+LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo -ldl
 # one tool's own
 LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcap-ng -lcrypt
 Q       := $(if $(V),,@)
@@ -221,21 +221,24 @@ sanitize: setup-test
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(INJECT))
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(INJECT)) $(AUDIT:$(O)/%=$(O)/static/%)
 
-# beside them, as cudamemtime looks for it there
-$(O)/static/$(notdir $(INJECT)): $(INJECT)
+# beside them, as they look for them there
+$(O)/static/%.so: $(O)/%.so
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and
-# common/elf/eu_search.c where there is none
+# common/elf/eu_search.c where there is none.  What dlopen() is warned of does not matter: it opens audit/TOOL.so only,
+# which needs no library
 archive  = $(if $(wildcard /usr/lib/$(MULTI)/lib$(1).a /usr/lib64/lib$(1).a),-l$(1))
 ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
 $(STATIC:%=$(O)/static/%): $(O)/static/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
 	@echo "  STATIC $*"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_STATIC) $(HARDEN_LD) -s $(LDFLAGS) $^ $(LIBS) $(ARCHIVES) -o $@ 2>$@.said || \
+		{ cat $@.said >&2; rm $@.said; exit 1; }
+	$(Q)sed "/: in function /{ N; /Using 'dlopen'/d; }" $@.said >&2; rm $@.said
 
 dist:
 	@O=$(O) MAKE="$(MAKE)" scripts/dist

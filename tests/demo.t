@@ -7,11 +7,11 @@ lines 2 '^leaky: 7 of 7 results right$'
 lines 1 ' 7 allocations not freed'
 lines 1 ' cache_result.*\+0x'
 
-it "who may not trace is told so"
+it "the demo works for who may not trace, too"
 if ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || ! setpriv --reuid 65534 test -x "$O/cudaleak"; then
 	skip "another user cannot reach the tools here"
 else
 	run setpriv --reuid 65534 --clear-groups scripts/demo
-	status 1
-	says 'cudamallocsnoop: not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run as root or grant them'
+	status 0
+	lines 1 '^Found: 7 allocations that are never freed, made below cache_result\(\)\.$'
 fi

@@ -20,6 +20,9 @@ done >"$tmp/programs"
 	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
 	echo lib/systemd/system/cudaexporter.service
 	printf 'lib/cuda-bpf-tools/%s\n' libcudainject.so cudainject-ptxas cudainject-ptxas-blackwell
+	for t in $tools; do
+		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/audit/$t.so"
+	done
 } >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
 (cd "$dest/usr" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/out"

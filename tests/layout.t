@@ -166,8 +166,7 @@ cat >"$tmp/once" <<-'END'
 	bpf/native/task.c	programs are passed what the kernel's are; threads and the process
 	tools/audit/audit.c	the dynamic linker passes nothing of ours; the whole of it
 	common/base/cpu_limit.c	the handler's: where it leaves to
-	common/session/event_loop.c	the handler's: the signal
-	common/session/gpu_loop.c	the handler's: the signal
+	common/session/signals.c	the handler's: the signal
 END
 for c in common/*/*.c tools/*/*.c bpf/native/*.c; do
 	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue

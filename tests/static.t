@@ -34,6 +34,11 @@ json 23 '.op == "alloc"'
 json 7 '.op == "free"'
 silent
 
+it "without privileges they see calls that have not ended, too"
+run "$O/static/cudatrace" --attach inject -qjS -e cudaLaunchHostFunc -- "$bin/audit" stuck 5
+status 137
+json 1 '.calls == 1 and .min_ns > 0'
+
 it "they name the functions of a stack"
 run "$O/static/cudaleak" -qj -c "$bin/deep 19 64"
 status 0

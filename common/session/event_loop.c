@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <bpf/libbpf.h>
@@ -12,6 +11,7 @@
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/inject.h"
+#include "session/signals.h"
 #include "session/target.h"
 #include "session/target_watch.h"
 #include "sym/syms.h"
@@ -31,23 +31,6 @@ static const unsigned long long SLICE_NS = 100 * 1000000ull, LAST_NS = 700 * 100
  * record. */
 enum { LAST_FEW = 4096, CLOCK_EACH = 8 };
 
-/* Static, as a signal handler gets no context. */
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	stop = sig;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
-
 /* During a wait for something else: keeps the kernel's buffers from overflowing. */
 static bool on_idle(void *ctx)
 {
@@ -60,19 +43,7 @@ static bool on_idle(void *ctx)
 		watch_collect(e->target->probes.watch);
 	if (!out_is_held_up())
 		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
-	return !stop;
-}
-
-void event_loop_open(struct event_loop *e, struct target *t)
-{
-	e->target = t;
-	t->looks.helper.idle = on_idle;
-	t->looks.helper.ctx = e;
-	if (t->inject)
-		inject_open_queue(t->inject, &e->queue, e->ring);
-	else
-		record_queue_open(&e->queue, e->ring);
-	catch_signals();
+	return !signal_caught();
 }
 
 static bool next_record(struct event_loop *e, void **data, size_t *size)
@@ -104,6 +75,32 @@ static bool handle_record(struct event_loop *e, long *left)
 	return *left > 0;
 }
 
+static void handle_some(void *ctx)
+{
+	struct event_loop *e = ctx;
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	for (int n = 0; n % CLOCK_EACH || clock_ns() < end; n++)
+		if (signal_caught() || out_is_held_up() || !handle_record(e, &left))
+			break;
+}
+
+void event_loop_open(struct event_loop *e, struct target *t)
+{
+	e->target = t;
+	t->looks.helper.idle = on_idle;
+	t->looks.helper.ctx = e;
+	if (t->inject) {
+		inject_open_queue(t->inject, &e->queue, e->ring);
+		t->inject->handle = handle_some;
+		t->inject->handle_ctx = e;
+	} else {
+		record_queue_open(&e->queue, e->ring);
+	}
+	signals_catch();
+}
+
 /* Programs may write records faster than we handle them: at last, only those are handled that were
  * there when the loop ended. */
 static void handle_last(struct event_loop *e)
@@ -124,19 +121,10 @@ static void handle_last(struct event_loop *e)
 	e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
 }
 
-static void handle_some(struct event_loop *e)
-{
-	unsigned long long end = clock_ns() + SLICE_NS;
-	long left = LONG_MAX;
-
-	for (int n = 0; (n % CLOCK_EACH || clock_ns() < end) && !stop && !out_is_held_up() && handle_record(e, &left); n++)
-		;
-}
-
 /* From now on, a little time is left for everything. */
 static void note_stop(struct event_loop *e)
 {
-	if (!stop || e->stopped)
+	if (!signal_caught() || e->stopped)
 		return;
 	e->stopped = clock_ns();
 	e->target->progress.hidden = true;	/* it is gone before there is much to say */
@@ -194,7 +182,7 @@ int event_loop_run(struct event_loop *e)
 	while (!last) {
 		progress_begin(&t->progress);
 		t->progress.hidden = e->stopped || t->live;
-		last = stop || target_ended(t) || (end && clock_ns() >= end);
+		last = signal_caught() || target_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
 		handle_events(e, last);
 		target_tick(t);
@@ -213,7 +201,7 @@ int event_loop_run(struct event_loop *e)
 		losses_read(&e->losses, e->lost_by);
 	}
 	e->lost_then[LOST_LATE] = late;
-	return stop;
+	return signal_caught();
 }
 
 long event_loop_time_left(const struct event_loop *e, long ms)

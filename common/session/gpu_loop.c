@@ -8,6 +8,7 @@
 #include "cli/out.h"
 #include "session/command.h"
 #include "session/gpu_loop.h"
+#include "session/signals.h"
 
 /* Nobody tells of the command's end. */
 enum { POLL_MS = 20 };
@@ -22,23 +23,6 @@ enum { LEFT_MS = 300 };
 enum { AFTER_MS = 100 };
 
 static const unsigned long long NS_PER_MS = 1000000, LAST_NS = 2000000000;
-
-/* Static, as a signal handler gets no context. */
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	stop = sig;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
 
 /* What processes had sent when the loop ended, and what those send that a signal ends. */
 static void read_rest(struct gpu_loop *loop)
@@ -85,19 +69,19 @@ void gpu_loop_run(struct gpu_loop *loop)
 	bool last = false;
 	long reports = 0;
 
-	catch_signals();
+	signals_catch();
 	command_go();
 	begun = clock_ns();
 	next = begun + g->interval_ns;
 	end = g->duration_ns ? begun + g->duration_ns : ULLONG_MAX;
 	while (!last) {
-		last = stop || clock_ns() >= end || command_ended();
+		last = signal_caught() || clock_ns() >= end || command_ended();
 		if (!last)
 			gpu_peers_poll(loop->peers, POLL_MS);
 		last |= report_at(loop, &next, &reports);
 		last |= !out_flush();
 	}
-	loop->signal = stop;
+	loop->signal = signal_caught();
 	read_rest(loop);
 }
 

@@ -41,6 +41,14 @@ static bool variables_set(struct audit *a)
 	return true;
 }
 
+static program_fn *program(const char *name)
+{
+	for (const struct audit_program *p = audit_programs; p->name; p++)
+		if (same(p->name, name))
+			return p->run;
+	return NULL;
+}
+
 /* If the kernel is too old to wipe the page in a child, every call asks who it is: see thread.c. */
 static bool page_make(struct audit *a)
 {
@@ -75,6 +83,7 @@ bool memory_map(struct audit *a, int fd, __u64 bytes)
 	if (sys_failed(p))
 		return false;
 	if (shm_view(&a->shm, (void *)p, bytes) && names_hash(a) && page_make(a) && sections_map(a, fd) && variables_set(a)) {
+		a->left = program("trace_exit") ?: program("thread_exit");
 		a->lost = shm_find(&a->shm, ".data.lost");
 		a->page->epoch = ++a->epochs;
 		a->page->state = READY;

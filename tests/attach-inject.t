@@ -163,6 +163,28 @@ run cudatrace $attach --layer driver -jS -e memory -c "$bin/audit-static plt 23"
 status 0
 calls_are 23 cuMemAlloc_v2
 
+if [ "$attach" = '--attach inject' ]; then
+	it "of a runtime that is linked in a line says that only the driver's functions are seen, once for each program"
+	run cudatrace $attach -jS -e cudaMalloc,cuMemAlloc -c "$bin/mem-static malloc 23 64; $bin/mem-static malloc 7 64; $bin/audit-static plt 3"
+	calls_are 0 cudaMalloc
+	calls_are 33 cuMemAlloc_v2
+	says "/mem-static: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes"
+	equal "$(grep -c 'mem-static: the CUDA runtime is linked in' "$tmp/err")" 1
+	says "/audit-static: the CUDA runtime is linked in: "
+	if [ -e "$bin/kern-stripped" ]; then
+		run cudatrace $attach -jS -e memory -c "$bin/kern-stripped 5 3 23 7 11"
+		says "/kern-stripped: the CUDA runtime is linked in: "
+	fi
+
+	it "nothing is said where no call is missed by that"
+	run cudatrace $attach --layer driver -jS -e memory -c "$bin/mem-static malloc 23 64"
+	says_not 'linked in'
+	run cudatrace $attach -qjS -e memory -c "$bin/mem-static malloc 23 64"
+	says_not 'linked in'
+	run cudatrace $attach -jS -e memory -- env LD_PRELOAD="$lib/libaudit-preload.so" "$bin/audit" plt 23
+	says_not 'linked in'
+fi
+
 for how in now lazy local deep; do
 	it "a library that is loaded later is seen: $how"
 	counts 23 "$bin/audit" plugin 23 "$AUDIT_PLUGIN" $how
@@ -174,6 +196,20 @@ counts 33 "$bin/audit" reopen 11
 
 it "a runtime that is loaded late is seen"
 counts 23 "$bin/mem-dlopen" load malloc 23 64
+
+it "a library that is loaded late has names in call stacks, also when the program has ended"
+for how in lazy local; do
+	run cudatrace $attach -e cudaMalloc -jkc "$bin/audit plugin 23 $AUDIT_PLUGIN $how"
+	status 0
+	json 23 '.stack[0].sym == "plugin_allocate" and .stack[-1].sym == "_start"'
+	silent
+done
+
+it "so do libraries that take turns at one address, and whose files are gone"
+run cudamallocsnoop $attach -jkc "$bin/nofp -n 29 reloaded >$public/truth"
+status 0
+python3 tests/stacks/compare.py native "$public/truth" "$tmp/out" >"$tmp/compared" || no "$(tail -n 1 "$tmp/compared")"
+equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '29 stacks compared, 0 wrong'
 
 it "Python's ctypes"
 if [ -x /usr/bin/python3 ]; then
@@ -208,6 +244,13 @@ never_return() {
 	json 1 ".type == \"lost\" and .lost == $n"
 	says "$n calls never returned"
 }
+
+# "thread exited during the call", as cudatrace says without -S
+it "calls that threads end in, one after the other, each of which may have what the one before left"
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 503
+status 0
+calls_are 503 cudaMalloc
+sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
 
 it "a call that is left by longjmp()"
 never_return 23 jump 23
@@ -340,6 +383,41 @@ status 0
 json 23 '.func == "cudaMalloc"'
 cp "$public/outer" "$tmp/out"
 calls_are 23 cudaMalloc
+
+if [ "$attach" = '--attach inject' ]; then
+	it "the same tool twice is refused, as both would be one library, and the command is not started"
+	run cudatrace $attach -q -o "$public/outer" -- cudatrace $attach -q -- "$bin/audit" plt 23
+	status 1
+	says 'cudatrace: --attach inject: this tool is part of a command that the same tool traces already'
+	lines 0 .
+
+	it "what a tool that has ended left in the environment is replaced"
+	run cudatrace $attach -q -o "$public/outer" -- sh -c 'echo "LD_AUDIT=$LD_AUDIT CUDA_BPF_TOOLS_AUDIT=$CUDA_BPF_TOOLS_AUDIT"'
+	left=$(cat "$tmp/out")
+	case $left in *audit/cudatrace.so*=cudatrace=?*) ;; *) no "the environment is $left" ;; esac
+	run env $left cudatrace $attach -jS -e cudaMalloc -- "$bin/audit" plt 23
+	status 0
+	calls_are 23 cudaMalloc
+	silent
+fi
+
+# ends_all WORD...: a process of the command, which writes its number, ends with the tool
+export number="$public/number"
+ends_all() {
+	rm -f "$number"
+	tool cudatrace $attach "$@"
+	until_true test -s "$number"
+	sleeper=$(cat "$number")
+	stop TERM
+	until_true eval "! kill -0 $sleeper" || kill "$sleeper"
+}
+
+it "at a signal processes of the command end that use no CUDA, or none yet"
+sleeps='sh -c "echo \$\$ >$number; exec sleep 1000"'
+ends_all -c "$sleeps; true"
+ends_all -c "$sleeps & wait"
+ends_all -c "$bin/mem malloc 3 64; ($sleeps; true); true"
+ends_all -- sh -c 'echo $$ >$number; exec sleep 1000'
 
 it "the command's status is the tool's, and its output comes through"
 run cudatrace $attach -qo "$public/trace" -c "$bin/mem malloc 3 64 exit 7; echo status \$?; exit 19"

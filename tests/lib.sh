@@ -190,7 +190,7 @@ sum() {
 says() { grep -qF -- "$1" "$tmp/err" || no "no '$1' on standard error"; }
 says_not() { ! grep -qF -- "$1" "$tmp/err" || no "'$1' on standard error"; }
 silent() {
-	! grep -vE -e ': tracing|the kernel is still removing' \
+	! grep -vE -e ': tracing|the kernel is still removing|: the CUDA runtime is linked in: ' \
 		-e ': (scanning processes: |process [0-9]+: reading |reading |placing probes|taking out probes: )' \
 		"$tmp/err" >"$tmp/said" || no "it says: $(head -c 200 "$tmp/said")"
 }

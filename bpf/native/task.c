@@ -11,6 +11,9 @@ __thread struct native native;
 static struct { __u64 state; struct task_struct task; } leader;
 enum { LEADER_BEGUN = 1, LEADER_MADE = 2 };
 
+/* How old a comm may be. */
+enum { COMM_NS = 10000, LEADER_COMM_NS = 1000000 };
+
 static void fill(struct task_struct *task, struct audit_thread *thread)
 {
 	struct shm *s = audit_now.shm;
@@ -18,7 +21,7 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 	task->thread = thread;
 	task->index = thread - s->threads;
 	task->lane = s->lanes ? task->index % s->lanes : 0;
-	task->pid = thread->tid;
+	task->pid = thread->tid & ~AUDIT_LEFT;
 	task->tgid = thread->pid;
 	task->parent = thread->parent;
 	task->uid = thread->uid;
@@ -27,15 +30,10 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 	native_copy(task->comm, thread->comm, sizeof(task->comm));
 }
 
-static bool is_dead(__u32 tid)
-{
-	return native_syscall(__NR_tgkill, native_syscall(__NR_getpid, 0, 0, 0, 0), tid, 0, 0) == -3;	/* ESRCH */
-}
-
 static void make_leader(const struct task_struct *of)
 {
 	__u32 tid = native_syscall(__NR_getpid, 0, 0, 0, 0) | AUDIT_OF_PROCESS;
-	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, is_dead);
+	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, NULL, NULL);
 
 	leader.task = *of;
 	leader.task.group_leader = &leader.task;
@@ -92,9 +90,19 @@ void native_first(void)
 	native.other = native.task.pid != (int)native_syscall(__NR_gettid, 0, 0, 0, 0);
 	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
-	native.task.group_leader = native.other ? other_leader(&native.task) : leader_of(&native.task);
+	native.task.group_leader = native.other && !audit_now.here ? other_leader(&native.task) : leader_of(&native.task);
 	native.stack_low = native.stack_top = native.stack_tries = 0;
 	audit_now.task = &native.task;
+}
+
+__attribute__((cold)) void native_begin_slowly(__u64 here)
+{
+	if (!audit_now.task)
+		native_first();
+	native.stack = here & -4096ull;
+	native.stack_end = native.other ? 0 : here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
+	native.pages = 0;
+	native.now = 0;
 }
 
 __u32 native_random(void)
@@ -110,9 +118,9 @@ __u32 native_random(void)
 
 const char *native_comm(void)
 {
-	__u64 now = __builtin_ia32_rdtsc();
+	__u64 now = native.now ?: audit_clock_ns();
 
-	if (now - native.comm_read > 1 << 15 && !native.other) {
+	if (now - native.comm_read > COMM_NS && !native.other) {
 		native_syscall(__NR_prctl, 16 /* PR_GET_NAME */, (long)native.task.comm, 0, 0);
 		native_copy(native.task.thread->comm, native.task.comm, sizeof(native.task.comm));
 		native.comm_read = now;
@@ -137,11 +145,11 @@ static void read_leader_comm(void)
 
 const char *native_leader_comm(void)
 {
-	__u64 now = __builtin_ia32_rdtsc();
+	__u64 now = native.now ?: audit_clock_ns();
 
 	if (native.task.pid == native_syscall(__NR_getpid, 0, 0, 0, 0))
 		return native_comm();
-	if (now - native.leader_comm_read > 1 << 22) {
+	if (now - native.leader_comm_read > LEADER_COMM_NS) {
 		read_leader_comm();
 		native.leader_comm_read = now;
 	}

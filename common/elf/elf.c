@@ -93,6 +93,7 @@ static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 	scan->probes = xrealloc(scan->probes, scan->n + 1, sizeof(*scan->probes));
 	scan->probes[scan->n++] = (struct elf_probe){
 		.id = id, .symbol = offset, .offset = offset + uprobe_cheap_offset(code, n),
+		.exported = !s->file->strings[1],	/* .symtab is read after .dynsym */
 	};
 	return true;
 }
@@ -110,6 +111,8 @@ static void drop_doubles(struct elf_scan *scan)
 			j++;
 		if (j == kept)
 			scan->probes[kept++] = scan->probes[i];
+		else
+			scan->probes[j].exported |= scan->probes[i].exported;
 	}
 	scan->n = kept;
 }

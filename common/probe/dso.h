@@ -14,6 +14,7 @@ struct dso {
 	int pid;		/* in this process; 0: the tool's user named it */
 	struct elf_scan scan;	/* its probes: only those that the tool asked for */
 	bool counted;		/* in p->nprobes and p->nfiles */
+	bool linked_in;		/* linked_in_runtime() has returned it */
 	int said;		/* the last error of probing it, 0 if there was none */
 };
 

@@ -229,25 +229,44 @@ bool proc_comm(int pid, char *comm)
 	return true;
 }
 
-/* Fields 22 and 28 of /proc/PID/stat (proc_pid_stat(5)); the second one, the name, may contain anything. */
-struct proc_identity proc_identity(int pid)
+/* Reads /proc/PID/stat (proc_pid_stat(5)).  Returns what follows the second field, the name, which may contain anything; NULL
+ * if the process is gone. */
+static const char *read_stat(int pid, char *line, size_t size)
 {
-	struct proc_identity id = { 0 };
-	char name[32], line[1024], *end;
+	char name[32], *end;
 	FILE *f;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
 	f = fopen(name, "re");
 	if (!f)
-		return id;
-	line[fread(line, 1, sizeof(line) - 1, f)] = 0;
+		return NULL;
+	line[fread(line, 1, size - 1, f)] = 0;
 	fclose(f);
 	end = strrchr(line, ')');
-	if (!end || sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u"
-			   " %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u %*u %llu",
-			   &id.started, &id.stack) != 2)
+	return end ? end + 1 : NULL;
+}
+
+/* Fields 22 and 28. */
+struct proc_identity proc_identity(int pid)
+{
+	struct proc_identity id = { 0 };
+	char line[1024];
+	const char *at = read_stat(pid, line, sizeof(line));
+
+	if (!at || sscanf(at, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u"
+			  " %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u %*u %llu",
+			  &id.started, &id.stack) != 2)
 		return (struct proc_identity){ 0 };
 	return id;
+}
+
+int proc_parent(int pid)
+{
+	char line[1024];
+	const char *at = read_stat(pid, line, sizeof(line));
+	int parent = 0;
+
+	return at && sscanf(at, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx)

@@ -62,6 +62,9 @@ struct proc_identity {
 
 struct proc_identity proc_identity(int pid);
 
+/* Returns the process's parent; 0 if it has none here, or is gone. */
+int proc_parent(int pid);
+
 /* Calls fn for each process that exists now. */
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx);
 

@@ -27,8 +27,9 @@ static const unsigned long long CALM_NS = 500 * 1000000ull;
 /* How long records are handled before the loop does anything else, and after a signal. */
 static const unsigned long long SLICE_NS = 100 * 1000000ull, LAST_NS = 700 * 1000000ull;
 
-/* Records that are handled in any case. */
-enum { LAST_FEW = 4096 };
+/* Records that are handled in any case; those between two looks at the clock, each of which takes a tenth as long as a
+ * record. */
+enum { LAST_FEW = 4096, CLOCK_EACH = 8 };
 
 /* During a wait for something else: keeps the kernel's buffers from overflowing. */
 static bool on_idle(void *ctx)
@@ -43,18 +44,6 @@ static bool on_idle(void *ctx)
 	if (!out_is_held_up())
 		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 	return !signal_caught();
-}
-
-void event_loop_open(struct event_loop *e, struct target *t)
-{
-	e->target = t;
-	t->looks.helper.idle = on_idle;
-	t->looks.helper.ctx = e;
-	if (t->inject)
-		inject_open_queue(t->inject, &e->queue, e->ring);
-	else
-		record_queue_open(&e->queue, e->ring);
-	signals_catch();
 }
 
 static bool next_record(struct event_loop *e, void **data, size_t *size)
@@ -86,6 +75,32 @@ static bool handle_record(struct event_loop *e, long *left)
 	return *left > 0;
 }
 
+static void handle_some(void *ctx)
+{
+	struct event_loop *e = ctx;
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	for (int n = 0; n % CLOCK_EACH || clock_ns() < end; n++)
+		if (signal_caught() || out_is_held_up() || !handle_record(e, &left))
+			break;
+}
+
+void event_loop_open(struct event_loop *e, struct target *t)
+{
+	e->target = t;
+	t->looks.helper.idle = on_idle;
+	t->looks.helper.ctx = e;
+	if (t->inject) {
+		inject_open_queue(t->inject, &e->queue, e->ring);
+		t->inject->handle = handle_some;
+		t->inject->handle_ctx = e;
+	} else {
+		record_queue_open(&e->queue, e->ring);
+	}
+	signals_catch();
+}
+
 /* Programs may write records faster than we handle them: at last, only those are handled that were
  * there when the loop ended. */
 static void handle_last(struct event_loop *e)
@@ -98,21 +113,12 @@ static void handle_last(struct event_loop *e)
 		record_queue_fill(&e->queue, e->queue.tail + size);
 	if (e->stopped && record_queue_bytes(&e->queue) > RECORD_QUEUE_FEW)
 		record_queue_favor_few(&e->queue);
-	while ((n++ < LAST_FEW || clock_ns() < end) && handle_record(e, &left))
+	while ((n++ < LAST_FEW || n % CLOCK_EACH || clock_ns() < end) && handle_record(e, &left))
 		;
 	if (!e->stopped)
 		return;
 	record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 	e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
-}
-
-static void handle_some(struct event_loop *e)
-{
-	unsigned long long end = clock_ns() + SLICE_NS;
-	long left = LONG_MAX;
-
-	while (clock_ns() < end && !signal_caught() && !out_is_held_up() && handle_record(e, &left))
-		;
 }
 
 /* From now on, a little time is left for everything. */

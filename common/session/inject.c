@@ -8,15 +8,18 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "probe/linked_in.h"
 #include "probe/uprobes.h"
 #include "proc/cgroup.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/inject_library.h"
+#include "session/inject_signal.h"
 #include "session/record_queue.h"
 #include "session/target.h"
 #include "session/target_watch.h"
 #include "shm/create.h"
+#include "sym/syms.h"
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
@@ -33,7 +36,12 @@ char *inject_refusal(const struct target *t, char **library)
 	why = inject_command_refusal(t->command, t->argv, t->command_user);
 	if (!why)
 		*library = inject_library_find(&why);
-	return why;
+	if (why || !inject_library_is_used(*library))
+		return why;
+	free(*library);
+	*library = NULL;
+	return xstrdup("this tool is part of a command that the same tool traces already with --attach inject: leave out one of "
+		       "them");
 }
 
 static void make_room(struct bpf_object *obj)
@@ -126,6 +134,15 @@ static void say(struct inject *in, int pid, const char *text)
 		warning(0, "process %d: %s", pid, text);
 }
 
+/* Once all is there that is loaded with the first CUDA library. */
+static void say_linked_in(struct inject *in, int pid)
+{
+	const char *path = linked_in_runtime(&in->target->probes, pid);
+
+	if (path)
+		note("%s: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes", path);
+}
+
 static bool on_told(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
@@ -141,8 +158,17 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (!in->target->finishing)
-		target_scan_new(in->target, pid);
+	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
+	in->handle(in->handle_ctx);
+	if (in->target->finishing)
+		return true;
+	if (m->head.kind == AUDIT_CHANGED) {
+		syms_refresh(in->target->syms, pid);
+		return true;
+	}
+	target_scan_new(in->target, pid);
+	if (m->head.kind == AUDIT_BOUND && !m->head.functions)
+		say_linked_in(in, pid);
 	return true;
 }
 
@@ -176,6 +202,7 @@ int inject_fd(const struct inject *in)
 
 void inject_serve(struct inject *in)
 {
+	inject_memory_tick(&in->memory);
 	inject_peers_serve(&in->peers);
 	if (in->inner || clock_ns() - in->looked < LOOK_NS)
 		return;
@@ -187,9 +214,7 @@ void inject_end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory);
 	if (sig)
-		kill(in->target->probes.pids[0], sig);
-	if (sig)
-		inject_peers_signal(&in->peers, sig);
+		inject_signal(&in->peers, in->target->probes.pids[0], sig);
 	inject_peers_close(&in->peers);
 }
 

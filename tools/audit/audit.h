@@ -28,8 +28,10 @@ enum connection {
 	REFUSED,		/* for good */
 };
 
+/* The order of the first two is known to the stubs: audit/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it stands for */
+	const __u32 *flags;	/* if this has AUDIT_OFF, it is called and that is all */
 	__u64 object;		/* that has it: its link_map */
 	const struct audit_function *in;	/* shared: flags change */
 	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
@@ -51,16 +53,25 @@ struct fork_page {
 	__u32 epoch;		/* of the process: other than its parent's; never 0 once it is READY */
 };
 
+/* How long the program has waited for the tool. */
+struct audit_waits {
+	__u64 owed, at;		/* ns: what is owed at that time, and less by what passes */
+};
+
 struct audit {
+	struct stub stub[STUBS];	/* the first: see audit/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
 	struct shm shm;
-	program_fn *session;
+	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
+	bool counts;		/* the processor's counter is the clock: see clock.c */
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool settled;		/* the tool knows what was loaded with the first CUDA library */
+	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
+	struct audit_waits loading, calling;	/* to tell it that */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */
@@ -68,7 +79,6 @@ struct audit {
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;
-	struct stub stub[STUBS];
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
 };
@@ -76,10 +86,19 @@ struct audit {
 /* All there is of a process: nothing is passed to what the linker and the stubs call. */
 extern struct audit audit;
 
+/* What a thread knows of the processor's counter: see clock.c.  ticks are the counter's. */
+struct counted {
+	__u64 ticks, ns;		/* when the kernel was asked last, and its answer */
+	__u64 rate;			/* ns in 2^32 ticks; 0: not known yet */
+	__u64 from_ticks, from_ns;	/* where the rate begins */
+	__u64 last;			/* what the programs were told */
+};
+
 /* A thread's own. */
 struct audit_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
 	__u32 epoch;
+	struct counted counted;
 };
 extern __thread struct audit_here audit_here __attribute__((tls_model("initial-exec")));
 
@@ -115,6 +134,7 @@ void clock_find(struct audit *a, const void *vdso);
 bool connect_hello(struct audit *a);
 bool connect_forked(struct audit *a, int parent);
 void connect_bound(struct audit *a, const char *path, __u32 functions);
+void connect_changed(struct audit *a);
 void connect_says(struct audit *a, const char *name, const char *why);
 
 /* memory.c: maps the memory, and the programs' data over their sections. */
@@ -137,6 +157,11 @@ static inline bool thread_is_ready(const struct audit *a)
 {
 	return audit_here.epoch && audit_here.epoch == a->page->epoch && a->wiped;
 }
+
+/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, as their files
+ * may be gone soon; and at the first call after that.  Nothing is told while that takes too much of the program's time. */
+void changes_tell_loaded(struct audit *a);
+void changes_tell(struct audit *a);
 
 /* Counts a call as lost. */
 void lost_call(struct audit *a);

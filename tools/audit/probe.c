@@ -14,8 +14,8 @@ struct entered { __u64 real, wanted; };
 /* In struct pt_regs' last word: what the return is awaited for. */
 enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
 
-struct entered audit_entered(struct pt_regs *regs, __u32 number);
-void audit_returned(struct pt_regs *regs, __u32 number);
+struct entered audit_entered(struct pt_regs *regs, const struct stub *s);
+void audit_returned(struct pt_regs *regs, const struct stub *s);
 
 /* A handler has interrupted a program of its thread, if it runs further down the same stack; if further up, the handler
  * that had done so never returned: siglongjmp(). */
@@ -29,13 +29,18 @@ static bool seen(struct audit *a, const struct stub *s)
 	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
 }
 
-/* Out of the way of all other calls: the thread's first, and what a handler does. */
+/* Out of the way of all other calls: the thread's first, the first after a library was loaded, and what a handler does. */
 static __attribute__((noinline, cold)) bool may_run(struct audit *a, const struct pt_regs *regs)
 {
-	if (!interrupts(regs))
-		return thread_is_ready(a) || thread_ready(a);
-	lost_call(a);
-	return false;
+	if (interrupts(regs)) {
+		lost_call(a);
+		return false;
+	}
+	if (!thread_is_ready(a) && !thread_ready(a))
+		return false;
+	if (a->changes)
+		changes_tell(a);
+	return true;
 }
 
 /* The programs see by it that a call they remember is still to return: a handler that interrupts the thread as soon as it
@@ -55,7 +60,7 @@ static inline __attribute__((always_inline)) bool run(struct audit *a, struct pt
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	audit_now.cookie = s->id;
 	audit_now.func_ip = s->real;
-	wanted = !a->session(regs) && may;
+	wanted = !audit_session(regs) && may;
 	if (wanted)
 		mark(regs);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -68,7 +73,7 @@ static inline __attribute__((always_inline)) bool enters(struct audit *a, struct
 {
 	if (!seen(a, s))
 		return false;
-	if (!LIKELY(!audit_here.busy && thread_is_ready(a)) && !may_run(a, regs))
+	if (!LIKELY(!audit_here.busy && !a->changes && thread_is_ready(a)) && !may_run(a, regs))
 		return false;
 	return run(a, regs, s, s->in->flags & AUDIT_RETURNS);
 }
@@ -83,10 +88,9 @@ static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *
 	return s->words;
 }
 
-struct entered audit_entered(struct pt_regs *regs, __u32 number)
+struct entered audit_entered(struct pt_regs *regs, const struct stub *s)
 {
 	struct audit *a = &audit;
-	const struct stub *s = &a->stub[number];
 
 	regs->rip = s->real;
 	regs->ss = enters(a, regs, s) ? FOR_PROGRAM : 0;
@@ -105,10 +109,9 @@ static void address_given(const struct audit *a, const struct pt_regs *regs)
 		*given = (__u64)stub;
 }
 
-void audit_returned(struct pt_regs *regs, __u32 number)
+void audit_returned(struct pt_regs *regs, const struct stub *s)
 {
 	struct audit *a = &audit;
-	const struct stub *s = &a->stub[number];
 
 	if (regs->ss & FOR_ADDRESS)
 		address_given(a, regs);

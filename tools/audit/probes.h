@@ -3,6 +3,7 @@
  * program (rtld-audit(7)).  Nothing here or there may call the C library, or touch a vector register. */
 #ifndef AUDIT_PROBES_H
 #define AUDIT_PROBES_H
+#include <stdbool.h>
 #include <linux/types.h>
 #include "abi/audit.h"	/* AUDIT_STUB_MAGIC */
 
@@ -19,6 +20,10 @@ extern const struct audit_variable audit_variables[];
 extern const struct audit_section audit_sections[];
 extern const struct audit_program audit_programs[];
 
+/* That of the name cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
+struct pt_regs;
+int audit_session(struct pt_regs *regs) __attribute__((visibility("hidden")));
+
 /* The tool's BPF object: cudaleak. */
 extern const char audit_name[];
 
@@ -30,6 +35,7 @@ struct audit_now {
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
+	bool here;			/* the thread was of this process, and has ended */
 };
 extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exec")));
 

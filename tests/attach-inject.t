@@ -197,6 +197,20 @@ counts 33 "$bin/audit" reopen 11
 it "a runtime that is loaded late is seen"
 counts 23 "$bin/mem-dlopen" load malloc 23 64
 
+it "a library that is loaded late has names in call stacks, also when the program has ended"
+for how in lazy local; do
+	run cudatrace $attach -e cudaMalloc -jkc "$bin/audit plugin 23 $AUDIT_PLUGIN $how"
+	status 0
+	json 23 '.stack[0].sym == "plugin_allocate" and .stack[-1].sym == "_start"'
+	silent
+done
+
+it "so do libraries that take turns at one address, and whose files are gone"
+run cudamallocsnoop $attach -jkc "$bin/nofp -n 29 reloaded >$public/truth"
+status 0
+python3 tests/stacks/compare.py native "$public/truth" "$tmp/out" >"$tmp/compared" || no "$(tail -n 1 "$tmp/compared")"
+equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '29 stacks compared, 0 wrong'
+
 it "Python's ctypes"
 if [ -x /usr/bin/python3 ]; then
 	counts 23 /usr/bin/python3 tests/workloads/audit_ctypes.py "$lib/libcudart.so.13" 23
@@ -230,6 +244,13 @@ never_return() {
 	json 1 ".type == \"lost\" and .lost == $n"
 	says "$n calls never returned"
 }
+
+# "thread exited during the call", as cudatrace says without -S
+it "calls that threads end in, one after the other, each of which may have what the one before left"
+calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 503
+status 0
+calls_are 503 cudaMalloc
+sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
 
 it "a call that is left by longjmp()"
 never_return 23 jump 23

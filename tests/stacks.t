@@ -14,6 +14,22 @@ nofp nofp all
 compare native "$tmp/truth" --may-stop deep,altstack,context
 equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
 
+# what any user's program may write to
+truth_for_all() {
+	chmod 711 "$tmp"
+	: >"$tmp/truth"
+	chmod 666 "$tmp/truth"
+}
+
+if [ -e "$bin/audit" ]; then
+	it "the same with --attach inject, as an ordinary user"
+	truth_for_all
+	run cudamallocsnoop --attach inject -jkc "$bin/nofp all >$tmp/truth"
+	status 0
+	compare native "$tmp/truth" --may-stop deep,altstack,context
+	equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '27 stacks compared, 0 wrong'
+fi
+
 it "what has no unwind information is said in the stack, with the file, and at the end"
 run cudamallocsnoop -jkc "$bin/nofp bare asm_silent"
 json 2 '.op == "alloc" and (.stack[-1] | .kind == "note" and .sym == "no unwind information")'
@@ -54,10 +70,19 @@ wait "$tracer"
 sum 307 'select(.stack[-1].sym == "_start").count'
 silent
 
-it "what was never in memory is not taken for a frame, nor is what lies beyond the stack"
-run cudamallocsnoop -jk -c "$bin/nofp lie_hole lie_beyond"
-json 2 '.op == "alloc" and .stack[-2].sym == "asm_lie" and .stack[-1].sym == "stack unreadable"'
-says '2 call stacks are incomplete: 2 unreadable'
+for case in lie_hole lie_beyond; do
+	case $case in
+	lie_hole) it "what was never in memory is not taken for a frame" ;;
+	*) it "what lies beyond a stack that the program made is not taken for a frame" ;;
+	esac
+	if [ "$case${ATTACH:-}" = lie_beyondinject ]; then
+		skip "nothing tells the program itself where such a stack ends"
+		continue
+	fi
+	run cudamallocsnoop -jk -c "$bin/nofp $case"
+	json 1 '.op == "alloc" and .stack[-2].sym == "asm_lie" and .stack[-1].sym == "stack unreadable"'
+	says '1 call stack is incomplete: 1 unreadable'
+done
 
 it "--unwind fp is what frame pointers tell: a program that has them is named to its beginning, another is not"
 run cudamallocsnoop -jk --unwind fp -c "$bin/deep-c 1 64"
@@ -144,6 +169,21 @@ compare python "$tmp/truth"
 jq -e '[.op == "alloc"] | any' "$tmp/out" >/dev/null || no "without an allocation"
 [ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
 silent
+
+if [ -e "$bin/audit" ]; then
+	it "the same with --attach inject, as an ordinary user"
+	truth_for_all
+	# shellcheck disable=SC2086 # words
+	if $unprivileged $python -c pass 2>/dev/null; then
+		run cudamallocsnoop --attach inject -jkc "$python $w/cases.py all >$tmp/truth"
+		status 0
+		compare python "$tmp/truth"
+		[ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
+		silent
+	else
+		skip "${python##* } cannot be run by others"
+	fi
+fi
 
 for which in python native; do
 	it "--stack $which"

@@ -18,7 +18,7 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 	task->thread = thread;
 	task->index = thread - s->threads;
 	task->lane = s->lanes ? task->index % s->lanes : 0;
-	task->pid = thread->tid;
+	task->pid = thread->tid & ~AUDIT_LEFT;
 	task->tgid = thread->pid;
 	task->parent = thread->parent;
 	task->uid = thread->uid;
@@ -27,15 +27,10 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 	native_copy(task->comm, thread->comm, sizeof(task->comm));
 }
 
-static bool is_dead(__u32 tid)
-{
-	return native_syscall(__NR_tgkill, native_syscall(__NR_getpid, 0, 0, 0, 0), tid, 0, 0) == -3;	/* ESRCH */
-}
-
 static void make_leader(const struct task_struct *of)
 {
 	__u32 tid = native_syscall(__NR_getpid, 0, 0, 0, 0) | AUDIT_OF_PROCESS;
-	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, is_dead);
+	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, NULL, NULL);
 
 	leader.task = *of;
 	leader.task.group_leader = &leader.task;
@@ -92,7 +87,7 @@ void native_first(void)
 	native.other = native.task.pid != (int)native_syscall(__NR_gettid, 0, 0, 0, 0);
 	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
-	native.task.group_leader = native.other ? other_leader(&native.task) : leader_of(&native.task);
+	native.task.group_leader = native.other && !audit_now.here ? other_leader(&native.task) : leader_of(&native.task);
 	native.stack_low = native.stack_top = native.stack_tries = 0;
 	audit_now.task = &native.task;
 }

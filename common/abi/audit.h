@@ -50,6 +50,9 @@ struct audit_function {
  * the programs have at the first thread, which may make no call. */
 #define AUDIT_OF_PROCESS 0x80000000u
 
+/* In the tid of an element whose thread has ended: somebody sees to what it left. */
+#define AUDIT_LEFT 0x40000000u
+
 /* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
  * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */
 struct audit_thread {
@@ -81,6 +84,7 @@ enum audit_kind {
 	AUDIT_FORKED,			/* first of a process that was forked */
 	AUDIT_BOUND,			/* a library has functions that are probed now; path follows */
 	AUDIT_SAYS,			/* text follows: what cannot be probed, and why */
+	AUDIT_CHANGED,			/* other objects are loaded than before */
 };
 
 struct audit_message {

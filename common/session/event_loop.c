@@ -45,18 +45,6 @@ static bool on_idle(void *ctx)
 	return !signal_caught();
 }
 
-void event_loop_open(struct event_loop *e, struct target *t)
-{
-	e->target = t;
-	t->looks.helper.idle = on_idle;
-	t->looks.helper.ctx = e;
-	if (t->inject)
-		inject_open_queue(t->inject, &e->queue, e->ring);
-	else
-		record_queue_open(&e->queue, e->ring);
-	signals_catch();
-}
-
 static bool next_record(struct event_loop *e, void **data, size_t *size)
 {
 	*data = record_queue_next(&e->queue, size);
@@ -86,6 +74,31 @@ static bool handle_record(struct event_loop *e, long *left)
 	return *left > 0;
 }
 
+static void handle_some(void *ctx)
+{
+	struct event_loop *e = ctx;
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	while (clock_ns() < end && !signal_caught() && !out_is_held_up() && handle_record(e, &left))
+		;
+}
+
+void event_loop_open(struct event_loop *e, struct target *t)
+{
+	e->target = t;
+	t->looks.helper.idle = on_idle;
+	t->looks.helper.ctx = e;
+	if (t->inject) {
+		inject_open_queue(t->inject, &e->queue, e->ring);
+		t->inject->handle = handle_some;
+		t->inject->handle_ctx = e;
+	} else {
+		record_queue_open(&e->queue, e->ring);
+	}
+	signals_catch();
+}
+
 /* Programs may write records faster than we handle them: at last, only those are handled that were
  * there when the loop ended. */
 static void handle_last(struct event_loop *e)
@@ -104,15 +117,6 @@ static void handle_last(struct event_loop *e)
 		return;
 	record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 	e->lost_then[LOST_LATE] = record_queue_drop(&e->queue);
-}
-
-static void handle_some(struct event_loop *e)
-{
-	unsigned long long end = clock_ns() + SLICE_NS;
-	long left = LONG_MAX;
-
-	while (clock_ns() < end && !signal_caught() && !out_is_held_up() && handle_record(e, &left))
-		;
 }
 
 /* From now on, a little time is left for everything. */

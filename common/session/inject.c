@@ -19,6 +19,7 @@
 #include "session/target.h"
 #include "session/target_watch.h"
 #include "shm/create.h"
+#include "sym/syms.h"
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
@@ -157,8 +158,14 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
+	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
+	in->handle(in->handle_ctx);
 	if (in->target->finishing)
 		return true;
+	if (m->head.kind == AUDIT_CHANGED) {
+		syms_refresh(in->target->syms, pid);
+		return true;
+	}
 	target_scan_new(in->target, pid);
 	if (m->head.kind == AUDIT_BOUND && !m->head.functions)
 		say_linked_in(in, pid);

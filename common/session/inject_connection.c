@@ -73,7 +73,7 @@ static void answer(const struct inject_peers *p, const struct inject_connection 
 static bool is_message(const struct inject_message *m, ssize_t size)
 {
 	return size >= (ssize_t)sizeof(m->head) && m->head.version == AUDIT_VERSION &&
-	       m->head.kind >= AUDIT_HELLO && m->head.kind <= AUDIT_SAYS && m->head.size == size - sizeof(m->head);
+	       m->head.kind >= AUDIT_HELLO && m->head.kind <= AUDIT_CHANGED && m->head.size == size - sizeof(m->head);
 }
 
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)

@@ -159,13 +159,6 @@ void inject_memory_drop(struct inject_memory *m, unsigned pid)
 			shm_thread_free(s, &s->threads[i]);
 }
 
-/* The element is nobody's meanwhile: a new thread of the process may be after it. */
-static void free_one(struct shm *s, struct audit_thread *t, unsigned tid)
-{
-	if (__atomic_compare_exchange_n(&t->tid, &tid, AUDIT_OF_PROCESS, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		shm_thread_free(s, t);
-}
-
 void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
 			const char *program)
 {
@@ -173,12 +166,14 @@ void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, un
 	size_t n;
 
 	for (unsigned i = 0, all = threads_of(s); i < all; i++) {
-		unsigned tid = __atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE), pid = s->threads[i].pid;
+		struct audit_thread *t = &s->threads[i];
+		unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = t->pid;
+		unsigned long long since = t->start_time;
 
-		if (!tid || tid & AUDIT_OF_PROCESS || !has_ended(ctx, pid, tid))
+		if (!tid || tid & (AUDIT_OF_PROCESS | AUDIT_LEFT) || !has_ended(ctx, pid, tid) || !shm_thread_claim(t, tid, since))
 			continue;
-		free(program ? inject_each_run(&m->each, program, pid, tid, 0, &n) : NULL);
-		free_one(s, &s->threads[i], tid);
+		free(program ? inject_each_run(&m->each, program, pid, tid | AUDIT_LEFT, 0, &n) : NULL);
+		shm_thread_free(s, t);
 	}
 }
 

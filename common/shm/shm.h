@@ -88,8 +88,14 @@ struct shm_reader {
 long shm_ring_read(struct shm_reader *r);
 
 /* Threads: takes an element for the calling thread (see struct audit_thread; all storage zeroed), or returns NULL if all
- * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over. */
-struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid));
+ * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over; NULL: of none.
+ * left (or NULL) is called for an element that was such a thread's, with all that it left. */
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid),
+				     void (*left)(struct audit_thread *t));
+
+/* Takes the element of a thread that has ended, before which it had that tid and start_time: sets AUDIT_LEFT.  Returns false
+ * if somebody else did, or another thread has got the same number and the element. */
+bool shm_thread_claim(struct audit_thread *t, __u32 tid, __u64 since);
 void shm_thread_free(struct shm *s, struct audit_thread *t);
 
 /* The thread's element of a map of type TASK_STORAGE; NULL if it has none and make is false. */

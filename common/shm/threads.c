@@ -11,7 +11,7 @@ static bool swap(__u32 *at, __u32 from, __u32 to)
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static struct audit_thread *own(struct audit_thread *t, __u32 pid)
+static struct audit_thread *own(struct audit_thread *t, __u32 pid, __u32 tid)
 {
 	t->parent = 0;
 	t->used = 0;
@@ -20,17 +20,28 @@ static struct audit_thread *own(struct audit_thread *t, __u32 pid)
 	t->uid = 0;
 	t->busy = 0;
 	__atomic_store_n(&t->pid, pid, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
 	return t;
 }
 
-/* An element that is free, or was this thread's before it called exec. */
+bool shm_thread_claim(struct audit_thread *t, __u32 tid, __u64 since)
+{
+	if (!swap(&t->tid, tid, tid | AUDIT_LEFT))
+		return false;
+	if (t->start_time == since)
+		return true;
+	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* An element that is free, or one of this thread's number: of a thread that has ended, or its own before it called exec. */
 static struct audit_thread *find_free(struct shm *s, __u32 used, __u32 pid, __u32 tid)
 {
 	for (__u32 i = 0; i < used; i++) {
 		struct audit_thread *t = &s->threads[i];
 		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-		if (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid)
+		if (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid && shm_thread_claim(t, tid, t->start_time))
 			return t;
 		if (!there && swap(&t->tid, 0, tid))
 			return t;
@@ -47,11 +58,12 @@ static struct audit_thread *find_dead(struct shm *s, __u32 used, __u32 pid, __u3
 	for (__u32 n = 0; n < used && asked > 0; n++) {
 		struct audit_thread *t = &s->threads[(from + n) % used];
 		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
+		__u64 since = t->start_time;
 
-		if (!there || __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) != pid)
+		if (!there || there & (AUDIT_OF_PROCESS | AUDIT_LEFT) || __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) != pid)
 			continue;
 		asked--;
-		if (is_dead(there) && swap(&t->tid, there, tid))
+		if (is_dead(there) && shm_thread_claim(t, there, since))
 			return t;
 	}
 	return NULL;
@@ -72,7 +84,8 @@ static struct audit_thread *find_new(struct shm *s, __u32 used, __u32 tid)
 	return NULL;
 }
 
-struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid))
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid),
+				     void (*left)(struct audit_thread *t))
 {
 	__u32 used = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
 	struct audit_thread *t;
@@ -80,13 +93,17 @@ struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (
 	if (used > AUDIT_THREADS)
 		used = AUDIT_THREADS;
 	t = find_free(s, used, pid, tid);
-	if (!t)
+	if (!t && is_dead)
 		t = find_dead(s, used, pid, tid, ASKED, is_dead);
 	if (!t)
 		t = find_new(s, used, tid);
-	if (!t)
+	if (!t && is_dead)
 		t = find_dead(s, AUDIT_THREADS, pid, tid, AUDIT_THREADS, is_dead);
-	return t ? own(t, pid) : NULL;
+	if (!t)
+		return NULL;
+	if (left && t->tid & AUDIT_LEFT && t->used)
+		left(t);
+	return own(t, pid, tid);
 }
 
 void shm_thread_free(struct shm *s, struct audit_thread *t)

@@ -121,12 +121,26 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	return NULL;
 }
 
+/* A file that was opened when it still had its name: not everybody can open it by its mapping. */
+static struct module *find_deleted(const struct modules *ms, const char *key)
+{
+	static const char mark[] = " (deleted)";	/* the kernel's */
+	size_t n = strlen(key), end = sizeof(mark) - 1;
+	struct module *m;
+
+	if (n < end || strcmp(key + n - end, mark))
+		return NULL;
+	HASH_FIND(hh, ms->all, key, n - end, m);
+	return m && m->fd >= 0 ? m : NULL;
+}
+
 struct module *modules_get(struct modules *ms, int pid, unsigned user, const struct mapping *map)
 {
 	char *key = xprintf("%llx:%llu:%s", map->dev, map->ino, map->path);
-	struct module *m;
+	struct module *m = find_deleted(ms, key);
 
-	HASH_FIND_STR(ms->all, key, m);
+	if (!m)
+		HASH_FIND_STR(ms->all, key, m);
 	if (m) {
 		free(key);
 		m->refs++;

@@ -79,7 +79,7 @@ static void join(struct shm_memory *m)
 static void thread_begin(struct shm_memory *m)
 {
 	audit_now = (struct audit_now){ .shm = &m->shm };
-	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), is_dead);
+	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), is_dead, NULL);
 	audit_now.thread->uid = getuid();
 }
 

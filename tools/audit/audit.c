@@ -21,24 +21,22 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 {
 	(void)lmid;
 	*cookie = (uintptr_t)map;
+	audit.changes = true;
 	if (audit.connection != REFUSED)
 		bind_object(&audit, map);
 	return 0;
 }
 
-/* The CUDA library is mapped before those that come after it, such as the C library: once they are there, the tool is told,
- * and looks at the mappings again, which it needs for call stacks.  Not for each dlopen() later on. */
 EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 {
 	(void)cookie;
-	if (flag != LA_ACT_CONSISTENT || audit.connection != CONNECTED || audit.settled)
-		return;
-	audit.settled = true;
-	connect_bound(&audit, "", 0);
+	if (flag == LA_ACT_CONSISTENT && audit.connection == CONNECTED)
+		changes_tell_loaded(&audit);
 }
 
 EXPORTED unsigned la_objclose(uintptr_t *cookie)
 {
 	stubs_close(&audit, *cookie);
+	audit.changes = true;
 	return 0;
 }

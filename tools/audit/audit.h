@@ -51,16 +51,24 @@ struct fork_page {
 	__u32 epoch;		/* of the process: other than its parent's; never 0 once it is READY */
 };
 
+/* How long the program has waited for the tool. */
+struct audit_waits {
+	__u64 owed, at;		/* ns: what is owed at that time, and less by what passes */
+};
+
 struct audit {
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
 	struct shm shm;
 	program_fn *session;
+	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool settled;		/* the tool knows what was loaded with the first CUDA library */
+	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
+	struct audit_waits loading, calling;	/* to tell it that */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */
@@ -115,6 +123,7 @@ void clock_find(struct audit *a, const void *vdso);
 bool connect_hello(struct audit *a);
 bool connect_forked(struct audit *a, int parent);
 void connect_bound(struct audit *a, const char *path, __u32 functions);
+void connect_changed(struct audit *a);
 void connect_says(struct audit *a, const char *name, const char *why);
 
 /* memory.c: maps the memory, and the programs' data over their sections. */
@@ -137,6 +146,11 @@ static inline bool thread_is_ready(const struct audit *a)
 {
 	return audit_here.epoch && audit_here.epoch == a->page->epoch && a->wiped;
 }
+
+/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, as their files
+ * may be gone soon; and at the first call after that.  Nothing is told while that takes too much of the program's time. */
+void changes_tell_loaded(struct audit *a);
+void changes_tell(struct audit *a);
 
 /* Counts a call as lost. */
 void lost_call(struct audit *a);

@@ -134,6 +134,13 @@ void connect_bound(struct audit *a, const char *path, __u32 functions)
 	tell(a, &m, path, length(path));
 }
 
+void connect_changed(struct audit *a)
+{
+	struct audit_message m = { .kind = AUDIT_CHANGED };
+
+	tell(a, &m, NULL, 0);
+}
+
 void connect_says(struct audit *a, const char *name, const char *why)
 {
 	struct audit_message m = { .kind = AUDIT_SAYS };

@@ -29,13 +29,18 @@ static bool seen(struct audit *a, const struct stub *s)
 	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
 }
 
-/* Out of the way of all other calls: the thread's first, and what a handler does. */
+/* Out of the way of all other calls: the thread's first, the first after a library was loaded, and what a handler does. */
 static __attribute__((noinline, cold)) bool may_run(struct audit *a, const struct pt_regs *regs)
 {
-	if (!interrupts(regs))
-		return thread_is_ready(a) || thread_ready(a);
-	lost_call(a);
-	return false;
+	if (interrupts(regs)) {
+		lost_call(a);
+		return false;
+	}
+	if (!thread_is_ready(a) && !thread_ready(a))
+		return false;
+	if (a->changes)
+		changes_tell(a);
+	return true;
 }
 
 /* The programs see by it that a call they remember is still to return: a handler that interrupts the thread as soon as it
@@ -68,7 +73,7 @@ static inline __attribute__((always_inline)) bool enters(struct audit *a, struct
 {
 	if (!seen(a, s))
 		return false;
-	if (!LIKELY(!audit_here.busy && thread_is_ready(a)) && !may_run(a, regs))
+	if (!LIKELY(!audit_here.busy && !a->changes && thread_is_ready(a)) && !may_run(a, regs))
 		return false;
 	return run(a, regs, s, s->in->flags & AUDIT_RETURNS);
 }

@@ -3,6 +3,7 @@
  * program (rtld-audit(7)).  Nothing here or there may call the C library, or touch a vector register. */
 #ifndef AUDIT_PROBES_H
 #define AUDIT_PROBES_H
+#include <stdbool.h>
 #include <linux/types.h>
 #include "abi/audit.h"	/* AUDIT_STUB_MAGIC */
 
@@ -30,6 +31,7 @@ struct audit_now {
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
+	bool here;			/* the thread was of this process, and has ended */
 };
 extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exec")));
 

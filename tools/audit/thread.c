@@ -32,6 +32,7 @@ static void forked(struct audit *a)
 		return;
 	}
 	a->parent = (__u32)parent;
+	a->changes = false;	/* the tool has looked at all of this process */
 	__atomic_store_n(&a->page->epoch, ++a->epochs, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
 }
@@ -50,6 +51,15 @@ static bool process_ready(struct audit *a)
 	return state == READY;
 }
 
+/* The call that it ended in never returns: as the tool itself has it seen, where no other thread needs the element. */
+static void left(struct audit_thread *t)
+{
+	if (!audit.left)
+		return;
+	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .here = true };
+	audit.left(NULL);
+}
+
 static bool thread_take(struct audit *a)
 {
 	__u32 tid = (__u32)sys3(__NR_gettid, 0, 0, 0), epoch = a->page->epoch;
@@ -57,8 +67,8 @@ static bool thread_take(struct audit *a)
 
 	if (audit_here.epoch == epoch)
 		return true;
+	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead, left);
 	audit_now = (struct audit_now){ 0 };
-	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead);
 	if (!t) {
 		lost_call(a);
 		return false;

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Objects that come and go. */
+#include <stddef.h>
+#include "audit/audit.h"
+
+/* Of its time a program waits a quarter when it loads libraries, and half when it calls; and before that is counted, 250 ms and
+ * half a second. */
+enum { LOADING = 4, CALLING = 2 };
+static const __u64 MOST_NS = 1000 * 1000000ull;
+
+static bool may_wait(struct audit_waits *w, __u64 now)
+{
+	__u64 passed = now - w->at;
+
+	w->owed = w->owed > passed ? w->owed - passed : 0;
+	w->at = now;
+	return w->owed < MOST_NS;
+}
+
+static void tell(struct audit *a, struct audit_waits *w, __u64 parts)
+{
+	__u64 began = audit_clock_ns();
+
+	if (!may_wait(w, began) || !__atomic_exchange_n(&a->changes, false, __ATOMIC_ACQ_REL))
+		return;
+	connect_changed(a);
+	w->owed += parts * (audit_clock_ns() - began);
+}
+
+/* At last all is there that comes with the first CUDA library. */
+static void settle(struct audit *a)
+{
+	a->settled = true;
+	a->changes = false;
+	connect_bound(a, "", 0);
+}
+
+/* A process that was forked has yet to say who it is. */
+void changes_tell_loaded(struct audit *a)
+{
+	if (!a->settled)
+		settle(a);
+	else if (a->changes && a->page->state == READY)
+		tell(a, &a->loading, LOADING);
+}
+
+void changes_tell(struct audit *a)
+{
+	tell(a, &a->calling, CALLING);
+}

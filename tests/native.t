@@ -28,6 +28,20 @@ status 0
 lines 1 '^0 failures$'
 silent
 
+it "their clock is the kernel's, which is seldom asked where it is the processor's counter"
+run "$bin/audit-clock" 0
+status 0
+lines 1 '^0 wrong$'
+lines 1 '^always asked$'
+silent
+if grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; then
+	run "$bin/audit-clock"
+	status 0
+	lines 1 '^0 wrong$'
+	lines 1 '^seldom asked$'
+	silent
+fi
+
 # checked [SED]: what the check says of a BPF object whose symbols are listed so
 checked() {
 	mkdir -p "$tmp/bin"

@@ -29,7 +29,8 @@ enum { NATIVE_PAGES = 8 };
 struct native {
 	struct task_struct task;
 	bool other;			/* it is another process's, whose memory is not here */
-	__u64 comm_read, leader_comm_read;	/* when, in clock ticks */
+	__u64 now;			/* when the program that runs has read the clock last; 0: it has not */
+	__u64 comm_read, leader_comm_read;	/* when */
 	char leader_comm[16];
 	__u64 random;
 	const struct shm_map *ring;	/* of the record that was reserved last */
@@ -50,16 +51,22 @@ void native_first(void);
 /* Where the stack that this address is on may be read up to. */
 __u64 native_stack_end(__u64 here);
 
-/* Begins a program in this thread. */
-static inline void native_begin(void)
+/* As native_begin(), where the thread has no state yet, or is on a part of a stack that was not looked at. */
+void native_begin_slowly(__u64 here);
+
+/* Begins a program in this thread.  Once for each call: what is rare is out of the way, and no register is saved for it. */
+static inline __attribute__((always_inline)) void native_begin(void)
 {
 	__u64 here = (__u64)__builtin_frame_address(0);
 
-	if (!audit_now.task)
-		native_first();
+	if (__builtin_expect(!audit_now.task || here < native.stack_low || here >= native.stack_top, 0)) {
+		native_begin_slowly(here);
+		return;
+	}
 	native.stack = here & -4096ull;
-	native.stack_end = native.other ? 0 : here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
+	native.stack_end = native.stack_top;
 	native.pages = 0;
+	native.now = 0;
 }
 
 /* Runs a program of type iter/task for audit_now.thread. */

@@ -61,4 +61,8 @@ $(O)/tests/bin/native: $(O)/tests/unit/native.o $(T_NATIVE) $(O)/libcommon.a $(O
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
 
+$(O)/tests/bin/audit-clock: $(O)/tests/unit/audit_clock.o $(patsubst %,$(O)/audit/tools/audit/%.c.o,clock object)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -o $@
+
 -include $(wildcard $(O)/audit/*.d $(O)/audit/*/*/*.d)

@@ -11,6 +11,9 @@ __thread struct native native;
 static struct { __u64 state; struct task_struct task; } leader;
 enum { LEADER_BEGUN = 1, LEADER_MADE = 2 };
 
+/* How old a comm may be. */
+enum { COMM_NS = 10000, LEADER_COMM_NS = 1000000 };
+
 static void fill(struct task_struct *task, struct audit_thread *thread)
 {
 	struct shm *s = audit_now.shm;
@@ -92,6 +95,16 @@ void native_first(void)
 	audit_now.task = &native.task;
 }
 
+__attribute__((cold)) void native_begin_slowly(__u64 here)
+{
+	if (!audit_now.task)
+		native_first();
+	native.stack = here & -4096ull;
+	native.stack_end = native.other ? 0 : here >= native.stack_low && here < native.stack_top ? native.stack_top : native_stack_end(here);
+	native.pages = 0;
+	native.now = 0;
+}
+
 __u32 native_random(void)
 {
 	__u64 x = native.random;	/* xorshift64* (Marsaglia, Vigna) */
@@ -105,9 +118,9 @@ __u32 native_random(void)
 
 const char *native_comm(void)
 {
-	__u64 now = __builtin_ia32_rdtsc();
+	__u64 now = native.now ?: audit_clock_ns();
 
-	if (now - native.comm_read > 1 << 15 && !native.other) {
+	if (now - native.comm_read > COMM_NS && !native.other) {
 		native_syscall(__NR_prctl, 16 /* PR_GET_NAME */, (long)native.task.comm, 0, 0);
 		native_copy(native.task.thread->comm, native.task.comm, sizeof(native.task.comm));
 		native.comm_read = now;
@@ -132,11 +145,11 @@ static void read_leader_comm(void)
 
 const char *native_leader_comm(void)
 {
-	__u64 now = __builtin_ia32_rdtsc();
+	__u64 now = native.now ?: audit_clock_ns();
 
 	if (native.task.pid == native_syscall(__NR_getpid, 0, 0, 0, 0))
 		return native_comm();
-	if (now - native.leader_comm_read > 1 << 22) {
+	if (now - native.leader_comm_read > LEADER_COMM_NS) {
 		read_leader_comm();
 		native.leader_comm_read = now;
 	}

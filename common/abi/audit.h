@@ -75,6 +75,7 @@ struct audit_head {
 	__u64 threads_at;		/* AUDIT_THREADS of struct audit_thread */
 	__u32 threads_used;		/* elements that were ever taken */
 	__u32 ended;			/* set by the tool: probes do nothing any more */
+	__u64 ticks;			/* the tool's clock, ms, as it was some milliseconds ago: to read one takes longer than to count */
 	struct audit_map map[AUDIT_MAPS];
 };
 

@@ -12,8 +12,10 @@ struct quota_user {
 
 static struct quota_user *find(const struct quota *q, unsigned user)
 {
-	struct quota_user *u;
+	struct quota_user *u = q->last;
 
+	if (u && u->user == user)
+		return u;
 	HASH_FIND(hh, q->users, &user, sizeof(user), u);
 	return u;
 }
@@ -52,7 +54,7 @@ bool quota_fits(const struct quota *q, unsigned user, size_t n)
 
 bool quota_take(struct quota *q, unsigned user, int pid, size_t n)
 {
-	struct quota_user *u = find_or_add(q, user);
+	struct quota_user *u = q->last = find_or_add(q, user);
 
 	if (!quota_fits(q, user, n))
 		return refuse(q, u, pid);
@@ -75,5 +77,6 @@ void quota_free(struct quota *q)
 		HASH_DEL(q->users, u);
 		free(u);
 	}
+	q->last = NULL;
 	q->used = 0;
 }

@@ -17,6 +17,7 @@ struct quota {
 	bool whole;		/* one user may take all: nobody else is traced */
 	size_t used;
 	struct quota_user *users;
+	struct quota_user *last;	/* that took something: most take again */
 };
 
 /* Takes n for a user.  user is what proc_user() returns, -1: unknown; pid is for the message.  Returns

@@ -37,6 +37,7 @@ struct memory_filter {
 /* The memory of all processes; starts as MEMORY_INIT, and must not move. */
 struct memory {
 	struct mem_process *processes;	/* that hold or held something; for HASH_ITER(hh, ...) */
+	struct mem_process *last;	/* whose call came last: most come from the same again */
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */

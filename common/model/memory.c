@@ -33,13 +33,15 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 
 static struct mem_process *process_of(struct memory *memory, int pid, const char *comm)
 {
-	struct mem_process *process;
+	struct mem_process *process = memory->last;
 
-	HASH_FIND_INT(memory->processes, &pid, process);
+	if (!process || process->pid != pid)
+		HASH_FIND_INT(memory->processes, &pid, process);
 	if (!process)
 		process = process_new(memory, pid);
 	if (!process)
 		return NULL;
+	memory->last = process;
 	memcpy(process->comm, comm, sizeof(process->comm));
 	process->comm[sizeof(process->comm) - 1] = 0;
 	return process;
@@ -330,6 +332,8 @@ void memory_forget(struct mem_process *process)
 		vmm_mapping_drop(process, mapping);
 	mem_groups_free(&process->groups);
 	HASH_DEL(process->model->processes, process);
+	if (process->model->last == process)
+		process->model->last = NULL;
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
 }

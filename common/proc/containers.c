@@ -36,16 +36,19 @@ static struct container_of *add(struct containers *c, int pid)
 
 const char *containers_of(struct containers *c, int pid)
 {
-	struct container_of *p = find(c, pid);
+	struct container_of *p = c->last;
 
-	if (!p)
-		p = add(c, pid);
+	if (!p || p->pid != pid)
+		p = find(c, pid) ?: add(c, pid);
+	c->last = p;
 	return *p->id ? p->id : NULL;
 }
 
 static void drop(struct containers *c, struct container_of *p)
 {
 	HASH_DEL(c->by_pid, p);
+	if (c->last == p)
+		c->last = NULL;
 	free(p);
 }
 

@@ -5,7 +5,7 @@
 #include "proc/cgroup.h"
 
 struct containers {		/* starts zeroed */
-	struct container_of *by_pid;
+	struct container_of *by_pid, *last;	/* last: that was asked about */
 };
 
 /* Returns the short id of the process's container, as of the first call; NULL if it is in none, or was gone then.

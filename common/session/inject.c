@@ -202,6 +202,7 @@ int inject_fd(const struct inject *in)
 
 void inject_serve(struct inject *in)
 {
+	inject_memory_tick(&in->memory);
 	inject_peers_serve(&in->peers);
 	if (in->inner || clock_ns() - in->looked < LOOK_NS)
 		return;

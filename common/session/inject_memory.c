@@ -146,8 +146,19 @@ void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool 
 
 void inject_memory_end(struct inject_memory *m)
 {
-	if (m->memory)
-		__atomic_store_n(&m->memory->shm.head->ended, 1, __ATOMIC_RELEASE);
+	struct shm *s;
+
+	if (!m->memory)
+		return;
+	s = &m->memory->shm;
+	__atomic_store_n(&s->head->ended, 1, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than to look at the other */
+		__atomic_fetch_or(&s->function[i].flags, AUDIT_OFF, __ATOMIC_RELAXED);
+}
+
+void inject_memory_tick(struct inject_memory *m)
+{
+	__atomic_store_n(&m->memory->shm.head->ticks, clock_ns() / 1000000, __ATOMIC_RELAXED);
 }
 
 void inject_memory_drop(struct inject_memory *m, unsigned pid)

@@ -26,6 +26,9 @@ void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool 
 /* Tells all probes that nobody reads what they write any more. */
 void inject_memory_end(struct inject_memory *m);
 
+/* Call every few milliseconds: tells the probes the time. */
+void inject_memory_tick(struct inject_memory *m);
+
 /* Frees what the threads of a process hold, of which none is left. */
 void inject_memory_drop(struct inject_memory *m, unsigned pid);
 

@@ -77,15 +77,24 @@ static void skip(struct shm_reader *r)
 	__atomic_store_n(&ring->made, r->at, __ATOMIC_RELEASE);
 }
 
-/* Return true if writers have gone, or now go, beyond this record. */
-static bool is_made(const struct shm_reader *r, __u64 takes)
+/* Return true if made can be where the writers were when it was read, and that is beyond this record. */
+static bool is_beyond(const struct shm_reader *r, __u64 made, __u64 takes)
+{
+	return made % 8 == 0 && made - r->at >= takes && made - r->at <= r->map->max_entries;
+}
+
+/* Return true if writers have gone, or now go, beyond this record.  made: where they were, as far as is known. */
+static bool is_made(const struct shm_reader *r, __u64 *made, __u64 takes)
 {
 	struct shm_ring *ring = (struct shm_ring *)r->map->at;
-	__u64 made = r->at;
 
-	if (__atomic_compare_exchange_n(&ring->made, &made, r->at + takes, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (is_beyond(r, *made, takes))
 		return true;
-	return made % 8 == 0 && made - r->at >= takes && made - r->at <= r->map->max_entries;
+	*made = r->at;
+	if (!__atomic_compare_exchange_n(&ring->made, made, r->at + takes, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return is_beyond(r, *made, takes);
+	*made = r->at + takes;
+	return true;
 }
 
 /* Gives the record to fn.  Returns what that returns, at least 0 if it was not called. */
@@ -108,20 +117,24 @@ long shm_ring_read(struct shm_reader *r)
 {
 	__u64 first = r->at, told = r->at, most = r->map->max_entries;
 	struct shm_ring *ring = (struct shm_ring *)r->map->at;
+	__u64 made = r->at;
 	long n = 0;
 	int err = 0;
 
 	while (err >= 0 && r->at - first < most) {
-		__u64 made = __atomic_load_n(&ring->made, __ATOMIC_ACQUIRE), takes;
-		__u64 *word = shm_ring_word(r->map, r->at), header = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+		__u64 *word = shm_ring_word(r->map, r->at), header, takes;
 
+		/* before the header; and not for each record, as all writers write there */
+		if (made == r->at)
+			made = __atomic_load_n(&ring->made, __ATOMIC_ACQUIRE);
+		header = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 		if (header == shm_ring_free(r->map, r->at)) {
 			if (made != r->at)	/* writers could not go beyond */
 				skip(r);
 			break;
 		}
 		takes = shm_ring_takes(shm_ring_size(header));
-		if (!shm_ring_fits(r->map, r->at, header) || !is_made(r, takes)) {
+		if (!shm_ring_fits(r->map, r->at, header) || !is_made(r, &made, takes)) {
 			skip(r);
 			break;
 		}

@@ -160,12 +160,12 @@ static int describe(struct syms *s, struct mappings *p, const struct frames *fra
 
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *addrs, int n)
 {
-	struct stack_frame of[STACK_FRAMES + STACK_NATIVE] = { 0 };
+	struct stack_frame of[STACK_FRAMES + STACK_NATIVE];
 	struct frames frames;
 	struct mappings *p;
 	struct stack *stack;
 
-	if (!s)
+	if (!s || !n)
 		return NULL;
 	expand(s, addrs, n, &frames);
 	if (!frames.n)
@@ -174,6 +174,7 @@ const struct stack *stack_get(struct syms *s, int pid, const unsigned long long 
 	check_python(s, pid, &frames);
 	if (!frames.n)
 		return NULL;
+	memset(of, 0, frames.n * sizeof(*of));	/* not all of it: most have a few frames */
 	n = describe(s, p, &frames, of);
 	stack = find_stack(s, of, n);
 	if (!stack && quota_take(&s->stacks_quota, p->user, pid, cost_of(of, n)))

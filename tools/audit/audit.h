@@ -28,8 +28,10 @@ enum connection {
 	REFUSED,		/* for good */
 };
 
+/* The order of the first two is known to the stubs: audit/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it stands for */
+	const __u32 *flags;	/* if this has AUDIT_OFF, it is called and that is all */
 	__u64 object;		/* that has it: its link_map */
 	const struct audit_function *in;	/* shared: flags change */
 	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
@@ -57,12 +59,13 @@ struct audit_waits {
 };
 
 struct audit {
+	struct stub stub[STUBS];	/* the first: see audit/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
 	struct shm shm;
-	program_fn *session;
 	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
+	bool counts;		/* the processor's counter is the clock: see clock.c */
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
@@ -76,7 +79,6 @@ struct audit {
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;
-	struct stub stub[STUBS];
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
 };
@@ -84,10 +86,19 @@ struct audit {
 /* All there is of a process: nothing is passed to what the linker and the stubs call. */
 extern struct audit audit;
 
+/* What a thread knows of the processor's counter: see clock.c.  ticks are the counter's. */
+struct counted {
+	__u64 ticks, ns;		/* when the kernel was asked last, and its answer */
+	__u64 rate;			/* ns in 2^32 ticks; 0: not known yet */
+	__u64 from_ticks, from_ns;	/* where the rate begins */
+	__u64 last;			/* what the programs were told */
+};
+
 /* A thread's own. */
 struct audit_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
 	__u32 epoch;
+	struct counted counted;
 };
 extern __thread struct audit_here audit_here __attribute__((tls_model("initial-exec")));
 

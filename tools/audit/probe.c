@@ -14,8 +14,8 @@ struct entered { __u64 real, wanted; };
 /* In struct pt_regs' last word: what the return is awaited for. */
 enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
 
-struct entered audit_entered(struct pt_regs *regs, __u32 number);
-void audit_returned(struct pt_regs *regs, __u32 number);
+struct entered audit_entered(struct pt_regs *regs, const struct stub *s);
+void audit_returned(struct pt_regs *regs, const struct stub *s);
 
 /* A handler has interrupted a program of its thread, if it runs further down the same stack; if further up, the handler
  * that had done so never returned: siglongjmp(). */
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) bool run(struct audit *a, struct pt
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	audit_now.cookie = s->id;
 	audit_now.func_ip = s->real;
-	wanted = !a->session(regs) && may;
+	wanted = !audit_session(regs) && may;
 	if (wanted)
 		mark(regs);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -88,10 +88,9 @@ static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *
 	return s->words;
 }
 
-struct entered audit_entered(struct pt_regs *regs, __u32 number)
+struct entered audit_entered(struct pt_regs *regs, const struct stub *s)
 {
 	struct audit *a = &audit;
-	const struct stub *s = &a->stub[number];
 
 	regs->rip = s->real;
 	regs->ss = enters(a, regs, s) ? FOR_PROGRAM : 0;
@@ -110,10 +109,9 @@ static void address_given(const struct audit *a, const struct pt_regs *regs)
 		*given = (__u64)stub;
 }
 
-void audit_returned(struct pt_regs *regs, __u32 number)
+void audit_returned(struct pt_regs *regs, const struct stub *s)
 {
 	struct audit *a = &audit;
-	const struct stub *s = &a->stub[number];
 
 	if (regs->ss & FOR_ADDRESS)
 		address_given(a, regs);

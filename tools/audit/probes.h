@@ -20,6 +20,10 @@ extern const struct audit_variable audit_variables[];
 extern const struct audit_section audit_sections[];
 extern const struct audit_program audit_programs[];
 
+/* That of the name cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
+struct pt_regs;
+int audit_session(struct pt_regs *regs) __attribute__((visibility("hidden")));
+
 /* The tool's BPF object: cudaleak. */
 extern const char audit_name[];
 

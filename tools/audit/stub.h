@@ -6,6 +6,12 @@
 #define STUBS 8192
 #define STUB_BYTES 16
 
+/* In struct stub, by which a stub names itself: 48 bytes each, at the beginning of struct audit. */
+#define STUB_SIZE 48
+#define STUB_REAL 0
+#define STUB_FLAGS 8
+#define STUB_OFF 2		/* AUDIT_OFF */
+
 /* Where the registers are in struct pt_regs. */
 #define R15 0
 #define R14 8
@@ -21,7 +27,7 @@
 #define RDX 96
 #define RSI 104
 #define RDI 112
-#define ORIG_RAX 120		/* the stub's number */
+#define ORIG_RAX 120		/* the stub */
 #define CS 136
 #define RSP 152
 #define REGS_SIZE 168

@@ -6,6 +6,9 @@
 /* A function whose prototype the tool does not know gets so many words of what its caller has on the stack. */
 enum { WORDS_GUESS = 24, WORDS_MAX = 24 };
 
+_Static_assert(sizeof(struct stub) == STUB_SIZE && !offsetof(struct audit, stub) && offsetof(struct stub, real) == STUB_REAL &&
+	       offsetof(struct stub, flags) == STUB_FLAGS && STUB_OFF == AUDIT_OFF, "audit/stub.h");
+
 extern const char audit_stubs[] __attribute__((visibility("hidden")));
 
 bool stub_is(__u64 at)
@@ -53,6 +56,14 @@ static bool words_set(struct audit *a, struct stub *s)
 	return false;
 }
 
+/* What gives addresses always runs. */
+static const __u32 always;
+
+static void flags_set(struct stub *s)
+{
+	s->flags = s->in && !s->gives ? &s->in->flags : &always;
+}
+
 static const void *fill(struct audit *a, __u32 n, const struct stub *s)
 {
 	__u32 i = slot(s->real);
@@ -64,6 +75,7 @@ static const void *fill(struct audit *a, __u32 n, const struct stub *s)
 		i = ADDRESSES;
 	}
 	a->stub[n] = *s;
+	flags_set(&a->stub[n]);
 	if (i < ADDRESSES)
 		__atomic_store_n(&a->address[i], (__u16)(n + 1), __ATOMIC_RELEASE);
 	return code(n);
@@ -83,6 +95,7 @@ static const void *also(struct audit *a, __u32 n, const struct stub *s)
 		is->id = s->id;
 		is->function = s->function;
 	}
+	flags_set(is);
 	return code(n);
 }
 

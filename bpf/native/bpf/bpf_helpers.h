@@ -23,13 +23,13 @@
 
 static inline __u64 bpf_ktime_get_ns(void)
 {
-	return audit_clock_ns();
+	return native.now = audit_clock_ns();
 }
 
-/* About a millisecond each: they are only compared. */
+/* They are only compared. */
 static inline __u64 bpf_jiffies64(void)
 {
-	return __builtin_ia32_rdtsc() >> 21;
+	return audit_now.shm->head->ticks;
 }
 
 static inline __u32 bpf_get_prandom_u32(void)

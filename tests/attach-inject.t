@@ -230,6 +230,15 @@ else
 	skip "no /usr/bin/python3"
 fi
 
+it "launches of nvcc 13, whose function jumps into cudaLaunchKernel() past the linker, are seen as such, each once"
+run cudatrace $attach -jc "$bin/kern 7 5 23 3 11"
+status 0
+json 7 '.func == "cudaLaunchKernel" and .kernel == "scale" and .args.gridDim == [8,1,1]'
+json 5 '.func == "cudaLaunchKernel" and .kernel == "fill<int>" and .args.gridDim == [4,1,1]'
+run cudalaunchtop $attach -jc "$bin/kern 7 5 23 3 11"
+json 1 '.kernel == "scale" and .launches == 7'
+silent
+
 it "arguments on the stack reach the function, and the tool"
 unchanged "$bin/audit" args 3
 run cudatrace $attach -o "$public/trace" -e cudaMemcpy2DAsync,cudaMemset3D,cudaMemcpy3D,cudaLaunchKernel,cuLaunchKernel -- "$bin/audit" args 3

@@ -16,7 +16,7 @@ skeletons: $(AUDIT_GEN)
 $(AUDIT_O): $(O)/audit/%.o: %
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(AUDIT_CC) $(AUDIT_INC) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(AUDIT_CC) $(filter -g% -ffile-prefix-map=%,$(CFLAGS)) $(AUDIT_INC) -MMD -MP -c $< -o $@
 
 # the tarball of make dist has these, too
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
 #include "api/cuda_protos.h"
@@ -95,17 +96,43 @@ static unsigned stack_flags(const char *name)
 	return (words >= AUDIT_STACK_MASK ? AUDIT_STACK_MASK : words + 1u) << AUDIT_STACK_SHIFT;
 }
 
+/* What the launches of nvcc 13 call: it jumps into the other one, with the same arguments, past the dynamic linker. */
+static const char *const jumps[][2] = {
+	{ "__cudaLaunchKernel", "cudaLaunchKernel" }, { "__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz" },
+};
+enum { JUMPS = sizeof(jumps) / sizeof(*jumps) };
+
+/* Returns the function that jumps into this one, unless it has a probe of its own; NULL if none does. */
+static const char *jumps_into(const struct probes *p, const char *name)
+{
+	const char *from = NULL;
+
+	for (int i = 0; i < JUMPS; i++)
+		if (!strcmp(jumps[i][1], name))
+			from = jumps[i][0];
+	for (int id = 0; from && id < p->source->n; id++) {
+		struct function fn = p->source->get(p, id);
+
+		if (is_wanted(p, &fn) && !strcmp(fn.name, from))
+			return NULL;
+	}
+	return from;
+}
+
 static struct shm_function *list_functions(const struct probes *p, int *n)
 {
-	struct shm_function *list = xcalloc(p->source->n + 1, sizeof(*list));
+	struct shm_function *list = xcalloc(p->source->n + JUMPS + 1, sizeof(*list));
 
 	*n = 0;
 	for (int id = 0; id < p->source->n; id++) {
 		struct function fn = p->source->get(p, id);
+		const char *from = is_wanted(p, &fn) ? jumps_into(p, fn.name) : NULL;
+		unsigned flags = (fn.returns ? AUDIT_RETURNS : 0) | stack_flags(fn.name);
 
 		if (is_wanted(p, &fn))
-			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, (fn.returns ? AUDIT_RETURNS : 0) |
-				stack_flags(fn.name) };
+			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, flags };
+		if (from)
+			list[(*n)++] = (struct shm_function){ from, id, fn.lib, flags };
 	}
 	return list;
 }

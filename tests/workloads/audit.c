@@ -74,7 +74,7 @@ void audit_allocate_driver(int n)
 	CUdeviceptr p;
 
 	for (; n > 0; n--)
-		audit_must(cuMemAlloc(&p, 64) == CUDA_SUCCESS, "cuMemAlloc failed");
+		audit_must(cuMemAlloc_v2(&p, 64) == CUDA_SUCCESS, "cuMemAlloc failed");
 }
 
 int main(int argc, char **argv)

@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include "audit/audit.h"
 
-/* A function whose prototype the tool does not know gets so many words of what its caller has on the stack. */
-enum { WORDS_GUESS = 24, WORDS_MAX = 24 };
+/* A function whose prototype the tool does not know gets so many words of what its caller has on the stack.  A struct
+ * cudaEglFrame by value is 35 of them. */
+enum { WORDS_GUESS = 24, WORDS_MAX = 64 };
 
 _Static_assert(sizeof(struct stub) == STUB_SIZE && !offsetof(struct audit, stub) && offsetof(struct stub, real) == STUB_REAL &&
 	       offsetof(struct stub, flags) == STUB_FLAGS && STUB_OFF == AUDIT_OFF, "audit/stub.h");

@@ -18,6 +18,8 @@
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
+# files of dependencies have names as they are here: one name for a folder, however it is given
+override O := $(patsubst $(CURDIR)/%,%,$(O))
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system

@@ -106,6 +106,17 @@ if [ "$attach" = '--attach inject' ]; then
 	equal "$(ls -A "$public/files")" ''
 fi
 
+it "README.md shows what an ordinary user sees without privileges"
+if [ -z "${ATTACH:-}" ] && $unprivileged test -x "$O/examples/train"; then
+	normal() { sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s:\(/[^()]*/:(:; s/N [mu]?s$/N s/'; }
+	awk '/^## /{ on = /^## No root/ } /^```/{ block = !block; next } on && block && !/^(\$ |\.\.\.)/' README.md | normal >"$tmp/shown"
+	(cd "$O/examples" && $unprivileged timeout 60 cudaleak -c './train 10') 2>&1 | normal | head -n "$(wc -l <"$tmp/shown")" >"$tmp/out"
+	[ "$(wc -l <"$tmp/shown")" -ge 5 ] || no "it shows little"
+	equal "$(diff "$tmp/shown" "$tmp/out")" ''
+else
+	skip "no examples that others can run"
+fi
+
 it "every tool with probes of its own counts what the program did"
 run cudaleak $attach -jCc "$bin/mem malloc 23 4096 free 7"
 json 1 '.count == 16 and .bytes == 65536'

@@ -124,6 +124,16 @@ sum 1000018 .launches
 json 1 true
 silent
 
+it "--attach inject: the grid is that of the last launch, whichever of the threads made it"
+for last in 3 4; do
+	words='shape 1 1'
+	for y in $(seq 2 $last); do
+		words="$words aside $y $y"
+	done
+	run cudalaunchtop --attach inject -jc "$bin/launches $words"
+	json 1 ".grid == [3,$last,1]"
+done
+
 for kind in $kinds; do
 	it "--attach $kind: once all kernels are known the driver's launches are counted, each once, with their names"
 	program "$bin/mem" malloc 1 64 wait launch 23 wait launch 1009 drvlaunch 13 coop 3 wait

@@ -8,7 +8,7 @@ whole() {
 		no "the numbers of a function do not fit"
 }
 
-kinds='session multi perf'
+kinds='session multi perf inject'
 
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
@@ -21,7 +21,7 @@ sees() {
 		whole
 		silent
 	done
-	kinds='session multi'	# to take perf's probes out takes long: once is enough
+	kinds='session multi inject'	# to take perf's probes out takes long: once is enough
 
 	it "$2: the call that failed is counted apart"
 	run env "SIM_FAIL=$2:2=1" @NAME@ -c "$bin/mem $3"

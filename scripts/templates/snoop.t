@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 
-kinds='session multi perf'
+kinds='session multi perf inject'
 
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
@@ -13,7 +13,7 @@ sees() {
 			.ret == 0 and .error == null and .latency_ns > 0"
 		silent
 	done
-	kinds='session multi'	# to take perf's probes out takes long: once is enough
+	kinds='session multi inject'	# to take perf's probes out takes long: once is enough
 
 	it "$2: a call that does not return is in flight"
 	shows_in_flight @NAME@ "$2" "$3"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 
-kinds='session multi perf'
+kinds='session multi perf inject'
 
 # sees COUNT FUNCTION WORDS: of a program that does what the words of mem say
 sees() {
@@ -13,7 +13,7 @@ sees() {
 			.max_ns >= .mean_ns and .interval_s > 0 and .calls_per_s > 0"
 		silent
 	done
-	kinds='session multi'	# to take perf's probes out takes long: once is enough
+	kinds='session multi inject'	# to take perf's probes out takes long: once is enough
 
 	it "$2: text says the same as JSON, and the call that failed"
 	run env "SIM_FAIL=$2:2=1" @NAME@ -c "$bin/mem $3"

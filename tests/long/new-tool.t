@@ -4,8 +4,10 @@
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 src=$tmp/src
 mkdir -p "$src/build"
+chmod 755 "$tmp"	# an ordinary user runs tools from there, by --attach inject
 tar -cf - --exclude=./.git --exclude='./build*' . | tar -xf - -C "$src"
 find "$O" -maxdepth 1 -type f -exec cp -p {} "$src/build" \;
+cp -Rp "$O/audit" "$src/build"
 ln -s "$O/tests" "$src/build/tests"
 ln -s "$O/examples" "$src/build/examples"
 all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/api/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
@@ -38,11 +40,11 @@ equal "$(diff "$tmp/before" "$tmp/after")" ''
 it "HACKING.md's walk: the commands give a tool that answers the question, and a test that passes"
 walk >"$tmp/walk"
 [ "$(wc -l <"$tmp/walk")" -gt 30 ] || no "there are few commands"
-run $there sh -e "$tmp/walk"
+SECONDS_=900 run $there sh -e "$tmp/walk"
 status 0
 lines 5 '^wrote [a-z]+/cudamemsetsnoop'
-lines 1 '^8 passed, 0 failed, 0 skipped$'
 lines 1 '^9 passed, 0 failed, 0 skipped$'
+lines 1 '^10 passed, 0 failed, 0 skipped$'
 lines 5 '^[0-9]+ +mem +cudaMemset +0x[0-9a-f]+ +65536 - +[0-9.]+ ok$'
 lines 2 '^PID +COMM +FUNCTION +DST +BYTES +STREAM +LAT\(us\) RESULT$'
 ! grep -qi 'warning' "$tmp/out" "$tmp/err" || no "a warning"
@@ -71,13 +73,14 @@ makes() {
 	it "--as $kind: $* builds without a warning, and passes its test in every way to attach"
 	new_tool "$@" --as "$kind"
 	status 0
-	run $there make -s build/libcommon.a "build/$1"
+	run $there make -s build/libcommon.a "build/$1" "build/audit/$1.so"
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
 	run $there "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"
 	status 0
 	lines 1 '^[1-9][0-9]* passed, 0 failed, 0 skipped$'
 	lines 1 'ok   --attach perf: [0-9]+ calls of [a-zA-Z]+, each once'
+	lines $(($# - 1)) 'ok   --attach inject: [0-9]+ calls of [a-zA-Z]+, each once'
 }
 
 makes hist cudasetlatency set sync

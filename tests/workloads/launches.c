@@ -11,6 +11,7 @@
  *                once, for I from 0 to N - 1
  *   named N      the driver's N times, and names the kernel anew before each
  *   shape Y N    the driver's of a grid of 3xYx1
+ *   aside Y N    the same 150 ms later in a thread of its own, which stays
  *   kept N       as jit, but unloads nothing
  *   handles N    the driver's of N functions that nothing has named, each once
  *   runtime N    the runtime's of a kernel
@@ -22,6 +23,8 @@
  *   wait         prints "ready" and reads a line
  */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +210,32 @@ KEPT static void names(const char *path)
 	}
 }
 
+static struct { int y, n; sem_t done; } other;
+
+static void *other_thread(void *unused)
+{
+	usleep(150000);
+	cudaFree(NULL);		/* makes the context current */
+	shape(other.y, other.n);
+	sem_post(&other.done);
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void aside(int y, int n)
+{
+	pthread_t thread;
+
+	other.y = y;
+	other.n = n;
+	sem_init(&other.done, 0, 0);
+	if (pthread_create(&thread, NULL, other_thread, NULL))
+		_exit(1);
+	while (sem_wait(&other.done))
+		;
+}
+
 static int start(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -277,6 +306,8 @@ int main(int argc, char **argv)
 			jit(n, false);
 		else if (!strcmp(argv[i], "shape") && i + 2 < argc)
 			shape(n, atoi(argv[++i + 1]));
+		else if (!strcmp(argv[i], "aside") && i + 2 < argc)
+			aside(n, atoi(argv[++i + 1]));
 		else if (!strcmp(argv[i], "named"))
 			named(n);
 		else if (!strcmp(argv[i], "handles"))

@@ -187,6 +187,10 @@ if [ "$attach" = '--attach inject' ]; then
 		says "/kern-stripped: the CUDA runtime is linked in: "
 	fi
 
+	it "where nothing was seen, it says that such a runtime has to load the driver first"
+	run cudatrace $attach -jS -c true
+	says 'the command used no CUDA library: nothing to trace; a runtime that is linked in is seen once it loads the driver'
+
 	it "nothing is said where no call is missed by that"
 	run cudatrace $attach --layer driver -jS -e memory -c "$bin/mem-static malloc 23 64"
 	says_not 'linked in'

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # rc: the words'
+# shellcheck shell=sh disable=SC2086,SC2154 # $unprivileged is words; rc: the words'
 # make install, and what a build reads and writes.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 dest=$tmp/dest
@@ -43,6 +43,22 @@ json 23 '.op == "alloc"'
 says "cudamalloc-snoop: tracing"
 fails 2 "cudamalloc-snoop: unknown option '--nonsense'" "$dest/usr/bin/cudamalloc-snoop" --nonsense
 says "Try 'cudamalloc-snoop --help'"
+
+it "it finds its library for --attach inject where that is installed, also as an ordinary user"
+chmod 755 "$tmp"
+if [ -e "$O/audit/cudamallocsnoop.so" ] && $unprivileged test -x "$bin/mem"; then
+	for n in cudamallocsnoop cudamalloc-snoop; do
+		run "$dest/usr/bin/$n" --attach inject -jc "$bin/mem malloc 23 4096"
+		status 0
+		json 23 '.op == "alloc"'
+		silent
+	done
+	mv "$dest/usr/lib/cuda-bpf-tools/audit" "$tmp/away"
+	fails 1 "--attach inject: there is no cudamallocsnoop.so in " "$dest/usr/bin/cudamallocsnoop" --attach inject -- true
+	mv "$tmp/away" "$dest/usr/lib/cuda-bpf-tools/audit"
+else
+	skip "no library, or it cannot be read by others"
+fi
 
 it "the pages can be read under both names"
 for page in "$dest"/usr/share/man/man[78]/*; do

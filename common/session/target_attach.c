@@ -234,7 +234,9 @@ int target_finish(struct target *t, int sig, long ms)
 		probe_list_print(&t->found);
 	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
 		warning(0, p->cuda ? "the command used CUDA, but its libraries have none of the functions to "
-			"trace (see --list)" : "the command used no CUDA library: nothing to trace");
+			"trace (see --list)" : t->inject ? "the command used no CUDA library: nothing to trace; a runtime "
+			"that is linked in is seen once it loads the driver" :
+			"the command used no CUDA library: nothing to trace");
 	else if (p->nfiles && complete && !t->matched && filter_is_set(&t->selected))
 		warn_unmatched(t);
 	probe_list_free(&t->found);

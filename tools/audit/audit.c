@@ -21,7 +21,7 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 {
 	(void)lmid;
 	*cookie = (uintptr_t)map;
-	audit.changes = true;
+	changes_note(&audit, map->l_name);
 	if (audit.connection != REFUSED)
 		bind_object(&audit, map);
 	return 0;

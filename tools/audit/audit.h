@@ -71,6 +71,8 @@ struct audit {
 	bool wiped;		/* by the kernel at a fork */
 	bool settled;		/* the tool knows what was loaded with the first CUDA library */
 	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
+	bool hurry;		/* and the files of some may be gone soon */
+	__s64 started;		/* when the program did: the time of day, s */
 	struct audit_waits loading, calling;	/* to tell it that */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
@@ -158,8 +160,11 @@ static inline bool thread_is_ready(const struct audit *a)
 	return audit_here.epoch && audit_here.epoch == a->page->epoch && a->wiped;
 }
 
-/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, as their files
- * may be gone soon; and at the first call after that.  Nothing is told while that takes too much of the program's time. */
+/* Call when an object is loaded. */
+void changes_note(struct audit *a, const char *path);
+
+/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, if their files
+ * may be gone soon, else before the first call.  Nothing is told while that takes too much of the program's time. */
 void changes_tell_loaded(struct audit *a);
 void changes_tell(struct audit *a);
 

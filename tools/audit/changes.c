@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Objects that come and go. */
 #include <stddef.h>
+#include <asm/stat.h>
+#include <linux/fcntl.h>
 #include "audit/audit.h"
+#include "audit/syscall.h"
 
 /* Of its time a program waits a quarter when it loads libraries, and half when it calls; and before that is counted, 250 ms and
  * half a second. */
@@ -27,6 +30,21 @@ static void tell(struct audit *a, struct audit_waits *w, __u64 parts)
 	w->owed += parts * (audit_clock_ns() - began);
 }
 
+/* Return true if the file was made, or got its name, while the program ran: such files are often gone soon. */
+static bool is_young(const struct audit *a, const char *path)
+{
+	struct stat st;
+
+	return *path && !sys4(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) && (__s64)st.st_ctime >= a->started;
+}
+
+void changes_note(struct audit *a, const char *path)
+{
+	a->changes = true;
+	if (a->settled && is_young(a, path))
+		a->hurry = true;
+}
+
 /* At last all is there that comes with the first CUDA library. */
 static void settle(struct audit *a)
 {
@@ -40,8 +58,9 @@ void changes_tell_loaded(struct audit *a)
 {
 	if (!a->settled)
 		settle(a);
-	else if (a->changes && a->page->state == READY)
+	else if (a->hurry && a->changes && a->page->state == READY)
 		tell(a, &a->loading, LOADING);
+	a->hurry = false;
 }
 
 void changes_tell(struct audit *a)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <elf.h>
 #include <link.h>
+#include <time.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include "audit/audit.h"
@@ -77,6 +78,7 @@ static bool variables(struct audit *a)
 bool environment(struct audit *a)
 {
 	ElfW(auxv_t) v[AUXV];
+	__s64 now[2] = { 0 };
 	unsigned long n;
 	const void *vdso = NULL;
 
@@ -94,5 +96,7 @@ bool environment(struct audit *a)
 			a->phdrs = (int)v[i].a_un.a_val;
 	}
 	clock_find(a, vdso);
+	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
+	a->started = now[0];
 	return n;
 }

@@ -505,7 +505,7 @@ survives() {
 }
 
 if [ "$attach" = '--attach inject' ]; then
-	for mode in silent garbage lies bytes fields threads ring holes seal flood; do
+	for mode in silent garbage lies bytes fields threads ring records values holes seal flood; do
 		it "a tool survives a hostile program: $mode"
 		survives cudatrace $mode 1
 	done
@@ -525,7 +525,7 @@ if [ "$attach" = '--attach inject' ]; then
 	for tool in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency 'cudatrace -S' 'cudatrace -k' 'cudaleak -j'; do
 		it "$tool survives hostile programs"
 		for seed in 1 2 3; do
-			for mode in bytes fields threads ring all; do
+			for mode in bytes fields threads ring records values all; do
 				survives "$tool" $mode $seed
 			done
 		done

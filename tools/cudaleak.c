@@ -97,7 +97,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct stack *stack;
 	struct memory_effect did;
 
-	(void)size;
+	if (!memory_event_is_right(data, size))
+		return 0;
 	if (record_is_process_event(data)) {
 		on_gone(l, data);
 		return 0;

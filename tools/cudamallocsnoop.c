@@ -89,7 +89,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 
-	(void)size;
+	if (!memory_event_is_right(data, size))
+		return 0;
 	if (record_is_process_event(data)) {
 		early_drop(&s->target.early, e->head.pid);
 		memory_forget(memory_process(&s->memory, data));

@@ -31,6 +31,12 @@ static inline bool cuda_fn_has_bytes(const struct cuda_fn *fn)
 /* Indexed by enum cuda_id, in the table's order. */
 extern const struct cuda_fn cuda_fns[CUDA_ID_MAX];
 
+/* Returns the function of an id that a program may have written itself; the first one if there is none. */
+static inline const struct cuda_fn *cuda_fn_of(unsigned long long id)
+{
+	return &cuda_fns[id < CUDA_ID_MAX ? id : 0];
+}
+
 /* Returns the id of the function of that name, or -1.  Fast enough to call for every symbol of
  * a large program. */
 int cuda_fn_find(const char *name);

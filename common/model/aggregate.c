@@ -240,20 +240,26 @@ void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned
 	g->slots[shown ? 63 - __builtin_clzll(shown) : 0]++;
 }
 
-void aggregate_record(struct aggregates *aggregates, const struct aggregate_record *r)
+bool aggregate_record(struct aggregates *aggregates, const void *data, size_t size)
 {
+	const struct aggregate_record *r = data;
 	struct aggregate *g;
 
+	if (!record_is_whole(&r->head, size, offsetof(struct aggregate_record, stack)))
+		return false;
 	if (record_is_process_event(&r->head)) {
 		syms_forget(aggregates->syms, r->head.pid);
 		users_forget(&aggregates->users, r->head.pid);
-		return;
+		return false;
 	}
+	if (r->comm[sizeof(r->comm) - 1])
+		return false;
 	g = aggregate_of(aggregates, r, r->key.series);
 	if (g && r->head.kind == AGGREGATE_FAILED)
 		g->failed++;
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);
+	return true;
 }
 
 static int by_key(const void *a, const void *b)

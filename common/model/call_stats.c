@@ -16,7 +16,7 @@ struct call_stats call_stats_of(const struct aggregate *g)
 	const struct hist_spread times = hist_spread(g->slots, g->least, g->most);
 
 	return (struct call_stats){
-		.pid = g->key.pid, .comm = g->comm, .func = cuda_fns[g->key.key].name,
+		.pid = g->key.pid, .comm = g->comm, .func = cuda_fn_of(g->key.key)->name,
 		.stack = g->key.stack, .calls = g->count + g->failed, .failed = g->failed,
 		.count = g->count, .total = g->sum, .mean = g->count ? g->sum / g->count : NO_VALUE,
 		.min = times.min, .max = times.max, .p50 = times.p50, .p95 = times.p95, .p99 = times.p99,
@@ -31,7 +31,7 @@ static void add_bytes(struct call_stats *s, const struct call_stats_set *set,
 	const struct aggregate *bytes = aggregate_series(&set->aggregates, g, CALLS_BYTES);
 
 	s->hist_bytes = none;
-	if (!cuda_fn_has_bytes(&cuda_fns[g->key.key]))
+	if (!cuda_fn_has_bytes(cuda_fn_of(g->key.key)))
 		return;
 	s->bytes = g->ns;
 	if (bytes && bytes->count) {
@@ -82,11 +82,11 @@ void call_stats_free(struct call_stats_set *set)
 	aggregate_free(&set->aggregates);
 }
 
-void call_stats_record(struct call_stats_set *set, const struct aggregate_record *r, bool bytes)
+void call_stats_record(struct call_stats_set *set, const void *record, size_t size, bool bytes)
 {
 	struct aggregates *aggregates = &set->aggregates;
+	const struct aggregate_record *r = record;
 
-	aggregate_record(aggregates, r);
-	if (bytes && r->head.kind == AGGREGATE_CALL)
+	if (aggregate_record(aggregates, r, size) && bytes && r->head.kind == AGGREGATE_CALL)
 		aggregate_add_value(aggregate_of(aggregates, r, CALLS_BYTES), r->ns, 0, r->ns);
 }

@@ -54,6 +54,6 @@ struct call_stats call_stats_of(const struct aggregate *group);
 void call_stats_free(struct call_stats_set *set);
 
 /* For event_loop.record, with call stacks: adds the record of one call; bytes: count them too. */
-void call_stats_record(struct call_stats_set *set, const struct aggregate_record *r, bool bytes);
+void call_stats_record(struct call_stats_set *set, const void *record, size_t size, bool bytes);
 
 #endif

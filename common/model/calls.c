@@ -42,12 +42,22 @@ static void texts(struct call_row *r, const struct call_event *e, const char *pa
 	r->name = *name ? name : NULL;
 }
 
-bool call_row(struct call_row *r, const struct call_event *e, struct syms *syms,
-	      struct looks *looks)
+/* The call stack and the name come last. */
+static bool is_right(const struct call_event *e, size_t size)
 {
+	if (!record_is_whole(&e->head, size, sizeof(*e)) || record_is_process_event(&e->head))
+		return record_is_process_event(&e->head) && size >= sizeof(struct process_event);
+	return e->head.kind < CUDA_ID_MAX && e->name_bytes <= size - sizeof(*e) - e->head.frames * 8ull;
+}
+
+bool call_row(struct call_row *r, const void *record, size_t size, struct syms *syms, struct looks *looks)
+{
+	const struct call_event *e = record;
 	const unsigned long long *stack = (const void *)(e + 1);
 	const struct cuda_fn *fn;
 
+	if (!is_right(e, size))
+		return false;
 	if (record_is_process_event(&e->head)) {
 		syms_forget(syms, e->head.pid);
 		return false;

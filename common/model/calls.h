@@ -28,8 +28,7 @@ struct call_row {
 };
 
 /* Fills the row from a record; looks read what the record lacks from the process.  Returns false
- * if the record is not a call but reports that a process is gone. */
-bool call_row(struct call_row *row, const struct call_event *event, struct syms *syms,
-	      struct looks *looks);
+ * if the record is not a call but reports that a process is gone, or is what a program has written itself. */
+bool call_row(struct call_row *row, const void *record, size_t size, struct syms *syms, struct looks *looks);
 
 #endif

@@ -272,6 +272,15 @@ struct mem_process *memory_process(const struct memory *memory, const struct pro
 	return process;
 }
 
+bool memory_event_is_right(const void *record, size_t size)
+{
+	const struct memory_event *e = record;
+
+	if (!record_is_whole(&e->head, size, offsetof(struct memory_event, stack)))
+		return false;
+	return record_is_process_event(&e->head) || (e->head.kind < CUDA_ID_MAX && !e->comm[sizeof(e->comm) - 1]);
+}
+
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack)
 {
@@ -305,7 +314,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 
 unsigned int memory_call_device(const struct memory *memory, const struct running_call *call)
 {
-	const struct cuda_fn *fn = &cuda_fns[call->id];
+	const struct cuda_fn *fn = cuda_fn_of(call->id);
 	const struct allocation *allocation;
 	struct mem_process *process;
 	int pid = call->stack.head.pid;

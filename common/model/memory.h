@@ -22,6 +22,9 @@ struct memory_effect {
 	bool left_out;			/* an allocation that the filter does not keep */
 };
 
+/* Return true if the record is one of a call or a process event: what a program has written itself may be anything. */
+bool memory_event_is_right(const void *record, size_t size);
+
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the
  * record allocates; it may be NULL. */
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,

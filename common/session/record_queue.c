@@ -101,7 +101,7 @@ void *record_queue_next(struct record_queue *q, size_t *size)
 		return NULL;
 	memcpy(size, at, sizeof(*size));
 	if (!q->current)
-		q->current = xcalloc(1, LARGEST);
+		q->current = xcalloc(1, LARGEST + 1);	/* text that its writer left without an end ends there */
 	memcpy(q->current, at + sizeof(*size), *size);
 	q->head += padded(*size);
 	return q->current;

@@ -70,7 +70,7 @@ void target_command(struct target *t, char **argv)
 		free(text);
 		text = longer;
 	}
-	t->command = text;	/* until the end */
+	t->command = text;	/* tool_run() frees it */
 }
 
 static void prepare_command(struct target *t)

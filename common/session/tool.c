@@ -232,5 +232,7 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	containers_free(&tool->target->containers);
 	looks_free(&tool->target->looks);
 	inject_free(tool->target->inject);
+	if (tool->target->argv)
+		free((char *)tool->target->command);
 	return status;
 }

@@ -108,9 +108,8 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct hists *h = ctx;
 
-	(void)size;
-@bytes|	call_stats_record(&h->calls, data, h->bytes);
-@!bytes|	call_stats_record(&h->calls, data, false);
+@bytes|	call_stats_record(&h->calls, data, size, h->bytes);
+@!bytes|	call_stats_record(&h->calls, data, size, false);
 	return 0;
 }
 

@@ -71,8 +71,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct snoop *s = ctx;
 	struct call_row row;
 
-	(void)size;
-	if (!call_row(&row, data, s->target.syms, &s->target.looks))
+	if (!call_row(&row, data, size, s->target.syms, &s->target.looks))
 		return 0;
 	show(s, &row);
 	return 0;

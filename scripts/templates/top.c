@@ -91,8 +91,7 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct top *t = ctx;
 
-	(void)size;
-	call_stats_record(&t->table.calls, data, false);
+	call_stats_record(&t->table.calls, data, size, false);
 	return 0;
 }
 

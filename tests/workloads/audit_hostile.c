@@ -9,6 +9,8 @@
  *   fields    words of the memory set to what is extreme, one at a time, the head and the maps' beginnings
  *   threads   the table of threads names others, with escapes
  *   ring      the ring buffer's positions and sizes
+ *   records   records of calls changed as soon as they are written, or filled with random bytes
+ *   values    what stands in the maps
  *   holes     memory taken away, and the file made smaller and larger
  *   seal      the file sealed
  *   all       all of them, one after the other
@@ -269,6 +271,107 @@ static void ring(void)
 		}
 }
 
+static void some_calls(void)
+{
+	static char host[64];
+	void *p = NULL;
+
+	cudaMalloc(&p, 64);
+	cudaMemcpy(p, host, sizeof(host), cudaMemcpyHostToDevice);
+	cudaFree(p);
+	cudaDeviceSynchronize();
+}
+
+/* What a ring buffer got from one position to another: the tool has not read it yet, as it looks only every 10 ms.  Most of
+ * it stays as it is. */
+static void change(char *at, uint64_t size, uint64_t from, uint64_t to)
+{
+	static const uint16_t kinds[] = { 0xfffb, 0xfffc, 0xfffd, 0xfffe, 0xffff };
+	uint64_t header, i, n;
+	uint16_t kind;
+	char *record;
+
+	for (; to - from <= size && from < to; from += 8 + ((n + 7) & ~7ull)) {
+		record = at + (from & (size - 1));
+		memcpy(&header, record, 8);
+		n = header & 0x3fffffff;
+		if (n < 8 || n > to - from || (from & (size - 1)) + n + 8 > size)
+			return;
+		for (i = any() % 7; i > 0; i--)
+			record[8 + any() % n] = (char)any();
+		for (i = 8; any() % 11 == 0 && i < n; i++)
+			record[8 + i] = (char)any();
+		if (any() % 5 == 0) {
+			kind = any() % 3 ? (uint16_t)(any() % 1024) : kinds[any() % 5];
+			memcpy(record + 12, &kind, sizeof(kind));
+		}
+		if (any() % 5 == 0) {	/* how many frames */
+			kind = any() % 3 ? (uint16_t)any() : (uint16_t)(n / 8 - any() % 3);
+			memcpy(record + 14, &kind, sizeof(kind));
+		}
+		for (i = any() % 5; i > 0 && n > 16; i--) {
+			header = extreme();
+			memcpy(record + 16 + any() % (n - 15), &header, any() % 2 ? 8 : 4);
+		}
+	}
+}
+
+static void records(void)
+{
+	struct audit_head head;
+	uint64_t from, to;
+	unsigned i, n;
+
+	if (!memory)
+		return;
+	memcpy(&head, memory, sizeof(head));
+	for (n = 0; n < 5003; n++)
+		for (i = 0; i < head.maps && i < AUDIT_MAPS; i++)
+			if (head.map[i].type == 27 && head.map[i].at < bytes) {
+				memcpy(&from, memory + head.map[i].at, 8);
+				some_calls();
+				memcpy(&to, memory + head.map[i].at, 8);
+				change(memory + head.map[i].at + 4096, head.map[i].max_entries, from, to);
+			}
+}
+
+/* Words that are not 0: most are counts, numbers of things, or keys. */
+static void change_words(char *at, uint64_t size)
+{
+	uint64_t word, i;
+
+	for (i = 0; i + 8 <= size && i < 1 << 20; i += 8) {
+		memcpy(&word, at + i, 8);
+		if (!word || any() % 23)
+			continue;
+		switch (any() % 4) {
+		case 0: word = extreme(); break;
+		case 1: word = (word & ~0xffffffffull) | (any() % 4096); break;
+		case 2: word ^= 1ull << any() % 64; break;
+		case 3: word = any(); break;
+		}
+		memcpy(at + i, &word, 8);
+	}
+}
+
+static void values(void)
+{
+	struct audit_head head;
+	unsigned i, n;
+
+	if (!memory)
+		return;
+	memcpy(&head, memory, sizeof(head));
+	for (n = 0; n < 47; n++) {
+		for (i = 0; i < 11; i++)
+			some_calls();
+		for (i = 0; i < head.maps && i < AUDIT_MAPS; i++)
+			if (head.map[i].type != 27 && head.map[i].at < bytes && head.map[i].bytes <= bytes - head.map[i].at)
+				change_words(memory + head.map[i].at, head.map[i].bytes);
+		usleep(20000);
+	}
+}
+
 static void holes(void)
 {
 	if (file < 0)
@@ -295,7 +398,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } modes[] = {
 		{ "silent", silent }, { "garbage", garbage }, { "lies", lies }, { "bytes", random_bytes },
-		{ "fields", fields }, { "threads", threads }, { "ring", ring }, { "holes", holes }, { "seal", seal },
+		{ "fields", fields }, { "threads", threads }, { "ring", ring }, { "records", records }, { "values", values }, { "holes", holes }, { "seal", seal },
 		{ "flood", flood },
 	};
 	const char *mode = argc > 1 ? argv[1] : "all";

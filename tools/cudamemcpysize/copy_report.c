@@ -9,8 +9,7 @@ int copy_report_record(void *report, void *data, size_t size)
 {
 	struct copy_report *r = report;
 
-	(void)size;
-	aggregate_record(&r->aggregates, data);
+	aggregate_record(&r->aggregates, data, size);
 	return 0;
 }
 

@@ -13,9 +13,7 @@ int wait_report_record(void *report, void *data, size_t size)
 	const struct aggregate_record *record = data;
 	struct wait_report *r = report;
 
-	(void)size;
-	aggregate_record(&r->aggregates, record);
-	if (r->view.off_cpu && !record_is_process_event(&record->head))
+	if (aggregate_record(&r->aggregates, record, size) && r->view.off_cpu)
 		aggregate_add_value(aggregate_of(&r->aggregates, record, WAIT_OFF_CPU), record->ns, 0, record->ns);
 	return 0;
 }

@@ -28,7 +28,7 @@ static void take_thread(void *ctx, const void *key, const void *value)
 	threads->rows = xrealloc(threads->rows, threads->n + 1, sizeof(*threads->rows));
 	threads->rows[threads->n++] = (struct wait_thread_row){
 		.count = t->count, .total = t->ns, .pid = k->pid, .tid = k->tid,
-		.comm = xstrdup(t->comm),
+		.comm = xprintf("%.*s", (int)sizeof(t->comm), t->comm),
 	};
 }
 

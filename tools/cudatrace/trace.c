@@ -25,7 +25,7 @@ bool trace_call_read(struct trace_call *call, const struct trace_function *funct
 	size_t at = sizeof(*e);
 
 	memset(call, 0, sizeof(*call));
-	if (size < at || e->id >= cuda_protos_n || e->words > TRACE_WORDS)
+	if (size < at || e->id >= cuda_protos_n || e->words > TRACE_WORDS || e->comm[sizeof(e->comm) - 1])
 		return false;
 	call->event = e;
 	call->proto = &cuda_protos[e->id];

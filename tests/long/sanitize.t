@@ -61,6 +61,21 @@ else
 	skip "no Python here"
 fi
 
+for tool in cudatrace 'cudatrace -S' 'cudatrace -k' 'cudatrace --tree' cudaleak 'cudaleak -j' cudamallocsnoop 'cudamallocsnoop -k' \
+	cudamemcpysize 'cudamemcpysize -k' cudalaunchtop 'cudalaunchtop -x' cudasynclatency 'cudasynclatency -k'; do
+	it "$tool: programs that write what they want into the memory of --attach inject"
+	if [ -e "$bin/audit_hostile" ]; then
+		for mode in records values fields; do
+			# shellcheck disable=SC2086 # words
+			run $tool -q --attach inject -- "$bin/audit_hostile" $mode 7
+			sound "$mode"
+			status 43
+		done
+	else
+		skip "x86-64 only"
+	fi
+done
+
 it "mistakes on the command line"
 for options in '-p 0' '-p 1,' '-p 99999999' '-p x' '-m 1q' '-m 99999999999999999999' '-d -1' '-d' \
 	'--lay driver x' '--layer nothing' '--attach' '-Z' '--list=x' '-c /nonexistent' '-l /dev/null' \

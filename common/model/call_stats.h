@@ -3,6 +3,7 @@
  * where bpf/lib/call_aggregate.bpf.h counts them, bytes. */
 #ifndef CALL_STATS_H
 #define CALL_STATS_H
+#include <stddef.h>
 #include "model/aggregate.h"
 
 struct call_stats {

@@ -3,6 +3,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include "abi/call_event.h"
 #include "api/cuda_err.h"
 

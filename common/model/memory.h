@@ -2,6 +2,7 @@
 /* The memory that traced programs hold, tracked from the records of bpf/lib/memory.bpf.h. */
 #ifndef MEMORY_H
 #define MEMORY_H
+#include <stddef.h>
 #include "api/cuda_fn.h"
 #include "abi/memory_event.h"
 #include "model/mem_process.h"

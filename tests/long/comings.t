@@ -34,10 +34,12 @@ everywhere
 "$storm" mixed 10007 4 3 >"$tmp/did"
 all_printed 30021
 
-it "-c: five hundred processes at once, with and without exec"
-run cudamallocsnoop -jc "$storm mixed 503 503 7 >$tmp/did"
+# the kernel waits for each of them while a probe is placed: with twice as many, on two busy CPUs, that may take 3 seconds,
+# after which the tool does not probe the library
+it "-c: 251 processes at once, with and without exec"
+run cudamallocsnoop -jc "$storm mixed 251 251 7 >$tmp/did"
 status 0
-adds_up 3521
+adds_up 1757
 
 for kind in session multi; do
 	it "--attach $kind: five hundred processes at once, with and without exec"

@@ -91,13 +91,12 @@ void event_loop_open(struct event_loop *e, struct target *t)
 	e->target = t;
 	t->looks.helper.idle = on_idle;
 	t->looks.helper.ctx = e;
-	if (t->inject) {
+	t->handle_records = handle_some;
+	t->events = e;
+	if (t->inject)
 		inject_open_queue(t->inject, &e->queue, e->ring);
-		t->inject->handle = handle_some;
-		t->inject->handle_ctx = e;
-	} else {
+	else
 		record_queue_open(&e->queue, e->ring);
-	}
 	signals_catch();
 }
 

@@ -159,7 +159,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
-	in->handle(in->handle_ctx);
+	in->target->handle_records(in->target->events);
 	if (in->target->finishing)
 		return true;
 	if (m->head.kind == AUDIT_CHANGED) {

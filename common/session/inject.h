@@ -23,8 +23,6 @@ struct inject {
 	unsigned long long looked;	/* when it was seen which threads have, ns */
 	bool inner;		/* a process is in another PID namespace */
 	struct record_queue *queue;
-	void (*handle)(void *ctx);	/* handles records that are there */
-	void *handle_ctx;
 	unsigned said;		/* messages of programs that were printed */
 };
 
@@ -34,7 +32,7 @@ char *inject_refusal(const struct target *t, char **library);
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);
 
-/* Opens the ring buffer.  Set handle after it: stacks are looked up in the mappings that they were taken in. */
+/* Opens the ring buffer. */
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring);
 
 /* Call before command_go(): listens, and tells the command's dynamic linker. */

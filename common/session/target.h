@@ -63,6 +63,10 @@ struct target {
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
+	/* set by event_loop_open(): handles the records that are there, as stacks are looked up in the mappings that
+	 * they were taken in */
+	void (*handle_records)(void *events);
+	void *events;
 };
 
 /* Call at the end: says so if USDT probes were wanted and no file had any. */

@@ -50,9 +50,10 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		uprobes_detach(p, e->head.pid);
 		return;
 	}
-	if (!t->finishing) {
+	if (t->syms && t->handle_records)	/* they are of the mappings of before, perhaps another program's */
+		t->handle_records(t->events);
+	if (!t->finishing)
 		target_scan_new(t, e->head.pid);
-	}
 	watch_continue(p->watch, e);
 }
 

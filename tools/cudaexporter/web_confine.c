@@ -40,7 +40,8 @@ static void become_nobody(void)
 
 void web_confine_rights(void)
 {
-	capng_get_caps_process();
+	if (capng_get_caps_process())
+		die(0, "the server's capabilities cannot be read");
 	/* the bounding set first: afterwards there is no right to */
 	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP))
 		for (int cap = 0; cap <= CAP_LAST_CAP && prctl(PR_CAPBSET_READ, cap) >= 0; cap++)

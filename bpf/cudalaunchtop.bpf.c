@@ -158,22 +158,22 @@ static __always_inline bool shape_stays(const struct call *call, const struct cu
 static __always_inline bool launch_again(struct thread *t, const struct cuda_args *row, __u64 id,
 					 bool driver)
 {
-	struct launch_key *key = &t->data.key;
+	struct launch_key key;
 	struct launch_count *c;
 
 	if (launch_failures || launch_stacks || (launch_pairs && !driver) || t->data.outer.sp)
 		return false;
 	if (!row->grid && !row->handle)
 		return false;
-	*key = (struct launch_key){
+	key = (struct launch_key){
 		.func = cuda_arg(&t->call, row->handle ?: row->func), .program = t->program,
 		.pid = t->pid, .kind = launch_kind_of(row),
 	};
-	key->generation = generation_of(key->program, key->func)->n;
-	key->device = launch_device(t, row);
+	key.generation = generation_of(key.program, key.func)->n;
+	key.device = launch_device(t, row);
 	if (launch_streams)
-		key->stream = stream_in(&t->call, id);
-	c = quick_count(key);
+		key.stream = stream_in(&t->call, id);
+	c = quick_count(&key);
 	if (!c || c->oversized || (row->grid && !shape_stays(&t->call, row, driver, c)))
 		return false;
 	__sync_fetch_and_add(&c->launches, 1);
@@ -196,7 +196,7 @@ static __always_inline struct pending *push(struct thread *t, __u32 id)
 	return &t->data.pending[at];
 }
 
-static __always_inline bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
+RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 {
 	__u32 pid = thread_pid();
 	__u64 program;
@@ -242,7 +242,7 @@ static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first 
 	return n * 8;
 }
 
-static __always_inline bool launch_enter(struct pt_regs *ctx, struct thread *t,
+RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t,
 					 const struct cuda_args *row, __u64 id, bool driver)
 {
 	struct launch_key *key = &t->data.key;
@@ -302,7 +302,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return false;
 	t->call.sp = PT_REGS_SP(ctx);
 	keep_arguments(&t->call, ctx);
-	id = bounded(id, CUDA_ID_MAX - 1);
+	id = checked(id, CUDA_ID_MAX - 1);
 	row = &cuda_rows[id];
 	if (cuda_classes[id] == CUDA_NAME)
 		return enter_name(t, row, id);
@@ -325,7 +325,7 @@ static __always_inline void leave_name(struct thread *t, const struct name_call 
 		name_leave(c, id, ret, pid, program);
 }
 
-static __always_inline void leave(struct pt_regs *ctx)
+RARELY void leave(struct pt_regs *ctx)
 {
 	struct thread *t = thread_known();
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;

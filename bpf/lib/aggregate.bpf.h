@@ -4,8 +4,9 @@
 #ifndef AGGREGATE_BPF_H
 #define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
-#include "lib/stack.bpf.h"
+#include "lib/bits.bpf.h"
 #include "lib/slots.bpf.h"
+#include "lib/stack.bpf.h"
 #include "abi/aggregate.h"
 
 /* Set by the tool. */
@@ -54,19 +55,6 @@ static __always_inline void aggregate_raise(__u64 *at, __u64 v)
 			return;
 		old = seen;
 	}
-}
-
-/* The number of the highest bit set; also 0 for 0. */
-static __always_inline __u32 aggregate_bin(__u64 v)
-{
-	__u32 n = 0;
-
-	for (int step = 32; step; step >>= 1)
-		if (v >> step) {
-			v >>= step;
-			n += step;
-		}
-	return n & (AGGREGATE_BINS - 1);
 }
 
 static __always_inline bool aggregate_same(const struct aggregate_key *a, const struct aggregate_key *b)
@@ -129,7 +117,7 @@ static __always_inline void aggregate_add(const struct aggregate_key *key, __u64
 	__sync_fetch_and_add(&s->count, 1);
 	__sync_fetch_and_add(&s->sum, value);
 	__sync_fetch_and_add(&s->ns, ns);
-	__sync_fetch_and_add(&s->slots[aggregate_bin(shown)], 1);
+	__sync_fetch_and_add(&s->slots[highest_bit(shown) & (AGGREGATE_BINS - 1)], 1);
 	aggregate_raise(&s->least, ~shown);
 	aggregate_raise(&s->most, shown);
 }

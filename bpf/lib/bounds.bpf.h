@@ -14,6 +14,12 @@ static __always_inline __u64 bounded(__u64 value, const __u64 max)
 	return value;
 }
 
+/* The same where value was compared with max before: for the verifier only. */
+static __always_inline __u64 checked(__u64 value, const __u64 max)
+{
+	return bounded(value, max);
+}
+
 /* Returns the bits of value that are in mask, as a number of its own: what is compared with it then tells the
  * verifier nothing of value, which would tell one turn of a loop from another.  For a mask of 31 bits. */
 static __always_inline __u64 unlinked(__u64 value, const __u64 mask)

@@ -188,7 +188,7 @@ static __always_inline void bytes_nested(struct pt_regs *ctx, __u64 id, struct b
 
 	if (id >= CUDA_ID_MAX)
 		return;
-	id = bounded(id, CUDA_ID_MAX - 1);
+	id = checked(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] != CUDA_COPY)
 		return;
 	row = &cuda_rows[id];

@@ -43,12 +43,25 @@ struct call {
 #endif
 };
 
+/* Of a function that few calls need: with --attach inject the others then have fewer registers to save. */
+#ifndef RARELY
+#define RARELY static __always_inline
+#endif
+
+RARELY __u64 stack_arg(const struct call *call, __u64 at)
+{
+	return read_u64(call->sp + 8 * (at - 6));
+}
+
 /* Argument number pos of cuda_args, at the entry; 0 if the function has no such argument. */
 static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos)
 {
-	if (pos <= 6)
-		return call->args[bounded(pos, 6)];
-	return read_u64(call->sp + 8 * (pos - 6));
+	__u64 at = pos;
+
+	barrier_var(at);	/* in a register: what is compared is what is used */
+	if (at <= 6)
+		return call->args[checked(at, 6)];
+	return stack_arg(call, at);
 }
 
 static __always_inline void keep_arguments(struct call *call, struct pt_regs *ctx)

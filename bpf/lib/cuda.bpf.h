@@ -87,7 +87,7 @@ static __always_inline bool call_enter(struct pt_regs *ctx, struct thread *t, __
 
 	if (which >= CUDA_ID_MAX || !task_wanted() || !call_begin(ctx, t, which))
 		return false;
-	*id = bounded(which, CUDA_ID_MAX - 1);
+	*id = checked(which, CUDA_ID_MAX - 1);
 	return true;
 }
 
@@ -143,7 +143,7 @@ static __always_inline bool entered_for_device(struct pt_regs *ctx, struct threa
 	*wanted = false;
 	if (id >= CUDA_ID_MAX)
 		return true;
-	id = bounded(id, CUDA_ID_MAX - 1);
+	id = checked(id, CUDA_ID_MAX - 1);
 	*wanted = device_enter(ctx, &t->device, id);
 	return device_alone(id);
 }

@@ -3,6 +3,7 @@
  * program has ended. */
 #ifndef EXPORT_COUNTS_BPF_H
 #define EXPORT_COUNTS_BPF_H
+#include "lib/bits.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/slots.bpf.h"
 #include "abi/cudaexporter.h"
@@ -41,17 +42,7 @@ struct task_struct___real { struct cred *real_cred; };
 /* How many binary digits v - 1 has; 0 for 0. */
 static __always_inline __u32 digits_below(__u64 v)
 {
-	__u32 n = 0;
-
-	if (v < 2)
-		return 0;
-	v--;
-	for (int step = 32; step; step >>= 1)
-		if (v >> step) {
-			v >>= step;
-			n += step;
-		}
-	return n + 1;
+	return v < 2 ? 0 : highest_bit(v - 1) + 1;
 }
 
 static __always_inline bool export_same(const struct export_key *a, const struct export_key *b)

@@ -16,12 +16,12 @@ static inline void *bpf_map_lookup_elem(const void *map, const void *key)
 	const struct shm_map *m = native_map(map);
 	__u32 i;
 
-	if (!m)
+	if (!LIKELY(m))
 		return NULL;
-	if (m->type != BPF_MAP_TYPE_ARRAY)
+	if (!LIKELY(m->type == BPF_MAP_TYPE_ARRAY))
 		return shm_lookup(m, key, native.task.lane);
 	i = *(const __u32 *)key;
-	return i < m->max_entries ? m->at + (__u64)i * m->stride : NULL;
+	return LIKELY(i < m->max_entries) ? m->at + (__u64)i * m->stride : NULL;
 }
 
 static inline long bpf_map_update_elem(const void *map, const void *key, const void *value, __u64 flags)
@@ -43,9 +43,9 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	const struct shm_map *m = native_map(map);
 
 	(void)value;
-	if (!m || !task->thread)
+	if (!LIKELY(m && task->thread))
 		return NULL;
-	if (task->thread->used >> (m->storage & 31) & 1)
+	if (LIKELY(task->thread->used >> (m->storage & 31) & 1))
 		return m->at + (__u64)task->index * m->stride;
 	return shm_storage(audit_now.shm, m, task->thread, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }

@@ -26,7 +26,7 @@ static inline long bpf_probe_read_user(void *to, __u32 size, const void *from)
 {
 	__u64 at = (__u64)from;
 
-	if ((at >= native.stack && at < native.stack_end && size <= native.stack_end - at) || native_readable(at, size)) {
+	if (LIKELY(at >= native.stack && at < native.stack_end && size <= native.stack_end - at) || native_readable(at, size)) {
 		native_copy(to, from, size);
 		return 0;
 	}

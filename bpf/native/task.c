@@ -161,6 +161,6 @@ int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *)
 	struct bpf_iter_meta meta = { .seq = each };
 	struct bpf_iter__task ctx = { .meta = &meta, .task = &native.task };
 
-	native_begin();
+	native_begin((__u64)__builtin_frame_address(0));
 	return program(&ctx);
 }

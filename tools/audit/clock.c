@@ -100,7 +100,7 @@ __u64 audit_clock_ns(void)
 	struct counted *c = &audit_here.counted;
 	__u64 n = __builtin_ia32_rdtsc() - c->ticks, ns;
 
-	ns = __builtin_expect(n < AHEAD, 1) ? c->ns + (n * c->rate >> 32) : ask_again(c);
+	ns = LIKELY(n < AHEAD) ? c->ns + (n * c->rate >> 32) : ask_again(c);
 	if (ns < c->last)
 		ns = c->last;
 	c->last = ns;

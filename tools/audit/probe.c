@@ -4,8 +4,6 @@
 #include <linux/ptrace.h>
 #include "audit/audit.h"
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-
 enum { PAGE = 4096 };
 
 /* real: what to call.  wanted: 0: jump there; else 1 + the words of arguments on the stack. */

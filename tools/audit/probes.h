@@ -7,6 +7,8 @@
 #include <linux/types.h>
 #include "abi/audit.h"	/* AUDIT_STUB_MAGIC */
 
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
 struct shm;
 struct audit_thread;
 struct task_struct;

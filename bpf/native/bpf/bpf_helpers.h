@@ -9,6 +9,7 @@
 #undef __always_inline	/* of <linux/stddef.h> */
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
+#define RARELY static __attribute__((noinline, cold))
 #define __weak __attribute__((weak))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))

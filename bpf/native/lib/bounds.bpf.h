@@ -11,6 +11,12 @@ static inline __attribute__((always_inline)) __u64 bounded(__u64 value, const __
 	return value <= max ? value : max;
 }
 
+static inline __attribute__((always_inline)) __u64 checked(__u64 value, const __u64 max)
+{
+	(void)max;
+	return value;
+}
+
 static inline __attribute__((always_inline)) __u64 unlinked(__u64 value, const __u64 mask)
 {
 	return value & mask;

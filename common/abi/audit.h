@@ -83,7 +83,8 @@ struct audit_head {
 enum audit_kind {
 	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with the memory's descriptor */
 	AUDIT_FORKED,			/* first of a process that was forked */
-	AUDIT_BOUND,			/* a library has functions that are probed now; path follows */
+	AUDIT_BOUND,			/* a library has functions that are probed now, and its path follows; functions = 0:
+					 * all is there that is loaded with the first CUDA library */
 	AUDIT_SAYS,			/* text follows: what cannot be probed, and why */
 	AUDIT_CHANGED,			/* other objects are loaded than before */
 };

@@ -65,6 +65,14 @@ struct scanning {
 	int fd;
 };
 
+/* Most symbols of most files are not: it is asked of each. */
+static bool may_be_cuda(const char *name)
+{
+	if (name[0] == '_' && name[1] == '_')
+		name += 2;
+	return name[0] == 'c' && name[1] == 'u';
+}
+
 static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	struct scanning *s = ctx;
@@ -72,13 +80,16 @@ static bool on_symbol(void *ctx, const char *name, const Elf64_Sym *sym)
 	unsigned char code[CODE];
 	unsigned long long offset;
 	char plain[128];
-	size_t len = strcspn(name, "@");	/* cudaMalloc@@libcudart.so.12 */
+	size_t len;
 	ssize_t n;
 	int id;
 
-	if (!strcmp(name, "_dl_debug_state") && elf_file_offset(s->file, sym->st_value, &offset))
+	if (*name == '_' && !strcmp(name, "_dl_debug_state") && elf_file_offset(s->file, sym->st_value, &offset))
 		scan->linker = offset;
-	if (len >= sizeof(plain) || (strncmp(name, "cu", 2) && strncmp(name, "__cu", 4)))
+	if (!may_be_cuda(name))
+		return true;
+	len = strcspn(name, "@");	/* cudaMalloc@@libcudart.so.12 */
+	if (len >= sizeof(plain))
 		return true;
 	memcpy(plain, name, len);
 	plain[len] = 0;

@@ -10,7 +10,7 @@
 /* Bytes of names: those of PyTorch's libraries take 78 MiB. */
 enum { MANY_NAMES = 4 << 20 };
 
-enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256, PIECE = 1 << 16 };
+enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256, PIECE = 1 << 10 };
 
 static const char INVALID[] = "invalid symbol table";
 

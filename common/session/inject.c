@@ -160,7 +160,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
 	in->target->handle_records(in->target->events);
-	if (in->target->finishing)
+	if (in->target->finishing || m->head.kind == AUDIT_HELLO)	/* more is being loaded */
 		return true;
 	if (m->head.kind == AUDIT_CHANGED) {
 		syms_refresh(in->target->syms, pid);

@@ -132,7 +132,7 @@ void bind_object(struct audit *a, const struct link_map *map)
 	all_bind(&b);
 	if (!b.to)
 		return;
-	if (!first && b.functions)
+	if (a->settled && b.functions)
 		connect_bound(a, path_of(map, program), b.functions);
 	symbols_change(&b);
 }

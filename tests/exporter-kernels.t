@@ -189,11 +189,13 @@ equal "$(launched)" '1009 first,'
 
 it "-p names the kernels of a process that has launched before"
 if $it_has_kern; then
-	program "$bin/kern" 1009 503 1 1 1 again
-	tool cudaexporter --once --kernels 5 -p "$pid"
+	program "$bin/kern" 1009 503 1 1 1 again again
+	serve --kernels 5
+	echo >&3
+	until_true scraped 'kernel="scale"} 1009$'	# while it lives, as the names are in its memory
+	equal "$(launched "$tmp/page")" '1009 scale,503 other,'
 	go
 	wait "$tracer"
-	equal "$(launched)" '1009 scale,503 other,'
 else
 	skip "no nvcc here"
 fi

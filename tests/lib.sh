@@ -17,8 +17,9 @@ kinds="session${LONG:+ multi perf}"
 command_kinds="$kinds inject"
 [ -e "$bin/audit" ] || command_kinds=$kinds
 
-# what --attach inject must do with: an ordinary user who has no capability and can get none
-unprivileged='setpriv --no-new-privs --inh-caps=-all'
+# what --attach inject must do with: an ordinary user who has no capability and can get none.  SETPRIV: where the shell has
+# one of its own that knows no users
+unprivileged="${SETPRIV:-setpriv} --no-new-privs --inh-caps=-all"
 [ "$(id -u)" -ne 0 ] || unprivileged="$unprivileged --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"
 
 # With ATTACH=KIND every tool attaches by that kind where it runs a command and is told no kind, as an ordinary user

@@ -99,6 +99,15 @@ run "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -j -p "$pid" 1 3
 equal "$(grep -c 'cannot read the stacks' "$tmp/err")" 1
 kill -9 "$pid"
 
+it "where the memory of a command's processes may not be read, --attach inject counts all the same, and says once what will be missing"
+run "$tmp/filter" "$(number process_vm_readv)" cudalaunchtop --attach inject -jc "$bin/mem fork '(' launch 5 ')' launch 23 join"
+status 0
+sum 28 .launches
+says '(blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter): names of Python functions'
+equal "$(grep -c 'cannot read the memory of process' "$tmp/err")" 1
+run cudalaunchtop --attach inject -jc "$bin/mem launch 23"
+silent
+
 it "… and a hang whose entry was seen is shown, without a stack"
 program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 1 64 wait sync 1
 tool "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -k -p "$pid"

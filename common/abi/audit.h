@@ -14,7 +14,7 @@
 #define AUDIT_SOCKETS "CUDA_BPF_TOOLS_AUDIT"
 
 enum {
-	AUDIT_VERSION = 1,
+	AUDIT_VERSION = 2,
 	AUDIT_PAGE = 4096,
 	AUDIT_MAPS = 48,
 	AUDIT_MAP_NAME = 32,
@@ -102,6 +102,8 @@ struct audit_answer {
 	__u32 version;
 	__s32 pid;			/* as the tool sees it; -1: go on without probes */
 	__u64 bytes;			/* of the memory */
+	__u32 leave;			/* not 0: name the tool to Yama, so that its children may read the program's memory */
+	__u32 spare;
 };
 
 /* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at

@@ -27,7 +27,10 @@ unsigned hash_of(const void *bytes, size_t len)
 		memcpy(&word, at, sizeof(word));
 		hash = mix(hash ^ word, secret[1]);
 	}
-	word = 0;
-	memcpy(&word, at, len);
-	return mix(mix(hash ^ word, secret[1]), secret[0]);
+	if (len) {
+		word = 0;
+		memcpy(&word, at, len);
+		hash = mix(hash ^ word, secret[1]);
+	}
+	return mix(hash, secret[0]);
 }

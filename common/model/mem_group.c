@@ -8,6 +8,8 @@ static void free_group(struct mem_groups *groups, struct mem_group *group)
 {
 	quota_give(groups->quota, groups->user, mem_cost(sizeof(*group)));
 	HASH_DEL(groups->all, group);
+	if (groups->last == group)
+		groups->last = NULL;
 	free(group);
 }
 
@@ -104,14 +106,17 @@ static struct mem_group *new_group(struct mem_groups *groups, const struct mem_g
 struct mem_group *mem_group_of(struct mem_groups *groups, const struct stack *stack,
 			       unsigned char memory, unsigned int device)
 {
-	struct mem_group *group, want;
+	struct mem_group *group = groups->last, want;
 
 	memset(&want, 0, sizeof(want));
 	want.key.stack = stack_shown(stack);
 	want.key.memory = memory;
 	want.key.device = device;
+	if (group && !memcmp(&group->key, &want.key, sizeof(want.key)))
+		return group;
 	HASH_FIND(hh, groups->all, &want.key, sizeof(want.key), group);
-	return group ? group : new_group(groups, &want);
+	groups->last = group ? group : new_group(groups, &want);
+	return groups->last;
 }
 
 /* After a free too: sizes that a program made up may have overflowed the sum. */

@@ -44,6 +44,7 @@ struct mem_groups {
 	struct mem_sum held;		/* of all but CUDA_TENSOR, which is a part of others */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_group *all;		/* for HASH_ITER(hh, ...) */
+	struct mem_group *last;		/* that was asked for, or NULL */
 	struct mem_device *devices;	/* that it has used; for HASH_ITER(hh, ...) */
 	bool changed;			/* the sums did, since a view drew them and cleared this */
 	unsigned emptied;		/* groups that came to hold nothing since some were freed */

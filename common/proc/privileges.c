@@ -84,18 +84,19 @@ bool privilege_lacks(enum privilege what)
 	return missing(what) || in_user_namespace();
 }
 
-/* 3: nobody may read another process's memory (Documentation/admin-guide/LSM/Yama.rst). */
-static bool yama_forbids(void)
+/* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and whom it names; 2: who has
+ * CAP_SYS_PTRACE; 3: nobody. */
+static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
 	int scope = 0;
 
 	if (!f)
-		return false;
+		return 0;
 	if (fscanf(f, "%d", &scope) != 1)
 		scope = 0;
 	fclose(f);
-	return scope == 3;
+	return scope;
 }
 
 char *privilege_missing(enum privilege what)
@@ -107,7 +108,7 @@ char *privilege_missing(enum privilege what)
 			       "the privilege: run on the host");
 	if (lacks)
 		return lacking(lacks);
-	if (what == PRIVILEGE_MEMORY && yama_forbids())
+	if (what == PRIVILEGE_MEMORY && yama_scope() == 3)
 		return xstrdup("kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot");
 	if (what == PRIVILEGE_MEMORY && status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow "
@@ -116,4 +117,20 @@ char *privilege_missing(enum privilege what)
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow bpf "
 			       "and perf_event_open in the filter");
 	return xstrdup("all capabilities present: AppArmor or SELinux?");
+}
+
+bool privilege_needs_leave(void)
+{
+	return yama_scope() == 1 && privilege_lacks(PRIVILEGE_MEMORY);
+}
+
+char *privilege_own_memory(void)
+{
+	int scope = yama_scope();
+
+	if (scope > 1)
+		return xprintf("kernel.yama.ptrace_scope is %d", scope);
+	if (status("Seccomp:", 10))
+		return xstrdup("blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter");
+	return xstrdup("it has made itself undumpable, or a security module forbids it");
 }

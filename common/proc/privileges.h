@@ -20,4 +20,11 @@ bool privilege_lacks(enum privilege what);
  * missing, or what blocks them: a user namespace, Yama, a seccomp filter.  The caller frees it. */
 char *privilege_missing(enum privilege what);
 
+/* Return true if Yama lets us read the memory of our own user's processes only if they name us (PR_SET_PTRACER) or are our
+ * descendants: kernel.yama.ptrace_scope is 1. */
+bool privilege_needs_leave(void);
+
+/* Returns the likely reason why the memory of our own user's process cannot be read; the caller frees it. */
+char *privilege_own_memory(void);
+
 #endif

@@ -11,6 +11,8 @@
 #include "probe/linked_in.h"
 #include "probe/uprobes.h"
 #include "proc/cgroup.h"
+#include "proc/privileges.h"
+#include "proc/vm_read.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/inject_library.h"
@@ -143,6 +145,22 @@ static void say_linked_in(struct inject *in, int pid)
 		note("%s: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes", path);
 }
 
+/* Said before a name is missing. */
+static void say_unread(struct inject *in, int pid)
+{
+	char *why;
+
+	if (in->read || !in->target->syms)
+		return;
+	in->read = true;
+	if (!vm_read_forbidden(&in->target->looks, pid))
+		return;
+	why = privilege_own_memory();
+	warning(0, "cannot read the memory of process %d (%s): names of Python functions and of some kernels will be missing",
+		pid, why);
+	free(why);
+}
+
 static bool on_told(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
@@ -167,8 +185,10 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		return true;
 	}
 	target_scan_new(in->target, pid);
-	if (m->head.kind == AUDIT_BOUND && !m->head.functions)
+	if (m->head.kind == AUDIT_BOUND && !m->head.functions) {
 		say_linked_in(in, pid);
+		say_unread(in, pid);
+	}
 	return true;
 }
 
@@ -177,6 +197,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	inject_events_open(&in->events, obj, in->queue);
 	in->peers.user = in->target->command_user;
 	in->peers.memory = in->memory.memory->fd;
+	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;
 	in->peers.ended = on_ended;

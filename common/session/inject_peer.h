@@ -26,6 +26,7 @@ struct inject_peers {
 	uid_t user;		/* whose processes may connect */
 	int memory;		/* the descriptor that they get */
 	unsigned long long bytes;	/* of the memory */
+	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
 	bool (*told)(void *ctx, int pid, const struct inject_message *m);
 	/* Called when a process has ended, or has replaced its program. */

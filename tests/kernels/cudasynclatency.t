@@ -13,6 +13,7 @@ json 1 '.stack[0].sym == "do_sync"'
 for how in '-iLP' -i; do
 	loads cudasynclatency $how
 done
+[ "$kind" != inject ] || return 0
 # calls in flight, those from before tracing began too
 program env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" malloc 3 64 wait thread '(' sync 1 ')' thread '(' sync 1 ')' sync 1
 tool cudasynclatency --attach "$kind" -kj -p "$pid"

@@ -9,6 +9,7 @@ since() {
 	session) echo 6.13 ;;
 	multi) echo 6.10 ;;
 	perf) echo 5.15 ;;
+	inject) echo 0 ;;	# it needs nothing of the kernel
 	esac
 }
 
@@ -26,7 +27,9 @@ lacks() {
 
 # loads COMMAND...: the kernel takes what these options need
 loads() {
-	[ "$kind" != multi ] || return 0	# its programs are those of perf
+	case $kind in
+	multi | inject) return 0 ;;	# its programs are those of perf; it loads none
+	esac
 	run "$@" --attach "$kind" -c true
 	status 0
 	says "nothing to trace"
@@ -38,8 +41,10 @@ lockdown='not permitted to trace: the kernel is locked down (lockdown=confidenti
 
 tools=$(cat tools)
 for tool in $tools; do
-	for kind in session multi perf; do
-		if has $kind && locked; then
+	for kind in session multi perf inject; do
+		if [ "$tool $kind" = 'cudaexporter inject' ]; then
+			continue	# it traces no command alone
+		elif has $kind && [ $kind != inject ] && locked; then
 			it "$tool, $kind: is not permitted, and says why"
 			fails 1 "$tool: $lockdown" "$tool" --attach $kind -c true
 			lines 0 ''
@@ -57,20 +62,43 @@ for tool in $tools; do
 	done
 done
 
-if locked; then
-	it "without --attach the best kind is taken: is not permitted, and every tool says why"
+# no_kind WHY: a command is traced with inject, which is said; all processes are not traced
+no_kind() {
 	for tool in $tools; do
-		fails 1 "$tool: $lockdown" "$tool" -c "$bin/mem malloc 23 4096"
+		if [ "$tool" = cudaexporter ]; then
+			fails 1 "$tool: $1" $tool --once -c "$bin/mem malloc 23 4096"
+		else
+			run "$tool" -c "$bin/mem malloc 23 4096"
+			status 0
+			says "$tool: using --attach inject: $1"
+			fails 1 "$tool: $1" "$tool"
+		fi
 		lines 0 ''
 	done
+}
+
+if locked; then
+	it "without --attach the best kind is taken: inject, and every tool says why"
+	no_kind "$lockdown"
 elif has perf; then
 	. tests/kernels/any.t
 else
-	it "without --attach the best kind is taken: needs Linux $(since perf), and every tool says so"
-	for tool in $tools; do
-		fails 1 "$tool: $(lacks perf)" "$tool" -c "$bin/mem malloc 23 4096"
-		lines 0 ''
-	done
+	it "without --attach the best kind is taken: inject, and every tool says that others need Linux $(since perf)"
+	no_kind "$(lacks perf)"
+fi
+
+it "an ordinary user sees all names of a command's kernels where Yama lets only ancestors read memory"
+scope=/proc/sys/kernel/yama/ptrace_scope
+if [ -e $scope ]; then
+	echo 1 >$scope
+	run cudalaunchtop --attach inject -jc "$bin/launches register 5000"
+	status 0
+	json 11 '.kernel | test("^registered<49(89|9[0-9])>$")'
+	json 11 true
+	silent
+	echo 0 >$scope
+else
+	skip "this kernel has no Yama"
 fi
 
 it "the kernel has nothing to complain of"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* kern [SCALES FILLS MALLOCS FREES COPIES [wait|again]]: launches scale(float*, int)
+/* kern [SCALES FILLS MALLOCS FREES COPIES [wait|again...]]: launches scale(float*, int)
  * SCALES (1009) and fill<int>(int*, int, int) FILLS (503) times, allocates MALLOCS
  * (23) times 4096 bytes, frees FREES (7) of them, copies COPIES (11) times 4096 bytes
  * to the device; two more allocations are the kernels' data, freed at the end.
  * wait: prints "ready" and reads a line before anything else.
- * again: after all launches prints "ready", reads a line, launches as often again.
+ * again: after all launches prints "ready", reads a line, launches as often again; once for each such word.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < copies; i++)
 		cudaMemcpy(floats, host.data(), n * sizeof(*floats), cudaMemcpyHostToDevice);
 	launch(floats, ints, n, scales, fills);
-	if (argc > 6 && !strcmp(argv[6], "again")) {
+	for (int i = 6; i < argc && !strcmp(argv[i], "again"); i++) {
 		ready();
 		launch(floats, ints, n, scales, fills);
 	}

@@ -2,6 +2,7 @@
 /* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
 #define _GNU_SOURCE
 #include <stddef.h>
+#include <linux/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -10,14 +11,28 @@
 
 enum { ANSWER_S = 10, EINTR_ = 4, NO_SIGNALS = 2 /* SIG_SETMASK */ };
 
+static bool peer(int fd, struct ucred *who)
+{
+	socklen_t n = sizeof(*who);
+
+	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)who, (long)&n, 0);
+}
+
 /* A tool's user is the program's, or root. */
 static bool trusted(int fd)
 {
-	struct ucred who = { 0 };
-	socklen_t n = sizeof(who);
+	struct ucred who;
 
-	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&n, 0) &&
-	       (!who.uid || who.uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
+	return peer(fd, &who) && (!who.uid || who.uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
+}
+
+/* Yama takes the tool's descendants for it. */
+static void let_read(int fd)
+{
+	struct ucred who;
+
+	if (peer(fd, &who) && who.pid > 0)
+		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
 }
 
 static int tool_open(const struct audit *a)
@@ -68,6 +83,8 @@ static bool ask(const struct audit *a, struct audit_message *m, const char *text
 	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
 	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && receive(fd, answer, memory) == sizeof(*answer) &&
 	     answer->version == AUDIT_VERSION;
+	if (ok && answer->leave && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))
+		let_read(fd);
 	sys3(__NR_close, fd, 0, 0);
 	return ok;
 }

@@ -128,7 +128,7 @@ char *privilege_own_memory(void)
 {
 	int scope = yama_scope();
 
-	if (scope > 1)
+	if (scope)
 		return xprintf("kernel.yama.ptrace_scope is %d", scope);
 	if (status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter");

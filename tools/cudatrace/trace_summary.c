@@ -150,7 +150,8 @@ void trace_summary_print(const struct trace_summary *s)
 
 	for (int device = 0; device <= DEVICES; device++)
 		list = add_rows(list, &n, s->rows[device]);
-	qsort(list, n, sizeof(*list), longest_first);
+	if (n)
+		qsort(list, n, sizeof(*list), longest_first);
 	if (!out_is_json())
 		print_text(list, n, s->seen.several);
 	for (int i = 0; out_is_json() && i < n; i++)

@@ -54,7 +54,7 @@ static void accept_some(struct inject_peers *p)
 /* A program that does not read its answer does without. */
 static void answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
-	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave };
+	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0 };
 	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
 	struct iovec part = { &a, sizeof(a) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };

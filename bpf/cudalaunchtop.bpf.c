@@ -242,8 +242,8 @@ static __always_inline long take_stack(struct pt_regs *ctx, struct launch_first 
 	return n * 8;
 }
 
-RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t,
-					 const struct cuda_args *row, __u64 id, bool driver)
+RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id,
+			 bool driver)
 {
 	struct launch_key *key = &t->data.key;
 	struct shape *s = &t->data.shape;

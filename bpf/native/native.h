@@ -54,7 +54,8 @@ __u64 native_stack_end(__u64 here);
 /* As native_begin(), where the thread has no state yet, or is on a part of a stack that was not looked at. */
 void native_begin_slowly(__u64 here);
 
-/* Begins a program in this thread; here: an address in a frame of it.  Once for each call: what is rare is out of the way, and no register is saved for it. */
+/* Begins a program in this thread; here: an address in a frame of it.  Once for each call: what is rare is out of the way,
+ * and no register is saved for it. */
 static inline __attribute__((always_inline)) void native_begin(__u64 here)
 {
 	if (!LIKELY(audit_now.task && here >= native.stack_low && here < native.stack_top)) {

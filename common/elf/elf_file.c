@@ -163,7 +163,8 @@ static const char *visit(const struct visitor *v, const Elf64_Sym *symbols, size
 	return NULL;
 }
 
-/* Reads the table in pieces: with its names it may be larger than what a helper may allocate. */
+/* Reads the table in pieces: with its names it may be larger than what a helper may allocate.  In small ones: memory that a
+ * new helper uses for the first time takes longer than to read it. */
 static const char *visit_table(const struct elf_file *f, const Elf64_Shdr *table, const char *strings,
 			       size_t size, const struct visitor *v)
 {

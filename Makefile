@@ -165,9 +165,11 @@ include tests/bench/rules.mk
 setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
-# targets that install packages first build in a second make, which sees the packages
+# targets that install packages first build in a second make, which sees the packages: on all processors, unless told
+# how many
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check: setup-test
-	@$(MAKE) --no-print-directory all tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
 # the longest last: see UNTIL in tests/run
@@ -175,23 +177,23 @@ LAST    := tests/long/fuzz.t tests/long/sanitize.t tests/long/roots.t tests/long
 check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(wildcard tests/clients/*.t) $(LAST)
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
-	@$(MAKE) --no-print-directory all tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:
 	@scripts/setup clients || :
-	@$(MAKE) --no-print-directory all tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
 	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(wildcard tests/clients/*.t)
 
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
 demo: setup-demo
-	@$(MAKE) --no-print-directory all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
+	@$(MAKE) --no-print-directory $(PARALLEL) all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
 	@O=$(O) scripts/demo
 
 check-kernels: setup-kernels
-	@$(MAKE) --no-print-directory all static tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
 	@O=$(O) scripts/check-kernels $(KERNELS)
 
 check-roots: setup-roots
@@ -216,7 +218,7 @@ sanitized:
 	$(Q)ln -sfn ../tests $(O)/sanitize/tests
 
 sanitize: setup-test
-	@$(MAKE) --no-print-directory tests-built sanitized
+	@$(MAKE) --no-print-directory $(PARALLEL) tests-built sanitized
 	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))

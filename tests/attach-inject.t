@@ -41,7 +41,7 @@ counts() {
 # unchanged WORD...: the program prints the same and ends in the same way under a tool as without; it fails if it prints
 # nothing
 unchanged() {
-	$unprivileged "$@" >"$public/plain" 2>"$public/plain.err" </dev/null
+	$unprivileged "$@" >"$public/plain" 2>"$public/plain.err" </dev/null 9>&-
 	plain=$?
 	run cudatrace $attach -q -e memory,cudaLaunchHostFunc,cudaLaunchKernel,cuLaunchKernel -o "$public/trace" -- "$@" </dev/null
 	status $plain

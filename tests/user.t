@@ -15,7 +15,7 @@ with() {
 }
 
 # same_as COMMAND...: the last run printed what this prints
-same_as() { equal "$(cat "$tmp/out")" "$("$@")"; }
+same_as() { equal "$(cat "$tmp/out")" "$("$@" 9>&-)"; }
 
 # words: of the output, on one line
 words() { tr -s ' \t\n' '[ *]' <"$tmp/out" | sed 's/ $//'; }

@@ -12,6 +12,8 @@
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
+# make check-long  those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
+# make check-world all else that there is to check, for hours; see docs/tested.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
@@ -45,7 +47,8 @@ EXPORTER := $(filter cudaexporter,$(TOOLS))
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
-TESTS   := $(wildcard tests/*.t)
+# the longest first, as far as their lines tell, so that the last does not go on without the others
+TESTS   := $(shell wc -l tests/*.t | sort -rn | sed -n 's/.* tests/tests/p')
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 
 # the library inside traced programs; it is loaded into all kinds: it needs the C library alone, whose symbols are
@@ -172,19 +175,30 @@ check: setup-test
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
-# the longest last: see UNTIL in tests/run
-LAST    := tests/long/fuzz.t tests/long/sanitize.t tests/long/roots.t tests/long/pythons.t
-check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(wildcard tests/clients/*.t) $(LAST)
+# Three tiers: check; check-all, which adds what is slow in those files, tests/long and real programs; check-world, all
+# else.  scripts/parts lists what is in them, docs/tested.md when each passed.  The longest first here, too.
+LONG_TESTS := tests/long/sanitize.t tests/long/fuzz.t tests/long/pythons.t tests/long/roots.t tests/long/kernels.t
+LONG_TESTS += $(filter-out $(LONG_TESTS),$(wildcard tests/long/*.t)) $(shell grep -lE '\blong\b|kinds' $(TESTS))
+CLIENT_TESTS := $(wildcard tests/clients/*.t)
+
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+
+check-long: setup-all
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(LONG_TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:
 	@scripts/setup clients || :
-	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(wildcard tests/clients/*.t)
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS)
+
+# the one with the oldest pass first; records each in docs/tested.md
+check-world: setup-all
+	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
 
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
@@ -314,6 +328,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-long check-world check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -14,6 +14,8 @@
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
+# make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
+#                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
@@ -197,6 +199,10 @@ check-kernels: setup-kernels
 check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
 
+# the oldest pass first
+check-world:
+	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
+
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
 	@O=$(abspath $(O)) tests/bench/run
@@ -312,6 +318,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots check-world tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

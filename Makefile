@@ -12,10 +12,11 @@
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
-# make check-long  those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
-# make check-world all else that there is to check, for hours; see docs/tested.md   (as root)
+# make check-long  only what check-all adds to check: those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
+# make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
+#                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
 # make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
@@ -178,7 +179,7 @@ check: setup-test
 # Three tiers: check; check-all, which adds what is slow in those files, tests/long and real programs; check-world, all
 # else.  scripts/parts lists what is in them, docs/tested.md when each passed.  The longest first here, too.
 LONG_TESTS := tests/long/sanitize.t tests/long/fuzz.t tests/long/pythons.t tests/long/roots.t tests/long/kernels.t
-LONG_TESTS += $(filter-out $(LONG_TESTS),$(wildcard tests/long/*.t)) $(shell grep -lE '\blong\b|kinds' $(TESTS))
+LONG_TESTS += $(filter-out $(LONG_TESTS) $(wildcard tests/clients/*.t),$(shell sed -n 's/^\(tests.*\.t\)	.*/\1/p' scripts/parts))
 CLIENT_TESTS := $(wildcard tests/clients/*.t)
 
 check-all: setup-all
@@ -212,6 +213,10 @@ check-kernels: setup-kernels
 
 check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
+
+# the oldest pass first
+check-world:
+	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
 
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built

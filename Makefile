@@ -215,9 +215,6 @@ check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
 
 # the oldest pass first
-check-world:
-	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
-
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
 	@O=$(abspath $(O)) tests/bench/run

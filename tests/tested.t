@@ -55,6 +55,10 @@ it "docs/tested.md has a row for each part, in the same order"
 parts >"$tmp/want"
 sed -n '/^## /q; s/^| `\([^`]*\)` | .*/\1/p' docs/tested.md | diff "$tmp/want" - >"$tmp/out" || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
 
+it "no part is older than five landings"
+run scripts/tested old
+lines 0 ''
+
 # in a repository of its own
 mkdir -p "$repo/scripts" "$repo/docs" "$repo/tests" "$repo/room" "$repo/other"
 cp scripts/tested "$repo/scripts"
@@ -81,7 +85,7 @@ ends() {
 }
 
 # row PART: its row; old PASS...: as if these passed years ago
-row() { grep "^| \`$1\` " docs/tested.md; }
+row() { sed '/^## /q' docs/tested.md | grep "^| \`$1\` "; }
 
 # has PART FIELD VALUE
 has() { equal "$(row "$1" | awk -F ' *[|] *' -v n="$2" '{ print $n }')" "$3"; }
@@ -249,13 +253,52 @@ lines 0 'tests/a.t'
 lines 1 'tests/b.t'
 row second | grep -q '| 23, 0, 0 | passed |' || no "its results are gone"
 
+it "what tests/run showed is recorded, as the quick tier or a part for each file"
+printf 'tests/x.t\tcheck-all\tfalse\troom\ntests/y.t\tcheck-all\tfalse\troom\n' >>scripts/parts
+commit
+mkdir -p "$tmp/o/tests"
+{
+	for n in 1 2 3 4 5; do printf 'passed\ttests/x.t\t%s\t\n' $n; done
+	printf 'skipped\ttests/x.t\ts\twhy\npassed\ttests/y.t\ta\t\nfailed\ttests/y.t\tb\twhy\n'
+	printf 'passed\ttests/z.t\ta\t\nflaky\ttests/x.t\t2\n'
+} >"$tmp/o/tests/results"
+O=$tmp/o run scripts/tested results files
+lines 1 '^tested: not passed: tests/y.t$'
+has tests/x.t 6 '5, 0, 1'
+has tests/x.t 7 passed
+row tests/y.t | grep -q "failed on $(now), .*: 1, 1, 0" || no "$(row tests/y.t)"
+grep -q '^| `tests/x.t` | 2 | 1 |' docs/tested.md || no "no flake"
+printf 'passed\ttests/x.t\ta\t\npassed\ttests/y.t\tb\t\n' >"$tmp/o/tests/results"
+O=$tmp/o fails 2 "tested: no part 'quick'" scripts/tested results quick
+sed -i 's/^first/quick/' scripts/parts
+commit
+O=$tmp/o run scripts/tested results quick
+has quick 6 '2, 0, 0'
+
+it "a part without a pass since five landings is old"
+run scripts/tested old
+status 0
+for n in 1 2 3 4 5; do
+	[ $n != 3 ] || ends 0 '29 passed, 0 failed, 0 skipped'
+	scripts/tested landing
+done
+run scripts/tested old
+status 1
+lines 1 '^tests/y.t$'	# it never passed
+sed -i 's/^\(| `second` | check-all |\) [^|]*/\1 2001-02-03 04:05 /' docs/tested.md
+run scripts/tested old
+lines 1 '^second$'
+lines 0 '^quick$'
+scripts/tested landing
+equal "$(grep -c "^| .[0-9a-f]*. | $day" docs/tested.md)" 5
+
 it "mistakes are named"
-fails 2 "tested: no part 'fourth'" scripts/tested run first fourth
+fails 2 "tested: no part 'fourth'" scripts/tested run second fourth
 lines 0 ''
 fails 2 'tested run PART' scripts/tested
 fails 2 'tested run PART' scripts/tested walk
 run scripts/tested run
 status 1
 echo 'third	column' >>scripts/parts
-fails 2 'scripts/parts:10: expected part, tier, command and rooms' scripts/tested list
+fails 2 'scripts/parts:12: expected part, tier, command and rooms' scripts/tested list
 cd "$top" || leave

@@ -245,6 +245,37 @@ while read -r f; do
 	esac
 done <"$tmp/names"
 
+it "each function that HACKING.md and docs/mutants.md name is in the sources"
+# as the compiler reads them: a comment may be as old as the text.  increase() is Prometheus's
+find bpf common gpu tools tests -name '*.[ch]' -exec cat {} + |
+	$CC -fpreprocessed -dD -E -P -x c - 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$tmp/words"
+grep -ohE '[A-Za-z_0-9]+\(\)' HACKING.md docs/mutants.md | tr -d '()' | sort -u >"$tmp/names"
+[ "$(wc -l <"$tmp/names")" -gt 20 ] || no "they name few"
+comm -23 "$tmp/names" "$tmp/words" | grep -vx increase >"$tmp/out"
+lines 0 ''
+
+# comments REGEX: "FILE WORDS" for each place in the sources where it matches
+comments() {
+	files | grep -E '\.(c|h|cpp|cu|S|mk|sh|py|awk|tbl)$|^(\./)?(Makefile|scripts/[a-z-]*)$' | grep -v '^\(\./\)\?tests/\(data\|ptx\)/' |
+		tr '\n' '\0' | xargs -0 grep -HoE "$1" | sed 's/:[^A-Za-z_]\?/ /'
+}
+
+it "each file of the project that a comment names exists"
+# but TOOL and NAME, a file of Linux and one of libbpf
+comments '(^|[ (:`"])(bpf|common|docs|etc|examples|gpu|man|scripts|tests|tools)/[A-Za-z0-9_./-]+\.[A-Za-z0-9]+' |
+	grep -vE '/(TOOL|NAME)\.| tools/perf/| bpf/bpf\.h$' >"$tmp/names"
+[ "$(wc -l <"$tmp/names")" -gt 100 ] || no "they name few"
+while read -r from f; do
+	[ -e "$f" ] || no "$from: $f"
+done <"$tmp/names"
+
+it "a function of another file that a comment names is there"
+comments '[A-Za-z_0-9]+\(\) (in|of) [a-z]+/[A-Za-z0-9_./-]+\.[a-z]+' >"$tmp/names"
+while read -r from function _ f; do
+	grep -qswF "${function%??}" "$f" || no "$from: $function is not in $f"
+done <"$tmp/names"
+[ "$(wc -l <"$tmp/names")" -ge 3 ] || no "they name few"
+
 it "shellcheck has nothing to say about the scripts"
 # shellcheck disable=SC2046 # a list of words
 if command -v shellcheck >/dev/null; then

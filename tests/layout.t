@@ -182,6 +182,29 @@ while IFS=$tab read -r c _; do
 	[ -e "$c" ] || no "there is no $c"
 done <"$tmp/once"
 
+it "no object can be made from either of two sources: make would choose without a word"
+make -qp O="$O" 2>/dev/null | awk -F': *' '/^[^#\t ].*%[^ ]*\.o: .*%/ { split($2, from, " "); print $1, from[1] }' >"$tmp/patterns"
+find bpf common examples gpu tests tools -type f -name '*.c*' >"$tmp/sources"
+awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", source[NR]); n = NR; next }
+	{
+		for (i = 1; i <= n; i++) {
+			at = index(source[i], "%")
+			head = substr(source[i], 1, at - 1)
+			tail = substr(source[i], at + 1)
+			stem = length($0) - length(head tail)
+			if (!at || stem < 1 || substr($0, 1, at - 1) != head || substr($0, at + stem) != tail)
+				continue
+			object = target[i]
+			sub(/%/, substr($0, at, stem), object)
+			if (object in made && made[object] != $0)
+				print object ": " made[object] " and " $0
+			made[object] = $0
+			count++
+		}
+	}
+	END { if (count < 500) print "only " count " objects" }' "$tmp/patterns" "$tmp/sources" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+
 it "README.md and HACKING.md name every folder"
 find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
 while read -r folder; do

@@ -15,6 +15,7 @@ if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
 fi
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+export GLIBC_TUNABLES=glibc.malloc.perturb=165:glibc.malloc.tcache_count=0	# freed memory is overwritten: its use is seen
 PATH=$O:$PATH
 # f() declares nothing of what f takes, as it did before C23
 CC="${CC:-cc} -std=gnu11"

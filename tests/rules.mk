@@ -120,13 +120,6 @@ $(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
 $(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.cpp | $(T_OBJ)/workloads
 	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
 
-# deep.c and deep.cpp would share an object.
-$(T_OBJ)/workloads/deep-c.o: $(T_DIR)/workloads/deep.c | $(T_OBJ)/workloads
-	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
-
-$(T_OBJ)/workloads/deep.o: $(T_DIR)/workloads/deep.cpp | $(T_OBJ)/workloads
-	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
-
 $(T_OBJ)/workloads/%-dlopen.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
 	$(Q)$(CC) $(T_CFLAGS) -DRUNTIME_DLOPEN -c $< -o $@
 

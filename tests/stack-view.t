@@ -63,7 +63,7 @@ lines 14 '^        '
 
 it "as JSON"
 grep '^\[{' "$tmp/out" | jq -c '.[]' >"$tmp/frames"
-"$bin/stacks" view | tail -n 1 >"$tmp/folded"
+"$bin/stacks" view | tail -n 2 >"$tmp/folded"
 mv "$tmp/frames" "$tmp/out"
 json 14 'keys == ["file", "kind", "line", "off", "sym"]'
 json 1 '.kind == "native" and .sym == null and .off == "0x1f" and .file == "/lib/a;b\u001b.so" and .line == null'
@@ -82,6 +82,7 @@ lines 1 '^\[unknown frame 0x[0-9a-f]+\];\[Python frames lost: '
 lines 1 ';\[no unwind information\];\[no unwind information: /lib/a:b\\x1b.so\];'
 lines 1 ';\[truncated: stack larger than 32 KiB\];\[unknown\];\\x1b\[1m: \(\);Trainer\.step \(train:er\.py\);\[unknown\];\[unknown\]$'
 equal "$(tr -cd ';' <"$tmp/out" | wc -c)" 13
+lines 1 '^\[no stack\]$'
 
 it "incomplete stacks are counted, and why"
 run "$bin/stacks" losses
@@ -165,6 +166,11 @@ run cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
 lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 23$'
 lines 1 '^mem;.*;main;run;do_graph;\[graph\] 0x[0-9a-f]+ 3$'
 lines 0 '^PID'
+
+it "cudaleak --folded: bytes by stack and kind of memory; it has every stack, whatever -T says, and no name breaks its lines"
+run cudaleak --folded --unwind fp -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
+lines 3 '^a:b;.*;main;run;do_[a-z]+;\[[a-z]+\] [0-9]+$'
+lines 3 ''
 
 it "with an interval, --folded prints what is new in each, which adds up"
 program "$bin/mem" launch 7 wait launch 4

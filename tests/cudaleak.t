@@ -444,14 +444,6 @@ if long; then
 	lines 1 '^    \.\.\. and 3 more groups$'
 fi
 
-it "--growth compares groups, and single allocations have no peak"
-for o in -a '-o 1000' --folded; do
-	# shellcheck disable=SC2086 # words
-	fails 2 'cannot be combined with --each, --older or --folded' cudaleak --growth $o
-done
-fails 2 'cannot be combined with --sort peak' cudaleak -a --sort peak
-fails 2 'cannot be combined with --sort growth' cudaleak -a --sort growth
-
 # ---- the timeline
 
 # held FILE: what is held after each change, in order

@@ -98,30 +98,10 @@ run "$bin/stacks" idle
 equal "$(head -n 1 "$tmp/out")" 'held 0, ignored some: 0, peak 1'
 equal "$(tail -n 1 "$tmp/out")" 'held 0, ignored some: 1, peak more'
 
-it "options of call stacks that contradict each other are refused"
-fails 2 '--stack python has no native frames' cudatrace --stack python --unwind fp
-fails 2 '--stack python has no native frames' cudatrace --stack python --stack-size 8k
-fails 2 '--unwind fp copies no stack' cudaleak --unwind fp --stack-size 8k
+it "--stack-size is of 4 to 64 KiB"
 for size in 0 4095 65537 1m; do
 	fails 2 'are not 4k to 64k' cudamallocsnoop --stack-size $size
 done
-fails 2 'cannot be combined with' cudatrace --chrome "$tmp/x" --folded
-fails 2 "--stack: 'jit' is not one of all|native|python" cudaleak --stack jit
-for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
-	# shellcheck disable=SC2086 # words
-	{
-		fails 2 '--totals cannot be combined with' cudaleak -C $option
-		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
-	}
-done
-for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do
-	fails 2 '--folded and --json are mutually exclusive' $t --folded -j
-done
-fails 2 'cannot be combined with --timestamp' cudamallocsnoop --folded -T
-fails 2 '--folded cannot be combined with' cudatrace --folded --enter-only
-fails 2 '--folded cannot be combined with' cudatrace --folded -S
-fails 2 '--folded and --off-cpu are mutually exclusive' cudasynclatency --folded -O
-fails 2 '--folded shows no histograms' cudamemcpysize --folded --bandwidth
 
 it "--stack, --unwind and --stack-size each give call stacks without -k"
 for option in '--stack native' '--unwind fp' '--stack-size 5000'; do

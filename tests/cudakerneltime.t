@@ -113,8 +113,6 @@ it "the options reach the library: no block has records unless it is asked for"
 lines 1 '^config kind=1 version=1 flags=0 .* spaces=0 ops=0 blocks=4294967295,4294967295 .* groups=1 limit=32768 .* probe=PTX '
 run cudakerneltime --chrome "$tmp/chrome" --blocks 1/8 -kc "sh $tmp/three"
 lines 1 '^config kind=1 version=1 flags=2 .* blocks=7,0 '
-fails 2 '--blocks requires --chrome' cudakerneltime --blocks 1/8 -c true
-fails 2 '--stacks takes no interval' cudakerneltime 1 -kc true
 
 it "--csv has a line for each launch, --chrome a slice for each launch and block"
 run cudakerneltime --csv "$tmp/csv" --chrome "$tmp/chrome" --blocks 1/8 -c "sh $tmp/three"

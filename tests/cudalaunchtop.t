@@ -353,9 +353,6 @@ run cudalaunchtop -c "$bin/launches ugly 5"
 lines 1 'ugly\\x1b\[31m\\x0a"kernel$'
 silent
 
-it "--stacks and --per-process are mutually exclusive"
-fails 2 'are mutually exclusive' cudalaunchtop -kP
-
 # ---- names that are longer than the terminal is wide: tests/data/torch-kernels.txt
 
 # narrow COLUMNS FILE: its kernels on such a terminal; the names alone are in $tmp/names

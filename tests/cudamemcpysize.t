@@ -145,7 +145,6 @@ run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin
 lines 1 '^  33\.6 MB/s -> 67\.1 MB/s   : 13       \|\*{40}\|$'
 lines 1 '^      bandwidth  '
 lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   5[0-9]\.[0-9] MB/s$'
-fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth
 
 uneven="env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
 for how in '' '--stacks --unwind fp'; do
@@ -177,7 +176,6 @@ run cudamemcpysize -m 1k -jc "$bin/mem copy 23 1023 h2d copy 7 1024 h2d copy 5 1
 group 1 HtoD false 7 7168
 group 1 DtoH false 5 5125
 json 2 true
-fails 2 "--memset and --direction are mutually exclusive" cudamemcpysize --memset --direction HtoD
 fails 2 "'up' is not one of" cudamemcpysize --direction up
 
 nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }

@@ -128,14 +128,6 @@ fails 2 "--trace: unknown function or group 'memry'; did you mean memory" cudatr
 fails 2 "--trace: unknown function or group 'x*y'" cudatrace -e 'memory,x*y'
 fails 2 "--trace: unknown function or group ''" cudatrace -e 'memory,,'
 
-it "options that contradict each other say so"
-fails 2 'cannot be combined with --timestamp' cudatrace -S -t
-fails 2 'cannot be combined with --timestamp, --relative, --time-spent, --enter or' cudatrace --chrome "$tmp/x" --enter
-fails 2 '--unchecked cannot be combined with' cudatrace --unchecked -S
-fails 2 '--failed cannot be combined with --enter' cudatrace -x --enter
-fails 2 '--enter-only cannot be combined with' cudatrace --enter-only --tree
-fails 2 "unexpected argument 'x'" cudatrace x
-
 for kind in session ${LONG:+perf}; do
 	it "--attach $kind -x shows failures alone, with their names"
 	run cudatrace --attach "$kind" -e cudaMalloc,cudaFree,cudaLaunchKernel -x -jc "$bin/mem malloc 23 64 fail 7 launch 5 badlaunch 3 badfree 2"
@@ -166,7 +158,6 @@ lines 2 '^ +[3-9][0-9]{4}\.[0-9] cudaDeviceSynchronize\(\) = 0$'
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$bin/mem sync 3"
 json 2 '.since_ns > 30000000 and .since_ns < 300000000'
 json 1 '.since_ns == 0'
-fails 2 "cannot be combined with --timestamp, --relative" cudatrace -S -r
 
 it "-T says how long each call took, -t when it returned"
 run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$bin/mem sync 3"

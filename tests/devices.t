@@ -407,9 +407,6 @@ lines 1 ';cudaLaunchKernel [0-9]+$'
 run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
 lines 5 cudaLaunchKernel
 
-it "cudatrace --device is none without returns"
-fails 2 'cannot be combined with --tree, --time-spent or --device' cudatrace --enter-only --device 1 -c true
-
 it "cudatrace has a column for devices once there are two, and with --device"
 run cudatrace -q -c "$bin/mem setdevice 3 launch 7"
 lines 0 DEVICE

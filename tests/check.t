@@ -75,15 +75,18 @@ go
 selected() { lines 1 "^CUDA .*; [0-9]+ process(es use| uses) CUDA now, $1 selected"; }
 
 it "options that select processes say how many of those that use CUDA they select"
-cp "$bin/mem" "$tmp/a_name_of_many_bytes"
-program env LD_LIBRARY_PATH="$lib" "$tmp/a_name_of_many_bytes" malloc 1 64 wait
-for filter in '--comm a_name_of_many_bytes' "--comm a_name_of_many_ --uid $(id -u)"; do
+# a name that no other process has in its first 15 bytes, and a container's id that no other cgroup has
+long=own$$_of_many_bytes id=$(printf %08x $$)0123456789abcdef
+short=$(echo "$long" | cut -c1-15)
+cp "$bin/mem" "$tmp/$long"
+program env LD_LIBRARY_PATH="$lib" "$tmp/$long" malloc 1 64 wait
+for filter in "--comm $long" "--comm $short --uid $(id -u)"; do
 	# shellcheck disable=SC2086 # words
 	run cudaleak --check $filter
 	status 0
 	selected 1
 done
-for filter in '--comm a_name' '--comm a_name_of_many_bytes --uid 4321' '--uid 4321'; do
+for filter in "--comm own$$" "--comm $long --uid 4321" '--uid 4321'; do
 	# shellcheck disable=SC2086 # words
 	run cudaleak --check $filter
 	status 0
@@ -92,18 +95,18 @@ done
 run cudaleak --check
 lines 0 ' selected'
 root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
-group=$root/cbtcheck$$/docker-0123456789abcdef.scope
+group=$root/cbtcheck$$/docker-$id.scope
 if [ -n "$root" ] && mkdir -p "$group/below" 2>/dev/null; then
 	echo "$pid" >"$group/below/cgroup.procs"
-	for filter in "--cgroup /cbtcheck$$" "--cgroup $group/below" '--container 01234567' '--cgroup / --comm a_name_of_many_'; do
+	for filter in "--cgroup /cbtcheck$$" "--cgroup $group/below" "--container $id" "--cgroup / --comm $short"; do
 		# shellcheck disable=SC2086 # words
 		run cudaleak --check $filter
 		selected 1
 	done
-	run cudaleak --check --container 01234567
-	lines 1 "^cgroups +ok +01234567 has the id $(stat -c %i "$group")\$"
+	run cudaleak --check --container $id
+	lines 1 "^cgroups +ok +$id has the id $(stat -c %i "$group")\$"
 	echo "$pid" >"$root/cgroup.procs"
-	run cudaleak --check --container 01234567
+	run cudaleak --check --container $id
 	selected 0
 	rmdir "$group/below" "$group" "$root/cbtcheck$$"
 fi

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # rc, pid, tracer: the words'
 # Containers, and files that are not what their names say: what is probed is what a process has mapped.
+. tests/own.sh
 
 # A root for containers: the program, what it is linked with, and the two libraries.
 lower=$tmp/lower
@@ -84,7 +85,7 @@ for kind in $kinds; do
 		json 23 ".pid == $first and .func == \"cudaMalloc\""
 		json 30 ".pid == $first"
 		json 11 ".pid == $inner"
-		silent
+		silent_of $first $inner
 		exec 5>&- 6>&-
 	fi
 done
@@ -97,7 +98,7 @@ if contains "all processes: a container that starts later, from a layer that is 
 	until_true was_ready other 2
 	stop
 	json 18 ".pid == $inner"
-	silent
+	silent_of $inner
 	exec 5>&- 6>&-
 fi
 
@@ -230,8 +231,9 @@ int main(int argc, char **argv)	/* NAME FILE COMMAND... */
 	return execvp(argv[3], argv + 3);
 }
 END
-for name_of in libcudart.so.13 x; do
-	it "a library inside a memfd with the name $name_of"
+# names that no other process has
+for name_of in libcudart.so.13.$$ x$$; do
+	it "a library inside a memfd with the name ${name_of%$$}"
 	set -- "$tmp/memfd" $name_of "$lib/libcudart.so.13" env LD_LIBRARY_PATH="$lib" "$bin/mem"
 	program "$@" malloc 1 64 wait malloc 23 4096 free 7
 	grep -q "/memfd:$name_of" "/proc/$pid/maps" || no 'it is not mapped'
@@ -281,8 +283,10 @@ json 30 true
 
 it "-p with a number of the container's own, one or two namespaces down, is explained"
 if unshare -U -r -p -f unshare -p -f true 2>/dev/null; then
-	# a number that nobody has here: the last but so many
-	last=$(($(cat /proc/sys/kernel/pid_max) - 113))
+	# numbers that nobody has here: of the last, those behind $last in the inner one, and 50 before them in the outer one
+	last=$(($(cat /proc/sys/kernel/pid_max) - 113 - $$ % 1009))
+	taken_near() { for n in $(seq $(($1 - 49)) $(($1 - 43))) $(seq "$1" $(($1 + 5))); do [ ! -e "/proc/$n" ] || return 0; done; false; }
+	while taken_near $last; do last=$((last - 7)); done
 	# shellcheck disable=SC2016 # for the inner shells
 	program unshare -U -r -m -p -f --kill-child sh -c 'mount -t proc proc /proc && echo $(($1 - 50)) >/proc/sys/kernel/ns_last_pid &&
 		shift && unshare -m -p -f --kill-child sh -c "$@"' - $last \

@@ -258,17 +258,18 @@ kill -9 "$other"
 
 it "-l probes a program that does not run yet, which otherwise is missed with a message"
 cp "$bin/mem-static" "$tmp/later"
-tool cudabt -l "$tmp/later" -e 'cuda:cudaMalloc /comm == "cudabt-later"/ { @ = count(); }'
-LD_LIBRARY_PATH=$lib "$tmp/later" rename cudabt-later malloc 13 64
+name_of=later$$	# nobody else's
+tool cudabt -l "$tmp/later" -e "cuda:cudaMalloc /comm == \"$name_of\"/ { @ = count(); }"
+LD_LIBRARY_PATH=$lib "$tmp/later" rename $name_of malloc 13 64
 stop
 lines 1 '^@: 13$'
 says_not "$tmp/later was loaded"
-tool cudabt -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc /comm == "cudabt-later"/ { @ = count(); }'
+tool cudabt -l "$lib/libcudart.so.13" -e "cuda:cudaMalloc /comm == \"$name_of\"/ { @ = count(); }"
 cp "$lib/libcudart.so.13" "$tmp/libcudart.so.13"
 mkdir "$tmp/bin"
 cp "$bin/mem" "$tmp/bin/later"
 ln -s "$lib" "$tmp/none"
-LD_LIBRARY_PATH=$tmp:$lib "$tmp/bin/later" rename cudabt-later malloc 13 64 sleep 100000 & later=$!
+LD_LIBRARY_PATH=$tmp:$lib "$tmp/bin/later" rename $name_of malloc 13 64 sleep 100000 & later=$!
 pids="$pids $later"
 until_true grep -q "$tmp/libcudart.so.13 was loaded after bpftrace started" "$tmp/err"
 stop
@@ -279,13 +280,14 @@ run cudabt -j --list -l "$lib/libcudart.so.13" -e 'cuda:cudaMalloc, cudaret:cuda
 json 2 '(.func == "cudaMalloc" or .func == "cudaFree") and .file == "'"$lib"'/libcudart.so.13"'
 
 it "what --emit prints does its work with bpftrace alone"
+name_of=plain$$
 cudabt --emit -l "$lib/libcudart.so.13" >"$tmp/plain.bt" \
-	-e 'cudaret:cudaMalloc /comm == "cudabt-plain"/ { printf("%s %d %s\n", func, args.size, errname(retval)); }'
+	-e "cudaret:cudaMalloc /comm == \"$name_of\"/ { printf(\"%s %d %s\\n\", func, args.size, errname(retval)); }"
 bpftrace -q "$tmp/plain.bt" >"$tmp/out" 2>"$tmp/err" & tracer=$!
 pids="$pids $tracer"
 # it says when it has printed something
-until_true sh -c "$bin/mem rename cudabt-plain malloc 1 64; grep -q 64 $tmp/out"
-"$bin/mem" rename cudabt-plain malloc 13 4099
+until_true sh -c "$bin/mem rename $name_of malloc 1 64; grep -q 64 $tmp/out"
+"$bin/mem" rename $name_of malloc 13 4099
 until_true grep -q 'cudaMalloc 4099' "$tmp/out"
 stop
 lines 13 '^cudaMalloc 4099 cudaSuccess$'

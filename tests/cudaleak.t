@@ -323,10 +323,11 @@ json 3 true
 program "$bin/mem-dlopen" wait load sleep 500 malloc 7 64 wait
 tool cudaleak -Cj 60
 echo >&3
-"$bin/mem" sleep 500 malloc 5 64 sleep 500
+"$bin/mem" sleep 500 malloc 5 64 sleep 500 & other=$!
+wait $other
 stop
 json 1 ".pid == $pid and .complete and .count == 7"
-json 1 '.at == "exit" and .complete and .count == 5'
+json 1 ".pid == $other and .at == \"exit\" and .complete and .count == 5"
 json 0 ".pid == $pid and (.complete | not)"
 exec 3>&-
 kill "$pid" 2>/dev/null

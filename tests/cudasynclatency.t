@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+. tests/own.sh
 
 slow=SIM_LATENCY_US=cuCtxSynchronize=20000
 spin=SIM_SPIN_US=cuCtxSynchronize=20000
@@ -147,7 +148,7 @@ for how in '' -k '--attach multi'; do
 	waited 13 cudaDeviceSynchronize
 	silent
 	# shellcheck disable=SC2086 # words
-	run env $spin cudasynclatency -O $how -jc "$bin/mem sync 13"
+	run env $spin cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
 	json 1 '.func and .count == 13 and .off_cpu_ns < 0.5 * .total_ns'
 	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
 	off_spread

@@ -123,12 +123,12 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <"$tmp/out" >"$tmp/said" 2>&1 || no "$(cat "$tmp/said")"
 fi
 
-# serve OPTION...: the exporter of process $pid; scrape ACCEPT: its page
+# serve OPTION...: the exporter of process $pid, at $address; scrape ACCEPT: its page
 serve() {
-	port=$((20011 + $$ % 10007))
-	tool cudaexporter -p "$pid" --web.listen-address "127.0.0.1:$port" "$@"
+	tool cudaexporter -p "$pid" --web.listen-address 127.0.0.1:0 "$@"
+	address=$(sed -n 's|.*: listening on http://\([^/]*\)/.*|\1|p' "$tmp/err")
 }
-scrape() { curl -sf -H "Accept: $1" "http://127.0.0.1:$port/metrics" >"$tmp/page"; }
+scrape() { curl -sf -H "Accept: $1" "http://$address/metrics" >"$tmp/page"; }
 scraped() { scrape application/openmetrics-text && grep -q "$1" "$tmp/page"; }
 
 # in_buckets: the exemplars of the page that are larger than their bucket, or not larger than the one below it
@@ -248,19 +248,20 @@ if command -v prometheus >/dev/null; then
 	program "$bin/mem" wait copy 5 4096 h2d wait
 	serve --exemplars
 	mkdir "$tmp/prometheus"
+	at=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	cat >"$tmp/prometheus.yml" <<-END
 		global: { scrape_interval: 1s }
-		scrape_configs: [ { job_name: cuda, static_configs: [ { targets: [ "127.0.0.1:$port" ] } ] } ]
+		scrape_configs: [ { job_name: cuda, static_configs: [ { targets: [ "$address" ] } ] } ]
 	END
 	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/prometheus" \
-		--enable-feature=exemplar-storage --web.listen-address="127.0.0.1:$((port + 1))" >"$tmp/said" 2>&1 & prometheus=$!
+		--enable-feature=exemplar-storage --web.listen-address="$at" >"$tmp/said" 2>&1 & prometheus=$!
 	pids="$pids $prometheus"
 	query() {
-		curl -sf "http://127.0.0.1:$((port + 1))/api/v1/query_exemplars" --data-urlencode \
+		curl -sf "http://$at/api/v1/query_exemplars" --data-urlencode \
 			'query=cuda_copy_size_bytes_bucket' -d "start=$(($(date +%s) - 60))&end=$(($(date +%s) + 60))" >"$tmp/out"
 	}
 	kept() { query && jq -e '.data[].exemplars[] | select(.value == "4096")' "$tmp/out" >/dev/null; }
-	until_true curl -sf "http://127.0.0.1:$((port + 1))/-/ready" -o /dev/null
+	until_true curl -sf "http://$at/-/ready" -o /dev/null
 	sleep 2
 	echo >&3
 	until_true kept

@@ -47,7 +47,9 @@ for comm in a_name_of_many_bytes a_name_of_many_; do
 done
 
 root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
-id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+# of no other cgroup
+short=$(printf %08x $$)
+id=${short}89abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 group=$root/cbt$$/docker-$id.scope
 it "--cgroup and --container: a cgroup and those below it, by path, id and container"
 if [ -z "$root" ] || ! mkdir -p "$group/below" 2>/dev/null; then
@@ -55,7 +57,7 @@ if [ -z "$root" ] || ! mkdir -p "$group/below" 2>/dev/null; then
 else
 	# shellcheck disable=SC2016 # the inner shell is to expand it
 	inside="sh -c 'echo \$\$ >$group/below/cgroup.procs; exec $bin/mem malloc 23 64'"
-	for filter in "--cgroup /cbt$$" "--cgroup $group/below" "--cgroup $(stat -c %i "$group")" "--container 01234567" \
+	for filter in "--cgroup /cbt$$" "--cgroup $group/below" "--cgroup $(stat -c %i "$group")" "--container $short" \
 		"--container $id" '--cgroup /'; do
 		# shellcheck disable=SC2086 # words
 		run cudamallocsnoop $filter -jc "$inside; $bin/mem malloc 19 128"

@@ -34,8 +34,13 @@ gone() {
 	grep -q '^State:.Z' "/proc/$1/status" && [ "$(ls "/proc/$1/task")" = "$1" ]
 }
 
-# all_of TOOL: its processes; all_gone TOOL: it has none
-all_of() { find /proc/[0-9]*/exe -lname "$O/$1" 2>/dev/null | cut -d/ -f3; }
+# all_of TOOL: its processes, with those that nobody waits for any more, and none of another test's; all_gone TOOL: it has none
+export STARTED_BY="$tmp"
+all_of() {
+	for p in $(find /proc/[0-9]*/exe -lname "$O/$1" 2>/dev/null | cut -d/ -f3); do
+		! grep -qzxF "STARTED_BY=$tmp" "/proc/$p/environ" 2>/dev/null || echo "$p"
+	done
+}
 all_gone() { [ -z "$(all_of "$1")" ]; }
 
 # bystander NAME [PROGRAM]: another user's program, which waits for a line in $tmp/NAME; $bystander
@@ -121,6 +126,7 @@ serves() {
 # abort_all: the kernel fails what waits for the attacker's file systems, should the server not die
 abort_all() {
 	for c in "$tmp"/connections/*; do
+		case " $others " in *" $c "*) continue ;; esac
 		[ "$(stat -c %u "$c" 2>/dev/null)" != 65534 ] || echo 1 >"$c/abort"
 	done
 }
@@ -164,6 +170,7 @@ silence() {
 
 mkdir "$tmp/connections"
 mount -t fusectl none "$tmp/connections" && trap 'abort_all; umount "$tmp/connections"; finish' EXIT
+others=$(echo "$tmp"/connections/*)
 mknod -m 666 "$tmp/fuse" c 10 229
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 tests/workloads/hostile_fuse.c \
 	-o "$tmp/hostile_fuse" -ldl -pthread

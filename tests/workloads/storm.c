@@ -43,6 +43,8 @@ enum how { FORK, EXEC, VFORK, KILLED };
 /* also of children that do not exec */
 static struct shared { atomic_ulong calls, inside; } *shared;
 static unsigned long harmed;
+/* so that what it executes has the name that the tests gave it */
+static char self[4096];
 
 static unsigned long number(const char *text)
 {
@@ -115,7 +117,7 @@ static pid_t start(enum how how, const char *calls)
 	if (pid)
 		return pid;
 	if (how == EXEC || how == VFORK) {
-		execl("/proc/self/exe", "storm", "calls", calls, (char *)NULL);
+		execl(self, self, "calls", calls, (char *)NULL);
 		_exit(3);
 	}
 	call(number(calls));
@@ -165,7 +167,7 @@ static void do_replaced(char **arg)
 	if (n < 2)
 		return;
 	snprintf(left, sizeof(left), "%lu", n - 1);
-	execl("/proc/self/exe", "storm", "replaced", left, arg[1], (char *)NULL);
+	execl(self, self, "replaced", left, arg[1], (char *)NULL);
 	fail("exec");
 }
 
@@ -250,7 +252,7 @@ static void do_usurped(char **arg)
 			fail("pthread_create");
 		await_inside(i, getpid(), &dying);
 	}
-	execl("/proc/self/exe", "storm", "replaced", "1", arg[1], (char *)NULL);
+	execl(self, self, "replaced", "1", arg[1], (char *)NULL);
 	fail("exec");
 }
 
@@ -329,6 +331,8 @@ int main(int argc, char **argv)
 	};
 	const char *word = argc > 1 ? argv[1] : "";
 
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		fail("/proc/self/exe");
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		fail("mmap");

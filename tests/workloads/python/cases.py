@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""cases.py [-n N] CASE...|all|list|wait: Python stacks of every kind, with an allocation on top of each.
+"""cases.py [-n N] CASE...|all|list|wait|comm=NAME: Python stacks of every kind, with an allocation on top of each.
 
 Prints the truth about each (truth.py).  -n: each case so many times; all: all but deep; wait: prints
-"ready" and reads a line.
+"ready" and reads a line; comm=NAME: the process is called so from now on.
 """
 import ctypes
 import functools
@@ -709,6 +709,9 @@ def main(args):
         if name == "wait":
             os.write(1, b"ready\n")
             sys.stdin.readline()
+            continue
+        if name.startswith("comm="):
+            ctypes.CDLL(None).prctl(15, name[5:].encode(), 0, 0, 0)	# PR_SET_NAME
             continue
         for _ in range(times):
             truth.case = name

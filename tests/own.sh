@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# shellcheck shell=sh disable=SC2034,SC2154 # for the tests that include it, and lib.sh's
+# Words for tests of tools that trace every process: they count what is their own.  Beside them others run CUDA programs,
+# trace every process, and begin and end: another test, or whoever shares the machine.  tests/beside does so: . tests/own.sh
+
+# it_alone TITLE: a test that nothing else may run beside; why stands above it
+command -v it_alone >/dev/null || it_alone() { it "$@"; }
+
+# of PID...: of the output, which is JSON, what is of these processes, and what of theirs was lost
+of() {
+	these=$(echo "$*" | tr ' ' '|')
+	grep -E "\"pid\":($these)[,}]" "$tmp/out" >"$tmp/of"
+	mv "$tmp/of" "$tmp/out"
+}
+
+# own PROGRAM [NAME]: a copy of one of $bin, whose name no other program has, NAME and a number; $own its path
+own() {
+	mkdir -p "$tmp/own/bin"
+	[ -e "$tmp/own/lib" ] || ln -s "$lib" "$tmp/own/lib"
+	own=$tmp/own/bin/${2:-$1}$$
+	cp "$bin/$1" "$own"
+}
+
+# below PID NAME: the number of a program of that name that this process has started, or one that it has started has; its
+# first one
+below() {
+	for p in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || { echo "$p"; return; }
+		! below "$p" "$2" || return 0
+	done
+	return 1
+}
+
+# in_time MS COMMAND...: it takes no longer, at one of three tries, as others may run meanwhile; $took
+in_time() {
+	most=$1
+	shift
+	for _ in 1 2 3; do
+		began=$(date +%s%N)
+		"$@"
+		took=$((($(date +%s%N) - began) / 1000000))
+		[ $took -ge "$most" ] || return 0
+	done
+	no "$*: it took $took ms"
+}
+
+# words before a program that is to have the CPU, whatever runs beside it, where that is permitted
+ahead='nice -n -19'
+[ -z "$($ahead true 2>&1)" ] || ahead=
+
+# silent_of PID...: as silent, but for what it says of other processes, and what it still read when it was ended
+silent_of() {
+	awk -v these=" $* " '{ of = named = 0; line = $0
+		while (match(line, /process [0-9]+/)) {
+			named = 1
+			of += index(these, " " substr(line, RSTART + 8, RLENGTH - 8) " ") > 0
+			line = substr(line, RSTART + RLENGTH)
+		}
+		if ((!named || of) && !/ could not be read until the end$/) print }' "$tmp/err" >"$tmp/of"
+	mv "$tmp/of" "$tmp/err"
+	silent
+}

@@ -3,9 +3,6 @@
 # Words for tests of tools that trace every process: they count what is their own.  Beside them others run CUDA programs,
 # trace every process, and begin and end: another test, or whoever shares the machine.  tests/beside does so: . tests/own.sh
 
-# it_alone TITLE: a test that nothing else may run beside; why stands above it
-command -v it_alone >/dev/null || it_alone() { it "$@"; }
-
 # of PID...: of the output, which is JSON, what is of these processes, and what of theirs was lost
 of() {
 	these=$(echo "$*" | tr ' ' '|')

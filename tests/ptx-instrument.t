@@ -269,3 +269,7 @@ for f in tests/ptx/nvcc-*.ptx tests/ptx/guards.ptx tests/ptx/operands.ptx tests/
 	done
 done
 [ $n -ge 42 ] || no "only $n kernels ran"
+
+it "text for which there is no memory is not put, nor what comes after it, and that is known"
+run "$bin/fatbin" put
+equal "$(cat "$tmp/out")" '3 pieces, 1009 14 done failed'

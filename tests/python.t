@@ -31,3 +31,21 @@ done
 for gil in 0 1; do
 	! "$bin/python" layout 0310 $gil >"$tmp/out" || no "3.16: $(cat "$tmp/out")"
 done
+
+it "code objects of one name share it, 2,560 of a process are kept, 2,048 in the kernel, and a user has half of all memory"
+run "$bin/python-codes"
+status 0
+cat >"$tmp/want" <<'END2'
+walk 3 a.py, the same for both
+no other process has it, no other number
+5 lines: 6
+three: 3 known, 2 names, 0 removed, 0 bytes
+the same number: 3 known, 2 names, 1 removed, 0 bytes
+dropped: 0 known, 2 names, 4 removed, 203 bytes
+many: 2560 known, 2 names, 521 removed, 20480 bytes
+the oldest is not known, the next one is
+all dropped: 0 known, 2 names, 2569 removed, 0 bytes
+one user has half of the memory
+the last has none
+END2
+cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"

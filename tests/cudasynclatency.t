@@ -29,6 +29,7 @@ waited 13 cudaDeviceSynchronize
 json 1 '.func == "cudaStreamSynchronize" and .count == 7'
 json 1 '.func == "cudaEventSynchronize" and .count == 5'
 json 3 .func
+lines 0 '^$'
 whole
 silent
 

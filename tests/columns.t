@@ -130,6 +130,29 @@ run cudaleak --list --chrome "$tmp/kept" -c "$bin/mem malloc 1 64"
 lines 1 'cudaMalloc .*'
 equal "$(cat "$tmp/kept")" kept
 
+# each line: a tool, what two processes do, a number of the rows and theirs, how a line of text begins, or ends
+while IFS='|' read -r t one other filter n m line; do
+	it "$t -P has each process apart, and they add up"
+	run "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
+	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n"
+	json 1 "($filter) == $m"
+	equal "$(jq "$filter as \$n | .pid" "$tmp/out" | sort -u | wc -l)" 2
+	sum $((n + m)) "$filter"
+	run "$t" -Pc "$bin/mem rename 'a(b)' $one"
+	lines 1 "$line"
+done <<'END'
+cudamemcpysize|copy 23 4096 h2d|copy 7 100 h2d|.count|23|7|^pid [0-9]+ \(a\(b\)\), HtoD, synchronous; 
+cudasynclatency|sync 13|sync 7|select(.func).count|13|7|^pid [0-9]+ \(a\(b\)\), cudaDeviceSynchronize$
+cudalaunchtop|launch 23 drvlaunch 13|launch 7|.launches|36|7|^[0-9]+ +(a\(b\)|mem) +[0-9.]+ +36 +36$
+END
+
+it "so many reports as intervals are asked for, also of nothing"
+for t in cudamemcpysize cudasynclatency cudalaunchtop cudaleak; do
+	run $t -p $$ -l "$lib/libcudart.so.13" 100ms 2
+	status 0
+	lines 2 '(no copies|no waits|^PID .* KERNEL|nothing held: 0 allocations and 0 frees seen)$'
+done
+
 root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
 id=fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
 short=fedcba987654

@@ -42,8 +42,8 @@ in_time() {
 }
 
 # words before a program that is to have the CPU, whatever runs beside it, where that is permitted
-ahead='nice -n -19'
-[ -z "$($ahead true 2>&1)" ] || ahead=
+ahead='chrt -f 1'
+$ahead true 2>/dev/null || ahead=
 
 # silent_of PID...: as silent, but for what it says of other processes, and what it still read when it was ended
 silent_of() {

@@ -74,7 +74,7 @@ fails 1 "there is no such cgroup" cudamallocsnoop --cgroup /nonexistent -c true
 fails 1 "no cgroup has this id" cudamallocsnoop --cgroup 99999999999 -c true
 fails 1 "no cgroup has it in its name" cudamallocsnoop --container "$id" -c true
 fails 1 "not a container ID" cudamallocsnoop --container web -c true
-fails 2 "--cgroup and --container are mutually exclusive" cudaleak --cgroup / --container $id -c true
+fails 2 "--cgroup and --container are mutually exclusive" cudaleak --cgroup / --container "$id" -c true
 
 slow="env SIM_LATENCY_US=cuMemAlloc_v2=20000,cuCtxSynchronize=20000 $bin/mem malloc 5 64 free 5 sync 7 streamsync 3"
 

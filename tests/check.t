@@ -103,10 +103,10 @@ if [ -n "$root" ] && mkdir -p "$group/below" 2>/dev/null; then
 		run cudaleak --check $filter
 		selected 1
 	done
-	run cudaleak --check --container $id
+	run cudaleak --check --container "$id"
 	lines 1 "^cgroups +ok +$id has the id $(stat -c %i "$group")\$"
 	echo "$pid" >"$root/cgroup.procs"
-	run cudaleak --check --container $id
+	run cudaleak --check --container "$id"
 	selected 0
 	rmdir "$group/below" "$group" "$root/cbtcheck$$"
 fi

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # rc, pid, tracer: the words'
 # Containers, and files that are not what their names say: what is probed is what a process has mapped.
+# shellcheck source=/dev/null
 . tests/own.sh
 
 # A root for containers: the program, what it is linked with, and the two libraries.
@@ -98,7 +99,7 @@ if contains "all processes: a container that starts later, from a layer that is 
 	until_true was_ready other 2
 	stop
 	json 18 ".pid == $inner"
-	silent_of $inner
+	silent_of "$inner"
 	exec 5>&- 6>&-
 fi
 
@@ -233,8 +234,8 @@ int main(int argc, char **argv)	/* NAME FILE COMMAND... */
 END
 # names that no other process has
 for name_of in libcudart.so.13.$$ x$$; do
-	it "a library inside a memfd with the name ${name_of%$$}"
-	set -- "$tmp/memfd" $name_of "$lib/libcudart.so.13" env LD_LIBRARY_PATH="$lib" "$bin/mem"
+	it "a library inside a memfd with the name ${name_of%"$$"}"
+	set -- "$tmp/memfd" "$name_of" "$lib/libcudart.so.13" env LD_LIBRARY_PATH="$lib" "$bin/mem"
 	program "$@" malloc 1 64 wait malloc 23 4096 free 7
 	grep -q "/memfd:$name_of" "/proc/$pid/maps" || no 'it is not mapped'
 	for who in "-p $pid" ''; do

@@ -180,7 +180,7 @@ for p in '@[args.size] = count();' '@[args.size, ustack] = count();'; do
 	status 0
 	[ $(($(date +%s) - begun)) -lt 20 ] || no "it took $(($(date +%s) - begun)) s"
 	no_reader
-	[ "$p" = "${p#*ustack}" ] || says "addresses of process $other are not named"
+	[ "$p" = "${p#*ustack}" ] || says 'are not named: bpftrace would read files of user '	# of the first one
 	kill -9 "$other"
 	# the count of a key with a stack is lines further down
 	equal "$(awk -v size="$mine" '/^@\[/ { mine = index($0, size) } mine && sub(/.*\]: /, "") { n += $0 } END { print n }' "$tmp/out")" 13
@@ -198,22 +198,22 @@ it "--emit says whose names it has to trust"
 cp -r "$tmp/roots" "$tmp/theirs"
 emit_theirs() { run cudabt --emit -l "$1" -e 'cuda:cudaMalloc { @ = count(); }'; }
 emit_theirs "$tmp/theirs/lib/libcudart.so.13"
-silent
+says_not "can replace $tmp/"	# of other processes' files others are said to be
 chown 65534 "$tmp/theirs/lib"
 emit_theirs "$tmp/theirs/lib/libcudart.so.13"
 says "user 65534 can replace $tmp/theirs/lib/libcudart.so.13"
 chown 0 "$tmp/theirs/lib"
 chmod 777 "$tmp/theirs"
 emit_theirs "$tmp/theirs/lib/libcudart.so.13"
-says "user 65534 can replace"
+says "user 65534 can replace $tmp/theirs/lib/libcudart.so.13"
 chmod 755 "$tmp/theirs"
 mkdir "$tmp/links"
 ln -s "$tmp/theirs/lib" "$tmp/links/lib"
 emit_theirs "$tmp/links/lib/libcudart.so.13"
-silent
+says_not "can replace $tmp/"
 chown -h 65534 "$tmp/links/lib"
 emit_theirs "$tmp/links/lib/libcudart.so.13"
-says "user 65534 can replace"
+says "user 65534 can replace $tmp/"
 
 it "without bpftrace it says what to install, and --emit works"
 fails 1 'bpftrace not found: install it' env "PATH=$O" cudabt -e 'cuda:cudaMalloc { }'

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
 . tests/own.sh
 
 # kernels FILTER: of the objects that jq's FILTER selects, "launches name kind", in order

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
 . tests/own.sh
 
 slow=SIM_LATENCY_US=cuCtxSynchronize=20000

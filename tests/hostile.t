@@ -1,5 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
 # Programs and files that are made to break, mislead or hold up a tool that runs as root.
+# shellcheck source=/dev/null
+. tests/own.sh
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -fno-omit-frame-pointer \
 	-fno-optimize-sibling-calls tests/workloads/hostile.c "$lib/libcudart.so.13" \
@@ -48,7 +50,9 @@ fi
 if long; then
 	it "calls that come faster than they can be printed do not keep it from its end"
 	for i in 1 2; do
-		"$bin/mem" loop 1000000000 '(' malloc 1 64 free 1 ')' & pids="$pids $!" busy="${busy-} $!"
+		# shellcheck disable=SC2086 # words
+		$another "$bin/mem" loop 1000000000 '(' malloc 1 64 free 1 ')' &
+		pids="$pids $!" busy="${busy-} $!"
 	done
 	run nice -n 10 cudamallocsnoop -kjd 1
 	# shellcheck disable=SC2086 # numbers
@@ -296,9 +300,9 @@ end_hoard() {
 
 # lost_by REASON: the hoarder lost something for it, and the victim nothing for any
 lost_by() {
-	says "$1 (process $hoarder (hoard): "
-	tail -n 1 "$tmp/rest" | jq -e --argjson pid "$hoarder" '.lost > 0 and .processes[0].pid == $pid and
-		.processes[0].comm == "hoard" and .processes[0].lost > 0' >/dev/null || no "no processes in the last line"
+	grep -F "$1 (process " "$tmp/err" | grep -qE " $hoarder \(hoard\): [1-9]" || no "it does not say '$1' of $hoarder"
+	tail -n 1 "$tmp/rest" | jq -e --argjson pid "$hoarder" '.lost > 0 and any(.processes[]; .pid == $pid and
+		.comm == "hoard" and .lost > 0)' >/dev/null || no "no processes in the last line"
 	! grep ' lost\|missed\|not counted' "$tmp/err" | grep -q "$victim (" || no "the victim lost something"
 }
 
@@ -337,7 +341,7 @@ if long; then
 	go
 	end_hoard
 	sum 221 .launches
-	json 1 '.kernel == "fill<int>" or .launches == 221'
+	json 0 '.kernel != "mem_kernel"'
 	lost_by 'calls not counted: group table full'
 fi
 

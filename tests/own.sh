@@ -41,19 +41,30 @@ in_time() {
 	no "$*: it took $took ms"
 }
 
+# words before a program that floods whoever traces every process: it is another user's, whose losses are not root's, where that
+# one can run what is in $bin
+another='setpriv --reuid 65534 --regid 65534 --clear-groups'
+$another test -x "$bin/mem" 2>/dev/null || another=
+
 # words before a program that is to have the CPU, whatever runs beside it, where that is permitted
 ahead='chrt -f 1'
 $ahead true 2>/dev/null || ahead=
 
-# silent_of PID...: as silent, but for what it says of other processes, and what it still read when it was ended
-silent_of() {
+# not_of_others PID...: a filter of what a tool says: without what it says of other processes than these, and of what it still
+# read when it was ended
+not_of_others() {
 	awk -v these=" $* " '{ of = named = 0; line = $0
 		while (match(line, /process [0-9]+/)) {
 			named = 1
 			of += index(these, " " substr(line, RSTART + 8, RLENGTH - 8) " ") > 0
 			line = substr(line, RSTART + RLENGTH)
 		}
-		if ((!named || of) && !/ could not be read until the end$/) print }' "$tmp/err" >"$tmp/of"
+		if ((!named || of) && !/ could not be read until the end$/) print }'
+}
+
+# silent_of PID...: as silent, but for that
+silent_of() {
+	not_of_others "$@" <"$tmp/err" >"$tmp/of"
 	mv "$tmp/of" "$tmp/err"
 	silent
 }

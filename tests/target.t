@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2016 # other shells, and none
 # Which processes and files are traced.
+# shellcheck source=/dev/null
 . tests/own.sh
 
 for kind in $kinds; do
@@ -121,7 +122,7 @@ wait $other
 stop
 json 23 ".pid == $pid"
 json 7 ".pid == $other"
-silent_of $pid $other
+silent_of "$pid" $other
 
 it "-c traces from the first call to the last"
 for program in mem mem-static mem-stripped; do
@@ -218,7 +219,7 @@ program "$bin/mem" malloc 1 64 wait
 in_time 3000 run cudaleak -d 1 -p "$pid"
 exec 3>&-
 status 0
-[ $took -ge 1000 ] || no "it took $took ms"
+[ "$took" -ge 1000 ] || no "it took $took ms"
 
 it "--layer runtime probes the runtime, --layer driver the driver"
 run cudamallocsnoop --layer runtime -jc "$bin/mem malloc 3 64 drvmalloc 5 64"
@@ -295,7 +296,7 @@ for signal in INT KILL; do
 		until_true are_gone $held
 		[ $took -ge 1000 ] || break
 	done
-	[ $took -lt 1000 ] || no "SIG$signal: $took ms"
+	[ "$took" -lt 1000 ] || no "SIG$signal: $took ms"
 done
 exec 3>&-
 

@@ -1,8 +1,10 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
 # Programs that come and go while they are traced, and tools that do.  What a tool prints and what it
 # says that it lost add up to what the programs did, none of them is harmed, and nothing stays behind.
+# shellcheck source=/dev/null
 . tests/own.sh
 
+chmod 755 "$tmp"
 own storm
 storm=$own name_of=${own##*/}
 slow=SIM_LATENCY_US=cuMemAllocManaged=20000000	# the calls to die in last until then
@@ -208,7 +210,8 @@ all_counted() {
 }
 
 it "a tool that is stopped for ten seconds: the program runs on, and what is lost is said"
-program "$storm" maps 1 499979
+# shellcheck disable=SC2086 # words
+program $another "$storm" maps 1 499979
 tool cudamallocsnoop -jp "$pid"
 kill -STOP "$tracer"
 began=$(date +%s)
@@ -238,7 +241,7 @@ to_nobody() {
 
 it "output that nobody reads: -c's processes are not held up, and what is lost is said"
 rm -f "$tmp/did"
-to_nobody cudamallocsnoop -jc "$storm calls 100003; $storm mixed 101 7 997 >$tmp/did"
+to_nobody cudamallocsnoop -jc "$another $storm calls 100003; $storm mixed 101 7 997 >$tmp/did"
 until_true grep -q calls "$tmp/did"
 equal "$(cat "$tmp/did")" 'calls 100697 harmed 0'
 : >"$tmp/out"
@@ -275,7 +278,7 @@ it "a terminal that is stopped: -c's processes are not held up, and Ctrl-C ends 
 if command -v tmux >/dev/null; then
 	rm -f "$tmp/did"
 	mkfifo "$tmp/begin"
-	screen 80 24 "cudamallocsnoop -jc 'read x <$tmp/begin; $storm calls 100003; $storm mixed 101 7 3 >$tmp/did'"
+	screen 80 24 "cudamallocsnoop -jc 'read x <$tmp/begin; $another $storm calls 100003; $storm mixed 101 7 3 >$tmp/did'"
 	on_screen ': tracing'
 	term send-keys C-s
 	echo >"$tmp/begin"

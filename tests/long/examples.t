@@ -1,6 +1,8 @@
 # shellcheck shell=sh
 # The examples and the JSON keys of the manual, of --help and of README.md: the examples are run.
 # DOCS_OF: of these tools alone.
+# shellcheck source=/dev/null
+. tests/own.sh
 
 tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
 
@@ -46,16 +48,18 @@ below() { awk -v n="$1" '/^# / { at++; next } at == n && !/^\.\.\.|libc\.so/' "$
 
 # to_run SET: each line of the input is a command to run, number N of the set.  Exporters that run at once have
 # ports of their own.
+free_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 to_run() {
-	sed -E "s/-p [0-9]+/-p $train/; s|/var/lib/prometheus/node-exporter|$tmp|
+	sed -E "s/-p [0-9]+/-p $train/; s|/var/lib/prometheus/node-exporter|$tmp|; s/127\.0\.0\.1:10951/127.0.0.1:$free_port/g
 		/--once|--textfile|listen-address/!s/^cudaexporter /&--web.listen-address 127.0.0.1:0 /" | split -l 1 -a 3 --numeric-suffixes=1 - "$tmp/set/$1."
 }
 
 # run_all: those, six at a time as most of them wait, each until it ends or has run for a while
 run_all() {
 	cat >"$tmp/one" <<-'END'
-		# bpftrace takes seconds to place its probes while others do
-		case $(cat "$1") in cudabt*) s=12 ;; *) s=6 ;; esac
+		# bpftrace takes seconds to place its probes while others do; a command, such as ./train 10, ends by itself, when
+		# it may if others run, too
+		case $(cat "$1") in *' -c '* | *c\ \'* | *' -- '*) s=60 ;; cudabt*) s=12 ;; *) s=6 ;; esac
 		# what measures inside kernels needs some that run
 		case $(cat "$1") in
 		cudamemtime* | cudakerneltime* | cudabounds* | cudacoalesce*) export SIM_KERNELS=1 s=90 ;;
@@ -66,6 +70,17 @@ run_all() {
 	find "$tmp/set" -type f >"$tmp/all"
 	# with the distribution's Python, whose frames the examples show
 	(cd "$home" && PATH=$home:$O:/usr/bin:$PATH xargs -n 1 -P 6 sh "$tmp/one" <"$tmp/all")
+}
+
+# said_by FILE: what the command in it said; without -p and a command of its own it may say something of others' processes, too.
+# The kernel tells of the mappings of all processes, or that they were too many
+said_by() {
+	if grep -qE -- ' (-[a-zA-Z]*[pc]|--) ' "$1"; then
+		cat "$1.err"
+	else
+		not_of_others "$train" <"$1.err" |
+			grep -v -e ' was loaded after bpftrace started' -e ' records not handled: there was no time after the signal'
+	fi | grep -v ': lost [0-9]* mmap events: '
 }
 
 # have_run SET HOW FILE: they have, and as they should; HOW N FILE is what number N is to print
@@ -81,7 +96,7 @@ have_run() {
 		# bpftrace may say that it cannot raise a limit, or, where tracefs is not mounted, that it
 		# cannot attach or detach the old way beside the new way; and the simulated driver, which is loaded
 		# late, is in none of the usual directories, where cudabt finds the real one in time
-		grep ': ' "$one.err" | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
+		said_by "$one" | grep ': ' | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
 			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
 			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace places probes: ' \
 			-e ': placing probes' -e ': taking out probes: ' -e ': the kernel is still removing ' -e ': scanning processes: ' -e ': reading ' \

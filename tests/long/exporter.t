@@ -2,6 +2,8 @@
 # cudaexporter in a storm: processes that come and go, too many of them, that die in a call, with names that are hostile,
 # and an exporter that is held up.  What it counts is what they did, or is said to be lost, and nothing stays behind.
 python=$(PATH=/usr/bin:/bin command -v python3)
+# shellcheck source=/dev/null
+. tests/own.sh
 slow=SIM_LATENCY_US=cuMemAllocManaged=20000000	# the calls to die in last until then
 
 it "what this needs is there"
@@ -298,7 +300,8 @@ stop
 it "an exporter that is stopped in a storm says what it lost, goes on, and has no process that is gone"
 serve --by comm
 kill -STOP "$tracer"
-"$storm" calls 300007
+# shellcheck disable=SC2086 # words
+$another "$storm" calls 300007
 "$storm" forks 1009 4 2 >"$tmp/did"
 "$mem" launch 7
 kill -CONT "$tracer"

@@ -3,6 +3,7 @@
 # gdb and against perf.
 
 . tests/stacks.sh
+. tests/own.sh
 
 # the cases that all follow to the end: the tools' copy is one stack of at most 64 KiB; gdb has nothing to go
 # by in three cases and runs past the end of a context's stack; perf does not know that a register can be kept
@@ -101,12 +102,12 @@ else
 fi
 
 it "100,000 calls a second in two threads: a stack is complete, or says that it is not, and what is lost is counted"
-run cudamallocsnoop -jkc "$bin/nofp -n 50021 -r 25000 storm >$tmp/truth"
+run cudamallocsnoop -jkc "$another $bin/nofp -n 50021 -r 25000 storm >$tmp/truth"
 compare native "$tmp/truth" --may-stop storm
 seen_or_lost 100042
 
 it "two threads, as fast as they can: no stack is wrong, and what is lost is counted"
-run cudamallocsnoop -jkc "$bin/nofp -n 200003 storm >$tmp/truth"
+run cudamallocsnoop -jkc "$another $bin/nofp -n 200003 storm >$tmp/truth"
 compare native "$tmp/truth" --may-stop storm
 [ "$(jq -n '[inputs | if .lost then .lost else 1 end] | add' "$tmp/out")" -eq 800012 ] ||
 	no "$(jq -n '[inputs | if .lost then .lost else 1 end] | add' "$tmp/out") calls seen or lost, not 800012"

@@ -117,18 +117,6 @@ else
 	skip "no examples that others can run"
 fi
 
-it "every tool with probes of its own counts what the program did"
-run cudaleak $attach -jCc "$bin/mem malloc 23 4096 free 7"
-json 1 '.count == 16 and .bytes == 65536'
-run cudamallocsnoop $attach -jc "$bin/mem malloc 23 4096 free 7"
-json 23 '.func == "cudaMalloc"'
-run cudamemcpysize $attach -jc "$bin/mem copy 23 4096 h2d"
-json 1 '.direction == "HtoD" and .count == 23 and .bytes == 94208'
-run cudalaunchtop $attach -jc "$bin/mem launch 23"
-json 1 '.kernel == "mem_kernel" and .launches == 23'
-run cudasynclatency $attach -jc "$bin/mem sync 23"
-json 1 '.func == "cudaDeviceSynchronize" and .count == 23'
-
 # ---- every way to a function
 
 for way in audit audit-now audit-noplt audit-nopie; do

@@ -45,21 +45,21 @@ same "$every" 'cudaleak -j' '"\(.memory) \(.device) \(.count) \(.bytes) \(.stack
 1 host null 13 832 do_host
 END
 
-same "$every" 'cudamemcpysize -j' '"\(.direction) \(.async) \(.device) \(.count) \(.bytes)"' <<END
-1 HtoD false 3 11 45056
-1 DtoH false 3 19 950
-1 DtoH true 3 17 17000
+same "$every" 'cudamemcpysize -j' '"\(.direction) \(.async) \(.device) \(has("stream")) \(.count) \(.bytes)"' <<END
+1 HtoD false 3 false 11 45056
+1 DtoH false 3 false 19 950
+1 DtoH true 3 false 17 17000
 END
 
-same "$every" 'cudasynclatency -jO' '"\(.func) \(.device) \(.count) \(.hist_off_cpu // [] | map(.[2]) | add) \(.waits)"' <<END
-1 cudaDeviceSynchronize 3 37 37 null
-1 cuCtxSynchronize 3 41 41 null
-1 null null null null 78
+same "$every" 'cudasynclatency -jO' '"\(.func) \(.device) \(has("stream")) \(.count) \(.hist_off_cpu // [] | map(.[2]) | add) \(.waits)"' <<END
+1 cudaDeviceSynchronize 3 false 37 37 null
+1 cuCtxSynchronize 3 false 41 41 null
+1 null null false null null 78
 END
 
-same "$every" 'cudalaunchtop -jx' '"\(.kernel) \(.device) \(.launches) \(.failed)"' <<END
-1 mem_kernel 3 31 2
-1 drv_kernel 3 31 0
+same "$every" 'cudalaunchtop -jx' '"\(.kernel) \(.device) \(has("stream")) \(.launches) \(.failed)"' <<END
+1 mem_kernel 3 false 31 2
+1 drv_kernel 3 false 31 0
 END
 
 same "$every" 'cudatrace -jk -e memory,launch' '"\(.func) \(.device) \(.error) \(.stack[0].sym)"' <<END

@@ -9,7 +9,7 @@ files() {
 		git ls-files -co --exclude-standard
 	else
 		find . -name .git -prune -o -path './build*' -prune -o -path "$O" -prune -o -type f -print
-	fi | grep -v '^build[^/]*/' | while read -r f; do [ ! -f "$f" ] || echo "$f"; done
+	fi | grep -vE '^build[^/]*/|/__pycache__/' | while read -r f; do [ ! -f "$f" ] || echo "$f"; done
 }
 
 scripts() {
@@ -296,7 +296,9 @@ it "no file has control characters, or a path of where the project happens to li
 files | grep -vE '^(\./)?tests/(fuzz/corpus/|data/fatbin/.*\.fatbin$|ptx/odd\.)' >"$tmp/files"
 while read -r f; do
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$f" || no "$f: control characters"
-	[ "$PWD" = / ] || ! grep -qF "$PWD/" "$f" || no "$f: $PWD"
+	case $PWD in	# the name of a folder of / may be in any text
+	/*/*) ! grep -qF "$PWD/" "$f" || no "$f: $PWD" ;;
+	esac
 done <"$tmp/files"
 
 it "docs/reliability.md and docs/mutants.md name tests that there are"

@@ -55,10 +55,10 @@ json 1 '.count == 100 and .p50_ns < 1000000 and .p99_ns >= 16777216 and .p99_ns 
 whole
 
 it "each thread has its share of the time"
-run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' sleep 260 join"
+run env $slow cudasynclatency -jc "$alone $bin/mem thread '(' sync 13 ')' sleep 260 join"
 json 1 '.waits == 13 and .share > 0.5 and .share <= 1 and .waited_ns >= 260000000 and .tid != .pid'
 json 1 .tid
-run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
+run env $slow cudasynclatency -jc "$alone $bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
 json 1 '.waits == 13 and .share > 0.5'
 json 1 '.waits == 7 and .share > 0.1 and .share < 1'
 json 1 '.func == "cudaDeviceSynchronize" and .count == 20'

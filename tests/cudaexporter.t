@@ -1,4 +1,6 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
+. tests/own.sh
 
 # page [OPTION...] -- WORD...: the page at the end of `mem WORD...`
 page() {
@@ -86,7 +88,7 @@ is 0 'direction="d2h".*le="256"'
 is 11 'direction="d2d".*le="256"'
 
 it "waits of 20 ms are between 16.8 and 67 ms, and with --sync-functions apart by function"
-run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudaexporter --once --sync-functions -c "$bin/mem sync 7 eventsync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudaexporter --once --sync-functions -c "$ahead $bin/mem sync 7 eventsync 3"
 is 7 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.067108864"'
 is 0 'sync_duration_seconds_bucket.*function="cudaDeviceSynchronize",le="0.016777216"'
 is 3 'sync_duration_seconds_count.*function="cudaEventSynchronize"'

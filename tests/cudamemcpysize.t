@@ -1,4 +1,6 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
+. tests/own.sh
 
 # group N DIRECTION ASYNC COUNT BYTES: so many objects are that
 group() {
@@ -127,27 +129,27 @@ lines 1 '^         1K -> 2K          : 0        \| {40}\|$'
 silent
 
 it "synchronous copies have their time and bandwidth, asynchronous ones have none"
-run cudamemcpysize -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+run cudamemcpysize -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.async == false and .total_ns >= 260000000 and .total_ns < 390000000 and .bytes_per_s > 35000000 and .bytes_per_s <= 52428800'
 json 1 '.async and .total_ns == null and .bytes_per_s == null'
 
 it "--time and --bandwidth: histograms of synchronous copies"
-run cudamemcpysize --time -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+run cudamemcpysize --time -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.hist_ns == [[16777216,33554431,13]] and .hist == null and .p50 == null and
 	.p50_ns >= .min_ns and .p99_ns > .p95_ns and .p99_ns <= .max_ns and .min == null and .max == null and
 	.min_ns >= 20000000 and .min_ns * 13 < .total_ns and .max_ns * 13 > .total_ns and .max_ns < 33554432'
 json 1 true
-run cudamemcpysize --bandwidth -jc "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
+run cudamemcpysize --bandwidth -jc "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d copyasync 3 64 d2h"
 json 1 '.hist_bytes_per_s == [[33554432,67108863,13]] and .p50_bytes_per_s > 33554432 and .p95 == null and
 	.min == null and .max == null and .min_bytes_per_s >= 33554432 and .max_bytes_per_s <= 52428800 and
 	.min_bytes_per_s < .bytes_per_s and .max_bytes_per_s > .bytes_per_s'
-run cudamemcpysize --bandwidth -c "env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
+run cudamemcpysize --bandwidth -c "$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2=20000 $bin/mem copy 13 1m h2d"
 lines 1 '^  33\.6 MB/s -> 67\.1 MB/s   : 13       \|\*{40}\|$'
 lines 1 '^      bandwidth  '
 lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   [45][0-9.]+ MB/s   5[0-9]\.[0-9] MB/s$'
 fails 2 "--time and --bandwidth are mutually exclusive" cudamemcpysize --time --bandwidth
 
-uneven="env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
+uneven="$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
 for how in '' '--stacks --unwind fp'; do
 	it "… the smallest and largest are of what the histogram shows $how"
 	# shellcheck disable=SC2086 # words
@@ -181,7 +183,7 @@ fails 2 "--memset and --direction are mutually exclusive" cudamemcpysize --memse
 fails 2 "'up' is not one of" cudamemcpysize --direction up
 
 nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }
-some="env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
+some="$ahead env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
 some="$some $bin/mem copy 23 4096 h2d copy 7 1000 d2h copyasync 5 77 d2h copyasync 13 64 h2d"
 for how in '' '--stacks --unwind fp' '--attach multi'; do
 	it "--slower counts slow calls alone, also of those that failed; of asynchronous copies it is the call that is slow $how"

@@ -39,7 +39,7 @@ for program in mem mem-12 mem-static mem-dlopen; do
 	it "$program: a wait that goes through both layers is one"
 	load=
 	[ $program = mem-dlopen ] && load=load
-	run env $slow cudasynclatency -jc "$bin/$program $load sync 13 streamsync 7"
+	run env $slow cudasynclatency -jc "$ahead $bin/$program $load sync 13 streamsync 7"
 	waited 13 cudaDeviceSynchronize
 	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
 	json 2 .func
@@ -49,14 +49,14 @@ done
 
 for program in 'mem-stripped sync' 'mem-drv drvsync'; do
 	it "$program: waits are seen at the driver"
-	run env $slow cudasynclatency -jc "$bin/$program 13"
+	run env $slow cudasynclatency -jc "$ahead $bin/$program 13"
 	waited 13 cuCtxSynchronize
 	json 1 .func
 	silent
 done
 
 it "text and JSON say the same"
-run env $slow cudasynclatency -c "$bin/mem sync 13"
+run env $slow cudasynclatency -c "$ahead $bin/mem sync 13"
 lines 1 '^cudaDeviceSynchronize$'
 lines 1 '^     COUNT       TOTAL         MIN         P50         P95         P99         MAX$'
 lines 1 '^        13 +[23][0-9.]+ ms +2[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
@@ -72,10 +72,10 @@ json 1 '.count == 100 and .p50_ns < 1000000 and .p99_ns >= 16777216 and .p99_ns 
 whole
 
 it "each thread has its share of the time"
-run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' sleep 260 join"
+run env $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' sleep 260 join"
 json 1 '.waits == 13 and .share > 0.5 and .share <= 1 and .waited_ns >= 260000000 and .tid != .pid'
 json 1 .tid
-run env $slow cudasynclatency -jc "$bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
+run env $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
 json 1 '.waits == 13 and .share > 0.5'
 json 1 '.waits == 7 and .share > 0.1 and .share < 1'
 json 1 '.func == "cudaDeviceSynchronize" and .count == 20'
@@ -112,22 +112,22 @@ json 2 .func
 whole
 
 it "-P has each process apart, and they add up"
-run env $slow cudasynclatency -Pjc "$bin/mem sync 13 forkexec '(' sync 7 ')'"
+run env $slow cudasynclatency -Pjc "$ahead $bin/mem sync 13 forkexec '(' sync 7 ')'"
 json 1 '.func and .comm == "mem" and .count == 13 and .pid > 0'
 json 1 '.func and .count == 7'
 [ "$(jq -s 'map(select(.func).pid) | unique | length' "$tmp/out")" = 2 ] || no "not two processes"
 sum 20 'select(.func).count'
-run env $slow cudasynclatency -Pc "$bin/mem sync 13"
+run env $slow cudasynclatency -Pc "$ahead $bin/mem sync 13"
 lines 1 '^pid [0-9]+ \(mem\), cudaDeviceSynchronize$'
 lines 1 '^        13 '
 
 it "-k says where the waits are, the longest first"
-run env $slow cudasynclatency -kjc "$bin/mem streamsync 7 sync 13"
+run env $slow cudasynclatency -kjc "$ahead $bin/mem streamsync 7 sync 13"
 jq -se 'map(select(.func)) | .[0].stack[0].sym == "do_sync" and .[1].stack[0].sym == "do_streamsync"' \
 	"$tmp/out" >/dev/null || no "not the callers"
 waited 13 cudaDeviceSynchronize
 whole
-run env $slow cudasynclatency -kc "$bin/mem sync 13"
+run env $slow cudasynclatency -kc "$ahead $bin/mem sync 13"
 lines 1 '^        do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
 
 # off_spread: of a function, the least and the largest time off the CPU and those between fit the histogram
@@ -141,7 +141,7 @@ off_spread() {
 for how in '' -k '--attach multi'; do
 	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
 	# shellcheck disable=SC2086 # words
-	run env $slow cudasynclatency -O $how -jc "$bin/mem sync 13"
+	run env $slow cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
 	json 1 '.func and .off_cpu_ns > 0.95 * .total_ns and .off_cpu_ns <= .total_ns'
 	json 1 '.func and (.hist_off_cpu | map(.[2]) | add) == 13'
 	off_spread
@@ -156,7 +156,7 @@ for how in '' -k '--attach multi'; do
 	silent
 done
 it "-O in text: what was off the CPU, below what was waited"
-run env $slow cudasynclatency -Oc "$bin/mem sync 13"
+run env $slow cudasynclatency -Oc "$ahead $bin/mem sync 13"
 lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
 lines 2 '^     COUNT       TOTAL         MIN         P50 '
 lines 2 '^        13 +[23][0-9.]+ ms +(19\.[5-9]|2[0-9.]+) ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'

@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
 . tests/own.sh
 
 # page [OPTION...] -- WORD...: the page at the end of `mem WORD...`

@@ -536,16 +536,19 @@ json 67603 '.launches == 1'
 silent
 
 it "with an interval: none of 20011 kernels is shown by its address because its name was not read yet"
-run env SIM_SPIN_US=cuModuleLoadData=300 cudalaunchtop -jc "$bin/launches kept 20011" 1
+# shellcheck disable=SC2086 # words
+run $ahead env SIM_SPIN_US=cuModuleLoadData=300 cudalaunchtop -jc "$bin/launches kept 20011" 1
 json 0 '.kernel | startswith("0x")'
 sum 112058 .launches
 silent
 
 it "40009 modules that are unloaded: each kernel has its name"
-run env SIM_SPIN_US=cuModuleLoadData=350 cudatrace -e launch -jc "$bin/launches jit 40009"
+# shellcheck disable=SC2086 # words
+run $ahead env SIM_SPIN_US=cuModuleLoadData=350 cudatrace -e launch -jc "$bin/launches jit 40009"
 equal "$(jq -r 'select(.func == "cuLaunchKernel") | .kernel' "$tmp/out" | sort -u | grep -c '^jit<')" 40009
 silent
-tool cudalaunchtop -l "$lib/libcuda.so.1" -j 1
+# shellcheck disable=SC2086 # words
+tool $ahead cudalaunchtop -l "$lib/libcuda.so.1" -j 1
 SIM_SPIN_US=cuModuleLoadData=350 "$bin/launches" jit 40009 & pid=$!
 wait $pid
 sleep 1.2

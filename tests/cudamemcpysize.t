@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
 . tests/own.sh
 
 # group N DIRECTION ASYNC COUNT BYTES: so many objects are that
@@ -150,7 +151,7 @@ json 2 true
 fails 2 "'up' is not one of" cudamemcpysize --direction up
 
 nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }
-some="env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
+some="$ahead env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
 some="$some $bin/mem copy 23 4096 h2d copy 7 1000 d2h copyasync 5 77 d2h copyasync 13 64 h2d"
 for how in '' '--stacks --unwind fp'; do
 	it "--slower counts slow calls alone, also of those that failed; of asynchronous copies it is the call that is slow $how"

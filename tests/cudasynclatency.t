@@ -55,10 +55,10 @@ json 1 '.count == 100 and .p50_ns < 1000000 and .p99_ns >= 16777216 and .p99_ns 
 whole
 
 it "each thread has its share of the time"
-run env $slow cudasynclatency -jc "$alone $bin/mem thread '(' sync 13 ')' sleep 260 join"
+run env $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' sleep 260 join"
 json 1 '.waits == 13 and .share > 0.5 and .share <= 1 and .waited_ns >= 260000000 and .tid != .pid'
 json 1 .tid
-run env $slow cudasynclatency -jc "$alone $bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
+run env $slow cudasynclatency -jc "$ahead $bin/mem thread '(' sync 13 ')' thread '(' sync 7 ')' join"
 json 1 '.waits == 13 and .share > 0.5'
 json 1 '.waits == 7 and .share > 0.1 and .share < 1'
 json 1 '.func == "cudaDeviceSynchronize" and .count == 20'
@@ -100,7 +100,7 @@ jq -se 'map(select(.func)) | .[0].stack[0].sym == "do_sync" and .[1].stack[0].sy
 	"$tmp/out" >/dev/null || no "not the callers"
 waited 13 cudaDeviceSynchronize
 whole
-run env $slow cudasynclatency -kc "$bin/mem sync 13"
+run env $slow cudasynclatency -kc "$ahead $bin/mem sync 13"
 lines 1 '^        do_sync\+0x[0-9a-f]+ \(.*/mem\)$'
 
 # off_spread: of a function, the least and the largest time off the CPU and those between fit the histogram

@@ -1,6 +1,8 @@
 # shellcheck shell=sh
 # The summary, the timeline, failures that nobody asked about, errors that earlier work caused; and
 # what the tracer of eunomia's cuda_events tutorial shows.
+# shellcheck source=/dev/null
+. tests/own.sh
 
 # counts FILE: "name number" of the timeline's calls, in order
 counts() {
@@ -20,7 +22,7 @@ lines 7 ''
 silent
 
 it "--summary: the slowest function comes first, and its share is right"
-run env SIM_LATENCY_US=cuCtxSynchronize=50000,cuMemFree_v2=10000 cudatrace -S -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=50000,cuMemFree_v2=10000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
 json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
 json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
@@ -33,12 +35,12 @@ equal "$(jq -s 'map(select(.func == "cudaMalloc").pid) | unique | length' "$tmp/
 equal "$(jq -s 'map(select(.type == "stack" and .func == "cudaFree").pid | numbers) | unique | length' "$tmp/out")" 2
 
 it "-S -k: the time in each function by call stack, the longest first, which adds up to the table's"
-run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$bin/mem malloc 3 64 sync 3 free 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 jq -se 'map(select(.type == "stack")) | length == 3 and .[0].func == "cudaDeviceSynchronize" and
 	.[0].stack[0].sym == "do_sync" and .[0].comm == "mem"' "$tmp/out" >/dev/null || no "not the stacks"
 equal "$(jq -s 'map(select(.type == "stack").total_ns) | add' "$tmp/out")" \
 	"$(jq -s 'map(select(.type == "function").total_ns) | add' "$tmp/out")"
-run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$bin/mem sync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=20000 cudatrace -S -k -e sync -c "$ahead $bin/mem sync 3"
 lines 1 '^ +0\.(0[6-9]|[12])[0-9]+ cudaDeviceSynchronize in mem$'
 lines 1 '^        do_sync\+0x'
 

@@ -1,5 +1,7 @@
 # shellcheck shell=sh
 # Which calls are shown, how often, in which order and form.  See cudatrace-args.t and -views.t too.
+# shellcheck source=/dev/null
+. tests/own.sh
 
 # shown: the functions of the objects, in their order
 shown() { jq -r .func "$tmp/out" | tr '\n' ' '; }
@@ -126,19 +128,19 @@ run env SIM_FAIL='cuMemFree_v2:*=600' cudatrace -e cudaFree -c "$bin/mem malloc 
 lines 2 '= cudaErrorNotReady \(600\)$'
 
 it "-r says how long after the call of the previous line each returned"
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -c "$bin/mem sync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -c "$ahead $bin/mem sync 3"
 lines 1 '^ *SINCE\(us\) CALL$'
 lines 1 '^ +0\.0 cudaDeviceSynchronize\(\) = 0$'
 lines 2 '^ +[3-9][0-9]{4}\.[0-9] cudaDeviceSynchronize\(\) = 0$'
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$bin/mem sync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -r -e sync -jc "$ahead $bin/mem sync 3"
 json 2 '.since_ns > 30000000 and .since_ns < 300000000'
 json 1 '.since_ns == 0'
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 it "-T says how long each call took, -t when it returned"
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$bin/mem sync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -Tt -e sync -c "$ahead $bin/mem sync 3"
 lines 3 '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\.[0-9]{3} cudaDeviceSynchronize\(\) = 0 <0\.(0[3-9]|[1-9][0-9])[0-9]{4}>$'
-run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$bin/mem sync 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=30000 cudatrace -e sync -jc "$ahead $bin/mem sync 3"
 json 3 '.latency_ns > 30000000 and .latency_ns < 300000000'
 
 it "-k has the call stack, from the caller on"

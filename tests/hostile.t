@@ -279,6 +279,9 @@ hoarded() {
 	until_true grep -q "done" "$tmp/hoarded"
 }
 
+# has_run SECONDS: the hoarder has had a CPU so long
+has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$hoarder/stat")" -ge $(($1 * $(getconf CLK_TCK))) ]; }
+
 # victim WORD...: of mem, another user's; it waits for go, and $pid is its own
 victim() {
 	# shellcheck disable=SC2086 # words
@@ -320,7 +323,7 @@ for kind in $kinds; do
 	kill -USR1 "$hoarder"
 	until_true test -s "$tmp/out"
 	kill -STOP "$tracer"	# so that the ring buffer fills however slow what hoards is
-	sleep 2
+	until_true has_run 2
 	echo >&3
 	exec 3>&-
 	sleep 1

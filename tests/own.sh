@@ -18,6 +18,21 @@ own() {
 	cp "$bin/$1" "$own"
 }
 
+# second COMMAND...: a program as of program(), beside that one; $second.  go_second: as go()
+second() {
+	rm -f "$tmp/second.go" "$tmp/second.ready"
+	mkfifo "$tmp/second.go"
+	"$@" <"$tmp/second.go" >"$tmp/second.ready" & second=$!
+	pids="$pids $second"
+	exec 5>"$tmp/second.go"
+	until_true grep -q ready "$tmp/second.ready"
+}
+go_second() {
+	echo >&5
+	exec 5>&-
+	wait "$second"
+}
+
 # below PID NAME: the number of a program of that name that this process has started, or one that it has started has; its
 # first one
 below() {
@@ -44,14 +59,14 @@ in_time() {
 # words before a program that floods whoever traces every process: it is another user's, whose losses are not root's, where that
 # one can run what is in $bin
 another='setpriv --reuid 65534 --regid 65534 --clear-groups'
-$another test -x "$bin/mem" 2>/dev/null || another=
+{ [ -z "${ATTACH:-}" ] && $another test -x "$bin/mem" 2>/dev/null; } || another=
 
 # words before a program that is to have the CPU, whatever runs beside it, where that is permitted
 ahead='chrt -f 1'
-$ahead true 2>/dev/null || ahead=
+{ [ -z "${ATTACH:-}" ] && $ahead true 2>/dev/null; } || ahead=
 
-# not_of_others PID...: a filter of what a tool says: without what it says of other processes than these, and of what it still
-# read when it was ended
+# not_of_others PID...: a filter of what a tool says: without what it says of other processes than these, of all together, and
+# of what it still read when it was ended
 not_of_others() {
 	awk -v these=" $* " '{ of = named = 0; line = $0
 		while (match(line, /process [0-9]+/)) {
@@ -59,7 +74,8 @@ not_of_others() {
 			of += index(these, " " substr(line, RSTART + 8, RLENGTH - 8) " ") > 0
 			line = substr(line, RSTART + RLENGTH)
 		}
-		if ((!named || of) && !/ could not be read until the end$/) print }'
+		if (named ? of && !/ could not be read until the end$/ : !/: (lost )?[0-9]+ (mmap events|call stacks? |launches? |records? )/)
+			print }'
 }
 
 # silent_of PID...: as silent, but for that

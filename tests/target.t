@@ -45,16 +45,15 @@ json 30 '.func == "cudaMalloc" or .func == "cudaFree"'
 json 30 true
 
 it "without -p traces every process: two that run"
-"$bin/mem-static" malloc 1 64 loop 3 '(' sleep 500 ')' malloc 7 64 & other=$!
-pids="$pids $other"
+second "$bin/mem-static" malloc 1 64 wait malloc 7 64
 program "$bin/mem" malloc 1 64 wait malloc 23 4096
 tool cudaleak -Cj 60
 go
-wait $other
+go_second
 stop
 json 1 ".count == 23 and .pid == $pid and .at == \"exit\""
-json 1 ".count == 7 and .pid == $other and .at == \"exit\""
-json 2 ".pid == $pid or .pid == $other"
+json 1 ".count == 7 and .pid == $second and .at == \"exit\""
+json 2 ".pid == $pid or .pid == $second"
 
 it "without -p traces programs that start later, two at once, each call once"
 tool cudamallocsnoop -l "$lib/libcuda.so.1" -j
@@ -114,15 +113,15 @@ it "a library under two names is probed once"
 mkdir -p "$tmp/a" "$tmp/b"
 cp "$lib/libcudart.so.13" "$lib/libcuda.so.1" "$tmp/a"
 ln "$tmp/a"/* "$tmp/b"
-env LD_LIBRARY_PATH="$tmp/a" "$bin/mem" malloc 1 64 loop 4 '(' sleep 500 ')' malloc 7 64 & other=$!
+second env LD_LIBRARY_PATH="$tmp/a" "$bin/mem" malloc 1 64 wait malloc 7 64
 program env LD_LIBRARY_PATH="$tmp/b" "$bin/mem" malloc 1 64 wait malloc 23 4096
 tool cudamallocsnoop -j
 go
-wait $other
+go_second
 stop
 json 23 ".pid == $pid"
-json 7 ".pid == $other"
-silent_of "$pid" $other
+json 7 ".pid == $second"
+silent_of "$pid" "$second"
 
 it "-c traces from the first call to the last"
 words='malloc 23 4096 free 23'
@@ -214,7 +213,7 @@ status 143
 
 it "-d ends after so many seconds"
 program "$bin/mem" malloc 1 64 wait
-in_time 3000 run cudaleak -d 1 -p "$pid"
+in_time 9000 run cudaleak -d 1 -p "$pid"
 exec 3>&-
 status 0
 [ "$took" -ge 1000 ] || no "it took $took ms"
@@ -309,11 +308,16 @@ exec 3>&-
 equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"
 
 it "a command that is stopped to be probed goes on when the tool is killed"
-cudamallocsnoop -c "exec $bin/mem-dlopen sleep 500 load malloc 3 64 sleep 200 print >$tmp/done" >"$tmp/out" 2>&1 &
+mkfifo "$tmp/held"
+cudamallocsnoop -c "$bin/mem-dlopen wait load malloc 3 64 sleep 200 print >$tmp/done" <"$tmp/held" >"$tmp/out" 2>&1 &
 tracer=$!
+exec 5>"$tmp/held"
 until_true below "$tracer" mem-dlopen >"$tmp/pid"
-# while it sleeps nobody is there to let it go; it then loads the library and is stopped
+until_true grep -q ready "$tmp/done"
+# from now on nobody is there to let it go; it then loads the library and is stopped
 kill -STOP "$tracer"
+echo >&5
+exec 5>&-
 until_true grep -q 'State:.T' "/proc/$(cat "$tmp/pid")/status"
 kill -9 "$tracer"
 until_true grep -q 'calls 3' "$tmp/done"
@@ -329,13 +333,17 @@ silent
 # The inner tool and the outer one stop the program as it loads its library; $1 is stopped itself, and killed.
 hold_and_kill() {
 	: >"$tmp/done"
-	cudamallocsnoop -jc "cudamallocsnoop -j -c '$bin/mem-dlopen sleep 700 load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" >"$tmp/out" 2>"$tmp/err" &
+	cudamallocsnoop -jc "cudamallocsnoop -j -c '$bin/mem-dlopen wait load malloc 23 4096 sleep 50 print >$tmp/done' >$tmp/inner; sleep 2" <"$tmp/held" >"$tmp/out" 2>"$tmp/err" &
 	outer=$!
+	exec 5>"$tmp/held"
+	until_true grep -q ready "$tmp/done"
 	until_true below "$outer" mem-dlopen >"$tmp/pid"
 	read -r held <"$tmp/pid"
 	inner=$(pgrep -xf "cudamallocsnoop -j -c $bin/mem-dlopen.*$tmp/done.*" | head -n 1)
 	eval "victim=\$$1"
 	kill -STOP "$victim"
+	echo >&5
+	exec 5>&-
 	until_true grep -q 'State:.T' "/proc/$held/status"
 	sleep .3
 	grep -q 'State:.T' "/proc/$held/status" || no "the program went on while the $1 tool held it"

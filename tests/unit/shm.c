@@ -56,6 +56,14 @@ int main(int argc, char **argv)
 		test_object(argv[2]);
 		return 0;
 	}
+	if (argc == 3 && !strcmp(argv[1], "large")) {
+		test_large(argv[2]);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "section")) {
+		test_section(argv[2]);
+		return 0;
+	}
 	for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(argv[1], parts[i].name)) {
 			parts[i].test();

@@ -242,3 +242,26 @@ void test_object(const char *file)
 	shm_destroy(m);
 	bpf_object__close(obj);
 }
+
+void test_large(const char *file)
+{
+	struct bpf_object *obj = bpf_object__open_file(file, NULL);
+
+	CHECK(obj && !shm_create(obj, NULL, 0) && errno == E2BIG);
+	bpf_object__close(obj);
+}
+
+void test_section(const char *file)
+{
+	struct bpf_object *obj = bpf_object__open_file(file, NULL);
+	struct shm_memory *m = shm_create(obj, NULL, 0);
+	struct bpf_map *data = bpf_object__next_map(obj, NULL);
+	size_t size;
+	__u64 *at = (__u64 *)bpf_map__initial_value(data, &size);
+
+	CHECK(m && m->shm.maps == 1 && shm_of(m, data) == &m->shm.map[0] && *(__u64 *)m->shm.map[0].at == 1009);
+	*(__u64 *)m->shm.map[0].at = 1013;
+	CHECK(*at == 1013);
+	shm_destroy(m);
+	bpf_object__close(obj);
+}

@@ -9,6 +9,10 @@ it "arrays and hashes do what the kernel's do, also when they are full, and iter
 shm types
 silent
 
+it "what cannot be a map, and a head that makes no sense, are refused"
+shm view
+silent
+
 it "threads' elements go to the next thread with all storage zeroed, also after exec, and 32,768 fit"
 shm threads
 silent

@@ -8,7 +8,7 @@ static const struct {
 	const char *name;
 	void (*test)(void);
 } parts[] = {
-	{ "types", test_types }, { "threads", test_threads }, { "same", test_same }, { "storm", test_storm },
+	{ "view", test_view }, { "types", test_types }, { "threads", test_threads }, { "same", test_same }, { "storm", test_storm },
 	{ "killed", test_killed }, { "signals", test_signals }, { "ring", test_ring }, { "writers", test_writers },
 	{ "writers-killed", test_writers_killed }, { "bench", bench },
 };

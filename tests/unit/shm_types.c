@@ -298,7 +298,7 @@ static void layouts(void)
 void test_view(void)
 {
 	static const struct audit_map maps[] = {
-		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 }, { "hash", BPF_MAP_TYPE_HASH, 4, 1, 1000, 0, 0 }, { .type = 0 }
+		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 }, { "hash", BPF_MAP_TYPE_PERCPU_HASH, 4, 1, 1000, 0, 0 }, { .type = 0 }
 	};
 	struct audit_head *head, good;
 	struct shm s, other;

@@ -93,6 +93,7 @@ static void unsure(void)
 		call(&memory, PID, CUDA_ID_cuMemFree_v2, 4096 * (i + 1), 0);
 	printf("{\"model\":6,\"held\":%llu,\"unsure\":%llu}\n", process->groups.held.count, process->unsure);
 	memory_forget(process);
+	printf("{\"model\":7,\"used\":%zu}\n", memory.quota.used);	/* nothing is left of it */
 	quota_free(&memory.quota);
 }
 

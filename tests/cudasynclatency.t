@@ -159,3 +159,12 @@ fi
 it "a wait that fails was a wait"
 run cudasynclatency -jc "env SIM_FAIL=cuCtxSynchronize=700 $slow $ahead $bin/mem sync 13"
 waited 13 cudaDeviceSynchronize
+
+it "a wait that began before the tool did is there at its end"
+env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+pids="$pids $pid"
+until_true grep -q "^34 " "/proc/$pid/syscall"	# pause(), in the simulated CUDA
+tool cudasynclatency -jp "$pid"
+stop
+json 1 ".running and .pid == $pid and .func == \"cudaDeviceSynchronize\" and (.complete | not)"
+kill -9 "$pid"

@@ -192,6 +192,13 @@ inject -K nothing -K 'x*' -- "$injected" end $vadd return
 lines 1 '^image no-sites'
 lines 0 '^module'
 
+it "a tool of another version, or whose sizes do not fit together, is left alone, and the program runs as without"
+for option in '-v 1009' '-b 3'; do
+	inject $option -- "$injected" end $vadd return
+	equal $rc 0
+	lines 0 '^(image|module)'
+done
+
 it "records are read whole, and what was overwritten is counted"
 probe=$O/memtime_trace.ptx
 inject -r -g 1 -l 4096 -p 10 -- "$injected" many $vadd 3

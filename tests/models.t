@@ -24,6 +24,11 @@ jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
 jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
 equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"
 
+it "what a reset may have freed is unsure once, until it is freed"
+json 1 '.model == 5 and .held == 5 and .unsure == 5'
+json 1 '.model == 6 and .held == 3 and .unsure == 3'
+json 1 '.model == 7 and .used == 0'
+
 it "two models of launches are fed in turn: each has its own kernels and counts"
 run "$bin/models" launches
 status 0

@@ -49,3 +49,32 @@ one user has half of the memory
 the last has none
 END2
 cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+
+# evaluates BRANCH...: a function that leaves for its part elsewhere so many times; that part's addresses in $part
+evaluates() {
+	cat >"$tmp/eval.c" <<-END2
+		__attribute__((cold, noinline)) int rare(int n) { return n * 7; }
+		int evaluate(const int *p)
+		{
+			int all = 0;
+
+			for (; *p; p++) {
+				$(for n; do echo "if (*p == $n) all ^= rare(*p + all) * $n;"; done)
+				all += *p;
+			}
+			return all;
+		}
+	END2
+	gcc -O2 -shared -fPIC "$tmp/eval.c" -o "$tmp/eval.so"
+	# shellcheck disable=SC2046 # words
+	run "$bin/python" eval "$tmp/eval.so" $(nm -S "$tmp/eval.so" | awk '$4 == "evaluate" { print $1, $2 }')
+	status 0
+	part=$(nm -S "$tmp/eval.so" | awk '$4 == "evaluate.cold" { print $1, $2 }')
+	part=$(printf '%x to %x' "0x${part% *}" "$((0x${part% *} + 0x${part#* }))")
+}
+
+it "the part of a function that the compiler has put elsewhere is found by the jumps to it, if there are some"
+evaluates 3 5 7 11
+equal "$(cat "$tmp/out")" "$part: 0110"
+evaluates 3
+equal "$(cat "$tmp/out")" ''

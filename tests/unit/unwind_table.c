@@ -3,6 +3,7 @@
  * counted, after rules were set, replaced and forgotten.  OBJECT: a tool's, which has the maps; OTHER: one that has not. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <bpf/libbpf.h>
 #include "base/maps.h"
 #include "unwind/unwind_table.h"
@@ -14,7 +15,9 @@ static unsigned owners[SECOND + 1];	/* by process, as the programs are told; 0: 
 
 static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
 {
-	(void)ctx, (void)map, (void)flags;
+	(void)ctx, (void)flags;
+	if (!map || strcmp(bpf_map__name(map), "unwind_processes"))
+		return -EINVAL;
 	owners[*(const int *)key] = ((const struct unwind_process *)value)->owner;
 	return 0;
 }

@@ -13,6 +13,7 @@
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
 #                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
@@ -164,7 +165,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages
@@ -226,6 +227,16 @@ sanitize: setup-test
 	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
+
+# the same with the archives that scripts/check-libs has built
+sanitized-libs:
+	@$(MAKE) --no-print-directory O=$(O)/sanitize-libs CFLAGS="$(SANITIZE)" LDFLAGS=-L$(abspath $(O))/libs/lib \
+		LIBS="$(LIBS) -llzma -lbz2 -leu" all
+	$(Q)ln -sfn ../tests $(O)/sanitize-libs/tests
+
+check-libs: setup-libs
+	@$(MAKE) --no-print-directory tests-built
+	@O=$(O) CUDA=$(CUDA) MAKE="$(MAKE)" scripts/check-libs $(TESTS)
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
@@ -318,6 +329,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots check-world tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

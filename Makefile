@@ -17,12 +17,16 @@
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
 #                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
-# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
+# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 # files of dependencies have names as they are here: one name for a folder, however it is given
 override O := $(patsubst $(CURDIR)/%,%,$(O))
+# tests have commands in which files are named
+ifneq ($(and $(filter-out 1,$(words $(CURDIR))),$(filter check check-% sanitize fuzz bench,$(MAKECMDGOALS))),)
+$(error the tests cannot run in '$(CURDIR)', which has a space: move it elsewhere)
+endif
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -146,7 +150,7 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@

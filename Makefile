@@ -14,15 +14,20 @@
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
 # make check-long  only what check-all adds to check: those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
 # make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
 #                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
-# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
+# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 # files of dependencies have names as they are here: one name for a folder, however it is given
 override O := $(patsubst $(CURDIR)/%,%,$(O))
+# tests have commands in which files are named
+ifneq ($(and $(filter-out 1,$(words $(CURDIR))),$(filter check check-% sanitize fuzz bench,$(MAKECMDGOALS))),)
+$(error the tests cannot run in '$(CURDIR)', which has a space: move it elsewhere)
+endif
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -147,7 +152,7 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
@@ -166,7 +171,7 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
 # targets that install packages first build in a second make, which sees the packages: on all processors, unless told
@@ -238,6 +243,16 @@ sanitize: setup-test
 	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
+
+# the same with the archives that scripts/check-libs has built
+sanitized-libs:
+	@$(MAKE) --no-print-directory O=$(O)/sanitize-libs CFLAGS="$(SANITIZE)" LDFLAGS=-L$(abspath $(O))/libs/lib \
+		LIBS="$(LIBS) -llzma -lbz2 -leu" all
+	$(Q)ln -sfn ../tests $(O)/sanitize-libs/tests
+
+check-libs: setup-libs
+	@$(MAKE) --no-print-directory tests-built
+	@O=$(O) CUDA=$(CUDA) MAKE="$(MAKE)" scripts/check-libs $(TESTS)
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
@@ -330,6 +345,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-long check-world check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -28,7 +28,7 @@ long_ones='(^[[:space:]]*|if |! |\|\| |\$\()long( \|\|| &&|;|$)|\$(command_)?kin
 		echo "root:$suite:nvcc"
 		echo "deb:$suite"
 	done
-	printf '%s\n' root:trixie:space root:trixie:tmp sanitize fuzz mutants bench ptx
+	printf '%s\n' root:trixie:space root:trixie:tmp sanitize libs fuzz mutants bench ptx
 } | sort >"$tmp/want"
 parts | sort >"$tmp/have"
 diff "$tmp/want" "$tmp/have" >"$tmp/out" || no "$(grep '^[<>]' "$tmp/out" | tr '\n' ' ')"

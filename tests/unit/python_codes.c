@@ -8,12 +8,16 @@
 
 enum { PID = 1009, OTHER = 1013, USER = 65534, MANY = 2569 };
 
-static unsigned removed;	/* from the kernel's map */
+enum { SHARE = 1, HELD = 1 << 20 };
+
+static unsigned removed, removed_ever;	/* from the kernel's map */
+static struct shares shares = { .used = HELD, .of[SHARE] = HELD };
 
 static int drop(void *ctx, const struct bpf_map *map, const void *key)
 {
 	(void)ctx, (void)map, (void)key;
 	removed++;
+	removed_ever++;
 	return 0;
 }
 
@@ -24,7 +28,7 @@ static void add(struct codes *cs, unsigned number, const char *name, int lines)
 	static struct { struct python_code_record r; unsigned char lines[64]; } made;
 
 	made.r = (struct python_code_record){
-		.key = { .first_line = 3, .pid = PID, .code = number }, .value = { .number = number, .share = 1 },
+		.key = { .first_line = 3, .pid = PID, .code = number }, .value = { .number = number, .share = SHARE },
 		.version = 0x30a, .lines_bytes = lines, .lines_size = lines,
 		.name = { .bytes = strlen(name), .kind = 1 }, .file = { .bytes = 4, .kind = 1 }, .file_text = "a.py",
 	};
@@ -41,14 +45,13 @@ static const struct code *find(const struct codes *cs, int pid, unsigned number)
 
 static void tell(const struct codes *cs, const char *what, size_t before)
 {
-	printf("%s: %u known, %u names, %u removed, %zu bytes\n", what, HASH_COUNT(cs->by_number), HASH_COUNT(cs->names),
-	       removed, cs->memory.used - before);
+	printf("%s: %u known, %u names, %u removed, %zu bytes%s\n", what, HASH_COUNT(cs->by_number), HASH_COUNT(cs->names),
+	       removed, cs->memory.used - before, shares.of[SHARE] + removed_ever == HELD ? "" : ", not given back");
 }
 
 int main(void)
 {
 	static const struct maps maps = { .remove = drop };
-	static struct shares shares;
 	const struct bpf_map *map = (const struct bpf_map *)&maps;	/* any */
 	struct codes cs;
 	size_t names;

@@ -397,7 +397,7 @@ says "process $hoarder: user 65534 has reached the limit on calls inside calls: 
 
 it "who gives kernels other names all the time keeps the tool busy for itself only"
 victim loop 13 '(' launch 17 ')'
-hoard renames "$(long && echo 100003 || echo 20011)"
+hoard renames 100003
 tool cudalaunchtop -j
 hoarded
 go

@@ -20,6 +20,10 @@
 O       ?= build
 # files of dependencies have names as they are here: one name for a folder, however it is given
 override O := $(patsubst $(CURDIR)/%,%,$(O))
+# tools can be built and installed where the path has spaces; make has no names with spaces, tests do not quote them
+no-spaces = $(if $(word 2,$(2)),$(error $(1): spaces in the path '$(2)': use another folder))
+$(call no-spaces,O,$(O))
+$(foreach g,$(filter bench check check-% fuzz sanitize,$(MAKECMDGOALS)),$(call no-spaces,make $g,$(CURDIR)))
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -143,7 +147,7 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		'-ffile-prefix-map=$(CURDIR)=.' -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@

@@ -108,6 +108,18 @@ run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr SYSCONFDIR=/etc2 uninstall
 status 0
 equal "$(find "$dest" ! -type d)" ''
 
+it "the tools can be built in a folder with spaces in its path, and the tests refuse to run there"
+mkdir "$tmp/a b"
+ln -s "$PWD"/* "$tmp/a b"
+rm -f "$tmp/a b/build"
+run make -s -C "$tmp/a b" O=build build/cudaleak.bpf.o build/audit/cudaleak.native.o build/common/base/die.o
+status 0
+for f in cudaleak.bpf.o audit/cudaleak.native.o common/base/die.o; do
+	[ -s "$tmp/a b/build/$f" ] || no "no $f"
+done
+fails 2 "make check: spaces in the path '$tmp/a b': use another folder" make -n -C "$tmp/a b" O=build check
+fails 2 "O: spaces in the path 'a b': use another folder" make -n "O=a b"
+
 long || leave
 
 # A copy, as others may be at work in the tree.

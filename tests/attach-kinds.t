@@ -4,9 +4,10 @@
 # one.  The tools' own tests use the kernel's best kind.
 export SIM_DEVICES=8
 
-every=$command_kinds
-long || every="session multi inject"
-[ -e "$bin/audit" ] || every=${every%inject}
+# perf has multi's programs, and the kernel waits for each of its probes when it takes them out
+every="session multi${LONG:+ perf} inject"
+few="session${LONG:+ multi} inject"
+[ -e "$bin/audit" ] || every=${every%inject} few=${few%inject}
 
 # same KINDS COMMAND FORM: by each of the kinds, the objects of its JSON, in jq's FORM, are the lines of the input, which
 # begin with how many there are
@@ -102,14 +103,14 @@ done
 
 # ---- what a tool's programs do beside, or at the entries alone
 
-same "$command_kinds" 'cudatrace -j --tree -e cudaMalloc,cuMemAlloc' '"\(.depth) \(.func) \(.device) \(.args.size)"' <<END
+same "$few" 'cudatrace -j --tree -e cudaMalloc,cuMemAlloc' '"\(.depth) \(.func) \(.device) \(.args.size)"' <<END
 25 0 cudaMalloc 3 4096
 3 0 cudaMalloc 3 1125899906842624
 7 0 cuMemAlloc_v2 3 null
 28 1 cuMemAlloc_v2 3 null
 END
 
-same "$command_kinds" 'cudatrace -j --enter -e cudaMalloc,cuMemAlloc' '"\(.at) \(.func) \(.device) \(.args.size) \(.ret)"' <<END
+same "$few" 'cudatrace -j --enter -e cudaMalloc,cuMemAlloc' '"\(.at) \(.func) \(.device) \(.args.size) \(.ret)"' <<END
 25 enter cudaMalloc 3 4096 null
 3 enter cudaMalloc 3 1125899906842624 null
 25 return cudaMalloc 3 4096 0
@@ -119,7 +120,7 @@ same "$command_kinds" 'cudatrace -j --enter -e cudaMalloc,cuMemAlloc' '"\(.at) \
 END
 
 # the driver's call is one of its own where no return tells that the runtime's has ended
-same "$command_kinds" 'cudatrace -j --enter-only -e cudaMalloc,cuMemAlloc' '"\(.at) \(.func) \(.args.size) \(.ret)"' <<END
+same "$few" 'cudatrace -j --enter-only -e cudaMalloc,cuMemAlloc' '"\(.at) \(.func) \(.args.size) \(.ret)"' <<END
 25 enter cudaMalloc 4096 null
 3 enter cudaMalloc 1125899906842624 null
 35 enter cuMemAlloc_v2 null null
@@ -132,21 +133,21 @@ use 4 launch 41 copyasync 43 64 h2d streamsync 47"
 words=$(echo "$words" | tr '\n' ' ')
 stream='\(.stream | if . and startswith("0x") then "own" else . end)'
 
-same "$command_kinds" 'cudalaunchtop -j --per-stream' "\"\\(.kernel) $stream \\(.launches)\"" <<END
+same "$few" 'cudalaunchtop -j --per-stream' "\"\\(.kernel) $stream \\(.launches)\"" <<END
 1 mem_kernel default 5
 1 mem_kernel per-thread 17
 1 mem_kernel own 29
 1 mem_kernel own 41
 END
 
-same "$command_kinds" 'cudamemcpysize -j --per-stream' "\"\\(.direction) $stream \\(.count)\"" <<END
+same "$few" 'cudamemcpysize -j --per-stream' "\"\\(.direction) $stream \\(.count)\"" <<END
 1 HtoD default 16
 1 HtoD per-thread 19
 1 HtoD own 31
 1 HtoD own 43
 END
 
-same "$command_kinds" 'cudasynclatency -j --per-stream' "\"\\(.func) $stream \\(.count)\"" <<END
+same "$few" 'cudasynclatency -j --per-stream' "\"\\(.func) $stream \\(.count)\"" <<END
 1 cudaStreamSynchronize default 20
 1 cudaStreamSynchronize per-thread 23
 1 cudaStreamSynchronize own 37

@@ -62,7 +62,7 @@ is 1 '^cuda_exporter_build_info'
 lines 10 '^cuda_exporter_lost_events_total'
 silent
 
-it "what goes through both layers is one call, and one hit of a probe"
+it "what goes through both layers is counted once, and is one hit of a probe"
 page -- malloc 13 64k free 7 launch 11 sync 5
 is 13 '^cuda_memory_allocations_total'
 is 7 '^cuda_memory_frees_total'

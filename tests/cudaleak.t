@@ -1,4 +1,6 @@
 # shellcheck shell=sh
+# shellcheck source=/dev/null
+. tests/own.sh
 
 it "finds what a command never freed, with its stack"
 run cudaleak -c "$bin/deep 23 4096"
@@ -608,7 +610,8 @@ long || leave
 it "holds a million allocations, and reports them at once, in less than 300 MiB"
 mkfifo "$tmp/in"
 exec 3<>"$tmp/in"
-tool cudaleak -Cjc "$bin/churn million 1000003 wait >$tmp/churn" <"$tmp/in"
+# shellcheck disable=SC2086 # words
+tool $ahead cudaleak -Cjc "$bin/churn million 1000003 wait >$tmp/churn" <"$tmp/in"
 i=0
 until grep -q ready "$tmp/churn" || [ $i -ge 300 ]; do i=$((i + 1)); sleep .1; done
 sleep .2

@@ -2,6 +2,7 @@
 # Call stacks without frame pointers and through Python: nofp and tests/workloads/python print what their
 # stacks are, and tests/stacks/compare.py holds the tools' against that, frame by frame.
 . tests/stacks.sh
+. tests/own.sh
 
 # nofp VARIANT WORD...: the allocations' stacks
 nofp() {
@@ -258,7 +259,8 @@ silent
 
 if long; then
 	it "Python under load: two threads, 100,000 calls each; a stack is right, or says that it is not"
-	run cudamallocsnoop -jkc "$python $w/storm.py 2 100000 >$tmp/truth"
+	# shellcheck disable=SC2086 # words
+	run $ahead cudamallocsnoop -jkc "$python $w/storm.py 2 100000 >$tmp/truth"
 	compare python "$tmp/truth" --may-stop storm
 	seen_or_lost 200000
 fi

@@ -266,7 +266,9 @@ until_true was_ready 2
 kill -INT "$tracer"
 until_true probed 0
 kill -0 "$tracer" || no 'it did not wait for its reader'
-kill -INT "$tracer"
+# one that comes before it waits for its reader is the first one still
+again() { ! kill -INT "$tracer" || grep -q '^State:.Z' "/proc/$tracer/status"; }
+until_true again
 wait "$tracer"
 rc=$?
 status 1

@@ -199,6 +199,9 @@ for option in '-v 1009' '-b 3'; do
 	lines 0 '^(image|module)'
 done
 
+it "a program that links files again and again takes no more memory"
+same 0 "$injected" link $vadd
+
 it "machine code ends with its last section that is in the file, and is none where one is not"
 run "$bin/cubin"
 status 0

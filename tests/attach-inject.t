@@ -222,6 +222,21 @@ else
 	skip "no /usr/bin/python3"
 fi
 
+it "what is changed of a library is no more executable than before"
+cat >"$public/maps.py" <<-'END2'
+	import ctypes, sys
+	at = ctypes.c_void_p()
+	ctypes.CDLL(sys.argv[1]).cudaMalloc(ctypes.byref(at), ctypes.c_size_t(64))
+	print(open("/proc/self/maps").read())
+END2
+if [ -x /usr/bin/python3 ]; then
+	run cudatrace $attach -jc "/usr/bin/python3 $public/maps.py $lib/libcudart.so.13 >$public/maps"
+	json 1 '.func == "cudaMalloc"'
+	equal "$(grep -E 'libcuda(rt)?\.so' "$public/maps" | grep -c '^[^ ]* ..x')" 2	# their code
+else
+	skip "no /usr/bin/python3"
+fi
+
 it "launches of nvcc 13, whose function jumps into cudaLaunchKernel() past the linker, are seen as such, each once"
 if [ -x "$bin/kern" ]; then
 	run cudatrace $attach -jc "$bin/kern 7 5 23 3 11"

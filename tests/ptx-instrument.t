@@ -244,6 +244,8 @@ sites 'S\t1\t1:2\tk\tload\tglobal\tld\t4\n' 1
 sites 'S\t0\t1:2\tk\tload\tglobal\tld\n' 1
 sites 'S\t0\t1:2\tk\tload\tglobal\tld\t4\t5\n' 1
 sites 'S\t0\t1\tk\tload\tglobal\tld\t4\n' 1
+sites 'S\t0\t1:\tk\tload\tglobal\tld\t4\n' 1
+sites 'S\t0\t1:2\tk\tload\tglobal\tld\t\n' 1
 sites 'S\t0\t1:2,\tk\tload\tglobal\tld\t4\n' 1
 sites 'S\t0\t1:99999999999\tk\tload\tglobal\tld\t4\n' 1
 sites 'S\t0\t1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1\tk\tload\tglobal\tld\t4\n' 1

@@ -78,3 +78,13 @@ evaluates 3 5 7 11
 equal "$(cat "$tmp/out")" "$part: 0110"
 evaluates 3
 equal "$(cat "$tmp/out")" ''
+
+it "programs and libraries called libpython are looked at, and when is kept; other libraries are not"
+for name in /usr/bin/python3 /usr/lib/libpython3.11.so.1.0 libpython3.so; do
+	"$bin/python" try $name /dev/null
+done >"$tmp/out"
+lines 3 ': looked at$'
+for name in /usr/lib/libc.so.6 /usr/lib/xlibpython3.so; do
+	"$bin/python" try $name /dev/null
+done >"$tmp/out"
+lines 2 ': not looked at$'

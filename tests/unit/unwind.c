@@ -43,7 +43,8 @@ static void find(void *ctx, int pid, unsigned long long addr, struct unwind_code
 	unsigned long long in = addr - (unsigned long long)interrupted, offset = 0;
 
 	(void)ctx, (void)pid;
-	*code = (struct unwind_code){ .in_file = addr >= 0x1000 && addr < 0x2000, .sure = true };
+	code->in_file = addr >= 0x1000 && addr < 0x2000;
+	code->sure = true;
 	if (in >= 3)
 		return;
 	dl_iterate_phdr(place, &offset);

@@ -340,8 +340,8 @@ static void part_link(struct results *r)
 
 		if (i == 5)
 			before = mallinfo2().uordblks;
-		TRY(cuLinkCreate(0, NULL, NULL, &state));
-		TRY(cuLinkAddFile(state, CU_JIT_INPUT_PTX, ptx_file, 0, NULL, NULL));
+		TRY(cuLinkCreate_v2(0, NULL, NULL, &state));
+		TRY(cuLinkAddFile_v2(state, CU_JIT_INPUT_PTX, ptx_file, 0, NULL, NULL));
 		TRY(cuLinkComplete(state, &cubin, &size));
 		TRY(cuLinkDestroy(state));
 	}

@@ -1,5 +1,5 @@
 # make            build every tool in tools/
-# make check      set up, build, and run the tests in tests; ten minutes          (as root)
+# make check      set up, build, and run the tests in tests; six minutes          (as root)
 # make check-all  also the long ones in tests/long: kernels, fuzzers, storms, sanitizers; and tests/clients,
 #                 for which pip fetches 6 GB, once: not with CLIENTS=no  (as root)
 # make examples   build the programs of the manuals' examples, in $(O)/examples
@@ -12,14 +12,22 @@
 # make check-ptx  put probes into PTX, assemble it, read the order from the machine code: PTX='DIR FILE', default ours
 # make sanitize   run the tools' tests with ASan and UBSan     (as root)
 # make bench      measure what a traced call costs: tests/bench/results.md   (as root)
+# make check-long  only what check-all adds to check: those of tests/long, and what is slow in the others: LONG_TESTS='FILE...'   (as root)
 # make check-kernels  run the tools on Debian's kernels, old and new, under qemu
+# make check-libs     run the tests with ASan and UBSan in the tools, libbpf, libelf and libdw: TESTS=...   (as root)
 # make check-clients  trace real programs, such as PyTorch, on the simulated CUDA: 5 GB by pip   (as root)
-# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie sid'   (as root)
+# make check-world  all that make check-all has not, each part's result into docs/tested.md: roots, kernels, sanitizers, hours
+#                 of fuzzing and of mutants; scripts/tested runs one part   (as root)
+# make check-roots  demo and tests in new roots of Debian's releases: ROOTS='bookworm trixie:nvcc sid:tmp'   (as root)
 # make V=1        show the commands                make O=DIR  build in DIR
 # make HARDEN=    build without hardening          make CFLAGS=... LDFLAGS=...  keeps it
 O       ?= build
 # files of dependencies have names as they are here: one name for a folder, however it is given
 override O := $(patsubst $(CURDIR)/%,%,$(O))
+# tests have commands in which files are named
+ifneq ($(and $(filter-out 1,$(words $(CURDIR))),$(filter check check-% sanitize fuzz bench,$(MAKECMDGOALS))),)
+$(error the tests cannot run in '$(CURDIR)', which has a space: move it elsewhere)
+endif
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -45,7 +53,8 @@ EXPORTER := $(filter cudaexporter,$(TOOLS))
 COMMON  := $(patsubst %.c,$(O)/%.o,$(wildcard common/*/*.c))
 own      = $(patsubst %.c,$(O)/%.o,$(wildcard tools/$(1)/*.c))
 # what `make check` runs; `make check-all` adds tests/long
-TESTS   := $(wildcard tests/*.t)
+# the longest first, as far as their lines tell, so that the last does not go on without the others
+TESTS   := $(shell wc -l tests/*.t | sort -rn | sed -n 's/.* tests/tests/p')
 DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 
 # the library inside traced programs; it is loaded into all kinds: it needs the C library alone, whose symbols are
@@ -143,7 +152,7 @@ $(patsubst %.c,$(O)/%.o,$(wildcard tools/*.c tools/*/*.c tests/fuzz/*.c)): | $(G
 $(O)/%.bpf.o: bpf/%.bpf.c $(DEFS)
 	@echo "  BPF   $<"
 	$(Q)$(CLANG) -g -O2 $(WARN) -Wno-unused-parameter -target bpf -D__TARGET_ARCH_x86 \
-		-ffile-prefix-map=$(CURDIR)=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
+		-ffile-prefix-map="$(CURDIR)"=. -iquote common -iquote bpf -iquote $(O) -idirafter /usr/include/$(MULTI) -MMD -MP -c $< -o $@
 
 $(O)/cuda_%.def: common/api/cuda_%.tbl scripts/place.awk scripts/gen_%.awk | $(O)
 	$(Q)LC_ALL=C awk -f scripts/gen_$*.awk -f scripts/place.awk $< > $@
@@ -162,41 +171,55 @@ include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
 
-setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test: setup-%:
+setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test: setup-%:
 	@scripts/setup $*
 
-# targets that install packages first build in a second make, which sees the packages
+# targets that install packages first build in a second make, which sees the packages: on all processors, unless told
+# how many
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check: setup-test
-	@$(MAKE) --no-print-directory all tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
 	@O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
 
-# the longest last: see UNTIL in tests/run
-LAST    := tests/long/fuzz.t tests/long/sanitize.t tests/long/roots.t tests/long/pythons.t
-check-all: TESTS += $(filter-out $(LAST),$(wildcard tests/long/*.t)) $(wildcard tests/clients/*.t) $(LAST)
+# Three tiers: check; check-all, which adds what is slow in those files, tests/long and real programs; check-world, all
+# else.  scripts/parts lists what is in them, docs/tested.md when each passed.  The longest first here, too.
+LONG_TESTS := tests/long/sanitize.t tests/long/fuzz.t tests/long/pythons.t tests/long/roots.t tests/long/kernels.t
+LONG_TESTS += $(filter-out $(LONG_TESTS) $(wildcard tests/clients/*.t),$(shell sed -n 's/^\(tests.*\.t\)	.*/\1/p' scripts/parts))
+CLIENT_TESTS := $(wildcard tests/clients/*.t)
+
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
-	@$(MAKE) --no-print-directory all tests-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(TESTS)
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+
+check-long: setup-all
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(LONG_TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:
 	@scripts/setup clients || :
-	@$(MAKE) --no-print-directory all tests-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(wildcard tests/clients/*.t)
+	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
+	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS)
+
+# the one with the oldest pass first; records each in docs/tested.md
+check-world: setup-all
+	@scripts/tested run $$(scripts/tested list check-world | cut -f1)
 
 tests-built: all $(TEST_FILES) $(EXAMPLES)
 
 demo: setup-demo
-	@$(MAKE) --no-print-directory all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
+	@$(MAKE) --no-print-directory $(PARALLEL) all $(O)/tests/bin/leaky $(O)/tests/lib/libsimkernels.so
 	@O=$(O) scripts/demo
 
 check-kernels: setup-kernels
-	@$(MAKE) --no-print-directory all static tests-built
+	@$(MAKE) --no-print-directory $(PARALLEL) all static tests-built
 	@O=$(O) scripts/check-kernels $(KERNELS)
 
 check-roots: setup-roots
 	@O=$(O) scripts/check-roots $(ROOTS)
 
+# the oldest pass first
 bench: setup-bench
 	@$(MAKE) --no-print-directory bench-built
 	@O=$(abspath $(O)) tests/bench/run
@@ -216,10 +239,20 @@ sanitized:
 	$(Q)ln -sfn ../tests $(O)/sanitize/tests
 
 sanitize: setup-test
-	@$(MAKE) --no-print-directory tests-built sanitized
+	@$(MAKE) --no-print-directory $(PARALLEL) tests-built sanitized
 	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
+
+# the same with the archives that scripts/check-libs has built
+sanitized-libs:
+	@$(MAKE) --no-print-directory O=$(O)/sanitize-libs CFLAGS="$(SANITIZE)" LDFLAGS=-L$(abspath $(O))/libs/lib \
+		LIBS="$(LIBS) -llzma -lbz2 -leu" all
+	$(Q)ln -sfn ../tests $(O)/sanitize-libs/tests
+
+check-libs: setup-libs
+	@$(MAKE) --no-print-directory tests-built
+	@O=$(O) CUDA=$(CUDA) MAKE="$(MAKE)" scripts/check-libs $(TESTS)
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
@@ -312,6 +345,6 @@ clean:
 	rm -rf $(O)
 
 -include $(wildcard $(O)/pic/common/*/*.d $(O)/*.d $(O)/tools/*.d $(O)/*/*/*.d)
-.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-ptx check-roots tests-built demo check-api sanitized sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
+.PHONY: all bench bench-built examples setup-all setup-bench setup-build setup-clients setup-deb setup-demo setup-fuzz setup-kernels setup-libs setup-pythons setup-roots setup-test check check-all check-clients check-kernels check-libs check-long check-ptx check-roots check-world tests-built demo check-api sanitized sanitized-libs sanitize static skeletons dist deb install install-tools install-exporter uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

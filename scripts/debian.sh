@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh disable=SC2034,SC2154 # conf and why are the caller's, cache and tmp its
-# Packages of other Debian suites, in a directory of their own: for check-kernels, pythons and clangs, which set
+# Packages of Debian suites, in a directory of their own: for check-kernels, check-libs, pythons and clangs, which set
 # $cache, where lists and packages are kept, and $tmp.  What apt downloads it checks against the suite's
 # signature.
 
@@ -13,8 +13,8 @@ mirrors() {
 		sed -n "s|^'\(.*\)/dists/$like/InRelease' .*|\1|p"
 }
 
-# lists SUITE: updates its package lists, at most once a day, in a separate directory with a separate
-# apt configuration, $conf; the machine's own are not touched.  $why it failed
+# lists SUITE [deb-src]: updates its package lists, or those of its sources, at most once a day, in a separate directory
+# with a separate apt configuration, $conf; the machine's own are not touched.  $why it failed
 lists() {
 	dir=$cache/apt/$1 conf=$cache/apt/$1/apt.conf
 	[ -z "$(find "$dir/updated" -mtime -1 2>/dev/null)" ] || return 0
@@ -42,7 +42,7 @@ lists() {
 		END
 	} >"$conf"
 	for uri in $(mirrors "$1"); do
-		echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" \
+		echo "${2:-deb} [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" \
 			>"$dir/sources.list"
 		APT_CONFIG=$conf apt-get update -qq >"$tmp/apt" 2>&1 && touch "$dir/updated" && return 0
 		why="no package lists of $1: $(grep '^[EW]:' "$tmp/apt" | head -n 1)"

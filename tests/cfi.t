@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154 # rc: the words'
-# How code is unwound: common/elf/cfi.h, by tests/unit/cfi*.c.
+# How code is unwound: common/elf/cfi.h, by tests/unit/cfi*.c; common/unwind, by tests/unit/unwind*.c.
 
 # same NAME STACKS: the frames of this case are those that libgcc finds, in that many stacks
 same() {
@@ -122,3 +122,41 @@ status 0
 awk '{ print $1, $2 }' "$tmp/out" | paste - "$tmp/rules" >"$tmp/both"
 awk '$2 == $4 { right++ } $2 != $4 && $2 != "none" { wrong++ } END { exit !(right > 7 && !wrong && NR == 51) }' "$tmp/both" ||
 	no "$(awk '$2 != $4' "$tmp/both" | head -n 2 | tr '\n' ';')"
+
+it "a process has the last rule of each address, its user half of the table, and nothing once it is forgotten"
+run "$bin/unwind-table" "$O/cudaleak.bpf.o" "$O/inode.bpf.o"
+status 0
+cat >"$tmp/want" <<'END2'
+34 after 3
+set: 1 and 2 slots, 3 used, 2 processes
+the last is there
+a full set: 4 and 2 slots, 6 used, 2 processes
+forgotten: 0 and 2 slots, 2 used, 1 processes
+both: 0 and 0 slots, 0 used, 0 processes
+the number is 1
+one user has as many as are counted, and no more than half
+END2
+cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+says 'process 1009: user 65534 has reached the limit on unwind rules: stacks of its processes cost more'
+
+it "generated code is unwound by its frame pointers, where they lead up the stack to a file, and not otherwise"
+run "$bin/unwind" "$O/cudaleak.bpf.o"
+status 0
+cat >"$tmp/want" <<'END2'
+by pointers: 5000 5100 5200 1300 note
+a pointer below the stack: 5000 note
+one that is no multiple of 8: 5000 note
+one at the end: 5000 note
+pointers in a circle: 5000 note
+no file: 5000 note
+a signal: 5000 signal exact 5400 5500 1300 note
+rules: 0 1 1
+a return probe: 5000 5100 5250 1300 note
+from the second on: 5200 1300 note
+from the return address on: 5100 note
+the new one: 5000 5100 5200 1300 note
+the old one: none
+a file behind 127 frames: 5000 note
+a file behind 50: 5000 532c 5330 5334 5338 533c 5340 ... 51, and a note
+END2
+cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"

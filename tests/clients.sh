@@ -13,7 +13,7 @@ client() {
 	# shellcheck disable=SC2086 # words
 	why_not=$(scripts/clients --there $needs 2>&1) || return
 	case $1 in cudart-*) return ;; esac
-	make -s O="$O" CUDA="$CUDA" clients-built >"$tmp/built" 2>&1 ||
+	flock "$O/tests/clients.lock" make -s O="$O" CUDA="$CUDA" clients-built >"$tmp/built" 2>&1 ||
 		no "the simulated CUDA does not build: $(tail -n 1 "$tmp/built")"
 	sim=$O/tests/clients
 	[ -e "$sim/libcudart.so.13" ] || no "there is no simulated CUDA"

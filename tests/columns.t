@@ -58,7 +58,7 @@ stop
 kill "$pid"
 # others may have a container or a second device
 equal "$(head -n 1 "$tmp/out" | tr -s ' ' | sed 's/ CONTAINER//; s/ DEVICE//')" 'PID COMM CALL'
-lines 3 "^$pid +mem +cudaMalloc\(.*size=64"
+lines 3 "^$pid .*cudaMalloc\(.*size=64"	# a TID stands before, where others have threads
 
 it "… JSON has every key, whatever there is to tell apart"
 run cudatrace -e memory -jc "$bin/mem malloc 3 64"
@@ -120,14 +120,7 @@ json 0 .
 fails 2 "--uid: 'no such user' is not the name of a user, nor a UID" cudamallocsnoop --uid 'no such user' -c true
 fails 2 "--uid: '-1' is not the name of a user" cudamallocsnoop --uid=-1 -c true
 
-it "a filter that leaves out every process of the command is said to, and CUDA is not said to be unused"
-for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop cudatrace; do
-	run $t --comm other --uid 0 -c "$bin/mem malloc 3 64"
-	says 'no process matched --comm other --uid 0 when it loaded CUDA'
-	equal "$(grep -c 'no CUDA' "$tmp/err")" 0
-	run $t --comm mem -c "$bin/mem malloc 3 64"
-	silent
-done
+it "a filter is not said to leave out every process of a command that uses no CUDA"
 run cudamallocsnoop --comm other -c true
 says 'the command used no CUDA library'
 
@@ -136,6 +129,29 @@ echo kept >"$tmp/kept"
 run cudaleak --list --chrome "$tmp/kept" -c "$bin/mem malloc 1 64"
 lines 1 'cudaMalloc .*'
 equal "$(cat "$tmp/kept")" kept
+
+# each line: a tool, what two processes do, a number of the rows and theirs, how a line of text begins, or ends
+while IFS='|' read -r t one other filter n m line; do
+	it "$t -P has each process apart, and they add up"
+	run "$t" -Pjc "$bin/mem $one forkexec '(' $other ')'"
+	json 1 ".comm == \"mem\" and .pid > 0 and ($filter) == $n"
+	json 1 "($filter) == $m"
+	equal "$(jq "$filter as \$n | .pid" "$tmp/out" | sort -u | wc -l)" 2
+	sum $((n + m)) "$filter"
+	run "$t" -Pc "$bin/mem rename 'a(b)' $one"
+	lines 1 "$line"
+done <<'END'
+cudamemcpysize|copy 23 4096 h2d|copy 7 100 h2d|.count|23|7|^pid [0-9]+ \(a\(b\)\), HtoD, synchronous; 
+cudasynclatency|sync 13|sync 7|select(.func).count|13|7|^pid [0-9]+ \(a\(b\)\), cudaDeviceSynchronize$
+cudalaunchtop|launch 23 drvlaunch 13|launch 7|.launches|36|7|^[0-9]+ +(a\(b\)|mem) +[0-9.]+ +36 +36$
+END
+
+it "so many reports as intervals are asked for, also of nothing"
+for t in cudamemcpysize cudasynclatency cudalaunchtop cudaleak; do
+	run $t -p $$ -l "$lib/libcudart.so.13" 100ms 2
+	status 0
+	lines 2 '(no copies|no waits|^PID .* KERNEL|nothing held: 0 allocations and 0 frees seen)$'
+done
 
 root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
 id=fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
@@ -155,10 +171,10 @@ else
 		status 0
 		[ -s "$tmp/out" ] || no "$t: nothing"
 		equal "$t $(jq -r .container "$tmp/out" | sort -u)" "$t $short"
-		run $t -jc "$(in_group "$slice" "$all")"
-		equal "$t $(jq -r .container "$tmp/out" | sort -u)" "$t null"
 		silent
 	done
+	run cudaleak -jc "$(in_group "$slice" "$all")"
+	equal "$(jq -r .container "$tmp/out" | sort -u)" null
 
 	it "… and in text a column or a word, only if there is one"
 	run cudamallocsnoop -c "$bin/mem malloc 3 64; $(in_group "$group" "malloc 5 64")"

@@ -15,61 +15,61 @@ page() {
 	status 0
 }
 
+# page_then SECONDS OPTION...: the page so long after it began to trace, when the program went on
+page_then() {
+	seconds=$1
+	shift
+	tool cudaexporter --once -d "$seconds" "$@"
+	echo >&3
+	wait "$tracer"
+}
+
 # is N REGEX: the samples whose names and labels match add up to N; "none": there are none
 is() {
 	got=$(grep -v '^#' "$tmp/out" | grep -E -- "$2" | awk '{ n += $NF; any = 1 } END { printf any ? "%.12g" : "none", n }')
 	[ "$got" = "$1" ] || no "$2 is $got, not $1"
 }
 
-for kind in $kinds; do
-	it "--attach $kind counts every allocation, copy, launch, wait and error once"
-	page --attach "$kind" -- malloc 13 64k free 7 managed 5 1m host 3 4k async 11 1k asyncfree 11 array 2 64 64 \
-		copy 17 1m h2d copyasync 19 4097 d2h launch 23 launchex 2 coop 3 graph 5 sync 29 streamsync 3 \
-		fail 2 badlaunch 7 freenull 3
-	is 15 '^cuda_memory_allocations_total.*device="0",memory="device"'	# with the copies' 2 buffers
-	is 7 '^cuda_memory_frees_total.*memory="device"'
-	is 458752 '^cuda_memory_freed_bytes_total.*memory="device"'
-	is 5242880 '^cuda_memory_allocated_bytes_total.*memory="managed"'
-	is 12288 '^cuda_memory_allocated_bytes_total.*device="none",memory="host"'
-	is 11264 '^cuda_memory_allocated_bytes_total.*memory="pool"'
-	is 11264 '^cuda_memory_freed_bytes_total.*memory="pool"'
-	is 2 '^cuda_memory_allocations_total.*memory="array"'
-	is 17 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="1048576"'
-	is 0 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="65536"'
-	is 17825792 '^cuda_copy_size_bytes_sum.*direction="h2d",async="false"'
-	is 19 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="65536"'
-	is 0 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="4096"'
-	is 17 '^cuda_copy_duration_seconds_count.*direction="h2d"'
-	is none '^cuda_copy_duration_seconds_count.*direction="d2h"'
-	is 28 '^cuda_launches_total.*device="0",kind="kernel"'	# with 3 that make the graph
-	is 3 '^cuda_launches_total.*kind="cooperative"'
-	is 5 '^cuda_launches_total.*kind="graph"'
-	is 32 '^cuda_sync_duration_seconds_count'
-	is 2 '^cuda_errors_total.*function="cudaMalloc",error="cudaErrorMemoryAllocation"'
-	is 7 '^cuda_errors_total.*function="cudaLaunchKernel",error="cudaErrorInvalidConfiguration"'
-	is 9 '^cuda_errors_total'
-	is none '^cuda_sticky_errors_total'
-	is 0 '^cuda_exporter_lost_events_total'
-	is 1 '^cuda_exporter_build_info'
-	lines 10 '^cuda_exporter_lost_events_total'
-	silent
-done
+it "counts every allocation, copy, launch, wait and error once"
+page -- malloc 13 64k free 7 managed 5 1m host 3 4k async 11 1k asyncfree 11 array 2 64 64 \
+	copy 17 1m h2d copyasync 19 4097 d2h launch 23 launchex 2 coop 3 graph 5 sync 29 streamsync 3 \
+	fail 2 badlaunch 7 freenull 3
+is 15 '^cuda_memory_allocations_total.*device="0",memory="device"'	# with the copies' 2 buffers
+is 7 '^cuda_memory_frees_total.*memory="device"'
+is 458752 '^cuda_memory_freed_bytes_total.*memory="device"'
+is 5242880 '^cuda_memory_allocated_bytes_total.*memory="managed"'
+is 12288 '^cuda_memory_allocated_bytes_total.*device="none",memory="host"'
+is 11264 '^cuda_memory_allocated_bytes_total.*memory="pool"'
+is 11264 '^cuda_memory_freed_bytes_total.*memory="pool"'
+is 2 '^cuda_memory_allocations_total.*memory="array"'
+is 17 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="1048576"'
+is 0 '^cuda_copy_size_bytes_bucket.*direction="h2d",async="false",le="65536"'
+is 17825792 '^cuda_copy_size_bytes_sum.*direction="h2d",async="false"'
+is 19 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="65536"'
+is 0 '^cuda_copy_size_bytes_bucket.*direction="d2h",async="true",le="4096"'
+is 17 '^cuda_copy_duration_seconds_count.*direction="h2d"'
+is none '^cuda_copy_duration_seconds_count.*direction="d2h"'
+is 28 '^cuda_launches_total.*device="0",kind="kernel"'	# with 3 that make the graph
+is 3 '^cuda_launches_total.*kind="cooperative"'
+is 5 '^cuda_launches_total.*kind="graph"'
+is 32 '^cuda_sync_duration_seconds_count'
+is 2 '^cuda_errors_total.*function="cudaMalloc",error="cudaErrorMemoryAllocation"'
+is 7 '^cuda_errors_total.*function="cudaLaunchKernel",error="cudaErrorInvalidConfiguration"'
+is 9 '^cuda_errors_total'
+is none '^cuda_sticky_errors_total'
+is 0 '^cuda_exporter_lost_events_total'
+is 1 '^cuda_exporter_build_info'
+lines 10 '^cuda_exporter_lost_events_total'
+silent
 
-for program in mem-12 mem-static mem-dlopen mem-drv; do
-	it "$program: what goes through both layers is counted once"
-	load='' prefix=''
-	[ $program != mem-dlopen ] || load=load
-	[ $program != mem-drv ] || prefix=drv
-	# shellcheck disable=SC2086 # a word or none
-	page -- $load ${prefix}malloc 13 64k ${prefix}free 7 ${prefix}launch 11 ${prefix}sync 5
-	is 13 '^cuda_memory_allocations_total'
-	is 7 '^cuda_memory_frees_total'
-	is 11 '^cuda_launches_total'
-	is 5 '^cuda_sync_duration_seconds_count'
-	is 36 '^cuda_exporter_probe_hits_total'
-	silent
-done
-program=mem
+it "what goes through both layers is counted once, and is one hit of a probe"
+page -- malloc 13 64k free 7 launch 11 sync 5
+is 13 '^cuda_memory_allocations_total'
+is 7 '^cuda_memory_frees_total'
+is 11 '^cuda_launches_total'
+is 5 '^cuda_sync_duration_seconds_count'
+is 36 '^cuda_exporter_probe_hits_total'
+silent
 
 it "a free whose record comes later than that of the next allocation at its address is counted"
 page -- "thread '(' loop 10007 '(' malloc 1 4k free 1 ')' ')' thread '(' loop 10007 '(' malloc 1 4k free 1 ')' ')' join"
@@ -115,9 +115,7 @@ it "frees of memory that was not seen are counted apart"
 page -- malloc 2 64k badfree 0 free 1
 is none '^cuda_memory_unknown_frees_total'
 program "$bin/mem" malloc 5 64k wait free 3 malloc 2 1k wait
-tool cudaexporter --once -d 3 -p "$pid"
-echo >&3
-wait "$tracer"
+page_then 2 -p "$pid"
 is 3 '^cuda_memory_unknown_frees_total'
 is 2048 '^cuda_memory_held_bytes.*device="unknown",memory="device"'	# it chose it before
 is 2 '^cuda_memory_held_allocations'
@@ -145,9 +143,7 @@ done
 
 it "what is held has its peak, its ages, and its kind"
 program "$bin/mem" wait malloc 5 64k free 5 malloc 1 64k host 2 4k managed 1 1m array 2 64 64 ipc 3 4k wait
-tool cudaexporter --once -d 4 --ages 1,2,600 -p "$pid"
-echo >&3
-wait "$tracer"
+page_then 3 --ages 1,2,600 -p "$pid"
 is 327680 '^cuda_memory_held_peak_bytes.*memory="device"'
 is 69632 '^cuda_memory_held_bytes.*memory="device"'	# with the one that the others open
 is 8192 '^cuda_memory_held_bytes.*device="none",memory="host"'
@@ -161,10 +157,8 @@ go
 
 it "cuda_last_launch_timestamp_seconds is when that was"
 program "$bin/mem" wait launch 3 wait
-tool cudaexporter --once -d 3 -p "$pid"
 then=$(date +%s)
-echo >&3
-wait "$tracer"
+page_then 1 -p "$pid"
 grep '^cuda_last_launch_timestamp_seconds' "$tmp/out" | awk -v t="$then" '{ exit !($NF > t - 2 && $NF < t + 20) }' ||
 	no "it is not $then"
 go
@@ -267,7 +261,7 @@ is 6291456 '^cuda_memory_freed_bytes_total.*memory="vmm"'
 is 327680 '^cuda_memory_freed_bytes_total.*memory="device"'
 
 it "--once traces a command to its end, whatever the interval"
-page --interval 1 -- malloc 1 64k sleep 2500 malloc 6 64k
+page --interval 1 -- malloc 1 64k sleep 1300 malloc 6 64k
 is 7 '^cuda_memory_allocations_total'
 
 it "--list with --once is a list"
@@ -317,9 +311,9 @@ program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" wait malloc 3 1m wait
 	echo "gpu GPU-bbbb H200 150000000000 7000000 2 1"
 	echo "process 1 $pid 6000000"
 } >"$tmp/nvml"
-tool env LD_LIBRARY_PATH="$lib" SIM_NVML="$tmp/nvml" cudaexporter --once -d 3 -p "$pid"
-echo >&3
-wait "$tracer"
+export LD_LIBRARY_PATH="$lib" SIM_NVML="$tmp/nvml"
+page_then 2 -p "$pid"
+unset LD_LIBRARY_PATH SIM_NVML
 is 300000000000 '^cuda_gpu_memory_total_bytes'
 is 7000000 '^cuda_gpu_memory_used_bytes.*gpu_uuid="GPU-bbbb"'
 is 6000000 "^cuda_process_gpu_memory_bytes\\{pid=\"$pid\",comm=\"mem\",gpu_uuid=\"GPU-bbbb\""

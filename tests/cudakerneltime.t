@@ -113,8 +113,6 @@ it "the options reach the library: no block has records unless it is asked for"
 lines 1 '^config kind=1 version=1 flags=0 .* spaces=0 ops=0 blocks=4294967295,4294967295 .* groups=1 limit=32768 .* probe=PTX '
 run cudakerneltime --chrome "$tmp/chrome" --blocks 1/8 -kc "sh $tmp/three"
 lines 1 '^config kind=1 version=1 flags=2 .* blocks=7,0 '
-fails 2 '--blocks requires --chrome' cudakerneltime --blocks 1/8 -c true
-fails 2 '--stacks takes no interval' cudakerneltime 1 -kc true
 
 it "--csv has a line for each launch, --chrome a slice for each launch and block"
 run cudakerneltime --csv "$tmp/csv" --chrome "$tmp/chrome" --blocks 1/8 -c "sh $tmp/three"
@@ -123,8 +121,9 @@ mv "$tmp/csv" "$tmp/out"
 lines 1 '^pid,device,context,grid,kernel,start_ns,end_ns,ns,blocks,block_total_ns,block_min_ns,'
 lines 1 '^[0-9]+,0,1,1,vadd,1000,2000,1000,13,3000,100,175,239,239,900$'
 lines 4 ''
-equal "$(jq -c '[.[] | select(.ph == "X")] | map([.name, .ts, .dur, .pid, .tid])' "$tmp/chrome")" \
-	'[["vadd",0,1,1,1],["vadd",2,0.5,1,1],["fill<int>",2.1,1.4,1,2],["vadd",2,0.097,2,1]]'
+# jq 1.6 prints numbers as it likes, 1.7 as they were: it may compare them
+equal "$(jq 'map(select(.ph == "X") | [.name, .ts, .dur, .pid, .tid]) ==
+	[["vadd",0,1,1,1],["vadd",2,0.5,1,1],["fill<int>",2.1,1.4,1,2],["vadd",2,0.097,2,1]]' "$tmp/chrome")" true
 equal "$(jq -c '[.[] | select(.name == "process_name") | .args.name | sub(" .[0-9]+.$"; "")]' "$tmp/chrome")" \
 	'["GPU 0: train","GPU 0 SM 5: train"]'
 

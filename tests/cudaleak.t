@@ -2,16 +2,14 @@
 # shellcheck source=/dev/null
 . tests/own.sh
 
-for kind in $command_kinds; do
-	it "--attach $kind finds what a command never freed, with its stack"
-	run cudaleak --attach "$kind" --layer runtime -c "$bin/deep 23 4096"
-	status 0
-	lines 1 '\(deep\) at exit: 23 allocations not freed, 92\.0 KiB$'
-	lines 1 '^    92\.0 KiB in 23 allocations of device memory, oldest [0-9.]+ .?s$'
-	lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
-	lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
-	silent
-done
+it "finds what a command never freed, with its stack"
+run cudaleak -c "$bin/deep 23 4096"
+status 0
+lines 1 '\(deep\) at exit: 23 allocations not freed, 92\.0 KiB$'
+lines 1 '^    92\.0 KiB in 23 allocations of device memory, oldest [0-9.]+ .?s$'
+lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
+lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
+silent
 
 it "stacks of a process that is gone have names, in JSON too"
 run cudaleak -jc "$bin/deep 23 4096"
@@ -20,38 +18,83 @@ json 1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","
 json 1 '.comm == "deep" and .pid > 0 and .oldest_ns > 0 and (.time | floor) > 1700000000'
 json 1 true
 
-for program in mem-12 mem-static mem-stripped mem-dlopen; do
-	it "counts $program exactly, system calls and all"
-	load=
-	[ $program = mem-dlopen ] && load=load
-	run cudaleak -jc "$bin/$program $load malloc 23 4096 free 7 host 5 100 hostfree 2"
-	sum $((16 * 4096)) 'select(.memory == "device").bytes'
-	sum 16 'select(.memory == "device").count'
-	sum 3 'select(.memory == "host").count'
-	sum 300 'select(.memory == "host").bytes'
-	silent
-done
+# ---- one process each, side by side
 
-it "every kind of memory is held until it is freed"
+# beside NAME WORD...: adds a process of that name, which does these words, to the command
+beside() { children="${children-} fork '(' rename $* ')'"; }
+# has NAME N FILTER: so many rows of that process pass
+has() { json "$2" ".comm == \"$1\" and ($3)"; }
+
 all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
 mip 1 64 64 1 3 host 5 100 hostalloc 1 70 register 2 4096 async 11 1m pool 3 4096 vmm 2 ipc 1 64'
 all=$(echo "$all" | tr '\n' ' ')
-run cudaleak -Cjc "$bin/mem $all"
-sum 39 .count
-sum 6 'select(.memory == "device").count'
-sum 6 'select(.memory == "array").count'
-sum 8 'select(.memory == "host").count'
-sum 14 'select(.memory == "pool").count'
-sum 1 'select(.memory == "ipc").count'
-sum 2 'select(.memory == "managed").count'
-sum 4194304 'select(.memory == "vmm").bytes'
-run cudaleak -Cc "$bin/mem $all ipcclose 1 freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
-lines 1 'at exit: 0 allocations not freed, 0 bytes$'
+beside all "$all"
+beside freed "$all ipcclose 1 freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
+beside other "malloc 23 4096 otherfree 7"
+beside failed "malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
+beside multicast "multicast 7 release 5"
+beside released "vmm 3 multicast 7 release 7 vmmfree 3"
+beside reset "malloc 23 4096 host 5 64 managed 2 64 array 1 8 8 async 3 64 vmm 2 reset malloc 1 100"
+beside one-device "malloc 23 4096 setdevice 1 malloc 7 64 reset"
+beside context "ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvmalloc 7 64"
+beside thread "thread '(' malloc 23 4096 ')' join malloc 7 64 free 29"
+beside peak "malloc 23 4096 free 7 host 5 100 hostfree 5 malloc 3 64 pool 7 64 poolfree 4"
+run cudaleak -Cjc "$bin/mem $children join; $bin/mem-stripped rename stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
+
+it "every kind of memory is held until it is freed"
+status 0
+silent
+has all 1 '.memory == "device" and .count == 6'
+has all 1 '.memory == "array" and .count == 6'
+has all 1 '.memory == "host" and .count == 8'
+has all 1 '.memory == "pool" and .count == 14'
+has all 1 '.memory == "ipc" and .count == 1'
+has all 1 '.memory == "managed" and .count == 2'
+has all 1 '.memory == "vmm" and .bytes == 4194304'
+has all 7 true
+has freed 1 '.count == 0 and .bytes == 0'
+has freed 1 true
 
 it "a free by another thread is a free"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 otherfree 7"
-sum 16 .count
-json 0 .unknown_frees
+has other 1 '.count == 16 and (.unknown_frees | not)'
+has other 1 true
+
+it "failed calls change nothing"
+has failed 1 '.count == 16'
+has failed 1 true
+
+it "a multicast object is held until its handle is released"
+has multicast 1 '.memory == "vmm" and .count == 2 and .bytes == 0'
+has multicast 1 true
+has released 1 '.count == 0'
+has released 1 true
+
+it "a device reset frees the device's memory, not pool and VMM memory"
+has reset 1 '.memory == "device" and .count == 1'
+has reset 1 '.memory == "pool" and .count == 3'
+has reset 1 '.memory == "vmm" and .count == 2'
+has reset 3 true
+
+it "a reset of one device leaves another's memory"
+has one-device 1 '.count == 23 and .bytes == 94208'
+has one-device 1 true
+
+it "so it does where only the driver's calls are seen"
+has stripped 1 '.count == 23 and .bytes == 94208'
+has stripped 1 true
+
+it "destroying a context frees its memory"
+has context 1 '.count == 7 and .bytes == 448'
+has context 1 true
+
+it "a thread that ends with memory held is no process that ends"
+has thread 1 '.count == 1'
+has thread 1 true
+
+it "the peak is the most bytes held at any time, of a kind"
+has peak 1 '.memory == "device" and .bytes == 65728 and .peak_bytes == 94208'
+has peak 1 '.memory == "pool" and .bytes == 192 and .peak_bytes == 448'
+has peak 2 true
 
 it "addresses that come again are right: two threads, 1009 pairs each, none left"
 run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
@@ -77,91 +120,39 @@ if long; then
 	json 1 '.sample == 2 and .count > 800 and .count < 1218 and .bytes == 2097152 * .count'
 fi
 
-it "an IPC handle opened again is held until it is closed as often"
+children=
+beside open 'ipc 7 64 ipcclose 5'
+beside closed 'ipc 7 64 ipcclose 7'
+beside mipmap 'extmip 7 64k mipfree 5'
+beside nothing 'extmip 7 64k mipfree 7 extfree 1'
 for layer in runtime driver; do
-	run cudaleak --layer $layer -Cjc "$bin/mem ipc 7 64 ipcclose 5"
-	json 1 '.memory == "ipc" and .count == 1'
+	it "--layer $layer: an IPC handle opened again is held until it is closed as often"
+	run cudaleak --layer $layer -Cjc "$bin/mem $children join"
+	has open 1 '.memory == "ipc" and .count == 1'
+	has closed 0 '.memory == "ipc"'
 	json 0 .unknown_frees
-	run cudaleak --layer $layer -Cjc "$bin/mem ipc 7 64 ipcclose 7"
-	json 0 '.memory == "ipc"'
-	json 0 .unknown_frees
-	run cudaleak --layer $layer -Z 1g -Cjc "$bin/mem ipc 7 64 ipcclose 5"
-	json 1 '.memory == "ipc" and .count == 1'
-	run cudaleak --layer $layer -z 1 -Cjc "$bin/mem ipc 7 64 ipcclose 5"
-	json 0 '.memory == "ipc"'
+
+	it "--layer $layer: a mipmapped array in external memory is freed as an array, and its bytes are the import's"
+	has mipmap 1 '.memory == "array" and .count == 2 and .bytes == 0'
+	has mipmap 1 '.memory == "ipc" and .count == 1 and .bytes == 65536'
+	has mipmap 2 true
+	has nothing 1 '.count == 0'
 done
 
-it "a mipmapped array in external memory is freed as an array, and its bytes are the import's"
-for layer in runtime driver; do
-	run cudaleak --layer $layer -Cjc "$bin/mem extmip 7 64k mipfree 5"
-	json 1 '.memory == "array" and .count == 2 and .bytes == 0'
-	json 1 '.memory == "ipc" and .count == 1 and .bytes == 65536'
-	json 0 .unknown_frees
-	run cudaleak --layer $layer -Cjc "$bin/mem extmip 7 64k mipfree 7 extfree 1"
-	sum 0 .count
-	json 0 .unknown_frees
-done
+it "… whatever -Z leaves out; -z leaves it out, as it has no size"
+run cudaleak -Z 1g -Cjc "$bin/mem $children join"
+has open 1 '.memory == "ipc" and .count == 1'
+run cudaleak -z 1 -Cjc "$bin/mem $children join"
+has open 0 '.memory == "ipc"'
+
+it "cudamallocsnoop has such an array without a size"
 run cudamallocsnoop -jc "$bin/mem extmip 7 64k mipfree 5 extfree 1"
 json 7 '.func == "cudaExternalMemoryGetMappedMipmappedArray" and .memory == "array" and .size == null'
 json 5 '.func == "cudaFreeMipmappedArray" and .memory == "array" and .size == null'
 
-it "a multicast object is held until its handle is released"
-run cudaleak -Cjc "$bin/mem multicast 7 release 5"
-json 1 '.memory == "vmm" and .count == 2 and .bytes == 0'
-json 1 true
-run cudaleak -Cjc "$bin/mem vmm 3 multicast 7 release 7 vmmfree 3"
-json 0 '.count > 0'
-
-it "failed calls change nothing"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 fail 5 badfree 3 freenull 2 free 7"
-sum 16 .count
-json 1 true
-
 it "a failed free leaves the memory held"
 run cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
 sum 17 .count
-
-it "frees of what was allocated before tracing began are counted apart"
-program "$bin/mem" malloc 7 100 wait malloc 5 100 free 9 wait
-tool cudaleak -jp "$pid" 60
-echo >&3
-sleep .5
-stop
-exec 3>&-
-json 1 '.unknown_frees == 4'
-sum 0 '.count'
-kill "$pid" 2>/dev/null
-
-it "the end of the process ends -p, and reports it"
-program "$bin/mem" wait malloc 23 4096 free 7
-tool cudaleak -p "$pid" 60
-go
-wait "$tracer"
-rc=$?
-status 0
-lines 1 'at exit: 16 allocations not freed, 64\.0 KiB; allocations before [0-9:]{8} are unknown$'
-
-it "a device reset frees the device's memory, not pool and VMM memory"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 host 5 64 managed 2 64 array 1 8 8 async 3 64 vmm 2 reset malloc 1 100"
-sum 1 'select(.memory == "device").count'
-sum 3 'select(.memory == "pool").count'
-sum 2 'select(.memory == "vmm").count'
-sum 6 .count
-
-it "a reset of one device leaves another's memory"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 setdevice 1 malloc 7 64 reset"
-sum 23 .count
-sum 94208 .bytes
-
-it "destroying a context frees its memory"
-run cudaleak -Cjc "$bin/mem ctxcreate drvmalloc 23 100 ctxdestroy ctxcreate drvmalloc 7 64"
-sum 7 .count
-sum 448 .bytes
-
-it "so it does where only the driver's calls are seen"
-run cudaleak -Cjc "$bin/mem-stripped malloc 23 4096 setdevice 1 malloc 7 64 reset"
-sum 23 .count
-sum 94208 .bytes
 
 it "says how much it cannot tell when contexts were not seen"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
@@ -170,12 +161,6 @@ go
 stop
 sum 30 .count
 json 1 '.unsure == 30'
-
-it "exec ends one program's account and begins the next's"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 ')'"
-json 1 '.count == 23 and .at == "exit"'
-json 1 '.count == 7 and .at == "exit"'
-json 2 true
 
 it "a process has the name of its last call, not of its last thread or of what it becomes"
 run cudaleak -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
@@ -202,7 +187,7 @@ sum 10 .count
 json 3 true
 
 it "follows children that fork without exec, from their first call"
-for i in 1 2 3 4 5; do
+for i in 1 ${LONG:+2 3 4 5}; do
 	run cudaleak -Cjc "$bin/mem malloc 23 4096 fork '(' malloc 7 64 ')' fork '(' malloc 5 64 fork '(' malloc 3 64 ')' join ')' join"
 	json 1 '.count == 23'
 	json 1 '.count == 7'
@@ -221,27 +206,24 @@ run cudaleak -Cjc "$bin/mem malloc 23 4096 segv"
 status 139
 json 1 '.count == 23 and .at == "exit"'
 
-it "a thread that ends with memory held is no process that ends"
-run cudaleak -Cjc "$bin/mem thread '(' malloc 23 4096 ')' join malloc 7 64 free 29"
-sum 1 .count
-json 1 true
-
 it "-a shows each allocation"
 run cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
 json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
-json 28 true
+json 28 '(has("peak_bytes") or has("growth_bytes")) | not'
 
 it "what is one of its kind is in the singular"
-run cudaleak -Cc "$bin/mem malloc 1 1"
-lines 1 'at exit: 1 allocation not freed, 1 byte$'
-lines 1 '^    1 byte in 1 allocation of device memory, oldest '
-run cudaleak -aCT 1 -c "$bin/mem malloc 1 1 host 1 1"
-lines 1 'at exit: 2 allocations not freed, 2 bytes$'
-lines 1 '^    1 byte of [a-z]* memory at 0x'
-run cudaleak -CT 1 -c "$bin/mem malloc 1 1 host 1 1"
+children=
+beside one 'malloc 1 1'
+beside two 'malloc 1 1 host 1 1'
+beside three 'malloc 1 1 host 1 1 managed 1 1'
+run cudaleak -CT 1 -c "$bin/mem $children join"
+lines 1 '\(one\) at exit: 1 allocation not freed, 1 byte$'
+lines 1 '\(two\) at exit: 2 allocations not freed, 2 bytes$'
+lines 3 '^    1 byte in 1 allocation of [a-z]* memory, oldest '
 lines 1 '^    \.\.\. and 1 more group$'
-run cudaleak -CT 1 -c "$bin/mem malloc 1 1 host 1 1 managed 1 1"
 lines 1 '^    \.\.\. and 2 more groups$'
+run cudaleak -aCT 1 -c "$bin/mem malloc 1 1 host 1 1"
+lines 1 '^    1 byte of [a-z]* memory at 0x'
 program "$bin/mem" wait malloc 1 1 free 1 wait
 tool cudaleak -Cp "$pid" 60
 echo >&3
@@ -261,14 +243,8 @@ run cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 malloc 7 1
 sum 30 .count
 
 it "-o leaves out what is younger"
-program "$bin/mem" wait malloc 23 4096 sleep 700 malloc 7 64 wait
-tool cudaleak -Cj -o 500 -p "$pid" 60
-echo >&3
-sleep 1
-stop
-exec 3>&-
+run cudaleak -Cj -o 500 -c "$bin/mem malloc 23 4096 sleep 700 malloc 7 64"
 sum 23 .count
-kill "$pid" 2>/dev/null
 
 it "-o longer than the machine has been up leaves out everything"
 for ms in 1000000000007 9223372036854; do
@@ -279,8 +255,9 @@ done
 it "-s records one in N and gives the estimate"
 run cudaleak -s 10 -Cc "$bin/mem malloc 10007 64"
 lines 1 '\(estimated from a sample of 1 in 10\)$'
-run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64"
+run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 10007 64"
 json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
+json 1 '.peak_bytes > 544000 and .peak_bytes < 736000'
 
 it "-s takes no factor that estimates have no room for"
 run cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
@@ -300,29 +277,6 @@ status 0
 json 2 '.at == "interval" and .count == 23'
 json 2 true
 kill "$pid" 2>/dev/null
-
-it "--folded gives a line a stack, for flame graphs"
-run cudaleak --folded -c "$bin/deep 23 4096"
-lines 1 '^deep;.*;main;leak_1;leak_2;leak_3;leak_4;leak_5;leak_6;leak_7;leak_8;leak_9;leak_10;int app::grow<int>\(unsigned long\);\[device\] 94208$'
-lines 1 ''
-
-it "--folded says which allocations have no call stack"
-cat >"$tmp/none.c" <<'END'
-#include <stddef.h>
-#include "sym/stack.h"
-int main(void)
-{
-	stack_folded(NULL);
-	return 0;
-}
-END
-${CC:-cc} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -o "$tmp/none"
-equal "$("$tmp/none")" '[no stack]'
-
-it "--folded has every stack, whatever -T says, and no name breaks its lines"
-run cudaleak --folded -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
-lines 3 '^a:b;.*;main;run;do_[a-z]+;\[[a-z]+\] [0-9]+$'
-lines 3 ''
 
 it "groups by stack, the largest first"
 run cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
@@ -346,6 +300,8 @@ for json in '' j; do
 	tool cudaleak -C$json -p "$pid" 60
 	go
 	wait "$tracer"
+	rc=$?
+	status 0
 	if [ "$json" ]; then
 		json 1 '.at == "exit" and .complete == false and .count == 3 and .bytes == 192'
 		json 1 '.at == "exit" and .complete == false and .unknown_frees == 4'
@@ -380,18 +336,10 @@ kill "$pid" 2>/dev/null
 
 # ---- peaks and growth
 
-it "the peak is the most bytes held at any time, of a kind and of a stack"
-run cudaleak -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5 malloc 3 64 pool 7 64 poolfree 4"
-json 1 '.memory == "device" and .bytes == 65728 and .peak_bytes == 94208'
-json 1 '.memory == "pool" and .bytes == 192 and .peak_bytes == 448'
-json 2 true
+it "the peak of a stack is its own"
 run cudaleak -jc "$bin/mem malloc 23 4096 pitch 1 100 10 free 7 malloc 3 64"
 json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 94208'
 json 0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
-run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 1009 64"
-json 1 '.peak_bytes > 544000 and .peak_bytes < 736000 and .bytes < 80000'
-run cudaleak -ajc "$bin/mem malloc 3 64"
-json 3 '(has("peak_bytes") or has("growth_bytes")) | not'
 
 if long; then
 	it "JSON says by how much a group grew since the report before, and how fast"
@@ -498,14 +446,6 @@ if long; then
 	lines 1 '^    \+8\.0 KiB and \+2 allocations of host memory'
 	lines 1 '^    \.\.\. and 3 more groups$'
 fi
-
-it "--growth compares groups, and single allocations have no peak"
-for o in -a '-o 1000' --folded; do
-	# shellcheck disable=SC2086 # words
-	fails 2 'cannot be combined with --each, --older or --folded' cudaleak --growth $o
-done
-fails 2 'cannot be combined with --sort peak' cudaleak -a --sort peak
-fails 2 'cannot be combined with --sort growth' cudaleak -a --sort growth
 
 # ---- the timeline
 

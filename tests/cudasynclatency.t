@@ -21,41 +21,24 @@ whole() {
 		no "the numbers of a function do not fit"
 }
 
-for kind in $command_kinds; do
-	it "--attach $kind sees 13 waits of 20 ms, and others apart"
-	run env $slow cudasynclatency --attach "$kind" --layer runtime -jc \
-		"$bin/mem sync 13 streamsync 7 eventsync 5"
-	status 0
-	waited 13 cudaDeviceSynchronize
-	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
-	json 1 '.func == "cudaEventSynchronize" and .count == 5'
-	json 3 .func
-	lines 0 '^$'
-	whole
-	silent
-done
+it "13 waits of 20 ms, those of other functions apart; one that goes through both layers is one"
+run env $slow cudasynclatency -jc "$ahead $bin/mem sync 13 streamsync 7 eventsync 5"
+status 0
+waited 13 cudaDeviceSynchronize
+json 1 '.func == "cudaStreamSynchronize" and .count == 7'
+json 1 '.func == "cudaEventSynchronize" and .count == 5'
+json 3 .func
+lines 0 '^$'
+whole
+silent
 
-for program in mem mem-12 mem-static mem-dlopen; do
-	it "$program: a wait that goes through both layers is one"
-	load=
-	[ $program = mem-dlopen ] && load=load
-	run env $slow cudasynclatency -jc "$ahead $bin/$program $load sync 13 streamsync 7"
-	waited 13 cudaDeviceSynchronize
-	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
-	json 2 .func
-	whole
-	silent
-done
+it "waits are seen at the driver"
+run env $slow cudasynclatency -jc "$ahead $bin/mem-stripped sync 13"
+waited 13 cuCtxSynchronize
+json 1 .func
+silent
 
-for program in 'mem-stripped sync' 'mem-drv drvsync'; do
-	it "$program: waits are seen at the driver"
-	run env $slow cudasynclatency -jc "$ahead $bin/$program 13"
-	waited 13 cuCtxSynchronize
-	json 1 .func
-	silent
-done
-
-it "text and JSON say the same"
+it "text has a histogram by function, and what each thread waited"
 run env $slow cudasynclatency -c "$ahead $bin/mem sync 13"
 lines 1 '^cudaDeviceSynchronize$'
 lines 1 '^     COUNT       TOTAL         MIN         P50         P95         P99         MAX$'
@@ -111,16 +94,6 @@ json 1 '.func == "cudaLaunchKernel" and .count == 503 and .max_ns >= 20000000'
 json 2 .func
 whole
 
-it "-P has each process apart, and they add up"
-run env $slow cudasynclatency -Pjc "$ahead $bin/mem sync 13 forkexec '(' sync 7 ')'"
-json 1 '.func and .comm == "mem" and .count == 13 and .pid > 0'
-json 1 '.func and .count == 7'
-[ "$(jq -s 'map(select(.func).pid) | unique | length' "$tmp/out")" = 2 ] || no "not two processes"
-sum 20 'select(.func).count'
-run env $slow cudasynclatency -Pc "$ahead $bin/mem sync 13"
-lines 1 '^pid [0-9]+ \(mem\), cudaDeviceSynchronize$'
-lines 1 '^        13 '
-
 it "-k says where the waits are, the longest first"
 run env $slow cudasynclatency -kjc "$ahead $bin/mem streamsync 7 sync 13"
 jq -se 'map(select(.func)) | .[0].stack[0].sym == "do_sync" and .[1].stack[0].sym == "do_streamsync"' \
@@ -138,7 +111,7 @@ off_spread() {
 		.max_off_cpu_ns >= .hist_off_cpu[-1][0] and .max_off_cpu_ns <= .hist_off_cpu[-1][1]'
 }
 
-for how in '' -k '--attach multi'; do
+for how in '' -k; do
 	it "-O: a wait that sleeps is off the CPU, one that spins is on it $how"
 	# shellcheck disable=SC2086 # words
 	run env $slow cudasynclatency -O $how -jc "$ahead $bin/mem sync 13"
@@ -183,38 +156,15 @@ if long; then
 	silent
 fi
 
-it "every process: those of ours among them"
-tool env $slow cudasynclatency -Pj --layer driver -l "$lib/libcuda.so.1"
-env $slow "$bin/mem" sync 13 & one=$!
-env $slow "$bin/mem-static" sync 7 & two=$!
-wait $one $two
-stop
-status 0
-json 1 ".func and .pid == $one and .count == 13"
-json 1 ".func and .pid == $two and .count == 7"
-
-it "two intervals are two reports"
-run cudasynclatency -p $$ -l "$lib/libcudart.so.13" 1 2
-lines 2 '^no waits$'
-status 0
-
 it "a wait that fails was a wait"
-run cudasynclatency -jc "env SIM_FAIL=cuCtxSynchronize=700 $slow $bin/mem sync 13"
+run cudasynclatency -jc "env SIM_FAIL=cuCtxSynchronize=700 $slow $ahead $bin/mem sync 13"
 waited 13 cudaDeviceSynchronize
 
-it "the real runtime: calls that fail for want of a driver are counted"
-if [ -e "$bin/mem-real" ]; then
-	run cudasynclatency -jc "$bin/mem-real sync 13 streamsync 7"
-	json 1 '.func == "cudaDeviceSynchronize" and .count == 13'
-	json 1 '.func == "cudaStreamSynchronize" and .count == 7'
-	whole
-	silent
-else
-	skip "there is no libcudart"
-fi
-
-it "a name with escape sequences reaches no terminal as it is"
-# shellcheck disable=SC2016 # the command's shell expands it
-run cudasynclatency -Pc "$bin/mem rename \"\$(printf '\\033[31mred')\" sync 13"
-lines 1 '^pid [0-9]+ \(\\x1b\[31mred\), cudaDeviceSynchronize'
-lines 1 '^thread [0-9]+ of pid [0-9]+ \(\\x1b\[31mred\) waited'
+it "a wait that began before the tool did is there at its end"
+env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
+pids="$pids $pid"
+until_true grep -q "^34 " "/proc/$pid/syscall"	# pause(), in the simulated CUDA
+tool cudasynclatency -jp "$pid"
+stop
+json 1 ".running and .pid == $pid and .func == \"cudaDeviceSynchronize\" and (.complete | not)"
+kill -9 "$pid"

@@ -25,7 +25,7 @@ trace() {
 	rc=$?
 }
 
-for program in args args-12 args-static args-nvcc args-nvcc-12 args-nvcc-static args-nvcc-ptsz; do
+for program in args args-12 args-nvcc args-nvcc-ptsz ${LONG:+args-static args-nvcc-12 args-nvcc-static}; do
 	it "$program: every argument, and what was stored, as the program has it"
 	[ -e "$bin/$program" ] || { skip "no nvcc here"; continue; }
 	trace -e default,error
@@ -100,7 +100,7 @@ else
 	skip "there is no libcudart of NVIDIA's"
 fi
 
-for program in kern kern-static kern-legacy kern-12 kern-ptsz; do
+for program in kern-static kern-12 kern-ptsz ${LONG:+kern kern-legacy}; do
 	it "$program: the names of kernels, the dimensions of launches, once each"
 	[ -e "$bin/$program" ] || { skip "no nvcc here"; continue; }
 	run cudatrace -jc "$bin/$program 7 5 23 3 11"

@@ -9,47 +9,61 @@ on() {
 	[ "$got" = "$3" ] || no "device $1: $got $2, not $3"
 }
 
-for kind in $command_kinds; do
-	it "launches are on the device that the thread has set ($kind)"
-	run cudalaunchtop -qj --attach "$kind" -c "$bin/mem setdevice 7 launch 5 setdevice 3 launch 11 setdevice 0 launch 2"
-	on 7 launches 5
-	on 3 launches 11
-	on 0 launches 2
-	json 3 .launches
-	silent
+# ---- what a thread has chosen: one process each, side by side
 
-	it "copies, waits and allocations are on that device ($kind)"
-	run cudamemcpysize -qj --attach "$kind" -c "$bin/mem setdevice 7 copy 5 64 h2d setdevice 3 copy 11 64 h2d"
-	on 7 count 5
-	on 3 count 11
-	run cudasynclatency -qj --attach "$kind" -c "$bin/mem setdevice 7 sync 5 setdevice 3 sync 11"
-	on 7 count 5
-	on 3 count 11
-	run cudaleak -qjC --attach "$kind" -c "$bin/mem setdevice 7 malloc 5 64 setdevice 3 malloc 11 64 free 3"
-	on 7 count 5
-	on 3 count 8
-	run cudamallocsnoop -qj --attach "$kind" -c "$bin/mem setdevice 7 malloc 5 64 setdevice 3 malloc 11 64"
-	json 5 '.device == 7'
-	json 11 '.device == 3'
-done
+# beside NAME WORD...: adds a process of that name, which does these words, to the command
+beside() { children="${children-} fork '(' rename $* ')'"; }
+# of NAME DEVICE N: so many of its launches are on that device
+of() { json "$3" ".comm == \"$1\" and .device == $2"; }
+
+beside set 'setdevice 7 launch 5 setdevice 3 launch 11 setdevice 0 launch 2'
+beside refused 'setdevice 5 setdevice 8 launch 7'
+beside thread "setdevice 5 thread '(' launch 13 ')' join launch 3"
+beside threads "thread '(' setdevice 1 launch 3 ')' thread '(' setdevice 2 launch 5 ')' thread '(' setdevice 6 launch 7 ')'"
+beside contexts 'setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop drvlaunch 7 ctxpop drvlaunch 11
+	drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19'
+beside none 'drvdevice 3 ctxpush 5 drvlaunch 2 ctxnone drvlaunch 7'
+beside exec "setdevice 6 launch 3 exec '(' rename after launch 5 ')'"
+run cudatrace -qj -e launch -c "$bin/mem $(echo "$children" | tr '\n' ' ') join"
+
+it "launches are on the device that the thread has set"
+status 0
+silent
+of set 7 5
+of set 3 11
+of set 0 2
 
 it "a call that fails to set a device leaves the thread where it is"
-run cudalaunchtop -qj -c "$bin/mem setdevice 5 setdevice 8 launch 7"
-on 5 launches 7
-json 1 .launches
+of refused 5 7
 
 it "a thread of a command that sets none is on device 0, whatever others set"
-run cudalaunchtop -qj -- "$bin/mem" setdevice 5 thread '(' launch 13 ')' join launch 3
-on 0 launches 13
-on 5 launches 3
+of thread 0 13
+of thread 5 3
 
-it "threads each have a device, in several processes"
-run cudalaunchtop -qj -- "$bin/mem" fork '(' setdevice 6 launch 17 ')' thread '(' setdevice 1 launch 3 ')' \
-	thread '(' setdevice 2 launch 5 ')' thread '(' setdevice 6 launch 7 ')' join
-on 1 launches 3
-on 2 launches 5
-json 1 '.device == 6 and .launches == 7'
-json 1 '.device == 6 and .launches == 17'
+it "threads each have a device"
+of threads 1 3
+of threads 2 5
+of threads 6 7
+
+it "a context that is made, pushed, popped or set is its device"
+of contexts 6 10
+of contexts 4 5
+of contexts 1 11
+of contexts 2 32
+of contexts 5 17
+
+it "setting no context uncovers the one below"
+of none 5 2
+of none 3 7
+
+it "the threads of another program after exec have no device from before it"
+of exec 6 3
+of after 0 5
+
+it "… of all these there is no other launch"
+json 148 .func
+
+# ---- what the tools make of it
 
 it "a stream's launches, copies, waits and memory are on the device where it was made"
 words="setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5"
@@ -87,37 +101,20 @@ on 4 count 300
 on 6 count 400
 on 7 count 490
 
-it "a context that is made, pushed, popped or set is its device"
-run cudalaunchtop -qj -- "$bin/mem" setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop drvlaunch 7 \
-	ctxpop drvlaunch 11 drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19
-on 6 launches 10
-on 4 launches 5
-on 1 launches 11
-on 2 launches 32
-on 5 launches 17
-
-it "setting no context uncovers the one below"
-run cudalaunchtop -qj -c "$bin/mem drvdevice 3 ctxpush 5 drvlaunch 2 ctxnone drvlaunch 7"
-on 5 launches 2
-on 3 launches 7
-
 it "a program without the runtime is followed by its contexts"
 run cudaleak -qjC -c "$bin/mem-drv drvdevice 7 drvmalloc 3 64 ctxon 2 drvmalloc 5 64 ctxpop drvmalloc 11 64"
 on 7 count 14
 on 2 count 5
 
-it "both ends of copies between devices are shown"
-run cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7"
+it "both ends of copies between devices are shown, others have no peer"
+run cudamemcpysize -qj -c "$bin/mem peerof 7 64 3 5 peerof 11 64 5 3 drvpeer 13 64 6 7 copy 17 64 h2d"
+json 1 '.direction == "HtoD" and .peer == null and .device == 0 and .count == 17'
 json 1 '.direction == "PtoP" and .device == 3 and .peer == 5 and .count == 7'
 json 1 '.device == 5 and .peer == 3 and .count == 11'
 json 1 '.device == 6 and .peer == 7 and .count == 13'
 run cudamemcpysize -q -c "$bin/mem peerof 7 64 3 5"
 lines 1 '^PtoP, synchronous, device 3 to 5; '
 lines 1 '^         7 '
-
-it "other copies have no peer"
-run cudamemcpysize -qj -c "$bin/mem copy 7 64 h2d"
-json 1 '.peer == null and .device == 0'
 
 it "--device selects calls, and copies between devices by either end"
 words="setdevice 2 launch 3 copy 5 64 h2d sync 7 malloc 11 64 setdevice 4 launch 13 copy 17 64 h2d sync 19"
@@ -224,8 +221,10 @@ exec_late() {
 
 it "a process from before that replaces its program begins on device 0"
 exec_late cudalaunchtop launches launch
-exec_late cudasynclatency count sync
-exec_late cudamemcpysize count copy '64 h2d'
+if long; then
+	exec_late cudasynclatency count sync
+	exec_late cudamemcpysize count copy '64 h2d'
+fi
 
 it "… also if it made calls while traced, and for its threads and streams"
 program "$bin/mem" malloc 1 64 wait setdevice 5 launch 1 exec '(' launch 7 thread '(' launch 13 ')' join setdevice 3 streams 1 \
@@ -278,17 +277,6 @@ it "a stream that is destroyed is waited for on its own device"
 run cudasynclatency -qij -c "$bin/mem setdevice 3 streams 7 setdevice 2 streams 1 setdevice 5 streamfree 7"
 json 1 '.device == 3 and .func == "cudaStreamDestroy" and .count >= 6'
 json 0 '.type == "waits" and .device == null'
-
-it "the threads of another program after exec have no device from before it"
-run cudasynclatency -qj -- "$bin/mem" setdevice 6 sync 3 exec '(' sync 5 ')'
-on 6 count 3
-on 0 count 5
-run cudamemcpysize -qj -- "$bin/mem" setdevice 6 copy 3 64 h2d exec '(' copy 5 64 h2d ')'
-on 6 count 3
-on 0 count 5
-run cudalaunchtop -qj -- "$bin/mem" setdevice 6 launch 3 exec '(' launch 5 ')'
-on 6 launches 3
-on 0 launches 5
 
 it "a process that --comm selects later is on the device that it chose before"
 run cudalaunchtop --comm late -qj -c "$bin/mem setdevice 5 launch 3 rename late launch 7"
@@ -346,22 +334,20 @@ fi
 # calls_on DEVICE N FUNCTION: cudatrace printed N calls of the function on that device
 calls_on() { json "$2" ".device == $1 and .func == \"$3\""; }
 
-for kind in $command_kinds; do
-	it "cudatrace tells the device of each call ($kind)"
-	run cudatrace -qj --attach "$kind" -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
-		use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"
-	calls_on 5 2 cudaLaunchKernel
-	calls_on 3 7 cudaLaunchKernel
-	calls_on 3 5 cudaLaunchKernelExC
-	calls_on 3 11 cudaMemcpyAsync
-	calls_on 3 13 cudaStreamSynchronize
-	calls_on 6 17 cudaLaunchKernel
-	calls_on 6 19 cudaMemcpyAsync
-	calls_on 5 23 cudaMemcpy
-	calls_on 5 29 cudaDeviceSynchronize
-	json 126 .func
-	silent
-done
+it "cudatrace tells the device of each call"
+run cudatrace -qj -e launch,copy,sync -c "$bin/mem setdevice 3 streams 1 setdevice 6 streams 1 setdevice 5 launch 2 \
+	use 3 launch 7 launchex 5 copyasync 11 64 h2d streamsync 13 use 4 launch 17 copyasync 19 64 h2d copy 23 64 h2d sync 29"
+calls_on 5 2 cudaLaunchKernel
+calls_on 3 7 cudaLaunchKernel
+calls_on 3 5 cudaLaunchKernelExC
+calls_on 3 11 cudaMemcpyAsync
+calls_on 3 13 cudaStreamSynchronize
+calls_on 6 17 cudaLaunchKernel
+calls_on 6 19 cudaMemcpyAsync
+calls_on 5 23 cudaMemcpy
+calls_on 5 29 cudaDeviceSynchronize
+json 126 .func
+silent
 
 it "cudatrace: a call that chooses a device is on the one before, with the calls inside"
 run cudatrace -qj --tree -c "$bin/mem setdevice 3 launch 2 setdevice 5 malloc 7 64"
@@ -370,15 +356,6 @@ json 1 '.func == "cudaSetDevice" and .args.device == 5 and .device == 3'
 calls_on 5 7 cudaMalloc
 calls_on 3 2 cudaLaunchKernel
 calls_on 3 2 cuLaunchKernel
-
-it "cudatrace follows contexts that are made, pushed, popped and destroyed"
-run cudatrace -qj -e launch -- "$bin/mem" setdevice 1 ctxon 6 drvlaunch 3 ctxpush 4 drvlaunch 5 ctxpop drvlaunch 7 \
-	ctxpop drvlaunch 11 drvdevice 2 drvlaunch 13 ctxon 5 drvlaunch 17 ctxdestroy drvlaunch 19
-calls_on 6 10 cuLaunchKernel
-calls_on 4 5 cuLaunchKernel
-calls_on 1 11 cuLaunchKernel
-calls_on 2 32 cuLaunchKernel
-calls_on 5 17 cuLaunchKernel
 
 it "cudatrace --device selects calls, by any output"
 words="setdevice 2 launch 3 malloc 5 64 fail 7 setdevice 4 launch 11 malloc 13 64 fail 17"
@@ -396,19 +373,18 @@ run cudatrace -qj --tree --device 2 -e cudaLaunchKernel,cuLaunchKernel -c "$bin/
 calls_on 2 3 cudaLaunchKernel
 calls_on 2 3 cuLaunchKernel
 json 6 .func
-run cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
-json 17 '.device == 4'
-json 17 .func
 run cudatrace -q --enter --device 4 -e launch -c "$bin/mem $words"
 lines 11 '> cudaLaunchKernel'
 lines 11 '< cudaLaunchKernel'
-run cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
-lines 1 ';cudaLaunchKernel [0-9]+$'
-run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
-lines 5 cudaLaunchKernel
-
-it "cudatrace --device is none without returns"
-fails 2 'cannot be combined with --tree, --time-spent or --device' cudatrace --enter-only --device 1 -c true
+if long; then
+	run cudatrace -qj --unchecked --device 4 -c "$bin/mem $words sync 1"
+	json 17 '.device == 4'
+	json 17 .func
+	run cudatrace -q --folded --device 2 -e cudaLaunchKernel -c "$bin/mem $words"
+	lines 1 ';cudaLaunchKernel [0-9]+$'
+	run cudatrace -q -n 5 --device 4 -e launch -c "$bin/mem $words"
+	lines 5 cudaLaunchKernel
+fi
 
 it "cudatrace has a column for devices once there are two, and with --device"
 run cudatrace -q -c "$bin/mem setdevice 3 launch 7"
@@ -460,15 +436,6 @@ stop
 json 7 '.device == null'
 json 13 '.device == 0'
 json 11 '.device == 5'
-
-it "cudatrace --device says how many calls it left out as their device is not known"
-program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
-tool cudatrace -j -e launch --device 5,6 -p "$pid"
-go
-stop
-json 11 '.device == 5'
-json 11 .func
-says 'left out 7 calls whose device is not known'
 
 it "cudatrace --device with --enter counts each such call once"
 program "$bin/mem" launch 1 wait launch 7 setdevice 5 launch 11
@@ -523,20 +490,18 @@ for t in cudasynclatency 'cudatrace -e sync'; do
 	json 3 'select(.running) | has("container") and .container == null'
 	hang 3 cuCtxSynchronize $t -j --device 2
 	waiting 2 '.func == "cudaDeviceSynchronize" and .device == 2'
-	hang 3 cuCtxSynchronize $t -j --device 5
-	waiting 0 true
-	says_not 'left out'
 	hang 3 cuCtxSynchronize $t
 	lines 2 '^still waiting: thread .* in cudaDeviceSynchronize on device 2 for '
 	lines 1 '^still waiting: thread .* in cudaDeviceSynchronize on device 3 for '
 done
 
-it "a call in flight that waits for a stream is on the stream's device"
+it "a call in flight that waits for a stream is on the stream's device, and is not left out for want of one"
 words="setdevice 6 streams 1 setdevice 3 thread ( setdevice 1 use 3 streamsync 1 )"
 hang 1 cuStreamSynchronize cudasynclatency -j --device 6
 waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
 hang 1 cuStreamSynchronize cudasynclatency -j --device 1,3
 waiting 0 true
+says_not 'left out'
 hang 1 cuStreamSynchronize cudatrace -j -e sync --device 6
 waiting 1 '.func == "cudaStreamSynchronize" and .device == 6'
 
@@ -551,13 +516,9 @@ it "cudamemcpysize: copies in flight by the device of their stream, and between 
 words="setdevice 6 streams 1 thread ( setdevice 4 use 3 copyasync 1 64 h2d )"
 hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 6
 waiting 1 '.func == "cudaMemcpyAsync" and .device == 6'
-hang 1 cuMemcpyHtoDAsync_v2 cudamemcpysize -j --device 4
-waiting 0 true
 words="setdevice 1 peerof 1 64 5 7"
-for list in 5 7; do
-	hang 1 cuMemcpyPeer cudamemcpysize -j --device $list
-	waiting 1 '.func == "cudaMemcpyPeer" and .device == 5'
-done
+hang 1 cuMemcpyPeer cudamemcpysize -j --device 7
+waiting 1 '.func == "cudaMemcpyPeer" and .device == 5'
 hang 1 cuMemcpyPeer cudamemcpysize -j --device 1
 waiting 0 true
 
@@ -565,16 +526,12 @@ it "cudamallocsnoop: a free in flight is of the device of what it frees, and mem
 words="setdevice 6 malloc 1 64 setdevice 2 free 1"
 hang 1 cuMemFree_v2 cudamallocsnoop -j --device 6
 waiting 1 '.func == "cudaFree" and .device == 6'
-hang 1 cuMemFree_v2 cudamallocsnoop -j --device 2
-waiting 0 true
 words="setdevice 6 malloc 1 64"
 hang 1 cuMemAlloc_v2 cudamallocsnoop -j
 waiting 1 '.func == "cudaMalloc" and .device == 6'
 words="setdevice 6 host 1 64"
 hang 1 cuMemHostAlloc cudamallocsnoop -j
 waiting 1 '.func == "cudaMallocHost" and .device == null'
-hang 1 cuMemHostAlloc cudamallocsnoop -j --device 6
-waiting 0 true
 
 it "calls in flight whose device is not known are left out with --device, and counted"
 # shellcheck disable=SC2086 # words
@@ -584,11 +541,11 @@ for words in "sync 1" "thread ( sync 1 ) sync 1"; do
 	env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" $words & pid=$!
 	pids="$pids $pid"
 	until_true asleep $n
-	run cudasynclatency -j --device 0 -p "$pid" 1 2
+	run cudasynclatency -j --device 0 -p "$pid" 100ms 2
 	waiting 0 true
 	says "left out $n call"
 	equal "$(grep -c 'in flight whose device is not known' "$tmp/err")" 1
-	run cudasynclatency -j -p "$pid" -d 1
+	run cudasynclatency -j -p "$pid" -d 0.3
 	waiting $n '.device == null and .complete == false'
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null

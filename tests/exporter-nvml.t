@@ -192,6 +192,14 @@ lines 1 '^0 GPU-a$'
 lines 1 '^1 GPU-a$'
 kill $pid
 
+it "the first page says which GPU each device of a process is"
+program env CUDA_VISIBLE_DEVICES=1,0 "$bin/mem" malloc 3 64 wait
+run cudaexporter --once -d 1 -p "$pid"
+status 0
+lines 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"0\",gpu_uuid=\"GPU-b\"} 1\$"
+lines 1 "^cuda_process_device_info\\{pid=\"$pid\",device=\"1\",gpu_uuid=\"GPU-a\"} 1\$"
+go
+
 it "an environment of any size is read, up to a mebibyte; of a long list the beginning counts"
 long_one=$(printf '1,%.0s' $(seq 2003))
 set --

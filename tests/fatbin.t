@@ -102,7 +102,7 @@ makes() {
 }
 both='-gencode arch=compute_75,code=[sm_75,compute_75]'
 # shellcheck disable=SC2086 # words
-for mode in none size speed balance default; do
+for mode in none size speed ${LONG:+balance} default; do
 	makes $both -Xfatbin -compress-mode=$mode
 	case $mode in
 	none) images 'elf sm_75 plain' 'ptx sm_75 plain' ;;
@@ -128,8 +128,6 @@ makes -gencode arch=compute_75,code=sm_75 -gencode 'arch=compute_80,code=[sm_80,
 images 'elf sm_75 plain' 'elf sm_80 plain' 'ptx sm_80 zstd' 'ptx sm_90a zstd' 'ptx sm_100f zstd'
 run "$fatbin" same "$file"
 status 0
-makes -gencode arch=compute_75,code=sm_75
-images 'elf sm_75 plain'
 makes -rdc=true -gencode arch=compute_75,code=lto_75
 images 'lto sm_75 zstd 0 encrypted'
 

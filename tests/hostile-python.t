@@ -23,6 +23,14 @@ it "what looks like Python's frames is taken for them"
 trapped none
 json 7 '[.stack[]? | select(.sym == "victim" and .line == 41)] | length == 1'
 
+it "also in a library that is called libpython"
+hostile -shared -fPIC -Dmain=python_main -o "$tmp/libpython3.so"
+echo 'int python_main(int, char **); int main(int argc, char **argv) { return python_main(argc, argv); }' >"$tmp/main.c"
+${CC:-cc} "$tmp/main.c" "$tmp/libpython3.so" -Wl,-rpath,"$tmp" -o "$tmp/embeds"
+run timeout 60 cudamallocsnoop -kjc "$tmp/embeds none"
+status 0
+json 7 '[.stack[]? | select(.sym == "victim" and .line == 41)] | length == 1'
+
 it "frames that call each other in a circle end at the limit"
 trapped frames
 json 7 '[.stack[]? | select(.sym == "victim")] | length == 92'

@@ -192,6 +192,34 @@ inject -K nothing -K 'x*' -- "$injected" end $vadd return
 lines 1 '^image no-sites'
 lines 0 '^module'
 
+it "a tool of another version, or whose sizes do not fit together, is left alone, and the program runs as without"
+for option in '-v 1009' '-b 3'; do
+	inject $option -- "$injected" end $vadd return
+	equal $rc 0
+	lines 0 '^(image|module)'
+done
+
+it "a program that links files again and again takes no more memory"
+same 0 "$injected" link $vadd
+
+it "machine code ends with its last section that is in the file, and is none where one is not"
+run "$bin/cubin"
+status 0
+cat >"$tmp/want" <<'END2'
+to the end of the last section: 1009
+all of it: 1009
+one byte less: 0
+the tables alone: 320
+a section without end: 0
+one that wraps around: 0
+a table at the end: 2368
+one behind it: 0
+32 bits: 0
+no ELF: 0
+half a head: 0
+END2
+cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+
 it "records are read whole, and what was overwritten is counted"
 probe=$O/memtime_trace.ptx
 inject -r -g 1 -l 4096 -p 10 -- "$injected" many $vadd 3

@@ -1,62 +1,63 @@
 # shellcheck shell=sh
 # Mistakes and bad input: the message, and the status, 1 failed, 2 usage, 3 nothing to trace.
 
+it "an unknown option is named"
+fails 2 "cudaleak: unknown option '--bogus'" cudaleak --bogus
+fails 2 "cudaleak: unknown option '-Q'" cudaleak -Q
+fails 2 "Try 'cudaleak --help'" cudaleak -Q
+[ ! -s "$tmp/out" ] || no 'it prints something'
+
+it "a value that is wrong is named, and what was expected"
+fails 1 "no process is named '12x'" cudaleak -p 12x
+fails 2 "--pid: ', ' has no process id or name" cudaleak -p ', '
+fails 2 "--pid: '99999999999999999999' is not a process id" cudaleak -p 99999999999999999999
+fails 2 "--duration: '0' is not a duration > 0 such as 5, 0.5, 100ms or 2m" cudaleak -d 0
+fails 2 "--layer: 'both' is not one of runtime|driver|all" cudaleak --layer both
+fails 2 "--attach: 'x' is not one of auto|session|multi|perf" cudaleak --attach x
+fails 2 "option '-p' requires an argument" cudaleak -p
+fails 2 "--command: 'CMD ...' must not be empty" cudaleak -c ''
+fails 2 "--pid and --command are mutually exclusive" cudaleak -p 1 -c true
+fails 2 "option '--json=1' doesn't allow an argument" cudaleak --json=1
+
+it "a process that does not exist is named"
+fails 1 'pid 4194303: No such process' cudaleak -p 4194303
+
+it "a thread is no process: its process is named"
+program "$bin/mem" malloc 1 64 thread '(' sleep 5000 ')' wait
+# shellcheck disable=SC2012 # the names are numbers
+thread=$(ls "/proc/$pid/task" | tail -n 1)
+fails 1 "pid $thread is a thread of process $pid: use -p $pid" cudaleak -p "$thread"
+exec 3>&-
+kill "$pid"
+
+it "a process without CUDA is said to have none, with status 3"
+fails 3 "process $$ has no CUDA functions to trace" cudaleak -p $$
+
+it "files that are no ELF libraries are refused"
+head -c 3000 "$lib/libcuda.so.1" >"$tmp/short"
+head -c 40 "$lib/libcuda.so.1" >"$tmp/shorter"
+mkfifo "$tmp/fifo"
+fails 1 '/etc/passwd: not an ELF file' cudaleak -l /etc/passwd
+fails 1 'short: truncated ELF file' cudaleak -l "$tmp/short"
+fails 1 'shorter: ' cudaleak -l "$tmp/shorter"
+fails 1 'cannot open /nonexistent: No such file or directory' cudaleak -l /nonexistent
+fails 1 '/dev/null is not a regular file' cudaleak -l /dev/null
+fails 1 "fifo is not a regular file" cudaleak -l "$tmp/fifo"
+fails 1 '/tmp is not a regular file' cudaleak -l /tmp
+fails 3 'defines none of the CUDA functions' cudaleak -l /bin/sh
+
+it "who lacks privileges is told to run it as root"
+fails 1 "not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run as root or grant them" setpriv --reuid 65534 --clear-groups "$O/cudaleak"
+
+it "so is root to whom bpf() is refused"
+fails 1 'not permitted to trace: CAP_BPF and CAP_PERFMON are missing' setpriv --bounding-set -bpf,-sys_admin,-perfmon \
+	--inh-caps -bpf,-sys_admin,-perfmon cudaleak
+
+it "a command that does not exist has status 127"
+fails 127 'not found' cudaleak -c /nonexistent/command
+
+# one that prints as it goes, and one that does at the end
 for tool in cudamallocsnoop cudaleak; do
-	it "$tool names an unknown option"
-	fails 2 "$tool: unknown option '--bogus'" $tool --bogus
-	fails 2 "$tool: unknown option '-Q'" $tool -Q
-	fails 2 "Try '$tool --help'" $tool -Q
-	[ ! -s "$tmp/out" ] || no 'it prints something'
-
-	it "$tool says which value is wrong, and what was expected"
-	fails 1 "no process is named '12x'" $tool -p 12x
-	fails 2 "--pid: ', ' has no process id or name" $tool -p ', '
-	fails 2 "--pid: '99999999999999999999' is not a process id" $tool -p 99999999999999999999
-	fails 2 "--duration: '0' is not a duration > 0 such as 5, 0.5, 100ms or 2m" $tool -d 0
-	fails 2 "--layer: 'both' is not one of runtime|driver|all" $tool --layer both
-	fails 2 "--attach: 'x' is not one of auto|session|multi|perf" $tool --attach x
-	fails 2 "option '-p' requires an argument" $tool -p
-	fails 2 "--command: 'CMD ...' must not be empty" $tool -c ''
-	fails 2 "--pid and --command are mutually exclusive" $tool -p 1 -c true
-	fails 2 "option '--json=1' doesn't allow an argument" $tool --json=1
-
-	it "$tool says that there is no such process"
-	fails 1 'pid 4194303: No such process' $tool -p 4194303
-
-	it "$tool says that a thread is no process"
-	program "$bin/mem" malloc 1 64 thread '(' sleep 5000 ')' wait
-	# shellcheck disable=SC2012 # the names are numbers
-	thread=$(ls "/proc/$pid/task" | tail -n 1)
-	fails 1 "pid $thread is a thread of process $pid: use -p $pid" $tool -p "$thread"
-	exec 3>&-
-	kill "$pid"
-
-	it "$tool says that a process has no CUDA, with status 3"
-	fails 3 "process $$ has no CUDA functions to trace" $tool -p $$
-
-	it "$tool refuses files that are no ELF libraries"
-	head -c 3000 "$lib/libcuda.so.1" >"$tmp/short"
-	head -c 40 "$lib/libcuda.so.1" >"$tmp/shorter"
-	mkfifo "$tmp/$tool.fifo"
-	fails 1 '/etc/passwd: not an ELF file' $tool -l /etc/passwd
-	fails 1 'short: truncated ELF file' $tool -l "$tmp/short"
-	fails 1 'shorter: ' $tool -l "$tmp/shorter"
-	fails 1 'cannot open /nonexistent: No such file or directory' $tool -l /nonexistent
-	fails 1 '/dev/null is not a regular file' $tool -l /dev/null
-	fails 1 "$tool.fifo is not a regular file" $tool -l "$tmp/$tool.fifo"
-	fails 1 '/tmp is not a regular file' $tool -l /tmp
-	fails 3 'defines none of the CUDA functions' $tool -l /bin/sh
-
-	it "$tool says that it needs root"
-	fails 1 "not permitted to trace: CAP_BPF and CAP_PERFMON are missing: run as root or grant them" setpriv --reuid 65534 --clear-groups "$O/$tool"
-
-	it "$tool says what is missing when bpf() is refused to root"
-	fails 1 'not permitted to trace: CAP_BPF and CAP_PERFMON are missing' setpriv --bounding-set -bpf,-sys_admin,-perfmon \
-		--inh-caps -bpf,-sys_admin,-perfmon $tool
-
-	it "$tool passes on that a command does not exist"
-	fails 127 'not found' $tool -c /nonexistent/command
-
 	it "$tool fails when its output cannot be written"
 	timeout 60 $tool -c "$bin/mem malloc 23 4096" >/dev/full 2>"$tmp/err"
 	rc=$?
@@ -142,10 +143,11 @@ done
 fails 2 '--min-size is larger than --max-size' cudaleak -z 2k -Z 1k
 
 it "sizes may have a point and a unit: k and KiB are 1024 bytes, kB is 1000"
-sizes="$bin/mem malloc 23 999999 malloc 11 1000000 malloc 7 1048576 malloc 5 1572863 malloc 3 1572864"
-for size in 1MB:26 1000kB:26 1m:15 1MiB:15 1M:15 1024k:15 1.5m:3 1572864b:3 0.0015g:0; do
-	run cudamallocsnoop -m "${size%:*}" -jc "$sizes"
-	json "${size#*:}" '.op == "alloc"'
+# each is larger than one byte less, and not than what it is
+for size in 1MB:1000000 1000kB:1000000 1m:1048576 1MiB:1048576 1M:1048576 1024k:1048576 1.5m:1572864 1572864b:1572864 \
+	0.0015g:1610613; do
+	fails 2 '--min-size is larger than --max-size' cudaleak -z "${size%:*}" -Z $((${size#*:} - 1))
+	fails 1 'No such process' cudaleak -z "${size%:*}" -Z "${size#*:}" -p 4194303
 done
 for size in 1.m .5m 1.5 1mbb 9.9e9 1.5b; do
 	fails 2 "--min: '$size' is not a size such as 4096, 64k, 1.5g or 2MB" cudamallocsnoop -m "$size"
@@ -155,7 +157,7 @@ done
 lasted() { [ "$took" -ge "$1" ] && [ "$took" -le "$2" ] || no "it took $took ms"; }
 
 it "durations may have a point and a unit"
-for duration in 0.3:300 300ms:300 1:1000 1s:1000 0.02m:1200; do
+for duration in 0.3:300 300ms:300 0.3s:300 0.01m:600; do
 	took=$(date +%s%N)
 	run cudamallocsnoop -q -d "${duration%:*}" --attach session -l "$lib/libcudart.so.13"
 	took=$((($(date +%s%N) - took) / 1000000))
@@ -170,10 +172,11 @@ it "-p takes what pgrep prints, and names"
 cp "$bin/mem" "$tmp/with_a_long_name"
 program env LD_LIBRARY_PATH="$lib" "$tmp/with_a_long_name" malloc 1 64 wait malloc 23 4096
 for list in " $pid
-" "$pid,$pid" "$pid, $pid" with_a_long_name with_a_long_nam "$pid with_a_long_nam"; do
+" "$pid,$pid, $pid with_a_long_name,with_a_long_nam"; do
 	tool cudamallocsnoop -jp "$list"
 	stop
 	status 0
+	says ": tracing pid $pid:"
 done
 tool cudamallocsnoop -jp with_a_long_name
 go
@@ -206,9 +209,53 @@ cudatrace --fish-completion >"$tmp/complete"
 run fish --no-config -c "source $tmp/complete; complete -C'cudatrace -e copy,stre'"
 lines 1 '^copy,stream'
 
+# each line: a tool with its options, and what it says
 it "options that contradict each other are refused"
-fails 2 '--allocs and --frees are mutually exclusive' cudamallocsnoop -A -F
-fails 2 '--totals cannot be combined with --folded' cudaleak --folded -C
+while IFS='|' read -r words message; do
+	# shellcheck disable=SC2086 # words
+	fails 2 "$message" $words
+done <<END
+cudamallocsnoop -A -F|--allocs and --frees are mutually exclusive
+cudamallocsnoop --folded -T|cannot be combined with --timestamp
+cudaleak --folded -C|--totals cannot be combined with --folded
+cudaleak --growth -a|cannot be combined with --each, --older or --folded
+cudaleak --growth -o 1000|cannot be combined with --each, --older or --folded
+cudaleak --growth --folded|cannot be combined with --each, --older or --folded
+cudaleak -a --sort peak|cannot be combined with --sort peak
+cudaleak -a --sort growth|cannot be combined with --sort growth
+cudaleak --cgroup / --container 01234567|--cgroup and --container are mutually exclusive
+cudaleak --unwind fp --stack-size 8k|--unwind fp copies no stack
+cudalaunchtop -kP|--per-process and --stacks are mutually exclusive
+cudamemcpysize --memset --direction HtoD|--memset and --direction are mutually exclusive
+cudamemcpysize --time --bandwidth|--time and --bandwidth are mutually exclusive
+cudamemcpysize --folded --bandwidth|--folded shows no histograms
+cudasynclatency --folded -O|--folded and --off-cpu are mutually exclusive
+cudatrace -S -t|cannot be combined with --timestamp
+cudatrace -S -r|cannot be combined with --timestamp, --relative
+cudatrace --chrome $tmp/x --enter|cannot be combined with --timestamp, --relative, --time-spent, --enter or
+cudatrace --chrome $tmp/x --folded|cannot be combined with
+cudatrace --unchecked -S|--unchecked cannot be combined with
+cudatrace -x --enter|--failed cannot be combined with --enter
+cudatrace --slower 1 --enter|--slower cannot be combined with --enter
+cudatrace --enter-only --tree|--enter-only cannot be combined with
+cudatrace --enter-only --device 1|cannot be combined with --tree, --time-spent or --device
+cudatrace --folded --enter-only|--folded cannot be combined with
+cudatrace --folded -S|--folded cannot be combined with
+cudatrace --stack python --unwind fp|--stack python has no native frames
+cudatrace --stack python --stack-size 8k|--stack python has no native frames
+cudakerneltime --blocks 1/8 -c true|--blocks requires --chrome
+cudakerneltime 1 -kc true|--stacks takes no interval
+END
+for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
+	# shellcheck disable=SC2086 # words
+	{
+		fails 2 '--totals cannot be combined with' cudaleak -C $option
+		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
+	}
+done
+for tool in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do
+	fails 2 '--folded and --json are mutually exclusive' $tool --folded -j
+done
 
 it "--version names the tool, the project and the version"
 run cudaleak --version

@@ -108,6 +108,16 @@ run make -s "O=$O" "DESTDIR=$dest" PREFIX=/usr SYSCONFDIR=/etc2 uninstall
 status 0
 equal "$(find "$dest" ! -type d)" ''
 
+it "in a folder whose name has a space BPF programs are built, and make says that the tests cannot run there"
+mkdir "$tmp/a b"
+tar -cf - --exclude="$O" --exclude='./build*' --exclude=./.git . | tar -xf - -C "$tmp/a b"
+run make -s -C "$tmp/a b" O=build build/inode.skel.h build/audit/cudasynclatency.s
+status 0
+silent
+for target in check check-all check-roots sanitize fuzz bench; do
+	fails 2 "the tests cannot run in '$tmp/a b', which has a space" make -C "$tmp/a b" $target
+done
+
 long || leave
 
 # A copy, as others may be at work in the tree.

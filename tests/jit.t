@@ -97,7 +97,12 @@ if ! unshare -pmf true 2>/dev/null; then
 	skip "no PID namespaces here"
 else
 	cp "$jit" "$O/tests/bin/jit-inside"
-	run cudamallocsnoop -j --unwind fp -c "unshare -pmf sh -c 'mount -t tmpfs none /tmp && exec $O/tests/bin/jit-inside names'"
+	# another /tmp, with what is built where it was: that may be below /tmp
+	cat >"$tmp/inside" <<-END
+		exec 3<"$O" && mount -t tmpfs none /tmp && mkdir -p "$O" && mount --no-canonicalize --bind /proc/self/fd/3 "$O" &&
+		exec 3<&- "$O/tests/bin/jit-inside" names
+	END
+	run cudamallocsnoop -j --unwind fp -c "unshare -pmf sh $tmp/inside"
 	rm "$O/tests/bin/jit-inside"
 	equal "$(stacks)" 'inner outer'
 fi

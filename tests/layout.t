@@ -31,7 +31,8 @@ it "no room includes what HACKING.md's table does not allow"
 while read -r file what; do
 	case $what in
 	*/*) of=${what%/*} ;;
-	*.def | *.ptx.h | revision.h | "$(basename "$file" .c)".skel.h) continue ;;
+	*.def | *.ptx.h | revision.h) continue ;;
+	*.skel.h) stem=${file##*/} && [ "$what" != "${stem%.c}.skel.h" ] || continue; of=$what ;;
 	*) of=$what ;;
 	esac
 	case $file in
@@ -41,7 +42,7 @@ while read -r file what; do
 	tools/audit/*) room=tools/audit tool= ;;
 	tools/inject/*) room=tools/inject tool= ;;
 	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
-	tools/*) room=tools/TOOL.c tool=$(basename "$file" .c) ;;
+	tools/*) room=tools/TOOL.c tool=${file#tools/} tool=${tool%.*} ;;
 	esac
 	case $of in
 	lib) of=bpf/lib ;;
@@ -51,14 +52,14 @@ while read -r file what; do
 	"$tool") of=tools/TOOL ;;
 	esac
 	[ "$of" != "$room" ] || continue
-	all=
+	all=-
 	[ ! -d "common/$of" ] || all=common
-	awk -v room="$room" -v of="$of" -v what="$what" -v all="$all" '$1 == room {
-		for (i = 2; i <= NF; i++) if ($i == of || $i == what || $i == all) ok = 1 }
-		END { exit !ok }' "$tmp/rooms" || echo "$file: $what"
-done <"$tmp/includes" >"$tmp/out"
+	echo "$room $of $what $all $file"
+done <"$tmp/includes" >"$tmp/across"
+awk 'NR == FNR { for (i = 2; i <= NF; i++) may[$1, $i]; next }
+	!(($1, $2) in may || ($1, $3) in may || ($1, $4) in may) { print $5 ": " $3 }' "$tmp/rooms" "$tmp/across" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") lines: $(tr '\n' ';' <"$tmp/out")"
-[ "$(wc -l <"$tmp/includes")" -gt 300 ] || no "there are few includes"
+[ "$(wc -l <"$tmp/across")" -gt 300 ] || no "there are few includes"
 
 it "no files include each other in a circle, and no rooms"
 # a .c file stands with its header
@@ -70,63 +71,29 @@ awk '{ for (i = 2; i <= NF; i++) print $1, $i }' "$tmp/rooms" >>"$tmp/units"
 tsort "$tmp/units" 2>&1 >/dev/null | sed 's/^tsort: //; s/.*: input contains a loop:$/circle:/' >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ' ' <"$tmp/out")"
 
-# alone COMMAND: of each header of the input; those that do not compile alone, and how they fail
-alone() {
-	while read -r h; do
-		echo "#include \"$h\"" | "$@" -x c - 2>"$tmp/said" && continue
-		# it may say what is to be included before it
-		said=$(sed -n 's/.* error: //p' "$tmp/said" | sed 's/^#error //; s/ \[-W.*//; s/"//g')
-		find "common/$h" "tools/$h" "bpf/$h" -exec sed -n 's/^# *error  *//p' {} + 2>/dev/null |
-			tr -d '"' | grep -qxF -- "$said" || echo "$h: $said"
-	done
-}
-
-it "each header compiles alone"
-(cd common && find . -name '*.h'; cd ../tools && find . -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
-# shellcheck disable=SC2086 # the compiler may be several words
-alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote "$O" <"$tmp/headers" >"$tmp/out"
-[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
-[ "$(wc -l <"$tmp/headers")" -gt 50 ] || no "there are few headers"
-
-it "each header of bpf/lib compiles alone for BPF, or says what is to stand before it"
-(cd bpf && ls lib/*.h) >"$tmp/headers"
-alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote "$O" \
-	-idirafter "/usr/include/$(${CC:-cc} -dumpmachine)" <"$tmp/headers" >"$tmp/out"
-[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
-
 # objects SOURCE...: what they were built as
 objects() { for c in "$@"; do echo "$O/${c%.c}.o"; done; }
 
-# symbols USER FILE...: "USER KIND SYMBOL", with the kinds U (needed) and T (defined)
-symbols() {
-	user=$1
-	shift
-	nm -g "$@" | awk -v u="$user" 'NF >= 2 && $NF !~ /:$/ { print u, $(NF - 1) == "U" ? "U" : "T", $NF }'
+# symbols FILE...: "FILE KIND SYMBOL", with the kinds U (needed) and T (defined)
+symbols() { nm -gA "$@" | awk '{ f = $1; sub(/:.*/, "", f); print f, $(NF - 1) == "U" ? "U" : "T", $NF }'; }
+
+# users: of symbols, with the name of its user in place of an object's
+users() {
+	sed -E "s|^$O/||; s|^audit/tools/audit/[^ ]*|tools/audit|; s|^audit/bpf/native/[^ ]*|tools/audit|; s|^tools/inject/[^ ]*|tools/inject|
+		s|^audit/([^/ .]*)\.native\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
 it "nothing in common serves one tool only"
-for c in common/*/*.c; do
-	[ "$c" = common/elf/eu_search.c ] ||	# it serves elfutils' archives
-		symbols "$c" "$(objects "$c")"
-done >"$tmp/defined"
+# shellcheck disable=SC2046 # words
+symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
+	grep -v '^common/elf/eu_search\.c ' >"$tmp/defined"	# it serves elfutils' archives
 {
-	# the library inside programs, too
-	for t in tools/*.c tools/inject.c; do
-		own=$([ ! -e "$t" ] || objects "$t"; for c in "${t%.c}"/*.c; do [ ! -e "$c" ] || objects "$c"; done
-			# its programs in traced ones
-			native=$O/audit/$(basename "$t" .c).native.o; [ ! -e "$native" ] || echo "$native")
-		# shellcheck disable=SC2086 # words
-		symbols "$t" $own
-	done
+	# a tool with its parts, and its programs in traced ones; the libraries inside programs
 	# shellcheck disable=SC2046 # words
-	symbols tools/inject $(objects tools/inject/*.c)
-	# and the other one
-	# shellcheck disable=SC2046 # words
-	symbols tools/audit $(for c in tools/audit/*.c bpf/native/*.c; do echo "$O/audit/$c.o"; done)
+	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/audit/') $(ls "$O"/audit/*.native.o 2>/dev/null) \
+		$(for c in tools/audit/*.c bpf/native/*.c; do echo "$O/audit/$c.o"; done) | users | sort -u
 	# a template needs what it names
-	for t in scripts/templates/*.c; do
-		grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$t" | sort -u | sed "s|^|$t U |"
-	done
+	grep -oE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/:/ U /' | sort -u
 } >"$tmp/used"
 awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3; files[$1]; next }
 	function mark(user, symbol,  file, list, i, n) {
@@ -168,22 +135,77 @@ cat >"$tmp/once" <<-'END'
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/signals.c	the handler's: the signal
 END
+cut -f1 "$tmp/once" >"$tmp/may"
 for c in common/*/*.c tools/*/*.c bpf/native/*.c; do
-	[ ! -e "$c" ] || cut -f1 "$tmp/once" | grep -qxF "$c" && continue
 	case $c in
-	tools/audit/* | bpf/native/*) o=$O/audit/$c.o ;;
-	*) o=$(objects "$c") ;;
+	tools/audit/* | bpf/native/*) echo "$O/audit/$c.o" ;;
+	*) objects "$c" ;;
 	esac
-	objdump -t "$o" | awk -v c="$c" 'NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ &&
-		$0 ~ / O / { sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }'
-done >"$tmp/out"
+done >"$tmp/objects"
+# a line "FILE:     file format ..." stands before each file's symbols
+xargs objdump -t <"$tmp/objects" | awk -v O="$O/" 'NR == FNR { may[$1]; next }
+	/: +file format / { c = substr($1, length(O) + 1); sub(/:$/, "", c); sub(/^audit\//, "", c); sub(/(\.c)?\.o$/, ".c", c); files++ }
+	NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ && $0 ~ / O / && !(c in may) {
+		sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }
+	END { if (files < 200) print "few objects: " files }' "$tmp/may" - >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(wc -l <"$tmp/out") variables: $(tr '\n' ';' <"$tmp/out")"
 while IFS=$tab read -r c _; do
 	[ -e "$c" ] || no "there is no $c"
 done <"$tmp/once"
+
+it "no object can be made from either of two sources: make would choose without a word"
+make -qp O="$O" 2>/dev/null | awk -F': *' '/^[^#\t ].*%[^ ]*\.o: .*%/ { split($2, from, " "); print $1, from[1] }' >"$tmp/patterns"
+find bpf common examples gpu tests tools -type f -name '*.c*' >"$tmp/sources"
+awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", source[NR]); n = NR; next }
+	{
+		for (i = 1; i <= n; i++) {
+			at = index(source[i], "%")
+			head = substr(source[i], 1, at - 1)
+			tail = substr(source[i], at + 1)
+			stem = length($0) - length(head tail)
+			if (!at || stem < 1 || substr($0, 1, at - 1) != head || substr($0, at + stem) != tail)
+				continue
+			object = target[i]
+			sub(/%/, substr($0, at, stem), object)
+			if (object in made && made[object] != $0)
+				print object ": " made[object] " and " $0
+			made[object] = $0
+			count++
+		}
+	}
+	END { if (count < 500) print "only " count " objects" }' "$tmp/patterns" "$tmp/sources" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
 it "README.md and HACKING.md name every folder"
 find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
 while read -r folder; do
 	grep -qF "\`$folder" README.md HACKING.md || no "$folder"
 done <"$tmp/folders"
+
+# ---- What takes seconds
+
+long || leave
+
+# alone COMMAND: of each header of the input; those that do not compile alone, and how they fail
+alone() {
+	while read -r h; do
+		echo "#include \"$h\"" | "$@" -x c - 2>"$tmp/said" && continue
+		# it may say what is to be included before it
+		said=$(sed -n 's/.* error: //p' "$tmp/said" | sed 's/^#error //; s/ \[-W.*//; s/"//g')
+		find "common/$h" "tools/$h" "bpf/$h" -exec sed -n 's/^# *error  *//p' {} + 2>/dev/null |
+			tr -d '"' | grep -qxF -- "$said" || echo "$h: $said"
+	done
+}
+
+it "each header compiles alone"
+(cd common && find . -name '*.h'; cd ../tools && find . -name '*.h') | sed 's|^\./||' | sort >"$tmp/headers"
+# shellcheck disable=SC2086 # the compiler may be several words
+alone ${CC:-cc} -fsyntax-only -Wfatal-errors -std=gnu11 -iquote common -iquote tools -iquote "$O" <"$tmp/headers" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
+[ "$(wc -l <"$tmp/headers")" -gt 50 ] || no "there are few headers"
+
+it "each header of bpf/lib compiles alone for BPF, or says what is to stand before it"
+(cd bpf && ls lib/*.h) >"$tmp/headers"
+alone "${CLANG:-clang}" -fsyntax-only -Wfatal-errors -target bpf -D__TARGET_ARCH_x86 -iquote common -iquote bpf -iquote "$O" \
+	-idirafter "/usr/include/$(${CC:-cc} -dumpmachine)" <"$tmp/headers" >"$tmp/out"
+[ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"

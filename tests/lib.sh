@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh
-# The words that the tests are written in.  Run as: sh lib.sh TEST.t
+# What the tests are written in.  Run as: sh lib.sh TEST.t; prints TAP, and on standard error why a test failed.
+#   O        the build directory
+#   LONG     see long
+#   RESULTS  a file that gets a line a test: verdict, file, title, reason
+#   UNTIL    of date +%s: what begins later is skipped
 set -u
+test_file=$1
+RESULTS=${RESULTS:-/dev/null}
+if [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
+	printf 'skipped\t%s\t\tno time left\nended\t%s\n' "$test_file" "$test_file" >>"$RESULTS"
+	echo '1..0 # SKIP no time left'
+	exit
+fi
 # -c would run as the user who called sudo, who may not read what is built and written here
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+export GLIBC_TUNABLES=glibc.malloc.perturb=165:glibc.malloc.tcache_count=0	# freed memory is overwritten: its use is seen
 PATH=$O:$PATH
 # f() declares nothing of what f takes, as it did before C23
 CC="${CC:-cc} -std=gnu11"
 bin=$O/tests/bin
 lib=$O/tests/lib
 tmp=$(mktemp -d)
-name='' why='' failed=0 pids='' read=''
+name='' why='' ntests=0 failed=0 pids='' read=''
 # the kinds to attach by; to take out perf's probes, the kernel waits for each by itself
 kinds="session${LONG:+ multi perf}"
 # the same for a command that the tool runs
@@ -48,21 +60,39 @@ attach_all() {
 	PATH=$tmp/path:$PATH
 }
 
-# it TITLE: what follows, up to the next one, is one test
-it() { verdict; name=$*; why=''; }
+# Lanes: a test runs beside those of other files.  One that begins with it_alone has the machine to itself: it fills
+# buffers of the whole machine, counts what all processes have, or changes a setting.  A lock is held by descriptor 9
+# from one title to the next; who waits for it holds the gate, so that it_alone is not put off forever.  Tests that
+# a test runs are within its lane.
+lane_lock=${LANE_LOCK-$O/tests/lanes}
+lane() {
+	[ -n "$lane_lock" ] || return 0
+	flock -u 9
+	{ flock 8; flock "$1" 9; } 8>>"$lane_lock.gate"
+}
+[ -z "$lane_lock" ] || exec 9>>"$lane_lock"
+export LANE_LOCK=
 
-# long: is this `make check-all`?  Tests that take seconds stand behind it
+# it TITLE: what follows, up to the next one, is one test
+it() { verdict; lane -s; name=$*; why=''; }
+it_alone() { verdict; lane -x; name=$*; why=''; }
+
+# long: is this `make check-all`?  Tests that take seconds come after it
 long() { [ -n "${LONG:-}" ]; }
 
 # leave: the rest of the file is not for now
 leave() { read=yes; exit; }
 
-# skip WHY: the test cannot be done here
-skip() {
-	echo "  skip $name: $1"
-	echo skipped >>"$COUNTS"
+# result VERDICT TAP [REASON]: of this test
+result() {
+	ntests=$((ntests + 1))
+	printf '%s %d - %s\n' "$2" $ntests "$(printf %s "$name" | sed 's/#/\\#/g')${4:-}"
+	printf '%s\t%s\t%s\t%s\n' "$1" "$test_file" "$name" "${3:-}" >>"$RESULTS"
 	name=''
 }
+
+# skip WHY: the test cannot be done here
+skip() { result skipped ok "$1" " # SKIP $1"; }
 
 # unshares OPTION...: can namespaces be made here with these?  If not, the test is skipped
 unshares() {
@@ -76,24 +106,27 @@ no() { why="$why${why:+; }$1"; }
 verdict() {
 	[ -n "$name" ] || return 0
 	if [ -z "$why" ]; then
-		echo "  ok   $name"
-		echo "passed $name" >>"$COUNTS"
-	else
-		echo "  FAIL $name: $why"
+		result passed ok
+		return
+	fi
+	{
+		echo "  FAIL $test_file: $name: $why"
 		for said in out err; do
 			[ -s "$tmp/$said" ] && head -n 20 "$tmp/$said" | cut -c1-300 | sed "s/^/       $said| /"
 		done
-		echo "failed $name" >>"$COUNTS"
-		failed=1
-	fi
-	name=''
+	} >&2
+	failed=1
+	result failed 'not ok' "$why"
 }
 
 finish() {
-	[ -n "$read" ] || { name=${name:-$0}; no "the file ended here"; }
+	[ -n "$read" ] || { name=${name:-$test_file}; no "the file ended here"; }
 	verdict
+	[ -z "$lane_lock" ] || flock -u 9	# what the file leaves running has the descriptor, too
 	for p in $pids; do kill -9 "$p" 2>/dev/null; done
 	rm -rf "$tmp"
+	echo "1..$ntests"
+	printf 'ended\t%s\n' "$test_file" >>"$RESULTS"
 	exit $failed
 }
 trap finish EXIT
@@ -113,7 +146,7 @@ as_who() {
 run() {
 	as_who "$@"
 	# shellcheck disable=SC2086 # words
-	timeout "${SECONDS_:-120}" $who "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout "${SECONDS_:-120}" $who "$@" >"$tmp/out" 2>"$tmp/err" 9>&-
 	rc=$?
 }
 
@@ -121,7 +154,7 @@ run() {
 program() {
 	rm -f "$tmp/go" "$tmp/ready"
 	mkfifo "$tmp/go"
-	"$@" <"$tmp/go" >"$tmp/ready" & pid=$!
+	"$@" <"$tmp/go" >"$tmp/ready" 9>&- & pid=$!
 	pids="$pids $pid"
 	exec 3>"$tmp/go"
 	until_true grep -q ready "$tmp/ready"
@@ -140,7 +173,7 @@ tool() {
 	exec 4<&0	# a background job's own input is /dev/null
 	as_who "$@"
 	# shellcheck disable=SC2086 # words
-	$who "$@" <&4 >"$tmp/out" 2>"$tmp/err" & tracer=$!
+	$who "$@" <&4 >"$tmp/out" 2>"$tmp/err" 9>&- & tracer=$!
 	exec 4<&-
 	pids="$pids $tracer"
 	until_true grep -q ': tracing' "$tmp/err"
@@ -272,5 +305,5 @@ taken() {
 	fi
 }
 
-. "./$1"
+. "./$test_file"
 read=yes

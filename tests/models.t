@@ -24,6 +24,11 @@ jq -c 'select(.model == 3) | .model = 2' "$tmp/out" >"$tmp/later"
 jq -c 'select(.model == 2)' "$tmp/out" >"$tmp/before"
 equal "$(cat "$tmp/later")" "$(cat "$tmp/before")"
 
+it "what a reset may have freed is unsure once, until it is freed"
+json 1 '.model == 5 and .held == 5 and .unsure == 5'
+json 1 '.model == 6 and .held == 3 and .unsure == 3'
+json 1 '.model == 7 and .used == 0'
+
 it "two models of launches are fed in turn: each has its own kernels and counts"
 run "$bin/models" launches
 status 0
@@ -60,3 +65,15 @@ it "names of kernels are kept of each user, and those known go on to be"
 json 1 '.what == "names" and .who == "greedy" and .got > 20000 and .got < 200000'
 json 1 '.what == "names" and .who == "victim" and .got == 1013'
 json 1 '.what == "names known" and .got == 1013'
+
+it "an SM's clock follows its frequency, of whatever many pairs, before the first and behind the last"
+run "$bin/models" clocks
+status 0
+json 1 '.what == "one pair, and a frequency" and .got == 26'
+json 1 '.what == "one pair" and .got == -1'
+json 1 '.what == "no pair" and .got == -1'
+json 1 '.what == "as many are kept as may be"'
+json 1 '.what == "not in time" and .got == 0'
+json 1 '.what == "before the first" and .got == -13000000'
+json 1 '.what == "behind the last" and .got == 10024000000'
+json 1 '.what == "of the other" and .got == 34'

@@ -3,9 +3,6 @@
 # Words for tests of tools that trace every process: they count what is their own.  Beside them others run CUDA programs,
 # trace every process, and begin and end: another test, or whoever shares the machine.  tests/beside does so: . tests/own.sh
 
-# it_alone TITLE: a test that nothing else may run beside; why stands above it
-command -v it_alone >/dev/null || it_alone() { it "$@"; }
-
 # of PID...: of the output, which is JSON, what is of these processes, and what of theirs was lost
 of() {
 	these=$(echo "$*" | tr ' ' '|')
@@ -65,8 +62,8 @@ another='setpriv --reuid 65534 --regid 65534 --clear-groups'
 { [ -z "${ATTACH:-}" ] && $another test -x "$bin/mem" 2>/dev/null; } || another=
 
 # words before a program that is to have the CPU, whatever runs beside it, where that is permitted
-ahead='nice -n -19'
-{ [ -z "${ATTACH:-}" ] && [ -z "$($ahead true 2>&1)" ]; } || ahead=
+ahead='chrt -f 1'
+{ [ -z "${ATTACH:-}" ] && $ahead true 2>/dev/null; } || ahead=
 
 # not_of_others PID...: a filter of what a tool says: without what it says of other processes than these, of all together, and
 # of what it still read when it was ended

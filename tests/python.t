@@ -31,3 +31,60 @@ done
 for gil in 0 1; do
 	! "$bin/python" layout 0310 $gil >"$tmp/out" || no "3.16: $(cat "$tmp/out")"
 done
+
+it "code objects of one name share it, 2,560 of a process are kept, 2,048 in the kernel, and a user has half of all memory"
+run "$bin/python-codes"
+status 0
+cat >"$tmp/want" <<'END2'
+walk 3 a.py, the same for both
+no other process has it, no other number
+5 lines: 6
+three: 3 known, 2 names, 0 removed, 0 bytes
+the same number: 3 known, 2 names, 1 removed, 0 bytes
+dropped: 0 known, 2 names, 4 removed, 203 bytes
+many: 2560 known, 2 names, 521 removed, 20480 bytes
+the oldest is not known, the next one is
+all dropped: 0 known, 2 names, 2569 removed, 0 bytes
+one user has half of the memory
+the last has none
+END2
+cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
+
+# evaluates BRANCH...: a function that leaves for its part elsewhere so many times; that part's addresses in $part
+evaluates() {
+	cat >"$tmp/eval.c" <<-END2
+		__attribute__((cold, noinline)) int rare(int n) { return n * 7; }
+		int evaluate(const int *p)
+		{
+			int all = 0;
+
+			for (; *p; p++) {
+				$(for n; do echo "if (*p == $n) all ^= rare(*p + all) * $n;"; done)
+				all += *p;
+			}
+			return all;
+		}
+	END2
+	gcc -O2 -shared -fPIC "$tmp/eval.c" -o "$tmp/eval.so"
+	# shellcheck disable=SC2046 # words
+	run "$bin/python" eval "$tmp/eval.so" $(nm -S "$tmp/eval.so" | awk '$4 == "evaluate" { print $1, $2 }')
+	status 0
+	part=$(nm -S "$tmp/eval.so" | awk '$4 == "evaluate.cold" { print $1, $2 }')
+	part=$(printf '%x to %x' "0x${part% *}" "$((0x${part% *} + 0x${part#* }))")
+}
+
+it "the part of a function that the compiler has put elsewhere is found by the jumps to it, if there are some"
+evaluates 3 5 7 11
+equal "$(cat "$tmp/out")" "$part: 0110"
+evaluates 3
+equal "$(cat "$tmp/out")" ''
+
+it "programs and libraries called libpython are looked at, and when is kept; other libraries are not"
+for name in /usr/bin/python3 /usr/lib/libpython3.11.so.1.0 libpython3.so; do
+	"$bin/python" try $name /dev/null
+done >"$tmp/out"
+lines 3 ': looked at$'
+for name in /usr/lib/libc.so.6 /usr/lib/xlibpython3.so; do
+	"$bin/python" try $name /dev/null
+done >"$tmp/out"
+lines 2 ': not looked at$'

@@ -72,7 +72,7 @@ T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
-	inject-send registers native audit-clock shm \
+	inject-send cubin registers native audit-clock shm unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
@@ -118,13 +118,6 @@ $(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
 	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
 
 $(T_OBJ)/workloads/%.o: $(T_DIR)/workloads/%.cpp | $(T_OBJ)/workloads
-	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
-
-# deep.c and deep.cpp would share an object.
-$(T_OBJ)/workloads/deep-c.o: $(T_DIR)/workloads/deep.c | $(T_OBJ)/workloads
-	$(Q)$(CC) $(T_CFLAGS) -c $< -o $@
-
-$(T_OBJ)/workloads/deep.o: $(T_DIR)/workloads/deep.cpp | $(T_OBJ)/workloads
 	$(Q)$(CXX) $(T_CXXFLAGS) -c $< -o $@
 
 $(T_OBJ)/workloads/%-dlopen.o: $(T_DIR)/workloads/%.c | $(T_OBJ)/workloads
@@ -268,6 +261,15 @@ $(T_BIN)/models: $(T_MODELS) $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/stacks: $(O)/tests/unit/stacks.o $(call own,cudaleak) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
+$(T_BIN)/python-codes: $(O)/tests/unit/python_codes.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(T_BIN)/unwind: $(O)/tests/unit/unwind.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 $(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -316,6 +318,9 @@ $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/inject/registers.o $(O)/tools/inject/kernels.o | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/inject/cubin.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/inject-send: $(O)/tests/unit/inject-send.o | $(T_BIN)

@@ -9,6 +9,10 @@ it "arrays and hashes do what the kernel's do, also when they are full, and iter
 shm types
 silent
 
+it "what cannot be a map, and a head that makes no sense, are refused"
+shm view
+silent
+
 it "threads' elements go to the next thread with all storage zeroed, also after exec, and 32,768 fit"
 shm threads
 silent
@@ -21,6 +25,25 @@ for object in "$O"/cuda*.bpf.o; do
 	shm object "$object"
 	silent
 done
+
+it "an object with a section alone becomes memory, and one with 49 maps is refused"
+echo 'unsigned long long number = 1009;' >"$tmp/section.c"
+{
+	echo '#include <linux/bpf.h>'
+	echo '#include <bpf/bpf_helpers.h>'
+	for i in $(seq 49); do
+		echo "struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1); __type(key, int); __type(value, int); } m$i SEC(\".maps\");"
+	done
+} >"$tmp/large.c"
+if command -v "${CLANG:-clang}" >/dev/null; then
+	for part in section large; do
+		"${CLANG:-clang}" -g -O2 -target bpf -idirafter "/usr/include/$(uname -m)-linux-gnu" -c "$tmp/$part.c" -o "$tmp/$part.o"
+		shm $part "$tmp/$part.o"
+		silent
+	done
+else
+	skip "no clang"
+fi
 
 it "of 12 threads in 5 processes that insert the same key, one does"
 shm same

@@ -63,7 +63,7 @@ lines 14 '^        '
 
 it "as JSON"
 grep '^\[{' "$tmp/out" | jq -c '.[]' >"$tmp/frames"
-"$bin/stacks" view | tail -n 1 >"$tmp/folded"
+"$bin/stacks" view | tail -n 2 >"$tmp/folded"
 mv "$tmp/frames" "$tmp/out"
 json 14 'keys == ["file", "kind", "line", "off", "sym"]'
 json 1 '.kind == "native" and .sym == null and .off == "0x1f" and .file == "/lib/a;b\u001b.so" and .line == null'
@@ -82,6 +82,7 @@ lines 1 '^\[unknown frame 0x[0-9a-f]+\];\[Python frames lost: '
 lines 1 ';\[no unwind information\];\[no unwind information: /lib/a:b\\x1b.so\];'
 lines 1 ';\[truncated: stack larger than 32 KiB\];\[unknown\];\\x1b\[1m: \(\);Trainer\.step \(train:er\.py\);\[unknown\];\[unknown\]$'
 equal "$(tr -cd ';' <"$tmp/out" | wc -c)" 13
+lines 1 '^\[no stack\]$'
 
 it "incomplete stacks are counted, and why"
 run "$bin/stacks" losses
@@ -97,30 +98,10 @@ run "$bin/stacks" idle
 equal "$(head -n 1 "$tmp/out")" 'held 0, ignored some: 0, peak 1'
 equal "$(tail -n 1 "$tmp/out")" 'held 0, ignored some: 1, peak more'
 
-it "options of call stacks that contradict each other are refused"
-fails 2 '--stack python has no native frames' cudatrace --stack python --unwind fp
-fails 2 '--stack python has no native frames' cudatrace --stack python --stack-size 8k
-fails 2 '--unwind fp copies no stack' cudaleak --unwind fp --stack-size 8k
+it "--stack-size is of 4 to 64 KiB"
 for size in 0 4095 65537 1m; do
 	fails 2 'are not 4k to 64k' cudamallocsnoop --stack-size $size
 done
-fails 2 'cannot be combined with' cudatrace --chrome "$tmp/x" --folded
-fails 2 "--stack: 'jit' is not one of all|native|python" cudaleak --stack jit
-for option in '--stack all' '--unwind fp' '--stack-size 8k' --folded; do
-	# shellcheck disable=SC2086 # words
-	{
-		fails 2 '--totals cannot be combined with' cudaleak -C $option
-		fails 2 '--per-process and --stacks are mutually exclusive' cudalaunchtop -P $option
-	}
-done
-for t in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency cudatrace; do
-	fails 2 '--folded and --json are mutually exclusive' $t --folded -j
-done
-fails 2 'cannot be combined with --timestamp' cudamallocsnoop --folded -T
-fails 2 '--folded cannot be combined with' cudatrace --folded --enter-only
-fails 2 '--folded cannot be combined with' cudatrace --folded -S
-fails 2 '--folded and --off-cpu are mutually exclusive' cudasynclatency --folded -O
-fails 2 '--folded shows no histograms' cudamemcpysize --folded --bandwidth
 
 it "--stack, --unwind and --stack-size each give call stacks without -k"
 for option in '--stack native' '--unwind fp' '--stack-size 5000'; do
@@ -165,6 +146,11 @@ run cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
 lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 23$'
 lines 1 '^mem;.*;main;run;do_graph;\[graph\] 0x[0-9a-f]+ 3$'
 lines 0 '^PID'
+
+it "cudaleak --folded: bytes by stack and kind of memory; it has every stack, whatever -T says, and no name breaks its lines"
+run cudaleak --folded --unwind fp -T 1 -c "$bin/mem rename 'a;b' malloc 3 100 host 23 4096 managed 5 64"
+lines 3 '^a:b;.*;main;run;do_[a-z]+;\[[a-z]+\] [0-9]+$'
+lines 3 ''
 
 it "with an interval, --folded prints what is new in each, which adds up"
 program "$bin/mem" launch 7 wait launch 4

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Which stream launches, copies and waits are in: --per-stream, and the tracks of a timeline.
+# Which stream launches, copies and waits are in: --per-stream, and the tracks of a timeline.  The counts of each tool
+# by each attach kind are in tests/attach-kinds.t.
 
 # Two streams of their own, 3 and 4, after the default ones: 0 and 1 are the same, 2 is the thread's.
 words="streams 2 use 0 launch 2 copyasync 5 64 h2d streamsync 7 use 1 launch 3 copyasync 11 64 h2d streamsync 13"
@@ -13,37 +14,6 @@ in_streams() {
 	got=$(jq -rs "map(select((.stream // \"\") | startswith(\"0x\")) | .$key) | sort | map(tostring) | join(\" \")" "$tmp/out")
 	[ "$got" = "$*" ] || no "$key of streams: $got, not $*"
 }
-
-for kind in $kinds; do
-	it "--per-stream tells launches, copies and waits of each stream apart ($kind)"
-	run cudalaunchtop --per-stream -qj --attach "$kind" -c "$bin/mem $words"
-	in_streams launches 29 41
-	json 1 '.stream == "default" and .launches == 5'
-	json 1 '.stream == "per-thread" and .launches == 17'
-	json 4 .launches
-	run cudamemcpysize --per-stream -qj --attach "$kind" -c "$bin/mem $words"
-	in_streams count 31 43
-	json 1 '.stream == "default" and .count == 16'
-	json 1 '.stream == "per-thread" and .count == 19'
-	json 4 .count
-	run cudasynclatency --per-stream -qj --attach "$kind" -c "$bin/mem $words"
-	in_streams count 37 47
-	json 1 '.stream == "default" and .count == 20 and .func == "cudaStreamSynchronize"'
-	json 1 '.stream == "per-thread" and .count == 23'
-	json 4 '.type == "waits"'
-	silent
-done
-
-it "without --per-stream there are no streams"
-run cudalaunchtop -qj -c "$bin/mem $words"
-json 1 '.launches == 92'
-json 0 'has("stream")'
-run cudamemcpysize -qj -c "$bin/mem $words"
-json 1 '.count == 109'
-json 0 'has("stream")'
-run cudasynclatency -qj -c "$bin/mem $words"
-json 1 '.count == 127'
-json 0 'has("stream")'
 
 it "text names the streams"
 run cudalaunchtop --per-stream -q -c "$bin/mem $words"
@@ -133,19 +103,18 @@ map(select(.ph == "X")) as $slices | map(select(.ph == "s" or .ph == "f")) | gro
 	from: slice($slices; .[0]), to: slice($slices; .[1]) })
 END
 
-# arrows FILTER: the arrows that pass
-arrows() { jq -f "$tmp/arrows.jq" "$tmp/trace.json" | jq "[.[] | select($1)] | length"; }
+# arrows: what they are, into $tmp/arrows; arrow FILTER: how many of them pass
+arrows() { jq -cf "$tmp/arrows.jq" "$tmp/trace.json" >"$tmp/arrows"; }
+arrow() { jq "map(select($1)) | length" "$tmp/arrows"; }
 
 it "--chrome: an arrow leads from each launch and asynchronous copy to its slice in the stream, and from nothing else"
-[ "$(tracks '.ph == "s"')" = 201 ] || no "not 201 arrows begin"
-[ "$(tracks '.ph == "f"')" = 201 ] || no "not 201 arrows end"
-[ "$(jq '[.[] | select(.ph == "s").id] | unique | length' "$tmp/trace.json")" = 201 ] || no "not 201 ids"
-[ "$(arrows '.pair')" = 201 ] || no "not 201 pairs"
+arrows
+equal "$(jq -c 'map(select(.ph == "s")) as $s | [$s, map(select(.ph == "f"))] | map(length) + [$s | unique_by(.id) | length]' \
+	"$tmp/trace.json")" '[201,201,201]'
 same='(.from | length) == 1 and (.to | length) == 1 and .from[0].name == .to[0].name and .from[0].cat == "runtime"'
 same="$same and .to[0].cat == \"stream\" and .to[0].dur == 0 and .to[0].args.thread == .from[0].tid"
-[ "$(arrows "$same")" = 201 ] || no "not 201 arrows between slices of the same work"
-[ "$(arrows "$same and .to[0].name == \"cudaMemcpyAsync\"")" = 109 ] || no "not 109 arrows of copies"
-[ "$(arrows "$same and .to[0].ts >= .from[0].ts")" = 201 ] || no "an arrow points back in time"
+equal "$(jq -c "[map(.pair), map($same), map($same and .to[0].name == \"cudaMemcpyAsync\"), map($same and .to[0].ts >= .from[0].ts)] |
+	map(map(select(.)) | length)" "$tmp/arrows")" '[201,201,109,201]'
 # Perfetto reads events by their times, equal ones in the order of the file: an end comes after its slice
 jq 'map(select(.ph == "X" or .ph == "s" or .ph == "f")) | sort_by(.ts) | reduce .[] as $e ({open: {}, bound: 0};
 	if $e.ph == "X" then .open["\($e.tid)"] = $e.name
@@ -161,7 +130,8 @@ run cudatrace -e sync --chrome "$tmp/other.json" -c "$bin/mem $words"
 it "--chrome --tree: an arrow leads from the outermost call alone"
 run cudatrace --tree --chrome "$tmp/trace.json" -c "$bin/mem launch 3 copyasync 7 64 h2d thread '(' use 2 launch 5 ')' join"
 [ "$(tracks '.ph == "s"')" = 15 ] || no "not 15 arrows"
-[ "$(arrows '.pair and (.from | length) == 1 and .from[0].cat == "runtime" and .from[0].name == .to[0].name')" = 15 ] ||
+arrows
+[ "$(arrow '.pair and (.from | length) == 1 and .from[0].cat == "runtime" and .from[0].name == .to[0].name')" = 15 ] ||
 	no "not 15 arrows between slices"
 
 it "--chrome: a thread's default stream and each device's are tracks of their own"

@@ -29,7 +29,7 @@ $(O)/audit/%.s: bpf/%.bpf.c $(DEFS)
 	@echo "  AUDIT $<"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) --target=x86_64-linux-gnu $(AUDIT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(AUDIT_INC) \
-		-ffile-prefix-map=$(CURDIR)=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
+		-ffile-prefix-map="$(CURDIR)"=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
 
 $(O)/audit/%.tables.c: $(O)/%.bpf.o scripts/gen_audit
 	$(Q)mkdir -p $(@D)

@@ -268,6 +268,7 @@ void watch_stop(struct watch *w)
 	resumer_end(&w->resumer);
 	ring_buffer__free(w->events);
 	perf_buffer__free(w->mappings);
+	w->attacher->other = NULL;	/* attach_programs() would walk it */
 	watch_bpf__destroy(w->skel);
 	w->events = NULL;
 	w->mappings = NULL;

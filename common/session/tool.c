@@ -225,9 +225,9 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);
+	syms_free(tool->target->syms);	/* it deletes from maps of the skeleton */
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
-	syms_free(tool->target->syms);
 	early_free(&tool->target->early);
 	containers_free(&tool->target->containers);
 	looks_free(&tool->target->looks);

@@ -163,7 +163,6 @@ static bool by_pointer(struct walk *w, const struct unwind_code *of)
 	w->regs.r[UNWIND_RBP] = next;
 	w->regs.r[UNWIND_RSP] = bp + 16;
 	w->regs.r[UNWIND_RIP] = pc;
-	w->exact = false;
 	return true;
 }
 
@@ -172,6 +171,7 @@ static bool step_without(struct walk *w, const struct unwind_code *code, unsigne
 {
 	if (by_pointer(w, code)) {
 		set_rule(w, pc, UNWIND_POINTER, 2, 2);
+		w->exact = false;
 		return true;
 	}
 	if (code->sure)

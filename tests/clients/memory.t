@@ -2,6 +2,7 @@
 # What memory a tool takes to trace a PyTorch process, whose libraries have half a gigabyte of code and 800,000
 # symbols.  How soon it does so is measured by tests/bench/clients.py.
 . tests/clients.sh
+unset GLIBC_TUNABLES	# what glibc overwrites is touched, and counts
 
 # most PID: the most memory that it and its children had at any time, in KiB
 most() {

@@ -13,6 +13,13 @@ run $torch $all
 status 0
 [ ! -s "$tmp/err" ] || no "it says: $(head -n 1 "$tmp/err")"
 
+# its c10 takes for granted that the driver's library has them: it aborts in a message without
+it "libnvidia-ml.so.1 has every function that PyTorch's c10 looks up in it"
+strings -a "$clients"/pytorch/lib/python3*/site-packages/torch/lib/libc10_cuda.so | grep -xE 'nvml[A-Z][A-Za-z0-9_]*' | sort -u >"$tmp/wanted"
+nm -D --defined-only "$sim/libnvidia-ml.so.1" | awk '{ print $NF }' | sort | comm -23 "$tmp/wanted" - >"$tmp/diff"
+[ ! -s "$tmp/diff" ] || no "it lacks $(tr '\n' ' ' <"$tmp/diff")"
+[ "$(wc -l <"$tmp/wanted")" -ge 5 ] || no "it looks up few"
+
 it "cudalaunchtop: each kernel as often as it was launched, by the name that the wheel registered"
 run env SIM_TRACE="$tmp/sim" cudalaunchtop -qjc "$torch $all >$tmp/truth"
 status 0

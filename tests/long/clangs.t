@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # the words'
 # The BPF programs as the oldest and the newest clang compile them, which scripts/clangs fetches: the kernel's
-# verifier takes them or not by how they are compiled.
+# verifier takes them or not by how they are compiled.  CLANGS: of these versions in place of them.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 # built VERSION: the tools with that clang's BPF objects, in $made; what has none in it is built already
@@ -26,7 +26,7 @@ loads() {
 	! grep -q 'cannot load' "$tmp/err" || no "$tool --attach $kind $*: $(grep -m 1 'cannot load' "$tmp/err")"
 }
 
-for version in 14 22; do
+for version in ${CLANGS:-14 22}; do
 	it "clang $version: it is had"
 	why_not=$(scripts/clangs "$version" 2>"$tmp/err")
 	if [ -n "$why_not" ]; then

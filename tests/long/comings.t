@@ -231,11 +231,11 @@ to_nobody() {
 	rm -f "$tmp/pipe"
 	mkfifo "$tmp/pipe"
 	# shellcheck disable=SC2094 # both ends
-	exec 8<>"$tmp/pipe" 9>"$tmp/pipe"
+	exec 8<>"$tmp/pipe" 7>"$tmp/pipe"
 	: >"$tmp/err"
-	"$@" >&9 2>"$tmp/err" 8<&- 9>&- & tracer=$!
+	"$@" >&7 2>"$tmp/err" 8<&- 7>&- & tracer=$!
 	pids="$pids $tracer"
-	exec 9>&-
+	exec 7>&-
 	until_true grep -q ': tracing' "$tmp/err"
 }
 

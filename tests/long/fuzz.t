@@ -27,6 +27,7 @@ else
 		unlimited tests/fuzz/run "$fuzzer"
 		status 0
 		lines 1 "^fuzz: $fuzzer: [1-9][0-9]* runs.*, nothing found"
+		equal "$(tail -n 1 "$tmp/out")" '1 passed, 0 failed, 0 skipped'
 		[ "$(find "tests/fuzz/corpus/$fuzzer" -type f | wc -l)" -gt 2 ] || no "no inputs"
 	done
 
@@ -43,6 +44,7 @@ else
 	status 1
 	kept=$(sed -n 's/^fuzz: broken: .*, FOUND: \([^ ,]*\), see .*/\1/p' "$tmp/out")
 	equal "$(head -c 1 "$kept")" x
+	equal "$(tail -n 1 "$tmp/out")" '0 passed, 1 failed, 0 skipped'
 fi
 
 it "the committed inputs are small"

@@ -34,6 +34,17 @@ for options in -q -qj -qa -qC -qs3 --folded; do
 	status 0
 done
 
+it "tools that measure inside kernels, and what they keep of each access and launch"
+for tool in cudamemtime cudakerneltime; do
+	for options in -j "--csv $tmp/csv" "--chrome $tmp/chrome"; do
+		# shellcheck disable=SC2086 # words
+		run env SIM_KERNELS=1 $tool -q $options -c "$bin/injected end tests/ptx/nvcc-vadd.ptx return >$tmp/said"
+		sound "$tool $options"
+		status 0
+		[ -s "$tmp/out" ] || no "$tool $options: nothing is printed"
+	done
+done
+
 for tool in cudamallocsnoop:malloc cudaleak:malloc cudatrace:malloc cudamemcpysize:copy cudalaunchtop:launch \
 	cudasynclatency:sync; do
 	it "${tool%:*}: call stacks, in every form that it has"

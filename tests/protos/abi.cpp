@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls through each prototype of NVIDIA's headers with marked arguments, and looks whether they
- * are where common/cuda_protos.tbl says, of the sizes that it says: functions.inc, made from the
+ * are where common/api/cuda_protos.tbl says, of the sizes that it says: functions.inc, made from the
  * table, has a FUNCTION(name) for each. */
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the reader makes of common/cuda_protos.tbl:
+/* What the reader makes of common/api/cuda_protos.tbl:
  *   dump proto NAME [VERSION]   the function's group, versions, result; a line a parameter
  *   dump name TYPE NUMBER       dump value NAME
  *   dump lost                   how many functions cuda_proto_find() does not find */

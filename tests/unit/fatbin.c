@@ -4,7 +4,9 @@
  *   fatbin text FILE SM         the PTX for SM of the first container
  *   fatbin edit FILE SM OUT [pack]   PTX that a device SM takes gets a line at its end
  *   fatbin same FILE            edits without any change to the text, and compares what is read back
- *   fatbin break FILE           every truncation, and every bit of it flipped */
+ *   fatbin break FILE           every truncation, and every bit of it flipped
+ * and for tests/ptx-instrument.t:
+ *   fatbin put                  text that grows further than there is memory */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "ptx/fatbin.h"
+#include "ptx/put.h"
 
 static char *file_read(const char *name, size_t *size)
 {
@@ -187,12 +190,30 @@ static void break_it(char *file, size_t size)
 	printf("%zu flips\n", (size_t)whole + less);
 }
 
+static void put_all(void)
+{
+	struct ptx_out out = { 0 };
+	bool before;
+
+	put_format(&out, "%d pieces, ", 3);
+	put_number(&out, 1009);
+	before = out.failed;
+	put_bytes(&out, "", (size_t)-1 / 2);
+	put(&out, "more");
+	printf("%s %zu %s %s\n", out.s, out.n, before ? "failed" : "done", out.failed ? "failed" : "done");
+	free(out.s);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 	char *file;
 	size_t size;
 
+	if (argc == 2 && !strcmp(argv[1], "put")) {
+		put_all();
+		return 0;
+	}
 	if (!*what)
 		die(0, "see tests/unit/fatbin.c");
 	file = file_read(argv[2], &size);

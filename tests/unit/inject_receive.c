@@ -7,7 +7,7 @@
  *   -l LIMIT   records of a group           -g N  groups            -f N   sum of enum inject_flags
  *   -c N       close the connection after N frames (a tool that is killed)
  *   -w MS      wait before each frame is read (a slow one)
- *   -r         a line for each record */
+ *   -r         a line for each record        -v N  another version   -b N  N bytes more than there are */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -33,6 +33,7 @@ struct peer {
 
 struct receiver {
 	struct inject_config config;
+	uint32_t more;
 	char globs[1024], *probe;
 	struct peer peers[PEERS];
 	int num_peers, close_after, wait_ms;
@@ -175,10 +176,10 @@ static bool take_frame(struct receiver *r, struct peer *peer)
 
 static void configure(struct receiver *r, int fd)
 {
-	struct inject_frame head = { INJECT_CONFIG, sizeof(r->config) + r->config.kernels_size + r->config.probe_size };
+	struct inject_frame head = { INJECT_CONFIG, sizeof(r->config) + r->config.kernels_size + r->config.probe_size + r->more };
 
-	if (write(fd, &head, sizeof(head)) < 0 || write(fd, &r->config, sizeof(r->config)) < 0 ||
-	    write(fd, r->globs, r->config.kernels_size) < 0 || write(fd, r->probe, r->config.probe_size) < 0)
+	if (send(fd, &head, sizeof(head), MSG_NOSIGNAL) < 0 || send(fd, &r->config, sizeof(r->config), MSG_NOSIGNAL) < 0 ||
+	    send(fd, r->globs, r->config.kernels_size, MSG_NOSIGNAL) < 0 || send(fd, r->probe, r->config.probe_size, MSG_NOSIGNAL) < 0)
 		fprintf(r->to, "not configured\n");
 }
 
@@ -239,7 +240,7 @@ static void options(struct receiver *r, int argc, char **argv)
 	struct inject_config *c = &r->config;
 	int o;
 
-	while ((o = getopt(argc, argv, "+K:m:p:l:g:f:c:w:r")) > 0)
+	while ((o = getopt(argc, argv, "+K:m:p:l:g:f:c:w:rv:b:")) > 0)
 		switch (o) {
 		case 'K':
 			strcpy(r->globs + c->kernels_size, optarg);
@@ -253,6 +254,8 @@ static void options(struct receiver *r, int argc, char **argv)
 		case 'c': r->close_after = atoi(optarg); break;
 		case 'w': r->wait_ms = atoi(optarg); break;
 		case 'r': r->each_record = true; break;
+		case 'v': c->version = (uint32_t)atoi(optarg); break;
+		case 'b': r->more = (uint32_t)atoi(optarg); break;
 		default: die(0, "see tests/unit/inject_receive.c");
 		}
 	if (argc - optind < 3)

@@ -75,6 +75,28 @@ static void forget(struct memory *memory, int pid)
 		memory_forget(process);
 }
 
+/* What a reset may have freed is marked once, however often there is one, until it is freed. */
+static void unsure(void)
+{
+	struct memory memory = MEMORY_INIT;
+	struct mem_process *process;
+	int pid = PID;
+
+	for (int i = 0; i < 5; i++)
+		call(&memory, PID, CUDA_ID_cuMemAlloc_v2, 4096 * (i + 1), 64);	/* in a context that is not known */
+	HASH_FIND_INT(memory.processes, &pid, process);
+	process->early = true;	/* its first calls were not seen */
+	for (int i = 0; i < 3; i++)
+		call(&memory, PID, CUDA_ID_cudaDeviceReset, 0, 0);
+	printf("{\"model\":5,\"held\":%llu,\"unsure\":%llu}\n", process->groups.held.count, process->unsure);
+	for (int i = 0; i < 2; i++)
+		call(&memory, PID, CUDA_ID_cuMemFree_v2, 4096 * (i + 1), 0);
+	printf("{\"model\":6,\"held\":%llu,\"unsure\":%llu}\n", process->groups.held.count, process->unsure);
+	memory_forget(process);
+	printf("{\"model\":7,\"used\":%zu}\n", memory.quota.used);	/* nothing is left of it */
+	quota_free(&memory.quota);
+}
+
 void models_memory(void)
 {
 	static const struct feed feeds[] = {
@@ -96,4 +118,5 @@ void models_memory(void)
 	forget(&second, OTHER_PID);
 	quota_free(&first.quota);
 	quota_free(&second.quota);
+	unsure();
 }

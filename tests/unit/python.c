@@ -2,10 +2,18 @@
 /* python VERSION FIRST_LINE TABLE - prints the line of each code unit by a line table of Python, in hexadecimal,
  * up to the last range's; or python layout VERSION, where this version's offsets are, if it is known
  * without asking the process; or python layout VERSION 0|1, if the process says that it is that version, and
- * with 1 without a GIL. */
+ * with 1 without a GIL; or python eval FILE ADDRESS SIZE, the parts elsewhere that this function jumps to;
+ * or python try NAME FILE, whether a file of this name is looked at. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "elf/elf_file.h"
+#include "proc/looks.h"
+#include "python/eval_code.h"
+#include "python/interpreter.h"
 #include "python/layouts.h"
 #include "python/line_table.h"
 
@@ -38,6 +46,32 @@ static int print_layout(unsigned version, const char *free_threaded)
 	return 0;
 }
 
+static int print_parts(const char *file, unsigned long long addr, unsigned long long size)
+{
+	struct eval_code e = { 0 };
+	struct elf_file f = { 0 };
+
+	if (elf_file_open(&f, open(file, O_RDONLY | O_CLOEXEC)))
+		return 1;
+	eval_code_find(&e, &f, addr, size);
+	for (int i = 0; i < EVAL_PARTS && e.parts[i].end; i++)
+		printf("%llx to %llx: %d%d%d%d\n", e.parts[i].start, e.parts[i].end, eval_code_has(&e, e.parts[i].start - 1),
+		       eval_code_has(&e, e.parts[i].start), eval_code_has(&e, e.parts[i].end - 1),
+		       eval_code_has(&e, e.parts[i].end));
+	elf_file_close(&f);
+	return 0;
+}
+
+static int print_tried(const char *name, const char *file)
+{
+	struct interpreter_file f = { 0 };
+	struct looks looks = LOOKS_INIT;
+
+	interpreter_get(&f, &looks, getpid(), "a key", name, open(file, O_PATH | O_CLOEXEC));
+	printf("%s: %s\n", name, f.tried ? "looked at" : "not looked at");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static unsigned char table[1 << 16];
@@ -46,6 +80,10 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && !strcmp(argv[1], "layout"))
 		return print_layout(strtoul(argv[2], NULL, 16), argv[3]);
+	if (argc == 4 && !strcmp(argv[1], "try"))
+		return print_tried(argv[2], argv[3]);
+	if (argc == 5 && !strcmp(argv[1], "eval"))
+		return print_parts(argv[2], strtoull(argv[3], NULL, 16), strtoull(argv[4], NULL, 16));
 	if (argc != 4 || strlen(argv[3]) > 2 * sizeof(table))
 		return 2;
 	n = line_table_read(strtoul(argv[1], NULL, 16), atoi(argv[2]), table, read_hex(argv[3], table), ranges);

@@ -8,7 +8,7 @@ static const struct {
 	const char *name;
 	void (*test)(void);
 } parts[] = {
-	{ "types", test_types }, { "threads", test_threads }, { "same", test_same }, { "storm", test_storm },
+	{ "view", test_view }, { "types", test_types }, { "threads", test_threads }, { "same", test_same }, { "storm", test_storm },
 	{ "killed", test_killed }, { "signals", test_signals }, { "ring", test_ring }, { "writers", test_writers },
 	{ "writers-killed", test_writers_killed }, { "bench", bench },
 };
@@ -54,6 +54,14 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "object")) {
 		test_object(argv[2]);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "large")) {
+		test_large(argv[2]);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "section")) {
+		test_section(argv[2]);
 		return 0;
 	}
 	for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(*parts); i++)

@@ -26,6 +26,9 @@ unsigned int draw(unsigned int *state);
 void test_types(void);		/* arrays and hashes by one thread */
 void test_threads(void);	/* threads' elements and storage */
 void test_object(const char *file);
+void test_view(void);
+void test_large(const char *file);	/* it has more maps than there is room for */
+void test_section(const char *file);	/* it has .data alone */
 
 /* shm_storm.c */
 void test_same(void);		/* only one of those who insert a key does */

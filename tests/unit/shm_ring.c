@@ -130,6 +130,12 @@ void test_ring(void)
 	((__u64 *)s.map[1].at)[0] += 12345;
 	CHECK(!write_one(&s, 0, number) && !shm_ring_read(&r) && r.dropped == 2);
 	CHECK(write_one(&s, 0, number++) && shm_ring_read(&r) == 1 && seen.next[0] == number);
+	/* a header that makes no sense: what is written then is read */
+	record = begin(&s, 0, number);
+	shm_ring_submit(&s.map[1], record);
+	((__u64 *)record)[-1] = 1 << 24;
+	CHECK(!shm_ring_read(&r) && r.dropped == 3);
+	CHECK(write_one(&s, 0, number++) && shm_ring_read(&r) == 1 && seen.next[0] == number);
 	shm_unmake(&s);
 }
 

@@ -242,3 +242,97 @@ void test_object(const char *file)
 	shm_destroy(m);
 	bpf_object__close(obj);
 }
+
+void test_large(const char *file)
+{
+	struct bpf_object *obj = bpf_object__open_file(file, NULL);
+
+	CHECK(obj && !shm_create(obj, NULL, 0) && errno == E2BIG);
+	bpf_object__close(obj);
+}
+
+void test_section(const char *file)
+{
+	struct bpf_object *obj = bpf_object__open_file(file, NULL);
+	struct shm_memory *m = shm_create(obj, NULL, 0);
+	struct bpf_map *data = bpf_object__next_map(obj, NULL);
+	size_t size;
+	__u64 *at = (__u64 *)bpf_map__initial_value(data, &size);
+
+	CHECK(m && m->shm.maps == 1 && shm_of(m, data) == &m->shm.map[0] && *(__u64 *)m->shm.map[0].at == 1009);
+	*(__u64 *)m->shm.map[0].at = 1013;
+	CHECK(*at == 1013);
+	shm_destroy(m);
+	bpf_object__close(obj);
+}
+
+/* What a map cannot be. */
+static void layouts(void)
+{
+	static const struct shm_map wrong[] = {
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 0, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 8, .value_size = 8, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_PERCPU_ARRAY, .key_size = 0, .value_size = 8, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 0 },
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = ~0u },
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = ~0u, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 1 << 26, .max_entries = 1 << 28 },
+		{ .type = BPF_MAP_TYPE_HASH, .key_size = 0, .value_size = 8, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 0, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_HASH, .key_size = ~0u, .value_size = 8, .max_entries = 1 },
+		{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = AUDIT_PAGE / 2 },
+		{ .type = BPF_MAP_TYPE_RINGBUF, .max_entries = 3 * AUDIT_PAGE },
+		{ .type = BPF_MAP_TYPE_STACK, .key_size = 4, .value_size = 8, .max_entries = 1 },
+	};
+	struct shm_map m = { .type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1 };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct shm_map one = wrong[i];
+
+		CHECK(!shm_map_layout(&one, 1));
+	}
+	CHECK(!shm_map_layout(&m, 0) && !shm_map_layout(&m, ~0u) && shm_map_layout(&m, 1) == AUDIT_PAGE);
+}
+
+/* Nor does a head that makes no sense become a view. */
+void test_view(void)
+{
+	static const struct audit_map maps[] = {
+		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 }, { "hash", BPF_MAP_TYPE_PERCPU_HASH, 4, 1, 1000, 0, 0 }, { .type = 0 }
+	};
+	struct audit_head *head, good;
+	struct shm s, other;
+
+	layouts();
+	shm_make(&s, maps, LANES);
+	head = (struct audit_head *)s.base;
+	good = *head;
+#define REFUSED(change)	do {						\
+	change;								\
+	CHECK(!shm_view(&other, s.base, s.bytes));			\
+	*head = good;							\
+	CHECK(shm_view(&other, s.base, s.bytes));			\
+} while (0)
+	REFUSED(head->version++);
+	REFUSED(head->bytes += AUDIT_PAGE);
+	REFUSED(head->lanes++);		/* the maps have no room for so many */
+	REFUSED(head->lanes = 0);
+	REFUSED(head->maps = AUDIT_MAPS + 1);
+	REFUSED(head->maps++);
+	REFUSED(head->functions = AUDIT_FUNCTIONS + 1);
+	REFUSED((head->functions = 1, head->functions_at = s.bytes - 8));
+	REFUSED(head->functions_at += 4);
+	REFUSED(head->names_at = s.bytes + 1);
+	REFUSED(head->names_bytes = s.bytes);
+	REFUSED(head->threads_at = s.bytes);
+	REFUSED(head->threads_at += 8);
+	REFUSED(head->map[0].at += 64);
+	REFUSED(head->map[1].at = s.bytes);
+	REFUSED(head->map[1].bytes += AUDIT_PAGE);
+	REFUSED(head->map[0].bytes = 0);
+	REFUSED(head->map[1].type = 1 << 20);
+	CHECK(!shm_view(&other, s.base + 8, s.bytes) && !shm_view(&other, s.base, sizeof(good) - 1));
+	memset(head->map[0].name, 'x', sizeof(head->map[0].name));
+	CHECK(shm_view(&other, s.base, s.bytes) && strlen(other.map[0].name) == sizeof(other.map[0].name) - 1);
+	shm_unmake(&s);
+}

@@ -2,7 +2,7 @@
 /* stacks merge FRAME...: prints the frames as merge_frames() leaves them.  A FRAME is MODULE:NAME of a
  *	native one, which runs Python frames if the name begins with '*'; ?:NAME of one without a file;
  *	NAME of a Python one, with a '!' at its end if the interpreter was entered there; or a [note].
- * stacks view: prints a stack of each kind of frame as text, as JSON and folded.
+ * stacks view: prints a stack of each kind of frame as text, as JSON and folded; then no stack, folded.
  * stacks losses: counts notes, and warns.
  * stacks groups: two stacks that look the same, and one that does not, as groups of cudaleak.
  * stacks idle: memory of one stack after the other, freed before the next, with room for few; then of as
@@ -105,6 +105,8 @@ static void view(void)
 	stack_json(s);
 	putchar('\n');
 	stack_folded(s);
+	putchar('\n');
+	stack_folded(NULL);
 	putchar('\n');
 	free(s);
 }

@@ -11,12 +11,14 @@
  *   names         dlsym and its like
  *   slow MS       launches, then waits that long
  *   attributes    what the driver says of the kernel, and launches with all the shared memory that it may have
+ *   link          links the file again and again
  *   load          loads PTX, which may be any image, and prints the error
  */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -326,6 +328,26 @@ static void part_attributes(struct results *r)
 	TRY(cuModuleUnload(m));
 }
 
+/* Linking a file again and again takes no more memory. */
+static void part_link(struct results *r)
+{
+	size_t before = 0;
+
+	for (int i = 0; i < 67; i++) {
+		CUlinkState state;
+		size_t size;
+		void *cubin;
+
+		if (i == 5)
+			before = mallinfo2().uordblks;
+		TRY(cuLinkCreate(0, NULL, NULL, &state));
+		TRY(cuLinkAddFile(state, CU_JIT_INPUT_PTX, ptx_file, 0, NULL, NULL));
+		TRY(cuLinkComplete(state, &cubin, &size));
+		TRY(cuLinkDestroy(state));
+	}
+	IS(mallinfo2().uordblks < before + (64 << 10));
+}
+
 static void part_load(struct results *r)
 {
 	FILE *f = fopen(ptx_file, "r");
@@ -346,6 +368,7 @@ static const struct {
 	{ "end", part_end }, { "many", part_many }, { "contexts", part_contexts }, { "threads", part_threads },
 	{ "capture", part_capture }, { "fork", part_fork }, { "quiet", part_quiet }, { "names", part_names },
 	{ "slow", part_slow }, { "attributes", part_attributes }, { "load", part_load },
+	{ "link", part_link },
 };
 
 int main(int argc, char **argv)

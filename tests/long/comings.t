@@ -32,7 +32,7 @@ all_printed() {
 	stop
 	json 0 ".lost and any(.processes[]; .comm == \"$name_of\")"
 	sed -i '/^{"type":"lost",/d' "$tmp/out"
-	sed -i "/ lost\\| never returned/{ /($name_of)/!d; }; /: process [0-9]*: /d" "$tmp/err"
+	sed -i "/($name_of)/!{ /process [0-9]/d; }" "$tmp/err"
 	adds_up "$1"
 }
 printed() { [ "$(grep -cF "\"comm\":\"$name_of\"" "$tmp/out")" -ge "$1" ]; }

@@ -57,7 +57,7 @@ until_true three
 stop
 kill "$pid"
 # others may have a container or a second device
-equal "$(head -n 1 "$tmp/out" | tr -s ' ' | sed 's/ CONTAINER//; s/ DEVICE//')" 'PID COMM CALL'
+equal "$(head -n 1 "$tmp/out" | tr -s ' ' | sed 's/ TID//; s/ CONTAINER//; s/ DEVICE//')" 'PID COMM CALL'
 lines 3 "^$pid .*cudaMalloc\(.*size=64"	# a TID stands before, where others have threads
 
 it "… JSON has every key, whatever there is to tell apart"

@@ -10,12 +10,14 @@ of() {
 	mv "$tmp/of" "$tmp/out"
 }
 
-# own PROGRAM [NAME]: a copy of one of $bin, whose name no other program has, NAME and a number; $own its path
+# own PROGRAM [NAME]: a copy of one of $bin, whose name no other program has, NAME and a number; $own its path.  It has a copy
+# of the libraries, in $tmp/own/lib: to place a probe in a file, the kernel waits for each process that maps it, and crowds of
+# them would keep others' tools waiting
 own() {
-	mkdir -p "$tmp/own/bin"
-	[ -e "$tmp/own/lib" ] || ln -s "$lib" "$tmp/own/lib"
+	mkdir -p "$tmp/own/bin" "$tmp/own/lib"
 	own=$tmp/own/bin/${2:-$1}$$
 	cp "$bin/$1" "$own"
+	cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$tmp/own/lib"
 }
 
 # second COMMAND...: a program as of program(), beside that one; $second.  go_second: as go()
@@ -74,7 +76,7 @@ not_of_others() {
 			of += index(these, " " substr(line, RSTART + 8, RLENGTH - 8) " ") > 0
 			line = substr(line, RSTART + RLENGTH)
 		}
-		if (named ? of && !/ could not be read until the end$/ : !/: (lost )?[0-9]+ (mmap events|call stacks? |launches? |records? )/)
+		if (named ? of && !/ could not be read until the end$/ : !/: (lost |left out )?[0-9]+ (mmap events|calls? |call stacks? |launches? |records? )/)
 			print }'
 }
 

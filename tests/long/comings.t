@@ -23,7 +23,7 @@ adds_up() {
 }
 
 # everywhere OPTION...: the tool, of all processes, its probes in storm's libraries
-everywhere() { tool cudamallocsnoop -j -l "$lib/libcudart.so.13" "$@"; }
+everywhere() { tool cudamallocsnoop -j -l "$tmp/own/lib/libcudart.so.13" "$@"; }
 
 # all_printed CALLS: ends it when it has printed as many; what it lost is others', or left out of others, as it has all
 # of these; the numbers of these are not known any more

@@ -17,8 +17,9 @@ group=$root/churn$$
 mkdir "$group" 2>/dev/null || { skip "no cgroup can be made here"; leave; }
 
 chmod 755 "$tmp"
-mkdir "$tmp/bin"
-ln -s "$lib" "$tmp/lib"
+# with their own libraries: see own() in tests/own.sh
+mkdir "$tmp/bin" "$tmp/lib"
+cp "$lib/libcuda.so.1" "$lib/libcudart.so.13" "$tmp/lib"
 cp "$bin/mem" "$bin/storm" "$bin/jump" "$tmp/bin"
 mem=$tmp/bin/mem storm=$tmp/bin/storm
 
@@ -216,7 +217,7 @@ it "names of processes and files are escaped, whatever is in them"
 serve --labels pid,comm,exe
 odd=$tmp/bin/$(printf 'e"\\x\ny\377\033]0;')
 mkdir "$tmp/odd"
-ln -s "$lib" "$tmp/odd/lib"
+ln -s "$tmp/lib" "$tmp/odd/lib"
 mkdir "$tmp/odd/$(basename "$odd")"
 odd="$tmp/odd/$(basename "$odd")/mem"
 cp "$mem" "$odd"

@@ -106,6 +106,7 @@ static struct mapping at;
 static bool find(void *path, const struct mapping *m)
 {
 	at = *m;
+	at.path = path;		/* m's is gone with the line */
 	return strcmp(m->path, path);
 }
 static void *map(void *where, const char *path)

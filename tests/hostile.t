@@ -110,7 +110,7 @@ static struct mapping at;
 static bool find(void *path, const struct mapping *m)
 {
 	at = *m;
-	at.path = strdup(m->path);	/* the mapping is for the call alone */
+	at.path = path;		/* m's is gone with the line */
 	return strcmp(m->path, path);
 }
 static void *map(void *where, const char *path)

@@ -76,11 +76,11 @@ makes() {
 	run $there make -s build/libcommon.a "build/$1" "build/audit/$1.so"
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
-	run $there "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"
+	run $there V=1 "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"
 	status 0
 	lines 1 '^[1-9][0-9]* passed, 0 failed, 0 skipped$'
-	lines 1 'ok   --attach perf: [0-9]+ calls of [a-zA-Z]+, each once'
-	lines $(($# - 1)) 'ok   --attach inject: [0-9]+ calls of [a-zA-Z]+, each once'
+	lines 1 '^ok [0-9]+ - --attach perf: [0-9]+ calls of [a-zA-Z]+, each once'
+	lines $(($# - 1)) '^ok [0-9]+ - --attach inject: [0-9]+ calls of [a-zA-Z]+, each once'
 }
 
 makes hist cudasetlatency set sync
@@ -192,14 +192,14 @@ it "they pass the tests of pages, options, examples and completions, and shellch
 	tests/cudamemsetsnoop.t tests/cudasetlatency.t tests/cudawaittop.t
 status 0
 for t in cudamemsetsnoop cudasetlatency cudawaittop; do
-	$there "O=$src/build" "DOCS_OF=$t" tests/run tests/docs.t tests/long/examples.t >"$tmp/$t.docs" 2>&1 &
+	$there V=1 "O=$src/build" "DOCS_OF=$t" tests/run tests/docs.t tests/long/examples.t >"$tmp/$t.docs" 2>&1 &
 	docs="${docs:-} $!"
 done
 wait $docs
-grep -h "FAIL cuda" "$tmp"/*.docs >"$tmp/out"
-lines 0 "FAIL cuda"
+grep -h "FAIL tests/[^ ]*: cuda" "$tmp"/*.docs >"$tmp/out"
+lines 0 "FAIL tests"
 for t in cudamemsetsnoop cudasetlatency cudawaittop; do
-	[ "$(grep -c "  ok   $t: " "$tmp/$t.docs")" -ge 7 ] || no "few tests of $t"
+	[ "$(grep -c "^ok [0-9]* - $t: " "$tmp/$t.docs")" -ge 7 ] || no "few tests of $t"
 done
 
 it "they are installed under both names, and uninstalled"

@@ -190,11 +190,12 @@ CLIENT_TESTS := $(wildcard tests/clients/*.t)
 check-all: setup-all
 	@[ "$(CLIENTS)" = no ] || timeout 1200 scripts/clients || :
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built clients-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+	@LONG=1 JOBS=$${JOBS:-$$(nproc)} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(CLIENT_TESTS) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
 
+# one for each processor: long tests work more than they wait
 check-long: setup-all
 	@$(MAKE) --no-print-directory $(PARALLEL) all tests-built
-	@LONG=1 O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(LONG_TESTS)
+	@LONG=1 JOBS=$${JOBS:-$$(nproc)} O=$(abspath $(O)) CUDA=$(CUDA) tests/run $(LONG_TESTS)
 
 # what cannot be had is skipped, with the reason: all of it is a failure
 check-clients:

@@ -337,7 +337,8 @@ lines 397 '^200$'
 until_true [ "$(fds "$server") $(fds "$tracer")" = "$before" ]
 [ "$(rss "$tracer")" -lt $((memory + 1024)) ] || no "$memory KiB became $(rss "$tracer")"
 
-it "a server that is stopped stops nobody else, and answers when it goes on"
+# alone: rounds of the collector are timed
+it_alone "a server that is stopped stops nobody else, and answers when it goes on"
 kill -STOP "$server"
 curl -sS -m 30 "$url" >"$tmp/late" & late=$!
 sleep 2

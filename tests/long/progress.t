@@ -41,7 +41,8 @@ tells '^cudatrace: placing probes: [1-9][0-9]* of [1-9][0-9]+ in /.*/libcudart\.
 json 13 '.func == "cudaMalloc"'
 lines 13 ''
 
-it "taking out perf's probes, without a signal"
+# alone: how long the kernel takes is what is shown
+it_alone "taking out perf's probes, without a signal"
 run $slowly SLOW=remove cudatrace --attach perf -e "$calls" -d 0.1 -p "$pid"
 status 0
 tells '^cudatrace: taking out probes: [1-9][0-9]* of [1-9][0-9]+; Ctrl-C leaves the rest to the kernel$'

@@ -12,7 +12,7 @@ sound() {
 }
 
 it "builds with ASan and UBSan"
-run make -s -j2 "O=$O" sanitized
+SECONDS_=900 run make -s -j2 "O=$O" sanitized
 status 0
 PATH=$O/sanitize:$PATH
 grep -q __asan "$O/sanitize/cudaleak" || no 'cudaleak is built without ASan'

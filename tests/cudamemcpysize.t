@@ -164,7 +164,7 @@ for how in '' '--stacks --unwind fp'; do
 	json 1 '.failed == 5 and has("min_ns") and .min_ns == null and .max_ns == null and .p99_ns == null'
 done
 run cudamemcpysize --time -c "$uneven"
-lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ us +[0-9.]+ us +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
+lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ [nu]s +[0-9.]+ us +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
 
 it "--direction and --min leave out the others, and what is nested in them"
 run cudamemcpysize --direction DtoH -jc "$bin/mem $every"

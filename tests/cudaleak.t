@@ -314,7 +314,8 @@ int main(void)
 	return 0;
 }
 END
-${CC:-cc} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -o "$tmp/none"
+# shellcheck disable=SC2086 # words or none: with what libcommon.a is built
+${CC:-cc} ${SANITIZE:-} -iquote common "$tmp/none.c" "$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -o "$tmp/none"
 equal "$("$tmp/none")" '[no stack]'
 
 it "--folded has every stack, whatever -T says, and no name breaks its lines"

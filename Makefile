@@ -241,7 +241,7 @@ sanitized:
 
 sanitize: setup-test
 	@$(MAKE) --no-print-directory $(PARALLEL) tests-built sanitized
-	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) ASAN_OPTIONS=exitcode=99 \
+	@O=$(abspath $(O)/sanitize) CUDA=$(CUDA) SANITIZE="$(filter -fsanitize=%,$(SANITIZE))" ASAN_OPTIONS=exitcode=99 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/sanitize.supp:print_suppressions=0 \
 		LONG=1 tests/run $(wildcard $(foreach t,$(TOOLS),tests/$t.t tests/long/$t.t))
 

@@ -3,7 +3,8 @@
 # by a jump out of a signal handler.
 
 it "libiberty allocates nothing that such a jump would leave"
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -fno-builtin -iquote common tests/unit/demangle.c "$O/libcommon.a" \
+# shellcheck disable=SC2086 # words or none: with what libcommon.a is built
+${CC:-cc} ${SANITIZE:-} -std=gnu11 -D_GNU_SOURCE -O1 -fno-builtin -iquote common tests/unit/demangle.c "$O/libcommon.a" \
 	-lbpf -ldw -lelf -lz -liberty -o "$tmp/demangle" || no 'it cannot be built'
 # what a C++ program may have, and what was made to be hard
 nm -D --format=posix "$(${CXX:-c++} -print-file-name=libstdc++.so.6)" | sed 's/[ @].*//' >"$tmp/symbols"

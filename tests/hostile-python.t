@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # rc, bin, lib: the words'
+# shellcheck shell=sh disable=SC2016,SC2154 # the inner shell is to expand it; rc, bin, lib: the words'
 # Programs that look like Python, with traps where an interpreter keeps its frames: hostile-python.c.
 
 # hostile FLAG... -o FILE
@@ -11,7 +11,7 @@ hostile -DVERSION=0x0363abf0 -o "$tmp/python99"
 
 # trapped KIND: its calls are recorded all the same, in no time and little memory
 trapped() {
-	run timeout -s KILL 30 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "$tmp/python $1"
+	run timeout -s KILL 30 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjc "$tmp/python $1"
 	status 0
 	sed -i '/call stacks\? .*incomplete: .* without all Python frames$/d' "$tmp/err"
 	silent
@@ -68,7 +68,7 @@ json 1 '.incomplete_stacks == 7'
 
 it "who makes new code at each call takes neither the tool's memory nor others' names"
 chmod 755 "$tmp"
-run timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "sh -c '
+run timeout -s KILL 60 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjc "sh -c '
 	setpriv --reuid 65534 --regid 65534 --clear-groups $tmp/python flood 20000 &
 	setpriv --reuid 65533 --regid 65533 --clear-groups $tmp/python none 101; wait'"
 status 0

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
+# shellcheck shell=sh disable=SC2016,SC2034,SC2154 # the inner shell is to expand it; rc, pid: the words'
 # Programs and files that are made to break, mislead or hold up a tool that runs as root.
 # shellcheck source=/dev/null
 . tests/own.sh
@@ -9,7 +9,7 @@ ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DSIM_OWN_HEADERS -g -O1 -fno-omit-frame-poin
 
 # in_bounds COMMAND...: with little time and little memory
 in_bounds() {
-	run timeout -s KILL 30 sh -c 'ulimit -v 4000000; exec "$@"' sh "$@"
+	run timeout -s KILL 30 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh "$@"
 }
 
 # refused KIND STATUS MESSAGE

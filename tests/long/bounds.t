@@ -1,8 +1,8 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # rc, pid: the words'
+# shellcheck shell=sh disable=SC2016,SC2034,SC2154 # the inner shell is to expand it; rc, pid: the words'
 # Programs with very much of something: they are traced, in little time and memory.
 
 # bounded COMMAND...: a tool in the background, that may use 4 GB and 60 s
-bounded() { tool timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh "$@"; }
+bounded() { tool timeout -s KILL 60 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh "$@"; }
 stop_bounded() {
 	kill -INT "$(pgrep -P "$tracer")"
 	wait "$tracer"
@@ -49,7 +49,7 @@ END
 ${CC:-cc} -std=gnu11 -DSIM_OWN_HEADERS -iquote tests/workloads -g -fno-omit-frame-pointer "$tmp/few.c" "$tmp/many.s" \
 	"$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/many" || no "it cannot be built"
 # shellcheck disable=SC2016 # for the inner shell
-run timeout -s KILL 60 sh -c 'ulimit -v 4000000; exec "$@"' sh cudamallocsnoop -kjc "$tmp/many"
+run timeout -s KILL 60 sh -c 'ulimit -v "${MEMORY:-4000000}"; exec "$@"' sh cudamallocsnoop -kjc "$tmp/many"
 status 0
 json 13 '.stack[0].sym == "at_the_end"'
 silent

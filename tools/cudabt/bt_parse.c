@@ -51,7 +51,8 @@ static const char *after_path(const char *p, const char *end)
 
 static void add_item(struct bt_part *part, enum bt_call call, const char *s, const char *end)
 {
-	part->items = xrealloc(part->items, part->n + 1, sizeof(*part->items));
+	if (!(part->n & (part->n - 1)))	/* room for 1, 2, 4 … */
+		part->items = xrealloc(part->items, 2 * part->n ?: 1, sizeof(*part->items));
 	part->items[part->n++] = (struct bt_item){ call, s, end - s };
 }
 

@@ -6,6 +6,7 @@
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/page.h"
 #include "model/running.h"
+#include "probe/dso.h"
 #include "probe/scan.h"
 #include "session/target.h"
 
@@ -188,4 +189,5 @@ void exporter_free(struct exporter *e)
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);
+	dso_free(&e->target->probes);	/* the last page may be made after target_finish() */
 }

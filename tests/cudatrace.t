@@ -173,6 +173,7 @@ written() {
 	rm -f "$tmp/file"
 	cat "$tmp/fifo" >"$tmp/read" & reader=$!
 	for f; do
+		# shellcheck disable=SC2086 # words
 		run cudatrace $option "$f" -e memory -c "$bin/mem malloc 3 64"
 		status 0
 		silent

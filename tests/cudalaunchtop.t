@@ -371,7 +371,7 @@ it "as many as fit on a screen all differ, but for some that differ in six words
 for from in 47 503 ${LONG:+1 101 797}; do
 	sed -n "$from,$((from + 42))p" tests/data/torch-kernels.txt >"$tmp/some"
 	narrow 80 "$tmp/some"
-	equal "$from $(sort -u "$tmp/names" | wc -l)" "$from $([ $from = 47 ] && echo 39 || echo 43)"
+	equal "$from $(sort -u "$tmp/names" | wc -l)" "$from $([ "$from" = 47 ] && echo 39 || echo 43)"
 done
 unset LC_ALL
 

@@ -98,7 +98,7 @@ for sig in INT ${LONG:+TERM HUP}; do
 	tool cudatrace -e memory --chrome "$tmp/trace.json" -p "$pid"
 	echo >&3
 	until_true grep -q cudaFree "$tmp/trace.json"
-	stop $sig
+	stop "$sig"
 	kill -9 "$pid"
 	n=$(jq '[.[] | select(.ph == "X")] | length' "$tmp/trace.json")
 	[ "${n:-0}" -gt 0 ] || no "no calls"

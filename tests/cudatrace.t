@@ -169,7 +169,7 @@ written() {
 	rm -f "$tmp/file"
 	cat "$tmp/fifo" >"$tmp/read" & reader=$!
 	for f; do
-		run cudatrace $option "$f" -e memory -c "$bin/mem malloc 3 64"
+		run cudatrace "$option" "$f" -e memory -c "$bin/mem malloc 3 64"
 		status 0
 		silent
 	done

@@ -286,7 +286,8 @@ sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then 
 it "a call that is left by longjmp()"
 never_return 23 jump 23
 
-it "a call that a C++ exception goes through"
+# alone, as a tool that traces all has return probes in this program, too, and these end it
+it_alone "a call that a C++ exception goes through"
 if [ "$attach" = '--attach inject' ]; then
 	never_return 23 throw 23
 else
@@ -368,7 +369,8 @@ unchanged "$bin/audit-nopie" pointers
 unchanged "$bin/audit" weak
 
 if [ "$attach" = '--attach inject' ]; then	# no stack does with the kernel's return probes
-it "backtrace() in a callback of CUDA goes through to main()"
+# alone, as backtrace() ends where a tool that traces all has put a return probe
+it_alone "backtrace() in a callback of CUDA goes through to main()"
 for way in audit audit-now audit-noplt; do
 	run cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- "$bin/$way" backtrace
 	status 0
@@ -376,8 +378,8 @@ for way in audit audit-now audit-noplt; do
 		'stack_callback stack_outer part_backtrace main __libc_start_main '
 done
 
-# gdb 13 now and then misses that libraries were loaded, also without the tool: it is told to read them
-# alone, as gdb hears of no library that is loaded where a tool has probes, which one that traces all has in every program
+# alone, as gdb 13 does not hear of libraries that are loaded where a tool has probes, which one that traces all has in every
+# program; it is told to read them
 it_alone "so does gdb's"
 if command -v gdb >"$tmp/gdb"; then
 	run env HOME="$public" cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- gdb -nx -batch \

@@ -480,7 +480,7 @@ fi
 
 it "a terminal that curses does not know gets blocks"
 if $it_has_tmux; then
-	program "$bin/mem" wait launch 23 sleep 2000
+	program "$bin/mem" malloc 1 64 wait launch 23 sleep 2000	# its context, and with it its device, is as unknown to each launch
 	screen 120 40 "TERM=unheard-of $O/cudalaunchtop -p $pid 1"
 	on_screen 'tracing pid'
 	echo >&3

@@ -56,7 +56,7 @@ static struct uprobe_sites *sites_of(struct probes *p)
 	probe_progress_init(&all->progress, p->looks);
 	p->attacher.live = all->progress.live;
 	all->pool = link_pool_new(&(struct helper){
-		.keep = all->programs, .idle = probe_progress_idle, .ctx = &all->progress,
+		.keep = all->programs, .not_killed = true, .idle = probe_progress_idle, .ctx = &all->progress,
 	}, p->attacher.kind == ATTACH_PERF ? PERF_LIMIT_MS : LIMIT_MS);
 	all->stuck = (struct quota){ .limit = MAX_STUCK, .what = "probes that cannot be placed",
 				     .loss = "no more files of its processes are probed" };

@@ -24,7 +24,7 @@ bool helper_start(struct helper *h)
 	bpf_mmap_not_in_children();
 	h->pid = fork();
 	if (!h->pid)
-		helper_serve(sockets[1], h->keep, h->memory);
+		helper_serve(sockets[1], h->keep, h->memory, h->not_killed);
 	close(sockets[1]);
 	h->socket = sockets[0];
 	if (h->pid > 0)
@@ -113,7 +113,7 @@ int helper_leave(struct helper *h)
 
 	if (!pid)
 		return 0;
-	if (h->waiting)
+	if (h->waiting && !h->not_killed)
 		kill(pid, SIGKILL);
 	close(h->socket);
 	h->pid = 0;

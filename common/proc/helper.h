@@ -22,6 +22,10 @@ struct helper_answer {
 struct helper {
 	const int *keep;	/* descriptors that it needs, ending with -1, or NULL; it has no others */
 	size_t memory;		/* in bytes: a limit on what it may allocate; 0 = none */
+	/* It is never killed, and ends when it has done what it was asked for.  A process that is killed
+	 * while it places or removes a probe leaves the breakpoint in the file's pages until nobody maps
+	 * them (Linux 6.18: "failed to unregister, leaking uprobe" in the kernel's log). */
+	bool not_killed;
 	/* Called every few milliseconds during a wait; false ends the wait.  May be NULL. */
 	bool (*idle)(void *ctx);
 	void *ctx;
@@ -44,7 +48,7 @@ int helper_receive(struct helper *h, long ms, struct helper_answer *a);
 void helper_drop(struct helper_answer *a);
 
 /* Lets go of the helper without waiting: one that waits for nothing ends at once, any other is
- * killed.  Returns its pid, for waitpid(); 0 if none was running. */
+ * killed (but see not_killed).  Returns its pid, for waitpid(); 0 if none was running. */
 int helper_leave(struct helper *h);
 
 #endif

@@ -149,13 +149,14 @@ static bool serve_one(int socket)
 	return ok;
 }
 
-void helper_serve(int socket, const int *keep, size_t memory)
+void helper_serve(int socket, const int *keep, size_t memory, bool not_killed)
 {
 	const struct rlimit no_core = { 0, 0 };
 
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, sig == SIGSEGV || sig == SIGBUS || sig == SIGABRT || sig == SIGFPE ? SIG_DFL : SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!not_killed)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	close_others(socket, keep);
 	limit_memory(memory);

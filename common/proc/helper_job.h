@@ -30,8 +30,8 @@ struct helper_head {
 	size_t size;		/* of the bytes that follow */
 };
 
-/* Serves requests from the socket until the tool is gone; keep and memory as in struct helper. */
-_Noreturn void helper_serve(int socket, const int *keep, size_t memory);
+/* Serves requests from the socket until the tool is gone; keep, memory and not_killed as in struct helper. */
+_Noreturn void helper_serve(int socket, const int *keep, size_t memory, bool not_killed);
 
 /* Write a head with its bytes and a descriptor (-1: none); read a head and a descriptor.  Return
  * false if the other side is gone, with errno set. */

@@ -9,9 +9,10 @@
 
 enum { COUNTS = 65536 };
 
+/* Of all CPUs, and allocated before it is needed: when a program launches thousands of kernels for the first time, the
+ * kernel cannot allocate as many elements for each CPU in a probe.  What is launched often moves to the array below. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COUNTS);
 	__type(key, struct launch_key);
 	__type(value, struct launch_count);
@@ -107,8 +108,8 @@ static __always_inline struct launch_count *take_place(const struct launch_key *
 	return &q->count;
 }
 
-/* The value is shared with other threads on this CPU, as a probe can be preempted.  first belongs
- * to the thread; stack is the size of its call stack in bytes. */
+/* The value is shared with other threads, in the array with those on this CPU, as a probe can be preempted.  first
+ * belongs to the thread; stack is the size of its call stack in bytes. */
 static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)

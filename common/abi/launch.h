@@ -32,7 +32,7 @@ struct launch_count {
 	unsigned char driver;		/* launched through the driver, not by a runtime call */
 	unsigned char untold;		/* its LAUNCH_FIRST was lost */
 	unsigned char oversized;	/* the last one was impossible */
-	unsigned int share;		/* 1 + the user's number in counts_shares, on one CPU */
+	unsigned int share;		/* 1 + the user's number in counts_shares */
 };
 
 /* The same in an array of LAUNCH_SLOTS elements per CPU. */

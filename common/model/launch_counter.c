@@ -21,7 +21,6 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 	TAILQ_INIT(&cs->leaving);
 	if (cs->cpus < 1)
 		die(cs->cpus, "cannot determine the number of CPUs");
-	cs->values = xcalloc(cs->cpus, sizeof(*cs->values));
 	cs->quick = bpf_mmap_elements(quick);
 	if (!cs->quick)
 		die(errno, "cannot map %s", bpf_map__name(quick));
@@ -62,7 +61,6 @@ static void free_all(struct counters *cs)
 void counters_free(struct counters *cs)
 {
 	free_all(cs);
-	free(cs->values);
 	quota_free(&cs->quota);
 	bpf_munmap_elements(cs->array, cs->quick);
 }
@@ -162,11 +160,12 @@ static struct launch_count read_quick(const struct counters *cs, const struct la
 
 bool counters_read(const struct counters *cs, const struct launch_key *key, struct launch_count *sum)
 {
+	struct launch_count rest;
+
 	*sum = read_quick(cs, key);
-	if (map_lookup(cs->map, key, cs->values))
+	if (map_lookup(cs->map, key, &rest))
 		return false;
-	for (int i = 0; i < cs->cpus; i++)
-		add(sum, &cs->values[i]);
+	add(sum, &rest);
 	return true;
 }
 

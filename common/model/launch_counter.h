@@ -81,7 +81,6 @@ struct counters {
 	/* the probes' hash map, and their array for the first keys */
 	const struct bpf_map *map;
 	int cpus;
-	struct launch_count *values;	/* one per CPU */
 	const struct bpf_map *array;
 	struct launch_slot *quick;	/* the array's elements */
 	size_t nquick;

@@ -112,7 +112,7 @@ verdict() {
 	{
 		echo "  FAIL $test_file: $name: $why"
 		for said in out err; do
-			[ -s "$tmp/$said" ] && head -n 20 "$tmp/$said" | cut -c1-300 | sed "s/^/       $said| /"
+			[ -s "$tmp/$said" ] && head -n 9 "$tmp/$said" | cut -c1-200 | sed "s/^/       $said| /"
 		done
 	} >&2
 	failed=1

@@ -127,6 +127,29 @@ done
 run sh -c 'ulimit -f 8 && exec "$@"' - cudatrace -o "$tmp/x" -c "head -c 100000 /dev/zero >$tmp/large"
 status 153
 
+# reads by packets what a tool writes at a time
+cat >"$tmp/packets.pl" <<'END'
+use Socket;
+socketpair(my $ours, my $its, AF_UNIX, SOCK_SEQPACKET, PF_UNSPEC) or die $!;
+if (!fork) {
+	open(STDOUT, '>&', $its) or die $!;
+	exec @ARGV;
+}
+close $its;
+while (sysread($ours, my $packet, 1 << 20)) {
+	$lines += $packet =~ tr/\n//;
+	$most = length $packet if length $packet > $most;
+	$cut++ if $packet !~ /\n\z/;
+}
+wait;
+print "$lines lines, cut: ", $cut || 0, $most > 8192 ? ', many at a time' : '', "\n";
+END
+
+it "lines are whole where others write too, as the command does"
+run perl "$tmp/packets.pl" cudamallocsnoop -jc "$bin/mem malloc 1009 4096"
+status 0
+lines 1 '^1009 lines, cut: 0, many at a time$'
+
 it "cudamallocsnoop takes no operands, cudaleak an interval and a count"
 fails 2 "unexpected argument '5'" cudamallocsnoop 5
 fails 2 "interval: '0' is not a duration >= 10ms such as 5, 0.5 or 2m" cudaleak 0

@@ -82,20 +82,19 @@ static void tell_process(struct model *m, bool child, int kind)
 	launches_record(m->launches, &e, sizeof(e));
 }
 
-/* Counts a launch as the probes do: in the hash map, on any CPU. */
+/* Counts a launch as the probes do: in the hash map. */
 static void count(struct model *m, bool child, unsigned long long func, int launches, bool failed)
 {
 	const struct launch_key key = key_of(child, func);
-	int map = bpf_map__fd(m->skel->maps.counts), cpus = libbpf_num_possible_cpus();
-	struct launch_count *values = xcalloc(cpus, sizeof(*values));
+	int map = bpf_map__fd(m->skel->maps.counts);
+	struct launch_count value = { 0 };
 
-	bpf_map_lookup_elem(map, &key, values);
-	values[rand() % cpus].launches += launches;
-	values[0].untold = true;
-	values[rand() % cpus].failed += failed;
-	if (bpf_map_update_elem(map, &key, values, BPF_ANY))
+	bpf_map_lookup_elem(map, &key, &value);
+	value.launches += launches;
+	value.untold = true;
+	value.failed += failed;
+	if (bpf_map_update_elem(map, &key, &value, BPF_ANY))
 		die(errno, "cannot count");
-	free(values);
 }
 
 static void count_in_array(struct model *m)

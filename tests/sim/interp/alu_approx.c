@@ -9,7 +9,7 @@
 
 OP(rcp) { d[0] = alu_out32(insn, 1 / A); }
 OP(root) { d[0] = alu_out32(insn, sqrtf(A)); }
-OP(rsqrt) { d[0] = alu_out32(insn, (float)(1 / sqrt((double)A))); }
+OP(inverse_root) { d[0] = alu_out32(insn, (float)(1 / sqrt((double)A))); }
 OP(sine) { d[0] = alu_out32(insn, sinf(A)); }
 OP(cosine) { d[0] = alu_out32(insn, cosf(A)); }
 OP(lg2) { d[0] = alu_out32(insn, log2f(A)); }
@@ -83,7 +83,7 @@ const struct alu_row alu_approx_rows[] = {
 	{ "rcp", rcp, "t:t", .types = T(F32), APPROX, .cycles = 18 },
 	{ "rcp", rcp_upper, "t:t", .types = T(F64), APPROX_FTZ, .cycles = 18 },
 	{ "sqrt", root, "t:t", .types = T(F32), APPROX, .cycles = 18 },
-	{ "rsqrt", rsqrt, "t:t", .types = T(F32), APPROX, .cycles = 18 },
+	{ "rsqrt", inverse_root, "t:t", .types = T(F32), APPROX, .cycles = 18 },
 	{ "rsqrt", rsqrt64, "t:t", .types = T(F64), .need = ALU_APPROX, .cycles = 40 },
 	{ "rsqrt", rsqrt_upper, "t:t", .types = T(F64), APPROX_FTZ, .cycles = 18 },
 	{ "sin", sine, "t:t", .types = T(F32), APPROX, .cycles = 18 },

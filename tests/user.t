@@ -319,3 +319,93 @@ lines 1 '23 allocations not freed'
 status 143
 run cudamallocsnoop -jqu nobody -c 'exit 41'
 status 41
+
+# terminal WORD COMMAND...: runs it on a terminal of its own, with Ctrl-C once it has printed the word, if one is given
+cat >"$tmp/terminal.py" <<'END'
+import os, pty, sys
+word, out = sys.argv[1].encode(), b''
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[2], sys.argv[2:])
+while True:
+    try:
+        got = os.read(fd, 4096)
+    except OSError:
+        break
+    out += got
+    if word and word in out:
+        word = b''
+        os.write(fd, b'\x03')
+sys.stdout.buffer.write(out.replace(b'\r', b''))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+terminal() { run python3 "$tmp/terminal.py" "$@"; }
+
+cat >"$tmp/typing.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int main(void)
+{
+	char selected[] = { 3 /* TIOCL_PASTESEL */, 0 };
+	int typed = 0, tty = open("/dev/tty", O_RDWR);
+
+	for (int fd = 0; fd < 4; fd++)
+		typed += !ioctl(fd, TIOCSTI, "x") + !ioctl(fd, TIOCLINUX, selected);
+	printf("%s, %d typed\n", tty >= 0 ? "a terminal" : "no terminal", typed);
+	return !isatty(1);
+}
+END
+${CC:-cc} -std=gnu11 -O1 -o "$away/typing" "$tmp/typing.c"
+
+# by root, as --attach=inject too
+traces='cudamallocsnoop cudamallocsnoop_--attach=inject cudamemtime'
+
+it "another user's command has no terminal, and can type nothing for who reads from the caller's"
+for traced in $traces; do
+	terminal '' $(echo $traced | tr _ ' ') -qu nobody -c "$away/typing"
+	lines 1 '^no terminal, 0 typed$'
+done
+
+cat >"$tmp/interrupted.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t caught;
+static void on_signal(int sig) { (void)sig; caught++; }
+
+int main(void)
+{
+	int child, status;
+
+	signal(SIGINT, on_signal);
+	child = fork();
+	if (child) {
+		puts("begins");
+		fflush(stdout);
+	}
+	for (int i = 0; !caught && i < 3000; i++)
+		usleep(10000);
+	usleep(100000);
+	if (!child)
+		_exit(caught);
+	waitpid(child, &status, 0);
+	printf("\ncaught %d and %d\n", caught, WEXITSTATUS(status));
+	return 3;
+}
+END
+${CC:-cc} -std=gnu11 -O1 -o "$away/interrupted" "$tmp/interrupted.c"
+
+it "Ctrl-C gets to the command once, whoever it runs as, and to its children"
+for traced in $traces; do
+	for who in '' '-u nobody'; do
+		terminal begins $(echo $traced | tr _ ' ') -q $who -c "exec $away/interrupted"
+		status 3
+		lines 1 '^caught 1 and 1$'
+	done
+done

@@ -27,14 +27,19 @@ static void continue_stopped(int pid, void *holds)
 		kill(pid, SIGCONT);
 }
 
-static void send_signal(int pid, void *sig)
+struct signal { int number, group; };
+
+static void send_signal(int pid, void *ctx)
 {
-	kill(pid, *(int *)sig);
+	const struct signal *sig = ctx;
+
+	if (!sig->group || getpgid(pid) != sig->group)
+		kill(pid, sig->number);
 }
 
-void resumer_signal(int map, int sig)
+void resumer_signal(int map, int sig, int group)
 {
-	each_watched(map, send_signal, &sig);
+	each_watched(map, send_signal, &(struct signal){ sig, group });
 }
 
 /* The child keeps checking for a while: the probes may briefly outlive the tool. */

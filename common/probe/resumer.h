@@ -18,7 +18,8 @@ void resumer_start(struct resumer *r, int map, const struct holds *holds);
 /* Ends the child.  Call before dropping the events of the watched processes. */
 void resumer_end(struct resumer *r);
 
-/* Sends a signal to each process in the map with this descriptor. */
-void resumer_signal(int map, int sig);
+/* Sends a signal to each process in the map with this descriptor but those of a process group that has it already
+ * (0: none). */
+void resumer_signal(int map, int sig, int group);
 
 #endif

@@ -249,10 +249,10 @@ unsigned long long watch_lost(const struct watch *w)
 	return w->mappings_lost + (w->skel ? w->skel->bss->watch_lost : 0);
 }
 
-void watch_signal(struct watch *w, int sig)
+void watch_signal(struct watch *w, int sig, int group)
 {
 	if (w->events)
-		resumer_signal(bpf_map__fd(w->skel->maps.watched), sig);
+		resumer_signal(bpf_map__fd(w->skel->maps.watched), sig, group);
 }
 
 void watch_detach(struct watch *w)

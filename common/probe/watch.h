@@ -45,8 +45,8 @@ void watch_again(struct watch *w, int pid);
 /* Resumes the process, if the event stopped it, once watch_poll() has no more events of it. */
 void watch_continue(struct watch *w, const struct watch_event *e);
 
-/* Sends a signal to every process of the tree. */
-void watch_signal(struct watch *w, int sig);
+/* Sends a signal to every process of the tree but those of a process group that has it already (0: none). */
+void watch_signal(struct watch *w, int sig, int group);
 
 /* Returns how many events were lost. */
 unsigned long long watch_lost(const struct watch *w);

@@ -9,11 +9,12 @@
 #include <unistd.h>
 #include "session/command.h"
 #include "session/command_user.h"
+#include "session/signals.h"
 #include "base/die.h"
 
 static int child, go_fd = -1;
 static int status;
-static bool ended;
+static bool ended, own_session;
 
 /* Takes over the variables that command_setenv() sends, until command_go() sends an empty string.  Return false if the
  * tool is gone. */
@@ -39,7 +40,8 @@ static _Noreturn void run(const char *text, char **argv, const struct command_us
 	char c = 0;
 	int err;
 
-	if (!command_user_become(user) || write(fd, &c, 1) != 1 || !read_environment(fd))
+	/* nor is the terminal of the caller, into which they could type (TIOCSTI, TIOCLINUX), another user's */
+	if ((user->other && setsid() < 0) || !command_user_become(user) || write(fd, &c, 1) != 1 || !read_environment(fd))
 		_exit(EXIT_FAILURE);
 	if (argv)
 		execvp(*argv, argv);
@@ -67,6 +69,7 @@ int command_prepare(const char *text, char **argv, const struct command_user *us
 	}
 	close(fds[0]);
 	go_fd = fds[1];
+	own_session = user->other;
 	if (read(go_fd, &c, 1) != 1)	/* it has said why */
 		exit(EXIT_FAILURE);
 	signal(SIGCHLD, SIG_DFL);	/* a caller may ignore it: then there is no exit status */
@@ -103,6 +106,20 @@ bool command_ended(void)
 	if (!ended && waitpid(child, &status, WNOHANG) == child)
 		ended = true;
 	return ended;
+}
+
+int command_has_signal(void)
+{
+	return signal_of_terminal() && !own_session ? getpgrp() : 0;
+}
+
+int command_signal(int sig)
+{
+	int group = own_session ? child : command_has_signal();
+
+	if (!command_ended() && group != getpgrp())	/* else its number may be another's */
+		kill(own_session ? -child : child, sig);
+	return group;
 }
 
 int command_finish(void)

@@ -30,8 +30,9 @@ static void read_rest(struct gpu_loop *loop)
 	unsigned long long begun = clock_ns(), end = begun + LAST_NS;
 
 	if (loop->signal) {
-		kill(loop->pid, loop->signal);
-		gpu_peers_signal(loop->peers, loop->signal);
+		int group = command_signal(loop->signal);
+
+		gpu_peers_signal(loop->peers, loop->signal, loop->pid, group);
 		end = begun + SIGNAL_MS * NS_PER_MS;
 	}
 	while (clock_ns() < end) {

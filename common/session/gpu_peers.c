@@ -200,10 +200,10 @@ bool gpu_peers_poll(struct gpu_peers *p, int ms)
 	return any;
 }
 
-void gpu_peers_signal(const struct gpu_peers *p, int sig)
+void gpu_peers_signal(const struct gpu_peers *p, int sig, int pid, int group)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		if (p->peer[i].pidfd >= 0)
+		if (p->peer[i].pidfd >= 0 && p->peer[i].pid != pid && (!group || getpgid(p->peer[i].pid) != group))
 			syscall(SYS_pidfd_send_signal, p->peer[i].pidfd, sig, NULL, 0);
 }
 

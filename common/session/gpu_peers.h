@@ -17,8 +17,9 @@ void gpu_peers_config(struct gpu_peers *p, const struct inject_config *config, c
  * without end is left after a while. */
 bool gpu_peers_poll(struct gpu_peers *p, int ms);
 
-/* Sends a signal to every process that is connected. */
-void gpu_peers_signal(const struct gpu_peers *p, int sig);
+/* Sends a signal to every process that is connected, but to those that have it already: pid, and a process group
+ * (0: none). */
+void gpu_peers_signal(const struct gpu_peers *p, int sig, int pid, int group);
 
 /* Ends all connections; what peers had sent is lost. */
 void gpu_peers_close(struct gpu_peers *p);

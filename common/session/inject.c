@@ -13,6 +13,7 @@
 #include "proc/cgroup.h"
 #include "proc/privileges.h"
 #include "proc/vm_read.h"
+#include "session/command.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
 #include "session/inject_library.h"
@@ -235,7 +236,7 @@ void inject_end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory);
 	if (sig)
-		inject_signal(&in->peers, in->target->probes.pids[0], sig);
+		inject_signal(&in->peers, command_ended() ? 0 : in->target->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
 }
 

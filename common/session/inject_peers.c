@@ -189,10 +189,11 @@ void inject_peers_serve(struct inject_peers *p)
 	look_at_programs(p);
 }
 
-void inject_peers_signal(const struct inject_peers *p, int sig)
+void inject_peers_signal(const struct inject_peers *p, int sig, int group)
 {
 	for (struct inject_process *at = p->processes; at; at = at->hh.next)
-		syscall(SYS_pidfd_send_signal, at->pidfd, sig, NULL, 0);
+		if (!group || getpgid(at->pid) != group)
+			syscall(SYS_pidfd_send_signal, at->pidfd, sig, NULL, 0);
 }
 
 void inject_peers_close(struct inject_peers *p)

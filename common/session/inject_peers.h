@@ -16,8 +16,8 @@ bool inject_peers_has(const struct inject_peers *p, int pid);
 /* Return true if it is, and has not ended. */
 bool inject_peers_lives(const struct inject_peers *p, int pid);
 
-/* Sends every process a signal. */
-void inject_peers_signal(const struct inject_peers *p, int sig);
+/* Sends every process a signal, but those of a process group that has it already (0: none). */
+void inject_peers_signal(const struct inject_peers *p, int sig, int group);
 
 void inject_peers_close(struct inject_peers *p);
 

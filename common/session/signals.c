@@ -4,16 +4,18 @@
 #include "session/signals.h"
 
 /* Static, as a signal handler gets no context. */
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, of_terminal;
 
-static void on_signal(int sig)
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
+	(void)context;
 	caught = sig;
+	of_terminal = info->si_code == SI_KERNEL;
 }
 
 void signals_catch(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -23,4 +25,9 @@ void signals_catch(void)
 int signal_caught(void)
 {
 	return caught;
+}
+
+bool signal_of_terminal(void)
+{
+	return of_terminal;
 }

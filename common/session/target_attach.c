@@ -219,7 +219,7 @@ int target_finish(struct target *t, int sig, long ms)
 		inject_end(t->inject, sig);
 	uprobes_end(p, ms);
 	if (sig)
-		watch_signal(p->watch, sig);
+		watch_signal(p->watch, sig, command_has_signal());
 	lost = watch_lost(p->watch);
 	watch_free(p->watch);
 	p->watch = NULL;

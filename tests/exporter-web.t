@@ -81,14 +81,20 @@ it "8 KiB of headers are taken, 16 are not"
 takes 200 /metrics -H "X-Long: $(head -c 7000 /dev/zero | tr '\0' a)"
 takes 431 /metrics -H "X-Long: $(head -c 16384 /dev/zero | tr '\0' a)"
 
-it "the server is nobody, has no capability and a filter, in all its threads"
+it "the server is of no other process's user, has no capability and a filter, in all its threads"
+own=$(awk '/^Uid:/ { print $2 }' "/proc/$server/status")
+[ "$own" -ge 1879048192 ] || no "its user is $own"
+for to in STOP KILL; do
+	! setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all kill -$to "$server" 2>/dev/null ||
+		no "nobody's process sends it SIG$to"
+done
 curl -sS -m 5 "$url" >/dev/null
 threads=0
 for t in "/proc/$server/task"/*/status; do
 	grep -E '^(Uid|Gid|Groups|Cap[A-Z][a-z]*|NoNewPrivs|Seccomp):' "$t" 2>/dev/null | tr -s '\t ' '  ' >"$tmp/status"
 	[ -s "$tmp/status" ] || continue	# a connection's, which has ended
 	threads=$((threads + 1))
-	for line in 'Uid: 65534 65534 65534 65534' 'Gid: 65534 65534 65534 65534' 'NoNewPrivs: 1' 'Seccomp: 2' \
+	for line in "Uid: $own $own $own $own" "Gid: $own $own $own $own" 'NoNewPrivs: 1' 'Seccomp: 2' \
 		'CapInh: 0000000000000000' 'CapPrm: 0000000000000000' 'CapEff: 0000000000000000' \
 		'CapBnd: 0000000000000000' 'CapAmb: 0000000000000000'; do
 		grep -qx "$line" "$tmp/status" || no "$line: $(grep "^${line%%:*}" "$tmp/status")"

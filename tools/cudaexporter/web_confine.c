@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +21,10 @@
 
 enum { NOBODY = 65534, FILES = 64 };
 
+/* Of these, the server takes one by chance: neither accounts nor containers have them (systemd.io/UIDS-GIDS), so that no
+ * process may signal the server, as many could that are nobody. */
+enum { OWN_USERS = 1879048192, OWN_USERS_MASK = 0x0fffffff };
+
 static void limit(int resource, rlim_t n)
 {
 	struct rlimit to = { n, n };
@@ -28,14 +33,24 @@ static void limit(int resource, rlim_t n)
 		die(errno, "cannot limit the server");
 }
 
-/* Where root lacks CAP_SETUID, as in a unit that names all it may, the server stays root without any right. */
-static void become_nobody(void)
+static bool become(unsigned id)
 {
+	return !setresgid(id, id, id) && !setresuid(id, id, id);
+}
+
+/* Where root lacks CAP_SETUID, as in a unit that names all it may, the server stays root without any right. */
+static void become_other(void)
+{
+	unsigned by_chance;
+
 	if (geteuid() || !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETUID) ||
 	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETGID))
 		return;
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
-		die(errno, "the server cannot become nobody");
+	if (getrandom(&by_chance, sizeof(by_chance), 0) != sizeof(by_chance))
+		die(errno, "no random numbers");
+	/* a user namespace may not have the first */
+	if (setgroups(0, NULL) || (!become(OWN_USERS + (by_chance & OWN_USERS_MASK)) && !become(NOBODY)))
+		die(errno, "the server cannot change its user");
 }
 
 void web_confine_rights(void)
@@ -47,7 +62,7 @@ void web_confine_rights(void)
 		for (int cap = 0; cap <= CAP_LAST_CAP && prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	become_nobody();
+	become_other();
 	capng_clear(CAPNG_SELECT_CAPS);
 	if (capng_apply(CAPNG_SELECT_CAPS) || capng_get_caps_process() ||
 	    capng_have_capabilities(CAPNG_SELECT_CAPS) > CAPNG_NONE)

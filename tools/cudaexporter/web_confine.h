@@ -3,7 +3,7 @@
 #ifndef WEB_CONFINE_H
 #define WEB_CONFINE_H
 
-/* Becomes nobody if this is root, drops every capability for good, forbids dumps and new privileges, and
+/* Becomes a user of its own if this is root, drops every capability for good, forbids dumps and new privileges, and
  * bounds memory and descriptors.  Call before there are threads.  Dies if a capability is left. */
 void web_confine_rights(void);
 

@@ -76,6 +76,7 @@ const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
 /* By id; the tool sets the number of entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_RDONLY_PROG);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct trace_function);

@@ -87,7 +87,7 @@ static struct task_struct *other_leader(const struct task_struct *task)
 void native_first(void)
 {
 	fill(&native.task, audit_now.thread);
-	native.other = native.task.pid != (int)native_syscall(__NR_gettid, 0, 0, 0, 0);
+	native.other = audit_now.other;	/* what thread's tid says, any program may have written */
 	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
 	native.task.group_leader = native.other && !audit_now.here ? other_leader(&native.task) : leader_of(&native.task);

@@ -4,7 +4,10 @@
  *
  * The memory is one memfd: a head, then the maps of the tool's BPF object, each at a whole page.  A program can write
  * anything into it at any time.  So either side copies the head once, checks the copy, and keeps places and sizes in
- * memory of its own (shm/shm.h).  All programs of a command map the same memory. */
+ * memory of its own (shm/shm.h).  All programs of a command map the same memory.
+ *
+ * What programs act upon (the head, the functions and their names, read-only maps) they take from a second memfd, in which
+ * it stands at the same places, and which is sealed: no program can write to it. */
 #ifndef AUDIT_H
 #define AUDIT_H
 #include <linux/types.h>
@@ -14,7 +17,7 @@
 #define AUDIT_SOCKETS "CUDA_BPF_TOOLS_AUDIT"
 
 enum {
-	AUDIT_VERSION = 2,
+	AUDIT_VERSION = 3,
 	AUDIT_PAGE = 4096,
 	AUDIT_MAPS = 48,
 	AUDIT_MAP_NAME = 32,
@@ -29,11 +32,12 @@ struct audit_map {
 	__u32 type;			/* BPF_MAP_TYPE_ARRAY, HASH, PERCPU_HASH, PERCPU_ARRAY, TASK_STORAGE, RINGBUF */
 	__u32 key_size, value_size, max_entries;
 	__u64 at, bytes;		/* in the memory */
+	__u64 fixed;			/* not 0: read-only for programs, from the sealed memfd */
 };
 
 enum audit_function_flags {
 	AUDIT_RETURNS = 1,		/* its return may be wanted */
-	AUDIT_OFF = 2,			/* not probed now: the tool changes this while it traces */
+	AUDIT_OFF = 2,			/* not probed now: the tool changes this while it traces, in the shared memory */
 	AUDIT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
 	AUDIT_STACK_MASK = 0xff,	/* a variable number of them */
 };
@@ -81,7 +85,7 @@ struct audit_head {
 
 /* What a program tells: the connection is closed after the answer. */
 enum audit_kind {
-	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with the memory's descriptor */
+	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with the descriptors of both memfds, the shared one first */
 	AUDIT_FORKED,			/* first of a process that was forked */
 	AUDIT_BOUND,			/* a library has functions that are probed now, and its path follows; functions = 0:
 					 * all is there that is loaded with the first CUDA library */

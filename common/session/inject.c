@@ -197,7 +197,9 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
 	inject_events_open(&in->events, obj, in->queue);
 	in->peers.user = in->target->command_user;
-	in->peers.memory = in->memory.memory->fd;
+	inject_memory_fix(&in->memory);
+	in->peers.memory[0] = in->memory.memory->fd;
+	in->peers.memory[1] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;

@@ -55,7 +55,7 @@ static void accept_some(struct inject_peers *p)
 static void answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
 	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0 };
-	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(p->memory))]; } control = { 0 };
 	struct iovec part = { &a, sizeof(a) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
@@ -63,9 +63,9 @@ static void answer(const struct inject_peers *p, const struct inject_connection 
 		m.msg_control = &control;
 		m.msg_controllen = sizeof(control);
 		control.head = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(p->memory)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
 		};
-		memcpy(CMSG_DATA(&control.head), &p->memory, sizeof(int));
+		memcpy(CMSG_DATA(&control.head), p->memory, sizeof(p->memory));
 	}
 	sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

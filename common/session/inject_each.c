@@ -10,7 +10,7 @@ enum { LIMIT_MS = 1000 };
 
 /* As in tools/audit/probes.h, and audit_run() of tools/audit/each.c. */
 struct each { char *at; __u64 size, used; };
-typedef int run_fn(int memory, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
+typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 /* The pointers are the same in the helper, which is forked when there is a library. */
 struct request {
@@ -38,7 +38,7 @@ static void run(struct helper_job *job)
 	struct each each = { .at = xcalloc(1, size + 1), .size = size };
 
 	if (fn)
-		fn(m->fd, m->shm.bytes, r->program, r->pid, r->tid, &each);
+		fn(m->fd, m->fixed, m->shm.bytes, r->program, r->pid, r->tid, &each);
 	helper_put(job, each.at, each.used);
 	free(each.at);
 }
@@ -48,7 +48,7 @@ void inject_each_init(struct inject_each *e, const char *library, const struct s
 	e->library = library;
 	e->memory = memory;
 	e->keep[0] = memory->fd;
-	e->keep[1] = -1;
+	e->keep[1] = e->keep[2] = -1;
 	e->helper.keep = e->keep;
 }
 

@@ -12,7 +12,7 @@ struct inject_each {
 	struct helper helper;	/* idle and ctx may be set */
 	const char *library;
 	const struct shm_memory *memory;
-	int keep[2];
+	int keep[3];
 	bool failed;		/* it was said */
 };
 

@@ -154,12 +154,19 @@ void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const s
 	maps_use(&m->maps);
 }
 
+void inject_memory_fix(struct inject_memory *m)
+{
+	if (!shm_fix(m->memory))
+		die(errno, "cannot make the memory that the command reads");
+	m->each.keep[1] = m->memory->fixed;
+}
+
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in)
 {
 	struct shm *s = &m->memory->shm;
 
 	for (unsigned i = 0; i < s->functions; i++) {
-		struct audit_function *f = &s->function[i];
+		struct audit_function *f = &s->toggle[i];
 		unsigned id = __atomic_load_n(&f->id, __ATOMIC_RELAXED);
 
 		if (id >= (unsigned)p->source->n || !p->source->get(p, id).toggle)
@@ -180,7 +187,7 @@ void inject_memory_end(struct inject_memory *m)
 	s = &m->memory->shm;
 	__atomic_store_n(&s->head->ended, 1, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than to look at the other */
-		__atomic_fetch_or(&s->function[i].flags, AUDIT_OFF, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&s->toggle[i].flags, AUDIT_OFF, __ATOMIC_RELAXED);
 }
 
 void inject_memory_tick(struct inject_memory *m)

@@ -20,6 +20,9 @@ struct inject_memory {
  * the like use it.  Exits 1 if it cannot. */
 void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library);
 
+/* Call once what is read-only has been set, before the command runs: programs take it from memory that none can change. */
+void inject_memory_fix(struct inject_memory *m);
+
 /* Probes the functions that toggle, or not. */
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in);
 

@@ -24,6 +24,11 @@ static void name_map(char *to, const struct bpf_map *map)
 	memcpy(to, name, strnlen(name, AUDIT_MAP_NAME - 1));
 }
 
+static bool is_fixed(const struct bpf_map *map)
+{
+	return bpf_map__map_flags(map) & BPF_F_RDONLY_PROG || (bpf_map__is_internal(map) && strstr(bpf_map__name(map), ".rodata"));
+}
+
 /* Adds the map to the head.  Returns false if there is no room. */
 static bool add_map(struct shm_memory *m, struct audit_head *head, const struct bpf_map *map)
 {
@@ -45,6 +50,7 @@ static bool add_map(struct shm_memory *m, struct audit_head *head, const struct 
 	to->max_entries = one.max_entries;
 	to->at = head->bytes;
 	to->bytes = bytes;
+	to->fixed = is_fixed(map);
 	head->bytes += bytes;
 	m->of[head->maps++] = map;
 	return true;
@@ -114,7 +120,7 @@ static bool share_sections(struct shm_memory *m)
 		if (!at || !bpf_map__is_internal(m->of[i]))
 			continue;
 		memcpy(map->at, at, map->value_size);
-		if (!strncmp(map->name, ".rodata", 7))
+		if (is_fixed(m->of[i]))
 			continue;
 		if (mmap(at, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd, map->at - m->shm.base) ==
 		    MAP_FAILED)
@@ -148,17 +154,35 @@ struct shm_memory *shm_create(struct bpf_object *obj, const struct shm_function 
 
 	if (!m)
 		return NULL;
-	m->fd = -1;
+	m->fd = m->fixed = -1;
 	errno = E2BIG;
 	if (n <= AUDIT_FUNCTIONS && place_all(m, &head, obj, functions, n) && (base = make(m, head.bytes)) &&
 	    write_functions(&head, base, functions, n)) {
 		memcpy(base, &head, sizeof(head));
 		errno = EINVAL;
-		if (shm_view(&m->shm, base, head.bytes) && share_sections(m))
+		if (shm_view(&m->shm, base, base, head.bytes) && share_sections(m))
 			return m;
 	}
 	shm_destroy(m);
 	return NULL;
+}
+
+static bool copy_fixed(struct shm_memory *m, __u64 at, __u64 bytes)
+{
+	return pwrite(m->fixed, m->shm.base + at, bytes, at) == (ssize_t)bytes;
+}
+
+bool shm_fix(struct shm_memory *m)
+{
+	const struct audit_head *head = m->shm.head;
+
+	m->fixed = memfd_create("cuda-bpf-tools", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (m->fixed < 0 || ftruncate(m->fixed, m->shm.bytes) || !copy_fixed(m, 0, head->threads_at))
+		return false;
+	for (__u32 i = 0; i < head->maps; i++)
+		if (head->map[i].fixed && !copy_fixed(m, head->map[i].at, head->map[i].bytes))
+			return false;
+	return !fcntl(m->fixed, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 }
 
 void shm_destroy(struct shm_memory *m)
@@ -169,6 +193,8 @@ void shm_destroy(struct shm_memory *m)
 		munmap(m->shm.base, m->shm.bytes);
 	if (m && m->fd >= 0)
 		close(m->fd);
+	if (m && m->fixed >= 0)
+		close(m->fixed);
 	free(m);
 	errno = err;
 }

@@ -16,6 +16,7 @@ struct shm_function {
 struct shm_memory {
 	struct shm shm;
 	int fd;			/* the memfd, sealed against shrinking */
+	int fixed;		/* the one with what is read-only, sealed against writing; -1 before shm_fix() */
 	const struct bpf_map *of[AUDIT_MAPS];	/* shm.map[i] is this one's */
 };
 
@@ -24,6 +25,9 @@ struct shm_memory {
  * so that the tool goes on with what it has set.  A section's name there begins with its dot.  Maps of other types than struct audit_map's
  * (of programs that do not run here) are left out.  Returns NULL with errno set. */
 struct shm_memory *shm_create(struct bpf_object *obj, const struct shm_function *functions, int n);
+
+/* Call once what is read-only has been set, before a program has the memory.  Returns false with errno set. */
+bool shm_fix(struct shm_memory *m);
 void shm_destroy(struct shm_memory *m);
 
 /* The map's view; NULL if it was left out. */

@@ -18,6 +18,7 @@ struct shm_map {
 	__u32 index;		/* in struct shm */
 	__u32 storage;		/* of type TASK_STORAGE: its bit in struct audit_thread's used */
 	__u32 next;		/* of a hash: where shm_next() goes on */
+	__u32 fixed;		/* not 0: read-only, and not shared */
 	char *at;		/* in this process */
 	__u64 bytes;
 	__u64 elements, values;	/* of a hash: where they are, from at.  Value l of element i of any type with lanes is
@@ -28,13 +29,15 @@ struct shm_map {
 /* One side's view.  Places and sizes are checked copies; only what is behind the pointers is shared. */
 struct shm {
 	char *base;
+	const char *fixed;	/* what is read-only: sealed for programs, base for the tool */
 	__u64 bytes;
 	__u32 lanes, maps, functions;
 	struct shm_map map[AUDIT_MAPS];
 	struct audit_head *head;
 	struct audit_thread *threads;
-	struct audit_function *function;
-	const char *names;
+	const struct audit_function *function;	/* fixed */
+	struct audit_function *toggle;	/* shared: only AUDIT_OFF counts there */
+	const char *names;	/* fixed */
 	__u64 names_bytes;
 };
 
@@ -42,8 +45,9 @@ struct shm {
  * 0 if there is no such type or a size is out of range. */
 __u64 shm_map_layout(struct shm_map *m, __u32 lanes);
 
-/* Fills in s from the head at base.  Returns false if it is not one that this code wrote, or a place is out of range. */
-bool shm_view(struct shm *s, void *base, __u64 bytes);
+/* Fills in s from the head at fixed; base is what is shared.  Returns false if it is not one that this code wrote, or a
+ * place is out of range. */
+bool shm_view(struct shm *s, void *base, const void *fixed, __u64 bytes);
 
 /* NULL if there is none of that name. */
 struct shm_map *shm_find(struct shm *s, const char *name);

@@ -86,26 +86,28 @@ static bool view_map(struct shm *s, const struct audit_map *from, struct shm_map
 	*m = (struct shm_map){ .type = from->type, .key_size = from->key_size, .value_size = from->value_size };
 	m->max_entries = from->max_entries;
 	m->bytes = from->bytes;
+	m->fixed = from->fixed != 0;
 	m->index = m - s->map;
 	__builtin_memcpy(m->name, from->name, sizeof(m->name));
 	m->name[sizeof(m->name) - 1] = 0;
 	if (!m->bytes || m->bytes != shm_map_layout(m, s->lanes) || !inside(s, at, m->bytes, 1, AUDIT_PAGE))
 		return false;
-	m->at = s->base + at;
+	m->at = (from->fixed ? (char *)s->fixed : s->base) + at;
 	if (m->type == BPF_MAP_TYPE_TASK_STORAGE)
 		m->storage = (*storages)++;
 	return *storages <= MOST_STORAGES;
 }
 
-bool shm_view(struct shm *s, void *base, __u64 bytes)
+bool shm_view(struct shm *s, void *base, const void *fixed, __u64 bytes)
 {
-	const struct audit_head *head = base;
+	const struct audit_head *head = fixed;
 	__u64 functions_at, names_at, threads_at;
 	__u32 storages = 0;
 
-	if (bytes < sizeof(*head) || (unsigned long)base % AUDIT_PAGE)
+	if (bytes < sizeof(*head) || (unsigned long)base % AUDIT_PAGE || (unsigned long)fixed % AUDIT_PAGE)
 		return false;
 	s->base = base;
+	s->fixed = fixed;
 	s->bytes = bytes;
 	s->head = base;
 	/* each is read once: it may change after it was looked at */
@@ -121,8 +123,9 @@ bool shm_view(struct shm *s, void *base, __u64 bytes)
 	    !inside(s, names_at, s->names_bytes, 1, 1) ||
 	    !inside(s, threads_at, AUDIT_THREADS, sizeof(*s->threads), LINE))
 		return false;
-	s->function = (struct audit_function *)(s->base + functions_at);
-	s->names = s->base + names_at;
+	s->function = (const struct audit_function *)(s->fixed + functions_at);
+	s->toggle = (struct audit_function *)(s->base + functions_at);
+	s->names = s->fixed + names_at;
 	s->threads = (struct audit_thread *)(s->base + threads_at);
 	for (__u32 i = 0; i < s->maps; i++) {
 		struct audit_map copy;

@@ -128,14 +128,14 @@ static void view(struct input *in)
 		at += shm.map[i].bytes;
 	}
 	head->maps = MAPS;
-	CHECK(at <= bytes && shm_view(s, base, bytes));
+	CHECK(at <= bytes && shm_view(s, base, base, bytes));
 	for (int n = take(in, 1) % 8; n; n--) {
 		size_t to = take(in, 2) % sizeof(*head), size = 1 + take(in, 1) % 8;
 		unsigned long long value = take(in, size);
 
 		memcpy((char *)head + to, &value, size < sizeof(*head) - to ? size : sizeof(*head) - to);
 	}
-	if (shm_view(s, base, bytes)) {
+	if (shm_view(s, base, base, bytes)) {
 		CHECK(s->maps <= AUDIT_MAPS && s->functions <= AUDIT_FUNCTIONS);
 		CHECK((char *)s->threads >= base && (char *)(s->threads + AUDIT_THREADS) <= base + bytes);
 		CHECK((char *)s->function >= base && (char *)(s->function + s->functions) <= base + bytes);

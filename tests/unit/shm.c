@@ -36,7 +36,7 @@ void shm_make(struct shm *s, const struct audit_map *maps, unsigned int lanes)
 	s->base = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(s->base != MAP_FAILED);
 	memcpy(s->base, &head, sizeof(head));
-	CHECK(shm_view(s, s->base, head.bytes));
+	CHECK(shm_view(s, s->base, s->base, head.bytes));
 }
 
 void shm_unmake(struct shm *s)

@@ -61,7 +61,7 @@ static void *write_records(void *arg)
 /* Records from so many threads, a period each, read every 10 ms as a tool does. */
 static void records(int writers, double period)
 {
-	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0 }, { .type = 0 } };
+	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0, 0 }, { .type = 0 } };
 	struct writer all[8];
 	__u64 n = 0, refused = 0;
 	struct shm_reader r = { .copy = (char[RECORD]){ 0 }, .most = RECORD, .fn = nothing, .is_dead = nobody, .ctx = &n };
@@ -93,7 +93,7 @@ static void records(int writers, double period)
 /* The thread that writes also reads: what reading costs is not in it. */
 static void uncontended(void)
 {
-	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0 }, { .type = 0 } };
+	const struct audit_map maps[] = { { "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 64 << 20, 0, 0, 0 }, { .type = 0 } };
 	double write = 0, read = 0, start = 0;
 	__u64 n = 0;
 	struct shm_reader r = { .copy = (char[RECORD]){ 0 }, .most = RECORD, .fn = nothing, .is_dead = nobody, .ctx = &n };
@@ -118,7 +118,7 @@ static void uncontended(void)
 
 static void hashes(__u32 key_size)
 {
-	const struct audit_map maps[] = { { "hash", BPF_MAP_TYPE_HASH, key_size, 64, 4096, 0, 0 }, { .type = 0 } };
+	const struct audit_map maps[] = { { "hash", BPF_MAP_TYPE_HASH, key_size, 64, 4096, 0, 0, 0 }, { .type = 0 } };
 	char key[256] = { 0 }, value[64] = { 0 };
 	double ns[3] = { 0 }, start;
 	struct shm s;

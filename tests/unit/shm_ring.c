@@ -22,8 +22,8 @@ struct seen {
 };
 
 static const struct audit_map maps[] = {
-	{ "shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct shared), 1, 0, 0 },
-	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 65536, 0, 0 }, { .type = 0 }
+	{ "shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct shared), 1, 0, 0, 0 },
+	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 65536, 0, 0, 0 }, { .type = 0 }
 };
 
 /* A record's bytes depend on its number. */

@@ -28,11 +28,11 @@ struct worker {
 };
 
 static const struct audit_map maps[] = {
-	{ "shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct shared), 1, 0, 0 },
+	{ "shared", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct shared), 1, 0, 0, 0 },
 	/* no larger than it must be, so that elements change hands all the time: a worker can have one that it inserts and
 	 * one that it has just taken out besides its own */
-	{ "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, SUMS + WORKERS * 3 + FOUGHT, 0, 0 },
-	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 65536, 0, 0 }, { .type = 0 }
+	{ "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, SUMS + WORKERS * 3 + FOUGHT, 0, 0, 0 },
+	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 65536, 0, 0, 0 }, { .type = 0 }
 };
 
 static struct shared *shared_of(struct shm *s)
@@ -185,7 +185,7 @@ static void *insert_same(void *arg)
 
 void test_same(void)
 {
-	const struct audit_map large[] = { maps[0], { "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, 3000, 0, 0 }, { .type = 0 } };
+	const struct audit_map large[] = { maps[0], { "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, 3000, 0, 0, 0 }, { .type = 0 } };
 	__u32 taken, found;
 	struct shm s;
 
@@ -212,7 +212,7 @@ static int begin_child(struct shm *s, int number)
 void test_killed(void)
 {
 	enum { KILLS = 100 };
-	const struct audit_map large[] = { maps[0], { "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, 4096, 0, 0 }, { .type = 0 } };
+	const struct audit_map large[] = { maps[0], { "hash", BPF_MAP_TYPE_HASH, sizeof(struct key), 16, 4096, 0, 0, 0 }, { .type = 0 } };
 	int pids[PROCESSES], status, number = 1;
 	__u32 taken, found;
 	unsigned int state = 1, own_state = 2;

@@ -106,13 +106,13 @@ static void delete_on_the_way(struct shm_map *m)
 void test_types(void)
 {
 	const struct audit_map maps[] = {
-		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 },
-		{ "per_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 12, 17, 0, 0 },
-		{ "k4", BPF_MAP_TYPE_HASH, 4, 1, 1000, 0, 0 },
-		{ "k7", BPF_MAP_TYPE_HASH, 7, 8, 1, 0, 0 },
-		{ "k40", BPF_MAP_TYPE_HASH, 40, 13, 64, 0, 0 },
-		{ "p8", BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 63, 0, 0 },
-		{ "p33", BPF_MAP_TYPE_PERCPU_HASH, 33, 20, 65, 0, 0 },
+		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0, 0 },
+		{ "per_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 12, 17, 0, 0, 0 },
+		{ "k4", BPF_MAP_TYPE_HASH, 4, 1, 1000, 0, 0, 0 },
+		{ "k7", BPF_MAP_TYPE_HASH, 7, 8, 1, 0, 0, 0 },
+		{ "k40", BPF_MAP_TYPE_HASH, 40, 13, 64, 0, 0, 0 },
+		{ "p8", BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 63, 0, 0, 0 },
+		{ "p33", BPF_MAP_TYPE_PERCPU_HASH, 33, 20, 65, 0, 0, 0 },
 		{ .type = 0 }
 	};
 	struct shm s;
@@ -168,8 +168,8 @@ static void test_left(struct shm *s)
 void test_threads(void)
 {
 	const struct audit_map maps[] = {
-		{ "a", BPF_MAP_TYPE_TASK_STORAGE, 4, 100, 0, 0, 0 }, { "b", BPF_MAP_TYPE_TASK_STORAGE, 4, 8, 0, 0, 0 },
-		{ "c", BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0 }, { .type = 0 }
+		{ "a", BPF_MAP_TYPE_TASK_STORAGE, 4, 100, 0, 0, 0, 0 }, { "b", BPF_MAP_TYPE_TASK_STORAGE, 4, 8, 0, 0, 0, 0 },
+		{ "c", BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0, 0, 0 }, { .type = 0 }
 	};
 	struct audit_thread *t, *other;
 	struct shm s;
@@ -298,7 +298,7 @@ static void layouts(void)
 void test_view(void)
 {
 	static const struct audit_map maps[] = {
-		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0 }, { "hash", BPF_MAP_TYPE_PERCPU_HASH, 4, 1, 1000, 0, 0 }, { .type = 0 }
+		{ "array", BPF_MAP_TYPE_ARRAY, 4, 12, 17, 0, 0, 0 }, { "hash", BPF_MAP_TYPE_PERCPU_HASH, 4, 1, 1000, 0, 0, 0 }, { .type = 0 }
 	};
 	struct audit_head *head, good;
 	struct shm s, other;
@@ -309,9 +309,9 @@ void test_view(void)
 	good = *head;
 #define REFUSED(change)	do {						\
 	change;								\
-	CHECK(!shm_view(&other, s.base, s.bytes));			\
+	CHECK(!shm_view(&other, s.base, s.base, s.bytes));			\
 	*head = good;							\
-	CHECK(shm_view(&other, s.base, s.bytes));			\
+	CHECK(shm_view(&other, s.base, s.base, s.bytes));			\
 } while (0)
 	REFUSED(head->version++);
 	REFUSED(head->bytes += AUDIT_PAGE);
@@ -331,8 +331,8 @@ void test_view(void)
 	REFUSED(head->map[1].bytes += AUDIT_PAGE);
 	REFUSED(head->map[0].bytes = 0);
 	REFUSED(head->map[1].type = 1 << 20);
-	CHECK(!shm_view(&other, s.base + 8, s.bytes) && !shm_view(&other, s.base, sizeof(good) - 1));
+	CHECK(!shm_view(&other, s.base + 8, s.base, s.bytes) && !shm_view(&other, s.base, s.base, sizeof(good) - 1));
 	memset(head->map[0].name, 'x', sizeof(head->map[0].name));
-	CHECK(shm_view(&other, s.base, s.bytes) && strlen(other.map[0].name) == sizeof(other.map[0].name) - 1);
+	CHECK(shm_view(&other, s.base, s.base, s.bytes) && strlen(other.map[0].name) == sizeof(other.map[0].name) - 1);
 	shm_unmake(&s);
 }

@@ -31,9 +31,9 @@ enum connection {
 /* The order of the first two is known to the stubs: audit/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it stands for */
-	const __u32 *flags;	/* if this has AUDIT_OFF, it is called and that is all */
+	const __u32 *flags;	/* shared: if this has AUDIT_OFF, it is called and that is all */
 	__u64 object;		/* that has it: its link_map */
-	const struct audit_function *in;	/* shared: flags change */
+	const struct audit_function *in;
 	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
 	__u32 closed;		/* the object is gone */
 	__u16 words;		/* of arguments on the stack */
@@ -139,8 +139,8 @@ void connect_bound(struct audit *a, const char *path, __u32 functions);
 void connect_changed(struct audit *a);
 void connect_says(struct audit *a, const char *name, const char *why);
 
-/* memory.c: maps the memory, and the programs' data over their sections. */
-bool memory_map(struct audit *a, int fd, __u64 bytes);
+/* memory.c: maps the memory that is shared and what is fixed, and the programs' data over their sections. */
+bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes);
 
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
  * NO_FUNCTION. */

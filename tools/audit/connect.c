@@ -53,18 +53,28 @@ static int tool_open(const struct audit *a)
 	return -1;
 }
 
-/* Returns the bytes of the answer; *memory: the descriptor that came with it, or -1. */
+enum { SHARED, FIXED, MEMORIES };
+
+static void memories_close(int *memory)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (memory[i] >= 0)
+			sys3(__NR_close, memory[i], 0, 0);
+}
+
+/* Returns the bytes of the answer; memory: the descriptors that came with it, or -1. */
 static long receive(int fd, struct audit_answer *answer, int *memory)
 {
-	union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+	union { struct cmsghdr head; char room[CMSG_SPACE(MEMORIES * sizeof(int))]; } control = { 0 };
 	struct iovec iov = { answer, sizeof(*answer) };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 	long n = sys3(__NR_recvmsg, fd, (long)&m, MSG_CMSG_CLOEXEC);
 
-	*memory = -1;
-	if (n >= 0 && m.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_level == SOL_SOCKET &&
-	    control.head.cmsg_type == SCM_RIGHTS)
-		*memory = *(int *)CMSG_DATA(&control.head);
+	if (n < 0 || m.msg_controllen < CMSG_LEN(sizeof(int)) || control.head.cmsg_level != SOL_SOCKET ||
+	    control.head.cmsg_type != SCM_RIGHTS)
+		return n;
+	for (int i = 0; i < MEMORIES && control.head.cmsg_len >= CMSG_LEN((i + 1) * sizeof(int)); i++)
+		memory[i] = ((int *)CMSG_DATA(&control.head))[i];
 	return n;
 }
 
@@ -76,7 +86,7 @@ static bool ask(const struct audit *a, struct audit_message *m, const char *text
 	int fd = tool_open(a);
 	bool ok;
 
-	*memory = -1;
+	memory[SHARED] = memory[FIXED] = -1;
 	if (fd < 0)
 		return false;
 	m->version = AUDIT_VERSION;
@@ -105,15 +115,14 @@ bool connect_hello(struct audit *a)
 {
 	struct audit_message m = { .kind = AUDIT_HELLO };
 	struct audit_answer answer;
+	int memory[MEMORIES];
 	bool ok;
-	int fd;
 
-	ok = asked(a, &m, NULL, &answer, &fd) && answer.pid > 0 && fd >= 0;
+	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[SHARED] >= 0 && memory[FIXED] >= 0;
 	a->own = m.pid;
 	a->pid = answer.pid;
-	ok = ok && memory_map(a, fd, answer.bytes);
-	if (fd >= 0)
-		sys3(__NR_close, fd, 0, 0);
+	ok = ok && memory_map(a, memory[SHARED], memory[FIXED], answer.bytes);
+	memories_close(memory);
 	a->connection = ok ? CONNECTED : REFUSED;
 	return ok;
 }
@@ -122,11 +131,10 @@ bool connect_forked(struct audit *a, int parent)
 {
 	struct audit_message m = { .kind = AUDIT_FORKED, .parent = parent };
 	struct audit_answer answer;
-	int fd;
-	bool ok = asked(a, &m, NULL, &answer, &fd) && answer.pid > 0;
+	int memory[MEMORIES];
+	bool ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0;
 
-	if (fd >= 0)
-		sys3(__NR_close, fd, 0, 0);
+	memories_close(memory);
 	a->own = m.pid;
 	if (ok)
 		a->pid = answer.pid;
@@ -136,12 +144,11 @@ bool connect_forked(struct audit *a, int parent)
 static void tell(struct audit *a, struct audit_message *m, const char *text, unsigned long n)
 {
 	struct audit_answer answer;
-	int fd;
+	int memory[MEMORIES];
 
 	m->size = (__u32)(n < AUDIT_PATH ? n : AUDIT_PATH);
-	asked(a, m, text, &answer, &fd);
-	if (fd >= 0)
-		sys3(__NR_close, fd, 0, 0);
+	asked(a, m, text, &answer, memory);
+	memories_close(memory);
 }
 
 void connect_bound(struct audit *a, const char *path, __u32 functions)

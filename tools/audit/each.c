@@ -9,7 +9,7 @@
 /* Runs a program for each thread of the process, 0: of all, or for one of them, if tid is not 0.  Programs take the comm from
  * the thread that they run in.  Returns -1 if there is no such program, or no memory. */
 __attribute__((visibility("default")))
-int audit_run(int memory, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each);
+int audit_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each);
 
 static const struct audit_program *find(const char *name)
 {
@@ -27,12 +27,12 @@ static bool is_wanted(const struct audit_thread *t, __u32 pid, __u32 tid)
 	return is && !(is & AUDIT_OF_PROCESS) && (!pid || t->pid == pid) && (!tid || is == tid);
 }
 
-int audit_run(int memory, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each)
+int audit_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each)
 {
 	const struct audit_program *p = find(name);
 	struct shm *s = &audit.shm;
 
-	if (!p || (!s->base && !memory_map(&audit, memory, bytes)))
+	if (!p || (!s->base && !memory_map(&audit, memory, fixed, bytes)))
 		return -1;
 	for (__u32 i = 0; i < s->head->threads_used && i < AUDIT_THREADS; i++) {
 		struct audit_thread *t = &s->threads[i];
@@ -43,7 +43,7 @@ int audit_run(int memory, __u64 bytes, const char *name, __u32 pid, __u32 tid, s
 		memcpy(comm, t->comm, sizeof(comm));
 		comm[15] = 0;
 		sys3(__NR_prctl, PR_SET_NAME, (long)comm, 0);
-		audit_now = (struct audit_now){ .shm = s, .thread = t };
+		audit_now = (struct audit_now){ .shm = s, .thread = t, .other = true };
 		p->run(each);
 	}
 	return 0;

@@ -15,14 +15,17 @@ bool readable(const void *at)
 }
 
 /* What stands in the memory takes the place of the programs' own copy of a section. */
-static bool sections_map(struct audit *a, int fd)
+static bool sections_map(struct audit *a, int fd, int fixed)
 {
 	for (const struct audit_section *s = audit_sections; s->map; s++) {
 		const struct shm_map *m = shm_find(&a->shm, s->map);
 		__u64 bytes = (s->size + PAGE - 1) & -(__u64)PAGE;
 
-		if (!m || bytes > m->bytes ||
-		    sys_failed(sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		if (!m || bytes > m->bytes)
+			return false;
+		if (sys_failed(m->fixed ? sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fixed,
+					       m->at - a->shm.fixed) :
+			       sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 				    m->at - a->shm.base)))
 			return false;
 	}
@@ -76,13 +79,17 @@ static bool names_hash(struct audit *a)
 	return true;
 }
 
-bool memory_map(struct audit *a, int fd, __u64 bytes)
+bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes)
 {
-	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), q;
 
 	if (sys_failed(p))
 		return false;
-	if (shm_view(&a->shm, (void *)p, bytes) && names_hash(a) && page_make(a) && sections_map(a, fd) && variables_set(a)) {
+	q = sys6(__NR_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fixed, 0);
+	if (sys_failed(q))
+		return false;
+	if (shm_view(&a->shm, (void *)p, (void *)q, bytes) && names_hash(a) && page_make(a) && sections_map(a, fd, fixed) &&
+	    variables_set(a)) {
 		a->left = program("trace_exit") ?: program("thread_exit");
 		a->lost = shm_find(&a->shm, ".data.lost");
 		a->page->epoch = ++a->epochs;

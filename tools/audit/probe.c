@@ -24,7 +24,7 @@ static bool interrupts(const struct pt_regs *regs)
 
 static bool seen(struct audit *a, const struct stub *s)
 {
-	return s->in && !a->shm.head->ended && !(s->in->flags & AUDIT_OFF);
+	return s->in && !a->shm.head->ended && !(a->shm.toggle[s->function].flags & AUDIT_OFF);
 }
 
 /* Out of the way of all other calls: the thread's first, the first after a library was loaded, and what a handler does. */

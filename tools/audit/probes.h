@@ -38,6 +38,7 @@ struct audit_now {
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
 	bool here;			/* the thread was of this process, and has ended */
+	bool other;			/* it is not the one that runs: neither its memory nor its stack is here */
 };
 extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exec")));
 

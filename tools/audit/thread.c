@@ -56,7 +56,7 @@ static void left(struct audit_thread *t)
 {
 	if (!audit.left)
 		return;
-	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .here = true };
+	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .here = true, .other = true };
 	audit.left(NULL);
 }
 

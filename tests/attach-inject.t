@@ -527,6 +527,24 @@ if [ "$attach" = '--attach inject' ]; then
 	calls_are 83 cudaMalloc
 fi
 
+it "a tool that is stopped holds up no program that forks, and says what it missed"
+mkfifo -m 666 "$public/go"
+tool cudatrace --attach inject -jS -e cudaMalloc -c \
+	"$bin/mem malloc 3 64 wait loop 97 '(' fork '(' malloc 1 64 ')' join ')' malloc 5 64 <$public/go >$public/ready; : >$public/ended"
+exec 3<>"$public/go"
+until_true grep -q ready "$public/ready"
+kill -STOP "$tracer"
+echo >&3
+exec 3>&-
+until_true [ -e "$public/ended" ]
+kill -CONT "$tracer"
+wait "$tracer"
+rc=$?
+status 0
+json 1 '.func == "cudaMalloc" and .calls == 8'
+json 1 '.lost == 97'
+says '97 calls missed: the tool has not answered the process'
+
 long || leave
 
 it "40,009 threads one after the other"

@@ -177,6 +177,8 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
+	if (m->head.kind == AUDIT_FORKED)	/* it has what its parent has */
+		return true;
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
 	in->target->handle_records(in->target->events);
 	if (in->target->finishing || m->head.kind == AUDIT_HELLO)	/* more is being loaded */
@@ -193,6 +195,15 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	return true;
 }
 
+static void on_answered(void *ctx, int pid)
+{
+	struct inject *in = ctx;
+
+	in->target->handle_records(in->target->events);
+	if (!in->target->finishing)
+		target_scan_new(in->target, pid);
+}
+
 void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
 	inject_events_open(&in->events, obj, in->queue);
@@ -203,6 +214,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;
+	in->peers.answered = on_answered;
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
 	in->peers.ctx = in;
@@ -240,6 +252,12 @@ void inject_end(struct inject *in, int sig)
 	if (sig)
 		inject_signal(&in->peers, command_ended() ? 0 : in->target->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
+	if (in->peers.late)
+		warning(0, "%lu process%s of the command not traced: the tool answered too late", in->peers.late,
+			in->peers.late == 1 ? " was" : "es were");
+	if (in->events.lost)
+		warning(0, "%lu process%s not followed: too many of them", in->events.lost,
+			in->events.lost == 1 ? " was" : "es were");
 }
 
 void inject_free(struct inject *in)

@@ -51,8 +51,8 @@ static void accept_some(struct inject_peers *p)
 	}
 }
 
-/* A program that does not read its answer does without. */
-static void answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
+/* A program that does not read its answer does without.  Returns false if it waits no longer. */
+static bool answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
 	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0 };
 	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(p->memory))]; } control = { 0 };
@@ -67,7 +67,7 @@ static void answer(const struct inject_peers *p, const struct inject_connection 
 		};
 		memcpy(CMSG_DATA(&control.head), p->memory, sizeof(p->memory));
 	}
-	sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN;
 }
 
 static bool is_message(const struct inject_message *m, ssize_t size)
@@ -80,7 +80,11 @@ static void handle(struct inject_peers *p, const struct inject_connection *c, co
 {
 	bool yes = c->pid && p->follow(p, c->pid) && p->told(p->ctx, c->pid, m);
 
-	answer(p, c, yes ? c->pid : -1, yes && m->head.kind == AUDIT_HELLO);
+	bool first = m->head.kind == AUDIT_HELLO || m->head.kind == AUDIT_FORKED;
+
+	p->late += !answer(p, c, yes ? c->pid : -1, yes && m->head.kind == AUDIT_HELLO) && yes && first;
+	if (yes && m->head.kind == AUDIT_FORKED)
+		p->answered(p->ctx, c->pid);
 }
 
 /* Returns false if the connection is at its end. */

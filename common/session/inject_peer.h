@@ -29,6 +29,8 @@ struct inject_peers {
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
 	bool (*told)(void *ctx, int pid, const struct inject_message *m);
+	/* Called after the answer to a process that was forked: it goes on meanwhile. */
+	void (*answered)(void *ctx, int pid);
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
@@ -37,10 +39,11 @@ struct inject_peers {
 	/* private */
 	char name[48];		/* of the socket */
 	int fd;
-	struct inject_process *processes;
+	struct inject_process *processes, *next;	/* next: whose program is looked at next */
 	struct inject_connection *connections;
 	unsigned n, most, pending;
 	unsigned long long looked;	/* when it was seen which programs run, ns */
+	unsigned long late;	/* processes that were gone, or had given up, when they were answered */
 	bool full;
 	bool (*follow)(struct inject_peers *p, int pid);	/* a process that has connected; false if there are too many */
 };

@@ -17,10 +17,10 @@
 #include "session/inject_peers.h"
 
 /* MOST: processes at a time.  OWN_FILES: left for the tool's own. */
-enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 1024 };
+enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };
 
 /* How often it is seen which program a process runs: exec tells nobody. */
-static const unsigned long long LOOK_NS = 100 * 1000000ull;
+static const unsigned long long LOOK_NS = 100 * 1000000ull, TURN_NS = 1000000;
 
 static unsigned most_processes(void)
 {
@@ -46,8 +46,11 @@ bool inject_peers_has(const struct inject_peers *p, int pid)
 
 static void drop(struct inject_peers *p, struct inject_process *at)
 {
+	if (p->next == at)
+		p->next = at->hh.next;
 	HASH_DEL(p->processes, at);
-	close(at->pidfd);	/* epoll forgets it, too */
+	epoll_ctl(p->epoll, EPOLL_CTL_DEL, at->pidfd, NULL);	/* a helper may have a copy */
+	close(at->pidfd);
 	free(at);
 	p->n--;
 }
@@ -74,13 +77,15 @@ bool inject_peers_lives(const struct inject_peers *p, int pid)
 	return at && !has_ended(at);
 }
 
-static void reap(struct inject_peers *p)
+/* Those that the events are of: what they and others said is known. */
+static void reap(struct inject_peers *p, const struct epoll_event *events, int n)
 {
-	struct inject_process *at, *next;
+	for (int i = 0; i < n; i++) {
+		struct inject_process *at = find(p, events[i].data.u64);
 
-	HASH_ITER(hh, p->processes, at, next)
-		if (has_ended(at))
+		if (at && has_ended(at))	/* else another has its number by now */
 			end(p, at);
+	}
 }
 
 static bool add(struct inject_peers *p, int pid)
@@ -102,7 +107,7 @@ static bool add(struct inject_peers *p, int pid)
 	at->pid = pid;
 	at->pidfd = fd;
 	at->is = proc_identity(pid);
-	event.data.ptr = at;
+	event.data.u64 = pid;	/* 0: the socket, or a connection */
 	if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
 		close(fd);
 		free(at);
@@ -165,27 +170,34 @@ void inject_peers_open(struct inject_peers *p)
 		die(errno, "cannot listen on a Unix socket");
 }
 
+/* At some in each turn, at all about ten times a second if there are few. */
 static void look_at_programs(struct inject_peers *p)
 {
-	struct inject_process *at, *next;
+	unsigned long long now = clock_ns(), end = now + TURN_NS;
 
-	if (clock_ns() - p->looked < LOOK_NS)
+	if (!p->next && now - p->looked < LOOK_NS)
 		return;
-	p->looked = clock_ns();
-	HASH_ITER(hh, p->processes, at, next)
+	if (!p->next) {
+		p->looked = now;
+		p->next = p->processes;
+	}
+	while (p->next && clock_ns() < end) {
+		struct inject_process *at = p->next;
+
+		p->next = at->hh.next;
 		if (!has_ended(at))
 			look_at_program(p, at);
+	}
 }
 
 void inject_peers_serve(struct inject_peers *p)
 {
-	struct epoll_event event;
-	bool any = epoll_wait(p->epoll, &event, 1, 0) > 0;
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(p->epoll, events, EVENTS, 0);
 
-	if (any || p->connections)
+	if (n > 0 || p->connections)
 		inject_connections_serve(p);
-	if (any)
-		reap(p);
+	reap(p, events, n);
 	look_at_programs(p);
 }
 

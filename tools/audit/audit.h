@@ -45,12 +45,16 @@ enum process_state {
 	READY,
 	CONNECTING,	/* one of its threads does */
 	LEFT_OUT,	/* the tool does not want it */
+	UNANSWERED,	/* the tool has not answered: calls are lost until it runs again */
 };
 
 /* A page that is zero in the child of a fork. */
 struct fork_page {
 	__u32 state;		/* enum process_state */
 	__u32 epoch;		/* of the process: other than its parent's; never 0 once it is READY */
+	__u32 by;		/* CONNECTING: the thread, */
+	__u64 since;		/* and since when, ns */
+	__u64 ticks;		/* UNANSWERED: the tool's clock then */
 };
 
 /* How long the program has waited for the tool. */
@@ -69,6 +73,7 @@ struct audit {
 	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
+	bool silent;		/* the tool has not answered the last message */
 	bool settled;		/* the tool knows what was loaded with the first CUDA library */
 	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
 	bool hurry;		/* and the files of some may be gone soon */
@@ -100,6 +105,8 @@ struct counted {
 struct audit_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
 	__u32 epoch;
+	bool blocked;		/* all signals are, but for a wait */
+	__u64 signals;		/* blocked: those that the program blocks */
 	struct counted counted;
 };
 extern __thread struct audit_here audit_here __attribute__((tls_model("initial-exec")));
@@ -168,7 +175,7 @@ void changes_note(struct audit *a, const char *path);
 void changes_tell_loaded(struct audit *a);
 void changes_tell(struct audit *a);
 
-/* Counts a call as lost. */
-void lost_call(struct audit *a);
+/* Counts a call as lost; why: enum lost. */
+void lost_call(struct audit *a, unsigned why);
 
 #endif

@@ -2,14 +2,20 @@
 /* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
 #define _GNU_SOURCE
 #include <stddef.h>
+#include <linux/fcntl.h>
 #include <linux/prctl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include "audit/audit.h"
 #include "audit/syscall.h"
 
-enum { ANSWER_S = 10, EINTR_ = 4, NO_SIGNALS = 2 /* SIG_SETMASK */ };
+/* How long an answer is awaited: from a tool that runs; from one of which that cannot be seen; how often it is looked at; and
+ * how often in turn it must be traced to be taken for stopped, as strace stops it at each call. */
+enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, LOOK_MS = 50, TRACED_LOOKS = 4 };
+
+enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
 
 static bool peer(int fd, struct ucred *who)
 {
@@ -38,16 +44,19 @@ static void let_read(int fd)
 static int tool_open(const struct audit *a)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = ANSWER_S };
+	struct timeval limit = { .tv_sec = UNSEEN_MS / 1000 };
 	unsigned long n = length(a->socket);
-	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (a->silent ? SOCK_NONBLOCK : 0), 0);
+	long err = -EAGAIN_;
 
 	if (fd < 0)
 		return -1;
 	memcpy(to.sun_path + 1, a->socket, n);
 	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
-	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&limit, sizeof(limit), 0);
-	if (!sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) && trusted(fd))
+	/* others wait before this one */
+	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
+		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
+	if (!err && trusted(fd))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);
 	return -1;
@@ -60,6 +69,51 @@ static void memories_close(int *memory)
 	for (int i = 0; i < MEMORIES; i++)
 		if (memory[i] >= 0)
 			sys3(__NR_close, memory[i], 0, 0);
+}
+
+/* Returns the letter of a process's state in its /proc/PID/stat; 0 if that cannot be read. */
+static char state_of(int pid)
+{
+	char path[32] = "/proc/", text[STAT], digits[12], *to = path + 6;
+	long fd, n, i = 0;
+
+	for (; pid > 0; pid /= 10)
+		digits[i++] = (char)('0' + pid % 10);
+	while (i)
+		*to++ = digits[--i];
+	memcpy(to, "/stat", 6);
+	fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	n = sys3(__NR_read, fd, (long)text, sizeof(text));
+	sys3(__NR_close, fd, 0, 0);
+	while (n > 0 && text[n - 1] != ')')	/* after its name, which may have anything */
+		n--;
+	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
+}
+
+/* Waits until the tool has answered.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
+ * answers, the program's signals, in before, are let in. */
+static bool await(struct audit *a, int fd, __u64 before)
+{
+	struct ucred who;
+	int tool = peer(fd, &who) && who.pid > 0 ? who.pid : 0, traced = 0;
+	bool seen = true;
+
+	for (int waited = 0; waited < (seen ? ANSWER_MS : UNSEEN_MS); waited += LOOK_MS) {
+		struct timespec limit = { .tv_nsec = (waited ? LOOK_MS : FIRST_MS) * 1000000l };
+		struct pollfd in = { .fd = fd, .events = POLLIN };
+		char state;
+
+		if (sys6(__NR_ppoll, (long)&in, 1, (long)&limit, waited ? (long)&before : 0, sizeof(before), 0) > 0)
+			return true;
+		state = tool ? state_of(tool) : 0;
+		seen = state;
+		traced = state == 't' ? traced + 1 : 0;
+		if (state == 'T' || traced == TRACED_LOOKS || (a->silent && (traced || !seen)))
+			return false;
+	}
+	return false;
 }
 
 /* Returns the bytes of the answer; memory: the descriptors that came with it, or -1. */
@@ -79,7 +133,7 @@ static long receive(int fd, struct audit_answer *answer, int *memory)
 }
 
 /* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
-static bool ask(const struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory)
+static bool ask(struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory, __u64 before)
 {
 	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
 	struct msghdr out = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -87,26 +141,29 @@ static bool ask(const struct audit *a, struct audit_message *m, const char *text
 	bool ok;
 
 	memory[SHARED] = memory[FIXED] = -1;
-	if (fd < 0)
+	if (fd < 0) {
+		a->silent = true;
 		return false;
+	}
 	m->version = AUDIT_VERSION;
 	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
-	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && receive(fd, answer, memory) == sizeof(*answer) &&
-	     answer->version == AUDIT_VERSION;
+	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, before) &&
+	     receive(fd, answer, memory) == sizeof(*answer) && answer->version == AUDIT_VERSION;
+	a->silent = !ok;
 	if (ok && answer->leave && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))
 		let_read(fd);
 	sys3(__NR_close, fd, 0, 0);
 	return ok;
 }
 
-/* No handler of the program runs meanwhile. */
-static bool asked(const struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory)
+/* No handler of the program runs where state is half made. */
+static bool asked(struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory)
 {
 	__u64 all = ~0ull, before = 0;
 	bool ok;
 
 	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
-	ok = ask(a, m, text, answer, memory);
+	ok = ask(a, m, text, answer, memory, audit_here.blocked ? audit_here.signals : before);
 	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
 	return ok;
 }

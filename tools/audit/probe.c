@@ -2,6 +2,7 @@
 /* What the stubs call at a function's entry and return. */
 #include <stddef.h>
 #include <linux/ptrace.h>
+#include "abi/lost.h"
 #include "audit/audit.h"
 
 enum { PAGE = 4096 };
@@ -31,7 +32,7 @@ static bool seen(struct audit *a, const struct stub *s)
 static __attribute__((noinline, cold)) bool may_run(struct audit *a, const struct pt_regs *regs)
 {
 	if (interrupts(regs)) {
-		lost_call(a);
+		lost_call(a, LOST_THREAD);
 		return false;
 	}
 	if (!thread_is_ready(a) && !thread_ready(a))

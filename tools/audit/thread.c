@@ -8,10 +8,13 @@
 
 enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2 };
 
-void lost_call(struct audit *a)
+/* A handler of the program's that came while its thread waited for the tool may never return: longjmp(). */
+static const __u64 ABANDONED_NS = 12 * 1000000000ull;
+
+void lost_call(struct audit *a, unsigned why)
 {
 	if (a->lost)
-		__atomic_fetch_add((__u64 *)a->lost->at + LOST_THREAD, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add((__u64 *)a->lost->at + why, 1, __ATOMIC_RELAXED);
 }
 
 static bool is_dead(__u32 tid)
@@ -27,8 +30,11 @@ static void forked(struct audit *a)
 
 	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		return;
+	a->page->since = audit_clock_ns();
+	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
 	if (!connect_forked(a, parent)) {
-		__atomic_store_n(&a->page->state, LEFT_OUT, __ATOMIC_RELEASE);
+		a->page->ticks = __atomic_load_n(&a->shm.head->ticks, __ATOMIC_RELAXED);
+		__atomic_store_n(&a->page->state, a->silent ? UNANSWERED : LEFT_OUT, __ATOMIC_RELEASE);
 		return;
 	}
 	a->parent = (__u32)parent;
@@ -37,17 +43,43 @@ static void forked(struct audit *a)
 	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
 }
 
+/* Another thread of the process does, and will have done so soon. */
+static bool others_connect(struct audit *a)
+{
+	__u32 state = CONNECTING;
+
+	if (audit_clock_ns() - a->page->since > ABANDONED_NS)
+		__atomic_compare_exchange_n(&a->page->state, &state, FORKED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+	else if (a->page->by == (__u32)sys3(__NR_gettid, 0, 0, 0))
+		return false;
+	sys3(__NR_sched_yield, 0, 0, 0);
+	return true;
+}
+
+/* Asks again once the tool runs: its clock has moved. */
+static void ask_again(struct audit *a)
+{
+	__u32 state = UNANSWERED;
+
+	if (__atomic_load_n(&a->shm.head->ticks, __ATOMIC_RELAXED) != a->page->ticks)
+		__atomic_compare_exchange_n(&a->page->state, &state, FORKED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+}
+
 static bool process_ready(struct audit *a)
 {
 	__u32 state;
 
 	if (!a->wiped && a->own != sys3(__NR_getpid, 0, 0, 0))
 		*a->page = (struct fork_page){ 0 };
+	if (__atomic_load_n(&a->page->state, __ATOMIC_ACQUIRE) == UNANSWERED)
+		ask_again(a);
 	while ((state = __atomic_load_n(&a->page->state, __ATOMIC_ACQUIRE)) == FORKED || state == CONNECTING)
 		if (state == FORKED)
 			forked(a);
-		else
-			sys3(__NR_sched_yield, 0, 0, 0);
+		else if (!others_connect(a))
+			break;
+	if (state == UNANSWERED || state == CONNECTING)
+		lost_call(a, LOST_ANSWER);
 	return state == READY;
 }
 
@@ -70,7 +102,7 @@ static bool thread_take(struct audit *a)
 	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead, left);
 	audit_now = (struct audit_now){ 0 };
 	if (!t) {
-		lost_call(a);
+		lost_call(a, LOST_THREAD);
 		return false;
 	}
 	t->start_time = audit_clock_ns();
@@ -93,7 +125,10 @@ bool thread_ready(struct audit *a)
 	if (a->wiped && a->page->state == LEFT_OUT)
 		return false;
 	sys4(__NR_rt_sigprocmask, SETMASK, (long)&all, (long)&before, sizeof(all));
+	audit_here.signals = before;
+	audit_here.blocked = true;
 	ok = process_ready(a) && thread_take(a);
+	audit_here.blocked = false;
 	sys4(__NR_rt_sigprocmask, SETMASK, (long)&before, 0, sizeof(before));
 	return ok;
 }

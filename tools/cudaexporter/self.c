@@ -40,7 +40,7 @@ void self_open(struct self *s)
 
 static void collect_lost(struct self *s)
 {
-	for (int i = 0; i < LOST_MAX; i++)
+	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is of --attach inject */
 		series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text(lost_reasons[i]), s->lost[i]);
 	series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text("reason=\"allocation_table_full\""),
 			  *s->ignored);

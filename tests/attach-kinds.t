@@ -42,7 +42,7 @@ END
 same "$every" 'cudaleak -j' '"\(.memory) \(.device) \(.count) \(.bytes) \(.stack[0].sym)"' <<END
 1 device 3 16 65536 do_malloc
 1 device 3 3 192 do_malloc
-2 device 3 1 4096 buffers
+1 device 3 2 8192 buffers
 1 host null 13 832 do_host
 END
 

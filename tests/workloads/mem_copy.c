@@ -46,7 +46,10 @@ static void buffers(size_t size, void **dst, const void **src, enum cudaMemcpyKi
 		buffer.host_size = size;
 	}
 	if ((!to_host || !from_host) && buffer.device_size < size) {
-		for (i = 0; i < 2; i++) {
+		int n = 2;
+
+		__asm__("" : "+r"(n));	/* one place to call from, with every compiler */
+		for (i = 0; i < n; i++) {
 			if (buffer.device_size)
 				did((int)RT(cudaFree)(buffer.device[i]));
 			if (did((int)RT(cudaMalloc)(&buffer.device[i], size)))

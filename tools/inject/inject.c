@@ -50,13 +50,13 @@ static void __attribute__((constructor)) remember_name(void)
 	pthread_atfork(NULL, NULL, forget);
 }
 
+/* At once: a program that is killed soon is one that was measured. */
 static bool hello(struct inject *inject)
 {
 	struct inject_hello hello = { INJECT_VERSION, inject->pid, getppid(), "" };
 
 	prctl(PR_GET_NAME, hello.comm);
-	link_queue(&inject->link, INJECT_HELLO, &hello, sizeof(hello), NULL, 0);
-	return true;
+	return link_send(&inject->link, INJECT_HELLO, &hello, sizeof(hello), NULL, 0);
 }
 
 /* The program's signals are not for this thread. */

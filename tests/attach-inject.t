@@ -527,6 +527,11 @@ if [ "$attach" = '--attach inject' ]; then
 	calls_are 83 cudaMalloc
 fi
 
+it "thousands of threads that have ended, as a program has it, keep the tool from no other program"
+run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile ended & sleep .3
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do $bin/mem malloc 23 64; done; kill \$!"
+json 1 '.func == "cudaMalloc" and .calls == 322'	# 23 are its own
+
 it "a tool that is stopped holds up no program that forks, and says what it missed"
 mkfifo -m 666 "$public/go"
 tool cudatrace --attach inject -jS -e cudaMalloc -c \

@@ -242,8 +242,8 @@ void inject_serve(struct inject *in)
 	inject_peers_serve(&in->peers);
 	if (in->inner || clock_ns() - in->looked < LOOK_NS)
 		return;
-	in->looked = clock_ns();
-	inject_memory_left(&in->memory, thread_has_ended, in, in->left);
+	if (inject_memory_left(&in->memory, thread_has_ended, in, in->left))
+		in->looked = clock_ns();
 }
 
 void inject_end(struct inject *in, int sig)

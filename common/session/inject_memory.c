@@ -15,6 +15,9 @@
 /* How long a program may take: its thread may wait for a CPU. */
 static const unsigned long long SETTLE_NS = 50 * 1000000ull;
 
+/* Of threads that have ended: a program may write that thousands have. */
+static const unsigned long long LEFT_NS = 5 * 1000000ull;
+
 static struct shm_memory *memory_of(void *ctx)
 {
 	return ((struct inject_memory *)ctx)->memory;
@@ -204,14 +207,18 @@ void inject_memory_drop(struct inject_memory *m, unsigned pid)
 			shm_thread_free(s, &s->threads[i]);
 }
 
-void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
+bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
 			const char *program)
 {
 	struct shm *s = &m->memory->shm;
+	unsigned long long end = clock_ns() + LEFT_NS;
+	unsigned all = threads_of(s);
 	size_t n;
 
-	for (unsigned i = 0, all = threads_of(s); i < all; i++) {
-		struct audit_thread *t = &s->threads[i];
+	if (m->left_at >= all)
+		m->left_at = 0;
+	while (m->left_at < all && clock_ns() < end) {
+		struct audit_thread *t = &s->threads[m->left_at++];
 		unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = t->pid;
 		unsigned long long since = t->start_time;
 
@@ -220,6 +227,7 @@ void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, un
 		free(program ? inject_each_run(&m->each, program, pid, tid | AUDIT_LEFT, 0, &n) : NULL);
 		shm_thread_free(s, t);
 	}
+	return m->left_at >= all;
 }
 
 void inject_memory_close(struct inject_memory *m)

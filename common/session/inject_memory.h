@@ -14,6 +14,7 @@ struct inject_memory {
 	struct shm_memory *memory;
 	struct maps maps;
 	struct inject_each each;
+	unsigned left_at;	/* the element that inject_memory_left() comes to next */
 };
 
 /* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
@@ -35,8 +36,9 @@ void inject_memory_tick(struct inject_memory *m);
 /* Frees what the threads of a process hold, of which none is left. */
 void inject_memory_drop(struct inject_memory *m, unsigned pid);
 
-/* Runs a program (NULL: none) for each thread that has ended, and frees what it holds. */
-void inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
+/* Runs a program (NULL: none) for threads that have ended, and frees what they hold: for some milliseconds, from where the
+ * last call stopped.  Returns true if it has come to the end of all threads. */
+bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
 			const char *program);
 
 void inject_memory_close(struct inject_memory *m);

@@ -14,6 +14,7 @@
  *   holes     memory taken away, and the file made smaller and larger
  *   seal      the file sealed
  *   all       all of them, one after the other
+ *   ended     the table of threads is full of its own that have ended, until it is killed
  */
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -394,6 +395,22 @@ static void seal(void)
 	calls(3);
 }
 
+/* Until it is killed: all free elements are of threads of its own that have ended. */
+static void ended(void)
+{
+	struct audit_head *head = (struct audit_head *)memory;
+	struct audit_thread *t = (struct audit_thread *)(memory + head->threads_at);
+
+	head->threads_used = AUDIT_THREADS;
+	for (unsigned i = 64; ; i = i + 1 < AUDIT_THREADS ? i + 1 : 64)
+		if (!t[i].tid || t[i].tid & AUDIT_LEFT) {
+			t[i].pid = (uint32_t)getpid();
+			t[i].start_time = 1;
+			t[i].used = ~0u;
+			t[i].tid = 1 + i;
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } modes[] = {
@@ -408,6 +425,8 @@ int main(int argc, char **argv)
 	state += argc > 2 ? strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u : 0;
 	calls(23);
 	take_memory();
+	if (!strcmp(mode, "ended") && memory)
+		ended();
 	for (i = 0; i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(mode, "all") || !strcmp(mode, modes[i].name)) {
 			modes[i].run();

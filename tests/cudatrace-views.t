@@ -22,10 +22,10 @@ lines 7 ''
 silent
 
 it "--summary: the slowest function comes first, and its share is right"
-run env SIM_LATENCY_US=cuCtxSynchronize=50000,cuMemFree_v2=10000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
+run env SIM_LATENCY_US=cuCtxSynchronize=200000,cuMemFree_v2=60000 cudatrace -S -e sync,memory -jc "$ahead $bin/mem malloc 3 64 sync 3 free 3"
 equal "$(jq -r .func "$tmp/out" | tr '\n' ' ')" "cudaDeviceSynchronize cudaFree cudaMalloc "
-json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 150000000 and .min_ns >= 50000000 and .max_ns >= .min_ns and .layer == "runtime"'
-json 1 '.func == "cudaFree" and .total_ns >= 30000000 and .total_ns < 150000000'
+json 1 '.func == "cudaDeviceSynchronize" and .calls == 3 and .errors == 0 and .total_ns >= 600000000 and .min_ns >= 200000000 and .max_ns >= .min_ns and .layer == "runtime"'
+json 1 '.func == "cudaFree" and .total_ns >= 180000000 and .total_ns < 600000000'
 
 it "--summary in JSON: the process is there if there is but one"
 run cudatrace -S -k -e memory -jc "$bin/mem malloc 3 64 fork '(' free 2 ')' free 1"

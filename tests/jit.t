@@ -82,10 +82,14 @@ equal "$(stacks)" '? ?'
 nameless theirs
 
 it "of a map with two million lines the last ones are read"
-traces huge same same
-status 0
-silent
-equal "$(stacks | tail -n 1)" 'inner outer'
+if [ -n "${SANITIZE:-}" ]; then
+	skip "with sanitizers they are not read within the second that it may take"
+else
+	traces huge same same
+	status 0
+	silent
+	equal "$(stacks | tail -n 1)" 'inner outer'
+fi
 
 it "a program of another user's, and its names stay when it has ended"
 run cudaleak -j --unwind fp -u 65534 -c "$jit names"

@@ -177,7 +177,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_FORKED)	/* it has what its parent has */
+	if (m->head.kind == AUDIT_FORKED && !in->target->syms)	/* nothing is unwound or named that it maps */
 		return true;
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
 	in->target->handle_records(in->target->events);
@@ -199,6 +199,8 @@ static void on_answered(void *ctx, int pid)
 {
 	struct inject *in = ctx;
 
+	if (in->target->syms)
+		return;
 	in->target->handle_records(in->target->events);
 	if (!in->target->finishing)
 		target_scan_new(in->target, pid);

@@ -255,7 +255,7 @@ void inject_end(struct inject *in, int sig)
 		inject_signal(&in->peers, command_ended() ? 0 : in->target->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
-		warning(0, "%lu process%s of the command not traced: the tool answered too late", in->peers.late,
+		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,
 			in->peers.late == 1 ? " was" : "es were");
 	if (in->events.lost)
 		warning(0, "%lu process%s not followed: too many of them", in->events.lost,

@@ -11,9 +11,10 @@
 #include "audit/audit.h"
 #include "audit/syscall.h"
 
-/* How long an answer is awaited: from a tool that runs; from one of which that cannot be seen; how often it is looked at; and
- * how often in turn it must be traced to be taken for stopped, as strace stops it at each call. */
-enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, LOOK_MS = 50, TRACED_LOOKS = 4 };
+/* How long an answer is awaited: from a tool that runs, and from one of which that cannot be seen.  It is looked at after
+ * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  It must be traced that often in turn to be
+ * taken for stopped, as strace stops it at each call. */
+enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
 
 enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
 
@@ -98,15 +99,22 @@ static bool await(struct audit *a, int fd, __u64 before)
 {
 	struct ucred who;
 	int tool = peer(fd, &who) && who.pid > 0 ? who.pid : 0, traced = 0;
+	__u64 began = audit_clock_ns(), waited = 0;
+	int ms = FIRST_MS;
 	bool seen = true;
 
-	for (int waited = 0; waited < (seen ? ANSWER_MS : UNSEEN_MS); waited += LOOK_MS) {
-		struct timespec limit = { .tv_nsec = (waited ? LOOK_MS : FIRST_MS) * 1000000l };
+	while (waited < (seen ? ANSWER_MS : UNSEEN_MS) * 1000000ull) {
+		struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
 		struct pollfd in = { .fd = fd, .events = POLLIN };
+		long n = sys6(__NR_ppoll, (long)&in, 1, (long)&limit, ms > FIRST_MS ? (long)&before : 0, sizeof(before), 0);
 		char state;
 
-		if (sys6(__NR_ppoll, (long)&in, 1, (long)&limit, waited ? (long)&before : 0, sizeof(before), 0) > 0)
+		if (n > 0)
 			return true;
+		waited = audit_clock_ns() - began;
+		if (n)		/* a signal */
+			continue;
+		ms *= 2;
 		state = tool ? state_of(tool) : 0;
 		seen = state;
 		traced = state == 't' ? traced + 1 : 0;

@@ -516,7 +516,7 @@ survives() {
 }
 
 if [ "$attach" = '--attach inject' ]; then
-	for mode in silent garbage lies bytes fields threads ring records values holes seal flood; do
+	for mode in silent garbage lies bytes fields threads ring records values names holes seal flood; do
 		it "a tool survives a hostile program: $mode"
 		survives cudatrace $mode 1
 	done

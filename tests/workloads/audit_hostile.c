@@ -11,11 +11,13 @@
  *   ring      the ring buffer's positions and sizes
  *   records   records of calls changed as soon as they are written, or filled with random bytes
  *   values    what stands in the maps
+ *   names     functions have no names and other flags, and another CUDA library is loaded
  *   holes     memory taken away, and the file made smaller and larger
  *   seal      the file sealed
  *   all       all of them, one after the other
  *   ended     the table of threads is full of its own that have ended, until it is killed
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stddef.h>
@@ -395,6 +397,21 @@ static void seal(void)
 	calls(3);
 }
 
+/* Another CUDA library is loaded, by which the probes look for the functions again. */
+static void names(void)
+{
+	const struct audit_head *head = (const struct audit_head *)memory;
+	struct audit_function *f;
+
+	if (!memory || head->functions > AUDIT_FUNCTIONS || head->functions_at > bytes - AUDIT_FUNCTIONS * sizeof(*f))
+		return;
+	f = (struct audit_function *)(memory + head->functions_at);
+	for (uint32_t i = 0; i < head->functions; i++)
+		f[i] = (struct audit_function){ 0xfffffff0, ~0u, ~0u, ~AUDIT_OFF };
+	if (!dlmopen(LM_ID_NEWLM, "libcuda.so.1", RTLD_NOW))
+		fprintf(stderr, "audit_hostile: %s\n", dlerror());
+}
+
 /* Until it is killed: all free elements are of threads of its own that have ended. */
 static void ended(void)
 {
@@ -415,7 +432,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } modes[] = {
 		{ "silent", silent }, { "garbage", garbage }, { "lies", lies }, { "bytes", random_bytes },
-		{ "fields", fields }, { "threads", threads }, { "ring", ring }, { "records", records }, { "values", values }, { "holes", holes }, { "seal", seal },
+		{ "fields", fields }, { "threads", threads }, { "ring", ring }, { "records", records }, { "values", values }, { "names", names }, { "holes", holes }, { "seal", seal },
 		{ "flood", flood },
 	};
 	const char *mode = argc > 1 ? argv[1] : "all";

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include "probe/holds.h"
 #include "probe/resumer.h"
+#include "proc/proc.h"
 
 static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
 {
@@ -33,7 +34,7 @@ static void send_signal(int pid, void *ctx)
 {
 	const struct signal *sig = ctx;
 
-	if (!sig->group || getpgid(pid) != sig->group)
+	if (!proc_in_group(pid, sig->group))
 		kill(pid, sig->number);
 }
 

@@ -269,6 +269,11 @@ int proc_parent(int pid)
 	return at && sscanf(at, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
+bool proc_in_group(int pid, int group)
+{
+	return group && getpgid(pid) == group;
+}
+
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx)
 {
 	DIR *d = opendir("/proc");

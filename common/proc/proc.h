@@ -65,6 +65,9 @@ struct proc_identity proc_identity(int pid);
 /* Returns the process's parent; 0 if it has none here, or is gone. */
 int proc_parent(int pid);
 
+/* Return true if the process is in that process group; no process is in group 0. */
+bool proc_in_group(int pid, int group);
+
 /* Calls fn for each process that exists now. */
 void proc_each(void (*fn)(void *ctx, int pid), void *ctx);
 

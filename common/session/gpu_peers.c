@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "proc/proc.h"
 #include "session/gpu_peers.h"
 #include "session/gpu_read.h"
 
@@ -203,7 +204,7 @@ bool gpu_peers_poll(struct gpu_peers *p, int ms)
 void gpu_peers_signal(const struct gpu_peers *p, int sig, int pid, int group)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		if (p->peer[i].pidfd >= 0 && p->peer[i].pid != pid && (!group || getpgid(p->peer[i].pid) != group))
+		if (p->peer[i].pidfd >= 0 && p->peer[i].pid != pid && !proc_in_group(p->peer[i].pid, group))
 			syscall(SYS_pidfd_send_signal, p->peer[i].pidfd, sig, NULL, 0);
 }
 

@@ -162,6 +162,14 @@ static void say_unread(struct inject *in, int pid)
 	free(why);
 }
 
+/* Records come first: see on_told(). */
+static void look_at(struct inject *in, int pid)
+{
+	in->target->handle_records(in->target->events);
+	if (!in->target->finishing)
+		target_scan_new(in->target, pid);
+}
+
 static bool on_told(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
@@ -177,8 +185,11 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_FORKED && !in->target->syms)	/* nothing is unwound or named that it maps */
+	if (m->head.kind == AUDIT_FORKED) {
+		if (in->target->syms)
+			look_at(in, pid);
 		return true;
+	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
 	in->target->handle_records(in->target->events);
 	if (in->target->finishing || m->head.kind == AUDIT_HELLO)	/* more is being loaded */
@@ -195,15 +206,13 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	return true;
 }
 
+/* Without syms, no stack is unwound and no name read: the process need not wait. */
 static void on_answered(void *ctx, int pid)
 {
 	struct inject *in = ctx;
 
-	if (in->target->syms)
-		return;
-	in->target->handle_records(in->target->events);
-	if (!in->target->finishing)
-		target_scan_new(in->target, pid);
+	if (!in->target->syms)
+		look_at(in, pid);
 }
 
 void inject_begin(struct inject *in, const struct bpf_object *obj)
@@ -211,8 +220,8 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	inject_events_open(&in->events, obj, in->queue);
 	in->peers.user = in->target->command_user;
 	inject_memory_fix(&in->memory);
-	in->peers.memory[0] = in->memory.memory->fd;
-	in->peers.memory[1] = in->memory.memory->fixed;
+	in->peers.memory[AUDIT_SHARED] = in->memory.memory->fd;
+	in->peers.memory[AUDIT_FIXED] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;

@@ -79,11 +79,11 @@ static bool is_message(const struct inject_message *m, ssize_t size)
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
 {
 	bool yes = c->pid && p->follow(p, c->pid) && p->told(p->ctx, c->pid, m);
+	bool hello = yes && m->head.kind == AUDIT_HELLO, forked = yes && m->head.kind == AUDIT_FORKED;
 
-	bool first = m->head.kind == AUDIT_HELLO || m->head.kind == AUDIT_FORKED;
-
-	p->late += !answer(p, c, yes ? c->pid : -1, yes && m->head.kind == AUDIT_HELLO) && yes && first;
-	if (yes && m->head.kind == AUDIT_FORKED)
+	if (!answer(p, c, yes ? c->pid : -1, hello) && (hello || forked))
+		p->late++;
+	if (forked)
 		p->answered(p->ctx, c->pid);
 }
 

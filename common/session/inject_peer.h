@@ -24,7 +24,7 @@ struct inject_message {
 struct inject_peers {
 	/* set before inject_peers_open() */
 	uid_t user;		/* whose processes may connect */
-	int memory[2];		/* the descriptors that they get: shared, and sealed */
+	int memory[AUDIT_MEMORIES];	/* the descriptors that they get */
 	unsigned long long bytes;	/* of the memory */
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */

@@ -175,9 +175,9 @@ static void look_at_programs(struct inject_peers *p)
 {
 	unsigned long long now = clock_ns(), end = now + TURN_NS;
 
-	if (!p->next && now - p->looked < LOOK_NS)
-		return;
 	if (!p->next) {
+		if (now - p->looked < LOOK_NS)
+			return;
 		p->looked = now;
 		p->next = p->processes;
 	}
@@ -204,7 +204,7 @@ void inject_peers_serve(struct inject_peers *p)
 void inject_peers_signal(const struct inject_peers *p, int sig, int group)
 {
 	for (struct inject_process *at = p->processes; at; at = at->hh.next)
-		if (!group || getpgid(at->pid) != group)
+		if (!proc_in_group(at->pid, group))
 			syscall(SYS_pidfd_send_signal, at->pidfd, sig, NULL, 0);
 }
 

@@ -60,7 +60,7 @@ void inject_signal(const struct inject_peers *p, int root, int sig, int group)
 
 	proc_each(add, &all);
 	HASH_ITER(hh, all, at, next)
-		if (root && (!group || getpgid(at->pid) != group) && !inject_peers_has(p, at->pid) && descends(all, at, root))
+		if (root && !proc_in_group(at->pid, group) && !inject_peers_has(p, at->pid) && descends(all, at, root))
 			at->fd = open_process(at);
 	HASH_ITER(hh, all, at, next) {
 		if (at->fd >= 0) {

@@ -120,7 +120,7 @@ static bool share_sections(struct shm_memory *m)
 		if (!at || !bpf_map__is_internal(m->of[i]))
 			continue;
 		memcpy(map->at, at, map->value_size);
-		if (is_fixed(m->of[i]))
+		if (map->fixed)
 			continue;
 		if (mmap(at, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd, map->at - m->shm.base) ==
 		    MAP_FAILED)

@@ -26,23 +26,12 @@ static bool peer(int fd, struct ucred *who)
 }
 
 /* A tool's user is the program's, or root. */
-static bool trusted(int fd)
+static bool trusted(const struct ucred *who)
 {
-	struct ucred who;
-
-	return peer(fd, &who) && (!who.uid || who.uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0));
+	return !who->uid || who->uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0);
 }
 
-/* Yama takes the tool's descendants for it. */
-static void let_read(int fd)
-{
-	struct ucred who;
-
-	if (peer(fd, &who) && who.pid > 0)
-		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
-}
-
-static int tool_open(const struct audit *a)
+static int tool_open(const struct audit *a, struct ucred *who)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct timeval limit = { .tv_sec = UNSEEN_MS / 1000 };
@@ -57,17 +46,15 @@ static int tool_open(const struct audit *a)
 	/* others wait before this one */
 	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
 		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
-	if (!err && trusted(fd))
+	if (!err && peer(fd, who) && trusted(who))
 		return fd;
 	sys3(__NR_close, fd, 0, 0);
 	return -1;
 }
 
-enum { SHARED, FIXED, MEMORIES };
-
 static void memories_close(int *memory)
 {
-	for (int i = 0; i < MEMORIES; i++)
+	for (int i = 0; i < AUDIT_MEMORIES; i++)
 		if (memory[i] >= 0)
 			sys3(__NR_close, memory[i], 0, 0);
 }
@@ -93,12 +80,11 @@ static char state_of(int pid)
 	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
 }
 
-/* Waits until the tool has answered.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
+/* Waits until the tool has answered; tool: its pid, 0 if it is in a PID namespace that cannot be seen.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
  * answers, the program's signals, in before, are let in. */
-static bool await(struct audit *a, int fd, __u64 before)
+static bool await(struct audit *a, int fd, int tool, __u64 before)
 {
-	struct ucred who;
-	int tool = peer(fd, &who) && who.pid > 0 ? who.pid : 0, traced = 0;
+	int traced = 0;
 	__u64 began = audit_clock_ns(), waited = 0;
 	int ms = FIRST_MS;
 	bool seen = true;
@@ -115,7 +101,7 @@ static bool await(struct audit *a, int fd, __u64 before)
 		if (n)		/* a signal */
 			continue;
 		ms *= 2;
-		state = tool ? state_of(tool) : 0;
+		state = tool > 0 ? state_of(tool) : 0;
 		seen = state;
 		traced = state == 't' ? traced + 1 : 0;
 		if (state == 'T' || traced == TRACED_LOOKS || (a->silent && (traced || !seen)))
@@ -127,7 +113,7 @@ static bool await(struct audit *a, int fd, __u64 before)
 /* Returns the bytes of the answer; memory: the descriptors that came with it, or -1. */
 static long receive(int fd, struct audit_answer *answer, int *memory)
 {
-	union { struct cmsghdr head; char room[CMSG_SPACE(MEMORIES * sizeof(int))]; } control = { 0 };
+	union { struct cmsghdr head; char room[CMSG_SPACE(AUDIT_MEMORIES * sizeof(int))]; } control = { 0 };
 	struct iovec iov = { answer, sizeof(*answer) };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 	long n = sys3(__NR_recvmsg, fd, (long)&m, MSG_CMSG_CLOEXEC);
@@ -135,7 +121,7 @@ static long receive(int fd, struct audit_answer *answer, int *memory)
 	if (n < 0 || m.msg_controllen < CMSG_LEN(sizeof(int)) || control.head.cmsg_level != SOL_SOCKET ||
 	    control.head.cmsg_type != SCM_RIGHTS)
 		return n;
-	for (int i = 0; i < MEMORIES && control.head.cmsg_len >= CMSG_LEN((i + 1) * sizeof(int)); i++)
+	for (int i = 0; i < AUDIT_MEMORIES && control.head.cmsg_len >= CMSG_LEN((i + 1) * sizeof(int)); i++)
 		memory[i] = ((int *)CMSG_DATA(&control.head))[i];
 	return n;
 }
@@ -145,21 +131,23 @@ static bool ask(struct audit *a, struct audit_message *m, const char *text, stru
 {
 	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
 	struct msghdr out = { .msg_iov = iov, .msg_iovlen = 2 };
-	int fd = tool_open(a);
+	struct ucred who;
+	int fd = tool_open(a, &who);
 	bool ok;
 
-	memory[SHARED] = memory[FIXED] = -1;
+	memory[AUDIT_SHARED] = memory[AUDIT_FIXED] = -1;
 	if (fd < 0) {
 		a->silent = true;
 		return false;
 	}
 	m->version = AUDIT_VERSION;
 	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
-	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, before) &&
+	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, who.pid, before) &&
 	     receive(fd, answer, memory) == sizeof(*answer) && answer->version == AUDIT_VERSION;
 	a->silent = !ok;
-	if (ok && answer->leave && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))
-		let_read(fd);
+	/* Yama takes the tool's descendants for it */
+	if (ok && answer->leave && who.pid > 0 && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))
+		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
 	sys3(__NR_close, fd, 0, 0);
 	return ok;
 }
@@ -180,13 +168,13 @@ bool connect_hello(struct audit *a)
 {
 	struct audit_message m = { .kind = AUDIT_HELLO };
 	struct audit_answer answer;
-	int memory[MEMORIES];
+	int memory[AUDIT_MEMORIES];
 	bool ok;
 
-	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[SHARED] >= 0 && memory[FIXED] >= 0;
+	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[AUDIT_SHARED] >= 0 && memory[AUDIT_FIXED] >= 0;
 	a->own = m.pid;
 	a->pid = answer.pid;
-	ok = ok && memory_map(a, memory[SHARED], memory[FIXED], answer.bytes);
+	ok = ok && memory_map(a, memory[AUDIT_SHARED], memory[AUDIT_FIXED], answer.bytes);
 	memories_close(memory);
 	a->connection = ok ? CONNECTED : REFUSED;
 	return ok;
@@ -196,7 +184,7 @@ bool connect_forked(struct audit *a, int parent)
 {
 	struct audit_message m = { .kind = AUDIT_FORKED, .parent = parent };
 	struct audit_answer answer;
-	int memory[MEMORIES];
+	int memory[AUDIT_MEMORIES];
 	bool ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0;
 
 	memories_close(memory);
@@ -209,7 +197,7 @@ bool connect_forked(struct audit *a, int parent)
 static void tell(struct audit *a, struct audit_message *m, const char *text, unsigned long n)
 {
 	struct audit_answer answer;
-	int memory[MEMORIES];
+	int memory[AUDIT_MEMORIES];
 
 	m->size = (__u32)(n < AUDIT_PATH ? n : AUDIT_PATH);
 	asked(a, m, text, &answer, memory);

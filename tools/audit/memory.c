@@ -23,10 +23,9 @@ static bool sections_map(struct audit *a, int fd, int fixed)
 
 		if (!m || bytes > m->bytes)
 			return false;
-		if (sys_failed(m->fixed ? sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fixed,
-					       m->at - a->shm.fixed) :
-			       sys6(__NR_mmap, (long)s->at, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-				    m->at - a->shm.base)))
+		if (sys_failed(sys6(__NR_mmap, (long)s->at, (long)bytes, m->fixed ? PROT_READ : PROT_READ | PROT_WRITE,
+				    MAP_FIXED | (m->fixed ? MAP_PRIVATE : MAP_SHARED), m->fixed ? fixed : fd,
+				    m->at - (m->fixed ? a->shm.fixed : a->shm.base))))
 			return false;
 	}
 	return true;

@@ -11,11 +11,11 @@
 enum { LANES = 3, MAPS = 5, RECORD = 256, THREADS_BYTES = AUDIT_THREADS * sizeof(struct audit_thread) };
 
 static const struct audit_map kinds[MAPS] = {
-	{ "hash", BPF_MAP_TYPE_HASH, 5, 12, 100, 0, 0 },
-	{ "per_cpu", BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 64, 0, 0 },
-	{ "array", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 20, 10, 0, 0 },
-	{ "storage", BPF_MAP_TYPE_TASK_STORAGE, 4, 100, 0, 0, 0 },
-	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 8192, 0, 0 },
+	{ "hash", BPF_MAP_TYPE_HASH, 5, 12, 100, 0, 0, 0 },
+	{ "per_cpu", BPF_MAP_TYPE_PERCPU_HASH, 8, 8, 64, 0, 0, 0 },
+	{ "array", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 20, 10, 0, 0, 0 },
+	{ "storage", BPF_MAP_TYPE_TASK_STORAGE, 4, 100, 0, 0, 0, 0 },
+	{ "ring", BPF_MAP_TYPE_RINGBUF, 0, 0, 8192, 0, 0, 0 },
 };
 
 static struct shm shm;		/* of these maps, wherever they are */

@@ -67,6 +67,7 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 		off_cpu_begin(t);
 	/* here, as the call may destroy the stream */
 	t->data.device = device_in(&t->device, cuda_arg(&t->call, cuda_rows[id].stream ?: cuda_rows[id].ctx));
+	storage_show(&threads, bpf_get_current_task_btf(), &t->data.device, sizeof(t->data.device));
 	if (aggregate_streams)
 		t->data.stream = stream_in(&t->call, id);
 	return true;

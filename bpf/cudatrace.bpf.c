@@ -193,6 +193,19 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 		records_send(e, size, first);
 }
 
+/* Call for what others read of the thread's frames; f: one that has changed, or NULL. */
+static __always_inline void frames_show(const struct thread *t, const struct frame *f)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if (f) {
+		storage_show(&threads, task, f, sizeof(*f));
+		storage_show(&threads, task, &t->data.frames.sp[f - t->data.frame], sizeof(t->data.frames.sp[0]));
+	}
+	barrier();
+	storage_show(&threads, task, &t->data.frames.used, sizeof(t->data.frames.used));
+}
+
 /* Adds a frame; NULL if there is no room, or if the call is part of another one that suffices. */
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
@@ -302,8 +315,10 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 {
 	struct frame *f = push(t, PT_REGS_SP(ctx));
 
-	if (!f)
+	if (!f) {
+		frames_show(t, NULL);
 		return false;
+	}
 	f->id = id;
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
 	if (trace_held && fn->flags & TRACE_HELD)
@@ -317,6 +332,7 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 		     trace_no_returns && trace_stacks);
 	if (trace_no_returns)
 		t->data.frames.used = 0;
+	frames_show(t, f);
 	return !trace_no_returns;
 }
 
@@ -356,6 +372,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 
 	if (!t || at >= FRAMES)
 		return;
+	frames_show(t, NULL);
 	f = &t->data.frame[at];
 	fn = function_of(f->id);
 	if (!fn || (fn->flags & (TRACE_HIDES | TRACE_HELD)) == TRACE_HIDES)

@@ -43,6 +43,12 @@ struct call {
 #endif
 };
 
+/* With --attach inject, a task's storage is in its own memory, and what others read of it in shared memory, too: call it for
+ * what was changed.  The kernel has one. */
+#ifndef storage_show
+#define storage_show(map, task, at, size) ((void)(task))
+#endif
+
 /* Of a function that few calls need: with --attach inject the others then have fewer registers to save. */
 #ifndef RARELY
 #define RARELY static __always_inline

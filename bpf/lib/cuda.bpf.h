@@ -35,6 +35,25 @@ struct {
 #define CUDA_NESTED(ctx, t, id) ((void)0)
 #endif
 
+/* Call for what others read of the thread's call when the thread has changed it.  A call that is there is whole. */
+static __always_inline void call_show(const struct thread *t)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if (t->call.sp)
+		storage_show(&threads, task, &t->call.start, sizeof(t->call) - offsetof(struct call, start));
+	barrier();
+	storage_show(&threads, task, &t->call.sp, sizeof(t->call.sp));
+}
+
+static __always_inline void device_show(const struct thread *t)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	storage_show(&threads, task, &t->device.place, sizeof(t->device.place));
+	storage_show(&threads, task, &t->device.device, sizeof(t->device.device));
+}
+
 /* The calling thread's state, created on first use. */
 static __always_inline struct thread *thread_here(void)
 {
@@ -201,15 +220,19 @@ SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 	ends = call_ends(ctx, t);						\
 	beside = CUDA_BESIDE_ENDS(ctx, t);					\
 	if ((!ends && !beside && !device_ends(ctx, &t->device)) || !session_returns(ctx)) {	\
-		if (entered_for_device(ctx, t, &device))			\
-			return !device;						\
-		return !(enter(ctx, t) | device);				\
+		if (!entered_for_device(ctx, t, &device))			\
+			device |= enter(ctx, t);				\
+		call_show(t);							\
+		device_show(t);							\
+		return !device;							\
 	}									\
 	if (ends)								\
 		leave(ctx, t);							\
 	if (beside)								\
 		CUDA_BESIDE_LEAVE(ctx, t);					\
 	left_for_device(ctx, t);						\
+	call_show(t);								\
+	device_show(t);								\
 	return 0;								\
 }										\
 SEC("raw_tp/sched_process_exit") int thread_exit(void *ctx)			\

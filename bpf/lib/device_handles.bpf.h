@@ -46,6 +46,11 @@ static __always_inline struct device_handles *handles_here(__u64 flags)
 	return bpf_task_storage_get(&device_handles, task->group_leader, NULL, flags);
 }
 
+static __always_inline void handles_show(const __u64 *word)
+{
+	storage_show(&device_handles, bpf_get_current_task_btf()->group_leader, word, sizeof(*word));
+}
+
 static __always_inline __u64 handles_devices(void)
 {
 	struct device_handles *h = handles_here(0);
@@ -62,6 +67,7 @@ __noinline int handles_use(__u32 device)
 	if (!h || h->devices & device_bit(device))
 		return 0;
 	__sync_fetch_and_or(&h->devices, device_bit(device));
+	handles_show(&h->devices);
 	__sync_fetch_and_add(&device_state.generation, 1);
 	return 0;
 }
@@ -156,9 +162,11 @@ __noinline int handle_note(__u64 handle, __u32 device, __u32 primary)
 		return 0;
 	set = handle_set(h, handle);
 	at = handle_place(set, handle);
-	set[bounded(at, HANDLE_WAYS - 1)] =
-		device ? handle << HANDLE_SHIFT | (primary ? HANDLE_PRIMARY : 0) | device : 0;
+	at = bounded(at, HANDLE_WAYS - 1);
+	set[at] = device ? handle << HANDLE_SHIFT | (primary ? HANDLE_PRIMARY : 0) | device : 0;
 	__sync_fetch_and_or(&h->devices, device_bit(device));
+	handles_show(&set[at]);
+	handles_show(&h->devices);
 	__sync_fetch_and_add(&device_state.generation, 1);
 	return 0;
 }

@@ -38,6 +38,9 @@ static inline long bpf_map_delete_elem(const void *map, const void *key)
 	return m ? shm_delete(m, key) : -1;
 }
 
+/* Makes a task's storage, if make is set; that of another process's thread is in the shared memory. */
+void *native_storage(const struct shm_map *m, struct task_struct *task, bool make);
+
 static inline void *bpf_task_storage_get(const void *map, const struct task_struct *task, void *value, __u64 flags)
 {
 	const struct shm_map *m = native_map(map);
@@ -45,10 +48,20 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	(void)value;
 	if (!LIKELY(m && task->thread))
 		return NULL;
-	if (LIKELY(task->thread->used >> (m->storage & 31) & 1))
-		return m->at + (__u64)task->index * m->stride;
-	return shm_storage(audit_now.shm, m, task->thread, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (LIKELY(task->used >> (m->storage & 31) & 1))
+		return task->own + m->own;
+	return native_storage(m, (struct task_struct *)task, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
+
+/* Copies what has changed of a thread's storage to where the tool reads it. */
+static inline __attribute__((always_inline)) void native_show(const void *map, const struct task_struct *task, const void *at, __u32 size)
+{
+	const struct shm_map *m = native_map(map);
+
+	if (LIKELY(m && task->own))
+		native_copy(m->at + (__u64)task->index * m->stride + ((const char *)at - task->own - m->own), at, size);
+}
+#define storage_show native_show
 
 /* Only where a process's program is replaced: nothing here outlives that. */
 static inline long bpf_task_storage_delete(const void *map, const struct task_struct *task)

@@ -20,6 +20,8 @@ struct task_struct {
 	struct task_struct *group_leader;	/* what is kept of the process: an element of its own, as its first thread
 						 * may make no call */
 	struct audit_thread *thread;	/* NULL: there was no room */
+	char *own;			/* its storages; NULL: of another process, whose storages are read in shared memory */
+	__u32 used;			/* bit n: map n has storage in own */
 	__u32 index, lane, uid, parent;
 };
 

@@ -19,6 +19,8 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 	struct shm *s = audit_now.shm;
 
 	task->thread = thread;
+	task->own = audit_now.own;
+	task->used = 0;
 	task->index = thread - s->threads;
 	task->lane = s->lanes ? task->index % s->lanes : 0;
 	task->pid = thread->tid & ~AUDIT_LEFT;
@@ -38,7 +40,11 @@ static void make_leader(const struct task_struct *of)
 	leader.task = *of;
 	leader.task.group_leader = &leader.task;
 	leader.task.thread = t;
-	if (!t)
+	leader.task.own = t ? audit_own(t - audit_now.shm->threads) : NULL;
+	leader.task.used = 0;
+	if (!leader.task.own)
+		leader.task.thread = NULL;
+	if (!leader.task.thread)
 		return;
 	t->parent = of->parent;
 	t->uid = of->uid;
@@ -82,6 +88,17 @@ static struct task_struct *other_leader(const struct task_struct *task)
 	fill(&leader.task, process_of(task->thread));
 	leader.task.group_leader = &leader.task;
 	return &leader.task;
+}
+
+void *native_storage(const struct shm_map *m, struct task_struct *task, bool make)
+{
+	void *shared = shm_storage(audit_now.shm, m, task->thread, make);
+
+	if (!task->own || !make)
+		return task->own ? NULL : shared;
+	__builtin_memset(task->own + m->own, 0, m->stride);
+	__atomic_fetch_or(&task->used, 1u << m->storage, __ATOMIC_RELEASE);
+	return shared ? task->own + m->own : NULL;
 }
 
 void native_first(void)

@@ -19,6 +19,7 @@ struct shm_map {
 	__u32 storage;		/* of type TASK_STORAGE: its bit in struct audit_thread's used */
 	__u32 next;		/* of a hash: where shm_next() goes on */
 	__u32 fixed;		/* not 0: read-only, and not shared */
+	__u32 own;		/* of type TASK_STORAGE: where it is in a thread's own memory */
 	char *at;		/* in this process */
 	__u64 bytes;
 	__u64 elements, values;	/* of a hash: where they are, from at.  Value l of element i of any type with lanes is
@@ -32,6 +33,7 @@ struct shm {
 	const char *fixed;	/* what is read-only: sealed for programs, base for the tool */
 	__u64 bytes;
 	__u32 lanes, maps, functions;
+	__u32 own;		/* bytes of a thread's own memory: its storages, each as it is in the shared memory */
 	struct shm_map map[AUDIT_MAPS];
 	struct audit_head *head;
 	struct audit_thread *threads;

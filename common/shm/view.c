@@ -6,6 +6,7 @@ enum {
 	LINE = 64,			/* bytes: values of threads that write at once are in lines of their own */
 	MOST_LANES = 16384,
 	MOST_STORAGES = 32,		/* bits of struct audit_thread's used */
+	MOST_OWN = 1 << 20,		/* bytes of a thread's own memory */
 };
 
 static const __u64 most_bytes = 1ull << 40;	/* of a map: what is not used is no memory */
@@ -93,9 +94,12 @@ static bool view_map(struct shm *s, const struct audit_map *from, struct shm_map
 	if (!m->bytes || m->bytes != shm_map_layout(m, s->lanes) || !inside(s, at, m->bytes, 1, AUDIT_PAGE))
 		return false;
 	m->at = (from->fixed ? (char *)s->fixed : s->base) + at;
-	if (m->type == BPF_MAP_TYPE_TASK_STORAGE)
-		m->storage = (*storages)++;
-	return *storages <= MOST_STORAGES;
+	if (m->type != BPF_MAP_TYPE_TASK_STORAGE)
+		return true;
+	m->storage = (*storages)++;
+	m->own = s->own;
+	s->own += m->stride;
+	return *storages <= MOST_STORAGES && s->own <= MOST_OWN;
 }
 
 bool shm_view(struct shm *s, void *base, const void *fixed, __u64 bytes)
@@ -110,6 +114,7 @@ bool shm_view(struct shm *s, void *base, const void *fixed, __u64 bytes)
 	s->fixed = fixed;
 	s->bytes = bytes;
 	s->head = base;
+	s->own = 0;
 	/* each is read once: it may change after it was looked at */
 	s->lanes = *(volatile __u32 *)&head->lanes;
 	s->maps = *(volatile __u32 *)&head->maps;

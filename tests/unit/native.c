@@ -35,6 +35,15 @@ __u64 audit_clock_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
+char *audit_own(__u32 index)
+{
+	static char *own[AUDIT_THREADS];
+
+	if (!own[index])
+		own[index] = calloc(1, 1 << 20);
+	return own[index];
+}
+
 static int failures;
 
 static void check(bool ok, const char *what)
@@ -81,6 +90,7 @@ static void thread_begin(struct shm_memory *m)
 	audit_now = (struct audit_now){ .shm = &m->shm };
 	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), is_dead, NULL);
 	audit_now.thread->uid = getuid();
+	audit_now.own = audit_own(audit_now.thread - m->shm.threads);
 }
 
 /* A call of cudaMemcpy() as the stub makes it: entry and return.  Returns what the entry did. */

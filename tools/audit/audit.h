@@ -88,6 +88,7 @@ struct audit {
 	__u32 stubs;
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
+	char *storages[AUDIT_THREADS];	/* threads' own memory, by element: see audit_own() */
 };
 
 /* All there is of a process: nothing is passed to what the linker and the stubs call. */

@@ -34,6 +34,7 @@ extern const char audit_name[];
 struct audit_now {
 	struct shm *shm;
 	struct audit_thread *thread;
+	char *own;			/* the thread's own memory: struct shm's own bytes */
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
@@ -45,6 +46,10 @@ extern __thread struct audit_now audit_now __attribute__((tls_model("initial-exe
 /* The ctx of a program of type iter/task (running_calls): it runs for audit_now.thread, which may be any, also of another
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct audit_each { char *at; __u64 size, used; };
+
+/* The memory of whoever has this element, which no other process can write; NULL if there is none.  What an earlier thread
+ * left there stays. */
+char *audit_own(__u32 index);
 
 /* CLOCK_MONOTONIC, ns. */
 __u64 audit_clock_ns(void);

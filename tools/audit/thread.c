@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* A thread's element in the shared memory, and a process that was forked. */
 #include <stddef.h>
+#include <linux/mman.h>
 #include <linux/prctl.h>
 #include "abi/lost.h"
 #include "audit/audit.h"
@@ -92,6 +93,19 @@ static void left(struct audit_thread *t)
 	audit.left(NULL);
 }
 
+char *audit_own(__u32 index)
+{
+	struct audit *a = &audit;
+	long p;
+
+	if (index >= AUDIT_THREADS || a->storages[index] || !a->shm.own)
+		return index < AUDIT_THREADS ? a->storages[index] : NULL;
+	p = sys6(__NR_mmap, 0, a->shm.own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!sys_failed(p))
+		a->storages[index] = (char *)p;
+	return a->storages[index];
+}
+
 static bool thread_take(struct audit *a)
 {
 	__u32 tid = (__u32)sys3(__NR_gettid, 0, 0, 0), epoch = a->page->epoch;
@@ -101,7 +115,7 @@ static bool thread_take(struct audit *a)
 		return true;
 	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead, left);
 	audit_now = (struct audit_now){ 0 };
-	if (!t) {
+	if (!t || !(audit_now.own = audit_own((__u32)(t - a->shm.threads)))) {
 		lost_call(a, LOST_THREAD);
 		return false;
 	}

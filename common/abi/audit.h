@@ -89,7 +89,7 @@ enum audit_memory { AUDIT_SHARED, AUDIT_FIXED, AUDIT_MEMORIES };
 /* What a program tells: the connection is closed after the answer. */
 enum audit_kind {
 	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with both memfds: enum audit_memory */
-	AUDIT_FORKED,			/* first of a process that was forked */
+	AUDIT_FORKED,			/* first of a process that was forked: answered with them, too */
 	AUDIT_BOUND,			/* a library has functions that are probed now, and its path follows; functions = 0:
 					 * all is there that is loaded with the first CUDA library */
 	AUDIT_SAYS,			/* text follows: what cannot be probed, and why */

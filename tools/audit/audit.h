@@ -66,11 +66,13 @@ struct audit {
 	struct stub stub[STUBS];	/* the first: see audit/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
-	struct shm shm;
+	struct shm shm;		/* a child does not inherit what is shared there, but for the next three */
+	const struct audit_head *head;
+	const struct audit_function *toggle;
+	__u64 *lost;		/* counts, by enum lost; NULL: the tool has none */
 	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
 	bool counts;		/* the processor's counter is the clock: see clock.c */
-	struct shm_map *lost;
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool silent;		/* the tool has not answered the last message */
@@ -149,6 +151,9 @@ void connect_says(struct audit *a, const char *name, const char *why);
 
 /* memory.c: maps the memory that is shared and what is fixed, and the programs' data over their sections. */
 bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes);
+
+/* The same for the child of a process that had done so. */
+bool memory_map_forked(struct audit *a, int fd, __u64 bytes);
 
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
  * NO_FUNCTION. */

@@ -185,7 +185,8 @@ bool connect_forked(struct audit *a, int parent)
 	struct audit_message m = { .kind = AUDIT_FORKED, .parent = parent };
 	struct audit_answer answer;
 	int memory[AUDIT_MEMORIES];
-	bool ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0;
+	bool ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[AUDIT_SHARED] >= 0 &&
+		  memory_map_forked(a, memory[AUDIT_SHARED], answer.bytes);
 
 	memories_close(memory);
 	a->own = m.pid;

@@ -78,22 +78,54 @@ static bool names_hash(struct audit *a)
 	return true;
 }
 
-bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes)
+/* A child may run as another user than its parent: it asks the tool, which does not give the memory to everybody. */
+static void *map_shared(int fd, __u64 bytes)
 {
-	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), q;
+	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (sys_failed(p) || sys3(__NR_madvise, p, (long)bytes, MADV_DONTFORK))
+		return NULL;
+	return (void *)p;
+}
+
+/* What the tool alone changes, and what a call reads first: a child has it, too. */
+static bool map_head(struct audit *a, int fd, const struct audit_head *head)
+{
+	long p = sys6(__NR_mmap, 0, (long)head->threads_at, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (sys_failed(p))
 		return false;
-	q = sys6(__NR_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fixed, 0);
-	if (sys_failed(q))
+	a->head = (const void *)p;
+	a->toggle = (const void *)(p + (long)head->functions_at);
+	return true;
+}
+
+static __u64 *section(const char *name)
+{
+	for (const struct audit_section *s = audit_sections; s->map; s++)
+		if (same(s->map, name))
+			return (__u64 *)s->at;
+	return NULL;
+}
+
+bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes)
+{
+	void *p = map_shared(fd, bytes);
+	long q = sys6(__NR_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fixed, 0);
+
+	if (!p || sys_failed(q) || !shm_view(&a->shm, p, (void *)q, bytes) || !map_head(a, fd, (void *)q) || !names_hash(a) ||
+	    !page_make(a) || !sections_map(a, fd, fixed) || !variables_set(a))
 		return false;
-	if (shm_view(&a->shm, (void *)p, (void *)q, bytes) && names_hash(a) && page_make(a) && sections_map(a, fd, fixed) &&
-	    variables_set(a)) {
-		a->left = program("trace_exit") ?: program("thread_exit");
-		a->lost = shm_find(&a->shm, ".data.lost");
-		a->page->epoch = ++a->epochs;
-		a->page->state = READY;
-		return true;
-	}
-	return false;
+	a->left = program("trace_exit") ?: program("thread_exit");
+	a->lost = section(".data.lost");
+	a->page->epoch = ++a->epochs;
+	a->page->state = READY;
+	return true;
+}
+
+bool memory_map_forked(struct audit *a, int fd, __u64 bytes)
+{
+	void *p = bytes == a->shm.bytes ? map_shared(fd, bytes) : NULL;
+
+	return p && shm_view(&a->shm, p, a->shm.fixed, bytes);
 }

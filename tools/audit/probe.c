@@ -25,7 +25,7 @@ static bool interrupts(const struct pt_regs *regs)
 
 static bool seen(struct audit *a, const struct stub *s)
 {
-	return s->in && !a->shm.head->ended && !(a->shm.toggle[s->function].flags & AUDIT_OFF);
+	return s->in && !a->head->ended && !(a->toggle[s->function].flags & AUDIT_OFF);
 }
 
 /* Out of the way of all other calls: the thread's first, the first after a library was loaded, and what a handler does. */
@@ -114,7 +114,7 @@ void audit_returned(struct pt_regs *regs, const struct stub *s)
 
 	if (regs->ss & FOR_ADDRESS)
 		address_given(a, regs);
-	if (!(regs->ss & FOR_PROGRAM) || a->shm.head->ended || !thread_is_ready(a) || interrupts(regs))
+	if (!(regs->ss & FOR_PROGRAM) || a->head->ended || !thread_is_ready(a) || interrupts(regs))
 		return;
 	regs->rip = *(__u64 *)regs->rsp;
 	regs->rsp += 8;

@@ -62,7 +62,7 @@ static const __u32 always;
 
 static void flags_set(struct stub *s)
 {
-	s->flags = s->in && !s->gives ? &audit.shm.toggle[s->function].flags : &always;
+	s->flags = s->in && !s->gives ? &audit.toggle[s->function].flags : &always;
 }
 
 static const void *fill(struct audit *a, __u32 n, const struct stub *s)

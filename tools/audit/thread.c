@@ -15,7 +15,7 @@ static const __u64 ABANDONED_NS = 12 * 1000000000ull;
 void lost_call(struct audit *a, unsigned why)
 {
 	if (a->lost)
-		__atomic_fetch_add((__u64 *)a->lost->at + why, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(a->lost + why, 1, __ATOMIC_RELAXED);
 }
 
 static bool is_dead(__u32 tid)
@@ -34,7 +34,7 @@ static void forked(struct audit *a)
 	a->page->since = audit_clock_ns();
 	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
 	if (!connect_forked(a, parent)) {
-		a->page->ticks = __atomic_load_n(&a->shm.head->ticks, __ATOMIC_RELAXED);
+		a->page->ticks = __atomic_load_n(&a->head->ticks, __ATOMIC_RELAXED);
 		__atomic_store_n(&a->page->state, a->silent ? UNANSWERED : LEFT_OUT, __ATOMIC_RELEASE);
 		return;
 	}
@@ -62,7 +62,7 @@ static void ask_again(struct audit *a)
 {
 	__u32 state = UNANSWERED;
 
-	if (__atomic_load_n(&a->shm.head->ticks, __ATOMIC_RELAXED) != a->page->ticks)
+	if (__atomic_load_n(&a->head->ticks, __ATOMIC_RELAXED) != a->page->ticks)
 		__atomic_compare_exchange_n(&a->page->state, &state, FORKED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 }
 

@@ -527,6 +527,29 @@ if [ "$attach" = '--attach inject' ]; then
 	calls_are 83 cudaMalloc
 fi
 
+it "a process cannot have another one's probes read what it chooses"
+run cudatrace --attach inject -q -e cudaMalloc -o "$public/trace" -- "$bin/audit_hostile" words
+status 43
+says 'audit_hostile: has the memory'
+! grep -q 'has read another' "$tmp/err" || no "it has read another process"
+
+it "a child does not inherit the memory, and is traced"
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_hostile" worker
+status 43
+says 'audit_hostile: is traced, its child ended with status 0'
+! grep -q 'has its parent' "$tmp/err" || no "the child has its parent's memory"
+json 1 '.func == "cudaMalloc" and .calls == 26'
+
+if [ "$(id -u)" -eq 0 ]; then
+	it "a child that runs as another user is not traced, which the tool says"
+	run cudatrace --attach=inject -u root -jS -e cudaMalloc -- "$bin/audit_hostile" worker
+	status 43
+	says 'audit_hostile: is traced, its child ended with status 0'
+	! grep -q 'has its parent' "$tmp/err" || no "the child has its parent's memory"
+	json 1 '.func == "cudaMalloc" and .calls == 23'
+	says 'refused 1 process of other users'
+fi
+
 it "thousands of threads that have ended, as a program has it, keep the tool from no other program"
 run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile ended & sleep .3
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do $bin/mem malloc 23 64; done; kill \$!"

@@ -266,6 +266,9 @@ void inject_end(struct inject *in, int sig)
 	if (in->peers.late)
 		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,
 			in->peers.late == 1 ? " was" : "es were");
+	if (in->peers.strangers)
+		warning(0, "refused %lu process%s of other users: --attach inject traces processes of the command's user only",
+			in->peers.strangers, in->peers.strangers == 1 ? "" : "es");
 	if (in->events.lost)
 		warning(0, "%lu process%s not followed: too many of them", in->events.lost,
 			in->events.lost == 1 ? " was" : "es were");

@@ -81,6 +81,7 @@ static void handle(struct inject_peers *p, const struct inject_connection *c, co
 	bool yes = c->pid && p->follow(p, c->pid) && p->told(p->ctx, c->pid, m);
 	bool hello = yes && m->head.kind == AUDIT_HELLO, forked = yes && m->head.kind == AUDIT_FORKED;
 
+	p->strangers += !c->pid && m->head.kind <= AUDIT_FORKED;
 	if (!answer(p, c, yes ? c->pid : -1, hello || forked) && (hello || forked))
 		p->late++;
 	if (forked)

@@ -44,6 +44,7 @@ struct inject_peers {
 	unsigned n, most, pending;
 	unsigned long long looked;	/* when it was seen which programs run, ns */
 	unsigned long late;	/* processes that were gone, or had given up, when they were answered */
+	unsigned long strangers;	/* messages by which processes of other users asked for the memory */
 	bool full;
 	bool (*follow)(struct inject_peers *p, int pid);	/* a process that has connected; false if there are too many */
 };

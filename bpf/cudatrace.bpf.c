@@ -98,7 +98,7 @@ static __always_inline long read_string(void *to, __u64 at, bool names)
 {
 	__u32 room = names ? TRACE_LONG_STRING : TRACE_STRING;
 
-	return read_string_unmapped(to, room, at);
+	return bpf_probe_read_user_str(to, room, (void *)at);
 }
 
 /* Reads one item into the body at a word; returns its size in bytes. */

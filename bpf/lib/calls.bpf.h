@@ -121,7 +121,7 @@ static __always_inline __u64 calls_tail(struct pt_regs *ctx, struct thread *t)
 	if (calls_stacks)
 		stack = stack_bytes(stack_take(ctx, (__u64 *)t->data.tail, 0));
 	if (e->name_at)
-		name = read_string_unmapped(t->data.tail + stack, CALL_NAME, e->name_at);
+		name = bpf_probe_read_user_str(t->data.tail + stack, CALL_NAME, (void *)e->name_at);
 	if (name < 0 || name > CALL_NAME)
 		name = 0;
 	e->head.frames = stack / 8;

@@ -32,8 +32,6 @@ struct native {
 	struct task_struct task;
 	bool other;			/* it is another process's, whose memory is not here */
 	__u64 now;			/* when the program that runs has read the clock last; 0: it has not */
-	__u64 comm_read, leader_comm_read;	/* when */
-	char leader_comm[16];
 	__u64 random;
 	const struct shm_map *ring;	/* of the record that was reserved last */
 	/* that can be read, for as long as the thread lives: the part of its own stack that was looked at, which goes up to
@@ -74,8 +72,7 @@ static inline __attribute__((always_inline)) void native_begin(__u64 here)
 struct bpf_iter__task;
 int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *));
 
-/* The thread's comm, and that of its process's first thread.  As they are now, or were microseconds ago: to ask the
- * kernel costs as much as a record. */
+/* The thread's comm, and that of its process's first thread, of 16 bytes, as the tool has read them some time ago. */
 const char *native_comm(void);
 const char *native_leader_comm(void);
 

@@ -59,42 +59,6 @@ long native_read_string(char *to, __u32 size, __u64 at)
 	return size;
 }
 
-/* Returns 0, or what the kernel does. */
-static long copy_by_kernel(char *to, __u64 at, __u64 n)
-{
-	struct { void *at; __u64 n; } local = { to, n }, remote = { (void *)at, n };
-	long r = sys6(__NR_process_vm_readv, native_syscall(__NR_getpid, 0, 0, 0, 0), (long)&local, 1, (long)&remote, 1, 0);
-
-	return r == (long)n ? 0 : r < 0 ? r : NO_MEMORY;
-}
-
-long native_read_string_unmapped(char *to, __u32 size, __u64 at)
-{
-	for (__u32 done = 0, n; done < size && !native.other; done += n) {
-		long err;
-
-		n = PAGE - (at + done) % PAGE;
-		if (n > size - done)
-			n = size - done;
-		err = copy_by_kernel(to + done, at + done, n);
-		if (err == NO_MEMORY) {
-			__builtin_memset(to, 0, size);
-			return err;
-		}
-		if (err)
-			return native_read_string(to, size, at);
-		for (__u32 i = done; i < done + n; i++)
-			if (!to[i]) {
-				__builtin_memset(to + i, 0, done + n - i);
-				return i + 1;
-			}
-	}
-	if (!size || native.other)
-		return native_read_string(to, size, at);
-	to[size - 1] = 0;
-	return size;
-}
-
 static bool is_own(__u64 pc)
 {
 	return pc >= (__u64)__ehdr_start && pc < (__u64)_end;

@@ -15,10 +15,6 @@ bool native_readable(__u64 at, __u64 n);
 bool native_on_stack(__u64 at, __u64 n);
 
 long native_read_string(char *to, __u32 size, __u64 at);
-
-/* The same for a string that may be unmapped meanwhile: the kernel copies it, if the program's seccomp filter lets it. */
-long native_read_string_unmapped(char *to, __u32 size, __u64 at);
-#define read_string_unmapped(to, size, at) native_read_string_unmapped((char *)(to), size, at)
 long native_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 flags);
 
 /* Fails with all bytes 0, as the kernel's. */

@@ -10,9 +10,7 @@ __thread struct native native;
  * whether it is being made or is made; a forked process has that of another. */
 static struct { __u64 state; struct task_struct task; } leader;
 enum { LEADER_BEGUN = 1, LEADER_MADE = 2 };
-
-/* How old a comm may be. */
-enum { COMM_NS = 10000, LEADER_COMM_NS = 1000000 };
+__u32 audit_process;
 
 static void fill(struct task_struct *task, struct audit_thread *thread)
 {
@@ -35,7 +33,7 @@ static void fill(struct task_struct *task, struct audit_thread *thread)
 static void make_leader(const struct task_struct *of)
 {
 	__u32 tid = native_syscall(__NR_getpid, 0, 0, 0, 0) | AUDIT_OF_PROCESS;
-	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, NULL, NULL);
+	struct audit_thread *t = shm_thread_take(audit_now.shm, of->tgid, tid, 0, NULL, NULL);
 
 	leader.task = *of;
 	leader.task.group_leader = &leader.task;
@@ -48,7 +46,9 @@ static void make_leader(const struct task_struct *of)
 		return;
 	t->parent = of->parent;
 	t->uid = of->uid;
+	native_copy(t->comm, audit_now.comm, sizeof(t->comm));
 	leader.task.index = t - audit_now.shm->threads;
+	audit_process = leader.task.index + 1;
 }
 
 static struct task_struct *leader_of(const struct task_struct *task)
@@ -105,7 +105,6 @@ void native_first(void)
 {
 	fill(&native.task, audit_now.thread);
 	native.other = audit_now.other;	/* what thread's tid says, any program may have written */
-	native.comm_read = native.leader_comm_read = 0;
 	native.random = (__builtin_ia32_rdtsc() ^ (__u64)native.task.pid << 32) | 1;
 	native.task.group_leader = native.other && !audit_now.here ? other_leader(&native.task) : leader_of(&native.task);
 	native.stack_low = native.stack_top = native.stack_tries = 0;
@@ -133,44 +132,17 @@ __u32 native_random(void)
 	return x * 0x2545f4914f6cdd1d >> 32;
 }
 
+/* The tool writes it there: to ask the kernel may end a program that is under a seccomp filter. */
 const char *native_comm(void)
 {
-	__u64 now = native.now ?: audit_clock_ns();
-
-	if (now - native.comm_read > COMM_NS && !native.other) {
-		native_syscall(__NR_prctl, 16 /* PR_GET_NAME */, (long)native.task.comm, 0, 0);
-		native_copy(native.task.thread->comm, native.task.comm, sizeof(native.task.comm));
-		native.comm_read = now;
-	}
-	return native.task.comm;
-}
-
-/* The kernel has it in a file: nothing else tells it of another thread. */
-static void read_leader_comm(void)
-{
-	long fd = native_syscall(__NR_open, (long)"/proc/self/comm", 02000000 /* O_CLOEXEC */, 0, 0), n;
-	char comm[17] = {};
-
-	if (fd < 0)
-		return;
-	n = native_syscall(__NR_read, fd, (long)comm, 16, 0);
-	native_syscall(__NR_close, fd, 0, 0, 0);
-	if (n > 0 && n <= 16)
-		comm[n - 1] = 0;	/* in place of a newline */
-	native_copy(native.leader_comm, comm, sizeof(native.leader_comm));
+	return native.task.thread && !native.other ? native.task.thread->comm : native.task.comm;
 }
 
 const char *native_leader_comm(void)
 {
-	__u64 now = native.now ?: audit_clock_ns();
+	const struct audit_thread *process = native.task.group_leader->thread;
 
-	if (native.task.pid == native_syscall(__NR_getpid, 0, 0, 0, 0))
-		return native_comm();
-	if (now - native.leader_comm_read > LEADER_COMM_NS) {
-		read_leader_comm();
-		native.leader_comm_read = now;
-	}
-	return native.leader_comm;
+	return process ? process->comm : audit_now.comm;
 }
 
 int native_each(struct audit_each *each, int (*program)(struct bpf_iter__task *))

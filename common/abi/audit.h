@@ -17,7 +17,7 @@
 #define AUDIT_SOCKETS "CUDA_BPF_TOOLS_AUDIT"
 
 enum {
-	AUDIT_VERSION = 3,
+	AUDIT_VERSION = 4,
 	AUDIT_PAGE = 4096,
 	AUDIT_MAPS = 48,
 	AUDIT_MAP_NAME = 32,
@@ -68,7 +68,15 @@ struct audit_thread {
 	char comm[16];
 	__u32 uid;
 	__u32 busy;			/* not 0: it runs a program of the tool's; see maps_settle() */
-	__u32 spare[2];
+	__u32 named;			/* set by the tool: comm is the thread's; until then it is the process's */
+	__u32 marks;			/* set by the tool: enum audit_marks */
+};
+
+/* What the tool has seen of a process, in each of its threads' elements. */
+enum audit_marks {
+	AUDIT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start: the library makes no system call
+					 * there that may end it */
+	AUDIT_OTHER_USER = 2,		/* it has another user than it had: it is to leave the memory */
 };
 
 struct audit_head {
@@ -83,12 +91,12 @@ struct audit_head {
 	struct audit_map map[AUDIT_MAPS];
 };
 
-/* The descriptors that come with the answer to AUDIT_HELLO. */
-enum audit_memory { AUDIT_SHARED, AUDIT_FIXED, AUDIT_MEMORIES };
+/* The descriptors that come with the answer to AUDIT_HELLO: the shared memory, to write and to read only, and the sealed one. */
+enum audit_memory { AUDIT_SHARED, AUDIT_READ, AUDIT_FIXED, AUDIT_MEMORIES };
 
 /* What a program tells: the connection is closed after the answer. */
 enum audit_kind {
-	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with both memfds: enum audit_memory */
+	AUDIT_HELLO = 1,		/* first of a program (after exec too): answered with enum audit_memory */
 	AUDIT_FORKED,			/* first of a process that was forked: answered with them, too */
 	AUDIT_BOUND,			/* a library has functions that are probed now, and its path follows; functions = 0:
 					 * all is there that is loaded with the first CUDA library */
@@ -110,7 +118,8 @@ struct audit_answer {
 	__s32 pid;			/* as the tool sees it; -1: go on without probes */
 	__u64 bytes;			/* of the memory */
 	__u32 leave;			/* not 0: name the tool to Yama, so that its children may read the program's memory */
-	__u32 spare;
+	__u32 uid;			/* the process's */
+	char comm[16];			/* the process's */
 };
 
 /* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at

@@ -211,14 +211,11 @@ int proc_open_file(const char *path)
 	return real;
 }
 
-bool proc_comm(int pid, char *comm)
+static bool read_comm(const char *name, char *comm)
 {
-	char name[32];
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
-	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/comm", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	n = read(fd, comm, 16);
@@ -226,6 +223,44 @@ bool proc_comm(int pid, char *comm)
 	if (n < 1)
 		return false;
 	comm[n - 1] = 0;
+	return true;
+}
+
+bool proc_comm(int pid, char *comm)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/comm", pid);
+	return read_comm(name, comm);
+}
+
+bool proc_thread_comm(int pid, int tid, char *comm)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/comm", pid, tid);
+	return read_comm(name, comm);
+}
+
+bool proc_rights(int pid, struct proc_rights *r)
+{
+	char name[32], line[256];
+	unsigned mode = 0;
+	FILE *f;
+
+	*r = (struct proc_rights){ 0 };
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "Uid: %u %u", &r->uid, &r->effective);
+		sscanf(line, "Seccomp: %u", &mode);
+		sscanf(line, "Seccomp_filters: %u", &r->filters);
+	}
+	fclose(f);
+	if (!r->filters)
+		r->filters = mode == 2 /* SECCOMP_MODE_FILTER */;
 	return true;
 }
 

@@ -62,6 +62,18 @@ struct proc_identity {
 
 struct proc_identity proc_identity(int pid);
 
+/* What a process may do, as far as it can change that itself. */
+struct proc_rights {
+	unsigned uid, effective;	/* its first thread's user ids */
+	unsigned filters;		/* and seccomp filters; 1 if it has some and the kernel (before 5.9) has no number */
+};
+
+/* Returns false if the process is gone. */
+bool proc_rights(int pid, struct proc_rights *r);
+
+/* Reads a thread's name into comm (16 bytes); false if the thread is gone. */
+bool proc_thread_comm(int pid, int tid, char *comm);
+
 /* Returns the process's parent; 0 if it has none here, or is gone. */
 int proc_parent(int pid);
 

@@ -28,8 +28,8 @@
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
 enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
 
-/* How often it is seen which threads have ended: pthread_exit() tells nobody. */
-static const unsigned long long LOOK_NS = 100 * 1000000ull;
+/* How often it is seen which threads have ended, as pthread_exit() tells nobody, and what they are called. */
+static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
 char *inject_refusal(const struct target *t, char **library)
 {
@@ -137,6 +137,15 @@ static void say(struct inject *in, int pid, const char *text)
 		warning(0, "process %d: %s", pid, text);
 }
 
+static void on_marked(void *ctx, int pid, unsigned mark)
+{
+	struct inject *in = ctx;
+
+	inject_memory_mark(&in->memory, pid, mark);
+	say(in, pid, mark == AUDIT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
+	    "has a seccomp filter now: what it loads is not looked at, and processes that it forks are not traced");
+}
+
 /* Once all is there that is loaded with the first CUDA library. */
 static void say_linked_in(struct inject *in, int pid)
 {
@@ -221,6 +230,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.user = in->target->command_user;
 	inject_memory_fix(&in->memory);
 	in->peers.memory[AUDIT_SHARED] = in->memory.memory->fd;
+	in->peers.memory[AUDIT_READ] = in->memory.memory->read;
 	in->peers.memory[AUDIT_FIXED] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
@@ -228,6 +238,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.answered = on_answered;
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
+	in->peers.marked = on_marked;
 	in->peers.ctx = in;
 	inject_peers_open(&in->peers);
 	inject_library_set(in->library, in->peers.name);
@@ -242,6 +253,13 @@ static bool thread_has_ended(void *ctx, unsigned pid, unsigned tid)
 	       inject_peers_lives(&in->peers, pid);
 }
 
+static bool is_peer(void *ctx, unsigned pid)
+{
+	const struct inject *in = ctx;
+
+	return inject_peers_has(&in->peers, pid);
+}
+
 int inject_fd(const struct inject *in)
 {
 	return in->peers.epoll;
@@ -249,11 +267,18 @@ int inject_fd(const struct inject *in)
 
 void inject_serve(struct inject *in)
 {
+	bool again;
+
 	inject_memory_tick(&in->memory);
 	inject_peers_serve(&in->peers);
-	if (in->inner || clock_ns() - in->looked < LOOK_NS)
+	if (in->inner)
 		return;
-	if (inject_memory_left(&in->memory, thread_has_ended, in, in->left))
+	again = clock_ns() - in->named >= NAMED_NS;
+	inject_memory_names(&in->memory, is_peer, in, again);
+	if (again)
+		in->named = clock_ns();
+	if (clock_ns() - in->looked >= ENDED_NS &&
+	    inject_memory_left(&in->memory, thread_has_ended, in, in->left))
 		in->looked = clock_ns();
 }
 

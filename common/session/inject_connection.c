@@ -54,11 +54,14 @@ static void accept_some(struct inject_peers *p)
 /* A program that does not read its answer does without.  Returns false if it waits no longer. */
 static bool answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
-	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0 };
+	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0,
+				 .uid = p->user };
 	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(p->memory))]; } control = { 0 };
 	struct iovec part = { &a, sizeof(a) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
+	if (pid > 0)
+		proc_comm(pid, a.comm);
 	if (with_memory) {
 		m.msg_control = &control;
 		m.msg_controllen = sizeof(control);

@@ -9,6 +9,7 @@
 #include "base/die.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
+#include "proc/proc.h"
 #include "session/inject_memory.h"
 #include "shm/create.h"
 
@@ -17,6 +18,9 @@ static const unsigned long long SETTLE_NS = 50 * 1000000ull;
 
 /* Of threads that have ended: a program may write that thousands have. */
 static const unsigned long long LEFT_NS = 5 * 1000000ull;
+
+/* Of threads' names, in each turn. */
+static const unsigned long long NAMES_NS = 1000000;
 
 static struct shm_memory *memory_of(void *ctx)
 {
@@ -196,6 +200,50 @@ void inject_memory_end(struct inject_memory *m)
 void inject_memory_tick(struct inject_memory *m)
 {
 	__atomic_store_n(&m->memory->shm.head->ticks, clock_ns() / 1000000, __ATOMIC_RELAXED);
+}
+
+void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark)
+{
+	struct shm *s = &m->memory->shm;
+
+	for (unsigned i = 0, n = threads_of(s); i < n; i++)
+		if (__atomic_load_n(&s->threads[i].pid, __ATOMIC_ACQUIRE) == pid)
+			__atomic_fetch_or(&s->threads[i].marks, mark, __ATOMIC_RELAXED);
+}
+
+/* A thread of a process of the command, as the element says: any program can write it there. */
+static void name(struct audit_thread *t, bool (*is_known)(void *ctx, unsigned pid), void *ctx)
+{
+	unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE);
+	char comm[16] = { 0 };
+
+	if (!tid || tid & AUDIT_LEFT || !is_known(ctx, pid) ||
+	    !(tid & AUDIT_OF_PROCESS ? proc_comm(pid, comm) : proc_thread_comm(pid, tid, comm)))
+		return;
+	if (memcmp(t->comm, comm, sizeof(comm)))
+		memcpy(t->comm, comm, sizeof(comm));
+	__atomic_store_n(&t->named, 1, __ATOMIC_RELAXED);
+}
+
+void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, unsigned pid), void *ctx, bool again)
+{
+	struct shm *s = &m->memory->shm;
+	unsigned long long end = clock_ns() + NAMES_NS;
+	unsigned all = threads_of(s);
+
+	for (unsigned i = 0; i < all; i++) {
+		struct audit_thread *t = &s->threads[i];
+
+		if (!__atomic_load_n(&t->tid, __ATOMIC_RELAXED) || __atomic_load_n(&t->named, __ATOMIC_RELAXED))
+			continue;
+		if (clock_ns() >= end)
+			return;
+		name(t, is_known, ctx);
+	}
+	if (again && m->named_at >= all)
+		m->named_at = 0;
+	while (m->named_at < all && clock_ns() < end)
+		name(&s->threads[m->named_at++], is_known, ctx);
 }
 
 void inject_memory_drop(struct inject_memory *m, unsigned pid)

@@ -14,7 +14,7 @@ struct inject_memory {
 	struct shm_memory *memory;
 	struct maps maps;
 	struct inject_each each;
-	unsigned left_at;	/* the element that inject_memory_left() comes to next */
+	unsigned left_at, named_at;	/* the elements that inject_memory_left() and inject_memory_names() come to next */
 };
 
 /* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
@@ -32,6 +32,13 @@ void inject_memory_end(struct inject_memory *m);
 
 /* Call every few milliseconds: tells the probes the time. */
 void inject_memory_tick(struct inject_memory *m);
+
+/* Sets a mark (enum audit_marks) in all that the threads of a process have. */
+void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark);
+
+/* Reads the names of threads that have none yet, and again: of all, for a millisecond, from where the last call stopped.
+ * is_known: whether a process may be looked at. */
+void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, unsigned pid), void *ctx, bool again);
 
 /* Frees what the threads of a process hold, of which none is left. */
 void inject_memory_drop(struct inject_memory *m, unsigned pid);

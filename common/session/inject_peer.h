@@ -12,6 +12,8 @@
 struct inject_process {
 	int pid, pidfd;
 	struct proc_identity is;
+	struct proc_rights rights;	/* when it connected */
+	unsigned marks;		/* enum audit_marks */
 	UT_hash_handle hh;
 };
 
@@ -34,6 +36,8 @@ struct inject_peers {
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
+	/* Called when it is seen that a process has got another user, or a seccomp filter; mark: enum audit_marks. */
+	void (*marked)(void *ctx, int pid, unsigned mark);
 	void *ctx;
 	int epoll;		/* readable when there is something to do */
 	/* private */

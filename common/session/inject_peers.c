@@ -107,6 +107,7 @@ static bool add(struct inject_peers *p, int pid)
 	at->pid = pid;
 	at->pidfd = fd;
 	at->is = proc_identity(pid);
+	proc_rights(pid, &at->rights);
 	event.data.u64 = pid;	/* 0: the socket, or a connection */
 	if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
 		close(fd);
@@ -124,14 +125,38 @@ static bool is_replaced(const struct inject_process *at, struct proc_identity no
 	return now.started && now.stack && at->is.stack && now.stack != at->is.stack;
 }
 
+static void mark(struct inject_peers *p, struct inject_process *at, unsigned mark)
+{
+	if (!(at->marks & mark))
+		p->marked(p->ctx, at->pid, mark);
+	at->marks |= mark;
+}
+
+static void look_at_rights(struct inject_peers *p, struct inject_process *at)
+{
+	const struct proc_rights *was = &at->rights;
+	struct proc_rights now;
+
+	if (!proc_rights(at->pid, &now) || has_ended(at))
+		return;
+	if (now.filters > was->filters)
+		mark(p, at, AUDIT_FILTERED);
+	if (now.uid != was->uid || now.effective != was->effective)
+		mark(p, at, AUDIT_OTHER_USER);
+}
+
 static void look_at_program(struct inject_peers *p, struct inject_process *at)
 {
 	struct proc_identity now = proc_identity(at->pid);
 
-	if (is_replaced(at, now))
+	if (is_replaced(at, now)) {
 		p->execed(p->ctx, at->pid);
+		at->marks = 0;
+		proc_rights(at->pid, &at->rights);
+	}
 	if (now.started && now.stack)
 		at->is = now;
+	look_at_rights(p, at);
 }
 
 static bool follow(struct inject_peers *p, int pid)

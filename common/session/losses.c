@@ -129,6 +129,7 @@ static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
 	[LOST_LATE] = { "record", "records", "not handled: there was no time after the signal" },
 	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
 	[LOST_ANSWER] = { "call", "calls", "missed: the tool has not answered the process" },
+	[LOST_WITHDRAWN] = { "call", "calls", "missed: the process is under a seccomp filter of its own, or has another user" },
 	[LOST_STRANGER] = { "call", "calls", "not recorded: too many processes" },
 };
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,7 +155,7 @@ struct shm_memory *shm_create(struct bpf_object *obj, const struct shm_function 
 
 	if (!m)
 		return NULL;
-	m->fd = m->fixed = -1;
+	m->fd = m->read = m->fixed = -1;
 	errno = E2BIG;
 	if (n <= AUDIT_FUNCTIONS && place_all(m, &head, obj, functions, n) && (base = make(m, head.bytes)) &&
 	    write_functions(&head, base, functions, n)) {
@@ -176,8 +177,12 @@ bool shm_fix(struct shm_memory *m)
 {
 	const struct audit_head *head = m->shm.head;
 
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", m->fd);
+	m->read = open(path, O_RDONLY | O_CLOEXEC);
 	m->fixed = memfd_create("cuda-bpf-tools", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (m->fixed < 0 || ftruncate(m->fixed, m->shm.bytes) || !copy_fixed(m, 0, head->threads_at))
+	if (m->read < 0 || m->fixed < 0 || ftruncate(m->fixed, m->shm.bytes) || !copy_fixed(m, 0, head->threads_at))
 		return false;
 	for (__u32 i = 0; i < head->maps; i++)
 		if (head->map[i].fixed && !copy_fixed(m, head->map[i].at, head->map[i].bytes))
@@ -193,6 +198,8 @@ void shm_destroy(struct shm_memory *m)
 		munmap(m->shm.base, m->shm.bytes);
 	if (m && m->fd >= 0)
 		close(m->fd);
+	if (m && m->read >= 0)
+		close(m->read);
 	if (m && m->fixed >= 0)
 		close(m->fixed);
 	free(m);

@@ -16,6 +16,7 @@ struct shm_function {
 struct shm_memory {
 	struct shm shm;
 	int fd;			/* the memfd, sealed against shrinking */
+	int read;		/* the same, only for reading; -1 before shm_fix() */
 	int fixed;		/* the one with what is read-only, sealed against writing; -1 before shm_fix() */
 	const struct bpf_map *of[AUDIT_MAPS];	/* shm.map[i] is this one's */
 };

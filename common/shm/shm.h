@@ -94,10 +94,11 @@ struct shm_reader {
 long shm_ring_read(struct shm_reader *r);
 
 /* Threads: takes an element for the calling thread (see struct audit_thread; all storage zeroed), or returns NULL if all
- * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over; NULL: of none.
+ * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over; NULL: of none.  asked: of
+ * how many it is asked before an element is taken that no thread ever had; if all had, of all.
  * left (or NULL) is called for an element that was such a thread's, with all that it left. */
-struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid),
-				     void (*left)(struct audit_thread *t));
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, int asked,
+				     bool (*is_dead)(__u32 tid), void (*left)(struct audit_thread *t));
 
 /* Takes the element of a thread that has ended, before which it had that tid and start_time: sets AUDIT_LEFT.  Returns false
  * if somebody else did, or another thread has got the same number and the element. */

@@ -2,10 +2,6 @@
 #include <linux/bpf.h>
 #include "shm/shm.h"
 
-/* Threads of this process that are asked about before an element is taken that nobody ever had: each costs a system
- * call.  So at most a few more elements are in use than there are threads. */
-enum { ASKED = 8 };
-
 static bool swap(__u32 *at, __u32 from, __u32 to)
 {
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -19,6 +15,8 @@ static struct audit_thread *own(struct audit_thread *t, __u32 pid, __u32 tid)
 	__builtin_memset(t->comm, 0, sizeof(t->comm));
 	t->uid = 0;
 	t->busy = 0;
+	t->named = 0;
+	t->marks = 0;
 	__atomic_store_n(&t->pid, pid, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
 	return t;
@@ -84,8 +82,8 @@ static struct audit_thread *find_new(struct shm *s, __u32 used, __u32 tid)
 	return NULL;
 }
 
-struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (*is_dead)(__u32 tid),
-				     void (*left)(struct audit_thread *t))
+struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, int asked,
+				     bool (*is_dead)(__u32 tid), void (*left)(struct audit_thread *t))
 {
 	__u32 used = __atomic_load_n(&s->head->threads_used, __ATOMIC_ACQUIRE);
 	struct audit_thread *t;
@@ -93,8 +91,8 @@ struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, bool (
 	if (used > AUDIT_THREADS)
 		used = AUDIT_THREADS;
 	t = find_free(s, used, pid, tid);
-	if (!t && is_dead)
-		t = find_dead(s, used, pid, tid, ASKED, is_dead);
+	if (!t)
+		t = find_dead(s, used, pid, tid, asked, is_dead);
 	if (!t)
 		t = find_new(s, used, tid);
 	if (!t && is_dead)

@@ -186,7 +186,7 @@ static void use_hash(struct shm_map *m, struct input *in)
 
 static void use_threads(struct input *in)
 {
-	struct audit_thread *t = shm_thread_take(&shm, 1 + take(in, 1) % 4, 1 + take(in, 1), has_ended, NULL);
+	struct audit_thread *t = shm_thread_take(&shm, 1 + take(in, 1) % 4, 1 + take(in, 1), 8, has_ended, NULL);
 	char *at = t ? shm_storage(&shm, &shm.map[3], t, true) : NULL;
 
 	CHECK(!t || (at >= shm.map[3].at && at + shm.map[3].value_size <= shm.map[3].at + shm.map[3].bytes));

@@ -88,7 +88,7 @@ static void join(struct shm_memory *m)
 static void thread_begin(struct shm_memory *m)
 {
 	audit_now = (struct audit_now){ .shm = &m->shm };
-	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), is_dead, NULL);
+	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), 8, is_dead, NULL);
 	audit_now.thread->uid = getuid();
 	audit_now.own = audit_own(audit_now.thread - m->shm.threads);
 }
@@ -160,43 +160,6 @@ static void check_threads(struct shm_memory *m, int (*session)(void *), const st
 }
 
 /* A page, and behind it none. */
-/* A page that comes and goes: *arg is 0 to end. */
-static void *comes_and_goes(void *arg)
-{
-	char **at = arg, *const page = *at;
-
-	while (__atomic_load_n(at, __ATOMIC_RELAXED)) {
-		if (mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
-			memset(page, 'x', 4096);
-		munmap(page, 4096);
-	}
-	return NULL;
-}
-
-static void check_unmapped(void)
-{
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at = pages + 4096;
-	char to[3 * 4096], *const page = at;
-	int found = 0, none = 0;
-	pthread_t t;
-
-	memset(pages, 'a', 4096);
-	strcpy(pages + 2 * 4096, "end");
-	check(native_read_string_unmapped(to, sizeof(to), (__u64)page + 4096) == 4 && !strcmp(to, "end"), "a string");
-	check(native_read_string_unmapped(to, 3, (__u64)page + 4096) == 3 && !strcmp(to, "en"), "the beginning of one");
-	check(native_read_string_unmapped(to, 8192, 8) == -14 && !*to, "none");
-	pthread_create(&t, NULL, comes_and_goes, &at);
-	for (int i = 0; i < 2000 || (i < 200000 && (!found || !none)); i++)
-		if (native_read_string_unmapped(to, sizeof(to), (__u64)page - 7) < 0)
-			none++;
-		else
-			found++;
-	check(found && none, "one whose page comes and goes is read, or not");
-	__atomic_store_n(&at, NULL, __ATOMIC_RELAXED);
-	pthread_join(t, NULL);
-	munmap(pages, 3 * 4096);
-}
-
 static void check_reads(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), text[16];
@@ -279,7 +242,6 @@ int main(int argc, char **argv)
 	check(skel->data_lost->lost[LOST_RETURN] == 0, "nothing is lost");
 	check_threads(m, session, slots);
 	check_reads();
-	check_unmapped();
 	check_stack();
 	if (argc > 1 && !strcmp(argv[1], "time"))
 		printf("%.1f ns\n", ns_of(session, 5000000));

@@ -149,20 +149,20 @@ static void on_left(struct audit_thread *t)
 
 static void test_left(struct shm *s)
 {
-	struct audit_thread *t = shm_thread_take(s, 10, 15, is_never, NULL);
+	struct audit_thread *t = shm_thread_take(s, 10, 15, 8, is_never, NULL);
 
 	/* of a free one, or one that has kept nothing, nobody is told */
 	shm_storage(s, &s->map[0], t, true);
 	shm_thread_free(s, t);
-	CHECK(shm_thread_take(s, 10, 15, is_never, on_left) == t && !left_by);
-	CHECK(shm_thread_take(s, 10, 15, is_never, on_left) == t && !left_by);
+	CHECK(shm_thread_take(s, 10, 15, 8, is_never, on_left) == t && !left_by);
+	CHECK(shm_thread_take(s, 10, 15, 8, is_never, on_left) == t && !left_by);
 	shm_storage(s, &s->map[0], t, true);
-	CHECK(shm_thread_take(s, 10, 15, is_never, on_left) == t && left_by == 15 && t->tid == 15 && !t->used);
+	CHECK(shm_thread_take(s, 10, 15, 8, is_never, on_left) == t && left_by == 15 && t->tid == 15 && !t->used);
 	/* that somebody sees to */
 	t->start_time = 7;
 	CHECK(!shm_thread_claim(t, 15, 8) && t->tid == 15 && !shm_thread_claim(t, 16, 7));
 	CHECK(shm_thread_claim(t, 15, 7) && !shm_thread_claim(t, 15, 7));
-	CHECK(shm_thread_take(s, 10, 15, is_odd, on_left) != t && left_by == 15);
+	CHECK(shm_thread_take(s, 10, 15, 8, is_odd, on_left) != t && left_by == 15);
 }
 
 void test_threads(void)
@@ -176,8 +176,8 @@ void test_threads(void)
 	char *at;
 
 	shm_make(&s, maps, 1);
-	t = shm_thread_take(&s, 10, 11, is_never, NULL);
-	other = shm_thread_take(&s, 10, 12, is_never, NULL);
+	t = shm_thread_take(&s, 10, 11, 8, is_never, NULL);
+	other = shm_thread_take(&s, 10, 12, 8, is_never, NULL);
 	CHECK(t && other && t != other && s.head->threads_used == 2 && t->tid == 11 && t->pid == 10);
 	CHECK(!shm_storage(&s, &s.map[0], t, false) && !shm_storage(&s, &s.map[2], t, true));
 	at = shm_storage(&s, &s.map[0], t, true);
@@ -186,18 +186,18 @@ void test_threads(void)
 	CHECK(shm_storage(&s, &s.map[0], t, true) == at && at[50] == 1);
 	CHECK(shm_storage(&s, &s.map[0], other, true) == at + s.map[0].stride && !at[s.map[0].stride]);
 	/* exec: the same thread again */
-	CHECK(shm_thread_take(&s, 10, 11, is_never, NULL) == t && !shm_storage(&s, &s.map[0], t, false));
+	CHECK(shm_thread_take(&s, 10, 11, 8, is_never, NULL) == t && !shm_storage(&s, &s.map[0], t, false));
 	CHECK(shm_storage(&s, &s.map[0], t, true) == at && !at[50]);
 	shm_thread_free(&s, other);
-	CHECK(!other->tid && shm_thread_take(&s, 13, 14, is_never, NULL) == other);
+	CHECK(!other->tid && shm_thread_take(&s, 13, 14, 8, is_never, NULL) == other);
 	/* only the process's own threads are asked about */
-	CHECK(shm_thread_take(&s, 10, 15, is_odd, NULL) == t && shm_thread_take(&s, 20, 21, is_odd, NULL) == &s.threads[2]);
+	CHECK(shm_thread_take(&s, 10, 15, 8, is_odd, NULL) == t && shm_thread_take(&s, 20, 21, 8, is_odd, NULL) == &s.threads[2]);
 	for (__u32 i = 3; i < AUDIT_THREADS; i++)
-		CHECK(shm_thread_take(&s, 30, 2 * i, is_never, NULL) == &s.threads[i]);
-	CHECK(!shm_thread_take(&s, 31, 7, is_odd, NULL));
+		CHECK(shm_thread_take(&s, 30, 2 * i, 8, is_never, NULL) == &s.threads[i]);
+	CHECK(!shm_thread_take(&s, 31, 7, 8, is_odd, NULL));
 	t = &s.threads[AUDIT_THREADS / 2];
 	t->tid++;	/* now it is odd */
-	CHECK(shm_thread_take(&s, 30, 100002, is_odd, NULL) == t && !shm_thread_take(&s, 30, 100004, is_odd, NULL));
+	CHECK(shm_thread_take(&s, 30, 100002, 8, is_odd, NULL) == t && !shm_thread_take(&s, 30, 100004, 8, is_odd, NULL));
 	shm_unmake(&s);
 	shm_make(&s, maps, 1);
 	test_left(&s);

@@ -45,6 +45,7 @@ enum process_state {
 	READY,
 	CONNECTING,	/* one of its threads does */
 	LEFT_OUT,	/* the tool does not want it */
+	WITHDRAWN,	/* it has left the memory, or may not ask the tool: its calls are lost */
 	UNANSWERED,	/* the tool has not answered: calls are lost until it runs again */
 };
 
@@ -66,9 +67,10 @@ struct audit {
 	struct stub stub[STUBS];	/* the first: see audit/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
-	struct shm shm;		/* a child does not inherit what is shared there, but for the next three */
+	struct shm shm;		/* a child does not inherit what is shared there, but for the next ones, which nobody here can write */
 	const struct audit_head *head;
 	const struct audit_function *toggle;
+	const struct audit_thread *threads;
 	__u64 *lost;		/* counts, by enum lost; NULL: the tool has none */
 	program_fn *left;		/* for a thread that has ended, or NULL */
 	clock_fn *clock;
@@ -84,12 +86,18 @@ struct audit {
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */
+	__u32 uid;
+	char comm[16];		/* the process's, when the tool was told of it */
+	__u32 marks;		/* enum audit_marks, also of the process that this one is a copy of */
+	__u32 filters;		/* seccomp filters that it had at its start */
+	__u64 stack;		/* an address near the beginning of the first thread's stack */
 	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
 	const void *phdr;	/* the program's own */
 	int phdrs;
 	__u32 stubs;
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
+	char text[AUDIT_PATH];	/* while the linker loads something: one thread at a time */
 	char *storages[AUDIT_THREADS];	/* threads' own memory, by element: see audit_own() */
 };
 
@@ -139,6 +147,10 @@ bool readable(const void *at);
  * its caller. */
 bool environment(struct audit *a);
 
+/* Returns how many seccomp filters the thread has.  Call while the linker loads something: it makes the system calls that the
+ * linker makes then. */
+__u32 environment_filters(struct audit *a);
+
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct audit *a, const void *vdso);
 
@@ -149,11 +161,14 @@ void connect_bound(struct audit *a, const char *path, __u32 functions);
 void connect_changed(struct audit *a);
 void connect_says(struct audit *a, const char *name, const char *why);
 
-/* memory.c: maps the memory that is shared and what is fixed, and the programs' data over their sections. */
-bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes);
+/* memory.c: memory: the descriptors, by enum audit_memory.  Maps the memory that is shared and what is fixed, and the programs' data over their sections. */
+bool memory_map(struct audit *a, const int *memory, __u64 bytes);
 
 /* The same for the child of a process that had done so. */
 bool memory_map_forked(struct audit *a, int fd, __u64 bytes);
+
+/* Gives the memory up, also where another thread uses it now: what it finds there is 0. */
+void memory_leave(struct audit *a);
 
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
  * NO_FUNCTION. */
@@ -180,6 +195,9 @@ void changes_note(struct audit *a, const char *path);
  * may be gone soon, else before the first call.  Nothing is told while that takes too much of the program's time. */
 void changes_tell_loaded(struct audit *a);
 void changes_tell(struct audit *a);
+
+/* Call when the tool has marked the thread's process. */
+void marks_take(struct audit *a);
 
 /* Counts a call as lost; why: enum lost. */
 void lost_call(struct audit *a, unsigned why);

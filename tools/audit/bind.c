@@ -108,31 +108,39 @@ static void symbols_change(struct binding *b)
 		protect(b, prot);
 }
 
-static const char *path_of(const struct link_map *map, char *program)
+static const char *path_of(struct audit *a, const struct link_map *map)
 {
 	long n;
 
 	if (*map->l_name)
 		return map->l_name;
-	n = sys4(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)program, AUDIT_PATH - 1);
-	program[n > 0 ? n : 0] = 0;
-	return program;
+	n = sys4(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)a->text, sizeof(a->text) - 1);
+	a->text[n > 0 ? n : 0] = 0;
+	return a->text;
+}
+
+/* The system calls by which the tool is asked may end a program that has put itself under a filter. */
+static bool first_hello(struct audit *a)
+{
+	if (environment_filters(a) <= a->filters)
+		return connect_hello(a);
+	a->connection = REFUSED;
+	return false;
 }
 
 void bind_object(struct audit *a, const struct link_map *map)
 {
 	struct binding b = { .a = a, .map = map };
-	char program[AUDIT_PATH];
 	bool first = a->connection == UNCONNECTED;
 
 	if (!object_map(&b.o, map, *map->l_name ? NULL : a->phdr, *map->l_name ? 0 : a->phdrs))
 		return;
-	if (first && (!is_cuda(&b.o, map->l_name) || !connect_hello(a)))
+	if (first && (!is_cuda(&b.o, map->l_name) || !first_hello(a)))
 		return;
 	all_bind(&b);
 	if (!b.to)
 		return;
 	if (a->settled && b.functions)
-		connect_bound(a, path_of(map, program), b.functions);
+		connect_bound(a, path_of(a, map), b.functions);
 	symbols_change(&b);
 }

@@ -135,7 +135,6 @@ static bool ask(struct audit *a, struct audit_message *m, const char *text, stru
 	int fd = tool_open(a, &who);
 	bool ok;
 
-	memory[AUDIT_SHARED] = memory[AUDIT_FIXED] = -1;
 	if (fd < 0) {
 		a->silent = true;
 		return false;
@@ -145,6 +144,10 @@ static bool ask(struct audit *a, struct audit_message *m, const char *text, stru
 	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, who.pid, before) &&
 	     receive(fd, answer, memory) == sizeof(*answer) && answer->version == AUDIT_VERSION;
 	a->silent = !ok;
+	if (ok) {
+		a->uid = answer->uid;
+		memcpy(a->comm, answer->comm, sizeof(a->comm));
+	}
 	/* Yama takes the tool's descendants for it */
 	if (ok && answer->leave && who.pid > 0 && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))
 		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
@@ -158,6 +161,10 @@ static bool asked(struct audit *a, struct audit_message *m, const char *text, st
 	__u64 all = ~0ull, before = 0;
 	bool ok;
 
+	for (int i = 0; i < AUDIT_MEMORIES; i++)
+		memory[i] = -1;
+	if (a->marks & AUDIT_FILTERED)
+		return false;
 	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
 	ok = ask(a, m, text, answer, memory, audit_here.blocked ? audit_here.signals : before);
 	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
@@ -171,10 +178,12 @@ bool connect_hello(struct audit *a)
 	int memory[AUDIT_MEMORIES];
 	bool ok;
 
-	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[AUDIT_SHARED] >= 0 && memory[AUDIT_FIXED] >= 0;
+	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0;
+	for (int i = 0; i < AUDIT_MEMORIES; i++)
+		ok = ok && memory[i] >= 0;
 	a->own = m.pid;
 	a->pid = answer.pid;
-	ok = ok && memory_map(a, memory[AUDIT_SHARED], memory[AUDIT_FIXED], answer.bytes);
+	ok = ok && memory_map(a, memory, answer.bytes);
 	memories_close(memory);
 	a->connection = ok ? CONNECTED : REFUSED;
 	return ok;
@@ -223,14 +232,13 @@ void connect_says(struct audit *a, const char *name, const char *why)
 {
 	struct audit_message m = { .kind = AUDIT_SAYS };
 	unsigned long n = length(name), more = length(why);
-	char text[512];
 
-	if (n > sizeof(text) / 2)
-		n = sizeof(text) / 2;
-	if (n + 2 + more > sizeof(text))
+	if (n > sizeof(a->text) / 2)
+		n = sizeof(a->text) / 2;
+	if (n + 2 + more > sizeof(a->text))
 		return;
-	memcpy(text, name, n);
-	memcpy(text + n, ": ", 2);
-	memcpy(text + n + 2, why, more);
-	tell(a, &m, text, n + 2 + more);
+	memmove(a->text, name, n);	/* name may be there */
+	memcpy(a->text + n, ": ", 2);
+	memcpy(a->text + n + 2, why, more);
+	tell(a, &m, a->text, n + 2 + more);
 }

@@ -30,9 +30,10 @@ static bool is_wanted(const struct audit_thread *t, __u32 pid, __u32 tid)
 int audit_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each)
 {
 	const struct audit_program *p = find(name);
+	const int memories[AUDIT_MEMORIES] = { [AUDIT_SHARED] = memory, [AUDIT_READ] = memory, [AUDIT_FIXED] = fixed };
 	struct shm *s = &audit.shm;
 
-	if (!p || (!s->base && !memory_map(&audit, memory, fixed, bytes)))
+	if (!p || (!s->base && !memory_map(&audit, memories, bytes)))
 		return -1;
 	for (__u32 i = 0; i < s->head->threads_used && i < AUDIT_THREADS; i++) {
 		struct audit_thread *t = &s->threads[i];

@@ -75,6 +75,32 @@ static bool variables(struct audit *a)
 	return found;
 }
 
+/* Returns the number at the end of the line that begins so; 0 if there is none. */
+static __u32 number(const char *text, const char *line)
+{
+	__u32 n = 0;
+
+	for (; *text; text++)
+		if (*text == '\n' && begins(text + 1, line)) {
+			for (text += 1 + length(line); *text && *text != '\n'; text++)
+				n = *text >= '0' && *text <= '9' ? n * 10 + (__u32)(*text - '0') : n;
+			return n;
+		}
+	return 0;
+}
+
+/* The lines stand behind one that may be long, of groups: of a process in very many, none is seen.  Linux before 5.9 has no
+ * number of filters. */
+__u32 environment_filters(struct audit *a)
+{
+	unsigned long n = file_read("/proc/thread-self/status", a->text, sizeof(a->text) - 1);
+	__u32 filters;
+
+	a->text[n] = 0;
+	filters = number(a->text, "Seccomp_filters:");
+	return filters ?: number(a->text, "Seccomp:") == 2;
+}
+
 bool environment(struct audit *a)
 {
 	ElfW(auxv_t) v[AUXV];
@@ -94,7 +120,10 @@ bool environment(struct audit *a)
 			a->phdr = (const void *)v[i].a_un.a_val;
 		if (v[i].a_type == AT_PHNUM)
 			a->phdrs = (int)v[i].a_un.a_val;
+		if (v[i].a_type == AT_RANDOM)
+			a->stack = v[i].a_un.a_val;
 	}
+	a->filters = environment_filters(a);
 	clock_find(a, vdso);
 	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
 	a->started = now[0];

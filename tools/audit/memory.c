@@ -88,15 +88,16 @@ static void *map_shared(int fd, __u64 bytes)
 	return (void *)p;
 }
 
-/* What the tool alone changes, and what a call reads first: a child has it, too. */
+/* What a call reads before it is known whether the process has been forked: a child inherits it. */
 static bool map_head(struct audit *a, int fd, const struct audit_head *head)
 {
-	long p = sys6(__NR_mmap, 0, (long)head->threads_at, PROT_READ, MAP_SHARED, fd, 0);
+	long p = sys6(__NR_mmap, 0, (long)(head->threads_at + AUDIT_THREADS * sizeof(*a->threads)), PROT_READ, MAP_SHARED, fd, 0);
 
 	if (sys_failed(p))
 		return false;
 	a->head = (const void *)p;
 	a->toggle = (const void *)(p + (long)head->functions_at);
+	a->threads = (const void *)(p + (long)head->threads_at);
 	return true;
 }
 
@@ -108,13 +109,13 @@ static __u64 *section(const char *name)
 	return NULL;
 }
 
-bool memory_map(struct audit *a, int fd, int fixed, __u64 bytes)
+bool memory_map(struct audit *a, const int *memory, __u64 bytes)
 {
-	void *p = map_shared(fd, bytes);
-	long q = sys6(__NR_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, fixed, 0);
+	void *p = map_shared(memory[AUDIT_SHARED], bytes);
+	long q = sys6(__NR_mmap, 0, (long)bytes, PROT_READ, MAP_PRIVATE, memory[AUDIT_FIXED], 0);
 
-	if (!p || sys_failed(q) || !shm_view(&a->shm, p, (void *)q, bytes) || !map_head(a, fd, (void *)q) || !names_hash(a) ||
-	    !page_make(a) || !sections_map(a, fd, fixed) || !variables_set(a))
+	if (!p || sys_failed(q) || !shm_view(&a->shm, p, (void *)q, bytes) || !map_head(a, memory[AUDIT_READ], (void *)q) ||
+	    !names_hash(a) || !page_make(a) || !sections_map(a, memory[AUDIT_SHARED], memory[AUDIT_FIXED]) || !variables_set(a))
 		return false;
 	a->left = program("trace_exit") ?: program("thread_exit");
 	a->lost = section(".data.lost");
@@ -128,4 +129,10 @@ bool memory_map_forked(struct audit *a, int fd, __u64 bytes)
 	void *p = bytes == a->shm.bytes ? map_shared(fd, bytes) : NULL;
 
 	return p && shm_view(&a->shm, p, a->shm.fixed, bytes);
+}
+
+void memory_leave(struct audit *a)
+{
+	sys6(__NR_mmap, (long)a->shm.base, (long)a->shm.bytes, PROT_READ | PROT_WRITE,
+	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }

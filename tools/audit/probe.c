@@ -37,6 +37,12 @@ static __attribute__((noinline, cold)) bool may_run(struct audit *a, const struc
 	}
 	if (!thread_is_ready(a) && !thread_ready(a))
 		return false;
+	if (audit_now.thread->marks & ~a->marks)
+		marks_take(a);
+	if (a->page->state == WITHDRAWN) {
+		lost_call(a, LOST_WITHDRAWN);
+		return false;
+	}
 	if (a->changes)
 		changes_tell(a);
 	return true;
@@ -72,7 +78,7 @@ static inline __attribute__((always_inline)) bool enters(struct audit *a, struct
 {
 	if (!seen(a, s))
 		return false;
-	if (!LIKELY(!audit_here.busy && !a->changes && thread_is_ready(a)) && !may_run(a, regs))
+	if (!LIKELY(!audit_here.busy && !a->changes && thread_is_ready(a) && !(audit_now.thread->marks & ~a->marks)) && !may_run(a, regs))
 		return false;
 	return run(a, regs, s, s->in->flags & AUDIT_RETURNS);
 }

@@ -35,6 +35,8 @@ struct audit_now {
 	struct shm *shm;
 	struct audit_thread *thread;
 	char *own;			/* the thread's own memory: struct shm's own bytes */
+	const char *comm;		/* the process's: 16 bytes */
+	__u64 stack;			/* of the first thread: an address near its stack's beginning; 0: another thread */
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
@@ -50,6 +52,9 @@ struct audit_each { char *at; __u64 size, used; };
 /* The memory of whoever has this element, which no other process can write; NULL if there is none.  What an earlier thread
  * left there stays. */
 char *audit_own(__u32 index);
+
+/* The element of the process: its index + 1; 0: it has none yet. */
+extern __u32 audit_process;
 
 /* CLOCK_MONOTONIC, ns. */
 __u64 audit_clock_ns(void);

@@ -2,12 +2,11 @@
 /* A thread's element in the shared memory, and a process that was forked. */
 #include <stddef.h>
 #include <linux/mman.h>
-#include <linux/prctl.h>
 #include "abi/lost.h"
 #include "audit/audit.h"
 #include "audit/syscall.h"
 
-enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2 };
+enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2, ASKED = 8 };
 
 /* A handler of the program's that came while its thread waited for the tool may never return: longjmp(). */
 static const __u64 ABANDONED_NS = 12 * 1000000000ull;
@@ -18,9 +17,19 @@ void lost_call(struct audit *a, unsigned why)
 		__atomic_fetch_add(a->lost + why, 1, __ATOMIC_RELAXED);
 }
 
+/* The tool sees which threads have ended, unless they have other numbers there: each costs a system call. */
 static bool is_dead(__u32 tid)
 {
 	return sys3(__NR_tgkill, audit.own, tid, 0) == -NO_SUCH;
+}
+
+/* What the tool has marked this process's parent with. */
+static void marks_inherit(struct audit *a)
+{
+	const struct audit_thread *t = audit_process && audit_process <= AUDIT_THREADS ? &a->threads[audit_process - 1] : NULL;
+
+	if (t && t->tid & AUDIT_OF_PROCESS && t->pid == (__u32)a->pid)
+		a->marks |= t->marks & AUDIT_FILTERED;
 }
 
 /* The program has been forked since it said who it is. */
@@ -31,6 +40,11 @@ static void forked(struct audit *a)
 
 	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		return;
+	marks_inherit(a);
+	if (a->marks & AUDIT_FILTERED) {
+		__atomic_store_n(&a->page->state, WITHDRAWN, __ATOMIC_RELEASE);
+		return;
+	}
 	a->page->since = audit_clock_ns();
 	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
 	if (!connect_forked(a, parent)) {
@@ -79,6 +93,8 @@ static bool process_ready(struct audit *a)
 			forked(a);
 		else if (!others_connect(a))
 			break;
+	if (state == WITHDRAWN)
+		lost_call(a, LOST_WITHDRAWN);
 	if (state == UNANSWERED || state == CONNECTING)
 		lost_call(a, LOST_ANSWER);
 	return state == READY;
@@ -113,7 +129,7 @@ static bool thread_take(struct audit *a)
 
 	if (audit_here.epoch == epoch)
 		return true;
-	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, is_dead, left);
+	t = shm_thread_take(&a->shm, (__u32)a->pid, tid, a->pid == a->own ? 0 : ASKED, is_dead, left);
 	audit_now = (struct audit_now){ 0 };
 	if (!t || !(audit_now.own = audit_own((__u32)(t - a->shm.threads)))) {
 		lost_call(a, LOST_THREAD);
@@ -122,12 +138,24 @@ static bool thread_take(struct audit *a)
 	t->start_time = audit_clock_ns();
 	t->parent = a->parent;
 	t->busy = 0;
-	t->uid = (__u32)sys3(__NR_getuid, 0, 0, 0);
-	sys3(__NR_prctl, PR_GET_NAME, (long)t->comm, 0);
+	t->uid = a->uid;
+	memcpy(t->comm, a->comm, sizeof(t->comm));
+	audit_now.comm = a->comm;
+	audit_now.stack = tid == (__u32)a->own ? a->stack : 0;
 	audit_now.shm = &a->shm;
 	audit_now.thread = t;
 	audit_here.epoch = epoch;
 	return true;
+}
+
+void marks_take(struct audit *a)
+{
+	a->marks |= __atomic_load_n(&audit_now.thread->marks, __ATOMIC_RELAXED);
+	if (!(a->marks & AUDIT_OTHER_USER))
+		return;
+	__atomic_store_n(&a->page->state, WITHDRAWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&a->page->epoch, 0, __ATOMIC_RELEASE);
+	memory_leave(a);
 }
 
 /* No handler of the program may find the thread half made. */

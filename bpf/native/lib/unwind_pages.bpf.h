@@ -22,18 +22,25 @@ static __always_inline __u64 unwind_end(__u64 sp)
 	return sp >= native.stack_low && sp < native.stack_top ? native.stack_top : ~0ull;
 }
 
-/* Pages that are not in memory are not made so by a look. */
+/* A page of 0 has no return address: it need not be copied, as one that was never written. */
+static __always_inline bool unwind_is_empty(__u64 page)
+{
+	const volatile __u64 *word = (void *)page;
+
+	for (__u32 i = 0; i < UNWIND_PAGE / 8; i++)
+		if (word[i])
+			return false;
+	return true;
+}
+
 __noinline int unwind_look(struct unwind_pages *p, __u32 most)
 {
-	__u64 at = p->sp & -(__u64)UNWIND_PAGE, end = unwind_end(p->sp), present = 1;
-	unsigned char in_memory[UNWIND_PAGES] = {};
+	__u64 at = p->sp & -(__u64)UNWIND_PAGE, end = unwind_end(p->sp), present = 1, page = at + UNWIND_PAGE;
 	__u32 n = 1, i;
 
-	/* up to what is not mapped, all is filled in */
-	p->cut = !native_syscall(__NR_mincore, at, sizeof(in_memory) * UNWIND_PAGE, (long)in_memory, 0) &&
-		 at + sizeof(in_memory) * UNWIND_PAGE < end;
-	for (i = 1; i < UNWIND_PAGES && at + i * (__u64)UNWIND_PAGE < end; i++) {
-		__u32 is = in_memory[i] & 1;
+	p->cut = 0;
+	for (i = 1; i < UNWIND_PAGES && page < end && native_on_stack(page, UNWIND_PAGE); i++, page += UNWIND_PAGE) {
+		__u32 is = !unwind_is_empty(page);
 
 		if (n + is > most) {
 			p->cut = 1;
@@ -42,6 +49,7 @@ __noinline int unwind_look(struct unwind_pages *p, __u32 most)
 		n += is;
 		present |= (__u64)is << i;
 	}
+	p->cut |= i == UNWIND_PAGES && page < end;
 	p->n = n;
 	p->looked = i;
 	p->present = present;

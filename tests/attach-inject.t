@@ -550,6 +550,57 @@ if [ "$(id -u)" -eq 0 ]; then
 	says 'refused 1 process of other users'
 fi
 
+# ---- programs that take rights from themselves
+
+for tool in cudatrace 'cudatrace -k' cudaleak 'cudamallocsnoop -k' cudalaunchtop cudasynclatency; do
+	it "a program lives on under a seccomp filter that allows what it needs itself: $tool"
+	run $tool --attach inject -c "exec $bin/audit_rights filter >/dev/null"
+	status 0
+done
+
+it "its calls are counted, also those of a thread that it makes then"
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" filter
+status 0
+json 1 '.func == "cudaMalloc" and .calls == 99'
+
+it "it may load another library"
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" load
+status 0
+json 1 '.func == "cudaMalloc" and .calls == 100'
+
+it "one that has the filter before it loads CUDA is not traced"
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" early
+status 0
+json 0 '.calls > 0'
+
+# told_by ATTACH MODE TEXT: the program is told to go on once the tool has said that
+told_by() {
+	how=$1
+	shift
+	mkfifo -m 666 "$public/$1"
+	tool cudatrace $how -jS -e cudaMalloc -c "$bin/audit_rights $1 <$public/$1"
+	exec 3<>"$public/$1"
+	until_true grep -q "$2" "$tmp/err"
+	echo >&3
+	exec 3>&-
+	wait "$tracer"
+	rc=$?
+}
+
+it "what it forks then lives, and is not traced, which the tool says"
+told_by '--attach inject' fork 'has a seccomp filter now'
+status 0
+json 1 '.func == "cudaMalloc" and .calls == 99'
+says '13 calls missed: the process is under a seccomp filter of its own'
+
+if [ "$(id -u)" -eq 0 ]; then
+	it "a process that becomes another user is not traced any more, which the tool says"
+	told_by --attach=inject user 'runs as another user now'
+	status 0
+	json 1 '.func == "cudaMalloc" and .calls == 1'
+	says '13 calls missed'
+fi
+
 it "thousands of threads that have ended, as a program has it, keep the tool from no other program"
 run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile ended & sleep .3
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do $bin/mem malloc 23 64; done; kill \$!"
@@ -574,6 +625,22 @@ json 1 '.lost == 97'
 says '97 calls missed: the tool has not answered the process'
 
 long || leave
+
+# beside_hostile N: so many programs that make three calls, four at a time, while hostile ones run
+beside_hostile() {
+	rm -f "$public/enough"
+	SECONDS_=900 run cudatrace --attach inject -q -k -o "$public/trace" -c "
+		for mode in bytes fields values words; do
+			(seed=0; while [ ! -e $public/enough ]; do seed=\$((seed + 1)); $bin/audit_hostile \$mode \$seed; done) &
+		done
+		seq $1 | xargs -P 4 -I '{}' $bin/mem malloc 3 64 free 1 >/dev/null; rc=\$?
+		: >$public/enough; wait; exit \$rc"
+	status 0
+	! grep -q 'has read another' "$tmp/err" || no "a process has read another one"
+}
+
+it "10,007 programs beside hostile ones end as they do without them, and none is read"
+beside_hostile 10007
 
 it "40,009 threads one after the other"
 counts 40009 "$bin/audit" sequence 40009

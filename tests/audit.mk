@@ -7,7 +7,7 @@ T_AUDIT := $(patsubst $(T_DIR)/workloads/%,%,$(basename $(wildcard $(addprefix $
 T_AUDIT_O := $(T_AUDIT:%=$(T_OBJ)/workloads/%.o)
 T_AUDIT_LIBS := $(T_LIB)/libaudit-plugin.so $(T_LIB)/libaudit-other.so $(T_LIB)/libaudit-preload.so
 T_ECHO := $(T_LIB)/echo/libcudart.so.13
-T_AUDIT_BINS := audit audit-now audit-noplt audit-nopie audit-static audit_registers audit_registers-now audit_hostile \
+T_AUDIT_BINS := audit audit-now audit-noplt audit-nopie audit-static audit_registers audit_registers-now audit_hostile audit_rights \
 	contained
 TEST_FILES += $(if $(T_START),$(addprefix $(T_BIN)/,$(T_AUDIT_BINS)) $(T_AUDIT_LIBS) $(T_ECHO))
 
@@ -45,5 +45,7 @@ $(T_BIN)/contained: $(T_OBJ)/workloads/contained.o | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(TEST_LDFLAGS)
 
 $(T_OBJ)/workloads/audit_hostile.o: T_CFLAGS += -iquote common
+$(T_BIN)/audit_rights: $(T_OBJ)/workloads/audit_rights.o | $(T_BIN) $(T_LIBCUDA) $(T_CUDART)
+	$(Q)$(CC) -o $@ $< $(T_RPATH) $(TEST_LDFLAGS) -pthread -ldl
 $(T_BIN)/audit_hostile: $(T_OBJ)/workloads/audit_hostile.o $(T_CUDART) | $(T_BIN) $(T_LIBCUDA)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) $(TEST_LDFLAGS) -pthread -ldl

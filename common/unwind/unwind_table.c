@@ -70,21 +70,19 @@ static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned u
 	return o;
 }
 
-/* The slot for a rule: that of its address, one that is free or whose owner is gone, else any. */
-static struct unwind_slot *slot_for(struct unwind_set *set, unsigned long long pc, unsigned owner,
-				    unsigned any)
+/* The number of the slot for a rule: that of its address, one that is free, else any.  What stands in the slots is not asked:
+ * with --attach inject programs can write there. */
+static size_t slot_for(const struct unwind_table *t, const struct unwind_owner *o, unsigned long long pc)
 {
-	struct unwind_slot *free = NULL;
+	size_t set = (size_t)unwind_place(o->number, pc) * UNWIND_WAYS, found = set + (pc >> 4) % UNWIND_WAYS;
 
-	for (int i = 0; i < UNWIND_WAYS; i++) {
-		struct unwind_slot *s = &set->slots[i];
-
-		if (s->pc == pc && s->rule >> 32 == owner)
-			return s;
-		if (!s->rule)
-			free = s;
+	for (size_t i = set; i < set + UNWIND_WAYS; i++) {
+		if (t->holders[i].owner == o && t->holders[i].pc == pc)
+			return i;
+		if (!t->holders[i].owner)
+			found = i;
 	}
-	return free ?: &set->slots[any % UNWIND_WAYS];
+	return found;
 }
 
 /* The programs read the address, the rule, and the address again. */
@@ -95,11 +93,12 @@ static void write_slot(struct unwind_slot *s, unsigned long long pc, unsigned lo
 	__atomic_store_n(&s->rule, rule, __ATOMIC_SEQ_CST);
 }
 
-static void empty_slot(struct unwind_table *t, struct unwind_slot *s)
+static void empty_slot(struct unwind_table *t, size_t i)
 {
-	struct unwind_owner *o = t->holders[s - t->sets[0].slots];
+	struct unwind_owner *o = t->holders[i].owner;
 
-	write_slot(s, 0, 0);
+	write_slot(&t->sets[0].slots[i], 0, 0);
+	t->holders[i] = (struct unwind_holder){ 0 };
 	quota_give(&t->quota, o->user, 1);
 	o->rules--;
 }
@@ -108,28 +107,26 @@ void unwind_table_set(struct unwind_table *t, int pid, unsigned user, unsigned l
 		      unsigned long long rule)
 {
 	struct unwind_owner *o;
-	struct unwind_slot *s;
+	size_t i;
 
 	if (!t->sets)
 		return;
 	o = owner_of(t, pid, user);
-	s = slot_for(&t->sets[unwind_place(o->number, pc)], pc, o->number, pc >> 4);
-	if (s->rule)
-		empty_slot(t, s);
+	i = slot_for(t, o, pc);
+	if (t->holders[i].owner)
+		empty_slot(t, i);
 	if (!quota_take(&t->quota, user, pid, 1))
 		return;
-	t->holders[s - t->sets[0].slots] = o;
+	t->holders[i] = (struct unwind_holder){ o, pc };
 	o->rules++;
-	write_slot(s, pc, rule | (unsigned long long)o->number << 32);
+	write_slot(&t->sets[0].slots[i], pc, rule | (unsigned long long)o->number << 32);
 }
 
 static void drop_slots(struct unwind_table *t, const struct unwind_owner *o)
 {
-	struct unwind_slot *s = t->sets[0].slots;
-
 	for (size_t i = 0; o->rules && i < (size_t)UNWIND_SETS * UNWIND_WAYS; i++)
-		if (s[i].rule >> 32 == o->number)
-			empty_slot(t, &s[i]);
+		if (t->holders[i].owner == o)
+			empty_slot(t, i);
 }
 
 void unwind_table_forget(struct unwind_table *t, int pid)

@@ -18,10 +18,16 @@ struct unwind_owner {
 	UT_hash_handle hh;
 };
 
+/* Whose rule is in a slot, and for which address; NULL: no rule is. */
+struct unwind_holder {
+	struct unwind_owner *owner;
+	unsigned long long pc;
+};
+
 struct unwind_table {
 	const struct bpf_map *map;
 	struct unwind_set *sets;
-	struct unwind_owner **holders;	/* of each slot that has a rule */
+	struct unwind_holder *holders;	/* of each slot */
 	const struct bpf_map *processes;	/* the map of the processes */
 	struct unwind_owner *owners;
 	unsigned numbers;	/* given so far */

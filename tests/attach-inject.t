@@ -631,7 +631,7 @@ beside_hostile() {
 	rm -f "$public/enough"
 	SECONDS_=900 run cudatrace --attach inject -q -k -o "$public/trace" -c "
 		for mode in bytes fields values words; do
-			(seed=0; while [ ! -e $public/enough ]; do seed=\$((seed + 1)); $bin/audit_hostile \$mode \$seed; done) &
+			(seed=0; while [ -d $public ] && [ ! -e $public/enough ]; do seed=\$((seed + 1)); $bin/audit_hostile \$mode \$seed; done) &
 		done
 		seq $1 | xargs -P 4 -I '{}' $bin/mem malloc 3 64 free 1 >/dev/null; rc=\$?
 		: >$public/enough; wait; exit \$rc"

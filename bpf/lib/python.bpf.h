@@ -109,8 +109,11 @@ static __always_inline void python_find(const struct python_process *p, struct p
 static __noinline const struct python_process *python_here(void)
 {
 	__u32 pid = thread_pid();
-	const struct python_process *p = bpf_map_lookup_elem(&python_processes, &pid);
+	const struct python_process *p;
 
+	if (PROCESS_PYTHON)
+		return process_python();
+	p = bpf_map_lookup_elem(&python_processes, &pid);
 	if (p)
 		return p;
 	pid = process_copied();

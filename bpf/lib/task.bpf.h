@@ -127,4 +127,13 @@ static __always_inline __u64 task_ran(struct task_struct *task)
 /* A program at tp_btf/sched_switch sees the switches of CPUs: so task_ran() is needed there alone. */
 enum { TASK_SWITCHES = 1 };
 
+/* What the process runs of Python is in a map. */
+struct python_process;
+enum { PROCESS_PYTHON = 0 };
+
+static __always_inline const struct python_process *process_python(void)
+{
+	return NULL;
+}
+
 #endif

@@ -11,6 +11,7 @@
 #ifndef AUDIT_H
 #define AUDIT_H
 #include <linux/types.h>
+#include "abi/python.h"
 
 /* The environment variable: for each tool that waits for the program NAME=SOCKET, separated by spaces; NAME is the
  * tool's BPF object (cudaleak), SOCKET the abstract name of a Unix socket (SOCK_SEQPACKET) without its leading 0. */
@@ -77,6 +78,7 @@ enum audit_marks {
 	AUDIT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start: the library makes no system call
 					 * there that may end it */
 	AUDIT_OTHER_USER = 2,		/* it has another user than it had: it is to leave the memory */
+	AUDIT_PYTHON = 4,		/* it runs Python, of which it learns by the answer to a message */
 };
 
 struct audit_head {
@@ -120,6 +122,7 @@ struct audit_answer {
 	__u32 leave;			/* not 0: name the tool to Yama, so that its children may read the program's memory */
 	__u32 uid;			/* the process's */
 	char comm[16];			/* the process's */
+	struct python_process python;	/* runtime and loss are 0: it does not run Python, as far as is known yet */
 };
 
 /* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at

@@ -137,6 +137,13 @@ static void say(struct inject *in, int pid, const char *text)
 		warning(0, "process %d: %s", pid, text);
 }
 
+static const struct python_process *python_of(void *ctx, int pid)
+{
+	const struct inject *in = ctx;
+
+	return inject_memory_python(&in->memory, pid);
+}
+
 static void on_marked(void *ctx, int pid, unsigned mark)
 {
 	struct inject *in = ctx;
@@ -239,6 +246,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
 	in->peers.marked = on_marked;
+	in->peers.python = python_of;
 	in->peers.ctx = in;
 	inject_peers_open(&in->peers);
 	inject_library_set(in->library, in->peers.name);

@@ -60,8 +60,13 @@ static bool answer(const struct inject_peers *p, const struct inject_connection 
 	struct iovec part = { &a, sizeof(a) };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (pid > 0)
+	if (pid > 0) {
+		const struct python_process *python = p->python(p->ctx, pid);
+
 		proc_comm(pid, a.comm);
+		if (python)
+			a.python = *python;
+	}
 	if (with_memory) {
 		m.msg_control = &control;
 		m.msg_controllen = sizeof(control);

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
+#include "abi/python.h"
 #include "api/cuda_protos.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/hash.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "proc/proc.h"
@@ -34,10 +36,64 @@ static int lookup(void *ctx, const struct bpf_map *map, const void *key, void *v
 	return m ? shm_read(m, key, value) : -ENOENT;
 }
 
+struct inject_python {
+	int pid;
+	struct python_process is;
+	UT_hash_handle hh;
+};
+
+static bool is_python(const struct bpf_map *map)
+{
+	return !strcmp(bpf_map__name(map), "python_processes");
+}
+
+static struct inject_python *python_find(const struct inject_memory *m, int pid)
+{
+	struct inject_python *at;
+
+	HASH_FIND_INT(m->python, &pid, at);
+	return at;
+}
+
+const struct python_process *inject_memory_python(const struct inject_memory *m, int pid)
+{
+	const struct inject_python *at = python_find(m, pid);
+
+	return at ? &at->is : NULL;
+}
+
+/* The process is told to ask. */
+static int python_set(struct inject_memory *m, int pid, const struct python_process *is)
+{
+	struct inject_python *at = python_find(m, pid);
+
+	if (!at) {
+		at = xcalloc(1, sizeof(*at));
+		at->pid = pid;
+		HASH_ADD_INT(m->python, pid, at);
+	}
+	at->is = *is;
+	inject_memory_mark(m, pid, AUDIT_PYTHON);
+	return 0;
+}
+
+static int python_drop(struct inject_memory *m, int pid)
+{
+	struct inject_python *at = python_find(m, pid);
+
+	if (!at)
+		return -ENOENT;
+	HASH_DEL(m->python, at);
+	free(at);
+	return 0;
+}
+
 static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
 {
 	const struct shm_map *m = shm_of(memory_of(ctx), map);
 
+	if (is_python(map))
+		return python_set(ctx, *(const int *)key, value);
 	return m ? shm_update(m, key, value, flags, 0) : -ENOENT;
 }
 
@@ -45,6 +101,8 @@ static int delete(void *ctx, const struct bpf_map *map, const void *key)
 {
 	const struct shm_map *m = shm_of(memory_of(ctx), map);
 
+	if (is_python(map))
+		return python_drop(ctx, *(const int *)key);
 	return m ? shm_delete(m, key) : -ENOENT;
 }
 
@@ -280,6 +338,10 @@ bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, un
 
 void inject_memory_close(struct inject_memory *m)
 {
+	struct inject_python *at, *next;
+
+	HASH_ITER(hh, m->python, at, next)
+		python_drop(m, at->pid);
 	maps_use(NULL);
 	inject_each_free(&m->each);
 	if (m->memory)

@@ -14,6 +14,7 @@ struct inject_memory {
 	struct shm_memory *memory;
 	struct maps maps;
 	struct inject_each each;
+	struct inject_python *python;	/* by process: the map python_processes, which programs could change */
 	unsigned left_at, named_at;	/* the elements that inject_memory_left() and inject_memory_names() come to next */
 };
 
@@ -32,6 +33,9 @@ void inject_memory_end(struct inject_memory *m);
 
 /* Call every few milliseconds: tells the probes the time. */
 void inject_memory_tick(struct inject_memory *m);
+
+/* What the map python_processes has of a process; NULL: nothing. */
+const struct python_process *inject_memory_python(const struct inject_memory *m, int pid);
 
 /* Sets a mark (enum audit_marks) in all that the threads of a process have. */
 void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark);

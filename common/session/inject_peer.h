@@ -38,6 +38,8 @@ struct inject_peers {
 	void (*execed)(void *ctx, int pid);
 	/* Called when it is seen that a process has got another user, or a seccomp filter; mark: enum audit_marks. */
 	void (*marked)(void *ctx, int pid, unsigned mark);
+	/* What is known of the Python that a process runs; NULL: nothing. */
+	const struct python_process *(*python)(void *ctx, int pid);
 	void *ctx;
 	int epoll;		/* readable when there is something to do */
 	/* private */

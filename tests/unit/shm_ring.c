@@ -11,7 +11,7 @@
 
 enum { WRITERS = 6, RECORDS = 150000, LARGEST = 400, MOST_WRITERS = 512 };
 
-struct record { __u32 writer, number; char rest[]; };
+struct item { __u32 writer, number; char rest[]; };
 
 struct shared { __u64 refused[MOST_WRITERS]; __u32 ended; };
 
@@ -29,12 +29,12 @@ static const struct audit_map maps[] = {
 /* A record's bytes depend on its number. */
 static __u32 size_of(__u32 number)
 {
-	return sizeof(struct record) + number * 7919 % (LARGEST - sizeof(struct record));
+	return sizeof(struct item) + number * 7919 % (LARGEST - sizeof(struct item));
 }
 
 static int see(void *ctx, void *data, __u64 size)
 {
-	struct record *r = data;
+	struct item *r = data;
 	struct seen *seen = ctx;
 	int ret = seen->stop;
 
@@ -67,11 +67,11 @@ static struct shm_reader reader(struct shm *s, struct seen *seen)
 static void *begin(struct shm *s, __u32 writer, __u32 number)
 {
 	__u32 size = size_of(number);
-	struct record *r = shm_ring_reserve(&s->map[1], size, writer + 1);
+	struct item *r = shm_ring_reserve(&s->map[1], size, writer + 1);
 
 	if (!r)
 		return NULL;
-	*r = (struct record){ writer, number };
+	*r = (struct item){ writer, number };
 	for (__u32 i = 0; i < size - sizeof(*r); i++)
 		r->rest[i] = number + i;
 	return r;

@@ -90,6 +90,7 @@ struct audit {
 	char comm[16];		/* the process's, when the tool was told of it */
 	__u32 marks;		/* enum audit_marks, also of the process that this one is a copy of */
 	__u32 filters;		/* seccomp filters that it had at its start */
+	struct python_process python;	/* once marks has AUDIT_PYTHON */
 	__u64 stack;		/* an address near the beginning of the first thread's stack */
 	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
 	const void *phdr;	/* the program's own */

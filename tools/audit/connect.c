@@ -126,6 +126,16 @@ static long receive(int fd, struct audit_answer *answer, int *memory)
 	return n;
 }
 
+/* It stays as it is: other threads read it. */
+static void python_learn(struct audit *a, const struct python_process *p)
+{
+	if (a->python.runtime || a->python.loss || (!p->runtime && !p->loss))
+		return;
+	memcpy(&a->python.loss, &p->loss, sizeof(*p) - offsetof(struct python_process, loss));
+	__atomic_store_n(&a->python.runtime, p->runtime, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&a->marks, AUDIT_PYTHON, __ATOMIC_RELAXED);
+}
+
 /* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
 static bool ask(struct audit *a, struct audit_message *m, const char *text, struct audit_answer *answer, int *memory, __u64 before)
 {
@@ -147,6 +157,7 @@ static bool ask(struct audit *a, struct audit_message *m, const char *text, stru
 	if (ok) {
 		a->uid = answer->uid;
 		memcpy(a->comm, answer->comm, sizeof(a->comm));
+		python_learn(a, &answer->python);
 	}
 	/* Yama takes the tool's descendants for it */
 	if (ok && answer->leave && who.pid > 0 && (m->kind == AUDIT_HELLO || m->kind == AUDIT_FORKED))

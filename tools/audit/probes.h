@@ -36,6 +36,7 @@ struct audit_now {
 	struct audit_thread *thread;
 	char *own;			/* the thread's own memory: struct shm's own bytes */
 	const char *comm;		/* the process's: 16 bytes */
+	const struct python_process *python;	/* of the process */
 	__u64 stack;			/* of the first thread: an address near its stack's beginning; 0: another thread */
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */

@@ -141,6 +141,7 @@ static bool thread_take(struct audit *a)
 	t->uid = a->uid;
 	memcpy(t->comm, a->comm, sizeof(t->comm));
 	audit_now.comm = a->comm;
+	audit_now.python = &a->python;
 	audit_now.stack = tid == (__u32)a->own ? a->stack : 0;
 	audit_now.shm = &a->shm;
 	audit_now.thread = t;
@@ -150,7 +151,11 @@ static bool thread_take(struct audit *a)
 
 void marks_take(struct audit *a)
 {
-	a->marks |= __atomic_load_n(&audit_now.thread->marks, __ATOMIC_RELAXED);
+	__u32 marks = __atomic_load_n(&audit_now.thread->marks, __ATOMIC_RELAXED) & ~a->marks;
+
+	__atomic_fetch_or(&a->marks, marks, __ATOMIC_RELAXED);
+	if (marks & AUDIT_PYTHON)
+		a->changes = true;	/* ask the tool */
 	if (!(a->marks & AUDIT_OTHER_USER))
 		return;
 	__atomic_store_n(&a->page->state, WITHDRAWN, __ATOMIC_RELEASE);

@@ -74,6 +74,16 @@ static __always_inline __u32 share_user(void)
 	return native.task.uid;
 }
 
+/* In the process's own memory: no other process can have it read elsewhere. */
+enum { PROCESS_PYTHON = 1 };
+
+static __always_inline const struct python_process *process_python(void)
+{
+	const struct python_process *p = audit_now.python;
+
+	return p && (__atomic_load_n(&p->runtime, __ATOMIC_ACQUIRE) || p->loss) ? p : NULL;
+}
+
 /* Of the calling thread only. */
 static __always_inline __u64 task_ran(const struct task_struct *task)
 {

@@ -105,7 +105,7 @@ static void left(struct audit_thread *t)
 {
 	if (!audit.left)
 		return;
-	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .here = true, .other = true };
+	audit_now = (struct audit_now){ .shm = &audit.shm, .thread = t, .comm = audit.comm, .here = true, .other = true };
 	audit.left(NULL);
 }
 

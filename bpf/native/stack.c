@@ -34,6 +34,8 @@ bool native_on_stack(__u64 at, __u64 n)
 
 	if ((at >= native.stack && end <= native.stack_end && end > at) || native.other)
 		return !native.other;
+	if (native.stack_end == native.stack_top)	/* and it is the whole of it */
+		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
 		if (!native_page_readable(page))
 			return false;

@@ -203,7 +203,7 @@ static void say_refused(struct probes *p, int pid, int err)
 {
 	char *why;
 
-	if (p->failure.text || p->refused || !is_refusal(err))
+	if (p->failure.text || p->refused || !is_refusal(err) || proc_is_ending(pid))
 		return;
 	why = scan_refusal(err);
 	warning(0, "not permitted to inspect process %d and possibly others: %s", pid, why);

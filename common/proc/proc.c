@@ -304,6 +304,16 @@ int proc_parent(int pid)
 	return at && sscanf(at, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
+bool proc_is_ending(int pid)
+{
+	const unsigned exiting = 4;	/* PF_EXITING, include/linux/sched.h */
+	char line[1024];
+	const char *at = read_stat(pid, line, sizeof(line));
+	unsigned flags;
+
+	return !at || sscanf(at, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1 || flags & exiting;
+}
+
 bool proc_in_group(int pid, int group)
 {
 	return group && getpgid(pid) == group;

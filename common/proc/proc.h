@@ -77,6 +77,9 @@ bool proc_thread_comm(int pid, int tid, char *comm);
 /* Returns the process's parent; 0 if it has none here, or is gone. */
 int proc_parent(int pid);
 
+/* Return true if the process is gone or about to be: Linux may then refuse what it would permit otherwise (seen on 6.18). */
+bool proc_is_ending(int pid);
+
 /* Return true if the process is in that process group; no process is in group 0. */
 bool proc_in_group(int pid, int group);
 

@@ -127,4 +127,7 @@ static __always_inline __u64 task_ran(struct task_struct *task)
 /* A program at tp_btf/sched_switch sees the switches of CPUs: so task_ran() is needed there alone. */
 enum { TASK_SWITCHES = 1 };
 
+/* One link may be in all processes: see lib/watched.bpf.h. */
+enum { LINKS_SHARED = 1 };
+
 #endif

@@ -96,6 +96,7 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 static int load(struct watch *w, bool tree)
 {
 	struct bpf_program *p;
+	struct bpf_map *watched;
 
 	w->skel = watch_bpf__open();
 	if (!w->skel)
@@ -103,6 +104,9 @@ static int load(struct watch *w, bool tree)
 	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
 	w->attacher->other = w->skel->obj;
+	watched = tree ? bpf_object__find_map_by_name(w->attacher->obj, "watched") : NULL;
+	if (watched && bpf_map__reuse_fd(w->skel->maps.watched, bpf_map__fd(watched)))
+		return -errno;
 	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
 	return watch_bpf__load(w->skel);
 }
@@ -127,7 +131,7 @@ static void watch_births(struct watch_bpf *skel, int pid)
 
 static int start_tree(struct watch *w, int pid)
 {
-	const char yes = 1;
+	const unsigned char none = 0;
 	int map, err = load(w, true);
 
 	if (err)
@@ -135,7 +139,7 @@ static int start_tree(struct watch *w, int pid)
 	map = bpf_map__fd(w->skel->maps.watched);
 	holds_open(&w->holds, bpf_map__fd(w->skel->maps.cuda_bpf_held));
 	resumer_start(&w->resumer, map, &w->holds);	/* before there are links for it to hold */
-	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
+	err = bpf_map_update_elem(map, &pid, &none, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);
 	if (err)
@@ -176,6 +180,49 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset)
 {
 	return attach_one(w->attacher, w->skel->progs.watch_loaded, fd, pid, offset);
+}
+
+int watch_probed(const struct watch *w, int pid)
+{
+	unsigned char how;
+
+	return w->events && !bpf_map_lookup_elem(bpf_map__fd(w->skel->maps.watched), &pid, &how) ? how : -1;
+}
+
+void watch_set_probed(struct watch *w, int pid, int how)
+{
+	const unsigned char value = how;
+
+	bpf_map_update_elem(bpf_map__fd(w->skel->maps.watched), &pid, &value, BPF_EXIST);
+}
+
+/* Returns the process after this one in the map, or after 0 the first; 0: there are no more. */
+static int next_watched(const struct watch *w, int pid)
+{
+	int next;
+
+	return bpf_map_get_next_key(bpf_map__fd(w->skel->maps.watched), pid ? &pid : NULL, &next) ? 0 : next;
+}
+
+void watch_set_own(struct watch *w, int how)
+{
+	for (int pid = next_watched(w, 0); pid; pid = next_watched(w, pid))
+		if (watch_probed(w, pid) > 0 && watch_probed(w, pid) & WATCH_OWN)
+			watch_set_probed(w, pid, how);
+}
+
+bool watch_all_own(const struct watch *w)
+{
+	int pid = next_watched(w, 0);
+
+	while (pid && (watch_probed(w, pid) & WATCH_OWN))
+		pid = next_watched(w, pid);
+	return !pid;
+}
+
+void watch_unshare(struct watch *w, bool set)
+{
+	w->skel->bss->watch_unshares = set;
 }
 
 void watch_continue(struct watch *w, const struct watch_event *e)

@@ -13,14 +13,16 @@
  * them costs n.  So when a file has the links of many processes, it gets one link without a filter, and further processes
  * have only that one: link_counts() of bpf/lib/watched.bpf.h decides who is counted.  As their children inherit
  * breakpoints and all, these need not be stopped.  While there are such links, other programs that have mapped the files
- * run into the breakpoints: a trap for a probed call. */
-enum { SHARE_AT = 64 };
+ * run into the breakpoints: a trap for a probed call.  A perf event takes a tenth of a second to be removed, one at a
+ * time on the whole machine. */
+enum { SHARE_AT = 64, PERF_SHARE_AT = 8 };
 
 static const unsigned long long CHECK_NS = 1000000000ull;
 
 static void begin(struct probes *p)
 {
-	if (p->share.impossible || p->on_dso || !uprobes_crowded(p, SHARE_AT))
+	if (p->share.impossible || p->on_dso ||
+	    !uprobes_crowded(p, p->attacher.kind == ATTACH_PERF ? PERF_SHARE_AT : SHARE_AT))
 		return;
 	p->share.on = !filtered_kills(p) && uprobes_share_all(p);
 	p->share.impossible = !p->share.on;

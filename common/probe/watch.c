@@ -96,7 +96,7 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 static int load(struct watch *w, bool tree)
 {
 	struct bpf_program *p;
-	struct bpf_map *watched;
+	struct bpf_map *watched = NULL;
 
 	w->skel = watch_bpf__open();
 	if (!w->skel)
@@ -104,7 +104,8 @@ static int load(struct watch *w, bool tree)
 	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
 	w->attacher->other = w->skel->obj;
-	watched = tree ? bpf_object__find_map_by_name(w->attacher->obj, "watched") : NULL;
+	if (tree && w->attacher->obj)
+		watched = bpf_object__find_map_by_name(w->attacher->obj, "watched");
 	if (watched && bpf_map__reuse_fd(w->skel->maps.watched, bpf_map__fd(watched)))
 		return -errno;
 	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
@@ -206,9 +207,12 @@ static int next_watched(const struct watch *w, int pid)
 
 void watch_set_own(struct watch *w, int how)
 {
-	for (int pid = next_watched(w, 0); pid; pid = next_watched(w, pid))
-		if (watch_probed(w, pid) > 0 && watch_probed(w, pid) & WATCH_OWN)
-			watch_set_probed(w, pid, how);
+	for (int pid = next_watched(w, 0); pid; pid = next_watched(w, pid)) {
+		int was = watch_probed(w, pid);
+
+		if (was > 0 && was & WATCH_OWN && was != how)
+			watch_set_probed(w, pid, how);	/* the kernel moves it in the map: not twice */
+	}
 }
 
 bool watch_all_own(const struct watch *w)

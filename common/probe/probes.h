@@ -60,7 +60,7 @@ struct probes {
 
 	/* private to share.c */
 	struct {
-		bool on, ends, impossible;
+		bool on, ends, removed, impossible;
 		unsigned long long checked;	/* ns */
 	} share;
 

@@ -8,14 +8,13 @@
 #include "probe/watch.h"
 
 /* Each process of the command has links of its own, with the kernel's pid filter, so that no other program meets a
- * breakpoint.  But to place a probe the kernel goes through all processes that have mapped the file
- * (register_for_each_vma()), and a call goes through all links of its function (handler_chain()): with n processes each of
- * them costs n.  So when a file has the links of many processes, it gets one link without a filter, and further processes
- * have only that one: link_counts() of bpf/lib/watched.bpf.h decides who is counted.  As their children inherit
- * breakpoints and all, these need not be stopped.  While there are such links, other programs that have mapped the files
- * run into the breakpoints: a trap for a probed call.  A perf event takes a tenth of a second to be removed, one at a
- * time on the whole machine. */
-enum { SHARE_AT = 64, PERF_SHARE_AT = 8 };
+ * breakpoint.  But for each probe that it places, the kernel goes through all processes that have mapped the file
+ * (register_for_each_vma()), and at each call through all links of the function (handler_chain()): n processes cost n * n,
+ * and 35 ns a call for each.  So once a file has the links of many processes, it gets one without a filter, and further
+ * processes have that one only; link_counts() of bpf/lib/watched.bpf.h decides whose calls count.  Their children inherit
+ * all breakpoints, so they are not stopped.  Meanwhile other programs that have mapped the file pay a trap for each probed
+ * call.  A perf event takes a tenth of a second to be removed, one at a time on the whole machine. */
+enum { SHARE_AT = 32, PERF_SHARE_AT = 8 };
 
 static const unsigned long long CHECK_NS = 1000000000ull;
 
@@ -24,6 +23,9 @@ static void begin(struct probes *p)
 	if (p->share.impossible || p->on_dso ||
 	    !uprobes_crowded(p, p->attacher.kind == ATTACH_PERF ? PERF_SHARE_AT : SHARE_AT))
 		return;
+	if (p->share.removed && uprobes_detaching(p))	/* a call would count twice */
+		return;
+	p->share.removed = false;
 	p->share.on = !filtered_kills(p) && uprobes_share_all(p);
 	p->share.impossible = !p->share.on;
 	if (p->share.on)
@@ -57,6 +59,7 @@ static void end(struct probes *p)
 	watch_set_own(p->watch, WATCH_OWN);
 	watch_unshare(p->watch, false);
 	p->share.on = p->share.ends = false;
+	p->share.removed = true;
 }
 
 void share_tick(struct probes *p)

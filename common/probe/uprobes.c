@@ -360,6 +360,11 @@ void uprobes_detach(struct probes *p, int pid)
 		remove_sites(p->sites, pid);
 }
 
+bool uprobes_detaching(const struct probes *p)
+{
+	return p->sites && link_pool_busy(p->sites->pool);
+}
+
 void uprobes_tick(struct probes *p)
 {
 	if (!p->sites)

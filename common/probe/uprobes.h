@@ -30,6 +30,9 @@ bool uprobes_toggle(struct probes *p, bool in);
 /* Return true if some of them are attached. */
 bool uprobes_toggled_in(const struct probes *p);
 
+/* Return true if probes are still being detached: their programs may run. */
+bool uprobes_detaching(const struct probes *p);
+
 /* Detaches the probes of a process that has ended, or the shared ones (0), asynchronously. */
 void uprobes_detach(struct probes *p, int pid);
 

@@ -18,6 +18,9 @@
 
 enum { MAPPING_PAGES = 64 };	/* per CPU: the kernel lets any user lock 128 */
 
+/* Through the map of watched processes, 65,536 at most: begins anew where one has ended meanwhile. */
+enum { MOST_STEPS = 2 * 65536 };
+
 /* PERF_RECORD_MMAP2 of linux/perf_event.h */
 struct mapped {
 	struct perf_event_header head;
@@ -207,11 +210,13 @@ static int next_watched(const struct watch *w, int pid)
 
 void watch_set_own(struct watch *w, int how)
 {
-	for (int pid = next_watched(w, 0); pid; pid = next_watched(w, pid)) {
+	int pid = next_watched(w, 0);
+
+	for (int n = 0; pid && n < MOST_STEPS; n++, pid = next_watched(w, pid)) {
 		int was = watch_probed(w, pid);
 
 		if (was > 0 && was & WATCH_OWN && was != how)
-			watch_set_probed(w, pid, how);	/* the kernel moves it in the map: not twice */
+			watch_set_probed(w, pid, how);
 	}
 }
 
@@ -219,7 +224,7 @@ bool watch_all_own(const struct watch *w)
 {
 	int pid = next_watched(w, 0);
 
-	while (pid && (watch_probed(w, pid) & WATCH_OWN))
+	for (int n = 0; pid && watch_probed(w, pid) & WATCH_OWN && n < MOST_STEPS; n++)
 		pid = next_watched(w, pid);
 	return !pid;
 }

@@ -297,7 +297,7 @@ static __always_inline bool enter(struct pt_regs *ctx)
 
 	if (id >= CUDA_ID_MAX)
 		return false;
-	t = thread_here();
+	t = thread_at(ctx);
 	if (!t)
 		return false;
 	t->call.sp = PT_REGS_SP(ctx);
@@ -327,7 +327,7 @@ static __always_inline void leave_name(struct thread *t, const struct name_call 
 
 RARELY void leave(struct pt_regs *ctx)
 {
-	struct thread *t = thread_known();
+	struct thread *t = link_counts(ctx) ? thread_known() : NULL;
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;

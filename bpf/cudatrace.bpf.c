@@ -338,9 +338,9 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 
 static __always_inline bool enter(struct pt_regs *ctx)
 {
-	__u64 id = bpf_get_attach_cookie(ctx);
+	__u64 id = probe_cookie(ctx);
 	struct trace_function *fn = function_of(id);
-	struct thread *t = fn && (trace_devices || task_wanted()) ? thread_here() : NULL;
+	struct thread *t = fn && (trace_devices || task_wanted()) ? thread_at(ctx) : NULL;
 	bool wanted = false;
 
 	if (!t)
@@ -361,7 +361,7 @@ static __always_inline __u64 runtime_in_flight(const struct thread *t)
 
 static __always_inline void leave(struct pt_regs *ctx)
 {
-	struct thread *t = thread_known();
+	struct thread *t = link_counts(ctx) ? thread_known() : NULL;
 	struct trace_function *fn;
 	struct frame *f;
 	__u64 at;

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reports when a process of the traced command starts a program, forks or loads a library, and
  * stops it until the probes are attached, so that none of its calls is missed. */
-#include "lib/task.bpf.h"
-#include "abi/watch_event.h"
+#include "lib/watched.bpf.h"
 
 enum { SIGSTOP = 19 };
-
-/* the command and its descendants */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, unsigned int);
-	__type(value, char);
-} watched SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -47,6 +37,7 @@ struct {
 
 __u64 watch_lost;
 bool watch_births;	/* watch_birth() is attached */
+bool watch_unshares;	/* shared links are to be removed: no further child is to rely on them */
 
 /* The process is stopped on its way out of the kernel. */
 static __always_inline bool hold(unsigned int pid)
@@ -97,24 +88,30 @@ int watch_exec(void *ctx)
 SEC("uprobe")
 int watch_loaded(struct pt_regs *ctx)
 {
-	tell_mapped(WATCH_MAPPED);
+	if (link_counts(ctx))
+		tell_mapped(WATCH_MAPPED);
 	return 0;
 }
 
-/* In the parent, before the child runs. */
+/* In the parent, before the child runs.  A child of a process whose files all have shared links has
+ * them too: it need not be stopped. */
 SEC("raw_tp/sched_process_fork")
 int watch_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *child = (void *)ctx->args[1];
 	unsigned int parent = bpf_get_current_pid_tgid() >> 32;
 	unsigned int pid = BPF_CORE_READ(child, tgid);
+	__u8 *parents = bpf_map_lookup_elem(&watched, &parent), how;
 	char yes = 1;
 
-	if (pid == parent || !bpf_map_lookup_elem(&watched, &parent))
+	if (pid == parent || !parents)
 		return 0;
-	if (bpf_map_update_elem(&watched, &pid, &yes, BPF_ANY))
+	how = watch_unshares ? 0 : *parents & WATCH_SHARED;
+	if (bpf_map_update_elem(&watched, &pid, &how, BPF_ANY)) {
 		__sync_fetch_and_add(&watch_lost, 1);
-	if (!watch_births || bpf_map_update_elem(&unborn, &pid, &yes, BPF_ANY))
+		how = 0;	/* shared links skip it */
+	}
+	if (how || !watch_births || bpf_map_update_elem(&unborn, &pid, &yes, BPF_ANY))
 		tell(RECORD_FORK, pid, false);
 	return 0;
 }

@@ -307,6 +307,15 @@ done
 exec 3>&-
 equal "$(cat "$tmp/perf")" "$(cat "$tmp/multi")"
 
+own storm
+for kind in session multi ${LONG:+perf}; do
+	it "-c with --attach $kind counts each call of 499 children alive at once, and does not stop those that follow many"
+	run cudamallocsnoop --attach "$kind" --layer runtime -jc "echo | $own alive 101 398 3 >$tmp/did"
+	status 0
+	json 1500 '.op == "alloc"'
+	equal "$(tr '\n' ' ' <"$tmp/did")" 'stopped 0 ready calls 1500 harmed 0 '
+done
+
 it "a command that is stopped to be probed goes on when the tool is killed"
 mkfifo "$tmp/held"
 cudamallocsnoop -c "$bin/mem-dlopen wait load malloc 3 64 sleep 200 print >$tmp/done" <"$tmp/held" >"$tmp/out" 2>&1 &

@@ -3,6 +3,7 @@
 #ifndef CALL_BPF_H
 #define CALL_BPF_H
 #include "lib/user.bpf.h"
+#include "abi/watch_event.h"
 #include "api/cuda_api.h"
 
 static const struct cuda_args cuda_rows[] = {
@@ -23,10 +24,16 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
+/* What the probe says of its function, whatever link it is of. */
+static __always_inline __u64 probe_cookie(void *ctx)
+{
+	return bpf_get_attach_cookie(ctx) & ~(__u64)COOKIE_SHARED;
+}
+
 /* The id of the function probed here; CUDA_ID_MAX if the cookie is not an id. */
 static __always_inline __u64 cuda_id(void *ctx)
 {
-	__u64 id = bpf_get_attach_cookie(ctx);
+	__u64 id = probe_cookie(ctx);
 
 	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
 }

@@ -6,6 +6,7 @@
 #include "lib/device.bpf.h"
 #include "lib/filter.bpf.h"
 #include "lib/returns.bpf.h"
+#include "lib/watched.bpf.h"
 
 /* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
 struct thread {
@@ -63,6 +64,12 @@ static __always_inline struct thread *thread_here(void)
 	if (!t)
 		lose(LOST_THREAD);
 	return t;
+}
+
+/* The same at a probe; NULL also if this link is not to count there. */
+static __always_inline struct thread *thread_at(struct pt_regs *ctx)
+{
+	return link_counts(ctx) ? thread_here() : NULL;
 }
 
 /* The calling thread's state; NULL if it has none. */
@@ -190,7 +197,7 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 #define CUDA_PROGRAMS(enter, leave)						\
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = thread_here();					\
+	struct thread *t = thread_at(ctx);					\
 	bool device;								\
 										\
 	if (t && !CUDA_USDT_ENTER(ctx, t) && !entered_for_device(ctx, t, &device))	\
@@ -199,7 +206,7 @@ SEC("uprobe") int cuda_enter(struct pt_regs *ctx)				\
 }										\
 SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = thread_here();					\
+	struct thread *t = thread_at(ctx);					\
 										\
 	if (t && call_ends(ctx, t))						\
 		leave(ctx, t);							\
@@ -212,7 +219,7 @@ SEC("uprobe") int cuda_return(struct pt_regs *ctx)				\
 /* 1 at an entry: does not arm the return */					\
 SEC("uprobe") int cuda_session(struct pt_regs *ctx)				\
 {										\
-	struct thread *t = thread_here();					\
+	struct thread *t = thread_at(ctx);					\
 	bool ends, beside, device;						\
 										\
 	if (!t || CUDA_USDT_ENTER(ctx, t))					\

@@ -17,7 +17,7 @@ struct {
  * index; NULL if it is at none. */
 static __always_inline const struct usdt_args *usdt_here(struct pt_regs *ctx, __u64 *id)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = probe_cookie(ctx);
 	__u32 set = cookie >> USDT_SET_SHIFT;
 
 	*id = bounded((__u32)cookie, CUDA_ID_MAX - 1);

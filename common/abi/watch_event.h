@@ -12,4 +12,13 @@ struct watch_event {
 	unsigned int stopped;	/* the process waits for SIGCONT */
 };
 
+/* How a process of the command of -c is probed (the map watched); neither: it has not been scanned. */
+enum {
+	WATCH_OWN = 1,		/* by links of its own; shared links skip it */
+	WATCH_SHARED = 2,	/* all that it has mapped has shared links: so its children are probed from their start */
+};
+
+/* In the cookie of each probe of a shared link: see probe/share.h.  No id of a function has this bit. */
+enum { COOKIE_SHARED = 1 << 30 };
+
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "abi/watch_event.h"
 #include "base/die.h"
 #include "elf/elf.h"
 #include "probe/attach.h"
@@ -205,7 +206,8 @@ void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind)
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset)
 {
-	const unsigned long long cookie = 0;
+	const unsigned long long cookie = pid ? 0 : COOKIE_SHARED;
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
 	struct attachment *a = attachment_new(to);
 	char path[32];
 	int err;
@@ -218,7 +220,7 @@ struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int
 			return a;
 	} else {
 		a->links = xcalloc(1, sizeof(*a->links));
-		a->links[0] = perf_counted(a, prog, pid, path, offset, NULL);
+		a->links[0] = perf_counted(a, prog, pid ? pid : -1, path, offset, &opts);
 		a->nlinks = a->links[0] != NULL;
 		if (a->nlinks)
 			return a;

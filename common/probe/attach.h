@@ -68,7 +68,7 @@ struct attachment *attach_file(struct attacher *to, int fd, int pid, const struc
 void attach_remove(struct attachment *a);
 
 /* The same for a single program that belongs to no tool: call attach_prepare_one() before load;
- * attach_one() attaches it at one offset of a file. */
+ * attach_one() attaches it at one offset of a file, in every process (0) with COOKIE_SHARED. */
 void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind);
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset);

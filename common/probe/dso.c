@@ -285,6 +285,11 @@ int dso_fd(const struct dso *d)
 	return ((const struct dso_entry *)d)->fd;
 }
 
+bool dso_on_fuse(const struct dso *d)
+{
+	return ((const struct dso_entry *)d)->place.fuse;
+}
+
 static void entry_free(struct dso_entry *e)
 {
 	if (e->fd >= 0)

@@ -14,6 +14,7 @@ struct dso {
 	int pid;		/* in this process; 0: the tool's user named it */
 	struct elf_scan scan;	/* its probes: only those that the tool asked for */
 	bool counted;		/* in p->nprobes and p->nfiles */
+	int processes;		/* that have links of their own in it */
 	bool linked_in;		/* linked_in_runtime() has returned it */
 	int said;		/* the last error of probing it, 0 if there was none */
 };
@@ -28,6 +29,9 @@ struct dso *dso_of_file(struct probes *p, const char *path);
 /* Returns an O_PATH descriptor; negative if the file is closed because it has nothing to probe
  * (-EBADF), or could not be read (-errno, see look()). */
 int dso_fd(const struct dso *d);
+
+/* Return true if its file system is FUSE: probes for all processes could stop every fork on the machine. */
+bool dso_on_fuse(const struct dso *d);
 
 /* Return true if one of its probes is for a call that the tool shows, and not only for what it tells of others. */
 bool dso_shows(const struct probes *p, const struct dso *d);

@@ -17,9 +17,9 @@ static int count_returns(const struct dso *d)
 	return n;
 }
 
-static bool kernel_kills(struct probes *p)
+bool filtered_kills(struct probes *p)
 {
-	if (!p->uretprobe_tried)
+	if (!p->uretprobe_tried && !p->seccomp_force)
 		p->uretprobe_kills = uretprobe_try() == URETPROBE_KILLS;
 	p->uretprobe_tried = true;
 	return p->uretprobe_kills;
@@ -52,7 +52,7 @@ bool filtered(struct probes *p, const struct dso *d, int pid, bool said)
 
 	if (p->on_dso)		/* bpftrace's probes are in every process, whatever is traced */
 		pid = 0;
-	if (p->seccomp_force || !returns || (pid && !proc_has_filter(pid)) || !kernel_kills(p))
+	if (!returns || (pid && !proc_has_filter(pid)) || !filtered_kills(p))
 		return false;
 	if (!pid)
 		say_everywhere(p, returns == d->scan.n);

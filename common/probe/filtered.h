@@ -12,4 +12,7 @@ struct probes;
  * file is left for all processes, sets p->failure. */
 bool filtered(struct probes *p, const struct dso *d, int pid, bool said);
 
+/* Return true if a return probe in all processes would kill those that have a filter. */
+bool filtered_kills(struct probes *p);
+
 #endif

@@ -58,6 +58,12 @@ struct probes {
 	bool incomplete;	/* some file could not be read or probed */
 	struct failure failure;	/* set by the functions of scan.h: the tool cannot go on */
 
+	/* private to share.c */
+	struct {
+		bool on, ends, removed, impossible;
+		unsigned long long checked;	/* ns */
+	} share;
+
 	/* private to filtered.c */
 	bool uretprobe_tried, uretprobe_kills, uretprobe_said;
 

@@ -9,6 +9,7 @@
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "probe/scan.h"
+#include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
 #include "proc/look_files.h"
@@ -20,6 +21,7 @@ static const unsigned long long LONGEST_NS = 20 * 1000000000ull;
 struct scan {
 	struct probes *p;
 	int pid, found;
+	int how;		/* WATCH_OWN, WATCH_SHARED: less what was not possible */
 	int err;		/* why something could not be read */
 	unsigned long long began;
 	/* Probed last: the driver's call inside a call of the runtime that is not probed yet would count as one of
@@ -61,8 +63,12 @@ static bool is_lasting(int err)
 static int attach(struct scan *s, struct dso *d)
 {
 	unsigned long long before = clock_ns();
-	int err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
+	int err = 0;
 
+	if (s->how & WATCH_SHARED && !uprobes_share(s->p, d))
+		s->how &= ~WATCH_SHARED;
+	if (s->how & WATCH_OWN)
+		err = uprobes_attach(s->p, d, s->p->pids ? s->pid : 0);
 	s->began += clock_ns() - before;
 	return err;
 }
@@ -123,9 +129,10 @@ static void unread(struct probes *p, int pid)
 		p->on_unread(p->session, pid);
 }
 
-int scan_process(struct probes *p, int pid)
+/* Leaves in *how what was possible in all files. */
+static int scan(struct probes *p, int pid, int *how)
 {
-	struct scan s = { .p = p, .pid = pid, .began = clock_ns() };
+	struct scan s = { .p = p, .pid = pid, .how = *how, .began = clock_ns() };
 	long limit = p->looks->limit;
 	int err = look_mappings(p->looks, pid, true, attach_mapping, &s);
 
@@ -145,7 +152,15 @@ int scan_process(struct probes *p, int pid)
 		watch_again(p->watch, pid);
 	if (s.err && !s.found)
 		unread(p, pid);
+	*how = s.how & (s.err ? WATCH_OWN : s.how);
 	return s.found ? s.found : s.err;
+}
+
+int scan_process(struct probes *p, int pid)
+{
+	int how = WATCH_OWN;
+
+	return scan(p, pid, &how);
 }
 
 static enum privilege needed(int err)
@@ -222,8 +237,13 @@ static void fail_command(struct probes *p, int err)
 
 void scan_watched(struct probes *p, int pid)
 {
-	int err = scan_process(p, pid);
+	int how = share_choose(p, pid), err = scan(p, pid, &how);
 
+	if (!how) {
+		how = WATCH_OWN;
+		err = scan(p, pid, &how);
+	}
+	share_scanned(p, pid, how);
 	if (p->tree && pid == p->pids[0] && p->attacher.kind != ATTACH_INJECT && is_refusal(err))
 		fail_command(p, err);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include "abi/watch_event.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
@@ -20,6 +21,7 @@
 struct uprobe_site {
 	struct { struct dso *dso; long pid; } key;
 	struct pooled_link *link, *toggle;	/* NULL: not attached */
+	bool refused;		/* not attached, nor to be tried again */
 	bool filtered;		/* only the probes without a return probe may be placed */
 	UT_hash_handle hh;
 };
@@ -34,6 +36,7 @@ struct uprobe_sites {
 	struct probe_progress progress;
 	int *programs;		/* descriptors */
 	struct quota stuck;
+	const struct dso *last;	/* probed in a process */
 	unsigned long refused;	/* files not probed because of the limit on links */
 };
 
@@ -159,6 +162,8 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 		*probe = s->key.dso->scan.probes[i];
 		if (s->filtered && probe->returns)
 			continue;
+		if (p->tree && !s->key.pid)
+			probe->id |= COOKIE_SHARED;
 		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, blamed(s)) : 0;
 		a->n += probe->set || !probe->usdt;
 		usdt |= probe->set;
@@ -250,9 +255,10 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	}
 	if (err == -ATTACH_TOO_MANY || err == -ETIME || err == -EBUSY) {	/* do not try again */
 		remove_link(&s->link);
-		if (err == -ATTACH_TOO_MANY)
+		s->refused = true;
+		if (err == -ATTACH_TOO_MANY && (pid || !p->tree))
 			too_many(p, s);
-		else if (err == -ETIME)
+		if (err == -ETIME)
 			warning(0, "cannot probe %s: process %d, or another one that maps it, keeps the kernel "
 				"waiting, and every process that forks", d->path, blamed(s));
 	} else if (err) {
@@ -260,12 +266,44 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return err;
 	}
 	HASH_ADD(hh, all->sites, key, sizeof(s->key), s);
+	if (pid) {
+		d->processes++;
+		all->last = d;
+	}
 	if (!err && !d->counted && is_placed(p, s) && dso_shows(p, d)) {
 		d->counted = true;
 		p->nprobes += d->scan.n;
 		p->nfiles++;
 	}
 	return 0;
+}
+
+bool uprobes_share(struct probes *p, struct dso *d)
+{
+	struct uprobe_site want, *s;
+
+	if (dso_fd(d) < 0)
+		return true;
+	if (dso_on_fuse(d) || uprobes_attach(p, d, 0))
+		return false;
+	memset(&want, 0, sizeof(want));
+	want.key.dso = d;
+	HASH_FIND(hh, p->sites->sites, &want.key, sizeof(want.key), s);
+	return s && !s->refused;
+}
+
+bool uprobes_share_all(struct probes *p)
+{
+	struct uprobe_site *s = sites_of(p)->sites;
+
+	while (s && uprobes_share(p, s->key.dso))	/* new ones come last */
+		s = s->hh.next;
+	return !s;
+}
+
+bool uprobes_crowded(const struct probes *p, int processes)
+{
+	return p->sites && p->sites->last && p->sites->last->processes >= processes;
 }
 
 bool uprobes_toggle(struct probes *p, bool in)
@@ -311,6 +349,7 @@ static void remove_sites(struct uprobe_sites *all, int pid)
 		if (pid >= 0 && s->key.pid != pid)
 			continue;
 		HASH_DEL(all->sites, s);
+		s->key.dso->processes -= s->key.pid != 0;
 		site_free(s);
 	}
 }
@@ -319,6 +358,11 @@ void uprobes_detach(struct probes *p, int pid)
 {
 	if (p->sites)
 		remove_sites(p->sites, pid);
+}
+
+bool uprobes_detaching(const struct probes *p)
+{
+	return p->sites && link_pool_busy(p->sites->pool);
 }
 
 void uprobes_tick(struct probes *p)

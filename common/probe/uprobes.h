@@ -13,6 +13,15 @@ struct probes;
  * up for now, see looks.h. */
 int uprobes_attach(struct probes *p, struct dso *d, int pid);
 
+/* With -c: the same for all processes, by links with COOKIE_SHARED.  Returns false if that is not possible. */
+bool uprobes_share(struct probes *p, struct dso *d);
+
+/* uprobes_share() for all files that are probed. */
+bool uprobes_share_all(struct probes *p);
+
+/* Return true if the file probed last has the links of so many processes. */
+bool uprobes_crowded(const struct probes *p, int processes);
+
 /* Probes that toggle (struct function) are attached with the others.  This detaches them
  * asynchronously, or reattaches them; returns false if that has to wait because they are still
  * being detached. */
@@ -21,7 +30,10 @@ bool uprobes_toggle(struct probes *p, bool in);
 /* Return true if some of them are attached. */
 bool uprobes_toggled_in(const struct probes *p);
 
-/* Detaches the probes of a process that has ended, asynchronously. */
+/* Return true if probes are still being detached: their programs may run. */
+bool uprobes_detaching(const struct probes *p);
+
+/* Detaches the probes of a process that has ended, or the shared ones (0), asynchronously. */
 void uprobes_detach(struct probes *p, int pid);
 
 /* Call regularly: goes on detaching. */

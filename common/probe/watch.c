@@ -18,6 +18,9 @@
 
 enum { MAPPING_PAGES = 64 };	/* per CPU: the kernel lets any user lock 128 */
 
+/* Through the map of watched processes, 65,536 at most: begins anew where one has ended meanwhile. */
+enum { MOST_STEPS = 2 * 65536 };
+
 /* PERF_RECORD_MMAP2 of linux/perf_event.h */
 struct mapped {
 	struct perf_event_header head;
@@ -96,6 +99,7 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 static int load(struct watch *w, bool tree)
 {
 	struct bpf_program *p;
+	struct bpf_map *watched = NULL;
 
 	w->skel = watch_bpf__open();
 	if (!w->skel)
@@ -103,6 +107,10 @@ static int load(struct watch *w, bool tree)
 	bpf_object__for_each_program(p, w->skel->obj)
 		bpf_program__set_autoload(p, tree);
 	w->attacher->other = w->skel->obj;
+	if (tree && w->attacher->obj)
+		watched = bpf_object__find_map_by_name(w->attacher->obj, "watched");
+	if (watched && bpf_map__reuse_fd(w->skel->maps.watched, bpf_map__fd(watched)))
+		return -errno;
 	attach_prepare_one(w->skel->progs.watch_loaded, w->attacher->kind);
 	return watch_bpf__load(w->skel);
 }
@@ -127,7 +135,7 @@ static void watch_births(struct watch_bpf *skel, int pid)
 
 static int start_tree(struct watch *w, int pid)
 {
-	const char yes = 1;
+	const unsigned char none = 0;
 	int map, err = load(w, true);
 
 	if (err)
@@ -135,7 +143,7 @@ static int start_tree(struct watch *w, int pid)
 	map = bpf_map__fd(w->skel->maps.watched);
 	holds_open(&w->holds, bpf_map__fd(w->skel->maps.cuda_bpf_held));
 	resumer_start(&w->resumer, map, &w->holds);	/* before there are links for it to hold */
-	err = bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
+	err = bpf_map_update_elem(map, &pid, &none, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);
 	if (err)
@@ -176,6 +184,54 @@ int watch_all(struct watch *w, watch_wanted_fn *is_wanted)
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset)
 {
 	return attach_one(w->attacher, w->skel->progs.watch_loaded, fd, pid, offset);
+}
+
+int watch_probed(const struct watch *w, int pid)
+{
+	unsigned char how;
+
+	return w->events && !bpf_map_lookup_elem(bpf_map__fd(w->skel->maps.watched), &pid, &how) ? how : -1;
+}
+
+void watch_set_probed(struct watch *w, int pid, int how)
+{
+	const unsigned char value = how;
+
+	bpf_map_update_elem(bpf_map__fd(w->skel->maps.watched), &pid, &value, BPF_EXIST);
+}
+
+/* Returns the process after this one in the map, or after 0 the first; 0: there are no more. */
+static int next_watched(const struct watch *w, int pid)
+{
+	int next;
+
+	return bpf_map_get_next_key(bpf_map__fd(w->skel->maps.watched), pid ? &pid : NULL, &next) ? 0 : next;
+}
+
+void watch_set_own(struct watch *w, int how)
+{
+	int pid = next_watched(w, 0);
+
+	for (int n = 0; pid && n < MOST_STEPS; n++, pid = next_watched(w, pid)) {
+		int was = watch_probed(w, pid);
+
+		if (was > 0 && was & WATCH_OWN && was != how)
+			watch_set_probed(w, pid, how);
+	}
+}
+
+bool watch_all_own(const struct watch *w)
+{
+	int pid = next_watched(w, 0);
+
+	for (int n = 0; pid && watch_probed(w, pid) & WATCH_OWN && n < MOST_STEPS; n++)
+		pid = next_watched(w, pid);
+	return !pid;
+}
+
+void watch_unshare(struct watch *w, bool set)
+{
+	w->skel->bss->watch_unshares = set;
 }
 
 void watch_continue(struct watch *w, const struct watch_event *e)

@@ -16,9 +16,9 @@ typedef bool watch_wanted_fn(void *ctx, int pid, const char *path);
 struct watch *watch_new(struct attacher *attacher, watch_fn *fn, void *ctx);
 void watch_free(struct watch *w);
 
-/* Watches one process and its descendants.  Each is stopped (SIGSTOP) after it is forked, after
- * exec, and after its dynamic linker, given to watch_linker(), has mapped libraries; fn must
- * inspect it and call watch_continue().  If the tool is killed, a small process of ours resumes
+/* Watches one process and its descendants.  Each is stopped (SIGSTOP) after it is forked, unless its
+ * parent is WATCH_SHARED, after exec, and after its dynamic linker, given to watch_linker(), has
+ * mapped libraries; fn must inspect it and call watch_continue().  If the tool is killed, a small process of ours resumes
  * it.  Returns 0, or -errno: then nothing is watched. */
 int watch_tree(struct watch *w, int pid);
 
@@ -28,9 +28,22 @@ int watch_tree(struct watch *w, int pid);
  * nothing unless something is mapped.  Returns 0, or -errno. */
 int watch_all(struct watch *w, watch_wanted_fn *is_wanted);
 
-/* Probes a dynamic linker in a watched process; offset is that of its _dl_debug_state().  Returns
+/* Probes a dynamic linker in a watched process, or in all (0); offset is that of its _dl_debug_state().  Returns
  * the attachment, or NULL with errno set. */
 struct attachment *watch_linker(struct watch *w, int fd, int pid, unsigned long long offset);
+
+/* Returns how a process of the tree is probed, see abi/watch_event.h; -1 if it is none of them. */
+int watch_probed(const struct watch *w, int pid);
+void watch_set_probed(struct watch *w, int pid, int how);
+
+/* The same for all that have links of their own. */
+void watch_set_own(struct watch *w, int how);
+
+/* Return true if all processes of the tree have links of their own. */
+bool watch_all_own(const struct watch *w);
+
+/* While set, children rely on no shared links: they are stopped. */
+void watch_unshare(struct watch *w, bool set);
 
 /* Waits up to ms milliseconds for events, or until one of two descriptors (-1: none) is readable, and handles the
  * events.  Returns 1 if there was something, or there will be soon, 0 if not, or -errno. */

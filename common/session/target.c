@@ -180,9 +180,13 @@ static void prepare_stacks(const struct target *t, struct bpf_object *obj)
 
 void target_prepare(struct target *t, struct bpf_object *obj)
 {
+	static const char *const watched[] = { "watched", NULL };
+
 	t->probes.attacher.obj = obj;
 	if (!t->inject)
 		attach_prepare(obj, t->probes.attacher.kind);
+	if (!t->command || t->inject)
+		shrink(obj, watched);
 	filter_prepare(&t->filter, obj, &t->selected);
 	prepare_stacks(t, obj);
 }

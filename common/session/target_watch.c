@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/failure.h"
 #include "probe/scan.h"
+#include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
 #include "proc/privileges.h"
@@ -98,6 +99,7 @@ void target_tick(struct target *t)
 {
 	looks_tick(&t->looks);
 	uprobes_tick(&t->probes);
+	share_tick(&t->probes);
 	syms_tick(t->syms);
 	if (t->watching || time(NULL) == t->scanned)
 		return;

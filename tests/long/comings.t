@@ -143,6 +143,8 @@ for kind in session multi; do
 	adds_up 1509
 done
 
+was_ready() { [ "$(grep -c ready "$tmp/ready")" -ge "$1" ]; }
+
 # ---- What is in the memory of $pid, whatever the tools or bpf(2) say
 
 # Whoever traces every process has breakpoints in everything that may be CUDA's.  This has a library that only its path says
@@ -199,6 +201,33 @@ probed() {
 	[ $found -eq "$1" ]
 }
 
+it "-c: a program beside many processes that share links, twice, is not counted, and has no breakpoints when they are gone"
+program "$tmp/calls" 7
+places cudamallocsnoop -l "$tmp/probed.so"
+n=$(wc -l <"$tmp/places")
+mkfifo "$tmp/storm" "$tmp/over"
+exec 7<>"$tmp/storm" 8<>"$tmp/over"
+alive="LD_PRELOAD=$tmp/probed.so $storm alive 71 2 3 <$tmp/storm"
+tool cudamallocsnoop -jc "$alive >$tmp/did; read x <$tmp/over; $alive >$tmp/again; read x <$tmp/over"
+for did in did again; do
+	until_true grep -q ready "$tmp/$did"
+	probed "$n" || no 'they share no links'
+	[ $did = again ] || echo >&3
+	until_true was_ready 2
+	echo >&7
+	until_true grep -q calls "$tmp/$did"
+	until_true probed 0
+	[ $did = did ] || go || no "the program's status is $?"
+	echo >&8
+done
+wait "$tracer"
+rc=$?
+exec 7>&- 8>&-
+status 0
+equal "$(tail -qn 1 "$tmp/did" "$tmp/again" | tr '\n' ' ')" 'calls 222 harmed 0 calls 222 harmed 0 '
+json 444 '.op == "alloc"'
+silent
+
 # ---- The tool is held up
 
 # all_counted ALLOCATIONS: printed or said to be lost; some are lost
@@ -223,8 +252,6 @@ rc=$?
 status 0
 equal "$(tail -n 1 "$tmp/ready")" 'calls 999958 harmed 0'
 all_counted 499979
-
-was_ready() { [ "$(grep -c ready "$tmp/ready")" -ge "$1" ]; }
 
 # to_nobody COMMAND...: a tool whose output goes into a pipe that is open and not read
 to_nobody() {

@@ -3,6 +3,8 @@
  *
  *   calls CALLS             this process
  *   forks N AT_ONCE CALLS   N children that do not exec, so many at a time
+ *   alive FIRST N CALLS     this process, FIRST children that do not exec and, once they have called, N more; all live
+ *                           until the last has called: "stopped S", so many of the N were; "ready", reads a line
  *   execs N AT_ONCE CALLS   N children that exec this program
  *   mixed N AT_ONCE CALLS   the one and the other by turns
  *   vforks N AT_ONCE CALLS  N children by vfork, which exec this program
@@ -150,6 +152,58 @@ static void children(enum how first, enum how second, char **arg)
 		reap(0);
 	/* a program of its own counts for itself */
 	shared->calls += number(arg[2]) * ((first != FORK) * (n - n / 2) + (second != FORK) * (n / 2));
+}
+
+/* Children that live until the pipe is closed; returns when all have called. */
+static void start_alive(unsigned long n, unsigned long calls, const int ends[2])
+{
+	const struct timespec pause = { 0, 1000000 };
+	unsigned long all = shared->inside + n;
+	char c;
+
+	while (n--) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			fail("fork");
+		if (pid)
+			continue;
+		close(ends[1]);
+		call(calls);
+		shared->inside++;
+		_exit(read(ends[0], &c, 1) != 0);
+	}
+	while (shared->inside < all)
+		nanosleep(&pause, NULL);
+}
+
+/* A child that was stopped is still known to have been continued. */
+static unsigned long count_stopped(void)
+{
+	unsigned long n = 0;
+	int status;
+
+	while (waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED) > 0)
+		n++;
+	return n;
+}
+
+static void do_alive(char **arg)
+{
+	unsigned long n = number(arg[0]) + number(arg[1]);
+	int ends[2];
+
+	if (pipe(ends))
+		fail("pipe");
+	call(number(arg[2]));	/* the runtime loads the driver, and a process is stopped for that */
+	start_alive(number(arg[0]), number(arg[2]), ends);
+	count_stopped();
+	start_alive(number(arg[1]), number(arg[2]), ends);
+	printf("stopped %lu\n", count_stopped());
+	wait_for_line();
+	close(ends[1]);
+	while (n--)
+		reap(0);
 }
 
 static void do_calls(char **arg) { call(number(arg[0])); }
@@ -327,7 +381,7 @@ int main(int argc, char **argv)
 		{ "mixed", 3, do_mixed }, { "vforks", 3, do_vforks }, { "replaced", 2, do_replaced },
 		{ "killed", 2, do_killed }, { "dying", 2, do_dying }, { "threads", 2, do_threads },
 		{ "maps", 2, do_maps }, { "loads", 3, do_loads }, { "usurped", 2, do_usurped },
-		{ "reused", 2, do_reused },
+		{ "reused", 2, do_reused }, { "alive", 3, do_alive },
 	};
 	const char *word = argc > 1 ? argv[1] : "";
 

@@ -97,4 +97,7 @@ static __always_inline __u64 task_ran(const struct task_struct *task)
 /* There is no program at the switches of CPUs. */
 enum { TASK_SWITCHES = 0 };
 
+/* The probes are the process's own. */
+enum { LINKS_SHARED = 0 };
+
 #endif

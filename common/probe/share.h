@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Links that many processes of the command of -c share. */
+#ifndef SHARE_H
+#define SHARE_H
+
+struct probes;
+
+/* Returns how a process that is to be scanned is to be probed: WATCH_OWN, WATCH_SHARED or both. */
+int share_choose(struct probes *p, int pid);
+
+/* Call after the scan, with what of it was possible in all of the process's files. */
+void share_scanned(struct probes *p, int pid, int how);
+
+/* Call regularly: removes shared links that no process needs any more. */
+void share_tick(struct probes *p);
+
+#endif

@@ -270,7 +270,7 @@ $(T_BIN)/unwind: $(O)/tests/unit/unwind.o $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/looks $(T_BIN)/each: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # the interpreter of PTX; its objects can be linked into a shared library

@@ -147,7 +147,7 @@ const char *native_leader_comm(void)
 {
 	__u64 now = native.now ?: audit_clock_ns();
 
-	if (native.task.pid == native_syscall(__NR_getpid, 0, 0, 0, 0))
+	if (native.other || native.task.pid == native_syscall(__NR_getpid, 0, 0, 0, 0))
 		return native_comm();
 	if (now - native.leader_comm_read > LEADER_COMM_NS) {
 		read_leader_comm();

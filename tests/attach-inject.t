@@ -578,6 +578,15 @@ if [ "$attach" = '--attach inject' ]; then
 	stop TERM
 	calls_are 23 cudaMalloc
 
+	it "nor where a user namespace has no other user to become"
+	if unshares -r; then
+		tool unshare -r cudatrace --attach=inject -jS -e cudaMalloc -c "$bin/mem malloc 23 4096; exec sleep 1000"
+		until_true confined
+		status_has 'NoNewPrivs: 1' 'Seccomp: 2' "CapInh: $none" "CapPrm: $none" "CapEff: $none" "CapBnd: $none" "CapAmb: $none"
+		stop TERM
+		calls_are 23 cudaMalloc
+	fi
+
 	it "root's tool reports calls in flight by it"
 	if [ "$(id -u)" -eq 0 ]; then
 		shows_in_flight 'cudasynclatency --attach=inject' cudaDeviceSynchronize 'sync 2'

@@ -211,7 +211,7 @@ if serves script; then
 	cudatrace --attach=inject -u 65534:65534 -- "$tmp/script" >"$tmp/out" 2>"$tmp/err" & tracer=$! reader=$!
 	pids="$pids $tracer"
 	within 10 grep -q ': tracing' "$tmp/err" || no "it does not trace within 10 s"
-	says "$tmp/script could not be read within 1 s"
+	within 5 grep -qF "$tmp/script could not be read within 1 s" "$tmp/err" || no "it does not say what it left out"
 	kill -INT "$tracer"
 	within 2 gone "$tracer" || no "it is there 2 s after SIGINT, in state $(states "$tracer")"
 	unserved cudatrace

@@ -43,7 +43,7 @@ INC     := -iquote common -iquote tools -iquote $(O)
 # of BCC's archive, which no package has as a library of its own, one object is taken: bcc_perf_map
 LIBS    := -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -Wl,--as-needed -lzstd -llz4 -lncursesw -ltinfo -ldl
 # one tool's own
-LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcap-ng -lcrypt
+LIBS_cudaexporter := -lmicrohttpd -lgnutls -lyaml -lseccomp -lcrypt
 Q       := $(if $(V),,@)
 
 TOOLS   := $(basename $(notdir $(wildcard tools/*.c)))

@@ -44,7 +44,10 @@ static __always_inline bool hold(unsigned int pid)
 {
 	char yes = 1;
 
-	bpf_map_update_elem(&cuda_bpf_held, &pid, &yes, BPF_ANY);
+	if (bpf_map_update_elem(&cuda_bpf_held, &pid, &yes, BPF_ANY)) {
+		__sync_fetch_and_add(&watch_lost, 1);	/* the tool resumes only what is in there */
+		return false;
+	}
 	if (!bpf_send_signal(SIGSTOP))
 		return true;
 	bpf_map_delete_elem(&cuda_bpf_held, &pid);

@@ -606,6 +606,77 @@ run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile ended & 
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do $bin/mem malloc 23 64; done; kill \$!"
 json 1 '.func == "cudaMalloc" and .calls == 322'	# 23 are its own
 
+# confined: the tool's process that runs the probes' programs for other threads; once it is there, $confined
+confined() {
+	for confined in $(cat "/proc/$tracer/task/$tracer/children"); do
+		grep -q '^Seccomp:.2' "/proc/$confined/status" && return
+	done
+	return 1
+}
+# status_has LINE...: of that process
+status_has() {
+	tr -s '\t ' '  ' <"/proc/$confined/status" >"$tmp/status"
+	for line; do
+		grep -qx "$line" "$tmp/status" || no "$line: $(grep "^${line%%:*}" "$tmp/status")"
+	done
+}
+
+# confined_tool OPTION...: a tool that has seen a process end, for which it needs that process
+confined_tool() {
+	tool cudatrace "$@" -jS -e cudaMalloc -c "$bin/mem malloc 23 4096; exec sleep 1000"
+	until_true confined
+}
+none=0000000000000000
+if [ "$attach" = '--attach inject' ]; then
+	it "where the tool is root, its process that runs probes over the programs' memory has no privileges, and is nobody else's"
+	if [ "$(id -u)" -eq 0 ]; then
+		for user in 0:0 65534:65534; do
+			confined_tool --attach=inject -u $user
+			own=$(awk '/^Uid:/ { print $2 }' "/proc/$confined/status")
+			[ "$own" -ge 1879048192 ] || no "its user is $own"
+			status_has "Uid: $own $own $own $own" "Gid: $own $own $own $own" 'Groups: ' 'NoNewPrivs: 1' 'Seccomp: 2' \
+				"CapInh: $none" "CapPrm: $none" "CapEff: $none" "CapBnd: $none" "CapAmb: $none"
+			grep -q '^Max core file size *0 *0' "/proc/$confined/limits" || no "$(grep core "/proc/$confined/limits")"
+			! $unprivileged kill -STOP "$confined" 2>/dev/null || no "the command's user may stop it"
+			stop TERM
+			calls_are 23 cudaMalloc
+			silent
+		done
+	else
+		skip "not root"
+	fi
+
+	it "nor has it any where the tool is an ordinary user"
+	confined_tool --attach inject
+	status_has 'NoNewPrivs: 1' 'Seccomp: 2' "CapInh: $none" "CapPrm: $none" "CapEff: $none" "CapAmb: $none"
+	stop TERM
+	calls_are 23 cudaMalloc
+
+	it "nor where a user namespace has no other user to become"
+	if unshares -r; then
+		tool unshare -r cudatrace --attach=inject -jS -e cudaMalloc -c "$bin/mem malloc 23 4096; exec sleep 1000"
+		until_true confined
+		status_has 'NoNewPrivs: 1' 'Seccomp: 2' "CapInh: $none" "CapPrm: $none" "CapEff: $none" "CapBnd: $none" "CapAmb: $none"
+		stop TERM
+		calls_are 23 cudaMalloc
+	fi
+
+	it "root's tool reports calls in flight by it"
+	if [ "$(id -u)" -eq 0 ]; then
+		shows_in_flight 'cudasynclatency --attach=inject' cudaDeviceSynchronize 'sync 2'
+		silent
+	else
+		skip "not root"
+	fi
+
+	it "a system call that it does not need kills it, and the tool goes on with another one"
+	run "$bin/each" "$lib/each-calls.so" open socket connect ptrace process_vm_readv kill execve fork setresuid executable crash
+	status 0
+	lines 11 '^[a-z_]+: no answer$'
+	lines 11 '^memory: returned$'
+	equal "$(grep -c 'cannot read what the command.s threads are doing' "$tmp/err")" 1
+fi
+
 it "a tool that is stopped holds up no program that forks, and says what it missed"
 mkfifo -m 666 "$public/go"
 tool cudatrace --attach inject -jS -e cudaMalloc -c \

@@ -9,7 +9,7 @@ T_AUDIT_LIBS := $(T_LIB)/libaudit-plugin.so $(T_LIB)/libaudit-other.so $(T_LIB)/
 T_ECHO := $(T_LIB)/echo/libcudart.so.13
 T_AUDIT_BINS := audit audit-now audit-noplt audit-nopie audit-static audit_registers audit_registers-now audit_hostile audit_rights \
 	contained
-TEST_FILES += $(if $(T_START),$(addprefix $(T_BIN)/,$(T_AUDIT_BINS)) $(T_AUDIT_LIBS) $(T_ECHO))
+TEST_FILES += $(if $(T_START),$(addprefix $(T_BIN)/,$(T_AUDIT_BINS) each) $(T_AUDIT_LIBS) $(T_ECHO) $(T_LIB)/each-calls.so)
 
 # a way to compile and link: $(1) the suffix, $(2) for the compiler, $(3) for the linker, $(4) the runtime
 define t_audit
@@ -29,6 +29,10 @@ $(eval $(call t_audit,-static,-fPIE,-pie,$(T_CUDART_A)))
 $(T_LIB)/libaudit-%.so: $(T_DIR)/workloads/audit_%.c $(T_CUDART) | $(T_LIB)
 	$(Q)$(CC) $(T_CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -MF $(T_OBJ)/workloads/audit_$*.d -o $@ $< \
 		$(if $(filter plugin,$*),$(T_CUDART)) $(TEST_LDFLAGS) -ldl
+
+# what the tool's own process may call
+$(T_LIB)/each-calls.so: $(T_DIR)/unit/each_calls.c | $(T_LIB) $(T_OBJ)/workloads
+	$(Q)$(CC) $(T_CFLAGS) -fPIC -shared -MF $(T_OBJ)/workloads/each_calls.d -o $@ $< $(TEST_LDFLAGS)
 
 # a runtime that looks at registers, and who calls it
 $(T_ECHO): $(T_DIR)/workloads/audit_echo.S

@@ -116,7 +116,7 @@ serves() {
 	rm -f "$tmp/go" "$tmp/ready"
 	mkfifo "$tmp/go"
 	as=$attacker
-	[ "$1" != attach ] || as=	# root does what fusermount does
+	case $1 in attach | script) as='' ;; esac	# root does what fusermount does
 	$as "$tmp/hostile_fuse" "$1" "$tmp/fuse" "$tmp/dir" "$lib/libcuda.so.1" \
 		"$lib/libcudart.so.13" "$lib/libcudart.so.12" <>"$tmp/go" >"$tmp/ready" 2>"$tmp/said" &
 	server=$!
@@ -201,6 +201,20 @@ else
 		silence attach after cudamallocsnoop -j
 		silence lock before cudamallocsnoop -j
 	fi
+fi
+
+if serves script; then
+	it "a script whose interpreter is on a file system that does not answer does not hold up its tool: --attach inject"
+	printf '#!/proc/%d/root%s/fuse/libcuda.so.1\n' "$server" "$tmp/dir" >"$tmp/script"
+	chmod 755 "$tmp/script"
+	kill -USR1 "$server"
+	cudatrace --attach=inject -u 65534:65534 -- "$tmp/script" >"$tmp/out" 2>"$tmp/err" & tracer=$! reader=$!
+	pids="$pids $tracer"
+	within 10 grep -q ': tracing' "$tmp/err" || no "it does not trace within 10 s"
+	within 5 grep -qF "$tmp/script could not be read within 1 s" "$tmp/err" || no "it does not say what it left out"
+	kill -INT "$tracer"
+	within 2 gone "$tracer" || no "it is there 2 s after SIGINT, in state $(states "$tracer")"
+	unserved cudatrace
 fi
 
 # ---- Many, big, leased and changing files

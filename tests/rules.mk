@@ -70,7 +70,7 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks models ptxrun python stacks web filtered fatbin inject-receive \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks reused models ptxrun python stacks web filtered fatbin inject-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	inject-send cubin registers native audit-clock shm unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
@@ -270,7 +270,7 @@ $(T_BIN)/unwind: $(O)/tests/unit/unwind.o $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/looks: $(O)/tests/unit/looks.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/looks $(T_BIN)/each $(T_BIN)/reused: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # the interpreter of PTX; its objects can be linked into a shared library

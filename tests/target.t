@@ -360,6 +360,23 @@ hold_and_kill() {
 	until_true grep -q 'calls 23' "$tmp/done"
 }
 
+it "what has got the number of a process that has ended gets none of its signals"
+for user in 0 65534; do
+	run "$bin/reused" $user
+	status 0
+	lines 1 '^released: continued$'
+	lines 1 '^signalled: continued$'
+	lines 3 ', ended before: nothing$'
+done
+
+it "a caller that ignores SIGCHLD does not have the kernel give away the numbers of the tool's processes"
+program "$bin/mem" wait
+tool sh -c "trap '' CHLD; exec cudaleak -p $pid"
+ignored=$(awk '/^SigIgn:/ { print $2 }' "/proc/$tracer/status")
+[ $((0x$ignored >> 16 & 1)) -eq 0 ] || no "it ignores it, too: $ignored"
+stop
+go
+
 if long; then
 	it "of two tools that hold a process, one is killed: the other sees every call"
 	hold_and_kill inner

@@ -135,6 +135,7 @@ static __always_inline const struct python_process *process_python(void)
 {
 	return NULL;
 }
+
 /* One link may be in all processes: see lib/watched.bpf.h. */
 enum { LINKS_SHARED = 1 };
 

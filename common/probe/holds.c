@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "base/clock.h"
@@ -13,7 +14,7 @@
 static const unsigned long long CHECK_NS = 1000000000ull, LIMIT_NS = 10 * 1000000000ull;
 
 struct deferred {
-	int pid;
+	int pid, fd;
 	unsigned long long since, checked;	/* ns */
 };
 
@@ -50,6 +51,8 @@ void holds_open(struct holds *h, int map)
 
 void holds_free(struct holds *h)
 {
+	for (int i = 0; i < h->ndeferred; i++)
+		close(h->deferred[i].fd);
 	free(h->others);
 	free(h->deferred);
 	*h = (struct holds){ 0 };
@@ -102,16 +105,51 @@ bool holds_elsewhere(struct holds *h, int pid)
 	return held;
 }
 
+static int open_process(int pid)
+{
+	return syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void close_process(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* fd: of open_process().  If there was no descriptor left, by its number: no process must stay stopped. */
+static void send(int fd, int pid, int sig)
+{
+	if (fd >= 0)
+		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	else
+		kill(pid, sig);
+}
+
+/* In this order: a process leaves the map before another can get its number. */
+void holds_signal(int map, int pid, int sig)
+{
+	int fd = open_process(pid);
+	char yes;
+
+	if (!bpf_map_lookup_elem(map, &pid, &yes))
+		send(fd, pid, sig);
+	close_process(fd);
+}
+
 void holds_release(struct holds *h, int pid)
 {
+	int fd = open_process(pid);
 	/* first: of two tools that do this at once, at least one finds that no other holds it */
-	bpf_map_delete_elem(h->map, &pid);
-	if (!holds_elsewhere(h, pid)) {
-		kill(pid, SIGCONT);
+	bool held = !bpf_map_delete_elem(h->map, &pid);
+
+	if (held && fd >= 0 && holds_elsewhere(h, pid)) {
+		h->deferred = xrealloc(h->deferred, h->ndeferred + 1, sizeof(*h->deferred));
+		h->deferred[h->ndeferred++] = (struct deferred){ pid, fd, clock_ns(), clock_ns() };
 		return;
 	}
-	h->deferred = xrealloc(h->deferred, h->ndeferred + 1, sizeof(*h->deferred));
-	h->deferred[h->ndeferred++] = (struct deferred){ pid, clock_ns(), clock_ns() };
+	if (held)
+		send(fd, pid, SIGCONT);
+	close_process(fd);
 }
 
 /* Return true if the process is to be checked again. */
@@ -126,7 +164,7 @@ static bool check(struct holds *h, struct deferred *d, unsigned long long now)
 		return false;
 	if (holds_elsewhere(h, d->pid) && now - d->since < LIMIT_NS)
 		return true;
-	kill(d->pid, SIGCONT);
+	send(d->fd, d->pid, SIGCONT);
 	return false;
 }
 
@@ -138,5 +176,7 @@ void holds_tick(struct holds *h)
 	for (int i = 0; i < h->ndeferred; i++)
 		if (check(h, &h->deferred[i], now))
 			h->deferred[kept++] = h->deferred[i];
+		else
+			close(h->deferred[i].fd);
 	h->ndeferred = kept;
 }

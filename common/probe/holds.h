@@ -30,7 +30,11 @@ bool holds_is_stopped(int pid);
 /* Return true if another tool that runs holds the process. */
 bool holds_elsewhere(struct holds *h, int pid);
 
-/* Lets go of a stopped process, and resumes it unless another tool holds it: then that one will. */
+/* Sends a signal to a process if it is in the map, of a tool's that the kernel takes ended processes out of: a process that
+ * has got its number since gets none. */
+void holds_signal(int map, int pid, int sig);
+
+/* Lets go of a stopped process, and resumes it unless it has ended or another tool holds it: then that one will. */
 void holds_release(struct holds *h, int pid);
 
 /* Call regularly: resumes what other tools held and did not resume. */

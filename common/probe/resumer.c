@@ -10,7 +10,7 @@
 #include "probe/resumer.h"
 #include "proc/proc.h"
 
-static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
+static void each_watched(int map, void (*fn)(int map, int pid, void *ctx), void *ctx)
 {
 	unsigned int pid = 0, next;
 	void *prev = NULL;
@@ -18,24 +18,24 @@ static void each_watched(int map, void (*fn)(int pid, void *ctx), void *ctx)
 	while (!bpf_map_get_next_key(map, prev, &next)) {
 		pid = next;
 		prev = &pid;
-		fn(pid, ctx);
+		fn(map, pid, ctx);
 	}
 }
 
-static void continue_stopped(int pid, void *holds)
+static void continue_stopped(int map, int pid, void *holds)
 {
 	if (holds_is_stopped(pid) && !holds_elsewhere(holds, pid))
-		kill(pid, SIGCONT);
+		holds_signal(map, pid, SIGCONT);
 }
 
 struct signal { int number, group; };
 
-static void send_signal(int pid, void *ctx)
+static void send_signal(int map, int pid, void *ctx)
 {
 	const struct signal *sig = ctx;
 
 	if (!proc_in_group(pid, sig->group))
-		kill(pid, sig->number);
+		holds_signal(map, pid, sig->number);
 }
 
 void resumer_signal(int map, int sig, int group)

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "base/bpf_mmap.h"
 #include "base/clock.h"
@@ -13,8 +14,12 @@
 
 enum { TICK_MS = 10, NS_PER_MS = 1000000 };
 
+/* How long the rest of an answer may take that has begun: the helper has all of it in its memory, unless it was taken over. */
+static const unsigned long long REST_NS = 5000000000ull;
+
 bool helper_start(struct helper *h)
 {
+	const struct timeval second = { 1, 0 };
 	int sockets[2];
 
 	if (h->pid)
@@ -27,6 +32,7 @@ bool helper_start(struct helper *h)
 		helper_serve(sockets[1], h->keep, h->memory, h->not_killed);
 	close(sockets[1]);
 	h->socket = sockets[0];
+	setsockopt(h->socket, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
 	if (h->pid > 0)
 		return true;
 	close(sockets[0]);
@@ -65,15 +71,15 @@ static int wait_readable(struct helper *h, unsigned long long end)
 	}
 }
 
-/* Once an answer has begun, the rest follows: the helper has all of it in its memory. */
 static int read_rest(struct helper *h, struct helper_answer *a)
 {
+	unsigned long long end = clock_ns() + REST_NS;
 	size_t got = 0;
 	ssize_t n;
 
 	while (got < a->size) {
 		n = read(h->socket, a->bytes + got, a->size - got);
-		if (n <= 0 && !(n < 0 && errno == EINTR))
+		if (!n || (n < 0 && errno != EINTR && errno != EAGAIN) || clock_ns() > end)
 			return -EPIPE;
 		got += n > 0 ? n : 0;
 	}
@@ -91,6 +97,12 @@ int helper_receive(struct helper *h, long ms, struct helper_answer *a)
 	h->waiting = false;
 	if (!helper_read(h->socket, &head, &a->fd))
 		return -EPIPE;
+	if (h->memory && head.size > h->memory) {	/* more than it can have */
+		if (a->fd >= 0)
+			close(a->fd);
+		a->fd = -1;
+		return -EPIPE;
+	}
 	a->size = head.size;
 	a->bytes = xcalloc(1, a->size + 1);
 	err = read_rest(h, a);

@@ -21,7 +21,7 @@ struct helper_answer {
 /* Set keep and idle, the rest starts zeroed. */
 struct helper {
 	const int *keep;	/* descriptors that it needs, ending with -1, or NULL; it has no others */
-	size_t memory;		/* in bytes: a limit on what it may allocate; 0 = none */
+	size_t memory;		/* in bytes: a limit on what it may allocate, and answer; 0 = none */
 	/* It is never killed, and ends when it has done what it was asked for.  A process that is killed
 	 * while it places or removes a probe leaves the breakpoint in the file's pages until nobody maps
 	 * them (Linux 6.18: "failed to unregister, leaking uprobe" in the kernel's log). */

@@ -92,8 +92,7 @@ int look(struct looks *l, int pid, const char *what, helper_fn *fn, const void *
 	parked_tick(&l->parked);
 	err = take_or_call(l, &r, fd, a);
 	if (err == -EPIPE)
-		warning(0, "process %d: %s could not be read: it takes too much memory, or changes meanwhile",
-			pid, what);
+		parked_say(&r, ": it takes too much memory, or changes meanwhile");
 	return err;
 }
 

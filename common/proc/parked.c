@@ -87,10 +87,18 @@ static bool has_answered(const struct parked_helper *one)
 	return poll(&fd, 1, 0) > 0;
 }
 
+void parked_say(const struct request *r, const char *how)
+{
+	if (r->pid)
+		warning(0, "process %d: %s could not be read%s", r->pid, r->what, how);
+	else
+		warning(0, "%s could not be read%s", r->what, how);
+}
+
 static void say(struct parked_helper *one, const char *how)
 {
 	if (!one->said && !has_answered(one))
-		warning(0, "process %d: %s could not be read%s", one->request.pid, one->request.what, how);
+		parked_say(&one->request, how);
 	one->said = true;
 }
 

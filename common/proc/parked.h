@@ -33,6 +33,9 @@ struct parked {
 	struct parked_helper all[PARKED_MAX];
 };
 
+/* Says that what was asked for could not be read, and how that is: " within 1 s". */
+void parked_say(const struct request *r, const char *how);
+
 /* Takes the answer to an equal request.  Returns 0; -ENOENT if there is none; -ETIME if it has not come
  * yet; -EPIPE if the helper died.  With an answer, gives the helper to *h if that is not running. */
 int parked_take(struct parked *p, const struct request *r, struct helper *h, struct helper_answer *a);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cli/opt.h"
+#include "proc/confine.h"
 #include "proc/privileges.h"
 #include "session/command_user.h"
 
@@ -116,28 +116,6 @@ static bool set_groups(const struct command_user *u)
 	return set;
 }
 
-/* All three of each: neither can be taken back.  Without these calls, a set-user-ID tool would pass on
- * its effective user. */
-static bool set_ids(const struct command_user *u)
-{
-	uid_t r, e, s;
-
-	if (setresgid(u->gid, u->gid, u->gid) || setresuid(u->uid, u->uid, u->uid))
-		return false;
-	return !getresgid(&r, &e, &s) && r == u->gid && e == u->gid && s == u->gid &&
-	       !getresuid(&r, &e, &s) && r == u->uid && e == u->uid && s == u->uid;
-}
-
-/* The inheritable ones outlive a change of user, and the others do so under some securebits.  This
- * takes the ambient ones too (capabilities(7)). */
-static bool drop_capabilities(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-
-	return !syscall(SYS_capset, &head, none);
-}
-
 /* Returns what could not be changed, with errno set; NULL if all is.  Whoever stays the same keeps the
  * caller's descriptors and capabilities: those of the tool's file do not outlive the next exec. */
 static const char *change(const struct command_user *u)
@@ -149,9 +127,9 @@ static const char *change(const struct command_user *u)
 		return "environment";
 	if (u->other && !set_groups(u))
 		return "groups";
-	if (!set_ids(u))
+	if (!confine_user(u->uid, u->gid))
 		return "user and group";
-	if (u->other && !drop_capabilities())
+	if (u->other && !confine_capabilities())
 		return "capabilities";
 	return NULL;
 }

@@ -31,12 +31,13 @@ enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
 /* How often it is seen which threads have ended, as pthread_exit() tells nobody, and what they are called. */
 static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
-char *inject_refusal(const struct target *t, char **library)
+char *inject_refusal(struct target *t, char **library)
 {
 	char *why;
 
 	*library = NULL;
-	why = inject_command_refusal(t->command, t->argv, t->command_user);
+	t->looks.limit = LOOK_START;	/* the command has not begun */
+	why = inject_command_refusal(&t->looks, t->command, t->argv, t->command_user);
 	if (!why)
 		*library = inject_library_find(&why);
 	if (why || !inject_library_is_used(*library))

@@ -28,7 +28,7 @@ struct inject {
 };
 
 /* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
-char *inject_refusal(const struct target *t, char **library);
+char *inject_refusal(struct target *t, char **library);
 
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);

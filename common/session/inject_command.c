@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "elf/elf_file.h"
+#include "proc/looks.h"
 #include "proc/proc.h"
 #include "session/inject_command.h"
 
@@ -113,6 +114,38 @@ static char *refuse_file(const char *path, uid_t user, int depth)
 	return text;
 }
 
+/* A script names further files, so a helper opens all of them. */
+struct refusal_request {
+	uid_t user;
+	char path[];
+};
+
+static void find_refusal(struct helper_job *job)
+{
+	const struct refusal_request *r = job->in;
+	char *why = refuse_file(r->path, r->user, DEPTH);
+
+	if (why)
+		helper_put(job, why, strlen(why) + 1);
+	free(why);
+}
+
+static char *ask_refusal(struct looks *l, const char *path, uid_t user)
+{
+	size_t size = sizeof(struct refusal_request) + strlen(path) + 1;
+	struct refusal_request *r = xcalloc(1, size);
+	struct helper_answer a;
+	char *why = NULL;
+
+	r->user = user;
+	strcpy(r->path, path);
+	if (!look(l, 0, path, find_refusal, r, size, -1, &a) && a.size)
+		why = xstrdup(a.bytes);
+	helper_drop(&a);
+	free(r);
+	return why;
+}
+
 /* Returns the program of a command that is just a program and its arguments, else NULL; the caller frees it. */
 static char *program_of(const char *text)
 {
@@ -125,11 +158,11 @@ static char *program_of(const char *text)
 	return xprintf("%.*s", (int)n, text);
 }
 
-char *inject_command_refusal(const char *text, char **argv, uid_t user)
+char *inject_command_refusal(struct looks *l, const char *text, char **argv, uid_t user)
 {
 	char *name = argv ? xstrdup(*argv) : program_of(text);
 	char *file = name ? find_file(name) : NULL;
-	char *why = file ? refuse_file(file, user, DEPTH) : NULL;
+	char *why = file ? ask_refusal(l, file, user) : NULL;
 
 	free(file);
 	free(name);

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "base/die.h"
+#include "proc/confine.h"
 #include "session/inject_each.h"
 #include "shm/create.h"
 
-enum { LIMIT_MS = 1000 };
+enum { LIMIT_MS = 1000, MEMORY = 96 << 20 };
 
-/* As in tools/audit/probes.h, and audit_run() of tools/audit/each.c. */
+/* As in tools/audit/probes.h. */
 struct each { char *at; __u64 size, used; };
-typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 /* The pointers are the same in the helper, which is forked when there is a library. */
 struct request {
-	const struct inject_each *e;
+	struct inject_each *e;
 	const char *program;
 	unsigned pid, tid;
 	size_t size;
+};
+
+/* The helper reads and answers requests, maps the memory, and allocates some for answers. */
+static const int allowed[] = {
+	SYS_recvmsg, SYS_recvfrom, SYS_sendmsg, SYS_sendto, SYS_close, SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_futex,
+	SYS_clock_gettime, SYS_exit_group,
+#ifdef __SANITIZE_ADDRESS__
+	SYS_sched_yield, SYS_mprotect,
+#endif
 };
 
 static unsigned threads_of(const struct shm *s)
@@ -27,18 +40,31 @@ static unsigned threads_of(const struct shm *s)
 	return n < AUDIT_THREADS ? n : AUDIT_THREADS;
 }
 
-/* In the helper. */
+/* In the helper, before it reads the memory: only dlopen() needs files. */
+static run_fn *begin(const struct inject_each *e)
+{
+	void *library = dlopen(e->library, RTLD_NOW | RTLD_LOCAL);
+	run_fn *fn = library ? (run_fn *)dlsym(library, "audit_run") : NULL;
+
+	if (confine_rights() || prctl(PR_SET_PDEATHSIG, SIGKILL) || !confine_calls(allowed, sizeof(allowed) / sizeof(*allowed)))
+		_exit(EXIT_FAILURE);
+	return fn;
+}
+
+/* In the helper, in which e is a copy. */
 static void run(struct helper_job *job)
 {
 	const struct request *r = job->in;
-	const struct shm_memory *m = r->e->memory;
-	void *library = dlopen(r->e->library, RTLD_NOW | RTLD_LOCAL);
-	run_fn *fn = library ? (run_fn *)dlsym(library, "audit_run") : NULL;
+	struct inject_each *e = r->e;
+	const struct shm_memory *m = e->memory;
 	size_t size = r->size * threads_of(&m->shm);
 	struct each each = { .at = xcalloc(1, size + 1), .size = size };
 
-	if (fn)
-		fn(m->fd, m->fixed, m->shm.bytes, r->program, r->pid, r->tid, &each);
+	if (!e->confined)
+		e->run = begin(e);
+	e->confined = true;
+	if (e->run)
+		e->run(m->fd, m->fixed, m->shm.bytes, r->program, r->pid, r->tid, &each);
 	helper_put(job, each.at, each.used);
 	free(each.at);
 }
@@ -50,6 +76,7 @@ void inject_each_init(struct inject_each *e, const char *library, const struct s
 	e->keep[0] = memory->fd;
 	e->keep[1] = e->keep[2] = -1;
 	e->helper.keep = e->keep;
+	e->helper.memory = MEMORY;
 }
 
 /* One that has crashed, or waits, is replaced. */
@@ -68,6 +95,8 @@ void *inject_each_run(struct inject_each *e, const char *program, unsigned pid, 
 
 	*n = 0;
 	if (helper_send(&e->helper, run, &r, sizeof(r), -1) && !helper_receive(&e->helper, LIMIT_MS, &a)) {
+		if (a.fd >= 0)
+			close(a.fd);	/* by none but a helper that was taken over */
 		*n = a.size;
 		return a.bytes;
 	}

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Runs the probes' other programs for threads of the command: what each is doing, and what one left that has ended.  They
- * read what programs have written, so a helper process does it. */
+ * read what programs have written, so a helper process without privileges does it. */
 #ifndef INJECT_EACH_H
 #define INJECT_EACH_H
+#include <linux/types.h>
 #include <stddef.h>
 #include "proc/helper.h"
 
+struct each;
 struct shm_memory;
+
+/* audit_run() of tools/audit/each.c. */
+typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 struct inject_each {
 	struct helper helper;	/* idle and ctx may be set */
@@ -14,6 +19,8 @@ struct inject_each {
 	const struct shm_memory *memory;
 	int keep[3];
 	bool failed;		/* it was said */
+	run_fn *run;		/* in the helper: the library's function, NULL if there is none */
+	bool confined;		/* the helper, by itself */
 };
 
 void inject_each_init(struct inject_each *e, const char *library, const struct shm_memory *memory);

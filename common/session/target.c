@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -97,6 +98,8 @@ void target_init(struct target *t)
 		usage_error("--user requires a command: --command or -- CMD");
 	if (t->command)		/* first, as the command is to have nothing of what follows */
 		prepare_command(t);
+	/* a caller may ignore it: the kernel would reap the tool's processes, and others get their numbers */
+	signal(SIGCHLD, SIG_DFL);
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event takes one */

@@ -367,3 +367,27 @@ it "a server whose collector is killed ends"
 kill -9 "$tracer"
 gone() { [ ! -e "/proc/$server" ]; }
 until_true gone
+
+it "a server that does not answer is killed and started again, which is said once"
+serves
+old=$server
+kill -STOP "$old"
+until_true another
+[ ! -e "/proc/$old" ] || no "it is still there"
+takes 200 /metrics
+equal "$(grep -c 'the web server does not answer: it is killed and started again' "$tmp/err")" 1
+says_not 'the web server ended'
+
+it "where the collector is stopped for longer than that, with a question open, the server stays"
+old=$server
+kill -STOP "$server"
+sleep 2
+kill -STOP "$tracer"
+sleep 11
+kill -CONT "$tracer"
+sleep 1
+kill -CONT "$server"
+takes 200 /metrics
+has_server
+equal "$server" "$old"
+ends

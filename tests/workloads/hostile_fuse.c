@@ -2,7 +2,8 @@
 /* hostile_fuse WHERE DEVICE DIR LIB... LAST  serves copies of the files from a FUSE file system below
  * an overlay, in a user namespace of its own, and stops answering at WHERE: stat, open, read, flush,
  * attach (the kernel's reads of a page to put a probe there; what was read before is dropped), lock
- * (reads of LAST, for which the child, with a line of input, holds the lock of its own mappings).
+ * (reads of LAST, for which the child, with a line of input, holds the lock of its own mappings), script
+ * (open, also by other users, of DIR/fuse/LIB below this process's root).
  *
  * DEVICE is a node of /dev/fuse that may be opened, DIR an empty directory. A child loads each
  * DIR/top/LIB, prints "ready PID" and, for a line of input, maps DIR/top/LAST and calls cudaMalloc.
@@ -171,7 +172,7 @@ static bool is_silent_at(const struct fuse_in_header *in)
 
 	switch (silent ? in->opcode : 0) {
 	case FUSE_GETATTR: case FUSE_STATFS: return !strcmp(where, "stat");
-	case FUSE_OPEN: return !strcmp(where, "open");
+	case FUSE_OPEN: return !strcmp(where, "open") || !strcmp(where, "script");
 	case FUSE_READ:
 		return !strcmp(where, "read") || (!strcmp(where, "attach") && is_for_probe(in)) ||
 		       (!strcmp(where, "lock") && (int)in->nodeid == server.nfiles + 1);
@@ -289,8 +290,8 @@ static void mount_fuse(const char *device, uid_t uid)
 	char options[128];
 
 	server.fuse = open(device, O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d", server.fuse,
-		 uid, uid);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=%d,group_id=%d%s", server.fuse,
+		 uid, uid, strcmp(server.where, "script") ? "" : ",allow_other");
 	if (mkdir("fuse", 0755) || server.fuse < 0 || mount("fuse", "fuse", "fuse", 0, options))
 		fail("mounting FUSE");
 }

@@ -2,12 +2,10 @@
 /* For the tool: a helper process of its own loads this library, too, and has programs run for threads that others have left
  * in the memory.  Nothing is bound there. */
 #include <stddef.h>
-#include <linux/prctl.h>
 #include "audit/audit.h"
-#include "audit/syscall.h"
 
-/* Runs a program for each thread of the process, 0: of all, or for one of them, if tid is not 0.  Programs take the comm from
- * the thread that they run in.  Returns -1 if there is no such program, or no memory. */
+/* Runs a program for each thread of the process, 0: of all, or for one of them, if tid is not 0.  Returns -1 if there is no such
+ * program, or no memory. */
 __attribute__((visibility("default")))
 int audit_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct audit_each *each);
 
@@ -37,13 +35,9 @@ int audit_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, _
 		return -1;
 	for (__u32 i = 0; i < s->head->threads_used && i < AUDIT_THREADS; i++) {
 		struct audit_thread *t = &s->threads[i];
-		char comm[16];
 
 		if (!is_wanted(t, pid, tid))
 			continue;
-		memcpy(comm, t->comm, sizeof(comm));
-		comm[15] = 0;
-		sys3(__NR_prctl, PR_SET_NAME, (long)comm, 0);
 		audit_now = (struct audit_now){ .shm = s, .thread = t, .other = true };
 		p->run(each);
 	}

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "cli/opt.h"
 #include "cudaexporter/web.h"
@@ -170,6 +171,8 @@ static bool serve(struct web *w, struct web_process *p)
 		got = web_message_receive_alone(p->socket, &m);
 		if (got <= 0)
 			break;
+		p->heard = clock_ns();
+		p->asked = 0;
 		if (m.type == WEB_ASK_PAGE) {
 			answer_page(w, p, &m);
 			if (m.what != WEB_READY)

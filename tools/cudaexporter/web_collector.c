@@ -10,6 +10,7 @@
 #include "cudaexporter/web_collector.h"
 
 static const unsigned long long SECOND = 1000000000ull, LIVED = 5000000000ull, QUIET = 60000000000ull;
+static const unsigned long long SILENT = 10 * 1000000000ull;	/* a server that is stopped, or hangs */
 
 static void forget(struct web_file *f)
 {
@@ -149,17 +150,44 @@ bool web_collector_look(struct web_collector *c)
 	return true;
 }
 
-void web_collector_ended(struct web_collector *c, struct web_process *p)
+static void end(struct web_collector *c, struct web_process *p, bool silent)
 {
 	unsigned long long now = clock_ns();
 	bool serves = p == &c->server, say = serves && (!c->said || now - c->said > QUIET);
 
 	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
-	web_killed_add(c->killed, p, say);
+	if (say && silent)
+		warning(0, "the web server does not answer: it is killed and started again");
+	web_killed_add(c->killed, p, say && !silent);
 	if (say)
 		c->said = now;
 	if (serves && c->next_start < now)
 		c->next_start = c->delay > SECOND ? now + c->delay : now;
+}
+
+void web_collector_ended(struct web_collector *c, struct web_process *p)
+{
+	end(c, p, false);
+}
+
+static void ask_alive(struct web_collector *c, unsigned long long now)
+{
+	const struct web_message m = { .type = WEB_ALIVE };
+	unsigned long long paused = now - c->kept;
+	struct web_process *p = &c->server;
+
+	c->kept = now;
+	if (!p->pid)
+		return;
+	/* when the collector did not run, the server may not have run either */
+	if (p->asked && paused > SECOND)
+		p->asked += paused;
+	if (p->asked && now - p->asked > SILENT) {
+		end(c, p, true);
+	} else if (!p->asked && now - p->heard > SECOND) {
+		web_message_send(p->socket, &m, -1);
+		p->asked = now;
+	}
 }
 
 void web_collector_keep(struct web_collector *c)
@@ -167,6 +195,7 @@ void web_collector_keep(struct web_collector *c)
 	unsigned long long now = clock_ns();
 
 	web_killed_reap(c->killed);
+	ask_alive(c, now);
 	if (!c->server.pid && now >= c->next_start)
 		start(c);
 	for (int i = 0; i < WEB_LEAVING; i++)

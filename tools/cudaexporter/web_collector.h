@@ -23,7 +23,7 @@ struct web_collector {
 	struct web_killed killed[WEB_KILLED];
 	int turn;				/* which of the servers was answered last */
 	int sockets;				/* an epoll descriptor of theirs */
-	unsigned long long next_look, next_start, delay, said;	/* as clock_ns() */
+	unsigned long long next_look, next_start, delay, said, kept;	/* as clock_ns() */
 };
 
 /* Packs the config for servers that are started later.  Returns 0 or an errno: then they have the one before. */
@@ -36,7 +36,8 @@ int web_collector_start(struct web_collector *c);
  * true if the config is right. */
 bool web_collector_look(struct web_collector *c);
 
-/* Call often: starts the server if there is none, kills those that do not leave. */
+/* Call often, when messages have been read: starts the server if there is none, replaces one that answers nothing, kills
+ * those that do not leave. */
 void web_collector_keep(struct web_collector *c);
 
 /* Call when the server's socket says that it ended. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
-#include <cap-ng.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,19 +9,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/die.h"
 #include "cudaexporter/web_confine.h"
 #include "cudaexporter/web_message.h"
+#include "proc/confine.h"
 
-enum { NOBODY = 65534, FILES = 64 };
-
-/* Of these, the server takes one by chance: neither accounts nor containers have them (systemd.io/UIDS-GIDS), so that no
- * process may signal the server, as many could that are nobody. */
-enum { OWN_USERS = 1879048192, OWN_USERS_MASK = 0x0fffffff };
+enum { FILES = 64 };
 
 static void limit(int resource, rlim_t n)
 {
@@ -33,44 +27,13 @@ static void limit(int resource, rlim_t n)
 		die(errno, "cannot limit the server");
 }
 
-static bool become(unsigned id)
-{
-	return !setresgid(id, id, id) && !setresuid(id, id, id);
-}
-
-/* Where root lacks CAP_SETUID, as in a unit that names all it may, the server stays root without any right. */
-static void become_other(void)
-{
-	unsigned by_chance;
-
-	if (geteuid() || !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETUID) ||
-	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETGID))
-		return;
-	if (getrandom(&by_chance, sizeof(by_chance), 0) != sizeof(by_chance))
-		die(errno, "no random numbers");
-	/* a user namespace may not have the first */
-	if (setgroups(0, NULL) || (!become(OWN_USERS + (by_chance & OWN_USERS_MASK)) && !become(NOBODY)))
-		die(errno, "the server cannot change its user");
-}
-
 void web_confine_rights(void)
 {
-	if (capng_get_caps_process())
-		die(0, "the server's capabilities cannot be read");
-	/* the bounding set first: afterwards there is no right to */
-	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP))
-		for (int cap = 0; cap <= CAP_LAST_CAP && prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	become_other();
-	capng_clear(CAPNG_SELECT_CAPS);
-	if (capng_apply(CAPNG_SELECT_CAPS) || capng_get_caps_process() ||
-	    capng_have_capabilities(CAPNG_SELECT_CAPS) > CAPNG_NONE)
-		die(0, "the server cannot drop its capabilities");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
-		die(errno, "cannot confine the server");
+	const char *cannot = confine_rights();
+
+	if (cannot)
+		die(errno, "the server cannot %s", cannot);
 	limit(RLIMIT_NOFILE, FILES);
-	limit(RLIMIT_CORE, 0);
 #ifndef __SANITIZE_ADDRESS__	/* which maps terabytes */
 	limit(RLIMIT_AS, 2ull << 30);	/* with each thread's stack and all pages that are sent */
 #endif

@@ -20,6 +20,8 @@ enum web_message_type {
 	WEB_PAGE,		/* id, ok, and if ok the page's descriptor, but for WEB_READY */
 	WEB_ACCEPT,		/* id, ok: false: close it; also with id 0, unasked */
 	WEB_LEAVE,		/* stop accepting, end what was begun, and exit */
+	/* from both */
+	WEB_ALIVE,		/* the server answers it with the same */
 };
 
 struct web_message {

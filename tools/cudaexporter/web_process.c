@@ -97,8 +97,8 @@ int web_process_start(struct web_process *p, int bundle, const int *listen, int 
 		return err;
 	}
 	p->socket = pair[0];
-	p->began = clock_ns();
-	p->kill_at = 0;
+	p->began = p->heard = clock_ns();
+	p->kill_at = p->asked = 0;
 	return 0;
 }
 

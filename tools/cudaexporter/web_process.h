@@ -10,6 +10,8 @@ struct web_process {
 	int socket;
 	unsigned long long began;	/* as clock_ns() */
 	unsigned long long kill_at;	/* it leaves, and has until then; 0: it serves */
+	unsigned long long heard;	/* when its last message came */
+	unsigned long long asked;	/* when it was asked for one; 0: one has come since */
 };
 
 /* The lowest descriptor for what a server inherits: it must not be one that the server knows by its number. */

@@ -55,6 +55,9 @@ static void on_message(struct web_server *s, const struct web_message *m, int fd
 		if (!s->leaving && (m->id || !m->ok))
 			accept_all(s, !m->ok);
 		break;
+	case WEB_ALIVE:
+		web_message_send(s->ask.socket, &(struct web_message){ .type = WEB_ALIVE }, -1);
+		break;
 	case WEB_LEAVE:
 		s->leaving = true;
 		s->connections.closing = true;

@@ -80,6 +80,23 @@ for mode in size speed specific; do
 	lines 1 "^$((8 * $(wc -c <$data/$mode.fatbin))) flips$"
 done
 
+it "a file of kilobytes that unpacks to gigabytes is read up to 256 MiB"
+"$fatbin" bomb $data/scale.ptx "$tmp/large" 1 257
+fails 0 'large: PTX for sm_75: larger than 256 MiB' cudamemtime --list "$tmp/large"
+"$fatbin" bomb $data/scale.ptx "$tmp/many" 43 101
+run cudamemtime --list "$tmp/many"
+status 0
+lines 2 '^image [12], PTX for sm_75: [1-9][0-9]* places in 1 kernel$'
+lines 2 '^image '
+says "PTX for sm_75: the file's images unpack to more than 256 MiB and 64 times its size"
+run cudamemtime --patch "$tmp/many" "$tmp/patched"
+status 3
+says 'the fat binary at 0x0: '
+
+it "what --patch writes does not grow with the images that are packed in a file"
+"$fatbin" bomb $data/scale.ptx "$tmp/many" 101 1
+fails 3 '1 fat binary does not fit with probes in: left alone' cudamemtime --patch "$tmp/many" "$tmp/patched"
+
 nvcc=$CUDA/bin/nvcc
 [ -x "$nvcc" ] || nvcc=$(command -v nvcc)
 it "what nvcc writes in each of its modes is read"

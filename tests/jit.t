@@ -81,6 +81,18 @@ fi
 equal "$(stacks)" '? ?'
 nameless theirs
 
+it "a map that is mounted on its name, which only another user may read, is not read"
+chmod 600 "$tmp/secret"
+if ! setpriv --reuid 65534 --clear-groups unshare -Urm true 2>/dev/null; then
+	skip "no user namespaces here"
+else
+	echo 'touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec "$2" none' >"$tmp/mounts"
+	run cudamallocsnoop -j --unwind fp -u 65534 -c "exec unshare -Urm sh $tmp/mounts $tmp/secret $jit"
+	status 0
+	equal "$(stacks)" '? ?'
+	rm -f "/tmp/perf-$(jq -r .pid "$tmp/out" | head -n 1).map"
+fi
+
 it "of a map with two million lines the last ones are read"
 if [ -n "${SANITIZE:-}" ]; then
 	skip "with sanitizers they are not read within the second that it may take"

@@ -72,7 +72,7 @@ T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks reused models ptxrun python stacks web filtered fatbin inject-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
-	inject-send cubin registers native audit-clock shm unwind unwind-table python-codes \
+	inject-send inject-flood cubin registers native audit-clock shm unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
@@ -324,6 +324,9 @@ $(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/inject/cubin.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/inject-send: $(O)/tests/unit/inject-send.o | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
+
+$(T_BIN)/inject-flood: $(O)/tests/unit/inject-flood.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
 $(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(O)/libcommon.a | $(T_BIN)

@@ -387,3 +387,43 @@ if long; then
 	until_true eval "! kill -0 $inner"
 	equal "$(grep -c cudaMalloc "$tmp/inner")" 23
 fi
+
+for kind in $kinds; do
+	it "--attach $kind: processes that all have one number, one after another, are told apart"
+	run cudaleak --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	sum 87 'select(.type == "held").count'
+	json 29 '.type == "held" and .count == 3 and .at == "exit" and .complete'
+	equal "$(jq 'select(.type == "held").pid' "$tmp/out" | sort -u | wc -l)" 1
+	run cudatrace --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	json 87 '.func == "cudaMalloc"'
+	run cudalaunchtop --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	silent
+done
+
+it "... where every process is traced"
+for t in cudaleak cudatrace; do
+	own storm
+	program "$own" threads 1 0	# so that the tool knows the library
+	tool $t -j
+	"$own" reused 29 3 >/dev/null
+	stop
+	exec 3>&-
+	grep "\"comm\":\"${own##*/}\"" "$tmp/out" >"$tmp/mine"
+	mv "$tmp/mine" "$tmp/out"
+	[ $t = cudaleak ] && sum 87 'select(.type == "held").count' || json 87 '.func == "cudaMalloc"'
+	equal "$(jq .pid "$tmp/out" | sort -u | wc -l)" 1
+done
+
+for kind in $kinds; do
+	it "--attach $kind: a process that gets the number of that of -p is not traced"
+	for t in cudatrace cudaleak; do
+		program "$bin/mem" wait malloc 7 100
+		tool $t --attach "$kind" -jp "$pid"
+		"$bin/storm" heir "$pid" 31 >"$tmp/heir" & heir=$!
+		go
+		wait "$tracer"
+		wait "$heir"
+		equal "$(cat "$tmp/heir")" 'calls 31 harmed 0'
+		[ $t = cudaleak ] && json 1 '.type == "held" and .count == 7' || json 7 '.func == "cudaMalloc"'
+	done
+done

@@ -73,7 +73,7 @@ lines 3 'pytorch:malloc'
 lines 1 'pytorch:free'
 
 # noted: a program that allocates 4096 bytes of CUDA's, and has the notes of standard input, in assembly: of probes at
-# 1b and 2b, by note PLACE, SEMAPHORE, "ARGUMENTS"
+# 1b and 2b, by note PLACE, SEMAPHORE, "ARGUMENTS".  Its status is what was added to `code`, in .text, and `semaphores`
 noted() {
 	{
 		cat <<-'END'
@@ -89,8 +89,11 @@ noted() {
 			1: nop
 			2: nop
 			add $24, %rsp
-			xor %eax, %eax
+			mov code(%rip), %eax
+			add semaphores(%rip), %eax
 			ret
+			.balign 2
+			code: .4byte 0
 			.macro note place, semaphore, args
 			.pushsection .note.stapsdt,"","note"
 			.balign 4
@@ -107,6 +110,28 @@ noted() {
 	${CC:-cc} -no-pie "$tmp/noted.s" "$lib/libcudart.so.13" -Wl,-rpath,"$lib" -o "$tmp/noted"
 }
 
+# moved FILE: its writable data is 5 GiB after where it was
+moved() {
+	python3 - "$1" <<-'END'
+		import struct, sys
+		far = 5 << 30
+		with open(sys.argv[1], "r+b") as f:
+		    head = f.read(64)
+		    phoff, = struct.unpack_from("<Q", head, 32)
+		    size, number = struct.unpack_from("<HH", head, 54)
+		    for at in range(phoff, phoff + size * number, size):
+		        f.seek(at)
+		        kind, flags, offset, address, _, filled = struct.unpack("<IIQQQQ", f.read(40))
+		        if kind == 1 and flags & 2:
+		            f.seek(offset)
+		            data = f.read(filled)
+		            f.seek(far + offset)
+		            f.write(data)
+		            f.seek(at + 8)
+		            f.write(struct.pack("<Q", far + offset))
+	END
+}
+
 it "of a file with 70 probes 64 are placed"
 printf '.rept 70\n3: nop\nnote 3b, 0, "8@%%rdi"\n.endr\n' | noted
 run cudamallocsnoop --tensors --list -c "$tmp/noted"
@@ -121,6 +146,30 @@ for kind in $kinds; do
 	status 0
 	json 1 '.func == "cudaMalloc" and .size == 4096'
 	silent
+done
+
+for kind in $kinds; do
+	it "--attach $kind: what a note names as its semaphore is counted up in the program's own writable data, and nowhere else"
+	printf 'note %s, "8@%%rdi"\n' '1b, code' '2b, semaphores' | noted
+	cp "$tmp/noted" "$tmp/before"
+	run cudamallocsnoop --attach "$kind" --tensors -jc "$tmp/noted"
+	json 1 '.func == "cudaMalloc" and .size == 4096'
+	status 1
+	cmp -s "$tmp/noted" "$tmp/before" || no "the file has changed"
+	run "$tmp/noted"
+	status 0
+
+	# 4 GiB is beyond what the kernel takes of perf's probes
+	it "--attach $kind: semaphores outside the file, or 5 GiB after its beginning, take nothing with them"
+	printf 'note %s, "8@%%rdi"\n' '1b, 0xfffffffffffffffe' '1b, 0x7ffffffffffffffe' '1b, semaphores + 0x10000' '2b, 0' | noted
+	run cudamallocsnoop --attach "$kind" --tensors -jc "$tmp/noted"
+	status 0
+	json 1 '.func == "cudaMalloc" and .size == 4096'
+	printf 'note %s, "8@%%rdi"\n' '1b, semaphores' '2b, 0' | noted
+	moved "$tmp/noted"
+	run cudamallocsnoop --attach "$kind" --tensors -jc "$tmp/noted"
+	json 1 '.func == "cudaMalloc" and .size == 4096'
+	[ "$rc" -le 1 ] || no "status $rc"
 done
 
 it "probes whose arguments are in places that are not supported are not said to be missing"

@@ -2,6 +2,9 @@
 #include "base/no_value.h"
 #include "model/gpu_clocks.h"
 
+/* Pairs that there is room for of each SM. */
+enum { FEWEST = 16 };
+
 static int compare(const void *a, const void *b)
 {
 	const struct gpu_pair *x = a, *y = b;
@@ -54,20 +57,29 @@ static struct gpu_clock *get(struct gpu_clocks *c, const struct gpu_sm *sm)
 	return clock;
 }
 
+/* Return true if an SM has as much room for pairs as it gets. */
+static bool is_full(const struct gpu_clocks *c, const struct gpu_clock *clock)
+{
+	return clock->room == 2 * GPU_PAIRS || (clock->room >= FEWEST && c->room + clock->room > GPU_PAIRS_ALL);
+}
+
 void gpu_clocks_add(struct gpu_clocks *c, const struct gpu_sm *sm, unsigned long long cycles,
 		    unsigned long long ns)
 {
 	struct gpu_clock *clock = get(c, sm);
+	unsigned more;
 
 	if (!clock)
 		return;
-	if (clock->n == 2 * GPU_PAIRS) {
+	if (clock->n == clock->room && is_full(c, clock)) {
 		tidy(clock);
-		while (clock->n > GPU_PAIRS)
+		while (clock->n > clock->room / 2 + 1)
 			halve(clock);
 	}
 	if (clock->n == clock->room) {
-		clock->room = clock->room ? 2 * clock->room : 4;
+		more = clock->room ? clock->room : FEWEST;
+		clock->room += more;
+		c->room += more;
 		clock->pair = xrealloc(clock->pair, clock->room, sizeof(*clock->pair));
 	}
 	clock->pair[clock->n++] = (struct gpu_pair){ cycles, ns };

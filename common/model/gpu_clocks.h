@@ -13,8 +13,8 @@ enum { GPU_PAIR_NS = 1000000 };
 /* Kept of an SM; when there are more, every other one goes. */
 enum { GPU_PAIRS = 1024 };
 
-/* Kept of all; no GPU has so many. */
-enum { GPU_SMS = 65536 };
+/* Kept of all: no GPU has so many SMs, and the pairs are 128 MiB. */
+enum { GPU_SMS = 65536, GPU_PAIRS_ALL = 8 << 20 };
 
 struct gpu_sm {
 	uint32_t process;	/* gpu_process.id */
@@ -33,9 +33,10 @@ struct gpu_clock {
 
 struct gpu_clocks {
 	struct gpu_clock *clock;
+	size_t room;		/* for pairs, of all */
 };
 
-/* Adds a pair; leaves it out where GPU_SMS or memory is at its limit. */
+/* Adds a pair; leaves it out where GPU_SMS are kept.  Where GPU_PAIRS_ALL are, an SM has fewer pairs. */
 void gpu_clocks_add(struct gpu_clocks *c, const struct gpu_sm *sm, unsigned long long cycles,
 		    unsigned long long ns);
 

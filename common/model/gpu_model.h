@@ -41,6 +41,14 @@ struct gpu_code {
 	UT_hash_handle hh;
 };
 
+/* What a site counted in all modules with its code: gpu_totals.h. */
+struct gpu_total {
+	const struct gpu_code *code;
+	unsigned site;		/* in code->sites */
+	struct gpu_sum sum;
+	double ns;		/* of sum.sum, by the modules' clocks; negative if one is unknown */
+};
+
 struct gpu_process;
 
 struct gpu_module {

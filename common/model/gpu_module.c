@@ -2,7 +2,13 @@
 #include <string.h>
 #include "model/gpu_module.h"
 
-enum { GROUPS_MAX = 1024, SITES_MAX = 1 << 20 };
+enum { GROUPS_MAX = 1024 };
+
+/* Of a module, beside its sums: its first records, and what tools keep of each. */
+enum { MODULE_BYTES = 4096 };
+
+/* A table's text is kept twice, and its names by those that print them, mangled and demangled. */
+enum { TEXTS = 4 };
 
 struct gpu_module *gpu_module_find(const struct gpu_process *p, uint32_t number)
 {
@@ -18,7 +24,8 @@ static struct gpu_code *read_code(struct gpu_modules *m, char *key, size_t key_s
 
 	*code = (struct gpu_code){ .hash = hash, .key = key, .key_size = key_size };
 	*wrong = sites_read(&code->sites, key + sizeof(hash), key_size - sizeof(hash));
-	size = sizeof(*code) + 2 * key_size + code->sites.num * sizeof(*code->sites.site);
+	size = sizeof(*code) + TEXTS * key_size + code->sites.num_files * sizeof(*code->sites.files) +
+	       code->sites.num * (sizeof(*code->sites.site) + sizeof(struct gpu_total));
 	if (*wrong || size > GPU_KEPT_MAX - m->kept) {
 		sites_free(&code->sites);
 		free(code);
@@ -55,7 +62,7 @@ static struct gpu_code *get_code(struct gpu_modules *m, const struct inject_modu
 static struct gpu_module *make(struct gpu_modules *m, struct gpu_process *p, const struct gpu_code *code,
 			       const struct inject_module *frame)
 {
-	size_t size = sizeof(struct gpu_module) + code->sites.num * sizeof(struct gpu_sum);
+	size_t size = MODULE_BYTES + sizeof(struct gpu_module) + code->sites.num * sizeof(struct gpu_sum);
 	struct gpu_module *module;
 
 	if (size > GPU_KEPT_MAX - m->kept)
@@ -72,6 +79,20 @@ static struct gpu_module *make(struct gpu_modules *m, struct gpu_process *p, con
 	return module;
 }
 
+/* Makes room for one more: 1, 2, 4 … */
+static bool grow(struct gpu_modules *m, struct gpu_process *p)
+{
+	size_t more = p->num_modules ? p->num_modules : 1;
+
+	if (p->num_modules & (p->num_modules - 1))
+		return true;
+	if (more * sizeof(*p->modules) > GPU_KEPT_MAX - m->kept)
+		return false;
+	m->kept += more * sizeof(*p->modules);
+	p->modules = xrealloc(p->modules, p->num_modules + more, sizeof(*p->modules));
+	return true;
+}
+
 const char *gpu_module_add(struct gpu_modules *m, struct gpu_process *p, const void *data, size_t size)
 {
 	const struct inject_module *frame = data;
@@ -85,6 +106,8 @@ const char *gpu_module_add(struct gpu_modules *m, struct gpu_process *p, const v
 		return "its modules are not 1, 2 ...";
 	if (!frame->groups || frame->groups > GROUPS_MAX || frame->sites > SITES_MAX)
 		return "it told of an impossible module";
+	if (!grow(m, p))
+		return "no memory is left for its modules";
 	code = get_code(m, frame, &wrong);
 	if (wrong)
 		return wrong;
@@ -93,8 +116,6 @@ const char *gpu_module_add(struct gpu_modules *m, struct gpu_process *p, const v
 	if (code)
 		module = make(m, p, code, frame);
 	m->refused += !module;
-	if (!(p->num_modules & (p->num_modules - 1)))	/* room for 1, 2, 4 … */
-		p->modules = xrealloc(p->modules, p->num_modules ? 2 * p->num_modules : 1, sizeof(*p->modules));
 	p->modules[p->num_modules++] = module;
 	return NULL;
 }

@@ -104,7 +104,9 @@ struct gpu_module *gpu_modules_find(const struct gpu_modules *m, unsigned id, ui
 void gpu_modules_forget(struct gpu_modules *m, struct gpu_module *module)
 {
 	m->records -= module->num_records;
-	module->num_records = 0;
+	free(module->records);
+	module->records = NULL;
+	module->num_records = module->room = 0;
 }
 
 struct gpu_losses gpu_modules_losses(const struct gpu_modules *m)

@@ -5,13 +5,6 @@
 #include "base/log2_hist.h"
 #include "model/gpu_modules.h"
 
-struct gpu_total {
-	const struct gpu_code *code;
-	unsigned site;		/* in code->sites */
-	struct gpu_sum sum;
-	double ns;		/* of sum.sum, by the modules' clocks; negative if one is unknown */
-};
-
 /* Returns the sites that counted anything, in the order of codes and sites; the caller frees them.  Sites of one
  * kernel need not follow each other. */
 struct gpu_total *gpu_totals(const struct gpu_modules *m, size_t *n);

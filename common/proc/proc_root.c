@@ -21,11 +21,10 @@ static int root_of(int pid)
 	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int open_below(int root, const char *path, bool follow)
+static int open_below(int root, const char *path, int flags, unsigned long long resolve)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	int fd = -1;
 
@@ -37,18 +36,37 @@ static int open_below(int root, const char *path, bool follow)
 	return fd < 0 ? -errno : fd;
 }
 
-int proc_root_open(int pid, const char *path, bool follow)
+/* Closes what is no regular file. */
+static int regular(int fd)
 {
-	int root = root_of(pid), fd = root < 0 ? -errno : open_below(root, path, follow);
 	struct stat st;
 
-	if (root >= 0)
-		close(root);
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
 		close(fd);
 		fd = -EINVAL;
 	}
 	return fd;
+}
+
+int proc_root_open(int pid, const char *path, bool follow)
+{
+	int root = root_of(pid), fd = root < 0 ? -errno : open_below(root, path, follow ? 0 : O_NOFOLLOW, 0);
+
+	if (root >= 0)
+		close(root);
+	return regular(fd);
+}
+
+int proc_root_open_in(int pid, const char *dir, const char *name)
+{
+	int root = root_of(pid), at = root < 0 ? -errno : open_below(root, dir, O_DIRECTORY, 0);
+	int fd = at < 0 ? at : open_below(at, name, O_NOFOLLOW, RESOLVE_NO_XDEV);
+
+	if (root >= 0)
+		close(root);
+	if (at >= 0)
+		close(at);
+	return regular(fd);
 }
 
 int proc_inner_pid(int pid)

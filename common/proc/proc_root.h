@@ -10,6 +10,10 @@
  * descriptor, which the caller closes, or -errno. */
 int proc_root_open(int pid, const char *path, bool follow);
 
+/* The same for the file of a directory, "x" in "tmp", which is no link and on which nothing is mounted: who has a mount
+ * namespace of its own can mount a file there that only others may read. */
+int proc_root_open_in(int pid, const char *dir, const char *name);
+
 /* Returns the number that the process has in its own PID namespace; 0 if it is gone. */
 int proc_inner_pid(int pid);
 

@@ -5,6 +5,9 @@
 #include <sys/auxv.h>
 #include "ptx/lex.h"
 
+/* In scope at once: ".reg .b32 a,a,a" has one in two bytes, and each takes 40. */
+enum { DECLS_MAX = 1 << 22 };
+
 uint32_t ptx_seed(void)
 {
 	const void *random = (const void *)getauxval(AT_RANDOM);
@@ -56,7 +59,7 @@ static bool grow(struct ptx_decls *decls)
 	struct ptx_decl *decl;
 	uint32_t *table;
 
-	if (max > 1u << 28)
+	if (max > DECLS_MAX)
 		return false;
 	decl = realloc(decls->decl, max * sizeof(*decl));
 	if (!decl)

@@ -59,16 +59,25 @@ int fatbin_next(const void *container, size_t size, size_t *at, struct fatbin_en
 /* Returns the payload, unpacked, with a 0 after it, to be freed; or NULL and *why. */
 char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char **why);
 
+/* A file of a megabyte can have images of terabytes.  Returns how many bytes may be unpacked of one. */
+size_t fatbin_room(size_t file_size);
+
+/* fatbin_unpack(), which takes the image's size from *room; once it is more, *room is 0. */
+char *fatbin_unpack_within(const struct fatbin_entry *entry, size_t *room, size_t *size, const char **why);
+
 struct fatbin_edit {
 	/* Returns new text for a PTX image, malloc'd, and *size; NULL: leaves it as it is. */
 	char *(*ptx)(void *ctx, const struct fatbin_image *image, const char *text, size_t *size);
 	void *ctx;
 	unsigned sm;		/* the device's: PTX that it cannot run is kept as it is; 0: any */
 	bool pack;		/* compress what is new with zstd */
+	size_t *room;		/* of fatbin_unpack_within(); NULL: any number of bytes */
+	size_t max;		/* bytes of the new container; 0: any number */
 };
 
 /* Returns a container with new PTX and without the machine code that the driver would prefer to it; to be
- * freed.  NULL if no image was changed, or if it is malformed: then *why is not NULL. */
+ * freed.  NULL if no image was changed, if it would be larger than edit->max: then *new_size is larger, or if it is
+ * malformed: then *why is not NULL. */
 void *fatbin_edit(const void *container, size_t size, const struct fatbin_edit *edit, size_t *new_size,
 		  const char **why);
 

@@ -8,8 +8,9 @@ enum { ZSTD_LEVEL = 3 };
 
 struct out {
 	char *p;
-	size_t n, room;
+	size_t n, room, max;
 	bool failed;		/* out of memory */
+	bool full;		/* more than max */
 };
 
 static void put(struct out *out, const void *p, size_t n)
@@ -17,6 +18,10 @@ static void put(struct out *out, const void *p, size_t n)
 	size_t room = out->room ? out->room : 4096;
 	char *more;
 
+	if (out->full || (out->max && n > out->max - out->n)) {
+		out->full = true;
+		return;
+	}
 	if (out->failed || n > SIZE_MAX / 4 || out->n > SIZE_MAX / 4) {
 		out->failed = true;
 		return;
@@ -102,10 +107,11 @@ static bool cubin_runs(const struct fatbin_image *image, unsigned sm)
 static bool put_image(struct out *out, const struct fatbin_entry *entry, const struct fatbin_edit *edit, bool change,
 		      const char **why)
 {
+	char *text = NULL, *edited;
 	size_t size;
-	char *text, *edited;
 
-	text = change ? fatbin_unpack(entry, &size, why) : NULL;
+	if (change)
+		text = edit->room ? fatbin_unpack_within(entry, edit->room, &size, why) : fatbin_unpack(entry, &size, why);
 	if (text) {
 		size = strnlen(text, size);
 		edited = edit->ptx(edit->ctx, &entry->image, text, &size);
@@ -126,7 +132,7 @@ void *fatbin_edit(const void *container, size_t size, const struct fatbin_edit *
 	struct fatbin_header head = { FATBIN_MAGIC, 1, sizeof(head), 0 };
 	int64_t best = best_ptx(container, size, edit->sm);
 	struct fatbin_entry entry;
-	struct out out = { 0 };
+	struct out out = { .max = edit->max };
 	int changed = 0;
 	size_t at = 0;
 
@@ -134,7 +140,7 @@ void *fatbin_edit(const void *container, size_t size, const struct fatbin_edit *
 	if (best <= 0)
 		return NULL;
 	put(&out, &head, sizeof(head));
-	while (!*why && fatbin_next(container, size, &at, &entry) > 0) {
+	while (!*why && !out.full && fatbin_next(container, size, &at, &entry) > 0) {
 		const struct fatbin_image *image = &entry.image;
 		bool takes = image->kind == FATBIN_PTX && fatbin_runs(image, edit->sm) &&
 			     (!edit->sm || image->sm == best);
@@ -144,7 +150,9 @@ void *fatbin_edit(const void *container, size_t size, const struct fatbin_edit *
 	}
 	if (out.failed)
 		*why = "out of memory";
-	if (*why || !changed) {
+	if (out.full)
+		*new_size = edit->max + 1;
+	if (*why || out.full || !changed) {
 		free(out.p);
 		return NULL;
 	}

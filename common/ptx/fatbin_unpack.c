@@ -6,8 +6,11 @@
 #include <zstd.h>
 #include "ptx/fatbin.h"
 
-/* NVIDIA's largest image of PTX has a tenth of this */
-enum { UNPACKED_MAX = 1 << 30 };
+/* NVIDIA's largest image of PTX has less than half of this. */
+enum { UNPACKED_MAX = 256 << 20 };
+
+/* zstd makes a tenth of PTX, LZ4 a fifth, and not all of a file is PTX. */
+enum { RATIO_MAX = 64 };
 
 /* Unpacks into `to`, which has `room` bytes; returns NULL or why it failed. */
 static const char *unpack(const struct fatbin_entry *entry, size_t packed, char *to, size_t room)
@@ -28,11 +31,21 @@ static const char *unpack(const struct fatbin_entry *entry, size_t packed, char 
 	return got == room ? NULL : "its size is not what its header says";
 }
 
+static bool is_packed(const struct fatbin_image *image)
+{
+	return image->flags & (FATBIN_ZSTD | FATBIN_LZ4);
+}
+
+static size_t unpacked(const struct fatbin_image *image)
+{
+	return is_packed(image) ? image->size : image->padded;
+}
+
 char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char **why)
 {
 	const struct fatbin_image *image = &entry->image;
-	bool packed = image->flags & (FATBIN_ZSTD | FATBIN_LZ4);
-	size_t room = packed ? image->size : image->padded;
+	size_t room = unpacked(image);
+	bool packed = is_packed(image);
 	char *to;
 
 	*why = NULL;
@@ -41,7 +54,7 @@ char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char *
 		return NULL;
 	}
 	if (room > UNPACKED_MAX) {
-		*why = "larger than 1 GiB";
+		*why = "larger than 256 MiB";
 		return NULL;
 	}
 	to = malloc(room + 1);
@@ -60,4 +73,24 @@ char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char *
 	to[room] = 0;
 	*size = room;
 	return to;
+}
+
+size_t fatbin_room(size_t file_size)
+{
+	return file_size > (SIZE_MAX - UNPACKED_MAX) / RATIO_MAX ? SIZE_MAX : UNPACKED_MAX + RATIO_MAX * file_size;
+}
+
+char *fatbin_unpack_within(const struct fatbin_entry *entry, size_t *room, size_t *size, const char **why)
+{
+	size_t n = unpacked(&entry->image);
+
+	if (n > UNPACKED_MAX)	/* costs nothing */
+		return fatbin_unpack(entry, size, why);
+	if (n >= *room) {
+		*room = 0;
+		*why = "the file's images unpack to more than 256 MiB and 64 times its size";
+		return NULL;
+	}
+	*room -= n;
+	return fatbin_unpack(entry, size, why);
 }

@@ -6,6 +6,9 @@
 #include "ptx/lex.h"
 #include "ptx/words.h"
 
+/* Of one function: ".loc 1 2 3" has one in 10 bytes, and each takes 32. */
+enum { PLACES_MAX = 1 << 22 };
+
 static uint32_t *bucket(const struct ptx_places *places, const struct ptx_place *at)
 {
 	return &places->bucket[ptx_hash(places->seed, (struct ptx_str){ (const char *)at, sizeof(*at) }) & (places->max - 1)];
@@ -37,7 +40,7 @@ static bool grow(struct ptx_places *places)
 	uint32_t max = places->max ? places->max * 2 : 256, *table;
 	struct ptx_loc *loc;
 
-	if (max > 1u << 26)
+	if (max > PLACES_MAX)
 		return false;
 	loc = realloc(places->loc, max * sizeof(*loc));
 	if (!loc)

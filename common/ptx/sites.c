@@ -154,6 +154,8 @@ const char *sites_read(struct sites *sites, const char *text, size_t size)
 	sites->text = strndup(text, size);	/* up to the 0 that ends the variable */
 	if (!sites->text)
 		return "out of memory";
+	if (count_sites(sites->text) > SITES_MAX)
+		return "more sites than a table has";
 	sites->site = calloc(count_sites(sites->text) + 1u, sizeof(*sites->site));
 	if (!sites->site)
 		return "out of memory";

@@ -11,6 +11,9 @@
 
 enum { SITE_PLACES = 8 };
 
+/* Of one table: the counts of more are larger than a frame (abi/inject.h). */
+enum { SITES_MAX = 1 << 18 };
+
 struct site {
 	const char *kernel, *kind, *space, *op;	/* in the table's text */
 	const char *file;	/* the innermost place outside CUDA's own headers, or NULL; in the table's text */

@@ -60,8 +60,8 @@ static int open_map(int pid, struct stat *st)
 
 	if (!inner)
 		return -ESRCH;
-	snprintf(name, sizeof(name), "tmp/perf-%d.map", inner);
-	fd = proc_root_open(pid, name, false);
+	snprintf(name, sizeof(name), "perf-%d.map", inner);
+	fd = proc_root_open_in(pid, "tmp", name);
 	if (fd < 0)
 		return fd;
 	real = fstat(fd, st) ? -errno : check(pid, st);

@@ -38,7 +38,7 @@ static bool images(const char *p, size_t size)
 /* What is edited is a container, with as much PTX or less. */
 static void edits(const char *p, size_t size, unsigned sm, bool pack)
 {
-	struct fatbin_edit how = { lengthen, &sm, sm, pack };
+	struct fatbin_edit how = { .ptx = lengthen, .ctx = &sm, .sm = sm, .pack = pack };
 	size_t n = 0;
 	const char *why;
 	char *new = fatbin_edit(p, size, &how, &n, &why);

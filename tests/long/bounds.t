@@ -82,3 +82,21 @@ json 1 '.count > 1000003 and .count < 1500000'
 json 1 '.ignored > 0'
 sum 2000003 '(.count // 0) + (.ignored // 0) + (.lost // 0)'
 says 'has reached the limit on allocations not freed: further ones are only counted'
+
+# flooded TOOL WHAT COUNT: the tool has had less than 1.5 GiB when it has read all that inject-flood sends
+flooded() {
+	run "$1" -o /dev/null -c "$bin/inject-flood $2 $3; awk '/VmHWM/ { print \$2 }' /proc/\$PPID/status"
+	kib=$(grep -x '[0-9]*' "$tmp/out")
+	[ "${kib:-2000000}" -lt 1500000 ] || no "$1, $2: ${kib:-unknown} KiB"
+}
+it_alone "a program that sends a tool that measures inside kernels whatever takes most memory there: below 1.5 GiB"
+flooded cudamemtime files 4001
+says 'modules were not measured: too many of them, or too large'
+flooded cudamemtime modules 1000003
+says 'no memory is left for its modules: it is not measured any longer'
+flooded cudamemtime sites 503
+flooded cudamemtime clocks 503
+for t in cudamemtime cudakerneltime cudabounds; do
+	flooded "$t" records 211
+done
+flooded cudakerneltime launches 10007

@@ -101,6 +101,29 @@ ends
 web_yml
 serves -c "$tmp/web.yml" -n 100003
 
+# a chain of 257 certificates: more than a handshake has room for
+{ cat "$tmp/client.key"; for _ in $(seq 257); do cat "$tmp/client.pem"; done; } >"$tmp/chain.pem"
+web_yml 'client_auth_type: RequestClientCert'
+tls
+until_true has_server	# of the new config alone
+for word in silent half slowly name nonsense chain again; do
+	it "clients whose handshake is wrong do not keep others out: $word"
+	before=$server
+	program python3 tests/tls-hostile.py $word "${base##*:}" "$tmp/chain.pem"
+	for _ in 1 2 3; do
+		tls
+		equal "$code" 200
+	done
+	go
+	tls
+	equal "$code" 200
+	has_server
+	equal "$server" "$before"
+	kib=$(awk '/VmHWM/ { print $2 }' "/proc/$server/status")
+	[ "$kib" -lt 200000 ] || [ -n "${SANITIZE:-}" ] || no "the server has had $kib KiB"
+done
+web_yml
+
 it "a certificate that is replaced is served from the next connection on"
 web_yml
 subject() { curl -sSv -m 5 -k "$url" 2>&1 | sed -n 's/.*subject: CN=//p'; }

@@ -5,6 +5,7 @@
  *   fatbin edit FILE SM OUT [pack]   PTX that a device SM takes gets a line at its end
  *   fatbin same FILE            edits without any change to the text, and compares what is read back
  *   fatbin break FILE           every truncation, and every bit of it flipped
+ *   fatbin bomb FILE OUT IMAGES MIB   one container: FILE and blanks to so many MiB, packed, as PTX
  * and for tests/ptx-instrument.t:
  *   fatbin put                  text that grows further than there is memory */
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 #include "base/die.h"
 #include "ptx/fatbin.h"
 #include "ptx/put.h"
@@ -91,7 +93,7 @@ static char *append(void *ctx, const struct fatbin_image *image, const char *tex
 
 static void edit(const char *file, size_t size, unsigned sm, const char *to, bool pack)
 {
-	struct fatbin_edit how = { append, "// edited\n", sm, pack };
+	struct fatbin_edit how = { .ptx = append, .ctx = "// edited\n", .sm = sm, .pack = pack };
 	size_t at = 0, n = fatbin_find(file, size, &at);
 	const char *why = "no container";
 	void *new = n ? fatbin_edit(file + at, n, &how, &n, &why) : NULL;
@@ -134,7 +136,7 @@ static bool reads_same(const char *old, size_t old_size, const char *new, size_t
 static int same(const char *file, size_t size)
 {
 	size_t at = 0, n = fatbin_find(file, size, &at), new_size;
-	struct fatbin_edit how = { append, "", 0, false };
+	struct fatbin_edit how = { .ptx = append, .ctx = "" };
 	const char *why;
 	int ways = 0;
 
@@ -152,7 +154,7 @@ static int same(const char *file, size_t size)
 /* Reads all that can be read of size bytes of a copy, so that a sanitizer sees what is read beyond. */
 static int read_all(const char *file, size_t size)
 {
-	struct fatbin_edit how = { append, "\n", 0, false };
+	struct fatbin_edit how = { .ptx = append, .ctx = "\n" };
 	char *copy = malloc(size + !size), *text;
 	size_t at = 0, n, got;
 	const char *why;
@@ -188,6 +190,34 @@ static void break_it(char *file, size_t size)
 		file[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	printf("%zu flips\n", (size_t)whole + less);
+}
+
+static void bomb(const char *file, size_t size, const char *to, unsigned images, size_t mib)
+{
+	size_t n = mib << 20, room = ZSTD_compressBound(n), packed;
+	char *text = malloc(n), *bytes = calloc(1, room + 8);
+	FILE *f = fopen(to, "w");
+
+	if (!text || !bytes || !f || size > n)
+		die(errno, "%s", to);
+	memcpy(text, file, size);
+	memset(text + size, ' ', n - size);
+	packed = ZSTD_compress(bytes, room, text, n, 1);
+	const struct fatbin_image image = {
+		.kind = FATBIN_PTX, .header = sizeof(image), .padded = (packed + 7) & ~(size_t)7,
+		.packed = (uint32_t)packed, .sm = 75, .flags = FATBIN_ZSTD, .size = n,
+	};
+	const struct fatbin_header head = { FATBIN_MAGIC, 1, sizeof(head), images * (sizeof(image) + image.padded) };
+
+	fwrite(&head, sizeof(head), 1, f);
+	for (unsigned i = 0; i < images; i++) {
+		fwrite(&image, sizeof(image), 1, f);
+		fwrite(bytes, image.padded, 1, f);
+	}
+	if (fclose(f))
+		die(errno, "%s", to);
+	free(bytes);
+	free(text);
 }
 
 static void put_all(void)
@@ -227,6 +257,8 @@ int main(int argc, char **argv)
 		same(file, size);
 	else if (!strcmp(what, "break"))
 		break_it(file, size);
+	else if (!strcmp(what, "bomb") && argc > 5)
+		bomb(file, size, argv[3], (unsigned)atoi(argv[4]), (size_t)atoi(argv[5]));
 	free(file);
 	return 0;
 }

@@ -11,6 +11,7 @@
  *   replaced N CALLS        this process, which execs itself in place: N programs
  *   killed N CALLS          N children, killed inside one more call
  *   reused N CALLS          N children, one after another, which all have the first one's pid
+ *   heir PID CALLS          a child with this pid, once it is free
  *   dying N CALLS           N threads, which end inside one more call
  *   usurped N CALLS         this process, which execs itself while N threads are inside one more call
  *   threads N CALLS         N threads, which stay: "ready", reads a line, CALLS each again
@@ -23,6 +24,7 @@
  * cudaMallocManaged: SIM_LATENCY_US=cuMemAllocManaged=US makes them long.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -265,6 +267,21 @@ static void do_reused(char **arg)
 	}
 }
 
+static void do_heir(char **arg)
+{
+	pid_t pid = (pid_t)number(arg[0]), child;
+
+	while ((child = fork_as(&pid)) < 0 && errno == EEXIST)
+		usleep(100);
+	if (child < 0)
+		fail("clone3");
+	if (!child) {
+		call(number(arg[1]));
+		_exit(0);
+	}
+	reap(0);
+}
+
 /* Nothing is unwound: the call is just not there any more. */
 static void end_thread(int sig)
 {
@@ -381,7 +398,7 @@ int main(int argc, char **argv)
 		{ "mixed", 3, do_mixed }, { "vforks", 3, do_vforks }, { "replaced", 2, do_replaced },
 		{ "killed", 2, do_killed }, { "dying", 2, do_dying }, { "threads", 2, do_threads },
 		{ "maps", 2, do_maps }, { "loads", 3, do_loads }, { "usurped", 2, do_usurped },
-		{ "reused", 2, do_reused }, { "alive", 3, do_alive },
+		{ "reused", 2, do_reused }, { "alive", 3, do_alive }, { "heir", 2, do_heir },
 	};
 	const char *word = argc > 1 ? argv[1] : "";
 

@@ -24,15 +24,18 @@ static struct call_list *list_of(struct launch_calls *c, unsigned process, const
 {
 	char *key = key_of(process, call->context, name, call->name_size);
 	struct call_list *list;
+	size_t size;
 
 	HASH_FIND_STR(c->lists, key, list);
-	if (list || HASH_COUNT(c->lists) == LAUNCH_CALL_NAMES_MAX) {
+	size = strlen(key);
+	if (list || HASH_COUNT(c->lists) == LAUNCH_CALL_NAMES_MAX || size > LAUNCH_CALL_BYTES_MAX - c->bytes) {
 		free(key);
 		return list;
 	}
 	list = xcalloc(1, sizeof(*list));
 	list->key = key;
-	HASH_ADD_KEYPTR(hh, c->lists, key, strlen(key), list);
+	HASH_ADD_KEYPTR(hh, c->lists, key, size, list);
+	c->bytes += size;
 	return list;
 }
 

@@ -9,14 +9,14 @@
 
 struct syms;
 
-/* Calls and kernels with their contexts that are kept. */
-enum { LAUNCH_CALLS_MAX = 1 << 20, LAUNCH_CALL_NAMES_MAX = 1 << 16 };
+/* Calls and kernels with their contexts that are kept, and the bytes of their names. */
+enum { LAUNCH_CALLS_MAX = 1 << 20, LAUNCH_CALL_NAMES_MAX = 1 << 16, LAUNCH_CALL_BYTES_MAX = 32 << 20 };
 
 /* Starts zeroed but for syms. */
 struct launch_calls {
 	struct syms *syms;
 	struct call_list *lists;
-	size_t calls;
+	size_t calls, bytes;
 	unsigned long long dropped;	/* beyond the limits */
 	unsigned long long unmatched;	/* launches whose call is not known, set by launch_calls_match() */
 };

@@ -16,6 +16,7 @@ struct patcher {
 	struct rewrite rewrite;
 	unsigned containers, kernels, sites;	/* changed */
 	unsigned too_large;
+	size_t room[2];		/* bytes that may still be unpacked: plain, and packed */
 };
 
 static char *rewrite_text(struct patcher *p, const char *name, const char *text, size_t *size)
@@ -56,35 +57,38 @@ static bool put(struct ptx_file *file, size_t at, size_t old, const void *new, s
 
 static void container(struct patcher *p, struct ptx_file *file, size_t at, size_t size)
 {
-	struct fatbin_edit edit = { .ptx = rewrite_image, .ctx = p };
+	struct fatbin_edit edit = { .ptx = rewrite_image, .ctx = p, .max = size };
 	const unsigned kernels = p->kernels, sites = p->sites;
-	bool fits = false;
+	bool fits = false, too_large = false;
 
 	/* packed only where it is too large otherwise: the driver need not unpack the other */
 	for (int pack = 0; pack < 2 && !fits; pack++) {
 		const char *why = NULL;
-		size_t n;
+		char part[48];
+		size_t n = 0;
 		void *new;
 
 		p->kernels = kernels;
 		p->sites = sites;
 		edit.pack = pack;
+		edit.room = &p->room[pack];
 		new = fatbin_edit(file->data + at, size, &edit, &n, &why);
-		if (!new) {
+		fits = new && put(file, at, size, new, n);
+		too_large = n > size;
+		if (!new && !too_large) {
+			snprintf(part, sizeof(part), "the fat binary at 0x%zx", at);
 			if (why)
-				warning(0, "%s: the fat binary at 0x%zx: %s", file->path, at, why);
-			return;
+				ptx_file_warning(file, part, why);
+			break;
 		}
-		fits = put(file, at, size, new, n);
 		free(new);
 	}
-	if (fits) {
-		p->containers++;
-		return;
+	p->containers += fits;
+	p->too_large += too_large && !fits;
+	if (!fits) {
+		p->kernels = kernels;
+		p->sites = sites;
 	}
-	p->kernels = kernels;
-	p->sites = sites;
-	p->too_large++;
 }
 
 static void write_copy(const char *in, const char *path, const char *data, size_t size)
@@ -116,7 +120,8 @@ static void patch_containers(struct patcher *p, struct ptx_file *file, const cha
 {
 	size_t at = 0, n;
 
-	for (; (n = fatbin_find(file->data, file->size, &at)); at += n)
+	p->room[0] = p->room[1] = file->room;
+	for (; p->room[0] && p->room[1] && (n = fatbin_find(file->data, file->size, &at)); at += n)
 		container(p, file, at, n);
 	if (p->too_large)
 		warning(0, "%s: %u fat binar%s not fit with probes in: left alone", file->path, p->too_large,

@@ -3,6 +3,20 @@
 #include <string.h>
 #include "cudamemtime/kernels.h"
 
+/* Sixty bytes of a mangled name can be four thousand. */
+enum { NAMES_MAX = 64 << 20 };
+
+static char *add_name(struct kernels *all, char *symbol)
+{
+	const char *name = demangle_brief(&all->demangler, symbol);
+	size_t size = strlen(name) + 1;
+
+	if (name == symbol || size > NAMES_MAX - all->bytes)
+		return symbol;
+	all->bytes += size;
+	return xstrdup(name);
+}
+
 struct kernel *kernels_get(struct kernels *all, const char *symbol)
 {
 	size_t n = strlen(symbol);
@@ -13,7 +27,7 @@ struct kernel *kernels_get(struct kernels *all, const char *symbol)
 		return k;
 	k = xcalloc(1, sizeof(*k));
 	k->symbol = xstrdup(symbol);
-	k->name = xstrdup(demangle_brief(&all->demangler, symbol));
+	k->name = add_name(all, k->symbol);
 	HASH_ADD_KEYPTR(hh, all->by_symbol, k->symbol, n, k);
 	return k;
 }
@@ -45,8 +59,9 @@ void kernels_free(struct kernels *all)
 
 	HASH_ITER(hh, all->by_symbol, k, next) {
 		HASH_DELETE(hh, all->by_symbol, k);
+		if (k->name != k->symbol)
+			free(k->name);
 		free(k->symbol);
-		free(k->name);
 		free(k);
 	}
 }

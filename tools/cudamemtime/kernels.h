@@ -14,6 +14,7 @@ struct kernel {
 struct kernels {
 	struct kernel *by_symbol;
 	struct demangler demangler;
+	size_t bytes;		/* of demangled names; beyond 64 MiB they stay mangled */
 };
 
 /* Returns the kernel, which lives as long as the rest. */

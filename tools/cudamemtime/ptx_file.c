@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,9 @@
 #include "base/die.h"
 #include "cudamemtime/cubin.h"
 #include "cudamemtime/ptx_file.h"
+
+/* A file may have millions of images. */
+enum { WARNINGS = 16 };
 
 void ptx_file_open(struct ptx_file *file, const char *path)
 {
@@ -25,7 +29,13 @@ void ptx_file_open(struct ptx_file *file, const char *path)
 	if (map == MAP_FAILED)
 		die(errno, "cannot read %s", path);
 	close(fd);
-	*file = (struct ptx_file){ path, map, st.st_size };
+	*file = (struct ptx_file){ path, map, st.st_size, fatbin_room(st.st_size), 0 };
+}
+
+void ptx_file_warning(struct ptx_file *file, const char *part, const char *why)
+{
+	if (file->warnings++ < WARNINGS)
+		warning(0, "%s: %s: %s", file->path, part, why);
 }
 
 /* Every module begins with these, after comments. */
@@ -36,18 +46,18 @@ bool ptx_file_is_text(const struct ptx_file *file)
 }
 
 /* Return true if there are functions in an image that is not PTX: where nvcc links, it leaves one without. */
-static bool has_code(const struct fatbin_entry *entry)
+static bool has_code(struct ptx_file *file, const struct fatbin_entry *entry)
 {
 	const char *why;
 	size_t n;
-	char *data = fatbin_unpack(entry, &n, &why);
+	char *data = fatbin_unpack_within(entry, &file->room, &n, &why);
 	bool found = data && (entry->image.kind != FATBIN_ELF || cubin_functions(data, n));
 
 	free(data);
 	return found;
 }
 
-static void container(const char *p, size_t size, struct ptx_images *found,
+static void container(struct ptx_file *file, const char *p, size_t size, struct ptx_images *found,
 		      void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
 {
 	struct fatbin_entry entry;
@@ -55,21 +65,22 @@ static void container(const char *p, size_t size, struct ptx_images *found,
 	bool code = false;
 	size_t at = 0, n;
 	const char *why;
-	int got;
+	int got = 0;
 
-	while ((got = fatbin_next(p, size, &at, &entry)) > 0) {
-		char *text;
+	while (file->room && (got = fatbin_next(p, size, &at, &entry)) > 0) {
+		char part[32], *text;
 
 		if (entry.image.kind != FATBIN_PTX) {
-			code = code || has_code(&entry);
+			code = code || has_code(file, &entry);
 			continue;
 		}
 		ptx++;
-		text = fatbin_unpack(&entry, &n, &why);
+		text = fatbin_unpack_within(&entry, &file->room, &n, &why);
 		if (text) {	/* compilers count the 0 at its end as text */
 			fn(ctx, entry.image.sm, text, strnlen(text, n));
 		} else {
-			warning(0, "PTX for sm_%u: %s", entry.image.sm, why);
+			snprintf(part, sizeof(part), "PTX for sm_%u", entry.image.sm);
+			ptx_file_warning(file, part, why);
 			found->bad++;
 		}
 		free(text);
@@ -79,7 +90,7 @@ static void container(const char *p, size_t size, struct ptx_images *found,
 	found->other += !ptx && code;
 }
 
-struct ptx_images ptx_file_each(const struct ptx_file *file,
+struct ptx_images ptx_file_each(struct ptx_file *file,
 				void (*fn)(void *ctx, unsigned sm, const char *text, size_t size), void *ctx)
 {
 	struct ptx_images found = { 0 };
@@ -95,8 +106,8 @@ struct ptx_images ptx_file_each(const struct ptx_file *file,
 		found.ptx = 1;
 		return found;
 	}
-	for (; (n = fatbin_find(file->data, file->size, &at)); at += n)
-		container(file->data + at, n, &found, fn, ctx);
+	for (; file->room && (n = fatbin_find(file->data, file->size, &at)); at += n)
+		container(file, file->data + at, n, &found, fn, ctx);
 	return found;
 }
 

@@ -112,7 +112,7 @@ static void look_into(struct image_job *job, const void *container, size_t size)
 
 static void rewrite_container(struct image_job *job, const void *container, size_t size)
 {
-	struct fatbin_edit edit = { rewrite_ptx, job, job->sm, false };
+	struct fatbin_edit edit = { .ptx = rewrite_ptx, .ctx = job, .sm = job->sm };
 	const char *why;
 
 	size = fatbin_size(container, size);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
@@ -85,11 +84,15 @@ static void join(struct shm_memory *m)
 		*(struct shm_map **)v->at = shm_find(&m->shm, v->map);
 }
 
+static const char comm[16] = "unit";
+
 static void thread_begin(struct shm_memory *m)
 {
 	audit_now = (struct audit_now){ .shm = &m->shm };
 	audit_now.thread = shm_thread_take(&m->shm, getpid(), gettid(), 8, is_dead, NULL);
 	audit_now.thread->uid = getuid();
+	strcpy(audit_now.thread->comm, comm);
+	audit_now.comm = comm;
 	audit_now.own = audit_own(audit_now.thread - m->shm.threads);
 }
 
@@ -230,7 +233,6 @@ int main(int argc, char **argv)
 	session = program("cuda_session");
 	check(session && !strcmp(audit_name, "cudamemcpysize"), "the table has the program");
 	thread_begin(m);
-	prctl(PR_SET_NAME, "unit");
 	check(!copy(session, 4096, 1, 0), "a copy's return is wanted");
 	check(!copy(session, 1000, 1, 0), "and the next one's");
 	check(!copy(session, 1000, 2, 0), "and one in another direction");

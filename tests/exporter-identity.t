@@ -58,7 +58,7 @@ if mount -t cgroup2 none "$tmp/cgroup" 2>/dev/null; then
 		pids="$pids $inside"
 		echo $inside >"$group/cgroup.procs"
 		equal "$("$bin/cgroup-names" $inside)" "$A $P -"
-		kill $inside
+		kill -KILL $inside	# a shell that has not begun to sleep yet may not take another signal
 		wait $inside 2>/dev/null
 		it "what a process in a container's cgroup launches is its pod's, and its container's"
 		launches pod "pod_uid=\"$P\""

@@ -88,6 +88,7 @@ struct audit_head {
 	__u64 functions_at, names_at, names_bytes;
 	__u64 threads_at;		/* AUDIT_THREADS of struct audit_thread */
 	__u32 threads_used;		/* elements that were ever taken */
+	__u32 threads_free;		/* from where on a free one is likely to be found */
 	__u32 ended;			/* set by the tool: probes do nothing any more */
 	__u64 ticks;			/* the tool's clock, ms, as it was some milliseconds ago: to read one takes longer than to count */
 	struct audit_map map[AUDIT_MAPS];

@@ -28,6 +28,9 @@
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
 enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
 
+/* What is not asked for is done at most that often: thousands of processes that begin at once have to be answered. */
+static const unsigned long long TURN_NS = 10 * 1000000ull;
+
 /* How often it is seen which threads have ended, as pthread_exit() tells nobody, and what they are called. */
 static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
@@ -202,7 +205,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_FORKED) {
+	if (m->head.kind == AUDIT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
 		if (in->target->syms)
 			look_at(in, pid);
 		return true;
@@ -223,15 +226,6 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	return true;
 }
 
-/* Without syms, no stack is unwound and no name read: the process need not wait. */
-static void on_answered(void *ctx, int pid)
-{
-	struct inject *in = ctx;
-
-	if (!in->target->syms)
-		look_at(in, pid);
-}
-
 void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
 	inject_events_open(&in->events, obj, in->queue);
@@ -243,7 +237,6 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;
-	in->peers.answered = on_answered;
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
 	in->peers.marked = on_marked;
@@ -280,8 +273,9 @@ void inject_serve(struct inject *in)
 
 	inject_memory_tick(&in->memory);
 	inject_peers_serve(&in->peers);
-	if (in->inner)
+	if (in->inner || clock_ns() - in->turned < TURN_NS)
 		return;
+	in->turned = clock_ns();
 	again = clock_ns() - in->named >= NAMED_NS;
 	inject_memory_names(&in->memory, is_peer, in, again);
 	if (again)

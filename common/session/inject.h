@@ -20,7 +20,7 @@ struct inject {
 	struct inject_peers peers;
 	struct inject_events events;
 	const char *left, *ended;	/* programs for a thread that has ended alone, and for those of a process; or NULL */
-	unsigned long long looked, named;	/* when it was seen which threads have, ns */
+	unsigned long long looked, named, turned;	/* when it was seen which threads have, ns */
 	bool read;		/* whether programs' memory can be read was tried */
 	bool inner;		/* a process is in another PID namespace */
 	struct record_queue *queue;

@@ -92,8 +92,6 @@ static void handle(struct inject_peers *p, const struct inject_connection *c, co
 	p->strangers += !c->pid && m->head.kind <= AUDIT_FORKED;
 	if (!answer(p, c, yes ? c->pid : -1, hello || forked) && (hello || forked))
 		p->late++;
-	if (forked)
-		p->answered(p->ctx, c->pid);
 }
 
 /* Returns false if the connection is at its end. */

@@ -19,7 +19,7 @@
 static const unsigned long long SETTLE_NS = 50 * 1000000ull;
 
 /* Of threads that have ended: a program may write that thousands have. */
-static const unsigned long long LEFT_NS = 5 * 1000000ull;
+static const unsigned long long LEFT_NS = 2 * 1000000ull;
 
 /* Of threads' names, in each turn. */
 static const unsigned long long NAMES_NS = 1000000;

@@ -31,8 +31,6 @@ struct inject_peers {
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
 	bool (*told)(void *ctx, int pid, const struct inject_message *m);
-	/* Called after the answer to a process that was forked: it goes on meanwhile. */
-	void (*answered)(void *ctx, int pid);
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
@@ -48,7 +46,7 @@ struct inject_peers {
 	struct inject_process *processes, *next;	/* next: whose program is looked at next */
 	struct inject_connection *connections;
 	unsigned n, most, pending;
-	unsigned long long looked;	/* when it was seen which programs run, ns */
+	unsigned long long looked, turned;	/* when it was seen which programs run, all of them and some, ns */
 	unsigned long late;	/* processes that were gone, or had given up, when they were answered */
 	unsigned long strangers;	/* messages by which processes of other users asked for the memory */
 	bool full;

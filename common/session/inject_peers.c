@@ -20,7 +20,7 @@
 enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };
 
 /* How often it is seen which program a process runs: exec tells nobody. */
-static const unsigned long long LOOK_NS = 100 * 1000000ull, TURN_NS = 1000000;
+static const unsigned long long LOOK_NS = 100 * 1000000ull, EVERY_NS = 10 * 1000000ull, TURN_NS = 1000000;
 
 static unsigned most_processes(void)
 {
@@ -200,6 +200,9 @@ static void look_at_programs(struct inject_peers *p)
 {
 	unsigned long long now = clock_ns(), end = now + TURN_NS;
 
+	if (now - p->turned < EVERY_NS)
+		return;
+	p->turned = now;
 	if (!p->next) {
 		if (now - p->looked < LOOK_NS)
 			return;

@@ -32,17 +32,25 @@ bool shm_thread_claim(struct audit_thread *t, __u32 tid, __u64 since)
 	return false;
 }
 
-/* An element that is free, or one of this thread's number: of a thread that has ended, or its own before it called exec. */
-static struct audit_thread *find_free(struct shm *s, __u32 used, __u32 pid, __u32 tid)
+/* How many elements are looked at before one is taken that no thread ever had: thousands of processes may begin at once. */
+enum { NEAR = 256 };
+
+/* An element that is free, or one of this thread's number: of a thread that has ended, or its own before it called exec.  Looks
+ * at some of them from where one was freed last. */
+static struct audit_thread *find_free(struct shm *s, __u32 used, __u32 some, __u32 pid, __u32 tid)
 {
-	for (__u32 i = 0; i < used; i++) {
+	__u32 from = __atomic_load_n(&s->head->threads_free, __ATOMIC_RELAXED);
+
+	for (__u32 n = 0; n < used && n < some; n++) {
+		__u32 i = (from + n) % used;
 		struct audit_thread *t = &s->threads[i];
 		__u32 there = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-		if (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid && shm_thread_claim(t, tid, t->start_time))
+		if ((!there && swap(&t->tid, 0, tid)) ||
+		    (there == tid && __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE) == pid && shm_thread_claim(t, tid, t->start_time))) {
+			__atomic_store_n(&s->head->threads_free, (i + 1) % used, __ATOMIC_RELAXED);
 			return t;
-		if (!there && swap(&t->tid, 0, tid))
-			return t;
+		}
 	}
 	return NULL;
 }
@@ -90,11 +98,13 @@ struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, int as
 
 	if (used > AUDIT_THREADS)
 		used = AUDIT_THREADS;
-	t = find_free(s, used, pid, tid);
+	t = find_free(s, used, NEAR, pid, tid);
 	if (!t)
 		t = find_dead(s, used, pid, tid, asked, is_dead);
 	if (!t)
 		t = find_new(s, used, tid);
+	if (!t)
+		t = find_free(s, used, used, pid, tid);
 	if (!t && is_dead)
 		t = find_dead(s, AUDIT_THREADS, pid, tid, AUDIT_THREADS, is_dead);
 	if (!t)
@@ -106,7 +116,7 @@ struct audit_thread *shm_thread_take(struct shm *s, __u32 pid, __u32 tid, int as
 
 void shm_thread_free(struct shm *s, struct audit_thread *t)
 {
-	(void)s;
+	__atomic_store_n(&s->head->threads_free, (__u32)(t - s->threads), __ATOMIC_RELAXED);
 	t->busy = 0;
 	/* whose it is first: the next thread's must not be freed for this one's process */
 	__atomic_store_n(&t->pid, 0, __ATOMIC_RELEASE);

@@ -593,6 +593,12 @@ status 0
 json 1 '.func == "cudaMalloc" and .calls == 99'
 says '13 calls missed: the process is under a seccomp filter of its own'
 
+it "also where it forks before the tool has seen the filter"
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" at-once
+status 0
+json 1 '.func == "cudaMalloc" and .calls == 99'
+says '13 calls missed: the process is under a seccomp filter of its own'
+
 if [ "$(id -u)" -eq 0 ]; then
 	it "a process that becomes another user is not traced any more, which the tool says"
 	told_by --attach=inject user 'runs as another user now'

@@ -3,6 +3,7 @@
  *
  *   filter   a seccomp filter that ends it at any system call that it does not need; 97 calls, one in a new thread
  *   fork     the same; then waits for a line, and forks a child that makes 13 calls
+ *   at-once  the same, without a line
  *   load     the same; then loads another CUDA library, and makes a call
  *   early    the same before it loads CUDA
  *   user     becomes nobody; then waits for a line, and makes 13 calls */
@@ -102,8 +103,9 @@ int main(int argc, char **argv)
 			return 1;
 		calls(1);
 	}
-	if (!strcmp(mode, "fork")) {
-		wait_for_line();
+	if (!strcmp(mode, "fork") || !strcmp(mode, "at-once")) {
+		if (!strcmp(mode, "fork"))
+			wait_for_line();
 		child = fork();
 		if (!child) {
 			calls(13);

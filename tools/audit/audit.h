@@ -99,6 +99,7 @@ struct audit {
 	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
 	__u32 hash[AUDIT_FUNCTIONS];	/* of functions' names */
 	char text[AUDIT_PATH];	/* while the linker loads something: one thread at a time */
+	char status[AUDIT_PATH];	/* while the process is CONNECTING */
 	char *storages[AUDIT_THREADS];	/* threads' own memory, by element: see audit_own() */
 };
 
@@ -148,9 +149,9 @@ bool readable(const void *at);
  * its caller. */
 bool environment(struct audit *a);
 
-/* Returns how many seccomp filters the thread has.  Call while the linker loads something: it makes the system calls that the
- * linker makes then. */
-__u32 environment_filters(struct audit *a);
+/* Returns how many seccomp filters the thread has.  It opens a file: call where the linker does so, too, or other system calls
+ * come next.  text: of AUDIT_PATH bytes. */
+__u32 environment_filters(char *text);
 
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct audit *a, const void *vdso);

@@ -122,7 +122,7 @@ static const char *path_of(struct audit *a, const struct link_map *map)
 /* The system calls by which the tool is asked may end a program that has put itself under a filter. */
 static bool first_hello(struct audit *a)
 {
-	if (environment_filters(a) <= a->filters)
+	if (environment_filters(a->text) <= a->filters)
 		return connect_hello(a);
 	a->connection = REFUSED;
 	return false;

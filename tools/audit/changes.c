@@ -41,7 +41,7 @@ static bool is_young(const struct audit *a, const char *path)
 void changes_note(struct audit *a, const char *path)
 {
 	a->changes = true;
-	if (a->connection == CONNECTED && !(a->marks & AUDIT_FILTERED) && environment_filters(a) > a->filters)
+	if (a->connection == CONNECTED && !(a->marks & AUDIT_FILTERED) && environment_filters(a->text) > a->filters)
 		a->marks |= AUDIT_FILTERED;
 	if (a->settled && is_young(a, path))
 		a->hurry = true;

@@ -91,14 +91,14 @@ static __u32 number(const char *text, const char *line)
 
 /* The lines stand behind one that may be long, of groups: of a process in very many, none is seen.  Linux before 5.9 has no
  * number of filters. */
-__u32 environment_filters(struct audit *a)
+__u32 environment_filters(char *text)
 {
-	unsigned long n = file_read("/proc/thread-self/status", a->text, sizeof(a->text) - 1);
+	unsigned long n = file_read("/proc/thread-self/status", text, AUDIT_PATH - 1);
 	__u32 filters;
 
-	a->text[n] = 0;
-	filters = number(a->text, "Seccomp_filters:");
-	return filters ?: number(a->text, "Seccomp:") == 2;
+	text[n] = 0;
+	filters = number(text, "Seccomp_filters:");
+	return filters ?: number(text, "Seccomp:") == 2;
 }
 
 bool environment(struct audit *a)
@@ -123,7 +123,7 @@ bool environment(struct audit *a)
 		if (v[i].a_type == AT_RANDOM)
 			a->stack = v[i].a_un.a_val;
 	}
-	a->filters = environment_filters(a);
+	a->filters = environment_filters(a->text);
 	clock_find(a, vdso);
 	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
 	a->started = now[0];

@@ -40,13 +40,15 @@ static void forked(struct audit *a)
 
 	if (!__atomic_compare_exchange_n(&a->page->state, &state, CONNECTING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		return;
+	a->page->since = audit_clock_ns();
+	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
 	marks_inherit(a);
+	if (!(a->marks & AUDIT_FILTERED) && environment_filters(a->status) > a->filters)
+		__atomic_fetch_or(&a->marks, AUDIT_FILTERED, __ATOMIC_RELAXED);
 	if (a->marks & AUDIT_FILTERED) {
 		__atomic_store_n(&a->page->state, WITHDRAWN, __ATOMIC_RELEASE);
 		return;
 	}
-	a->page->since = audit_clock_ns();
-	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
 	if (!connect_forked(a, parent)) {
 		a->page->ticks = __atomic_load_n(&a->head->ticks, __ATOMIC_RELAXED);
 		__atomic_store_n(&a->page->state, a->silent ? UNANSWERED : LEFT_OUT, __ATOMIC_RELEASE);

@@ -65,7 +65,7 @@ static bool others_connect(struct audit *a)
 {
 	__u32 state = CONNECTING;
 
-	if (audit_clock_ns() - a->page->since > ABANDONED_NS)
+	if (a->page->since && audit_clock_ns() - a->page->since > ABANDONED_NS)
 		__atomic_compare_exchange_n(&a->page->state, &state, FORKED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 	else if (a->page->by == (__u32)sys3(__NR_gettid, 0, 0, 0))
 		return false;

@@ -6,7 +6,7 @@
  *   at-once  the same, without a line
  *   load     the same; then loads another CUDA library, and makes a call
  *   early    the same before it loads CUDA
- *   user     becomes nobody; then waits for a line, and makes 13 calls */
+ *   user     becomes nobody; then waits for a line, and makes 13 calls, the first in a new thread */
 #include <dlfcn.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -90,7 +90,9 @@ int main(int argc, char **argv)
 		if (setgroups(0, NULL) || setgid(65534) || setuid(65534))
 			return 1;
 		wait_for_line();
-		calls(13);
+		if (pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL))
+			return 1;
+		calls(12);
 		return 0;
 	}
 	if (!early && restrict_calls())

@@ -23,13 +23,12 @@ static bool is_dead(__u32 tid)
 	return sys3(__NR_tgkill, audit.own, tid, 0) == -NO_SUCH;
 }
 
-/* What the tool has marked this process's parent with. */
-static void marks_inherit(struct audit *a)
+/* What the tool has marked the process with, or, in a child that has not asked it yet, its parent. */
+static __u32 process_marks(const struct audit *a)
 {
 	const struct audit_thread *t = audit_process && audit_process <= AUDIT_THREADS ? &a->threads[audit_process - 1] : NULL;
 
-	if (t && t->tid & AUDIT_OF_PROCESS && t->pid == (__u32)a->pid)
-		a->marks |= t->marks & AUDIT_FILTERED;
+	return t && t->tid & AUDIT_OF_PROCESS && t->pid == (__u32)a->pid ? t->marks : 0;
 }
 
 /* The program has been forked since it said who it is. */
@@ -42,7 +41,7 @@ static void forked(struct audit *a)
 		return;
 	a->page->since = audit_clock_ns();
 	a->page->by = (__u32)sys3(__NR_gettid, 0, 0, 0);
-	marks_inherit(a);
+	__atomic_fetch_or(&a->marks, process_marks(a) & AUDIT_FILTERED, __ATOMIC_RELAXED);
 	if (!(a->marks & AUDIT_FILTERED) && environment_filters(a->status) > a->filters)
 		__atomic_fetch_or(&a->marks, AUDIT_FILTERED, __ATOMIC_RELAXED);
 	if (a->marks & AUDIT_FILTERED) {
@@ -141,6 +140,7 @@ static bool thread_take(struct audit *a)
 	t->parent = a->parent;
 	t->busy = 0;
 	t->uid = a->uid;
+	__atomic_fetch_or(&t->marks, process_marks(a), __ATOMIC_RELAXED);
 	memcpy(t->comm, a->comm, sizeof(t->comm));
 	audit_now.comm = a->comm;
 	audit_now.python = &a->python;

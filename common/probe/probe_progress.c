@@ -24,6 +24,14 @@ static int live(const struct probe_progress *p)
 	return __atomic_load_n(p->live, __ATOMIC_RELAXED);
 }
 
+/* How many there are more than n: links of files that are gone may be removed meanwhile. */
+static int more_than(const struct probe_progress *p, int n)
+{
+	int now = live(p);
+
+	return now > n ? now - n : 0;
+}
+
 void probe_progress_place(struct probe_progress *p, const char *file, int total)
 {
 	p->file = file;
@@ -46,7 +54,7 @@ bool probe_progress_idle(void *ctx)
 		progress_set(progress, "taking out probes: %d of %d; Ctrl-C leaves the rest to the kernel",
 			     p->before - live(p), p->total);
 	else if (p->file && p->total)
-		progress_set(progress, "placing probes: %d of %d in %s", live(p) - p->before, p->total, p->file);
+		progress_set(progress, "placing probes: %d of %d in %s", more_than(p, p->before), p->total, p->file);
 	else if (p->file)
 		progress_set(progress, "placing probes in %s", p->file);
 	return looks_idle(p->looks);

@@ -614,7 +614,8 @@ json 1 '.func == "cudaMalloc" and .calls == 322'	# 23 are its own
 
 # confined: the tool's process that runs the probes' programs for other threads; once it is there, $confined
 confined() {
-	for confined in $(cat "/proc/$tracer/task/$tracer/children"); do
+	read -r children <"/proc/$tracer/task/$tracer/children"
+	for confined in $children; do
 		grep -q '^Seccomp:.2' "/proc/$confined/status" && return
 	done
 	return 1

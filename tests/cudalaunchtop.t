@@ -209,7 +209,7 @@ for o in '' -k; do
 	n=${o:+503} n=${n:-1009}	# as many call stacks as the ring buffer has room for
 	it "${o:+$o: }an address that each of $n modules gets after the one before, launches from it and unloads"
 	run cudalaunchtop -j $o -c "$bin/launches jit $n"
-	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of=$n 'BEGIN {
+	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of="$n" 'BEGIN {
 		split("2 3 5 7 11", n, " ")
 		for (i = 0; i < of; i++) print "jit<" i "> " n[i % 5 + 1] }' | sort)"
 	json $n '.pid > 1'

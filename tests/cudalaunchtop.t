@@ -212,7 +212,7 @@ for o in '' -k; do
 	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of="$n" 'BEGIN {
 		split("2 3 5 7 11", n, " ")
 		for (i = 0; i < of; i++) print "jit<" i "> " n[i % 5 + 1] }' | sort)"
-	json $n '.pid > 1'
+	json "$n" '.pid > 1'
 	silent
 done
 

@@ -86,6 +86,7 @@ chmod 600 "$tmp/secret"
 if ! setpriv --reuid 65534 --clear-groups unshare -Urm true 2>/dev/null; then
 	skip "no user namespaces here"
 else
+	# shellcheck disable=SC2016 # of the shell that runs it
 	echo 'touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec "$2" none' >"$tmp/mounts"
 	run cudamallocsnoop -j --unwind fp -u 65534 -c "exec unshare -Urm sh $tmp/mounts $tmp/secret $jit"
 	status 0

@@ -390,13 +390,13 @@ fi
 
 for kind in $kinds; do
 	it "--attach $kind: processes that all have one number, one after another, are told apart"
-	run cudaleak --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	run cudaleak --attach "$kind" -jc "$bin/storm reused 29 3 >/dev/null"
 	sum 87 'select(.type == "held").count'
 	json 29 '.type == "held" and .count == 3 and .at == "exit" and .complete'
 	equal "$(jq 'select(.type == "held").pid' "$tmp/out" | sort -u | wc -l)" 1
-	run cudatrace --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	run cudatrace --attach "$kind" -jc "$bin/storm reused 29 3 >/dev/null"
 	json 87 '.func == "cudaMalloc"'
-	run cudalaunchtop --attach $kind -jc "$bin/storm reused 29 3 >/dev/null"
+	run cudalaunchtop --attach "$kind" -jc "$bin/storm reused 29 3 >/dev/null"
 	silent
 done
 

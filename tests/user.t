@@ -366,6 +366,7 @@ traces='cudamallocsnoop cudamallocsnoop_--attach=inject cudamemtime'
 
 it "another user's command has no terminal, and can type nothing for who reads from the caller's"
 for traced in $traces; do
+	# shellcheck disable=SC2046 # words
 	terminal '' $(echo $traced | tr _ ' ') -qu nobody -c "$away/typing"
 	lines 1 '^no terminal, 0 typed$'
 done
@@ -404,6 +405,7 @@ ${CC:-cc} -std=gnu11 -O1 -o "$away/interrupted" "$tmp/interrupted.c"
 it "Ctrl-C gets to the command once, whoever it runs as, and to its children"
 for traced in $traces; do
 	for who in '' '-u nobody'; do
+		# shellcheck disable=SC2046 # words
 		terminal begins $(echo $traced | tr _ ' ') -q $who -c "exec $away/interrupted"
 		status 3
 		lines 1 '^caught 1 and 1$'

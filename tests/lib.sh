@@ -27,7 +27,7 @@ name='' why='' ntests=0 failed=0 pids='' read=''
 kinds="session${LONG:+ multi perf}"
 # the same for a command that the tool runs
 command_kinds="$kinds inject"
-[ -e "$bin/audit" ] || command_kinds=$kinds
+[ -e "$bin/inject" ] || command_kinds=$kinds
 
 # what --attach inject must do with: an ordinary user who has no capability and can get none.  SETPRIV: where the shell has
 # one of its own that knows no users
@@ -239,7 +239,7 @@ fails() {
 }
 
 # inside TOOL: does it measure inside kernels?  It has no BPF programs then, and traces no process that runs already
-inside() { grep -qs 'struct gpu_tool' "tools/$1.c"; }
+inside() { grep -qs 'struct gpuprobe_tool' "tools/$1.c"; }
 
 # layer_of FUNCTION: as --layer has it
 layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
-#include "abi/audit.h"
+#include "abi/inject.h"
 #include "model/running_shared.h"
 #include "model/running_state.h"
 #include "probe/probes.h"
 #include "proc/vm_read.h"
 
-/* What the stub of a function leaves on the stack while its return is awaited: tools/audit/stub.S. */
+/* What the stub of a function leaves on the stack while its return is awaited: tools/inject/stub.S. */
 struct stub_frame {
 	unsigned long long r15, r14, r13, r12, rbp, rbx, others[15];	/* a struct pt_regs of 21 words */
 	unsigned long long mark, saved_rbp, return_address;
@@ -19,7 +19,7 @@ bool running_shared(struct running *r, struct running_call *c)
 	bool in = false;
 
 	f = vm_read_bytes(r->probes->looks, c->stack.head.pid, from + 8 - sizeof(*f), sizeof(*f));
-	if (f && f->mark == (AUDIT_STUB_MAGIC ^ from)) {
+	if (f && f->mark == (INJECT_STUB_MAGIC ^ from)) {
 		in = true;
 		regs[UNWIND_RBX] = f->rbx;
 		regs[UNWIND_RBP] = f->saved_rbp;

@@ -21,7 +21,7 @@
 #include "session/record_queue.h"
 #include "session/target.h"
 #include "session/target_watch.h"
-#include "shm/create.h"
+#include "shmmap/create.h"
 #include "sym/syms.h"
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
@@ -102,7 +102,7 @@ void inject_open_queue(struct inject *in, struct record_queue *q, const struct b
 	in->queue = q;
 	in->memory.each.helper.idle = in->target->looks.helper.idle;
 	in->memory.each.helper.ctx = in->target->looks.helper.ctx;
-	record_queue_share(q, ring ? shm_of(in->memory.memory, ring) : NULL, is_dead, in);
+	record_queue_share(q, ring ? shmmap_of(in->memory.memory, ring) : NULL, is_dead, in);
 }
 
 /* What a process has sent comes before what is said of it. */
@@ -153,7 +153,7 @@ static void on_marked(void *ctx, int pid, unsigned mark)
 	struct inject *in = ctx;
 
 	inject_memory_mark(&in->memory, pid, mark);
-	say(in, pid, mark == AUDIT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
+	say(in, pid, mark == INJECT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
 	    "has a seccomp filter now: what it loads is not looked at, and processes that it forks are not traced");
 }
 
@@ -197,29 +197,29 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	in->inner |= m->head.pid != pid;
 	if (in->target->selected.cgroup && !cgroup_has(in->target->selected.cgroup, pid))
 		return false;	/* the programs cannot tell */
-	if (m->head.kind == AUDIT_SAYS) {
+	if (m->head.kind == INJECT_SAYS) {
 		say(in, pid, m->text);
 		return true;
 	}
-	if (m->head.kind == AUDIT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
+	if (m->head.kind == INJECT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
+	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
 		if (in->target->syms)
 			look_at(in, pid);
 		return true;
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
 	in->target->handle_records(in->target->events);
-	if (in->target->finishing || m->head.kind == AUDIT_HELLO)	/* more is being loaded */
+	if (in->target->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
-	if (m->head.kind == AUDIT_CHANGED) {
+	if (m->head.kind == INJECT_CHANGED) {
 		syms_refresh(in->target->syms, pid);
 		return true;
 	}
 	target_scan_new(in->target, pid);
-	if (m->head.kind == AUDIT_BOUND && !m->head.functions) {
+	if (m->head.kind == INJECT_BOUND && !m->head.functions) {
 		say_linked_in(in, pid);
 		say_unread(in, pid);
 	}
@@ -231,9 +231,9 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	inject_events_open(&in->events, obj, in->queue);
 	in->peers.user = in->target->command_user;
 	inject_memory_fix(&in->memory);
-	in->peers.memory[AUDIT_SHARED] = in->memory.memory->fd;
-	in->peers.memory[AUDIT_READ] = in->memory.memory->read;
-	in->peers.memory[AUDIT_FIXED] = in->memory.memory->fixed;
+	in->peers.memory[INJECT_SHARED] = in->memory.memory->fd;
+	in->peers.memory[INJECT_READ] = in->memory.memory->read;
+	in->peers.memory[INJECT_FIXED] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;

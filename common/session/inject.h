@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --attach inject: the dynamic linker loads the tool's probes into the programs of the command (rtld-audit(7)), which
- * write into maps in memory that they share with the tool: abi/audit.h.  It takes no privilege, and no kernel that can
+ * write into maps in memory that they share with the tool: abi/inject.h.  It takes no privilege, and no kernel that can
  * trace. */
 #ifndef INJECT_H
 #define INJECT_H

@@ -4,14 +4,14 @@
 #define INJECT_MEMORY_H
 #include "base/maps.h"
 #include "session/inject_each.h"
-#include "shm/shm.h"
+#include "shmmap/shmmap.h"
 
 struct bpf_object;
 struct probes;
-struct shm_memory;
+struct shmmap_memory;
 
 struct inject_memory {
-	struct shm_memory *memory;
+	struct shmmap_memory *memory;
 	struct maps maps;
 	struct inject_each each;
 	struct inject_python *python;	/* by process: the map python_processes, which programs could change */
@@ -37,7 +37,7 @@ void inject_memory_tick(struct inject_memory *m);
 /* What the map python_processes has of a process; NULL: nothing. */
 const struct python_process *inject_memory_python(const struct inject_memory *m, int pid);
 
-/* Sets a mark (enum audit_marks) in all that the threads of a process have. */
+/* Sets a mark (enum inject_marks) in all that the threads of a process have. */
 void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark);
 
 /* Reads the names of threads that have none yet, and again: of all, for a millisecond, from where the last call stopped.

@@ -7,7 +7,7 @@ mkdir -p "$src/build"
 chmod 755 "$tmp"	# an ordinary user runs tools from there, by --attach inject
 tar -cf - --exclude=./.git --exclude='./build*' . | tar -xf - -C "$src"
 find "$O" -maxdepth 1 -type f -exec cp -p {} "$src/build" \;
-cp -Rp "$O/audit" "$src/build"
+cp -Rp "$O/inject" "$src/build"
 ln -s "$O/tests" "$src/build/tests"
 ln -s "$O/examples" "$src/build/examples"
 all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/api/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
@@ -73,7 +73,7 @@ makes() {
 	it "--as $kind: $* builds without a warning, and passes its test in every way to attach"
 	new_tool "$@" --as "$kind"
 	status 0
-	run $there make -s build/libcommon.a "build/$1" "build/audit/$1.so"
+	run $there make -s build/libcommon.a "build/$1" "build/inject/$1.so"
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
 	run $there V=1 "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"

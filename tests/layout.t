@@ -120,7 +120,7 @@ it "what changes is in structs that are passed, but for what there is once in a 
 cat >"$tmp/once" <<-'END'
 	common/base/die.c
 	common/base/hash.c
-	common/base/maps.c	where they are, as libbpf is asked
+	common/bpf/map_backend.c	where they are, as libbpf is asked
 	common/cli/out.c
 	common/cli/sink.c
 	common/cli/top_screen.c

@@ -31,7 +31,7 @@ static bool check(void *ctx, int *status)
 int main(int argc, char **argv)
 {
 	struct kerneltime k = {
-		.options = GPU_OPTIONS_INIT, .looks = LOOKS_INIT,
+		.options = GPU_OPTIONS_INIT, .helpers = HELPER_POOL_INIT,
 		.join = measure_join(&k), .written = true,
 	};
 	const struct opt opts[] = {

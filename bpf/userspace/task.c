@@ -2,7 +2,7 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 #include "userspace/task.h"
-#include "lib/running_task.bpf.h"
+#include "lib/inflight_task.bpf.h"
 
 __thread struct inject_local inject_local;
 

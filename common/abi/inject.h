@@ -68,7 +68,7 @@ struct inject_thread {
 	__u64 start_time;		/* of the thread, CLOCK_MONOTONIC, ns: about */
 	char comm[16];
 	__u32 uid;
-	__u32 busy;			/* not 0: it runs a program of the tool's; see maps_settle() */
+	__u32 busy;			/* not 0: it runs a program of the tool's; see bmaps_settle() */
 	__u32 named;			/* set by the tool: comm is the thread's; until then it is the process's */
 	__u32 marks;			/* set by the tool: enum inject_marks */
 };

@@ -216,7 +216,7 @@ void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const s
 		.elements = elements, .settle = settle, .run = run,
 	};
 	inject_each_init(&m->each, library, m->memory);
-	maps_use(&m->maps);
+	bmaps_use(&m->maps);
 }
 
 void inject_memory_fix(struct inject_memory *m)
@@ -342,7 +342,7 @@ void inject_memory_close(struct inject_memory *m)
 
 	HASH_ITER(hh, m->python, at, next)
 		python_drop(m, at->pid);
-	maps_use(NULL);
+	bmaps_use(NULL);
 	inject_each_free(&m->each);
 	if (m->memory)
 		shmmap_destroy(m->memory);

@@ -2,7 +2,7 @@
 /* The maps of a tool's BPF object, in memory that it shares with its probes in the programs of the command. */
 #ifndef INJECT_MEMORY_H
 #define INJECT_MEMORY_H
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "session/inject_each.h"
 #include "shmmap/shmmap.h"
 
@@ -18,7 +18,7 @@ struct inject_memory {
 	unsigned left_at, named_at;	/* the elements that inject_memory_left() and inject_memory_names() come to next */
 };
 
-/* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
+/* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has bmap_lookup() and
  * the like use it.  Exits 1 if it cannot. */
 void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library);
 

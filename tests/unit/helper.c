@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 
 static void answer(struct helper_job *job)
 {
@@ -67,20 +67,20 @@ static bool never(void *ctx)
 	return *(bool *)ctx;
 }
 
-/* what: see look(); name: of the line. */
-static void try_as(struct looks *l, const char *what, const char *name, helper_fn *fn, const void *in,
+/* what: see helper_call(); name: of the line. */
+static void try_as(struct helper_pool *l, const char *what, const char *name, helper_fn *fn, const void *in,
 		   size_t size)
 {
 	unsigned long long began = clock_ns();
 	struct helper_answer a;
-	int err = look(l, getpid(), what, fn, in, size, -1, &a);
+	int err = helper_call(l, getpid(), what, fn, in, size, -1, &a);
 
 	printf("%s %s %zu %llu %d\n", name, err ? strerrorname_np(-err) : "0", a.size,
 	       (clock_ns() - began) / 100000000, !err && a.size == sizeof(int) ? *(int *)a.bytes : 0);
 	helper_drop(&a);
 }
 
-static void try(struct looks *l, const char *name, helper_fn *fn, const void *in, size_t size)
+static void try(struct helper_pool *l, const char *name, helper_fn *fn, const void *in, size_t size)
 {
 	try_as(l, name, name, fn, in, size);
 }
@@ -88,13 +88,13 @@ static void try(struct looks *l, const char *name, helper_fn *fn, const void *in
 /* How many looks take for ever. */
 int main(int argc, char **argv)
 {
-	struct looks l = LOOKS_INIT;
+	struct helper_pool l = HELPER_POOL_INIT;
 	bool go_on = true;
 	const int word = 4711, ever = argc > 1 ? atoi(argv[1]) : 0;
 
 	l.helper.idle = never;
 	l.helper.ctx = &go_on;
-	l.limit = LOOK_START;
+	l.limit = HELPER_START;
 	try(&l, "answer", answer, &word, sizeof(word));
 	try(&l, "nothing", answer, NULL, 0);
 	try(&l, "much", answer_much, NULL, 0);
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	go_on = false;
 	try(&l, "stopped", wait_for_ever, NULL, 0);
 	go_on = true;
-	l.limit = LOOK_QUICK;
+	l.limit = HELPER_QUICK;
 	try(&l, "late", answer_late, &word, sizeof(word));
 	try(&l, "other", answer, &word, sizeof(word));
 	try(&l, "late", answer_late, &word, sizeof(word));
@@ -115,8 +115,8 @@ int main(int argc, char **argv)
 		try_as(&l, "ever", "same", wait_for_ever, &i, sizeof(i));
 	}
 	usleep(1100000 * !!ever);
-	looks_tick(&l);
+	helper_pool_tick(&l);
 	try(&l, "full", answer, &word, sizeof(word));
-	looks_free(&l);
+	helper_pool_free(&l);
 	return 0;
 }

@@ -55,9 +55,9 @@ void measure_start(void *ctx)
 	static const struct stack_config native = { .native = 1 };
 	struct kerneltime *k = ctx;
 
-	k->looks.asked_for = true;
+	k->helpers.asked_for = true;
 	if (k->report.stacks)
-		k->calls.syms = syms_new(&k->looks, &native);
+		k->calls.syms = syms_new(&k->helpers, &native);
 	if (k->chrome_path)
 		chrome_open(&k->chrome, k->chrome_path);
 	if (k->csv_path)
@@ -132,5 +132,5 @@ void measure_close(void *ctx, int sig, unsigned left)
 	launch_keep_free(&k->keep);
 	gpuprobe_modules_free(&k->modules);
 	syms_free(k->calls.syms);
-	looks_free(&k->looks);
+	helper_pool_free(&k->helpers);
 }

@@ -6,7 +6,7 @@
 #include "cudakerneltime/kernel_report.h"
 #include "cudakerneltime/launch_calls.h"
 #include "cudakerneltime/launch_csv.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "session/gpuprobe_tool.h"
 #include "view/chrome.h"
 
@@ -22,7 +22,7 @@ struct kerneltime {
 	struct kernel_report report;
 	struct chrome chrome;
 	struct launch_csv csv;
-	struct looks looks;
+	struct helper_pool helpers;
 	bool written;		/* set: all files were */
 };
 

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-#include "gpuprobe/early.h"
+#include "gpuprobe/pending_contexts.h"
 #include "gpuprobe/gpuprobe.h"
 #include "gpuprobe/ranges.h"
 
@@ -20,7 +20,7 @@ static struct {
 	char name[108];		/* of the tool's socket; the program may change its environment later */
 	pthread_mutex_t lock;
 	bool tried;
-	struct early_contexts early;
+	struct pending_contexts_contexts early;
 	struct inject *state;	/* NULL: none, or no more */
 } once = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -92,7 +92,7 @@ static bool configure(struct inject *inject)
 		return false;
 	}
 	inject->select = (struct select){ inject->payload, config->kernels_size };
-	early_take(&once.early, &inject->modules);
+	pending_contexts_take(&once.early, &inject->modules);
 	pthread_mutex_init(&inject->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -165,7 +165,7 @@ void gpuprobe_context_made(CUcontext ctx, CUdevice device, bool primary)
 		pthread_mutex_unlock(&inject->lock);
 	} else if (!LOAD(once.tried)) {
 		pthread_mutex_lock(&once.lock);
-		early_add(&once.early, ctx, device, primary);
+		pending_contexts_add(&once.early, ctx, device, primary);
 		pthread_mutex_unlock(&once.lock);
 	}
 }
@@ -175,7 +175,7 @@ void gpuprobe_context_gone(CUcontext ctx)
 	if (LOAD(once.tried))
 		return;
 	pthread_mutex_lock(&once.lock);
-	early_remove(&once.early, ctx);
+	pending_contexts_remove(&once.early, ctx);
 	pthread_mutex_unlock(&once.lock);
 }
 

@@ -78,7 +78,7 @@ static char *rewrite_ptx(void *ctx, const struct fatbin_image *image, const char
 }
 
 /* Nothing in a container could be changed: says why. */
-static void look_into(struct image_job *job, const void *container, size_t size)
+static void helper_into(struct image_job *job, const void *container, size_t size)
 {
 	struct image *out = job->out;
 	struct cubin_reader reader = { kernel_left, hash_add, out };
@@ -125,7 +125,7 @@ static void rewrite_container(struct image_job *job, const void *container, size
 		job->out->told.status = GPUPROBE_BAD;
 		image_why(job->out, why);
 	} else if (!job->seen) {
-		look_into(job, container, size);
+		helper_into(job, container, size);
 	}
 }
 

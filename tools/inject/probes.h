@@ -46,7 +46,7 @@ struct inject_now {
 };
 extern __thread struct inject_now inject_now __attribute__((tls_model("initial-exec")));
 
-/* The ctx of a program of type iter/task (running_calls): it runs for inject_now.thread, which may be any, also of another
+/* The ctx of a program of type iter/task (inflight_calls): it runs for inject_now.thread, which may be any, also of another
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct inject_each_call { char *at; __u64 size, used; };
 

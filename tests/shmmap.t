@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
 # The memory that a tool shares with its probes in other programs: common/shmmap, in tests/unit/shmmap*.c.
 shm() {
-	run "$bin/shm" "$@"
+	run "$bin/shmmap" "$@"
 	status 0
 }
 

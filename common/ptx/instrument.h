@@ -56,7 +56,7 @@ enum instrument_result {
 	INSTRUMENT_DONE,
 	INSTRUMENT_NO_SITES,	/* nothing was selected */
 	INSTRUMENT_TOO_MANY,
-	INSTRUMENT_OLD,		/* .version before 6.2 or .session before sm_70 */
+	INSTRUMENT_OLD,		/* .version before 6.2 or .target before sm_70 */
 	INSTRUMENT_LINKED,	/* declares .extern .func other than vprintf, malloc, free, __assertfail */
 	INSTRUMENT_BAD,		/* does not look like PTX, or out of memory */
 };

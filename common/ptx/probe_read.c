@@ -81,7 +81,7 @@ static const char *read_variable(struct gpu_probe *probe, struct ptx_str body)
 	const char *end = body.s + body.n;
 	struct ptx_head head;
 
-	if (lex_starts(body.s, end, ".version") || lex_starts(body.s, end, ".session") ||
+	if (lex_starts(body.s, end, ".version") || lex_starts(body.s, end, ".target") ||
 	    lex_starts(body.s, end, ".address_size") || lex_starts(body.s, end, ".file") ||
 	    lex_starts(body.s, end, ".section") || *body.s == ';')
 		return NULL;

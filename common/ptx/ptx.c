@@ -2,7 +2,7 @@
 #include "ptx/ptx.h"
 #include "ptx/lex.h"
 
-/* .version, .session, .address_size, .file and .loc have no ; at their end.  They end with the line, unless a comma
+/* .version, .target, .address_size, .file and .loc have no ; at their end.  They end with the line, unless a comma
  * is last there, or before a word that cannot be an argument: a statement in the same line. */
 static const char *skip_directive(const char *p, const char *end)
 {
@@ -23,7 +23,7 @@ static const char *skip_directive(const char *p, const char *end)
 			for (p = q + 1; p < end && (lex_is_word(*p) || *p == '.'); p++)
 				;
 		} else if (q < end && word && (lex_is_word(*q) || *q == '.') && !lex_starts(q, end, ".loc") &&
-			   !lex_starts(q, end, ".session") && !lex_starts(q, end, ".address_size")) {
+			   !lex_starts(q, end, ".target") && !lex_starts(q, end, ".address_size")) {
 			/* ", function_name LABEL" has two */
 			word = lex_starts(q, end, "function_name");
 			p = lex_word(q + 1, end);
@@ -36,7 +36,7 @@ static const char *skip_directive(const char *p, const char *end)
 static bool is_directive(const char *p, const char *end)
 {
 	return lex_starts(p, end, ".loc") || lex_starts(p, end, ".file") || lex_starts(p, end, ".version") ||
-	       lex_starts(p, end, ".session") || lex_starts(p, end, ".address_size");
+	       lex_starts(p, end, ".target") || lex_starts(p, end, ".address_size");
 }
 
 /* A statement of the module, to its ; or to the { of a function's body. */

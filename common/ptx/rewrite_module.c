@@ -61,7 +61,7 @@ static void read_statement(struct rewrite *rw, const struct ptx_stmt *stmt)
 	} else if (lex_starts(p, end, ".version")) {
 		read_version(stmt->body, &major, &minor);
 		module->old |= major < 6 || (major == 6 && minor < 2);
-	} else if (lex_starts(p, end, ".session")) {
+	} else if (lex_starts(p, end, ".target")) {
 		read_version(stmt->body, &major, &minor);
 		module->old |= major < 70;
 	} else if (stmt->kind == PTX_FUNC) {
@@ -83,7 +83,7 @@ static bool is_header(const struct ptx_stmt *stmt)
 {
 	const char *p = stmt->body.s, *end = p + stmt->body.n;
 
-	return lex_starts(p, end, ".version") || lex_starts(p, end, ".session") ||
+	return lex_starts(p, end, ".version") || lex_starts(p, end, ".target") ||
 	       lex_starts(p, end, ".address_size");
 }
 
@@ -100,7 +100,7 @@ bool rw_module_read(struct rewrite *rw, const char *text, size_t size)
 		if (header) {
 			rw->module.head = (size_t)(reader.p - text);
 			version |= lex_starts(stmt.body.s, stmt.body.s + stmt.body.n, ".version");
-			target |= lex_starts(stmt.body.s, stmt.body.s + stmt.body.n, ".session");
+			target |= lex_starts(stmt.body.s, stmt.body.s + stmt.body.n, ".target");
 		}
 		read_statement(rw, &stmt);
 	}

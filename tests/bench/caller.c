@@ -23,7 +23,7 @@
 
 enum { BATCH = 64, THREADS = 2 };
 
-static const char image[] = "//\n.version 9.0\n.session sm_90\n.address_size 64\n";
+static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n";
 static CUfunction function;
 static CUmodule module;
 static CUdeviceptr room;

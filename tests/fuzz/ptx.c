@@ -73,7 +73,7 @@ static void any_module(const char *text, size_t size, unsigned options)
 static void any_probe(const char *text, size_t size)
 {
 	static const char module[] =
-		".version 7.0\n.session sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b32 %r<2>;\n"
+		".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b32 %r<2>;\n"
 		".reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\nret;\n}\n";
 	struct gpu_probe probe;
 	struct instrument in = { .probe = &probe, .spaces = 255, .ops = 31, .groups = 2, .limit = 4 };

@@ -14,7 +14,7 @@
 #define NAME(f) NAME_OF(f)	/* nvcc may make it another one: cudaMemcpyAsync_ptsz */
 #define P(x) ((unsigned long)(x))
 
-static const char image[] = "//\n.version 9.0\n.session sm_90\n.address_size 64\n"
+static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n"
 			    ".visible .entry _Z6directPfi() { ret; }\n";
 static char host[4096];
 static const CUstream legacy = (CUstream)1, per_thread = (CUstream)2;
@@ -76,7 +76,7 @@ __attribute__((constructor)) static void register_kernel(void)
 	extern void __cudaRegisterFatBinaryEnd(void **);
 	extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *,
 					   void *, void *, void *, int *);
-	static const char own_image[] = "//\n.version 9.0\n.session sm_75\n.address_size 64\n"
+	static const char own_image[] = "//\n.version 9.0\n.target sm_75\n.address_size 64\n"
 					".visible .entry _Z3ownPfi() { ret; }\n";
 	static struct { int magic, version; const void *data; void *name; } binary = {
 		0x466243b1, 1, own_image, NULL

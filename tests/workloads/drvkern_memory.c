@@ -6,7 +6,7 @@
 
 /* put(p, value): *p = value; helper_call(clock): %gridid, %globaltimer, %smid of a block */
 static const char text[] =
-	".version 7.0\n.session sm_70\n.address_size 64\n"
+	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".visible .entry put(.param .u64 p, .param .u32 v)\n"
 	"{\n"
 	"	.reg .b64 %rd<3>;\n"

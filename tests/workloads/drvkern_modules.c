@@ -137,7 +137,7 @@ void part_modules(struct results *r)
 	TRY(cuLibraryUnload(library));
 }
 
-#define HEAD ".version 7.0\n.session sm_75\n.address_size 64\n"
+#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
 
 void part_images(struct results *r)
 {
@@ -154,7 +154,7 @@ void part_images(struct results *r)
 	IS((int)cuModuleLoadData(&m, "no PTX at all") == 218);
 	IS((int)cuModuleLoadData(&m, HEAD ".visible .entry k() { mov.u32 ;;; }") == 218);
 	IS((int)cuModuleLoadData(&m, HEAD ".visible .entry k() { ret;") == 218);
-	IS((int)cuModuleLoadData(&m, ".version 8.7\n.session sm_999\n.address_size 64\n.visible .entry k() { ret; }\n")
+	IS((int)cuModuleLoadData(&m, ".version 8.7\n.target sm_999\n.address_size 64\n.visible .entry k() { ret; }\n")
 	   == 218);
 	IS((int)cuModuleLoadData(&m, "\177ELF\2\1\1") == 209);
 	memcpy(container, fat, sizeof(fat));

@@ -7,7 +7,7 @@
 enum { THREADS = 5, ROUNDS = 23, N = 97 };
 
 static const char text[] =
-	".version 7.0\n.session sm_70\n.address_size 64\n"
+	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".global .u32 launches = 100;\n"
 	".visible .entry raise(.param .u64 p, .param .u32 by)\n"
 	"{\n"

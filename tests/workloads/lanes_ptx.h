@@ -7,7 +7,7 @@
 
 static const char lanes_ptx[] =
 ".version 6.3\n"
-".session sm_70\n"
+".target sm_70\n"
 ".address_size 64\n"
 ".file 1 \"/src/lanes.cu\"\n"
 "\n"

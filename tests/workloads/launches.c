@@ -41,7 +41,7 @@ static __typeof__(&cuLaunchKernel) drv_launch;
 static __typeof__(&cuModuleGetFunction) drv_function;
 static __typeof__(&cuModuleLoadData) drv_load;
 static __typeof__(&cuModuleUnload) drv_unload;
-static const char image[] = "//\n.version 9.0\n.session sm_90\n.address_size 64\n";
+static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n";
 static CUmodule module;
 static CUfunction kernel;
 

@@ -275,7 +275,7 @@ static void do_sync(char **a)
 
 static void do_launch(char **a)
 {
-	static const char image[] = "//\n.version 9.0\n.session sm_90\n.address_size 64\n"
+	static const char image[] = "//\n.version 9.0\n.target sm_90\n.address_size 64\n"
 				    ".visible .entry drv_kernel() { ret; }\n";
 	CUmodule module;
 	CUfunction f = NULL;

@@ -62,13 +62,13 @@ static unsigned warps(const char *arch, unsigned registers)
 	return n < most ? n : most;
 }
 
-/* The architecture that a module is for: ".session sm_90a, …". */
+/* The architecture that a module is for: ".target sm_90a, …". */
 static char *session_of(const char *text, size_t size)
 {
-	const char *at = memmem(text, size, ".session", 7);
+	const char *at = memmem(text, size, ".target", 7);
 	char word[16] = "";
 
-	if (!at || sscanf(at, ".session %15[a-z0-9_]", word) != 1)
+	if (!at || sscanf(at, ".target %15[a-z0-9_]", word) != 1)
 		return NULL;
 	return xstrdup(word);
 }

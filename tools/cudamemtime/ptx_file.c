@@ -42,7 +42,7 @@ void ptx_file_warning(struct ptx_file *file, const char *part, const char *why)
 bool ptx_file_is_text(const struct ptx_file *file)
 {
 	return !memchr(file->data, 0, file->size) && memmem(file->data, file->size, ".version", 8) &&
-	       memmem(file->data, file->size, ".session", 7);
+	       memmem(file->data, file->size, ".target", 7);
 }
 
 /* Return true if there are functions in an image that is not PTX: where nvcc links, it leaves one without. */

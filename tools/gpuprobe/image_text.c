@@ -8,7 +8,7 @@
 
 #define TABLE "__cuprobe_sites_"
 
-enum { HEAD = 65536 };		/* .session stands before anything else but comments */
+enum { HEAD = 65536 };		/* .target stands before anything else but comments */
 
 /* What struct instrument's callbacks get. */
 struct callbacks {
@@ -26,10 +26,10 @@ static unsigned limits_registers(void *ctx, const char *name, size_t n)
 	return registers_limit(((struct callbacks *)ctx)->registers, name, n);
 }
 
-/* Return true if a device can run text: the .session's number is not above its own.  It takes a container's word. */
+/* Return true if a device can run text: the .target's number is not above its own.  It takes a container's word. */
 static bool runs(struct image_job *job, const char *text, size_t size)
 {
-	const char *at = memmem(text, size < HEAD ? size : HEAD, ".session", 7);
+	const char *at = memmem(text, size < HEAD ? size : HEAD, ".target", 7);
 	struct fatbin_image image = { .kind = FATBIN_PTX };
 	char *end;
 

@@ -1,14 +1,13 @@
 # shellcheck shell=sh
-# Who includes whom, what a header needs, whom a file serves, and where variables are: as the table in
-# HACKING.md has it.
+# Includes, what a header needs, how many tools use a file, and where variables are, against tests/layout.rooms.
 
 tab=$(printf '\t')
 
-# rooms: "ROOM WORD..." for each row of HACKING.md's table: what it may include
-rooms() {
-	awk -F'|' '/^## /{ on = $0 == "## Rooms" } on && /^\| `/ { gsub(/`/, ""); print $2, $4 }' HACKING.md |
-		sed 's/,//g; s/^ *common\///; s/^ *//; s/  */ /g; s/ $//'
-}
+# rows N: the rows of tests/layout.rooms with N columns, without space around |
+rows() { sed 's/^#.*//; s/ *| */|/g; s/ *$//' tests/layout.rooms | awk -F'|' -v n="$1" 'NF == n'; }
+
+# rooms: "ROOM WORD..." for each room: what it may include
+rooms() { rows 3 | awk -F'|' '{ gsub(/,/, ""); sub(/^common\//, ""); print $1, $3 }' | sed 's/ $//'; }
 
 # includes FOLDER...: "FILE INCLUDED" for each #include "..." there
 includes() {
@@ -19,14 +18,14 @@ includes() {
 rooms >"$tmp/rooms"
 includes common tools bpf >"$tmp/includes"
 
-it "HACKING.md's table has every room, and nothing that is none"
+it "tests/layout.rooms has every room, and no others"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
 	printf '%s\n' bpf bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
-it "no room includes what HACKING.md's table does not allow"
+it "no room includes what tests/layout.rooms does not allow"
 # what is built stands in no folder; a tool's own parts and bpf/lib are rooms of their own
 while read -r file what; do
 	case $what in
@@ -176,11 +175,18 @@ awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", sour
 	END { if (count < 500) print "only " count " objects" }' "$tmp/patterns" "$tmp/sources" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
-it "README.md and HACKING.md name every folder"
+it "tests/layout.rooms has every folder, and no others"
 find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
+{ rows 2; rows 3; } | cut -d'|' -f1 >"$tmp/named"
 while read -r folder; do
-	grep -qF "\`$folder" README.md HACKING.md || no "$folder"
+	grep -qxF "$folder" "$tmp/named" || no "$folder"
 done <"$tmp/folders"
+while read -r folder; do
+	case $folder in
+	*/TOOL*) ;;
+	*) [ -d "$folder" ] || no "there is no $folder" ;;
+	esac
+done <"$tmp/named"
 
 # ---- What takes seconds
 

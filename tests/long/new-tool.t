@@ -16,8 +16,8 @@ there="env -u O -C $src"
 new_tool() { run $there scripts/new-tool "$@"; }
 # the walk's test runs with sudo from the user's shell; here is root
 walk() {
-	awk '/^### /{ on = $0 == "### In ten minutes" } /^```/ { block = !block; next } on && block' \
-		HACKING.md | sed 's/^sudo //'
+	awk '/^## /{ on = $0 == "## In ten minutes" } /^```/ { block = !block; next } on && block' \
+		scripts/templates/README.md | sed 's/^sudo //'
 }
 
 it "what is not a class, a kind or a name is refused, and nothing is written"
@@ -37,7 +37,7 @@ done
 $there find . -type f | sort >"$tmp/after"
 equal "$(diff "$tmp/before" "$tmp/after")" ''
 
-it "HACKING.md's walk: the commands give a tool that answers the question, and a test that passes"
+it "the walk of scripts/templates/README.md: the commands give a tool that answers the question, and a test that passes"
 walk >"$tmp/walk"
 [ "$(wc -l <"$tmp/walk")" -gt 30 ] || no "there are few commands"
 SECONDS_=900 run $there sh -e "$tmp/walk"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the injected library (tools/inject) and a tool that measures inside kernels tell each other.
+/* What the injected library (tools/gpuprobe) and a tool that measures inside kernels tell each other.
  *
  * The tool listens on a Unix stream socket whose abstract name is in the environment of its command; the library
  * connects when the program loads its first image.  Both send frames: struct gpuprobe_frame, then `size` bytes.  The

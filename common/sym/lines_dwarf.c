@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "proc/helper_server.h"
+#include "proc/helper.h"
 #include "sym/lines_dwarf.h"
 
 enum { MAX_INLINED = 64, MAX_STRING = 4096 };

@@ -10,6 +10,7 @@
 #include "probe/link_pool.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/uretprobe.h"
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"

@@ -9,7 +9,7 @@ struct looks;
 enum verdict { OK, LIMITED, MISSING };
 
 struct check_row {
-	const char *type, *check, *verdict;
+	const char *check, *verdict;
 	char *text;
 	struct looks *looks;
 	const struct filter_options *filter;

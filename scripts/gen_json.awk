@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Makes the JSON Schema of what tools print with --json from their tables of fields (common/cli/field.h), those of common/
-# first.  Each row with a key has a comment: [with --OPTION, or another condition: ][unit: ]meaning[, since VERSION].  A
-# condition means that the key may be missing.  A row of OUT_PRINT has its JSON type after the condition.  Without a
-# comment the key is described as in common/.  A table without a "type" is an object in others, or if its comment
-# begins with "part", some rows of one.  first: the version of keys without one.
+# Makes the JSON Schema of what tools print with --json from their tables of fields (common/cli/field.h), those of
+# common/ first.  Each row with a key has a comment: [with --OPTION or another condition: ][unit: ]meaning[, since
+# VERSION].  With a condition the key may be missing.  A row of OUT_PRINT has its JSON type after that.  A row without a
+# comment is described as in common/.  A table without a "type" is an object in others; if its comment begins with "part",
+# rows that other tables get.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1; exit 1 }
 
 BEGIN {
+	first = "0.1.0"	# since when there is what names no version
 	uint = "\"type\": [\"integer\", \"null\"], \"minimum\": 0"
 	string = "\"type\": [\"string\", \"null\"]"
 	json["UINT"] = json["SIZE"] = json["US"] = json["DEVICE"] = uint
@@ -51,7 +52,7 @@ function property(   key, type, when, of, since, has) {
 	type = substr($0, RSTART, RLENGTH)
 	sub(/^(OUT_|&)/, "", type)
 	text = match($0, /\/\* .* \*\//) ? substr($0, RSTART + 3, RLENGTH - 6) : ""
-	if (text == "") text = meaning[key]
+	if (text == "" && key != "type") text = meaning[key]
 	else if (tool == "" && meaning[key] == "") meaning[key] = text
 	if (text == "" && part) return
 	if (text == "") fail("nothing says what \"" key "\" is")
@@ -95,12 +96,11 @@ function end(   name) {
 		sub(/_fields$/, "", name)
 		titled = "in other objects"
 	}
-	if (!part) emit(name)
-	table = ""
+	emit(name)
 }
 
 /^OUT_WORD\(/ { match($0, /\([a-z_]+/); name = substr($0, RSTART + 1, RLENGTH - 1); match($0, /"[a-z]+"/); words[name] = substr($0, RSTART + 1, RLENGTH - 2) }
-/^#define [A-Z]+_FIELDS\>/ { inside = $2; next }
+/^#define [A-Z]+_FIELDS[ \t]/ { inside = $2; next }
 inside != "" { macro[inside] = macro[inside] $0 "\n"; if (!/\\$/) inside = ""; next }
 /^static const struct field [a-z_]+\[\] = \{/ {
 	table = $5
@@ -118,7 +118,7 @@ table == "" { next }
 	next
 }
 /^\t(\[[A-Z]+\] = )?\{ "/ { property() }
-/^};/ { end() }
+/^};/ { if (!part) end(); table = "" }
 
 END {
 	if (bad) exit 1

@@ -40,7 +40,7 @@ static const struct field all_fields[] = {
 	{ "blocks", NULL, 0, OUT_UINT, AT(blocks) },	/* of these launches */
 	{ "block_total_ns", NULL, 0, OUT_UINT, AT(block_total) },	/* ns: of blocks */
 	{ "block_min_ns", NULL, 0, OUT_UINT, AT(block_min) },	/* ns: shortest */
-	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },	/* ns: mean of launches' medians */
+	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },	/* ns: mean median of launches */
 	{ "block_p95_ns", NULL, 0, OUT_UINT, AT(block_p95) },	/* ns: likewise */
 	{ "block_p99_ns", NULL, 0, OUT_UINT, AT(block_p99) },	/* ns: likewise */
 	{ "block_max_ns", NULL, 0, OUT_UINT, AT(block_max) },	/* ns: longest */

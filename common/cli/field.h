@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The fields of a row: each is declared once, as a text column and as a JSON key. */
+/* The fields of a row: each is declared once, as a text column and as a JSON key.  The comment beside
+ * a key documents it: see scripts/gen_json.awk. */
 #ifndef FIELD_H
 #define FIELD_H
 #include <stddef.h>

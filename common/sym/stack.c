@@ -133,40 +133,8 @@ static void text_json(FILE *file, const struct frame_view *v, bool lines)
 	free(text);
 }
 
-static void json_string(FILE *f, const char *key, const char *s)
-{
-	fprintf(f, ",\"%s\":", key);
-	if (s)
-		escape_json(f, s);
-	else
-		fputs("null", f);
-}
-
-static void json_frame(FILE *f, const struct frame_view *v, bool lines)
-{
-	static const char *const kinds[] = { "native", "python", "note", "jit" };
-	bool is_code = v->kind == FRAME_KIND_NATIVE || v->kind == FRAME_KIND_JIT;
-
-	fprintf(f, "{\"kind\":\"%s\"", kinds[v->kind]);
-	json_string(f, "sym", v->name);
-	if ((is_code && !v->inlined) || v->off)
-		fprintf(f, ",\"off\":\"0x%llx\"", v->off);
-	else
-		fputs(",\"off\":null", f);
-	json_string(f, "file", v->file);
-	if (v->line)
-		fprintf(f, ",\"line\":%d", v->line);
-	else
-		fputs(",\"line\":null", f);
-	if (lines) {
-		json_string(f, "source", v->source);
-		fprintf(f, ",\"inlined\":%s", v->inlined ? "true" : "false");
-	}
-	putc('}', f);
-}
-
-static void json_array(FILE *f, const struct stack *s,
-		       void (*frame)(FILE *f, const struct frame_view *v, bool lines))
+void stack_json(FILE *f, const struct stack *s,
+		void (*frame)(FILE *f, const struct frame_view *v, bool lines))
 {
 	struct frame_view v;
 
@@ -187,12 +155,7 @@ static void json_array(FILE *f, const struct stack *s,
 
 void stack_text_json(FILE *file, const struct stack *s)
 {
-	json_array(file, s, text_json);
-}
-
-void stack_json(const struct stack *s)
-{
-	json_array(stdout, s, json_frame);
+	stack_json(file, s, text_json);
 }
 
 /* ';' separates frames, and a newline stacks. */

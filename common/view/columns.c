@@ -34,14 +34,6 @@ bool columns_show(struct field *fields, const char *key, const char *head)
 	return true;
 }
 
-void columns_rename(struct field *fields, const char *key, const char *other)
-{
-	struct field *f = find(fields, key);
-
-	if (f)
-		f->key = other;
-}
-
 void columns_of_calls(struct field *to, const struct field *from, bool times, bool stacks)
 {
 	struct field *time;

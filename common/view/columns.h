@@ -16,8 +16,7 @@ void columns_of_groups(struct field *to, const struct field *from, bool pids, bo
 /* Gives the field with this key a text column with this head.  Returns false if it has one. */
 bool columns_show(struct field *fields, const char *key, const char *head);
 
-/* Removes the field with this key, if there is one; or changes its key. */
+/* Removes the field with this key, if there is one. */
 void columns_remove(struct field *fields, const char *key);
-void columns_rename(struct field *fields, const char *key, const char *other);
 
 #endif

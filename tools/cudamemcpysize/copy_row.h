@@ -12,7 +12,7 @@
 struct aggregate;
 struct stack;
 
-enum { COPY_FIELDS = 23 };
+enum { COPY_FIELDS = 35 };
 
 struct copy_view {
 	/* set by the tool */

@@ -55,15 +55,15 @@ OUT_WORD(row_type, "thread");
 
 #define AT(f) offsetof(struct wait_thread_row, f)
 static const struct field thread_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* waits of a thread */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "container", NULL, 0, OUT_STR, AT(container) },
-	{ "waits", NULL, 0, OUT_UINT, AT(count) },
-	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "share", NULL, 0, OUT_REAL, AT(share) },
+	{ "waits", NULL, 0, OUT_UINT, AT(count) },	/* calls */
+	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: in these calls */
+	{ "share", NULL, 0, OUT_REAL, AT(share) },	/* waited_ns by the time since the last report */
 	{ 0 }
 };
 

@@ -5,12 +5,10 @@
 #define FIELD_H
 #include <stddef.h>
 #include <stdio.h>
-#include "base/no_value.h"
+#include "base/util.h"
 
 /* In an unsigned long long field: prints as - and null. */
 #define OUT_NONE NO_VALUE
-
-struct field_type;
 
 struct field {
 	const char *key;	/* in JSON; NULL = not in JSON */

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "sym/frame_view.h"
+#include "sym/lines.h"
 
 struct stack;
+struct stack_frame;
 
 /* Fills the view of frame i, counted from the caller.  Return false if there is no such frame.  What it
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */

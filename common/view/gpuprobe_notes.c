@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/row.h"
 #include "view/gpuprobe_notes.h"
 

@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include "abi/device.h"
 #include "base/escape.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/inflight.h"
 #include "sym/stack.h"
 #include "view/columns.h"
-#include "view/device_field.h"
 #include "view/inflight_view.h"
 #include "view/stack_view.h"
 

@@ -10,9 +10,8 @@
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
-#include "view/folded.h"
-#include "view/inflight_view.h"
 #include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/clock.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudabounds/outside.h"

@@ -10,13 +10,12 @@
 #include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
-#include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
+#include "cudalaunchtop/launch_widths.h"
 #include "session/preexisting.h"
 #include "sym/stack.h"
-#include "view/folded.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 enum { TEXT_ROWS = 20 };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudaleak/leak_head.h"

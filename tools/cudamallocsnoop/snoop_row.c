@@ -5,7 +5,6 @@
 #include "model/memory.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 OUT_WORD(row_type, "call");
 

@@ -6,7 +6,6 @@
 #include "model/aggregate.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 OUT_WORD(row_type, "copies");
 

@@ -7,7 +7,7 @@
 #include "base/log2_hist.h"
 #include "cli/field.h"
 #include "cli/out.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct aggregate;
 struct stack;

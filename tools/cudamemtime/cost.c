@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/cost.h"

@@ -3,8 +3,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/no_value.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/cost.h"

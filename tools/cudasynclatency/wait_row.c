@@ -4,7 +4,6 @@
 #include "cudasynclatency/wait_row.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 OUT_WORD(row_type, "waits");
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "cudasynclatency/wait_threads.h"
+#include "cudasynclatency/wait_view.h"
 #include "proc/containers.h"
 #include "sym/stack.h"
 #include "view/call_view.h"
-#include "view/folded.h"
-#include "view/process_view.h"
-#include "view/stream_field.h"
-#include "cudasynclatency/wait_threads.h"
-#include "cudasynclatency/wait_view.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
 
 static void off_cpu(const struct wait_row *r)
 {

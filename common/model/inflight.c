@@ -158,7 +158,7 @@ static int traced(const struct probes *p, const char *name)
 
 	if (id >= 0)
 		fn = p->source->get(p, id);
-	return fn.wanted && !fn.aside && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
+	return fn.wanted && !fn.helper_only && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
 }
 
 static bool is_traced(const void *ctx, const char *name)
@@ -283,7 +283,7 @@ static bool take(struct inflight *r, struct inflight_taken *t)
 {
 	int pid = t->call.stack.head.pid;
 
-	if (t->call.preexisting && !r->is_early(r->ctx, pid))
+	if (t->call.preexisting && !r->is_preexisting(r->ctx, pid))
 		return false;
 	t->user = proc_user(pid);
 	return quota_take(&r->quota, t->user, pid, 1);

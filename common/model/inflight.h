@@ -22,7 +22,7 @@ struct syms;
 /* For a tool's skeleton and its struct session (session/session.h). */
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
-	.probes = &(target)->probes, .is_early = session_is_preexisting, .ctx = (target),		\
+	.probes = &(target)->probes, .is_preexisting = session_is_preexisting, .ctx = (target),		\
 	.stacks = (with_stacks), .lines = (target)->lines,					\
 	.only = (target)->devices, .containers = &(target)->containers }
 
@@ -56,7 +56,7 @@ struct inflight {
 	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
 	volatile bool *all;		/* … and its inflight_all */
 	const struct probes *probes;
-	bool (*is_early)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
+	bool (*is_preexisting)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
 	void *ctx;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */

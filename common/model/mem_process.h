@@ -89,7 +89,7 @@ struct memory {
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
-	bool (*is_early)(void *ctx, int pid);
+	bool (*is_preexisting)(void *ctx, int pid);
 	void *ctx;
 };
 

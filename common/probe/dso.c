@@ -37,9 +37,9 @@ static int toggle_last(const void *a, const void *b)
 {
 	const struct elf_probe *p = a, *q = b;
 
-	if (p->toggle != q->toggle)
-		return p->toggle - q->toggle;
-	return p->late != q->late ? p->late - q->late : p->id - q->id;
+	if (p->detachable != q->detachable)
+		return p->detachable - q->detachable;
+	return p->attach_last != q->attach_last ? p->attach_last - q->attach_last : p->id - q->id;
 }
 
 /* Reports to p->on_skipped(), if set, why nothing in a file is probed. */
@@ -70,8 +70,8 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 		if (skipped)
 			continue;
 		at->returns = fn.returns;
-		at->late = fn.late;
-		at->toggle = fn.toggle;
+		at->attach_last = fn.attach_last;
+		at->detachable = fn.detachable;
 		scan->probes[kept++] = *at;
 	}
 	if (scan->error)
@@ -215,7 +215,7 @@ static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 bool dso_shows(const struct probes *p, const struct dso *d)
 {
 	for (int i = 0; i < d->scan.n; i++)
-		if (!p->source->get(p, d->scan.probes[i].id).aside)
+		if (!p->source->get(p, d->scan.probes[i].id).helper_only)
 			return true;
 	return false;
 }

@@ -184,7 +184,7 @@ static int count_fixed(const struct uprobe_site *s)
 	const struct elf_scan *scan = &s->key.dso->scan;
 	int n = 0;
 
-	while (n < scan->n && !scan->probes[n].toggle)
+	while (n < scan->n && !scan->probes[n].detachable)
 		n++;
 	return n;
 }

@@ -48,7 +48,7 @@ static void tell_forbidden(struct inflight *r)
 	if (!why)
 		return;
 	r->told_forbidden = true;
-	warning(0, "cannot read the stacks of process %d, which tell of calls that were entered before tracing began: %s",
+	warning(0, "cannot read stacks of process %d, calls already in flight may be missing: %s",
 		r->forbidden, why);
 	free(why);
 }
@@ -332,7 +332,7 @@ static struct inflight_taken *inflight_read(struct inflight *r, size_t *n)
 	fd = bpf_iter_create(bpf_link__fd(r->link));
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f)
-		warning(errno, "cannot read which calls are in flight");
+		warning(errno, "cannot read the calls in flight");
 	while (f && next(f, &t.call)) {
 		if (!take(r, &t))
 			continue;
@@ -466,7 +466,7 @@ void inflight_start(struct inflight *r)
 {
 	r->since = clock_ns();
 	r->quota = (struct quota){
-		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are left out",
+		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are dropped",
 	};
 	inflight_collect(r);
 	inflight_clear(r);

@@ -59,7 +59,7 @@ struct helper_pool {
 #define HELPER_POOL_INIT {									\
 	.helper.memory = 220 << 20, .limit = HELPER_QUICK,				\
 	.stalled.quota = {								\
-		.limit = STALLED_MAX, .what = "reads that do not end",			\
+		.limit = STALLED_MAX, .what = "reads that hang",			\
 		.loss = "further files and memory of its processes are not read",	\
 	} }
 

@@ -123,7 +123,7 @@ static int walk(struct walk *w)
 	}
 }
 
-/* In a directory that only root and the caller can write to, nobody else has put it there. */
+/* In a directory that only root and the caller can write to, no other user has put it there. */
 static void check(const struct walk *w, int fd)
 {
 	struct stat dir, st;

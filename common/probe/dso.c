@@ -89,7 +89,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 struct scan_request {
 	const struct probe_source *source;
 	struct inode_reader *inodes;
-	unsigned long long dev, ino;	/* only to tell requests apart */
+	unsigned long long dev, ino;	/* only to distinguish requests */
 	bool usdt;
 };
 
@@ -130,7 +130,7 @@ static void scan_file(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, and *place, by a look.
+/* Sets *scan to what p->source finds in the file of an O_PATH descriptor, and *place, by a helper call.
  * Returns 0 or the error of helper_call(). */
 static int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     struct dso_place *place)
@@ -252,7 +252,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 }
 
 /* To probe a file the kernel reads its code, and until it has read it no process on the machine can
- * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+ * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that hang. */
 static bool is_risky(struct probes *p, struct dso_entry *e)
 {
 	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "

@@ -121,7 +121,7 @@ bool privilege_lacks(enum privilege what)
 }
 
 /* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and whom it names; 2: who has
- * CAP_SYS_PTRACE; 3: nobody. */
+ * CAP_SYS_PTRACE; 3: no process. */
 static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");

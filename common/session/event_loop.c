@@ -10,10 +10,10 @@
 #include "cli/out.h"
 #include "probe/watch.h"
 #include "session/event_loop.h"
+#include "session/gpuprobe.h"
 #include "session/inject.h"
 #include "session/signals.h"
 #include "session/session.h"
-#include "session/session_watch.h"
 #include "sym/syms.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
@@ -130,12 +130,19 @@ static void note_stop(struct event_loop *e)
 	helper_pool_end(&e->session->helpers, LAST_NS);
 }
 
-static void report_at(struct event_loop *e, unsigned long long *next)
+/* Reports after each interval.  Returns true if that was the last one. */
+static bool report_at(struct event_loop *e, unsigned long long *next, long *reports)
 {
+	if (!e->interval_ns || clock_ns() < *next || out_is_held_up())
+		return false;
+	if (++*reports == e->count && e->session->gpuprobe)	/* there is more to read: the tool's end is the last */
+		return true;
 	e->report(e->ctx);
+	e->counted_out = *reports == e->count;
 	*next += e->interval_ns;
 	if (*next < clock_ns())	/* the loop was blocked: skip the missed reports */
 		*next = clock_ns() + e->interval_ns;
+	return e->counted_out;
 }
 
 /* How long to wait for events.  Nobody tells of the command's end.  Records that do not wake the reader are few:
@@ -183,17 +190,20 @@ int event_loop_run(struct event_loop *e)
 		t->progress.hidden = e->stopped || t->live;
 		last = signal_caught() || session_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
-		handle_events(e, last);
-		session_tick(t);
+		if (!t->gpuprobe) {
+			handle_events(e, last);
+			session_tick(t);
+		} else if (!last) {
+			gpuprobe_serve(t->gpuprobe);
+		}
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
-		if (e->interval_ns && !last && clock_ns() >= next && !out_is_held_up()) {
-			report_at(e, &next);
-			last = e->counted_out = ++reports == e->count;
-		}
+		last = last || report_at(e, &next, &reports);
 		last |= !out_flush();
 	}
 	note_stop(e);
+	if (t->gpuprobe)
+		gpuprobe_finish(t->gpuprobe, t->probes.pids[0], signal_caught());
 	late = e->lost_then[LOST_LATE];
 	if (e->lost) {
 		memcpy(e->lost_then, e->lost, sizeof(e->lost_then));

@@ -22,12 +22,14 @@
 struct bpf_object;
 struct elf_probe;
 struct function;
+struct gpuprobe;
 struct inject;
 struct syms;
 
 struct session {
 	/* options */
 	const char *pid_list, *command, *user, *lib, *device_list;
+	const char *output;	/* a file; NULL: standard output */
 	char **argv;		/* the command's, if it is not one for the shell; else NULL */
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
@@ -59,6 +61,7 @@ struct session {
 	time_t scanned;		/* the last scan, if nothing is watched */
 	struct probe_list found;	/* with --list */
 	struct inject *inject;	/* with --attach inject, else NULL */
+	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
 	uid_t command_user;	/* whose processes the command's are */
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
@@ -164,5 +167,31 @@ bool session_is_alone(const struct session *t);
 
 /* Return true if the processes of -p, or the command, have ended. */
 bool session_ended(struct session *t);
+
+/* What the probes of bpf/lib/device.bpf.h are told, and what they found. */
+
+/* Call between open and load: sets which devices are wanted.  classes: what the tool traces.  Returns the
+ * classes to probe. */
+unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsigned classes);
+
+/* Call when everything is probed: threads that begin from now on are seen from their first call on, as are
+ * all of a command. */
+void session_device_begin(const struct session *t, const struct bpf_object *obj);
+
+/* Warns of calls that were left out as their device is not known. */
+void session_device_losses(const struct bpf_object *obj);
+
+/* Following the mappings of the traced processes. */
+
+/* Creates t->probes.watch and makes it report the command, or every process.  Warns if the kernel
+ * does not report mappings: then session_tick() polls.  With --attach inject there is nothing to watch. */
+void session_watch(struct session *t);
+
+/* Probes what a watched process has mapped; 0: what any has. */
+void session_scan_new(struct session *t, int pid);
+
+/* Call regularly: goes on detaching, and polls for new mappings, once a second, if the kernel does not
+ * report them. */
+void session_tick(struct session *t);
 
 #endif

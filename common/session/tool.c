@@ -10,14 +10,13 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "session/doctor.h"
+#include "session/gpuprobe.h"
 #include "session/inject.h"
 #include "session/session_attach.h"
-#include "session/choose_backend.h"
-#include "session/session_device.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 
-/* Of the two seconds from a signal to the end, until the probes are detached. */
+/* Detach deadline after a signal, of the two seconds to the end. */
 enum { END_MS = 1300 };
 
 static bool is_folded(const struct tool *tool)
@@ -29,7 +28,9 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 {
 	char **command;
 	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command);
+	struct gpuprobe_config config;
 
+	tool->session->gpuprobe = tool->gpuprobe;
 	if (command)
 		session_command(tool->session, command);
 	if (tool->session->check)
@@ -48,6 +49,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->session->devices = devices_parse(tool->session->device_list, DEVICES);
 	if (tool->check)
 		tool->check(tool->ctx);
+	if (tool->gpuprobe)
+		gpuprobe_config(tool->gpuprobe, &config);
 }
 
 /* libbpf caches the number, so that per-CPU code need not check for an error. */
@@ -196,7 +199,10 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		return check(tool->session);
 	list = tool->session->list;
 	session_init(tool->session);
-	session_choose_backend(tool->session);
+	if (tool->gpuprobe)
+		gpuprobe_open(tool->gpuprobe, tool->session->command_user, tool->ctx);
+	else
+		session_choose_backend(tool->session);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	tool->session->stacks = tool->stacks && *tool->stacks;

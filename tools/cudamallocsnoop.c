@@ -89,17 +89,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 
-	if (!memory_event_is_right(data, size))
-		return 0;
-	if (record_is_process_event(data)) {
-		preexisting_drop(&s->session.preexisting, e->head.pid);
-		memory_forget(memory_process(&s->memory, data));
-		stack_sums_forget(&s->sums, e->head.pid);
-		syms_forget(s->session.syms, e->head.pid);
-		containers_forget(&s->session.containers, e->head.pid);
-		return 0;
-	}
-	show(s, e);
+	if (memory_event_is_right(data, size) && !record_is_process_event(data))
+		show(s, e);
 	return 0;
 }
 
@@ -117,6 +108,9 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
+	process_on_end(&s->session.ends, memory_ended, &s->memory);
+	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
+	session_drop_at_end(&s->session);
 	snoop_rows_init(&s->rows, s->times, s->stacks, s->session.devices);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)

@@ -347,6 +347,11 @@ void memory_forget(struct mem_process *process)
 	free(process);
 }
 
+void memory_ended(void *memory, const struct process_event *event)
+{
+	memory_forget(memory_process(memory, event));
+}
+
 void memory_mark(struct memory *memory, enum mem_snapshot mark)
 {
 	struct mem_process *process;

@@ -13,7 +13,7 @@ struct session;
 
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
-	int (*record)(void *ctx, void *data, size_t size);
+	int (*record)(void *ctx, void *data, size_t size);	/* as handle() of struct record_queue */
 	long interval_ns;	/* 0 = none */
 	long count;		/* intervals; 0 = no limit */
 	void (*report)(void *ctx);	/* called after each interval */
@@ -30,7 +30,7 @@ struct event_loop {
 	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
 	/* private */
 	struct session *session;
-	struct record_queue queue;
+	struct record_queue *queue;	/* the session's */
 	unsigned long long happened;	/* when something did, ns */
 };
 

@@ -280,7 +280,7 @@ static void say_unread(struct inject *in, int pid)
 /* Records come first: see on_told(). */
 static void look_at(struct inject *in, int pid)
 {
-	in->session->handle_records(in->session->events);
+	record_queue_handle_some(in->queue);
 	if (!in->session->finishing)
 		session_scan_new(in->session, pid);
 }
@@ -306,7 +306,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		return true;
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
-	in->session->handle_records(in->session->events);
+	record_queue_handle_some(in->queue);
 	if (in->session->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
 	if (m->head.kind == INJECT_CHANGED) {

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "abi/record.h"
+#include "base/clock.h"
+#include "base/die.h"
 #include "base/hash.h"
+#include "cli/out.h"
+#include "session/process.h"
 #include "session/record_queue.h"
+#include "session/signals.h"
 #include "shmmap/shmmap.h"
+#include "sym/syms.h"
 
 /* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours those of a
  * copied stack, 64 KiB and a little. */
 enum { FIRST_ROOM = 1 << 20, LARGEST = 128 << 10 };
+
+/* How long records are handled before the loop does anything else. */
+static const unsigned long long SLICE_NS = 100 * 1000000ull;
 
 static size_t padded(size_t size)
 {
@@ -93,7 +103,8 @@ void record_queue_fill(struct record_queue *q, size_t bytes)
 		die(err, "cannot read records");
 }
 
-void *record_queue_next(struct record_queue *q, size_t *size)
+/* It is valid until the next call. */
+static void *next_record(struct record_queue *q, size_t *size)
 {
 	char *at = q->bytes + q->head;
 
@@ -105,6 +116,51 @@ void *record_queue_next(struct record_queue *q, size_t *size)
 	memcpy(q->current, at + sizeof(*size), *size);
 	q->head += padded(*size);
 	return q->current;
+}
+
+static bool is_end(const struct record *r, size_t size)
+{
+	return size >= sizeof(struct process_event) && (r->kind == RECORD_EXIT || r->kind == RECORD_EXEC);
+}
+
+static void handle(struct record_queue *q, void *data, size_t size)
+{
+	int err = 0;
+
+	if (size >= sizeof(struct record) && record_is_for_stacks(data))
+		syms_record(q->syms, data, size);
+	else if (size >= sizeof(struct record) && is_end(data, size))
+		process_ended(q->ends, data);
+	else
+		err = q->handle(q->ctx, data, size);
+	if (err < 0)
+		die(err, "cannot handle records");
+}
+
+bool record_queue_handle(struct record_queue *q, long *left)
+{
+	size_t size;
+	void *data = next_record(q, &size);
+
+	if (!data) {
+		record_queue_fill(q, RECORD_QUEUE_FEW);
+		data = next_record(q, &size);
+	}
+	if (!data)
+		return false;
+	*left -= size;
+	handle(q, data, size);
+	return *left > 0;
+}
+
+void record_queue_handle_some(struct record_queue *q)
+{
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	for (int n = 0; n % RECORD_QUEUE_CLOCK || clock_ns() < end; n++)
+		if (signal_caught() || out_is_held_up() || !record_queue_handle(q, &left))
+			break;
 }
 
 size_t record_queue_bytes(const struct record_queue *q)
@@ -203,7 +259,7 @@ unsigned long record_queue_drop(struct record_queue *q)
 	unsigned long n = 0;
 	size_t size;
 
-	while (record_queue_next(q, &size))
+	while (next_record(q, &size))
 		n++;
 	return n;
 }

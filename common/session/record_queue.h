@@ -7,12 +7,21 @@
 #include <stddef.h>
 
 struct bpf_map;
+struct process_ends;
 struct ring_buffer;
 struct shmmap_map;
 struct shmmap_reader;
+struct syms;
 
 /* Starts zeroed. */
 struct record_queue {
+	/* Those of call stacks go to syms, the ends of processes to ends, all others to handle(), which returns -errno if the
+	 * tool cannot go on. */
+	int (*handle)(void *ctx, void *data, size_t size);
+	void *ctx;
+	struct syms *syms;
+	const struct process_ends *ends;
+	/* private */
 	struct ring_buffer *ring;
 	struct shmmap_reader *reader;	/* instead of ring: the maps are shared with the programs */
 	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
@@ -40,9 +49,16 @@ void record_queue_put(struct record_queue *q, const void *record, size_t size);
 void record_queue_fill(struct record_queue *q, size_t bytes);
 enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 8 << 20 };
 
-/* Returns the next record and sets *size; NULL if there is none.  It is valid until the next
- * call. */
-void *record_queue_next(struct record_queue *q, size_t *size);
+/* Records between two looks at the clock, each of which takes a tenth as long as a record. */
+enum { RECORD_QUEUE_CLOCK = 8 };
+
+/* Handles the next record, which it takes out of the ring buffer if the queue is empty.  Subtracts its size from *left;
+ * return true if there was one and *left is positive. */
+bool record_queue_handle(struct record_queue *q, long *left);
+
+/* Handles those that are there, for a tenth of a second at most, until a signal comes or the output is held up: stacks are
+ * looked up in the mappings that they were taken in, so call it before mappings are read again. */
+void record_queue_handle_some(struct record_queue *q);
 
 /* Returns the size of the records in the queue. */
 size_t record_queue_bytes(const struct record_queue *q);

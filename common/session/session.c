@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "abi/device.h"
+#include "abi/record.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_fn.h"
 #include "base/clock.h"
@@ -59,6 +60,37 @@ bool session_read_stacks(struct session *t)
 		t->shown = SHOW_ALL;
 	t->stack_size = size ? whole_size(t->stack_size) : SIZE_DEFAULT;
 	return unwind || shown || size || t->lines;
+}
+
+void session_drop(struct session *t, int pid)
+{
+	containers_forget(&t->containers, pid);
+	preexisting_drop(&t->preexisting, pid);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	session_drop(ctx, e->head.pid);
+}
+
+void session_drop_at_end(struct session *t)
+{
+	process_on_end(&t->ends, on_end, t);
+}
+
+static void drop_syms(void *ctx, const struct process_event *e)
+{
+	const struct session *t = ctx;
+
+	if (e->head.kind == RECORD_EXEC && t->reads_at_exec)
+		syms_refresh(t->syms, e->head.pid);
+	else
+		syms_forget(t->syms, e->head.pid);
+}
+
+void session_drop_syms_at_end(struct session *t)
+{
+	process_on_end(&t->ends, drop_syms, t);
 }
 
 void session_die_if_failed(const struct session *t)
@@ -350,8 +382,8 @@ static void on_watch(void *ctx, const struct watch_event *e)
 		uprobes_detach(p, e->head.pid);
 		return;
 	}
-	if (t->syms && t->handle_records)	/* they are of the mappings of before, perhaps another program's */
-		t->handle_records(t->events);
+	if (t->syms)	/* their stacks are of the mappings of before, perhaps another program's */
+		record_queue_handle_some(&t->records);
 	if (!t->finishing)
 		session_scan_new(t, e->head.pid);
 	watch_continue(p->watch, e);

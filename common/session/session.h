@@ -18,6 +18,8 @@
 #include "session/filter.h"
 #include "session/pids.h"
 #include "session/probe_list.h"
+#include "session/process.h"
+#include "session/record_queue.h"
 
 struct bpf_object;
 struct elf_probe;
@@ -66,10 +68,10 @@ struct session {
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
-	/* set by event_loop_open(): handles the records that are there, as stacks are looked up in the mappings that
-	 * they were taken in */
-	void (*handle_records)(void *events);
-	void *events;
+	struct record_queue records;	/* opened by event_loop_open() */
+	struct process_ends ends;
+	bool reads_at_exec;	/* the tool's: reads the mappings of a new program immediately, not at its first stack: its
+				 * calls may be reported when it is gone */
 };
 
 /* Call at the end: says so if USDT probes were wanted and no file had any. */
@@ -155,6 +157,16 @@ void session_prepare(struct session *t, struct bpf_object *obj);
 
 /* Makes t->syms, unless it exists. */
 void session_need_syms(struct session *t);
+
+/* Drops what the session keeps of a process for the tool: its container, and that it is pre-existing. */
+void session_drop(struct session *t, int pid);
+
+/* Has that done at the ends of processes.  Not for a tool whose reports, which come later, show processes that have ended:
+ * those need their containers until then, and call preexisting_tidy(). */
+void session_drop_at_end(struct session *t);
+
+/* Call when the tool's parts have registered, which may use them: drops the names of processes that end. */
+void session_drop_syms_at_end(struct session *t);
 
 /* Exits with the reason if the probes have failed. */
 void session_die_if_failed(const struct session *t);

@@ -145,8 +145,11 @@ static int drop_record(void *ctx, void *data, size_t size)
 }
 
 /* --list of a command: it runs, so that the files are found that it loads, but only the list is printed. */
-static void list_only(struct event_loop *e)
+static void list_only(const struct tool *tool)
 {
+	struct event_loop *e = tool->events;
+
+	process_ends_free(&tool->session->ends);
 	e->record = drop_record;
 	e->report = NULL;
 	e->tick = NULL;
@@ -214,12 +217,13 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		skel = load(tool, opened, &classes);
 		find_maps(events, *skel->obj);
 	}
+	session_drop_syms_at_end(tool->session);
+	if (list)
+		list_only(tool);
 	event_loop_open(events, tool->session);
 	attach(tool, classes);
 	if (tool->devices)
 		session_device_begin(tool->session, *skel->obj);
-	if (list)
-		list_only(events);
 	sig = list ? event_loop_run(events) : trace(tool);
 	status = session_finish(tool->session, sig, event_loop_time_left(events, END_MS));
 	if (list)
@@ -230,7 +234,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		session_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
-	record_queue_free(&events->queue);
+	record_queue_free(&tool->session->records);
+	process_ends_free(&tool->session->ends);
 	syms_free(tool->session->syms);	/* it deletes from maps of the skeleton */
 	bpf_object__destroy_skeleton(skel);
 	free(opened);

@@ -95,7 +95,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct stack *stack;
 	struct memory_effect did;
 
-	if (!memory_event_is_right(data, size) || record_is_process_event(data))
+	if (!memory_event_is_right(data, size))
 		return 0;
 	containers_of(&l->session.containers, e->head.pid);	/* it may be gone at the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);

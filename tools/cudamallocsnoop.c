@@ -66,14 +66,14 @@ static bool tick(void *ctx)
 static void show(struct snoop *s, const struct memory_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const struct stack *stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	struct memory_effect did = memory_apply(&s->memory, e, NULL);
-	struct snoop_row r = snoop_row(e, &did, stack);
+	struct snoop_row r = snoop_row(e, &did);
 	char number[CUDA_ERR_NUMBER];
 
 	if (!wanted(s, fn, &r) || is_done(s))
 		return;
 	s->printed++;
+	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
@@ -89,7 +89,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 
-	if (memory_event_is_right(data, size) && !record_is_process_event(data))
+	if (memory_event_is_right(data, size))
 		show(s, e);
 	return 0;
 }

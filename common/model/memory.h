@@ -23,7 +23,7 @@ struct memory_effect {
 	bool left_out;			/* an allocation that the filter does not keep */
 };
 
-/* Return true if the record is one of a call or a process event: what a program has written itself may be anything. */
+/* Return true if the record is one of a call: records that a program has written itself are untrusted. */
 bool memory_event_is_right(const void *record, size_t size);
 
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the

@@ -8,6 +8,7 @@
 
 struct bpf_map;
 struct process_ends;
+struct record_block;
 struct ring_buffer;
 struct shmmap_map;
 struct shmmap_reader;
@@ -26,10 +27,13 @@ struct record_queue {
 	struct shmmap_reader *reader;	/* instead of ring: the maps are shared with the programs */
 	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
 	void *dead_ctx;
-	char *bytes;
-	size_t head, tail, room;
-	size_t enough;		/* bytes, for record_queue_fill() */
-	char *current;		/* the record being handled: bytes may be moved meanwhile */
+	/* A record is copied once, out of the ring buffer, whose room others need, and handled where it is then: it doesn't
+	 * move while more are added behind it.  One in shared memory is copied twice, as it changes until all of it was
+	 * checked. */
+	struct record_block *first, *last;
+	size_t at;		/* of the next record in first */
+	size_t head, tail;	/* bytes taken and put since the queue was empty */
+	size_t enough;		/* for record_queue_fill() */
 };
 
 /* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
@@ -39,7 +43,7 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
 void record_queue_share(struct record_queue *q, const struct shmmap_map *ring, bool (*is_dead)(void *ctx, unsigned self),
 			void *ctx);
 
-/* Adds a record of the tool's own, behind all that are in the queue. */
+/* Adds a record of the tool's own, after all that are in the queue. */
 void record_queue_put(struct record_queue *q, const void *record, size_t size);
 
 /* Takes records out of the ring buffer until it is empty or the queue has this many bytes.  Never

@@ -217,10 +217,10 @@ static void loaded(void *ctx)
 	e->self.ignored = &e->held.ignored;
 	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
 	self_open(&e->self);
-	m->session.tool = e;
+	m->session.probes.tool = m->session.probes.listener = e;
 	m->session.on_process = on_process;
-	m->session.on_probe = on_probe;
-	m->session.on_skipped = on_skipped;
+	m->session.probes.on_probe = on_probe;
+	m->session.probes.on_skipped = on_skipped;
 }
 
 static void start(void *ctx)

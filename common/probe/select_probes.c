@@ -17,7 +17,7 @@ static int toggle_last(const void *a, const void *b)
 void report_skipped(const struct probes *p, const char *path, const char *why)
 {
 	if (p->on_skipped)
-		p->on_skipped(p->session, path, why);
+		p->on_skipped(p->listener, path, why);
 }
 
 void select_probes(const struct probes *p, const char *path, struct elf_scan *scan)
@@ -34,7 +34,7 @@ void select_probes(const struct probes *p, const char *path, struct elf_scan *sc
 		if (p->on_dso)	/* other programs probe a function at its start */
 			at->offset = at->symbol;
 		if (p->on_probe)
-			p->on_probe(p->session, path, &fn, at, skipped ? "--layer" : NULL);
+			p->on_probe(p->listener, path, &fn, at, skipped ? "--layer" : NULL);
 		if (skipped)
 			continue;
 		at->returns = fn.returns;

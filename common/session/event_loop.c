@@ -2,17 +2,165 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/escape.h"
+#include "bpf/map_backend.h"
 #include "cli/out.h"
 #include "probe/watch.h"
 #include "session/event_loop.h"
 #include "session/gpuprobe.h"
 #include "session/inject.h"
-#include "session/signals.h"
 #include "session/session.h"
+#include "session/signals.h"
+#include "sym/stack_losses.h"
+
+enum { NAMED = 3 };	/* processes in text */
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct loss *p = a, *q = b;
+
+	if (p->count.n != q->count.n)
+		return p->count.n < q->count.n ? 1 : -1;
+	return p->key.pid < q->key.pid ? -1 : p->key.pid > q->key.pid;
+}
+
+/* Reads the map lost_by. */
+static void losses_read(struct losses *l, const struct bpf_map *map)
+{
+	struct lost_key *last = NULL;
+	struct loss *loss;
+
+	l->list = xcalloc(LOST_PROCESSES, sizeof(*l->list));
+	while (l->n < LOST_PROCESSES) {
+		loss = &l->list[l->n];
+		if (bmap_next(map, last, &loss->key))
+			break;
+		last = &loss->key;
+		bmap_lookup(map, &loss->key, &loss->count);
+		loss->count.comm[sizeof(loss->count.comm) - 1] = 0;
+		l->n++;
+	}
+	qsort(l->list, l->n, sizeof(*l->list), largest_first);
+}
+
+/* Returns " (process 12 (a): 34, 56 (b): 7, ...)", who lost most for this reason, or "".  It is for
+ * warning(), which escapes what it prints. */
+static char *losses_text(const struct losses *l, enum lost why)
+{
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+	int named = 0;
+
+	if (!f)
+		die(ENOMEM, "a string");
+	for (size_t i = 0; i < l->n && named <= NAMED; i++) {
+		const struct loss *loss = &l->list[i];
+
+		if (loss->key.why != why)
+			continue;
+		if (named == NAMED)
+			fputs(", ...", f);
+		else
+			fprintf(f, "%s%u (%s): %llu", named ? ", " : " (process ", loss->key.pid,
+				loss->count.comm, loss->count.n);
+		named++;
+	}
+	if (named)
+		putc(')', f);
+	fclose(f);
+	return text;
+}
+
+/* Returns what a process lost for any reason. */
+static unsigned long long sum_of(const struct losses *l, size_t first)
+{
+	unsigned long long sum = 0;
+
+	for (size_t i = first; i < l->n; i++)
+		if (l->list[i].key.pid == l->list[first].key.pid)
+			sum += l->list[i].count.n;
+	return sum;
+}
+
+static bool is_first(const struct losses *l, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (l->list[i].key.pid == l->list[at].key.pid)
+			return false;
+	return true;
+}
+
+static void losses_json(const struct losses *l)
+{
+	bool any = false;
+
+	putchar('[');
+	for (size_t i = 0; i < l->n; i++) {
+		if (!is_first(l, i))
+			continue;
+		printf("%s{\"pid\":%u,\"comm\":", any ? "," : "", l->list[i].key.pid);
+		escape_json(stdout, l->list[i].count.comm);
+		printf(",\"lost\":%llu}", sum_of(l, i));
+		any = true;
+	}
+	putchar(']');
+}
+
+void losses_free(struct losses *l)
+{
+	free(l->list);
+	*l = (struct losses){ 0 };
+}
+
+static void print_json(const struct losses *l, unsigned long long total, unsigned long long stacks)
+{
+	printf("{\"type\":\"lost\",\"lost\":%llu,\"processes\":", total);
+	losses_json(l);
+	if (stacks)
+		printf(",\"incomplete_stacks\":%llu", stacks);
+	puts("}");
+}
+
+/* A loss of one and of several things, and what follows. */
+static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
+	[LOST_RECORD] = { "record", "records", "lost: the ring buffer was full" },
+	[LOST_THREAD] = { "call", "calls", "missed: no memory for the state of a thread" },
+	[LOST_RETURN] = { "call", "calls", "never returned (longjmp, exception or thread exit)" },
+	[LOST_READ] = { "argument", "arguments", "could not be read" },
+	[LOST_PROCESS] = { "process exit or exec", "process exits or execs", "missed" },
+	[LOST_GROUP] = { "call", "calls", "not counted: group table full" },
+	[LOST_LATE] = { "record", "records", "not handled: there was no time after the signal" },
+	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
+	[LOST_ANSWER] = { "call", "calls", "missed: the tool has not answered the process" },
+	[LOST_WITHDRAWN] = { "call", "calls", "missed: the process is under a seccomp filter of its own, or has another user" },
+	[LOST_PROC_TABLE_FULL] = { "call", "calls", "not recorded: too many processes" },
+};
+
+void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks)
+{
+	unsigned long long total = 0;
+
+	for (int i = 0; i < LOST_MAX; i++) {
+		char *who = losses_text(l, i);
+
+		total += lost[i];
+		if (lost[i])
+			warning(0, "%llu %s %s%s", lost[i],
+				lost[i] == 1 ? what[i].one : what[i].several, what[i].how, who);
+		free(who);
+	}
+	stack_losses_warn(stacks);
+	if (out_is_json() && (total || (stacks && stacks->stacks)))
+		print_json(l, total, stacks ? stacks->stacks : 0);
+	losses_free(l);
+	out_flush();
+}
 
 /* The probes do not wake the reader for each record: that would double their cost. */
 enum { POLL_MS = 10 };

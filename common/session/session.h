@@ -14,19 +14,21 @@
 #include "probe/probes.h"
 #include "proc/containers.h"
 #include "proc/helper_pool.h"
-#include "session/preexisting.h"
 #include "session/filter.h"
 #include "session/pids.h"
-#include "session/probe_list.h"
 #include "session/process.h"
 #include "session/record_queue.h"
 
 struct bpf_object;
-struct elf_probe;
-struct function;
 struct gpuprobe;
 struct inject;
+struct probe_line;
 struct syms;
+
+struct probe_list {
+	struct probe_line *lines;
+	int n;
+};
 
 struct session {
 	/* options */
@@ -42,13 +44,8 @@ struct session {
 	struct filter_options filter;
 	unsigned long long devices;	/* bit n: device n is wanted; 0: all */
 	bool lines;		/* source lines and inlined functions in call stacks */
-	/* the tool's own, or NULL: called for each process that has mapped CUDA files, after each scan of it;
-	 * and for each function that is to be probed, as in struct probes */
-	void *tool;
+	/* the tool's, or NULL: for each process that has mapped CUDA files, after each scan of it; tool is that of probes */
 	void (*on_process)(void *tool, int pid);
-	void (*on_probe)(void *tool, const char *path, const struct function *fn, const struct elf_probe *p,
-			 const char *skipped);
-	void (*on_skipped)(void *tool, const char *path, const char *why);
 	/* state */
 	struct filter selected;	/* whose calls are recorded */
 	bool matched;		/* a process with CUDA is selected */
@@ -61,7 +58,7 @@ struct session {
 	bool watching, attached, finishing;
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
-	struct probe_list found;	/* with --list */
+	struct probe_list found;	/* with --list: what is probed, and what is skipped and why */
 	struct inject *inject;	/* with --attach inject, else NULL */
 	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
 	uid_t command_user;	/* whose processes the command's are */

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/plural.h"
 #include "cli/opt.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "elf/elf.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
@@ -20,6 +25,66 @@
 #include "session/session.h"
 #include "session/session_attach.h"
 #include "sym/syms.h"
+
+struct probe_line {
+	char *file;
+	const char *layer, *func, *skipped;
+	unsigned long long offset, step;
+};
+
+OUT_WORD(row_type, "probe");
+
+static const struct field fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
+	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },
+	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },
+	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },
+	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },
+	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },
+	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct probe_line, skipped) },
+	{ 0 }
+};
+
+static struct probe_line *list_line(struct probe_list *list, const char *path)
+{
+	list->lines = xrealloc(list->lines, list->n + 1, sizeof(*list->lines));
+	list->lines[list->n] = (struct probe_line){ .file = xstrdup(path), .offset = OUT_NONE,
+						    .step = OUT_NONE };
+	return &list->lines[list->n++];
+}
+
+static void list_probe(void *list, const char *path, const struct function *fn, const struct elf_probe *p,
+		       const char *skipped)
+{
+	struct probe_line *l = list_line(list, path);
+
+	l->layer = cuda_lib_name(fn->lib);
+	l->func = fn->name;
+	l->offset = p->offset;
+	l->step = p->offset - p->symbol;
+	l->skipped = skipped;
+}
+
+static void list_file(void *list, const char *path, const char *why)
+{
+	list_line(list, path)->skipped = why;
+}
+
+static void probe_list_print(const struct probe_list *list)
+{
+	out_head(fields);
+	for (int i = 0; i < list->n; i++)
+		out_row(fields, &list->lines[i]);
+	out_flush();
+}
+
+static void probe_list_free(struct probe_list *list)
+{
+	for (int i = 0; i < list->n; i++)
+		free(list->lines[i].file);
+	free(list->lines);
+	*list = (struct probe_list){ 0 };
+}
 
 /* libbpf looks for BTF in several places. */
 static void check_types(struct failure *f)
@@ -162,21 +227,6 @@ static void say_tracing(const struct session *t)
 	free(who);
 }
 
-static void list_probe(void *ctx, const char *path, const struct function *fn,
-		       const struct elf_probe *p, const char *skipped)
-{
-	struct session *t = ctx;
-
-	probe_list_probe(&t->found, path, fn, p, skipped);
-}
-
-static void list_file(void *ctx, const char *path, const char *why)
-{
-	struct session *t = ctx;
-
-	probe_list_file(&t->found, path, why);
-}
-
 static void add_early(void *ctx, int pid)
 {
 	struct session *t = ctx;
@@ -196,22 +246,7 @@ static void on_process(void *ctx, int pid)
 	syms_refresh(t->syms, pid);
 	add_early(t, pid);
 	if (t->on_process)
-		t->on_process(t->tool, pid);
-}
-
-static void tell_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *p,
-		       const char *skipped)
-{
-	struct session *t = ctx;
-
-	t->on_probe(t->tool, path, fn, p, skipped);
-}
-
-static void tell_file(void *ctx, const char *path, const char *why)
-{
-	struct session *t = ctx;
-
-	t->on_skipped(t->tool, path, why);
+		t->on_process(t->probes.tool, pid);
 }
 
 static void set_callbacks(struct session *t)
@@ -219,8 +254,11 @@ static void set_callbacks(struct session *t)
 	struct probes *p = &t->probes;
 
 	p->session = t;
-	p->on_probe = t->list ? list_probe : t->on_probe ? tell_probe : NULL;
-	p->on_skipped = t->list ? list_file : t->on_skipped ? tell_file : NULL;
+	if (t->list) {
+		p->listener = &t->found;
+		p->on_probe = list_probe;
+		p->on_skipped = list_file;
+	}
 	p->on_process = on_process;
 	p->on_unread = add_early;
 }

@@ -12,7 +12,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
-#include "session/preexisting.h"
+#include "session/process.h"
 #include "sym/stack.h"
 #include "view/folded.h"
 #include "view/stack_view.h"

@@ -8,7 +8,7 @@
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
-#include "session/preexisting.h"
+#include "session/process.h"
 #include "session/filter.h"
 
 /* Return true if a process that is followed used CUDA before tracing began. */

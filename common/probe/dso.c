@@ -46,7 +46,7 @@ static int toggle_last(const void *a, const void *b)
 static void report_skipped(const struct probes *p, const char *path, const char *why)
 {
 	if (p->on_skipped)
-		p->on_skipped(p->session, path, why);
+		p->on_skipped(p->listener, path, why);
 }
 
 /* Keeps those functions of the scan that p->source wants, sorted in the order to probe them, those
@@ -66,7 +66,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 		if (p->on_dso)	/* other programs probe a function at its start */
 			at->offset = at->symbol;
 		if (p->on_probe)
-			p->on_probe(p->session, path, &fn, at, skipped ? "--layer" : NULL);
+			p->on_probe(p->listener, path, &fn, at, skipped ? "--layer" : NULL);
 		if (skipped)
 			continue;
 		at->returns = fn.returns;

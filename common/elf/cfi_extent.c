@@ -1,16 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "elf/cfi_extent.h"
-#include "elf/cfi_find.h"
+#include <dwarf.h>
+#include <stdlib.h>
+#include "elf/cfi.h"
+#include "elf/elf_file.h"
 
-bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start,
-		unsigned long long *end)
+/* .eh_frame_hdr as all linkers write it: a sorted table of the functions' starts, relative to the section's. */
+struct table_head {
+	unsigned char version, frames_encoding, count_encoding, encoding;
+	int frames;
+	unsigned n;
+};
+
+struct table_entry {
+	int start, fde;
+};
+
+enum { VERSION = 1 };
+
+static bool read_entry(const struct elf_file *f, const Elf64_Phdr *table, unsigned i, unsigned long long *start)
 {
-	struct cfi_found found;
+	unsigned long long at = table->p_offset + sizeof(struct table_head) + (unsigned long long)i * sizeof(struct table_entry);
+	struct table_entry *entry = elf_bytes_part(&f->bytes, at, sizeof(*entry));
 
-	if (!cfi_find(f, addr, &found))
+	if (entry)
+		*start = table->p_vaddr + entry->start;
+	free(entry);
+	return entry;
+}
+
+/* Returns the number of entries; 0 if there is no such table. */
+static unsigned read_table(const struct elf_file *f, const Elf64_Phdr *table)
+{
+	struct table_head *head = elf_bytes_part(&f->bytes, table->p_offset, sizeof(*head));
+	unsigned n = 0;
+
+	if (head && head->version == VERSION && head->frames_encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
+	    head->count_encoding == DW_EH_PE_udata4 && head->encoding == (DW_EH_PE_datarel | DW_EH_PE_sdata4) &&
+	    table->p_filesz / sizeof(struct table_entry) > head->n)
+		n = head->n;
+	free(head);
+	return n;
+}
+
+/* Narrows [*start, *end), in which addr is, to the function. */
+static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned long long addr, unsigned long long *start,
+		   unsigned long long *end)
+{
+	unsigned low = 0, high = read_table(f, table), mid;
+	unsigned long long at;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (!read_entry(f, table, mid, &at))
+			return false;
+		if (at <= addr) {
+			low = mid + 1;
+			*start = at > *start ? at : *start;
+		} else {
+			high = mid;
+			*end = at < *end ? at : *end;
+		}
+	}
+	return low;
+}
+
+bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start, unsigned long long *end)
+{
+	const Elf64_Phdr *table = elf_file_segment(f, PT_GNU_EH_FRAME), *p = f->loads;
+
+	while (p < f->loads + f->nloads && (addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz))
+		p++;
+	if (p == f->loads + f->nloads)
 		return false;
-	*start = found.fde.start;
-	*end = found.fde.end;
-	cfi_found_free(&found);
-	return true;
+	*start = p->p_vaddr;
+	*end = p->p_vaddr + p->p_filesz;
+	return table && search(f, table, addr, start, end);
 }

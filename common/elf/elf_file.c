@@ -103,6 +103,14 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 	return false;
 }
 
+const Elf64_Phdr *elf_file_segment(const struct elf_file *f, unsigned type)
+{
+	for (size_t i = 0; i < f->nsegments; i++)
+		if (f->segments[i].p_type == type)
+			return &f->segments[i];
+	return NULL;
+}
+
 char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size)
 {
 	const Elf64_Shdr *s = section < f->nsections ? &f->sections[section] : NULL;

@@ -34,6 +34,9 @@ void elf_file_close(struct elf_file *f);
 bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		     unsigned long long *offset);
 
+/* Returns the first program header of this type, unchecked; NULL if there is none. */
+const Elf64_Phdr *elf_file_segment(const struct elf_file *f, unsigned type);
+
 /* Returns the header of the section with this name, unchecked; NULL if there is none. */
 const Elf64_Shdr *elf_file_section(const struct elf_file *f, const char *name);
 

@@ -67,7 +67,7 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 
 /* The same for a file with so many names that they are left in it, where elf_symbols_find() finds none: returns
  * the file offset of the name, which ends with a zero byte; 0 if there is none. */
-unsigned long long elf_symbols_find_apart(const struct elf_symbols *s, unsigned long long offset,
+unsigned long long elf_symbols_name_offset(const struct elf_symbols *s, unsigned long long offset,
 					  unsigned long long *off);
 
 /* Returns the i-th symbol's name and sets *at to its address; NULL if there are no more, or if the names

@@ -278,7 +278,7 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 {
 	const struct elf_symbols *functions = module_functions(m);
 	const char *name = functions ? elf_symbols_find(functions, offset, off) : NULL;
-	unsigned long long at = functions && !name ? elf_symbols_find_apart(functions, offset, off) : 0;
+	unsigned long long at = functions && !name ? elf_symbols_name_offset(functions, offset, off) : 0;
 
 	return at ? module_name_at(m, at) : name;
 }

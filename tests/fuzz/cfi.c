@@ -10,6 +10,13 @@
 #include "fuzz.h"
 #include "python/eval_code.h"
 
+/* What libdw may allocate, as in a helper: a register number can take gigabytes. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1:max_allocation_size_mb=220";
+}
+
 /* The file that is made: headers, HDR bytes for .eh_frame_hdr, .eh_frame, code that is not there. */
 enum { ADDR = 0x400000, FRAMES = 0x200, CODE = 0x1000, CODE_SIZE = 0x1000, MAX = CODE - FRAMES, WORD = 8 };
 

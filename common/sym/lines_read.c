@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <dwarf.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,18 +250,6 @@ static void put_lines(Dwarf *dwarf, Dwarf_Addr addr, struct helper_job *job)
 		put(job, NULL, dir, file, line, false);
 }
 
-/* Ends this process by SIGXCPU. */
-static void limit_cpu(void)
-{
-	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
-	struct rusage used;
-
-	getrusage(RUSAGE_SELF, &used);
-	limit.rlim_cur = used.ru_utime.tv_sec + used.ru_stime.tv_sec + CPU_SECONDS;
-	signal(SIGXCPU, SIG_DFL);
-	setrlimit(RLIMIT_CPU, &limit);
-}
-
 static bool address_of(const struct elf_file *f, unsigned long long offset, unsigned long long *addr)
 {
 	for (size_t i = 0; i < f->nloads; i++) {
@@ -282,7 +269,7 @@ void lines_read(struct helper_job *job)
 	unsigned long long addr;
 	struct debug_info *i;
 
-	limit_cpu();
+	helper_limit_cpu(CPU_SECONDS);
 	i = info_of(r->reader, r, job->fd);
 	if (!i->dwarf || !address_of(&i->file, r->offset, &addr))
 		return;

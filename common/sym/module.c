@@ -13,6 +13,9 @@
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
 enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
 
+/* For the headers of a file: real ones take less than a millisecond. */
+enum { CPU_SECONDS = 2 };
+
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
 void modules_init(struct modules *ms, struct looks *looks)
@@ -182,8 +185,10 @@ static struct elf_symbols *load_functions(int pid, int fd)
 	struct elf_debug d;
 	int debug = -1;
 
+	helper_limit_cpu(CPU_SECONDS);
 	if (elf_debug_read(fd, &d) && !d.symbols)
 		debug = debug_file_open(pid, fd, &d);
+	helper_limit_cpu(0);
 	s = elf_functions_load(fd, debug);
 	if (debug >= 0)
 		close(debug);

@@ -10,11 +10,11 @@
 #include "fuzz.h"
 #include "python/eval_code.h"
 
-/* What libdw may allocate, as in a helper: a register number can take gigabytes. */
+/* A register number can make libdw fill gigabytes, which a helper may not, in time that it does not have. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-	return "allocator_may_return_null=1:max_allocation_size_mb=220";
+	return "allocator_may_return_null=1:max_allocation_size_mb=2";
 }
 
 /* The file that is made: headers, HDR bytes for .eh_frame_hdr, .eh_frame, code that is not there. */

@@ -59,17 +59,17 @@ DEFS    := $(O)/cuda_api.def $(O)/cuda_protos.def $(O)/cuda_roles.def
 
 # the library inside traced programs; it is loaded into all kinds: it needs the C library alone, whose symbols are
 # all that others see of it
-INJECT   := $(O)/libcudainject.so
-PTXAS    := $(O)/cudainject-ptxas
-PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/ptxas*.c))
-INJECT_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/inject/*.c)))
+GPUPROBE   := $(O)/libcudagpuprobe.so
+PTXAS    := $(O)/cudagpuprobe-ptxas
+PTXAS_O  := $(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/ptxas*.c))
+GPUPROBE_O := $(filter-out $(PTXAS_O),$(patsubst %.c,$(O)/%.o,$(wildcard tools/gpuprobe/*.c)))
 PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/clock.c)
 
 # the same tools' probes where BPF is not permitted: libraries that the dynamic linker loads into traced programs
-AUDITED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
-AUDIT    := $(if $(wildcard tools/audit/*.c),$(AUDITED:%=$(O)/audit/%.so))
+INJECTED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
+INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 
-all: $(TOOLS:%=$(O)/%) $(INJECT) $(PTXAS) $(AUDIT)
+all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(INJECT)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -82,21 +82,21 @@ $(O)/%.o: %.c $(DEFS)
 	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
 # a sanitizer would have to be in the program first
-$(INJECT_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
+$(GPUPROBE_O) $(PIC_O): PIC := -fPIC -fvisibility=hidden -fno-sanitize=all
 $(O)/pic/%.o: %.c
 	@echo "  PIC   $<"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(HARDEN_CC) $(CFLAGS) $(PIC) $(WARN) $(INC) -MMD -MP -c $< -o $@
 
 # the archives are not position-independent, but nothing in them can be bound elsewhere
-$(INJECT): $(INJECT_O) $(PIC_O) tools/inject/inject.map
+$(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
 	@echo "  SO    $(@F)"
 	$(Q)$(CC) $(filter-out -fsanitize%,$(CFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text $(HARDEN_LD) \
 		-Wl,--version-script=$(filter %.map,$^) $(LDFLAGS) $(filter %.o,$^) -l:libzstd.a -l:liblz4.a -l:libiberty.a \
 		-Wl,--as-needed -pthread -ldl -o $@
 
 # Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does
-$(PTXAS): $(PTXAS_O) $(O)/tools/inject/link.o $(O)/tools/inject/select.o $(O)/libcommon.a
+$(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/select.o $(O)/libcommon.a
 	@echo "  LINK  $(@F)"
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -liberty -o $@
 	$(Q)ln -sf $(@F) $@-blackwell
@@ -162,11 +162,11 @@ $(O)/cuda_api.def: common/api/cuda_roles.tbl
 $(O):
 	$(Q)mkdir -p $@
 
-include bpf/native/rules.mk
+include bpf/userspace/rules.mk
 include tests/rules.mk
 include examples/rules.mk
 include tests/stacks.mk
-include tests/audit.mk
+include tests/inject.mk
 include tests/clients/rules.mk
 include tests/fuzz/rules.mk
 include tests/bench/rules.mk
@@ -257,7 +257,7 @@ check-libs: setup-libs
 
 # not cudaexporter: p11-kit, which GnuTLS needs, has no archive
 STATIC := $(filter-out cudaexporter,$(TOOLS))
-static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(INJECT)) $(AUDIT:$(O)/%=$(O)/static/%)
+static: $(STATIC:%=$(O)/static/%) $(O)/static/$(notdir $(GPUPROBE)) $(INJECT:$(O)/%=$(O)/static/%)
 
 # beside them, as they look for them there
 $(O)/static/%.so: $(O)/%.so
@@ -265,7 +265,7 @@ $(O)/static/%.so: $(O)/%.so
 
 # libelf's archive needs zlib's and, if newer, zstd's; libdw's needs liblzma's and libbz2's where it opens
 # files that are compressed; nothing is loaded at run time.  Both need libeu's where it is another one, and
-# common/elf/eu_search.c where there is none.  What dlopen() is warned of does not matter: it opens audit/TOOL.so only,
+# common/elf/eu_search.c where there is none.  What dlopen() is warned of does not matter: it opens inject/TOOL.so only,
 # which needs no library
 archive  = $(if $(wildcard /usr/lib/$(MULTI)/lib$(1).a /usr/lib64/lib$(1).a),-l$(1))
 ARCHIVES := -llzma -lbz2 $(call archive,zstd) $(call archive,eu) $(O)/libcommon.a
@@ -315,9 +315,9 @@ install: install-tools $(if $(EXPORTER),install-exporter)
 install-tools: all
 	$(call programs,$(filter-out $(EXPORTER),$(TOOLS)))
 	install -d $(MAN7) $(SHARE)/bt $(LIBDIR)
-	install -d $(LIBDIR)/audit
-	install -m 644 $(INJECT) $(LIBDIR)
-	install -m 644 $(AUDIT) $(LIBDIR)/audit
+	install -d $(LIBDIR)/inject
+	install -m 644 $(GPUPROBE) $(LIBDIR)
+	install -m 644 $(INJECT) $(LIBDIR)/inject
 	install $(PTXAS) $(LIBDIR)
 	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)

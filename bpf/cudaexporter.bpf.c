@@ -34,12 +34,12 @@ struct thread_data {
 struct pt_regs;
 struct thread;
 struct task_struct;
-struct running_call;
+struct inflight_call;
 static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 #define CUDA_NESTED export_nested
-static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
-					   struct running_call *to);
-#define RUNNING_TAKE export_running
+static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to);
+#define INFLIGHT_TAKE export_inflight
 #define CUDA_BESIDE_ENDS(ctx, t) (export_kernels && kernel_call_ends(ctx, &(t)->data.kernels))
 #define CUDA_BESIDE_LEAVE(ctx, t) export_name_leave(ctx, t)
 #include "lib/memory_call.bpf.h"
@@ -50,7 +50,7 @@ static __always_inline bool export_running(const struct task_struct *task, const
 #include "lib/export_exemplars.bpf.h"
 #include "lib/export_kernels.bpf.h"
 #include "lib/off_cpu.bpf.h"
-#include "lib/running.bpf.h"
+#include "lib/inflight.bpf.h"
 
 /* Set by the tool. */
 const volatile bool export_functions;	/* waits by function */
@@ -114,11 +114,11 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 		export_launch_inside(ctx, t, id);
 }
 
-static __always_inline bool export_running(const struct task_struct *task, const struct thread *t,
-					   struct running_call *to)
+static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to)
 {
 	(void)task;
-	return running_outermost(t, to);
+	return inflight_outermost(t, to);
 }
 
 static __always_inline void count_launch(struct thread *t, struct export_key *key, __u64 id)

@@ -30,7 +30,7 @@
 #include "lib/launch_names.bpf.h"
 
 /* Kept for a frame: a call whose return is wanted. */
-struct pending {
+struct rescan_queue {
 	struct name_call name;	/* for a function that names a kernel */
 	struct launch_key key;	/* for a launch */
 	__u32 id;
@@ -45,7 +45,7 @@ struct thread_data {
 		bool paired;
 	} outer;
 	struct frames frames;
-	struct pending pending[FRAMES];
+	struct rescan_queue rescan[FRAMES];
 	struct launch_first first;
 	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
@@ -182,7 +182,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 }
 
 /* Remembers a call whose return is wanted; NULL if there is no room. */
-static __always_inline struct pending *push(struct thread *t, __u32 id)
+static __always_inline struct rescan_queue *push(struct thread *t, __u32 id)
 {
 	__u64 at;
 
@@ -192,8 +192,8 @@ static __always_inline struct pending *push(struct thread *t, __u32 id)
 		lose(LOST_RETURN);
 		return NULL;
 	}
-	t->data.pending[at].id = id;
-	return &t->data.pending[at];
+	t->data.rescan[at].id = id;
+	return &t->data.rescan[at];
 }
 
 RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
@@ -201,7 +201,7 @@ RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 	__u32 pid = thread_pid();
 	__u64 program;
 	struct name_call c;
-	struct pending *p;
+	struct rescan_queue *p;
 
 	if (!row->out && row->name) {
 		program = program_of(t, pid);
@@ -248,7 +248,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	struct launch_key *key = &t->data.key;
 	struct shape *s = &t->data.shape;
 	struct launch_count *c;
-	struct pending *p;
+	struct rescan_queue *p;
 	__u64 n;
 	long stack = 0;
 
@@ -331,14 +331,14 @@ RARELY void leave(struct pt_regs *ctx)
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
-	struct pending *p;
+	struct rescan_queue *p;
 	__u64 id;
 
 	if (t && device_ends(ctx, &t->device))
 		device_leave(ctx, &t->device, 0);
 	if (!t || at >= FRAMES)
 		return;
-	p = &t->data.pending[at];
+	p = &t->data.rescan[at];
 	id = p->id;
 	if (!id || id >= CUDA_ID_MAX)
 		return;

@@ -3,16 +3,16 @@
 #define RECORDS_BYTES (8 * 1024 * 1024)
 #include "lib/memory.bpf.h"
 
-struct running_call;
-static __always_inline bool memory_running(const struct task_struct *task, const struct thread *t,
-					   struct running_call *to);
-#define RUNNING_TAKE memory_running
-#include "lib/running.bpf.h"
+struct inflight_call;
+static __always_inline bool memory_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to);
+#define INFLIGHT_TAKE memory_inflight
+#include "lib/inflight.bpf.h"
 
-static __always_inline bool memory_running(const struct task_struct *task, const struct thread *t,
-					   struct running_call *to)
+static __always_inline bool memory_inflight(const struct task_struct *task, const struct thread *t,
+					   struct inflight_call *to)
 {
-	to->device = running_in(task, &t->device, running_stream(&t->call));
+	to->device = inflight_in(task, &t->device, inflight_stream(&t->call));
 	to->memory = t->call.data.ptr;
-	return running_outermost(t, to);
+	return inflight_outermost(t, to);
 }

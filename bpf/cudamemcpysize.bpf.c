@@ -42,40 +42,40 @@ static __always_inline bool copy_selected(const struct call *call)
 	return copy_shown == COPY_SIZES || !cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async;
 }
 
-struct running_call;
-static __always_inline bool copy_running(const struct task_struct *task, const struct thread *t,
-					 struct running_call *to);
-#define RUNNING_TAKE copy_running
-#include "lib/running.bpf.h"
+struct inflight_call;
+static __always_inline bool copy_inflight(const struct task_struct *task, const struct thread *t,
+					 struct inflight_call *to);
+#define INFLIGHT_TAKE copy_inflight
+#include "lib/inflight.bpf.h"
 
 /* As copy_end(). */
-static __always_inline __u32 running_end(const struct task_struct *task, bool driver, __u64 passed)
+static __always_inline __u32 inflight_end(const struct task_struct *task, bool driver, __u64 passed)
 {
-	return driver ? running_handle(task, passed) : device_number(passed);
+	return driver ? inflight_handle(task, passed) : device_number(passed);
 }
 
 /* As copy_devices(); the parameters of a copy that has them in memory cannot be read from here. */
-static __always_inline void running_devices(const struct task_struct *task, const struct thread *t,
-					    struct running_call *to)
+static __always_inline void inflight_devices(const struct task_struct *task, const struct thread *t,
+					    struct inflight_call *to)
 {
 	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1);
 	const struct cuda_args *row = &cuda_rows[id];
 	bool driver = cuda_libs[id] == CUDA_DRV;
 
 	if (row->direction != CUDA_PTOP) {
-		to->device = running_in(task, &t->device, t->call.data.stream);
+		to->device = inflight_in(task, &t->device, t->call.data.stream);
 	} else if (row->from) {
-		to->device = running_end(task, driver, t->call.args[bounded(row->from, 6)]);
-		to->peer = running_end(task, driver, t->call.args[bounded(row->to, 6)]);
+		to->device = inflight_end(task, driver, t->call.args[bounded(row->from, 6)]);
+		to->peer = inflight_end(task, driver, t->call.args[bounded(row->to, 6)]);
 	}
 }
 
-static __always_inline bool copy_running(const struct task_struct *task, const struct thread *t,
-					 struct running_call *to)
+static __always_inline bool copy_inflight(const struct task_struct *task, const struct thread *t,
+					 struct inflight_call *to)
 {
-	if (!running_outermost(t, to) || !copy_selected(&t->call))
+	if (!inflight_outermost(t, to) || !copy_selected(&t->call))
 		return false;
-	running_devices(task, t, to);
+	inflight_devices(task, t, to);
 	return true;
 }
 

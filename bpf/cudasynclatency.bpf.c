@@ -19,14 +19,14 @@ struct thread_data {
 
 struct task_struct;
 struct thread;
-struct running_call;
-static __always_inline bool wait_running(const struct task_struct *task, const struct thread *t,
-					 struct running_call *to);
-#define RUNNING_TAKE wait_running
+struct inflight_call;
+static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
+					 struct inflight_call *to);
+#define INFLIGHT_TAKE wait_inflight
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/off_cpu.bpf.h"
-#include "lib/running.bpf.h"
+#include "lib/inflight.bpf.h"
 #include "lib/stream.bpf.h"
 
 /* Set by the tool. */
@@ -73,12 +73,12 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-static __always_inline bool wait_running(const struct task_struct *task, const struct thread *t,
-					 struct running_call *to)
+static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
+					 struct inflight_call *to)
 {
 	(void)task;
 	to->device = t->data.device;
-	return running_outermost(t, to);
+	return inflight_outermost(t, to);
 }
 
 static __always_inline struct wait_slot *waiting_element(__u32 epoch, __u32 at)

@@ -41,13 +41,13 @@ struct thread_data {
 
 struct task_struct;
 struct thread;
-struct running_call;
-static __always_inline bool trace_running(const struct task_struct *task, const struct thread *t,
-					  struct running_call *to);
-#define RUNNING_TAKE trace_running
+struct inflight_call;
+static __always_inline bool trace_inflight(const struct task_struct *task, const struct thread *t,
+					  struct inflight_call *to);
+#define INFLIGHT_TAKE trace_inflight
 #include "lib/cuda.bpf.h"
 #include "lib/processes.bpf.h"
-#include "lib/running.bpf.h"
+#include "lib/inflight.bpf.h"
 #include "lib/stack.bpf.h"
 
 /* A record being built. */
@@ -224,7 +224,7 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	}
 	if (depth && !trace_nested)
 		return NULL;
-	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_running() */
+	if (t->data.frames.used < FRAMES)	/* before the frame counts: see trace_inflight() */
 		*(volatile __u64 *)&t->data.frame[bounded(t->data.frames.used, FRAMES - 1)].start = 0;
 	barrier();
 	used = frames_push(&t->data.frames, sp);
@@ -387,8 +387,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 
 /* The outermost one that is shown, if its device is known on one that is wanted.  start is set when the frame
  * is complete. */
-static __always_inline bool trace_running(const struct task_struct *task, const struct thread *t,
-					  struct running_call *to)
+static __always_inline bool trace_inflight(const struct task_struct *task, const struct thread *t,
+					  struct inflight_call *to)
 {
 	(void)task;
 	for (__u32 i = 0; i < FRAMES && i < t->data.frames.used; i++) {

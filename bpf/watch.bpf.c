@@ -10,7 +10,7 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } watch_events SEC(".maps");
 
-/* those that wait for this tool; other tools look it up by its name: common/probe/holds.h */
+/* those that wait for this tool; other tools look it up by its name: common/probe/stop_refs.h */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -12,13 +12,13 @@ GPU_USES(rings);
 
 /* In shared memory, where nothing is 0 at first: a block that was not counted in must not be counted out, as an exit in
  * a function that a kernel without probes calls too. */
-struct running_block {
+struct inflight_block {
 	gpu_u64 start;
 	gpu_u64 grid;
 	gpu_u32 site;
 	gpu_u32 left;		/* threads */
 };
-static GPU_SHARED struct running_block running;
+static GPU_SHARED struct inflight_block running;
 
 static inline gpu_u32 threads(void)
 {
@@ -67,7 +67,7 @@ static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)
 }
 
 /* Part by part, as each register that a probe needs is one that the kernel has not. */
-static inline void end_launch(GPU_GLOBAL struct running_launch *l, gpu_u32 site, gpu_u64 blocks)
+static inline void end_launch(GPU_GLOBAL struct inflight_launch *l, gpu_u32 site, gpu_u64 blocks)
 {
 	const gpu_u32 group = gpu_group();
 	const gpu_u64 first = gpu_reserve(group, GPU_LAUNCH_PARTS);
@@ -88,7 +88,7 @@ static inline void end_block(gpu_u64 end)
 {
 	const gpu_u64 start = running.start, blocks = (gpu_u64)gpu_nctaid_x() * gpu_nctaid_y() * gpu_nctaid_z();
 	const gpu_u32 site = running.site;
-	GPU_GLOBAL struct running_launch *l;
+	GPU_GLOBAL struct inflight_launch *l;
 
 	if (end < start)	/* nobody says that the timers of all SMs are one */
 		end = start;

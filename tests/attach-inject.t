@@ -5,16 +5,16 @@
 attach="--attach ${ATTACH:-inject}"
 public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
 trap 'rm -rf "$public"; finish' EXIT
-AUDIT_PLUGIN=$lib/libaudit-plugin.so
-export AUDIT_PLUGIN
+INJECT_PLUGIN=$lib/libinject-plugin.so
+export INJECT_PLUGIN
 
 # what a tool cannot do here because it may not even read what is built
-if ! $unprivileged test -r "$AUDIT_PLUGIN"; then
+if ! $unprivileged test -r "$INJECT_PLUGIN"; then
 	it "--attach inject as an ordinary user"
 	skip "$lib cannot be read by others"
 	leave
 fi
-if ! [ -e "$bin/audit" ]; then
+if ! [ -e "$bin/inject" ]; then
 	it "--attach inject"
 	skip "x86-64 only"
 	leave
@@ -119,12 +119,12 @@ fi
 
 # ---- every way to a function
 
-for way in audit audit-now audit-noplt audit-nopie; do
+for way in inject inject-now inject-noplt inject-nopie; do
 	case $way in
-	audit) name_of='bound lazily' ;;
-	audit-now) name_of='bound at once' ;;
-	audit-noplt) name_of='by the GOT' ;;
-	audit-nopie) name_of='of a program at a fixed address' ;;
+	inject) name_of='bound lazily' ;;
+	inject-now) name_of='bound at once' ;;
+	inject-noplt) name_of='by the GOT' ;;
+	inject-nopie) name_of='of a program at a fixed address' ;;
 	esac
 	it "calls $name_of are counted, each once"
 	counts 23 "$bin/$way" plt 23
@@ -143,33 +143,33 @@ done
 
 it "the pointers that cuGetProcAddress and cudaGetDriverEntryPoint answer are counted"
 for way in proc entry; do
-	calls cuMemAlloc_v2 "$bin/audit" $way 23
+	calls cuMemAlloc_v2 "$bin/inject" $way 23
 	status 0
 	calls_are 23 cuMemAlloc_v2
 	silent
 done
 
 it "a runtime's call and the driver's call in it are one, and both below --tree"
-calls memory "$bin/audit" plt 23
+calls memory "$bin/inject" plt 23
 calls_are 23 cudaMalloc
 calls_are 0 cuMemAlloc_v2
-run cudatrace $attach --tree -e memory -jc "$bin/audit plt 23"
+run cudatrace $attach --tree -e memory -jc "$bin/inject plt 23"
 json 23 '.func == "cudaMalloc" and .depth == 0'
 json 23 '.func == "cuMemAlloc_v2" and .depth == 1'
 
 it "programs with the runtime linked in are seen by the driver's functions"
-run cudatrace $attach --layer driver -jS -e memory -c "$bin/audit-static plt 23"
+run cudatrace $attach --layer driver -jS -e memory -c "$bin/inject-static plt 23"
 status 0
 calls_are 23 cuMemAlloc_v2
 
 if [ "$attach" = '--attach inject' ]; then
 	it "of a runtime that is linked in a line says that only the driver's functions are seen, once for each program"
-	run cudatrace $attach -jS -e cudaMalloc,cuMemAlloc -c "$bin/mem-static malloc 23 64; $bin/mem-static malloc 7 64; $bin/audit-static plt 3"
+	run cudatrace $attach -jS -e cudaMalloc,cuMemAlloc -c "$bin/mem-static malloc 23 64; $bin/mem-static malloc 7 64; $bin/inject-static plt 3"
 	calls_are 0 cudaMalloc
 	calls_are 33 cuMemAlloc_v2
 	says "/mem-static: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes"
 	equal "$(grep -c 'mem-static: the CUDA runtime is linked in' "$tmp/err")" 1
-	says "/audit-static: the CUDA runtime is linked in: "
+	says "/inject-static: the CUDA runtime is linked in: "
 	if [ -e "$bin/kern-stripped" ]; then
 		run cudatrace $attach -jS -e memory -c "$bin/kern-stripped 5 3 23 7 11"
 		says "/kern-stripped: the CUDA runtime is linked in: "
@@ -184,25 +184,25 @@ if [ "$attach" = '--attach inject' ]; then
 	says_not 'linked in'
 	run cudatrace $attach -qjS -e memory -c "$bin/mem-static malloc 23 64"
 	says_not 'linked in'
-	run cudatrace $attach -jS -e memory -- env LD_PRELOAD="$lib/libaudit-preload.so" "$bin/audit" plt 23
+	run cudatrace $attach -jS -e memory -- env LD_PRELOAD="$lib/libinject-preload.so" "$bin/inject" plt 23
 	says_not 'linked in'
 fi
 
 for how in now lazy local deep; do
 	it "a library that is loaded later is seen: $how"
-	counts 23 "$bin/audit" plugin 23 "$AUDIT_PLUGIN" $how
-	counts 29 "$bin/audit-now" plugin 29 "$AUDIT_PLUGIN" $how
+	counts 23 "$bin/inject" plugin 23 "$INJECT_PLUGIN" $how
+	counts 29 "$bin/inject-now" plugin 29 "$INJECT_PLUGIN" $how
 done
 
 it "a library that is loaded, unloaded and loaded again is seen each time"
-counts 33 "$bin/audit" reopen 11
+counts 33 "$bin/inject" reopen 11
 
 it "a runtime that is loaded late is seen"
 counts 23 "$bin/mem-dlopen" load malloc 23 64
 
 it "a library that is loaded late has names in call stacks, also when the program has ended"
 for how in lazy local; do
-	run cudatrace $attach -e cudaMalloc -jkc "$bin/audit plugin 23 $AUDIT_PLUGIN $how"
+	run cudatrace $attach -e cudaMalloc -jkc "$bin/inject plugin 23 $INJECT_PLUGIN $how"
 	status 0
 	json 23 '.stack[0].sym == "plugin_allocate" and .stack[-1].sym == "_start"'
 	silent
@@ -216,7 +216,7 @@ equal "$(tail -n 1 "$tmp/compared" | cut -d, -f1,2)" '29 stacks compared, 0 wron
 
 it "Python's ctypes"
 if [ -x /usr/bin/python3 ]; then
-	counts 23 /usr/bin/python3 tests/workloads/audit_ctypes.py "$lib/libcudart.so.13" 23
+	counts 23 /usr/bin/python3 tests/workloads/inject_ctypes.py "$lib/libcudart.so.13" 23
 	lines 0 '^cudaMemGetInfo'
 else
 	skip "no /usr/bin/python3"
@@ -251,8 +251,8 @@ else
 fi
 
 it "arguments on the stack reach the function, and the tool"
-unchanged "$bin/audit" args 3
-run cudatrace $attach -o "$public/trace" -e cudaMemcpy2DAsync,cudaMemset3D,cudaMemcpy3D,cudaLaunchKernel,cuLaunchKernel -- "$bin/audit" args 3
+unchanged "$bin/inject" args 3
+run cudatrace $attach -o "$public/trace" -e cudaMemcpy2DAsync,cudaMemset3D,cudaMemcpy3D,cudaLaunchKernel,cuLaunchKernel -- "$bin/inject" args 3
 status 0
 lines 1 '^right$'
 cp "$public/trace" "$tmp/out"
@@ -269,7 +269,7 @@ rm -f "$public/trace"
 never_return() {
 	n=$1
 	shift
-	calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" "$@"
+	calls cudaMalloc,cudaLaunchHostFunc "$bin/inject" "$@"
 	status 0
 	calls_are "$n" cudaMalloc
 	json 1 ".type == \"lost\" and .lost == $n"
@@ -278,7 +278,7 @@ never_return() {
 
 # "thread exited during the call", as cudatrace says without -S
 it "calls that threads end in, one after the other, each of which may have what the one before left"
-calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-exit 503
+calls cudaMalloc,cudaLaunchHostFunc "$bin/inject" thread-exit 503
 status 0
 calls_are 503 cudaMalloc
 sum 503 'if .func == "cudaLaunchHostFunc" then .calls elif .type == "lost" then .lost else 0 end'
@@ -295,42 +295,42 @@ else
 fi
 
 it "a thread that ends without a word"
-calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" thread-gone 23
+calls cudaMalloc,cudaLaunchHostFunc "$bin/inject" thread-gone 23
 status 0
 calls_are 23 cudaMalloc
 
 it "a program that is killed inside of a call"
-run env SIM_LATENCY_US=cudaMalloc:24=-1 cudatrace $attach -jS -e cudaMalloc -- "$bin/audit" killed 23
+run env SIM_LATENCY_US=cudaMalloc:24=-1 cudatrace $attach -jS -e cudaMalloc -- "$bin/inject" killed 23
 status 0
 calls_are 24 cudaMalloc
-calls cudaMalloc,cudaLaunchHostFunc "$bin/audit" stuck 23
+calls cudaMalloc,cudaLaunchHostFunc "$bin/inject" stuck 23
 status 137
 calls_are 23 cudaMalloc
 calls_are 1 cudaLaunchHostFunc
 
 it "2,003 threads at a time"
-counts 2003 "$bin/audit" threads 2003
+counts 2003 "$bin/inject" threads 2003
 
 it "4,001 threads one after the other"
-counts 4001 "$bin/audit" sequence 4001
+counts 4001 "$bin/inject" sequence 4001
 
 it "fork(): before, in the child, in the child's child, and after"
-counts 92 "$bin/audit" fork 23
-run cudatrace $attach -je cudaMalloc -- "$bin/audit" fork 23
+counts 92 "$bin/inject" fork 23
+run cudatrace $attach -je cudaMalloc -- "$bin/inject" fork 23
 json 92 '.func == "cudaMalloc"'
 equal "$(jq -cs 'group_by(.pid) | map(length) | sort' "$tmp/out")" '[23,23,46]'
 
 it "fork() inside of a call"
-counts 46 "$bin/audit" fork-inside 23
+counts 46 "$bin/inject" fork-inside 23
 
 it "vfork(), posix_spawn() and exec() in the same process"
-counts 69 "$bin/audit" vfork 23
-counts 69 "$bin/audit" spawn 23
-counts 46 "$bin/audit" exec 23
-counts 69 sh -c '"$0" plt 23; "$0" plt 23 & "$0" plt 23; wait' "$bin/audit"
+counts 69 "$bin/inject" vfork 23
+counts 69 "$bin/inject" spawn 23
+counts 46 "$bin/inject" exec 23
+counts 69 sh -c '"$0" plt 23; "$0" plt 23 & "$0" plt 23; wait' "$bin/inject"
 
 it "calls in a signal's handler, at any time"
-calls cudaGetDevice "$bin/audit" signal 100003
+calls cudaGetDevice "$bin/inject" signal 100003
 status 0
 made=$(grep -xE '[0-9]+' "$tmp/out")
 grep '^{' "$tmp/out" >"$tmp/rows"
@@ -340,13 +340,13 @@ got=$(jq -s 'map(select(.func == "cudaGetDevice") | .calls) | add' "$tmp/rows")
 # ---- what the program must not notice
 
 it "registers, the stack and the modes of floating point, at the entry and at the return"
-unchanged "$bin/audit_registers"
+unchanged "$bin/inject_registers"
 lines 1 '^same$'
-unchanged "$bin/audit_registers-now"
+unchanged "$bin/inject_registers-now"
 lines 1 '^same$'
 
 it "the same where the returns are not looked at"
-for program in audit_registers audit_registers-now; do
+for program in inject_registers inject_registers-now; do
 	run cudatrace $attach --enter-only -q -o "$public/trace" -- "$bin/$program"
 	status 0
 	lines 1 '^same$'
@@ -354,24 +354,24 @@ for program in audit_registers audit_registers-now; do
 done
 
 it "errno, signals, limits, alignment, the status at the end"
-unchanged "$bin/audit" same 3
+unchanged "$bin/inject" same 3
 status 43
 
 it "open files"
-unchanged "$bin/audit" fds 3
+unchanged "$bin/inject" fds 3
 
 it "the environment, but for the dynamic linker's words"
-unchanged "$bin/audit" environ 1
+unchanged "$bin/inject" environ 1
 
 it "addresses of functions are those that they were, however they are asked for"
-unchanged "$bin/audit" pointers
-unchanged "$bin/audit-nopie" pointers
-unchanged "$bin/audit" weak
+unchanged "$bin/inject" pointers
+unchanged "$bin/inject-nopie" pointers
+unchanged "$bin/inject" weak
 
 if [ "$attach" = '--attach inject' ]; then	# no stack does with the kernel's return probes
 # alone, as backtrace() ends where a tool that traces all has put a return probe
 it_alone "backtrace() in a callback of CUDA goes through to main()"
-for way in audit audit-now audit-noplt; do
+for way in inject inject-now inject-noplt; do
 	run cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- "$bin/$way" backtrace
 	status 0
 	equal "$(grep -E '^(stack_|part_|main$|__libc_start_main)' "$tmp/out" | tr '\n' ' ')" \
@@ -384,7 +384,7 @@ it_alone "so does gdb's"
 if command -v gdb >"$tmp/gdb"; then
 	run env HOME="$public" cudatrace $attach -q -e cudaLaunchHostFunc,cuLaunchHostFunc -o "$public/trace" -- gdb -nx -batch \
 		-ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'break stack_callback' -ex run -ex sharedlibrary -ex bt \
-		--args "$bin/audit" backtrace
+		--args "$bin/inject" backtrace
 	equal "$(sed -n 's/^#.* in \(stack_outer\|part_backtrace\|main\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" \
 		'stack_outer part_backtrace main '
 else
@@ -395,25 +395,25 @@ fi
 
 it "the tool's own stacks go through to main(), by unwind tables and frame pointers"
 for how in dwarf fp; do
-	run cudatrace $attach -k --unwind $how -e cudaLaunchHostFunc -c "$bin/audit backtrace >/dev/null"
+	run cudatrace $attach -k --unwind $how -e cudaLaunchHostFunc -c "$bin/inject backtrace >/dev/null"
 	status 0
 	equal "$(sed -n 's/^ *\(stack_outer\|part_backtrace\|main\)+0x.*/\1/p' "$tmp/out" | tr '\n' ' ')" 'stack_outer part_backtrace main '
 done
 
 it "a program's own LD_PRELOAD works, and its calls are counted once"
-run cudatrace $attach -qjS -e memory -- env LD_PRELOAD="$lib/libaudit-preload.so" "$bin/audit" plt 23
+run cudatrace $attach -qjS -e memory -- env LD_PRELOAD="$lib/libinject-preload.so" "$bin/inject" plt 23
 calls_are 23 cudaMalloc
 says 'own preloaded library: 23 calls'
 
 it "a program's own LD_AUDIT works beside the tool's"
-run env LD_AUDIT="$lib/libaudit-other.so" cudatrace $attach -qjS -e cudaMalloc -- "$bin/audit" plt 23
+run env LD_AUDIT="$lib/libinject-other.so" cudatrace $attach -qjS -e cudaMalloc -- "$bin/inject" plt 23
 status 0
 calls_are 23 cudaMalloc
 says 'own audit library: cudaMalloc'
 
 it "two tools at once on one command count the same"
 run cudatrace $attach -q -o "$public/outer" -jS -e cudaMalloc -- \
-	cudamallocsnoop $attach -qjc "$bin/audit plt 23"
+	cudamallocsnoop $attach -qjc "$bin/inject plt 23"
 status 0
 json 23 '.func == "cudaMalloc"'
 cp "$public/outer" "$tmp/out"
@@ -421,16 +421,16 @@ calls_are 23 cudaMalloc
 
 if [ "$attach" = '--attach inject' ]; then
 	it "the same tool twice is refused, as both would be one library, and the command is not started"
-	run cudatrace $attach -q -o "$public/outer" -- cudatrace $attach -q -- "$bin/audit" plt 23
+	run cudatrace $attach -q -o "$public/outer" -- cudatrace $attach -q -- "$bin/inject" plt 23
 	status 1
 	says 'cudatrace: --attach inject: this tool is part of a command that the same tool traces already'
 	lines 0 .
 
 	it "what a tool that has ended left in the environment is replaced"
-	run cudatrace $attach -q -o "$public/outer" -- sh -c 'echo "LD_AUDIT=$LD_AUDIT CUDA_BPF_TOOLS_AUDIT=$CUDA_BPF_TOOLS_AUDIT"'
+	run cudatrace $attach -q -o "$public/outer" -- sh -c 'echo "LD_AUDIT=$LD_AUDIT CUDA_BPF_TOOLS_INJECT=$CUDA_BPF_TOOLS_INJECT"'
 	left=$(cat "$tmp/out")
-	case $left in *audit/cudatrace.so*=cudatrace=?*) ;; *) no "the environment is $left" ;; esac
-	run env $left cudatrace $attach -jS -e cudaMalloc -- "$bin/audit" plt 23
+	case $left in *inject/cudatrace.so*=cudatrace=?*) ;; *) no "the environment is $left" ;; esac
+	run env $left cudatrace $attach -jS -e cudaMalloc -- "$bin/inject" plt 23
 	status 0
 	calls_are 23 cudaMalloc
 	silent
@@ -506,9 +506,9 @@ fi
 # survives TOOL MODE SEED: it ends with the program's status, and prints no control characters
 survives() {
 	began=$(date +%s)
-	run $1 $attach -- "$bin/audit_hostile" $2 $3
+	run $1 $attach -- "$bin/inject_hostile" $2 $3
 	status 43
-	says 'audit_hostile: has the memory'
+	says 'inject_hostile: has the memory'
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$tmp/out" || no "$1, $2: control characters in the output"
 	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$tmp/err" || no "$1, $2: control characters in what it says"
 	took=$(($(date +%s) - began))
@@ -522,29 +522,29 @@ if [ "$attach" = '--attach inject' ]; then
 	done
 
 	it "after them the next program is traced as ever"
-	run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile lies; $bin/audit_hostile garbage; $bin/audit plt 23"
+	run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/inject_hostile lies; $bin/inject_hostile garbage; $bin/inject plt 23"
 	status 0
 	calls_are 83 cudaMalloc
 fi
 
 it "a process cannot have another one's probes read what it chooses"
-run cudatrace --attach inject -q -e cudaMalloc -o "$public/trace" -- "$bin/audit_hostile" words
+run cudatrace --attach inject -q -e cudaMalloc -o "$public/trace" -- "$bin/inject_hostile" words
 status 43
-says 'audit_hostile: has the memory'
+says 'inject_hostile: has the memory'
 ! grep -q 'has read another' "$tmp/err" || no "it has read another process"
 
 it "a child does not inherit the memory, and is traced"
-run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_hostile" worker
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/inject_hostile" worker
 status 43
-says 'audit_hostile: is traced, its child ended with status 0'
+says 'inject_hostile: is traced, its child ended with status 0'
 ! grep -q 'has its parent' "$tmp/err" || no "the child has its parent's memory"
 json 1 '.func == "cudaMalloc" and .calls == 26'
 
 if [ "$(id -u)" -eq 0 ]; then
 	it "a child that runs as another user is not traced, which the tool says"
-	run cudatrace --attach=inject -u root -jS -e cudaMalloc -- "$bin/audit_hostile" worker
+	run cudatrace --attach=inject -u root -jS -e cudaMalloc -- "$bin/inject_hostile" worker
 	status 43
-	says 'audit_hostile: is traced, its child ended with status 0'
+	says 'inject_hostile: is traced, its child ended with status 0'
 	! grep -q 'has its parent' "$tmp/err" || no "the child has its parent's memory"
 	json 1 '.func == "cudaMalloc" and .calls == 23'
 	says 'refused 1 process of other users'
@@ -554,22 +554,22 @@ fi
 
 for tool in cudatrace 'cudatrace -k' cudaleak 'cudamallocsnoop -k' cudalaunchtop cudasynclatency; do
 	it "a program lives on under a seccomp filter that allows what it needs itself: $tool"
-	run $tool --attach inject -c "exec $bin/audit_rights filter >/dev/null"
+	run $tool --attach inject -c "exec $bin/inject_rights filter >/dev/null"
 	status 0
 done
 
 it "its calls are counted, also those of a thread that it makes then"
-run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" filter
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/inject_rights" filter
 status 0
 json 1 '.func == "cudaMalloc" and .calls == 99'
 
 it "it may load another library"
-run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" load
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/inject_rights" load
 status 0
 json 1 '.func == "cudaMalloc" and .calls == 100'
 
 it "one that has the filter before it loads CUDA is not traced"
-run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" early
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/inject_rights" early
 status 0
 json 0 '.calls > 0'
 
@@ -578,7 +578,7 @@ told_by() {
 	how=$1
 	shift
 	mkfifo -m 666 "$public/$1"
-	tool cudatrace $how -jS -e cudaMalloc -c "$bin/audit_rights $1 <$public/$1"
+	tool cudatrace $how -jS -e cudaMalloc -c "$bin/inject_rights $1 <$public/$1"
 	exec 3<>"$public/$1"
 	until_true grep -q "$2" "$tmp/err"
 	echo >&3
@@ -594,7 +594,7 @@ json 1 '.func == "cudaMalloc" and .calls == 99'
 says '13 calls missed: the process is under a seccomp filter of its own'
 
 it "also where it forks before the tool has seen the filter"
-run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/audit_rights" at-once
+run cudatrace --attach inject -jS -e cudaMalloc -- "$bin/inject_rights" at-once
 status 0
 json 1 '.func == "cudaMalloc" and .calls == 99'
 says '13 calls missed: the process is under a seccomp filter of its own'
@@ -608,7 +608,7 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 it "thousands of threads that have ended, as a program has it, keep the tool from no other program"
-run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/audit_hostile ended & sleep .3
+run cudatrace --attach inject -qjS -e cudaMalloc -c "$bin/inject_hostile ended & sleep .3
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do $bin/mem malloc 23 64; done; kill \$!"
 json 1 '.func == "cudaMalloc" and .calls == 322'	# 23 are its own
 
@@ -709,7 +709,7 @@ beside_hostile() {
 	rm -f "$public/enough"
 	SECONDS_=900 run cudatrace --attach inject -q -k -o /dev/null -c "
 		for mode in bytes fields values words; do
-			(seed=0; while [ -d $public ] && [ ! -e $public/enough ]; do seed=\$((seed + 1)); $bin/audit_hostile \$mode \$seed; done) &
+			(seed=0; while [ -d $public ] && [ ! -e $public/enough ]; do seed=\$((seed + 1)); $bin/inject_hostile \$mode \$seed; done) &
 		done
 		seq $1 | xargs -P 4 -I '{}' $bin/mem malloc 3 64 free 1 >/dev/null; rc=\$?
 		: >$public/enough; wait; exit \$rc"
@@ -721,7 +721,7 @@ it "10,007 programs beside hostile ones end as they do without them, and none is
 beside_hostile 10007
 
 it "40,009 threads one after the other"
-counts 40009 "$bin/audit" sequence 40009
+counts 40009 "$bin/inject" sequence 40009
 
 if [ "$attach" = '--attach inject' ]; then
 	for tool in cudaleak cudamallocsnoop cudamemcpysize cudalaunchtop cudasynclatency 'cudatrace -S' 'cudatrace -k' 'cudaleak -j'; do

@@ -7,7 +7,7 @@ export SIM_DEVICES=8
 # perf has multi's programs, and the kernel waits for each of its probes when it takes them out
 every="session multi${LONG:+ perf} inject"
 few="session${LONG:+ multi} inject"
-[ -e "$bin/audit" ] || every=${every%inject} few=${few%inject}
+[ -e "$bin/inject" ] || every=${every%inject} few=${few%inject}
 
 # same KINDS COMMAND FORM: by each of the kinds, the objects of its JSON, in jq's FORM, are the lines of the input, which
 # begin with how many there are

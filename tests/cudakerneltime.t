@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The probe on the interpreter of PTX (gpurun), the tool with a library that is played (inject-send), and both with
+# The probe on the interpreter of PTX (gpurun), the tool with a library that is played (gpuprobe-send), and both with
 # programs on the simulated GPU (lanes).
 
 # the kernels of lanes, with the probe in them
@@ -54,7 +54,7 @@ status 0
 lines 4 '^same '
 
 # sends NAME: the script of the input becomes the command $tmp/NAME
-sends() { cat >"$tmp/$1.in"; echo "exec $bin/inject-send <$tmp/$1.in" >"$tmp/$1"; }
+sends() { cat >"$tmp/$1.in"; echo "exec $bin/gpuprobe-send <$tmp/$1.in" >"$tmp/$1"; }
 # launch SITE GRID START END BLOCKS SUM MIN MAX STEPS
 launch() {
 	echo record "$3" 2147483640 "$1" 1 "$4" 0 "$2"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # rc: the words'
 # Memory accesses in kernels that the simulated CUDA runs: tests/workloads/timed.cu.  157 warps have work, the last of
-# them in 11 lanes; three more leave at once.  What the tool makes of frames is in tests/gpu-tool.t.
+# them in 11 lanes; three more leave at once.  What the tool makes of frames is in tests/gpuprobe-tools.t.
 SIM_KERNELS=1
 export SIM_KERNELS
 ptx=tests/ptx/timed.ptx

@@ -229,9 +229,9 @@ done
 # the rest is of the project as a whole
 [ -z "${DOCS_OF:-}" ] || leave
 
-it "each make target that README.md and HACKING.md name exists"
+it "each make target that README.md, HACKING.md and others name exists"
 make -qp 2>/dev/null >"$tmp/make"
-grep -ohE '\<make [a-z][a-z-]+' README.md HACKING.md docs/*.md | cut -d' ' -f2 >"$tmp/names"
+grep -ohE '\<make [a-z][a-z-]+' README.md HACKING.md CONTRIBUTING.md scripts/templates/README.md docs/*.md | cut -d' ' -f2 >"$tmp/names"
 while read -r target; do
 	grep -q "^$target:" "$tmp/make" || no "$target"
 done <"$tmp/names"
@@ -241,9 +241,9 @@ sed -n '1,20p' README.md >"$tmp/out"
 lines 1 '^sudo make demo'
 lines 1 '^sudo make check'
 
-it "each file that README.md and HACKING.md name exists"
+it "each file that README.md, HACKING.md and others name exists"
 # shellcheck disable=SC2016 # as it stands in the text
-grep -ohE '`[a-z]+/[A-Za-z0-9_./-]+`' README.md HACKING.md docs/*.md | tr -d '\140' |
+grep -ohE '`[a-z]+/[A-Za-z0-9_./-]+`' ./*.md scripts/templates/README.md docs/*.md | tr -d '\140' |
 	grep -v 'TOOL\|NAME' >"$tmp/names"
 while read -r f; do
 	case $f in
@@ -252,18 +252,18 @@ while read -r f; do
 	esac
 done <"$tmp/names"
 
-it "each function that HACKING.md and docs/mutants.md name is in the sources"
+it "each function that HACKING.md, docs/architecture.md and docs/mutants.md name is in the sources"
 # as the compiler reads them: a comment may be as old as the text.  increase() is Prometheus's
 find bpf common gpu tools tests -name '*.[ch]' -exec cat {} + |
 	$CC -fpreprocessed -dD -E -P -x c - 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$tmp/words"
-grep -ohE '[A-Za-z_0-9]+\(\)' HACKING.md docs/mutants.md | tr -d '()' | sort -u >"$tmp/names"
+grep -ohE '[A-Za-z_0-9]+\(\)' HACKING.md docs/architecture.md docs/mutants.md | tr -d '()' | sort -u >"$tmp/names"
 [ "$(wc -l <"$tmp/names")" -gt 20 ] || no "they name few"
 comm -23 "$tmp/names" "$tmp/words" | grep -vx increase >"$tmp/out"
 lines 0 ''
 
 # comments REGEX: "FILE WORDS" for each place in the sources where it matches
 comments() {
-	files | grep -E '\.(c|h|cpp|cu|S|mk|sh|py|awk|tbl)$|^(\./)?(Makefile|scripts/[a-z-]*)$' | grep -v '^\(\./\)\?tests/\(data\|ptx\)/' |
+	files | grep -E '\.(c|h|cpp|cu|S|mk|sh|py|awk|tbl|def)$|^(\./)?(Makefile|scripts/[a-z-]*)$' | grep -v '^\(\./\)\?tests/\(data\|ptx\)/' |
 		tr '\n' '\0' | xargs -0 grep -HoE "$1" | sed 's/:[^A-Za-z_]\?/ /'
 }
 

@@ -224,7 +224,7 @@ escaped() {
 for t in tools/*.c; do
 	t=$(basename "$t" .c)
 	[ "$t" != cudabt ] || continue	# it is bpftrace that prints
-	! inside "$t" || continue	# what programs send these is in tests/gpu-tool.t
+	! inside "$t" || continue	# what programs send these is in tests/gpuprobe-tools.t
 	it "$t escapes the names of programs and files, as text and as JSON"
 	if [ "$t" = cudaexporter ]; then
 		escaped text --once

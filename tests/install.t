@@ -19,9 +19,9 @@ done >"$tmp/programs"
 	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
 	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
 	echo lib/systemd/system/cudaexporter.service
-	printf 'lib/cuda-bpf-tools/%s\n' libcudainject.so cudainject-ptxas cudainject-ptxas-blackwell
+	printf 'lib/cuda-bpf-tools/%s\n' libcudagpuprobe.so cudagpuprobe-ptxas cudagpuprobe-ptxas-blackwell
 	for t in $tools; do
-		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/audit/$t.so"
+		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/inject/$t.so"
 	done
 } >>"$tmp/programs"
 echo share/man/man7/cuda-bpf-tools.7 | sort - "$tmp/programs" >"$tmp/expected"
@@ -31,7 +31,7 @@ equal "$(find "$dest" ! -type d ! -path "$dest/usr/*")" "$dest/etc/default/cudae
 grep -q '^ExecStart=/usr/bin/cudaexporter ' "$dest/usr/lib/systemd/system/cudaexporter.service" || no "the unit runs another program"
 grep -rl /usr/local "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" >"$tmp/out"
 lines 0 ''
-find "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" "$dest/etc" -type f ! -perm 644 ! -name cudainject-ptxas >"$tmp/out"
+find "$dest/usr/share/cuda-bpf-tools" "$dest/usr/lib" "$dest/etc" -type f ! -perm 644 ! -name cudagpuprobe-ptxas >"$tmp/out"
 lines 0 ''
 find "$dest" -xtype l >"$tmp/out"
 lines 0 ''
@@ -46,16 +46,16 @@ says "Try 'cudamalloc-snoop --help'"
 
 it "it finds its library for --attach inject where that is installed, also as an ordinary user"
 chmod 755 "$tmp"
-if [ -e "$O/audit/cudamallocsnoop.so" ] && $unprivileged test -x "$bin/mem"; then
+if [ -e "$O/inject/cudamallocsnoop.so" ] && $unprivileged test -x "$bin/mem"; then
 	for n in cudamallocsnoop cudamalloc-snoop; do
 		run "$dest/usr/bin/$n" --attach inject -jc "$bin/mem malloc 23 4096"
 		status 0
 		json 23 '.op == "alloc"'
 		silent
 	done
-	mv "$dest/usr/lib/cuda-bpf-tools/audit" "$tmp/away"
+	mv "$dest/usr/lib/cuda-bpf-tools/inject" "$tmp/away"
 	fails 1 "--attach inject: there is no cudamallocsnoop.so in " "$dest/usr/bin/cudamallocsnoop" --attach inject -- true
-	mv "$tmp/away" "$dest/usr/lib/cuda-bpf-tools/audit"
+	mv "$tmp/away" "$dest/usr/lib/cuda-bpf-tools/inject"
 else
 	skip "no library, or it cannot be read by others"
 fi
@@ -111,7 +111,7 @@ equal "$(find "$dest" ! -type d)" ''
 it "in a folder whose name has a space BPF programs are built, and make says that the tests cannot run there"
 mkdir "$tmp/a b"
 tar -cf - --exclude="$O" --exclude='./build*' --exclude=./.git . | tar -xf - -C "$tmp/a b"
-run make -s -C "$tmp/a b" O=build build/inode.skel.h build/audit/cudasynclatency.s
+run make -s -C "$tmp/a b" O=build build/inode.skel.h build/inject/cudasynclatency.s
 status 0
 silent
 for target in check check-all check-roots sanitize fuzz bench; do

@@ -1,14 +1,13 @@
 # shellcheck shell=sh
-# Who includes whom, what a header needs, whom a file serves, and where variables are: as the table in
-# HACKING.md has it.
+# Includes, what a header needs, how many tools use a file, and where variables are, against tests/layout.rooms.
 
 tab=$(printf '\t')
 
-# rooms: "ROOM WORD..." for each row of HACKING.md's table: what it may include
-rooms() {
-	awk -F'|' '/^## /{ on = $0 == "## Rooms" } on && /^\| `/ { gsub(/`/, ""); print $2, $4 }' HACKING.md |
-		sed 's/,//g; s/^ *common\///; s/^ *//; s/  */ /g; s/ $//'
-}
+# rows N: the rows of tests/layout.rooms with N columns, without space around |
+rows() { sed 's/^#.*//; s/ *| */|/g; s/ *$//' tests/layout.rooms | awk -F'|' -v n="$1" 'NF == n'; }
+
+# rooms: "ROOM WORD..." for each room: what it may include
+rooms() { rows 3 | awk -F'|' '{ gsub(/,/, ""); sub(/^common\//, ""); print $1, $3 }' | sed 's/ $//'; }
 
 # includes FOLDER...: "FILE INCLUDED" for each #include "..." there
 includes() {
@@ -19,14 +18,14 @@ includes() {
 rooms >"$tmp/rooms"
 includes common tools bpf >"$tmp/includes"
 
-it "HACKING.md's table has every room, and nothing that is none"
+it "tests/layout.rooms has every room, and no others"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/lib bpf/native tools/audit tools/inject tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
-it "no room includes what HACKING.md's table does not allow"
+it "no room includes what tests/layout.rooms does not allow"
 # what is built stands in no folder; a tool's own parts and bpf/lib are rooms of their own
 while read -r file what; do
 	case $what in
@@ -37,18 +36,18 @@ while read -r file what; do
 	esac
 	case $file in
 	common/*) room=${file#common/} room=${room%/*} tool= ;;
-	bpf/native/*) room=bpf/native tool= ;;
+	bpf/userspace/*) room=bpf/userspace tool= ;;
 	bpf/*) room=${file%/*} tool= ;;
-	tools/audit/*) room=tools/audit tool= ;;
 	tools/inject/*) room=tools/inject tool= ;;
+	tools/gpuprobe/*) room=tools/gpuprobe tool= ;;
 	tools/*/*) room=tools/TOOL tool=${file#tools/} tool=${tool%/*} ;;
 	tools/*) room=tools/TOOL.c tool=${file#tools/} tool=${tool%.*} ;;
 	esac
 	case $of in
 	lib) of=bpf/lib ;;
+	gpuprobe) of=tools/gpuprobe ;;
 	inject) of=tools/inject ;;
-	audit) of=tools/audit ;;
-	native) of=bpf/native ;;
+	userspace) of=bpf/userspace ;;
 	"$tool") of=tools/TOOL ;;
 	esac
 	[ "$of" != "$room" ] || continue
@@ -79,8 +78,8 @@ symbols() { nm -gA "$@" | awk '{ f = $1; sub(/:.*/, "", f); print f, $(NF - 1) =
 
 # users: of symbols, with the name of its user in place of an object's
 users() {
-	sed -E "s|^$O/||; s|^audit/tools/audit/[^ ]*|tools/audit|; s|^audit/bpf/native/[^ ]*|tools/audit|; s|^tools/inject/[^ ]*|tools/inject|
-		s|^audit/([^/ .]*)\.native\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
+	sed -E "s|^$O/||; s|^inject/tools/inject/[^ ]*|tools/inject|; s|^inject/bpf/userspace/[^ ]*|tools/inject|; s|^tools/gpuprobe/[^ ]*|tools/gpuprobe|
+		s|^inject/([^/ .]*)\.programs\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
 it "nothing in common serves one tool only"
@@ -90,8 +89,8 @@ symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 {
 	# a tool with its parts, and its programs in traced ones; the libraries inside programs
 	# shellcheck disable=SC2046 # words
-	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/audit/') $(ls "$O"/audit/*.native.o 2>/dev/null) \
-		$(for c in tools/audit/*.c bpf/native/*.c; do echo "$O/audit/$c.o"; done) | users | sort -u
+	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/inject/') $(ls "$O"/inject/*.programs.o 2>/dev/null) \
+		$(for c in tools/inject/*.c bpf/userspace/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
 	# a template needs what it names
 	grep -oE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/:/ U /' | sort -u
 } >"$tmp/used"
@@ -120,31 +119,31 @@ it "what changes is in structs that are passed, but for what there is once in a 
 cat >"$tmp/once" <<-'END'
 	common/base/die.c
 	common/base/hash.c
-	common/base/maps.c	where they are, as libbpf is asked
+	common/bpf/map_backend.c	where they are, as libbpf is asked
 	common/cli/out.c
 	common/cli/sink.c
 	common/cli/top_screen.c
 	common/session/command.c
-	tools/inject/inject.c	wrappers are passed nothing of ours
-	tools/inject/real.c	the same
-	tools/inject/entry.c	the same: who has called
-	tools/inject/entry_nvrtc.c	the same
-	tools/inject/ranges.c	the same; and what was allocated before there was anything to do
-	bpf/native/task.c	programs are passed what the kernel's are; threads and the process
-	tools/audit/audit.c	the dynamic linker passes nothing of ours; the whole of it
+	tools/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours
+	tools/gpuprobe/real.c	the same
+	tools/gpuprobe/entry.c	the same: who has called
+	tools/gpuprobe/entry_nvrtc.c	the same
+	tools/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
+	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
+	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it
 	common/base/cpu_limit.c	the handler's: where it leaves to
 	common/session/signals.c	the handler's: the signal
 END
 cut -f1 "$tmp/once" >"$tmp/may"
-for c in common/*/*.c tools/*/*.c bpf/native/*.c; do
+for c in common/*/*.c tools/*/*.c bpf/userspace/*.c; do
 	case $c in
-	tools/audit/* | bpf/native/*) echo "$O/audit/$c.o" ;;
+	tools/inject/* | bpf/userspace/*) echo "$O/inject/$c.o" ;;
 	*) objects "$c" ;;
 	esac
 done >"$tmp/objects"
 # a line "FILE:     file format ..." stands before each file's symbols
 xargs objdump -t <"$tmp/objects" | awk -v O="$O/" 'NR == FNR { may[$1]; next }
-	/: +file format / { c = substr($1, length(O) + 1); sub(/:$/, "", c); sub(/^audit\//, "", c); sub(/(\.c)?\.o$/, ".c", c); files++ }
+	/: +file format / { c = substr($1, length(O) + 1); sub(/:$/, "", c); sub(/^inject\//, "", c); sub(/(\.c)?\.o$/, ".c", c); files++ }
 	NF > 4 && $(NF - 2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF - 2) !~ /\.ro/ && $0 ~ / O / && !(c in may) {
 		sub(/\.[0-9]+$/, "", $NF); print c ": " $NF }
 	END { if (files < 200) print "few objects: " files }' "$tmp/may" - >"$tmp/out"
@@ -176,11 +175,18 @@ awk 'NR == FNR { target[NR] = $1; source[NR] = $2; sub(/tests\/\.\.\//, "", sour
 	END { if (count < 500) print "only " count " objects" }' "$tmp/patterns" "$tmp/sources" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 
-it "README.md and HACKING.md name every folder"
+it "tests/layout.rooms has every folder, and no others"
 find common bpf scripts tests man docs -mindepth 1 -type d ! -path 'tests/*/*' | sort >"$tmp/folders"
+{ rows 2; rows 3; } | cut -d'|' -f1 >"$tmp/named"
 while read -r folder; do
-	grep -qF "\`$folder" README.md HACKING.md || no "$folder"
+	grep -qxF "$folder" "$tmp/named" || no "$folder"
 done <"$tmp/folders"
+while read -r folder; do
+	case $folder in
+	*/TOOL*) ;;
+	*) [ -d "$folder" ] || no "there is no $folder" ;;
+	esac
+done <"$tmp/named"
 
 # ---- What takes seconds
 

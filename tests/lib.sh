@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # shellcheck shell=sh
-# What the tests are written in.  Run as: sh lib.sh TEST.t; prints TAP, and on standard error why a test failed.
+# The language of the tests.  Run as: sh lib.sh TEST.t; prints TAP, and on standard error why a test failed.
+#   it "a free of memory from before tracing is counted for no process"
+#   run cudaleak -c "$bin/mem malloc 23 4096 free 7"
+#   status 0
+#   lines 1 '16 allocations not freed'
+#   silent
+# - A title is a sentence.  Counts are prime numbers, so that a correct count is no coincidence.
+# - tests/workloads/mem.c makes exactly the calls that its arguments name; its head, and those of the other workloads,
+#   list them.  Variants are mem-static, mem-stripped, mem-12 …  tests/workloads/nofp.c, and tests/stacks/compare.py with
+#   gdb and perf, are for call stacks.
+# - A test that takes seconds belongs in tests/long, or after `long || leave` at the end of a file.
+# - A tool without -p and -c also traces other processes of the machine: count your own (tests/own.sh).  A test that
+#   fills buffers of the machine, counts all processes, changes a setting or compares times begins with it_alone, with
+#   the reason above it.
+# - Never sleep for a condition that can be polled: until_true.
+# - A test that cannot run on a machine calls `skip WHY`; skips are counted.
+# scripts/mutate changes lines one at a time and prints the changes that no test notices: docs/mutants.md.
 #   O        the build directory
 #   LONG     see long
 #   RESULTS  a file that gets a line a test: verdict, file, title, reason
@@ -27,7 +43,7 @@ name='' why='' ntests=0 failed=0 pids='' read=''
 kinds="session${LONG:+ multi perf}"
 # the same for a command that the tool runs
 command_kinds="$kinds inject"
-[ -e "$bin/audit" ] || command_kinds=$kinds
+[ -e "$bin/inject" ] || command_kinds=$kinds
 
 # what --attach inject must do with: an ordinary user who has no capability and can get none.  SETPRIV: where the shell has
 # one of its own that knows no users
@@ -239,7 +255,7 @@ fails() {
 }
 
 # inside TOOL: does it measure inside kernels?  It has no BPF programs then, and traces no process that runs already
-inside() { grep -qs 'struct gpu_tool' "tools/$1.c"; }
+inside() { grep -qs 'struct gpuprobe_tool' "tools/$1.c"; }
 
 # layer_of FUNCTION: as --layer has it
 layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }

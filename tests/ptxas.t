@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2016,SC2154 # the command's own variables; rc: the words'
-# cudainject-ptxas, which Triton calls instead of ptxas: with one that is played, and with NVIDIA's.
+# cudagpuprobe-ptxas, which Triton calls instead of ptxas: with one that is played, and with NVIDIA's.
 vadd=$PWD/tests/ptx/nvcc-vadd.ptx
 TMPDIR=$tmp/files
 mkdir "$TMPDIR"
@@ -80,9 +80,9 @@ for tool in cudamemtime cudakerneltime cudacoalesce cudabounds; do
 	run $tool -c "$version"
 	lines 1 '^With probes'
 	run $tool -c 'echo $TRITON_PTXAS_BLACKWELL_PATH'
-	lines 1 '/cudainject-ptxas-blackwell$'
+	lines 1 '/cudagpuprobe-ptxas-blackwell$'
 done
-run env CUDA_BPF_TOOLS_PTXAS="$tmp/ptxas" "$O/cudainject-ptxas" --version
+run env CUDA_BPF_TOOLS_PTXAS="$tmp/ptxas" "$O/cudagpuprobe-ptxas" --version
 status 0
 equal "$(cat "$tmp/out")" "release 13.0, V13.0.88"
 
@@ -90,15 +90,15 @@ it "without the user's choice it is the one of CUDA_HOME, or in PATH, and none i
 mkdir "$tmp/bin"
 cp "$tmp/ptxas" "$tmp/bin"
 for where in CUDA_HOME="$tmp" PATH="$tmp/bin:$PATH"; do
-	run env "$where" "$O/cudainject-ptxas-blackwell" --version
+	run env "$where" "$O/cudagpuprobe-ptxas-blackwell" --version
 	equal "$(cat "$tmp/out")" "release 13.0, V13.0.88"
 done
-run env PATH=/nowhere "$O/cudainject-ptxas" --version
+run env PATH=/nowhere "$O/cudagpuprobe-ptxas" --version
 status 255
 says 'there is no ptxas'
 
 it "it does not call itself"
-run env TRITON_PTXAS_PATH="$O/cudainject-ptxas" PATH="$tmp:$PATH" cudamemtime -c "$version"
+run env TRITON_PTXAS_PATH="$O/cudagpuprobe-ptxas" PATH="$tmp:$PATH" cudamemtime -c "$version"
 lines 1 '^release'
 
 it "NVIDIA's machine code has the probes, and the library in the program knows them"
@@ -110,5 +110,5 @@ TRITON_PTXAS_PATH=$CUDA/bin/ptxas
 assembles
 equal "$(cat "$tmp/status")" 0
 grep -q "Compiling entry function '_Z4vaddPKfS0_Pfi' for 'sm_75'" "$tmp/said" || no "it does not say what it does"
-run cudamemtime -vjc "$bin/injected load $tmp/made >$tmp/said"
+run cudamemtime -vjc "$bin/gpuprobed load $tmp/made >$tmp/said"
 json 1 '.type == "images" and .status == "rewritten_before" and .images == 1'

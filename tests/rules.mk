@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern injected injected_edges usdt lanes timed
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -70,9 +70,9 @@ T_NVML := $(T_LIB)/libnvidia-ml.so.1
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
 TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
-	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun looks reused models ptxrun python stacks web filtered fatbin inject-receive \
+	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
 	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
-	inject-send inject-flood cubin registers native audit-clock shm unwind unwind-table python-codes \
+	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
 $(T_LIB) $(T_BIN) $(T_OBJ)/cfi $(T_OBJ)/gpu $(T_OBJ)/interp $(T_OBJ)/sim $(T_OBJ)/sim12 $(T_OBJ)/static \
@@ -160,7 +160,7 @@ $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) |
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
 
 T_DRVKERN := $(patsubst $(T_DIR)/workloads/%.c,$(T_OBJ)/workloads/%.o,$(wildcard $(T_DIR)/workloads/drvkern*.c))
-$(T_BIN)/nvrtc $(T_BIN)/injected $(T_BIN)/injected_edges: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
+$(T_BIN)/nvrtc $(T_BIN)/gpuprobed $(T_BIN)/gpuprobed_edges: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
 
 $(T_BIN)/drvkern: $(T_DRVKERN) $(T_LIBCUDA) | $(T_BIN)
@@ -270,7 +270,7 @@ $(T_BIN)/unwind: $(O)/tests/unit/unwind.o $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/unwind-table: $(O)/tests/unit/unwind_table.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/looks $(T_BIN)/each $(T_BIN)/reused: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
+$(T_BIN)/helper $(T_BIN)/each $(T_BIN)/reused: $(T_BIN)/%: $(O)/tests/unit/%.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # the interpreter of PTX; its objects can be linked into a shared library
@@ -311,29 +311,29 @@ $(T_BIN)/texture: $(O)/tests/unit/texture.o $(filter $(T_OBJ)/interp/texture% $(
 $(T_BIN)/matrix: $(O)/tests/unit/matrix.o $(filter $(T_OBJ)/interp/matrix% $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(T_BIN)/inject-receive: $(O)/tests/unit/inject_receive.o $(O)/libcommon.a | $(T_BIN) $(INJECT)
+$(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(O)/libcommon.a | $(T_BIN) $(GPUPROBE)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/inject/registers.o $(O)/tools/inject/kernels.o | $(T_BIN)
+$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/kernels.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/inject/cubin.o | $(T_BIN)
+$(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/gpuprobe/cubin.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(T_BIN)/inject-send: $(O)/tests/unit/inject-send.o | $(T_BIN)
+$(T_BIN)/gpuprobe-send: $(O)/tests/unit/gpuprobe-send.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
-$(T_BIN)/inject-flood: $(O)/tests/unit/inject-flood.o | $(T_BIN)
+$(T_BIN)/gpuprobe-flood: $(O)/tests/unit/gpuprobe-flood.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
 $(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out $(T_BIN),$^) -o $@
 
-T_SHM := $(patsubst %,$(O)/tests/unit/%.o,shm shm_bench shm_ring shm_storm shm_types)
-$(T_BIN)/shm: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
+T_SHM := $(patsubst %,$(O)/tests/unit/%.o,shmmap shmmap_bench shmmap_ring shmmap_storm shmmap_types)
+$(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -pthread -o $@
 
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)

@@ -22,7 +22,7 @@ truth_for_all() {
 	chmod 666 "$tmp/truth"
 }
 
-if [ -e "$bin/audit" ]; then
+if [ -e "$bin/inject" ]; then
 	it "the same with --attach inject, as an ordinary user"
 	truth_for_all
 	run cudamallocsnoop --attach inject -jkc "$bin/nofp all >$tmp/truth"
@@ -181,7 +181,7 @@ jq -e '[.op == "alloc"] | any' "$tmp/out" >/dev/null || no "without an allocatio
 [ "$(wc -l <"$tmp/truth")" -ge 291 ] || no "the program made $(wc -l <"$tmp/truth") calls"
 silent
 
-if [ -e "$bin/audit" ]; then
+if [ -e "$bin/inject" ]; then
 	it "the same with --attach inject, as an ordinary user"
 	truth_for_all
 	# shellcheck disable=SC2086 # words

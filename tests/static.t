@@ -35,7 +35,7 @@ json 7 '.op == "free"'
 silent
 
 it "without privileges they see calls that have not ended, too"
-run "$O/static/cudatrace" --attach inject -qjS -e cudaLaunchHostFunc -- "$bin/audit" stuck 5
+run "$O/static/cudatrace" --attach inject -qjS -e cudaLaunchHostFunc -- "$bin/inject" stuck 5
 status 137
 json 1 '.calls == 1 and .min_ns > 0'
 

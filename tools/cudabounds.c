@@ -3,8 +3,8 @@
 #include "base/die.h"
 #include "cudabounds/outside.h"
 #include "ptx/instrument.h"
-#include "session/gpu_tool.h"
-#include "view/gpu_notes.h"
+#include "session/gpuprobe_tool.h"
+#include "view/gpuprobe_notes.h"
 #include "cudabounds.ptx.h"
 
 static const struct usage usage = {
@@ -18,34 +18,34 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpu_options options;
-	struct gpu_modules modules;
+	struct gpuprobe_options options;
+	struct gpuprobe_modules modules;
 	struct outsides outsides;
 	long examples;
 };
 
 /* What the probe needs of the library in the program. */
-static const char *config(void *ctx, struct inject_config *c)
+static const char *config(void *ctx, struct gpuprobe_config *c)
 {
 	(void)ctx;
 	c->scheme = PTX_DEP;
 	c->spaces = PTX_GLOBAL | PTX_GENERIC | PTX_READONLY;
 	c->ops = PTX_LOAD | PTX_STORE | PTX_ATOMIC | PTX_REDUCE;
-	c->flags |= INJECT_RANGES;
+	c->flags |= GPUPROBE_RANGES;
 	c->limit = 8192;	/* records of a group of SMs between two readings: two of an access */
 	c->probe_size = sizeof(cudabounds_ptx) - 1;
 	return cudabounds_ptx;
 }
 
-static const char *frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct probe *p = ctx;
-	const char *wrong = gpu_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
-	struct gpu_module *module;
+	const char *wrong = gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
+	struct gpuprobe_module *module;
 
-	if (wrong || kind != INJECT_RECORDS)
+	if (wrong || kind != GPUPROBE_RECORDS)
 		return wrong;
-	module = gpu_modules_find(&p->modules, peer->id, ((const struct inject_records *)data)->module);
+	module = gpuprobe_modules_find(&p->modules, peer->id, ((const struct gpuprobe_records *)data)->module);
 	if (module)
 		outside_records(&p->outsides, &p->modules, module);
 	return NULL;
@@ -65,12 +65,12 @@ static void finish(void *ctx, int sig, unsigned left)
 	(void)sig;
 	report(p);
 	if (p->options.json)
-		gpu_notes_json(&p->modules.images);
+		gpuprobe_notes_json(&p->modules.images);
 	if (p->outsides.dropped)
 		warning(0, "%llu accesses left out of the examples", p->outsides.dropped);
 	outside_free(&p->outsides);
-	gpu_notes(&p->modules, left, p->options.verbose);
-	gpu_modules_free(&p->modules);
+	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_modules_free(&p->modules);
 }
 
 int main(int argc, char **argv)
@@ -84,10 +84,10 @@ int main(int argc, char **argv)
 		OPT_NUM('r', "rows", "ROWS", &p.examples, 1, "print at most ROWS examples of each place; default: 3"),
 		OPT_END
 	};
-	const struct gpu_tool tool = {
+	const struct gpuprobe_tool tool = {
 		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
 		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
 	};
 
-	return gpu_tool_run(&tool, argc, argv);
+	return gpuprobe_tool_run(&tool, argc, argv);
 }

@@ -25,11 +25,11 @@ static const struct usage usage = {
 struct bt {
 	const char *program;	/* NULL: read from a file */
 	struct bt_source source;
-	struct bt_session session;
+	struct bt_session bt;
 	bool print;
 	int status;		/* bpftrace's exit status */
 	int sig;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 };
 
@@ -37,9 +37,9 @@ static bool tick(void *ctx)
 {
 	struct bt *b = ctx;
 
-	if (bt_run_started(&b->session.run))
-		bt_run_tend(&b->session.run, 0);
-	return !bt_run_ended(&b->session.run);
+	if (bt_run_started(&b->bt.run))
+		bt_run_tend(&b->bt.run, 0);
+	return !bt_run_ended(&b->bt.run);
 }
 
 static void operands(void *ctx, int argc, char **argv, int first)
@@ -49,7 +49,7 @@ static void operands(void *ctx, int argc, char **argv, int first)
 	opt_no_operands(argc, argv, first + !b->program);
 	if (!b->program && first == argc)
 		usage_error("missing program: FILE or -e PROGRAM");
-	if (b->print && (b->target.command || b->target.list))
+	if (b->print && (b->session.command || b->session.list))
 		usage_error("--emit cannot be combined with --command or --list; -l names a file that CMD would use");
 	b->source = b->program ? bt_source_text(b->program) : bt_source_file(argv[first]);
 }
@@ -72,11 +72,11 @@ static void check(void *ctx)
 {
 	struct bt *b = ctx;
 
-	if (b->print && b->target.lib)
-		b->target.lib = absolute(b->target.lib);
+	if (b->print && b->session.lib)
+		b->session.lib = absolute(b->session.lib);
 
-	bt_session_check(&b->session, b->source);
-	if (!b->print && !b->target.list)
+	bt_session_check(&b->bt, b->source);
+	if (!b->print && !b->session.list)
 		bt_exec_find();
 }
 
@@ -84,7 +84,7 @@ static void prepare(void *ctx)
 {
 	struct bt *b = ctx;
 
-	bt_session_prepare(&b->session, &b->target);
+	bt_session_prepare(&b->bt, &b->session);
 }
 
 static void start(void *ctx)
@@ -92,9 +92,9 @@ static void start(void *ctx)
 	struct bt *b = ctx;
 
 	if (b->print)
-		bt_session_print(&b->session);
-	if (!b->target.command)
-		bt_session_start(&b->session);
+		bt_session_print(&b->bt);
+	if (!b->session.command)
+		bt_session_start(&b->bt);
 }
 
 static int stop(void *ctx, int sig)
@@ -102,7 +102,7 @@ static int stop(void *ctx, int sig)
 	struct bt *b = ctx;
 
 	b->sig = sig;
-	b->status = bt_run_started(&b->session.run) ? bt_run_finish(&b->session.run) : 0;
+	b->status = bt_run_started(&b->bt.run) ? bt_run_finish(&b->bt.run) : 0;
 	if (b->status)
 		warning(0, "bpftrace exited with status %d; --emit prints the script that it was given", b->status);
 	return b->status && !sig ? SIGTERM : sig;
@@ -111,27 +111,27 @@ static int stop(void *ctx, int sig)
 static int finish(void *ctx, int status)
 {
 	struct bt *b = ctx;
-	const struct target *t = &b->target;
+	const struct session *t = &b->session;
 
-	if (t->command && !bt_run_started(&b->session.run) && !t->list && t->probes.nfiles && !b->sig)
+	if (t->command && !bt_run_started(&b->bt.run) && !t->list && t->probes.nfiles && !b->sig)
 		warning(0, "the command used none of the functions: nothing to trace");
-	bt_session_free(&b->session);
+	bt_session_free(&b->bt);
 	return b->status ? b->status : status;
 }
 
 int main(int argc, char **argv)
 {
-	struct bt bt = { .target = TARGET_INIT, .events = { .tick = tick, .ctx = &bt } };
+	struct bt bt = { .session = SESSION_INIT, .events = { .tick = tick, .ctx = &bt } };
 	const struct opt opts[] = {
 		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program text"),
 		OPT_FLAG(0, "emit", &bt.print, "print the program passed to bpftrace and exit"),
-		OPT_WHICH(&bt.target),
-		OPT_RUN(&bt.target),
+		OPT_WHICH(&bt.session),
+		OPT_RUN(&bt.session),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &bt.target, .events = &bt.events,
-		.source = &bt.session.functions, .ctx = &bt, .operands = operands, .check = check,
+		.usage = &usage, .opts = opts, .session = &bt.session, .events = &bt.events,
+		.source = &bt.bt.functions, .ctx = &bt, .operands = operands, .check = check,
 		.prepare = prepare, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -2,8 +2,8 @@
 /* cudacoalesce - show which memory accesses in CUDA kernels are not coalesced */
 #include "cudacoalesce/lines_report.h"
 #include "ptx/instrument.h"
-#include "session/gpu_tool.h"
-#include "view/gpu_notes.h"
+#include "session/gpuprobe_tool.h"
+#include "view/gpuprobe_notes.h"
 #include "cudacoalesce.ptx.h"
 
 static const struct usage usage = {
@@ -18,13 +18,13 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpu_options options;
-	struct gpu_modules modules;
+	struct gpuprobe_options options;
+	struct gpuprobe_modules modules;
 	struct lines_report report;
 };
 
 /* What the probe needs of the library in the program. */
-static const char *config(void *ctx, struct inject_config *c)
+static const char *config(void *ctx, struct gpuprobe_config *c)
 {
 	(void)ctx;
 	c->scheme = PTX_DEP;
@@ -34,11 +34,11 @@ static const char *config(void *ctx, struct inject_config *c)
 	return cudacoalesce_ptx;
 }
 
-static const char *frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct probe *p = ctx;
 
-	return gpu_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
+	return gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
 }
 
 static void report(void *ctx)
@@ -55,9 +55,9 @@ static void finish(void *ctx, int sig, unsigned left)
 	(void)sig;
 	report(p);
 	if (p->options.json)
-		gpu_notes_json(&p->modules.images);
-	gpu_notes(&p->modules, left, p->options.verbose);
-	gpu_modules_free(&p->modules);
+		gpuprobe_notes_json(&p->modules.images);
+	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_modules_free(&p->modules);
 }
 
 int main(int argc, char **argv)
@@ -72,10 +72,10 @@ int main(int argc, char **argv)
 		OPT_FLAG('H', "hist", &p.report.hist, "print histograms of lines, too"),
 		OPT_END
 	};
-	const struct gpu_tool tool = {
+	const struct gpuprobe_tool tool = {
 		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
 		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
 	};
 
-	return gpu_tool_run(&tool, argc, argv);
+	return gpuprobe_tool_run(&tool, argc, argv);
 }

@@ -6,13 +6,13 @@
 #include <bpf/libbpf.h>
 #include "abi/launch.h"
 #include "api/cuda_fn.h"
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 #include "base/clock.h"
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/notify.h"
 #include "cudaexporter/textfile.h"
 #include "cudaexporter/web.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "session/tool.h"
 #include "cudaexporter.skel.h"
 
@@ -41,7 +41,7 @@ struct main {
 	bool once, functions, off_cpu, exemplars;
 	unsigned classes;
 	unsigned long long written;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudaexporter_bpf *skel;
 };
@@ -84,8 +84,8 @@ static void check(void *ctx)
 	check_useless(m);
 	if (m->interval_ns < 0)
 		m->interval_ns = 15l * VALUE_S;
-	if (m->once && !m->target.duration_ns && !m->target.command)
-		m->target.duration_ns = m->interval_ns;
+	if (m->once && !m->session.duration_ns && !m->session.command)
+		m->session.duration_ns = m->interval_ns;
 }
 
 static bool page(void *ctx, const struct web_request *r, FILE *f)
@@ -113,7 +113,7 @@ static void prepare(void *ctx)
 {
 	struct main *m = ctx;
 
-	if (m->once || m->target.list)
+	if (m->once || m->session.list)
 		return;
 	m->events.calm_ms = CALM_MS;
 	m->events.wake = -1;
@@ -141,7 +141,7 @@ static void open_kernels(struct main *m)
 		return;
 	}
 	bpf_mmap_per_cpu(m->skel->maps.quick, LAUNCH_SLOTS);
-	target_need_syms(&m->target);
+	session_need_syms(&m->session);
 }
 
 static void *open_skel(void *ctx)
@@ -184,7 +184,7 @@ static void loaded(void *ctx)
 	struct main *m = ctx;
 	struct exporter *e = &m->exporter;
 
-	e->target = &m->target;
+	e->session = &m->session;
 	series_init(&e->table, m->series);
 	e->clients.owners.table = e->held.table = e->counts.table = e->self.table = &e->table;
 	e->clients.owners.most = m->processes;
@@ -192,8 +192,8 @@ static void loaded(void *ctx)
 	e->clients.ctx = e;
 	owners_init(&e->clients.owners);
 	e->held.clients = e->counts.clients = &e->clients;
-	e->held.memory.is_early = target_is_early;
-	e->held.memory.ctx = &m->target;
+	e->held.memory.is_early = session_is_preexisting;
+	e->held.memory.ctx = &m->session;
 	e->counts.slots = m->skel->maps.export_slots;
 	e->counts.rest = m->skel->maps.export_counts;
 	e->counts.errors = m->skel->maps.export_errors;
@@ -203,10 +203,10 @@ static void loaded(void *ctx)
 	e->counts.exemplars = m->exemplars ? m->skel->maps.exemplars : NULL;
 	e->counts.exemplar_shares = &m->skel->data_exemplar_shares->exemplar_shares;
 	counts_open(&e->counts);
-	gpus_open(&e->gpus, &e->owner, &m->target.looks, m->target.verbose);
-	kernel_counts_open(&e->kernels, m->target.syms, m->skel->maps.counts, m->skel->maps.quick,
+	gpus_open(&e->gpus, &e->owner, &m->session.helpers, m->session.verbose);
+	kernel_counts_open(&e->kernels, m->session.syms, m->skel->maps.counts, m->skel->maps.quick,
 			   &m->skel->bss->counts_shares);
-	e->probed.kind = attach_name(m->target.probes.attacher.kind);
+	e->probed.kind = attach_name(m->session.probes.attacher.kind);
 	e->self.clients = &e->clients;
 	e->self.owner = &e->owner;
 	e->self.obj = m->skel->obj;
@@ -214,19 +214,19 @@ static void loaded(void *ctx)
 	e->self.ignored = &e->held.ignored;
 	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
 	self_open(&e->self);
-	m->target.tool = e;
-	m->target.on_process = on_process;
-	m->target.on_probe = on_probe;
-	m->target.on_skipped = on_skipped;
+	m->session.tool = e;
+	m->session.on_process = on_process;
+	m->session.on_probe = on_probe;
+	m->session.on_skipped = on_skipped;
 }
 
 static void start(void *ctx)
 {
 	struct main *m = ctx;
 
-	m->exporter.running = (struct running)RUNNING_OF(m->skel, &m->target, false);
-	m->exporter.running.memory = &m->exporter.held.memory;
-	running_start(&m->exporter.running);
+	m->exporter.inflight = (struct inflight)INFLIGHT_OF(m->skel, &m->session, false);
+	m->exporter.inflight.memory = &m->exporter.held.memory;
+	inflight_start(&m->exporter.inflight);
 	kernel_counts_scan(&m->exporter.kernels);
 	m->exporter.ready = true;
 	notify_manager("READY=1");
@@ -294,16 +294,16 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct main m = {
-		.target = TARGET_INIT, .exporter.held.memory = MEMORY_INIT,
+		.session = SESSION_INIT, .exporter.held.memory = MEMORY_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC,
 		.ages = "60,600,3600", .interval_ns = -1, .series = 10000, .processes = 256,
 		.events = { .record = on_record, .tick = tick, .ctx = &m },
 	};
 	const struct opt opts[] = {
-		OPT_WHICH(&m.target),
-		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &m.target.attach,
+		OPT_WHICH(&m.session),
+		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &m.session.attach,
 			   "how to attach; default: auto, the best the kernel supports"),
-		OPT_FILTER(&m.target.filter),
+		OPT_FILTER(&m.session.filter),
 		OPT_MANY(0, "web.listen-address", "ADDR", &m.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
 		OPT_STR(0, "web.telemetry-path", "PATH", &m.web_options.path, "serve the metrics at PATH; default: /metrics"),
 		OPT_STR(0, "web.config.file", "FILE", &m.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
@@ -323,12 +323,12 @@ int main(int argc, char **argv)
 		OPT_MANY(0, "kernel-map", "RE=NAME", &m.kernel_map, "call kernels NAME whose name matches RE, an extended regular expression"),
 		OPT_FLAG(0, "exemplars", &m.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
 		OPT_FLAG(0, "self-time", &m.exporter.self.times, "CPU time of the BPF programs"),
-		OPT_STEER(&m.target),
-		OPT_QUIET(&m.target),
+		OPT_STEER(&m.session),
+		OPT_QUIET(&m.session),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &m.target, .events = &m.events, .classes = &m.classes,
+		.usage = &usage, .opts = opts, .session = &m.session, .events = &m.events, .classes = &m.classes,
 		.devices = true, .ctx = &m, .check = check, .prepare = prepare, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

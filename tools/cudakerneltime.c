@@ -31,7 +31,7 @@ static bool check(void *ctx, int *status)
 int main(int argc, char **argv)
 {
 	struct kerneltime k = {
-		.options = GPU_OPTIONS_INIT, .looks = LOOKS_INIT,
+		.options = GPU_OPTIONS_INIT, .helpers = HELPER_POOL_INIT,
 		.join = measure_join(&k), .written = true,
 	};
 	const struct opt opts[] = {
@@ -45,12 +45,12 @@ int main(int argc, char **argv)
 		OPT_STR(0, "blocks", "1/N", &k.options.blocks, "with every Nth block; N: a power of two"),
 		OPT_END
 	};
-	const struct gpu_tool tool = {
+	const struct gpuprobe_tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .options = &k.options, .ctx = &k,
 		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
 		.report = measure_report, .close = measure_close,
 	};
-	int status = gpu_tool_run(&tool, argc, argv);
+	int status = gpuprobe_tool_run(&tool, argc, argv);
 
 	return status || k.written ? status : EXIT_FAILURE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
 #include <stdlib.h>
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 #include "api/cuda_fn.h"
 #include "abi/launch.h"
 #include "session/live.h"
@@ -38,7 +38,7 @@ struct top {
 	struct launch_probes probes;
 	bool batch, live;
 	char *who;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudalaunchtop_bpf *skel;
 };
@@ -47,7 +47,7 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
-	early_tidy(&t->target.early);
+	preexisting_tidy(&t->session.preexisting);
 	if (screen_is_open())
 		launch_screen_update(&t->view);
 	else
@@ -78,24 +78,24 @@ static void check(void *ctx)
 
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stacks are mutually exclusive");
-	t->view.devices.several = t->target.devices;
-	t->target.probes.return_classes = 1 << CUDA_NAME | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
-	if (t->target.layer == TARGET_LAYER_ALL && !v->failed && !v->stacks)
-		t->target.probes.toggle_classes = 1 << CUDA_LAUNCH;
+	t->view.devices.several = t->session.devices;
+	t->session.probes.return_classes = 1 << CUDA_NAME | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
+	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && !v->stacks)
+		t->session.probes.toggle_classes = 1 << CUDA_LAUNCH;
 }
 
 static void *open_skel(void *ctx)
 {
 	struct top *t = ctx;
 
-	target_need_syms(&t->target);
+	session_need_syms(&t->session);
 	t->skel = cudalaunchtop_bpf__open();
 	if (!t->skel)
 		return NULL;
 	t->skel->rodata->launch_failures = t->view.failed;
 	t->skel->rodata->launch_stacks = t->view.stacks;
 	t->skel->rodata->launch_streams = t->view.streams;
-	t->skel->rodata->launch_pairs = t->target.layer == TARGET_LAYER_ALL;
+	t->skel->rodata->launch_pairs = t->session.layer == SESSION_LAYER_ALL;
 	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
 	return t->skel;
 }
@@ -104,13 +104,13 @@ static void loaded(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->view.launches = launches_new(t->target.syms, t->skel->maps.counts, t->skel->maps.quick,
-					&t->skel->bss->counts_shares, t->target.pid_list || t->target.command);
-	if (target_is_alone(&t->target)) {
+	t->view.launches = launches_new(t->session.syms, t->skel->maps.counts, t->skel->maps.quick,
+					&t->skel->bss->counts_shares, t->session.pid_list || t->session.command);
+	if (session_is_alone(&t->session)) {
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
 	}
-	launch_probes_init(&t->probes, &t->target, t->view.launches, &t->skel->bss->launches_refused);
+	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
 }
 
 static void scan(void *ctx, int pid)
@@ -122,13 +122,13 @@ static void start(void *ctx)
 {
 	struct top *t = ctx;
 
-	syms_each(t->target.syms, scan, t->view.launches);
-	t->view.early = &t->target.early;
-	t->view.containers = &t->target.containers;
+	syms_each(t->session.syms, scan, t->view.launches);
+	t->view.preexisting = &t->session.preexisting;
+	t->view.containers = &t->session.containers;
 	launch_view_start(&t->view);
 	launch_screen_init(&t->view);
-	t->view.screen.who = t->who = target_who(&t->target);
-	t->live = !t->view.folded && live_start(&t->target, &t->events, t->batch);
+	t->view.screen.who = t->who = session_who(&t->session);
+	t->live = !t->view.folded && live_start(&t->session, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -156,18 +156,18 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.target = TARGET_INIT,
+		.session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
 	const struct opt opts[] = {
-		OPT_TARGET(&top.target),
-		OPT_DEVICE(&top.target),
+		OPT_TARGET(&top.session),
+		OPT_DEVICE(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
 		OPT_FLAG(0, "per-stream", &top.view.streams, "show each stream separately"),
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
-		OPT_STACKS(&top.target),
+		OPT_STACKS(&top.session),
 		OPT_FLAG(0, "folded", &top.view.folded, "print one line per stack, for flame graphs: launches"),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
 		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded,
 		.classes = &classes, .devices = true, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,

@@ -36,7 +36,7 @@ struct leak {
 	bool batch, default_interval;
 	char *who;
 	struct leak_chrome chrome;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudaleak_bpf *skel;
 };
@@ -71,8 +71,8 @@ static void start(void *ctx)
 	if (!wants_screen(l))
 		return;
 	leak_screen_init(&l->report.screen);
-	l->report.screen.top.who = l->who = target_who(&l->target);
-	if (live_start(&l->target, &l->events, false) && l->default_interval)
+	l->report.screen.top.who = l->who = session_who(&l->session);
+	if (live_start(&l->session, &l->events, false) && l->default_interval)
 		l->events.interval_ns = VALUE_S;
 }
 
@@ -85,9 +85,9 @@ static void on_gone(struct leak *l, const struct process_event *e)
 	if (process)
 		leak_chrome_exit(&l->chrome, process, e->time);
 	memory_forget(process);
-	containers_forget(&l->target.containers, e->head.pid);
-	early_drop(&l->target.early, e->head.pid);
-	syms_forget(l->target.syms, e->head.pid);
+	containers_forget(&l->session.containers, e->head.pid);
+	preexisting_drop(&l->session.preexisting, e->head.pid);
+	syms_forget(l->session.syms, e->head.pid);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -103,8 +103,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		on_gone(l, data);
 		return 0;
 	}
-	containers_of(&l->target.containers, e->head.pid);	/* it may be gone at the report */
-	stack = stack_get(l->target.syms, e->head.pid, e->stack, e->head.frames);
+	containers_of(&l->session.containers, e->head.pid);	/* it may be gone at the report */
+	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
 	leak_chrome_held(&l->chrome, did.process, e->time, l->report.view.options.sample);
 	l->report.allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
@@ -118,20 +118,20 @@ static void check(void *ctx)
 	struct leak_view *v = &l->report.view;
 
 	l->report.screen.rows = v->top;
-	leak_check(v, l->stacks, l->target.json);
+	leak_check(v, l->stacks, l->session.json);
 	l->stacks = !v->totals;
 	leak_chrome_check(&l->chrome);
 	if (l->min > l->max)
 		usage_error("--min-size is larger than --max-size");
 	l->default_interval = l->events.interval_ns < 0;
 	if (l->default_interval)
-		l->events.interval_ns = l->target.command || v->folded ? 0 : 5l * VALUE_S;
-	l->memory.filter.devices = l->target.devices;
+		l->events.interval_ns = l->session.command || v->folded ? 0 : 5l * VALUE_S;
+	l->memory.filter.devices = l->session.devices;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
 	l->memory.filter.sample = v->options.sample;
-	v->filtered = l->memory.filter.any || l->target.devices;
-	v->devices.several = l->target.devices;
+	v->filtered = l->memory.filter.any || l->session.devices;
+	v->devices.several = l->session.devices;
 }
 
 static void *open_skel(void *ctx)
@@ -139,18 +139,18 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_row_init(&l->report.view);
-	l->memory.is_early = target_is_early;
-	l->memory.ctx = &l->target;
-	l->report.view.early = &l->target.early;
-	l->report.view.containers = &l->target.containers;
+	l->memory.is_early = session_is_preexisting;
+	l->memory.ctx = &l->session;
+	l->report.view.preexisting = &l->session.preexisting;
+	l->report.view.containers = &l->session.containers;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
-	if (target_is_alone(&l->target)) {
+	if (session_is_alone(&l->session)) {
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
-	l->target.probes.usdt = l->skel->rodata->memory_tensors = l->report.view.options.tensors;
+	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->report.view.options.tensors;
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
@@ -170,7 +170,7 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
-	if (!l->target.list)
+	if (!l->session.list)
 		leak_chrome_open(&l->chrome);
 }
 
@@ -178,7 +178,7 @@ static int finish(void *ctx, int status)
 {
 	struct leak *l = ctx;
 
-	target_check_usdt(&l->target);
+	session_check_usdt(&l->session);
 	if (!leak_chrome_close(&l->chrome, &l->memory))
 		status = status ? status : EXIT_FAILURE;
 	free(l->who);
@@ -188,10 +188,10 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct leak leak = {
-		.memory = MEMORY_INIT, .max = LONG_MAX, .target = TARGET_INIT,
+		.memory = MEMORY_INIT, .max = LONG_MAX, .session = SESSION_INIT,
 		.report = {
-			.view.options = { .sample = 1, .sort = -1 }, .memory = &leak.memory, .early = &leak.target.early,
-			.selected = &leak.target.selected,
+			.view.options = { .sample = 1, .sort = -1 }, .memory = &leak.memory, .preexisting = &leak.session.preexisting,
+			.selected = &leak.session.selected,
 			.screen = { .view = &leak.report.view, .memory = &leak.memory },
 		},
 		.events = {
@@ -201,8 +201,8 @@ int main(int argc, char **argv)
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
 	const struct opt opts[] = {
-		OPT_TARGET(&leak.target),
-		OPT_DEVICE(&leak.target),
+		OPT_TARGET(&leak.session),
+		OPT_DEVICE(&leak.session),
 		OPT_FLAG('b', "batch", &leak.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('a', "each", &leak.report.view.options.each, "show each allocation instead of groups by stack"),
 		OPT_TIME('o', "older", "MS", &leak.report.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
@@ -216,11 +216,11 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tensors", &leak.report.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
 		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
 		OPT_STR(0, "chrome", "FILE", &leak.chrome.path, "also write a timeline of held bytes for Perfetto to FILE"),
-		OPT_STACKS(&leak.target),
+		OPT_STACKS(&leak.session),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &leak.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &leak.session,
 		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.report.view.folded,
 		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,

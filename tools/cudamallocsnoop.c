@@ -2,14 +2,14 @@
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include "api/cuda_err.h"
 #include "model/memory.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "model/stack_sums.h"
 #include "view/stream_field.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudamallocsnoop/snoop_row.h"
 #include "view/folded.h"
-#include "view/running_view.h"
+#include "view/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
 
 static const struct usage usage = {
@@ -31,9 +31,9 @@ struct snoop {
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
-	struct running running;
+	struct inflight inflight;
 	struct snoop_rows rows;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudamallocsnoop_bpf *skel;
 };
@@ -48,7 +48,7 @@ static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct
 		return false;
 	if ((s->failed && !r->ret) || (s->slower && (r->latency == OUT_NONE || r->latency < (unsigned long)s->slower)))
 		return false;
-	if (s->target.devices && !device_is_in(s->target.devices, r->device))
+	if (s->session.devices && !device_is_in(s->session.devices, r->device))
 		return false;
 	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
 }
@@ -66,7 +66,7 @@ static bool tick(void *ctx)
 static void show(struct snoop *s, const struct memory_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const struct stack *stack = stack_get(s->target.syms, e->head.pid, e->stack, e->head.frames);
+	const struct stack *stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	struct memory_effect did = memory_apply(&s->memory, e, NULL);
 	struct snoop_row r = snoop_row(e, &did, stack);
 	char number[CUDA_ERR_NUMBER];
@@ -78,8 +78,8 @@ static void show(struct snoop *s, const struct memory_event *e)
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
 	}
-	r.complete = early_complete(&s->target.early, r.pid);
-	r.container = containers_of(&s->target.containers, r.pid);
+	r.complete = preexisting_complete(&s->session.preexisting, r.pid);
+	r.container = containers_of(&s->session.containers, r.pid);
 	r.result = cuda_err_text(fn->lib, e->ret, number);
 	snoop_row_print(&s->rows, &r);
 }
@@ -92,11 +92,11 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (!memory_event_is_right(data, size))
 		return 0;
 	if (record_is_process_event(data)) {
-		early_drop(&s->target.early, e->head.pid);
+		preexisting_drop(&s->session.preexisting, e->head.pid);
 		memory_forget(memory_process(&s->memory, data));
 		stack_sums_forget(&s->sums, e->head.pid);
-		syms_forget(s->target.syms, e->head.pid);
-		containers_forget(&s->target.containers, e->head.pid);
+		syms_forget(s->session.syms, e->head.pid);
+		containers_forget(&s->session.containers, e->head.pid);
 		return 0;
 	}
 	show(s, e);
@@ -117,12 +117,12 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	snoop_rows_init(&s->rows, s->times, s->stacks, s->target.devices);
+	snoop_rows_init(&s->rows, s->times, s->stacks, s->session.devices);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
 	s->skel->rodata->memory_stacks = s->skel->rodata->memory_stacks_all = s->stacks;
-	s->target.probes.usdt = s->skel->rodata->memory_tensors = s->tensors;
+	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors;
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
 	s->skel->rodata->memory_failed_only = s->failed;
@@ -134,10 +134,10 @@ static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
-	s->running.devices = &s->rows.devices;
-	s->running.memory = &s->memory;
-	running_start(&s->running);
+	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
+	s->inflight.devices = &s->rows.devices;
+	s->inflight.memory = &s->memory;
+	inflight_start(&s->inflight);
 }
 
 static int stop(void *ctx, int sig)
@@ -148,8 +148,8 @@ static int stop(void *ctx, int sig)
 		folded_sums(&s->sums);
 		return sig;
 	}
-	running_collect(&s->running);
-	running_view(&s->running);
+	inflight_collect(&s->inflight);
+	inflight_view(&s->inflight);
 	return sig;
 }
 
@@ -157,23 +157,23 @@ static int finish(void *ctx, int status)
 {
 	struct snoop *s = ctx;
 
-	target_check_usdt(&s->target);
-	running_free(&s->running);
+	session_check_usdt(&s->session);
+	inflight_free(&s->inflight);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT, .target = TARGET_INIT,
+		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT, .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;
 	int status;
 	const struct opt opts[] = {
-		OPT_TARGET(&snoop.target),
+		OPT_TARGET(&snoop.session),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
-		OPT_DEVICE(&snoop.target),
+		OPT_DEVICE(&snoop.session),
 		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only allocations of at least SIZE and their frees"),
 		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),
@@ -181,13 +181,13 @@ int main(int argc, char **argv)
 		OPT_FLAG('F', "frees", &snoop.frees, "print only frees"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
-		OPT_STACKS(&snoop.target),
+		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "tensors", &snoop.tensors, "print what PyTorch's allocator gives and takes, too"),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
+		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.rows.fields,
 		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,

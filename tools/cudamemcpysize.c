@@ -27,7 +27,7 @@ struct copies {
 	long min, slower;	/* bytes; ns */
 	unsigned classes;
 	struct copy_report report;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
 };
@@ -43,8 +43,8 @@ static void check(void *ctx)
 		usage_error("--memset and --direction are mutually exclusive");
 	if (v->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	v->pids |= v->folded || c->target.json || v->streams;
-	v->devices.several = c->target.devices;
+	v->pids |= v->folded || c->session.json || v->streams;
+	v->devices.several = c->session.devices;
 	v->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
@@ -65,7 +65,7 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
-	aggregate_prepare(&c->report.aggregates, c->skel->obj, c->target.syms);
+	aggregate_prepare(&c->report.aggregates, c->skel->obj, c->session.syms);
 	return c->skel;
 }
 
@@ -75,9 +75,9 @@ static void start(void *ctx)
 
 	c->report.rest = c->skel->maps.aggregates;
 	c->report.epoch = &c->skel->bss->aggregate_epoch;
-	c->report.running = (struct running)RUNNING_OF(c->skel, &c->target, c->report.view.stacks);
-	c->report.running.devices = &c->report.view.devices;
-	running_start(&c->report.running);
+	c->report.inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->report.view.stacks);
+	c->report.inflight.devices = &c->report.view.devices;
+	inflight_start(&c->report.inflight);
 }
 
 static int finish(void *ctx, int status)
@@ -91,17 +91,17 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct copies copies = {
-		.direction = -1, .target = TARGET_INIT, .report.target = &copies.target,
+		.direction = -1, .session = SESSION_INIT, .report.session = &copies.session,
 		.events = { .record = copy_report_record, .report = copy_report, .ctx = &copies.report },
 	};
 	struct copy_view *view = &copies.report.view;
 	const struct opt opts[] = {
-		OPT_TARGET(&copies.target),
-		OPT_DEVICE(&copies.target),
+		OPT_TARGET(&copies.session),
+		OPT_DEVICE(&copies.session),
 		OPT_FLAG('P', "per-process", &view->pids, "one group per process"),
 		OPT_FLAG(0, "per-stream", &view->streams, "one group per stream of a process"),
 		OPT_FLAG('k', "stacks", &view->stacks, "one group per call stack, most bytes first"),
-		OPT_STACKS(&copies.target),
+		OPT_STACKS(&copies.session),
 		OPT_FLAG(0, "folded", &view->folded, "print one line per stack, for flame graphs: bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &copies.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
 		.events = &copies.events, .stacks = &view->stacks, .folded = &view->folded,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 		.start = start, .close = finish,

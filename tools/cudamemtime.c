@@ -29,7 +29,7 @@ struct memtime {
 static void operands(void *ctx, int argc, char **argv, int first)
 {
 	struct memtime *t = ctx;
-	struct gpu_options *g = &t->measure.options;
+	struct gpuprobe_options *g = &t->measure.options;
 
 	if (t->wants_list && t->wants_patch)
 		usage_error("--list and --patch are mutually exclusive");
@@ -82,12 +82,12 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "patch", &t.wants_patch, "write a copy of a file with probes in it, and exit"),
 		OPT_END
 	};
-	const struct gpu_tool tool = {
+	const struct gpuprobe_tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .options = &m->options, .operands = operands,
 		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
 		.report = measure_report, .close = measure_close, .ctx = &t,
 	};
-	int status = gpu_tool_run(&tool, argc, argv);
+	int status = gpuprobe_tool_run(&tool, argc, argv);
 
 	status = !status && m->failed ? EXIT_FAILURE : status;
 	measure_free(m);

@@ -24,7 +24,7 @@ struct waits {
 	long slower;		/* ns */
 	unsigned classes;
 	struct wait_report report;
-	struct target target;
+	struct session session;
 	struct event_loop events;
 	struct cudasynclatency_bpf *skel;
 };
@@ -36,8 +36,8 @@ static void check(void *ctx)
 
 	if (v->folded && v->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
-	v->pids |= v->folded || w->target.json || v->streams;
-	v->devices.several = w->target.devices;
+	v->pids |= v->folded || w->session.json || v->streams;
+	v->devices.several = w->session.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
@@ -56,7 +56,7 @@ static void *open_skel(void *ctx)
 	w->skel->rodata->wait_slower = w->slower;
 	w->skel->rodata->wait_off_cpu = v->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, v->off_cpu);
-	aggregate_prepare(&w->report.aggregates, w->skel->obj, w->target.syms);
+	aggregate_prepare(&w->report.aggregates, w->skel->obj, w->session.syms);
 	return w->skel;
 }
 
@@ -68,9 +68,9 @@ static void start(void *ctx)
 	w->report.epoch = &w->skel->bss->aggregate_epoch;
 	wait_threads_init(&w->report.threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
 			  w->skel->bss->waiting_used, w->skel->bss->waiting_shares);
-	w->report.running = (struct running)RUNNING_OF(w->skel, &w->target, w->report.view.stacks);
-	w->report.running.devices = &w->report.view.devices;
-	running_start(&w->report.running);
+	w->report.inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, w->report.view.stacks);
+	w->report.inflight.devices = &w->report.view.devices;
+	inflight_start(&w->report.inflight);
 }
 
 static int finish(void *ctx, int status)
@@ -84,17 +84,17 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct waits waits = {
-		.target = TARGET_INIT, .report.target = &waits.target,
+		.session = SESSION_INIT, .report.session = &waits.session,
 		.events = { .record = wait_report_record, .report = wait_report, .ctx = &waits.report },
 	};
 	struct wait_view *view = &waits.report.view;
 	const struct opt opts[] = {
-		OPT_TARGET(&waits.target),
-		OPT_DEVICE(&waits.target),
+		OPT_TARGET(&waits.session),
+		OPT_DEVICE(&waits.session),
 		OPT_FLAG('P', "per-process", &view->pids, "one group per process"),
 		OPT_FLAG(0, "per-stream", &view->streams, "one group per stream of a process"),
 		OPT_FLAG('k', "stacks", &view->stacks, "one group per call stack, longest total wait first"),
-		OPT_STACKS(&waits.target),
+		OPT_STACKS(&waits.session),
 		OPT_FLAG(0, "folded", &view->folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
 		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &waits.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &waits.session,
 		.events = &waits.events, .stacks = &view->stacks, .folded = &view->folded,
 		.classes = &waits.classes, .devices = true, .tracepoints = "scheduler, process exit and exec",
 		.ctx = &waits, .check = check, .open = open_skel, .start = start, .close = finish,

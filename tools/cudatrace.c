@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "cli/out.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "view/folded.h"
-#include "view/running_view.h"
+#include "view/inflight_view.h"
 #include "cudatrace/trace_color.h"
 #include "cudatrace/trace_prepare.h"
 #include "cudatrace/trace_program.h"
@@ -39,8 +39,8 @@ static const struct usage usage = {
 
 struct tracer {
 	struct trace trace;
-	struct running running;
-	struct target target;
+	struct inflight inflight;
+	struct session session;
 	struct event_loop events;
 	struct cudatrace_bpf *skel;
 	int color;		/* enum color_when */
@@ -50,19 +50,19 @@ static void on_scanned(void *ctx, int pid)
 {
 	struct tracer *t = ctx;
 
-	trace_program_mapped(t->trace.programs, &t->target.probes, pid);
+	trace_program_mapped(t->trace.programs, &t->session.probes, pid);
 }
 
 static void check(void *ctx)
 {
 	struct tracer *t = ctx;
 
-	t->trace.only = t->target.devices;
+	t->trace.only = t->session.devices;
 	trace_prepare(&t->trace);
-	t->trace.probes = &t->target.probes;
-	t->trace.containers = &t->target.containers;
-	t->target.probes.tool = t;
-	t->target.probes.on_scanned = on_scanned;
+	t->trace.probes = &t->session.probes;
+	t->trace.containers = &t->session.containers;
+	t->session.probes.tool = t;
+	t->session.probes.on_scanned = on_scanned;
 	if (!t->trace.output)
 		return;
 	out_to_file(t->trace.output);
@@ -74,11 +74,11 @@ static void *open_skel(void *ctx)
 {
 	struct tracer *t = ctx;
 
-	if (t->target.stacks || t->trace.launches) {
-		target_need_syms(&t->target);
-		t->trace.syms = t->target.syms;
+	if (t->session.stacks || t->trace.launches) {
+		session_need_syms(&t->session);
+		t->trace.syms = t->session.syms;
 	}
-	t->trace.programs = trace_programs_new(t->target.syms);
+	t->trace.programs = trace_programs_new(t->session.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -102,9 +102,9 @@ static void loaded(void *ctx)
 	const struct bpf_map *functions = t->skel->maps.functions;
 
 	for (int i = 0; i < cuda_protos_n; i++)
-		if (map_update(functions, &i, &t->trace.functions[i], BPF_ANY))
+		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
-	if (t->trace.chrome && !t->target.list)
+	if (t->trace.chrome && !t->session.list)
 		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
 }
 
@@ -118,13 +118,13 @@ static void start(void *ctx)
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(t->target.syms, scan, t->trace.programs);
+		syms_each(t->session.syms, scan, t->trace.programs);
 	t->trace.lines.color = color_wanted(t->color);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
-		trace_lines_init(&t->trace.lines, !target_is_alone(&t->target));
-	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->trace.lines.stacks && !t->trace.summary);
-	t->running.devices = t->trace.summary ? &t->trace.calls.seen : &t->trace.lines.seen;
-	running_start(&t->running);
+		trace_lines_init(&t->trace.lines, !session_is_alone(&t->session));
+	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, t->trace.lines.stacks && !t->trace.summary);
+	t->inflight.devices = t->trace.summary ? &t->trace.calls.seen : &t->trace.lines.seen;
+	inflight_start(&t->inflight);
 }
 
 /* Not what prints nothing else, and not without return probes: then no call is known to be in flight. */
@@ -134,8 +134,8 @@ static void show_running(struct tracer *t)
 
 	if (trace->folded || trace->chrome || trace->unchecked || trace->no_returns)
 		return;
-	running_collect(&t->running);
-	running_view(&t->running);
+	inflight_collect(&t->inflight);
+	inflight_view(&t->inflight);
 }
 
 static bool tick(void *ctx)
@@ -164,7 +164,7 @@ static int finish(void *ctx, int status)
 
 	if (t->trace.timeline.out.file && !trace_chrome_close(&t->trace.timeline))
 		status = status ? status : EXIT_FAILURE;
-	running_free(&t->running);
+	inflight_free(&t->inflight);
 	trace_free(&t->trace);
 	programs_free(t->trace.programs);
 	return status;
@@ -173,14 +173,14 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct tracer tracer = {
-		.trace.sums = STACK_SUMS_INIT, .target = TARGET_INIT,
+		.trace.sums = STACK_SUMS_INIT, .session = SESSION_INIT,
 		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
 	struct trace *trace = &tracer.trace;
 	const unsigned none = 0;
 	const struct opt opts[] = {
-		OPT_TARGET(&tracer.target),
-		OPT_DEVICE(&tracer.target),
+		OPT_TARGET(&tracer.session),
+		OPT_DEVICE(&tracer.session),
 		OPT_LIST('e', "trace", "EXPR", &trace->expression, trace_select_word, "functions to trace: groups, names, patterns, !; see the manual"),
 		OPT_FLAG('x', "failed", &trace->failed, "print only failed calls"),
 		OPT_TIME(0, "slower", "US", &trace->slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('r', "relative", &trace->lines.relative, "print a column with the time since the previous line"),
 		OPT_FLAG('T', "time-spent", &trace->lines.durations, "print the time spent in each call"),
 		OPT_FLAG('k', "stacks", &trace->lines.stacks, "print call stacks"),
-		OPT_STACKS(&tracer.target),
+		OPT_STACKS(&tracer.session),
 		OPT_FLAG(0, "folded", &trace->folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('S', "summary", &trace->summary, "print only a table by function, at the end"),
 		OPT_STR('o', "output", "FILE", &trace->output, "write to FILE instead of standard output"),
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &tracer.target, .events = &tracer.events,
+		.usage = &usage, .opts = opts, .session = &tracer.session, .events = &tracer.events,
 		.stacks = &trace->lines.stacks, .folded = &trace->folded, .source = &trace->source,
 		.classes = &none, .devices = true,
 		.ctx = &tracer, .check = check, .open = open_skel,

@@ -22,7 +22,7 @@ static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, 
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/aggregate.bpf.h"
-#include "lib/running.bpf.h"
+#include "lib/inflight.bpf.h"
 
 /* Set by the tool: aggregate the series CALLS_BYTES, too. */
 const volatile bool calls_bytes;

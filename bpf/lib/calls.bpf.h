@@ -32,7 +32,7 @@ static __always_inline bool calls_usdt_enter(struct pt_regs *ctx, struct thread 
 #include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
-#include "lib/running.bpf.h"
+#include "lib/inflight.bpf.h"
 #include "lib/stack.bpf.h"
 #include "lib/usdt.bpf.h"
 

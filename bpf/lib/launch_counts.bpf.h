@@ -43,12 +43,12 @@ static __always_inline struct launch_slot *place_of(const struct launch_key *key
 }
 
 /* The tool looks for those keys. */
-static __always_inline void count_untold(const struct launch_key *key)
+static __always_inline void count_unreported(const struct launch_key *key)
 {
 	struct launch_count *c = bpf_map_lookup_elem(&counts, key);
 
 	if (c)
-		c->untold = 1;
+		c->unreported = 1;
 }
 
 /* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
@@ -82,7 +82,7 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 		stack = 0;
 	e->head.frames = (__u64)stack / 8;
 	if (!records_sent(first, sizeof(*e) + stack, true))
-		count_untold(&k);
+		count_unreported(&k);
 	return 1;
 }
 

@@ -54,7 +54,7 @@ __noinline __u64 process_program(__u32 pid)
 	known = bpf_map_lookup_elem(&processes, &pid);	/* another thread was first */
 	if (known)
 		return known->program;
-	lose(LOST_STRANGER);
+	lose(LOST_PROC_TABLE_FULL);
 	return 0;
 }
 

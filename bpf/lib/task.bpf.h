@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the kernel knows of the calling thread, and of others.  This header, and lib/bounds, lib/returns,
- * lib/running_task and lib/unwind_pages, have all that only a BPF program can do: bpf/native has others in their
+ * lib/inflight_task and lib/unwind_pages, have all that only a BPF program can do: bpf/userspace has others in their
  * place. */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H

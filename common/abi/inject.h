@@ -1,119 +1,133 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the injected library (tools/inject) and a tool that measures inside kernels tell each other.
+/* The memory that a tool shares with its probes in the programs of its command (--attach inject), and what both tell
+ * each other when it is handed over.
  *
- * The tool listens on a Unix stream socket whose abstract name is in the environment of its command; the library
- * connects when the program loads its first image.  Both send frames: struct inject_frame, then `size` bytes.  The
- * tool sends one, INJECT_CONFIG, when it accepts.  Both run on one machine: native byte order. */
-#ifndef INJECT_H
-#define INJECT_H
-#include <stdint.h>
+ * The memory is one memfd: a head, then the maps of the tool's BPF object, each at a whole page.  A program can write
+ * anything into it at any time.  So either side copies the head once, checks the copy, and keeps places and sizes in
+ * memory of its own (shm/shm.h).  All programs of a command map the same memory.
+ *
+ * What programs act upon (the head, the functions and their names, read-only maps) they take from a second memfd, in which
+ * it stands at the same places, and which is sealed: no program can write to it. */
+#ifndef ABI_INJECT_H
+#define ABI_INJECT_H
+#include <linux/types.h>
+#include "abi/python.h"
 
-#define INJECT_SOCKET "CUDA_BPF_TOOLS_INJECT"	/* the variable: the abstract name without its leading 0 */
+/* The environment variable: for each tool that waits for the program NAME=SOCKET, separated by spaces; NAME is the
+ * tool's BPF object (cudaleak), SOCKET the abstract name of a Unix socket (SOCK_SEQPACKET) without its leading 0. */
+#define INJECT_SOCKETS "CUDA_BPF_TOOLS_INJECT"
 
-/* The user's own TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH, which name cudainject-ptxas in the command. */
-#define INJECT_PTXAS "CUDA_BPF_TOOLS_PTXAS"
-#define INJECT_PTXAS_BLACKWELL "CUDA_BPF_TOOLS_PTXAS_BLACKWELL"
-
-enum { INJECT_VERSION = 1, INJECT_FRAME_MAX = 64 << 20 };
-
-enum inject_kind {
-	INJECT_CONFIG = 1,	/* tool to library */
-	INJECT_HELLO,		/* library to tool: the first */
-	INJECT_IMAGE,		/* an image was loaded */
-	INJECT_MODULE,		/* an instrumented module is loaded in a context */
-	INJECT_SLOTS,		/* all slots of a module, since its beginning */
-	INJECT_RECORDS,		/* new records of a module */
-	INJECT_LOST,		/* what could not be read */
-	INJECT_LAUNCHES,	/* calls that launched kernels, if asked for */
-	INJECT_BYE,		/* the program ends: nothing follows.  The tool shuts down its side when it has handled
-				 * all; with INJECT_CALLS the program waits for that, for a second at most, as the
-				 * tool looks up the addresses in its files */
-	INJECT_WARNING,		/* text: how the program differs from what it is without the library */
+enum {
+	INJECT_VERSION = 4,
+	INJECT_PAGE = 4096,
+	INJECT_MAPS = 48,
+	INJECT_MAP_NAME = 32,
+	INJECT_THREADS = 32768,		/* at a time, of all programs */
+	INJECT_FUNCTIONS = 4096,
+	INJECT_PATH = 4096,
 };
 
-struct inject_frame {
-	uint32_t kind, size;
+/* A map of the BPF object: BPF's own types.  A data section (.rodata, .bss, .data.lost) is an array of one element. */
+struct inject_map {
+	char name[INJECT_MAP_NAME];	/* as in the object */
+	__u32 type;			/* BPF_MAP_TYPE_ARRAY, HASH, PERCPU_HASH, PERCPU_ARRAY, TASK_STORAGE, RINGBUF */
+	__u32 key_size, value_size, max_entries;
+	__u64 at, bytes;		/* in the memory */
+	__u64 fixed;			/* not 0: read-only for programs, from the sealed memfd */
 };
 
-enum inject_flags {
-	INJECT_KEEP_REGISTERS = 1,	/* .maxnreg at the class of the original, in each kernel */
-	INJECT_CALLS = 2,		/* send INJECT_LAUNCHES, with stacks */
-	INJECT_RANGES = 4,		/* tell modules what memory there is: struct gpu_ranges of abi/gpu.h */
+enum inject_function_flags {
+	INJECT_RETURNS = 1,		/* its return may be wanted */
+	INJECT_OFF = 2,			/* not probed now: the tool changes this while it traces, in the shared memory */
+	INJECT_STACK_SHIFT = 8,		/* these bits: 1 + 8-byte words of its arguments on the stack; 0: unknown; all: it has */
+	INJECT_STACK_MASK = 0xff,	/* a variable number of them */
 };
 
-/* Followed by kernels_size bytes, the globs of -K, each ended by 0; then probe_size bytes, the probe's PTX. */
-struct inject_config {
-	uint32_t version, flags;
-	uint32_t scheme, spaces, ops;		/* ptx/instrument.h */
-	uint32_t block_mask, block_want, warp_mask, warp_want;
-	uint32_t groups, limit, max_sites;
-	uint32_t period_ms;			/* between two readings */
-	uint32_t kernels_size, probe_size;
+/* A function to probe, sorted by name (strcmp). */
+struct inject_function {
+	__u32 name;			/* offset of its name, ended by 0, from names_at */
+	__u32 id;			/* what bpf_get_attach_cookie() is */
+	__u32 lib;			/* enum cuda_lib */
+	__u32 flags;
 };
 
-struct inject_hello {
-	uint32_t version;
-	int32_t pid, ppid;
+/* In the tid of an element of struct inject_thread: it is no thread's, but what is kept of its process, as the storage that
+ * the programs have at the first thread, which may make no call. */
+#define INJECT_OF_PROCESS 0x80000000u
+
+/* In the tid of an element whose thread has ended: somebody sees to what it left. */
+#define INJECT_LEFT 0x40000000u
+
+/* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
+ * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */
+struct inject_thread {
+	__u32 tid;			/* 0: free.  As the program sees it: other than the tool does in another PID namespace */
+	__u32 pid;			/* as the tool sees it */
+	__u32 parent;			/* the process that forked this one, as far as known; 0: not */
+	__u32 used;			/* bit n: map n has storage of this thread */
+	__u64 start_time;		/* of the thread, CLOCK_MONOTONIC, ns: about */
 	char comm[16];
+	__u32 uid;
+	__u32 busy;			/* not 0: it runs a program of the tool's; see bmaps_settle() */
+	__u32 named;			/* set by the tool: comm is the thread's; until then it is the process's */
+	__u32 marks;			/* set by the tool: enum inject_marks */
 };
 
-enum inject_status {
-	INJECT_DONE,		/* rewritten */
-	INJECT_NO_SITES,	/* nothing in it that was selected */
-	INJECT_NO_PTX,		/* machine code only */
-	INJECT_NEWER,		/* its PTX is for later devices than this one */
-	INJECT_TOO_MANY,	/* more sites than --max-sites */
-	INJECT_OLD,		/* PTX before 6.2 or sm_70 */
-	INJECT_LINKED,		/* needs functions of other images, or is LTO code */
-	INJECT_BAD,		/* malformed, or refused by the driver once rewritten: the original was loaded */
-	INJECT_THERE,		/* it has probes already: rewritten by --patch or cudamemtime-ptxas */
+/* What the tool has seen of a process, in each of its threads' elements. */
+enum inject_marks {
+	INJECT_FILTERED = 1,		/* it has a seccomp filter that it had not at its start: the library makes no system call
+					 * there that may end it */
+	INJECT_OTHER_USER = 2,		/* it has another user than it had: it is to leave the memory */
+	INJECT_PYTHON = 4,		/* it runs Python, of which it learns by the answer to a message */
 };
 
-/* Followed by text_size bytes: why, or the names of what was left alone, one a line. */
-struct inject_image {
-	uint32_t status;	/* enum inject_status */
-	uint32_t sm;		/* of the PTX that was taken, or of the first image */
-	uint32_t kernels, sites;
-	uint64_t ns;		/* how long rewriting took */
-	uint64_t size, rewritten;	/* bytes of the PTX */
-	uint32_t fewer_warps;	/* kernels with fewer resident warps than without */
-	uint32_t text_size;
+struct inject_head {
+	__u32 version, lanes;		/* lanes: what BPF programs have one element per CPU for: libbpf_num_possible_cpus() */
+	__u64 bytes;			/* of the memory */
+	__u32 maps, functions;
+	__u64 functions_at, names_at, names_bytes;
+	__u64 threads_at;		/* INJECT_THREADS of struct inject_thread */
+	__u32 threads_used;		/* elements that were ever taken */
+	__u32 threads_free;		/* from where on a free one is likely to be found */
+	__u32 ended;			/* set by the tool: probes do nothing any more */
+	__u64 ticks;			/* the tool's clock, ms, as it was some milliseconds ago: to read one takes longer than to count */
+	struct inject_map map[INJECT_MAPS];
 };
 
-/* Followed by text_size bytes: the table of sites (ptx/sites.h). */
-struct inject_module {
-	uint32_t module;	/* counts from 1, of a process: an instrumented PTX in a context */
-	uint32_t hash, sites, groups, limit;
-	int32_t device;
-	uint32_t context;	/* counts from 1, of a process */
-	uint32_t khz;		/* the clock of the SMs, as the driver says; 0: unknown */
-	uint32_t text_size, spare;
+/* The descriptors that come with the answer to INJECT_HELLO: the shared memory, to write and to read only, and the sealed one. */
+enum inject_shared_memory { INJECT_SHARED, INJECT_READ, INJECT_FIXED, INJECT_MEMORIES };
+
+/* What a program tells: the connection is closed after the answer. */
+enum inject_kind {
+	INJECT_HELLO = 1,		/* first of a program (after exec too): answered with enum inject_shared_memory */
+	INJECT_FORKED,			/* first of a process that was forked: answered with them, too */
+	INJECT_BOUND,			/* a library has functions that are probed now, and its path follows; functions = 0:
+					 * all is there that is loaded with the first CUDA library */
+	INJECT_SAYS,			/* text follows: what cannot be probed, and why */
+	INJECT_CHANGED,			/* other objects are loaded than before */
 };
 
-/* Followed by size / sizeof(struct gpu_slot) slots. */
-struct inject_slots {
-	uint32_t module, spare;
+struct inject_message_head {
+	__u32 version, kind;
+	__s32 pid;			/* as the program sees it */
+	__s32 parent;			/* INJECT_FORKED: the process it is a copy of, as the tool sees it */
+	__u32 functions;		/* INJECT_BOUND: how many */
+	__u32 size;			/* bytes that follow: at most INJECT_PATH */
 };
 
-/* Followed by records: whole ones only; the bits GPU_LAP are cleared. */
-struct inject_records {
-	uint32_t module, spare;
-	uint64_t lost;		/* overwritten before they were read, since the module's beginning */
+/* The tool's answer, when it has read what it needs of the program (its mappings). */
+struct inject_answer {
+	__u32 version;
+	__s32 pid;			/* as the tool sees it; -1: go on without probes */
+	__u64 bytes;			/* of the memory */
+	__u32 leave;			/* not 0: name the tool to Yama, so that its children may read the program's memory */
+	__u32 uid;			/* the process's */
+	char comm[16];			/* the process's */
+	struct python_process python;	/* runtime and loss are 0: it does not run Python, as far as is known yet */
 };
 
-/* Followed by text_size bytes: why. */
-struct inject_lost {
-	uint32_t module;	/* 0: of all */
-	uint32_t text_size;
-	uint64_t count;		/* readings that failed */
-};
-
-/* A call that launched a kernel, in the order of the calls of a context; followed by `frames` addresses,
- * innermost first, then name_size bytes: the function's name. */
-struct inject_launch {
-	uint64_t time;		/* CLOCK_MONOTONIC, ns */
-	uint32_t context, tid;
-	uint32_t frames, name_size;
-};
+/* While the return of a call is awaited, the word 16 bytes below the place of its return address (the stack pointer at
+ * its entry) is this ^ that place's address. */
+#define INJECT_STUB_MAGIC 0x6375646162706621ULL
 
 #endif

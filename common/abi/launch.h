@@ -30,7 +30,7 @@ struct launch_count {
 	unsigned int grid[3], block[3];	/* of the last one; 0 = unknown */
 	unsigned char paired;		/* its CUfunction is known */
 	unsigned char driver;		/* launched through the driver, not by a runtime call */
-	unsigned char untold;		/* its LAUNCH_FIRST was lost */
+	unsigned char unreported;		/* its LAUNCH_FIRST was lost */
 	unsigned char oversized;	/* the last one was impossible */
 	unsigned int share;		/* 1 + the user's number in counts_shares */
 };

@@ -16,16 +16,16 @@ static volatile sig_atomic_t running;
 static timer_t timer;
 static bool has_timer;
 
-void cpu_limit_give_up(void)
+void cpu_limit_abort(void)
 {
-	longjmp(back, CPU_LIMIT_GIVEN_UP);
+	longjmp(back, CPU_LIMIT_ABORTED);
 }
 
 static void on_timer(int sig)
 {
 	(void)sig;
 	if (running)
-		longjmp(back, CPU_LIMIT_LATE);
+		longjmp(back, CPU_LIMIT_TIMEOUT);
 }
 
 /* The timer counts this thread's CPU time. */
@@ -64,11 +64,11 @@ enum cpu_limit cpu_limit_run(long ms, void (*fn)(void *ctx), void *ctx)
 			set_timer(ms);
 		fn(ctx);
 		break;
-	case CPU_LIMIT_LATE:
-		result = CPU_LIMIT_LATE;
+	case CPU_LIMIT_TIMEOUT:
+		result = CPU_LIMIT_TIMEOUT;
 		break;
 	default:
-		result = CPU_LIMIT_GIVEN_UP;
+		result = CPU_LIMIT_ABORTED;
 	}
 	running = 0;
 	if (ms)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Standard output, as text or JSON lines, and how clock times, sizes and durations are written. */
+/* Standard output, as text or JSON lines, and the form of clock times, sizes and durations in text: sizes in powers of
+ * 1024 (KiB, MiB), also growth per second (KiB/s); bandwidths in powers of 1000 (GB/s), as in NVIDIA's data sheets; times
+ * in the largest unit that leaves 1 or more.  A value that is too wide for its column is scaled. */
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
@@ -50,9 +52,8 @@ const char *out_change(double bytes);
 /* Formats a duration, "1.5 s"; the same storage. */
 const char *out_ns(unsigned long long ns);
 
-/* Formats a number of a unit, or "-" if it is NO_VALUE; the same storage.  Sizes are in powers of 1024, bytes
- * per second in powers of 1000, as data sheets have the bandwidth of buses and memory: "2.1 GB/s"; cycles as they are,
- * or in powers of 1000 if they are a million or more: "1.2 G". */
+/* Formats a number of a unit, or "-" if it is NO_VALUE; the same storage.  Bytes per second: "2.1 GB/s";
+ * cycles as they are, or in powers of 1000 if they are a million or more: "1.2 G". */
 enum out_unit { OUT_UNIT_NS, OUT_UNIT_BYTES, OUT_UNIT_BYTES_PER_S, OUT_UNIT_CYCLES, OUT_UNIT_NONE };
 const char *out_amount(unsigned long long n, enum out_unit unit);
 

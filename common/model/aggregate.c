@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
-#include "base/bpf_mmap.h"
-#include "base/maps.h"
+#include "bpf/bpf_mmap.h"
+#include "bpf/map_backend.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
 #include "sym/stack.h"
@@ -34,7 +34,7 @@ unsigned int aggregate_flip(volatile unsigned int *epoch)
 	unsigned int old = *epoch;
 
 	*epoch = old + 1;
-	maps_settle();
+	bmaps_settle();
 	return old;
 }
 
@@ -53,17 +53,17 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
 			keys = xrealloc(keys, room, size);
 			prev = n ? keys + (n - 1) * size : NULL;
 		}
-		if (map_next(map, prev, keys + n * size))
+		if (bmap_next(map, prev, keys + n * size))
 			break;
 		prev = keys + n++ * size;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *key = keys + i * size;
 
-		if (memcmp(key, &epoch, sizeof(epoch)) || map_lookup(map, key, value))
+		if (memcmp(key, &epoch, sizeof(epoch)) || bmap_lookup(map, key, value))
 			continue;
 		fn(ctx, key, value);
-		map_delete(map, key);
+		bmap_delete(map, key);
 	}
 	free(keys);
 	free(value);

@@ -30,14 +30,14 @@ static void from_struct(struct call_row *r, const struct call_event *e, const st
 
 /* passed: the kernel's name from the record. */
 static void texts(struct call_row *r, const struct call_event *e, const char *passed,
-		  struct looks *looks)
+		  struct helper_pool *helpers)
 {
 	char *name = r->text.name;
 
 	snprintf(r->text.comm, sizeof(r->text.comm), "%.*s", (int)sizeof(e->comm), e->comm);
 	snprintf(name, CALL_NAME, "%.*s", e->name_bytes, passed);
 	if (e->name_at && !*name &&
-	    !vm_read_string(looks, e->head.pid, e->name_at, name, CALL_NAME))
+	    !vm_read_string(helpers, e->head.pid, e->name_at, name, CALL_NAME))
 		*name = 0;
 	r->name = *name ? name : NULL;
 }
@@ -50,7 +50,7 @@ static bool is_right(const struct call_event *e, size_t size)
 	return e->head.kind < CUDA_ID_MAX && e->name_bytes <= size - sizeof(*e) - e->head.frames * 8ull;
 }
 
-bool call_row(struct call_row *r, const void *record, size_t size, struct syms *syms, struct looks *looks)
+bool call_row(struct call_row *r, const void *record, size_t size, struct syms *syms, struct helper_pool *helpers)
 {
 	const struct call_event *e = record;
 	const unsigned long long *stack = (const void *)(e + 1);
@@ -73,7 +73,7 @@ bool call_row(struct call_row *r, const void *record, size_t size, struct syms *
 		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 		.stack = stack_get(syms, e->head.pid, stack, e->head.frames),
 	};
-	texts(r, e, (const char *)(stack + e->head.frames), looks);
+	texts(r, e, (const char *)(stack + e->head.frames), helpers);
 #define X(role) r->args.role = value(e, &fn->args, fn->args.role, e->args.role);
 	CALL_ARGS(X)
 #undef X

@@ -9,7 +9,7 @@
 
 struct stack;
 struct syms;
-struct looks;
+struct helper_pool;
 
 struct call_row {
 	unsigned long long time, latency;	/* time: of the return; both in ns; latency is NO_VALUE at a
@@ -30,6 +30,6 @@ struct call_row {
 
 /* Fills the row from a record; looks read what the record lacks from the process.  Returns false
  * if the record is not a call but reports that a process is gone, or is what a program has written itself. */
-bool call_row(struct call_row *row, const void *record, size_t size, struct syms *syms, struct looks *looks);
+bool call_row(struct call_row *row, const void *record, size_t size, struct syms *syms, struct helper_pool *helpers);
 
 #endif

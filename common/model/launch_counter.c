@@ -3,8 +3,8 @@
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
-#include "base/bpf_mmap.h"
-#include "base/maps.h"
+#include "bpf/bpf_mmap.h"
+#include "bpf/map_backend.h"
 #include "model/launch_counter.h"
 
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
@@ -18,7 +18,7 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		.map = counts, .cpus = libbpf_num_possible_cpus(),
 		.array = quick, .nquick = bpf_map__max_entries(quick),
 	};
-	TAILQ_INIT(&cs->leaving);
+	TAILQ_INIT(&cs->retiring);
 	if (cs->cpus < 1)
 		die(cs->cpus, "cannot determine the number of CPUs");
 	cs->quick = bpf_mmap_elements(quick);
@@ -28,9 +28,9 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 
 void counter_free(struct counters *cs, struct counter *c)
 {
-	quota_give(&cs->quota, c->program->program.user, c->former ? FORMER_COST : COUNTER_COST);
+	quota_give(&cs->quota, c->program->program.user, c->retired ? FORMER_COST : COUNTER_COST);
 	if (c->fixed)
-		kernel_drop(c->kernel);
+		kernel_put(c->kernel);
 	free(c);
 }
 
@@ -120,11 +120,11 @@ void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx)
 {
 	struct launch_key key, next;
-	bool more = !map_next(cs->map, NULL, &next);
+	bool more = !bmap_next(cs->map, NULL, &next);
 
 	while (more) {
 		key = next;
-		more = !map_next(cs->map, &key, &next);
+		more = !bmap_next(cs->map, &key, &next);
 		fn(ctx, &key);
 	}
 }
@@ -137,7 +137,7 @@ static void add(struct launch_count *sum, const struct launch_count *one)
 	sum->impossible += one->impossible;
 	sum->paired |= one->paired;
 	sum->driver |= one->driver;
-	sum->untold |= one->untold;
+	sum->unreported |= one->unreported;
 	sum->share |= one->share;
 	if (one->time <= sum->time)
 		return;
@@ -163,7 +163,7 @@ bool counters_read(const struct counters *cs, const struct launch_key *key, stru
 	struct launch_count rest;
 
 	*sum = read_quick(cs, key);
-	if (map_lookup(cs->map, key, &rest))
+	if (bmap_lookup(cs->map, key, &rest))
 		return false;
 	add(sum, &rest);
 	return true;
@@ -190,7 +190,7 @@ void counters_remove_key(struct counters *cs, const struct launch_key *key, unsi
 {
 	size_t each = cs->nquick / cs->cpus, at = launch_place(key) % each;
 
-	if (!map_delete(cs->map, key))
+	if (!bmap_delete(cs->map, key))
 		shares_give_back(cs->shares, share - 1);
 	for (; at < cs->nquick; at += each) {
 		if (!slot_is_taken(&cs->quick[at].slot) || memcmp(&cs->quick[at].key, key, sizeof(*key)))

@@ -38,7 +38,7 @@ struct launch_program {
 	unsigned long long steps;	/* what its records are still worth: see launch_record.c */
 };
 
-/* The counters of a program at one address, but for those that are leaving. */
+/* The counters of a program at one address, but for those that are retiring. */
 struct counter_address {
 	struct { unsigned long long program, func; } key;
 	unsigned int newest;		/* their newest generation */
@@ -47,34 +47,34 @@ struct counter_address {
 };
 
 /* What one key of the probes' map counts.  Once its kernel is replaced or unloaded, or its program has
- * ended, it is leaving: its kernel is fixed, and soon its room in the probes' maps is given back and its
- * counts go to a former counter. */
+ * ended, it is retiring: its kernel is fixed, and soon its room in the probes' maps is given back and its
+ * counts go to a retired counter. */
 struct counter {
-	struct launch_key key;	/* of a former one: see former_of() */
+	struct launch_key key;	/* of a retired one: see retired_of() */
 	struct launch_program *program;
 	const struct kernel *kernel;	/* if fixed, NULL: unknown; else it is the one at its address */
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
 	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
-	bool fixed, former;
+	bool fixed, retired;
 	unsigned long long shown;	/* if fixed: counter_func() */
 	/* for cudalaunchtop's launch_probes.c: total at its last check; number of checks since it changed; the
 	 * runtime does not launch it */
 	bool direct;
 	int idle;
 	unsigned long long before;
-	unsigned long long due;		/* when a leaving one may go, ns */
-	struct counter_address *address;	/* NULL: it is leaving, or a former one */
+	unsigned long long due;		/* when a retiring one may go, ns */
+	struct counter_address *address;	/* NULL: it is retiring, or a retired one */
 	LIST_ENTRY(counter) in_address, in_program;
-	TAILQ_ENTRY(counter) in_leaving;
+	TAILQ_ENTRY(counter) in_retiring;
 	UT_hash_handle hh;
 };
 
 struct counters {
-	/* the counters of the map's keys, and the former ones, both linked by hh.next */
-	struct counter *all, *former;
+	/* the counters of the map's keys, and the retired ones, both linked by hh.next */
+	struct counter *all, *retired;
 	struct counter_address *addresses;
-	struct counter_queue leaving;
+	struct counter_queue retiring;
 	unsigned long long made;	/* counters of keys so far */
 	unsigned long long total, impossible;	/* launches that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
@@ -91,7 +91,7 @@ struct counters {
 void counters_init(struct counters *cs, const struct bpf_map *counts, const struct bpf_map *quick,
 		   struct shares *shares);
 
-/* The former ones must be freed before. */
+/* The retired ones must be freed before. */
 void counters_free(struct counters *cs);
 
 /* The counter of a key, or NULL. */
@@ -126,7 +126,7 @@ const struct kernel *counter_kernel(const struct counter *c);
  * driver. */
 unsigned long long counter_func(const struct counter *c);
 
-/* For launch_former.c: takes a counter off its address, and frees one that is in none of the lists of
+/* For launch_retire.c: takes a counter off its address, and frees one that is in none of the lists of
  * counters any more. */
 void counter_leave_address(struct counters *cs, struct counter *c);
 void counter_free(struct counters *cs, struct counter *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "model/launch_find.h"
-#include "model/launch_former.h"
+#include "model/launch_retire.h"
 #include "proc/proc.h"
 
 struct launch_program *launch_program_of(struct programs *all, unsigned long long id, int pid,

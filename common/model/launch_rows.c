@@ -85,7 +85,7 @@ struct launch_row *launches_rows(const struct launches *l, enum launches_by by, 
 
 	for (c = l->counters.all; c; c = c->hh.next)
 		gather(&g, c);
-	for (c = l->counters.former; c; c = c->hh.next)
+	for (c = l->counters.retired; c; c = c->hh.next)
 		gather(&g, c);
 	HASH_ITER(hh, g.indexes, i, next) {
 		HASH_DEL(g.indexes, i);

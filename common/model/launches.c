@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "model/launch_find.h"
-#include "model/launch_former.h"
+#include "model/launch_retire.h"
 #include "model/launches.h"
 #include "proc/proc.h"
 
@@ -24,7 +24,7 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 
 void launches_free(struct launches *l)
 {
-	counters_drop_former(&l->counters, true);
+	counters_drop_retired(&l->counters, true);
 	counters_free(&l->counters);
 	programs_free(l->programs);
 	free(l);
@@ -37,7 +37,7 @@ void launches_scan(struct launches *l, int pid)
 
 /* Makes a counter for a key whose first record was lost.  If there are too many, the key of a program that
  * has ended is of no use. */
-static void find_untold(void *ctx, const struct launch_key *key)
+static void find_unreported(void *ctx, const struct launch_key *key)
 {
 	struct launches *l = ctx;
 	const struct launch_program *p;
@@ -48,16 +48,16 @@ static void find_untold(void *ctx, const struct launch_key *key)
 		return;
 	p = (const struct launch_program *)programs_find(l->programs, key->program);
 	over = p && p->over;
-	if (!counters_read(&l->counters, key, &sum) || !(sum.untold || over))
+	if (!counters_read(&l->counters, key, &sum) || !(sum.unreported || over))
 		return;		/* its record is still to come */
 	if (!launch_counter_of(&l->counters, l->programs, key, NULL) && over)
 		counters_remove_key(&l->counters, key, sum.share);
 }
 
-static void find_all_untold(struct launches *l)
+static void find_all_unreported(struct launches *l)
 {
 	l->walked = clock_ns();
-	counters_each_key(&l->counters, find_untold, l);
+	counters_each_key(&l->counters, find_unreported, l);
 }
 
 /* Drops programs that ended and whose last launches were shown. */
@@ -67,7 +67,7 @@ static void drop_ended(struct launches *l)
 
 	if (l->keep)
 		return;
-	counters_drop_former(&l->counters, false);
+	counters_drop_retired(&l->counters, false);
 	HASH_ITER(hh, l->programs->all, p, next)
 		if (((struct launch_program *)p)->counted)
 			program_end(p);
@@ -85,14 +85,14 @@ void launches_count(struct launches *l)
 	struct counter *c;
 
 	drop_ended(l);
-	find_all_untold(l);
+	find_all_unreported(l);
 	counters_give_back(cs, true);
 	for (c = cs->all; c; c = c->hh.next) {
 		counter_pull(cs, c);
 		end_interval(c);
 		launch_look(c);
 	}
-	for (c = cs->former; c; c = c->hh.next)
+	for (c = cs->retired; c; c = c->hh.next)
 		end_interval(c);
 	for (struct program *p = l->programs->all; p; p = p->hh.next) {
 		struct launch_program *own = (struct launch_program *)p;
@@ -106,7 +106,7 @@ void launches_count(struct launches *l)
 void launches_tick(struct launches *l)
 {
 	if (l->counters.shares->used > MANY_KEYS && clock_ns() - l->walked > WALK_NS)
-		find_all_untold(l);
+		find_all_unreported(l);
 	counters_give_back(&l->counters, false);
 }
 

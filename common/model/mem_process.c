@@ -22,7 +22,7 @@ static bool has_room(struct mem_process *process, size_t size)
 	struct quota *quota = &process->model->quota;
 
 	if (!quota_fits(quota, process->user, mem_cost(size)))
-		mem_groups_drop_idle(&process->groups);
+		mem_sites_drop_idle(&process->groups);
 	return quota_take(quota, process->user, process->pid, mem_cost(size));
 }
 
@@ -42,11 +42,11 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 				  unsigned long long size)
 {
 	struct allocation *allocation;
-	struct mem_group *group;
+	struct mem_site *group;
 
 	if (!has_room(process, sizeof(*allocation)))
 		return ignore(process);
-	group = mem_group_of(&process->groups, stack, memory, device);
+	group = mem_site_of(&process->groups, stack, memory, device);
 	if (!group) {
 		give_back(process, sizeof(*allocation));
 		return ignore(process);
@@ -57,14 +57,14 @@ struct allocation *allocation_add(struct mem_process *process, unsigned long lon
 	allocation->size = size;
 	allocation->group = group;
 	HASH_ADD(hh, process->allocations, key, sizeof(allocation->key), allocation);
-	mem_group_add(&process->groups, group, size);
+	mem_site_add(&process->groups, group, size);
 	return allocation;
 }
 
 void allocation_drop(struct mem_process *process, struct allocation *allocation)
 {
 	give_back(process, sizeof(*allocation));
-	mem_group_drop(&process->groups, allocation->group, allocation->size);
+	mem_site_drop(&process->groups, allocation->group, allocation->size);
 	process->unsure -= allocation->unsure;
 	HASH_DEL(process->allocations, allocation);
 	free(allocation);

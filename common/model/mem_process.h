@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "model/mem_group.h"
+#include "model/mem_site.h"
 
 /* One allocation not freed yet. */
 struct allocation {
 	struct { unsigned long long ptr, space; } key;
 	unsigned long long size, time, location;
-	struct mem_group *group;	/* of its process */
+	struct mem_site *group;	/* of its process */
 	unsigned int tid, refs;		/* refs: handles returned and mappings made */
 	unsigned short id;		/* enum cuda_id: the function that made it */
 	bool unsure;			/* may be gone with a context or device */
@@ -58,10 +58,10 @@ struct mem_process {
 	int pid;
 	unsigned user;			/* proc_user() */
 	char comm[16];
-	bool early;			/* it may hold memory from before tracing began */
+	bool preexisting;			/* it may hold memory from before tracing began */
 	struct allocation *allocations;
 	struct vmm_mapping *mappings;
-	struct mem_groups groups;	/* the sums of what it holds */
+	struct mem_sites groups;	/* the sums of what it holds */
 	unsigned long long unknown;	/* frees of memory whose allocation was not seen */
 	unsigned long long replaced;	/* allocations whose address came again without a free */
 	unsigned long long unsure;	/* allocations marked unsure */

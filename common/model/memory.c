@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include <sys/random.h>
-#include "abi/running_call.h"
+#include "abi/inflight_call.h"
 #include "model/memory.h"
 #include "proc/user.h"
 
@@ -25,8 +25,8 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->model = memory;
 	process->pid = pid;
 	process->user = user;
-	process->groups = (struct mem_groups){ .quota = &memory->quota, .user = user, .pid = pid };
-	process->early = memory->is_early && memory->is_early(memory->ctx, pid);
+	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid };
+	process->preexisting = memory->is_early && memory->is_early(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }
@@ -232,7 +232,7 @@ static enum answer same_place(const struct mem_process *process, unsigned long l
 		return YES;
 	if (known && (a & PLACE_DEVICE) == (b & PLACE_DEVICE))
 		return NO;
-	return process->several[0] || process->several[1] || process->early ? MAYBE : YES;
+	return process->several[0] || process->several[1] || process->preexisting ? MAYBE : YES;
 }
 
 /* A context or device and its memory are gone; but this "will not destroy memory allocations by
@@ -312,7 +312,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	return done;
 }
 
-unsigned int memory_call_device(const struct memory *memory, const struct running_call *call)
+unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call)
 {
 	const struct cuda_fn *fn = cuda_fn_of(call->id);
 	const struct allocation *allocation;
@@ -339,7 +339,7 @@ void memory_forget(struct mem_process *process)
 		allocation_drop(process, allocation);
 	HASH_ITER(hh, process->mappings, mapping, next_mapping)
 		vmm_mapping_drop(process, mapping);
-	mem_groups_free(&process->groups);
+	mem_sites_free(&process->groups);
 	HASH_DEL(process->model->processes, process);
 	if (process->model->last == process)
 		process->model->last = NULL;
@@ -347,12 +347,12 @@ void memory_forget(struct mem_process *process)
 	free(process);
 }
 
-void memory_mark(struct memory *memory, enum mem_mark mark)
+void memory_mark(struct memory *memory, enum mem_snapshot mark)
 {
 	struct mem_process *process;
 
 	for (process = memory->processes; process; process = process->hh.next)
-		mem_groups_mark(&process->groups, mark);
+		mem_sites_mark(&process->groups, mark);
 }
 
 void memory_free(struct memory *memory)

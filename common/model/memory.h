@@ -7,7 +7,7 @@
 #include "abi/memory_event.h"
 #include "model/mem_process.h"
 
-struct running_call;
+struct inflight_call;
 struct stack;
 
 /* The classes of functions that these records come from. */
@@ -32,7 +32,7 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 				  const struct stack *stack);
 
 /* Returns the device that memory_apply() will tell of a call in flight, as far as is known. */
-unsigned int memory_call_device(const struct memory *memory, const struct running_call *call);
+unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call);
 
 /* Returns the process of this event, NULL if it is not known: it has ended, or exec has replaced its
  * program.  Its name stays the one of its calls.  For memory_forget(). */
@@ -45,7 +45,7 @@ const char *memory_name(unsigned char kind);
 void memory_forget(struct mem_process *process);
 
 /* Remembers what is held now, for a comparison later. */
-void memory_mark(struct memory *memory, enum mem_mark mark);
+void memory_mark(struct memory *memory, enum mem_snapshot mark);
 
 /* Removes all of them. */
 void memory_free(struct memory *memory);

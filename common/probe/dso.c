@@ -7,12 +7,12 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "base/hash.h"
-#include "probe/choose.h"
+#include "probe/select_probes.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/dso_scan.h"
 #include "probe/probes.h"
-#include "proc/look_files.h"
+#include "proc/helper_files.h"
 
 struct dso_entry {
 	struct dso dso;
@@ -46,7 +46,7 @@ static void enter_by_inode(struct probes *p, struct dso_entry *e)
 {
 	struct dso_table *t = p->dsos;
 
-	e->inode = look_inode_of_file(p->looks, e->dso.pid, e->fd);
+	e->inode = helper_inode_of_file(p->helpers, e->dso.pid, e->fd);
 	if (!e->inode)
 		return;
 	HASH_FIND(hh_inode, t->by_inode, &e->inode, sizeof(e->inode), e->same);
@@ -92,12 +92,12 @@ static void forget_file(struct dso_table *t, struct dso_entry *e, int err)
 	e->fd = err;
 }
 
-/* Says once why a file cannot be opened for now; what takes too long, look() says. */
+/* Says once why a file cannot be opened for now; what takes too long, helper_call() says. */
 static void not_read(struct probes *p, struct dso_entry *e)
 {
 	int err = e->fd;
 
-	choose_none(p, e->dso.path, look_reason(err));
+	report_skipped(p, e->dso.path, helper_error(err));
 	p->incomplete = true;
 	if (err == e->said)
 		return;
@@ -105,7 +105,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 		warning(err, "cannot open %s of process %d for now", e->dso.path, e->dso.pid);
 	else if (err == -EWOULDBLOCK)
 		warning(0, "cannot open %s of process %d: %s; trying again", e->dso.path, e->dso.pid,
-			look_reason(err));
+			helper_error(err));
 	e->said = err;
 }
 
@@ -119,7 +119,7 @@ static bool is_risky(struct probes *p, struct dso_entry *e)
 	if (p->pids || !e->dso.pid || !is_to_be_probed(p, &e->dso))
 		return false;
 	warning(0, "not probing %s of process %d: %s", e->dso.path, e->dso.pid, why);
-	choose_none(p, e->dso.path, why);
+	report_skipped(p, e->dso.path, why);
 	free(e->dso.scan.probes);
 	e->dso.scan = (struct elf_scan){ .fatbin = e->dso.scan.fatbin };
 	forget_file(p->dsos, e, -EBADF);
@@ -130,7 +130,7 @@ static bool is_risky(struct probes *p, struct dso_entry *e)
 
 /* Scans the file behind fd, an O_PATH descriptor, which the entry keeps if there is something to
  * probe; negative: why it could not be opened. */
-static void look_into(struct probes *p, struct dso_entry *e, int fd)
+static void helper_into(struct probes *p, struct dso_entry *e, int fd)
 {
 	const struct dso_scan id = { e->dso.key.dev, e->dso.key.ino, e->dso.pid, e->dso.path };
 	int err = fd < 0 ? fd : dso_scan(p, &id, fd, &e->dso.scan, &e->place);
@@ -146,10 +146,10 @@ static void look_into(struct probes *p, struct dso_entry *e, int fd)
 	if (e->place.fuse && is_risky(p, e))
 		return;
 	if (is_to_be_probed(p, &e->dso) && is_known_by_inode(p, e)) {
-		choose_none(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
+		report_skipped(p, e->dso.path, "same inode as a file above (overlayfs lower layer)");
 		return;
 	}
-	choose_probes(p, e->dso.path, &e->dso.scan);
+	select_probes(p, e->dso.path, &e->dso.scan);
 	p->usdt_left |= e->dso.scan.usdt_left;
 	if (is_to_be_probed(p, &e->dso))
 		return;
@@ -212,7 +212,7 @@ static struct dso_entry *copied_up(struct probes *p, struct dso_entry *e, int pi
 		return e->former;
 	warning(0, "%s was modified on its overlay file system after process %d mapped it: calls to it "
 		"are missed until the program is restarted", m->path, pid);
-	choose_none(p, m->path, "copied up after it was mapped");
+	report_skipped(p, m->path, "copied up after it was mapped");
 	e->former = add_other(p->dsos, m->path);
 	e->former->fd = -ESTALE;
 	return e->former;
@@ -223,7 +223,7 @@ static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int
 				      const struct mapping *m)
 {
 	struct dso_table *t = p->dsos;
-	unsigned long long inode = look_inode(p->looks, pid, m->start);
+	unsigned long long inode = helper_inode(p->helpers, pid, m->start);
 	struct dso_entry *found;
 	int fd;
 
@@ -232,15 +232,15 @@ static struct dso_entry *entry_mapped(struct probes *p, struct dso_entry *e, int
 	HASH_FIND(hh_inode, t->by_inode, &inode, sizeof(inode), found);
 	if (found)
 		return found;
-	fd = look_open(p->looks, pid, m);
-	if (fd < 0 || look_inode_of_file(p->looks, pid, fd) != inode) {
+	fd = helper_open(p->helpers, pid, m);
+	if (fd < 0 || helper_inode_of_file(p->helpers, pid, fd) != inode) {
 		if (fd >= 0)
 			close(fd);
 		return copied_up(p, e, pid, m);
 	}
 	found = add_other(t, m->path);
 	found->dso.pid = pid;
-	look_into(p, found, fd);
+	helper_into(p, found, fd);
 	return found;
 }
 
@@ -250,7 +250,7 @@ struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m)
 	struct dso_entry *e = entry_of(table_of(p), pid, m, &known);
 
 	if (!known)
-		look_into(p, e, look_open(p->looks, pid, m));
+		helper_into(p, e, helper_open(p->helpers, pid, m));
 	if (e->place.layered)
 		return &entry_mapped(p, e, pid, m)->dso;
 	return e->same ? &e->same->dso : &e->dso;
@@ -266,7 +266,7 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 
 	if (fd < 0)
 		return NULL;
-	err = look_file_id(p->looks, fd, path, &m.dev, &m.ino);
+	err = helper_file_id(p->helpers, fd, path, &m.dev, &m.ino);
 	if (err) {
 		close(fd);
 		errno = -err;
@@ -276,7 +276,7 @@ struct dso *dso_of_file(struct probes *p, const char *path)
 	if (known)
 		close(fd);
 	else
-		look_into(p, e, fd);
+		helper_into(p, e, fd);
 	return e->same ? &e->same->dso : &e->dso;
 }
 

@@ -15,7 +15,7 @@ struct dso {
 	struct elf_scan scan;	/* its probes: only those that the tool asked for */
 	bool counted;		/* in p->nprobes and p->nfiles */
 	int processes;		/* that have links of their own in it */
-	bool linked_in;		/* linked_in_runtime() has returned it */
+	bool linked_in;		/* static_runtime() has returned it */
 	int said;		/* the last error of probing it, 0 if there was none */
 };
 
@@ -27,7 +27,7 @@ struct dso *dso_of_mapping(struct probes *p, int pid, const struct mapping *m);
 struct dso *dso_of_file(struct probes *p, const char *path);
 
 /* Returns an O_PATH descriptor; negative if the file is closed because it has nothing to probe
- * (-EBADF), or could not be read (-errno, see look()). */
+ * (-EBADF), or could not be read (-errno, see helper_call()). */
 int dso_fd(const struct dso *d);
 
 /* Return true if its file system is FUSE: probes for all processes could stop every fork on the machine. */

@@ -10,7 +10,7 @@
 #include "probe/dso_scan.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/proc.h"
 
 /* The source's functions and tables have the same addresses in the helper. */
@@ -62,10 +62,10 @@ int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct
 	     struct dso_place *place)
 {
 	const struct scan_request r = {
-		p->source, &p->looks->inodes, file->dev, file->ino, p->usdt && p->source->find_usdt,
+		p->source, &p->helpers->inodes, file->dev, file->ino, p->usdt && p->source->find_usdt,
 	};
 	struct helper_answer bytes;
-	int err = look(p->looks, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
+	int err = helper_call(p->helpers, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
 	struct answer a;
 	size_t size;
 

@@ -22,7 +22,7 @@ struct dso_place {
 };
 
 /* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, and *place, by a look.
- * Returns 0 or the error of look(). */
+ * Returns 0 or the error of helper_call(). */
 int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     struct dso_place *place);
 

@@ -4,11 +4,11 @@
 #include "base/die.h"
 #include "base/progress.h"
 #include "probe/probe_progress.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 
-void probe_progress_init(struct probe_progress *p, struct looks *looks)
+void probe_progress_init(struct probe_progress *p, struct helper_pool *helpers)
 {
-	*p = (struct probe_progress){ .looks = looks };
+	*p = (struct probe_progress){ .helpers = helpers };
 	p->live = mmap(NULL, sizeof(*p->live), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p->live == MAP_FAILED)
 		die(errno, "%zu bytes", sizeof(*p->live));
@@ -48,7 +48,7 @@ void probe_progress_remove(struct probe_progress *p)
 bool probe_progress_idle(void *ctx)
 {
 	const struct probe_progress *p = ctx;
-	struct progress *progress = p->looks->progress;
+	struct progress *progress = p->helpers->progress;
 
 	if (p->removing)
 		progress_set(progress, "taking out probes: %d of %d; Ctrl-C leaves the rest to the kernel",
@@ -57,5 +57,5 @@ bool probe_progress_idle(void *ctx)
 		progress_set(progress, "placing probes: %d of %d in %s", more_than(p, p->before), p->total, p->file);
 	else if (p->file)
 		progress_set(progress, "placing probes in %s", p->file);
-	return looks_idle(p->looks);
+	return helper_pool_poll(p->helpers);
 }

@@ -4,10 +4,10 @@
 #define PROBE_PROGRESS_H
 #include <stdbool.h>
 
-struct looks;
+struct helper_pool;
 
 struct probe_progress {
-	struct looks *looks;
+	struct helper_pool *helpers;
 	int *live;		/* links in the kernel now: for struct attacher, in memory that helpers share */
 	const char *file;	/* that is being probed, or NULL */
 	bool removing;
@@ -15,7 +15,7 @@ struct probe_progress {
 };
 
 /* Call before the first helper is forked.  What is shown goes to the progress of looks, which must outlive it. */
-void probe_progress_init(struct probe_progress *p, struct looks *looks);
+void probe_progress_init(struct probe_progress *p, struct helper_pool *helpers);
 void probe_progress_free(struct probe_progress *p);
 
 /* Call before total links (0: unknown) are placed in a file, afterwards with NULL; before all that there are are

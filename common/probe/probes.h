@@ -12,7 +12,7 @@ struct dso;
 struct dso_table;
 struct elf_probe;
 struct function;
-struct looks;
+struct helper_pool;
 struct probe_source;
 struct uprobe_sites;
 struct usdt_sets;
@@ -30,7 +30,7 @@ struct probes {
 	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
 	bool seccomp_force;	/* return probes also where they kill, see filtered.h */
 	struct watch *watch;
-	struct looks *looks;
+	struct helper_pool *helpers;
 
 	/* The session's callbacks, or NULL.  on_probe: for each wanted function of a file, with the
 	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the

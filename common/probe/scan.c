@@ -12,7 +12,7 @@
 #include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
-#include "proc/look_files.h"
+#include "proc/helper_files.h"
 #include "proc/privileges.h"
 
 /* Limit on one scan: a program with more mappings would keep us from tracing the others. */
@@ -56,7 +56,7 @@ static void cannot_probe(struct probes *p, struct dso *d, int err)
 /* Other errors are those of processes that end or change. */
 static bool is_lasting(int err)
 {
-	return err == -EACCES || err == -EPERM || look_again(err);
+	return err == -EACCES || err == -EPERM || err_is_transient(err);
 }
 
 /* The time is the kernel's, not the process's: perf events wait for each other. */
@@ -112,10 +112,10 @@ static bool attach_mapping(void *ctx, const struct mapping *m)
 	if (is_lasting(dso_fd(d)))
 		s->err = dso_fd(d);
 	if (dso_fd(d) == -ETIME)	/* one such wait is enough */
-		s->p->looks->limit = LOOK_QUICK;
+		s->p->helpers->limit = HELPER_QUICK;
 	if (!put_off(s, d))
 		attach_file_of(s, d);
-	if (s->p->failure.text || !looks_idle(s->p->looks))
+	if (s->p->failure.text || !helper_pool_poll(s->p->helpers))
 		return false;
 	if (clock_ns() - s->began < LONGEST_NS)
 		return true;
@@ -133,12 +133,12 @@ static void unread(struct probes *p, int pid)
 static int scan(struct probes *p, int pid, int *how)
 {
 	struct scan s = { .p = p, .pid = pid, .how = *how, .began = clock_ns() };
-	long limit = p->looks->limit;
-	int err = look_mappings(p->looks, pid, true, attach_mapping, &s);
+	long limit = p->helpers->limit;
+	int err = helper_mappings(p->helpers, pid, true, attach_mapping, &s);
 
 	for (int i = 0; i < s.ndrivers && !p->failure.text; i++)
 		attach_file_of(&s, s.drivers[i]);
-	p->looks->limit = limit;
+	p->helpers->limit = limit;
 	if (s.found && p->on_process && !p->failure.text)
 		p->on_process(p->session, pid);
 	if (is_lasting(err))
@@ -148,7 +148,7 @@ static int scan(struct probes *p, int pid, int *how)
 			warning(err, "cannot read the mappings of process %d for now", pid);
 		p->incomplete = true;
 	}
-	if (look_again(s.err))
+	if (err_is_transient(s.err))
 		watch_again(p->watch, pid);
 	if (s.err && !s.found)
 		unread(p, pid);
@@ -178,14 +178,14 @@ static bool find_runtime(void *ctx, const struct mapping *m)
 	struct runtime *r = ctx;
 
 	r->version = dso_of_mapping(r->p, r->pid, m)->scan.runtime;
-	return !r->version && looks_idle(r->p->looks);
+	return !r->version && helper_pool_poll(r->p->helpers);
 }
 
 int scan_runtime(struct probes *p, int pid)
 {
 	struct runtime r = { .p = p, .pid = pid };
 
-	look_mappings(p->looks, pid, true, find_runtime, &r);
+	helper_mappings(p->helpers, pid, true, find_runtime, &r);
 	return r.version;
 }
 
@@ -264,11 +264,11 @@ static void scan_if_cuda(void *ctx, int pid)
 
 	if (p->failure.text)
 		return;
-	progress_set(p->looks->progress, "scanning processes: %d so far", all->n++);
-	progress_tick(p->looks->progress);
+	progress_set(p->helpers->progress, "scanning processes: %d so far", all->n++);
+	progress_tick(p->helpers->progress);
 	if (pid != getpid())
-		err = look_mappings(p->looks, pid, false, find_cuda, &cuda);
-	if (cuda || look_again(err))
+		err = helper_mappings(p->helpers, pid, false, find_cuda, &cuda);
+	if (cuda || err_is_transient(err))
 		err = scan_process(p, pid);
 	else if (is_lasting(err))
 		unread(p, pid);

@@ -8,7 +8,7 @@
 struct probes;
 
 /* Probes the files that a process has mapped.  Returns how many of them use CUDA; if none does and
- * something could not be read, -EACCES, -EPERM or an error of look_again(): then the process is
+ * something could not be read, -EACCES, -EPERM or an error of err_is_transient(): then the process is
  * scanned again later. */
 int scan_process(struct probes *p, int pid);
 

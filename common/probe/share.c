@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/watch_event.h"
 #include "base/clock.h"
-#include "probe/filtered.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/probes.h"
 #include "probe/share.h"
 #include "probe/uprobes.h"
@@ -26,7 +26,7 @@ static void begin(struct probes *p)
 	if (p->share.removed && uprobes_detaching(p))	/* a call would count twice */
 		return;
 	p->share.removed = false;
-	p->share.on = !filtered_kills(p) && uprobes_share_all(p);
+	p->share.on = !uretprobe_kills(p) && uprobes_share_all(p);
 	p->share.impossible = !p->share.on;
 	if (p->share.on)
 		watch_set_own(p->watch, WATCH_OWN | WATCH_SHARED);

@@ -8,7 +8,7 @@ enum { UPROBE_MULTI_RETURN = 1 };
 
 /* bpf_attr.link_create.uprobe_multi, which libbpf may not know yet */
 struct link_create {
-	__u32 prog_fd, target_fd, attach_type, flags;
+	__u32 prog_fd, session_fd, attach_type, flags;
 	__aligned_u64 path, offsets, ref_ctr_offsets, cookies;
 	__u32 cnt, multi_flags, pid, pad;
 };

@@ -7,14 +7,14 @@
 #include "base/hash.h"
 #include "base/plural.h"
 #include "probe/dso.h"
-#include "probe/filtered.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/link_pool.h"
 #include "probe/probe_progress.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/user.h"
 
 /* The probes of one file in one process. */
@@ -56,7 +56,7 @@ static struct uprobe_sites *sites_of(struct probes *p)
 		return all;
 	all = p->sites = xcalloc(1, sizeof(*all));
 	all->programs = attach_programs(&p->attacher);
-	probe_progress_init(&all->progress, p->looks);
+	probe_progress_init(&all->progress, p->helpers);
 	p->attacher.live = all->progress.live;
 	all->pool = link_pool_new(&(struct helper){
 		.keep = all->programs, .not_killed = true, .idle = probe_progress_idle, .ctx = &all->progress,
@@ -99,7 +99,7 @@ static void site_free(struct uprobe_site *s)
 }
 
 /* The process whose user is to blame if it takes for ever. */
-static int blamed(const struct uprobe_site *s)
+static int charged_pid(const struct uprobe_site *s)
 {
 	return s->key.pid ? s->key.pid : s->key.dso->pid;
 }
@@ -118,10 +118,10 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 					  const struct attaching *a)
 {
 	size_t size = sizeof(*a) + a->n * sizeof(*a->probes);
-	int pid = blamed(s);
+	int pid = charged_pid(s);
 	unsigned user = pid ? proc_user(pid) : 0;
 	unsigned long long began = clock_ns();
-	struct looks *l = p->looks;
+	struct helper_pool *l = p->helpers;
 	struct pooled_link *link;
 	int err;
 
@@ -131,7 +131,7 @@ static struct pooled_link *attach_limited(struct probes *p, const struct uprobe_
 	errno = EBUSY;
 	if (!quota_take(&p->sites->stuck, user, pid, 1))
 		return NULL;
-	looks_prepare(l);
+	helper_pool_prepare(l);
 	probe_progress_place(&p->sites->progress, s->key.dso->path, count_links(p, a));
 	link = link_pool_attach(p->sites->pool, attach, a, size, dso_fd(s->key.dso));
 	err = errno;
@@ -164,7 +164,7 @@ static int attach_some(struct probes *p, const struct uprobe_site *s, int from, 
 			continue;
 		if (p->tree && !s->key.pid)
 			probe->id |= COOKIE_SHARED;
-		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, blamed(s)) : 0;
+		probe->set = probe->usdt ? usdt_set_of(p, &probe->args, charged_pid(s)) : 0;
 		a->n += probe->set || !probe->usdt;
 		usdt |= probe->set;
 	}
@@ -243,7 +243,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 		return 0;
 	s = xcalloc(1, sizeof(*s));
 	s->key = want.key;
-	s->filtered = p->attacher.kind != ATTACH_INJECT && filtered(p, d, pid, said_filtered(all, pid));
+	s->filtered = p->attacher.kind != ATTACH_INJECT && uretprobe_unsafe(p, d, pid, said_filtered(all, pid));
 	if (p->attacher.kind == ATTACH_INJECT) {
 		err = 0;
 	} else if (d->scan.n && p->on_dso) {
@@ -260,7 +260,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 			too_many(p, s);
 		if (err == -ETIME)
 			warning(0, "cannot probe %s: process %d, or another one that maps it, keeps the kernel "
-				"waiting, and every process that forks", d->path, blamed(s));
+				"waiting, and every process that forks", d->path, charged_pid(s));
 	} else if (err) {
 		site_free(s);
 		return err;
@@ -370,7 +370,7 @@ void uprobes_tick(struct probes *p)
 	if (!p->sites)
 		return;
 	link_pool_busy(p->sites->pool);
-	p->looks->no_fork = link_pool_stuck(p->sites->pool);
+	p->helpers->no_fork = link_pool_stuck(p->sites->pool);
 }
 
 void uprobes_end(struct probes *p, long ms)

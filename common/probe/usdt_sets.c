@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include "abi/usdt.h"
 #include "base/die.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "base/quota.h"
 #include "probe/probes.h"
 #include "probe/usdt_sets.h"
@@ -25,7 +25,7 @@ static struct usdt_sets *sets_of(struct probes *p)
 		p->usdt_sets->quota = (struct quota){ .limit = USDT_SETS, .what = "places of USDT arguments",
 						      .loss = "further USDT probes are not placed" };
 		p->usdt_sets->map = bpf_object__find_map_by_name(p->attacher.obj, "usdt_sets");
-		if (!map_exists(p->usdt_sets->map))
+		if (!bmap_exists(p->usdt_sets->map))
 			p->usdt_sets->map = NULL;
 	}
 	return p->usdt_sets;
@@ -48,7 +48,7 @@ unsigned usdt_set_of(struct probes *p, const struct usdt_args *args, int pid)
 	if (!s->map || at < s->n)
 		return !s->map ? 0 : at + 1;
 	if (!quota_take(&s->quota, pid ? proc_user(pid) : 0, pid, 1) ||
-	    map_update(s->map, &at, args, BPF_ANY))
+	    bmap_update(s->map, &at, args, BPF_ANY))
 		return 0;
 	s->all[s->n++] = *args;
 	return at + 1;

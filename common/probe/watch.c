@@ -10,9 +10,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/die.h"
-#include "probe/holds.h"
-#include "probe/pending.h"
-#include "probe/resumer.h"
+#include "probe/stop_refs.h"
+#include "probe/rescan_queue.h"
+#include "probe/cont_guard.h"
 #include "probe/watch.h"
 #include "watch.skel.h"
 
@@ -46,9 +46,9 @@ struct watch {
 	struct ring_buffer *events;	/* of watch_tree() */
 	struct perf_buffer *mappings;	/* of watch_all() */
 	unsigned long long mappings_lost;
-	struct pending pending;
-	struct resumer resumer;
-	struct holds holds;
+	struct rescan_queue rescan;
+	struct cont_guard cont_guard;
+	struct stop_refs stop_refs;
 	int *held, nheld;	/* stopped processes to resume */
 };
 
@@ -87,11 +87,11 @@ static enum bpf_perf_event_ret on_mapping(void *ctx, int cpu, struct perf_event_
 	(void)cpu;
 	if (head->type == PERF_RECORD_LOST) {
 		w->mappings_lost += ((const struct dropped *)head)->n;
-		pending_add(&w->pending, 0);
+		rescan_add(&w->rescan, 0);
 	}
 	if (head->type == PERF_RECORD_MMAP2 && head->size > sizeof(*m) &&
 	    w->wanted(w->ctx, m->pid, m->path))
-		pending_add(&w->pending, m->pid);
+		rescan_add(&w->rescan, m->pid);
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
@@ -141,8 +141,8 @@ static int start_tree(struct watch *w, int pid)
 	if (err)
 		return err;
 	map = bpf_map__fd(w->skel->maps.watched);
-	holds_open(&w->holds, bpf_map__fd(w->skel->maps.cuda_bpf_held));
-	resumer_start(&w->resumer, map, &w->holds);	/* before there are links for it to hold */
+	stop_refs_open(&w->stop_refs, bpf_map__fd(w->skel->maps.cuda_bpf_held));
+	cont_guard_start(&w->cont_guard, map, &w->stop_refs);	/* before there are links for it to hold */
 	err = bpf_map_update_elem(map, &pid, &none, BPF_ANY);
 	if (!err)
 		err = watch_bpf__attach(w->skel);
@@ -255,12 +255,12 @@ static int resume_stopped(struct watch *w)
 
 	while (w->nheld && n > 0) {
 		for (int i = 0; i < w->nheld; i++)
-			for (int tries = 0; tries < 200 && !holds_is_stopped(w->held[i]); tries++)
+			for (int tries = 0; tries < 200 && !process_is_stopped(w->held[i]); tries++)
 				nanosleep(&pause, NULL);
 		n = ring_buffer__consume(w->events);
 	}
 	for (int i = 0; i < w->nheld; i++)
-		holds_release(&w->holds, w->held[i]);
+		stop_ref_put(&w->stop_refs, w->held[i]);
 	w->nheld = 0;
 	return n;
 }
@@ -281,12 +281,12 @@ int watch_poll(struct watch *w, const int also[2], int ms)
 	err = w->events ? ring_buffer__consume(w->events) : 0;
 	if (err >= 0 && w->events)
 		err = resume_stopped(w);
-	holds_tick(&w->holds);
+	stop_refs_tick(&w->stop_refs);
 	if (err >= 0 && w->mappings)
 		err = perf_buffer__consume(w->mappings);
 	if (err >= 0)
-		pending_handle(&w->pending, tell_mapped, w);
-	return err < 0 && err != -EINTR ? err : n > 0 || w->pending.processes;
+		rescan_handle(&w->rescan, tell_mapped, w);
+	return err < 0 && err != -EINTR ? err : n > 0 || w->rescan.processes;
 }
 
 void watch_collect(struct watch *w)
@@ -297,7 +297,7 @@ void watch_collect(struct watch *w)
 
 void watch_again(struct watch *w, int pid)
 {
-	pending_later(&w->pending, pid);
+	rescan_later(&w->rescan, pid);
 }
 
 unsigned long long watch_lost(const struct watch *w)
@@ -308,7 +308,7 @@ unsigned long long watch_lost(const struct watch *w)
 void watch_signal(struct watch *w, int sig, int group)
 {
 	if (w->events)
-		resumer_signal(bpf_map__fd(w->skel->maps.watched), sig, group);
+		cont_guard_signal(bpf_map__fd(w->skel->maps.watched), sig, group);
 }
 
 void watch_detach(struct watch *w)
@@ -321,7 +321,7 @@ void watch_stop(struct watch *w)
 {
 	if (w->events && ring_buffer__consume(w->events) >= 0)
 		resume_stopped(w);
-	resumer_end(&w->resumer);
+	cont_guard_end(&w->cont_guard);
 	ring_buffer__free(w->events);
 	perf_buffer__free(w->mappings);
 	w->attacher->other = NULL;	/* attach_programs() would walk it */
@@ -334,8 +334,8 @@ void watch_stop(struct watch *w)
 void watch_free(struct watch *w)
 {
 	watch_stop(w);
-	pending_free(&w->pending);
-	holds_free(&w->holds);
+	rescan_free(&w->rescan);
+	stop_refs_free(&w->stop_refs);
 	free(w->held);
 	free(w);
 }

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "proc/helper.h"

@@ -10,7 +10,7 @@
 #define HELPER_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "proc/helper_job.h"
+#include "proc/helper_server.h"
 
 struct helper_answer {
 	char *bytes;		/* the caller frees it */

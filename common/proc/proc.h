@@ -18,7 +18,7 @@ struct mapping {
 	unsigned long long start, end, offset;
 	unsigned long long dev, ino;	/* as /proc/PID/maps prints them, major << 32 | minor */
 	const char *path;		/* as the process sees it; may end in " (deleted)" */
-	struct file_id id;		/* see look_mappings() */
+	struct file_id id;		/* see helper_mappings() */
 };
 
 /* Parses a line of /proc/PID/maps, "7f12-7f34 r-xp 00001000 fe:01 1234   /path"; m->path points
@@ -32,7 +32,7 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 
 /* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0
  * or -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now,
- * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see look_files.h.  by_name: who lacks
+ * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see helper_files.h.  by_name: who lacks
  * CAP_CHECKPOINT_RESTORE gets the file that has the mapping's name, if it is the same. */
 int proc_open_mapping(int pid, const struct mapping *m, bool by_name, int *fd);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/uio.h>
 #include "base/die.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/vm_read.h"
 
 /* BATCH: at most IOV_MAX */
@@ -39,12 +39,12 @@ static void read_string(struct helper_job *job)
 	helper_put(job, "", 1);
 }
 
-bool vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size)
+bool vm_read_string(struct helper_pool *l, int pid, unsigned long long at, char *text, size_t size)
 {
 	const struct string_request r = { pid, at, size - 1 };
 	struct helper_answer a;
 
-	if (!l || look(l, pid, "memory", read_string, &r, sizeof(r), -1, &a))
+	if (!l || helper_call(l, pid, "memory", read_string, &r, sizeof(r), -1, &a))
 		return false;
 	/* without a terminator it could not be read to its end */
 	*text = 0;
@@ -84,7 +84,7 @@ static void read_words(struct helper_job *job)
 	}
 }
 
-int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+int vm_read_words(struct helper_pool *l, int pid, const unsigned long long *at, size_t n,
 		  unsigned long long *words)
 {
 	size_t size = sizeof(struct words_request) + n * sizeof(*at);
@@ -95,7 +95,7 @@ int vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t
 	r->pid = pid;
 	r->n = n;
 	memcpy(r->at, at, n * sizeof(*at));
-	err = look(l, pid, "memory", read_words, r, size, -1, &a);
+	err = helper_call(l, pid, "memory", read_words, r, size, -1, &a);
 	free(r);
 	if (err)
 		return err;
@@ -133,13 +133,13 @@ static void read_some(struct helper_job *job)
 	}
 }
 
-size_t vm_read_some(struct looks *l, int pid, unsigned long long at, void *bytes, size_t size)
+size_t vm_read_some(struct helper_pool *l, int pid, unsigned long long at, void *bytes, size_t size)
 {
 	const struct string_request r = { pid, at, size };
 	struct helper_answer a;
 	size_t n = 0;
 
-	if (!l || at + size < at || look(l, pid, "memory", read_some, &r, sizeof(r), -1, &a))
+	if (!l || at + size < at || helper_call(l, pid, "memory", read_some, &r, sizeof(r), -1, &a))
 		return 0;
 	if (a.size <= size)
 		n = a.size;
@@ -148,12 +148,12 @@ size_t vm_read_some(struct looks *l, int pid, unsigned long long at, void *bytes
 	return n;
 }
 
-void *vm_read_bytes(struct looks *l, int pid, unsigned long long at, size_t size)
+void *vm_read_bytes(struct helper_pool *l, int pid, unsigned long long at, size_t size)
 {
 	const struct string_request r = { pid, at, size };
 	struct helper_answer a;
 
-	if (!l || !size || look(l, pid, "memory", read_bytes, &r, sizeof(r), -1, &a))
+	if (!l || !size || helper_call(l, pid, "memory", read_bytes, &r, sizeof(r), -1, &a))
 		return NULL;
 	if (a.size == size)
 		return a.bytes;
@@ -172,12 +172,12 @@ static void try_reading(struct helper_job *job)
 		helper_put(job, "", 1);
 }
 
-bool vm_read_forbidden(struct looks *l, int pid)
+bool vm_read_forbidden(struct helper_pool *l, int pid)
 {
 	struct helper_answer a;
 	bool forbidden;
 
-	if (!l || look(l, pid, "memory", try_reading, &pid, sizeof(pid), -1, &a))
+	if (!l || helper_call(l, pid, "memory", try_reading, &pid, sizeof(pid), -1, &a))
 		return false;
 	forbidden = a.size;
 	helper_drop(&a);

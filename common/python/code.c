@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "base/die.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
 #include "python/text.h"
@@ -13,10 +13,10 @@ enum { MAX_MEMORY = 64 << 20, MAX_TABLE = 4 << 20 };
 /* Of a process: in the map, and known. */
 enum { MAX_MAPPED = 2048, MAX_KNOWN = MAX_MAPPED + 512 };
 
-void codes_init(struct codes *cs, struct looks *looks, const struct bpf_map *map, struct shares *shares)
+void codes_init(struct codes *cs, struct helper_pool *helpers, const struct bpf_map *map, struct shares *shares)
 {
 	*cs = (struct codes){
-		.looks = looks, .map = map, .shares = shares,
+		.helpers = helpers, .map = map, .shares = shares,
 		.memory = {
 			.limit = MAX_MEMORY, .what = "memory for Python code",
 			.loss = "some of its functions have no names or lines",
@@ -32,7 +32,7 @@ static size_t size_of(const struct code *c)
 /* Makes the kernel forget it. */
 static void unmap(const struct codes *cs, const struct python_code_key *key, const struct python_code_value *value)
 {
-	if (cs->map && !map_delete(cs->map, key))
+	if (cs->map && !bmap_delete(cs->map, key))
 		shares_give_back(cs->shares, value->share);
 }
 
@@ -143,7 +143,7 @@ static void find_lines(struct codes *cs, struct code *c, const struct python_cod
 	}
 	if (r->lines_size > MAX_TABLE)
 		return;
-	table = vm_read_bytes(cs->looks, r->key.pid, r->lines_at, r->lines_size);
+	table = vm_read_bytes(cs->helpers, r->key.pid, r->lines_at, r->lines_size);
 	if (table)
 		read_lines(cs, c, r->version, table, r->lines_size);
 	free(table);

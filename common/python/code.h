@@ -9,7 +9,7 @@
 #include "python/python_code.h"
 
 struct bpf_map;
-struct looks;
+struct helper_pool;
 
 /* Code that looks the same, in any process. */
 struct code_name {
@@ -40,7 +40,7 @@ struct code_list {		/* starts zeroed */
 };
 
 struct codes {
-	struct looks *looks;
+	struct helper_pool *helpers;
 	const struct bpf_map *map;	/* python_codes, or NULL */
 	struct shares *shares;	/* of the map, or NULL */
 	struct code *by_number;
@@ -48,7 +48,7 @@ struct codes {
 	struct quota memory;	/* bytes */
 };
 
-void codes_init(struct codes *cs, struct looks *looks, const struct bpf_map *map, struct shares *shares);
+void codes_init(struct codes *cs, struct helper_pool *helpers, const struct bpf_map *map, struct shares *shares);
 void codes_free(struct codes *cs);
 
 /* Takes a record of a process into its list. */

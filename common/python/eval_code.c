@@ -20,7 +20,7 @@ static bool is_jump(const unsigned char *at)
 }
 
 /* Returns where the jump at this place goes. */
-static unsigned long long target_of(const struct code *c, unsigned long long at)
+static unsigned long long session_of(const struct code *c, unsigned long long at)
 {
 	int distance;
 
@@ -33,7 +33,7 @@ static unsigned jumps_into(const struct code *c, unsigned long long start, unsig
 	unsigned n = 0;
 
 	for (unsigned long long at = 0; at + JUMP <= c->size; at++)
-		if (is_jump(c->bytes + at) && target_of(c, at) >= start && target_of(c, at) < end)
+		if (is_jump(c->bytes + at) && session_of(c, at) >= start && session_of(c, at) < end)
 			n++;
 	return n;
 }
@@ -64,7 +64,7 @@ static void find_parts(struct eval_code *e, const struct elf_file *f, const stru
 	int tries = TRIES;
 
 	for (unsigned long long at = 0; at + JUMP <= c->size && tries; at++) {
-		unsigned long long to = target_of(c, at), start, end;
+		unsigned long long to = session_of(c, at), start, end;
 
 		if (!is_jump(c->bytes + at) || to - c->addr < c->size || is_known(e, f, to))
 			continue;

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "elf/elf_file.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/proc.h"
 #include "python/interpreter.h"
 
@@ -114,10 +114,10 @@ static void read_file(struct helper_job *job)
 	helper_put(job, &it, sizeof(it));
 }
 
-static int look_at(struct looks *l, int pid, const char *key, int fd, struct interpreter *it)
+static int look_at(struct helper_pool *l, int pid, const char *key, int fd, struct interpreter *it)
 {
 	struct helper_answer a;
-	int err = look(l, pid, key, read_file, key, strlen(key) + 1, fd, &a);
+	int err = helper_call(l, pid, key, read_file, key, strlen(key) + 1, fd, &a);
 
 	if (err)
 		return err;
@@ -126,12 +126,12 @@ static int look_at(struct looks *l, int pid, const char *key, int fd, struct int
 	return 0;
 }
 
-const struct interpreter *interpreter_get(struct interpreter_file *f, struct looks *l, int pid,
+const struct interpreter *interpreter_get(struct interpreter_file *f, struct helper_pool *l, int pid,
 					  const char *key, const char *path, int fd)
 {
 	if (!f->read && fd >= 0 && may_be(path) && (!f->tried || clock_ns() - f->tried > AGAIN_NS)) {
 		f->tried = clock_ns();
-		f->read = !look_again(look_at(l, pid, key, fd, &f->interpreter));
+		f->read = !err_is_transient(look_at(l, pid, key, fd, &f->interpreter));
 	}
 	return f->interpreter.runtime ? &f->interpreter : NULL;
 }

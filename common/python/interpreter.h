@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "python/eval_code.h"
 
-struct looks;
+struct helper_pool;
 
 enum { INTERPRETER_SEGMENTS = 4 };
 
@@ -28,7 +28,7 @@ struct interpreter_file {
 /* Returns what the file of this path is, read through an O_PATH descriptor for a process, once if
  * that is possible; key identifies it among all files.  NULL if it is no interpreter, as far as is
  * known.  It lives within f. */
-const struct interpreter *interpreter_get(struct interpreter_file *f, struct looks *l, int pid,
+const struct interpreter *interpreter_get(struct interpreter_file *f, struct helper_pool *l, int pid,
 					  const char *key, const char *path, int fd);
 
 /* Sets *bias to what is to be added to addresses in the file, if its code at this file offset is mapped

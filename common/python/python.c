@@ -4,8 +4,8 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "base/maps.h"
-#include "proc/looks.h"
+#include "bpf/map_backend.h"
+#include "proc/helper_pool.h"
 #include "proc/user.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
@@ -31,7 +31,7 @@ struct process {
 };
 
 struct python {
-	struct looks *looks;
+	struct helper_pool *helpers;
 	const struct bpf_map *map;	/* python_processes */
 	struct process *processes;
 	struct codes codes;
@@ -43,10 +43,10 @@ static const struct bpf_map *find_map(const struct bpf_object *obj, const char *
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
 
-	return map_exists(map) ? map : NULL;
+	return bmap_exists(map) ? map : NULL;
 }
 
-struct python *python_new(struct looks *looks, const struct bpf_object *obj)
+struct python *python_new(struct helper_pool *helpers, const struct bpf_object *obj)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".data.python");
 	size_t size = 0;
@@ -58,9 +58,9 @@ struct python *python_new(struct looks *looks, const struct bpf_object *obj)
 	if (!shared || size < sizeof(*shared))
 		die(0, "cannot read .data.python of the probes: libbpf does not share it");
 	p = xcalloc(1, sizeof(*p));
-	p->looks = looks;
+	p->helpers = helpers;
 	p->map = find_map(obj, "python_processes");
-	codes_init(&p->codes, looks, find_map(obj, "python_codes"), &shared->codes);
+	codes_init(&p->codes, helpers, find_map(obj, "python_codes"), &shared->codes);
 	p->processes_quota = (struct quota){
 		.limit = MAX_PROCESSES, .what = "processes that run Python",
 		.loss = "the Python frames of further ones are not shown",
@@ -73,7 +73,7 @@ static void stop_walking(struct python *p, struct process *at)
 	if (at->interpreter.runtime && !at->walked)
 		p->waiting--;
 	if (at->walked)
-		map_delete(p->map, &at->pid);
+		bmap_delete(p->map, &at->pid);
 	at->walked = false;
 	at->interpreter.runtime = 0;
 }
@@ -144,7 +144,7 @@ static bool describe(struct python *p, const struct process *at, struct python_p
 	where[0] = at->bias + it->version_at;
 	for (int i = 0; i < PYTHON_DEBUG_WORDS; i++)
 		where[1 + i] = at->bias + it->runtime + i * sizeof(*words);
-	if (vm_read_words(p->looks, at->pid, where, 1 + PYTHON_DEBUG_WORDS, words))
+	if (vm_read_words(p->helpers, at->pid, where, 1 + PYTHON_DEBUG_WORDS, words))
 		return false;
 	if (it->version_at)
 		version = words[0] >> 16;
@@ -161,7 +161,7 @@ static void walk(struct python *p, struct process *at)
 	if (at->tried && clock_ns() - at->tried < AGAIN_NS)
 		return;
 	at->tried = clock_ns();
-	if (!describe(p, at, &value) || map_update(p->map, &at->pid, &value, BPF_ANY))
+	if (!describe(p, at, &value) || bmap_update(p->map, &at->pid, &value, BPF_ANY))
 		return;
 	at->walked = true;
 	p->waiting--;
@@ -176,7 +176,7 @@ void python_mapping(struct python *p, int pid, const struct python_file *f, unsi
 
 	if (!p)
 		return;
-	it = interpreter_get(f->known, p->looks, pid, f->key, f->path, f->fd);
+	it = interpreter_get(f->known, p->helpers, pid, f->key, f->path, f->fd);
 	if (!it || !interpreter_bias(it, start, offset, &bias))
 		return;
 	at = find_or_add(p, pid);

@@ -8,12 +8,12 @@
 #include "python/python_code.h"
 
 struct bpf_object;
-struct looks;
+struct helper_pool;
 struct python;
 
 /* Opens the maps of bpf/lib/python.bpf.h in a loaded object; NULL if it has none.  looks must outlive
  * it.  The functions below accept NULL. */
-struct python *python_new(struct looks *looks, const struct bpf_object *obj);
+struct python *python_new(struct helper_pool *helpers, const struct bpf_object *obj);
 
 /* Frees everything that the functions below returned. */
 void python_free(struct python *p);

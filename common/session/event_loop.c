@@ -12,8 +12,8 @@
 #include "session/event_loop.h"
 #include "session/inject.h"
 #include "session/signals.h"
-#include "session/target.h"
-#include "session/target_watch.h"
+#include "session/session.h"
+#include "session/session_watch.h"
 #include "sym/syms.h"
 
 /* The probes do not wake the reader for each record: that would double their cost. */
@@ -36,11 +36,11 @@ static bool on_idle(void *ctx)
 {
 	struct event_loop *e = ctx;
 
-	progress_tick(&e->target->progress);
+	progress_tick(&e->session->progress);
 	if (e->stopped)
 		return true;
-	if (e->target->probes.watch)
-		watch_collect(e->target->probes.watch);
+	if (e->session->probes.watch)
+		watch_collect(e->session->probes.watch);
 	if (!out_is_held_up())
 		record_queue_fill(&e->queue, RECORD_QUEUE_MAX);
 	return !signal_caught();
@@ -66,7 +66,7 @@ static bool handle_record(struct event_loop *e, long *left)
 		return false;
 	*left -= size;
 	if (size >= sizeof(struct record) && record_is_for_stacks(data)) {
-		syms_record(e->target->syms, data, size);
+		syms_record(e->session->syms, data, size);
 		return *left > 0;
 	}
 	err = e->record(e->ctx, data, size);
@@ -86,11 +86,11 @@ static void handle_some(void *ctx)
 			break;
 }
 
-void event_loop_open(struct event_loop *e, struct target *t)
+void event_loop_open(struct event_loop *e, struct session *t)
 {
-	e->target = t;
-	t->looks.helper.idle = on_idle;
-	t->looks.helper.ctx = e;
+	e->session = t;
+	t->helpers.helper.idle = on_idle;
+	t->helpers.helper.ctx = e;
 	t->handle_records = handle_some;
 	t->events = e;
 	if (t->inject)
@@ -126,8 +126,8 @@ static void note_stop(struct event_loop *e)
 	if (!signal_caught() || e->stopped)
 		return;
 	e->stopped = clock_ns();
-	e->target->progress.hidden = true;	/* it is gone before there is much to say */
-	looks_end(&e->target->looks, LAST_NS);
+	e->session->progress.hidden = true;	/* it is gone before there is much to say */
+	helper_pool_end(&e->session->helpers, LAST_NS);
 }
 
 static void report_at(struct event_loop *e, unsigned long long *next)
@@ -144,7 +144,7 @@ static long poll_ms(const struct event_loop *e, bool last)
 {
 	if (last || record_queue_bytes(&e->queue))
 		return 0;
-	if (!e->calm_ms || e->target->command || clock_ns() - e->happened < CALM_NS)
+	if (!e->calm_ms || e->session->command || clock_ns() - e->happened < CALM_NS)
 		return POLL_MS;
 	return e->calm_ms;
 }
@@ -153,9 +153,9 @@ static long poll_ms(const struct event_loop *e, bool last)
 static void handle_events(struct event_loop *e, bool last)
 {
 	bool held = !last && out_is_held_up();
-	struct inject *in = e->target->inject;
+	struct inject *in = e->session->inject;
 	const int also[] = { in ? inject_fd(in) : held ? -1 : record_queue_fd(&e->queue), e->calm_ms ? e->wake : -1 };
-	int got = watch_poll(e->target->probes.watch, also, poll_ms(e, last));
+	int got = watch_poll(e->session->probes.watch, also, poll_ms(e, last));
 
 	if (got < 0)
 		die(got, "cannot read records");
@@ -171,7 +171,7 @@ static void handle_events(struct event_loop *e, bool last)
 
 int event_loop_run(struct event_loop *e)
 {
-	struct target *t = e->target;
+	struct session *t = e->session;
 	double end = t->duration_ns ? clock_ns() + (double)t->duration_ns : 0;
 	unsigned long long next = clock_ns() + e->interval_ns;
 	unsigned long long late;
@@ -181,10 +181,10 @@ int event_loop_run(struct event_loop *e)
 	while (!last) {
 		progress_begin(&t->progress);
 		t->progress.hidden = e->stopped || t->live;
-		last = signal_caught() || target_ended(t) || (end && clock_ns() >= end);
+		last = signal_caught() || session_ended(t) || (end && clock_ns() >= end);
 		note_stop(e);
 		handle_events(e, last);
-		target_tick(t);
+		session_tick(t);
 		if (e->tick && !e->tick(e->ctx))
 			last = true;
 		if (e->interval_ns && !last && clock_ns() >= next && !out_is_held_up()) {

@@ -9,7 +9,7 @@
 #include "session/record_queue.h"
 
 struct bpf_map;
-struct target;
+struct session;
 
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
@@ -29,14 +29,14 @@ struct event_loop {
 	struct losses losses;	/* by process */
 	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
 	/* private */
-	struct target *target;
+	struct session *session;
 	struct record_queue queue;
 	unsigned long long happened;	/* when something did, ns */
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
  * during the looks of the target (see looks.h), which a signal cuts short. */
-void event_loop_open(struct event_loop *e, struct target *t);
+void event_loop_open(struct event_loop *e, struct session *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
  * until the traced processes or the reader of the output end; then handles the remaining records.

@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "probe/linked_in.h"
+#include "probe/static_runtime.h"
 #include "probe/uprobes.h"
 #include "proc/cgroup.h"
 #include "proc/privileges.h"
@@ -19,9 +19,9 @@
 #include "session/inject_library.h"
 #include "session/inject_signal.h"
 #include "session/record_queue.h"
-#include "session/target.h"
-#include "session/target_watch.h"
-#include "shm/create.h"
+#include "session/session.h"
+#include "session/session_watch.h"
+#include "shmmap/create.h"
 #include "sym/syms.h"
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
@@ -34,13 +34,13 @@ static const unsigned long long TURN_NS = 10 * 1000000ull;
 /* How often it is seen which threads have ended, as pthread_exit() tells nobody, and what they are called. */
 static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
-char *inject_refusal(struct target *t, char **library)
+char *inject_refusal(struct session *t, char **library)
 {
 	char *why;
 
 	*library = NULL;
-	t->looks.limit = LOOK_START;	/* the command has not begun */
-	why = inject_command_refusal(&t->looks, t->command, t->argv, t->command_user);
+	t->helpers.limit = HELPER_START;	/* the command has not begun */
+	why = inject_command_refusal(&t->helpers, t->command, t->argv, t->command_user);
 	if (!why)
 		*library = inject_library_find(&why);
 	if (why || !inject_library_is_used(*library))
@@ -67,7 +67,7 @@ static void toggle(void *ctx, bool on)
 {
 	struct inject *in = ctx;
 
-	inject_memory_toggle(&in->memory, &in->target->probes, on);
+	inject_memory_toggle(&in->memory, &in->session->probes, on);
 }
 
 static const char *program(const struct bpf_object *obj, const char *name)
@@ -77,12 +77,12 @@ static const char *program(const struct bpf_object *obj, const char *name)
 
 void inject_load(struct inject *in, struct bpf_object *obj)
 {
-	struct attacher *a = &in->target->probes.attacher;
+	struct attacher *a = &in->session->probes.attacher;
 
-	if (in->target->probes.usdt)
+	if (in->session->probes.usdt)
 		die(0, "--attach inject cannot place USDT probes: omit --tensors or --usdt");
 	make_room(obj);
-	inject_memory_open(&in->memory, obj, &in->target->probes, in->library);
+	inject_memory_open(&in->memory, obj, &in->session->probes, in->library);
 	in->ended = program(obj, "trace_exit");
 	in->left = in->ended ?: program(obj, "thread_exit");
 	a->toggle = toggle;
@@ -100,9 +100,9 @@ static bool is_dead(void *ctx, unsigned pid)
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring)
 {
 	in->queue = q;
-	in->memory.each.helper.idle = in->target->looks.helper.idle;
-	in->memory.each.helper.ctx = in->target->looks.helper.ctx;
-	record_queue_share(q, ring ? shm_of(in->memory.memory, ring) : NULL, is_dead, in);
+	in->memory.each.helper.idle = in->session->helpers.helper.idle;
+	in->memory.each.helper.ctx = in->session->helpers.helper.ctx;
+	record_queue_share(q, ring ? shmmap_of(in->memory.memory, ring) : NULL, is_dead, in);
 }
 
 /* What a process has sent comes before what is said of it. */
@@ -122,7 +122,7 @@ static void on_ended(void *ctx, int pid)
 	drain(in);
 	inject_events_exited(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
-	uprobes_detach(&in->target->probes, pid);
+	uprobes_detach(&in->session->probes, pid);
 }
 
 static void on_execed(void *ctx, int pid)
@@ -132,7 +132,7 @@ static void on_execed(void *ctx, int pid)
 	drain(in);
 	inject_events_execed(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
-	uprobes_detach(&in->target->probes, pid);
+	uprobes_detach(&in->session->probes, pid);
 }
 
 static void say(struct inject *in, int pid, const char *text)
@@ -153,14 +153,14 @@ static void on_marked(void *ctx, int pid, unsigned mark)
 	struct inject *in = ctx;
 
 	inject_memory_mark(&in->memory, pid, mark);
-	say(in, pid, mark == AUDIT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
+	say(in, pid, mark == INJECT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
 	    "has a seccomp filter now: what it loads is not looked at, and processes that it forks are not traced");
 }
 
 /* Once all is there that is loaded with the first CUDA library. */
-static void say_linked_in(struct inject *in, int pid)
+static void say_static_runtime(struct inject *in, int pid)
 {
-	const char *path = linked_in_runtime(&in->target->probes, pid);
+	const char *path = static_runtime(&in->session->probes, pid);
 
 	if (path)
 		note("%s: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes", path);
@@ -171,10 +171,10 @@ static void say_unread(struct inject *in, int pid)
 {
 	char *why;
 
-	if (in->read || !in->target->syms)
+	if (in->read || !in->session->syms)
 		return;
 	in->read = true;
-	if (!vm_read_forbidden(&in->target->looks, pid))
+	if (!vm_read_forbidden(&in->session->helpers, pid))
 		return;
 	why = privilege_own_memory();
 	warning(0, "cannot read the memory of process %d (%s): names of Python functions and of some kernels will be missing",
@@ -185,9 +185,9 @@ static void say_unread(struct inject *in, int pid)
 /* Records come first: see on_told(). */
 static void look_at(struct inject *in, int pid)
 {
-	in->target->handle_records(in->target->events);
-	if (!in->target->finishing)
-		target_scan_new(in->target, pid);
+	in->session->handle_records(in->session->events);
+	if (!in->session->finishing)
+		session_scan_new(in->session, pid);
 }
 
 static bool on_told(void *ctx, int pid, const struct inject_message *m)
@@ -195,32 +195,32 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
-	if (in->target->selected.cgroup && !cgroup_has(in->target->selected.cgroup, pid))
+	if (in->session->selected.cgroup && !cgroup_has(in->session->selected.cgroup, pid))
 		return false;	/* the programs cannot tell */
-	if (m->head.kind == AUDIT_SAYS) {
+	if (m->head.kind == INJECT_SAYS) {
 		say(in, pid, m->text);
 		return true;
 	}
-	if (m->head.kind == AUDIT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
+	if (m->head.kind == INJECT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
 		drain(in);
 		inject_events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == AUDIT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
-		if (in->target->syms)
+	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
+		if (in->session->syms)
 			look_at(in, pid);
 		return true;
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
-	in->target->handle_records(in->target->events);
-	if (in->target->finishing || m->head.kind == AUDIT_HELLO)	/* more is being loaded */
+	in->session->handle_records(in->session->events);
+	if (in->session->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
-	if (m->head.kind == AUDIT_CHANGED) {
-		syms_refresh(in->target->syms, pid);
+	if (m->head.kind == INJECT_CHANGED) {
+		syms_refresh(in->session->syms, pid);
 		return true;
 	}
-	target_scan_new(in->target, pid);
-	if (m->head.kind == AUDIT_BOUND && !m->head.functions) {
-		say_linked_in(in, pid);
+	session_scan_new(in->session, pid);
+	if (m->head.kind == INJECT_BOUND && !m->head.functions) {
+		say_static_runtime(in, pid);
 		say_unread(in, pid);
 	}
 	return true;
@@ -229,11 +229,11 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
 	inject_events_open(&in->events, obj, in->queue);
-	in->peers.user = in->target->command_user;
+	in->peers.user = in->session->command_user;
 	inject_memory_fix(&in->memory);
-	in->peers.memory[AUDIT_SHARED] = in->memory.memory->fd;
-	in->peers.memory[AUDIT_READ] = in->memory.memory->read;
-	in->peers.memory[AUDIT_FIXED] = in->memory.memory->fixed;
+	in->peers.memory[INJECT_SHARED] = in->memory.memory->fd;
+	in->peers.memory[INJECT_READ] = in->memory.memory->read;
+	in->peers.memory[INJECT_FIXED] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
 	in->peers.told = on_told;
@@ -289,7 +289,7 @@ void inject_end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory);
 	if (sig)
-		inject_signal(&in->peers, command_ended() ? 0 : in->target->probes.pids[0], sig, command_has_signal());
+		inject_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
 		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* --attach inject: the dynamic linker loads the tool's probes into the programs of the command (rtld-audit(7)), which
- * write into maps in memory that they share with the tool: abi/audit.h.  It takes no privilege, and no kernel that can
+ * write into maps in memory that they share with the tool: abi/inject.h.  It takes no privilege, and no kernel that can
  * trace. */
 #ifndef INJECT_H
 #define INJECT_H
@@ -10,12 +10,12 @@
 
 struct bpf_object;
 struct record_queue;
-struct target;
+struct session;
 
-/* A target's; made by target_choose(). */
+/* A target's; made by session_choose_backend(). */
 struct inject {
 	char *library;
-	struct target *target;
+	struct session *session;
 	struct inject_memory memory;
 	struct inject_peers peers;
 	struct inject_events events;
@@ -28,7 +28,7 @@ struct inject {
 };
 
 /* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
-char *inject_refusal(struct target *t, char **library);
+char *inject_refusal(struct session *t, char **library);
 
 /* Call instead of loading it: makes the maps. */
 void inject_load(struct inject *in, struct bpf_object *obj);

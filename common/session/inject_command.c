@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "elf/elf_file.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/proc.h"
 #include "session/inject_command.h"
 
@@ -130,7 +130,7 @@ static void find_refusal(struct helper_job *job)
 	free(why);
 }
 
-static char *ask_refusal(struct looks *l, const char *path, uid_t user)
+static char *ask_refusal(struct helper_pool *l, const char *path, uid_t user)
 {
 	size_t size = sizeof(struct refusal_request) + strlen(path) + 1;
 	struct refusal_request *r = xcalloc(1, size);
@@ -139,7 +139,7 @@ static char *ask_refusal(struct looks *l, const char *path, uid_t user)
 
 	r->user = user;
 	strcpy(r->path, path);
-	if (!look(l, 0, path, find_refusal, r, size, -1, &a) && a.size)
+	if (!helper_call(l, 0, path, find_refusal, r, size, -1, &a) && a.size)
 		why = xstrdup(a.bytes);
 	helper_drop(&a);
 	free(r);
@@ -158,7 +158,7 @@ static char *program_of(const char *text)
 	return xprintf("%.*s", (int)n, text);
 }
 
-char *inject_command_refusal(struct looks *l, const char *text, char **argv, uid_t user)
+char *inject_command_refusal(struct helper_pool *l, const char *text, char **argv, uid_t user)
 {
 	char *name = argv ? xstrdup(*argv) : program_of(text);
 	char *file = name ? find_file(name) : NULL;

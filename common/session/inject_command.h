@@ -4,10 +4,10 @@
 #define INJECT_COMMAND_H
 #include <sys/types.h>
 
-struct looks;
+struct helper_pool;
 
 /* Returns why the command, run by that user, cannot be traced with --attach inject: "./train is statically linked"; NULL if
  * it can, or if that cannot be read before it runs.  The caller frees it.  text is for a shell unless argv is not NULL. */
-char *inject_command_refusal(struct looks *l, const char *text, char **argv, uid_t user);
+char *inject_command_refusal(struct helper_pool *l, const char *text, char **argv, uid_t user);
 
 #endif

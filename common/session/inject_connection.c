@@ -54,7 +54,7 @@ static void accept_some(struct inject_peers *p)
 /* A program that does not read its answer does without.  Returns false if it waits no longer. */
 static bool answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
-	struct audit_answer a = { .version = AUDIT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0,
+	struct inject_answer a = { .version = INJECT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0,
 				 .uid = p->user };
 	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(p->memory))]; } control = { 0 };
 	struct iovec part = { &a, sizeof(a) };
@@ -80,16 +80,16 @@ static bool answer(const struct inject_peers *p, const struct inject_connection 
 
 static bool is_message(const struct inject_message *m, ssize_t size)
 {
-	return size >= (ssize_t)sizeof(m->head) && m->head.version == AUDIT_VERSION &&
-	       m->head.kind >= AUDIT_HELLO && m->head.kind <= AUDIT_CHANGED && m->head.size == size - sizeof(m->head);
+	return size >= (ssize_t)sizeof(m->head) && m->head.version == INJECT_VERSION &&
+	       m->head.kind >= INJECT_HELLO && m->head.kind <= INJECT_CHANGED && m->head.size == size - sizeof(m->head);
 }
 
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
 {
 	bool yes = c->pid && p->follow(p, c->pid) && p->told(p->ctx, c->pid, m);
-	bool hello = yes && m->head.kind == AUDIT_HELLO, forked = yes && m->head.kind == AUDIT_FORKED;
+	bool hello = yes && m->head.kind == INJECT_HELLO, forked = yes && m->head.kind == INJECT_FORKED;
 
-	p->strangers += !c->pid && m->head.kind <= AUDIT_FORKED;
+	p->strangers += !c->pid && m->head.kind <= INJECT_FORKED;
 	if (!answer(p, c, yes ? c->pid : -1, hello || forked) && (hello || forked))
 		p->late++;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Programs that are asking (abi/audit.h): each sends messages on a connection and waits for the answers.  Private to
+/* Programs that are asking (abi/inject.h): each sends messages on a connection and waits for the answers.  Private to
  * inject_peers.c. */
 #ifndef INJECT_CONNECTION_H
 #define INJECT_CONNECTION_H

@@ -9,11 +9,11 @@
 #include "base/die.h"
 #include "proc/confine.h"
 #include "session/inject_each.h"
-#include "shm/create.h"
+#include "shmmap/create.h"
 
 enum { LIMIT_MS = 1000, MEMORY = 96 << 20 };
 
-/* As in tools/audit/probes.h. */
+/* As in tools/inject/probes.h. */
 struct each { char *at; __u64 size, used; };
 
 /* The pointers are the same in the helper, which is forked when there is a library. */
@@ -33,18 +33,18 @@ static const int allowed[] = {
 #endif
 };
 
-static unsigned threads_of(const struct shm *s)
+static unsigned threads_of(const struct shmmap *s)
 {
 	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
 
-	return n < AUDIT_THREADS ? n : AUDIT_THREADS;
+	return n < INJECT_THREADS ? n : INJECT_THREADS;
 }
 
 /* In the helper, before it reads the memory: only dlopen() needs files. */
 static run_fn *begin(const struct inject_each *e)
 {
 	void *library = dlopen(e->library, RTLD_NOW | RTLD_LOCAL);
-	run_fn *fn = library ? (run_fn *)dlsym(library, "audit_run") : NULL;
+	run_fn *fn = library ? (run_fn *)dlsym(library, "inject_run") : NULL;
 
 	if (confine_rights() || prctl(PR_SET_PDEATHSIG, SIGKILL) || !confine_calls(allowed, sizeof(allowed) / sizeof(*allowed)))
 		_exit(EXIT_FAILURE);
@@ -56,7 +56,7 @@ static void run(struct helper_job *job)
 {
 	const struct request *r = job->in;
 	struct inject_each *e = r->e;
-	const struct shm_memory *m = e->memory;
+	const struct shmmap_memory *m = e->memory;
 	size_t size = r->size * threads_of(&m->shm);
 	struct each each = { .at = xcalloc(1, size + 1), .size = size };
 
@@ -69,7 +69,7 @@ static void run(struct helper_job *job)
 	free(each.at);
 }
 
-void inject_each_init(struct inject_each *e, const char *library, const struct shm_memory *memory)
+void inject_each_init(struct inject_each *e, const char *library, const struct shmmap_memory *memory)
 {
 	e->library = library;
 	e->memory = memory;

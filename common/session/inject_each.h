@@ -8,22 +8,22 @@
 #include "proc/helper.h"
 
 struct each;
-struct shm_memory;
+struct shmmap_memory;
 
-/* audit_run() of tools/audit/each.c. */
+/* inject_run() of tools/inject/each.c. */
 typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 struct inject_each {
 	struct helper helper;	/* idle and ctx may be set */
 	const char *library;
-	const struct shm_memory *memory;
+	const struct shmmap_memory *memory;
 	int keep[3];
 	bool failed;		/* it was said */
 	run_fn *run;		/* in the helper: the library's function, NULL if there is none */
 	bool confined;		/* the helper, by itself */
 };
 
-void inject_each_init(struct inject_each *e, const char *library, const struct shm_memory *memory);
+void inject_each_init(struct inject_each *e, const char *library, const struct shmmap_memory *memory);
 
 /* Runs a program for the threads of process pid, 0: of all, or for one of them, if tid is not 0.  Returns what it wrote, at
  * most size bytes for each thread, *n bytes, which the caller frees; NULL if that is nothing. */

@@ -6,7 +6,7 @@
 #include "abi/record.h"
 #include "abi/shares.h"
 #include "base/clock.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "proc/proc.h"
 #include "session/inject_events.h"
 #include "session/record_queue.h"
@@ -27,12 +27,12 @@ void inject_events_open(struct inject_events *e, const struct bpf_object *obj, s
 
 static bool find(const struct inject_events *e, unsigned pid, struct process *p)
 {
-	return e->processes && !map_lookup(e->processes, &pid, p);
+	return e->processes && !bmap_lookup(e->processes, &pid, p);
 }
 
 static void drop(struct inject_events *e, unsigned pid, const struct process *p)
 {
-	if (!map_delete(e->processes, &pid))
+	if (!bmap_delete(e->processes, &pid))
 		shares_give_back(e->shares, p->share);
 }
 
@@ -41,7 +41,7 @@ static bool add(struct inject_events *e, unsigned pid, unsigned long long progra
 {
 	struct process p = { .program = program, .share = share % SHARES_USERS };
 
-	if (map_update(e->processes, &pid, &p, BPF_NOEXIST))
+	if (bmap_update(e->processes, &pid, &p, BPF_NOEXIST))
 		return false;
 	__atomic_fetch_add(&e->shares->used, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&e->shares->of[p.share], 1, __ATOMIC_RELAXED);
@@ -84,7 +84,7 @@ void inject_events_execed(struct inject_events *e, int pid)
 		return;
 	now = was;
 	now.program = clock_ns();
-	if (!e->exec_stays || map_update(e->processes, &key, &now, BPF_EXIST))
+	if (!e->exec_stays || bmap_update(e->processes, &key, &now, BPF_EXIST))
 		drop(e, pid, &was);
 	event.program = was.program;
 	put(e, &event, pid);

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "abi/audit.h"
+#include "abi/inject.h"
 #include "base/die.h"
 #include "session/command.h"
 #include "session/inject_library.h"
@@ -26,7 +26,7 @@ static char *tool_file(void)
 
 char *inject_library_find(char **why)
 {
-	static const char *const places[] = { "audit", "../lib/cuda-bpf-tools/audit" };
+	static const char *const places[] = { "inject", "../lib/cuda-bpf-tools/inject" };
 	char *folder = tool_file(), *object = strrchr(folder, '/'), *path = NULL;
 
 	*why = NULL;
@@ -107,7 +107,7 @@ bool inject_library_is_used(const char *library)
 {
 	char *begins = entry_of(library);
 	size_t m = strlen(begins), n;
-	const char *list = getenv(AUDIT_SOCKETS);
+	const char *list = getenv(INJECT_SOCKETS);
 	bool yes = false;
 
 	for (; list && *list && !yes; list += n + (list[n] == ' ')) {
@@ -126,7 +126,7 @@ void inject_library_set(const char *library, const char *socket)
 	 * that the user's own are the first.  What a tool that has ended left in the environment is replaced: a library that
 	 * is named twice would be loaded twice, and count everything twice. */
 	set("LD_AUDIT", ':', library, library);
-	set(AUDIT_SOCKETS, ' ', begins, entry);
+	set(INJECT_SOCKETS, ' ', begins, entry);
 	free(entry);
 	free(begins);
 }

@@ -4,7 +4,7 @@
 #define INJECT_LIBRARY_H
 #include <stdbool.h>
 
-/* Returns the file with this tool's probes, in audit beside the tool, or in ../lib/cuda-bpf-tools/audit; the caller
+/* Returns the file with this tool's probes, in inject beside the tool, or in ../lib/cuda-bpf-tools/inject; the caller
  * frees it.  NULL if there is none that the dynamic linker can be told of, with the reason in *why, which the caller
  * frees. */
 char *inject_library_find(char **why);

@@ -13,7 +13,7 @@
 #include "probe/probes.h"
 #include "proc/proc.h"
 #include "session/inject_memory.h"
-#include "shm/create.h"
+#include "shmmap/create.h"
 
 /* How long a program may take: its thread may wait for a CPU. */
 static const unsigned long long SETTLE_NS = 50 * 1000000ull;
@@ -24,16 +24,16 @@ static const unsigned long long LEFT_NS = 2 * 1000000ull;
 /* Of threads' names, in each turn. */
 static const unsigned long long NAMES_NS = 1000000;
 
-static struct shm_memory *memory_of(void *ctx)
+static struct shmmap_memory *memory_of(void *ctx)
 {
 	return ((struct inject_memory *)ctx)->memory;
 }
 
 static int lookup(void *ctx, const struct bpf_map *map, const void *key, void *value)
 {
-	const struct shm_map *m = shm_of(memory_of(ctx), map);
+	const struct shmmap_map *m = shmmap_of(memory_of(ctx), map);
 
-	return m ? shm_read(m, key, value) : -ENOENT;
+	return m ? shmmap_read(m, key, value) : -ENOENT;
 }
 
 struct inject_python {
@@ -73,7 +73,7 @@ static int python_set(struct inject_memory *m, int pid, const struct python_proc
 		HASH_ADD_INT(m->python, pid, at);
 	}
 	at->is = *is;
-	inject_memory_mark(m, pid, AUDIT_PYTHON);
+	inject_memory_mark(m, pid, INJECT_PYTHON);
 	return 0;
 }
 
@@ -90,49 +90,49 @@ static int python_drop(struct inject_memory *m, int pid)
 
 static int update(void *ctx, const struct bpf_map *map, const void *key, const void *value, unsigned long long flags)
 {
-	const struct shm_map *m = shm_of(memory_of(ctx), map);
+	const struct shmmap_map *m = shmmap_of(memory_of(ctx), map);
 
 	if (is_python(map))
 		return python_set(ctx, *(const int *)key, value);
-	return m ? shm_update(m, key, value, flags, 0) : -ENOENT;
+	return m ? shmmap_update(m, key, value, flags, 0) : -ENOENT;
 }
 
 static int delete(void *ctx, const struct bpf_map *map, const void *key)
 {
-	const struct shm_map *m = shm_of(memory_of(ctx), map);
+	const struct shmmap_map *m = shmmap_of(memory_of(ctx), map);
 
 	if (is_python(map))
 		return python_drop(ctx, *(const int *)key);
-	return m ? shm_delete(m, key) : -ENOENT;
+	return m ? shmmap_delete(m, key) : -ENOENT;
 }
 
 static int next(void *ctx, const struct bpf_map *map, const void *key, void *next)
 {
-	struct shm_map *m = shm_of(memory_of(ctx), map);
+	struct shmmap_map *m = shmmap_of(memory_of(ctx), map);
 
-	return m ? shm_next(m, key, next) : -ENOENT;
+	return m ? shmmap_next(m, key, next) : -ENOENT;
 }
 
 static void *elements(void *ctx, const struct bpf_map *map)
 {
-	const struct shm_map *m = shm_of(memory_of(ctx), map);
+	const struct shmmap_map *m = shmmap_of(memory_of(ctx), map);
 	unsigned first = 0;
 
-	return m ? shm_lookup(m, &first, 0) : NULL;
+	return m ? shmmap_lookup(m, &first, 0) : NULL;
 }
 
 /* How many threads there may be: what stands in the memory is a program's. */
-static unsigned threads_of(const struct shm *s)
+static unsigned threads_of(const struct shmmap *s)
 {
 	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
 
-	return n < AUDIT_THREADS ? n : AUDIT_THREADS;
+	return n < INJECT_THREADS ? n : INJECT_THREADS;
 }
 
 static void settle(void *ctx)
 {
 	const struct timespec pause = { 0, 100000 };
-	const struct shm *s = &memory_of(ctx)->shm;
+	const struct shmmap *s = &memory_of(ctx)->shm;
 	unsigned long long end = clock_ns() + SETTLE_NS;
 
 	for (unsigned i = 0, n = threads_of(s); i < n; i++)
@@ -158,7 +158,7 @@ static unsigned stack_flags(const char *name)
 {
 	int words = cuda_proto_words(name);
 
-	return (words >= AUDIT_STACK_MASK ? AUDIT_STACK_MASK : words + 1u) << AUDIT_STACK_SHIFT;
+	return (words >= INJECT_STACK_MASK ? INJECT_STACK_MASK : words + 1u) << INJECT_STACK_SHIFT;
 }
 
 /* What the launches of nvcc 13 call: it jumps into the other one, with the same arguments, past the dynamic linker. */
@@ -184,20 +184,20 @@ static const char *jumps_into(const struct probes *p, const char *name)
 	return from;
 }
 
-static struct shm_function *list_functions(const struct probes *p, int *n)
+static struct shmmap_function *list_functions(const struct probes *p, int *n)
 {
-	struct shm_function *list = xcalloc(p->source->n + JUMPS + 1, sizeof(*list));
+	struct shmmap_function *list = xcalloc(p->source->n + JUMPS + 1, sizeof(*list));
 
 	*n = 0;
 	for (int id = 0; id < p->source->n; id++) {
 		struct function fn = p->source->get(p, id);
 		const char *from = is_wanted(p, &fn) ? jumps_into(p, fn.name) : NULL;
-		unsigned flags = (fn.returns ? AUDIT_RETURNS : 0) | stack_flags(fn.name);
+		unsigned flags = (fn.returns ? INJECT_RETURNS : 0) | stack_flags(fn.name);
 
 		if (is_wanted(p, &fn))
-			list[(*n)++] = (struct shm_function){ fn.name, id, fn.lib, flags };
+			list[(*n)++] = (struct shmmap_function){ fn.name, id, fn.lib, flags };
 		if (from)
-			list[(*n)++] = (struct shm_function){ from, id, fn.lib, flags };
+			list[(*n)++] = (struct shmmap_function){ from, id, fn.lib, flags };
 	}
 	return list;
 }
@@ -205,9 +205,9 @@ static struct shm_function *list_functions(const struct probes *p, int *n)
 void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library)
 {
 	int n;
-	struct shm_function *functions = list_functions(p, &n);
+	struct shmmap_function *functions = list_functions(p, &n);
 
-	m->memory = shm_create(obj, functions, n);
+	m->memory = shmmap_create(obj, functions, n);
 	if (!m->memory)
 		die(errno, "cannot make the memory that is shared with the command");
 	free(functions);
@@ -216,43 +216,43 @@ void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const s
 		.elements = elements, .settle = settle, .run = run,
 	};
 	inject_each_init(&m->each, library, m->memory);
-	maps_use(&m->maps);
+	bmaps_use(&m->maps);
 }
 
 void inject_memory_fix(struct inject_memory *m)
 {
-	if (!shm_fix(m->memory))
+	if (!shmmap_fix(m->memory))
 		die(errno, "cannot make the memory that the command reads");
 	m->each.keep[1] = m->memory->fixed;
 }
 
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in)
 {
-	struct shm *s = &m->memory->shm;
+	struct shmmap *s = &m->memory->shm;
 
 	for (unsigned i = 0; i < s->functions; i++) {
-		struct audit_function *f = &s->toggle[i];
+		struct inject_function *f = &s->toggle[i];
 		unsigned id = __atomic_load_n(&f->id, __ATOMIC_RELAXED);
 
 		if (id >= (unsigned)p->source->n || !p->source->get(p, id).toggle)
 			continue;
 		if (in)
-			__atomic_fetch_and(&f->flags, ~AUDIT_OFF, __ATOMIC_RELAXED);
+			__atomic_fetch_and(&f->flags, ~INJECT_OFF, __ATOMIC_RELAXED);
 		else
-			__atomic_fetch_or(&f->flags, AUDIT_OFF, __ATOMIC_RELAXED);
+			__atomic_fetch_or(&f->flags, INJECT_OFF, __ATOMIC_RELAXED);
 	}
 }
 
 void inject_memory_end(struct inject_memory *m)
 {
-	struct shm *s;
+	struct shmmap *s;
 
 	if (!m->memory)
 		return;
 	s = &m->memory->shm;
 	__atomic_store_n(&s->head->ended, 1, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than to look at the other */
-		__atomic_fetch_or(&s->toggle[i].flags, AUDIT_OFF, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&s->toggle[i].flags, INJECT_OFF, __ATOMIC_RELAXED);
 }
 
 void inject_memory_tick(struct inject_memory *m)
@@ -262,7 +262,7 @@ void inject_memory_tick(struct inject_memory *m)
 
 void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark)
 {
-	struct shm *s = &m->memory->shm;
+	struct shmmap *s = &m->memory->shm;
 
 	for (unsigned i = 0, n = threads_of(s); i < n; i++)
 		if (__atomic_load_n(&s->threads[i].pid, __ATOMIC_ACQUIRE) == pid)
@@ -270,13 +270,13 @@ void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark)
 }
 
 /* A thread of a process of the command, as the element says: any program can write it there. */
-static void name(struct audit_thread *t, bool (*is_known)(void *ctx, unsigned pid), void *ctx)
+static void name(struct inject_thread *t, bool (*is_known)(void *ctx, unsigned pid), void *ctx)
 {
 	unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE);
 	char comm[16] = { 0 };
 
-	if (!tid || tid & AUDIT_LEFT || !is_known(ctx, pid) ||
-	    !(tid & AUDIT_OF_PROCESS ? proc_comm(pid, comm) : proc_thread_comm(pid, tid, comm)))
+	if (!tid || tid & INJECT_LEFT || !is_known(ctx, pid) ||
+	    !(tid & INJECT_OF_PROCESS ? proc_comm(pid, comm) : proc_thread_comm(pid, tid, comm)))
 		return;
 	if (memcmp(t->comm, comm, sizeof(comm)))
 		memcpy(t->comm, comm, sizeof(comm));
@@ -285,12 +285,12 @@ static void name(struct audit_thread *t, bool (*is_known)(void *ctx, unsigned pi
 
 void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, unsigned pid), void *ctx, bool again)
 {
-	struct shm *s = &m->memory->shm;
+	struct shmmap *s = &m->memory->shm;
 	unsigned long long end = clock_ns() + NAMES_NS;
 	unsigned all = threads_of(s);
 
 	for (unsigned i = 0; i < all; i++) {
-		struct audit_thread *t = &s->threads[i];
+		struct inject_thread *t = &s->threads[i];
 
 		if (!__atomic_load_n(&t->tid, __ATOMIC_RELAXED) || __atomic_load_n(&t->named, __ATOMIC_RELAXED))
 			continue;
@@ -306,17 +306,17 @@ void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, un
 
 void inject_memory_drop(struct inject_memory *m, unsigned pid)
 {
-	struct shm *s = &m->memory->shm;
+	struct shmmap *s = &m->memory->shm;
 
 	for (unsigned i = 0, n = threads_of(s); i < n; i++)
 		if (__atomic_load_n(&s->threads[i].tid, __ATOMIC_ACQUIRE) && s->threads[i].pid == pid)
-			shm_thread_free(s, &s->threads[i]);
+			shmmap_thread_free(s, &s->threads[i]);
 }
 
 bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, unsigned pid, unsigned tid), void *ctx,
 			const char *program)
 {
-	struct shm *s = &m->memory->shm;
+	struct shmmap *s = &m->memory->shm;
 	unsigned long long end = clock_ns() + LEFT_NS;
 	unsigned all = threads_of(s);
 	size_t n;
@@ -324,14 +324,14 @@ bool inject_memory_left(struct inject_memory *m, bool (*has_ended)(void *ctx, un
 	if (m->left_at >= all)
 		m->left_at = 0;
 	while (m->left_at < all && clock_ns() < end) {
-		struct audit_thread *t = &s->threads[m->left_at++];
+		struct inject_thread *t = &s->threads[m->left_at++];
 		unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = t->pid;
 		unsigned long long since = t->start_time;
 
-		if (!tid || tid & (AUDIT_OF_PROCESS | AUDIT_LEFT) || !has_ended(ctx, pid, tid) || !shm_thread_claim(t, tid, since))
+		if (!tid || tid & (INJECT_OF_PROCESS | INJECT_LEFT) || !has_ended(ctx, pid, tid) || !shmmap_thread_claim(t, tid, since))
 			continue;
-		free(program ? inject_each_run(&m->each, program, pid, tid | AUDIT_LEFT, 0, &n) : NULL);
-		shm_thread_free(s, t);
+		free(program ? inject_each_run(&m->each, program, pid, tid | INJECT_LEFT, 0, &n) : NULL);
+		shmmap_thread_free(s, t);
 	}
 	return m->left_at >= all;
 }
@@ -342,8 +342,8 @@ void inject_memory_close(struct inject_memory *m)
 
 	HASH_ITER(hh, m->python, at, next)
 		python_drop(m, at->pid);
-	maps_use(NULL);
+	bmaps_use(NULL);
 	inject_each_free(&m->each);
 	if (m->memory)
-		shm_destroy(m->memory);
+		shmmap_destroy(m->memory);
 }

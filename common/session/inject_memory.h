@@ -2,23 +2,23 @@
 /* The maps of a tool's BPF object, in memory that it shares with its probes in the programs of the command. */
 #ifndef INJECT_MEMORY_H
 #define INJECT_MEMORY_H
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "session/inject_each.h"
-#include "shm/shm.h"
+#include "shmmap/shmmap.h"
 
 struct bpf_object;
 struct probes;
-struct shm_memory;
+struct shmmap_memory;
 
 struct inject_memory {
-	struct shm_memory *memory;
+	struct shmmap_memory *memory;
 	struct maps maps;
 	struct inject_each each;
 	struct inject_python *python;	/* by process: the map python_processes, which programs could change */
 	unsigned left_at, named_at;	/* the elements that inject_memory_left() and inject_memory_names() come to next */
 };
 
-/* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has map_lookup() and
+/* Call instead of bpf_object__load(): makes the memory, with the functions that p->source wants, and has bmap_lookup() and
  * the like use it.  Exits 1 if it cannot. */
 void inject_memory_open(struct inject_memory *m, struct bpf_object *obj, const struct probes *p, const char *library);
 
@@ -37,7 +37,7 @@ void inject_memory_tick(struct inject_memory *m);
 /* What the map python_processes has of a process; NULL: nothing. */
 const struct python_process *inject_memory_python(const struct inject_memory *m, int pid);
 
-/* Sets a mark (enum audit_marks) in all that the threads of a process have. */
+/* Sets a mark (enum inject_marks) in all that the threads of a process have. */
 void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark);
 
 /* Reads the names of threads that have none yet, and again: of all, for a millisecond, from where the last call stopped.

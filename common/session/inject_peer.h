@@ -4,7 +4,7 @@
 #define INJECT_PEER_H
 #include <stdbool.h>
 #include <sys/types.h>
-#include "abi/audit.h"
+#include "abi/inject.h"
 #include "base/hash.h"
 #include "proc/proc.h"
 
@@ -13,20 +13,20 @@ struct inject_process {
 	int pid, pidfd;
 	struct proc_identity is;
 	struct proc_rights rights;	/* when it connected */
-	unsigned marks;		/* enum audit_marks */
+	unsigned marks;		/* enum inject_marks */
 	UT_hash_handle hh;
 };
 
 /* A message with its text, which ends with a 0. */
 struct inject_message {
-	struct audit_message head;
-	char text[AUDIT_PATH + 1];
+	struct inject_message_head head;
+	char text[INJECT_PATH + 1];
 };
 
 struct inject_peers {
 	/* set before inject_peers_open() */
 	uid_t user;		/* whose processes may connect */
-	int memory[AUDIT_MEMORIES];	/* the descriptors that they get */
+	int memory[INJECT_MEMORIES];	/* the descriptors that they get */
 	unsigned long long bytes;	/* of the memory */
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
@@ -34,7 +34,7 @@ struct inject_peers {
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
-	/* Called when it is seen that a process has got another user, or a seccomp filter; mark: enum audit_marks. */
+	/* Called when it is seen that a process has got another user, or a seccomp filter; mark: enum inject_marks. */
 	void (*marked)(void *ctx, int pid, unsigned mark);
 	/* What is known of the Python that a process runs; NULL: nothing. */
 	const struct python_process *(*python)(void *ctx, int pid);

@@ -140,9 +140,9 @@ static void look_at_rights(struct inject_peers *p, struct inject_process *at)
 	if (!proc_rights(at->pid, &now) || has_ended(at))
 		return;
 	if (now.filters > was->filters)
-		mark(p, at, AUDIT_FILTERED);
+		mark(p, at, INJECT_FILTERED);
 	if (now.uid != was->uid || now.effective != was->effective)
-		mark(p, at, AUDIT_OTHER_USER);
+		mark(p, at, INJECT_OTHER_USER);
 }
 
 static void look_at_program(struct inject_peers *p, struct inject_process *at)

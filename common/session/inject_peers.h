@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The programs of the command that have connected (abi/audit.h), and their processes.  They may send anything. */
+/* The programs of the command that have connected (abi/inject.h), and their processes.  They may send anything. */
 #ifndef INJECT_PEERS_H
 #define INJECT_PEERS_H
 #include "session/inject_peer.h"

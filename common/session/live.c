@@ -3,9 +3,9 @@
 #include "cli/top_screen.h"
 #include "session/event_loop.h"
 #include "session/live.h"
-#include "session/target.h"
+#include "session/session.h"
 
-bool live_start(struct target *t, struct event_loop *e, bool batch)
+bool live_start(struct session *t, struct event_loop *e, bool batch)
 {
 	if (!e->interval_ns && !t->json && isatty(STDOUT_FILENO))
 		e->interval_ns = VALUE_S;

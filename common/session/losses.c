@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "cli/out.h"
 #include "session/losses.h"
 #include "sym/stack_losses.h"
@@ -29,10 +29,10 @@ void losses_read(struct losses *l, const struct bpf_map *map)
 	l->list = xcalloc(LOST_PROCESSES, sizeof(*l->list));
 	while (l->n < LOST_PROCESSES) {
 		loss = &l->list[l->n];
-		if (map_next(map, last, &loss->key))
+		if (bmap_next(map, last, &loss->key))
 			break;
 		last = &loss->key;
-		map_lookup(map, &loss->key, &loss->count);
+		bmap_lookup(map, &loss->key, &loss->count);
 		loss->count.comm[sizeof(loss->count.comm) - 1] = 0;
 		l->n++;
 	}
@@ -130,7 +130,7 @@ static const struct { const char *one, *several, *how; } what[LOST_MAX] = {
 	[LOST_PIECES] = { "copy batch", "copy batches", "too long to sum up: bytes are missing" },
 	[LOST_ANSWER] = { "call", "calls", "missed: the tool has not answered the process" },
 	[LOST_WITHDRAWN] = { "call", "calls", "missed: the process is under a seccomp filter of its own, or has another user" },
-	[LOST_STRANGER] = { "call", "calls", "not recorded: too many processes" },
+	[LOST_PROC_TABLE_FULL] = { "call", "calls", "not recorded: too many processes" },
 };
 
 void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks)

@@ -5,7 +5,7 @@
 #include "abi/record.h"
 #include "base/hash.h"
 #include "session/record_queue.h"
-#include "shm/shm.h"
+#include "shmmap/shmmap.h"
 
 /* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours those of a
  * copied stack, 64 KiB and a little. */
@@ -66,13 +66,13 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring)
 		die(errno, "cannot read records");
 }
 
-void record_queue_share(struct record_queue *q, const struct shm_map *ring, bool (*is_dead)(void *ctx, unsigned self),
+void record_queue_share(struct record_queue *q, const struct shmmap_map *ring, bool (*is_dead)(void *ctx, unsigned self),
 			void *ctx)
 {
 	if (!ring)
 		return;
 	q->reader = xcalloc(1, sizeof(*q->reader));
-	*q->reader = (struct shm_reader){
+	*q->reader = (struct shmmap_reader){
 		.map = ring, .copy = xcalloc(1, LARGEST), .most = LARGEST, .fn = keep_shared, .ctx = q,
 		.is_dead = is_dead ? ask_dead : NULL,
 	};
@@ -88,7 +88,7 @@ void record_queue_fill(struct record_queue *q, size_t bytes)
 	if (q->ring && (q->tail < bytes || q->head == q->tail))
 		err = ring_buffer__consume(q->ring);
 	if (q->reader && (q->tail < bytes || q->head == q->tail))
-		err = shm_ring_read(q->reader);
+		err = shmmap_ring_read(q->reader);
 	if (err < 0 && err != -ENOBUFS && err != -EINTR)
 		die(err, "cannot read records");
 }

@@ -8,13 +8,13 @@
 
 struct bpf_map;
 struct ring_buffer;
-struct shm_map;
-struct shm_reader;
+struct shmmap_map;
+struct shmmap_reader;
 
 /* Starts zeroed. */
 struct record_queue {
 	struct ring_buffer *ring;
-	struct shm_reader *reader;	/* instead of ring: the maps are shared with the programs */
+	struct shmmap_reader *reader;	/* instead of ring: the maps are shared with the programs */
 	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
 	void *dead_ctx;
 	char *bytes;
@@ -26,8 +26,8 @@ struct record_queue {
 /* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
 void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
 
-/* The same for a ring in memory that is shared with the programs.  is_dead: as in struct shm_reader. */
-void record_queue_share(struct record_queue *q, const struct shm_map *ring, bool (*is_dead)(void *ctx, unsigned self),
+/* The same for a ring in memory that is shared with the programs.  is_dead: as in struct shmmap_reader. */
+void record_queue_share(struct record_queue *q, const struct shmmap_map *ring, bool (*is_dead)(void *ctx, unsigned self),
 			void *ctx);
 
 /* Adds a record of the tool's own, behind all that are in the queue. */

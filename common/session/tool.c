@@ -9,11 +9,11 @@
 #include "cli/devices.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "session/check.h"
+#include "session/doctor.h"
 #include "session/inject.h"
-#include "session/target_attach.h"
-#include "session/target_choose.h"
-#include "session/target_device.h"
+#include "session/session_attach.h"
+#include "session/choose_backend.h"
+#include "session/session_device.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 
@@ -31,8 +31,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command);
 
 	if (command)
-		target_command(tool->target, command);
-	if (tool->target->check)
+		session_command(tool->session, command);
+	if (tool->session->check)
 		return;
 	if (tool->interval)
 		opt_interval(argc, argv, first, &tool->events->interval_ns, &tool->events->count);
@@ -40,12 +40,12 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->operands(tool->ctx, argc, argv, first);
 	else
 		opt_no_operands(argc, argv, first);
-	if (is_folded(tool) && tool->target->json)
+	if (is_folded(tool) && tool->session->json)
 		usage_error("--folded and --json are mutually exclusive");
-	if ((target_read_stacks(tool->target) || is_folded(tool)) && tool->stacks)
+	if ((session_read_stacks(tool->session) || is_folded(tool)) && tool->stacks)
 		*tool->stacks = true;
-	if (tool->target->device_list)
-		tool->target->devices = devices_parse(tool->target->device_list, DEVICES);
+	if (tool->session->device_list)
+		tool->session->devices = devices_parse(tool->session->device_list, DEVICES);
 	if (tool->check)
 		tool->check(tool->ctx);
 }
@@ -86,10 +86,10 @@ static void check_descriptors(const struct bpf_object *obj)
 /* Makes the maps, and where the kernel runs the programs, those. */
 static void make(const struct tool *tool, struct bpf_object_skeleton *skel, unsigned classes)
 {
-	struct target *t = tool->target;
+	struct session *t = tool->session;
 
 	if (t->inject) {
-		target_choose_functions(t, tool->source, classes);
+		session_choose_functions(t, tool->source, classes);
 		inject_load(t->inject, *skel->obj);
 		return;
 	}
@@ -105,15 +105,15 @@ static struct bpf_object_skeleton *load(const struct tool *tool, void *opened, u
 	if (!opened)
 		die(errno, "cannot open the BPF programs");
 	skel = *(struct bpf_object_skeleton **)opened;
-	target_prepare(tool->target, *skel->obj);
+	session_prepare(tool->session, *skel->obj);
 	*classes = tool->classes ? *tool->classes : 0;
 	if (tool->devices)
-		*classes = target_device_prepare(tool->target, *skel->obj, *tool->classes);
+		*classes = session_device_prepare(tool->session, *skel->obj, *tool->classes);
 	make(tool, skel, *classes);
-	syms_open(tool->target->syms, *skel->obj);
+	syms_open(tool->session->syms, *skel->obj);
 	if (tool->loaded)
 		tool->loaded(tool->ctx);
-	if (!tool->target->inject && bpf_object__attach_skeleton(skel))
+	if (!tool->session->inject && bpf_object__attach_skeleton(skel))
 		die(errno, "cannot attach to the %s tracepoints", tool->tracepoints ?: "process exit and exec");
 	return skel;
 }
@@ -131,8 +131,8 @@ static void find_maps(struct event_loop *events, const struct bpf_object *obj)
 
 static void attach(const struct tool *tool, unsigned classes)
 {
-	target_choose_functions(tool->target, tool->source, classes);
-	target_attach(tool->target);
+	session_choose_functions(tool->session, tool->source, classes);
+	session_attach(tool->session);
 }
 
 static int drop_record(void *ctx, void *data, size_t size)
@@ -169,16 +169,16 @@ static int trace(const struct tool *tool)
 }
 
 /* --check: whatever else is on the command line. */
-static int check(struct target *t)
+static int check(struct session *t)
 {
 	int status;
 
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
-	t->looks.limit = LOOK_START;
-	t->looks.asked_for = true;
-	status = check_machine(&t->looks, &t->filter);
-	looks_free(&t->looks);
+	t->helpers.limit = HELPER_START;
+	t->helpers.asked_for = true;
+	status = check_machine(&t->helpers, &t->filter);
+	helper_pool_free(&t->helpers);
 	return status;
 }
 
@@ -192,47 +192,47 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	int sig, status;
 
 	read_options(tool, argc, argv);
-	if (tool->target->check)
-		return check(tool->target);
-	list = tool->target->list;
-	target_init(tool->target);
-	target_choose(tool->target);
+	if (tool->session->check)
+		return check(tool->session);
+	list = tool->session->list;
+	session_init(tool->session);
+	session_choose_backend(tool->session);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
-	tool->target->stacks = tool->stacks && *tool->stacks;
-	if (tool->target->stacks)
-		target_need_syms(tool->target);
+	tool->session->stacks = tool->stacks && *tool->stacks;
+	if (tool->session->stacks)
+		session_need_syms(tool->session);
 	if (tool->open) {
 		check_cpus();
 		opened = tool->open(tool->ctx);
 		skel = load(tool, opened, &classes);
 		find_maps(events, *skel->obj);
 	}
-	event_loop_open(events, tool->target);
+	event_loop_open(events, tool->session);
 	attach(tool, classes);
 	if (tool->devices)
-		target_device_begin(tool->target, *skel->obj);
+		session_device_begin(tool->session, *skel->obj);
 	if (list)
 		list_only(events);
 	sig = list ? event_loop_run(events) : trace(tool);
-	status = target_finish(tool->target, sig, event_loop_time_left(events, END_MS));
+	status = session_finish(tool->session, sig, event_loop_time_left(events, END_MS));
 	if (list)
 		losses_free(&events->losses);
 	else
-		losses_print(&events->losses, events->lost_then, syms_losses(tool->target->syms));
+		losses_print(&events->losses, events->lost_then, syms_losses(tool->session->syms));
 	if (tool->devices && !list)
-		target_device_losses(*skel->obj);
+		session_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&events->queue);
-	syms_free(tool->target->syms);	/* it deletes from maps of the skeleton */
+	syms_free(tool->session->syms);	/* it deletes from maps of the skeleton */
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
-	early_free(&tool->target->early);
-	containers_free(&tool->target->containers);
-	looks_free(&tool->target->looks);
-	inject_free(tool->target->inject);
-	if (tool->target->argv)
-		free((char *)tool->target->command);
+	preexisting_free(&tool->session->preexisting);
+	containers_free(&tool->session->containers);
+	helper_pool_free(&tool->session->helpers);
+	inject_free(tool->session->inject);
+	if (tool->session->argv)
+		free((char *)tool->session->command);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "abi/stack_frames.h"	/* struct stack_config, which skeletons have */
 #include "cli/opt.h"
 #include "session/event_loop.h"
-#include "session/target.h"
+#include "session/session.h"
 
 struct field;
 
@@ -15,9 +15,9 @@ struct tool {
 	const struct usage *usage;
 	const struct opt *opts;
 	bool interval;			/* takes the operands [interval [count]] */
-	struct target *target;
+	struct session *session;
 	struct event_loop *events;
-	const unsigned *classes;	/* for target_attach(); check() may set them … */
+	const unsigned *classes;	/* for session_attach(); check() may set them … */
 	const struct probe_source *source;	/* … or functions of another table, if not NULL */
 	bool *stacks;			/* the option --stacks, which the other options of call stacks
 					 * set too, and check() may: the programs take stacks, which

@@ -15,7 +15,7 @@ static void append(const char *s, size_t len, void *ctx)
 	struct demangler *d = ctx;
 
 	if (len >= DEMANGLER_TEXT - d->len)
-		cpu_limit_give_up();
+		cpu_limit_abort();
 	memcpy(d->text + d->len, s, len);
 	d->len += len;
 	d->text[d->len] = 0;
@@ -40,7 +40,7 @@ static const char *demangled(struct demangler *d, const char *symbol, int option
 	d->options = options;
 	d->len = 0;
 	end = cpu_limit_run(len > SHORT ? LIMIT_MS : 0, run, d);
-	d->late += end == CPU_LIMIT_LATE;
+	d->late += end == CPU_LIMIT_TIMEOUT;
 	if (end == CPU_LIMIT_NO_TIMER)	/* short symbols need none */
 		d->late = MAX_LATE + 1;
 	return d->result;

@@ -58,19 +58,19 @@ static unsigned long long slot_of(unsigned long long at, const unsigned char *co
 	return 0;
 }
 
-static bool read_targets(struct exports *e, struct looks *looks)
+static bool read_targets(struct exports *e, struct helper_pool *helpers)
 {
 	unsigned long long *at = xcalloc(e->n, BYTES), *code = xcalloc(e->n, BYTES);
 	bool ok;
 
 	for (int i = 0; i < e->n * WORDS; i++)
 		at[i] = e->at[i / WORDS] + i % WORDS * 8;
-	ok = !vm_read_words(looks, e->pid, at, e->n * WORDS, code);
+	ok = !vm_read_words(helpers, e->pid, at, e->n * WORDS, code);
 	for (int i = 0; ok && i < e->n; i++)
 		e->slots[i] = slot_of(e->at[i], (const unsigned char *)&code[i * WORDS]);
 	free(at);
 	free(code);
-	return ok && !vm_read_words(looks, e->pid, e->slots, e->n, e->targets);
+	return ok && !vm_read_words(helpers, e->pid, e->slots, e->n, e->targets);
 }
 
 /* Sets where the code of the frame's function is in the process, by its unwind information. */

@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/user.h"
 #include "sym/jit.h"
 #include "sym/jit_file.h"
@@ -32,17 +32,17 @@ struct name {
 };
 
 struct jit_maps {
-	struct looks *looks;
+	struct helper_pool *helpers;
 	struct jit_process *processes;
 	struct name *names;
 	struct quota *memory, names_quota;
 };
 
-struct jit_maps *jit_maps_new(struct looks *looks, struct quota *memory)
+struct jit_maps *jit_maps_new(struct helper_pool *helpers, struct quota *memory)
 {
 	struct jit_maps *j = xcalloc(1, sizeof(*j));
 
-	j->looks = looks;
+	j->helpers = helpers;
 	j->memory = memory;
 	j->names_quota = (struct quota){
 		.limit = MAX_NAMES, .what = "memory for names of generated code",
@@ -117,7 +117,7 @@ static void read_again(struct jit_maps *j, struct jit_process *p)
 	unsigned long long began = clock_ns(), ended;
 	struct perf_map *map;
 	struct jit_file file;
-	int err = jit_file_read(j->looks, p->pid, &p->file, &file, &map);
+	int err = jit_file_read(j->helpers, p->pid, &p->file, &file, &map);
 
 	ended = clock_ns();
 	p->again = ended + AGAIN_NS + (ended - began) * READ_PART;

@@ -5,11 +5,11 @@
 #define JIT_H
 
 struct jit_maps;
-struct looks;
+struct helper_pool;
 struct quota;
 
 /* Bytes of what is read are taken from memory, which counts by user.  Both must outlive it. */
-struct jit_maps *jit_maps_new(struct looks *looks, struct quota *memory);
+struct jit_maps *jit_maps_new(struct helper_pool *helpers, struct quota *memory);
 
 /* Frees everything, the names too. */
 void jit_maps_free(struct jit_maps *j);
@@ -18,7 +18,7 @@ void jit_maps_free(struct jit_maps *j);
  * its start; NULL if none is known.  Equal names are one pointer, which lives as long as j.
  *
  * Asks whether the file has changed, and reads it if so, ten times a second at most, and less often if that
- * takes long: up to LOOK_QUICK ms.  Memory of code is used again, so a name can be as old as that.  What was
+ * takes long: up to HELPER_QUICK ms.  Memory of code is used again, so a name can be as old as that.  What was
  * read is kept when the process has ended. */
 const char *jit_name(struct jit_maps *j, int pid, unsigned long long addr, unsigned long long *off);
 

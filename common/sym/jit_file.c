@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/proc.h"
 #include "proc/proc_root.h"
 #include "sym/jit_file.h"
@@ -95,13 +95,13 @@ static void read_map(struct helper_job *job)
 	free(map);
 }
 
-int jit_file_read(struct looks *looks, int pid, const struct jit_file *known, struct jit_file *file,
+int jit_file_read(struct helper_pool *helpers, int pid, const struct jit_file *known, struct jit_file *file,
 		  struct perf_map **map)
 {
 	const struct map_request r = { pid, 0, *known };
 	struct map_answer answer;
 	struct helper_answer a;
-	int err = look(looks, pid, "perf map", read_map, &r, sizeof(r), -1, &a);
+	int err = helper_call(helpers, pid, "perf map", read_map, &r, sizeof(r), -1, &a);
 
 	if (err)
 		return err;

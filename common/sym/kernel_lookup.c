@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/vm_read.h"
 #include "sym/kernel_handle.h"
 #include "sym/kernel_lookup.h"
@@ -50,11 +50,11 @@ static void on_variable(void *ctx, const char *name, unsigned long long addr)
 static void read_handles(struct handles *h)
 {
 	unsigned long long *values = xcalloc(h->n, sizeof(*values)), since;
-	struct looks *looks = h->lookup->looks;
+	struct helper_pool *helpers = h->lookup->helpers;
 
-	if (!vm_read_words(looks, h->pid, h->at, h->n, values)) {
+	if (!vm_read_words(helpers, h->pid, h->at, h->n, values)) {
 		since = clock_ns();
-		for (size_t i = 0; i < h->n && (i % BATCH || looks_spend(looks, h->pid, &since)); i++)
+		for (size_t i = 0; i < h->n && (i % BATCH || helper_pool_charge(helpers, h->pid, &since)); i++)
 			name_by_variable(h, values[i], h->names[i]);
 	}
 	free(values);
@@ -80,7 +80,7 @@ void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 	const char *symbol = NULL;
 	char name[MAX_NAME];
 
-	if (at && vm_read_string(l->looks, pid, at, name, sizeof(name)))
+	if (at && vm_read_string(l->helpers, pid, at, name, sizeof(name)))
 		symbol = name;
 	if (!symbol)
 		symbol = syms_function(l->syms, pid, stub);

@@ -6,11 +6,11 @@
 
 struct kernel_names;
 struct kernels;
-struct looks;
+struct helper_pool;
 struct syms;
 
 struct kernel_lookup {
-	struct looks *looks;
+	struct helper_pool *helpers;
 	struct syms *syms;
 	struct kernel_names *names;
 	struct demangler demangler;	/* starts zeroed; kept, as it counts what was slow */

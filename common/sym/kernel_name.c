@@ -108,7 +108,7 @@ static void add_unheld(struct kernel_names *names, struct known_kernel *k)
 		free_kernel(names, TAILQ_FIRST(&names->unheld));
 }
 
-const struct kernel *kernel_hold(const struct kernel *kernel)
+const struct kernel *kernel_get(const struct kernel *kernel)
 {
 	struct known_kernel *k = (struct known_kernel *)kernel;
 
@@ -119,7 +119,7 @@ const struct kernel *kernel_hold(const struct kernel *kernel)
 	return kernel;
 }
 
-void kernel_drop(const struct kernel *kernel)
+void kernel_put(const struct kernel *kernel)
 {
 	struct known_kernel *k = (struct known_kernel *)kernel;
 

@@ -4,7 +4,7 @@
 #define KERNEL_NAME_H
 
 /* Equal full names share one struct kernel, and equal strings share one pointer.  Who keeps one calls
- * kernel_hold(): those that nobody holds are freed once KERNEL_NAMES_UNHELD have been named since, or if
+ * kernel_get(): those that nobody holds are freed once KERNEL_NAMES_UNHELD have been named since, or if
  * their user needs the room. */
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */
@@ -25,9 +25,9 @@ void kernel_names_free(struct kernel_names *names);
 const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int pid,
 				  const char *symbol);
 
-/* Keeps a kernel until as many calls of kernel_drop().  Both ignore NULL; kernel_hold() returns its
+/* Keeps a kernel until as many calls of kernel_put().  Both ignore NULL; kernel_get() returns its
  * argument. */
-const struct kernel *kernel_hold(const struct kernel *kernel);
-void kernel_drop(const struct kernel *kernel);
+const struct kernel *kernel_get(const struct kernel *kernel);
+void kernel_put(const struct kernel *kernel);
 
 #endif

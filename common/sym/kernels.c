@@ -120,7 +120,7 @@ static void free_entry(struct kernels *k, struct kernel_entry *e)
 	unpair(k, e);
 	k->nlooked -= !!e->looks;
 	HASH_DEL(k->entries, e);
-	kernel_drop(e->kernel);
+	kernel_put(e->kernel);
 	quota_give(k->quota, k->user, ENTRY_COST);
 	free(e);
 }
@@ -156,9 +156,9 @@ static void set_kernel(const struct kernels *k, struct kernel_entry *e, const st
 
 	if (old && kernel && old != kernel)
 		unpair(k, e);
-	e->kernel = kernel_hold(kernel);
+	e->kernel = kernel_get(kernel);
 	e->name_at = 0;
-	kernel_drop(old);
+	kernel_put(old);
 }
 
 void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel)

@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "sym/lines.h"
 #include "sym/lines_read.h"
 #include "sym/module.h"
@@ -33,21 +33,21 @@ struct bad {
 };
 
 struct lines {
-	struct looks *tool;	/* the tool's */
-	struct looks looks;
+	struct helper_pool *tool;	/* the tool's */
+	struct helper_pool helpers;
 	struct lines_reader *reader;
 	struct found *found;
 	struct bad *bad;
 	struct quota memory;
 };
 
-struct lines *lines_new(struct looks *looks)
+struct lines *lines_new(struct helper_pool *helpers)
 {
 	struct lines *l = xcalloc(1, sizeof(*l));
 
-	l->tool = looks;
-	l->looks = (struct looks)LOOKS_INIT;
-	l->looks.helper.memory = READER;
+	l->tool = helpers;
+	l->helpers = (struct helper_pool)HELPER_POOL_INIT;
+	l->helpers.helper.memory = READER;
 	l->reader = lines_reader_new();
 	l->memory = (struct quota){
 		.limit = MAX_MEMORY, .what = "memory for source lines",
@@ -71,7 +71,7 @@ void lines_free(struct lines *l)
 		HASH_DEL(l->bad, bad);
 		free(bad);
 	}
-	looks_free(&l->looks);
+	helper_pool_free(&l->helpers);
 	lines_reader_free(l->reader);
 	quota_free(&l->memory);
 	free(l);
@@ -147,15 +147,15 @@ static int ask(struct lines *l, const struct module *m, unsigned long long offse
 	r->offset = offset;
 	r->pid = m->pid;
 	memcpy(r->key, m->key, key);
-	l->looks.helper.idle = l->tool->helper.idle;
-	l->looks.helper.ctx = l->tool->helper.ctx;
-	l->looks.helper.keep = l->tool->helper.keep;
-	l->looks.limit = LIMIT_MS;
-	l->looks.asked_for = l->tool->asked_for;
-	l->looks.end = l->tool->end;
-	l->looks.no_fork = l->tool->no_fork;
-	l->looks.progress = l->tool->progress;
-	err = look(&l->looks, m->pid, m->path, lines_read, r, size, m->fd, a);
+	l->helpers.helper.idle = l->tool->helper.idle;
+	l->helpers.helper.ctx = l->tool->helper.ctx;
+	l->helpers.helper.keep = l->tool->helper.keep;
+	l->helpers.limit = LIMIT_MS;
+	l->helpers.asked_for = l->tool->asked_for;
+	l->helpers.end = l->tool->end;
+	l->helpers.no_fork = l->tool->no_fork;
+	l->helpers.progress = l->tool->progress;
+	err = helper_call(&l->helpers, m->pid, m->path, lines_read, r, size, m->fd, a);
 	free(r);
 	return err;
 }

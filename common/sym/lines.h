@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct lines;
-struct looks;
+struct helper_pool;
 struct module;
 
 struct source_line {
@@ -18,7 +18,7 @@ struct source_line {
 
 /* Other looks than those of looks are made, with more memory, but they follow them in when to end and whom to
  * call meanwhile; looks must outlive it. */
-struct lines *lines_new(struct looks *looks);
+struct lines *lines_new(struct helper_pool *helpers);
 
 /* Frees everything that lines_at() returned. */
 void lines_free(struct lines *l);

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include "base/clock.h"
-#include "proc/look_files.h"
+#include "proc/helper_files.h"
 #include "proc/user.h"
 #include "python/python.h"
 #include "sym/jit.h"
@@ -144,7 +144,7 @@ static void read_mappings(struct syms *s, struct mappings *p)
 	int err;
 
 	p->changed = false;
-	err = look_mappings(s->modules.looks, p->pid, false, on_mapping, &r);
+	err = helper_mappings(s->modules.helpers, p->pid, false, on_mapping, &r);
 	p->read = !err;
 	/* keep what is known about a process that has ended */
 	if ((err && err != -E2BIG) || !r.n)

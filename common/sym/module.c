@@ -6,7 +6,7 @@
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_debug.h"
-#include "proc/look_files.h"
+#include "proc/helper_files.h"
 #include "sym/debug_file.h"
 #include "sym/module.h"
 
@@ -18,9 +18,9 @@ enum { CPU_SECONDS = 2 };
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
-void modules_init(struct modules *ms, struct looks *looks)
+void modules_init(struct modules *ms, struct helper_pool *helpers)
 {
-	*ms = (struct modules){ .looks = looks };
+	*ms = (struct modules){ .helpers = helpers };
 	ms->files.limit = sysconf(_SC_OPEN_MAX) / OPEN_PART;
 	ms->files.what = "open files";
 	ms->memory.limit = MAX_MEMORY;
@@ -96,7 +96,7 @@ static void open_file(struct module *m, const struct mapping *map)
 	m->fd = -EMFILE;
 	if (!modules_take(ms, &ms->files, m->user, m->pid, 1))
 		return;
-	m->fd = look_open(ms->looks, m->pid, map);
+	m->fd = helper_open(ms->helpers, m->pid, map);
 	if (m->fd < 0)
 		quota_give(&ms->files, m->user, 1);
 	if (m->fd == -EMFILE && !ms->few_files)
@@ -243,9 +243,9 @@ static void read_table(struct module *m, struct module_table *t, helper_fn *fn, 
 		return;
 	in = request_of(m, end, &size);
 	t->tried = clock_ns();
-	err = look(ms->looks, m->pid, m->path, fn, in, size, m->fd, &a);
+	err = helper_call(ms->helpers, m->pid, m->path, fn, in, size, m->fd, &a);
 	free(in);
-	t->read = !look_again(err);
+	t->read = !err_is_transient(err);
 	if (err)
 		return;
 	if (a.size && modules_take(ms, &ms->symbols, m->user, m->pid, a.size)) {

@@ -12,12 +12,12 @@
 
 struct cfi;
 struct elf_symbols;
-struct looks;
+struct helper_pool;
 struct mapping;
 
 struct modules {
 	struct module *all;
-	struct looks *looks;
+	struct helper_pool *helpers;
 	struct demangler demangler;
 	struct quota files, memory, symbols;	/* open files; bytes */
 	bool few_files;		/* warned that this process has no more descriptors */
@@ -62,7 +62,7 @@ struct module {
  * suffice. */
 bool modules_take(struct modules *ms, struct quota *q, unsigned user, int pid, size_t n);
 
-void modules_init(struct modules *ms, struct looks *looks);
+void modules_init(struct modules *ms, struct helper_pool *helpers);
 
 /* Closes the files and frees everything that the functions below returned. */
 void modules_free(struct modules *ms);

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "elf/cfi.h"
-#include "proc/look_files.h"
+#include "proc/helper_files.h"
 #include "sym/module.h"
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
@@ -89,9 +89,9 @@ static bool read_at(struct module *m, unsigned long long offset)
 
 	in->offset = offset;
 	strcpy(in->key, m->key);
-	err = look(m->modules->looks, m->pid, m->path, read_rules, in, size, m->fd, &a);
+	err = helper_call(m->modules->helpers, m->pid, m->path, read_rules, in, size, m->fd, &a);
 	free(in);
-	if (look_again(err)) {
+	if (err_is_transient(err)) {
 		m->rules.tried = clock_ns();
 		return false;
 	}

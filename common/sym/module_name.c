@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "proc/proc.h"
 #include "sym/module.h"
 
@@ -75,7 +75,7 @@ const char *module_name_at(struct module *m, unsigned long long at)
 	r = xcalloc(1, size);
 	r->at = at;
 	strcpy(r->key, m->key);
-	if (!look(m->modules->looks, m->pid, m->path, read_name, r, size, m->fd, &a)) {
+	if (!helper_call(m->modules->helpers, m->pid, m->path, read_name, r, size, m->fd, &a)) {
 		n = a.size ? add_name(m, at, a.bytes, a.size) : NULL;
 		helper_drop(&a);
 	}

@@ -11,7 +11,7 @@ struct programs *programs_new(struct syms *syms, size_t size)
 {
 	struct programs *ps = xcalloc(1, sizeof(*ps));
 
-	ps->lookup.looks = syms_looks(syms);
+	ps->lookup.helpers = syms_looks(syms);
 	ps->lookup.syms = syms;
 	ps->lookup.names = kernel_names_new();
 	ps->size = size;
@@ -172,11 +172,11 @@ void program_scan(struct program *p)
 bool program_kernel_named(struct program *p, const char *text, unsigned long long at,
 			  const struct kernel **kernel)
 {
-	struct looks *looks = p->programs->lookup.looks;
+	struct helper_pool *helpers = p->programs->lookup.helpers;
 	char name[MAX_NAME];
 
 	if (!text || !*text) {
-		if (!at || !vm_read_string(looks, p->pid, at, name, sizeof(name)))
+		if (!at || !vm_read_string(helpers, p->pid, at, name, sizeof(name)))
 			return false;
 		text = name;
 	}

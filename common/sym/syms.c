@@ -15,13 +15,13 @@
 /* Limits on what programs can make the tool keep: bytes. */
 enum { MAX_RANGES = 64 << 20, MAX_STACKS = 32 << 20 };
 
-struct syms *syms_new(struct looks *looks, const struct stack_config *config)
+struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config)
 {
 	struct syms *s = xcalloc(1, sizeof(*s));
 
 	s->config = *config;
-	modules_init(&s->modules, looks);
-	s->jit = jit_maps_new(looks, &s->modules.symbols);
+	modules_init(&s->modules, helpers);
+	s->jit = jit_maps_new(helpers, &s->modules.symbols);
 	s->ranges_quota = (struct quota){
 		.limit = MAX_RANGES, .what = "memory for mappings",
 		.loss = "some functions of its processes have no names",
@@ -36,7 +36,7 @@ struct syms *syms_new(struct looks *looks, const struct stack_config *config)
 void syms_show_lines(struct syms *s)
 {
 	if (!s->lines)
-		s->lines = lines_new(s->modules.looks);
+		s->lines = lines_new(s->modules.helpers);
 }
 
 struct lines *syms_lines(const struct syms *s)
@@ -44,9 +44,9 @@ struct lines *syms_lines(const struct syms *s)
 	return s ? s->lines : NULL;
 }
 
-struct looks *syms_looks(const struct syms *s)
+struct helper_pool *syms_looks(const struct syms *s)
 {
-	return s ? s->modules.looks : NULL;
+	return s ? s->modules.helpers : NULL;
 }
 
 void syms_free(struct syms *s)
@@ -126,7 +126,7 @@ void syms_open(struct syms *s, const struct bpf_object *obj)
 	if (!s)
 		return;
 	if (s->config.python)
-		s->python = python_new(s->modules.looks, obj);
+		s->python = python_new(s->modules.helpers, obj);
 	if (!s->config.dwarf || !s->config.native)
 		return;
 	s->unwinder = unwinder_new(obj, find_code, s);

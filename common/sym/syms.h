@@ -9,13 +9,13 @@
 
 /* What is known about processes: their mappings, the files behind them, and call stacks.  A tool
  * that needs no names passes NULL: then the functions here do nothing and find nothing. */
-struct looks;
+struct helper_pool;
 struct stack_config;
 struct stack_losses;
 struct syms;
 
 /* looks must outlive it. */
-struct syms *syms_new(struct looks *looks, const struct stack_config *config);
+struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *config);
 
 /* Call when the tool's programs are loaded: opens their maps for unwinding, if they have them.  NULL: for
  * stacks that are copied elsewhere. */
@@ -30,7 +30,7 @@ void syms_show_lines(struct syms *s);
 struct lines *syms_lines(const struct syms *s);
 
 /* Returns the looks that it uses; NULL for NULL. */
-struct looks *syms_looks(const struct syms *s);
+struct helper_pool *syms_looks(const struct syms *s);
 
 /* Closes the files and frees stacks and symbols, so call it last. */
 void syms_free(struct syms *s);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <linux/bpf.h>
 #include <bpf/libbpf.h>
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 #include "base/die.h"
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "unwind/unwind_table.h"
 
 bool unwind_table_open(struct unwind_table *t, const struct bpf_object *obj)
@@ -66,7 +66,7 @@ static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned u
 	HASH_ADD_INT(t->owners, pid, o);
 	p.owner = o->number;
 	/* Without it every stack is copied. */
-	map_update(t->processes, &pid, &p, BPF_ANY);
+	bmap_update(t->processes, &pid, &p, BPF_ANY);
 	return o;
 }
 
@@ -135,7 +135,7 @@ void unwind_table_forget(struct unwind_table *t, int pid)
 
 	if (!o)
 		return;
-	map_delete(t->processes, &pid);
+	bmap_delete(t->processes, &pid);
 	drop_slots(t, o);
 	HASH_DEL(t->owners, o);
 	free(o);

@@ -11,7 +11,7 @@
 /* A device runs up to 128 grids at once. */
 enum { LAUNCHES = 256, LAUNCH_WINDOW = 8 };
 
-struct running_launch {
+struct inflight_launch {
 	gpu_u64 key;		/* %gridid + 1; 0: free, and all else is 0 then */
 	gpu_u64 done;		/* blocks */
 	gpu_u64 late, end;		/* the complement of the first block's entry; the last block's exit */
@@ -20,7 +20,7 @@ struct running_launch {
 	gpu_u32 steps[GPU_STEPS];	/* blocks by time: enum gpu_step */
 };
 
-static GPU_GLOBAL struct running_launch launches[LAUNCHES];
+static GPU_GLOBAL struct inflight_launch launches[LAUNCHES];
 static GPU_GLOBAL gpu_u32 launches_lock;
 
 static inline gpu_u64 launch_load(GPU_GLOBAL gpu_u64 *at)
@@ -59,19 +59,19 @@ static inline void launch_unlock(void)
 }
 
 /* Returns the slot of the launch, a new one if it has none; NULL if its window is full. */
-static inline GPU_GLOBAL struct running_launch *launch_find(gpu_u64 grid)
+static inline GPU_GLOBAL struct inflight_launch *launch_find(gpu_u64 grid)
 {
 	const gpu_u64 key = grid + 1;
-	GPU_GLOBAL struct running_launch *found;
+	GPU_GLOBAL struct inflight_launch *found;
 	gpu_u32 locked = 0;
 
 	for (;;) {
-		GPU_GLOBAL struct running_launch *room = 0;
+		GPU_GLOBAL struct inflight_launch *room = 0;
 
 		found = 0;
 #pragma clang loop unroll(disable)
 		for (gpu_u32 i = 0; i < LAUNCH_WINDOW && !found; i++) {
-			GPU_GLOBAL struct running_launch *l = &launches[(gpu_u32)(grid + i) & (LAUNCHES - 1)];
+			GPU_GLOBAL struct inflight_launch *l = &launches[(gpu_u32)(grid + i) & (LAUNCHES - 1)];
 			gpu_u64 k = launch_load(&l->key);
 
 			if (k == key)
@@ -107,7 +107,7 @@ static inline gpu_u32 launch_step(gpu_u64 ns)
 
 /* Adds a block; returns how many have left before.  Who reads a slot because all blocks have left sees all that they
  * added: each releases it. */
-static inline gpu_u64 launch_block(GPU_GLOBAL struct running_launch *l, gpu_u64 start, gpu_u64 end)
+static inline gpu_u64 launch_block(GPU_GLOBAL struct inflight_launch *l, gpu_u64 start, gpu_u64 end)
 {
 	gpu_u64 ns = end - start, before;
 
@@ -128,7 +128,7 @@ static inline void launch_read(void)
 }
 
 /* Returns the blocks' p50, p95 and p99, as in struct gpu_launch, and clears the steps. */
-static inline gpu_u64 launch_steps(GPU_GLOBAL struct running_launch *l, gpu_u64 min, gpu_u64 max, gpu_u64 blocks)
+static inline gpu_u64 launch_steps(GPU_GLOBAL struct inflight_launch *l, gpu_u64 min, gpu_u64 max, gpu_u64 blocks)
 {
 	gpu_u32 first = launch_step(min), last = launch_step(max), p50 = first, p95 = first, p99 = first;
 	gpu_u64 seen = 0;
@@ -149,7 +149,7 @@ static inline gpu_u64 launch_steps(GPU_GLOBAL struct running_launch *l, gpu_u64 
 }
 
 /* Frees the slot, whose steps are cleared. */
-static inline void launch_free(GPU_GLOBAL struct running_launch *l)
+static inline void launch_free(GPU_GLOBAL struct inflight_launch *l)
 {
 	launch_store(&l->done, 0);
 	launch_store(&l->late, 0);

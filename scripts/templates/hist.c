@@ -2,7 +2,7 @@
 /* @NAME@ - show how long calls of these classes take, as histograms: @CLASSES@ */
 #include <stdio.h>
 #include "model/call_stats.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "api/cuda_fn.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -11,7 +11,7 @@
 #include "view/call_view.h"
 #include "view/columns.h"
 #include "view/folded.h"
-#include "view/running_view.h"
+#include "view/inflight_view.h"
 #include "view/stack_view.h"
 #include "@NAME@.skel.h"
 
@@ -62,8 +62,8 @@ struct hists {
 @!bytes|	bool pids, stacks, folded;
 	struct call_stats_set calls;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct running running;
-	struct target target;
+	struct inflight inflight;
+	struct session session;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
@@ -93,14 +93,14 @@ static void report(void *ctx)
 	size_t n;
 
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
-	early_tidy(&h->target.early);
-	running_collect(&h->running);
+	preexisting_tidy(&h->session.preexisting);
+	inflight_collect(&h->inflight);
 	if (!out_is_json() && !h->folded)
-		early_head(&h->target.early, n ? "" : h->running.n ? " no calls have ended" : " no calls", "calls");
+		preexisting_head(&h->session.preexisting, n ? "" : h->inflight.n ? " no calls have ended" : " no calls", "calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
 	if (!h->folded)
-		running_view(&h->running);
+		inflight_view(&h->inflight);
 	aggregate_clear(&h->calls.aggregates);
 }
 
@@ -119,7 +119,7 @@ static void check(void *ctx)
 
 @bytes|	if (h->folded && h->bytes)
 @bytes|		usage_error("--folded and --bytes are mutually exclusive");
-	h->pids |= h->folded || h->target.json;
+	h->pids |= h->folded || h->session.json;
 }
 
 static void *open_skel(void *ctx)
@@ -135,7 +135,7 @@ static void *open_skel(void *ctx)
 	h->skel->rodata->aggregate_stacks = h->stacks;
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
-	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->target.syms);
+	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->session.syms);
 	return h->skel;
 }
 
@@ -143,39 +143,39 @@ static void start(void *ctx)
 {
 	struct hists *h = ctx;
 
-	h->calls.complete = early_complete;
-	h->calls.ctx = &h->target.early;
+	h->calls.complete = preexisting_complete;
+	h->calls.ctx = &h->session.preexisting;
 	call_stats_start(&h->calls);
-	h->running = (struct running)RUNNING_OF(h->skel, &h->target, h->stacks);
-	running_start(&h->running);
+	h->inflight = (struct inflight)INFLIGHT_OF(h->skel, &h->session, h->stacks);
+	inflight_start(&h->inflight);
 }
 
 static int finish(void *ctx, int status)
 {
 	struct hists *h = ctx;
 
-	running_free(&h->running);
+	inflight_free(&h->inflight);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct hists hists = {
-		.target = TARGET_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
+		.session = SESSION_INIT, .events = { .record = on_record, .report = report, .ctx = &hists },
 	};
 	const unsigned classes = @MASK@;
 	int status;
 	const struct opt opts[] = {
-		OPT_TARGET(&hists.target),
+		OPT_TARGET(&hists.session),
 		OPT_FLAG('P', "per-process", &hists.pids, "one group per process"),
 		OPT_FLAG('k', "stacks", &hists.stacks, "one group per call stack, longest total time first"),
-		OPT_STACKS(&hists.target),
+		OPT_STACKS(&hists.session),
 		OPT_FLAG(0, "folded", &hists.folded, "print one line per stack, for flame graphs: nanoseconds"),
 @bytes|		OPT_FLAG('B', "bytes", &hists.bytes, "also show histograms of bytes"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &hists.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &hists.session,
 		.events = &hists.events, .stacks = &hists.stacks, .folded = &hists.folded,
 		.classes = &classes, .ctx = &hists, .check = check, .open = open_skel, .start = start,
 		.close = finish,

@@ -2,9 +2,9 @@
 /* @NAME@ - @WHAT@ */
 #include "base/die.h"
 #include "ptx/instrument.h"
-#include "session/gpu_tool.h"
-#include "view/gpu_notes.h"
-#include "view/gpu_site_view.h"
+#include "session/gpuprobe_tool.h"
+#include "view/gpuprobe_notes.h"
+#include "view/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 
 static const struct usage usage = {
@@ -17,13 +17,13 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpu_options options;
-	struct gpu_modules modules;
-	struct gpu_site_view view;
+	struct gpuprobe_options options;
+	struct gpuprobe_modules modules;
+	struct gpuprobe_site_view view;
 };
 
 /* What the probe needs of the library in the program. */
-static const char *config(void *ctx, struct inject_config *c)
+static const char *config(void *ctx, struct gpuprobe_config *c)
 {
 	(void)ctx;
 	c->scheme = PTX_DEP;
@@ -35,18 +35,18 @@ static const char *config(void *ctx, struct inject_config *c)
 	return @NAME@_ptx;
 }
 
-static const char *frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct probe *p = ctx;
-@records|	const char *wrong = gpu_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
-@records|	struct gpu_module *module;
+@records|	const char *wrong = gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
+@records|	struct gpuprobe_module *module;
 
-@!records|	return gpu_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
-@records|	if (wrong || kind != INJECT_RECORDS)
+@!records|	return gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
+@records|	if (wrong || kind != GPUPROBE_RECORDS)
 @records|		return wrong;
-@records|	module = gpu_modules_find(&p->modules, peer->id, ((const struct inject_records *)data)->module);
+@records|	module = gpuprobe_modules_find(&p->modules, peer->id, ((const struct gpuprobe_records *)data)->module);
 @records|	if (module)
-@records|		gpu_site_view_records(&p->view, &p->modules, module);
+@records|		gpuprobe_site_view_records(&p->view, &p->modules, module);
 @records|	return NULL;
 }
 
@@ -54,7 +54,7 @@ static const char *frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, 
 @!records|{
 @!records|	struct probe *p = ctx;
 @!records|
-@!records|	gpu_site_view(&p->view, &p->modules);
+@!records|	gpuprobe_site_view(&p->view, &p->modules);
 @!records|}
 @!records|
 static void finish(void *ctx, int sig, unsigned left)
@@ -64,9 +64,9 @@ static void finish(void *ctx, int sig, unsigned left)
 	(void)sig;
 @!records|	report(p);
 	if (p->options.json)
-		gpu_notes_json(&p->modules.images);
-	gpu_notes(&p->modules, left, p->options.verbose);
-	gpu_modules_free(&p->modules);
+		gpuprobe_notes_json(&p->modules.images);
+	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_modules_free(&p->modules);
 }
 
 int main(int argc, char **argv)
@@ -81,11 +81,11 @@ int main(int argc, char **argv)
 		OPT_GPU(&p.options),
 		OPT_END
 	};
-	const struct gpu_tool tool = {
+	const struct gpuprobe_tool tool = {
 		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
 @!records|		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
 @records|		.config = config, .frame = frame, .close = finish,
 	};
 
-	return gpu_tool_run(&tool, argc, argv);
+	return gpuprobe_tool_run(&tool, argc, argv);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
 #include "model/calls.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "model/stack_sums.h"
 #include "api/cuda_fn.h"
 #include "cli/row.h"
 #include "view/columns.h"
 #include "view/folded.h"
-#include "view/running_view.h"
+#include "view/inflight_view.h"
 #include "view/stack_view.h"
 #include "probe/process_progs.h"
 #include "session/tool.h"
@@ -52,8 +52,8 @@ struct snoop {
 @usdt|	bool usdt;
 	struct stack_sums sums;	/* with --folded: ns */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct running running;
-	struct target target;
+	struct inflight inflight;
+	struct session session;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
@@ -71,7 +71,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct snoop *s = ctx;
 	struct call_row row;
 
-	if (!call_row(&row, data, size, s->target.syms, &s->target.looks))
+	if (!call_row(&row, data, size, s->session.syms, &s->session.helpers))
 		return 0;
 	show(s, &row);
 	return 0;
@@ -96,7 +96,7 @@ static void *open_skel(void *ctx)
 	s->skel->rodata->calls_stacks = s->stacks;
 	s->skel->rodata->calls_failed_only = s->failed;
 	s->skel->rodata->calls_slower = s->slower;
-@usdt|	s->target.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
+@usdt|	s->session.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
 	return s->skel;
@@ -106,8 +106,8 @@ static void start(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->running = (struct running)RUNNING_OF(s->skel, &s->target, s->stacks);
-	running_start(&s->running);
+	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
+	inflight_start(&s->inflight);
 }
 
 static int stop(void *ctx, int sig)
@@ -118,8 +118,8 @@ static int stop(void *ctx, int sig)
 		folded_sums(&s->sums);
 		return sig;
 	}
-	running_collect(&s->running);
-	running_view(&s->running);
+	inflight_collect(&s->inflight);
+	inflight_view(&s->inflight);
 	return sig;
 }
 
@@ -127,32 +127,32 @@ static int finish(void *ctx, int status)
 {
 	struct snoop *s = ctx;
 
-	running_free(&s->running);
-@usdt|	target_check_usdt(&s->target);
+	inflight_free(&s->inflight);
+@usdt|	session_check_usdt(&s->session);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.sums = STACK_SUMS_INIT, .target = TARGET_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.sums = STACK_SUMS_INIT, .session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = @MASK@;
 	int status;
 	const struct opt opts[] = {
-		OPT_TARGET(&snoop.target),
+		OPT_TARGET(&snoop.session),
 		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
 		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
 @bytes|		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only calls of at least SIZE bytes"),
 @usdt|		OPT_FLAG(0, "usdt", &snoop.usdt, "print what libraries above CUDA do, by their USDT probes, too"),
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
-		OPT_STACKS(&snoop.target),
+		OPT_STACKS(&snoop.session),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: nanoseconds"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .target = &snoop.target, .events = &snoop.events,
+		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
 		.classes = &classes, .ctx = &snoop, .check = check, .open = open_skel,
 		.start = start, .stop = stop, .close = finish,

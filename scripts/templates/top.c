@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include "view/call_top.h"
 #include "api/cuda_fn.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "session/live.h"
 #include "session/tool.h"
 #include "view/columns.h"
-#include "view/running_view.h"
+#include "view/inflight_view.h"
 #include "view/stack_view.h"
 #include "cli/top_screen.h"
 #include "@NAME@.skel.h"
@@ -62,8 +62,8 @@ struct top {
 	bool batch, pids, stacks, live;
 	char *who;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
-	struct running running;
-	struct target target;
+	struct inflight inflight;
+	struct session session;
 	struct event_loop events;
 	struct @NAME@_bpf *skel;
 };
@@ -72,12 +72,12 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
-	early_tidy(&t->target.early);
+	preexisting_tidy(&t->session.preexisting);
 	call_top_report(&t->table);
 	if (screen_is_open() || t->table.folded)
 		return;
-	running_collect(&t->running);
-	running_view(&t->running);
+	inflight_collect(&t->inflight);
+	inflight_view(&t->inflight);
 }
 
 static bool tick(void *ctx)
@@ -99,7 +99,7 @@ static void check(void *ctx)
 {
 	struct top *t = ctx;
 
-	t->pids |= t->table.folded || t->target.json;
+	t->pids |= t->table.folded || t->session.json;
 }
 
 static void *open_skel(void *ctx)
@@ -112,7 +112,7 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
-	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->target.syms);
+	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms);
 	return t->skel;
 }
 
@@ -122,13 +122,13 @@ static void start(void *ctx)
 
 	t->table.aggregates = t->skel->maps.aggregates;
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
-	t->table.screen.who = t->who = target_who(&t->target);
-	t->table.calls.complete = early_complete;
-	t->table.calls.ctx = &t->target.early;
+	t->table.screen.who = t->who = session_who(&t->session);
+	t->table.calls.complete = preexisting_complete;
+	t->table.calls.ctx = &t->session.preexisting;
 	call_top_start(&t->table);
-	t->running = (struct running)RUNNING_OF(t->skel, &t->target, t->stacks);
-	running_start(&t->running);
-	t->live = !t->table.folded && live_start(&t->target, &t->events, t->batch);
+	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, t->stacks);
+	inflight_start(&t->inflight);
+	t->live = !t->table.folded && live_start(&t->session, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -146,31 +146,31 @@ static int finish(void *ctx, int status)
 {
 	struct top *t = ctx;
 
-	running_free(&t->running);
+	inflight_free(&t->inflight);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct top top = {
-		.table = { .fields = top.fields, .sorts = sorts }, .target = TARGET_INIT,
+		.table = { .fields = top.fields, .sorts = sorts }, .session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
 	const unsigned classes = @MASK@;
 	int status;
 	const struct opt opts[] = {
-		OPT_TARGET(&top.target),
+		OPT_TARGET(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.pids, "one group per process"),
 		OPT_FLAG('k', "stacks", &top.stacks, "one group per call stack"),
-		OPT_STACKS(&top.target),
+		OPT_STACKS(&top.session),
 		OPT_FLAG(0, "folded", &top.table.folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_NUM('r', "rows", "ROWS", &top.table.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
 		OPT_CHOICE('s', "sort", SORT_WORDS, &top.table.sort, "sort order; default: total"),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .target = &top.target,
+		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
 		.events = &top.events, .stacks = &top.stacks, .folded = &top.table.folded,
 		.classes = &classes, .ctx = &top, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,

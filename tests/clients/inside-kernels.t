@@ -14,7 +14,7 @@ cubins() {
 
 # triton TOOL...: its program; the library stays loaded beside the simulated runtime
 triton() {
-	run "$@" -jc "env LD_PRELOAD=$sim/libcudart.so.13:$O/libcudainject.so LD_LIBRARY_PATH=$sim \
+	run "$@" -jc "env LD_PRELOAD=$sim/libcudart.so.13:$O/libcudagpuprobe.so LD_LIBRARY_PATH=$sim \
 		$clients/pytorch/bin/python -W ignore tests/clients/triton_kernel.py >$tmp/said"
 	status 0
 }

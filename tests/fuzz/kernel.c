@@ -79,7 +79,7 @@ static void begin(struct state *s, struct input *in)
 		char *name = take_text(in);
 
 		label_of(name);
-		s->kernels[i] = kernel_hold(*name ? kernel_named(s->names, 0, 0, name) : NULL);
+		s->kernels[i] = kernel_get(*name ? kernel_named(s->names, 0, 0, name) : NULL);
 		free(name);
 	}
 }

@@ -26,12 +26,12 @@ int __wrap_libbpf_num_possible_cpus(void);
 void *__wrap_bpf_mmap_elements(const void *map);
 void __wrap_bpf_munmap_elements(const void *map, void *elements);
 int __wrap_map_next(const void *map, const void *prev, void *next);
-int __wrap_map_lookup(const void *map, const void *key, void *value);
+int __wrap_bmap_lookup(const void *map, const void *key, void *value);
 int __wrap_map_delete(const void *map, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
-bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size);
-int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+bool __wrap_vm_read_string(struct helper_pool *l, int pid, unsigned long long at, char *text, size_t size);
+int __wrap_vm_read_words(struct helper_pool *l, int pid, const unsigned long long *at, size_t n,
 			 unsigned long long *words);
 
 unsigned __wrap_bpf_map__max_entries(const void *map)
@@ -74,7 +74,7 @@ int __wrap_map_next(const void *map, const void *prev, void *next)
 	return 0;
 }
 
-int __wrap_map_lookup(const void *map, const void *key, void *value)
+int __wrap_bmap_lookup(const void *map, const void *key, void *value)
 {
 	int i = index_of(key);
 
@@ -111,7 +111,7 @@ void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variab
 		fn(ctx, names[i], (unsigned long)names[i]);
 }
 
-bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char *text, size_t size)
+bool __wrap_vm_read_string(struct helper_pool *l, int pid, unsigned long long at, char *text, size_t size)
 {
 	const struct iovec here = { text, size - 1 }, there = { (void *)(unsigned long)at, size - 1 };
 	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
@@ -121,7 +121,7 @@ bool __wrap_vm_read_string(struct looks *l, int pid, unsigned long long at, char
 	return *text;
 }
 
-int __wrap_vm_read_words(struct looks *l, int pid, const unsigned long long *at, size_t n,
+int __wrap_vm_read_words(struct helper_pool *l, int pid, const unsigned long long *at, size_t n,
 			 unsigned long long *words)
 {
 	(void)l;
@@ -174,7 +174,7 @@ static void launch(struct input *in)
 		return;
 	if (i == nkeys) {
 		keys[nkeys] = key;
-		counts[nkeys++] = (struct launch_count){ .untold = true };
+		counts[nkeys++] = (struct launch_count){ .unreported = true };
 	}
 	c = count_of(i);
 	c->launches += n;
@@ -259,7 +259,7 @@ static void end_all(struct launches *l)
 	for (int i = 0; i < QUICK; i++)
 		CHECK(quicks[i].slot.state == SLOT_FREE);
 	launches_count(l);
-	CHECK(!l->programs->all && !l->counters.all && !l->counters.former);
+	CHECK(!l->programs->all && !l->counters.all && !l->counters.retired);
 	memset(over, 0, sizeof(over));
 }
 

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include "base/die.h"
 #include "fuzz.h"
-#include "session/target.h"
+#include "session/session.h"
 
 enum { MAX_ARGS = 16 };
 
@@ -27,7 +27,7 @@ static void parse(int argc, char **argv)
 	static const struct usage usage = {
 		.args = "[interval [count]]", .what = "Shows.", .examples = "    fuzz\n",
 	};
-	static struct target t;
+	static struct session t;
 	static long size, top, older, interval, count;
 	static const char *text;
 	static int choice;
@@ -46,7 +46,7 @@ static void parse(int argc, char **argv)
 	char **command;
 	int first;
 
-	t = (struct target)TARGET_INIT;
+	t = (struct session)SESSION_INIT;
 	size = top = older = interval = count = choice = 0;
 	text = NULL;
 	first = opt_parse(&argc, argv, opts, &usage, &command);
@@ -54,7 +54,7 @@ static void parse(int argc, char **argv)
 	CHECK(first >= 1 && first <= argc);
 	CHECK(size >= 0 && older >= 0 && (!top || top >= 3) && choice >= 0 && choice < 3 && (!text || *text));
 	CHECK(t.layer >= 0 && t.layer < 3 && t.attach >= 0 && t.attach < 4 && t.duration_ns >= 0);
-	target_read_stacks(&t);
+	session_read_stacks(&t);
 	CHECK(t.unwind >= 0 && t.unwind < 2 && t.shown >= 0 && t.shown < 3);
 	CHECK(t.stack_size >= 4096 && t.stack_size <= 65536 && !(t.stack_size & (t.stack_size - 1)));
 	if (t.pid_list) {

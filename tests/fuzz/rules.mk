@@ -16,7 +16,7 @@ fuzz-built:
 		WARN="-Wall -Wextra -Wshadow" $(FUZZERS:%=$(O)/fuzz/fuzz-%)
 
 # fuzzers of a tool's own parts, or of some of them
-FUZZ_PARTS_cubin := $(O)/tools/inject/cubin.o
+FUZZ_PARTS_cubin := $(O)/tools/gpuprobe/cubin.o
 FUZZ_PARTS_identity := $(patsubst %,$(O)/tools/cudaexporter/%.o,labels devices nvml nvml_device nvml_library)
 FUZZ_PARTS_kernel := $(patsubst %,$(O)/tools/cudaexporter/%.o,kernel_label kernel_map kernel_program kernel_texts labels metric \
 	series)

@@ -83,9 +83,9 @@ json 1 '.ignored > 0'
 sum 2000003 '(.count // 0) + (.ignored // 0) + (.lost // 0)'
 says 'has reached the limit on allocations not freed: further ones are only counted'
 
-# flooded TOOL WHAT COUNT: the tool has had less than 1.5 GiB when it has read all that inject-flood sends
+# flooded TOOL WHAT COUNT: the tool has had less than 1.5 GiB when it has read all that gpuprobe-flood sends
 flooded() {
-	run "$1" -o /dev/null -c "$bin/inject-flood $2 $3; awk '/VmHWM/ { print \$2 }' /proc/\$PPID/status"
+	run "$1" -o /dev/null -c "$bin/gpuprobe-flood $2 $3; awk '/VmHWM/ { print \$2 }' /proc/\$PPID/status"
 	kib=$(grep -x '[0-9]*' "$tmp/out")
 	[ "${kib:-2000000}" -lt 1500000 ] || no "$1, $2: ${kib:-unknown} KiB"
 }

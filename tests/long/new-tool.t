@@ -7,7 +7,7 @@ mkdir -p "$src/build"
 chmod 755 "$tmp"	# an ordinary user runs tools from there, by --attach inject
 tar -cf - --exclude=./.git --exclude='./build*' . | tar -xf - -C "$src"
 find "$O" -maxdepth 1 -type f -exec cp -p {} "$src/build" \;
-cp -Rp "$O/audit" "$src/build"
+cp -Rp "$O/inject" "$src/build"
 ln -s "$O/tests" "$src/build/tests"
 ln -s "$O/examples" "$src/build/examples"
 all=$(sed -nE 's/^(rt|drv) +([a-z]+) .*/\2/p' common/api/cuda_api.tbl | grep -vx none | awk '!seen[$0]++')
@@ -16,8 +16,8 @@ there="env -u O -C $src"
 new_tool() { run $there scripts/new-tool "$@"; }
 # the walk's test runs with sudo from the user's shell; here is root
 walk() {
-	awk '/^### /{ on = $0 == "### In ten minutes" } /^```/ { block = !block; next } on && block' \
-		HACKING.md | sed 's/^sudo //'
+	awk '/^## /{ on = $0 == "## In ten minutes" } /^```/ { block = !block; next } on && block' \
+		scripts/templates/README.md | sed 's/^sudo //'
 }
 
 it "what is not a class, a kind or a name is refused, and nothing is written"
@@ -37,7 +37,7 @@ done
 $there find . -type f | sort >"$tmp/after"
 equal "$(diff "$tmp/before" "$tmp/after")" ''
 
-it "HACKING.md's walk: the commands give a tool that answers the question, and a test that passes"
+it "the walk of scripts/templates/README.md: the commands give a tool that answers the question, and a test that passes"
 walk >"$tmp/walk"
 [ "$(wc -l <"$tmp/walk")" -gt 30 ] || no "there are few commands"
 SECONDS_=900 run $there sh -e "$tmp/walk"
@@ -73,7 +73,7 @@ makes() {
 	it "--as $kind: $* builds without a warning, and passes its test in every way to attach"
 	new_tool "$@" --as "$kind"
 	status 0
-	run $there make -s build/libcommon.a "build/$1" "build/audit/$1.so"
+	run $there make -s build/libcommon.a "build/$1" "build/inject/$1.so"
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
 	run $there V=1 "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"

@@ -38,7 +38,7 @@ it "tools that measure inside kernels, and what they keep of each access and lau
 for tool in cudamemtime cudakerneltime; do
 	for options in -j "--csv $tmp/csv" "--chrome $tmp/chrome"; do
 		# shellcheck disable=SC2086 # words
-		run env SIM_KERNELS=1 $tool -q $options -c "$bin/injected end tests/ptx/nvcc-vadd.ptx return >$tmp/said"
+		run env SIM_KERNELS=1 $tool -q $options -c "$bin/gpuprobed end tests/ptx/nvcc-vadd.ptx return >$tmp/said"
 		sound "$tool $options"
 		status 0
 		[ -s "$tmp/out" ] || no "$tool $options: nothing is printed"
@@ -75,10 +75,10 @@ fi
 for tool in cudatrace 'cudatrace -S' 'cudatrace -k' 'cudatrace --tree' cudaleak 'cudaleak -j' cudamallocsnoop 'cudamallocsnoop -k' \
 	cudamemcpysize 'cudamemcpysize -k' cudalaunchtop 'cudalaunchtop -x' cudasynclatency 'cudasynclatency -k'; do
 	it "$tool: programs that write what they want into the memory of --attach inject"
-	if [ -e "$bin/audit_hostile" ]; then
+	if [ -e "$bin/inject_hostile" ]; then
 		for mode in records values fields; do
 			# shellcheck disable=SC2086 # words
-			run $tool -q --attach inject -- "$bin/audit_hostile" $mode 7
+			run $tool -q --attach inject -- "$bin/inject_hostile" $mode 7
 			sound "$mode"
 			status 43
 		done

@@ -48,7 +48,7 @@ template <class T> T marked(int i)
 	return value;
 }
 
-static void look(const char *name, const cuda_param *p, int i, size_t size, bool is_float)
+static void helper_call(const char *name, const cuda_param *p, int i, size_t size, bool is_float)
 {
 	unsigned char want[sizeof(words)];
 
@@ -72,7 +72,7 @@ void call(const char *name, R (*)(A...), std::integer_sequence<int, I...>)
 	if (id < 0 || proto->nparams != sizeof...(A))
 		return complain(name, "", "another number of parameters");
 	reinterpret_cast<R (*)(A...)>(callee)(marked<A>(I)...);
-	(look(name, &proto->params[I], I, sizeof(A), std::is_floating_point<A>::value), ...);
+	(helper_call(name, &proto->params[I], I, sizeof(A), std::is_floating_point<A>::value), ...);
 }
 
 template <class R, class... A> void call(const char *name, R (*f)(A...))

@@ -81,7 +81,7 @@ static void append(const char *s, size_t len, void *ctx)
 	(void)s;
 	symbol->len += len;
 	if (symbol->len >= MAX_TEXT)
-		cpu_limit_give_up();
+		cpu_limit_abort();
 }
 
 static void demangle(void *ctx)
@@ -117,8 +117,8 @@ static void try(struct totals *t, const char *text, void (*fn)(void *ctx))
 
 		watched = false;
 		t->whole += end == CPU_LIMIT_DONE && s.whole;
-		t->late += end == CPU_LIMIT_LATE;
-		t->too_long += end == CPU_LIMIT_GIVEN_UP;
+		t->late += end == CPU_LIMIT_TIMEOUT;
+		t->too_long += end == CPU_LIMIT_ABORTED;
 	}
 	t->symbols++;
 }

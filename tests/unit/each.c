@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/die.h"
 #include "session/inject_each.h"
-#include "shm/create.h"
+#include "shmmap/create.h"
 
 static void try(struct inject_each *e, const char *call)
 {
@@ -18,8 +18,8 @@ static void try(struct inject_each *e, const char *call)
 
 int main(int argc, char **argv)
 {
-	struct audit_head head = { .threads_used = 1 };
-	struct shm_memory memory = { .fd = -1, .fixed = -1, .shm.head = &head };
+	struct inject_head head = { .threads_used = 1 };
+	struct shmmap_memory memory = { .fd = -1, .fixed = -1, .shm.head = &head };
 	struct inject_each e = { 0 };
 
 	log_init(false, false);

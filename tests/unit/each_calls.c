@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* In place of audit/TOOL.so, for tests/unit/each.c: the name of a program is a system call.  Answers that it returned, or
+/* In place of inject/TOOL.so, for tests/unit/each.c: the name of a program is a system call.  Answers that it returned, or
  * does not. */
 #include <fcntl.h>
 #include <signal.h>
@@ -48,8 +48,8 @@ static void call(const char *name)
 		free(memset(malloc(1 << 20), 7, 1 << 20));
 }
 
-int audit_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each);
-int audit_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each)
+int inject_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each);
+int inject_run(int memory, int fixed, uint64_t bytes, const char *name, uint32_t pid, uint32_t tid, struct each *each)
 {
 	(void)memory, (void)fixed, (void)bytes, (void)pid, (void)tid;
 	call(name);

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "cudaexporter/devices.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 
 static void print_gpu(const struct nvml_device *d)
 {
@@ -52,21 +52,21 @@ static void print_found(const struct device_env *env, const struct nvml *n, int 
 
 static int find(int pid)
 {
-	struct looks looks = LOOKS_INIT;
+	struct helper_pool helpers = HELPER_POOL_INIT;
 	struct device_env env;
 	struct nvml n = { 0 };
 	int err;
 
-	looks.limit = LOOK_START;
+	helpers.limit = HELPER_START;
 	nvml_open(&n, false);
 	if (!nvml_read(&n, 5000))
 		return 3;
-	err = device_env_read(&looks, pid, &env);
+	err = device_env_read(&helpers, pid, &env);
 	if (err)
-		printf("%s\n", look_reason(err));
+		printf("%s\n", helper_error(err));
 	else
 		print_found(&env, &n, pid);
-	looks_free(&looks);
+	helper_pool_free(&helpers);
 	nvml_close(&n);
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "abi/python.h"
 #include "cudalaunchtop.skel.h"
 #include "models.h"
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 
 enum { PID = 1009, CHILD_PID = 1013, PROGRAM = 1, CHILD = 2, TURNS = 101, SLOTS = 4 };
 enum { NAMED = 0x1000, QUICK = 0x2000 };	/* the same addresses in both models */
@@ -91,7 +91,7 @@ static void count(struct model *m, bool child, unsigned long long func, int laun
 
 	bpf_map_lookup_elem(map, &key, &value);
 	value.launches += launches;
-	value.untold = true;
+	value.unreported = true;
 	value.failed += failed;
 	if (bpf_map_update_elem(map, &key, &value, BPF_ANY))
 		die(errno, "cannot count");

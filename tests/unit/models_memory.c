@@ -85,7 +85,7 @@ static void unsure(void)
 	for (int i = 0; i < 5; i++)
 		call(&memory, PID, CUDA_ID_cuMemAlloc_v2, 4096 * (i + 1), 64);	/* in a context that is not known */
 	HASH_FIND_INT(memory.processes, &pid, process);
-	process->early = true;	/* its first calls were not seen */
+	process->preexisting = true;	/* its first calls were not seen */
 	for (int i = 0; i < 3; i++)
 		call(&memory, PID, CUDA_ID_cudaDeviceReset, 0, 0);
 	printf("{\"model\":5,\"held\":%llu,\"unsure\":%llu}\n", process->groups.held.count, process->unsure);

@@ -40,7 +40,7 @@ static size_t name(struct kernel_names *names, unsigned user, int n)
 
 	for (int i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "kernel_%d_of_%u", i, user);
-		got += !!kernel_hold(kernel_named(names, user, PID, text));
+		got += !!kernel_get(kernel_named(names, user, PID, text));
 	}
 	return got;
 }

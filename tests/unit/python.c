@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "elf/elf_file.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 #include "python/eval_code.h"
 #include "python/interpreter.h"
 #include "python/layouts.h"
@@ -65,9 +65,9 @@ static int print_parts(const char *file, unsigned long long addr, unsigned long 
 static int print_tried(const char *name, const char *file)
 {
 	struct interpreter_file f = { 0 };
-	struct looks looks = LOOKS_INIT;
+	struct helper_pool helpers = HELPER_POOL_INIT;
 
-	interpreter_get(&f, &looks, getpid(), "a key", name, open(file, O_PATH | O_CLOEXEC));
+	interpreter_get(&f, &helpers, getpid(), "a key", name, open(file, O_PATH | O_CLOEXEC));
 	printf("%s: %s\n", name, f.tried ? "looked at" : "not looked at");
 	return 0;
 }

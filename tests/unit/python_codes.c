@@ -3,7 +3,7 @@
  * what is given back. */
 #include <stdio.h>
 #include <string.h>
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "python/code.h"
 
 enum { PID = 1009, OTHER = 1013, USER = 65534, MANY = 2569 };
@@ -57,7 +57,7 @@ int main(void)
 	size_t names;
 	char name[PYTHON_NAME];
 
-	maps_use(&maps);
+	bmaps_use(&maps);
 	codes_init(&cs, NULL, map, &shares);
 	add(&cs, 1, "walk", 0);
 	add(&cs, 2, "walk", 0);

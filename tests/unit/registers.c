@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* registers: "N KEEP BLOCK" for each number of registers that a kernel can have: the .maxnreg that libcudainject.so gives
+/* registers: "N KEEP BLOCK" for each number of registers that a kernel can have: the .maxnreg that libcudagpuprobe.so gives
  * the rewritten kernel with --keep-registers, and without.  The driver is played. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "inject/registers.h"
+#include "gpuprobe/registers.h"
 
 static int num_registers;
 

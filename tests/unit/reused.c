@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "base/die.h"
-#include "probe/holds.h"
+#include "probe/stop_refs.h"
 #include "session/command.h"
 #include "session/command_user.h"
 
@@ -48,18 +48,18 @@ static void tell(const char *how, int pid)
 
 static void try_held(int map, const char *how, bool watched, bool release)
 {
-	struct holds h = { .map = map };
+	struct stop_refs h = { .map = map };
 	int pid = stopped(0);
 	char yes = 1;
 
 	if (watched)
 		bpf_map_update_elem(map, &pid, &yes, BPF_ANY);
 	if (release)
-		holds_release(&h, pid);
+		stop_ref_put(&h, pid);
 	else
-		holds_signal(map, pid, SIGCONT);
+		stop_ref_signal(map, pid, SIGCONT);
 	tell(how, pid);
-	holds_free(&h);
+	stop_refs_free(&h);
 }
 
 static void try_command(uid_t uid, const char *how)

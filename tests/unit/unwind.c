@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "elf/cfi.h"
 #include "unwind/unwind.h"
 
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	struct bpf_object *obj = argc == 2 ? bpf_object__open_file(argv[1], NULL) : NULL;
 	struct unwinder *u;
 
-	maps_use(&maps);
+	bmaps_use(&maps);
 	u = obj ? unwinder_new(obj, find, NULL) : NULL;
 	if (!u)
 		return 2;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <bpf/libbpf.h>
-#include "base/maps.h"
+#include "bpf/map_backend.h"
 #include "unwind/unwind_table.h"
 
 enum { USER = 65534, OTHER = 65533, PID = 1009, SECOND = 1013, RULE = UNWIND_END };
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 
 	unwind_table_set(&t, PID, USER, 0x4000, RULE);	/* a table without maps */
 	unwind_table_close(&t);
-	maps_use(&maps);
+	bmaps_use(&maps);
 	if (!obj || !other || unwind_table_open(&t, other) || errno != ENOENT || !unwind_table_open(&t, obj))
 		return 1;
 	unwind_table_set(&t, PID, USER, 0x4000, RULE);

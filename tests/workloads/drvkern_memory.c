@@ -4,7 +4,7 @@
 
 #include "drvkern.h"
 
-/* put(p, value): *p = value; look(clock): %gridid, %globaltimer, %smid of a block */
+/* put(p, value): *p = value; helper_call(clock): %gridid, %globaltimer, %smid of a block */
 static const char text[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".visible .entry put(.param .u64 p, .param .u32 v)\n"

@@ -2,13 +2,13 @@
 #include "cudabounds/outside.h"
 
 struct outside_half {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	bool there;
 	struct outside first;
 	UT_hash_handle hh;
 };
 
-static struct outside_half *half_of(struct outsides *all, const struct gpu_module *module)
+static struct outside_half *half_of(struct outsides *all, const struct gpuprobe_module *module)
 {
 	struct outside_half *half;
 
@@ -53,13 +53,13 @@ static void add_record(struct outsides *all, struct outside_half *half, const st
 	}
 }
 
-void outside_records(struct outsides *all, struct gpu_modules *m, struct gpu_module *module)
+void outside_records(struct outsides *all, struct gpuprobe_modules *m, struct gpuprobe_module *module)
 {
 	struct outside_half *half = half_of(all, module);
 
 	for (size_t i = 0; i < module->num_records; i++)
 		add_record(all, half, &module->records[i]);
-	gpu_modules_forget(m, module);
+	gpuprobe_modules_forget(m, module);
 }
 
 void outside_free(struct outsides *all)

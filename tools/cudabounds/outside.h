@@ -3,7 +3,7 @@
 #ifndef OUTSIDE_H
 #define OUTSIDE_H
 #include "base/hash.h"
-#include "model/gpu_modules.h"
+#include "model/gpuprobe_modules.h"
 #include "sym/demangle.h"
 
 /* Kept of all places. */
@@ -11,7 +11,7 @@ enum { OUTSIDE_MAX = 100000 };
 
 /* An access of lanes of a warp; addr is one of theirs. */
 struct outside {
-	const struct gpu_code *code;
+	const struct gpuprobe_code *code;
 	unsigned site, bytes, lanes, block, warp, grid;
 	unsigned long long addr;
 	unsigned long long low, size;	/* of the range below; 0, 0: there is none */
@@ -27,11 +27,11 @@ struct outsides {
 };
 
 /* Takes what a module has recorded (gpu/cudabounds.gpu.c), and drops it there; hostile. */
-void outside_records(struct outsides *all, struct gpu_modules *m, struct gpu_module *module);
+void outside_records(struct outsides *all, struct gpuprobe_modules *m, struct gpuprobe_module *module);
 
 /* Prints the places where something was outside, those with the most lanes first, with at most `examples` each; or
  * that there are none, and how many accesses were checked. */
-void outside_report(struct outsides *all, const struct gpu_modules *m, size_t examples);
+void outside_report(struct outsides *all, const struct gpuprobe_modules *m, size_t examples);
 
 void outside_free(struct outsides *all);
 

@@ -5,8 +5,8 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudabounds/outside.h"
-#include "model/gpu_totals.h"
-#include "view/gpu_site_line.h"
+#include "model/gpuprobe_totals.h"
+#include "view/gpuprobe_site_line.h"
 
 enum { CHECKED, OUTSIDE };	/* as the probe counts */
 
@@ -61,7 +61,7 @@ static struct line line_of(struct outsides *all, const struct site *site)
 static void place_text(const struct line *l, const struct site *site)
 {
 	printf("%10llu  ", l->outside);
-	gpu_site_where(l->kernel, site);
+	gpuprobe_site_where(l->kernel, site);
 }
 
 static void access_text(const struct outside *o)
@@ -91,7 +91,7 @@ static void access_json(struct line *l, const struct outside *o)
 	out_row(access_fields, l);
 }
 
-static void show(struct outsides *all, const struct gpu_total *t, size_t examples)
+static void show(struct outsides *all, const struct gpuprobe_total *t, size_t examples)
 {
 	const struct site *site = &t->code->sites.site[t->site];
 	struct line l = line_of(all, site);
@@ -118,16 +118,16 @@ static void show(struct outsides *all, const struct gpu_total *t, size_t example
 
 static int by_outside(const void *a, const void *b)
 {
-	const struct gpu_total *x = a, *y = b;
+	const struct gpuprobe_total *x = a, *y = b;
 
 	return (x->sum.hist[OUTSIDE] < y->sum.hist[OUTSIDE]) - (x->sum.hist[OUTSIDE] > y->sum.hist[OUTSIDE]);
 }
 
-void outside_report(struct outsides *all, const struct gpu_modules *m, size_t examples)
+void outside_report(struct outsides *all, const struct gpuprobe_modules *m, size_t examples)
 {
 	unsigned long long checked = 0, outside = 0;
 	size_t n;
-	struct gpu_total *totals = gpu_totals(m, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(m, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		checked += totals[i].sum.hist[CHECKED];

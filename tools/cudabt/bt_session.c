@@ -71,7 +71,7 @@ static char *find_ancestor(int pid)
 }
 
 /* bpftrace 0.17 has no process filter for uprobes: its -p and -c apply to other probes. */
-static void choose_processes(struct bt_session *s, const struct target *t)
+static void choose_processes(struct bt_session *s, const struct session *t)
 {
 	char *list = NULL;
 
@@ -100,7 +100,7 @@ static void found(void *ctx, struct dso *c, int pid)
 	bool is_new = bt_files_add(&s->files, c, pid);
 
 	s->mapped |= pid > 0;
-	if (is_new && bt_run_started(&s->run) && !s->target->list)
+	if (is_new && bt_run_started(&s->run) && !s->session->list)
 		warning(0, "%s was loaded after bpftrace started: its calls are missed (-l probes a "
 			   "file from the start)", c->path);
 }
@@ -110,13 +110,13 @@ static void looked(void *ctx, int pid)
 	struct bt_session *s = ctx;
 
 	(void)pid;
-	if (s->target->command && s->mapped && !bt_run_started(&s->run) && !s->target->list)
+	if (s->session->command && s->mapped && !bt_run_started(&s->run) && !s->session->list)
 		bt_session_start(s);
 }
 
-void bt_session_prepare(struct bt_session *s, struct target *t)
+void bt_session_prepare(struct bt_session *s, struct session *t)
 {
-	s->target = t;
+	s->session = t;
 	t->probes.tool = s;
 	t->probes.on_dso = found;
 	t->probes.on_scanned = looked;
@@ -163,7 +163,7 @@ void bt_session_print(struct bt_session *s)
 
 /* bpftrace reads the files of a process, and what they name, to name the functions on its stacks:
  * only of processes that the user has chosen. */
-static bool may_read_symbols(const struct target *t)
+static bool may_read_symbols(const struct session *t)
 {
 	return t->pid_list || t->command;
 }
@@ -171,7 +171,7 @@ static bool may_read_symbols(const struct target *t)
 static void wait_for_probes(struct bt_session *s)
 {
 	unsigned long long end = clock_ns() + START_NS;
-	struct progress *progress = &s->target->progress;
+	struct progress *progress = &s->session->progress;
 
 	progress_begin(progress);
 	while (!bt_run_ended(&s->run) && !bt_run_waits(&s->run)) {
@@ -186,12 +186,12 @@ static void wait_for_probes(struct bt_session *s)
 void bt_session_start(struct bt_session *s)
 {
 	const struct bt_script *script = &s->script;
-	char *who = target_who(s->target);
+	char *who = session_who(s->session);
 
 	make_script(s, false);
-	if (s->target->verbose)
+	if (s->session->verbose)
 		fputs(script->out, stderr);
-	bt_run_start(&s->run, script, &s->files, s->target->json, may_read_symbols(s->target));
+	bt_run_start(&s->run, script, &s->files, s->session->json, may_read_symbols(s->session));
 	wait_for_probes(s);
 	if (!bt_run_ended(&s->run) && s->run.uprobes.asked < script->nprobes)
 		die(0, "bpftrace has asked for %d of %d probes: does this version attach in another way, or "

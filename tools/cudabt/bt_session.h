@@ -7,10 +7,10 @@
 #include "cudabt/bt_script.h"
 #include "cudabt/bt_source.h"
 #include "probe/probe_source.h"
-#include "session/target.h"
+#include "session/session.h"
 
 struct bt_session {		/* all zero at first; must not move */
-	struct target *target;	/* set by bt_session_prepare() */
+	struct session *session;	/* set by bt_session_prepare() */
 	struct bt_source source;
 	struct bt_script script;
 	char *condition, *statements;	/* the script's */
@@ -18,7 +18,7 @@ struct bt_session {		/* all zero at first; must not move */
 	struct bt_file *named;	/* script.nfiles of them, by the names in the script */
 	bool mapped;		/* a process of the command maps one of them */
 	struct bt_run run;
-	/* The program's functions; call bt_session_prepare() before target_attach_functions(). */
+	/* The program's functions; call bt_session_prepare() before session_attach_functions(). */
 	struct probe_source functions;
 };
 
@@ -27,7 +27,7 @@ void bt_session_check(struct bt_session *s, struct bt_source source);
 
 /* From now on, files with the program's functions are recorded, not probed.  The command is stopped
  * at its first one until bpftrace has probed it; files loaded too late are reported. */
-void bt_session_prepare(struct bt_session *s, struct target *t);
+void bt_session_prepare(struct bt_session *s, struct session *t);
 
 /* Prints the script for the files found, and exits. */
 _Noreturn void bt_session_print(struct bt_session *s);

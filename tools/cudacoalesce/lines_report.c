@@ -5,13 +5,13 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudacoalesce/lines_report.h"
-#include "model/gpu_totals.h"
-#include "view/gpu_site_line.h"
+#include "model/gpuprobe_totals.h"
+#include "view/gpuprobe_site_line.h"
 
 enum { SECTOR = 32, STARS = 40 };
 
 struct line {
-	const struct gpu_total *total;
+	const struct gpuprobe_total *total;
 	const struct site *site;
 	unsigned long long time, accesses, requested, moved, at, bytes;
 	double lines, sectors, efficiency;	/* of an access; percent */
@@ -50,7 +50,7 @@ static unsigned high(unsigned bucket)
 
 static void spread_json(FILE *f, const void *of)
 {
-	const struct gpu_total *t = of;
+	const struct gpuprobe_total *t = of;
 	const char *gap = "";
 
 	putc('[', f);
@@ -80,7 +80,7 @@ static void spread_text(const struct line *l)
 	}
 }
 
-static struct line line_of(const struct gpu_total *t, unsigned long long now)
+static struct line line_of(const struct gpuprobe_total *t, unsigned long long now)
 {
 	const struct site *site = &t->code->sites.site[t->site];
 	const unsigned long long *n = t->sum.hist;
@@ -118,16 +118,16 @@ static int by_waste(const void *a, const void *b)
 static void print_text(struct lines_report *r, const struct line *l)
 {
 	printf("%10llu %6.1f %8.1f %9.0f%% %10s  ", l->accesses, l->lines, l->sectors, l->efficiency, out_bytes(wasted(l)));
-	gpu_site_where(l->kernel, l->site);
+	gpuprobe_site_where(l->kernel, l->site);
 	if (r->hist)
 		spread_text(l);
 }
 
-void lines_report(struct lines_report *r, const struct gpu_modules *m)
+void lines_report(struct lines_report *r, const struct gpuprobe_modules *m)
 {
 	unsigned long long now = clock_ns();
 	size_t n, shown = 0;
-	struct gpu_total *totals = gpu_totals(m, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(m, &n);
 	struct line *lines = xcalloc(n + 1, sizeof(*lines));
 
 	for (size_t i = 0; i < n; i++) {

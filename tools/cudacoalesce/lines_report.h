@@ -2,7 +2,7 @@
 /* Prints how many lines and sectors of memory warps touch in each access. */
 #ifndef LINES_REPORT_H
 #define LINES_REPORT_H
-#include "model/gpu_modules.h"
+#include "model/gpuprobe_modules.h"
 #include "sym/demangle.h"
 
 /* Starts zeroed but for below. */
@@ -13,6 +13,6 @@ struct lines_report {
 };
 
 /* Prints a row for each site, those that waste the most memory traffic first. */
-void lines_report(struct lines_report *report, const struct gpu_modules *m);
+void lines_report(struct lines_report *report, const struct gpuprobe_modules *m);
 
 #endif

@@ -26,7 +26,7 @@ struct client {
 	struct proc_identity proc;
 	unsigned user;		/* who is charged */
 	unsigned long long made;	/* when it was found, ns */
-	bool early;		/* it used CUDA before tracing began */
+	bool preexisting;		/* it used CUDA before tracing began */
 	bool gone;		/* its process was, when it was last looked for */
 	bool over;		/* it has ended; what it counted last is still to be read */
 	struct owner *owner;

@@ -5,7 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "api/cuda_fn.h"
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "cudaexporter/counts.h"

@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "cudaexporter/devices.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 
 enum { ENVIRON_MAX = 1 << 20, NVIDIA_MAJOR = 195, NODES = 64 };
 
@@ -100,10 +100,10 @@ static void read_env(struct helper_job *job)
 	helper_put(job, &a, sizeof(a));
 }
 
-int device_env_read(struct looks *l, int pid, struct device_env *env)
+int device_env_read(struct helper_pool *l, int pid, struct device_env *env)
 {
 	struct helper_answer a;
-	int err = look(l, pid, "environment", read_env, &pid, sizeof(pid), -1, &a);
+	int err = helper_call(l, pid, "environment", read_env, &pid, sizeof(pid), -1, &a);
 
 	*env = (struct device_env){ 0 };
 	if (err)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "cudaexporter/nvml.h"
 
-struct looks;
+struct helper_pool;
 
 enum { DEVICES_VISIBLE = 1024, DEVICES_ORDER = 32 };
 
@@ -18,8 +18,8 @@ struct device_env {
 	unsigned long long nodes;	/* 1 << N: /dev/nvidiaN is in its root; 0: none is, which says nothing */
 };
 
-/* Reads it.  Returns 0, or the error of look(): look_again() says whether to try later. */
-int device_env_read(struct looks *l, int pid, struct device_env *env);
+/* Reads it.  Returns 0, or the error of helper_call(): err_is_transient() says whether to try later. */
+int device_env_read(struct helper_pool *l, int pid, struct device_env *env);
 
 /* Returns the index in n->devices of the program's device (0 is its first); or -1 with *why, a static text, if that is
  * not known.  Uses what the driver says of the process to check what its environment says. */

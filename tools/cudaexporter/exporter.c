@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/clock.h"
-#include "cudaexporter/calls_running.h"
+#include "cudaexporter/calls_inflight.h"
 #include "cudaexporter/client_texts.h"
 #include "cudaexporter/exporter.h"
 #include "cudaexporter/page.h"
-#include "model/running.h"
+#include "model/inflight.h"
 #include "probe/dso.h"
 #include "probe/scan.h"
-#include "session/target.h"
+#include "session/session.h"
 
 static const unsigned long long SECOND_NS = 1000000000, SWEEP_NS = 250000000, CHECK_NS = 15 * 1000000000ull,
 				READER_NS = 300 * 1000000000ull;
@@ -18,8 +18,8 @@ void exporter_ended(void *ctx, int pid)
 	struct exporter *e = ctx;
 
 	held_forget(&e->held, pid);
-	early_drop(&e->target->early, pid);
-	containers_forget(&e->target->containers, pid);
+	preexisting_drop(&e->session->preexisting, pid);
+	containers_forget(&e->session->containers, pid);
 }
 
 static void on_gone(struct exporter *e, const struct process_event *event)
@@ -39,8 +39,8 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 	if (record_is_process_event(data))
 		on_gone(e, data);
 	else if (seen->head.kind == EXPORT_SEEN)
-		clients_seen(&e->clients, seen)->early =
-			target_is_early(e->target, seen->head.pid);
+		clients_seen(&e->clients, seen)->preexisting =
+			session_is_preexisting(e->session, seen->head.pid);
 	else
 		held_record(&e->held, data);
 }
@@ -50,10 +50,10 @@ void exporter_mapped(struct exporter *e, int pid)
 {
 	char comm[IDENTITY_COMM];
 
-	if (!filter_wants(&e->target->selected, pid))
+	if (!filter_wants(&e->session->selected, pid))
 		clients_leave_out(&e->clients, pid);
 	else if (proc_comm(pid, comm))
-		clients_mapped(&e->clients, pid)->early = target_is_early(e->target, pid);
+		clients_mapped(&e->clients, pid)->preexisting = session_is_preexisting(e->session, pid);
 }
 
 static void check(struct exporter *e, unsigned long long now)
@@ -93,10 +93,10 @@ static char *info_labels(struct exporter *e, const struct client *client)
 {
 	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
 	char *id = labels_text(&all, client->key.pid, &client->is), *text;
-	int runtime = scan_runtime(&e->target->probes, client->key.pid);
+	int runtime = scan_runtime(&e->session->probes, client->key.pid);
 
-	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !client->early) :
-	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !client->early);
+	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !client->preexisting) :
+	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !client->preexisting);
 	free(id);
 	return text;
 }
@@ -120,7 +120,7 @@ static void collect(struct exporter *e)
 	series_begin(&e->table);
 	read_counts(e, false);
 	held_collect(&e->held);
-	calls_running_collect(&e->running, &e->clients, &e->table);
+	calls_inflight_collect(&e->inflight, &e->clients, &e->table);
 	collect_info(e);
 	gpus_collect(&e->gpus, &e->clients, &e->held);
 	probed_collect(&e->probed, &e->table, &e->owner);
@@ -179,7 +179,7 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 
 void exporter_free(struct exporter *e)
 {
-	running_free(&e->running);
+	inflight_free(&e->inflight);
 	kernel_counts_free(&e->kernels);
 	clients_free(&e->clients);
 	owners_free(&e->clients.owners);
@@ -189,5 +189,5 @@ void exporter_free(struct exporter *e)
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);
-	dso_free(&e->target->probes);	/* the last page may be made after target_finish() */
+	dso_free(&e->session->probes);	/* the last page may be made after session_finish() */
 }

@@ -10,9 +10,9 @@
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/probed.h"
 #include "cudaexporter/self.h"
-#include "model/running_state.h"
+#include "model/inflight_state.h"
 
-struct target;
+struct session;
 
 /* Who asks for pages: see page.h. */
 struct reader {
@@ -22,7 +22,7 @@ struct reader {
 };
 
 struct exporter {
-	struct target *target;
+	struct session *session;
 	struct series_table table;
 	struct owner owner;		/* of the series of no process */
 	struct clients clients;
@@ -30,7 +30,7 @@ struct exporter {
 	struct kernel_counts kernels;
 	struct held held;
 	struct gpus gpus;
-	struct running running;
+	struct inflight inflight;
 	struct probed probed;
 	struct self self;
 	struct reader readers[SCRAPERS];

@@ -5,17 +5,17 @@
 #include "cudaexporter/devices.h"
 #include "cudaexporter/gpus.h"
 #include "cudaexporter/held.h"
-#include "proc/looks.h"
+#include "proc/helper_pool.h"
 
 /* How long a page waits for the library, ms: usually it takes one or two. */
 enum { WAIT = 100 };
 
-void gpus_open(struct gpus *g, struct owner *owner, struct looks *looks, bool verbose)
+void gpus_open(struct gpus *g, struct owner *owner, struct helper_pool *helpers, bool verbose)
 {
 	g->owner = owner;
-	g->looks = looks;
-	g->nvml.helper.idle = looks->helper.idle;
-	g->nvml.helper.ctx = looks->helper.ctx;
+	g->helpers = helpers;
+	g->nvml.helper.idle = helpers->helper.idle;
+	g->nvml.helper.ctx = helpers->helper.ctx;
 	nvml_open(&g->nvml, verbose);
 	nvml_ask(&g->nvml);	/* the first answer may take seconds */
 }
@@ -51,8 +51,8 @@ static bool has_env(struct gpus *g, struct client *client)
 
 	if (client->env || client->no_env)
 		return client->env;
-	err = device_env_read(g->looks, client->key.pid, &env);
-	client->no_env = err && !look_again(err);
+	err = device_env_read(g->helpers, client->key.pid, &env);
+	client->no_env = err && !err_is_transient(err);
 	if (err)
 		return false;
 	client->env = xcalloc(1, sizeof(env));

@@ -8,18 +8,18 @@
 
 struct clients;
 struct held;
-struct looks;
+struct helper_pool;
 
 struct gpus {
 	struct nvml nvml;
 	struct owner *owner;		/* of series of no process */
-	struct looks *looks;
+	struct helper_pool *helpers;
 	char uuids[NVML_DEVICES][NVML_UUID];	/* what the labels below are of */
 	char *labels[NVML_DEVICES];
 };
 
 /* Call before the probes are attached: starts a helper process.  owner and looks must outlive g. */
-void gpus_open(struct gpus *g, struct owner *owner, struct looks *looks, bool verbose);
+void gpus_open(struct gpus *g, struct owner *owner, struct helper_pool *helpers, bool verbose);
 
 /* Call in a round, after the held memory was collected. */
 void gpus_collect(struct gpus *g, struct clients *c, const struct held *held);

@@ -40,7 +40,7 @@ static struct mem_process *process_of(const struct held *h, int pid)
 static void groups_of(const struct mem_process *p, struct held_groups *to)
 {
 	to->n = 0;
-	for (const struct mem_group *g = p ? p->groups.all : NULL; g; g = g->hh.next) {
+	for (const struct mem_site *g = p ? p->groups.all : NULL; g; g = g->hh.next) {
 		if (to->n == to->room) {
 			to->room = to->room ? 2 * to->room : 16;
 			to->list = xrealloc(to->list, to->room, sizeof(*to->list));
@@ -140,7 +140,7 @@ void held_record(struct held *h, const struct memory_event *e)
 
 static void collect_groups(struct held *h, struct owner *owner, const struct mem_process *p)
 {
-	for (const struct mem_group *g = p->groups.all; g; g = g->hh.next) {
+	for (const struct mem_site *g = p->groups.all; g; g = g->hh.next) {
 		const struct metric_labels labels = { g->key.device, g->key.memory };
 
 		series_add(h->table, owner, METRIC_HELD_BYTES, labels, g->held.bytes);
@@ -205,7 +205,7 @@ unsigned long long held_on_device(const struct held *h, int pid, unsigned device
 	const struct mem_process *p = process_of(h, pid);
 	unsigned long long bytes = 0;
 
-	for (const struct mem_group *g = p ? p->groups.all : NULL; g; g = g->hh.next)
+	for (const struct mem_site *g = p ? p->groups.all : NULL; g; g = g->hh.next)
 		if (g->key.device == device && g->key.memory != CUDA_IPC && g->key.memory != CUDA_HOST)
 			bytes += g->held.bytes;
 	return bytes;

@@ -53,7 +53,7 @@ static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_pro
 		return NULL;
 	}
 	called = xcalloc(1, sizeof(*called));
-	called->kernel = kernel_hold(kernel);
+	called->kernel = kernel_get(kernel);
 	called->name = name;
 	HASH_ADD_PTR(p->called, kernel, called);
 	return name;
@@ -138,7 +138,7 @@ void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p)
 	HASH_ITER(hh, p->called, called, next) {
 		HASH_DEL(p->called, called);
 		quota_give(&n->quota, p->user, CALLED_COST);
-		kernel_drop(called->kernel);
+		kernel_put(called->kernel);
 		free(called);
 	}
 	HASH_ITER(hh, p->names, name, next_name) {

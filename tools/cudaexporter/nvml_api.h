@@ -43,11 +43,11 @@ struct nvml_process_v2 { unsigned pid; unsigned long long used; unsigned gpu_ins
 	X(minor, int, nvmlDeviceGetMinorNumber, (nvml_handle, unsigned *))			\
 	X(mig_mode, int, nvmlDeviceGetMigMode, (nvml_handle, unsigned *, unsigned *))		\
 	X(mig, int, nvmlDeviceGetMigDeviceHandleByIndex, (nvml_handle, unsigned, nvml_handle *))	\
-	X(running_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
+	X(inflight_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
-	X(running_v2, int, nvmlDeviceGetComputeRunningProcesses_v2,				\
+	X(inflight_v2, int, nvmlDeviceGetComputeRunningProcesses_v2,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
-	X(running_v1, int, nvmlDeviceGetComputeRunningProcesses,				\
+	X(inflight_v1, int, nvmlDeviceGetComputeRunningProcesses,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v1 *))					\
 	X(mps_v2, int, nvmlDeviceGetMPSComputeRunningProcesses_v2,				\
 	  (nvml_handle, unsigned *, struct nvml_process_v2 *))

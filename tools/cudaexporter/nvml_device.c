@@ -104,12 +104,12 @@ static void read_processes(const struct nvml_api *api, struct nvml_found *f, uns
 	unsigned n = NVML_PROCESSES, first = f->nprocesses;
 	nvml_handle handle = f->handles[device];
 
-	if (api->running_v2 || api->running_v3) {
-		if ((api->running_v2 ? api->running_v2 : api->running_v3)(handle, &n, f->v2))
+	if (api->inflight_v2 || api->inflight_v3) {
+		if ((api->inflight_v2 ? api->inflight_v2 : api->inflight_v3)(handle, &n, f->v2))
 			n = 0;
 		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
 			add_process(f, first, device, f->v2[i].pid, f->v2[i].used);
-	} else if (api->running_v1 && !api->running_v1(handle, &n, f->v1)) {
+	} else if (api->inflight_v1 && !api->inflight_v1(handle, &n, f->v1)) {
 		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
 			add_process(f, first, device, f->v1[i].pid, f->v1[i].used);
 	}

@@ -24,7 +24,7 @@ struct probed {			/* starts zeroed, but for kind: how probes are attached */
 	unsigned nlines;	/* … of so many */
 };
 
-/* For the callbacks of struct target. */
+/* For the callbacks of struct session. */
 void probed_function(struct probed *p, const char *path, const struct function *fn, const struct elf_probe *probe,
 		     const char *skipped);
 void probed_file(struct probed *p, const char *path, const char *why);

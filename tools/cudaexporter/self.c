@@ -18,7 +18,7 @@ static const char *const lost_reasons[LOST_MAX] = {
 	[LOST_RETURN] = "reason=\"never_returned\"", [LOST_READ] = "reason=\"unreadable_argument\"",
 	[LOST_PROCESS] = "reason=\"process_end_missed\"", [LOST_GROUP] = "reason=\"group_table_full\"",
 	[LOST_PIECES] = "reason=\"batch_too_long\"", [LOST_LATE] = "reason=\"handled_too_late\"",
-	[LOST_STRANGER] = "reason=\"too_many_processes\"",
+	[LOST_PROC_TABLE_FULL] = "reason=\"too_many_processes\"",
 };
 
 static struct metric_labels text(const char *labels)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include "abi/inject.h"
+#include "abi/gpuprobe.h"
 #include "abi/stack_frames.h"
 #include "cudakerneltime/launch_calls.h"
 #include "sym/syms.h"
@@ -19,7 +19,7 @@ static char *key_of(unsigned process, uint32_t context, const char *name, int le
 	return xprintf("%u %u %.*s", process, context, len, name);
 }
 
-static struct call_list *list_of(struct launch_calls *c, unsigned process, const struct inject_launch *call,
+static struct call_list *list_of(struct launch_calls *c, unsigned process, const struct gpuprobe_launch *call,
 				 const char *name)
 {
 	char *key = key_of(process, call->context, name, call->name_size);
@@ -51,7 +51,7 @@ static const struct stack *stack_of_call(struct launch_calls *c, int pid, const 
 	return stack_get(c->syms, pid, frame, n);
 }
 
-static void add_call(struct launch_calls *c, unsigned process, int pid, const struct inject_launch *call,
+static void add_call(struct launch_calls *c, unsigned process, int pid, const struct gpuprobe_launch *call,
 		     const char *frames)
 {
 	const char *name = frames + call->frames * sizeof(uint64_t);
@@ -74,7 +74,7 @@ const char *launch_calls_frame(struct launch_calls *c, unsigned process, int pid
 
 	syms_refresh(c->syms, pid);
 	while (p < end) {
-		struct inject_launch call;	/* not aligned behind a name */
+		struct gpuprobe_launch call;	/* not aligned behind a name */
 		size_t left = end - p;
 
 		if (left < sizeof(call))

@@ -21,7 +21,7 @@ struct launch_calls {
 	unsigned long long unmatched;	/* launches whose call is not known, set by launch_calls_match() */
 };
 
-/* Takes a frame INJECT_LAUNCHES of a process: its connection, and its pid.  Reads the process's mappings.  Returns
+/* Takes a frame GPUPROBE_LAUNCHES of a process: its connection, and its pid.  Reads the process's mappings.  Returns
  * NULL, or what is wrong with the frame. */
 const char *launch_calls_frame(struct launch_calls *calls, unsigned process, int pid, const void *data, size_t size);
 

@@ -6,7 +6,7 @@
 enum { ROWS = 256, DEVICE = -1 };
 
 struct slice {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	long sm;		/* DEVICE: a launch */
 	unsigned long long start, end;
 	const struct kernel_launch *launch;	/* one of them */
@@ -55,7 +55,7 @@ static struct slice *slices_of(const struct launch_keep *keep, size_t *n)
 
 static void name_place(struct chrome *c, int pid, const struct slice *s)
 {
-	const struct gpu_process *p = s->module->process;
+	const struct gpuprobe_process *p = s->module->process;
 	char *name = s->sm == DEVICE ? xprintf("GPU %d: %s (%d)", s->module->device, p->comm, p->pid)
 				     : xprintf("GPU %d SM %ld: %s (%d)", s->module->device, s->sm, p->comm, p->pid);
 

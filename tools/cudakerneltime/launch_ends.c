@@ -3,7 +3,7 @@
 #include "base/plural.h"
 #include "cudakerneltime/launch_ends.h"
 
-static void add(const struct gpu_module *module, unsigned long long *running, unsigned long long *no_room)
+static void add(const struct gpuprobe_module *module, unsigned long long *running, unsigned long long *no_room)
 {
 	for (unsigned i = 0; i < module->code->sites.num; i++) {
 		const unsigned long long *n = module->sums[i].hist;
@@ -14,11 +14,11 @@ static void add(const struct gpu_module *module, unsigned long long *running, un
 	}
 }
 
-void launch_ends_say(const struct gpu_modules *m)
+void launch_ends_say(const struct gpuprobe_modules *m)
 {
 	unsigned long long running = 0, no_room = 0;
 
-	for (const struct gpu_process *p = m->first; p; p = p->next) {
+	for (const struct gpuprobe_process *p = m->first; p; p = p->next) {
 		for (uint32_t i = 0; i < p->num_modules; i++) {
 			if (p->modules[i])
 				add(p->modules[i], &running, &no_room);

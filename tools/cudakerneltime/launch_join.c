@@ -5,14 +5,14 @@
 
 /* The four records of a launch stand one after the other; what comes in between has overwritten the rest. */
 struct launch_part {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	unsigned n;			/* came */
 	uint32_t site, grid;
 	gpu_u64 words[2 * GPU_LAUNCH_PARTS];
 	UT_hash_handle hh;
 };
 
-static struct launch_part *part_of(struct launch_join *join, const struct gpu_module *module)
+static struct launch_part *part_of(struct launch_join *join, const struct gpuprobe_module *module)
 {
 	struct launch_part *part;
 
@@ -67,7 +67,7 @@ static void add_part(struct launch_join *join, struct launch_part *part, const s
 	}
 }
 
-void launch_join_records(struct launch_join *join, const struct gpu_module *module, const struct gpu_record *records,
+void launch_join_records(struct launch_join *join, const struct gpuprobe_module *module, const struct gpu_record *records,
 			 size_t n)
 {
 	struct launch_part *part = part_of(join, module);

@@ -5,18 +5,18 @@
 #include <stddef.h>
 #include "abi/gpu.h"
 #include "base/hash.h"
-#include "model/gpu_modules.h"
+#include "model/gpuprobe_modules.h"
 
 /* A launch that has ended.  min <= max <= end - start, and blocks is not 0. */
 struct kernel_launch {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	const struct site *site;	/* its kernel's entry */
 	struct gpu_launch gpu;
 	unsigned long long p50, p95, p99;	/* of its blocks' times, ns, within [min, max] */
 };
 
 struct kernel_block {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	const struct site *site;
 	unsigned long long start, ns;	/* %globaltimer, ns */
 	unsigned smid, block, grid;	/* the low half of its launch's gpu.grid */
@@ -32,7 +32,7 @@ struct launch_join {
 };
 
 /* Takes what a module has recorded since the last time: calls for each. */
-void launch_join_records(struct launch_join *join, const struct gpu_module *module, const struct gpu_record *records,
+void launch_join_records(struct launch_join *join, const struct gpuprobe_module *module, const struct gpu_record *records,
 			 size_t n);
 
 void launch_join_free(struct launch_join *join);

@@ -5,7 +5,7 @@
 #include "cudakerneltime/launch_ends.h"
 #include "cudakerneltime/measure.h"
 #include "sym/syms.h"
-#include "view/gpu_notes.h"
+#include "view/gpuprobe_notes.h"
 #include "kerneltime.ptx.h"
 
 /* Records of a module between two readings: four of each launch. */
@@ -35,11 +35,11 @@ struct launch_join measure_join(struct kerneltime *k)
 	return (struct launch_join){ .launch = on_launch, .block = on_block, .ctx = k };
 }
 
-const char *measure_config(void *ctx, struct inject_config *c)
+const char *measure_config(void *ctx, struct gpuprobe_config *c)
 {
 	struct kerneltime *k = ctx;
 
-	c->flags |= k->report.stacks ? INJECT_CALLS : 0;
+	c->flags |= k->report.stacks ? GPUPROBE_CALLS : 0;
 	c->groups = 1;		/* a launch has a few records, a warp none */
 	c->limit = RECORDS;
 	if (!k->options.blocks) {	/* no block has this number */
@@ -55,34 +55,34 @@ void measure_start(void *ctx)
 	static const struct stack_config native = { .native = 1 };
 	struct kerneltime *k = ctx;
 
-	k->looks.asked_for = true;
+	k->helpers.asked_for = true;
 	if (k->report.stacks)
-		k->calls.syms = syms_new(&k->looks, &native);
+		k->calls.syms = syms_new(&k->helpers, &native);
 	if (k->chrome_path)
 		chrome_open(&k->chrome, k->chrome_path);
 	if (k->csv_path)
 		launch_csv_open(&k->csv, k->csv_path);
 }
 
-const char *measure_frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct kerneltime *k = ctx;
-	const struct inject_records *frame = data;
-	struct gpu_module *module;
+	const struct gpuprobe_records *frame = data;
+	struct gpuprobe_module *module;
 	const char *wrong;
 
-	if (kind == INJECT_LAUNCHES && k->report.stacks)
+	if (kind == GPUPROBE_LAUNCHES && k->report.stacks)
 		return launch_calls_frame(&k->calls, peer->id, peer->pid, data, size);
-	if (kind == INJECT_MODULE && k->report.stacks)	/* before it calls: it may end soon */
+	if (kind == GPUPROBE_MODULE && k->report.stacks)	/* before it calls: it may end soon */
 		syms_refresh(k->calls.syms, peer->pid);
-	wrong = gpu_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
-	if (wrong || kind != INJECT_RECORDS)
+	wrong = gpuprobe_modules_frame(&k->modules, peer->id, peer->pid, kind, data, size);
+	if (wrong || kind != GPUPROBE_RECORDS)
 		return wrong;
-	module = gpu_modules_find(&k->modules, peer->id, frame->module);
+	module = gpuprobe_modules_find(&k->modules, peer->id, frame->module);
 	if (!module)
 		return NULL;
 	launch_join_records(&k->join, module, module->records, module->num_records);
-	gpu_modules_forget(&k->modules, module);
+	gpuprobe_modules_forget(&k->modules, module);
 	return NULL;
 }
 
@@ -109,7 +109,7 @@ static void say_rest(struct kerneltime *k, unsigned left)
 		warning(0, "%llu launches without call site: their kernels have not as many calls as launches, as with "
 			"graphs", k->calls.unmatched);
 	launch_ends_say(&k->modules);
-	gpu_notes(&k->modules, left, k->options.verbose);
+	gpuprobe_notes(&k->modules, left, k->options.verbose);
 }
 
 void measure_close(void *ctx, int sig, unsigned left)
@@ -123,14 +123,14 @@ void measure_close(void *ctx, int sig, unsigned left)
 	if (k->chrome.file)
 		launch_chrome(&k->chrome, &k->keep, &k->report);
 	if (k->options.json)
-		gpu_notes_json(&k->modules.images);
+		gpuprobe_notes_json(&k->modules.images);
 	launch_join_free(&k->join);
 	say_rest(k, left);
 	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || launch_csv_close(&k->csv));
 	kernel_rows_clear(&k->rows);
 	launch_calls_free(&k->calls);
 	launch_keep_free(&k->keep);
-	gpu_modules_free(&k->modules);
+	gpuprobe_modules_free(&k->modules);
 	syms_free(k->calls.syms);
-	looks_free(&k->looks);
+	helper_pool_free(&k->helpers);
 }

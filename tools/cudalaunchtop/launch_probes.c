@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "cudalaunchtop/launch_probes.h"
 #include "model/launches.h"
-#include "session/target.h"
+#include "session/session.h"
 
 /* A function still launched in the driver while the runtime's probes have been attached for longer
  * than a launch takes is not launched by the runtime.  The probes do not wait for a function that
@@ -12,10 +12,10 @@
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
-void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
+void launch_probes_init(struct launch_probes *p, struct session *t, struct launches *l,
 			const unsigned long long *refused)
 {
-	*p = (struct launch_probes){ .target = t, .launches = l, .refused = refused };
+	*p = (struct launch_probes){ .session = t, .launches = l, .refused = refused };
 }
 
 /* A runtime launch is known once its driver function is, by which it can then be counted. */
@@ -60,9 +60,9 @@ static bool were_refused(struct launch_probes *p, unsigned long long now)
 /* Returns false if it has to wait. */
 static bool put(const struct launch_probes *p, bool in)
 {
-	if (!uprobes_toggle(&p->target->probes, in))
+	if (!uprobes_toggle(&p->session->probes, in))
 		return false;
-	if (p->target->verbose)
+	if (p->session->verbose)
 		note(in ? "unknown CUfunction launched: re-attaching the runtime launch probes" :
 			  "all launched CUfunctions are known: detaching the runtime launch probes");
 	return true;
@@ -71,7 +71,7 @@ static bool put(const struct launch_probes *p, bool in)
 static void inspect(struct launch_probes *p, unsigned long long now)
 {
 	struct counters *cs = &p->launches->counters;
-	bool in = uprobes_toggled_in(&p->target->probes), new = cs->made != p->known, open;
+	bool in = uprobes_toggled_in(&p->session->probes), new = cs->made != p->known, open;
 
 	if (!in)
 		p->in_since = 0;
@@ -91,11 +91,11 @@ void launch_probes_tick(struct launch_probes *p)
 	unsigned long long now = clock_ns();
 	const struct counters *cs = &p->launches->counters;
 
-	if (!p->target->probes.toggle_classes || !cs->made)
+	if (!p->session->probes.toggle_classes || !cs->made)
 		return;
 	if (p->wanted)	/* as soon as possible */
 		p->wanted = !put(p, true);
 	else if (now - p->looked >= PERIOD_NS ||
-		 (cs->made != p->known && !uprobes_toggled_in(&p->target->probes)))
+		 (cs->made != p->known && !uprobes_toggled_in(&p->session->probes)))
 		inspect(p, now);
 }

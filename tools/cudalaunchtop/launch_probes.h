@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct launches;
-struct target;
+struct session;
 
 struct launch_probes {
-	struct target *target;
+	struct session *session;
 	struct launches *launches;
 	const unsigned long long *refused;
 	/* state; times in ns of CLOCK_MONOTONIC */
@@ -24,7 +24,7 @@ struct launch_probes {
 /* Call after load, before anything is attached.  From then on the probes that
  * t->probes.toggle_classes names come and go.  refused is the probes' launches_refused.  All three
  * must outlive *p. */
-void launch_probes_init(struct launch_probes *p, struct target *t, struct launches *l,
+void launch_probes_init(struct launch_probes *p, struct session *t, struct launches *l,
 			const unsigned long long *refused);
 
 /* Call every few milliseconds. */

@@ -12,7 +12,7 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
-#include "session/early.h"
+#include "session/preexisting.h"
 #include "sym/stack.h"
 #include "view/folded.h"
 #include "view/stack_view.h"
@@ -81,7 +81,7 @@ static void report_json(const struct launch_view *v, struct launch_line *lines, 
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
 	for (size_t i = 0; i < n; i++) {
-		lines[i].complete = early_complete(v->early, lines[i].row.pid);
+		lines[i].complete = preexisting_complete(v->preexisting, lines[i].row.pid);
 		lines[i].contained = *lines[i].container ? lines[i].container : NULL;
 		out_row(fields, &lines[i]);
 	}

@@ -8,7 +8,7 @@
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
-struct early;
+struct preexisting;
 struct launches;
 struct launch_line;
 
@@ -24,7 +24,7 @@ struct launch_widths {
 
 struct launch_view {
 	struct launches *launches;	/* set by the tool … */
-	const struct early *early;	/* … the target's … */
+	const struct preexisting *preexisting;	/* … the target's … */
 	struct containers *containers;
 	bool by_process, streams, stacks, full, failed;
 	bool folded;		/* all rows, a line per stack, for flame graphs */

@@ -32,7 +32,7 @@ static struct leak_group *new_group(struct leak_gathering *all, const struct all
 	return &all->groups[all->n++];
 }
 
-static struct leak_index *find(const struct leak_gathering *all, const struct mem_group *group,
+static struct leak_index *find(const struct leak_gathering *all, const struct mem_site *group,
 			       struct leak_index *want)
 {
 	struct leak_index *index;
@@ -76,7 +76,7 @@ static bool is_old(const struct allocation *allocation, const struct leak_option
 }
 
 /* Tensors are parts of other memory. */
-static bool is_chosen(const struct mem_group *group, const struct leak_options *options)
+static bool is_chosen(const struct mem_site *group, const struct leak_options *options)
 {
 	return (group->key.memory == CUDA_TENSOR) == options->tensors;
 }
@@ -115,7 +115,7 @@ const struct mem_sum *leak_sum(const struct mem_process *process, const struct l
 /* Returns the sum of a kind, a device or the process: peaks do not add up. */
 static const struct mem_sum *whole(const struct leak_group *g, const struct leak_options *options)
 {
-	const struct mem_groups *groups = &g->process->groups;
+	const struct mem_sites *groups = &g->process->groups;
 
 	return options->by == LEAK_BY_KIND ? &groups->kinds[g->memory] :
 	       options->by == LEAK_BY_DEVICE ? mem_device_sum(groups, g->device, options->tensors) :
@@ -124,7 +124,7 @@ static const struct mem_sum *whole(const struct leak_group *g, const struct leak
 
 static void add_sums(struct leak_gathering *all, const struct leak_options *options)
 {
-	const struct mem_group *group;
+	const struct mem_site *group;
 	struct leak_index want, *index;
 
 	for (size_t i = 0; i < all->n && options->by != LEAK_BY_STACK; i++)

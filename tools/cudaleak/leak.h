@@ -17,7 +17,7 @@ struct leak_options {
 	enum leak_by by;	/* a group is one stack, kind and device, one kind, one device, or the process */
 	int sort;		/* enum leak_sort */
 	bool reverse;		/* the least first */
-	enum mem_mark mark;	/* growth is since this report */
+	enum mem_snapshot mark;	/* growth is since this report */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: the time that ages are relative to */
 	bool tensors;		/* these, and not the memory that they are parts of */
 	long sample;		/* scale what is held by this factor */

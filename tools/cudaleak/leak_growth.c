@@ -41,8 +41,8 @@ static void head(const struct leak_view *view, const struct mem_process *process
 	if (!first)
 		compare(view, held);
 	printf("peak %s", out_bytes(held->peak * view->options.sample));
-	if (process->early)
-		early_text(view->early, "allocations");
+	if (process->preexisting)
+		preexisting_text(view->preexisting, "allocations");
 	putchar('\n');
 }
 

@@ -38,7 +38,7 @@ static void segments_json(const struct leak_view *view, const struct mem_process
 	fputs(",\"container\":", stdout);
 	OUT_STR->json(&container);
 	printf(",\"at\":\"%s\",\"complete\":%s,\"segment_bytes\":%llu,\"tensor_bytes\":%llu}\n", at,
-	       process->early ? "false" : "true", segments, tensors->bytes * view->options.sample);
+	       process->preexisting ? "false" : "true", segments, tensors->bytes * view->options.sample);
 }
 
 void leak_segments(const struct leak_view *view, const struct mem_process *process, const char *at)
@@ -53,7 +53,7 @@ void leak_segments(const struct leak_view *view, const struct mem_process *proce
 	printf("    tensors have %s", out_bytes(tensors));
 	printf(" of %s of device memory", out_bytes(segments));
 	/* what was not seen of either would make the rest no fragments */
-	if (process->early || view->filtered || view->options.sample > 1)
+	if (process->preexisting || view->filtered || view->options.sample > 1)
 		fputs(", as far as both were seen", stdout);
 	else if (segments && tensors <= segments)
 		printf(": %.1f %% is free or in fragments", 100 - 100.0 * tensors / segments);
@@ -77,7 +77,7 @@ static void doubt_json(const struct leak_view *view, const struct mem_process *p
 	OUT_STR->json(&comm);
 	fputs(",\"container\":", stdout);
 	OUT_STR->json(&container);
-	printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at, process->early ? "false" : "true",
+	printf(",\"at\":\"%s\",\"complete\":%s,\"%s\":%llu}\n", at, process->preexisting ? "false" : "true",
 	       d->key, d->n);
 }
 
@@ -85,8 +85,8 @@ void leak_doubts(const struct leak_view *view, const struct mem_process *process
 {
 	const struct doubt doubts[] = {
 		{ "unknown_frees", view->filtered ? 0 : process->unknown, "free",
-		  process->early ? "of memory allocated before " : "of memory whose allocation was not seen",
-		  process->early ? view->early->since : "" },
+		  process->preexisting ? "of memory allocated before " : "of memory whose allocation was not seen",
+		  process->preexisting ? view->preexisting->since : "" },
 		{ "unseen_frees", process->replaced, "allocation",
 		  "whose address was allocated again without a free: counted as freed", "" },
 		{ "ignored", process->ignored, "allocation", "not counted: too many are live", "" },

@@ -8,15 +8,15 @@
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
-#include "session/early.h"
+#include "session/preexisting.h"
 #include "session/filter.h"
 
 /* Return true if a process that is followed used CUDA before tracing began. */
 static bool is_any_early(const struct leak_report *r)
 {
-	const struct early_process *e;
+	const struct preexisting_process *e;
 
-	for (e = r->early->processes; e && !filter_wants(r->selected, e->pid); e = e->hh.next)
+	for (e = r->preexisting->processes; e && !filter_wants(r->selected, e->pid); e = e->hh.next)
 		;
 	return e;
 }
@@ -25,12 +25,12 @@ static bool is_any_early(const struct leak_report *r)
  * there are any. */
 static bool report_early(const struct leak_report *r)
 {
-	const struct early_process *e;
+	const struct preexisting_process *e;
 	struct mem_process *known;
 	bool any = false;
 	char comm[16];
 
-	for (e = r->early->processes; e; e = e->hh.next) {
+	for (e = r->preexisting->processes; e; e = e->hh.next) {
 		HASH_FIND_INT(r->memory->processes, &e->pid, known);
 		if (known || !filter_wants(r->selected, e->pid) || !proc_comm(e->pid, comm))
 			continue;
@@ -46,7 +46,7 @@ static void nothing(const struct leak_report *r)
 	       plural(r->allocs), r->frees, plural(r->frees),
 	       r->view.options.sample > 1 ? "recorded" : "seen");
 	if (is_any_early(r))
-		early_text(r->early, "allocations");
+		preexisting_text(r->preexisting, "allocations");
 	putchar('\n');
 }
 
@@ -61,7 +61,7 @@ static void report(struct leak_report *r, const char *at)
 	const struct mem_process *p;
 	bool any = false;
 
-	early_tidy(r->early);
+	preexisting_tidy(r->preexisting);
 	r->view.options.now = clock_ns();
 	for (p = r->memory->processes; p; p = p->hh.next)
 		leak_row_devices(&r->view, p);
@@ -80,7 +80,7 @@ static void report(struct leak_report *r, const char *at)
 void leak_report_interval(struct leak_report *r)
 {
 	if (screen_is_open()) {
-		r->screen.early = is_any_early(r);
+		r->screen.preexisting = is_any_early(r);
 		leak_screen_update(&r->screen);
 		return;
 	}
@@ -92,7 +92,7 @@ void leak_report_interval(struct leak_report *r)
 
 void leak_report_exit(struct leak_report *r, const struct mem_process *process, unsigned long long now)
 {
-	enum mem_mark mark = r->view.options.mark;
+	enum mem_snapshot mark = r->view.options.mark;
 
 	r->view.options.now = now;
 	leak_row_devices(&r->view, process);

@@ -4,7 +4,7 @@
 #define LEAK_REPORT_H
 #include "cudaleak/leak_screen.h"
 
-struct early;
+struct preexisting;
 struct filter;
 
 struct leak_report {
@@ -12,7 +12,7 @@ struct leak_report {
 	struct leak_view view;
 	struct leak_screen screen;	/* its view and memory: these two */
 	struct memory *memory;
-	struct early *early;
+	struct preexisting *preexisting;
 	const struct filter *selected;	/* processes */
 	unsigned long long allocs, frees;	/* that were recorded */
 	/* state */

@@ -101,7 +101,7 @@ struct leak_row leak_row(const struct leak_view *view, const struct leak_group *
 		.sample = view->options.sample, .growth = g->growth, .growth_count = g->growth_count,
 		.rate = interval > 0 ? g->growth / interval : 0, .pid = g->process->pid, .tid = g->tid,
 		.device = g->device, .comm = g->process->comm,
-		.container = containers_of(view->containers, g->process->pid), .at = at, .complete = !g->process->early,
+		.container = containers_of(view->containers, g->process->pid), .at = at, .complete = !g->process->preexisting,
 		.memory = memory_name(g->memory), .func = cuda_fns[g->id].name, .stack = g->stack,
 	};
 }

@@ -5,7 +5,7 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 #include "proc/containers.h"
-#include "session/early.h"
+#include "session/preexisting.h"
 #include "view/device_field.h"
 
 enum { LEAK_FIELDS = 22 };
@@ -17,13 +17,13 @@ struct leak_view {
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
 	bool growth;		/* only what grew between two reports */
-	const struct early *early;	/* the target's; so is … */
+	const struct preexisting *preexisting;	/* the target's; so is … */
 	struct containers *containers;
 	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
 	/* state */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
 	struct devices_seen devices;	/* several: shown in text; the tool sets it, too */
-	unsigned long long marks[MEM_MARKS];	/* when the earlier reports were made; 0: not yet */
+	unsigned long long marks[MEM_SNAPSHOTS];	/* when the earlier reports were made; 0: not yet */
 	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
 };
 

@@ -28,8 +28,8 @@ static void title(void *ctx, FILE *f)
 	fprintf(f, "%s held, ", out_bytes(bytes));
 	leak_line_rate(f, 0, growth, leak_interval(s->view));
 	fputs("/s", f);
-	if (s->early)
-		fprintf(f, ", unknown before %s", s->view->early->since);
+	if (s->preexisting)
+		fprintf(f, ", unknown before %s", s->view->preexisting->since);
 }
 
 static void head(void *ctx, FILE *f)

@@ -11,11 +11,11 @@ struct leak_screen {
 	struct leak_view *view;
 	struct memory *memory;
 	long rows;		/* at most this many; 0 = all */
-	bool early;		/* a process may hold memory from before tracing began */
+	bool preexisting;		/* a process may hold memory from before tracing began */
 	struct top_view top;	/* the tool sets who */
 	/* state */
 	struct leak_options options;	/* of the groups shown */
-	enum mem_mark next;	/* that growth will be shown since */
+	enum mem_snapshot next;	/* that growth will be shown since */
 	struct leak_group *groups;	/* being drawn */
 	struct leak_columns columns;
 	/* reports of processes that exited while the screen was open */

@@ -15,7 +15,7 @@ void leak_view_start(struct leak_view *view)
 	view->began = clock_ns();
 }
 
-void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_mark mark)
+void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snapshot mark)
 {
 	memory_mark(memory, mark);
 	view->marks[mark] = view->options.now;
@@ -51,8 +51,8 @@ static void head(const struct leak_view *view, const struct mem_process *process
 	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
-	if (process->early)
-		early_text(view->early, "allocations");
+	if (process->preexisting)
+		preexisting_text(view->preexisting, "allocations");
 	putchar('\n');
 }
 
@@ -72,7 +72,7 @@ static void held(const struct leak_view *view, const struct mem_process *process
 	if (view->options.tensors && !view->folded)
 		leak_segments(view, process, at);
 	if (!n && out_is_json())
-		leak_row_nothing(view, process->pid, process->comm, at, !process->early);
+		leak_row_nothing(view, process->pid, process->comm, at, !process->preexisting);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
 		show(view, &g[i], at);
 	if (i < n && !out_is_json())

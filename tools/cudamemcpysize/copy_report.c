@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "cudamemcpysize/copy_report.h"
-#include "session/target.h"
-#include "view/running_view.h"
+#include "session/session.h"
+#include "view/inflight_view.h"
 
 int copy_report_record(void *report, void *data, size_t size)
 {
@@ -22,9 +22,9 @@ static void rows(struct copy_report *r, struct aggregate *const *groups, size_t 
 	for (size_t i = 0; i < n; i++) {
 		struct copy_row row = copy_row(groups[i], now);
 
-		row.complete = early_complete(&r->target->early, row.pid);
+		row.complete = preexisting_complete(&r->session->preexisting, row.pid);
 		if (r->view.pids)
-			row.container = containers_of(&r->target->containers, row.pid);
+			row.container = containers_of(&r->session->containers, row.pid);
 		copy_view_row(&r->view, &row);
 	}
 }
@@ -37,19 +37,19 @@ void copy_report(void *report)
 
 	aggregate_collect(&r->aggregates, r->rest, aggregate_flip(r->epoch));
 	groups = aggregate_sorted(&r->aggregates, r->view.stacks, &n);
-	early_tidy(&r->target->early);
-	running_collect(&r->running);
+	preexisting_tidy(&r->session->preexisting);
+	inflight_collect(&r->inflight);
 	if (!out_is_json() && !r->view.folded)
-		early_head(&r->target->early, n ? "" : r->running.n ? " no copies have ended" : " no copies", "copies");
+		preexisting_head(&r->session->preexisting, n ? "" : r->inflight.n ? " no copies have ended" : " no copies", "copies");
 	rows(r, groups, n);
 	free(groups);
 	if (!r->view.folded)
-		running_view(&r->running);
+		inflight_view(&r->inflight);
 	aggregate_clear(&r->aggregates);
 }
 
 void copy_report_free(struct copy_report *r)
 {
-	running_free(&r->running);
+	inflight_free(&r->inflight);
 	aggregate_free(&r->aggregates);
 }

@@ -4,19 +4,19 @@
 #define COPY_REPORT_H
 #include "cudamemcpysize/copy_view.h"
 #include "model/aggregate.h"
-#include "model/running.h"
+#include "model/inflight.h"
 
-struct target;
+struct session;
 
 /* Starts zeroed. */
 struct copy_report {
 	/* set by the tool */
 	struct copy_view view;
-	struct target *target;
+	struct session *session;
 	struct bpf_map *rest;	/* of the BPF object: aggregates … */
 	volatile unsigned int *epoch;	/* … and aggregate_epoch */
 	struct aggregates aggregates;
-	struct running running;
+	struct inflight inflight;
 };
 
 /* For event_loop.record and .report, with a struct copy_report *: add a copy from its record; print what is

@@ -7,14 +7,14 @@ bool gpu_record_is_access(const struct gpu_record *record)
 	return record->value <= GPU_VALUE_MAX;
 }
 
-static unsigned long long at(const struct gpu_clock *clock, const struct gpu_module *module, unsigned long long cycles)
+static unsigned long long at(const struct gpuprobe_clock *clock, const struct gpuprobe_module *module, unsigned long long cycles)
 {
-	return gpu_clock_ns(clock, cycles, module->khz);
+	return gpuprobe_clock_ns(clock, cycles, module->khz);
 }
 
-static size_t fill(const struct gpu_modules *m, const struct gpu_module *module, struct gpu_access *to)
+static size_t fill(const struct gpuprobe_modules *m, const struct gpuprobe_module *module, struct gpu_access *to)
 {
-	const struct gpu_clock *clock = NULL;
+	const struct gpuprobe_clock *clock = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < module->num_records; i++) {
@@ -23,7 +23,7 @@ static size_t fill(const struct gpu_modules *m, const struct gpu_module *module,
 		if (!gpu_record_is_access(r))
 			continue;
 		if (!clock || clock->sm.smid != r->smid)	/* groups come one after the other */
-			clock = gpu_clocks_find(&m->clocks, &(struct gpu_sm){ module->process->id, module->device,
+			clock = gpuprobe_clocks_find(&m->clocks, &(struct gpuprobe_sm){ module->process->id, module->device,
 									       r->smid });
 		to[n++] = (struct gpu_access){ .module = module, .record = *r,
 			.start_ns = at(clock, module, r->time), .end_ns = at(clock, module, r->time + r->value) };
@@ -69,13 +69,13 @@ static void number_launches(struct gpu_access *all, size_t n)
 	}
 }
 
-struct gpu_access *gpu_accesses(struct gpu_modules *m, size_t *n)
+struct gpu_access *gpu_accesses(struct gpuprobe_modules *m, size_t *n)
 {
 	struct gpu_access *all = xcalloc(m->records + 1, sizeof(*all));
 
 	*n = 0;
-	gpu_clocks_sort(&m->clocks);
-	for (const struct gpu_process *p = m->first; p; p = p->next)
+	gpuprobe_clocks_sort(&m->clocks);
+	for (const struct gpuprobe_process *p = m->first; p; p = p->next)
 		for (uint32_t i = 0; i < p->num_modules; i++)
 			if (p->modules[i])
 				*n += fill(m, p->modules[i], all + *n);
@@ -84,7 +84,7 @@ struct gpu_access *gpu_accesses(struct gpu_modules *m, size_t *n)
 	return all;
 }
 
-static void count(struct gpu_sum *sum, unsigned value)
+static void count(struct gpuprobe_sum *sum, unsigned value)
 {
 	int slot = 31 - __builtin_clz(value | 1);
 
@@ -95,18 +95,18 @@ static void count(struct gpu_sum *sum, unsigned value)
 	sum->hist[slot < GPU_BUCKETS ? slot : GPU_BUCKETS - 1]++;
 }
 
-static void count_module(struct gpu_module *module)
+static void count_module(struct gpuprobe_module *module)
 {
 	for (unsigned i = 0; i < module->code->sites.num; i++)
-		module->sums[i] = (struct gpu_sum){ .min = ~0u };
+		module->sums[i] = (struct gpuprobe_sum){ .min = ~0u };
 	for (size_t i = 0; i < module->num_records; i++)
 		if (gpu_record_is_access(&module->records[i]))
 			count(&module->sums[module->records[i].site], module->records[i].value);
 }
 
-void gpu_accesses_count(struct gpu_modules *m)
+void gpu_accesses_count(struct gpuprobe_modules *m)
 {
-	for (const struct gpu_process *p = m->first; p; p = p->next)
+	for (const struct gpuprobe_process *p = m->first; p; p = p->next)
 		for (uint32_t i = 0; i < p->num_modules; i++)
 			if (p->modules[i])
 				count_module(p->modules[i]);

@@ -63,7 +63,7 @@ static unsigned warps(const char *arch, unsigned registers)
 }
 
 /* The architecture that a module is for: ".target sm_90a, …". */
-static char *target_of(const char *text, size_t size)
+static char *session_of(const char *text, size_t size)
 {
 	const char *at = memmem(text, size, ".target", 7);
 	char word[16] = "";
@@ -155,7 +155,7 @@ static void compare(struct rewrite *r, const char *ptxas, const char *arch, cons
 
 void cost_print(struct rewrite *r, const char *text, size_t size, const char *arch, unsigned image)
 {
-	char *ptxas = ptxas_find(), *target = arch ? xstrdup(arch) : target_of(text, size);
+	char *ptxas = ptxas_find(), *target = arch ? xstrdup(arch) : session_of(text, size);
 
 	if (!ptxas)
 		warning(0, "there is no ptxas in $PATH or /usr/local/cuda/bin: what probes cost is unknown");

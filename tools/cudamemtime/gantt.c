@@ -8,7 +8,7 @@
 
 /* A track: an SM of a process and device, and a warp slot of it. */
 struct track {
-	const struct gpu_module *module;
+	const struct gpuprobe_module *module;
 	unsigned smid, slot;
 	int pid;		/* the timeline's, from 1 */
 };

@@ -8,7 +8,7 @@
 #include "cudamemtime/probes.h"
 #include "cudamemtime/site_report.h"
 #include "cudamemtime/accesses.h"
-#include "view/gpu_notes.h"
+#include "view/gpuprobe_notes.h"
 
 /* Half a gigabyte of the GPU's memory. */
 enum { RECORDS_MAX = 1 << 20 };
@@ -32,7 +32,7 @@ void measure_check(struct measure *m)
 	choice_ops(m->ops);
 }
 
-const char *measure_config(void *ctx, struct inject_config *config)
+const char *measure_config(void *ctx, struct gpuprobe_config *config)
 {
 	const struct measure *m = ctx;
 	const char *probe = memtime_probe(wants_records(m) ? m->stage ? PROBE_STAGE : PROBE_TRACE : PROBE_HIST);
@@ -56,11 +56,11 @@ void measure_start(void *ctx)
 		chrome_open(&m->timeline, m->chrome);
 }
 
-const char *measure_frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size)
+const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
 {
 	struct measure *m = ctx;
 
-	return gpu_modules_frame(&m->modules, peer->id, peer->pid, kind, data, size);
+	return gpuprobe_modules_frame(&m->modules, peer->id, peer->pid, kind, data, size);
 }
 
 void measure_report(void *ctx)
@@ -95,12 +95,12 @@ void measure_close(void *ctx, int sig, unsigned left)
 	}
 	site_report(&m->modules, &m->kernels);
 	if (m->options.json)
-		gpu_notes_json(&m->modules.images);
-	gpu_notes(&m->modules, left, m->options.verbose);
+		gpuprobe_notes_json(&m->modules.images);
+	gpuprobe_notes(&m->modules, left, m->options.verbose);
 }
 
 void measure_free(struct measure *m)
 {
-	gpu_modules_free(&m->modules);
+	gpuprobe_modules_free(&m->modules);
 	kernels_free(&m->kernels);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tool's run needs, and what it does at each step: the hooks of struct gpu_tool. */
+/* What the tool's run needs, and what it does at each step: the hooks of struct gpuprobe_tool. */
 #ifndef MEASURE_H
 #define MEASURE_H
 #include "cudamemtime/kernels.h"
-#include "model/gpu_modules.h"
-#include "session/gpu_tool.h"
+#include "model/gpuprobe_modules.h"
+#include "session/gpuprobe_tool.h"
 #include "view/chrome.h"
 
 #define RECORDS_DEFAULT 8192
 
 struct measure {
-	struct gpu_options options;
+	struct gpuprobe_options options;
 	int scheme;		/* enum ptx_scheme */
 	const char *spaces, *ops;	/* of -S and --op; NULL: the default */
 	const char *csv, *chrome;
 	long records;		/* of a group; 0: not given */
 	bool stage;
 	/* state */
-	struct gpu_modules modules;
+	struct gpuprobe_modules modules;
 	struct kernels kernels;
 	FILE *csv_file;
 	struct chrome timeline;
@@ -28,9 +28,9 @@ struct measure {
 void measure_check(struct measure *m);
 
 /* The hooks; ctx is a struct measure *. */
-const char *measure_config(void *ctx, struct inject_config *config);
+const char *measure_config(void *ctx, struct gpuprobe_config *config);
 void measure_start(void *ctx);
-const char *measure_frame(void *ctx, const struct gpu_peer *peer, uint32_t kind, const void *data, size_t size);
+const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
 void measure_report(void *ctx);
 void measure_close(void *ctx, int sig, unsigned left);
 

@@ -5,7 +5,7 @@
 #include "cli/out.h"
 #include "cudamemtime/site_report.h"
 #include "cudamemtime/site_row.h"
-#include "model/gpu_totals.h"
+#include "model/gpuprobe_totals.h"
 
 static bool is_kernel(const struct site *site)
 {
@@ -13,7 +13,7 @@ static bool is_kernel(const struct site *site)
 }
 
 struct ranked {
-	const struct gpu_total *total;
+	const struct gpuprobe_total *total;
 	const struct site *site;
 	struct kernel *kernel;
 };
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 	return order ? order : (x->total->site > y->total->site) - (x->total->site < y->total->site);
 }
 
-static struct ranked *rank(const struct gpu_total *totals, size_t n, struct kernels *kernels)
+static struct ranked *rank(const struct gpuprobe_total *totals, size_t n, struct kernels *kernels)
 {
 	struct ranked *all = xcalloc(n + 1, sizeof(*all));
 
@@ -55,11 +55,11 @@ static struct ranked *rank(const struct gpu_total *totals, size_t n, struct kern
 	return all;
 }
 
-void site_report(const struct gpu_modules *m, struct kernels *kernels)
+void site_report(const struct gpuprobe_modules *m, struct kernels *kernels)
 {
 	unsigned long long now = clock_ns();
 	size_t n;
-	struct gpu_total *totals = gpu_totals(m, &n);
+	struct gpuprobe_total *totals = gpuprobe_totals(m, &n);
 	struct ranked *all = rank(totals, n, kernels);
 
 	if (!out_is_json())

@@ -3,9 +3,9 @@
 #ifndef SITE_REPORT_H
 #define SITE_REPORT_H
 #include "cudamemtime/kernels.h"
-#include "model/gpu_modules.h"
+#include "model/gpuprobe_modules.h"
 
 /* Prints all that was counted so far, as text or JSON. */
-void site_report(const struct gpu_modules *m, struct kernels *kernels);
+void site_report(const struct gpuprobe_modules *m, struct kernels *kernels);
 
 #endif

@@ -33,7 +33,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ 0 }
 };
 
-void site_row(struct site_row *row, const struct gpu_total *total, const struct kernel *kernel,
+void site_row(struct site_row *row, const struct gpuprobe_total *total, const struct kernel *kernel,
 	      unsigned long long time)
 {
 	const struct site *site = &total->code->sites.site[total->site];
@@ -45,7 +45,7 @@ void site_row(struct site_row *row, const struct gpu_total *total, const struct 
 		.bytes = site->bytes ? site->bytes : NO_VALUE, .count = total->sum.count,
 		.cycles = total->sum.sum, .ns = total->ns < 0 ? NO_VALUE : (unsigned long long)total->ns,
 	};
-	gpu_sum_slots(&total->sum, row->slots);
+	gpuprobe_sum_slots(&total->sum, row->slots);
 	row->spread = hist_spread(row->slots, total->sum.min, total->sum.max);
 	row->hist = row->slots;
 }

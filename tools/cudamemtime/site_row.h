@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "base/log2_hist.h"
 #include "cudamemtime/kernels.h"
-#include "model/gpu_totals.h"
+#include "model/gpuprobe_totals.h"
 
 struct site_row {
 	unsigned long long time;
@@ -17,7 +17,7 @@ struct site_row {
 	const unsigned long long *hist;		/* = slots */
 };
 
-void site_row(struct site_row *row, const struct gpu_total *total, const struct kernel *kernel,
+void site_row(struct site_row *row, const struct gpuprobe_total *total, const struct kernel *kernel,
 	      unsigned long long time);
 
 /* Prints it; in text after the kernel's name if it is the first of it. */

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "cli/out.h"
 #include "cudasynclatency/wait_report.h"
-#include "session/target.h"
-#include "view/running_view.h"
+#include "session/session.h"
+#include "view/inflight_view.h"
 
 int wait_report_record(void *report, void *data, size_t size)
 {
@@ -23,9 +23,9 @@ static void show(struct wait_report *r, const struct aggregate *group, unsigned 
 	struct wait_row row = wait_row(&r->aggregates, group);
 
 	row.calls.time = now;
-	row.calls.complete = early_complete(&r->target->early, row.calls.pid);
+	row.calls.complete = preexisting_complete(&r->session->preexisting, row.calls.pid);
 	if (r->view.pids)
-		row.calls.container = containers_of(&r->target->containers, row.calls.pid);
+		row.calls.container = containers_of(&r->session->containers, row.calls.pid);
 	wait_view_row(&r->view, &row);
 }
 
@@ -40,7 +40,7 @@ static void rows(struct wait_report *r, unsigned long long now)
 	for (size_t i = 0; i < n; i++)
 		show(r, groups[i], now);
 	if (!n && !out_is_json() && !r->view.folded)
-		puts(r->running.n ? "no waits have ended" : "no waits");
+		puts(r->inflight.n ? "no waits have ended" : "no waits");
 	free(groups);
 }
 
@@ -52,22 +52,22 @@ void wait_report(void *report)
 
 	aggregate_collect(&r->aggregates, r->rest, epoch);
 	wait_threads_collect(&r->threads, epoch);
-	early_tidy(&r->target->early);
-	running_collect(&r->running);
+	preexisting_tidy(&r->session->preexisting);
+	inflight_collect(&r->inflight);
 	if (!out_is_json() && !r->view.folded)
-		early_head(&r->target->early, "", "waits");
+		preexisting_head(&r->session->preexisting, "", "waits");
 	rows(r, now);
 	if (r->view.folded) {
 		wait_threads_clear(&r->threads);
 	} else {
-		wait_view_threads(&r->threads, &r->target->containers, now);
-		running_view(&r->running);
+		wait_view_threads(&r->threads, &r->session->containers, now);
+		inflight_view(&r->inflight);
 	}
 	aggregate_clear(&r->aggregates);
 }
 
 void wait_report_free(struct wait_report *r)
 {
-	running_free(&r->running);
+	inflight_free(&r->inflight);
 	aggregate_free(&r->aggregates);
 }

@@ -5,20 +5,20 @@
 #include "cudasynclatency/wait_threads.h"
 #include "cudasynclatency/wait_view.h"
 #include "model/aggregate.h"
-#include "model/running.h"
+#include "model/inflight.h"
 
-struct target;
+struct session;
 
 /* Starts zeroed. */
 struct wait_report {
 	/* set by the tool */
 	struct wait_view view;
-	struct target *target;
+	struct session *session;
 	struct bpf_map *rest;	/* of the BPF object: aggregates … */
 	volatile unsigned int *epoch;	/* … and aggregate_epoch */
 	struct aggregates aggregates;
 	struct wait_threads threads;
-	struct running running;
+	struct inflight inflight;
 };
 
 /* For event_loop.record and .report, with a struct wait_report *: add a wait from its record; print what is

@@ -8,7 +8,7 @@
 #include "base/die.h"
 #include "cudasynclatency/wait_threads.h"
 #include "model/aggregate.h"
-#include "base/bpf_mmap.h"
+#include "bpf/bpf_mmap.h"
 
 void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
 		       unsigned long long *used, struct shares *shares)

@@ -25,13 +25,13 @@ struct sticky_error {
 static inline void sticky_error_hold(const struct sticky_error *e)
 {
 	for (int i = 0; i < e->n; i++)
-		kernel_hold(e->launched[i].kernel);
+		kernel_get(e->launched[i].kernel);
 }
 
 static inline void sticky_error_drop(const struct sticky_error *e)
 {
 	for (int i = 0; i < e->n; i++)
-		kernel_drop(e->launched[i].kernel);
+		kernel_put(e->launched[i].kernel);
 }
 
 #endif

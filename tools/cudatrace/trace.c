@@ -81,7 +81,7 @@ struct trace_call *trace_call_keep(const struct trace_call *call)
 
 	memcpy(copy, record, size);
 	*kept = *call;
-	kernel_hold(kept->kernel);
+	kernel_get(kept->kernel);
 	if (call->cause) {
 		kept->cause = memcpy((char *)copy + size, call->cause, sizeof(*call->cause));
 		sticky_error_hold(kept->cause);
@@ -96,7 +96,7 @@ struct trace_call *trace_call_keep(const struct trace_call *call)
 
 void trace_call_drop(struct trace_call *call)
 {
-	kernel_drop(call->kernel);
+	kernel_put(call->kernel);
 	if (call->cause)
 		sticky_error_drop(call->cause);
 	free(call);

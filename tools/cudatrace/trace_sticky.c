@@ -98,7 +98,7 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 	} else if (i < now->n) {
 		now->launched[i].count++;
 	} else {
-		kernel_hold(l.kernel);
+		kernel_get(l.kernel);
 		now->launched[now->n++] = l;
 	}
 }
@@ -115,7 +115,7 @@ static void note_wait(struct sticky_error *now, const struct trace_call *call,
 		if (row->stream && now->launched[i].stream != trace_word(call, row->stream))
 			now->launched[kept++] = now->launched[i];
 		else
-			kernel_drop(now->launched[i].kernel);
+			kernel_put(now->launched[i].kernel);
 	}
 	now->n = kept;
 	if (!row->stream)

@@ -1,64 +1,207 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the library is in a program: nothing, until the program loads its first image; then a connection to the tool,
- * what it has asked for, the modules that are loaded, and a thread that reads them.
+/* The library that the dynamic linker loads into traced programs for --attach inject (rtld-audit(7)): it gives the CUDA
+ * functions stubs, which run the tool's BPF programs.
  *
- * One mutex guards the lists; nobody holds it in a call of the driver.  Only the library's own thread sends, reads
- * devices' memory and removes what it reads. */
-#ifndef INJECT_STATE_H
-#define INJECT_STATE_H
-#include <pthread.h>
+ * When a library is mapped that has such functions, and before anything is bound to it, its symbol table in memory gets
+ * the stubs' addresses.  So whatever looks for a function by its name finds the stub: lazy and eager binding, function
+ * pointers in data, calls without a PLT, dlsym(), dlvsym(), also in C libraries whose audit interface does not tell of all
+ * that; and what is bound to other libraries costs nothing. */
+#ifndef INJECT_INJECT_H
+#define INJECT_INJECT_H
 #include <stdbool.h>
+#include <linux/types.h>
 #include "abi/inject.h"
-#include "inject/cuda.h"
-#include "inject/link.h"
-#include "inject/modules.h"
-#include "inject/nvrtc.h"
-#include "inject/real.h"
-#include "inject/select.h"
-#include "ptx/instrument.h"
-#include "ptx/probe.h"
+#include "inject/probes.h"
+#include "inject/stub.h"
+#include "shmmap/shmmap.h"
 
-struct inject {
-	const struct driver *driver;
-	pid_t pid;
-	struct inject_config config;
-	char *payload;			/* behind the configuration: globs, probe */
-	struct gpu_probe probe;
-	struct select select;
-	struct link link;
-	pthread_mutex_t lock;		/* of all that follows */
-	pthread_cond_t wake, done;	/* something is wanted of the thread; it has been done */
-	struct modules modules;
-	struct nvrtc nvrtc;
-	unsigned long wanted, served;	/* readings of everything */
-	unsigned long ranges_wanted, ranges_served;	/* tellings of ranges.h */
-	bool ending;			/* the reading that is wanted is the last */
-	bool over;			/* the tool or the thread is gone */
+struct pt_regs;
+struct __kernel_timespec;
+typedef int clock_fn(int clock, struct __kernel_timespec *t);
+typedef int program_fn(void *ctx);
+
+enum { SOCKET_NAME = 108, ADDRESSES = 4 * STUBS, NO_FUNCTION = 0xffff };
+
+enum connection {
+	UNCONNECTED,		/* until a CUDA library is there */
+	CONNECTED,
+	REFUSED,		/* for good */
 };
 
-enum { INJECT_WAIT_MS = 2000 };		/* the longest that a program waits for the library */
+/* The order of the first two is known to the stubs: inject/stub.h. */
+struct stub {
+	__u64 real;		/* the function that it stands for */
+	const __u32 *flags;	/* shared: if this has INJECT_OFF, it is called and that is all */
+	__u64 object;		/* that has it: its link_map */
+	const struct inject_function *in;
+	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
+	__u32 closed;		/* the object is gone */
+	__u16 words;		/* of arguments on the stack */
+	__u8 gives, unsure;	/* gives: it stores functions' addresses; unsure: words is a guess */
+};
 
-/* Returns the state, connecting at the first call; NULL if there is nothing to do in this process.  For wrappers that
- * load something. */
-struct inject *inject_begin(void);
+enum process_state {
+	FORKED,		/* what the kernel leaves of the page */
+	READY,
+	CONNECTING,	/* one of its threads does */
+	LEFT_OUT,	/* the tool does not want it */
+	WITHDRAWN,	/* it has left the memory, or may not ask the tool: its calls are lost */
+	UNANSWERED,	/* the tool has not answered: calls are lost until it runs again */
+};
 
-/* Returns the state if there is one: the other wrappers.  Never connects. */
-struct inject *inject_state(void);
+/* A page that is zero in the child of a fork. */
+struct fork_page {
+	__u32 state;		/* enum process_state */
+	__u32 epoch;		/* of the process: other than its parent's; never 0 once it is READY */
+	__u32 by;		/* CONNECTING: the thread, */
+	__u64 since;		/* and since when, ns */
+	__u64 ticks;		/* UNANSWERED: the tool's clock then */
+};
 
-/* Waits until the thread has read what *wanted counts, at most INJECT_WAIT_MS.  With the lock held. */
-void inject_wait(struct inject *inject, const unsigned long *served, unsigned long wanted);
+/* How long the program has waited for the tool. */
+struct inject_waits {
+	__u64 owed, at;		/* ns: what is owed at that time, and less by what passes */
+};
 
-/* Waits until the thread is out of what is marked busy, as long. */
-void inject_wait_idle(struct inject *inject, const bool *busy);
+struct injected {
+	struct stub stub[STUBS];	/* the first: see inject/stub.h */
+	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
+	enum connection connection;
+	struct shmmap shm;		/* a child does not inherit what is shared there, but for the next ones, which nobody here can write */
+	const struct inject_head *head;
+	const struct inject_function *toggle;
+	const struct inject_thread *threads;
+	__u64 *lost;		/* counts, by enum lost; NULL: the tool has none */
+	program_fn *left;		/* for a thread that has ended, or NULL */
+	clock_fn *clock;
+	bool counts;		/* the processor's counter is the clock: see clock.c */
+	struct fork_page *page;
+	bool wiped;		/* by the kernel at a fork */
+	bool silent;		/* the tool has not answered the last message */
+	bool settled;		/* the tool knows what was loaded with the first CUDA library */
+	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
+	bool hurry;		/* and the files of some may be gone soon */
+	__s64 started;		/* when the program did: the time of day, s */
+	struct inject_waits loading, calling;	/* to tell it that */
+	__u32 epochs;
+	__s32 pid;		/* as the tool sees it */
+	__s32 own;		/* as the program sees it */
+	__u32 uid;
+	char comm[16];		/* the process's, when the tool was told of it */
+	__u32 marks;		/* enum inject_marks, also of the process that this one is a copy of */
+	__u32 filters;		/* seccomp filters that it had at its start */
+	struct python_process python;	/* once marks has INJECT_PYTHON */
+	__u64 stack;		/* an address near the beginning of the first thread's stack */
+	__u32 parent;		/* that it is a copy of, as the tool sees it; 0: none */
+	const void *phdr;	/* the program's own */
+	int phdrs;
+	__u32 stubs;
+	__u16 address[ADDRESSES];	/* stub number + 1, by real address */
+	__u32 hash[INJECT_FUNCTIONS];	/* of functions' names */
+	char text[INJECT_PATH];	/* while the linker loads something: one thread at a time */
+	char status[INJECT_PATH];	/* while the process is CONNECTING */
+	char *storages[INJECT_THREADS];	/* threads' own memory, by element: see inject_own() */
+};
 
-/* A context was made, or has gone, whether there is a state or not. */
-void inject_context_made(CUcontext ctx, CUdevice device, bool primary);
-void inject_context_gone(CUcontext ctx);
+/* All there is of a process: nothing is passed to what the linker and the stubs call. */
+extern struct injected injected;
 
-/* Reads all for the last time and says good-bye: the process ends. */
-void inject_end(void);
+/* What a thread knows of the processor's counter: see clock.c.  ticks are the counter's. */
+struct counted {
+	__u64 ticks, ns;		/* when the kernel was asked last, and its answer */
+	__u64 rate;			/* ns in 2^32 ticks; 0: not known yet */
+	__u64 from_ticks, from_ns;	/* where the rate begins */
+	__u64 last;			/* what the programs were told */
+};
 
-/* The thread: readout.c. */
-void *inject_thread(void *inject);
+/* A thread's own. */
+struct inject_here {
+	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
+	__u32 epoch;
+	bool blocked;		/* all signals are, but for a wait */
+	__u64 signals;		/* blocked: those that the program blocks */
+	struct counted counted;
+};
+extern __thread struct inject_here inject_here __attribute__((tls_model("initial-exec")));
+
+static inline bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static inline unsigned long length(const char *s)
+{
+	unsigned long n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+/* Return true if the word there can be read. */
+bool readable(const void *at);
+
+/* Looks for the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than
+ * its caller. */
+bool environment(struct injected *a);
+
+/* Returns how many seccomp filters the thread has.  It opens a file: call where the linker does so, too, or other system calls
+ * come next.  text: of INJECT_PATH bytes. */
+__u32 environment_filters(char *text);
+
+/* vdso: AT_SYSINFO_EHDR. */
+void clock_find(struct injected *a, const void *vdso);
+
+/* connect.c: the tool.  Return false if there will be no probes. */
+bool connect_hello(struct injected *a);
+bool connect_forked(struct injected *a, int parent);
+void connect_bound(struct injected *a, const char *path, __u32 functions);
+void connect_changed(struct injected *a);
+void connect_says(struct injected *a, const char *name, const char *why);
+
+/* memory.c: memory: the descriptors, by enum inject_shared_memory.  Maps the memory that is shared and what is fixed, and the programs' data over their sections. */
+bool memory_map(struct injected *a, const int *memory, __u64 bytes);
+
+/* The same for the child of a process that had done so. */
+bool memory_map_forked(struct injected *a, int fd, __u64 bytes);
+
+/* Gives the memory up, also where another thread uses it now: what it finds there is 0. */
+void memory_leave(struct injected *a);
+
+/* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
+ * NO_FUNCTION. */
+const void *stub_make(struct injected *a, __u32 function, __u64 real, __u64 object, bool gives);
+const void *stub_of(const struct injected *a, __u64 real);
+bool stub_is(__u64 at);
+void stubs_close(struct injected *a, __u64 object);
+
+/* Gives the functions that this object has stubs. */
+struct link_map;
+void bind_object(struct injected *a, const struct link_map *map);
+
+/* Makes the thread's state.  Returns false if it has none and its calls are not seen. */
+bool thread_ready(struct injected *a);
+static inline bool thread_is_ready(const struct injected *a)
+{
+	return inject_here.epoch && inject_here.epoch == a->page->epoch && a->wiped;
+}
+
+/* Call when an object is loaded. */
+void changes_note(struct injected *a, const char *path);
+
+/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, if their files
+ * may be gone soon, else before the first call.  Nothing is told while that takes too much of the program's time. */
+void changes_tell_loaded(struct injected *a);
+void changes_tell(struct injected *a);
+
+/* Call when the tool has marked the thread's process. */
+void marks_take(struct injected *a);
+
+/* Counts a call as lost; why: enum lost. */
+void lost_call(struct injected *a, unsigned why);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* As bpf/lib/unwind_pages.bpf.h. */
+#ifndef UNWIND_PAGES_BPF_H
+#define UNWIND_PAGES_BPF_H
+#include "lib/user.bpf.h"
+#include "abi/stack_unwind.h"
+
+struct unwind_pages {
+	__u64 sp, present;
+	__u32 n;		/* in present */
+	__u32 looked;		/* at so many */
+	__u32 cut;		/* not 0: the stack goes on behind them */
+};
+
+static __always_inline bool unwind_present(__u64 at, __u64 n)
+{
+	return inject_on_stack(at, n);
+}
+
+static __always_inline __u64 unwind_end(__u64 sp)
+{
+	return sp >= inject_local.stack_low && sp < inject_local.stack_top ? inject_local.stack_top : ~0ull;
+}
+
+/* A page of 0 has no return address: it need not be copied, as one that was never written. */
+static __always_inline bool unwind_is_empty(__u64 page)
+{
+	const volatile __u64 *word = (void *)page;
+
+	for (__u32 i = 0; i < UNWIND_PAGE / 8; i++)
+		if (word[i])
+			return false;
+	return true;
+}
+
+__noinline int unwind_look(struct unwind_pages *p, __u32 most)
+{
+	__u64 at = p->sp & -(__u64)UNWIND_PAGE, end = unwind_end(p->sp), present = 1, page = at + UNWIND_PAGE;
+	__u32 n = 1, i;
+
+	p->cut = 0;
+	for (i = 1; i < UNWIND_PAGES && page < end && inject_on_stack(page, UNWIND_PAGE); i++, page += UNWIND_PAGE) {
+		__u32 is = !unwind_is_empty(page);
+
+		if (n + is > most) {
+			p->cut = 1;
+			break;
+		}
+		n += is;
+		present |= (__u64)is << i;
+	}
+	p->cut |= i == UNWIND_PAGES && page < end;
+	p->n = n;
+	p->looked = i;
+	p->present = present;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# $(O)/inject/TOOL.so: a tool's BPF programs, compiled for the machine they run on (bpf/userspace), with what calls them
+# (tools/inject) and their maps (common/shmmap).  It is loaded into all kinds of programs, and needs no library at all.
+
+# no vector register is ever changed; what is not exported cannot be replaced
+INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
+	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
+INJECT_INC  := -iquote common -iquote tools -iquote $(O) -I bpf/userspace -I bpf
+INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c tools/inject/*.S) \
+	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
+INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
+INJECT_GEN  := $(foreach s,s tables.c ld,$(INJECTED:%=$(O)/inject/%.$s))
+
+skeletons: $(INJECT_GEN)
+
+$(INJECT_O): $(O)/inject/%.o: %
+	@echo "  INJECT $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(INJECT_CC) $(filter -g% -ffile-prefix-map=%,$(CFLAGS)) $(INJECT_INC) -MMD -MP -c $< -o $@
+
+# the tarball of make dist has these, too
+ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
+$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/lib/* bpf/userspace/* bpf/userspace/*/* common/abi/* common/api/*)
+	$(Q)mkdir -p $(@D)
+	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
+	$(Q)cp $< $@
+else
+$(O)/inject/%.s: bpf/%.bpf.c $(DEFS)
+	@echo "  INJECT $<"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) --target=x86_64-linux-gnu $(INJECT_CC) -fdata-sections -fno-addrsig -fno-verbose-asm -idirafter /usr/include/$(MULTI) $(INJECT_INC) \
+		-ffile-prefix-map="$(CURDIR)"=. -MMD -MP -MF $@.d -MT $@ -S $< -o $@
+
+$(O)/inject/%.tables.c: $(O)/%.bpf.o scripts/gen_inject
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/gen_inject tables $* $< > $@
+
+$(O)/inject/%.ld: $(O)/%.bpf.o scripts/gen_inject
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/gen_inject script $* $< > $@
+endif
+
+$(INJECTED:%=$(O)/inject/%.programs.o): $(O)/inject/%.programs.o: $(O)/inject/%.s
+	$(Q)$(CC) -c $< -o $@
+
+$(INJECTED:%=$(O)/inject/%.tables.o): $(O)/inject/%.tables.o: $(O)/inject/%.tables.c $(wildcard bpf/userspace/*.h tools/inject/*.h)
+	$(Q)$(CC) $(INJECT_CC) $(INJECT_INC) -c $< -o $@
+
+# checked where the BPF object is: its maps are mapped over the library's sections
+$(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O)/inject/%.ld $(INJECT_O)
+	@echo "  SO    inject/$(@F)"
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,text -Wl,-z,relro -Wl,-z,now \
+		-Wl,-z,noexecstack $(LDFLAGS) $(filter %.o,$^) -Wl,-T,$(filter %.ld,$^) -o $@
+	$(Q)[ ! -e $(O)/$*.bpf.o ] || scripts/gen_inject check $(O)/$*.bpf.o $(O)/inject/$*.programs.o $@
+
+# tests/unit/inject_bpf.c runs them itself
+T_INJECT_BPF := $(filter $(O)/inject/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)
+$(O)/tests/unit/inject_bpf.o: INC += -I bpf/userspace -I bpf
+$(O)/tests/unit/inject_bpf.o: $(O)/cudamemcpysize.skel.h
+$(O)/tests/bin/inject-bpf: $(O)/tests/unit/inject_bpf.o $(T_INJECT_BPF) $(O)/libcommon.a $(O)/inject/cudamemcpysize.ld
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $(filter %.o %.a,$^) -Wl,-T,$(filter %.ld,$^) $(LIBS) -o $@
+
+$(O)/tests/bin/inject-clock: $(O)/tests/unit/inject_clock.o $(patsubst %,$(O)/inject/tools/inject/%.c.o,clock object)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -o $@
+
+-include $(wildcard $(O)/inject/*.d $(O)/inject/*/*/*.d)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What bpf/lib/inflight.bpf.h tells of a thread that is in a call, or may be. */
+#ifndef INFLIGHT_CALL_H
+#define INFLIGHT_CALL_H
+#include <stdbool.h>
+#include "abi/stack_unwind.h"
+
+struct inflight_call {
+	unsigned long long id;		/* of the function */
+	unsigned long long start;	/* CLOCK_MONOTONIC, ns */
+	unsigned long long switches;	/* how often the thread has left the CPU */
+	unsigned int tid;
+	bool preexisting;			/* the thread has entered no call since tracing began: id, start and
+					 * stack.from are 0 */
+	unsigned int device, peer;	/* that it is on, see abi/device.h; peer: of a copy to another one */
+	unsigned long long memory;	/* that it frees, or 0 */
+	char comm[16];
+	struct stack_copy stack;	/* of the process head.pid: the registers in user mode, no bytes;
+					 * from: the stack pointer at the call's entry */
+};
+
+#endif

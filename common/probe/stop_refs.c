@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "probe/stop_refs.h"
+
+/* A tool that holds a process looks at it for at most HELPER_STOPPED ms (proc/helper_pool.h). */
+static const unsigned long long CHECK_NS = 1000000000ull, LIMIT_NS = 10 * 1000000000ull;
+
+struct deferred {
+	int pid, fd;
+	unsigned long long since, checked;	/* ns */
+};
+
+bool process_is_stopped(int pid)
+{
+	char name[32], line[128], state = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	while (!state && fgets(line, sizeof(line), f))
+		sscanf(line, "State: %c", &state);
+	fclose(f);
+	return strchr("TZX", state) != NULL;
+}
+
+static bool read_info(int fd, struct bpf_map_info *info)
+{
+	unsigned size = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return !bpf_obj_get_info_by_fd(fd, info, &size);
+}
+
+void stop_refs_open(struct stop_refs *h, int map)
+{
+	struct bpf_map_info info;
+
+	h->map = map;
+	h->own = read_info(map, &info) ? info.id : 0;
+}
+
+void stop_refs_free(struct stop_refs *h)
+{
+	for (int i = 0; i < h->ndeferred; i++)
+		close(h->deferred[i].fd);
+	free(h->others);
+	free(h->deferred);
+	*h = (struct stop_refs){ 0 };
+}
+
+/* Keeps its id, not a descriptor: that would keep the map when its tool is gone. */
+static void note_map(struct stop_refs *h, unsigned id)
+{
+	int fd = bpf_map_get_fd_by_id(id);
+	struct bpf_map_info info;
+
+	if (fd < 0)
+		return;
+	if (id != h->own && read_info(fd, &info) && !strcmp(info.name, HOLDS_MAP) &&
+	    info.type == BPF_MAP_TYPE_HASH && info.key_size == sizeof(int) && info.value_size == 1) {
+		h->others = xrealloc(h->others, h->nothers + 1, sizeof(*h->others));
+		h->others[h->nothers++] = id;
+	}
+	close(fd);
+}
+
+/* The kernel numbers maps upwards. */
+static void find_others(struct stop_refs *h)
+{
+	unsigned id = h->last;
+
+	while (!bpf_map_get_next_id(id, &id)) {
+		h->last = id;
+		note_map(h, id);
+	}
+}
+
+bool stopped_by_other(struct stop_refs *h, int pid)
+{
+	bool held = false;
+	int kept = 0;
+
+	find_others(h);
+	for (int i = 0; i < h->nothers; i++) {
+		int fd = bpf_map_get_fd_by_id(h->others[i]);
+		char yes;
+
+		if (fd < 0)	/* its tool has ended */
+			continue;
+		h->others[kept++] = h->others[i];
+		held |= !bpf_map_lookup_elem(fd, &pid, &yes);
+		close(fd);
+	}
+	h->nothers = kept;
+	return held;
+}
+
+static int open_process(int pid)
+{
+	return syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void close_process(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* fd: of open_process().  If there was no descriptor left, by its number: no process must stay stopped. */
+static void send(int fd, int pid, int sig)
+{
+	if (fd >= 0)
+		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	else
+		kill(pid, sig);
+}
+
+/* In this order: a process leaves the map before another can get its number. */
+void stop_ref_signal(int map, int pid, int sig)
+{
+	int fd = open_process(pid);
+	char yes;
+
+	if (!bpf_map_lookup_elem(map, &pid, &yes))
+		send(fd, pid, sig);
+	close_process(fd);
+}
+
+void stop_ref_put(struct stop_refs *h, int pid)
+{
+	int fd = open_process(pid);
+	/* first: of two tools that do this at once, at least one finds that no other holds it */
+	bool held = !bpf_map_delete_elem(h->map, &pid);
+
+	if (held && fd >= 0 && stopped_by_other(h, pid)) {
+		h->deferred = xrealloc(h->deferred, h->ndeferred + 1, sizeof(*h->deferred));
+		h->deferred[h->ndeferred++] = (struct deferred){ pid, fd, clock_ns(), clock_ns() };
+		return;
+	}
+	if (held)
+		send(fd, pid, SIGCONT);
+	close_process(fd);
+}
+
+/* Return true if the process is to be checked again. */
+static bool check(struct stop_refs *h, struct deferred *d, unsigned long long now)
+{
+	char yes;
+
+	if (now - d->checked < CHECK_NS)
+		return true;
+	d->checked = now;
+	if (!process_is_stopped(d->pid) || !bpf_map_lookup_elem(h->map, &d->pid, &yes))
+		return false;
+	if (stopped_by_other(h, d->pid) && now - d->since < LIMIT_NS)
+		return true;
+	send(d->fd, d->pid, SIGCONT);
+	return false;
+}
+
+void stop_refs_tick(struct stop_refs *h)
+{
+	unsigned long long now = h->ndeferred ? clock_ns() : 0;
+	int kept = 0;
+
+	for (int i = 0; i < h->ndeferred; i++)
+		if (check(h, &h->deferred[i], now))
+			h->deferred[kept++] = h->deferred[i];
+		else
+			close(h->deferred[i].fd);
+	h->ndeferred = kept;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/plural.h"
+#include "base/progress.h"
+#include "proc/helper_pool.h"
+#include "proc/user.h"
+
+enum { NS_PER_MS = 1000000 };
+
+/* Of the last time, for a user whose processes took much before. */
+enum { LAST_SHARE = 4 };
+
+/* Returns how long a look may take, in ms; 0 if there is no time. */
+static long time_for(struct helper_pool *l, unsigned user, unsigned long long now)
+{
+	long left = l->limit;
+
+	if (!l->asked_for && !budget_left(&l->budget, user, now))
+		return 0;
+	if (l->end)
+		left = now < l->end ? (l->end - now) / NS_PER_MS : 0;
+	return left < l->limit ? left : l->limit;
+}
+
+/* The caller has taken 1 from the quota. */
+static int call(struct helper_pool *l, const struct request *r, int fd, long ms, struct helper_answer *a)
+{
+	unsigned long long began = clock_ns();
+	int err;
+
+	if (!helper_send(&l->helper, r->fn, r->in, r->size, fd))
+		err = l->helper.pid ? -EPIPE : -errno;
+	else
+		err = helper_receive(&l->helper, ms, a);
+	if (err && l->helper.pid)
+		stalled_add(&l->stalled, r, &l->helper, began, err != -ETIME);
+	else
+		quota_give(&l->stalled.quota, r->user, 1);
+	return err;
+}
+
+/* Warns less and less often. */
+static int refuse(struct helper_pool *l, const struct request *r)
+{
+	l->refused++;
+	if (!l->end && !(l->refused & (l->refused - 1)))
+		warning(0, "process %d: %s not read for now: processes of user %u take too much time "
+			"(%lu time%s so far)", r->pid, r->what, r->user, l->refused, plural(l->refused));
+	return -EBUSY;
+}
+
+static void show(const struct helper_pool *l, const struct request *r)
+{
+	if (r->pid)
+		progress_set(l->progress, "process %d: reading %s", r->pid, r->what);
+	else
+		progress_set(l->progress, "reading %s", r->what);
+}
+
+static int take_or_call(struct helper_pool *l, const struct request *r, int fd, struct helper_answer *a)
+{
+	unsigned long long began = clock_ns();
+	int err = stalled_take(&l->stalled, r, &l->helper, a);
+	long ms;
+
+	if (err != -ENOENT)
+		return err;
+	ms = time_for(l, r->user, began);
+	if (l->no_fork && !l->helper.pid)
+		return -EBUSY;
+	if (!ms || !quota_take(&l->stalled.quota, r->user, r->pid, 1))
+		return refuse(l, r);
+	show(l, r);
+	err = call(l, r, fd, ms, a);
+	budget_charge(&l->budget, r->user, clock_ns() - began);
+	return err;
+}
+
+int helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn, const void *in, size_t size,
+	 int fd, struct helper_answer *a)
+{
+	const struct request r = { pid, pid ? proc_user(pid) : 0, what, fn, in, size };
+	int err;
+
+	*a = (struct helper_answer){ .fd = -1 };
+	if (fd < 0 && pid && kill(pid, 0) && errno == ESRCH)
+		return -ESRCH;
+	stalled_tick(&l->stalled);
+	err = take_or_call(l, &r, fd, a);
+	if (err == -EPIPE)
+		stalled_say(&r, ": it takes too much memory, or changes meanwhile");
+	return err;
+}
+
+bool err_is_transient(int err)
+{
+	return err == -ETIME || err == -EBUSY || err == -EWOULDBLOCK || err == -EMFILE || err == -ENFILE;
+}
+
+const char *helper_error(int err)
+{
+	switch (err) {
+	case -ETIME: return "its owner's file system does not answer in time";
+	case -EBUSY: return "its owner's processes take too much time";
+	case -EWOULDBLOCK: return "a process holds a lease on it";
+	case -EPIPE: return "it takes too much memory, or changes meanwhile";
+	default: return strerror(-err);
+	}
+}
+
+bool helper_pool_poll(const struct helper_pool *l)
+{
+	return !l || !l->helper.idle || l->helper.idle(l->helper.ctx);
+}
+
+bool helper_pool_charge(struct helper_pool *l, int pid, unsigned long long *since)
+{
+	unsigned long long now = clock_ns();
+	unsigned user;
+
+	if (!l)
+		return true;
+	user = proc_user(pid);
+	budget_charge(&l->budget, user, now - *since);
+	*since = now;
+	return helper_pool_poll(l) && time_for(l, user, now);
+}
+
+void helper_pool_prepare(struct helper_pool *l)
+{
+	helper_start(&l->helper);
+}
+
+void helper_pool_tick(struct helper_pool *l)
+{
+	stalled_tick(&l->stalled);
+}
+
+void helper_pool_end(struct helper_pool *l, unsigned long long ns)
+{
+	l->end = clock_ns() + ns;
+	budget_end(&l->budget, ns / LAST_SHARE);
+}
+
+void helper_pool_free(struct helper_pool *l)
+{
+	helper_leave(&l->helper);
+	budget_free(&l->budget);
+	stalled_free(&l->stalled);
+}

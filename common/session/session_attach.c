@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include "base/die.h"
+#include "base/plural.h"
+#include "probe/dso.h"
+#include "probe/probe_source.h"
+#include "probe/scan.h"
+#include "probe/uprobes.h"
+#include "probe/watch.h"
+#include "session/command.h"
+#include "session/inject.h"
+#include "session/session.h"
+#include "session/session_attach.h"
+#include "session/session_watch.h"
+#include "sym/syms.h"
+
+/* For the command to end after a signal. */
+enum { COMMAND_MS = 400 };
+
+static _Noreturn void nothing_in(const struct session *t, int pid)
+{
+	if (t->probes.cuda)
+		die_status(EXIT_NOTHING, 0, "process %d uses CUDA, but its libraries have none of the functions "
+			   "to trace (see --list)", pid);
+	die_status(EXIT_NOTHING, 0, "process %d has no CUDA functions to trace: neither libcudart nor libcuda "
+		   "is mapped, and no runtime is linked in (see --list; -c traces from the start)%s", pid,
+		   pids_hint(pid));
+}
+
+static void ended_early(const struct session *t, int pid)
+{
+	if (pids_ended(&t->opened))
+		die(0, "process %d has ended, before it could be traced", pid);
+	warning(0, "process %d has ended, before it could be traced", pid);
+}
+
+static void attach_pids(struct session *t)
+{
+	const int *pids = t->probes.pids;
+
+	for (int i = 0; pids[i]; i++) {
+		int found = scan_process(&t->probes, pids[i]);
+
+		session_die_if_failed(t);
+		if (!helper_pool_poll(&t->helpers))	/* the tool is to end */
+			return;
+		if (err_is_transient(found))
+			warning(0, "process %d could not be read: %s; trying again", pids[i], helper_error(found));
+		else if (found < 0 && !t->list)
+			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
+		if (pid_ended(&t->opened, i))
+			ended_early(t, pids[i]);
+		else if (!found && !t->lib && !t->list)
+			nothing_in(t, pids[i]);
+	}
+}
+
+static void attach_lib(struct session *t)
+{
+	if (scan_lib(&t->probes, t->lib))
+		return;
+	session_die_if_failed(t);
+	exit(EXIT_FAILURE);
+}
+
+static void say_tracing(const struct session *t)
+{
+	const struct probes *p = &t->probes;
+	char *who = session_who(t);
+
+	if (t->argv)
+		note("tracing '%s' (pid %d) and its children", t->command, p->pids[0]);
+	else if (t->command)	/* its pid is the shell's */
+		note("tracing '%s' and its children", t->command);
+	else
+		note("tracing %s: %d probe%s in %d file%s%s", who, p->nprobes, plural(p->nprobes),
+		     p->nfiles, plural(p->nfiles), t->preexisting.processes ? "; earlier calls are unknown" : "");
+	free(who);
+}
+
+static void list_probe(void *ctx, const char *path, const struct function *fn,
+		       const struct elf_probe *p, const char *skipped)
+{
+	struct session *t = ctx;
+
+	probe_list_probe(&t->found, path, fn, p, skipped);
+}
+
+static void list_file(void *ctx, const char *path, const char *why)
+{
+	struct session *t = ctx;
+
+	probe_list_file(&t->found, path, why);
+}
+
+static void add_early(void *ctx, int pid)
+{
+	struct session *t = ctx;
+
+	if (!t->attached && !t->command && filter_wants(&t->selected, pid))
+		preexisting_add(&t->preexisting, pid);
+}
+
+/* So that its stacks still have names after it exits. */
+static void on_process(void *ctx, int pid)
+{
+	struct session *t = ctx;
+
+	containers_forget(&t->containers, pid);
+	containers_of(&t->containers, pid);
+	t->matched |= filter_wants(&t->selected, pid);
+	syms_refresh(t->syms, pid);
+	add_early(t, pid);
+	if (t->on_process)
+		t->on_process(t->tool, pid);
+}
+
+static void tell_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *p,
+		       const char *skipped)
+{
+	struct session *t = ctx;
+
+	t->on_probe(t->tool, path, fn, p, skipped);
+}
+
+static void tell_file(void *ctx, const char *path, const char *why)
+{
+	struct session *t = ctx;
+
+	t->on_skipped(t->tool, path, why);
+}
+
+static void set_callbacks(struct session *t)
+{
+	struct probes *p = &t->probes;
+
+	p->session = t;
+	p->on_probe = t->list ? list_probe : t->on_probe ? tell_probe : NULL;
+	p->on_skipped = t->list ? list_file : t->on_skipped ? tell_file : NULL;
+	p->on_process = on_process;
+	p->on_unread = add_early;
+}
+
+void session_choose_functions(struct session *t, const struct probe_source *source, unsigned classes)
+{
+	t->probes.classes = source ? 0 : classes;
+	t->probes.source = source ?: &cuda_probe_source;
+}
+
+void session_attach(struct session *t)
+{
+	struct probes *p = &t->probes;
+
+	set_callbacks(t);
+	progress_begin(&t->progress);
+	session_watch(t);
+	t->helpers.limit = HELPER_START;
+	t->helpers.asked_for = true;
+	if (t->lib)
+		attach_lib(t);
+	if (t->pid_list)
+		attach_pids(t);
+	t->helpers.asked_for = false;
+	if (!p->pids)
+		scan_all(p);
+	session_die_if_failed(t);
+	if (!t->inject)
+		scan_installed(p);
+	session_die_if_failed(t);
+	t->attached = true;
+	preexisting_begin(&t->preexisting);
+	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;
+	t->helpers.asked_for = t->command;	/* nobody else's programs are traced */
+	if (t->list && !t->command) {
+		probe_list_print(&t->found);
+		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
+	}
+	if (!p->on_dso)
+		say_tracing(t);
+	if (t->inject)
+		inject_begin(t->inject, p->attacher.obj);
+	if (t->command)
+		command_go();
+}
+
+/* Waits for the command, but not for long if a signal has ended the tool.  Returns its status. */
+static int finish_command(const struct session *t, int sig)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	for (int ms = COMMAND_MS; sig && ms > 0 && !command_ended(); ms--)
+		nanosleep(&pause, NULL);
+	if (!sig || command_ended())
+		return command_finish();
+	note("'%s' still runs (pid %d%s)", t->command, t->probes.pids[0], t->argv ? "" : ", its shell");
+	return 128 + sig;
+}
+
+static void warn_unmatched(const struct session *t)
+{
+	char *text = filter_text(&t->filter);
+
+	warning(0, "no process matched %s when it loaded CUDA", text);
+	free(text);
+}
+
+int session_finish(struct session *t, int sig, long ms)
+{
+	bool complete = t->command && command_ended();
+	struct probes *p = &t->probes;
+	unsigned long long lost;
+	int status = 0;
+
+	t->finishing = true;
+	progress_begin(&t->progress);
+	t->progress.hidden = sig || t->live;
+	watch_detach(p->watch);
+	if (t->inject)
+		inject_end(t->inject, sig);
+	uprobes_end(p, ms);
+	if (sig)
+		watch_signal(p->watch, sig, command_has_signal());
+	lost = watch_lost(p->watch);
+	watch_free(p->watch);
+	p->watch = NULL;
+	dso_free(p);
+	if (lost)
+		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
+			plural(lost));
+	if (!t->command)
+		return 0;
+	status = finish_command(t, sig);
+	if (t->list)
+		probe_list_print(&t->found);
+	else if (!p->nfiles && complete && !p->refused && !p->incomplete)
+		warning(0, p->cuda ? "the command used CUDA, but its libraries have none of the functions to "
+			"trace (see --list)" : t->inject ? "the command used no CUDA library: nothing to trace; a runtime "
+			"that is linked in is seen once it loads the driver" :
+			"the command used no CUDA library: nothing to trace");
+	else if (p->nfiles && complete && !t->matched && filter_is_set(&t->selected))
+		warn_unmatched(t);
+	probe_list_free(&t->found);
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Attaches the probes of a target, and detaches them at the end. */
+#ifndef SESSION_ATTACH_H
+#define SESSION_ATTACH_H
+
+struct probe_source;
+struct session;
+
+/* Chooses what is probed: every function of these classes (a mask of 1 << CUDA_...), or of another table if source is not
+ * NULL. */
+void session_choose_functions(struct session *t, const struct probe_source *source, unsigned classes);
+
+/* Probes the functions in the files mapped now and in those mapped later; prints a start message to standard error; starts the command.  With
+ * --list and no command, prints the list of probes and exits.  Exits with status 3 if a process
+ * given with -p has no CUDA functions. */
+void session_attach(struct session *t);
+
+/* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the command
+ * sig, unless 0, and waits for it: with sig for less than half a second.  Returns the status to exit
+ * with. */
+int session_finish(struct session *t, int sig, long ms);
+
+#endif

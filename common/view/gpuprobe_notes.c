@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+#include "base/die.h"
+#include "base/escape.h"
+#include "base/plural.h"
+#include "view/gpuprobe_notes.h"
+
+/* Names of kernels and reasons that are printed of one status, without -v. */
+enum { TEXTS = 3 };
+
+/* By enum gpuprobe_status: the word in JSON; what the images "have" or "are", of one and of several; whether its
+ * texts are reasons. */
+static const struct {
+	const char *word, *one, *several;
+	bool reasons;
+} statuses[] = {
+	[GPUPROBE_DONE] = { "measured", "is measured", "are measured", false },
+	[GPUPROBE_NO_SITES] = { "no_sites", "has nothing that was selected", "have nothing that was selected", false },
+	[GPUPROBE_NO_PTX] = { "no_ptx", "has machine code only", "have machine code only", false },
+	[GPUPROBE_NEWER] = { "newer", "has only PTX for later devices", "have only PTX for later devices", true },
+	[GPUPROBE_TOO_MANY] = { "too_many_sites", "has more places to measure than --max-sites",
+			      "have more places to measure than --max-sites", false },
+	[GPUPROBE_OLD] = { "old", "has PTX for devices before sm_70", "have PTX for devices before sm_70", false },
+	[GPUPROBE_LINKED] = { "linked", "is linked when loaded", "are linked when loaded", true },
+	[GPUPROBE_BAD] = { "failed", "could not be rewritten", "could not be rewritten", true },
+	[GPUPROBE_THERE] = { "rewritten_before", "was rewritten before", "were rewritten before", false },
+};
+
+_Static_assert(sizeof(statuses) / sizeof(*statuses) == GPUPROBE_STATUSES, "enum gpuprobe_status");
+
+static void texts(const struct gpuprobe_image_count *c, bool verbose)
+{
+	unsigned n = verbose || c->num_texts < TEXTS ? c->num_texts : TEXTS;
+
+	for (unsigned i = 0; i < n; i++) {
+		char *text = xstrdup(c->text[i].text);
+
+		for (char *p = text; (p = strchr(p, '\n')); )
+			*p = p[1] ? ' ' : '\0';
+		warning(0, "  %s", text);
+		free(text);
+	}
+	if (n < c->num_texts)
+		warning(0, "  and %u more (-v)", c->num_texts - n);
+}
+
+static void status(const struct gpuprobe_image_count *c, int i, bool verbose)
+{
+	const char *what = c->images == 1 ? statuses[i].one : statuses[i].several;
+	bool missed = i != GPUPROBE_DONE && i != GPUPROBE_NO_SITES && i != GPUPROBE_THERE;
+
+	if (!c->images || (!missed && !verbose))
+		return;
+	if (missed && c->kernels)
+		warning(0, "%llu image%s %s: %llu kernel%s not measured", c->images, plural(c->images), what,
+			c->kernels, plural(c->kernels));
+	else if (missed)
+		warning(0, "%llu image%s %s: not measured", c->images, plural(c->images), what);
+	else
+		note("%llu image%s %s: %llu kernel%s, %llu place%s; rewriting took %.1f ms", c->images,
+		     plural(c->images), what, c->kernels, plural(c->kernels), c->sites, plural(c->sites),
+		     c->ns / 1e6);
+	if (statuses[i].reasons || verbose)
+		texts(c, verbose);
+}
+
+static void images(const struct gpuprobe_images *all, bool verbose)
+{
+	unsigned long long fewer = all->by[GPUPROBE_DONE].fewer_warps;
+
+	for (int i = 0; i < GPUPROBE_STATUSES; i++)
+		status(&all->by[i], i, verbose);
+	if (all->images && !all->by[GPUPROBE_DONE].images && !all->by[GPUPROBE_THERE].images)
+		warning(0, "no image could be measured");
+	if (fewer)
+		warning(0, "%llu kernel%s fewer resident warps than without the probes: see --keep-registers", fewer,
+			fewer == 1 ? " has" : "s have");
+}
+
+static void lost(const struct gpuprobe_modules *m)
+{
+	const struct gpuprobe_losses l = gpuprobe_modules_losses(m);
+
+	if (l.lost)
+		warning(0, "lost %llu record%s: overwritten before they were read; a shorter --period loses fewer", l.lost,
+			plural(l.lost));
+	if (l.dropped)
+		warning(0, "lost %llu record%s: only %d are kept", l.dropped, plural(l.dropped), GPU_RECORDS_MAX);
+	if (m->refused)
+		warning(0, "%llu module%s not measured: too many of them, or too large", m->refused,
+			m->refused == 1 ? " was" : "s were");
+	if (l.failed)
+		warning(0, "%llu reading%s failed: %s", l.failed, plural(l.failed), m->failure ?: "unknown error");
+}
+
+static void warnings(const struct gpuprobe_modules *m)
+{
+	for (int i = 0; i < GPU_WARNINGS && m->warnings[i]; i++)
+		warning(0, "%s", m->warnings[i]);
+}
+
+static void processes(const struct gpuprobe_modules *m, unsigned left)
+{
+	unsigned killed = 0;
+
+	for (const struct gpuprobe_process *p = m->first; p; p = p->next)
+		killed += !p->ended;
+	killed -= left < killed ? left : killed;
+	if (left)
+		warning(0, "%u process%s still running: what is newer than the last reading is missing", left,
+			left == 1 ? " is" : "es are");
+	if (killed)
+		warning(0, "%u process%s killed, or ended without exit(): what was newer than the last reading is missing",
+			killed, killed == 1 ? " was" : "es were");
+}
+
+void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose)
+{
+	images(&m->images, verbose);
+	lost(m);
+	warnings(m);
+	processes(m, left);
+}
+
+void gpuprobe_notes_json(const struct gpuprobe_images *all)
+{
+	for (int i = 0; i < GPUPROBE_STATUSES; i++) {
+		const struct gpuprobe_image_count *c = &all->by[i];
+
+		if (c->images)
+			printf("{\"type\":\"images\",\"status\":\"%s\",\"images\":%llu,\"kernels\":%llu,"
+			       "\"sites\":%llu,\"rewrite_ns\":%llu}\n", statuses[i].word, c->images, c->kernels,
+			       c->sites, c->ns);
+	}
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
+#include "abi/device.h"
+#include "base/escape.h"
+#include "base/plural.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "model/inflight.h"
+#include "sym/stack.h"
+#include "view/columns.h"
+#include "view/device_field.h"
+#include "view/inflight_view.h"
+#include "view/stack_view.h"
+
+enum { SHOWN = 10 };
+
+OUT_WORD(row_type, "running");
+
+#define AT(f) offsetof(struct inflight_row, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "running", NULL, 0, OUT_BOOL, AT(inflight) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
+	{ "func", NULL, 0, OUT_STR, AT(func) },
+	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+static void text(const struct inflight *r, const struct inflight_row *row)
+{
+	char number[16];
+
+	printf("still waiting: thread %d (", row->tid);
+	escape_text(stdout, row->comm);
+	putchar(')');
+	if (row->pid != row->tid)
+		printf(" of pid %d", row->pid);
+	if (row->container)
+		printf(" in container %s", row->container);
+	printf(" in %s ", row->func);
+	if (r->devices && r->devices->several && row->device != DEVICE_NONE)
+		printf("on device %s ", device_text(row->device, number));
+	if (row->complete)
+		printf("for %s\n", out_ns(row->age));
+	else
+		printf("since before tracing began, %s ago\n", out_ns(row->age));
+	if (r->stacks)
+		stack_text(row->stack);
+}
+
+static void text_all(const struct inflight *r)
+{
+	for (size_t i = 0; i < r->n && r->devices; i++)
+		if (r->rows[i].device)
+			devices_see(r->devices, r->rows[i].device);
+	for (size_t i = 0; i < r->n && i < SHOWN; i++)
+		text(r, &r->rows[i]);
+	if (r->n > SHOWN)
+		printf("... and %zu more thread%s\n", r->n - SHOWN, plural(r->n - SHOWN));
+	if (r->n)
+		putchar('\n');
+}
+
+static void json_all(const struct inflight *r)
+{
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+
+	columns_of_calls(fields, all_fields, true, r->stacks);
+	for (size_t i = 0; i < r->n; i++)
+		out_row(fields, &r->rows[i]);
+}
+
+void inflight_view(struct inflight *r)
+{
+	if (out_is_json())
+		json_all(r);
+	else
+		text_all(r);
+	inflight_clear(r);
+}

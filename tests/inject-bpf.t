@@ -1,0 +1,71 @@
+# shellcheck shell=sh disable=SC2154 # rc: the words'
+# The BPF programs as the traced program runs them: bpf/userspace, tests/unit/inject_bpf.c, scripts/gen_inject.
+libraries=$(find "$O/inject" -maxdepth 1 -name '*.so' | sort)
+
+it "there is a library for each tool with probes of its own, but for the exporter"
+for b in bpf/*.bpf.c; do
+	t=$(basename "$b" .bpf.c)
+	[ ! -e "tools/$t.c" ] || [ "$t" = cudaexporter ] || echo "$O/inject/$t.so"
+done | sort >"$tmp/tools"
+equal "$libraries" "$(cat "$tmp/tools")"
+
+for so in $libraries; do
+	it "$(basename "$so") needs no other library, touches no vector register, and exports as little as it can"
+	readelf -dW "$so" >"$tmp/out"
+	lines 0 NEEDED
+	objdump -d "$so" >"$tmp/out"
+	lines 0 '%([xyz]mm|st|k)[0-9]'
+	nm -D --defined-only "$so" | awk '$NF !~ /^(la_|inject_run$)/' >"$tmp/out"
+	lines 0 .
+	readelf -lW "$so" >"$tmp/out"
+	lines 0 'RWE|TEXTREL'
+	lines 1 '^ *GNU_RELRO'
+done
+
+it "calls are counted in the memory of the real BPF object, by any number of threads; no address is read that cannot be"
+run "$bin/inject-bpf"
+status 0
+lines 1 '^0 failures$'
+silent
+
+it "their clock is the kernel's, which is seldom asked where it is the processor's counter"
+run "$bin/inject-clock" 0
+status 0
+lines 1 '^0 wrong$'
+lines 1 '^always asked$'
+silent
+if grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; then
+	run "$bin/inject-clock"
+	status 0
+	lines 1 '^0 wrong$'
+	lines 1 '^seldom asked$'
+	silent
+fi
+
+# checked [SED]: what the check says of a BPF object whose symbols are listed so
+checked() {
+	mkdir -p "$tmp/bin"
+	cat >"$tmp/bin/readelf" <<-END
+		#!/bin/sh
+		$(command -v readelf) "\$@" | case \$2 in *.bpf.o) sed "$1" ;; *) cat ;; esac
+	END
+	chmod +x "$tmp/bin/readelf"
+	run env PATH="$tmp/bin:$PATH" scripts/gen_inject check "$O/cudaleak.bpf.o" "$O/inject/cudaleak.programs.o" "$O/inject/cudaleak.so"
+}
+
+it "a variable that is not where the BPF object has it, or is of another size, is an error of the build"
+if [ -e "$O/cudaleak.bpf.o" ]; then
+	checked ''
+	status 0
+	checked '/ lost$/s/ 88 / 96 /'
+	status 1
+	says 'lost: 88 bytes, 96 in the BPF object'
+	checked '/ share_users$/s/\(: \)0*\([0-9a-f]\)/\1fff\2/'
+	status 1
+	says 'share_users: not where the BPF object has it'
+	checked '/ share_users$/d'
+	status 1
+	says 'share_users: not in the BPF object'
+else
+	skip "built without BPF objects"
+fi

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* native: runs the programs of cudamemcpysize that bpf/userspace makes, by hand, on the memory that a tool makes of the real
+ * BPF object, and prints what fails. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+#include "abi/aggregate.h"
+#include "abi/bytes.h"
+#include "abi/device.h"
+#include "abi/filter.h"
+#include "abi/lost.h"
+#include "abi/python.h"
+#include "abi/shares.h"
+#include "abi/stack_frames.h"
+#include "api/cuda_api.h"
+#include "userspace/read.h"
+#include "shmmap/create.h"
+#include "cudamemcpysize.skel.h"
+
+/* What tools/inject has. */
+__thread struct inject_now inject_now;
+
+__u64 inject_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+char *inject_own(__u32 index)
+{
+	static char *own[INJECT_THREADS];
+
+	if (!own[index])
+		own[index] = calloc(1, 1 << 20);
+	return own[index];
+}
+
+static int failures;
+
+static void check(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	printf("not so: %s\n", what);
+	failures++;
+}
+
+static int (*program(const char *name))(void *)
+{
+	for (const struct inject_program *p = inject_programs; p->name; p++)
+		if (!strcmp(p->name, name))
+			return p->run;
+	return NULL;
+}
+
+static bool is_dead(__u32 tid)
+{
+	(void)tid;
+	return false;
+}
+
+/* As the library does when the tool has let it in. */
+static void join(struct shmmap_memory *m)
+{
+	for (const struct inject_section *s = inject_sections; s->map; s++) {
+		struct shmmap_map *map = shmmap_find(&m->shm, s->map);
+
+		if (!map || map->bytes < s->size ||
+		    mmap(s->at, s->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd, map->at - m->shm.base) ==
+		    MAP_FAILED) {
+			printf("%s cannot be mapped\n", s->map);
+			exit(1);
+		}
+	}
+	for (const struct inject_variable *v = inject_variables; v->map; v++)
+		*(struct shmmap_map **)v->at = shmmap_find(&m->shm, v->map);
+}
+
+static const char comm[16] = "unit";
+
+static void thread_begin(struct shmmap_memory *m)
+{
+	inject_now = (struct inject_now){ .shm = &m->shm };
+	inject_now.thread = shmmap_thread_take(&m->shm, getpid(), gettid(), 8, is_dead, NULL);
+	inject_now.thread->uid = getuid();
+	strcpy(inject_now.thread->comm, comm);
+	inject_now.comm = comm;
+	inject_now.own = inject_own(inject_now.thread - m->shm.threads);
+}
+
+/* A call of cudaMemcpy() as the stub makes it: entry and return.  Returns what the entry did. */
+static int copy(int (*session)(void *), unsigned long bytes, int kind, long result)
+{
+	/* as on the stack: the mark of the stub, and the return address */
+	volatile unsigned long at[4] = { 0, 0, 0, 0x1234 };
+	struct pt_regs regs = { .rdi = 1, .rsi = 2, .rdx = bytes, .rcx = kind, .rip = 0x5678, .rsp = (unsigned long)&at[3] };
+	int skip;
+
+	inject_now.cookie = CUDA_ID_cudaMemcpy;
+	inject_now.func_ip = 0x5678;
+	skip = session(&regs);
+	if (skip)
+		return skip;
+	at[1] = INJECT_STUB_MAGIC ^ (unsigned long)&at[3];
+	regs.rip = at[3];
+	regs.rsp += 8;
+	regs.rax = result;
+	session(&regs);
+	return skip;
+}
+
+/* What is counted of host-to-device copies, of all lanes. */
+static struct aggregate_values counted(const struct shmmap_map *slots)
+{
+	struct aggregate_values all = { .count = 0 };
+
+	for (__u32 i = 0; i < slots->max_entries; i++) {
+		const struct aggregate_slot *s = (void *)(slots->at + (__u64)i * slots->stride);
+
+		if (s->slot.state != SLOT_TAKEN || s->key.key != 1)
+			continue;
+		all.count += s->values.count;
+		all.sum += s->values.sum;
+		all.failed += s->values.failed;
+		memcpy(all.comm, s->values.comm, sizeof(all.comm));
+	}
+	return all;
+}
+
+struct many { struct shmmap_memory *m; int (*session)(void *); };
+
+static void *copies(void *arg)
+{
+	struct many *many = arg;
+
+	thread_begin(many->m);
+	for (int i = 0; i < 10007; i++)
+		copy(many->session, 100, 1, 0);
+	return NULL;
+}
+
+static void check_threads(struct shmmap_memory *m, int (*session)(void *), const struct shmmap_map *slots)
+{
+	struct many many = { m, session };
+	struct aggregate_values before = counted(slots), after;
+	pthread_t thread[7];
+
+	for (int i = 0; i < 7; i++)
+		pthread_create(&thread[i], NULL, copies, &many);
+	for (int i = 0; i < 7; i++)
+		pthread_join(thread[i], NULL);
+	after = counted(slots);
+	check(after.count - before.count == 7 * 10007, "seven threads' copies are counted");
+	check(after.sum - before.sum == 7 * 10007 * 100, "and their bytes");
+}
+
+/* A page, and behind it none. */
+static void check_reads(void)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), text[16];
+	__u64 word = 1;
+
+	munmap(page + 4096, 4096);
+	strcpy(page + 4096 - 4, "abc");
+	inject_local.pages = 0;
+	check(!bpf_probe_read_user(&word, 8, page + 4088) && word, "the last word of a page is read");
+	check(bpf_probe_read_user(&word, 8, page + 4092) && !word, "a word that ends behind it is not, and is 0");
+	check(bpf_probe_read_user(&word, 8, (void *)8) && bpf_probe_read_user(&word, 8, (void *)-8l) &&
+	      bpf_probe_read_user(&word, 8, (void *)(1ul << 63)), "nor what no address is");
+	check(bpf_probe_read_user_str(text, sizeof(text), page + 4092) == 4 && !strcmp(text, "abc"), "a string at a page's end");
+	page[4095] = 'd';
+	check(bpf_probe_read_user_str(text, sizeof(text), page + 4092) < 0 && !text[0], "one that goes on behind it is not read");
+	check(bpf_probe_read_user_str(text, 4, page + 4092) == 4 && !strcmp(text, "abc"), "but as much as fits is");
+	mprotect(page, 4096, PROT_NONE);
+	inject_local.pages = 0;
+	check(bpf_probe_read_user(&word, 8, page), "a page that may not be read");
+	munmap(page, 4096);
+}
+
+static void __attribute__((noinline)) check_stack(void)
+{
+	__u64 frames[16] = { 0 };
+	struct pt_regs regs = { .rip = 0x7777 };
+	long n;
+
+	regs.rbp = (unsigned long)__builtin_frame_address(0);
+	regs.rsp = (unsigned long)&frames;
+	n = bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK);
+	check(n >= 16 && frames[0] == 0x7777, "a stack begins with the instruction");
+	/* this program is one with the library, whose own addresses are no frames: so main() is not there */
+	check(bpf_get_stack(&regs, frames, 8, BPF_F_USER_STACK | 1) != 8 || frames[0] != 0x7777, "which can be left out");
+	regs.rbp = 8;
+	check(bpf_get_stack(&regs, frames, sizeof(frames), BPF_F_USER_STACK | 1) < 0, "a stack that cannot be read has none");
+}
+
+static double ns_of(int (*session)(void *), int rounds)
+{
+	clock_t start = clock();
+
+	for (int i = 0; i < rounds; i++)
+		copy(session, 4096, 1, 0);
+	return (clock() - start) * (1e9 / CLOCKS_PER_SEC) / rounds;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct shmmap_function functions[] = { { "cudaMemcpy", CUDA_ID_cudaMemcpy, 0, INJECT_RETURNS } };
+	struct cudamemcpysize_bpf *skel = cudamemcpysize_bpf__open();
+	struct aggregate_values v;
+	struct shmmap_memory *m;
+	struct shmmap_map *slots;
+	int (*session)(void *);
+
+	if (!skel)
+		return 1;
+	bpf_map__set_max_entries(skel->maps.aggregate_slots, AGGREGATE_SLOTS * libbpf_num_possible_cpus());
+	skel->rodata->copy_min = 17;
+	m = shmmap_create(skel->obj, functions, 1);
+	if (!m) {
+		perror("shmmap_create");
+		return 1;
+	}
+	join(m);
+	slots = shmmap_of(m, skel->maps.aggregate_slots);
+	session = program("cuda_session");
+	check(session && !strcmp(inject_name, "cudamemcpysize"), "the table has the program");
+	thread_begin(m);
+	check(!copy(session, 4096, 1, 0), "a copy's return is wanted");
+	check(!copy(session, 1000, 1, 0), "and the next one's");
+	check(!copy(session, 1000, 2, 0), "and one in another direction");
+	check(!copy(session, 5, 1, 0), "and one that is too small");
+	check(!copy(session, 77, 1, 2), "and one that fails");
+	v = counted(slots);
+	check(v.count == 2 && v.sum == 5096 && v.failed == 1, "two copies of 5096 bytes are counted, and a failure");
+	check(!strcmp(v.comm, "unit"), "with the thread's comm");
+	check(skel->data_lost->lost[LOST_RETURN] == 0, "nothing is lost");
+	check_threads(m, session, slots);
+	check_reads();
+	check_stack();
+	if (argc > 1 && !strcmp(argv[1], "time"))
+		printf("%.1f ns\n", ns_of(session, 5000000));
+	shmmap_destroy(m);
+	cudamemcpysize_bpf__destroy(skel);
+	printf("%d failures\n", failures);
+	return failures != 0;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "gpuprobe/image.h"
+#include "gpuprobe/load.h"
+#include "gpuprobe/ranges_tell.h"
+
+enum { FILE_MAX = 1 << 30 };
+
+static unsigned sm_of(const struct driver *d, CUdevice device)
+{
+	int major, minor;
+
+	if (d->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_MAJOR, device) ||
+	    d->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_MINOR, device))
+		return 0;
+	return (unsigned)(major * 10 + minor);
+}
+
+/* A library may come to any device: 0 unless all are of the same kind. */
+static unsigned sm_of_all(const struct driver *d)
+{
+	unsigned sm = 0, other;
+	int n;
+
+	if (!d->cuDeviceGetCount || d->cuDeviceGetCount(&n))
+		return 0;
+	for (int i = 0; i < n; i++) {
+		other = sm_of(d, i);
+		if (i && other != sm)
+			return 0;
+		sm = other;
+	}
+	return sm;
+}
+
+/* Where an image is being loaded. */
+struct place {
+	CUcontext ctx;		/* NULL: none is current */
+	CUdevice device;
+	unsigned sm;
+};
+
+static struct place current_place(const struct driver *d, enum module_kind kind)
+{
+	struct place place = { NULL, 0, 0 };
+
+	if (d->cuCtxGetCurrent(&place.ctx) || !place.ctx || d->cuCtxGetDevice(&place.device))
+		place.ctx = NULL;
+	if (d->cuDeviceGetAttribute)
+		place.sm = kind == MODULE && place.ctx ? sm_of(d, place.device) : sm_of_all(d);
+	return place;
+}
+
+/* A library is compiled when it is first used: find out now, while the original can still be loaded. */
+static CUresult try_library(const struct loading *how, void *library, const struct image *image, const struct place *place)
+{
+	CUresult r = CUDA_SUCCESS;
+	CUdeviceptr at;
+	size_t size;
+	char name[48];
+
+	for (unsigned i = 0; place->ctx && i < image->num_hashes && !r; i++) {
+		snprintf(name, sizeof(name), "__cuprobe_ctl_%08x", image->hashes[i]);
+		r = how->driver->cuLibraryGetGlobal(&at, &size, library, name);
+		if (r == CUDA_ERROR_NOT_FOUND)
+			r = CUDA_SUCCESS;
+	}
+	return r;
+}
+
+static CUresult load_rewritten(const struct loading *how, void **handle, const struct image *image,
+			       const struct place *place)
+{
+	CUresult r = loading_call(how, handle, image->data);
+
+	if (r || how->kind == MODULE)
+		return r;
+	r = try_library(how, *handle, image, place);
+	if (r)
+		loading_unload(how, *handle);
+	return r;
+}
+
+static void refused(const struct driver *d, struct image *image, CUresult error)
+{
+	const char *name = NULL;
+
+	if (!d->cuGetErrorName || d->cuGetErrorName(error, &name) || !name)
+		name = "an unknown error";
+	image->told.status = GPUPROBE_BAD;
+	image->told.sites = 0;
+	image->num_hashes = 0;
+	free(image->data);
+	image->data = NULL;
+	image_why(image, name);
+}
+
+static void remember(struct inject *inject, const struct loading *how, void *handle, struct image *image,
+		     const struct place *place, const struct registers *registers)
+{
+	uint32_t *hashes = malloc(image->num_hashes * sizeof(*hashes));
+	struct context *c = NULL;
+	struct module *m = NULL;
+	bool linked;
+
+	pthread_mutex_lock(&inject->lock);
+	if (place->ctx)
+		c = modules_context(&inject->modules, place->ctx, place->device);
+	linked = image->told.status == GPUPROBE_THERE &&
+		 modules_linked(&inject->modules, image->hashes, image->num_hashes);
+	if (!linked)
+		link_queue(&inject->link, GPUPROBE_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
+	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
+		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
+		m = modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
+				image->num_hashes, image->data);
+	}
+	if (m) {
+		hashes = NULL;
+		registers_remember(registers, &inject->modules.kernels, m);
+	}
+	pthread_mutex_unlock(&inject->lock);
+	ranges_tell();
+	free(hashes);
+	image->data = NULL;	/* the driver may keep it: never freed if nobody owns it */
+}
+
+static CUresult load_with(struct inject *inject, const struct loading *how, void **handle, const void *original,
+			  size_t size)
+{
+	struct place place = current_place(how->driver, how->kind);
+	const void *by_driver = how->file ? NULL : original;
+	struct registers registers = {
+		.how = place.ctx ? how : NULL, .image = by_driver, .device = place.device,
+		.keep = inject->config.flags & GPUPROBE_KEEP_REGISTERS,
+	};
+	struct image image;
+	CUresult r, error = CUDA_SUCCESS;
+
+	image_rewrite(&image, inject, original, size, place.sm, &registers);
+	if (image.data)
+		error = load_rewritten(how, handle, &image, &place);
+	r = image.data && !error ? CUDA_SUCCESS : loading_call(how, handle, by_driver);
+	if (!r && error)
+		refused(how->driver, &image, error);
+	if (!r) {
+		if (image.data)
+			image.told.fewer_warps = registers_replaced(&registers, *handle);
+		remember(inject, how, *handle, &image, &place, &registers);
+	}
+	registers_free(&registers);
+	image_free(&image);
+	return r;
+}
+
+static CUresult load(struct inject *inject, const struct loading *how, void **handle, const void *original, size_t size)
+{
+	const size_t values = how->jit_values ? how->num_jit * sizeof(*how->jit_values) : 0;
+	struct loading again = *how;
+	CUresult r;
+
+	again.jit_before = values ? malloc(values) : NULL;
+	if (again.jit_before)
+		memcpy(again.jit_before, how->jit_values, values);
+	r = load_with(inject, &again, handle, original, size);
+	free(again.jit_before);
+	return r;
+}
+
+CUresult load_image(const struct loading *how, void **handle, const void *image, size_t size)
+{
+	struct inject *inject = handle && image ? gpuprobe_begin() : NULL;
+	int err = errno;
+	CUresult r;
+
+	if (!inject)
+		return how->load(how, handle, image);
+	r = load(inject, how, handle, image, size);
+	errno = err;
+	return r;
+}
+
+char *load_read(const char *file, size_t *size)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	char *p = NULL;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= FILE_MAX)
+		p = malloc((size_t)st.st_size + 1);
+	if (p) {
+		ssize_t n = pread(fd, p, (size_t)st.st_size, 0);
+
+		if (n == st.st_size) {
+			*size = (size_t)n;
+			p[n] = 0;
+		} else {
+			free(p);
+			p = NULL;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return p;
+}
+
+CUresult load_file(const struct loading *how, void **handle)
+{
+	struct inject *inject = handle && how->file ? gpuprobe_begin() : NULL;
+	int err = errno;
+	CUresult r;
+	char *p;
+	size_t size;
+
+	p = inject ? load_read(how->file, &size) : NULL;
+	if (p)
+		r = load(inject, how, handle, p, size);
+	else
+		r = how->load(how, handle, NULL);
+	free(p);
+	errno = err;
+	return r;
+}
+
+CUresult load_unload(const struct driver *driver, enum module_kind kind, void *handle)
+{
+	struct loading how = { .driver = driver, .kind = kind };
+	struct inject *inject = gpuprobe_state();
+	struct module *m = NULL;
+	int err = errno;
+	CUresult r;
+
+	if (inject) {
+		pthread_mutex_lock(&inject->lock);
+		m = modules_find(&inject->modules, handle, kind);
+		if (m) {	/* its context may be destroyed meanwhile */
+			m->unloading++;
+			gpuprobe_wait(inject, &m->served, ++m->wanted);
+			m->closed = true;
+			gpuprobe_wait_idle(inject, &m->busy);
+		}
+		pthread_mutex_unlock(&inject->lock);
+	}
+	r = loading_unload(&how, handle);
+	if (m) {
+		pthread_mutex_lock(&inject->lock);
+		m->gone |= !r;
+		m->closed = m->gone;
+		m->unloading--;
+		pthread_mutex_unlock(&inject->lock);
+	}
+	errno = err;
+	return r;
+}
+
+void *load_linked(int type, const void *data, size_t size, size_t *new_size)
+{
+	struct inject *inject = data && (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY) ? gpuprobe_begin() : NULL;
+	int err = errno;
+	struct image image;
+	struct place place;
+	void *new;
+
+	if (!inject)
+		return NULL;
+	place = current_place(inject->driver, MODULE);
+	image_rewrite(&image, inject, data, size, place.sm, NULL);
+	new = image.data;
+	image.data = NULL;
+	*new_size = image.size;
+	if (new) {
+		pthread_mutex_lock(&inject->lock);
+		modules_linked_add(&inject->modules, image.hashes, image.num_hashes);
+		pthread_mutex_unlock(&inject->lock);
+	}
+	link_queue(&inject->link, GPUPROBE_IMAGE, &image.told, sizeof(image.told), image.text, image.text_size);
+	image_free(&image);
+	errno = err;
+	return new;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "gpuprobe/modules.h"
+
+struct context *modules_context(struct modules *modules, CUcontext ctx, CUdevice device)
+{
+	struct context *c = modules->contexts;
+
+	if (!ctx)
+		return NULL;
+	while (c && (c->ctx != ctx || c->closed))
+		c = c->next;
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (c) {
+		c->ctx = ctx;
+		c->device = device;
+		c->number = ++modules->num_contexts;
+		c->next = modules->contexts;
+		modules->contexts = c;
+	}
+	return c;
+}
+
+struct module *modules_find(struct modules *modules, const void *handle, enum module_kind kind)
+{
+	struct module *m = modules->first;
+
+	while (m && (m->handle != handle || m->kind != kind || m->closed))
+		m = m->next;
+	return m;
+}
+
+struct module *modules_add(struct modules *modules, void *handle, enum module_kind kind, struct context *context,
+			   uint32_t *hashes, unsigned num_hashes, void *image)
+{
+	struct module *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->handle = handle;
+	m->kind = kind;
+	m->context = context;
+	m->hashes = hashes;
+	m->num_hashes = num_hashes;
+	m->image = image;
+	m->next = modules->first;
+	modules->first = m;
+	return m;
+}
+
+void modules_linked_add(struct modules *modules, const uint32_t *hashes, unsigned n)
+{
+	uint32_t *more = realloc(modules->linked, (modules->num_linked + n) * sizeof(*more));
+
+	if (!more)
+		return;
+	memcpy(more + modules->num_linked, hashes, n * sizeof(*more));
+	modules->linked = more;
+	modules->num_linked += n;
+}
+
+bool modules_linked(const struct modules *modules, const uint32_t *hashes, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		size_t j = 0;
+
+		while (j < modules->num_linked && modules->linked[j] != hashes[i])
+			j++;
+		if (j == modules->num_linked)
+			return false;
+	}
+	return n > 0;
+}
+
+static void module_free(struct module *m)
+{
+	struct instance *i;
+
+	while ((i = m->instances)) {
+		m->instances = i->next;
+		free(i->read);
+		free(i);
+	}
+	free(m->hashes);
+	free(m->image);
+	free(m);
+}
+
+void modules_sweep(struct modules *modules)
+{
+	struct module **p = &modules->first, *m;
+
+	while ((m = *p)) {
+		if (m->context && m->context->gone)
+			m->gone = true;
+		if (!m->gone || m->busy || m->unloading) {
+			p = &m->next;
+			continue;
+		}
+		*p = m->next;
+		kernels_forget(&modules->kernels, m);
+		module_free(m);
+	}
+}

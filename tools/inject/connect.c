@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <linux/fcntl.h>
+#include <linux/prctl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include "inject/inject.h"
+#include "inject/syscall.h"
+
+/* How long an answer is awaited: from a tool that runs, and from one of which that cannot be seen.  It is looked at after
+ * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  It must be traced that often in turn to be
+ * taken for stopped, as strace stops it at each call. */
+enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
+
+enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
+
+static bool peer(int fd, struct ucred *who)
+{
+	socklen_t n = sizeof(*who);
+
+	return !sys6(__NR_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)who, (long)&n, 0);
+}
+
+/* A tool's user is the program's, or root. */
+static bool trusted(const struct ucred *who)
+{
+	return !who->uid || who->uid == (unsigned)sys3(__NR_geteuid, 0, 0, 0);
+}
+
+static int tool_open(const struct injected *a, struct ucred *who)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = UNSEEN_MS / 1000 };
+	unsigned long n = length(a->socket);
+	int fd = (int)sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (a->silent ? SOCK_NONBLOCK : 0), 0);
+	long err = -EAGAIN_;
+
+	if (fd < 0)
+		return -1;
+	memcpy(to.sun_path + 1, a->socket, n);
+	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
+	/* others wait before this one */
+	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
+		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
+	if (!err && peer(fd, who) && trusted(who))
+		return fd;
+	sys3(__NR_close, fd, 0, 0);
+	return -1;
+}
+
+static void memories_close(int *memory)
+{
+	for (int i = 0; i < INJECT_MEMORIES; i++)
+		if (memory[i] >= 0)
+			sys3(__NR_close, memory[i], 0, 0);
+}
+
+/* Returns the letter of a process's state in its /proc/PID/stat; 0 if that cannot be read. */
+static char state_of(int pid)
+{
+	char path[32] = "/proc/", text[STAT], digits[12], *to = path + 6;
+	long fd, n, i = 0;
+
+	for (; pid > 0; pid /= 10)
+		digits[i++] = (char)('0' + pid % 10);
+	while (i)
+		*to++ = digits[--i];
+	memcpy(to, "/stat", 6);
+	fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	n = sys3(__NR_read, fd, (long)text, sizeof(text));
+	sys3(__NR_close, fd, 0, 0);
+	while (n > 0 && text[n - 1] != ')')	/* after its name, which may have anything */
+		n--;
+	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
+}
+
+/* Waits until the tool has answered; tool: its pid, 0 if it is in a PID namespace that cannot be seen.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
+ * answers, the program's signals, in before, are let in. */
+static bool await(struct injected *a, int fd, int tool, __u64 before)
+{
+	int traced = 0;
+	__u64 began = inject_clock_ns(), waited = 0;
+	int ms = FIRST_MS;
+	bool seen = true;
+
+	while (waited < (seen ? ANSWER_MS : UNSEEN_MS) * 1000000ull) {
+		struct timespec limit = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+		struct pollfd in = { .fd = fd, .events = POLLIN };
+		long n = sys6(__NR_ppoll, (long)&in, 1, (long)&limit, ms > FIRST_MS ? (long)&before : 0, sizeof(before), 0);
+		char state;
+
+		if (n > 0)
+			return true;
+		waited = inject_clock_ns() - began;
+		if (n)		/* a signal */
+			continue;
+		ms *= 2;
+		state = tool > 0 ? state_of(tool) : 0;
+		seen = state;
+		traced = state == 't' ? traced + 1 : 0;
+		if (state == 'T' || traced == TRACED_LOOKS || (a->silent && (traced || !seen)))
+			return false;
+	}
+	return false;
+}
+
+/* Returns the bytes of the answer; memory: the descriptors that came with it, or -1. */
+static long receive(int fd, struct inject_answer *answer, int *memory)
+{
+	union { struct cmsghdr head; char room[CMSG_SPACE(INJECT_MEMORIES * sizeof(int))]; } control = { 0 };
+	struct iovec iov = { answer, sizeof(*answer) };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	long n = sys3(__NR_recvmsg, fd, (long)&m, MSG_CMSG_CLOEXEC);
+
+	if (n < 0 || m.msg_controllen < CMSG_LEN(sizeof(int)) || control.head.cmsg_level != SOL_SOCKET ||
+	    control.head.cmsg_type != SCM_RIGHTS)
+		return n;
+	for (int i = 0; i < INJECT_MEMORIES && control.head.cmsg_len >= CMSG_LEN((i + 1) * sizeof(int)); i++)
+		memory[i] = ((int *)CMSG_DATA(&control.head))[i];
+	return n;
+}
+
+/* It stays as it is: other threads read it. */
+static void python_learn(struct injected *a, const struct python_process *p)
+{
+	if (a->python.runtime || a->python.loss || (!p->runtime && !p->loss))
+		return;
+	memcpy(&a->python.loss, &p->loss, sizeof(*p) - offsetof(struct python_process, loss));
+	__atomic_store_n(&a->python.runtime, p->runtime, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&a->marks, INJECT_PYTHON, __ATOMIC_RELAXED);
+}
+
+/* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
+static bool ask(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory, __u64 before)
+{
+	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
+	struct msghdr out = { .msg_iov = iov, .msg_iovlen = 2 };
+	struct ucred who;
+	int fd = tool_open(a, &who);
+	bool ok;
+
+	if (fd < 0) {
+		a->silent = true;
+		return false;
+	}
+	m->version = INJECT_VERSION;
+	m->pid = (int)sys3(__NR_getpid, 0, 0, 0);
+	ok = sys3(__NR_sendmsg, fd, (long)&out, MSG_NOSIGNAL) > 0 && await(a, fd, who.pid, before) &&
+	     receive(fd, answer, memory) == sizeof(*answer) && answer->version == INJECT_VERSION;
+	a->silent = !ok;
+	if (ok) {
+		a->uid = answer->uid;
+		memcpy(a->comm, answer->comm, sizeof(a->comm));
+		python_learn(a, &answer->python);
+	}
+	/* Yama takes the tool's descendants for it */
+	if (ok && answer->leave && who.pid > 0 && (m->kind == INJECT_HELLO || m->kind == INJECT_FORKED))
+		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
+	sys3(__NR_close, fd, 0, 0);
+	return ok;
+}
+
+/* No handler of the program runs where state is half made. */
+static bool asked(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory)
+{
+	__u64 all = ~0ull, before = 0;
+	bool ok;
+
+	for (int i = 0; i < INJECT_MEMORIES; i++)
+		memory[i] = -1;
+	if (a->marks & INJECT_FILTERED)
+		return false;
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&all, (long)&before, sizeof(all));
+	ok = ask(a, m, text, answer, memory, inject_here.blocked ? inject_here.signals : before);
+	sys4(__NR_rt_sigprocmask, NO_SIGNALS, (long)&before, 0, sizeof(before));
+	return ok;
+}
+
+bool connect_hello(struct injected *a)
+{
+	struct inject_message_head m = { .kind = INJECT_HELLO };
+	struct inject_answer answer;
+	int memory[INJECT_MEMORIES];
+	bool ok;
+
+	ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0;
+	for (int i = 0; i < INJECT_MEMORIES; i++)
+		ok = ok && memory[i] >= 0;
+	a->own = m.pid;
+	a->pid = answer.pid;
+	ok = ok && memory_map(a, memory, answer.bytes);
+	memories_close(memory);
+	a->connection = ok ? CONNECTED : REFUSED;
+	return ok;
+}
+
+bool connect_forked(struct injected *a, int parent)
+{
+	struct inject_message_head m = { .kind = INJECT_FORKED, .parent = parent };
+	struct inject_answer answer;
+	int memory[INJECT_MEMORIES];
+	bool ok = asked(a, &m, NULL, &answer, memory) && answer.pid > 0 && memory[INJECT_SHARED] >= 0 &&
+		  memory_map_forked(a, memory[INJECT_SHARED], answer.bytes);
+
+	memories_close(memory);
+	a->own = m.pid;
+	if (ok)
+		a->pid = answer.pid;
+	return ok;
+}
+
+static void tell(struct injected *a, struct inject_message_head *m, const char *text, unsigned long n)
+{
+	struct inject_answer answer;
+	int memory[INJECT_MEMORIES];
+
+	m->size = (__u32)(n < INJECT_PATH ? n : INJECT_PATH);
+	asked(a, m, text, &answer, memory);
+	memories_close(memory);
+}
+
+void connect_bound(struct injected *a, const char *path, __u32 functions)
+{
+	struct inject_message_head m = { .kind = INJECT_BOUND, .functions = functions };
+
+	tell(a, &m, path, length(path));
+}
+
+void connect_changed(struct injected *a)
+{
+	struct inject_message_head m = { .kind = INJECT_CHANGED };
+
+	tell(a, &m, NULL, 0);
+}
+
+void connect_says(struct injected *a, const char *name, const char *why)
+{
+	struct inject_message_head m = { .kind = INJECT_SAYS };
+	unsigned long n = length(name), more = length(why);
+
+	if (n > sizeof(a->text) / 2)
+		n = sizeof(a->text) / 2;
+	if (n + 2 + more > sizeof(a->text))
+		return;
+	memmove(a->text, name, n);	/* name may be there */
+	memcpy(a->text + n, ": ", 2);
+	memcpy(a->text + n + 2, why, more);
+	tell(a, &m, a->text, n + 2 + more);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What the kernel gave the program: its environment and auxiliary vector. */
+#include <stddef.h>
+#include <elf.h>
+#include <link.h>
+#include <time.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include "inject/inject.h"
+#include "inject/syscall.h"
+
+enum { MOST = 8 << 20, AUXV = 64 };	/* bytes: the kernel takes 6 MiB at most; entries */
+
+static bool begins(const char *s, const char *with)
+{
+	while (*with)
+		if (*s++ != *with++)
+			return false;
+	return true;
+}
+
+/* Reads all of a file, or as much as there is room for.  Returns the bytes. */
+static unsigned long file_read(const char *path, char *to, unsigned long room)
+{
+	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0), n = 1;
+	unsigned long size = 0;
+
+	if (fd < 0)
+		return 0;
+	while (n > 0 && size < room) {
+		n = sys3(__NR_read, fd, (long)(to + size), (long)(room - size));
+		size += n > 0 ? (unsigned long)n : 0;
+	}
+	sys3(__NR_close, fd, 0, 0);
+	return size;
+}
+
+/* value: NAME=SOCKET for each tool. */
+static bool socket_find(struct injected *a, const char *value)
+{
+	unsigned long n = length(inject_name);
+
+	while (*value) {
+		unsigned long size = 0;
+
+		if (begins(value, inject_name) && value[n] == '=') {
+			for (value += n + 1; value[size] && value[size] != ' '; size++)
+				;
+			if (!size || size >= SOCKET_NAME)
+				return false;
+			memcpy(a->socket, value, size);
+			return true;
+		}
+		while (*value && *value != ' ')
+			value++;
+		while (*value == ' ')
+			value++;
+	}
+	return false;
+}
+
+static bool variables(struct injected *a)
+{
+	char *all = (char *)sys6(__NR_mmap, 0, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool found = false;
+	unsigned long size;
+
+	if (sys_failed((long)all))
+		return false;
+	size = file_read("/proc/self/environ", all, MOST - 1);
+	for (const char *s = all; s < all + size && !found; s += length(s) + 1)
+		if (begins(s, INJECT_SOCKETS "="))
+			found = socket_find(a, s + sizeof(INJECT_SOCKETS));
+	sys3(__NR_munmap, (long)all, MOST, 0);
+	return found;
+}
+
+/* Returns the number at the end of the line that begins so; 0 if there is none. */
+static __u32 number(const char *text, const char *line)
+{
+	__u32 n = 0;
+
+	for (; *text; text++)
+		if (*text == '\n' && begins(text + 1, line)) {
+			for (text += 1 + length(line); *text && *text != '\n'; text++)
+				n = *text >= '0' && *text <= '9' ? n * 10 + (__u32)(*text - '0') : n;
+			return n;
+		}
+	return 0;
+}
+
+/* The lines stand behind one that may be long, of groups: of a process in very many, none is seen.  Linux before 5.9 has no
+ * number of filters. */
+__u32 environment_filters(char *text)
+{
+	unsigned long n = file_read("/proc/thread-self/status", text, INJECT_PATH - 1);
+	__u32 filters;
+
+	text[n] = 0;
+	filters = number(text, "Seccomp_filters:");
+	return filters ?: number(text, "Seccomp:") == 2;
+}
+
+bool environment(struct injected *a)
+{
+	ElfW(auxv_t) v[AUXV];
+	__s64 now[2] = { 0 };
+	unsigned long n;
+	const void *vdso = NULL;
+
+	if (!variables(a))
+		return false;
+	n = file_read("/proc/self/auxv", (char *)v, sizeof(v)) / sizeof(*v);
+	for (unsigned long i = 0; i < n; i++) {
+		if (v[i].a_type == AT_SECURE && v[i].a_un.a_val)
+			return false;
+		if (v[i].a_type == AT_SYSINFO_EHDR)
+			vdso = (const void *)v[i].a_un.a_val;
+		if (v[i].a_type == AT_PHDR)
+			a->phdr = (const void *)v[i].a_un.a_val;
+		if (v[i].a_type == AT_PHNUM)
+			a->phdrs = (int)v[i].a_un.a_val;
+		if (v[i].a_type == AT_RANDOM)
+			a->stack = v[i].a_un.a_val;
+	}
+	a->filters = environment_filters(a->text);
+	clock_find(a, vdso);
+	sys3(__NR_clock_gettime, CLOCK_REALTIME_COARSE, (long)now, 0);
+	a->started = now[0];
+	return n;
+}

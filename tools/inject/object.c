@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stddef.h>
+#include "inject/inject.h"
+#include "inject/object.h"
+
+__u32 object_hash(const char *name)
+{
+	__u32 h = 5381;
+
+	while (*name)
+		h = h * 33 + (unsigned char)*name++;
+	return h;
+}
+
+static __u32 sysv_hash(const char *name)
+{
+	__u32 h = 0;
+
+	while (*name) {
+		h = (h << 4) + (unsigned char)*name++;
+		h ^= h >> 24 & 0xf0;
+		h &= 0xfffffff;
+	}
+	return h;
+}
+
+/* The linker has relocated the addresses in the dynamic section; in the file they are without the base. */
+static const void *address(const struct object *o, __u64 value)
+{
+	return (const void *)(value < o->base ? o->base + value : value);
+}
+
+static bool dynamic(struct object *o, const ElfW(Dyn) *dyn)
+{
+	for (; dyn->d_tag != DT_NULL; dyn++) {
+		const void *p = address(o, dyn->d_un.d_ptr);
+
+		if (dyn->d_tag == DT_SYMTAB)
+			o->symbols = p;
+		else if (dyn->d_tag == DT_STRTAB)
+			o->strings = p;
+		else if (dyn->d_tag == DT_GNU_HASH)
+			o->gnu = p;
+		else if (dyn->d_tag == DT_HASH)
+			o->sysv = p;
+	}
+	return o->symbols && o->strings && (o->gnu || o->sysv);
+}
+
+static bool is_elf(const void *image)
+{
+	return readable(image) && !memcmp(image, ELFMAG, SELFMAG);
+}
+
+static void headers_set(struct object *o, const void *image)
+{
+	const ElfW(Ehdr) *e = image;
+
+	o->phdr = (const void *)((const char *)image + e->e_phoff);
+	o->phdrs = e->e_phnum;
+}
+
+bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n)
+{
+	*o = (struct object){ .base = map->l_addr, .phdr = headers, .phdrs = n };
+	if (o->base && is_elf((const void *)o->base))
+		headers_set(o, (const void *)o->base);
+	return map->l_ld && dynamic(o, map->l_ld);
+}
+
+bool object_image(struct object *o, const void *image)
+{
+	const ElfW(Dyn) *dyn = NULL;
+
+	*o = (struct object){ 0 };
+	if (!is_elf(image))
+		return false;
+	headers_set(o, image);
+	for (int i = 0; i < o->phdrs; i++)
+		if (o->phdr[i].p_type == PT_LOAD && !o->phdr[i].p_offset)
+			o->base = (__u64)image - o->phdr[i].p_vaddr;
+	for (int i = 0; i < o->phdrs; i++)
+		if (o->phdr[i].p_type == PT_DYNAMIC)
+			dyn = (const void *)(o->base + o->phdr[i].p_vaddr);
+	return dyn && dynamic(o, dyn);
+}
+
+static bool is_it(const struct object *o, const ElfW(Sym) *s, const char *name, const ElfW(Sym) *after)
+{
+	return s > after && s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_value &&
+	       same(o->strings + s->st_name, name);
+}
+
+static const ElfW(Sym) *by_sysv(const struct object *o, const char *name, const ElfW(Sym) *after)
+{
+	__u32 buckets = o->sysv[0], n = o->sysv[1];
+	const __u32 *bucket = o->sysv + 2, *chain = bucket + buckets;
+	const ElfW(Sym) *first = NULL;
+
+	for (__u32 i = buckets ? bucket[sysv_hash(name) % buckets] : 0; i && i < n; i = chain[i])
+		if (is_it(o, &o->symbols[i], name, after) && (!first || &o->symbols[i] < first))
+			first = &o->symbols[i];		/* chains go backwards */
+	return first;
+}
+
+const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after)
+{
+	const __u32 *g = o->gnu, *bucket, *chain;
+	const __u64 *bloom;
+	__u64 word;
+	__u32 i;
+
+	if (!g)
+		return by_sysv(o, name, after);
+	if (!g[0] || !g[2])
+		return NULL;
+	bloom = (const __u64 *)(g + 4);
+	word = bloom[hash / 64 & (g[2] - 1)];
+	if (!(word >> hash % 64 & word >> (hash >> g[3]) % 64 & 1))
+		return NULL;
+	bucket = (const __u32 *)(bloom + g[2]);
+	chain = bucket + g[0];
+	i = bucket[hash % g[0]];
+	if (i < g[1])
+		return NULL;
+	for (;; i++) {
+		if ((chain[i - g[1]] | 1) == (hash | 1) && is_it(o, &o->symbols[i], name, after))
+			return &o->symbols[i];
+		if (chain[i - g[1]] & 1)
+			return NULL;
+	}
+}
+
+const ElfW(Phdr) *object_segment(const struct object *o, __u64 at)
+{
+	for (int i = 0; i < o->phdrs; i++) {
+		__u64 start = o->base + o->phdr[i].p_vaddr;
+
+		if (o->phdr[i].p_type == PT_LOAD && at >= start && at - start < o->phdr[i].p_memsz)
+			return &o->phdr[i];
+	}
+	return NULL;
+}

@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include "abi/inflight_call.h"
 #include "model/memory.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 const char *memory_name(unsigned char kind)
 {

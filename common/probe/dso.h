@@ -6,6 +6,7 @@
 #include "elf/elf.h"
 #include "proc/proc.h"
 
+struct elf_scan;
 struct probes;
 
 struct dso {

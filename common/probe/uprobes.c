@@ -7,15 +7,14 @@
 #include "base/hash.h"
 #include "base/plural.h"
 #include "probe/dso.h"
-#include "probe/seccomp_uretprobe.h"
 #include "probe/link_pool.h"
-#include "probe/probe_progress.h"
 #include "probe/probes.h"
 #include "probe/uprobes.h"
+#include "probe/uretprobe.h"
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"
 #include "proc/helper_pool.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 /* The probes of one file in one process. */
 struct uprobe_site {

@@ -10,7 +10,19 @@
 #define HELPER_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "proc/helper_server.h"
+
+struct helper_job {
+	const void *in;		/* the caller's bytes */
+	size_t size;
+	int fd;			/* that came with it, closed afterwards; -1 if none */
+	char *out;		/* the answer so far: see helper_put() */
+	size_t out_size, room;
+	int out_fd;
+};
+
+typedef void helper_fn(struct helper_job *job);
+
+/* The rest is private to helper.c. */
 
 struct helper_answer {
 	char *bytes;		/* the caller frees it */
@@ -50,5 +62,11 @@ void helper_drop(struct helper_answer *a);
 /* Lets go of the helper without waiting: one that waits for nothing ends at once, any other is
  * killed (but see not_killed).  Returns its pid, for waitpid(); 0 if none was running. */
 int helper_leave(struct helper *h);
+
+/* Appends bytes to the answer. */
+void helper_put(struct helper_job *job, const void *bytes, size_t size);
+
+/* Sends a descriptor with the answer, and closes it. */
+void helper_put_fd(struct helper_job *job, int fd);
 
 #endif

@@ -6,15 +6,41 @@
 #define HELPER_POOL_H
 #include <stdbool.h>
 #include "base/budget.h"
+#include "base/quota.h"
 #include "proc/helper.h"
 #include "proc/inode.h"
-#include "proc/stalled_helpers.h"
+
+struct progress;
+
+enum { STALLED_MAX = 16 };
+
+/* What was asked. */
+struct request {
+	int pid;		/* on behalf of this process */
+	unsigned user;
+	const char *what;	/* is read, for messages */
+	helper_fn *fn;
+	const void *in;
+	size_t size;
+};
+
+struct stalled_helper {
+	struct helper helper;
+	struct request request;	/* with copies of what and in */
+	unsigned long long since;	/* ns */
+	bool said;		/* that it takes long */
+	int left;		/* pid of a helper that was killed and has not ended; then the rest is void */
+};
+
+/* Starts with the quota set and the rest zeroed. */
+struct stalled_helpers {
+	struct quota quota;	/* each helper at work or parked takes 1 */
+	struct stalled_helper all[STALLED_MAX];
+};
 
 /* How long a look may take, in ms: when other processes may start meanwhile; when the tool starts, or
  * traces a few given processes; when the process is stopped meanwhile, and the others are its children. */
 enum { HELPER_QUICK = 100, HELPER_START = 2000, HELPER_STOPPED = 5000 };
-
-struct progress;
 
 /* Initialize with HELPER_POOL_INIT; helper.idle, ctx and progress may be set before the first look. */
 struct helper_pool {

@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "probe/static_runtime.h"
+#include "probe/scan.h"
 #include "probe/uprobes.h"
 #include "proc/cgroup.h"
 #include "proc/privileges.h"

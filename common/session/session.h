@@ -33,7 +33,7 @@ struct session {
 	int attach;		/* enum attach_kind */
 	bool list, check, verbose, quiet, json;
 	long duration_ns;	/* 0 = no limit */
-	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
+	int unwind, shown;	/* indexes into UNWIND_CHOICES, STACK_CHOICES; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
 	struct filter_options filter;
 	unsigned long long devices;	/* bit n: device n is wanted; 0: all */
@@ -124,12 +124,12 @@ bool session_is_preexisting(void *target, int pid);
 		"only calls on these devices, as the program numbers them")
 
 /* The options of a tool that can show call stacks. */
-#define UNWIND_WORDS "dwarf|fp"
-#define STACK_WORDS "all|native|python"
+#define UNWIND_CHOICES "dwarf|fp"
+#define STACK_CHOICES "all|native|python"
 #define OPT_STACKS(t)									\
-	OPT_CHOICE(0, "stack", STACK_WORDS, &(t)->shown,				\
+	OPT_CHOICE(0, "stack", STACK_CHOICES, &(t)->shown,				\
 		   "call stacks with these frames; default: all"),			\
-	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
+	OPT_CHOICE(0, "unwind", UNWIND_CHOICES, &(t)->unwind,				\
 		   "find native frames by unwind tables or frame pointers; default: dwarf"), \
 	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
 		 "unwind at most SIZE bytes of a stack, 4k to 64k, the default"),		\

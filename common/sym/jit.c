@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "proc/helper_pool.h"
-#include "proc/user.h"
+#include "proc/users.h"
 #include "sym/jit.h"
 #include "sym/jit_file.h"
 #include "sym/perf_map.h"

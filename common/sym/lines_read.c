@@ -10,7 +10,7 @@
 #include "base/die.h"
 #include "elf/elf_debug.h"
 #include "elf/elf_file.h"
-#include "proc/helper_server.h"
+#include "proc/helper.h"
 #include "proc/proc.h"
 #include "sym/debug_file.h"
 #include "sym/lines_read.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "proc/users.h"
 #include "proc/vm_read.h"
-#include "proc/user.h"
 #include "sym/programs.h"
 #include "sym/syms.h"
 

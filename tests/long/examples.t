@@ -12,7 +12,7 @@ mkdir "$home" "$tmp/set"
 
 # keys FILE: the JSON keys in FIELDS.  Those of all tools are in a page of their own.
 keys() {
-	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
+	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1" | sed 's/ , /\n/g'
 }
 common=man/cuda-bpf-tools.7
 

@@ -10,7 +10,7 @@
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/probed.h"
 #include "cudaexporter/self.h"
-#include "model/inflight_state.h"
+#include "model/inflight.h"
 
 struct session;
 

@@ -232,6 +232,8 @@ static int start_tree(struct watch *w, int pid)
 	return w->events ? 0 : -errno;
 }
 
+static int resume_stopped(struct watch *w);
+
 static void watch_stop(struct watch *w)
 {
 	if (w->events && ring_buffer__consume(w->events) >= 0)

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <elfutils/libdwelf.h>
+#include <gelf.h>
 #include <string.h>
 #include "elf/elf_debug.h"
+
+/* dwelf_elf_gnu_build_id() would take half a megabyte of libdwfl into each static tool. */
+static void read_notes(Elf_Data *notes, struct elf_debug *d)
+{
+	size_t at = 0, name, id;
+	GElf_Nhdr n;
+
+	while (notes && !d->id_size && (at = gelf_getnote(notes, at, &n, &name, &id))) {
+		const char *bytes = notes->d_buf;
+
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && !memcmp(bytes + name, "GNU", 4) &&
+		    n.n_descsz <= sizeof(d->id))
+			memcpy(d->id, bytes + id, d->id_size = n.n_descsz);
+	}
+}
 
 static void read_sections(Elf *elf, struct elf_debug *d)
 {
@@ -15,14 +30,26 @@ static void read_sections(Elf *elf, struct elf_debug *d)
 
 		d->symbols |= h && h->sh_type == SHT_SYMTAB;
 		d->lines |= name && h->sh_type == SHT_PROGBITS && !strcmp(name, ".debug_info");
+		if (h && h->sh_type == SHT_NOTE)
+			read_notes(elf_getdata(section, NULL), d);
 	}
+}
+
+/* A file without section headers has the notes in a segment. */
+static void read_segments(Elf *elf, struct elf_debug *d)
+{
+	const Elf64_Phdr *p = elf64_getphdr(elf);
+	size_t n = 0;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; p && i < n && !d->id_size; i++)
+		if (p[i].p_type == PT_NOTE)
+			read_notes(elf_getdata_rawchunk(elf, p[i].p_offset, p[i].p_filesz, ELF_T_NHDR), d);
 }
 
 bool elf_debug_read(int fd, struct elf_debug *d)
 {
 	const Elf64_Ehdr *h;
-	const void *id;
-	ssize_t size;
 	Elf *elf;
 	bool ok;
 
@@ -33,9 +60,7 @@ bool elf_debug_read(int fd, struct elf_debug *d)
 	ok = h && h->e_machine == EM_X86_64 && h->e_ident[EI_DATA] == ELFDATA2LSB;
 	if (ok) {
 		read_sections(elf, d);
-		size = dwelf_elf_gnu_build_id(elf, &id);
-		if (size > 0 && size <= ELF_BUILD_ID_MAX)
-			memcpy(d->id, id, d->id_size = size);
+		read_segments(elf, d);
 	}
 	elf_end(elf);
 	return ok;

@@ -22,15 +22,17 @@ static void read_sections(Elf *elf, struct elf_debug *d)
 {
 	Elf_Scn *section = NULL;
 	size_t names = 0;
+	Elf64_Shdr h;
 
 	elf_getshdrstrndx(elf, &names);
 	while ((section = elf_nextscn(elf, section))) {
-		const Elf64_Shdr *h = elf64_getshdr(section);
-		const char *name = h ? elf_strptr(elf, names, h->sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &h) ? elf_strptr(elf, names, h.sh_name) : NULL;
 
-		d->symbols |= h && h->sh_type == SHT_SYMTAB;
-		d->lines |= name && h->sh_type == SHT_PROGBITS && !strcmp(name, ".debug_info");
-		if (h && h->sh_type == SHT_NOTE)
+		if (!name)
+			continue;
+		d->symbols |= h.sh_type == SHT_SYMTAB;
+		d->lines |= h.sh_type == SHT_PROGBITS && !strcmp(name, ".debug_info");
+		if (h.sh_type == SHT_NOTE)
 			read_notes(elf_getdata(section, NULL), d);
 	}
 }
@@ -38,13 +40,11 @@ static void read_sections(Elf *elf, struct elf_debug *d)
 /* A file without section headers has the notes in a segment. */
 static void read_segments(Elf *elf, struct elf_debug *d)
 {
-	const Elf64_Phdr *p = elf64_getphdr(elf);
-	size_t n = 0;
+	Elf64_Phdr p;
 
-	elf_getphdrnum(elf, &n);
-	for (size_t i = 0; p && i < n && !d->id_size; i++)
-		if (p[i].p_type == PT_NOTE)
-			read_notes(elf_getdata_rawchunk(elf, p[i].p_offset, p[i].p_filesz, ELF_T_NHDR), d);
+	for (int i = 0; !d->id_size && gelf_getphdr(elf, i, &p); i++)
+		if (p.p_type == PT_NOTE)
+			read_notes(elf_getdata_rawchunk(elf, p.p_offset, p.p_filesz, ELF_T_NHDR), d);
 }
 
 bool elf_debug_read(int fd, struct elf_debug *d)

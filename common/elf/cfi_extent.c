@@ -17,10 +17,10 @@ struct table_entry {
 
 enum { VERSION = 1 };
 
-static bool read_entry(const struct elf_file *f, const Elf64_Phdr *table, unsigned i, unsigned long long *start)
+static bool read_entry(const struct elf_file *f, const Elf64_Phdr *table, size_t i, unsigned long long *start)
 {
-	unsigned long long at = table->p_offset + sizeof(struct table_head) + (unsigned long long)i * sizeof(struct table_entry);
-	struct table_entry *entry = elf_bytes_part(&f->bytes, at, sizeof(*entry));
+	unsigned long long at = table->p_offset + sizeof(struct table_head);
+	struct table_entry *entry = elf_bytes_part(&f->bytes, at + i * sizeof(*entry), sizeof(*entry));
 
 	if (entry)
 		*start = table->p_vaddr + entry->start;
@@ -43,8 +43,8 @@ static unsigned read_table(const struct elf_file *f, const Elf64_Phdr *table)
 }
 
 /* Narrows [*start, *end), in which addr is, to the function. */
-static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned long long addr, unsigned long long *start,
-		   unsigned long long *end)
+static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned long long addr,
+		   unsigned long long *start, unsigned long long *end)
 {
 	unsigned low = 0, high = read_table(f, table), mid;
 	unsigned long long at;
@@ -64,7 +64,8 @@ static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned l
 	return low;
 }
 
-bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start, unsigned long long *end)
+bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start,
+		unsigned long long *end)
 {
 	const Elf64_Phdr *table = elf_file_segment(f, PT_GNU_EH_FRAME), *p = f->loads;
 

@@ -15,7 +15,8 @@ enum {
 	MAX_ROWS = 256, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + CFI_REGISTERS),
 };
 
-/* MAX_NS: for each row libdw executes the instructions from the start of the function.  MAX_SIZE: rows have offsets of 32 bits. */
+/* MAX_NS: for each row libdw executes the instructions from the start of the function.  MAX_SIZE: rows have
+ * offsets of 32 bits. */
 static const unsigned long long MAX_NS = 10000000, MAX_SIZE = 1ull << 32;
 
 struct builder {
@@ -212,7 +213,8 @@ struct code {
 };
 
 /* Returns the row at an address, which free() frees; NULL if there is none in this code. */
-static Dwarf_Frame *row_at(const struct code *c, unsigned long long addr, Dwarf_Addr *start, Dwarf_Addr *end, bool *signal)
+static Dwarf_Frame *row_at(const struct code *c, unsigned long long addr, Dwarf_Addr *start, Dwarf_Addr *end,
+			   bool *signal)
 {
 	Dwarf_Frame *frame;
 
@@ -306,8 +308,8 @@ static struct cfi *read_debug_frame(Elf *elf, struct code *c, unsigned long long
 	return cfi;
 }
 
-/* Reads by the table of functions.  With section headers, libdw would ignore one behind .eh_frame, where gold puts it, and
- * read all of .eh_frame for each function. */
+/* Reads by the table of functions.  With section headers, libdw would ignore one behind .eh_frame, where gold
+ * puts it, and read all of .eh_frame for each function. */
 static struct cfi *read_by_table(const struct elf_file *file, struct code *c, unsigned long long addr)
 {
 	size_t size = file->bytes.size;
@@ -329,7 +331,8 @@ static struct cfi *read_by_table(const struct elf_file *file, struct code *c, un
 	return cfi;
 }
 
-static struct cfi *read_by_sections(const struct elf_file *file, struct code *c, unsigned long long addr, bool eh)
+static struct cfi *read_by_sections(const struct elf_file *file, struct code *c, unsigned long long addr,
+				    bool eh)
 {
 	Elf *elf = elf_begin(file->bytes.fd, ELF_C_READ_MMAP, NULL);
 	struct cfi *cfi = elf && eh ? read_eh_frame(elf, c, addr) : NULL;

@@ -209,8 +209,8 @@ static void run(struct machine *m, const struct cfi_op *op)
 	}
 }
 
-/* Evaluates the expression of a cell (DWARF 5, 2.5), with the CFA on the stack if with_cfa is true.  Returns CFI_CALLER with
- * *result set, CFI_UNREADABLE or CFI_BAD. */
+/* Evaluates the expression of a cell (DWARF 5, 2.5), with the CFA on the stack if with_cfa is true.  Returns
+ * CFI_CALLER with *result set, CFI_UNREADABLE or CFI_BAD. */
 static enum cfi_step evaluate(struct frame *f, const struct cfi_cell *cell, bool with_cfa,
 			      unsigned long long *result)
 {

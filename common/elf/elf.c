@@ -203,8 +203,8 @@ static int find_major(const char *part, size_t size, const char *strings, size_t
 	return major;
 }
 
-/* Returns 12 for a file that defines the symbol version libcudart.so.12, as NVIDIA's runtimes do for all that they export,
- * whatever the file is called; 0 for any other file, also one without section headers. */
+/* Returns 12 for a file that defines the symbol version libcudart.so.12, as NVIDIA's runtimes do for all that
+ * they export, whatever the file is called; 0 for any other file, also one without section headers. */
 static int cudart_version(const struct elf_file *f)
 {
 	const Elf64_Shdr *s = f->sections;

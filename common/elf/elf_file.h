@@ -59,8 +59,9 @@ char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size);
 /* Return true if the names of .symtab take so much that they are better left in the file. */
 bool elf_file_has_many_names(const struct elf_file *f);
 
-/* Makes up the headers of .dynsym and .dynstr for a file without section headers, as the dynamic linker finds them: an array
- * of f->nsections, which elf_file_close() frees.  NULL, and 0, if the file has no dynamic segment. */
+/* Makes up the headers of .dynsym and .dynstr for a file without section headers, as the dynamic linker finds
+ * them: an array of f->nsections, which elf_file_close() frees.  NULL, and 0, if the file has no dynamic
+ * segment. */
 Elf64_Shdr *elf_dynamic_sections(const struct elf_bytes *b, const Elf64_Phdr *segments,
 				 size_t nsegments, size_t *n);
 

@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "elf/elf.h"
 #include "elf/elf_file.h"
-#include "elf/usdt.h"
 
 /* Bytes of a file's notes; its probes; bytes of a probe's name. */
 enum { MAX_NOTES = 1 << 20, MAX_PROBES = 64, MAX_NAME = 128 };
@@ -159,8 +158,9 @@ static bool take_arg(const char **at, struct usdt_arg *arg)
 	return (size == 1 || size == 2 || size == 4 || size == 8) && take_place(at, arg);
 }
 
-/* Reads the places of the arguments as notes have them: "-8@%rbp -1@%al 8@56(%rsp) 4@$1".  Returns false if there is one
- * that is not understood, such as a variable's; arguments after the USDT_ARGS first ones are left out. */
+/* Reads the places of the arguments as notes have them: "-8@%rbp -1@%al 8@56(%rsp) 4@$1".  Returns false if
+ * there is one that is not understood, such as a variable's; arguments after the USDT_ARGS first ones are left
+ * out. */
 static bool parse_args(const char *text, struct usdt_args *args)
 {
 	memset(args, 0, sizeof(*args));

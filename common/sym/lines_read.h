@@ -28,8 +28,8 @@ struct lines_entry {
 	unsigned function, file;	/* sizes of the strings; 0: unknown */
 };
 
-/* Answers a struct lines_request by entries, at least one if the file has debug information.  Takes at most 3 seconds of CPU
- * time, and ends the process if that is not enough. */
+/* Answers a struct lines_request by entries, at least one if the file has debug information.  Takes at most 3
+ * seconds of CPU time, and ends the process if that is not enough. */
 void lines_read(struct helper_job *job);
 
 #endif

@@ -11,9 +11,9 @@
 /* STEPS: of functions that begin before an address, so many are compared. */
 enum { STEPS = 1024 };
 
-/* From BCC's src/cc/bcc_perf_map.h, which is not installed with its library.  The result of the callback is not used.  A
- * line is skipped if its numbers are wrong, and after one whose number is too large also if it is 2^64 - 1 (errno is not
- * cleared); the name may be empty. */
+/* From BCC's src/cc/bcc_perf_map.h, which is not installed with its library.  The result of the callback is
+ * not used.  A line is skipped if its numbers are wrong, and after one whose number is too large also if it is
+ * 2^64 - 1 (errno is not cleared); the name may be empty. */
 int bcc_perf_map_foreach_sym(const char *path,
 			     int (*callback)(const char *name, uint64_t start, uint64_t size, void *ctx),
 			     void *ctx);

@@ -8,7 +8,10 @@
 #include <stddef.h>
 
 /* A larger file is not read: 3 million lines.  Of another one the last lines are kept, and of a name its start. */
-enum { PERF_MAP_BYTES = 128 << 20, PERF_MAP_LINES = 1 << 19, PERF_MAP_NAMES = 32 << 20 /* bytes */, PERF_MAP_NAME = 1 << 10 };
+enum {
+	PERF_MAP_BYTES = 128 << 20, PERF_MAP_LINES = 1 << 19, PERF_MAP_NAMES = 32 << 20 /* bytes */,
+	PERF_MAP_NAME = 1 << 10,
+};
 
 /* The functions by address: one block of memory, which free() frees, so that it can be copied to another
  * process.  Where lines overlap, the last one holds: memory of functions is used again. */

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "elf/elf.h"
 #include "elf/elf_debug.h"
-#include "elf/usdt.h"
 #include "fuzz.h"
 
 static int find_id(const void *ctx, const char *symbol)

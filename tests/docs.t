@@ -163,6 +163,24 @@ awk '{ key = $1 " " $2; text = $0; sub(/^[^ ]+ [^ ]+ /, "", text) }
 comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || lines 0 ''
 
+# keys PAGE: the JSON keys that its FIELDS explain.  schema TOOL: the keys that the tool prints
+keys() { sed -n '/^\.Sh FIELDS/,/^\.Sh/s/^\.It Va //p' "$1" | tr -s ' ,' '\n' | sort -u; }
+schema() {
+	jq -r --arg t "$1" '."$defs" as $d | ($d[$t].anyOf[]?."$ref" | sub(".*/"; "")), "frame", "process" | $d[.].properties | keys[]' \
+		"$O/json-schema.json" | sort -u
+}
+
+it "each JSON key of a manual page is in the schema, and that of a tool's own is not in the common part, too"
+keys "$common" >"$tmp/common"
+for t in $tools; do
+	keys "man/$t.8" >"$tmp/page"
+	schema "$t" | tee -a "$tmp/all-keys" | comm -23 "$tmp/page" - | sed "s/^/$t: no key: /"
+	# these are other things there
+	grep -vxE 'kind|complete|file|line' "$tmp/common" | comm -12 - "$tmp/page" | sed "s/^/$t: also in $(basename $common): /"
+done >"$tmp/out"
+[ -n "${DOCS_OF:-}" ] || sort -u "$tmp/all-keys" | comm -23 "$tmp/common" - | sed 's/^/no key: /' >>"$tmp/out"
+lines 0 ''
+
 it "no notes of a manual page repeat those of another"
 for f in man/*; do
 	awk -v f="$f" '/^\.S[hs] / { n = 0; on = /NOTES|EXIT STATUS|ENVIRONMENT|^\.Ss/ }

@@ -4,11 +4,11 @@
 #include "model/memory.h"
 #include "model/inflight.h"
 #include "model/stack_sums.h"
-#include "view/stream_field.h"
+#include "view/columns.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudamallocsnoop/snoop_row.h"
-#include "view/folded.h"
+#include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
 

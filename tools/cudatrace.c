@@ -10,7 +10,7 @@
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "view/folded.h"
+#include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudatrace/trace_color.h"
 #include "cudatrace/trace_prepare.h"

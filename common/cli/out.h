@@ -5,6 +5,8 @@
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* Call once, before any output: chooses JSON or text.  From then on a closed pipe is not an error
  * but ends the output.  After any other write error the tool exits 1. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include "base/no_value.h"
-#include "model/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
+#include "base/util.h"
+#include "model/calls.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
 

@@ -10,7 +10,7 @@
 #include "abi/record.h"
 #include "base/clock.h"
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "bpf/map_backend.h"
 #include "model/inflight.h"
 #include "model/memory.h"

@@ -4,7 +4,7 @@
 #include "probe/probes.h"
 #include "probe/share.h"
 #include "probe/uprobes.h"
-#include "probe/uretprobe.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/watch.h"
 
 /* Each process of the command has links of its own, with the kernel's pid filter, so that no other program meets a

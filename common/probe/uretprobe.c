@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/die.h"
-#include "elf/elf.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include "probe/attach.h"
-#include "probe/dso.h"
-#include "probe/probes.h"
+#include "probe/attach.h"
 #include "probe/uretprobe.h"
-#include "proc/privileges.h"
 #include "proc/proc.h"
 
 /* The system call's number on x86-64, which the headers may not have. */
@@ -116,59 +112,4 @@ enum uretprobe uretprobe_try(void)
 	if (WIFSIGNALED(status))
 		return URETPROBE_KILLS;
 	return WEXITSTATUS(status) == RETURNED ? URETPROBE_SAFE : URETPROBE_UNKNOWN;
-}
-
-/* Leaves out the return probes of processes that would die of them: see uretprobe.h. */
-
-static int count_returns(const struct dso *d)
-{
-	int n = 0;
-
-	for (int i = 0; i < d->scan.n; i++)
-		n += d->scan.probes[i].returns;
-	return n;
-}
-
-bool uretprobe_kills(struct probes *p)
-{
-	if (!p->uretprobe_tried && !p->seccomp_force)
-		p->uretprobe_kills = uretprobe_try() == URETPROBE_KILLS;
-	p->uretprobe_tried = true;
-	return p->uretprobe_kills;
-}
-
-#define REMEDY "update the kernel (6.14 has the fix), or force it with --seccomp-force"
-
-static void say_process(int pid, bool all)
-{
-	warning(0, "process %d has a seccomp filter, and return probes kill such a process on this kernel: %s; "
-		REMEDY, pid, all ? "it is not traced" : "calls that need them are not traced in it");
-}
-
-static void say_everywhere(struct probes *p, bool all)
-{
-	if (all)
-		failure_set(&p->failure, EXIT_FAILURE, 0,
-			    "return probes kill processes that have a seccomp filter on this kernel, so not every "
-			    "process can be traced: %s; " REMEDY, p->on_dso ? "probe entries alone, with cuda:" :
-			    "choose some with -p or -c");
-	else if (!p->uretprobe_said)
-		warning(0, "return probes kill processes that have a seccomp filter on this kernel: calls that "
-			"need them are not traced, unless with -p or -c; " REMEDY);
-	p->uretprobe_said = true;
-}
-
-bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said)
-{
-	int returns = count_returns(d);
-
-	if (p->on_dso)		/* bpftrace's probes are in every process, whatever is traced */
-		pid = 0;
-	if (!returns || (pid && !proc_has_filter(pid)) || !uretprobe_kills(p))
-		return false;
-	if (!pid)
-		say_everywhere(p, returns == d->scan.n);
-	else if (!said)
-		say_process(pid, returns == d->scan.n);
-	return true;
 }

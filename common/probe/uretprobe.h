@@ -5,10 +5,6 @@
  * filtering"). */
 #ifndef URETPROBE_H
 #define URETPROBE_H
-#include <stdbool.h>
-
-struct dso;
-struct probes;
 
 enum uretprobe {
 	URETPROBE_SAFE,
@@ -19,13 +15,5 @@ enum uretprobe {
 /* Tries it with a child of this process, which has a filter and returns from a probed function of ours.
  * Takes some milliseconds.  A file of its own, so that a test can link another one. */
 enum uretprobe uretprobe_try(void);
-
-/* Return true if no return probe of this file must be placed in process pid, or in all processes (0): then
- * only its probes without one may be.  Says so, for a process unless said is set.  If nothing of the
- * file is left for all processes, sets p->failure. */
-bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said);
-
-/* Return true if a return probe in all processes would kill those that have a filter. */
-bool uretprobe_kills(struct probes *p);
 
 #endif

@@ -232,7 +232,25 @@ static int start_tree(struct watch *w, int pid)
 	return w->events ? 0 : -errno;
 }
 
-static int resume_stopped(struct watch *w);
+/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
+ * one whose record has not been read yet; but a process that has really stopped makes no more
+ * records. */
+static int resume_stopped(struct watch *w)
+{
+	const struct timespec pause = { 0, 50000 };
+	int n = 1;
+
+	while (w->nheld && n > 0) {
+		for (int i = 0; i < w->nheld; i++)
+			for (int tries = 0; tries < 200 && !process_is_stopped(w->held[i]); tries++)
+				nanosleep(&pause, NULL);
+		n = ring_buffer__consume(w->events);
+	}
+	for (int i = 0; i < w->nheld; i++)
+		stop_ref_put(&w->stop_refs, w->held[i]);
+	w->nheld = 0;
+	return n;
+}
 
 static void watch_stop(struct watch *w)
 {
@@ -338,26 +356,6 @@ void watch_continue(struct watch *w, const struct watch_event *e)
 		return;
 	w->held = xrealloc(w->held, w->nheld + 1, sizeof(*w->held));
 	w->held[w->nheld++] = e->head.pid;
-}
-
-/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
- * one whose record has not been read yet; but a process that has really stopped makes no more
- * records. */
-static int resume_stopped(struct watch *w)
-{
-	const struct timespec pause = { 0, 50000 };
-	int n = 1;
-
-	while (w->nheld && n > 0) {
-		for (int i = 0; i < w->nheld; i++)
-			for (int tries = 0; tries < 200 && !process_is_stopped(w->held[i]); tries++)
-				nanosleep(&pause, NULL);
-		n = ring_buffer__consume(w->events);
-	}
-	for (int i = 0; i < w->nheld; i++)
-		stop_ref_put(&w->stop_refs, w->held[i]);
-	w->nheld = 0;
-	return n;
 }
 
 int watch_poll(struct watch *w, const int also[2], int ms)

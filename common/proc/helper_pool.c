@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "base/plural.h"
 #include "base/progress.h"
+#include "base/util.h"
 #include "proc/helper_pool.h"
 #include "proc/users.h"
 

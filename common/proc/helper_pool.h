@@ -5,7 +5,6 @@
 #ifndef HELPER_POOL_H
 #define HELPER_POOL_H
 #include <stdbool.h>
-#include "base/budget.h"
 #include "base/quota.h"
 #include "proc/helper.h"
 #include "proc/inode.h"

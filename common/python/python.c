@@ -10,7 +10,6 @@
 #include "proc/vm_read.h"
 #include "python/code.h"
 #include "python/interpreter.h"
-#include "python/layouts.h"
 #include "python/python.h"
 
 /* The limit on what programs can make the tool keep, as in the map. */

@@ -27,11 +27,13 @@ static enum verdict check_bpftrace(struct doctor_row *r)
 	return LIMITED;
 }
 
+OUT_WORD(row_type, "check");
+
 static const struct field fields[] = {
-	{ "type", NULL, 0, OUT_STR, offsetof(struct doctor_row, type) },
-	{ "check", "CHECK", -14, OUT_STR, offsetof(struct doctor_row, check) },
-	{ "verdict", "VERDICT", -8, OUT_STR, offsetof(struct doctor_row, verdict) },
-	{ "text", "WHAT", -4, OUT_STR, offsetof(struct doctor_row, text) },
+	{ "type", NULL, 0, &row_type, 0 },	/* what this machine can do, with --check */
+	{ "check", "CHECK", -14, OUT_STR, offsetof(struct doctor_row, check) },	/* what was checked */
+	{ "verdict", "VERDICT", -8, OUT_STR, offsetof(struct doctor_row, verdict) },	/* ok, limited or missing */
+	{ "text", "WHAT", -4, OUT_STR, offsetof(struct doctor_row, text) },	/* what was found, or what to do */
 	{ 0 }
 };
 
@@ -47,7 +49,7 @@ int check_machine(struct helper_pool *l, const struct filter_options *filter)
 {
 	static const char *const verdicts[] = { "ok", "limited", "missing" };
 	enum verdict worst = OK;
-	struct doctor_row row = { .type = "check", .helpers = l, .filter = filter };
+	struct doctor_row row = { .helpers = l, .filter = filter };
 	char *why = filter_read(filter, &row.selected);
 
 	row.no_filter = why;

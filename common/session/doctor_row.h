@@ -9,7 +9,7 @@ struct helper_pool;
 enum verdict { OK, LIMITED, MISSING };
 
 struct doctor_row {
-	const char *type, *check, *verdict;
+	const char *check, *verdict;
 	char *text;
 	struct helper_pool *helpers;
 	const struct filter_options *filter;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "base/escape.h"
 #include "bpf/map_backend.h"
 #include "cli/out.h"
+#include "cli/row.h"
 #include "session/losses.h"
 #include "sym/stack_losses.h"
 
@@ -87,20 +87,36 @@ static bool is_first(const struct losses *l, size_t at)
 	return true;
 }
 
-static void losses_json(const struct losses *l)
-{
-	bool any = false;
+struct lost_row {
+	unsigned long long lost, stacks;
+	int pid;
+	const char *comm;
+	struct out_print processes;
+};
 
-	putchar('[');
+#define AT(f) offsetof(struct lost_row, f)
+static const struct field process_fields[] = {
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "lost", NULL, 0, OUT_UINT, AT(lost) },	/* what it lost */
+	{ 0 }
+};
+
+static void processes_json(FILE *f, const void *of)
+{
+	const struct losses *l = of;
+	const char *gap = "";
+
+	putc('[', f);
 	for (size_t i = 0; i < l->n; i++) {
 		if (!is_first(l, i))
 			continue;
-		printf("%s{\"pid\":%u,\"comm\":", any ? "," : "", l->list[i].key.pid);
-		escape_json(stdout, l->list[i].count.comm);
-		printf(",\"lost\":%llu}", sum_of(l, i));
-		any = true;
+		fputs(gap, f);
+		out_object(process_fields, &(struct lost_row){
+			.pid = l->list[i].key.pid, .comm = l->list[i].count.comm, .lost = sum_of(l, i) });
+		gap = ",";
 	}
-	putchar(']');
+	putc(']', f);
 }
 
 void losses_free(struct losses *l)
@@ -109,13 +125,25 @@ void losses_free(struct losses *l)
 	*l = (struct losses){ 0 };
 }
 
+OUT_WORD(row_type, "lost");
+
+enum { STACKS = 3 };
+static const struct field all_fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &row_type, 0 },	/* the last line, if anything was lost */
+	{ "lost", NULL, 0, OUT_UINT, AT(lost) },	/* records, calls and other losses in all */
+	{ "processes", NULL, 0, OUT_PRINT, AT(processes) },	/* array of process: at most 1024 */
+	[STACKS] = { "incomplete_stacks", NULL, 0, OUT_UINT, AT(stacks) },	/* if any: call stacks with notes */
+	{ 0 }
+};
+
 static void print_json(const struct losses *l, unsigned long long total, unsigned long long stacks)
 {
-	printf("{\"type\":\"lost\",\"lost\":%llu,\"processes\":", total);
-	losses_json(l);
-	if (stacks)
-		printf(",\"incomplete_stacks\":%llu", stacks);
-	puts("}");
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+
+	memcpy(fields, all_fields, sizeof(fields));
+	if (!stacks)
+		fields[STACKS].key = NULL;
+	out_row(fields, &(struct lost_row){ .lost = total, .processes = { processes_json, l }, .stacks = stacks });
 }
 
 /* A loss of one and of several things, and what follows. */

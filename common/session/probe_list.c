@@ -19,13 +19,13 @@ struct probe_line {
 OUT_WORD(row_type, "probe");
 
 static const struct field fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
-	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },
-	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },
-	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },
-	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },
-	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },
-	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct probe_line, skipped) },
+	{ "type", NULL, 0, &row_type, 0 },	/* a probe, with --list */
+	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },	/* the file */
+	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },	/* runtime, driver or usdt */
+	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },	/* the function */
+	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },	/* in the file */
+	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },	/* bytes: from the symbol */
+	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct probe_line, skipped) },	/* why there is no probe */
 	{ 0 }
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"

@@ -4,7 +4,7 @@
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "session/session.h"
 #include "session/session_device.h"
 

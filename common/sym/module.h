@@ -82,11 +82,6 @@ void modules_read_ahead(struct modules *ms);
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
 
-/* Returns the name at this offset of the file, see elf_symbols_name_offset(), which is read once; NULL if it
- * cannot be read.  It lives as long as the module. */
-const char *module_name_at(struct module *m, unsigned long long at);
-void module_names_free(struct module *m);
-
 /* Returns its functions, by file offset; NULL if none are known. */
 const struct elf_symbols *module_functions(struct module *m);
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 
 struct programs;

@@ -9,7 +9,6 @@
 #include "sym/lines.h"
 #include "sym/mappings.h"
 #include "sym/syms.h"
-#include "sym/syms_address.h"
 #include "unwind/unwind.h"
 
 /* Limits on what programs can make the tool keep: bytes. */

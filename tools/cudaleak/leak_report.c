@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/clock.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudaleak/leak_head.h"
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
-#include "session/preexisting.h"
 #include "session/filter.h"
+#include "session/preexisting.h"
 
 /* Return true if a process that is followed used CUDA before tracing began. */
 static bool is_any_early(const struct leak_report *r)

@@ -6,7 +6,7 @@
 #include "cudaleak/leak.h"
 #include "proc/containers.h"
 #include "session/preexisting.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 enum { LEAK_FIELDS = 22 };
 

@@ -4,7 +4,7 @@
 #define SNOOP_ROW_H
 #include <stdbool.h>
 #include "cli/field.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct cuda_fn;
 struct memory_effect;

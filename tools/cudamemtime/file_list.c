@@ -3,8 +3,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/no_value.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/cost.h"
@@ -30,9 +29,9 @@ OUT_WORD(place_type, "site");
 
 #define AT(f) offsetof(struct place, f)
 static const struct field fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &place_type, 0 },
-	{ "image", NULL, 0, OUT_UINT, AT(image) },
-	{ "sm", NULL, 0, OUT_UINT, AT(sm) },
+	{ "type", NULL, 0, &place_type, 0 },	/* a site in a file, with --list */
+	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
+	{ "sm", NULL, 0, OUT_UINT, AT(sm) },	/* that its PTX is for; null: a PTX file */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out_file.h"
 #include "cudamemtime/file_patch.h"
 #include "cudamemtime/ptx_file.h"

@@ -68,7 +68,7 @@ static struct module_name *add_name(struct module *m, unsigned long long at, con
 	return n;
 }
 
-/* Returns the name at this offset of the file, see elf_symbols_find_apart(), which is read once; NULL if it
+/* Returns the name at this offset of the file, see elf_symbols_name_offset(), which is read once; NULL if it
  * cannot be read.  It lives as long as the module. */
 static const char *module_name_at(struct module *m, unsigned long long at)
 {

@@ -15,17 +15,39 @@ struct table_entry {
 	int start, fde;
 };
 
+/* What an FDE begins with if its addresses have 32 bits, as in all but the largest model of code. */
+struct fde {
+	unsigned length, cie;
+	int start;	/* from its own place */
+	unsigned size;
+};
+
 enum { VERSION = 1 };
 
-static bool read_entry(const struct elf_file *f, const Elf64_Phdr *table, size_t i, unsigned long long *start)
+/* Sets *start to the i-th function, and *fde to the distance of its FDE from the table. */
+static bool read_entry(const struct elf_file *f, const Elf64_Phdr *table, size_t i, unsigned long long *start,
+		       int *fde)
 {
 	unsigned long long at = table->p_offset + sizeof(struct table_head);
 	struct table_entry *entry = elf_bytes_part(&f->bytes, at + i * sizeof(*entry), sizeof(*entry));
 
-	if (entry)
+	if (entry) {
 		*start = table->p_vaddr + entry->start;
+		*fde = entry->fde;
+	}
 	free(entry);
 	return entry;
+}
+
+/* Returns the size of the function at start; 0 if its FDE is laid out in another way. */
+static unsigned read_size(const struct elf_file *f, const Elf64_Phdr *table, int at, unsigned long long start)
+{
+	struct fde *fde = elf_bytes_part(&f->bytes, table->p_offset + at, sizeof(*fde));
+	bool ok = fde && table->p_vaddr + at + offsetof(struct fde, start) + fde->start == start;
+	unsigned size = ok ? fde->size : 0;
+
+	free(fde);
+	return size;
 }
 
 /* Returns the number of entries; 0 if there is no such table. */
@@ -42,26 +64,35 @@ static unsigned read_table(const struct elf_file *f, const Elf64_Phdr *table)
 	return n;
 }
 
-/* Narrows [*start, *end), in which addr is, to the function. */
+/* Narrows [*start, *end), in which addr is, to the function; false if there is none. */
 static bool search(const struct elf_file *f, const Elf64_Phdr *table, unsigned long long addr,
 		   unsigned long long *start, unsigned long long *end)
 {
-	unsigned low = 0, high = read_table(f, table), mid;
-	unsigned long long at;
+	unsigned low = 0, high = read_table(f, table), mid, size;
+	unsigned long long first = *start, last = *end, at;
+	int fde, found = 0;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (!read_entry(f, table, mid, &at))
+		if (!read_entry(f, table, mid, &at, &fde))
 			return false;
 		if (at <= addr) {
 			low = mid + 1;
-			*start = at > *start ? at : *start;
+			found = fde;
+			first = at > first ? at : first;
 		} else {
 			high = mid;
-			*end = at < *end ? at : *end;
+			last = at < last ? at : last;
 		}
 	}
-	return low;
+	size = low ? read_size(f, table, found, first) : 0;
+	if (size && last - first > size)
+		last = first + size;
+	if (!low || addr >= last)
+		return false;
+	*start = first;
+	*end = last;
+	return true;
 }
 
 bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start,

@@ -201,7 +201,7 @@ the number is 1
 one user has as many as are counted, and no more than half
 END2
 cmp -s "$tmp/want" "$tmp/out" || no "$(diff "$tmp/want" "$tmp/out")"
-says 'process 1009: user 65534 has reached the limit on unwind rules: stacks of its processes cost more'
+says 'process 1009: user 65534 reached the limit on unwind rules: stacks of its processes cost more'
 
 it "generated code is unwound by its frame pointers, where they lead up the stack to a file, and not otherwise"
 run "$bin/unwind" "$O/cudaleak.bpf.o"

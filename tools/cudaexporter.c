@@ -192,7 +192,7 @@ static void loaded(void *ctx)
 	e->clients.ctx = e;
 	owners_init(&e->clients.owners);
 	e->held.clients = e->counts.clients = &e->clients;
-	e->held.memory.is_early = session_is_preexisting;
+	e->held.memory.is_preexisting = session_is_preexisting;
 	e->held.memory.ctx = &m->session;
 	e->counts.slots = m->skel->maps.export_slots;
 	e->counts.rest = m->skel->maps.export_counts;

@@ -139,7 +139,7 @@ static void *open_skel(void *ctx)
 	struct leak *l = ctx;
 
 	leak_row_init(&l->report.view);
-	l->memory.is_early = session_is_preexisting;
+	l->memory.is_preexisting = session_is_preexisting;
 	l->memory.ctx = &l->session;
 	l->report.view.preexisting = &l->session.preexisting;
 	l->report.view.containers = &l->session.containers;

@@ -12,7 +12,7 @@ struct elf_probe {
 	int id;				/* of the function, as returned by find() */
 	unsigned long long symbol;	/* file offset of the function */
 	unsigned long long offset;	/* file offset to probe, see uprobe_cheap_offset() */
-	bool returns, late, toggle;		/* as in struct function; not set by elf_scan() */
+	bool returns, attach_last, detachable;		/* as in struct function; not set by elf_scan() */
 	bool exported;			/* by .dynsym: what the dynamic linker knows */
 	bool usdt;			/* a USDT probe: then … */
 	unsigned int set;		/* … 1 + the number of its args; not set by elf_usdt_scan() */

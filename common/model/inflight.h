@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
- * since tracing began; of older ones the threads' stacks tell. */
+ * since tracing began; older ones are found on the threads' stacks. */
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct syms;
 /* For a tool's skeleton and its struct session (session/session.h). */
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
-	.probes = &(target)->probes, .is_early = session_is_preexisting, .ctx = (target),		\
+	.probes = &(target)->probes, .is_preexisting = session_is_preexisting, .ctx = (target),		\
 	.stacks = (with_stacks), .lines = (target)->lines,					\
 	.only = (target)->devices, .containers = &(target)->containers }
 
@@ -56,14 +56,14 @@ struct inflight {
 	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
 	volatile bool *all;		/* … and its inflight_all */
 	const struct probes *probes;
-	bool (*is_early)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
+	bool (*is_preexisting)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
 	void *ctx;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
 	struct containers *containers;
 	/* Set then, or NULL. */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
-	struct devices_seen *devices;	/* those that the text tells apart: for inflight_view() */
+	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */
 	/* the result */
 	struct inflight_row *rows;
 	size_t n;
@@ -92,7 +92,7 @@ void inflight_collect(struct inflight *r);
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);
 
-/* Frees everything; before the target's looks. */
+/* Frees everything; before the session's helpers. */
 void inflight_free(struct inflight *r);
 
 #endif

@@ -187,7 +187,7 @@ static void rename_others(struct launches *l, struct launch_program *p, unsigned
 	}
 }
 
-/* The address now stands for this kernel, in launches of this generation: those before keep theirs. */
+/* The address now is this kernel's, in launches of this generation: those before keep theirs. */
 static void rename_address(struct launches *l, struct launch_program *p, const struct launch_event *e,
 			   const struct kernel *kernel)
 {

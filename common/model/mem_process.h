@@ -42,7 +42,7 @@ struct mem_sites {
 	struct quota *quota;		/* whose bytes the groups take, for user and pid */
 	unsigned user;
 	int pid;
-	struct mem_sum held;		/* of all but CUDA_TENSOR, which is a part of others */
+	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_site *all;		/* for HASH_ITER(hh, ...) */
 	struct mem_site *last;		/* that was asked for, or NULL */
@@ -89,7 +89,7 @@ struct memory {
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
-	bool (*is_early)(void *ctx, int pid);
+	bool (*is_preexisting)(void *ctx, int pid);
 	void *ctx;
 };
 

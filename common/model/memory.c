@@ -26,7 +26,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->pid = pid;
 	process->user = user;
 	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid };
-	process->preexisting = memory->is_early && memory->is_early(memory->ctx, pid);
+	process->preexisting = memory->is_preexisting && memory->is_preexisting(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }

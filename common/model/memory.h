@@ -31,7 +31,7 @@ bool memory_event_is_right(const void *record, size_t size);
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
 
-/* Returns the device that memory_apply() will tell of a call in flight, as far as is known. */
+/* Returns the device that memory_apply() will report for a call in flight, as far as is known. */
 unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call);
 
 /* Returns the process of this event, NULL if it is not known: it has ended, or exec has replaced its

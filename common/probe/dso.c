@@ -36,9 +36,9 @@ static int toggle_last(const void *a, const void *b)
 {
 	const struct elf_probe *p = a, *q = b;
 
-	if (p->toggle != q->toggle)
-		return p->toggle - q->toggle;
-	return p->late != q->late ? p->late - q->late : p->id - q->id;
+	if (p->detachable != q->detachable)
+		return p->detachable - q->detachable;
+	return p->attach_last != q->attach_last ? p->attach_last - q->attach_last : p->id - q->id;
 }
 
 /* Reports to p->on_skipped(), if set, why nothing in a file is probed. */
@@ -69,8 +69,8 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 		if (skipped)
 			continue;
 		at->returns = fn.returns;
-		at->late = fn.late;
-		at->toggle = fn.toggle;
+		at->attach_last = fn.attach_last;
+		at->detachable = fn.detachable;
 		scan->probes[kept++] = *at;
 	}
 	if (scan->error)
@@ -88,7 +88,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 struct scan_request {
 	const struct probe_source *source;
 	struct inode_reader *inodes;
-	unsigned long long dev, ino;	/* only to tell requests apart */
+	unsigned long long dev, ino;	/* only to distinguish requests */
 	bool usdt;
 };
 
@@ -129,7 +129,7 @@ static void scan_file(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, and *place, by a look.
+/* Sets *scan to what p->source finds in the file of an O_PATH descriptor, and *place, by a helper call.
  * Returns 0 or the error of helper_call(). */
 static int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     struct dso_place *place)
@@ -214,7 +214,7 @@ static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 bool dso_shows(const struct probes *p, const struct dso *d)
 {
 	for (int i = 0; i < d->scan.n; i++)
-		if (!p->source->get(p, d->scan.probes[i].id).aside)
+		if (!p->source->get(p, d->scan.probes[i].id).helper_only)
 			return true;
 	return false;
 }
@@ -251,7 +251,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 }
 
 /* To probe a file the kernel reads its code, and until it has read it no process on the machine can
- * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+ * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that hang. */
 static bool is_risky(struct probes *p, struct dso_entry *e)
 {
 	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "

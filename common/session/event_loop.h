@@ -35,7 +35,7 @@ struct event_loop {
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
- * during the looks of the target (see looks.h), which a signal cuts short. */
+ * during the looks of the target (see helper_pool.h), which a signal cuts short. */
 void event_loop_open(struct event_loop *e, struct session *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or

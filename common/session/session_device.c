@@ -30,7 +30,7 @@ unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsig
 	struct device_config config = { .only = t->devices, .alone = alone(classes) };
 
 	bpf_map__set_initial_value(map, &config, sizeof(config));
-	t->probes.aside_classes = config.alone;
+	t->probes.helper_classes = config.alone;
 	if (t->command)
 		state_of(obj)->since = 0;
 	return classes | CUDA_DEVICE_CLASSES;

@@ -38,7 +38,7 @@ static void module_names_free(struct module *m)
 
 struct name_request {
 	unsigned long long at;
-	char key[];		/* the module's, which tells the look from others */
+	char key[];		/* the module's, which distinguishes the helper call from others */
 };
 
 static void read_name(struct helper_job *job)
@@ -205,7 +205,7 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	return NULL;
 }
 
-/* A file that was opened when it still had its name: not everybody can open it by its mapping. */
+/* A file that was opened when it still had its name: not every user can open it by its mapping. */
 static struct module *find_deleted(const struct modules *ms, const char *key)
 {
 	static const char mark[] = " (deleted)";	/* the kernel's */
@@ -256,7 +256,7 @@ void module_put(struct module *m)
 
 struct table_request {
 	int pid;		/* that has the file mapped */
-	char end[];		/* of variables; then the module's key, which tells the look from others */
+	char end[];		/* of variables; then the module's key, which distinguishes the helper call from others */
 };
 
 /* A stripped file's functions may be in its debug file. */

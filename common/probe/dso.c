@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "base/hash.h"
-#include "elf/usdt.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"

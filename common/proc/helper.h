@@ -69,4 +69,8 @@ void helper_put(struct helper_job *job, const void *bytes, size_t size);
 /* Sends a descriptor with the answer, and closes it. */
 void helper_put_fd(struct helper_job *job, int fd);
 
+/* Ends the helper if it takes more than this many seconds of CPU time from now on; 0: no limit.  For libraries
+ * that trust what they read. */
+void helper_limit_cpu(unsigned seconds);
+
 #endif

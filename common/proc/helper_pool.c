@@ -232,7 +232,7 @@ int helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn,
 	stalled_tick(&l->stalled);
 	err = take_or_call(l, &r, fd, a);
 	if (err == -EPIPE)
-		stalled_say(&r, ": it takes too much memory, or changes meanwhile");
+		stalled_say(&r, ": it takes too much memory or time, or changes meanwhile");
 	return err;
 }
 
@@ -247,7 +247,7 @@ const char *helper_error(int err)
 	case -ETIME: return "the file system of its owner timed out";
 	case -EBUSY: return "the time of its owner's processes is used up";
 	case -EWOULDBLOCK: return "a process holds a lease on it";
-	case -EPIPE: return "it takes too much memory, or changes meanwhile";
+	case -EPIPE: return "it takes too much memory or time, or changes meanwhile";
 	default: return strerror(-err);
 	}
 }

@@ -68,7 +68,7 @@ static struct module_name *add_name(struct module *m, unsigned long long at, con
 	return n;
 }
 
-/* Returns the name at this offset of the file, see elf_symbols_find_apart(), which is read once; NULL if it
+/* Returns the name at this offset of the file, see elf_symbols_name_offset(), which is read once; NULL if it
  * cannot be read.  It lives as long as the module. */
 static const char *module_name_at(struct module *m, unsigned long long at)
 {
@@ -93,6 +93,9 @@ static const char *module_name_at(struct module *m, unsigned long long at)
 
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
 enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
+
+/* For the headers of a file: real ones take less than a millisecond. */
+enum { CPU_SECONDS = 2 };
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
@@ -263,8 +266,10 @@ static struct elf_symbols *load_functions(int pid, int fd)
 	struct elf_debug d;
 	int debug = -1;
 
+	helper_limit_cpu(CPU_SECONDS);
 	if (elf_debug_read(fd, &d) && !d.symbols)
 		debug = debug_file_open(pid, fd, &d);
+	helper_limit_cpu(0);
 	s = elf_functions_load(fd, debug);
 	if (debug >= 0)
 		close(debug);
@@ -359,7 +364,7 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 {
 	const struct elf_symbols *functions = module_functions(m);
 	const char *name = functions ? elf_symbols_find(functions, offset, off) : NULL;
-	unsigned long long at = functions && !name ? elf_symbols_find_apart(functions, offset, off) : 0;
+	unsigned long long at = functions && !name ? elf_symbols_name_offset(functions, offset, off) : 0;
 
 	return at ? module_name_at(m, at) : name;
 }

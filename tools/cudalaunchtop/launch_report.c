@@ -10,13 +10,11 @@
 #include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
-#include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
 #include "session/process.h"
 #include "sym/stack.h"
-#include "view/stack_view.h"
-#include "view/stack_view.h"
 #include "view/columns.h"
+#include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
 
@@ -25,25 +23,25 @@ OUT_WORD(row_type, "launches");
 #define AT(f) offsetof(struct launch_line, f)
 enum { STREAM = 7, GRID = 14, FAILED = 18, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_text() prints text */
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
 	{ "container", NULL, 0, OUT_STR, AT(contained) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
-	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, or address, or handle of a graph */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },
-	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },
-	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },
-	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },
-	{ "block", NULL, 0, OUT_DIM, AT(row.block) },
-	{ "threads", NULL, 0, OUT_UINT, AT(threads) },
-	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },
-	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },
+	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval */
+	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* in the interval */
+	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },	/* launches since tracing began */
+	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch */
+	{ "block", NULL, 0, OUT_DIM, AT(row.block) },	/* of the last launch */
+	{ "threads", NULL, 0, OUT_UINT, AT(threads) },	/* of the last launch */
+	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* launches that no GPU can do */
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: of these */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
 	{ 0 }
 };

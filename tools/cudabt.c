@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cudabt/bt_exec.h"
-#include "cudabt/bt_session.h"
 #include "base/die.h"
+#include "cudabt/bt_run.h"
+#include "cudabt/bt_session.h"
 #include "session/tool.h"
 
 static const struct usage usage = {

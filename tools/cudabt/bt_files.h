@@ -2,7 +2,10 @@
 /* The files that a script probes, and the names it uses for them. */
 #ifndef BT_FILES_H
 #define BT_FILES_H
-#include "cudabt/bt_script.h"
+#include <stdbool.h>
+#include <sys/types.h>
+#include "cudabt/bt_translate.h"
+#include "elf/elf.h"
 #include "probe/dso.h"
 
 struct bt_files {
@@ -23,5 +26,14 @@ void bt_files_named_free(struct bt_file *files, int n);
 
 /* Does not free the files themselves. */
 void bt_files_free(struct bt_files *f);
+
+/* Returns the number in scan->probes of the function at an offset in that file; -1 if there is
+ * none. */
+int bt_standin_probe(const struct elf_scan *scan, unsigned long long offset);
+
+/* Return true if a user who is neither root nor the caller can.  *uid is the owner of a directory
+ * or link on the way, or of the file; 65534 if everyone may write to it.  What cannot be inspected
+ * counts as writable by everyone.  Follows at most 40 links, as the kernel does. */
+bool path_uid(const char *path, uid_t *uid);
 
 #endif

@@ -2,7 +2,29 @@
 /* The parts of a bpftrace program: probes, and what lies between them. */
 #ifndef BT_PARSE_H
 #define BT_PARSE_H
-#include "cudabt/bt_lex.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum bt_kind {
+	BT_END,
+	BT_SPACE,	/* white space, or a comment */
+	BT_WORD,	/* an identifier */
+	BT_NUMBER,
+	BT_STRING,	/* with its quotes */
+	BT_VARIABLE,	/* $x, @x, @ */
+	BT_SIGN,	/* one character, or "->" */
+};
+
+struct bt_token {
+	enum bt_kind kind;
+	const char *s;		/* in the program's text */
+	size_t len;
+};
+
+struct bt_error {
+	const char *at;		/* position in the text; NULL = no error */
+	char what[400];
+};
 
 /* An attach point of a probe. */
 struct bt_item {
@@ -25,5 +47,21 @@ struct bt_part {
 
 /* Parses the part of the program at p < end.  On an error returns false and frees part->items. */
 bool bt_parse(const char *p, const char *end, struct bt_part *part, struct bt_error *e);
+
+/* Records the error and returns false. */
+bool bt_fail(struct bt_error *e, const char *at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Reads the token at p, before end.  Returns false if a string or comment is unterminated. */
+bool bt_next(const char *p, const char *end, struct bt_token *t, struct bt_error *e);
+
+/* The same, skipping spaces: *t is the first token of another kind. */
+bool bt_next_word(const char *p, const char *end, struct bt_token *t, struct bt_error *e);
+
+/* Returns the bracket that closes the one at open ("(", "[" or "{"), or NULL if there is none. */
+const char *bt_closing(const char *open, const char *end, struct bt_error *e);
+
+/* Return true if the token is this text. */
+bool bt_is(const struct bt_token *t, const char *text);
 
 #endif

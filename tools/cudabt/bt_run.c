@@ -1,21 +1,200 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cudabt/bt_exec.h"
-#include "cudabt/bt_maps.h"
-#include "cudabt/bt_run.h"
-#include "cudabt/bt_trap.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/escape.h"
 #include "cli/out.h"
+#include "cudabt/bt_run.h"
+
+/* What happens between fork() and bpftrace. */
+
+void bt_exec_find(void)
+{
+	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		char *file = xprintf("%s/bpftrace", *dir ? dir : ".");
+
+		found = !access(file, X_OK);
+		free(file);
+	}
+	free(path);
+	if (!found)
+		die(0, "bpftrace not found: install it (package bpftrace in Debian, Ubuntu and Fedora), or "
+		    "run the output of --emit on a machine that has it");
+}
+
+static void more_probes(const char *limit, int probes)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", probes);
+	setenv(limit, number, 0);
+}
+
+/* bpftrace has renamed it: either name does for all versions. */
+static void either_name(const char *one, const char *other)
+{
+	const char *value = getenv(one);
+
+	if (value)
+		setenv(other, value, 0);
+}
+
+_Noreturn void bt_exec(const struct bt_exec *e)
+{
+	/* its own process group, so that it gets Ctrl-C once, from us */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != e->parent)
+		_exit(EXIT_FAILURE);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	if (e->probes > BT_EXEC_PROBES) {
+		more_probes("BPFTRACE_MAX_PROBES", e->probes);
+		more_probes("BPFTRACE_MAX_BPF_PROGS", e->probes);
+	}
+	either_name("BPFTRACE_MAP_KEYS_MAX", "BPFTRACE_MAX_MAP_KEYS");
+	either_name("BPFTRACE_MAX_MAP_KEYS", "BPFTRACE_MAP_KEYS_MAX");
+	if (!bt_trap_set(e->trap, !e->names)) {
+		warning(errno, "cannot watch over bpftrace's system calls");
+		_exit(EXIT_FAILURE);
+	}
+	if (dup2(e->script, 0) == 0 && dup2(e->output, 1) == 1)
+		execlp("bpftrace", "bpftrace", "-q", "-f", e->json ? "json" : "text", "-", (char *)NULL);
+	warning(errno, "cannot run bpftrace");
+	_exit(EXIT_FAILURE);
+}
+
+/* Passes bpftrace's output on to standard output, escaped: it contains raw strings of the traced
+ * programs, which a terminal would act on. */
+
+/* Returns the end of a pipe for bpftrace to print to; close it once bpftrace has it. */
+static int bt_output_open(struct bt_output *o, bool json)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFL, O_NONBLOCK))
+		die(errno, "cannot create a pipe");
+	o->from = ends[0];
+	o->open = true;
+	o->json = json;
+	return ends[1];
+}
+
+/* bpftrace 0.17 writes the byte C3 in JSON as \uffffffc3: turns n bytes at s into what was meant, and
+ * returns how many these are.  No character of its own begins with \uffffff. */
+static size_t join_bytes(char *s, size_t n)
+{
+	static const char begin[] = "\\uffffff";
+	size_t len = sizeof(begin) - 1, to = 0, from = 0;
+	unsigned byte;
+
+	while (from < n) {
+		if (n - from >= len + 2 && !memcmp(s + from, begin, len) &&
+		    sscanf(s + from + len, "%2x", &byte) == 1 && byte >= 0x80) {
+			s[to++] = byte;
+			from += len + 2;
+			continue;
+		}
+		if (s[from] == '\\' && n - from > 1)	/* what is escaped begins nothing */
+			s[to++] = s[from++];
+		s[to++] = s[from++];
+	}
+	return to;
+}
+
+static void print_line(struct bt_output *o, char *line, size_t n)
+{
+	char next = line[n];
+	size_t size;
+
+	if (*line == '\n' && !o->within) {
+		o->blank = o->printed;
+		return;
+	}
+	if (o->blank && !o->json)
+		putchar('\n');
+	o->blank = false;
+	o->printed = true;
+	o->within = line[n - 1] != '\n';
+	size = o->json ? join_bytes(line, n) : n;
+	line[size] = 0;
+	escape_lines(stdout, line, size, o->json);
+	line[n] = next;
+}
+
+static void print(struct bt_output *o, size_t n)
+{
+	char *line = o->kept, *end = o->kept + n, *newline;
+
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', end - line);
+		if (!newline)
+			newline = end - 1;
+		print_line(o, line, newline + 1 - line);
+	}
+	o->nkept -= n;
+	memmove(o->kept, o->kept + n, o->nkept);
+}
+
+/* Prints whole lines, or part of one if the buffer is full. */
+static void print_lines(struct bt_output *o)
+{
+	const char *end = memrchr(o->kept, '\n', o->nkept);
+
+	if (end)
+		print(o, end + 1 - o->kept);
+	else if (o->nkept == BT_LINE)
+		print(o, o->nkept);
+}
+
+/* Passes on what is available, in whole lines, of several empty ones in a row one, and those at the start
+ * and the end not at all: bpftrace prints some for each empty map.  In JSON none is an object.  Call every few milliseconds.  If our output blocks,
+ * the rest stays in the pipe. */
+static void bt_output_copy(struct bt_output *o)
+{
+	ssize_t n = 0;
+
+	while (o->open && !out_is_held_up()) {
+		n = read(o->from, o->kept + o->nkept, BT_LINE - o->nkept);
+		if (n <= 0)
+			break;
+		o->nkept += n;
+		print_lines(o);
+	}
+	/* nobody reads our output any more: let bpftrace notice */
+	if (o->open && !out_flush()) {
+		close(o->from);
+		o->open = false;
+	}
+}
+
+/* Call when bpftrace has ended: passes on all that is left, or warns that our output is not
+ * read. */
+static void bt_output_finish(struct bt_output *o)
+{
+	int left = 0;
+
+	bt_output_copy(o);
+	if (o->open && !ioctl(o->from, FIONREAD, &left) && left)
+		warning(0, "standard output is not being read: discarded the last output of bpftrace");
+	print(o, o->nkept);
+	out_flush();
+}
 
 #define NS_PER_MS 1000000ull
 enum { PAUSE_MS = 20, IDLE_MS = 60, MISSED_MS = 400, BACKLOG_MS = 10000, HELD_UP_MS = 1000 };

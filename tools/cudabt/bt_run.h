@@ -6,8 +6,30 @@
 #include <stddef.h>
 #include <sys/types.h>
 #include "cudabt/bt_files.h"
-#include "cudabt/bt_output.h"
-#include "cudabt/bt_uprobes.h"
+#include "cudabt/bt_trap.h"
+
+/* bpftrace refuses more probes than this unless told to accept them. */
+enum { BT_EXEC_PROBES = 512 };
+
+struct bt_exec {
+	int script, output;	/* what it reads, where it prints */
+	int trap;		/* the socket to which the trap goes: bt_trap.h */
+	int probes;
+	bool json;
+	bool names;		/* of the functions on stacks: of any process, see bt_maps.h */
+	pid_t parent;
+};
+
+enum { BT_LINE = 64 * 1024 };	/* longer lines are passed on in pieces */
+
+struct bt_output {		/* all zero: not open */
+	bool open, json;
+	int from;		/* the read end of the pipe, while it is open */
+	char kept[BT_LINE + 1];	/* the start of a line; the last byte is for a terminating NUL */
+	size_t nkept;
+	bool within;		/* printed part of a line */
+	bool printed, blank;	/* printed a line; there was an empty line after the last one */
+};
 
 struct bt_run {			/* all zero: not started */
 	pid_t child;
@@ -38,5 +60,11 @@ bool bt_run_waits(const struct bt_run *r);
 /* Asks it to end, waits until it has detached its probes and printed its maps, and returns its exit
  * status: 128 + N if signal N ended it, 0 if nobody reads its output any more. */
 int bt_run_finish(struct bt_run *r);
+
+/* Exits 1 and says how to get bpftrace if there is none. */
+void bt_exec_find(void);
+
+/* Call in the child: becomes bpftrace, which ends when the parent does. */
+_Noreturn void bt_exec(const struct bt_exec *e);
 
 #endif

@@ -3,11 +3,17 @@
 #ifndef BT_SESSION_H
 #define BT_SESSION_H
 #include "cudabt/bt_files.h"
+#include "cudabt/bt_parse.h"
 #include "cudabt/bt_run.h"
-#include "cudabt/bt_script.h"
-#include "cudabt/bt_source.h"
+#include "cudabt/bt_translate.h"
 #include "probe/probe_source.h"
 #include "session/session.h"
+
+struct bt_source {
+	const char *name;	/* for messages */
+	char *text;		/* the caller frees it */
+	size_t len;
+};
 
 struct bt_session {		/* all zero at first; must not move */
 	struct session *session;	/* set by bt_session_prepare() */
@@ -37,5 +43,11 @@ void bt_session_start(struct bt_session *s);
 
 /* Frees what *s holds, once bpftrace has ended. */
 void bt_session_free(struct bt_session *s);
+
+/* Reads a file.  A name without a slash is one of the programs that come with this one.  Exits 1 with the reason if it cannot be read. */
+struct bt_source bt_source_file(const char *name);
+
+/* The program on the command line. */
+struct bt_source bt_source_text(const char *text);
 
 #endif

@@ -4,7 +4,39 @@
 #ifndef BT_TRANSLATE_H
 #define BT_TRANSLATE_H
 #include <stdbool.h>
-#include "cudabt/bt_script.h"
+#include <stddef.h>
+#include <stdio.h>
+#include "api/cuda_protos.h"
+#include "cudabt/bt_body.h"
+#include "cudabt/bt_parse.h"
+
+/* A file with CUDA functions. */
+struct bt_file {
+	const char *path;	/* can be quoted in a script, and is taken literally there */
+	const int *ids;		/* ids of its n functions, as in cuda_protos[] */
+	int n;
+	int fd;			/* of the stand-in; unused by the translation */
+};
+
+struct bt_script {
+	const char *text;	/* the program; needs no terminating NUL */
+	size_t len;
+	const struct bt_file *files;
+	int nfiles;
+	/* Only processes for which the condition is true are traced.  The statements run before it
+	 * and leave what it needs in variables of their own.  NULL: no condition, no statements. */
+	const char *condition, *statements;
+	/* set by bt_check() and bt_translate(), freed by bt_script_free() */
+	bool *wanted;		/* by id: the program probes this function */
+	bool returns;		/* it probes the returns of some */
+	unsigned char *blocks;	/* at 2 * id for the entry, at 2 * id + 1 for the return: 1 if one
+				 * block is for it, 2 if several are */
+	char *out;		/* the script */
+	size_t out_len;
+	int nprobes;		/* uprobes and uretprobes in it */
+	char *notes;		/* what was requested but is not probed, one per line, or NULL */
+	struct bt_error error;
+};
 
 /* Checks the program and finds the functions to look for in files; false with error set. */
 bool bt_check(struct bt_script *s);
@@ -12,5 +44,8 @@ bool bt_check(struct bt_script *s);
 /* Call after bt_check(): writes the script for the functions that the files have.  Returns false
  * with error set. */
 bool bt_translate(struct bt_script *s);
+
+/* Frees what bt_check() and bt_translate() set; not the program, the files or the condition. */
+void bt_script_free(struct bt_script *s);
 
 #endif

@@ -6,6 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "cudabt/bt_files.h"
+
+struct bt_uprobes {
+	const struct bt_files *files;
+	const struct bt_file *standins;	/* what stands for the first n of them in the script */
+	int n;
+	unsigned type;		/* of a uprobe, as perf_event_open() has it */
+	int asked;		/* for how many uprobes in them so far */
+};
 
 /* From now on each perf_event_open(), and with opens each openat(), of this process and its children
  * waits for an answer at a descriptor, which is sent over the socket.  Return false, with errno set,
@@ -18,12 +27,14 @@ int bt_trap_receive(int socket);
 /* Waits for a call for at most ms; false if there is none. */
 bool bt_trap_next(int trap, int ms, struct seccomp_notif *call);
 
-/* Reads the caller's memory; returns the number of bytes up to where it ends, or -1. */
-ssize_t bt_trap_read(int trap, const struct seccomp_notif *call, unsigned long long address, void *to,
-		     size_t size);
+/* Exits 1 if the kernel has no uprobes.  More files may be added later. */
+struct bt_uprobes bt_uprobes_new(const struct bt_files *files, const struct bt_file *standins, int n);
 
-/* The answers: do it yourself; it returns fd, for the caller to close, or fails with -fd. */
-void bt_trap_continue(int trap, const struct seccomp_notif *call);
-void bt_trap_answer(int trap, const struct seccomp_notif *call, int fd);
+/* Answers perf_event_open() at a trap (bt_trap.h). */
+void bt_uprobes_answer(struct bt_uprobes *u, int trap, const struct seccomp_notif *call);
+
+/* Answers openat() at a trap (bt_trap.h): refuses the list of a process that is not root's.  Says so
+ * the first time; *said must be false before. */
+void bt_maps_answer(int trap, const struct seccomp_notif *call, bool *said);
 
 #endif

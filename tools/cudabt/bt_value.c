@@ -1,7 +1,125 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
-#include "cudabt/bt_type.h"
+#include "api/cuda_structs.h"
+#include "api/match.h"
 #include "cudabt/bt_value.h"
+
+enum { BT_TYPE_SIZE = 16 };
+
+/* The enumerators of CUDA's enums. */
+
+static bool begins(const struct bt_token *t, const char *with)
+{
+	return t->len > strlen(with) && !memcmp(t->s, with, strlen(with));
+}
+
+bool bt_is_constant(const struct bt_token *t)
+{
+	return begins(t, "CU_") || begins(t, "CUDA_") ||
+	       (begins(t, "cuda") && t->s[4] >= 'A' && t->s[4] <= 'Z');
+}
+
+bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
+{
+	struct match_near near = { .name = t->s, .len = t->len };
+	const struct cuda_enumerator *c;
+	char name[128], text[MATCH_NEAR_TEXT];
+	long long value;
+
+	snprintf(name, sizeof(name), "%.*s", (int)t->len, t->s);
+	if (t->len < sizeof(name) && cuda_enumerator_find(name, &value)) {
+		fprintf(out, "%lld", value);
+		return true;
+	}
+	for (int i = 0; (c = cuda_enumerator(i)); i++)
+		match_near_try(&near, c->name, strlen(c->name));
+	return bt_fail(e, t->s, "no CUDA enum has '%s'%s", name,
+		       match_near_text(&near, text, sizeof(text)));
+}
+
+/* CUDA's types in bpftrace's language. */
+
+enum { MEMBERS = 300 };	/* bytes for their names */
+
+/* Writes the name of an integer's type, at most BT_TYPE_SIZE bytes; returns name. */
+static const char *bt_type(const struct cuda_value *v, char *name, size_t size)
+{
+	const struct cuda_enum *e = v->kind == CUDA_KIND_ENUM ? cuda_enum_find(v->type) : NULL;
+	bool is_signed = v->kind == CUDA_KIND_INT || v->kind == CUDA_KIND_ENUM;
+
+	for (int i = 0; e && i < e->n; i++)
+		if (e->enumerators[i].value > 0x7fffffff)	/* then its values are unsigned */
+			is_signed = false;
+	snprintf(name, size, "%sint%u", is_signed ? "" : "u", v->size * 8);
+	return name;
+}
+
+/* Return true for structs and for a dim3. */
+static bool bt_is_struct(const struct cuda_value *v)
+{
+	return v->kind == CUDA_KIND_STRUCT || v->kind == CUDA_KIND_DIM3;
+}
+
+/* What the parameter points to, as far as known: of structs, those of cuda_structs.h. */
+static struct cuda_value bt_type_target(const struct cuda_param *param)
+{
+	const char *type = param->value.type;
+	const struct cuda_member *m;
+	size_t len = strlen(type);
+	char name[64];
+
+	if (param->to.kind != CUDA_KIND_NONE || len < 3 || strcmp(type + len - 2, " *"))
+		return param->to;
+	snprintf(name, sizeof(name), "%.*s", (int)len - 2, type);
+	m = cuda_struct_find(name);
+	return m ? (struct cuda_value){ m->of, CUDA_KIND_STRUCT, 0 } : param->to;
+}
+
+/* "its members are x, y, z", or that they are unknown */
+static const char *members(const struct cuda_value *v, char *text, size_t size)
+{
+	const struct cuda_member *m = cuda_struct_find(v->type);
+	size_t len = 0;
+
+	if (!m)
+		return "its members are not known";
+	for (; m && len < size - 60; m = cuda_struct_next(m))
+		len += snprintf(text + len, size - len, "%s%s", len ? ", " : "its members are ", m->name);
+	return text;
+}
+
+/* Replaces the struct *v by its member of that name and adds the member's offset to *offset.
+ * Returns false with *e set if there is none. */
+static bool bt_type_member(struct cuda_value *v, unsigned *offset, const struct bt_token *name,
+		    struct bt_error *e)
+{
+	const struct cuda_member *m = cuda_struct_find(v->type);
+	char text[MEMBERS];
+
+	while (m && !bt_is(name, m->name))
+		m = cuda_struct_next(m);
+	if (!m)
+		return bt_fail(e, name->s, "%s has no member '%.*s': %s", v->type, (int)name->len,
+			       name->s, members(v, text, sizeof(text)));
+	*offset += m->offset;
+	*v = m->value;
+	return true;
+}
+
+/* Return true if bpftrace can hold such a value; else sets *e, for the program's text at at. */
+static bool bt_type_has_value(const struct cuda_value *v, const char *at, struct bt_error *e)
+{
+	char text[MEMBERS];
+
+	if (v->kind == CUDA_KIND_FLOAT)
+		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point support", v->type);
+	if (bt_is_struct(v))
+		return bt_fail(e, at, "this is a %s: %s", v->type, members(v, text, sizeof(text)));
+	if (v->kind == CUDA_KIND_NONE || (v->size & (v->size - 1)) || v->size < 1 || v->size > 8)
+		return bt_fail(e, at, "pointer to an unknown type; use *(uint64 *)args.NAME to read "
+			       "8 bytes");
+	return true;
+}
 
 const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size)
 {
@@ -53,7 +171,10 @@ static void write_value(FILE *out, const struct cuda_value *v, enum bt_how how, 
 		putc(')', out);
 }
 
-bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *param, enum bt_how how,
+/* Writes the value of args.NAME, where *p is just past NAME.  Also takes the members that follow,
+ * .x or ->width, and moves *p past them.  Sets *type if the value is an enum.  Returns false if it
+ * has no value in bpftrace. */
+static bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *param, enum bt_how how,
 	      const char **p, const char *end, const char **type, struct bt_error *e)
 {
 	const char *at = *p - strlen(param->name);
@@ -105,4 +226,70 @@ bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const cha
 	write_value(out, v, how, false, "retval", 0);
 	*type = v->kind == CUDA_KIND_ENUM ? v->type : *type;
 	return true;
+}
+
+/* The arguments of a call, args.NAME, in a function's block. */
+
+/* .NAME or ->NAME at p */
+static bool member_follows(const char *p, const char *end, struct bt_token *name)
+{
+	struct bt_error ignored = {};
+
+	return bt_next_word(p, end, name, &ignored) && (bt_is(name, ".") || bt_is(name, "->")) &&
+	       bt_next_word(name->s + name->len, end, name, &ignored) && name->kind == BT_WORD;
+}
+
+static const struct cuda_param *param_of(const struct cuda_proto *proto, const struct bt_token *name)
+{
+	for (int i = 0; i < proto->nparams; i++)
+		if (bt_is(name, proto->params[i].name))
+			return &proto->params[i];
+	return NULL;
+}
+
+static enum bt_outcome lacks(const struct cuda_proto *proto, const struct bt_token *name,
+			     struct bt_error *e)
+{
+	char list[250] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < proto->nparams && len < sizeof(list) - 60; i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+				proto->params[i].name);
+	bt_fail(e, name->s, "%s has no argument '%.*s'%s%s", proto->name,
+		(int)(name->len < 60 ? name->len : 60), name->s,
+		len ? "; its arguments are " : "; it takes none", list);
+	return BT_LACKS;
+}
+
+enum bt_outcome bt_argument(FILE *out, struct bt_frame *f, const struct cuda_proto *proto, enum bt_how how,
+			    const char **p, const char *end, const char **type, struct bt_error *e)
+{
+	const struct cuda_param *param;
+	struct bt_token name;
+
+	if (!member_follows(*p, end, &name)) {
+		bt_fail(e, *p - strlen("args"), "expected an argument name: args.NAME");
+		return BT_FAILED;
+	}
+	param = param_of(proto, &name);
+	if (!param)
+		return lacks(proto, &name, e);
+	*p = name.s + name.len;
+	return bt_value(out, f, param, how, p, end, type, e) ? BT_DONE : BT_FAILED;
+}
+
+/* args.NAME after a star is dereferenced: nobody multiplies by an address. */
+bool bt_is_target(const struct cuda_proto *proto, const struct bt_token *star, const char *end,
+		  struct bt_token *args)
+{
+	const struct cuda_param *param;
+	struct bt_error ignored = {};
+	struct bt_token name;
+
+	if (!bt_next_word(star->s + 1, end, args, &ignored) || !bt_is(args, "args") ||
+	    !member_follows(args->s + args->len, end, &name))
+		return false;
+	param = param_of(proto, &name);
+	return param && param->value.kind == CUDA_KIND_PTR;
 }

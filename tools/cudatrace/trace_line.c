@@ -1,16 +1,87 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/escape.h"
-#include "cli/out.h"
-#include "cli/row.h"
+#include "base/hash.h"
+#include "cudatrace/trace_args.h"
+#include "cudatrace/trace_call.h"
+#include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_line.h"
+#include "proc/users.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_args.h"
-#include "cudatrace/trace_color.h"
-#include "cudatrace/trace_line.h"
-#include "cudatrace/trace_sticky.h"
+
+/* Colors in text, for people who look at a terminal. */
+
+static bool has_colors(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return out_is_terminal() && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+bool color_wanted(enum color_when when)
+{
+	return !out_is_json() && when != COLOR_NEVER && (when == COLOR_ALWAYS || has_colors());
+}
+
+enum color { COLOR_NAME, COLOR_ERROR };
+
+/* ECMA-48, SGR: every terminal with colors has these. */
+static void color_begin(FILE *f, bool wanted, enum color color)
+{
+	static const char *const begin[] = { [COLOR_NAME] = "\33[1m", [COLOR_ERROR] = "\33[31m" };
+
+	if (wanted)
+		fputs(begin[color], f);
+}
+
+static void color_end(FILE *f, bool wanted)
+{
+	if (wanted)
+		fputs("\33[m", f);
+}
+
+/* The columns that tell calls apart.  A line has those only that the calls so far need. */
+
+static bool show_processes(struct field *fields)
+{
+	return columns_show(fields, "pid", "PID") | columns_show(fields, "comm", "COMM");
+}
+
+/* Gives the fields "pid" and "comm" a column, or "layer", for what is known to have several.  Without --tree a
+ * function's name tells the layer well enough. */
+static void trace_columns_processes(struct field *fields)
+{
+	show_processes(fields);
+}
+
+static void trace_columns_layers(struct field *fields)
+{
+	columns_show(fields, "layer", "LAYER");
+}
+
+/* A process's first thread has its number. */
+static bool is_other_thread(const struct trace_columns *c, int pid, int tid)
+{
+	return pid == c->pid ? tid != c->tid : tid != pid || c->tid != c->pid;
+}
+
+/* Call for each line: gives fields that tell it from the lines before a column.  Return true if there was none. */
+static bool trace_columns_see(struct trace_columns *c, struct field *fields, const struct trace_call *call)
+{
+	const struct trace_columns now = { true, call->event->head.pid, call->event->tid };
+	bool more = false;
+
+	if (c->some && now.pid != c->pid)
+		more |= show_processes(fields);
+	if (c->some && is_other_thread(c, now.pid, now.tid))
+		more |= columns_show(fields, "tid", "TID");
+	if (*call->container)
+		more |= columns_show(fields, "container", "CONTAINER");
+	*c = now;
+	return more;
+}
 
 /* A call, and how to show it. */
 struct shown {
@@ -183,4 +254,108 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 		print_head(lines->fields);
 	lines->wider = false;
 	out_row(lines->fields, &r);
+}
+
+/* Calls inside calls: a record comes at each return, the inner call's first; but the outer call's
+ * line goes before it. */
+
+/* The calls of a thread. */
+struct trace_tree {
+	int tid, pid;
+	unsigned user;
+	struct trace_call **calls;
+	int n, room;
+	size_t cost;		/* bytes of the quota */
+	UT_hash_handle hh;
+};
+
+struct quota trace_tree_quota(void)
+{
+	return (struct quota){
+		.limit = 24 << 20, .what = "calls inside calls",
+		.loss = "calls with very many calls inside are printed in pieces",
+	};
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct trace_event *p = (*(struct trace_call *const *)a)->event;
+	const struct trace_event *q = (*(struct trace_call *const *)b)->event;
+
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return p->depth - q->depth;
+}
+
+static void print(struct trace_trees *trees, struct trace_tree *t)
+{
+	if (t->n)
+		qsort(t->calls, t->n, sizeof(*t->calls), by_entry);
+	for (int i = 0; i < t->n; i++) {
+		trace_line(trees->lines, t->calls[i]);
+		trace_call_drop(t->calls[i]);
+	}
+	HASH_DEL(trees->by_tid, t);
+	quota_give(&trees->quota, t->user, t->cost);
+	free(t->calls);
+	free(t);
+}
+
+static struct trace_tree *tree_of(struct trace_trees *trees, const struct trace_event *e)
+{
+	struct trace_tree *t = xcalloc(1, sizeof(*t));
+
+	t->tid = e->tid;
+	t->pid = e->head.pid;
+	t->user = users_of(trees->users, t->pid);
+	HASH_ADD_INT(trees->by_tid, tid, t);
+	return t;
+}
+
+/* Returns false if there are too many. */
+static bool keep(struct trace_trees *trees, struct trace_tree *t, const struct trace_call *call)
+{
+	/* with its pointer in an array that doubles, and a part of the tree */
+	size_t cost = trace_call_cost(call) + 2 * sizeof(call) + (t->n ? 0 : 2 * sizeof(*t));
+
+	if (!quota_take(&trees->quota, t->user, t->pid, cost))
+		return false;
+	t->cost += cost;
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 4;
+		t->calls = xrealloc(t->calls, t->room, sizeof(*t->calls));
+	}
+	t->calls[t->n++] = trace_call_keep(call);
+	return true;
+}
+
+void trace_tree_call(struct trace_trees *trees, const struct trace_call *call)
+{
+	int tid = call->event->tid;
+	struct trace_tree *t;
+
+	HASH_FIND_INT(trees->by_tid, &tid, t);
+	if (!t && !call->event->depth) {
+		trace_line(trees->lines, call);
+		return;
+	}
+	if (!t)
+		t = tree_of(trees, call->event);
+	if (!keep(trees, t, call)) {
+		print(trees, t);
+		trace_line(trees->lines, call);
+	} else if (!call->event->depth) {
+		print(trees, t);
+	}
+}
+
+void trace_tree_end(struct trace_trees *trees, int pid)
+{
+	struct trace_tree *t, *next;
+
+	HASH_ITER(hh, trees->by_tid, t, next)
+		if (pid < 0 || t->pid == pid)
+			print(trees, t);
+	if (pid < 0)
+		quota_free(&trees->quota);
 }

@@ -4,7 +4,7 @@
 #ifndef TRACE_PROGRAM_H
 #define TRACE_PROGRAM_H
 #include <stdbool.h>
-#include "cudatrace/trace.h"
+#include "cudatrace/trace_call.h"
 
 /* Return true if the function tells which kernel a handle or a host function stands for, if it
  * launches kernels or graphs, and if it waits for the GPU. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "abi/device.h"
-#include "proc/containers.h"
-#include "sym/syms.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_device.h"
+#include "cudatrace/trace_call.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
+#include "proc/containers.h"
+#include "sym/syms.h"
 
 static void on_process(struct trace *t, const struct process_event *e)
 {

@@ -4,17 +4,14 @@
 #define TRACE_RECORDS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "abi/cudatrace.h"
+#include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_line.h"
+#include "cudatrace/trace_summary.h"
 #include "model/stack_sums.h"
 #include "probe/probe_source.h"
 #include "proc/users.h"
-#include "cudatrace/trace_chrome.h"
-#include "cudatrace/trace_held.h"
-#include "cudatrace/trace_line.h"
-#include "cudatrace/trace_sticky.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
-#include "cudatrace/trace_unchecked.h"
-#include "abi/cudatrace.h"
 
 struct trace {			/* all zero but for the options and sums */
 	/* options */

@@ -3,6 +3,8 @@
 #ifndef TRACE_SELECT_H
 #define TRACE_SELECT_H
 
+struct trace;
+
 /* How a function is selected. */
 enum trace_selected {
 	TRACE_UNASKED,
@@ -20,5 +22,9 @@ const char *trace_select_word(int i);
  * strace, starting from the default.  NULL: the default.  Returns an enum trace_selected for each
  * of cuda_protos[]; the caller frees it.  Exits 2 if a word is none of these. */
 unsigned char *trace_select(const char *expression);
+
+/* Completes the options, chooses the functions and sets what the probes do for each.  Exits 2 if
+ * the options cannot be combined.  From then on *t must not move. */
+void trace_prepare(struct trace *t);
 
 #endif

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Failed calls whose error nobody checked before the thread made its next call. */
-#ifndef TRACE_UNCHECKED_H
-#define TRACE_UNCHECKED_H
+#ifndef TRACE_ERRORS_H
+#define TRACE_ERRORS_H
 #include <stdbool.h>
+#include <stdio.h>
 #include "base/quota.h"
+#include "cudatrace/trace_call.h"
 
 struct cuda_proto;
 struct trace_call;
 struct trace_lines;
 struct users;
 
-/* Return true if the function returns the error of an earlier call, or describes an error. */
-bool trace_asks(const struct cuda_proto *proto);
+struct trace_sticky {
+	struct sticky_process *by_pid;	/* NULL at first */
+	struct users *users;		/* of the processes; owned by the caller */
+	struct quota quota;		/* in bytes; as trace_sticky_quota() at first */
+};
 
 struct trace_unchecked {
 	struct trace_lines *lines;	/* how to print calls; owned by the caller */
@@ -19,6 +23,20 @@ struct trace_unchecked {
 	struct quota quota;		/* bytes of the calls; as trace_unchecked_quota() at first */
 	struct trace_failure *by_tid;	/* each thread's last call, if it failed; NULL at first */
 };
+
+struct quota trace_sticky_quota(void);
+
+/* Call for each call at its return, in order, after its kernel is known: records launches and
+ * successful waits.  Returns what to say about this call or NULL, valid until the next call. */
+const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);
+
+/* Call when the process ends or exec replaces its program. */
+void trace_sticky_forget(struct trace_sticky *s, int pid);
+
+void trace_sticky_free(struct trace_sticky *s);
+
+/* Return true if the function returns the error of an earlier call, or describes an error. */
+bool trace_asks(const struct cuda_proto *proto);
 
 struct quota trace_unchecked_quota(void);
 

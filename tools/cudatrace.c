@@ -104,7 +104,7 @@ static void loaded(void *ctx)
 		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
 	if (t->trace.chrome && !t->session.list)
-		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
+		chrome_open(&t->trace.timeline.out, t->trace.chrome);
 }
 
 static void scan(void *ctx, int pid)
@@ -126,8 +126,8 @@ static void start(void *ctx)
 	inflight_start(&t->inflight);
 }
 
-/* Not what prints nothing else, and not without return probes: then no call is known to be in flight. */
-static void show_running(struct tracer *t)
+/* --folded, --chrome and --unchecked print nothing else; without return probes no call is in flight. */
+static void show_inflight(struct tracer *t)
 {
 	const struct trace *trace = &t->trace;
 
@@ -153,7 +153,7 @@ static int stop(void *ctx, int sig)
 		trace_summary_stacks(&t->trace.sums);
 	if (t->trace.folded)
 		folded_sums(&t->trace.sums);
-	show_running(t);
+	show_inflight(t);
 	return sig;
 }
 

@@ -6,10 +6,137 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/trace_errors.h"
 #include "sym/kernels.h"
 
-/* A value of a CUDA type, as text or as JSON. */
+static bool is_error(const struct cuda_value *v)
+{
+	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult");
+}
+
+/* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */
+static bool returns_error(const struct cuda_proto *proto)
+{
+	return proto->result.kind == CUDA_KIND_ENUM && is_error(&proto->result) &&
+	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
+}
+
+/* The number of argument words that a value takes. */
+static int words_of(const struct cuda_value *v)
+{
+	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
+}
+
+/* Functions called by nvcc's code declare addresses as strings, too. */
+static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	return proto->group != CUDA_GROUP_internal || !strcmp(p->name, "deviceName");
+}
+
+/* Return true if its void ** is not for a result, but a launch's arguments or a handle. */
+static bool keeps_pointers(const struct cuda_proto *proto)
+{
+	return proto->group == CUDA_GROUP_launch || proto->group == CUDA_GROUP_internal;
+}
+
+/* How to read a parameter's target; size 0: not at all. */
+static struct trace_read read_for(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	struct trace_read r = { .word = p->place - 1 };
+	bool text = is_text(proto, p);
+
+	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) :
+		 p->to.kind != CUDA_KIND_NONE ? p->to.size : 0;
+	if (p->value.kind == CUDA_KIND_STR) {
+		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
+		r.size = text ? TRACE_STRING : 0;
+	} else if (p->out && p->to.kind == CUDA_KIND_STR) {
+		r.how = TRACE_OUT_STRING;
+	} else if (p->out && p->to.kind == CUDA_KIND_PTR && keeps_pointers(proto)) {
+		r.size = 0;
+	} else if (p->out) {
+		r.how = TRACE_OUT;
+	} else if (p->to.kind == CUDA_KIND_STRUCT) {
+		r.how = TRACE_IN;
+	} else {
+		r.size = 0;
+	}
+	if (r.size > TRACE_VALUE)
+		r.size = 0;
+	return r;
+}
+
+static void add_read(struct trace_function *fn, struct trace_read r)
+{
+	if (r.size && fn->nreads < TRACE_READS && r.word < TRACE_WORDS)
+		fn->reads[fn->nreads++] = r;
+}
+
+/* The struct up to the end of the allocation's size, as its fields may not be shown. */
+static struct trace_read size_in_struct(const struct cuda_proto *proto)
+{
+	const struct cuda_fn *fn = trace_role(proto);
+	struct trace_read r = { .how = TRACE_IN };
+
+	if (fn && fn->args.shape == CUDA_FIELD) {
+		r.word = fn->args.size - 1;
+		r.size = fn->args.size_at + sizeof(unsigned long long);
+	}
+	return r;
+}
+
+static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
+{
+	for (int i = 0; i < proto->nparams; i++) {
+		int end = proto->params[i].place - 1 + words_of(&proto->params[i].value);
+
+		if (proto->params[i].place && end > fn->words)
+			fn->words = end < TRACE_WORDS ? end : TRACE_WORDS;
+	}
+}
+
+/* The call is not in a stream that it creates, nor in a context that it makes current. */
+static void add_role(struct trace_function *fn, const struct cuda_proto *proto)
+{
+	const struct cuda_fn *role = trace_role(proto);
+	const struct cuda_args *row = role ? &role->args : NULL;
+
+	if (!role)
+		return;
+	fn->role = 1 + (role - cuda_fns);
+	if (role->class == CUDA_STREAM || role->class == CUDA_CTX)
+		return;
+	fn->handle = row->stream ? row->stream : row->ctx;
+	if (role->class == CUDA_LAUNCH && row->params && !row->count) {
+		fn->handle = row->params;
+		fn->handle_at = CUDA_CONFIG_STREAM;
+	}
+}
+
+struct trace_function trace_describe(int id, unsigned flags, bool full)
+{
+	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
+	struct trace_function fn = { .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0) };
+
+	if (proto->lib == CUDA_RT)
+		fn.flags |= TRACE_RUNTIME;
+	add_role(&fn, proto);
+	if (!full)
+		return fn;
+	add_words(&fn, proto);
+	for (int i = 0; i < proto->nparams; i++)
+		if (proto->params[i].place)
+			add_read(&fn, read_for(proto, &proto->params[i]));
+	if (proto->result.kind == CUDA_KIND_STR)
+		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
+	if (flags & TRACE_HELD)
+		add_read(&fn, size_in_struct(proto));
+	/* a program may use an older runtime, whose function has other parameters */
+	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
+		older = cuda_proto_in(id, since - 1);
+		add_words(&fn, older);
+	}
+	return fn;
+}
 
 static unsigned long long number(const void *at, unsigned size)
 {
@@ -73,9 +200,9 @@ static void print_words(FILE *f, bool json, const char *at, unsigned size)
 	putc(json ? ']' : '}', f);
 }
 
-static void trace_value(FILE *f, bool json, const struct cuda_value *v, const void *at);
+static void print_value(FILE *f, bool json, const struct cuda_value *v, const void *at);
 
-/* Prints the known members; for an unknown struct, or one larger than size, its words. */
+/* Prints the members; the words in hexadecimal if the members are unknown or need more bytes. */
 static void print_struct(FILE *f, bool json, const char *type, const void *at, unsigned size)
 {
 	const struct cuda_member *first = cuda_struct_find(type);
@@ -89,16 +216,14 @@ static void print_struct(FILE *f, bool json, const char *type, const void *at, u
 		if (m != first)
 			fputs(json ? "," : ", ", f);
 		fprintf(f, json ? "\"%s\":" : "%s=", m->name);
-		trace_value(f, json, &m->value, (const char *)at + m->offset);
+		print_value(f, json, &m->value, (const char *)at + m->offset);
 	}
 	putc('}', f);
 }
 
-/* Prints the v->size bytes at at: an enum by name, a pointer or handle as 0x…, a dim3 as {x, y, z};
- * in JSON these are "0x…" and [x,y,z].  A string is printed as a pointer.  A struct is {width=4,
- * ...}, in JSON an object; if its members are unknown or it has fewer bytes than they take, its
- * words in hexadecimal, in JSON an array of strings. */
-static void trace_value(FILE *f, bool json, const struct cuda_value *v, const void *at)
+/* Prints the v->size bytes at at: an enum by name, a pointer, string or handle as 0x…, a dim3 as
+ * {x, y, z}, a struct as {width=4, ...}; in JSON these are "0x…", [x,y,z] and an object. */
+static void print_value(FILE *f, bool json, const struct cuda_value *v, const void *at)
 {
 	unsigned long long n = number(at, v->size);
 
@@ -131,9 +256,8 @@ static void trace_value(FILE *f, bool json, const struct cuda_value *v, const vo
 	fputs(json ? "null" : "?", f);
 }
 
-/* Prints the string that was read, quoted and escaped, followed by ... if it fills room: the most
- * bytes that are read, including its terminating NUL. */
-static void trace_string(FILE *f, bool json, const char *text, unsigned room)
+/* Prints the string, quoted and escaped, followed by ... if it fills the room that it was read into. */
+static void print_string(FILE *f, bool json, const char *text, unsigned room)
 {
 	bool whole = strlen(text) + 1 < room;
 	char *copy, *rest, *piece;
@@ -153,136 +277,8 @@ static void trace_string(FILE *f, bool json, const char *text, unsigned room)
 	free(copy);
 }
 
-/* What cudatrace's probes read for each function. */
-
-/* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */
-static bool returns_error(const struct cuda_proto *proto)
-{
-	return proto->result.kind == CUDA_KIND_ENUM &&
-	       (!strcmp(proto->result.type, "cudaError_t") || !strcmp(proto->result.type, "CUresult")) &&
-	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
-}
-
-/* The number of argument words that a value takes. */
-static int words_of(const struct cuda_value *v)
-{
-	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
-}
-
-/* Return true for a string.  Functions that nvcc's code calls declare addresses as strings, too. */
-static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
-{
-	return proto->group != CUDA_GROUP_internal || !strcmp(p->name, "deviceName");
-}
-
-/* Return true if its void ** is not a place for a result: a launch's arguments, a handle. */
-static bool keeps_pointers(const struct cuda_proto *proto)
-{
-	return proto->group == CUDA_GROUP_launch || proto->group == CUDA_GROUP_internal;
-}
-
-/* How much to read of what a parameter points to, and how; size 0: nothing. */
-static struct trace_read read_for(const struct cuda_proto *proto, const struct cuda_param *p)
-{
-	struct trace_read r = { .word = p->place - 1 };
-	bool text = is_text(proto, p);
-
-	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) :
-		 p->to.kind != CUDA_KIND_NONE ? p->to.size : 0;
-	if (p->value.kind == CUDA_KIND_STR) {
-		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
-		r.size = text ? TRACE_STRING : 0;
-	} else if (p->out && p->to.kind == CUDA_KIND_STR) {
-		r.how = TRACE_OUT_STRING;
-	} else if (p->out && p->to.kind == CUDA_KIND_PTR && keeps_pointers(proto)) {
-		r.size = 0;
-	} else if (p->out) {
-		r.how = TRACE_OUT;
-	} else if (p->to.kind == CUDA_KIND_STRUCT) {
-		r.how = TRACE_IN;
-	} else {
-		r.size = 0;
-	}
-	if (r.size > TRACE_VALUE)
-		r.size = 0;
-	return r;
-}
-
-static void add_read(struct trace_function *fn, struct trace_read r)
-{
-	if (r.size && fn->nreads < TRACE_READS && r.word < TRACE_WORDS)
-		fn->reads[fn->nreads++] = r;
-}
-
-/* The size in a struct, up to its end: it may be one whose fields are not shown. */
-static struct trace_read size_in_struct(const struct cuda_proto *proto)
-{
-	const struct cuda_fn *fn = trace_role(proto);
-	struct trace_read r = { .how = TRACE_IN };
-
-	if (fn && fn->args.shape == CUDA_FIELD) {
-		r.word = fn->args.size - 1;
-		r.size = fn->args.size_at + sizeof(unsigned long long);
-	}
-	return r;
-}
-
-static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
-{
-	for (int i = 0; i < proto->nparams; i++) {
-		int end = proto->params[i].place - 1 + words_of(&proto->params[i].value);
-
-		if (proto->params[i].place && end > fn->words)
-			fn->words = end < TRACE_WORDS ? end : TRACE_WORDS;
-	}
-}
-
-/* A stream that is made is not one that the call is in, nor is a context that it makes current. */
-static void add_role(struct trace_function *fn, const struct cuda_proto *proto)
-{
-	const struct cuda_fn *role = trace_role(proto);
-	const struct cuda_args *row = role ? &role->args : NULL;
-
-	if (!role)
-		return;
-	fn->role = 1 + (role - cuda_fns);
-	if (role->class == CUDA_STREAM || role->class == CUDA_CTX)
-		return;
-	fn->handle = row->stream ? row->stream : row->ctx;
-	if (role->class == CUDA_LAUNCH && row->params && !row->count) {
-		fn->handle = row->params;
-		fn->handle_at = CUDA_CONFIG_STREAM;
-	}
-}
-
-struct trace_function trace_describe(int id, unsigned flags, bool full)
-{
-	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
-	struct trace_function fn = { .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0) };
-
-	if (proto->lib == CUDA_RT)
-		fn.flags |= TRACE_RUNTIME;
-	add_role(&fn, proto);
-	if (!full)
-		return fn;
-	add_words(&fn, proto);
-	for (int i = 0; i < proto->nparams; i++)
-		if (proto->params[i].place)
-			add_read(&fn, read_for(proto, &proto->params[i]));
-	if (proto->result.kind == CUDA_KIND_STR)
-		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
-	if (flags & TRACE_HELD)
-		add_read(&fn, size_in_struct(proto));
-	/* a program may use an older runtime, whose function has other parameters */
-	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
-		older = cuda_proto_in(id, since - 1);
-		add_words(&fn, older);
-	}
-	return fn;
-}
-
-/* The index in call->read[] of what this parameter points to; -1 if it is not read. */
-static int trace_read_of(const struct trace_call *call, const struct cuda_param *p)
+/* The index in call->read[] of the parameter's target; -1 if it is not read. */
+static int read_of(const struct trace_call *call, const struct cuda_param *p)
 {
 	struct trace_read want = read_for(call->proto, p);
 
@@ -311,7 +307,7 @@ static void print_passed(FILE *f, bool json, const struct trace_call *call,
 	if (!p->place || words * 8 < (p->value.size + 7) / 8 * 8)
 		fputs(json ? "null" : "?", f);
 	else
-		trace_value(f, json, &p->value, call->words + p->place - 1);
+		print_value(f, json, &p->value, call->words + p->place - 1);
 }
 
 static void print_read(FILE *f, bool json, const struct trace_call *call,
@@ -323,14 +319,14 @@ static void print_read(FILE *f, bool json, const struct trace_call *call,
 	case TRACE_IN:
 	case TRACE_OUT:
 		to.size = call->event->read[i];
-		trace_value(f, json, &to, call->read[i]);
+		print_value(f, json, &to, call->read[i]);
 		return;
 	}
-	trace_string(f, json, call->read[i], call->function->flags & TRACE_NAMES ?
+	print_string(f, json, call->read[i], call->function->flags & TRACE_NAMES ?
 		     TRACE_LONG_STRING : TRACE_STRING);
 }
 
-/* Return true if this parameter says which kernel is launched. */
+/* Return true if this parameter is the launched kernel. */
 static bool is_kernel(const struct trace_call *call, const struct cuda_param *p)
 {
 	const struct cuda_fn *role = call->kernel ? trace_role(call->proto) : NULL;
@@ -342,26 +338,20 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 {
 	bool first = true;
 
-	if (*call->proto->result.type == '?' && !json)	/* no header declares it */
+	if (*call->proto->result.type == '?' && !json)	/* declared in no header */
 		putc('?', f);
 	for (int i = 0; i < call->proto->nparams; i++) {
 		const struct cuda_param *p = &call->proto->params[i];
-		int n = trace_read_of(call, p);
+		int n = read_of(call, p);
 		bool read = n >= 0 && call->read[n], string = p->value.kind == CUDA_KIND_STR && !p->out;
 
-		if (read && string) {
-			print_name(f, json, first, "", p->name);
-			print_read(f, json, call, p, n);
-			first = false;
-			continue;
-		}
-		if (!read || json) {
+		if (!read || (json && !string)) {
 			print_name(f, json, first, "", p->name);
 			print_passed(f, json, call, p);
 			first = false;
 		}
 		if (read) {
-			print_name(f, json, first, "*", p->name);
+			print_name(f, json, first, string ? "" : "*", p->name);
 			print_read(f, json, call, p, n);
 			first = false;
 		}
@@ -370,11 +360,6 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 			escape_text(f, trace_kernel_name(call));
 		}
 	}
-}
-
-static bool is_error(const struct cuda_value *v)
-{
-	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult");
 }
 
 const char *trace_error(const struct trace_call *call)
@@ -404,11 +389,11 @@ void trace_result(FILE *f, bool json, const struct trace_call *call)
 		else
 			fprintf(f, "%s (%d)", trace_error(call), ret);
 	} else if (v->kind == CUDA_KIND_STR && string >= 0 && call->read[string]) {
-		trace_string(f, json, call->read[string], TRACE_STRING);
+		print_string(f, json, call->read[string], TRACE_STRING);
 	} else if (v->size > sizeof(call->event->ret)) {	/* a struct, returned by address */
 		fputs(json ? "null" : "?", f);
 	} else {
-		trace_value(f, json, v, &call->event->ret);
+		print_value(f, json, v, &call->event->ret);
 	}
 }
 

@@ -4,16 +4,9 @@
 #include "base/die.h"
 #include "cudatrace/trace_call.h"
 
-/* Keep the names of the kernels for a copy, and drop them. */
-static inline void sticky_error_hold(const struct sticky_error *e)
-{
-	for (int i = 0; i < e->n; i++)
-		kernel_get(e->launched[i].kernel);
-}
-
 const struct cuda_fn *trace_role(const struct cuda_proto *proto)
 {
-	/* the one with underscores, which nvcc's stubs call, jumps to the other one */
+	/* called by nvcc's stubs; jumps to cudaLaunchKernel() */
 	bool jumps = !strncmp(proto->name, "__cudaLaunchKernel", 18);
 	int id = cuda_fn_find(proto->name + (jumps ? 2 : 0));
 
@@ -79,6 +72,18 @@ size_t trace_call_cost(const struct trace_call *call)
 	return copy_size(call) + 16;	/* malloc() */
 }
 
+static void sticky_error_get(const struct sticky_error *e)
+{
+	for (int i = 0; i < e->n; i++)
+		kernel_get(e->launched[i].kernel);
+}
+
+void sticky_error_put(const struct sticky_error *e)
+{
+	for (int i = 0; i < e->n; i++)
+		kernel_put(e->launched[i].kernel);
+}
+
 struct trace_call *trace_call_keep(const struct trace_call *call)
 {
 	const struct trace_event *record = call->event;
@@ -91,7 +96,7 @@ struct trace_call *trace_call_keep(const struct trace_call *call)
 	kernel_get(kept->kernel);
 	if (call->cause) {
 		kept->cause = memcpy((char *)copy + size, call->cause, sizeof(*call->cause));
-		sticky_error_hold(kept->cause);
+		sticky_error_get(kept->cause);
 	}
 	kept->event = copy;
 	kept->words = in_copy(call->words, record, copy);
@@ -105,14 +110,11 @@ void trace_call_drop(struct trace_call *call)
 {
 	kernel_put(call->kernel);
 	if (call->cause)
-		sticky_error_drop(call->cause);
+		sticky_error_put(call->cause);
 	free(call);
 }
 
-/* How many bytes a recorded call allocates, maps or unmaps: what bpf/lib/bytes.bpf.h finds at the call
- * itself. */
-
-/* Return true if read i is of what the argument points to, and long enough. */
+/* Return true if read i is of the argument's target, and long enough. */
 static bool reads(const struct trace_call *call, int i, unsigned char place, size_t size)
 {
 	const struct trace_read *r = &call->function->reads[i];
@@ -121,8 +123,8 @@ static bool reads(const struct trace_call *call, int i, unsigned char place, siz
 	       call->read[i] && call->event->read[i] >= size;
 }
 
-bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to,
-		   size_t size)
+bool trace_target(const struct trace_call *call, unsigned char place, size_t at, void *to,
+		  size_t size)
 {
 	for (int i = 0; i < call->function->nreads; i++) {
 		if (!reads(call, i, place, at + size))
@@ -137,7 +139,7 @@ static unsigned long long word_at(const struct trace_call *call, unsigned char p
 {
 	unsigned long long word = 0;
 
-	trace_pointed(call, place, at, &word, sizeof(word));
+	trace_target(call, place, at, &word, sizeof(word));
 	return word;
 }
 
@@ -146,7 +148,7 @@ static unsigned long long rt_array_bytes(const struct trace_call *call, const st
 	struct rt_format format = { 0 };
 	struct volume v = { trace_word(call, row->width), trace_word(call, row->height), 0 };
 
-	trace_pointed(call, row->desc, 0, &format, sizeof(format));
+	trace_target(call, row->desc, 0, &format, sizeof(format));
 	if (row->extent) {
 		v.width = trace_word(call, row->extent);
 		v.height = trace_word(call, row->extent + 1);
@@ -161,7 +163,7 @@ static unsigned long long drv_array_bytes(const struct trace_call *call, const s
 	struct drv_array a = { 0 };
 	struct volume v = { 0 };
 
-	trace_pointed(call, row->desc, 0, &a, sizeof(a));
+	trace_target(call, row->desc, 0, &a, sizeof(a));
 	v.width = a.width;
 	v.height = a.height;
 	return volume_bytes(drv_block(a.format, a.channels), v, false, 1);
@@ -171,7 +173,7 @@ static unsigned long long drv_array3d_bytes(const struct trace_call *call, const
 {
 	struct drv_array3d a = { 0 };
 
-	trace_pointed(call, row->desc, 0, &a, sizeof(a));
+	trace_target(call, row->desc, 0, &a, sizeof(a));
 	return volume_bytes(drv_block(a.format, a.channels), a.volume, has_layers(a.flags),
 			    trace_word(call, row->levels));
 }
@@ -196,20 +198,4 @@ unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_
 		return rt_array_bytes(call, row);
 	}
 	return 0;
-}
-
-/* What a function or a call says about devices. */
-
-bool trace_tells_device(const struct cuda_proto *proto)
-{
-	const struct cuda_fn *fn = trace_role(proto);
-
-	return fn && cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
-}
-
-bool trace_uses_device(const struct trace_call *call)
-{
-	int role = call->function->role - 1;
-
-	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What a record of cudatrace's probes says about a call. */
+/* A call, as recorded by cudatrace's probes. */
 #ifndef TRACE_CALL_H
 #define TRACE_CALL_H
 #include <stdbool.h>
@@ -10,13 +10,7 @@
 #include "proc/cgroup.h"
 #include "sym/kernel_name.h"
 
-struct cuda_args;
-struct cuda_proto;
-struct kernel;
 struct stack;
-
-/* If a program launches more kernels between two waits, the rest are counted, not named. */
-enum { STICKY_LAUNCHES = 64 };
 
 struct sticky_launch {
 	unsigned long long func, stream;
@@ -24,18 +18,16 @@ struct sticky_launch {
 	unsigned long long count;
 };
 
+/* The cause of an error that a call only reports: the launches since the last wait.  Launches that do
+ * not fit are counted, not named. */
+enum { STICKY_LAUNCHES = 64 };
+
 struct sticky_error {
 	bool again;		/* it was reported before */
 	int n;
 	struct sticky_launch launched[STICKY_LAUNCHES];
 	unsigned long long others;	/* launches that did not fit */
 };
-
-static inline void sticky_error_drop(const struct sticky_error *e)
-{
-	for (int i = 0; i < e->n; i++)
-		kernel_put(e->launched[i].kernel);
-}
 
 struct trace_call {
 	const struct trace_event *event;
@@ -45,12 +37,12 @@ struct trace_call {
 	const char *read[TRACE_READS];	/* event->read[i] bytes or NULL; strings have their NUL */
 	const unsigned long long *frames;	/* event->head.frames */
 	bool failed;
-	/* set by others */
+	/* set after trace_call_read() */
 	const struct stack *stack;
 	const struct kernel *kernel;	/* of a launch, if known */
 	const struct sticky_error *cause;	/* of a failure caused by earlier work */
 	char container[CONTAINER_ID];	/* of the process; "": none */
-	const char *next;	/* the call after a failure that nobody checked */
+	const char *next;	/* the call after a failure whose error was not checked */
 };
 
 /* The argument word at a place, as in struct cuda_param; 0 if it was not recorded. */
@@ -65,33 +57,29 @@ static inline unsigned long long trace_duration(const struct trace_call *call)
 	return call->event->time - call->event->start;
 }
 
-/* The function's row in cuda_api.tbl, which says what it does; NULL if it has none. */
+/* The function's row in cuda_api.tbl, or NULL. */
 const struct cuda_fn *trace_role(const struct cuda_proto *proto);
 
-/* Parses a record of a call; functions, by id, say what the probes read.  Returns false if the
- * record is truncated.  What the call points to belongs to the record and to functions. */
+/* Parses a record of a call.  functions, by id: what the probes read.  Returns false if the record is
+ * truncated.  The call points into the record and into functions. */
 bool trace_call_read(struct trace_call *call, const struct trace_function *functions,
 		     const void *data, size_t size);
 
-/* Copies the call, its record and its cause, and frees the copy. */
+/* Copy the call with its record and cause, and free the copy. */
 struct trace_call *trace_call_keep(const struct trace_call *call);
 void trace_call_drop(struct trace_call *call);
 
 /* The copy's bytes on the heap. */
 size_t trace_call_cost(const struct trace_call *call);
 
-/* Copies size bytes at this offset of what an argument points to; false if they were not read. */
-bool trace_pointed(const struct trace_call *call, unsigned char place, size_t at, void *to,
-		   size_t size);
+/* Releases the names of the kernels. */
+void sticky_error_put(const struct sticky_error *e);
 
-/* Returns 0 if the size is not known. */
+/* Copies size bytes at this offset of an argument's target; false if they were not read. */
+bool trace_target(const struct trace_call *call, unsigned char place, size_t at, void *to,
+		  size_t size);
+
+/* The bytes that the call allocates, maps or unmaps, as in bpf/lib/bytes.bpf.h; 0 if unknown. */
 unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_args *row);
-
-/* Return true if calls of the function tell which device is whose: bpf/lib/device.bpf.h. */
-bool trace_tells_device(const struct cuda_proto *proto);
-
-/* Return true if the call says that its program uses the device it is on.  One that chooses another
- * does not: most programs begin so that use one device alone. */
-bool trace_uses_device(const struct trace_call *call);
 
 #endif

@@ -7,9 +7,6 @@
 #include "cudatrace/trace_line.h"
 #include "proc/users.h"
 
-/* Errors that a call reports but earlier work caused: a kernel faults while the program goes on,
- * and whichever call comes next, often one that waits, returns the fault. */
-
 struct sticky_process {
 	int pid;
 	unsigned user;
@@ -23,11 +20,14 @@ enum { PROCESS_COST = sizeof(struct sticky_process) + 32 };
 
 static const struct sticky_error again = { .again = true };
 
-struct quota trace_sticky_quota(void)
+struct trace_sticky trace_sticky_init(struct users *users)
 {
-	return (struct quota){
-		.limit = 16 << 20, .what = "launches that may have caused errors",
-		.loss = "further processes' errors are shown without",
+	return (struct trace_sticky){
+		.users = users,
+		.quota = {
+			.limit = 16 << 20, .what = "launches that may have caused errors",
+			.loss = "further processes' errors are shown without",
+		},
 	};
 }
 
@@ -54,7 +54,7 @@ static void forget(struct trace_sticky *s, struct sticky_process *p)
 {
 	HASH_DEL(s->by_pid, p);
 	quota_give(&s->quota, p->user, PROCESS_COST);
-	sticky_error_drop(&p->now);
+	sticky_error_put(&p->now);
 	free(p);
 }
 
@@ -76,15 +76,11 @@ void trace_sticky_free(struct trace_sticky *s)
 	quota_free(&s->quota);
 }
 
-/* A launch configuration, the runtime's or the driver's, has the stream at byte 32. */
 static unsigned long long stream_of(const struct trace_call *call, const struct cuda_args *row)
 {
 	unsigned long long stream = trace_word(call, row->stream);
 
-	for (int i = 0; row->params && i < call->function->nreads; i++)
-		if (call->function->reads[i].word == row->params - 1 && call->read[i] &&
-		    call->event->read[i] >= 40)
-			memcpy(&stream, call->read[i] + 32, sizeof(stream));
+	trace_target(call, row->params, CUDA_CONFIG_STREAM, &stream, sizeof(stream));
 	return stream;
 }
 
@@ -159,8 +155,6 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	return NULL;
 }
 
-/* Failed calls whose error nobody checked before the thread made its next call. */
-
 /* A thread's last call, if it failed. */
 struct trace_failure {
 	int tid;
@@ -170,15 +164,18 @@ struct trace_failure {
 	UT_hash_handle hh;
 };
 
-struct quota trace_unchecked_quota(void)
+struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct users *users)
 {
-	return (struct quota){
-		.limit = 8 << 20, .what = "failed calls that may be unchecked",
-		.loss = "those of further threads are not printed",
+	return (struct trace_unchecked){
+		.lines = lines, .users = users,
+		.quota = {
+			.limit = 8 << 20, .what = "failed calls that may be unchecked",
+			.loss = "those of further threads are not printed",
+		},
 	};
 }
 
-bool trace_asks(const struct cuda_proto *proto)
+bool trace_checks_errors(const struct cuda_proto *proto)
 {
 	return proto->group == CUDA_GROUP_error;
 }
@@ -217,7 +214,7 @@ void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *ca
 		return;
 	HASH_FIND_INT(u->by_tid, &tid, p);
 	/* the thread that had this tid before may have exited */
-	if (p && !trace_asks(call->proto) && p->call->event->head.pid == call->event->head.pid) {
+	if (p && !trace_checks_errors(call->proto) && p->call->event->head.pid == call->event->head.pid) {
 		p->call->next = call->proto->name;
 		trace_line(u->lines, p->call);
 	}

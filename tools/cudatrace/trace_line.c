@@ -3,15 +3,13 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
+#include "cli/out.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_call.h"
-#include "cudatrace/trace_errors.h"
 #include "cudatrace/trace_line.h"
 #include "proc/users.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-
-/* Colors in text, for people who look at a terminal. */
 
 static bool has_colors(void)
 {
@@ -25,65 +23,17 @@ bool color_wanted(enum color_when when)
 	return !out_is_json() && when != COLOR_NEVER && (when == COLOR_ALWAYS || has_colors());
 }
 
-enum color { COLOR_NAME, COLOR_ERROR };
-
 /* ECMA-48, SGR: every terminal with colors has these. */
-static void color_begin(FILE *f, bool wanted, enum color color)
-{
-	static const char *const begin[] = { [COLOR_NAME] = "\33[1m", [COLOR_ERROR] = "\33[31m" };
+#define COLOR_NAME "\33[1m"
+#define COLOR_ERROR "\33[31m"
+#define COLOR_END "\33[m"
 
-	if (wanted)
-		fputs(begin[color], f);
-}
-
-static void color_end(FILE *f, bool wanted)
+static void color(FILE *f, bool wanted, const char *code)
 {
 	if (wanted)
-		fputs("\33[m", f);
+		fputs(code, f);
 }
 
-/* The columns that tell calls apart.  A line has those only that the calls so far need. */
-
-static bool show_processes(struct field *fields)
-{
-	return columns_show(fields, "pid", "PID") | columns_show(fields, "comm", "COMM");
-}
-
-/* Gives the fields "pid" and "comm" a column, or "layer", for what is known to have several.  Without --tree a
- * function's name tells the layer well enough. */
-static void trace_columns_processes(struct field *fields)
-{
-	show_processes(fields);
-}
-
-static void trace_columns_layers(struct field *fields)
-{
-	columns_show(fields, "layer", "LAYER");
-}
-
-/* A process's first thread has its number. */
-static bool is_other_thread(const struct trace_columns *c, int pid, int tid)
-{
-	return pid == c->pid ? tid != c->tid : tid != pid || c->tid != c->pid;
-}
-
-/* Call for each line: gives fields that tell it from the lines before a column.  Return true if there was none. */
-static bool trace_columns_see(struct trace_columns *c, struct field *fields, const struct trace_call *call)
-{
-	const struct trace_columns now = { true, call->event->head.pid, call->event->tid };
-	bool more = false;
-
-	if (c->some && now.pid != c->pid)
-		more |= show_processes(fields);
-	if (c->some && is_other_thread(c, now.pid, now.tid))
-		more |= columns_show(fields, "tid", "TID");
-	if (*call->container)
-		more |= columns_show(fields, "container", "CONTAINER");
-	*c = now;
-	return more;
-}
-
-/* A call, and how to show it. */
 struct shown {
 	const struct trace_call *call;
 	const struct trace_lines *lines;
@@ -119,12 +69,12 @@ static void print_cause(FILE *f, const void *of)
 
 static void print_result(FILE *f, bool red, const struct trace_call *call)
 {
-	color_begin(f, red, COLOR_ERROR);
+	color(f, red, COLOR_ERROR);
 	trace_result(f, false, call);
-	color_end(f, red);
+	color(f, red, COLOR_END);
 }
 
-/* The part of the line that looks like strace's. */
+/* The part of the line that strace would print. */
 static void print_call(FILE *f, const void *of)
 {
 	const struct shown *shown = of;
@@ -136,19 +86,19 @@ static void print_call(FILE *f, const void *of)
 		fputs("  ", f);
 	if (lines->entries)
 		fputs(what == TRACE_ENTER ? "> " : "< ", f);
-	color_begin(f, lines->color, COLOR_NAME);
+	color(f, lines->color, COLOR_NAME);
 	fputs(call->proto->name, f);
-	color_end(f, lines->color);
+	color(f, lines->color, COLOR_END);
 	putc('(', f);
 	trace_args(f, false, call);
 	putc(')', f);
 	if (what == TRACE_ENTER)
 		return;
-	if (what == TRACE_LEFT || call->proto->result.kind != CUDA_KIND_NONE) {
+	if (what == TRACE_UNFINISHED || call->proto->result.kind != CUDA_KIND_NONE) {
 		fputs(" = ", f);
 		print_result(f, lines->color && call->failed, call);
 	}
-	if (what == TRACE_LEFT)
+	if (what == TRACE_UNFINISHED)
 		fputs(" (thread exited during the call)", f);
 	if (lines->durations)
 		fprintf(f, " <%.6f>", trace_duration(call) / 1e9);
@@ -188,7 +138,7 @@ static const struct field all[] = {
 };
 _Static_assert(sizeof(all) == sizeof(((struct trace_lines *)0)->fields), "room for each field");
 
-/* A head of CALL alone says nothing. */
+/* A heading with only CALL is useless. */
 static void print_head(const struct field *fields)
 {
 	int columns = 0;
@@ -197,6 +147,11 @@ static void print_head(const struct field *fields)
 		columns += !!f->head;
 	if (columns > 1)
 		out_head(fields);
+}
+
+static bool show_processes(struct field *fields)
+{
+	return columns_show(fields, "pid", "PID") | columns_show(fields, "comm", "COMM");
 }
 
 void trace_lines_init(struct trace_lines *lines, bool several)
@@ -215,11 +170,11 @@ void trace_lines_init(struct trace_lines *lines, bool several)
 	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
 	if (several)
-		trace_columns_processes(fields);
+		show_processes(fields);
 	if (lines->seen.several)
 		columns_show(fields, "device", "DEVICE");
-	if (lines->nested)
-		trace_columns_layers(fields);
+	if (lines->nested)	/* else the function's name shows the layer well enough */
+		columns_show(fields, "layer", "LAYER");
 	print_head(fields);
 }
 
@@ -228,6 +183,27 @@ void trace_lines_see(struct trace_lines *lines, unsigned int device)
 	devices_see(&lines->seen, device);
 	if (lines->seen.several)
 		lines->wider |= columns_show(lines->fields, "device", "DEVICE");
+}
+
+/* A process's first thread has its number. */
+static bool is_other_thread(const struct trace_lines *lines, int pid, int tid)
+{
+	return pid == lines->pid ? tid != lines->tid : tid != pid || lines->tid != lines->pid;
+}
+
+/* Adds columns that distinguish the call from the lines before. */
+static void add_columns(struct trace_lines *lines, const struct trace_call *call)
+{
+	int pid = call->event->head.pid, tid = call->event->tid;
+
+	if (lines->pid && pid != lines->pid)
+		lines->wider |= show_processes(lines->fields);
+	if (lines->pid && is_other_thread(lines, pid, tid))
+		lines->wider |= columns_show(lines->fields, "tid", "TID");
+	if (*call->container)
+		lines->wider |= columns_show(lines->fields, "container", "CONTAINER");
+	lines->pid = pid;
+	lines->tid = tid;
 }
 
 void trace_line(struct trace_lines *lines, const struct trace_call *call)
@@ -249,15 +225,12 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 	/* a call that is printed late, as with --tree, may have returned before */
 	r.since = *lines->previous && r.time > *lines->previous ? r.time - *lines->previous : 0;
 	*lines->previous = r.time;
-	lines->wider |= trace_columns_see(&lines->columns, lines->fields, call);
+	add_columns(lines, call);
 	if (lines->wider)
 		print_head(lines->fields);
 	lines->wider = false;
 	out_row(lines->fields, &r);
 }
-
-/* Calls inside calls: a record comes at each return, the inner call's first; but the outer call's
- * line goes before it. */
 
 /* The calls of a thread. */
 struct trace_tree {
@@ -269,11 +242,14 @@ struct trace_tree {
 	UT_hash_handle hh;
 };
 
-struct quota trace_tree_quota(void)
+struct trace_trees trace_trees_init(struct trace_lines *lines, struct users *users)
 {
-	return (struct quota){
-		.limit = 24 << 20, .what = "calls inside calls",
-		.loss = "calls with very many calls inside are printed in pieces",
+	return (struct trace_trees){
+		.lines = lines, .users = users,
+		.quota = {
+			.limit = 24 << 20, .what = "calls inside calls",
+			.loss = "calls with very many calls inside are printed in pieces",
+		},
 	};
 }
 
@@ -287,7 +263,7 @@ static int by_entry(const void *a, const void *b)
 	return p->depth - q->depth;
 }
 
-static void print(struct trace_trees *trees, struct trace_tree *t)
+static void print_tree(struct trace_trees *trees, struct trace_tree *t)
 {
 	if (t->n)
 		qsort(t->calls, t->n, sizeof(*t->calls), by_entry);
@@ -342,10 +318,10 @@ void trace_tree_call(struct trace_trees *trees, const struct trace_call *call)
 	if (!t)
 		t = tree_of(trees, call->event);
 	if (!keep(trees, t, call)) {
-		print(trees, t);
+		print_tree(trees, t);
 		trace_line(trees->lines, call);
 	} else if (!call->event->depth) {
-		print(trees, t);
+		print_tree(trees, t);
 	}
 }
 
@@ -355,7 +331,7 @@ void trace_tree_end(struct trace_trees *trees, int pid)
 
 	HASH_ITER(hh, trees->by_tid, t, next)
 		if (pid < 0 || t->pid == pid)
-			print(trees, t);
+			print_tree(trees, t);
 	if (pid < 0)
 		quota_free(&trees->quota);
 }

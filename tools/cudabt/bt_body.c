@@ -4,10 +4,7 @@
 #include "base/die.h"
 #include "cudabt/bt_body.h"
 
-/* The maps in which a script looks up names. */
-
-/* Writes the name of a value, key, of an enum, or of a function. */
-static void bt_tables_enum(struct bt_tables *t, FILE *out, const struct cuda_enum *e, const char *key)
+static void write_enum_name(struct bt_tables *t, FILE *out, const struct cuda_enum *e, const char *key)
 {
 	int i = 0;
 
@@ -20,7 +17,7 @@ static void bt_tables_enum(struct bt_tables *t, FILE *out, const struct cuda_enu
 	fprintf(out, "@cudabt_%s[%s]", e->type, key);
 }
 
-static void bt_tables_function(struct bt_tables *t, FILE *out, int id)
+static void write_function_name(struct bt_tables *t, FILE *out, int id)
 {
 	if (!t->functions)
 		t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
@@ -28,7 +25,7 @@ static void bt_tables_function(struct bt_tables *t, FILE *out, int id)
 	fprintf(out, "@cudabt_func[%d]", id);
 }
 
-static void write_enum(const struct cuda_enum *e, FILE *fill, FILE *clear)
+static void fill_enum(const struct cuda_enum *e, FILE *fill, FILE *clear)
 {
 	for (int i = 0; i < e->n; i++)
 		if (cuda_enum_name(e, e->enumerators[i].value) == e->enumerators[i].name)
@@ -37,8 +34,8 @@ static void write_enum(const struct cuda_enum *e, FILE *fill, FILE *clear)
 	fprintf(clear, "\tclear(@cudabt_%s);\n", e->type);
 }
 
-/* bpftrace makes a map's strings as long as the longest that it is given, and warns of a program that
- * compares them with a longer one: of a function that the program names but no file has. */
+/* The function with the longest name.  It is in the map even if no file has it: bpftrace makes a map's
+ * strings as long as the longest stored one, and warns of comparisons with a longer string. */
 static int longest(const bool *wanted)
 {
 	size_t len = 0;
@@ -57,7 +54,7 @@ void bt_tables_write(const struct bt_tables *t, const bool *wanted, FILE *fill, 
 	int most;
 
 	for (int i = 0; i < t->nenums; i++)
-		write_enum(t->enums[i], fill, clear);
+		fill_enum(t->enums[i], fill, clear);
 	if (!t->functions)
 		return;
 	most = longest(wanted);
@@ -94,7 +91,7 @@ static enum bt_outcome outcome(bool done)
 	return done ? BT_DONE : BT_FAILED;
 }
 
-/* After str( an address is wanted, not a string. */
+/* The argument of str() is an address, not a string. */
 static enum bt_how how(const struct walk *w)
 {
 	return bt_is(&w->before[0], "(") && bt_is(&w->before[1], "str") ? BT_ADDRESS : BT_VALUE;
@@ -105,7 +102,7 @@ static enum bt_outcome argument(struct walk *w, const struct bt_token *t, bool s
 {
 	w->p = t->s + t->len;
 	w->b->saves |= w->b->frame.ret;
-	return bt_argument(w->out, &w->b->frame, w->b->proto, how(w) | (star ? BT_TARGET : 0), &w->p,
+	return bt_argument(w->out, &w->b->frame, w->b->proto, how(w) | (star ? BT_DEREF : 0), &w->p,
 			   w->end, &w->b->type, w->e);
 }
 
@@ -123,7 +120,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	size_t size;
 	FILE *f;
 
-	if (!bt_next_word(t->s + t->len, w->end, &open, &ignored) || !bt_is(&open, "("))
+	if (!bt_lex_nonspace(t->s + t->len, w->end, &open, &ignored) || !bt_is(&open, "("))
 		return outcome(bt_fail(w->e, t->s, "expected '(' after this"));
 	if (!proto)
 		return outcome(bt_fail(w->e, t->s, "only valid in a cuda: or cudaret: probe, which "
@@ -143,7 +140,7 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	else if (w->b->type)
 		e = cuda_enum_find(w->b->type);
 	if (did == BT_DONE && e)
-		bt_tables_enum(w->b->tables, w->out, e, key);
+		write_enum_name(w->b->tables, w->out, e, key);
 	else if (did == BT_DONE)
 		did = outcome(bt_fail(w->e, open.s + 1, "not of an enum type"));
 	free(key);
@@ -151,12 +148,12 @@ static enum bt_outcome name_of(struct walk *w, const struct bt_token *t)
 	return did;
 }
 
-/* Return true unless the word is the program's own: the type in struct NAME, a member x.NAME. */
+/* Return false for the type in struct NAME and for a member x.NAME. */
 static bool is_free(const struct walk *w, const struct bt_token *t)
 {
 	const struct bt_token *before = &w->before[0];
 
-	return t->kind == BT_WORD && !bt_is(before, ".") && !bt_is(before, "->") &&
+	return t->kind == BT_IDENT && !bt_is(before, ".") && !bt_is(before, "->") &&
 	       !bt_is(before, "struct") && !bt_is(before, "union") && !bt_is(before, "enum");
 }
 
@@ -182,7 +179,7 @@ static enum bt_outcome word(struct walk *w, const struct bt_token *t)
 		w->b->saves = true;
 		fputs("(nsecs - $cudabt.0)", w->out);
 	} else if (proto && bt_is(t, "func")) {
-		bt_tables_function(w->b->tables, w->out, proto - cuda_protos);
+		write_function_name(w->b->tables, w->out, proto - cuda_protos);
 	} else {
 		copy(w, t);
 	}
@@ -197,13 +194,13 @@ enum bt_outcome bt_body(struct bt_body *b, const char *p, const char *end, FILE 
 	struct bt_token t, args;
 
 	while (did == BT_DONE) {
-		if (!bt_next(w.p, end, &t, e))
+		if (!bt_lex(w.p, end, &t, e))
 			return BT_FAILED;
 		if (t.kind == BT_END)
 			break;
 		if (is_free(&w, &t))
 			did = word(&w, &t);
-		else if (b->proto && bt_is(&t, "*") && bt_is_target(b->proto, &t, end, &args))
+		else if (b->proto && bt_is(&t, "*") && bt_is_deref(b->proto, &t, end, &args))
 			did = argument(&w, &args, true);
 		else if (t.kind == BT_VARIABLE && t.len > 6 && !memcmp(t.s + 1, "cudabt", 6))
 			did = outcome(bt_fail(e, t.s, "names that begin with cudabt are reserved"));

@@ -8,8 +8,6 @@
 #include "base/die.h"
 #include "cudabt/bt_parse.h"
 
-/* The tokens of a bpftrace program as bpftrace 0.17 reads them (its src/lexer.l), as far as finding
- * probes, blocks and names requires. */
 
 bool bt_fail(struct bt_error *e, const char *at, const char *fmt, ...)
 {
@@ -59,7 +57,7 @@ static const char *after_string(const char *p, const char *end)
 	return NULL;
 }
 
-bool bt_next(const char *p, const char *end, struct bt_token *t, struct bt_error *e)
+bool bt_lex(const char *p, const char *end, struct bt_token *t, struct bt_error *e)
 {
 	const char *q = p + 1;
 
@@ -87,20 +85,20 @@ bool bt_next(const char *p, const char *end, struct bt_token *t, struct bt_error
 		t->kind = BT_NUMBER;
 		q = after_name(q, end);
 	} else if (is_name(*p)) {
-		t->kind = BT_WORD;
+		t->kind = BT_IDENT;
 		q = after_name(q, end);
 	} else {
-		t->kind = BT_SIGN;
+		t->kind = BT_PUNCT;
 		q += *p == '-' && q < end && *q == '>';
 	}
 	t->len = q - p;
 	return true;
 }
 
-bool bt_next_word(const char *p, const char *end, struct bt_token *t, struct bt_error *e)
+bool bt_lex_nonspace(const char *p, const char *end, struct bt_token *t, struct bt_error *e)
 {
 	do {
-		if (!bt_next(p, end, t, e))
+		if (!bt_lex(p, end, t, e))
 			return false;
 		p = t->s + t->len;
 	} while (t->kind == BT_SPACE);
@@ -114,11 +112,11 @@ const char *bt_closing(const char *open, const char *end, struct bt_error *e)
 	int depth = 0;
 
 	for (const char *p = open; ; p = t.s + t.len) {
-		if (!bt_next(p, end, &t, e))
+		if (!bt_lex(p, end, &t, e))
 			return NULL;
 		if (t.kind == BT_END)
 			break;
-		if (t.kind != BT_SIGN)
+		if (t.kind != BT_PUNCT)
 			continue;
 		depth += *t.s == *open;
 		depth -= *t.s == close;
@@ -134,7 +132,7 @@ bool bt_is(const struct bt_token *t, const char *text)
 	return t->len == strlen(text) && !memcmp(t->s, text, t->len);
 }
 
-/* a preprocessor line, including its continuation lines */
+/* A preprocessor line ends after its continuation lines. */
 static const char *after_line(const char *p, const char *end)
 {
 	const char *newline;
@@ -155,7 +153,7 @@ static const char *after_type(const char *p, const char *end, struct bt_error *e
 	const char *close;
 
 	for (;; p = t.s + t.len) {
-		if (!bt_next(p, end, &t, e))
+		if (!bt_lex(p, end, &t, e))
 			return NULL;
 		if (t.kind == BT_END || bt_is(&t, ";"))
 			return t.s + t.len;
@@ -163,12 +161,12 @@ static const char *after_type(const char *p, const char *end, struct bt_error *e
 			break;
 	}
 	close = bt_closing(t.s, end, e);
-	if (!close || !bt_next_word(close + 1, end, &t, e))
+	if (!close || !bt_lex_nonspace(close + 1, end, &t, e))
 		return NULL;
 	return bt_is(&t, ";") ? t.s + 1 : close + 1;
 }
 
-/* In an attach point a ':' starts a name or path, whose slashes do not start a predicate. */
+/* In an attach point, the slashes of a path after ':' do not start a predicate. */
 static const char *after_path(const char *p, const char *end)
 {
 	static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -179,15 +177,15 @@ static const char *after_path(const char *p, const char *end)
 	return p;
 }
 
-static void add_item(struct bt_part *part, enum bt_call call, const char *s, const char *end)
+static void add_point(struct bt_part *part, enum bt_call call, const char *s, const char *end)
 {
 	if (!(part->n & (part->n - 1)))	/* room for 1, 2, 4 … */
-		part->items = xrealloc(part->items, 2 * part->n ?: 1, sizeof(*part->items));
-	part->items[part->n++] = (struct bt_item){ call, s, end - s };
+		part->points = xrealloc(part->points, 2 * part->n ?: 1, sizeof(*part->points));
+	part->points[part->n++] = (struct bt_point){ call, s, end - s };
 }
 
-/* cuda:PATTERN at *p, which is moved past it */
-static bool cuda_item(struct bt_part *part, const char **p, const char *end, enum bt_call call,
+/* Parses the PATTERN of cuda:PATTERN at *p, which is moved past it. */
+static bool cuda_point(struct bt_part *part, const char **p, const char *end, enum bt_call call,
 		      struct bt_error *e)
 {
 	const char *s = *p, *q = s;
@@ -198,8 +196,8 @@ static bool cuda_item(struct bt_part *part, const char **p, const char *end, enu
 		q++;
 	if (q == s)
 		return bt_fail(e, s, "expected a function name such as cudaMalloc or *Memcpy*");
-	add_item(part, call, s, q);
-	if (!bt_next_word(q, end, &t, e))
+	add_point(part, call, s, q);
+	if (!bt_lex_nonspace(q, end, &t, e))
 		return false;
 	if (!bt_is(&t, ",") && !bt_is(&t, "/") && !bt_is(&t, "{"))
 		return bt_fail(e, t.s, "expected ',', '{' or a /predicate/ after '%.*s'",
@@ -208,19 +206,19 @@ static bool cuda_item(struct bt_part *part, const char **p, const char *end, enu
 	return true;
 }
 
-/* One attach point at *p, which is moved to what ends it: ',', '/', '{' or the end. */
-static bool item(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
+/* Parses an attach point at *p, which is moved to ',', '/', '{' or the end. */
+static bool point(struct bt_part *part, const char **p, const char *end, struct bt_error *e)
 {
 	struct bt_token t;
 	const char *s, *last;
 
-	if (!bt_next_word(*p, end, &t, e))
+	if (!bt_lex_nonspace(*p, end, &t, e))
 		return false;
 	s = last = t.s;
 	*p = t.s + t.len;
 	if (*p < end && **p == ':' && (bt_is(&t, "cuda") || bt_is(&t, "cudaret"))) {
 		++*p;
-		return cuda_item(part, p, end, t.len == 4 ? BT_CALL : BT_RETURN, e);
+		return cuda_point(part, p, end, t.len == 4 ? BT_CALL : BT_RETURN, e);
 	}
 	for (;; *p = t.s + t.len) {
 		if (t.kind == BT_END)
@@ -233,12 +231,12 @@ static bool item(struct bt_part *part, const char **p, const char *end, struct b
 			t.len = after_path(t.s + 1, end) - t.s;
 		if (t.kind != BT_SPACE)
 			last = t.s + t.len;
-		if (!bt_next(t.s + t.len, end, &t, e))
+		if (!bt_lex(t.s + t.len, end, &t, e))
 			return false;
 	}
 	if (last == s)
 		return bt_fail(e, t.s, "expected a probe such as cuda:cudaMalloc");
-	add_item(part, BT_PLAIN, s, last);
+	add_point(part, BT_PLAIN, s, last);
 	*p = t.s;
 	return true;
 }
@@ -251,13 +249,13 @@ static bool predicate(struct bt_part *part, const char **p, const char *end, str
 
 	part->pred = start + 1;
 	for (*p = part->pred; ; *p = t.s + t.len) {
-		if (!bt_next(*p, end, &t, e))
+		if (!bt_lex(*p, end, &t, e))
 			return false;
 		if (t.kind == BT_END)
 			return bt_fail(e, start, "unterminated predicate: expected '/' followed by '{'");
 		if (!bt_is(&t, "/"))
 			continue;
-		if (!bt_next_word(t.s + 1, end, &next, e))
+		if (!bt_lex_nonspace(t.s + 1, end, &next, e))
 			return false;
 		if (bt_is(&next, "{"))
 			break;
@@ -270,7 +268,7 @@ static bool predicate(struct bt_part *part, const char **p, const char *end, str
 static bool probe(struct bt_part *part, const char *p, const char *end, struct bt_error *e)
 {
 	for (;; p++) {
-		if (!item(part, &p, end, e))
+		if (!point(part, &p, end, e))
 			return false;
 		if (*p != ',')
 			break;
@@ -290,7 +288,7 @@ bool bt_parse(const char *p, const char *end, struct bt_part *part, struct bt_er
 	struct bt_token t;
 
 	*part = (struct bt_part){ .start = p };
-	if (!bt_next(p, end, &t, e))
+	if (!bt_lex(p, end, &t, e))
 		return false;
 	if (t.kind == BT_SPACE || bt_is(&t, ";"))
 		part->end = t.s + t.len;
@@ -302,7 +300,7 @@ bool bt_parse(const char *p, const char *end, struct bt_part *part, struct bt_er
 		probe(part, p, end, e);
 	if (part->end)
 		return true;
-	free(part->items);
-	part->items = NULL;
+	free(part->points);
+	part->points = NULL;
 	return false;
 }

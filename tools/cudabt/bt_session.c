@@ -142,7 +142,7 @@ void bt_session_check(struct bt_session *s, struct bt_source source)
 	s->source = source;
 	s->script.text = source.text;
 	s->script.len = source.len;
-	if (!bt_check(&s->script))
+	if (!bt_analyze(&s->script))
 		bad_program(s);
 	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted, .n = cuda_protos_n };
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Translates a program with CUDA probes, cuda:FUNC and cudaret:FUNC, to plain bpftrace.  Nothing
- * here accesses files or processes: what is known about them is passed in. */
+/* Translates a program with CUDA probes, cuda:FUNC and cudaret:FUNC, to plain bpftrace, without access
+ * to files or processes. */
 #ifndef BT_TRANSLATE_H
 #define BT_TRANSLATE_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include "api/cuda_protos.h"
-#include "cudabt/bt_body.h"
 #include "cudabt/bt_parse.h"
 
 /* A file with CUDA functions. */
@@ -18,15 +15,16 @@ struct bt_file {
 	int fd;			/* of the stand-in; unused by the translation */
 };
 
+/* A program with CUDA probes, and the bpftrace script that it is translated to. */
 struct bt_script {
 	const char *text;	/* the program; needs no terminating NUL */
 	size_t len;
 	const struct bt_file *files;
 	int nfiles;
-	/* Only processes for which the condition is true are traced.  The statements run before it
-	 * and leave what it needs in variables of their own.  NULL: no condition, no statements. */
+	/* Only processes for which the condition is true are traced.  The statements run before it and
+	 * set its variables.  NULL: none. */
 	const char *condition, *statements;
-	/* set by bt_check() and bt_translate(), freed by bt_script_free() */
+	/* set by bt_analyze() and bt_translate(), freed by bt_script_free() */
 	bool *wanted;		/* by id: the program probes this function */
 	bool returns;		/* it probes the returns of some */
 	unsigned char *blocks;	/* at 2 * id for the entry, at 2 * id + 1 for the return: 1 if one
@@ -34,18 +32,18 @@ struct bt_script {
 	char *out;		/* the script */
 	size_t out_len;
 	int nprobes;		/* uprobes and uretprobes in it */
-	char *notes;		/* what was requested but is not probed, one per line, or NULL */
+	char *notes;		/* requested functions that are not probed, one note per line, or NULL */
 	struct bt_error error;
 };
 
-/* Checks the program and finds the functions to look for in files; false with error set. */
-bool bt_check(struct bt_script *s);
+/* Checks the program and sets wanted; false with error set. */
+bool bt_analyze(struct bt_script *s);
 
-/* Call after bt_check(): writes the script for the functions that the files have.  Returns false
- * with error set. */
+/* Call after bt_analyze(): writes the script for the functions that the files have; false with error
+ * set. */
 bool bt_translate(struct bt_script *s);
 
-/* Frees what bt_check() and bt_translate() set; not the program, the files or the condition. */
+/* Frees the results of bt_analyze() and bt_translate(). */
 void bt_script_free(struct bt_script *s);
 
 #endif

@@ -4,9 +4,7 @@
 #include "api/match.h"
 #include "cudabt/bt_value.h"
 
-enum { BT_TYPE_SIZE = 16 };
-
-/* The enumerators of CUDA's enums. */
+enum { TYPE_SIZE = 16, MEMBERS = 300 };	/* bytes for a type, and for the names of members */
 
 static bool begins(const struct bt_token *t, const char *with)
 {
@@ -37,12 +35,8 @@ bool bt_constant(FILE *out, const struct bt_token *t, struct bt_error *e)
 		       match_near_text(&near, text, sizeof(text)));
 }
 
-/* CUDA's types in bpftrace's language. */
-
-enum { MEMBERS = 300 };	/* bytes for their names */
-
-/* Writes the name of an integer's type, at most BT_TYPE_SIZE bytes; returns name. */
-static const char *bt_type(const struct cuda_value *v, char *name, size_t size)
+/* Writes the name of an integer's type, at most TYPE_SIZE bytes; returns name. */
+static const char *type_name(const struct cuda_value *v, char *name, size_t size)
 {
 	const struct cuda_enum *e = v->kind == CUDA_KIND_ENUM ? cuda_enum_find(v->type) : NULL;
 	bool is_signed = v->kind == CUDA_KIND_INT || v->kind == CUDA_KIND_ENUM;
@@ -54,14 +48,13 @@ static const char *bt_type(const struct cuda_value *v, char *name, size_t size)
 	return name;
 }
 
-/* Return true for structs and for a dim3. */
-static bool bt_is_struct(const struct cuda_value *v)
+static bool is_struct(const struct cuda_value *v)
 {
 	return v->kind == CUDA_KIND_STRUCT || v->kind == CUDA_KIND_DIM3;
 }
 
-/* What the parameter points to, as far as known: of structs, those of cuda_structs.h. */
-static struct cuda_value bt_type_target(const struct cuda_param *param)
+/* The target of a pointer; of structs, those of cuda_structs.h. */
+static struct cuda_value target_of(const struct cuda_param *param)
 {
 	const char *type = param->value.type;
 	const struct cuda_member *m;
@@ -75,7 +68,6 @@ static struct cuda_value bt_type_target(const struct cuda_param *param)
 	return m ? (struct cuda_value){ m->of, CUDA_KIND_STRUCT, 0 } : param->to;
 }
 
-/* "its members are x, y, z", or that they are unknown */
 static const char *members(const struct cuda_value *v, char *text, size_t size)
 {
 	const struct cuda_member *m = cuda_struct_find(v->type);
@@ -88,10 +80,10 @@ static const char *members(const struct cuda_value *v, char *text, size_t size)
 	return text;
 }
 
-/* Replaces the struct *v by its member of that name and adds the member's offset to *offset.
- * Returns false with *e set if there is none. */
-static bool bt_type_member(struct cuda_value *v, unsigned *offset, const struct bt_token *name,
-		    struct bt_error *e)
+/* Replaces the struct *v by its member and adds the member's offset to *offset; false with *e set if there
+ * is none. */
+static bool enter_member(struct cuda_value *v, unsigned *offset, const struct bt_token *name,
+			 struct bt_error *e)
 {
 	const struct cuda_member *m = cuda_struct_find(v->type);
 	char text[MEMBERS];
@@ -106,14 +98,14 @@ static bool bt_type_member(struct cuda_value *v, unsigned *offset, const struct 
 	return true;
 }
 
-/* Return true if bpftrace can hold such a value; else sets *e, for the program's text at at. */
-static bool bt_type_has_value(const struct cuda_value *v, const char *at, struct bt_error *e)
+/* Return true if bpftrace can hold the value; else sets *e, at at. */
+static bool has_value(const struct cuda_value *v, const char *at, struct bt_error *e)
 {
 	char text[MEMBERS];
 
 	if (v->kind == CUDA_KIND_FLOAT)
 		return bt_fail(e, at, "this is a %s, and bpftrace has no floating point support", v->type);
-	if (bt_is_struct(v))
+	if (is_struct(v))
 		return bt_fail(e, at, "this is a %s: %s", v->type, members(v, text, sizeof(text)));
 	if (v->kind == CUDA_KIND_NONE || (v->size & (v->size - 1)) || v->size < 1 || v->size > 8)
 		return bt_fail(e, at, "pointer to an unknown type; use *(uint64 *)args.NAME to read "
@@ -140,13 +132,13 @@ const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size)
 	return word;
 }
 
-/* a value in a register or stack word, starting at one of its bits */
-static void in_word(FILE *out, const struct cuda_value *v, const char *word, unsigned bit)
+/* A value in a register or stack word, from a bit on. */
+static void write_bits(FILE *out, const struct cuda_value *v, const char *word, unsigned bit)
 {
-	char type[BT_TYPE_SIZE];
+	char type[TYPE_SIZE];
 
 	if (v->size != 8)
-		fprintf(out, "(%s)", bt_type(v, type, sizeof(type)));
+		fprintf(out, "(%s)", type_name(v, type, sizeof(type)));
 	if (bit)
 		fprintf(out, "(%s >> %u)", word, bit);
 	else
@@ -157,31 +149,29 @@ static void write_value(FILE *out, const struct cuda_value *v, enum bt_how how, 
 			const char *word, unsigned offset)
 {
 	bool string = v->kind == CUDA_KIND_STR && !(how & BT_ADDRESS);
-	char type[BT_TYPE_SIZE];
+	char type[TYPE_SIZE];
 
 	if (string)
 		fputs("str(", out);
 	if (memory && offset)
-		fprintf(out, "(*(%s *)(%s + %u))", bt_type(v, type, sizeof(type)), word, offset);
+		fprintf(out, "(*(%s *)(%s + %u))", type_name(v, type, sizeof(type)), word, offset);
 	else if (memory)
-		fprintf(out, "(*(%s *)%s)", bt_type(v, type, sizeof(type)), word);
+		fprintf(out, "(*(%s *)%s)", type_name(v, type, sizeof(type)), word);
 	else
-		in_word(out, v, word, offset % 8 * 8);
+		write_bits(out, v, word, offset % 8 * 8);
 	if (string)
 		putc(')', out);
 }
 
-/* Writes the value of args.NAME, where *p is just past NAME.  Also takes the members that follow,
- * .x or ->width, and moves *p past them.  Sets *type if the value is an enum.  Returns false if it
- * has no value in bpftrace. */
-static bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *param, enum bt_how how,
-	      const char **p, const char *end, const char **type, struct bt_error *e)
+/* As bt_argument(), but *p is just past NAME; false with *e set if bpftrace cannot hold the value. */
+static bool write_argument(FILE *out, struct bt_frame *f, const struct cuda_param *param, enum bt_how how,
+			   const char **p, const char *end, const char **type, struct bt_error *e)
 {
 	const char *at = *p - strlen(param->name);
-	const struct cuda_value to = bt_type_target(param);
+	const struct cuda_value to = target_of(param);
 	struct cuda_value v = param->value;
-	bool memory = how & BT_TARGET;
-	char name[BT_TYPE_SIZE], word[BT_WORD_SIZE];
+	bool memory = how & BT_DEREF;
+	char name[TYPE_SIZE], word[BT_WORD_SIZE];
 	unsigned offset = 0, place;
 	struct bt_token t;
 
@@ -189,22 +179,22 @@ static bool bt_value(FILE *out, struct bt_frame *f, const struct cuda_param *par
 		return bt_fail(e, at, "this is a %s, passed in a register that probes cannot read", v.type);
 	if (memory)
 		v = to;
-	for (; bt_next(*p, end, &t, e); *p = t.s + t.len) {
-		bool pointer = v.kind == CUDA_KIND_PTR && !memory && bt_is_struct(&to);
+	for (; bt_lex(*p, end, &t, e); *p = t.s + t.len) {
+		bool pointer = v.kind == CUDA_KIND_PTR && !memory && is_struct(&to);
 
-		if (!(bt_is(&t, ".") || bt_is(&t, "->")) || !(pointer || bt_is_struct(&v)))
+		if (!(bt_is(&t, ".") || bt_is(&t, "->")) || !(pointer || is_struct(&v)))
 			break;
 		if (pointer)
 			v = to;
 		memory |= pointer;
-		if (!bt_next_word(t.s + t.len, end, &t, e) || !bt_type_member(&v, &offset, &t, e))
+		if (!bt_lex_nonspace(t.s + t.len, end, &t, e) || !enter_member(&v, &offset, &t, e))
 			return false;
 	}
-	if (e->at || !bt_type_has_value(&v, at, e))
+	if (e->at || !has_value(&v, at, e))
 		return false;
 	place = memory ? param->place : param->place + offset / 8;
-	if (!memory && bt_is(&t, "[") && v.kind == CUDA_KIND_PTR && bt_type_has_value(&to, at, e))
-		fprintf(out, "((%s *)%s)", bt_type(&to, name, sizeof(name)),
+	if (!memory && bt_is(&t, "[") && v.kind == CUDA_KIND_PTR && has_value(&to, at, e))
+		fprintf(out, "((%s *)%s)", type_name(&to, name, sizeof(name)),
 			bt_word(f, place, word, sizeof(word)));
 	else if (!e->at)
 		write_value(out, &v, how, memory, bt_word(f, place, word, sizeof(word)), offset);
@@ -221,22 +211,20 @@ bool bt_result(FILE *out, const struct cuda_value *v, enum bt_how how, const cha
 	}
 	if (v->kind == CUDA_KIND_NONE)
 		return bt_fail(e, at, "this function returns void");
-	if (!bt_type_has_value(v, at, e))
+	if (!has_value(v, at, e))
 		return false;
 	write_value(out, v, how, false, "retval", 0);
 	*type = v->kind == CUDA_KIND_ENUM ? v->type : *type;
 	return true;
 }
 
-/* The arguments of a call, args.NAME, in a function's block. */
-
 /* .NAME or ->NAME at p */
 static bool member_follows(const char *p, const char *end, struct bt_token *name)
 {
 	struct bt_error ignored = {};
 
-	return bt_next_word(p, end, name, &ignored) && (bt_is(name, ".") || bt_is(name, "->")) &&
-	       bt_next_word(name->s + name->len, end, name, &ignored) && name->kind == BT_WORD;
+	return bt_lex_nonspace(p, end, name, &ignored) && (bt_is(name, ".") || bt_is(name, "->")) &&
+	       bt_lex_nonspace(name->s + name->len, end, name, &ignored) && name->kind == BT_IDENT;
 }
 
 static const struct cuda_param *param_of(const struct cuda_proto *proto, const struct bt_token *name)
@@ -247,8 +235,8 @@ static const struct cuda_param *param_of(const struct cuda_proto *proto, const s
 	return NULL;
 }
 
-static enum bt_outcome lacks(const struct cuda_proto *proto, const struct bt_token *name,
-			     struct bt_error *e)
+static enum bt_outcome no_argument(const struct cuda_proto *proto, const struct bt_token *name,
+				   struct bt_error *e)
 {
 	char list[250] = "";
 	size_t len = 0;
@@ -259,7 +247,7 @@ static enum bt_outcome lacks(const struct cuda_proto *proto, const struct bt_tok
 	bt_fail(e, name->s, "%s has no argument '%.*s'%s%s", proto->name,
 		(int)(name->len < 60 ? name->len : 60), name->s,
 		len ? "; its arguments are " : "; it takes none", list);
-	return BT_LACKS;
+	return BT_NO_ARGUMENT;
 }
 
 enum bt_outcome bt_argument(FILE *out, struct bt_frame *f, const struct cuda_proto *proto, enum bt_how how,
@@ -274,20 +262,20 @@ enum bt_outcome bt_argument(FILE *out, struct bt_frame *f, const struct cuda_pro
 	}
 	param = param_of(proto, &name);
 	if (!param)
-		return lacks(proto, &name, e);
+		return no_argument(proto, &name, e);
 	*p = name.s + name.len;
-	return bt_value(out, f, param, how, p, end, type, e) ? BT_DONE : BT_FAILED;
+	return write_argument(out, f, param, how, p, end, type, e) ? BT_DONE : BT_FAILED;
 }
 
-/* args.NAME after a star is dereferenced: nobody multiplies by an address. */
-bool bt_is_target(const struct cuda_proto *proto, const struct bt_token *star, const char *end,
+/* Not a product: multiplying by an address makes no sense. */
+bool bt_is_deref(const struct cuda_proto *proto, const struct bt_token *star, const char *end,
 		  struct bt_token *args)
 {
 	const struct cuda_param *param;
 	struct bt_error ignored = {};
 	struct bt_token name;
 
-	if (!bt_next_word(star->s + 1, end, args, &ignored) || !bt_is(args, "args") ||
+	if (!bt_lex_nonspace(star->s + 1, end, args, &ignored) || !bt_is(args, "args") ||
 	    !member_follows(args->s + args->len, end, &name))
 		return false;
 	param = param_of(proto, &name);

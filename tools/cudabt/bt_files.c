@@ -12,10 +12,7 @@
 #include "base/die.h"
 #include "cudabt/bt_files.h"
 
-/* A file that bpftrace reads in the place of one with CUDA functions.  bpftrace reads symbols as
- * root, and opens whatever a .gnu_debuglink names: it must not see another user's file. */
-
-/* each function has STEP bytes, from START on: an address of 0 is no function's */
+/* A stand-in has STEP bytes for each function, from START on: a function's address is not 0. */
 enum { START = 4096, STEP = 16 };
 enum { NONE, TEXT, SYMTAB, STRTAB, NSECTIONS };
 
@@ -56,6 +53,11 @@ static void add_sections(struct standin *s, unsigned long long code, size_t symb
 	add_section(s, STRTAB, SHT_STRTAB, START + code + symbols, strings);
 }
 
+static const char *name_of(const struct elf_scan *scan, int i)
+{
+	return cuda_protos[scan->probes[i].id].name;
+}
+
 static void print_symbols(FILE *f, const struct elf_scan *scan)
 {
 	Elf64_Sym sym = { 0 };
@@ -66,17 +68,15 @@ static void print_symbols(FILE *f, const struct elf_scan *scan)
 		sym = (Elf64_Sym){ .st_name = name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 				   .st_shndx = TEXT, .st_value = START + i * STEP, .st_size = STEP };
 		fwrite(&sym, sizeof(sym), 1, f);
-		name += strlen(cuda_protos[scan->probes[i].id].name) + 1;
+		name += strlen(name_of(scan, i)) + 1;
 	}
 	putc(0, f);
 	for (int i = 0; i < scan->n; i++)
-		fwrite(cuda_protos[scan->probes[i].id].name, 1,
-		       strlen(cuda_protos[scan->probes[i].id].name) + 1, f);
+		fwrite(name_of(scan, i), 1, strlen(name_of(scan, i)) + 1, f);
 }
 
-/* Returns a descriptor of an ELF file in memory that has the functions of scan, whose ids are those
- * of cuda_protos[], and nothing else.  The caller closes it. */
-static int bt_standin_new(const struct elf_scan *scan)
+/* Returns a descriptor of an ELF file in memory with only the functions of scan. */
+static int make_standin(const struct elf_scan *scan)
 {
 	unsigned long long code = (unsigned long long)scan->n * STEP;
 	struct standin s = { 0 };
@@ -85,7 +85,7 @@ static int bt_standin_new(const struct elf_scan *scan)
 	size_t strings = 1;
 
 	for (int i = 0; i < scan->n; i++)
-		strings += strlen(cuda_protos[scan->probes[i].id].name) + 1;
+		strings += strlen(name_of(scan, i)) + 1;
 	add_header(&s, START + code);
 	add_sections(&s, code, (scan->n + 1) * sizeof(Elf64_Sym), strings);
 	if (!f || fwrite(&s, sizeof(s), 1, f) != 1 || fseek(f, START + code, SEEK_SET))
@@ -103,8 +103,6 @@ int bt_standin_probe(const struct elf_scan *scan, unsigned long long offset)
 	return offset >= START && (offset - START) % STEP == 0 && i < (unsigned)scan->n ? (int)i : -1;
 }
 
-/* Who can make a path refer to another file. */
-
 enum { LINKS = 40, NOBODY = 65534 };
 
 static bool trusted(uid_t uid)
@@ -119,7 +117,7 @@ static bool writable(const struct stat *s)
 	       !S_ISLNK(s->st_mode) && (s->st_mode & 022);
 }
 
-/* The length of the first prefix that is a link, 0 if none is, -1 if a user can redirect one. */
+/* The length of the first prefix that is a link; 0 if there is none, -1 if a user can redirect one. */
 static int first_link(const char *path, uid_t *uid)
 {
 	char prefix[PATH_MAX];
@@ -146,7 +144,10 @@ static int first_link(const char *path, uid_t *uid)
 	return 0;
 }
 
-bool path_uid(const char *path, uid_t *uid)
+/* Return true if a user who is neither root nor the caller can redirect the path to another file.  *uid: the
+ * owner of a directory or link in it, or of the file; NOBODY if everyone may write to it, or if it cannot be
+ * inspected.  Follows LINKS links, as the kernel does. */
+static bool is_redirectable(const char *path, uid_t *uid)
 {
 	char now[PATH_MAX], target[PATH_MAX], next[2 * PATH_MAX];
 	int links = 0, n;
@@ -189,9 +190,8 @@ bool bt_files_add(struct bt_files *f, struct dso *c, int pid)
 	return true;
 }
 
-/* Return true if the path can be written in a script and is taken literally there.  bpftrace splits
- * at colons even within quotes. */
-static bool can_be_written(const char *path)
+/* Return true if a script can contain the path.  bpftrace splits at colons even within quotes. */
+static bool is_literal(const char *path)
 {
 	for (; *path; path++)
 		if (*path < ' ' || *path > '~' || strchr("\":\\*?[]", *path))
@@ -199,36 +199,36 @@ static bool can_be_written(const char *path)
 	return true;
 }
 
-static bool names(const char *path, int fd)
+static bool refers_to(const char *path, int fd)
 {
 	struct stat named, file;
 
-	return can_be_written(path) && !stat(path, &named) && !fstat(fd, &file) &&
+	return is_literal(path) && !stat(path, &named) && !fstat(fd, &file) &&
 	       named.st_dev == file.st_dev && named.st_ino == file.st_ino;
 }
 
-/* The path goes through root/ because newer versions of bpftrace resolve the links of other names
- * first, and a file in memory has no name. */
-static char *stand_in(const struct dso *c, int *fd)
+/* Through root/, as newer versions of bpftrace resolve the links of other paths first, and a file in memory
+ * has no path. */
+static char *standin_path(const struct dso *c, int *fd)
 {
-	*fd = bt_standin_new(&c->scan);
+	*fd = make_standin(&c->scan);
 	return xprintf("/proc/%d/root/proc/%d/fd/%d", getpid(), getpid(), *fd);
 }
 
 /* Returns NULL if there is none. */
-static char *name_to_stay(const struct dso *c, int pid)
+static char *emitted_path(const struct dso *c, int pid)
 {
 	char *path;
 	uid_t uid;
 
-	if (names(c->path, dso_fd(c))) {
-		if (path_uid(c->path, &uid))
+	if (refers_to(c->path, dso_fd(c))) {
+		if (is_redirectable(c->path, &uid))
 			warning(0, "user %u can replace %s: as root, run the script only if you trust that user "
 				   "(cudabt without --emit is safe)", uid, c->path);
 		return xstrdup(c->path);
 	}
 	path = xprintf("/proc/%d/root%s", pid, c->path);
-	if (pid && names(path, dso_fd(c))) {
+	if (pid && refers_to(path, dso_fd(c))) {
 		warning(0, "%s may become another file when process %d exits, or be replaced by that "
 			   "process: as root, run the script only if you trust it", path, pid);
 		return path;
@@ -247,7 +247,7 @@ static int *ids_of(const struct elf_scan *scan)
 	return ids;
 }
 
-struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
+struct bt_file *bt_files_named(const struct bt_files *f, bool emit, int *n)
 {
 	struct bt_file *files = xcalloc(f->n + 1, sizeof(*files));
 
@@ -255,7 +255,7 @@ struct bt_file *bt_files_named(const struct bt_files *f, bool to_stay, int *n)
 	for (int i = 0; i < f->n; i++) {
 		const struct dso *c = f->dsos[i];
 		int fd = -1;
-		char *path = to_stay ? name_to_stay(c, f->pids[i]) : stand_in(c, &fd);
+		char *path = emit ? emitted_path(c, f->pids[i]) : standin_path(c, &fd);
 
 		if (path)
 			files[(*n)++] = (struct bt_file){ path, ids_of(&c->scan), c->scan.n, fd };

@@ -4,7 +4,22 @@
 #define BT_BODY_H
 #include <stdio.h>
 #include "api/cuda_protos.h"
-#include "cudabt/bt_value.h"
+#include "cudabt/bt_parse.h"
+
+enum { BT_SAVED = 48, BT_WORD_SIZE = 48 };
+
+/* Where a probe finds its arguments. */
+struct bt_frame {
+	bool ret;		/* at the return: in the tuple $cudabt, saved at entry */
+	unsigned char saved[BT_SAVED];	/* their places, in the order of the tuple from .1 on */
+	int nsaved;
+};
+
+enum bt_outcome {
+	BT_FAILED,
+	BT_NO_ARGUMENT,		/* of the function, with *e set */
+	BT_DONE,
+};
 
 /* Maps in which the script looks up names. */
 struct bt_tables {		/* starts zeroed */
@@ -31,5 +46,9 @@ enum bt_outcome bt_body(struct bt_body *b, const char *p, const char *end, FILE 
 void bt_tables_write(const struct bt_tables *t, const bool *wanted, FILE *fill, FILE *clear);
 
 void bt_tables_free(struct bt_tables *t);
+
+/* Writes the name of the word at a place (see struct cuda_param), at most BT_WORD_SIZE bytes; at the
+ * return, adds it to the saved ones.  Returns word. */
+const char *bt_word(struct bt_frame *f, unsigned place, char *word, size_t size);
 
 #endif

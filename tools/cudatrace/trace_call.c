@@ -161,12 +161,9 @@ static unsigned long long rt_array_bytes(const struct trace_call *call, const st
 static unsigned long long drv_array_bytes(const struct trace_call *call, const struct cuda_args *row)
 {
 	struct drv_array a = { 0 };
-	struct volume v = { 0 };
 
 	trace_target(call, row->desc, 0, &a, sizeof(a));
-	v.width = a.width;
-	v.height = a.height;
-	return volume_bytes(drv_block(a.format, a.channels), v, false, 1);
+	return volume_bytes(drv_block(a.format, a.channels), (struct volume){ a.width, a.height, 0 }, false, 1);
 }
 
 static unsigned long long drv_array3d_bytes(const struct trace_call *call, const struct cuda_args *row)

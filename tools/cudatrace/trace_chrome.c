@@ -171,7 +171,7 @@ struct trace_chrome trace_chrome_init(struct users *users)
 		},
 		.stream_quota = {
 			.limit = 4 << 20, .what = "streams in the timeline",
-			.loss = "work in further ones is shown in its thread alone",
+			.loss = "work in further ones is shown only in its thread",
 		},
 	};
 }

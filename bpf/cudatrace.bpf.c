@@ -156,13 +156,6 @@ static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u
 		lose(LOST_READ);
 }
 
-static __always_inline long read_string(void *to, __u64 at, bool names)
-{
-	__u32 room = names ? TRACE_LONG_STRING : TRACE_STRING;
-
-	return bpf_probe_read_user_str(to, room, (void *)at);
-}
-
 /* Reads one item into the body at a word; returns its size in bytes. */
 static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct trace_read *r,
 				      __u64 p, bool names)
@@ -182,7 +175,8 @@ static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct tr
 		if (!n)
 			return size;
 	} else {
-		n = read_string(&d->body[at], p, names);
+		size = names ? TRACE_LONG_STRING : TRACE_STRING;
+		n = bpf_probe_read_user_str(&d->body[at], size, (void *)p);
 		if (n > 0)
 			return n;
 	}

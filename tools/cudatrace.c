@@ -107,17 +107,12 @@ static void loaded(void *ctx)
 		chrome_open(&t->trace.timeline.out, t->trace.chrome);
 }
 
-static void scan(void *ctx, int pid)
-{
-	trace_program_scan(ctx, pid);
-}
-
 static void start(void *ctx)
 {
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(t->session.syms, scan, t->trace.programs);
+		syms_each(t->session.syms, trace_program_scan, t->trace.programs);
 	t->trace.lines.color = color_wanted(t->color);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !session_is_alone(&t->session));

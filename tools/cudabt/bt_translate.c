@@ -248,18 +248,6 @@ static void block_free(struct block *b)
 	free(b->ids);
 }
 
-static void print_path(FILE *f, const char *path)
-{
-	const char *c = path;
-
-	while (isalnum((unsigned char)*c) || (*c && strchr("/._-", *c)))
-		c++;
-	if (*c)
-		fprintf(f, "\"%s\"", path);
-	else
-		fputs(path, f);
-}
-
 static bool file_has(const struct bt_file *file, int id)
 {
 	for (int i = 0; i < file->n; i++)
@@ -270,9 +258,11 @@ static bool file_has(const struct bt_file *file, int id)
 
 static void print_point(FILE *f, bool ret, const char *path, int id)
 {
-	fprintf(f, "%sprobe:", ret ? "uret" : "u");
-	print_path(f, path);
-	fprintf(f, ":%s", cuda_protos[id].name);
+	const char *c = path;
+
+	while (isalnum((unsigned char)*c) || (*c && strchr("/._-", *c)))
+		c++;
+	fprintf(f, *c ? "%sprobe:\"%s\":%s" : "%sprobe:%s:%s", ret ? "uret" : "u", path, cuda_protos[id].name);
 }
 
 /* Prints the points shared with other blocks, or those not shared; returns their number. */

@@ -67,13 +67,6 @@ static void print_cause(FILE *f, const void *of)
 	trace_sticky_json(f, call->cause);
 }
 
-static void print_result(FILE *f, bool red, const struct trace_call *call)
-{
-	color(f, red, COLOR_ERROR);
-	trace_result(f, false, call);
-	color(f, red, COLOR_END);
-}
-
 /* The part of the line that strace would print. */
 static void print_call(FILE *f, const void *of)
 {
@@ -96,7 +89,9 @@ static void print_call(FILE *f, const void *of)
 		return;
 	if (what == TRACE_UNFINISHED || call->proto->result.kind != CUDA_KIND_NONE) {
 		fputs(" = ", f);
-		print_result(f, lines->color && call->failed, call);
+		color(f, lines->color && call->failed, COLOR_ERROR);
+		trace_result(f, false, call);
+		color(f, lines->color && call->failed, COLOR_END);
 	}
 	if (what == TRACE_UNFINISHED)
 		fputs(" (thread exited during the call)", f);

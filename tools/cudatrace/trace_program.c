@@ -67,9 +67,9 @@ void trace_program_mapped(struct programs *ps, struct probes *probes, int pid)
 		program_of(ps, pid)->version = last_of(major);
 }
 
-void trace_program_scan(struct programs *ps, int pid)
+void trace_program_scan(void *programs, int pid)
 {
-	program_scan(programs_get(ps, pid, pid));
+	program_scan(programs_get(programs, pid, pid));
 }
 
 /* The memory or string read at the address in an argument, or NULL. */

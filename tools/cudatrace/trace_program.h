@@ -16,8 +16,8 @@ struct programs *trace_programs_new(struct syms *syms);
 /* Call when the process has mapped files, as it may end before its first call is handled. */
 void trace_program_mapped(struct programs *ps, struct probes *probes, int pid);
 
-/* Call for a pre-existing process: records its kernels, as it may end soon. */
-void trace_program_scan(struct programs *ps, int pid);
+/* Call for a pre-existing process: records its kernels, as it may end soon.  For syms_each(). */
+void trace_program_scan(void *programs, int pid);
 
 /* Call for each record of a call, in order: sets the prototype to that of the program's runtime and the
  * kernel of a launch; records the name from a call that names a kernel. */

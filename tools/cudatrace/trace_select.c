@@ -139,8 +139,8 @@ static void check_options(const struct trace *t)
 	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries))
 		usage_error("--summary and --chrome cannot be combined with --timestamp, "
 			"--relative, --time-spent, --enter or --enter-only");
-	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative || l->durations ||
-			  l->entries))
+	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative ||
+			  l->durations || l->entries))
 		usage_error("--folded cannot be combined with --summary, --chrome, "
 			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
 	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
@@ -197,7 +197,8 @@ static struct function get(const struct probes *probes, int id)
 
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
-		.wanted = t->selected[id] || is_needed(t, p) || is_device_only(t, p), .aside = is_device_only(t, p),
+		.wanted = t->selected[id] || is_needed(t, p) || is_device_only(t, p),
+		.aside = is_device_only(t, p),
 	};
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records every call of the requested functions: the arguments as they were at its entry, and the
- * result and what it stored at its return, in one record.
+/* Records every call of the selected functions: the arguments at its entry, and the result and stored
+ * values at its return, in one record.
  *
- * A thread's calls in flight are a stack of frames.  A call inside one that is shown gets no record
- * of its own unless nested calls are requested. */
+ * A thread's calls in flight are a stack of frames.  A call inside a shown one gets no record of its own
+ * unless nested calls are requested. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/cudatrace.h"
 
-/* a program may make 100,000 calls in a fifth of a second, faster than they are printed */
+/* programs make 100,000 calls in 0.2 s, faster than they are printed */
 #define RECORDS_BYTES (16 * 1024 * 1024)
 #include "lib/frames.bpf.h"
 
@@ -23,12 +23,11 @@ struct frame {
 	__u8 held;		/* HELD, INNER */
 };
 
-/* It is, or is inside, a call that changes what memory is held. */
+/* The call changes held memory, or is inside one that does. */
 enum { HELD = 1, INNER = 2 };
 
 enum {
-	/* in words of a record's body: where the last string may begin, and the size with what may
-	 * follow it */
+	/* in words of a record's body: the last start of a string, and the size with string and stack */
 	BODY = 256,
 	BODY_MAX = BODY + TRACE_LONG_STRING / 8 + STACK_FRAMES,
 };
@@ -57,7 +56,7 @@ struct draft {
 };
 FITS_TASK_STORAGE(struct draft);
 
-/* Per thread, separate from its frames: together they would not fit. */
+/* Per thread, apart from its frames: together they would not fit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -69,7 +68,7 @@ struct {
 const volatile bool trace_nested, trace_failed_only, trace_stacks;
 const volatile __u64 trace_slower;	/* ns: only calls that took at least this long */
 const volatile bool trace_entries, trace_no_returns;
-const volatile bool trace_held;		/* what memory is held is wanted */
+const volatile bool trace_held;		/* held memory is wanted */
 const volatile bool trace_devices;	/* devices are followed */
 const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
 
@@ -89,111 +88,9 @@ static __always_inline struct trace_function *function_of(__u64 id)
 	return bpf_map_lookup_elem(&functions, &key);
 }
 
-static __always_inline bool is_failure(const struct trace_function *fn, __u32 ret)
-{
-	return fn->flags & TRACE_ERROR && ret && ret != TRACE_NOT_READY;
-}
+/* ---- Calls in flight */
 
-static __always_inline long read_string(void *to, __u64 at, bool names)
-{
-	__u32 room = names ? TRACE_LONG_STRING : TRACE_STRING;
-
-	return bpf_probe_read_user_str(to, room, (void *)at);
-}
-
-/* Reads one item into the body at a word; returns its size in bytes. */
-static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct trace_read *r,
-				      __u64 p, bool names)
-{
-	__u32 size = r->size;
-	long n;
-
-	if (r->how == TRACE_OUT_STRING && p)
-		p = read_u64(p);
-	if (!p)
-		return 0;
-	at = bounded(at, BODY - 1);
-	if (r->how == TRACE_IN || r->how == TRACE_OUT) {
-		if (size > TRACE_VALUE)
-			size = TRACE_VALUE;
-		n = bpf_probe_read_user(&d->body[at], size, (void *)p);
-		if (!n)
-			return size;
-	} else {
-		n = read_string(&d->body[at], p, names);
-		if (n > 0)
-			return n;
-	}
-	if (!names)	/* names may not be paged in: the reader tries them again */
-		lose(LOST_READ);
-	return 0;
-}
-
-/* Reads what belongs to the call into the body from a word on; returns the word after it. */
-static __noinline __u64 read_all(struct draft *d, const struct trace_function *fn,
-				 const struct frame *f, bool succeeded)
-{
-	struct trace_event *e = &d->event;
-	__u32 n = fn->nreads;
-	__u64 at = e->words;
-
-	for (__u32 i = 0; i < TRACE_READS; i++) {
-		const struct trace_read *r = &fn->reads[i];
-		__u32 word = r->word;
-
-		e->read[i] = 0;
-		if (i >= n || at >= BODY || word >= TRACE_WORDS)
-			continue;
-		if (r->how == TRACE_IN || r->how == TRACE_IN_STRING)
-			e->read[i] = read_one(d, at, r, f->words[word], fn->flags & TRACE_NAMES);
-		else if (succeeded)
-			e->read[i] = read_one(d, at, r, r->how == TRACE_RETURN_STRING ? e->ret :
-					      f->words[word], fn->flags & TRACE_NAMES);
-		at += (e->read[i] + 7) / 8;
-	}
-	return at;
-}
-
-/* Sends a frame's record, of kind what; sp is the stack pointer at its entry. */
-static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
-				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
-				 bool stack)
-{
-	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
-					       BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u64 ids = bpf_get_current_pid_tgid(), at, size;
-	struct trace_event *e = &d->event;
-	__u32 n = fn->words;
-	bool first;
-
-	if (!d) {
-		lose(LOST_THREAD);
-		return;
-	}
-	e->time = bpf_ktime_get_ns();
-	e->start = f->start;
-	e->ret = ret;
-	e->head.pid = ids >> 32;
-	e->head.kind = what;
-	e->tid = ids;
-	e->id = f->id;
-	e->device = f->device;
-	e->depth = f->depth;
-	e->inner = trace_held && f->held & INNER;
-	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
-	thread_comm(e->comm);
-	for (__u32 i = 0; i < TRACE_WORDS; i++)
-		d->body[i] = f->words[i];
-	at = what == TRACE_LEFT ? e->words :	/* its memory is gone */
-	     read_all(d, fn, f, what == TRACE_CALL && !is_failure(fn, ret));
-	at = bounded(at, BODY_MAX - STACK_FRAMES);
-	e->head.frames = stack ? stack_take(ctx, &d->body[at], what == TRACE_ENTER ? sp : 0) : 0;
-	size = bounded(sizeof(*e) + (at + e->head.frames) * 8, sizeof(*e) + sizeof(d->body));
-	if (process_known(t, e->head.pid, &first))
-		records_send(e, size, first);
-}
-
-/* Call for what others read of the thread's frames; f: one that has changed, or NULL. */
+/* Call after changes that trace_inflight() reads; f: a changed frame, or NULL. */
 static __always_inline void frames_show(const struct thread *t, const struct frame *f)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
@@ -206,7 +103,7 @@ static __always_inline void frames_show(const struct thread *t, const struct fra
 	storage_show(&threads, task, &t->data.frames.used, sizeof(t->data.frames.used));
 }
 
-/* Adds a frame; NULL if there is no room, or if the call is part of another one that suffices. */
+/* Adds a frame; NULL if there is no room, or if the call is part of one that gets a record. */
 static __always_inline struct frame *push(struct thread *t, __u64 sp)
 {
 	__u32 depth = 0, device = 0;
@@ -239,6 +136,8 @@ static __always_inline struct frame *push(struct thread *t, __u64 sp)
 	return f;
 }
 
+/* ---- Arguments and stored values */
+
 static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u32 words)
 {
 	__u32 more = words - 6;
@@ -257,7 +156,63 @@ static __always_inline void keep_words(struct frame *f, struct pt_regs *ctx, __u
 		lose(LOST_READ);
 }
 
-/* The stream or context that the call works on. */
+/* Reads one item into the body at a word; returns its size in bytes. */
+static __always_inline __u32 read_one(struct draft *d, __u32 at, const struct trace_read *r,
+				      __u64 p, bool names)
+{
+	__u32 size = r->size;
+	long n;
+
+	if (r->how == TRACE_OUT_STRING && p)
+		p = read_u64(p);
+	if (!p)
+		return 0;
+	at = bounded(at, BODY - 1);
+	if (r->how == TRACE_IN || r->how == TRACE_OUT) {
+		if (size > TRACE_VALUE)
+			size = TRACE_VALUE;
+		n = bpf_probe_read_user(&d->body[at], size, (void *)p);
+		if (!n)
+			return size;
+	} else {
+		size = names ? TRACE_LONG_STRING : TRACE_STRING;
+		n = bpf_probe_read_user_str(&d->body[at], size, (void *)p);
+		if (n > 0)
+			return n;
+	}
+	if (!names)	/* names may not be paged in: the tool reads them again */
+		lose(LOST_READ);
+	return 0;
+}
+
+/* Reads the call's items into the body after the words; returns the word after the last item. */
+static __noinline __u64 read_all(struct draft *d, const struct trace_function *fn,
+				 const struct frame *f, bool succeeded)
+{
+	struct trace_event *e = &d->event;
+	__u32 n = fn->nreads;
+	__u64 at = e->words;
+
+	for (__u32 i = 0; i < TRACE_READS; i++) {
+		const struct trace_read *r = &fn->reads[i];
+		__u32 word = r->word;
+
+		e->read[i] = 0;
+		if (i >= n || at >= BODY || word >= TRACE_WORDS)
+			continue;
+		if (r->how == TRACE_IN || r->how == TRACE_IN_STRING)
+			e->read[i] = read_one(d, at, r, f->words[word], fn->flags & TRACE_NAMES);
+		else if (succeeded)
+			e->read[i] = read_one(d, at, r, r->how == TRACE_RETURN_STRING ? e->ret :
+					      f->words[word], fn->flags & TRACE_NAMES);
+		at += (e->read[i] + 7) / 8;
+	}
+	return at;
+}
+
+/* ---- Devices */
+
+/* The stream or context of the call. */
 static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *f,
 				       const struct trace_function *fn)
 {
@@ -267,8 +222,8 @@ static __always_inline __u64 handle_of(struct pt_regs *ctx, const struct frame *
 	return fn->handle_at ? read_u64(handle + fn->handle_at) : handle;
 }
 
-/* The device of the call; 0 if it is not known.  The stream, which may be on the stack, is read only
- * where it may be of another device than the thread.  A launch in one of another device would fail. */
+/* The device of the call; 0 if unknown.  The stream, which may be on the stack, is read only if it may
+ * be of another device than the thread's.  A launch in a stream of another device would fail. */
 static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, const struct frame *f,
 				       const struct trace_function *fn)
 {
@@ -284,7 +239,7 @@ static __always_inline __u32 device_of(struct pt_regs *ctx, struct thread *t, co
 	return cuda_classes[bounded(role, CUDA_ID_MAX - 1)] == CUDA_LAUNCH ? here : 0;
 }
 
-/* Call at every entry.  Returns true if the return is wanted for what it tells of devices. */
+/* Call at every entry.  Returns true if the return is wanted to follow devices. */
 static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t,
 					  const struct trace_function *fn)
 {
@@ -294,14 +249,62 @@ static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t,
 	       device_enter(ctx, &t->device, bounded(role, CUDA_ID_MAX - 1));
 }
 
+/* ---- Records */
+
+static __always_inline bool is_failure(const struct trace_function *fn, __u32 ret)
+{
+	return fn->flags & TRACE_ERROR && ret && ret != TRACE_NOT_READY;
+}
+
+/* Sends a frame's record, of kind what; sp: the stack pointer at its entry. */
+static __always_inline void send(void *ctx, struct thread *t, const struct trace_function *fn,
+				 const struct frame *f, __u64 sp, enum trace_what what, __u64 ret,
+				 bool stack)
+{
+	struct draft *d = bpf_task_storage_get(&drafts, bpf_get_current_task_btf(), NULL,
+					       BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 ids = bpf_get_current_pid_tgid(), at, size;
+	struct trace_event *e = &d->event;
+	__u32 n = fn->words;
+	bool first;
+
+	if (!d) {
+		lose(LOST_THREAD);
+		return;
+	}
+	e->time = bpf_ktime_get_ns();
+	e->start = f->start;
+	e->ret = ret;
+	e->head.pid = ids >> 32;
+	e->head.kind = what;
+	e->tid = ids;
+	e->id = f->id;
+	e->device = f->device;
+	e->depth = f->depth;
+	e->inner = trace_held && f->held & INNER;
+	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
+	thread_comm(e->comm);
+	for (__u32 i = 0; i < TRACE_WORDS; i++)
+		d->body[i] = f->words[i];
+	at = what == TRACE_UNFINISHED ? e->words :	/* its memory is gone */
+	     read_all(d, fn, f, what == TRACE_CALL && !is_failure(fn, ret));
+	at = bounded(at, BODY_MAX - STACK_FRAMES);
+	e->head.frames = stack ? stack_take(ctx, &d->body[at], what == TRACE_ENTER ? sp : 0) : 0;
+	size = bounded(sizeof(*e) + (at + e->head.frames) * 8, sizeof(*e) + sizeof(d->body));
+	if (process_known(t, e->head.pid, &first))
+		records_send(e, size, first);
+}
+
+/* ---- Which calls are recorded */
+
 /* Return true if the call is on a wanted device. */
 static __always_inline bool is_on_device(const struct frame *f)
 {
 	return !device_config.only || device_config.only & device_bit(f->device);
 }
 
-/* Call once for each call.  Returns true if it is on a wanted device, or its record tells something else
- * that is needed. */
+/* Call once for each call.  Returns true if it is on a wanted device, or its record is needed for
+ * others. */
 static __always_inline bool is_sent(const struct trace_function *fn, const struct frame *f)
 {
 	if (!trace_devices || !(fn->flags & TRACE_SHOWN))
@@ -345,13 +348,13 @@ static __always_inline bool enter(struct pt_regs *ctx)
 
 	if (!t)
 		return false;
-	/* threads that are not wanted make streams, too */
-	if (!trace_devices || (!(fn->flags & TRACE_ASIDE) && task_wanted()))
+	/* unwanted threads create streams, too */
+	if (!trace_devices || (!(fn->flags & TRACE_DEVICE_ONLY) && task_wanted()))
 		wanted = enter_call(ctx, t, fn, id);
 	return follow_device(ctx, t, fn) | wanted;
 }
 
-/* The stack at the entry of the runtime's function that the thread is in; 0 = none. */
+/* The stack pointer at the entry of the thread's runtime function in flight; 0: none. */
 static __always_inline __u64 runtime_in_flight(const struct thread *t)
 {
 	struct trace_function *fn = t->data.frames.used ? function_of(t->data.frame[0].id) : NULL;
@@ -385,8 +388,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 		send(ctx, t, fn, f, 0, TRACE_CALL, PT_REGS_RC(ctx), trace_stacks);
 }
 
-/* The outermost one that is shown, if its device is known on one that is wanted.  start is set when the frame
- * is complete. */
+/* The thread's outermost shown call, on a wanted device or on an unknown one.  start is set when the
+ * frame is complete. */
 static __always_inline bool trace_inflight(const struct task_struct *task, const struct thread *t,
 					  struct inflight_call *to)
 {
@@ -407,6 +410,8 @@ static __always_inline bool trace_inflight(const struct task_struct *task, const
 	}
 	return false;
 }
+
+/* ---- Attach points */
 
 SEC("uprobe") int cuda_enter(struct pt_regs *ctx)
 {
@@ -438,7 +443,7 @@ SEC("raw_tp/sched_process_exit") int trace_exit(void *ctx)
 		struct trace_function *fn = i < t->data.frames.used ? function_of(f->id) : NULL;
 
 		if (fn && fn->flags & TRACE_SHOWN && !trace_failed_only && is_sent(fn, f))
-			send(ctx, t, fn, f, 0, TRACE_LEFT, 0, false);
+			send(ctx, t, fn, f, 0, TRACE_UNFINISHED, 0, false);
 	}
 	process_exited();
 	return 0;

@@ -62,7 +62,7 @@ else
 fi
 
 it "a large frame is touched page by page"
-objdump -d "$O/tools/cudabt/path_uid.o" >"$tmp/out"
+objdump -d "$O/tools/cudabt/bt_files.o" >"$tmp/out"
 grep -qE 'or[bql] +\$0x0,' "$tmp/out" || no "it is not"
 
 it "CFLAGS leave the hardening in place, and FORTIFY out where it can do nothing"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cudabt/bt_exec.h"
-#include "cudabt/bt_session.h"
 #include "base/die.h"
+#include "cudabt/bt_run.h"
+#include "cudabt/bt_session.h"
 #include "session/tool.h"
 
 static const struct usage usage = {
@@ -26,7 +26,7 @@ struct bt {
 	const char *program;	/* NULL: read from a file */
 	struct bt_source source;
 	struct bt_session bt;
-	bool print;
+	bool emit;
 	int status;		/* bpftrace's exit status */
 	int sig;
 	struct session session;
@@ -38,7 +38,7 @@ static bool tick(void *ctx)
 	struct bt *b = ctx;
 
 	if (bt_run_started(&b->bt.run))
-		bt_run_tend(&b->bt.run, 0);
+		bt_run_serve(&b->bt.run, 0);
 	return !bt_run_ended(&b->bt.run);
 }
 
@@ -49,12 +49,12 @@ static void operands(void *ctx, int argc, char **argv, int first)
 	opt_no_operands(argc, argv, first + !b->program);
 	if (!b->program && first == argc)
 		usage_error("missing program: FILE or -e PROGRAM");
-	if (b->print && (b->session.command || b->session.list))
+	if (b->emit && (b->session.command || b->session.list))
 		usage_error("--emit cannot be combined with --command or --list; -l names a file that CMD would use");
 	b->source = b->program ? bt_source_text(b->program) : bt_source_file(argv[first]);
 }
 
-/* What is printed may be run elsewhere.  Links stay: they follow an upgrade. */
+/* An emitted script may run in another directory.  Links are kept, as they follow an upgrade. */
 static const char *absolute(const char *path)
 {
 	char *dir = *path == '/' ? NULL : getcwd(NULL, 0), *whole;
@@ -72,12 +72,12 @@ static void check(void *ctx)
 {
 	struct bt *b = ctx;
 
-	if (b->print && b->session.lib)
+	if (b->emit && b->session.lib)
 		b->session.lib = absolute(b->session.lib);
 
-	bt_session_check(&b->bt, b->source);
-	if (!b->print && !b->session.list)
-		bt_exec_find();
+	bt_session_load(&b->bt, b->source);
+	if (!b->emit && !b->session.list)
+		bt_run_find();
 }
 
 static void prepare(void *ctx)
@@ -91,8 +91,8 @@ static void start(void *ctx)
 {
 	struct bt *b = ctx;
 
-	if (b->print)
-		bt_session_print(&b->bt);
+	if (b->emit)
+		bt_session_emit(&b->bt);
 	if (!b->session.command)
 		bt_session_start(&b->bt);
 }
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 	struct bt bt = { .session = SESSION_INIT, .events = { .tick = tick, .ctx = &bt } };
 	const struct opt opts[] = {
 		OPT_STR('e', "program", "PROGRAM", &bt.program, "the program text"),
-		OPT_FLAG(0, "emit", &bt.print, "print the program passed to bpftrace and exit"),
+		OPT_FLAG(0, "emit", &bt.emit, "print the program passed to bpftrace and exit"),
 		OPT_WHICH(&bt.session),
 		OPT_RUN(&bt.session),
 		OPT_END

@@ -6,17 +6,16 @@
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "cli/out.h"
-#include "model/inflight.h"
-#include "sym/programs.h"
-#include "sym/syms.h"
-#include "session/tool.h"
-#include "view/stack_view.h"
-#include "view/inflight_view.h"
-#include "cudatrace/trace_color.h"
-#include "cudatrace/trace_prepare.h"
+#include "cudatrace/trace_line.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
+#include "model/inflight.h"
+#include "session/tool.h"
+#include "sym/programs.h"
+#include "sym/syms.h"
+#include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "cudatrace.skel.h"
 
 static const struct usage usage = {
@@ -107,12 +106,7 @@ static void loaded(void *ctx)
 		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
 	if (t->trace.chrome && !t->session.list)
-		trace_chrome_open(&t->trace.timeline, t->trace.chrome);
-}
-
-static void scan(void *ctx, int pid)
-{
-	trace_program_scan(ctx, pid);
+		chrome_open(&t->trace.timeline.out, t->trace.chrome);
 }
 
 static void start(void *ctx)
@@ -120,7 +114,7 @@ static void start(void *ctx)
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(t->session.syms, scan, t->trace.programs);
+		syms_each(t->session.syms, trace_program_scan, t->trace.programs);
 	t->trace.lines.color = color_wanted(t->color);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !session_is_alone(&t->session));
@@ -129,8 +123,8 @@ static void start(void *ctx)
 	inflight_start(&t->inflight);
 }
 
-/* Not what prints nothing else, and not without return probes: then no call is known to be in flight. */
-static void show_running(struct tracer *t)
+/* --folded, --chrome and --unchecked print nothing else; without return probes no call is in flight. */
+static void show_inflight(struct tracer *t)
 {
 	const struct trace *trace = &t->trace;
 
@@ -156,7 +150,7 @@ static int stop(void *ctx, int sig)
 		trace_summary_stacks(&t->trace.sums);
 	if (t->trace.folded)
 		folded_sums(&t->trace.sums);
-	show_running(t);
+	show_inflight(t);
 	return sig;
 }
 

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	s.text = (const char *)in.at;
 	s.len = in.left;
-	if (!bt_check(&s)) {
+	if (!bt_analyze(&s)) {
 		check_error(&s);
 	} else {
 		CHECK(!s.out && !s.error.at);

@@ -92,7 +92,7 @@ have_run() {
 		# late, is in none of the usual directories, where cudabt finds the real one in time
 		said_by "$one" | grep ': ' | grep -v -e ': tracing' -e 'set RLIMIT_MEMLOCK for bpftrace' \
 			-e '/tracing/uprobe_events): No such file' -e 'ERROR: failed to detach probe' \
-			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace places probes: ' \
+			-e 'libcuda.so.1 was loaded after bpftrace' -e ': bpftrace attaches probes: ' \
 			-e ': placing probes' -e ': taking out probes: ' -e ': the kernel is still removing ' -e ': scanning processes: ' -e ': reading ' \
 			-e 'fewer resident warps than without' -e 'did not end before the GPU was last read' \
 			-e ' still running: what is newer than the last reading is missing' \

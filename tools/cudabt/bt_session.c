@@ -1,21 +1,114 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "api/cuda_protos.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/escape.h"
 #include "base/util.h"
 #include "base/version.h"
-#include "cudabt/bt_exec.h"
 #include "cudabt/bt_session.h"
-#include "cudabt/bt_translate.h"
+#include "proc/proc.h"
 
+enum { MAX_SIZE = 1 << 20, SHOWN = 80 };	/* of a program; of its line, before and after an error */
 enum { PAUSE_MS = 5, ANCESTORS = 32 };
 #define START_NS 60000000000ull	/* attaching a thousand probes takes some seconds */
+
+/* Included programs are in ../share of this binary; in a build tree, in ../scripts. */
+static int open_installed(const char *name)
+{
+	static const char *const dirs[] = { "../share/cuda-bpf-tools/bt", "../scripts/bt" };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int fd = -ENOENT;
+
+	if (n < 0)
+		return -errno;
+	self[n] = 0;
+	*strrchr(self, '/') = 0;
+	for (size_t i = 0; fd == -ENOENT && i < sizeof(dirs) / sizeof(*dirs); i++) {
+		char *path = xprintf("%s/%s/%s", self, dirs[i], name);
+
+		fd = proc_open_file(path);
+		free(path);
+	}
+	return fd;
+}
+
+/* As with commands, the current directory, which may be another user's, is not searched. */
+static int open_program(const char *name)
+{
+	int fd = strchr(name, '/') ? proc_open_file(name) : open_installed(name);
+
+	if (fd == -ENOENT && !strchr(name, '/') && !access(name, F_OK))
+		die(0, "%s is not an included program; to run the one in this directory, name it ./%s", name, name);
+	return fd;
+}
+
+struct bt_source bt_source_file(const char *name)
+{
+	struct bt_source s = { .name = name };
+	int fd = open_program(name);
+	ssize_t n = 1;
+
+	if (fd == -EINVAL)
+		die(0, "%s is not a regular file", name);
+	if (fd < 0)
+		die(fd, "cannot open %s", name);
+	s.text = xcalloc(MAX_SIZE + 1, 1);
+	while (s.len <= MAX_SIZE && (n = read(fd, s.text + s.len, MAX_SIZE + 1 - s.len)) > 0)
+		s.len += n;
+	if (n < 0)
+		die(errno, "cannot read %s", name);
+	if (s.len > MAX_SIZE)
+		die(0, "%s is larger than %d bytes: is it a bpftrace program?", name, MAX_SIZE);
+	close(fd);
+	return s;
+}
+
+struct bt_source bt_source_text(const char *text)
+{
+	return (struct bt_source){ "-e", xstrdup(text), strlen(text) };
+}
+
+/* Prints len bytes on standard error, safe for a terminal; returns the columns they take. */
+static int print(const char *s, int len)
+{
+	char text[2 * SHOWN + 1];
+
+	snprintf(text, sizeof(text), "%.*s", len, s);
+	for (char *c = text; *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	return escape_text(stderr, text);
+}
+
+/* Prints "tool: NAME:LINE:COLUMN: error", and the line with a caret under the position. */
+static void bt_source_error(const struct bt_source *s, const struct bt_error *e)
+{
+	const char *end = s->text + s->len, *start = s->text, *stop = e->at, *from;
+	int line = 1;
+
+	for (const char *c = s->text; c < e->at; c++)
+		if (*c == '\n') {
+			line++;
+			start = c + 1;
+		}
+	while (stop < end && *stop != '\n' && stop - e->at < SHOWN)
+		stop++;
+	from = e->at - start > SHOWN ? e->at - SHOWN : start;
+	warning(0, "%s:%d:%d: %s", s->name, line, (int)(e->at - start) + 1, e->what);
+	fputs("  ", stderr);
+	line = print(from, e->at - from);
+	print(e->at, stop - e->at);
+	fprintf(stderr, "\n%*s^\n", line + 2, "");
+}
 
 static _Noreturn void bad_program(const struct bt_session *s)
 {
@@ -41,19 +134,19 @@ static struct function get(const struct probes *p, int id)
 	};
 }
 
-void bt_session_check(struct bt_session *s, struct bt_source source)
+void bt_session_load(struct bt_session *s, struct bt_source source)
 {
 	s->source = source;
 	s->script.text = source.text;
 	s->script.len = source.len;
-	if (!bt_check(&s->script))
+	if (!bt_analyze(&s->script))
 		bad_program(s);
 	s->functions = (struct probe_source){ .find = find, .get = get, .ctx = s->script.wanted, .n = cuda_protos_n };
 }
 
-/* Statements that set $cudabt_tgid to our own if the thread descends from us.  Without a loop: bpftrace 0.17
- * has only while, of which 0.27 warns that it may go.  A variable that begins as a number of ours may be
- * compared with one: 0.27 warns of what it read in the kernel. */
+/* Statements that set $cudabt_tgid to our own if the thread descends from us.  Without a loop, as bpftrace
+ * 0.17 has only while, and 0.27 warns that it is deprecated.  The variable begins as a number because 0.27
+ * warns of comparing a kernel value with one. */
 static char *find_ancestor(int pid)
 {
 	char *text = NULL;
@@ -94,7 +187,7 @@ static void choose_processes(struct bt_session *s, const struct session *t)
 	s->statements = find_ancestor(getpid());
 }
 
-static void found(void *ctx, struct dso *c, int pid)
+static void on_dso(void *ctx, struct dso *c, int pid)
 {
 	struct bt_session *s = ctx;
 	bool is_new = bt_files_add(&s->files, c, pid);
@@ -105,7 +198,7 @@ static void found(void *ctx, struct dso *c, int pid)
 			   "file from the start)", c->path);
 }
 
-static void looked(void *ctx, int pid)
+static void on_scanned(void *ctx, int pid)
 {
 	struct bt_session *s = ctx;
 
@@ -118,19 +211,19 @@ void bt_session_prepare(struct bt_session *s, struct session *t)
 {
 	s->session = t;
 	t->probes.tool = s;
-	t->probes.on_dso = found;
-	t->probes.on_scanned = looked;
+	t->probes.on_dso = on_dso;
+	t->probes.on_scanned = on_scanned;
 	choose_processes(s, t);
 	s->script.condition = s->condition;
 	s->script.statements = s->statements;
 }
 
-static void make_script(struct bt_session *s, bool to_stay)
+static void make_script(struct bt_session *s, bool emit)
 {
 	struct bt_script *script = &s->script;
 	char *rest, *line;
 
-	s->named = bt_files_named(&s->files, to_stay, &script->nfiles);
+	s->named = bt_files_named(&s->files, emit, &script->nfiles);
 	script->files = s->named;
 	if (!bt_translate(script))
 		bad_program(s);
@@ -143,7 +236,7 @@ static void make_script(struct bt_session *s, bool to_stay)
 			   "mapped by the processes, none in the usual directories (use -l to name a file; see --list)");
 }
 
-void bt_session_print(struct bt_session *s)
+void bt_session_emit(struct bt_session *s)
 {
 	const struct bt_script *script = &s->script;
 
@@ -152,7 +245,7 @@ void bt_session_print(struct bt_session *s)
 	       "// if they are elsewhere:\n");
 	for (int i = 0; i < script->nfiles; i++)
 		printf("//   %s\n", script->files[i].path);
-	if (script->nprobes > BT_EXEC_PROBES)
+	if (script->nprobes > BT_MAX_PROBES)
 		printf("// Set in the environment: BPFTRACE_MAX_PROBES=%d BPFTRACE_MAX_BPF_PROGS=%d\n",
 		       script->nprobes, script->nprobes);
 	fputs(script->out, stdout);
@@ -161,8 +254,8 @@ void bt_session_print(struct bt_session *s)
 	exit(EXIT_SUCCESS);
 }
 
-/* bpftrace reads the files of a process, and what they name, to name the functions on its stacks:
- * only of processes that the user has chosen. */
+/* To name functions on stacks, bpftrace reads a process's files and their debug files: only with processes
+ * that the user has chosen. */
 static bool may_read_symbols(const struct session *t)
 {
 	return t->pid_list || t->command;
@@ -175,8 +268,8 @@ static void wait_for_probes(struct bt_session *s)
 
 	progress_begin(progress);
 	while (!bt_run_ended(&s->run) && !bt_run_waits(&s->run)) {
-		bt_run_tend(&s->run, PAUSE_MS);
-		progress_set(progress, "bpftrace places probes: %d of %d", s->run.uprobes.asked, s->script.nprobes);
+		bt_run_serve(&s->run, PAUSE_MS);
+		progress_set(progress, "bpftrace attaches probes: %d of %d", s->run.trap.requested, s->script.nprobes);
 		progress_tick(progress);
 		if (clock_ns() > end)
 			die(0, "bpftrace did not attach its probes within 60 s");
@@ -193,10 +286,10 @@ void bt_session_start(struct bt_session *s)
 		fputs(script->out, stderr);
 	bt_run_start(&s->run, script, &s->files, s->session->json, may_read_symbols(s->session));
 	wait_for_probes(s);
-	if (!bt_run_ended(&s->run) && s->run.uprobes.asked < script->nprobes)
-		die(0, "bpftrace has asked for %d of %d probes: does this version attach in another way, or "
-		    "can its memory not be read (kernel.yama.ptrace_scope=3)?  Run the output of --emit",
-		    s->run.uprobes.asked, script->nprobes);
+	if (!bt_run_ended(&s->run) && s->run.trap.requested < script->nprobes)
+		die(0, "bpftrace requested %d of %d probes: does this version attach in another way, or "
+		    "is its memory unreadable (kernel.yama.ptrace_scope=3)?  Run the output of --emit",
+		    s->run.trap.requested, script->nprobes);
 	if (!bt_run_ended(&s->run))
 		note("tracing %s: %d probe%s in %d file%s", who, script->nprobes,
 		     plural(script->nprobes), script->nfiles, plural(script->nfiles));

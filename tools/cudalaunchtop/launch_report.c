@@ -11,6 +11,7 @@
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_report.h"
+#include "cudalaunchtop/launch_widths.h"
 #include "session/process.h"
 #include "sym/stack.h"
 #include "view/columns.h"

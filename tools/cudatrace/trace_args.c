@@ -1,11 +1,295 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <math.h>
 #include <string.h>
 #include "api/cuda_err.h"
+#include "api/cuda_structs.h"
+#include "base/die.h"
 #include "base/escape.h"
-#include "sym/kernels.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/trace_describe.h"
-#include "cudatrace/trace_value.h"
+#include "sym/kernels.h"
+
+static bool is_error(const struct cuda_value *v)
+{
+	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult");
+}
+
+/* Return true if it returns its own error: cudaGetLastError() returns that of an earlier call. */
+static bool returns_error(const struct cuda_proto *proto)
+{
+	return proto->result.kind == CUDA_KIND_ENUM && is_error(&proto->result) &&
+	       strcmp(proto->name, "cudaGetLastError") && strcmp(proto->name, "cudaPeekAtLastError");
+}
+
+/* The number of argument words that a value takes. */
+static int words_of(const struct cuda_value *v)
+{
+	return v->kind == CUDA_KIND_DIM3 || v->kind == CUDA_KIND_STRUCT ? (v->size + 7) / 8 : 1;
+}
+
+/* Functions called by nvcc's code declare addresses as strings, too. */
+static bool is_text(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	return proto->group != CUDA_GROUP_internal || !strcmp(p->name, "deviceName");
+}
+
+/* Return true if its void ** is not for a result, but a launch's arguments or a handle. */
+static bool keeps_pointers(const struct cuda_proto *proto)
+{
+	return proto->group == CUDA_GROUP_launch || proto->group == CUDA_GROUP_internal;
+}
+
+/* How to read a parameter's target; size 0: not at all. */
+static struct trace_read read_for(const struct cuda_proto *proto, const struct cuda_param *p)
+{
+	struct trace_read r = { .word = p->place - 1 };
+	bool text = is_text(proto, p);
+
+	r.size = p->to.kind == CUDA_KIND_STRUCT ? cuda_struct_size(p->to.type) :
+		 p->to.kind != CUDA_KIND_NONE ? p->to.size : 0;
+	if (p->value.kind == CUDA_KIND_STR) {
+		r.how = p->out ? TRACE_OUT_TEXT : TRACE_IN_STRING;
+		r.size = text ? TRACE_STRING : 0;
+	} else if (p->out && p->to.kind == CUDA_KIND_STR) {
+		r.how = TRACE_OUT_STRING;
+	} else if (p->out && p->to.kind == CUDA_KIND_PTR && keeps_pointers(proto)) {
+		r.size = 0;
+	} else if (p->out) {
+		r.how = TRACE_OUT;
+	} else if (p->to.kind == CUDA_KIND_STRUCT) {
+		r.how = TRACE_IN;
+	} else {
+		r.size = 0;
+	}
+	if (r.size > TRACE_VALUE)
+		r.size = 0;
+	return r;
+}
+
+static void add_read(struct trace_function *fn, struct trace_read r)
+{
+	if (r.size && fn->nreads < TRACE_READS && r.word < TRACE_WORDS)
+		fn->reads[fn->nreads++] = r;
+}
+
+/* The struct up to the end of the allocation's size, as its fields may not be shown. */
+static struct trace_read size_in_struct(const struct cuda_proto *proto)
+{
+	const struct cuda_fn *fn = trace_role(proto);
+	struct trace_read r = { .how = TRACE_IN };
+
+	if (fn && fn->args.shape == CUDA_FIELD) {
+		r.word = fn->args.size - 1;
+		r.size = fn->args.size_at + sizeof(unsigned long long);
+	}
+	return r;
+}
+
+static void add_words(struct trace_function *fn, const struct cuda_proto *proto)
+{
+	for (int i = 0; i < proto->nparams; i++) {
+		int end = proto->params[i].place - 1 + words_of(&proto->params[i].value);
+
+		if (proto->params[i].place && end > fn->words)
+			fn->words = end < TRACE_WORDS ? end : TRACE_WORDS;
+	}
+}
+
+/* The call is not in a stream that it creates, nor in a context that it makes current. */
+static void add_role(struct trace_function *fn, const struct cuda_proto *proto)
+{
+	const struct cuda_fn *role = trace_role(proto);
+	const struct cuda_args *row = role ? &role->args : NULL;
+
+	if (!role)
+		return;
+	fn->role = 1 + (role - cuda_fns);
+	if (role->class == CUDA_STREAM || role->class == CUDA_CTX)
+		return;
+	fn->handle = row->stream ? row->stream : row->ctx;
+	if (role->class == CUDA_LAUNCH && row->params && !row->count) {
+		fn->handle = row->params;
+		fn->handle_at = CUDA_CONFIG_STREAM;
+	}
+}
+
+struct trace_function trace_describe(int id, unsigned flags, bool full)
+{
+	const struct cuda_proto *proto = &cuda_protos[id], *older = proto;
+	struct trace_function fn = { .flags = flags | (returns_error(proto) ? TRACE_ERROR : 0) };
+
+	if (proto->lib == CUDA_RT)
+		fn.flags |= TRACE_RUNTIME;
+	add_role(&fn, proto);
+	if (!full)
+		return fn;
+	add_words(&fn, proto);
+	for (int i = 0; i < proto->nparams; i++)
+		if (proto->params[i].place)
+			add_read(&fn, read_for(proto, &proto->params[i]));
+	if (proto->result.kind == CUDA_KIND_STR)
+		add_read(&fn, (struct trace_read){ 0, TRACE_RETURN_STRING, TRACE_STRING });
+	if (flags & TRACE_HELD)
+		add_read(&fn, size_in_struct(proto));
+	/* a program may use an older runtime, whose function has other parameters */
+	for (int since = proto->since; since; since = older->since < since ? older->since : 0) {
+		older = cuda_proto_in(id, since - 1);
+		add_words(&fn, older);
+	}
+	return fn;
+}
+
+static unsigned long long number(const void *at, unsigned size)
+{
+	unsigned long long n = 0;
+
+	memcpy(&n, at, size < sizeof(n) ? size : sizeof(n));
+	return n;
+}
+
+static long long extended(unsigned long long n, unsigned size)
+{
+	unsigned unused = size < 8 ? 64 - 8 * size : 0;
+
+	return (long long)(n << unused) >> unused;
+}
+
+static void print_enum(FILE *f, bool json, const char *type, int n)
+{
+	const struct cuda_enum *e = cuda_enum_find(type);
+	const char *name = e ? cuda_enum_name(e, n) : NULL;
+
+	if (!name)
+		fprintf(f, "%d", n);
+	else
+		fprintf(f, json ? "\"%s\"" : "%s", name);
+}
+
+/* JSON has no infinities. */
+static void print_float(FILE *f, bool json, const void *at, unsigned size)
+{
+	float single;
+	double n;
+
+	memcpy(&single, at, sizeof(single));
+	n = single;
+	if (size == sizeof(n))
+		memcpy(&n, at, sizeof(n));
+	if (json && !isfinite(n))
+		fputs("null", f);
+	else
+		fprintf(f, "%.9g", n);
+}
+
+static void print_dim3(FILE *f, bool json, const void *at)
+{
+	unsigned dim[3];
+
+	memcpy(dim, at, sizeof(dim));
+	fprintf(f, json ? "[%u,%u,%u]" : "{%u, %u, %u}", dim[0], dim[1], dim[2]);
+}
+
+static void print_words(FILE *f, bool json, const char *at, unsigned size)
+{
+	unsigned long long word;
+
+	putc(json ? '[' : '{', f);
+	for (unsigned i = 0; i < size; i += sizeof(word)) {
+		word = number(at + i, size - i);
+		fprintf(f, json ? "%s\"0x%llx\"" : "%s0x%llx", i ? json ? "," : ", " : "", word);
+	}
+	putc(json ? ']' : '}', f);
+}
+
+static void print_value(FILE *f, bool json, const struct cuda_value *v, const void *at);
+
+/* Prints the members; the words in hexadecimal if the members are unknown or need more bytes. */
+static void print_struct(FILE *f, bool json, const char *type, const void *at, unsigned size)
+{
+	const struct cuda_member *first = cuda_struct_find(type);
+
+	if (!first || size < cuda_struct_size(type)) {
+		print_words(f, json, at, size);
+		return;
+	}
+	putc('{', f);
+	for (const struct cuda_member *m = first; m; m = cuda_struct_next(m)) {
+		if (m != first)
+			fputs(json ? "," : ", ", f);
+		fprintf(f, json ? "\"%s\":" : "%s=", m->name);
+		print_value(f, json, &m->value, (const char *)at + m->offset);
+	}
+	putc('}', f);
+}
+
+/* Prints the v->size bytes at at: an enum by name, a pointer, string or handle as 0x…, a dim3 as
+ * {x, y, z}, a struct as {width=4, ...}; in JSON these are "0x…", [x,y,z] and an object. */
+static void print_value(FILE *f, bool json, const struct cuda_value *v, const void *at)
+{
+	unsigned long long n = number(at, v->size);
+
+	switch (v->kind) {
+	case CUDA_KIND_INT:
+		fprintf(f, "%lld", extended(n, v->size));
+		return;
+	case CUDA_KIND_UINT:
+		fprintf(f, "%llu", n);
+		return;
+	case CUDA_KIND_FLOAT:
+		print_float(f, json, at, v->size);
+		return;
+	case CUDA_KIND_ENUM:
+		print_enum(f, json, v->type, n);
+		return;
+	case CUDA_KIND_DIM3:
+		print_dim3(f, json, at);
+		return;
+	case CUDA_KIND_STRUCT:
+		print_struct(f, json, v->type, at, v->size);
+		return;
+	case CUDA_KIND_HANDLE:
+	case CUDA_KIND_PTR:
+	case CUDA_KIND_STR:
+	case CUDA_KIND_FN:
+		fprintf(f, json ? "\"0x%llx\"" : "0x%llx", n);
+		return;
+	}
+	fputs(json ? "null" : "?", f);
+}
+
+/* Prints the string, quoted and escaped, followed by ... if it fills the room that it was read into. */
+static void print_string(FILE *f, bool json, const char *text, unsigned room)
+{
+	bool whole = strlen(text) + 1 < room;
+	char *copy, *rest, *piece;
+
+	if (json) {
+		escape_json(f, text);
+		return;
+	}
+	copy = rest = xstrdup(text);
+	putc('"', f);
+	while ((piece = strsep(&rest, "\""))) {
+		escape_text(f, piece);
+		fputs(rest ? "\\\"" : "\"", f);
+	}
+	if (!whole)
+		fputs("...", f);
+	free(copy);
+}
+
+/* The index in call->read[] of the parameter's target; -1 if it is not read. */
+static int read_of(const struct trace_call *call, const struct cuda_param *p)
+{
+	struct trace_read want = read_for(call->proto, p);
+
+	for (int i = 0; p->place && i < call->function->nreads; i++) {
+		const struct trace_read *r = &call->function->reads[i];
+
+		if (r->word == want.word && r->how == want.how && r->size == want.size)
+			return i;
+	}
+	return -1;
+}
 
 static void print_name(FILE *f, bool json, bool first, const char *star, const char *name)
 {
@@ -23,7 +307,7 @@ static void print_passed(FILE *f, bool json, const struct trace_call *call,
 	if (!p->place || words * 8 < (p->value.size + 7) / 8 * 8)
 		fputs(json ? "null" : "?", f);
 	else
-		trace_value(f, json, &p->value, call->words + p->place - 1);
+		print_value(f, json, &p->value, call->words + p->place - 1);
 }
 
 static void print_read(FILE *f, bool json, const struct trace_call *call,
@@ -35,14 +319,14 @@ static void print_read(FILE *f, bool json, const struct trace_call *call,
 	case TRACE_IN:
 	case TRACE_OUT:
 		to.size = call->event->read[i];
-		trace_value(f, json, &to, call->read[i]);
+		print_value(f, json, &to, call->read[i]);
 		return;
 	}
-	trace_string(f, json, call->read[i], call->function->flags & TRACE_NAMES ?
+	print_string(f, json, call->read[i], call->function->flags & TRACE_NAMES ?
 		     TRACE_LONG_STRING : TRACE_STRING);
 }
 
-/* Return true if this parameter says which kernel is launched. */
+/* Return true if this parameter is the launched kernel. */
 static bool is_kernel(const struct trace_call *call, const struct cuda_param *p)
 {
 	const struct cuda_fn *role = call->kernel ? trace_role(call->proto) : NULL;
@@ -54,26 +338,20 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 {
 	bool first = true;
 
-	if (*call->proto->result.type == '?' && !json)	/* no header declares it */
+	if (*call->proto->result.type == '?' && !json)	/* declared in no header */
 		putc('?', f);
 	for (int i = 0; i < call->proto->nparams; i++) {
 		const struct cuda_param *p = &call->proto->params[i];
-		int n = trace_read_of(call, p);
+		int n = read_of(call, p);
 		bool read = n >= 0 && call->read[n], string = p->value.kind == CUDA_KIND_STR && !p->out;
 
-		if (read && string) {
-			print_name(f, json, first, "", p->name);
-			print_read(f, json, call, p, n);
-			first = false;
-			continue;
-		}
-		if (!read || json) {
+		if (!read || (json && !string)) {
 			print_name(f, json, first, "", p->name);
 			print_passed(f, json, call, p);
 			first = false;
 		}
 		if (read) {
-			print_name(f, json, first, "*", p->name);
+			print_name(f, json, first, string ? "" : "*", p->name);
 			print_read(f, json, call, p, n);
 			first = false;
 		}
@@ -82,11 +360,6 @@ void trace_args(FILE *f, bool json, const struct trace_call *call)
 			escape_text(f, trace_kernel_name(call));
 		}
 	}
-}
-
-static bool is_error(const struct cuda_value *v)
-{
-	return !strcmp(v->type, "cudaError_t") || !strcmp(v->type, "CUresult");
 }
 
 const char *trace_error(const struct trace_call *call)
@@ -116,10 +389,67 @@ void trace_result(FILE *f, bool json, const struct trace_call *call)
 		else
 			fprintf(f, "%s (%d)", trace_error(call), ret);
 	} else if (v->kind == CUDA_KIND_STR && string >= 0 && call->read[string]) {
-		trace_string(f, json, call->read[string], TRACE_STRING);
+		print_string(f, json, call->read[string], TRACE_STRING);
 	} else if (v->size > sizeof(call->event->ret)) {	/* a struct, returned by address */
 		fputs(json ? "null" : "?", f);
 	} else {
-		trace_value(f, json, v, &call->event->ret);
+		print_value(f, json, v, &call->event->ret);
 	}
+}
+
+enum { NAMED = 8 };	/* kernels named in text */
+
+static unsigned long long launches(const struct sticky_error *c)
+{
+	unsigned long long n = c->others;
+
+	for (int i = 0; i < c->n; i++)
+		n += c->launched[i].count;
+	return n;
+}
+
+void trace_sticky_text(FILE *f, const struct sticky_error *c)
+{
+	unsigned long long n = launches(c);
+
+	if (c->again) {
+		fputs(" [caused by earlier work: already reported]", f);
+		return;
+	}
+	fputs(" [caused by earlier work", f);
+	if (n)
+		fprintf(f, ": %llu launch%s since the last wait: ", n, n == 1 ? "" : "es");
+	for (int i = 0; i < c->n && i < NAMED; i++) {
+		const struct sticky_launch *l = &c->launched[i];
+
+		if (i)
+			fputs(", ", f);
+		if (l->kernel)
+			escape_text(f, l->kernel->brief);
+		else
+			fprintf(f, "0x%llx", l->func);
+		if (l->count > 1)
+			fprintf(f, " x%llu", l->count);
+	}
+	fputs(c->n > NAMED || c->others ? ", ...]" : "]", f);
+}
+
+void trace_sticky_json(FILE *f, const struct sticky_error *c)
+{
+	if (!c) {
+		fputs("null", f);
+		return;
+	}
+	putc('[', f);
+	for (int i = 0; i < c->n; i++) {
+		const struct sticky_launch *l = &c->launched[i];
+
+		if (i)
+			putc(',', f);
+		if (l->kernel)
+			escape_json(f, l->kernel->brief);
+		else
+			fprintf(f, "\"0x%llx\"", l->func);
+	}
+	putc(']', f);
 }

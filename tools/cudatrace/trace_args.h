@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A call's arguments and result, as text or as JSON. */
+/* Which arguments cudatrace's probes record; arguments and result as text or JSON. */
 #ifndef TRACE_ARGS_H
 #define TRACE_ARGS_H
 #include <stdio.h>
-#include "cudatrace/trace.h"
+#include "cudatrace/trace_call.h"
 
-/* Prints name=value, ... or "name":value,...  What a parameter points to, if it was read, is *name;
- * in text it replaces the pointer. */
+/* What the probes do for function id of cuda_protos[].  flags: TRACE_SHOWN and so on, except
+ * TRACE_ERROR, which follows from the prototype.  full: record the arguments. */
+struct trace_function trace_describe(int id, unsigned flags, bool full);
+
+/* Prints name=value, ... or "name":value,...  A pointer's target that was read is *name; in text it
+ * replaces the pointer. */
 void trace_args(FILE *f, bool json, const struct trace_call *call);
 
-/* Prints the result: in text 0 for success, an error's name and number; in JSON an error's number;
+/* Prints the result: in text 0 for success, an error's name and number; in JSON the number;
  * ? or null for a call without one. */
 void trace_result(FILE *f, bool json, const struct trace_call *call);
 
-/* The name of the error it returned, or NULL. */
+/* The name of the error that the call returned, or NULL. */
 const char *trace_error(const struct trace_call *call);
 
-/* The name of the kernel it launches, or NULL. */
+/* The name of the kernel that the call launches, or NULL. */
 const char *trace_kernel_name(const struct trace_call *call);
+
+/* Print " [...]", or a JSON array of the kernels launched since the last wait, null for NULL. */
+void trace_sticky_text(FILE *f, const struct sticky_error *cause);
+void trace_sticky_json(FILE *f, const struct sticky_error *cause);
 
 #endif

@@ -1,64 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
-#include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
+#include "cudatrace/trace_call.h"
 #include "cudatrace/trace_chrome.h"
-#include "cudatrace/trace_sticky.h"
+#include "cudatrace/trace_errors.h"
 #include "proc/proc.h"
 #include "proc/users.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 
-/* A track, or a process (tid 0), and its name in the file. */
-struct chrome_track {
+/* A thread, or a process (tid 0), and its name in the file. */
+struct thread_track {
 	struct { int pid, tid; } key;
 	unsigned user;
 	char name[16];
 	UT_hash_handle hh;
 };
 
-/* A track's bytes on the heap, with its place in the table. */
-enum { TRACK_COST = sizeof(struct chrome_track) + 32 };
-
-struct quota trace_chrome_quota(void)
-{
-	return (struct quota){
-		.limit = 4 << 20, .what = "threads in the timeline",
-		.loss = "further ones have no name there",
-	};
-}
-
-void trace_chrome_open(struct trace_chrome *c, const char *path)
-{
-	chrome_open(&c->out, path);
-}
+/* A track's bytes on the heap and in the hash table. */
+enum { THREAD_TRACK_COST = sizeof(struct thread_track) + 32 };
 
 /* Returns NULL if there are too many. */
-static struct chrome_track *track_of(struct trace_chrome *c, int pid, int tid)
+static struct thread_track *thread_of(struct trace_chrome *c, int pid, int tid)
 {
-	struct chrome_track want, *n;
+	struct thread_track want, *n;
 	unsigned user;
 
 	memset(&want, 0, sizeof(want));
 	want.key.pid = pid;
 	want.key.tid = tid;
-	HASH_FIND(hh, c->tracks, &want.key, sizeof(want.key), n);
+	HASH_FIND(hh, c->threads, &want.key, sizeof(want.key), n);
 	if (n)
 		return n;
 	user = users_of(c->users, pid);
-	if (!quota_take(&c->quota, user, pid, TRACK_COST))
+	if (!quota_take(&c->thread_quota, user, pid, THREAD_TRACK_COST))
 		return NULL;
 	n = xcalloc(1, sizeof(*n));
 	n->key = want.key;
 	n->user = user;
-	HASH_ADD(hh, c->tracks, key, sizeof(n->key), n);
+	HASH_ADD(hh, c->threads, key, sizeof(n->key), n);
 	return n;
 }
 
-static void set_name(struct trace_chrome *c, struct chrome_track *n, const char *name)
+static void set_name(struct trace_chrome *c, struct thread_track *n, const char *name)
 {
 	if (!n || !strncmp(n->name, name, sizeof(n->name)))
 		return;
@@ -69,14 +57,122 @@ static void set_name(struct trace_chrome *c, struct chrome_track *n, const char 
 /* A process is named after its first thread. */
 static void name_tracks(struct trace_chrome *c, const struct trace_event *e)
 {
-	struct chrome_track *process = track_of(c, e->head.pid, 0);
+	struct thread_track *process = thread_of(c, e->head.pid, 0);
 	char comm[16];
 
 	if (e->head.pid == e->tid)
 		set_name(c, process, e->comm);
 	else if (process && !*process->name)
 		set_name(c, process, proc_comm(e->head.pid, comm) ? comm : e->comm);
-	set_name(c, track_of(c, e->head.pid, e->tid), e->comm);
+	set_name(c, thread_of(c, e->head.pid, e->tid), e->comm);
+}
+
+/* A stream is a track with a number that no thread has. */
+struct stream_track {
+	struct {
+		unsigned long long stream;
+		int pid, tid;		/* tid: of STREAM_PER_THREAD */
+		unsigned int device;	/* of the default streams, of which each device has its own */
+		unsigned int unused;
+	} key;
+	int number;
+	unsigned user;
+	UT_hash_handle hh;
+};
+
+/* Thread ids go up to 2^22: PID_MAX_LIMIT of the kernel. */
+enum { STREAM_COST = sizeof(struct stream_track) + 32, FIRST_TRACK = 1 << 23, TRACKS = 1 << 30 };
+
+/* Returns OUT_NONE if the call puts no work into a stream. */
+static unsigned long long stream_used(const struct trace_call *call)
+{
+	const struct cuda_fn *fn = call->function->role ? &cuda_fns[call->function->role - 1] : NULL;
+	const unsigned work = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET;
+	unsigned long long passed;
+
+	if (!fn || !cuda_fn_in(fn, work) || !fn->args.async || call->failed || call->event->depth)
+		return OUT_NONE;
+	if (!call->function->handle_at)
+		return stream_of(fn, trace_word(call, fn->args.stream));
+	if (!trace_target(call, fn->args.params, CUDA_CONFIG_STREAM, &passed, sizeof(passed)))
+		return OUT_NONE;
+	return passed ? passed : fn->args.per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
+}
+
+static void name_stream(struct chrome *out, const struct stream_track *t)
+{
+	char text[32], device[32] = "", thread[32] = "", title[96];
+
+	if (t->key.device)
+		snprintf(device, sizeof(device), ", device %u", t->key.device - 1);
+	if (t->key.tid)
+		snprintf(thread, sizeof(thread), ", thread %d", t->key.tid);
+	snprintf(title, sizeof(title), "%s%s%s", stream_text(t->key.stream, text), device, thread);
+	chrome_name(out, t->key.pid, t->number, title);
+}
+
+/* Sets the key of *want. */
+static struct stream_track *find_stream(const struct trace_chrome *c, const struct trace_event *e,
+					unsigned long long stream, struct stream_track *want)
+{
+	struct stream_track *t;
+
+	memset(want, 0, sizeof(*want));
+	want->key.stream = stream;
+	want->key.pid = e->head.pid;
+	want->key.tid = stream == STREAM_PER_THREAD ? e->tid : 0;
+	want->key.device = stream <= STREAM_PER_THREAD ? e->device : 0;
+	HASH_FIND(hh, c->streams, &want->key, sizeof(want->key), t);
+	return t;
+}
+
+/* Returns the track of the stream that the call puts work into; 0 if there is none, or if there are too
+ * many streams. */
+static int stream_track(struct trace_chrome *c, const struct trace_call *call)
+{
+	unsigned long long stream = stream_used(call);
+	int pid = call->event->head.pid;
+	struct stream_track want, *t = stream == OUT_NONE ? NULL : find_stream(c, call->event, stream, &want);
+
+	if (t || stream == OUT_NONE)
+		return t ? t->number : 0;
+	want.user = users_of(c->users, pid);
+	if (c->nstreams == TRACKS || !quota_take(&c->stream_quota, want.user, pid, STREAM_COST))
+		return 0;
+	want.number = FIRST_TRACK + c->nstreams++;
+	t = xcalloc(1, sizeof(*t));
+	*t = want;
+	HASH_ADD(hh, c->streams, key, sizeof(t->key), t);
+	name_stream(&c->out, t);
+	return t->number;
+}
+
+static void forget_streams(struct trace_chrome *c, int pid)
+{
+	struct stream_track *t, *next;
+
+	HASH_ITER(hh, c->streams, t, next) {
+		if (pid >= 0 && t->key.pid != pid)
+			continue;
+		HASH_DEL(c->streams, t);
+		quota_give(&c->stream_quota, t->user, STREAM_COST);
+		free(t);
+	}
+}
+
+struct trace_chrome trace_chrome_init(struct users *users)
+{
+	return (struct trace_chrome){
+		.users = users,
+		.thread_quota = {
+			.limit = 4 << 20, .what = "threads in the timeline",
+			.loss = "further ones have no name there",
+		},
+		.stream_quota = {
+			.limit = 4 << 20, .what = "streams in the timeline",
+			.loss = "work in further ones is shown only in its thread",
+		},
+	};
 }
 
 /* "device" is a parameter of some functions. */
@@ -96,13 +192,13 @@ static void print_title(FILE *file, const struct trace_call *call)
 	free(title);
 }
 
-/* Without a length: slices of threads that use a stream at the same time would overlap, and nobody knows when
- * the GPU does it.  At the call's return, as it is in the stream by then, and Perfetto draws an arrow from the
- * end of a slice: it does not point back in time. */
+/* Of length 0: when the GPU does the work is unknown, and slices of threads that share a stream would
+ * overlap.  At the call's return, when it is in the stream: Perfetto draws the arrow from the end of the
+ * call's slice, so it does not point back in time. */
 static void print_work(struct trace_chrome *c, const struct trace_call *call)
 {
 	const struct trace_event *e = call->event;
-	int track = trace_streams_track(&c->streams, &c->out, call);
+	int track = stream_track(c, call);
 	FILE *file = c->out.file;
 
 	if (!track)
@@ -155,14 +251,14 @@ void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call)
 
 void trace_chrome_forget(struct trace_chrome *c, int pid)
 {
-	struct chrome_track *n, *next;
+	struct thread_track *n, *next;
 
-	trace_streams_forget(&c->streams, pid);
-	HASH_ITER(hh, c->tracks, n, next) {
+	forget_streams(c, pid);
+	HASH_ITER(hh, c->threads, n, next) {
 		if (pid >= 0 && n->key.pid != pid)
 			continue;
-		HASH_DEL(c->tracks, n);
-		quota_give(&c->quota, n->user, TRACK_COST);
+		HASH_DEL(c->threads, n);
+		quota_give(&c->thread_quota, n->user, THREAD_TRACK_COST);
 		free(n);
 	}
 }
@@ -170,6 +266,139 @@ void trace_chrome_forget(struct trace_chrome *c, int pid)
 bool trace_chrome_close(struct trace_chrome *c)
 {
 	trace_chrome_forget(c, -1);
-	quota_free(&c->quota);
+	quota_free(&c->thread_quota);
+	quota_free(&c->stream_quota);
 	return chrome_close(&c->out);
+}
+
+/* The device or context that a thread uses: see PLACE_DEVICE. */
+struct held_thread {
+	struct { int pid, tid; } key;
+	unsigned user;
+	unsigned long long location;
+	UT_hash_handle hh;
+};
+
+enum { THREAD_COST = sizeof(struct held_thread) + 32 };
+
+#define HELD_CLASSES (MEMORY_CLASSES | 1 << CUDA_CTX)
+
+struct trace_held trace_held_init(struct users *users)
+{
+	return (struct trace_held){
+		.memory = MEMORY_INIT, .users = users,
+		.quota = {
+			.limit = 4 << 20, .what = "threads with a device",
+			.loss = "resets in further ones are taken to be of all devices",
+		},
+	};
+}
+
+bool trace_changes_held(const struct cuda_proto *proto)
+{
+	const struct cuda_fn *fn = trace_role(proto);
+
+	return fn && cuda_fn_in(fn, HELD_CLASSES);
+}
+
+static struct held_thread *find_thread(const struct trace_held *h, int pid, int tid)
+{
+	struct held_thread want, *thread;
+
+	memset(&want, 0, sizeof(want));
+	want.key.pid = pid;
+	want.key.tid = tid;
+	HASH_FIND(hh, h->threads, &want.key, sizeof(want.key), thread);
+	return thread;
+}
+
+static void set_location(struct trace_held *h, int pid, int tid, unsigned long long location)
+{
+	struct held_thread *thread = find_thread(h, pid, tid);
+	unsigned user;
+
+	if (!thread) {
+		user = users_of(h->users, pid);
+		if (!quota_take(&h->quota, user, pid, THREAD_COST))
+			return;
+		thread = xcalloc(1, sizeof(*thread));
+		thread->key.pid = pid;
+		thread->key.tid = tid;
+		thread->user = user;
+		HASH_ADD(hh, h->threads, key, sizeof(thread->key), thread);
+	}
+	thread->location = location;
+}
+
+static unsigned long long device(unsigned long long n)
+{
+	return PLACE_DEVICE | (unsigned)n;
+}
+
+/* As device_switched() of bpf/lib/device.bpf.h, but without a stack of contexts for cuCtxPopCurrent(). */
+static unsigned long long chosen(const struct cuda_args *row, const struct memory_event *m)
+{
+	if (row->dev && !row->ctx)
+		return device(m->arg2);
+	return row->stack == CUDA_POP ? PLACE_UNKNOWN : m->ptr;
+}
+
+/* The record that cudaleak's probes would have made. */
+static struct memory_event event_of(const struct trace_held *h, const struct trace_call *call,
+				    const struct cuda_fn *fn)
+{
+	const struct trace_event *e = call->event;
+	const struct cuda_args *row = &fn->args;
+	const struct held_thread *thread = find_thread(h, e->head.pid, e->tid);
+	struct memory_event m = {
+		.head = { .pid = e->head.pid, .kind = fn - cuda_fns }, .time = e->time, .start = e->start,
+		.ptr = trace_word(call, row->ptr ?: row->handle ?: row->ctx),
+		.size = trace_bytes(call, row), .tid = e->tid, .location = thread ? thread->location : 0,
+		.arg2 = trace_word(call, row->ptr ? row->handle : row->dev),
+	};
+
+	memcpy(m.comm, e->comm, sizeof(m.comm));
+	if (fn->class == CUDA_RESET)
+		m.arg2 = row->ctx ? m.ptr : row->dev ? device(m.arg2) : m.location;
+	if (row->out && !trace_target(call, row->out, 0, &m.ptr, sizeof(m.ptr)))
+		m.ptr = 0;
+	return m;
+}
+
+struct mem_process *trace_held_call(struct trace_held *h, const struct trace_call *call)
+{
+	const struct trace_event *e = call->event;
+	const struct cuda_fn *fn = trace_role(call->proto);
+	struct memory_event m;
+
+	if (!fn || !cuda_fn_in(fn, HELD_CLASSES) || e->inner || e->head.kind != TRACE_CALL || (int)e->ret)
+		return NULL;
+	m = event_of(h, call, fn);
+	if (fn->class != CUDA_CTX)
+		return memory_apply(&h->memory, &m, NULL).process;
+	if (fn->args.stack != CUDA_KEEP)
+		set_location(h, e->head.pid, e->tid, chosen(&fn->args, &m));
+	return NULL;
+}
+
+void trace_held_forget(struct trace_held *h, int pid)
+{
+	const struct process_event gone = { .head.pid = pid };
+	struct held_thread *thread, *next;
+
+	memory_forget(memory_process(&h->memory, &gone));
+	HASH_ITER(hh, h->threads, thread, next) {
+		if (pid >= 0 && thread->key.pid != pid)
+			continue;
+		HASH_DEL(h->threads, thread);
+		quota_give(&h->quota, thread->user, THREAD_COST);
+		free(thread);
+	}
+}
+
+void trace_held_free(struct trace_held *h)
+{
+	trace_held_forget(h, -1);
+	memory_free(&h->memory);
+	quota_free(&h->quota);
 }

@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/escape.h"
+#include "base/hash.h"
 #include "cli/out.h"
-#include "cli/row.h"
+#include "cudatrace/trace_args.h"
+#include "cudatrace/trace_call.h"
+#include "cudatrace/trace_line.h"
+#include "proc/users.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_args.h"
-#include "cudatrace/trace_color.h"
-#include "cudatrace/trace_line.h"
-#include "cudatrace/trace_sticky.h"
 
-/* A call, and how to show it. */
+static bool has_colors(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return out_is_terminal() && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+bool color_wanted(enum color_when when)
+{
+	return !out_is_json() && when != COLOR_NEVER && (when == COLOR_ALWAYS || has_colors());
+}
+
+/* ECMA-48, SGR: every terminal with colors has these. */
+#define COLOR_NAME "\33[1m"
+#define COLOR_ERROR "\33[31m"
+#define COLOR_END "\33[m"
+
+static void color(FILE *f, bool wanted, const char *code)
+{
+	if (wanted)
+		fputs(code, f);
+}
+
 struct shown {
 	const struct trace_call *call;
 	const struct trace_lines *lines;
@@ -46,14 +67,7 @@ static void print_cause(FILE *f, const void *of)
 	trace_sticky_json(f, call->cause);
 }
 
-static void print_result(FILE *f, bool red, const struct trace_call *call)
-{
-	color_begin(f, red, COLOR_ERROR);
-	trace_result(f, false, call);
-	color_end(f, red);
-}
-
-/* The part of the line that looks like strace's. */
+/* The part of the line that strace would print. */
 static void print_call(FILE *f, const void *of)
 {
 	const struct shown *shown = of;
@@ -65,19 +79,21 @@ static void print_call(FILE *f, const void *of)
 		fputs("  ", f);
 	if (lines->entries)
 		fputs(what == TRACE_ENTER ? "> " : "< ", f);
-	color_begin(f, lines->color, COLOR_NAME);
+	color(f, lines->color, COLOR_NAME);
 	fputs(call->proto->name, f);
-	color_end(f, lines->color);
+	color(f, lines->color, COLOR_END);
 	putc('(', f);
 	trace_args(f, false, call);
 	putc(')', f);
 	if (what == TRACE_ENTER)
 		return;
-	if (what == TRACE_LEFT || call->proto->result.kind != CUDA_KIND_NONE) {
+	if (what == TRACE_UNFINISHED || call->proto->result.kind != CUDA_KIND_NONE) {
 		fputs(" = ", f);
-		print_result(f, lines->color && call->failed, call);
+		color(f, lines->color && call->failed, COLOR_ERROR);
+		trace_result(f, false, call);
+		color(f, lines->color && call->failed, COLOR_END);
 	}
-	if (what == TRACE_LEFT)
+	if (what == TRACE_UNFINISHED)
 		fputs(" (thread exited during the call)", f);
 	if (lines->durations)
 		fprintf(f, " <%.6f>", trace_duration(call) / 1e9);
@@ -117,7 +133,7 @@ static const struct field all[] = {
 };
 _Static_assert(sizeof(all) == sizeof(((struct trace_lines *)0)->fields), "room for each field");
 
-/* A head of CALL alone says nothing. */
+/* A heading with only CALL is useless. */
 static void print_head(const struct field *fields)
 {
 	int columns = 0;
@@ -126,6 +142,11 @@ static void print_head(const struct field *fields)
 		columns += !!f->head;
 	if (columns > 1)
 		out_head(fields);
+}
+
+static bool show_processes(struct field *fields)
+{
+	return columns_show(fields, "pid", "PID") | columns_show(fields, "comm", "COMM");
 }
 
 void trace_lines_init(struct trace_lines *lines, bool several)
@@ -144,11 +165,11 @@ void trace_lines_init(struct trace_lines *lines, bool several)
 	if (!lines->stacks)
 		fields[STACK].type = OUT_BOOL, fields[STACK].key = NULL;
 	if (several)
-		trace_columns_processes(fields);
+		show_processes(fields);
 	if (lines->seen.several)
 		columns_show(fields, "device", "DEVICE");
-	if (lines->nested)
-		trace_columns_layers(fields);
+	if (lines->nested)	/* else the function's name shows the layer well enough */
+		columns_show(fields, "layer", "LAYER");
 	print_head(fields);
 }
 
@@ -157,6 +178,27 @@ void trace_lines_see(struct trace_lines *lines, unsigned int device)
 	devices_see(&lines->seen, device);
 	if (lines->seen.several)
 		lines->wider |= columns_show(lines->fields, "device", "DEVICE");
+}
+
+/* A process's first thread has its number. */
+static bool is_other_thread(const struct trace_lines *lines, int pid, int tid)
+{
+	return pid == lines->pid ? tid != lines->tid : tid != pid || lines->tid != lines->pid;
+}
+
+/* Adds columns that distinguish the call from the lines before. */
+static void add_columns(struct trace_lines *lines, const struct trace_call *call)
+{
+	int pid = call->event->head.pid, tid = call->event->tid;
+
+	if (lines->pid && pid != lines->pid)
+		lines->wider |= show_processes(lines->fields);
+	if (lines->pid && is_other_thread(lines, pid, tid))
+		lines->wider |= columns_show(lines->fields, "tid", "TID");
+	if (*call->container)
+		lines->wider |= columns_show(lines->fields, "container", "CONTAINER");
+	lines->pid = pid;
+	lines->tid = tid;
 }
 
 void trace_line(struct trace_lines *lines, const struct trace_call *call)
@@ -178,9 +220,113 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call)
 	/* a call that is printed late, as with --tree, may have returned before */
 	r.since = *lines->previous && r.time > *lines->previous ? r.time - *lines->previous : 0;
 	*lines->previous = r.time;
-	lines->wider |= trace_columns_see(&lines->columns, lines->fields, call);
+	add_columns(lines, call);
 	if (lines->wider)
 		print_head(lines->fields);
 	lines->wider = false;
 	out_row(lines->fields, &r);
+}
+
+/* The calls of a thread. */
+struct trace_tree {
+	int tid, pid;
+	unsigned user;
+	struct trace_call **calls;
+	int n, room;
+	size_t cost;		/* bytes of the quota */
+	UT_hash_handle hh;
+};
+
+struct trace_trees trace_trees_init(struct trace_lines *lines, struct users *users)
+{
+	return (struct trace_trees){
+		.lines = lines, .users = users,
+		.quota = {
+			.limit = 24 << 20, .what = "calls inside calls",
+			.loss = "calls with very many calls inside are printed in pieces",
+		},
+	};
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct trace_event *p = (*(struct trace_call *const *)a)->event;
+	const struct trace_event *q = (*(struct trace_call *const *)b)->event;
+
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return p->depth - q->depth;
+}
+
+static void print_tree(struct trace_trees *trees, struct trace_tree *t)
+{
+	if (t->n)
+		qsort(t->calls, t->n, sizeof(*t->calls), by_entry);
+	for (int i = 0; i < t->n; i++) {
+		trace_line(trees->lines, t->calls[i]);
+		trace_call_drop(t->calls[i]);
+	}
+	HASH_DEL(trees->by_tid, t);
+	quota_give(&trees->quota, t->user, t->cost);
+	free(t->calls);
+	free(t);
+}
+
+static struct trace_tree *tree_of(struct trace_trees *trees, const struct trace_event *e)
+{
+	struct trace_tree *t = xcalloc(1, sizeof(*t));
+
+	t->tid = e->tid;
+	t->pid = e->head.pid;
+	t->user = users_of(trees->users, t->pid);
+	HASH_ADD_INT(trees->by_tid, tid, t);
+	return t;
+}
+
+/* Returns false if there are too many. */
+static bool keep(struct trace_trees *trees, struct trace_tree *t, const struct trace_call *call)
+{
+	/* with its pointer in an array that doubles, and a part of the tree */
+	size_t cost = trace_call_cost(call) + 2 * sizeof(call) + (t->n ? 0 : 2 * sizeof(*t));
+
+	if (!quota_take(&trees->quota, t->user, t->pid, cost))
+		return false;
+	t->cost += cost;
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 4;
+		t->calls = xrealloc(t->calls, t->room, sizeof(*t->calls));
+	}
+	t->calls[t->n++] = trace_call_keep(call);
+	return true;
+}
+
+void trace_tree_call(struct trace_trees *trees, const struct trace_call *call)
+{
+	int tid = call->event->tid;
+	struct trace_tree *t;
+
+	HASH_FIND_INT(trees->by_tid, &tid, t);
+	if (!t && !call->event->depth) {
+		trace_line(trees->lines, call);
+		return;
+	}
+	if (!t)
+		t = tree_of(trees, call->event);
+	if (!keep(trees, t, call)) {
+		print_tree(trees, t);
+		trace_line(trees->lines, call);
+	} else if (!call->event->depth) {
+		print_tree(trees, t);
+	}
+}
+
+void trace_tree_end(struct trace_trees *trees, int pid)
+{
+	struct trace_tree *t, *next;
+
+	HASH_ITER(hh, trees->by_tid, t, next)
+		if (pid < 0 || t->pid == pid)
+			print_tree(trees, t);
+	if (pid < 0)
+		quota_free(&trees->quota);
 }

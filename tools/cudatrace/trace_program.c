@@ -5,38 +5,15 @@
 #include "sym/programs.h"
 #include "cudatrace/trace_program.h"
 
-/* Found by its pid: nobody asks for one that has ended. */
+/* Its id is the pid: an ended one is never looked up. */
 struct traced_program {
 	struct program program;
 	int version;		/* of its runtime, as in CUDA_VERSION; 0: not determined yet */
 	unsigned registered;	/* kernels that it registered */
 };
 
-/* Of so many registered kernels the names are kept at once; of the others, which can be tens of thousands, few
- * are launched. */
+/* Names of further registered kernels, which can be tens of thousands, are read only at a launch. */
 enum { REGISTRATIONS = 4096 };
-
-static enum cuda_class class_of(const struct cuda_proto *proto)
-{
-	const struct cuda_fn *role = trace_role(proto);
-
-	return role ? role->class : CUDA_CLASS_MAX;
-}
-
-bool trace_names_kernels(const struct cuda_proto *proto)
-{
-	return class_of(proto) == CUDA_NAME;
-}
-
-bool trace_is_launch(const struct cuda_proto *proto)
-{
-	return class_of(proto) == CUDA_LAUNCH;
-}
-
-bool trace_is_wait(const struct cuda_proto *proto)
-{
-	return class_of(proto) == CUDA_SYNC;
-}
 
 struct programs *trace_programs_new(struct syms *syms)
 {
@@ -68,8 +45,8 @@ void trace_program_fork(struct programs *ps, int parent, int child)
 	to->version = from->version;
 }
 
-/* No function of the runtime has changed within a major version.  One that is linked in has no version;
- * it counts as the newest. */
+/* No function of the runtime has changed within a major version.  A statically linked one has no version
+ * and counts as the newest. */
 static int last_of(int major)
 {
 	return major ? major * 1000 + 999 : INT_MAX;
@@ -90,12 +67,12 @@ void trace_program_mapped(struct programs *ps, struct probes *probes, int pid)
 		program_of(ps, pid)->version = last_of(major);
 }
 
-void trace_program_scan(struct programs *ps, int pid)
+void trace_program_scan(void *programs, int pid)
 {
-	program_scan(programs_get(ps, pid, pid));
+	program_scan(programs_get(programs, pid, pid));
 }
 
-/* What was read at the address in an argument, or NULL. */
+/* The memory or string read at the address in an argument, or NULL. */
 static const char *read_at(const struct trace_call *call, unsigned char place)
 {
 	for (int i = 0; place && i < call->function->nreads; i++)
@@ -104,9 +81,9 @@ static const char *read_at(const struct trace_call *call, unsigned char place)
 	return NULL;
 }
 
-/* A name that was not paged in, or was longer than a record, is read from the process. */
-static void learn_name(struct program *p, unsigned long long addr, const char *name,
-		       unsigned long long at)
+/* A name that was not paged in, or did not fit the record, is read from the process. */
+static void record_name(struct program *p, unsigned long long addr, const char *name,
+			unsigned long long at)
 {
 	bool cut = !name || strlen(name) + 1 >= TRACE_LONG_STRING;
 	const struct kernel *kernel;
@@ -116,7 +93,7 @@ static void learn_name(struct program *p, unsigned long long addr, const char *n
 		kernels_name(p->kernels, addr, kernel);
 }
 
-/* What has the kernel that the call names: a module, library or registered binary, or 0. */
+/* The module, library or registered binary of the kernel that the call names, or 0. */
 static unsigned long long owner_of(const struct trace_call *call, const struct cuda_args *row)
 {
 	bool makes_module = row->out && row->module == 1;
@@ -124,14 +101,14 @@ static unsigned long long owner_of(const struct trace_call *call, const struct c
 	return trace_word(call, row->module && !makes_module ? row->module : row->library);
 }
 
-/* What the call was given a name or another handle for. */
+/* The handle that the call gives a name or another handle. */
 static unsigned long long subject_of(const struct trace_call *call, const struct cuda_args *row)
 {
 	return trace_word(call, row->stub ? row->stub : row->func > 1 ? row->func : row->handle > 1 ?
 			  row->handle : row->module == 1 ? row->library : 0);
 }
 
-static void learn(struct traced_program *t, const struct trace_call *call, const struct cuda_args *row)
+static void record_kernel(struct traced_program *t, const struct trace_call *call, const struct cuda_args *row)
 {
 	struct program *p = &t->program;
 	unsigned long long out = 0, subject = subject_of(call, row), owner = owner_of(call, row);
@@ -144,9 +121,8 @@ static void learn(struct traced_program *t, const struct trace_call *call, const
 		return;
 	}
 	if (row->out && row->name != 1) {
-		if (!read_at(call, 1))
+		if (!trace_target(call, 1, 0, &out, sizeof(out)))
 			return;
-		memcpy(&out, read_at(call, 1), sizeof(out));
 		if (!row->name)
 			kernels_alias(p->kernels, out, subject);
 		subject = out;
@@ -154,7 +130,7 @@ static void learn(struct traced_program *t, const struct trace_call *call, const
 	if (!row->out && t->registered++ >= REGISTRATIONS)
 		kernels_name_at(p->kernels, subject, trace_word(call, row->name));
 	else if (row->name)
-		learn_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
+		record_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
 	if (owner)
 		kernels_own(p->kernels, subject, owner, call->event->time);
 }
@@ -171,7 +147,7 @@ void trace_program_call(struct programs *ps, struct probes *probes, struct trace
 	if (call->proto->lib == CUDA_RT)
 		call->proto = cuda_proto_in(call->event->id, version_of(p, probes));
 	if (names && call->event->head.kind == TRACE_CALL)
-		learn(p, call, &role->args);
+		record_kernel(p, call, &role->args);
 	if (launches && trace_word(call, role->args.func))
 		call->kernel = program_look(&p->program, trace_word(call, role->args.func));
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "abi/device.h"
-#include "proc/containers.h"
-#include "sym/syms.h"
-#include "cudatrace/trace.h"
-#include "cudatrace/trace_device.h"
+#include "cudatrace/trace_call.h"
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
+#include "proc/containers.h"
+#include "sym/syms.h"
 
 void trace_ended(void *ctx, const struct process_event *e)
 {
@@ -37,7 +36,7 @@ bool trace_done(const struct trace *t)
 	return t->max && t->shown >= t->max;
 }
 
-/* With --tree the probes send every call, and some that tell something else always. */
+/* With --tree the probes send calls on every device, and needed functions always. */
 static bool is_wanted(const struct trace *t, const struct trace_call *call)
 {
 	return !t->only || device_is_in(t->only, call->event->device);
@@ -48,15 +47,24 @@ static bool is_quick(const struct trace *t, const struct trace_call *call)
 	return trace_duration(call) < (unsigned long)t->slower;
 }
 
+/* Return true if the call shows that its program uses its device: most programs that use only one begin
+ * by choosing it. */
+static bool uses_device(const struct trace_call *call)
+{
+	int role = call->function->role - 1;
+
+	return call->event->device && !(role >= 0 && cuda_fns[role].class == CUDA_CTX);
+}
+
 static void show(struct trace *t, const struct trace_call *call)
 {
 	if (is_quick(t, call) || !is_wanted(t, call) || trace_done(t))
 		return;
 	t->shown += call->event->head.kind != TRACE_ENTER || t->no_returns;
-	if (trace_uses_device(call))
+	if (uses_device(call))
 		trace_lines_see(&t->lines, call->event->device);
 	if (t->summary)
-		trace_summary_add(&t->calls, call, trace_uses_device(call));
+		trace_summary_add(&t->calls, call, uses_device(call));
 	if (t->chrome)
 		trace_chrome_call(&t->timeline, call);
 	if (t->folded || (t->summary && t->lines.stacks))
@@ -88,7 +96,7 @@ int trace_record(void *ctx, void *data, size_t size)
 	trace_program_call(t->programs, t->probes, &call);
 	if (t->allocations)
 		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);
-	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_asks(call.proto)))
+	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_checks_errors(call.proto)))
 		return 0;
 	call.cause = trace_sticky_note(&t->sticky, &call);
 	set_container(t, &call);

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Turns the records of cudatrace's probes into what was requested. */
+/* From the records of cudatrace's probes to the requested output. */
 #ifndef TRACE_RECORDS_H
 #define TRACE_RECORDS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "abi/cudatrace.h"
+#include "cudatrace/trace_chrome.h"
+#include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_line.h"
+#include "cudatrace/trace_summary.h"
 #include "model/stack_sums.h"
 #include "probe/probe_source.h"
 #include "proc/users.h"
-#include "cudatrace/trace_chrome.h"
-#include "cudatrace/trace_held.h"
-#include "cudatrace/trace_line.h"
-#include "cudatrace/trace_sticky.h"
-#include "cudatrace/trace_summary.h"
-#include "cudatrace/trace_tree.h"
-#include "cudatrace/trace_unchecked.h"
-#include "abi/cudatrace.h"
 
-struct trace {			/* all zero but for the options and sums */
+struct trace {			/* all zero except the options and sums */
 	/* options */
 	const char *expression, *output, *chrome;
 	bool failed, summary, unchecked, tree, no_returns, folded;
@@ -25,20 +22,19 @@ struct trace {			/* all zero but for the options and sums */
 	unsigned long long only;	/* bit n: calls on device n; 0 = on every device */
 	struct trace_lines lines;
 	struct programs *programs;	/* owned by the tool */
-	struct probes *probes;	/* the target's */
+	struct probes *probes;	/* the session's */
 	struct syms *syms;
-	struct containers *containers;	/* the target's */
+	struct containers *containers;	/* the session's */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
-	bool devices;		/* which device a call is on is followed */
-	bool allocations;	/* allocations are in the timeline, so what is held is wanted */
+	bool devices;		/* the device of each call is found */
+	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
-	struct probe_source source;	/* the functions chosen, and those that tell what else is
-					 * needed */
+	struct probe_source source;	/* the selected functions and others that are needed */
 	long shown;		/* calls */
 	unsigned long long previous;	/* see struct trace_lines */
-	/* what the records add up to */
+	/* sums of records */
 	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
 	struct trace_held held;	/* for the timeline */
@@ -52,14 +48,14 @@ struct trace {			/* all zero but for the options and sums */
 /* Handles a record, for event_loop_run(); ctx is a struct trace. */
 int trace_record(void *ctx, void *data, size_t size);
 
-/* Return true if as many calls were shown as were asked for. */
+/* Return true once --max-events calls were shown. */
 bool trace_done(const struct trace *t);
 
-/* Prints the calls still held back and frees what *t holds.  Close the timeline before. */
 /* Call when a process has ended (session/process.h): prints the calls that it was in, and drops its state.  trace is a struct
  * trace *. */
 void trace_ended(void *trace, const struct process_event *event);
 
+/* Prints unfinished trees and frees *t's data.  Close the timeline before. */
 void trace_free(struct trace *t);
 
 #endif

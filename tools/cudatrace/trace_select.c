@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <fnmatch.h>
 #include <string.h>
-#include "api/match.h"
 #include "api/cuda_protos.h"
+#include "api/match.h"
 #include "base/die.h"
 #include "cli/opt.h"
+#include "cudatrace/trace_args.h"
+#include "cudatrace/trace_call.h"
+#include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
+#include "probe/probes.h"
 
-/* Called all the time, by libraries more than by programs, and without side effects. */
+/* Frequent calls without side effects, mostly made by libraries. */
 static const char *const chatter[] = {
 	"__cuda*", "cudaGetDevice", "cudaGetDeviceFlags", "cudaDeviceGetAttribute",
 	"cuDeviceGetAttribute", "cuDeviceGet", "cuCtxGet*", "cuCtxPushCurrent*", "cuCtxPopCurrent*",
@@ -73,7 +77,7 @@ static bool is_set(const char *word)
 	return !strcmp(word, "all") || !strcmp(word, "default") || group_of(word) >= 0;
 }
 
-/* Adds or removes what the word stands for; returns false if it stands for nothing. */
+/* Adds or removes the word's functions; returns false if it has none. */
 static bool apply(unsigned char *selected, const char *word, bool in)
 {
 	int group = group_of(word);
@@ -83,8 +87,8 @@ static bool apply(unsigned char *selected, const char *word, bool in)
 		if (!matches(word, &cuda_protos[i], group))
 			continue;
 		found = true;
-		selected[i] = in ? TRACE_WANTED : is_set(word) || cuda_protos[i].lib != CUDA_RT ?
-			      TRACE_UNASKED : TRACE_UNWANTED;
+		selected[i] = in ? TRACE_SELECTED : is_set(word) || cuda_protos[i].lib != CUDA_RT ?
+			      TRACE_UNSELECTED : TRACE_EXCLUDED;
 	}
 	return found;
 }
@@ -102,7 +106,11 @@ static _Noreturn void unknown(const char *word)
 		match_near_text(&near, text, sizeof(text)));
 }
 
-unsigned char *trace_select(const char *expression)
+/* Reads "[trace=][!]WORD[,[!]WORD]..."; returns an enum trace_selected for each of cuda_protos[].  A WORD
+ * is a group of cuda_protos.h, all, default, a function, or a pattern of functions with * and ?.  A
+ * function stands for all of its versions: cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If
+ * the first one is, all are, as in strace, starting from the default.  NULL: the default. */
+static unsigned char *select_functions(const char *expression)
 {
 	unsigned char *selected = xcalloc(cuda_protos_n, sizeof(*selected));
 	char *copy, *rest, *word;
@@ -122,4 +130,129 @@ unsigned char *trace_select(const char *expression)
 	}
 	free(copy);
 	return selected;
+}
+
+static void check_options(const struct trace *t)
+{
+	const struct trace_lines *l = &t->lines;
+
+	if ((t->summary || t->chrome) && !t->folded && (l->times || l->relative || l->durations || l->entries))
+		usage_error("--summary and --chrome cannot be combined with --timestamp, "
+			"--relative, --time-spent, --enter or --enter-only");
+	if (t->folded && (t->summary || t->chrome || t->unchecked || t->tree || l->times || l->relative ||
+			  l->durations || l->entries))
+		usage_error("--folded cannot be combined with --summary, --chrome, "
+			"--unchecked, --tree, --timestamp, --relative, --time-spent, --enter or --enter-only");
+	if (t->unchecked && (t->summary || t->chrome || t->failed || l->entries || t->tree))
+		usage_error("--unchecked cannot be combined with --summary, --chrome, "
+			"--failed, --enter, --enter-only or --tree");
+	if (t->failed && l->entries)
+		usage_error("--failed cannot be combined with --enter or --enter-only");
+	if (l->entries && t->slower)
+		usage_error("--slower cannot be combined with --enter or --enter-only");
+	if (l->times > 2)
+		usage_error("--timestamp can be given once or twice");
+	if (t->unchecked && (t->slower || t->max))
+		usage_error("--unchecked cannot be combined with --slower or --max-events");
+	if (t->no_returns && (t->tree || l->durations || t->only))
+		usage_error("--enter-only cannot be combined with --tree, --time-spent "
+			"or --device");
+}
+
+/* The function's class in cuda_api.tbl; CUDA_CLASS_MAX if it has none. */
+static enum cuda_class class_of(const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return fn ? fn->class : CUDA_CLASS_MAX;
+}
+
+/* Return true if others than the selected functions need its calls: for the names of kernels, for
+ * checked errors, for held memory. */
+static bool is_needed(const struct trace *t, const struct cuda_proto *p)
+{
+	return (t->launches && class_of(p) == CUDA_NAME) || (t->unchecked && trace_checks_errors(p)) ||
+	       (t->allocations && t->selected[p - cuda_protos] != TRACE_EXCLUDED && trace_changes_held(p));
+}
+
+/* Return true if it is probed only to find the device of other calls: see bpf/lib/device.bpf.h. */
+static bool is_device_only(const struct trace *t, const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return t->devices && !t->selected[p - cuda_protos] && !is_needed(t, p) && fn &&
+	       cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
+}
+
+static int find(const void *ctx, const char *symbol)
+{
+	(void)ctx;
+	return cuda_proto_find(symbol);
+}
+
+static struct function get(const struct probes *probes, int id)
+{
+	const struct trace *t = probes->source->ctx;
+	const struct cuda_proto *p = &cuda_protos[id];
+
+	return (struct function){
+		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
+		.wanted = t->selected[id] || is_needed(t, p) || is_device_only(t, p),
+		.helper_only = is_device_only(t, p),
+	};
+}
+
+static unsigned flags_of(const struct trace *t, int id)
+{
+	const struct cuda_proto *p = &cuda_protos[id];
+	unsigned flags = 0;
+
+	if (t->selected[id] == TRACE_SELECTED)
+		flags |= TRACE_SHOWN;
+	if (t->selected[id] == TRACE_EXCLUDED && !is_needed(t, p))
+		flags |= TRACE_HIDES;
+	if (class_of(p) == CUDA_NAME)
+		flags |= TRACE_NAMES | TRACE_ALWAYS;
+	if (class_of(p) == CUDA_LAUNCH || class_of(p) == CUDA_SYNC)
+		flags |= TRACE_ALWAYS;
+	if (t->allocations && trace_changes_held(p))
+		flags |= TRACE_HELD | TRACE_ALWAYS;
+	if (is_device_only(t, p))
+		flags |= TRACE_DEVICE_ONLY;
+	return flags;
+}
+
+/* Return true if an allocation is in the timeline. */
+static bool shows_allocations(const struct trace *t)
+{
+	for (int i = 0; i < cuda_protos_n && t->chrome; i++)
+		if (t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_ALLOC)
+			return true;
+	return false;
+}
+
+void trace_prepare(struct trace *t)
+{
+	bool full = (!t->summary && !t->folded) || t->chrome;
+
+	t->lines.entries |= t->no_returns;
+	t->lines.nested = t->tree;
+	t->lines.previous = &t->previous;
+	t->lines.unchecked = t->unchecked;
+	check_options(t);
+	t->selected = select_functions(t->expression);
+	t->functions = xcalloc(cuda_protos_n, sizeof(*t->functions));
+	for (int i = 0; i < cuda_protos_n; i++)
+		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
+	t->allocations = shows_allocations(t);
+	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
+	t->lines.seen.several = t->calls.seen.several = t->only;
+	for (int i = 0; i < cuda_protos_n; i++)
+		t->functions[i] = trace_describe(i, flags_of(t, i), full);
+	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t, .n = cuda_protos_n };
+	t->trees = trace_trees_init(&t->lines, &t->users);
+	t->failures = trace_unchecked_init(&t->lines, &t->users);
+	t->sticky = trace_sticky_init(&t->users);
+	t->timeline = trace_chrome_init(&t->users);
+	t->held = trace_held_init(&t->users);
 }

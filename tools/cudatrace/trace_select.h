@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The functions that -e selects. */
+/* From cudatrace's options to the functions that are probed. */
 #ifndef TRACE_SELECT_H
 #define TRACE_SELECT_H
 
-/* How a function is selected. */
+struct trace;
+
+/* Of a function, by -e. */
 enum trace_selected {
-	TRACE_UNASKED,
-	TRACE_WANTED,
-	TRACE_UNWANTED,		/* a runtime function, removed by its name: the driver calls it
-				 * makes are not wanted either */
+	TRACE_UNSELECTED,
+	TRACE_SELECTED,
+	TRACE_EXCLUDED,		/* a runtime function, removed by its name: the driver calls in it
+				 * are excluded, too */
 };
 
-/* Returns the i-th word that can be selected by: groups, all, default, functions; NULL at the end. */
+/* Returns the i-th word for -e: groups, all, default, functions; NULL at the end. */
 const char *trace_select_word(int i);
 
-/* Reads "[trace=][!]WORD[,[!]WORD]...".  A word is a group of cuda_protos.h, all, default, a
- * function, or a pattern of functions with * and ?.  A function stands for all of its versions:
- * cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If the first one is, all are, as in
- * strace, starting from the default.  NULL: the default.  Returns an enum trace_selected for each
- * of cuda_protos[]; the caller frees it.  Exits 2 if a word is none of these. */
-unsigned char *trace_select(const char *expression);
+/* Checks and completes the options, selects the functions and sets what the probes do for each.  Exits 2
+ * on a usage error.  *t must not move afterwards. */
+void trace_prepare(struct trace *t);
 
 #endif

@@ -9,7 +9,7 @@
 #include "model/stack_sums.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
-#include "cudatrace/trace.h"
+#include "cudatrace/trace_call.h"
 #include "cudatrace/trace_summary.h"
 
 struct summary_row {

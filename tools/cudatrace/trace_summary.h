@@ -10,10 +10,10 @@ struct trace_call;
 
 struct trace_summary {		/* all zero: no calls */
 	struct summary_row *rows[DEVICES + 1];	/* of each device, by id; NULL: no calls */
-	struct devices_seen seen;	/* several: there is a column; the tool may set it, too */
+	struct devices_seen seen;	/* several: they have a column; the tool may set it, too */
 };
 
-/* uses: the call says that its program uses the device that it is on. */
+/* uses: the call shows that its program uses its device. */
 void trace_summary_add(struct trace_summary *s, const struct trace_call *call, bool uses);
 
 /* Prints the table, longest total time first, or one JSON object per function. */

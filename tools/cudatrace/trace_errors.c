@@ -2,9 +2,10 @@
 #include <string.h>
 #include "abi/cuda_sticky.h"
 #include "base/hash.h"
-#include "proc/users.h"
 #include "cudatrace/trace_args.h"
-#include "cudatrace/trace_sticky.h"
+#include "cudatrace/trace_errors.h"
+#include "cudatrace/trace_line.h"
+#include "proc/users.h"
 
 struct sticky_process {
 	int pid;
@@ -19,11 +20,14 @@ enum { PROCESS_COST = sizeof(struct sticky_process) + 32 };
 
 static const struct sticky_error again = { .again = true };
 
-struct quota trace_sticky_quota(void)
+struct trace_sticky trace_sticky_init(struct users *users)
 {
-	return (struct quota){
-		.limit = 16 << 20, .what = "launches that may have caused errors",
-		.loss = "further processes' errors are shown without",
+	return (struct trace_sticky){
+		.users = users,
+		.quota = {
+			.limit = 16 << 20, .what = "launches that may have caused errors",
+			.loss = "further processes' errors are shown without",
+		},
 	};
 }
 
@@ -50,7 +54,7 @@ static void forget(struct trace_sticky *s, struct sticky_process *p)
 {
 	HASH_DEL(s->by_pid, p);
 	quota_give(&s->quota, p->user, PROCESS_COST);
-	sticky_error_drop(&p->now);
+	sticky_error_put(&p->now);
 	free(p);
 }
 
@@ -72,15 +76,11 @@ void trace_sticky_free(struct trace_sticky *s)
 	quota_free(&s->quota);
 }
 
-/* A launch configuration, the runtime's or the driver's, has the stream at byte 32. */
-static unsigned long long stream_of(const struct trace_call *call, const struct cuda_args *row)
+static unsigned long long call_stream(const struct trace_call *call, const struct cuda_args *row)
 {
 	unsigned long long stream = trace_word(call, row->stream);
 
-	for (int i = 0; row->params && i < call->function->nreads; i++)
-		if (call->function->reads[i].word == row->params - 1 && call->read[i] &&
-		    call->event->read[i] >= 40)
-			memcpy(&stream, call->read[i] + 32, sizeof(stream));
+	trace_target(call, row->params, CUDA_CONFIG_STREAM, &stream, sizeof(stream));
 	return stream;
 }
 
@@ -88,7 +88,7 @@ static void note_launch(struct sticky_error *now, const struct trace_call *call,
 			const struct cuda_args *row)
 {
 	struct sticky_launch l = { .func = trace_word(call, row->handle ? row->handle : row->func),
-			      .stream = stream_of(call, row), .kernel = call->kernel, .count = 1 };
+			      .stream = call_stream(call, row), .kernel = call->kernel, .count = 1 };
 	int i = 0;
 
 	while (i < now->n && (now->launched[i].func != l.func || now->launched[i].stream != l.stream))
@@ -153,4 +153,84 @@ const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struc
 	else
 		note_wait(&p->now, call, &role->args);
 	return NULL;
+}
+
+/* A thread's last call, if it failed. */
+struct trace_failure {
+	int tid;
+	unsigned user;
+	size_t cost;		/* bytes of the quota */
+	struct trace_call *call;
+	UT_hash_handle hh;
+};
+
+struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct users *users)
+{
+	return (struct trace_unchecked){
+		.lines = lines, .users = users,
+		.quota = {
+			.limit = 8 << 20, .what = "failed calls that may be unchecked",
+			.loss = "those of further threads are not printed",
+		},
+	};
+}
+
+bool trace_checks_errors(const struct cuda_proto *proto)
+{
+	return proto->group == CUDA_GROUP_error;
+}
+
+static void drop(struct trace_unchecked *u, struct trace_failure *p)
+{
+	HASH_DEL(u->by_tid, p);
+	quota_give(&u->quota, p->user, p->cost);
+	trace_call_drop(p->call);
+	free(p);
+}
+
+static void add(struct trace_unchecked *u, const struct trace_call *call)
+{
+	int pid = call->event->head.pid;
+	unsigned user = users_of(u->users, pid);
+	struct trace_failure *p;
+	size_t cost = sizeof(*p) + 32 + trace_call_cost(call);
+
+	if (!quota_take(&u->quota, user, pid, cost))
+		return;
+	p = xcalloc(1, sizeof(*p));
+	p->tid = call->event->tid;
+	p->user = user;
+	p->cost = cost;
+	p->call = trace_call_keep(call);
+	HASH_ADD_INT(u->by_tid, tid, p);
+}
+
+void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *call)
+{
+	int tid = call->event->tid;
+	struct trace_failure *p;
+
+	if (call->event->head.kind != TRACE_CALL || call->event->depth)
+		return;
+	HASH_FIND_INT(u->by_tid, &tid, p);
+	/* the thread that had this tid before may have exited */
+	if (p && !trace_checks_errors(call->proto) && p->call->event->head.pid == call->event->head.pid) {
+		p->call->next = call->proto->name;
+		trace_line(u->lines, p->call);
+	}
+	if (p)
+		drop(u, p);
+	if (call->failed)
+		add(u, call);
+}
+
+void trace_unchecked_forget(struct trace_unchecked *u, int pid)
+{
+	struct trace_failure *p, *next;
+
+	HASH_ITER(hh, u->by_tid, p, next)
+		if (pid < 0 || (int)p->call->event->head.pid == pid)
+			drop(u, p);
+	if (pid < 0)
+		quota_free(&u->quota);
 }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A call, as recorded by cudatrace's probes. */
+#ifndef TRACE_CALL_H
+#define TRACE_CALL_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "abi/cudatrace.h"
+#include "api/cuda_fn.h"
+#include "api/cuda_protos.h"
+#include "proc/cgroup.h"
+#include "sym/kernel_name.h"
+
+struct stack;
+
+struct sticky_launch {
+	unsigned long long func, stream;
+	const struct kernel *kernel;
+	unsigned long long count;
+};
+
+/* The cause of an error that a call only reports: the launches since the last wait.  Launches that do
+ * not fit are counted, not named. */
+enum { STICKY_LAUNCHES = 64 };
+
+struct sticky_error {
+	bool again;		/* it was reported before */
+	int n;
+	struct sticky_launch launched[STICKY_LAUNCHES];
+	unsigned long long others;	/* launches that did not fit */
+};
+
+struct trace_call {
+	const struct trace_event *event;
+	const struct cuda_proto *proto;	/* the newest, until trace_program_call() */
+	const struct trace_function *function;
+	const unsigned long long *words;	/* event->words */
+	const char *read[TRACE_READS];	/* event->read[i] bytes or NULL; strings have their NUL */
+	const unsigned long long *frames;	/* event->head.frames */
+	bool failed;
+	/* set after trace_call_read() */
+	const struct stack *stack;
+	const struct kernel *kernel;	/* of a launch, if known */
+	const struct sticky_error *cause;	/* of a failure caused by earlier work */
+	char container[CONTAINER_ID];	/* of the process; "": none */
+	const char *next;	/* the call after a failure whose error was not checked */
+};
+
+/* The argument word at a place, as in struct cuda_param; 0 if it was not recorded. */
+static inline unsigned long long trace_word(const struct trace_call *call, unsigned char place)
+{
+	return place && place <= call->event->words ? call->words[place - 1] : 0;
+}
+
+/* The call's duration in ns. */
+static inline unsigned long long trace_duration(const struct trace_call *call)
+{
+	return call->event->time - call->event->start;
+}
+
+/* The function's row in cuda_api.tbl, or NULL. */
+const struct cuda_fn *trace_role(const struct cuda_proto *proto);
+
+/* Parses a record of a call.  functions, by id: what the probes read.  Returns false if the record is
+ * truncated.  The call points into the record and into functions. */
+bool trace_call_read(struct trace_call *call, const struct trace_function *functions,
+		     const void *data, size_t size);
+
+/* Copy the call with its record and cause, and free the copy. */
+struct trace_call *trace_call_keep(const struct trace_call *call);
+void trace_call_drop(struct trace_call *call);
+
+/* The copy's bytes on the heap. */
+size_t trace_call_cost(const struct trace_call *call);
+
+/* Releases the names of the kernels. */
+void sticky_error_put(const struct sticky_error *e);
+
+/* Copies size bytes at this offset of an argument's target; false if they were not read. */
+bool trace_target(const struct trace_call *call, unsigned char place, size_t at, void *to,
+		  size_t size);
+
+/* The bytes that the call allocates, maps or unmaps, as in bpf/lib/bytes.bpf.h; 0 if unknown. */
+unsigned long long trace_bytes(const struct trace_call *call, const struct cuda_args *row);
+
+#endif

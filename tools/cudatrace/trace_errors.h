@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* Errors caused by earlier work, and errors that were never checked. */
+#ifndef TRACE_ERRORS_H
+#define TRACE_ERRORS_H
+#include <stdbool.h>
+#include "base/quota.h"
+#include "cudatrace/trace_call.h"
+
+struct trace_lines;
+struct users;
+
+/* A kernel faults while the program goes on; the next call, often one that waits, returns the fault. */
+struct trace_sticky {
+	struct sticky_process *by_pid;
+	struct users *users;		/* of the processes */
+	struct quota quota;		/* in bytes */
+};
+
+/* The caller owns users. */
+struct trace_sticky trace_sticky_init(struct users *users);
+
+/* Call for each call at its return, in order, with its kernel set: records launches and successful
+ * waits.  Returns the cause of the call's error or NULL, valid until the next call. */
+const struct sticky_error *trace_sticky_note(struct trace_sticky *s, const struct trace_call *call);
+
+/* Call when the process ends or exec replaces its program. */
+void trace_sticky_forget(struct trace_sticky *s, int pid);
+
+void trace_sticky_free(struct trace_sticky *s);
+
+/* Return true if the function returns the error of an earlier call, or describes an error. */
+bool trace_checks_errors(const struct cuda_proto *proto);
+
+/* Failed calls whose error was not checked before the thread's next call. */
+struct trace_unchecked {
+	struct trace_lines *lines;
+	struct users *users;		/* of the processes */
+	struct quota quota;		/* bytes of the calls */
+	struct trace_failure *by_tid;	/* each thread's last call, if it failed */
+};
+
+/* The caller owns lines and users. */
+struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct users *users);
+
+/* Call for each call at its return, in order, including those that check errors: prints the thread's
+ * last failure unless this call checks it. */
+void trace_unchecked_call(struct trace_unchecked *u, const struct trace_call *call);
+
+/* Call when the process ends or exec replaces its program: a failure before that counts as checked.
+ * -1: all. */
+void trace_unchecked_forget(struct trace_unchecked *u, int pid);
+
+#endif

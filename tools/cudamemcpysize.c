@@ -25,7 +25,7 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show the sizes of CUDA copies as histograms by direction, synchronous and asynchronous\n"
-		"separately: what is new every interval, and the rest at the end.",
+		"separately: new copies every interval, and the rest at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # each process, every 5 seconds\n"

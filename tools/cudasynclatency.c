@@ -24,7 +24,7 @@
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show how long threads wait for the GPU, by function, as histograms, and the share of its\n"
-		"time that each thread waited: what is new every interval, and the rest at the end.",
+		"time that each thread waited: new waits every interval, and the rest at the end.",
 	.examples =
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
 	"  cudasynclatency -i -P 5             # implicit waits too, by process\n"

@@ -64,7 +64,7 @@ void launch_view_clear(struct launch_view *v);
 /* Sets v->screen, except who. */
 void launch_screen_init(struct launch_view *v);
 
-/* Ends the interval and draws what was launched in it, unless the screen is paused. */
+/* Ends the interval and draws its launches, unless the screen is paused. */
 void launch_screen_update(struct launch_view *v);
 
 #endif

@@ -27,7 +27,7 @@ struct leak_screen {
 /* Sets top, except who. */
 void leak_screen_init(struct leak_screen *s);
 
-/* Draws what is held now, unless the screen is paused.  Growth is counted from here. */
+/* Draws the memory held now, unless the screen is paused.  Growth is counted from here. */
 void leak_screen_update(struct leak_screen *s);
 
 /* Keeps the report of a process that exited until the screen is closed. */

@@ -14,7 +14,7 @@
 #include "view/folded.h"
 #include "view/stack_view.h"
 
-/* A group, or without one what is uncertain about a process, or its tensors. */
+/* A group; the tensors of a process; or its uncertain allocations or frees. */
 struct leak_row {
 	unsigned long long time, since, bytes, count, oldest, peak, ptr, sample;
 	unsigned long long segments, tensors, doubts;
@@ -59,7 +59,7 @@ OUT_WORD(doubts_type, "uncertain");
 
 enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; group_text() prints text */
-	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or with --growth what grew */
+	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or growth with --growth */
 	PROCESS_FIELDS,
 	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* kind, as of cudamallocsnoop; null: nothing is held */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
@@ -89,7 +89,7 @@ static const struct field segment_fields[] = {	/* for JSON */
 
 enum { DOUBTS = 7 };
 static const struct field doubt_fields[] = {	/* for JSON; a row has one of the last four */
-	{ "type", NULL, 0, &doubts_type, 0 },	/* what is uncertain about a process */
+	{ "type", NULL, 0, &doubts_type, 0 },	/* uncertain allocations or frees of a process */
 	PROCESS_FIELDS,
 	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees without an allocation */
 	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations replaced by others */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudaleak prints about a process, and its rows of JSON. */
+/* The report on a process, as text and JSON. */
 #ifndef LEAK_VIEW_H
 #define LEAK_VIEW_H
 #include "cli/field.h"
@@ -19,7 +19,7 @@ struct leak_view {
 	bool growth;		/* only groups that grew between two reports */
 	const struct preexisting *preexisting;
 	struct containers *containers;
-	bool filtered;		/* some allocations are unrecorded: their frees mean nothing */
+	bool filtered;		/* some allocations are not recorded: unknown frees are normal */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
 	struct devices_seen devices;	/* several: shown in text */
 	/* state */
@@ -33,7 +33,7 @@ void leak_view_init(struct leak_view *view);
 /* Notes the devices that a process has memory of. */
 void leak_view_devices(struct leak_view *view, const struct mem_process *process);
 
-/* Records what is held now, at options.now, for a later report to show growth since this one. */
+/* Records the memory held now, at options.now: a later report shows growth since this one. */
 void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snapshot mark);
 
 /* Returns the seconds from the report that growth is shown since to options.now. */

@@ -185,6 +185,9 @@ static void loaded(void *ctx)
 	struct exporter *e = &m->exporter;
 
 	e->session = &m->session;
+	m->session.reads_at_exec = true;
+	process_on_end(&m->session.ends, kernel_counts_ended, &e->kernels);
+	process_on_end(&m->session.ends, exporter_on_end, e);
 	series_init(&e->table, m->series);
 	e->clients.owners.table = e->held.table = e->counts.table = e->self.table = &e->table;
 	e->clients.owners.most = m->processes;

@@ -291,6 +291,7 @@ static void start(void *ctx)
 {
 	struct copies *c = ctx;
 
+	process_on_end(&c->session.ends, aggregate_ended, &c->aggregates);
 	c->inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->stacks);
 	c->inflight.devices = &c->devices;
 	inflight_start(&c->inflight);

@@ -241,6 +241,7 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
+	process_on_end(&w->session.ends, aggregate_ended, &w->aggregates);
 	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
 			  w->skel->bss->waiting_used, w->skel->bss->waiting_shares);
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, w->stacks);

@@ -13,7 +13,7 @@ struct session;
 
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
-	int (*record)(void *ctx, void *data, size_t size);
+	int (*record)(void *ctx, void *data, size_t size);	/* as handle() of struct record_queue */
 	long interval_ns;	/* 0 = none */
 	long count;		/* intervals; 0 = no limit */
 	void (*report)(void *ctx);	/* called after each interval */
@@ -30,12 +30,12 @@ struct event_loop {
 	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
 	/* private */
 	struct session *session;
-	struct record_queue queue;
+	struct record_queue *queue;	/* the session's */
 	unsigned long long happened;	/* when something did, ns */
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
- * during the looks of the target (see looks.h), which a signal cuts short. */
+ * while a helper process works for the session (proc/helper_pool.h), which a signal cuts short. */
 void event_loop_open(struct event_loop *e, struct session *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or

@@ -1,18 +1,102 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include "base/die.h"
 #include "base/plural.h"
+#include "cli/opt.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
+#include "proc/pid_ns.h"
 #include "session/command.h"
+#include "session/gpuprobe.h"
 #include "session/inject.h"
+#include "session/inject_command.h"
 #include "session/session.h"
 #include "session/session_attach.h"
-#include "session/session_watch.h"
 #include "sym/syms.h"
+
+/* libbpf looks for BTF in several places. */
+static void check_types(struct failure *f)
+{
+	struct btf *btf = NULL;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		failure_set(f, EXIT_FAILURE, 0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
+			    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
+	btf__free(btf);
+}
+
+/* Probes report PIDs of the initial namespace. */
+static void check_pid_ns(struct failure *f)
+{
+	if (!pid_ns_is_initial())
+		failure_set(f, EXIT_FAILURE, 0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run "
+			    "on the host or with docker run --pid=host");
+}
+
+static enum attach_kind choose_kernel(const struct session *t, struct failure *f)
+{
+	enum attach_kind kind = attach_choose(t->attach, f);
+
+	if (!f->text)
+		check_pid_ns(f);
+	if (!f->text)
+		check_types(f);
+	return f->text ? ATTACH_AUTO : kind;
+}
+
+static void inject(struct session *t, char *library)
+{
+	t->inject = xcalloc(1, sizeof(*t->inject));
+	t->inject->session = t;
+	t->helpers.by_name = true;
+	t->inject->library = library;
+	t->probes.attacher.kind = ATTACH_INJECT;
+}
+
+static void choose(struct session *t)
+{
+	struct failure f = { 0 };
+	char *library = NULL, *why;
+
+	if (t->attach == ATTACH_INJECT && !t->command)
+		usage_error("--attach inject: it traces a command only, not running processes: use --command or -- CMD");
+	if (t->attach != ATTACH_INJECT)
+		t->probes.attacher.kind = choose_kernel(t, &f);
+	if (t->probes.attacher.kind)
+		return;
+	if (t->attach == ATTACH_INJECT || (t->command && !t->attach))
+		why = inject_refusal(t, &library);
+	else
+		failure_die(&f);
+	if (why && t->attach == ATTACH_INJECT)
+		die(0, "--attach inject: %s", why);
+	if (why) {
+		warning(0, "--attach inject is not possible either: %s", why);
+		failure_die(&f);
+	}
+	if (f.text)
+		note("using --attach inject: %s", f.text);
+	free(f.text);
+	inject(t, library);
+}
+
+void session_choose_backend(struct session *t)
+{
+	choose(t);
+	if (t->verbose)
+		note("attaching with %s", attach_name(t->probes.attacher.kind));
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
+}
 
 /* For the command to end after a signal. */
 enum { COMMAND_MS = 400 };
@@ -147,12 +231,11 @@ void session_choose_functions(struct session *t, const struct probe_source *sour
 	t->probes.source = source ?: &cuda_probe_source;
 }
 
-void session_attach(struct session *t)
+/* Probes the files that are mapped now. */
+static void attach(struct session *t)
 {
 	struct probes *p = &t->probes;
 
-	set_callbacks(t);
-	progress_begin(&t->progress);
 	session_watch(t);
 	t->helpers.limit = HELPER_START;
 	t->helpers.asked_for = true;
@@ -167,10 +250,20 @@ void session_attach(struct session *t)
 	if (!t->inject)
 		scan_installed(p);
 	session_die_if_failed(t);
+}
+
+void session_attach(struct session *t)
+{
+	struct probes *p = &t->probes;
+
+	set_callbacks(t);
+	progress_begin(&t->progress);
+	if (!t->gpuprobe)
+		attach(t);
 	t->attached = true;
 	preexisting_begin(&t->preexisting);
 	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;
-	t->helpers.asked_for = t->command;	/* nobody else's programs are traced */
+	t->helpers.asked_for = t->command;	/* only its processes are traced */
 	if (t->list && !t->command) {
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
@@ -179,6 +272,8 @@ void session_attach(struct session *t)
 		say_tracing(t);
 	if (t->inject)
 		inject_begin(t->inject, p->attacher.obj);
+	if (t->gpuprobe)
+		gpuprobe_begin(t->gpuprobe);
 	if (t->command)
 		command_go();
 }
@@ -204,12 +299,10 @@ static void warn_unmatched(const struct session *t)
 	free(text);
 }
 
-int session_finish(struct session *t, int sig, long ms)
+static void detach(struct session *t, int sig, long ms)
 {
-	bool complete = t->command && command_ended();
 	struct probes *p = &t->probes;
 	unsigned long long lost;
-	int status = 0;
 
 	t->finishing = true;
 	progress_begin(&t->progress);
@@ -227,6 +320,29 @@ int session_finish(struct session *t, int sig, long ms)
 	if (lost)
 		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
 			plural(lost));
+}
+
+static int finish_gpuprobe(const struct session *t, int sig)
+{
+	int status;
+
+	gpuprobe_close(t->gpuprobe);
+	status = finish_command(t, sig);
+	if (t->gpuprobe->peers.greeted || status || sig)
+		return status;
+	warning(0, "the command loaded no CUDA images");
+	return EXIT_FAILURE;
+}
+
+int session_finish(struct session *t, int sig, long ms)
+{
+	bool complete = t->command && command_ended();
+	const struct probes *p = &t->probes;
+	int status = 0;
+
+	if (t->gpuprobe)
+		return finish_gpuprobe(t, sig);
+	detach(t, sig, ms);
 	if (!t->command)
 		return 0;
 	status = finish_command(t, sig);

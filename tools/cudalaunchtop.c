@@ -82,7 +82,8 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	{ 0 }
 };
 
-/* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if the output is not a terminal. */
+/* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if the output is not
+ * a terminal. */
 static int columns_of_output(void)
 {
 	struct winsize w = { 0 };

@@ -62,8 +62,8 @@ static bool any_preexisting(const struct leak *l)
 	return e;
 }
 
-/* Prints in JSON the processes that used CUDA before tracing began and have not called since; returns true if there
- * are any. */
+/* Prints in JSON the processes that used CUDA before tracing began and have not called since;
+ * returns true if there are any. */
 static bool report_preexisting(const struct leak *l)
 {
 	const struct preexisting_process *e;
@@ -83,8 +83,9 @@ static bool report_preexisting(const struct leak *l)
 
 static void print_nothing(const struct leak *l)
 {
-	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs, plural(l->allocs),
-	       l->frees, plural(l->frees), l->view.options.sample > 1 ? "recorded" : "seen");
+	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
+	       plural(l->allocs), l->frees, plural(l->frees),
+	       l->view.options.sample > 1 ? "recorded" : "seen");
 	if (any_preexisting(l))
 		preexisting_text(&l->session.preexisting, "allocations");
 	putchar('\n');
@@ -226,11 +227,13 @@ static void check_options(const struct leak *l)
 	const struct leak_options *o = &l->view.options;
 
 	if (l->view.totals && (l->view.folded || l->stacks))
-		usage_error("--totals cannot be combined with --folded, --stack, --unwind, --stack-size or --lines");
+		usage_error("--totals cannot be combined with --folded, --stack, "
+			    "--unwind, --stack-size or --lines");
 	if (l->view.growth && (l->view.folded || o->each || o->older_ns))
 		usage_error("--growth cannot be combined with --each, --older or --folded");
 	if (o->each && (o->sort == LEAK_SORT_PEAK || o->sort == LEAK_SORT_GROWTH))
-		usage_error("--each cannot be combined with --sort %s", o->sort == LEAK_SORT_PEAK ? "peak" : "growth");
+		usage_error("--each cannot be combined with --sort %s",
+			    o->sort == LEAK_SORT_PEAK ? "peak" : "growth");
 	if (o->sample > SAMPLE_MAX)
 		usage_error("--sample: '%ld' is not an integer <= %d", o->sample, SAMPLE_MAX);
 	if (l->chrome && out_is_file(l->chrome))
@@ -326,7 +329,8 @@ int main(int argc, char **argv)
 		.view.options = { .sample = 1, .sort = -1 },
 		.screen = { .view = &leak.view, .memory = &leak.memory },
 		.events = {
-			.record = on_record, .report = report_interval, .tick = tick, .interval_ns = -1, .ctx = &leak,
+			.record = on_record, .report = report_interval, .tick = tick, .interval_ns = -1,
+			.ctx = &leak,
 		},
 	};
 	const unsigned classes = MEMORY_CLASSES;

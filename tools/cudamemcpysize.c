@@ -213,11 +213,12 @@ static void print(struct copies *c, const struct aggregate *g, unsigned long lon
 static void report(void *ctx)
 {
 	struct copies *c = ctx;
+	unsigned int epoch = aggregate_flip(&c->skel->bss->aggregate_epoch);
 	unsigned long long now;
 	struct aggregate **groups;
 	size_t n;
 
-	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, aggregate_flip(&c->skel->bss->aggregate_epoch));
+	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, epoch);
 	groups = aggregate_sorted(&c->aggregates, c->stacks, &n);
 	preexisting_tidy(&c->session.preexisting);
 	inflight_collect(&c->inflight);

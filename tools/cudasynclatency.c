@@ -103,7 +103,8 @@ static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsi
 	const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU) ?: &none;
 	struct wait_row row = {
 		.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
-		.off = g->ns, .off_slots = off->slots, .off_spread = hist_spread(off->slots, off->least, off->most),
+		.off = g->ns, .off_slots = off->slots,
+		.off_spread = hist_spread(off->slots, off->least, off->most),
 	};
 
 	row.calls.time = time;

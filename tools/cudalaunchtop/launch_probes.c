@@ -6,8 +6,9 @@
 #include "probe/uprobes.h"
 #include "session/session.h"
 
-/* A function that is still launched in the driver, although the runtime's probes have been attached for longer than a
- * launch takes, is not launched by the runtime.  The probes do not remain for a function that is no longer launched. */
+/* A function that is still launched in the driver, although the runtime's probes have been attached
+ * for longer than a launch takes, is not launched by the runtime.  The probes do not remain for a
+ * function that is no longer launched. */
 static const unsigned long long PERIOD_NS = 1000000000, REFUSED_NS = 10 * 1000000000ull;
 enum { IDLE_PERIODS = 10 };
 
@@ -25,8 +26,8 @@ static bool is_identified(const struct counter *c)
 	return c->seen.paired;
 }
 
-/* Returns true if a launch by the runtime could still identify the function.  An unpaired one never reached the driver, or
- * the driver was not probed. */
+/* Returns true if a launch by the runtime could still identify the function.  An unpaired one never
+ * reached the driver, or the driver was not probed. */
 static bool is_identifiable(struct counters *cs, struct counter *c, bool attached)
 {
 	if (c->fixed || c->program->over || c->key.kind == LAUNCH_GRAPH || c->direct || is_identified(c))

@@ -15,7 +15,8 @@
 
 enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID };
 
-/* Columns: of STREAM; that names get if they are that long; that a table of processes needs without being narrow. */
+/* Columns: of STREAM; that names get if they are that long; that a table of processes needs without
+ * being narrow. */
 enum { STREAM = 14, NAME = 40, WIDE = 100 };
 
 /* ---- The lines */

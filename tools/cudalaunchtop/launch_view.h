@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A table of launches, a line for each kernel or process: in blocks of text and on the terminal's screen. */
+/* A table of launches, a line for each kernel or process: in blocks of text and on the terminal's
+ * screen. */
 #ifndef LAUNCH_VIEW_H
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
@@ -48,11 +49,12 @@ struct launch_view {
 	struct name_fit *fit;	/* of the lines' names if they may not fit; or NULL */
 };
 
-/* Ends the interval and sets the sorted lines: the launches in the interval, or since the start if whole.  Valid until
- * launch_view_clear(). */
+/* Ends the interval and sets the sorted lines: the launches in the interval, or since the start if
+ * whole.  Valid until launch_view_clear(). */
 void launch_view_count(struct launch_view *v, bool whole);
 
-/* Chooses the columns for the first n lines in a terminal with so many columns; INT_MAX: as wide as needed. */
+/* Chooses the columns for the first n lines in a terminal with so many columns; INT_MAX: as wide as
+ * needed. */
 void launch_view_columns(struct launch_view *v, size_t n, int columns);
 
 /* Print the headings, and a line, without a newline. */

@@ -16,7 +16,7 @@ struct fitted_name {
 	char *name, *text;	/* escaped; without namespaces */
 	size_t index;
 	size_t shared;		/* bytes of whole words that it has in common with the next one */
-	long before, after;	/* the nearest names to the left and right that share less with their next; -1: none */
+	long before, after;	/* the nearest to the left and right with a smaller shared; -1: none */
 };
 
 struct name_fit {
@@ -37,8 +37,8 @@ static bool is_continuation(char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* Words such as "fill_", "Functor", "<", "512": a word ends before a capital that follows no capital, after an
- * underscore, and around any other character. */
+/* Words such as "fill_", "Functor", "<", "512": a word ends before a capital that follows no
+ * capital, after an underscore, and around any other character. */
 static bool joined(char a, char b)
 {
 	if (is_continuation(b) || (a == ',' && b == ' '))
@@ -289,8 +289,8 @@ static bool keep(const struct name_fit *fit, struct kept *k, size_t word, int co
 	return true;
 }
 
-/* Keeps the words where the name begins to differ from others, the most similar ones first.  A limit, because hostile
- * names could have very many such places. */
+/* Keeps the words where the name begins to differ from others, the most similar ones first.  A
+ * limit, because hostile names could have very many such places. */
 static void keep_different(const struct name_fit *fit, size_t at, struct kept *k, int columns)
 {
 	const struct fitted_name *f = fit->names;

@@ -39,7 +39,8 @@ struct leak_group {
 /* Returns the sum over the process's memory, or its tensors, as the options choose. */
 const struct mem_sum *leak_sum(const struct mem_process *process, const struct leak_options *options);
 
-/* Returns the *n groups of one process, sorted.  The caller frees the array, which is valid until the next record. */
+/* Returns the *n groups of one process, sorted.  The caller frees the array, which is valid until
+ * the next record. */
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
 			       size_t *n);
 

@@ -183,7 +183,8 @@ void leak_screen_init(struct leak_screen *s)
 	s->top.line = line;
 }
 
-/* Growth is since the update before the last one, so that it remains when a key is pressed: the marks alternate. */
+/* Growth is since the update before the last one, so that it remains when a key is pressed: the
+ * marks alternate. */
 void leak_screen_update(struct leak_screen *s)
 {
 	if (s->top.paused)

@@ -147,11 +147,13 @@ double leak_interval(const struct leak_view *view)
 	return view->options.now > since(view) ? (view->options.now - since(view)) / 1e9 : 0;
 }
 
-static struct leak_row process_row(const struct leak_view *view, const struct mem_process *process, const char *at)
+static struct leak_row process_row(const struct leak_view *view, const struct mem_process *process,
+				   const char *at)
 {
 	return (struct leak_row){
 		.time = view->options.now, .pid = process->pid, .comm = process->comm,
-		.container = containers_of(view->containers, process->pid), .at = at, .complete = !process->preexisting,
+		.container = containers_of(view->containers, process->pid), .at = at,
+		.complete = !process->preexisting,
 	};
 }
 
@@ -212,8 +214,8 @@ static void group_text(const struct leak_view *view, const struct leak_row *r)
 		       out_change(r->growth), r->growth_count, plural(r->growth_count), r->memory, on,
 		       out_change(r->rate), out_bytes(r->bytes), r->count, plural(r->count));
 	else if (view->options.each)
-		printf("    %s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r->bytes), r->memory,
-		       on, r->ptr, out_ns(r->oldest), r->func, r->tid);
+		printf("    %s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r->bytes),
+		       r->memory, on, r->ptr, out_ns(r->oldest), r->func, r->tid);
 	else
 		printf("    %s in %llu allocation%s of %s memory%s, oldest %s\n", out_bytes(r->bytes), r->count,
 		       plural(r->count), r->memory, on, out_ns(r->oldest));
@@ -320,7 +322,13 @@ static void held(const struct leak_view *view, const struct mem_process *process
 	free(g);
 }
 
-static void growth_head(const struct leak_view *view, const struct mem_process *process, const char *at, bool first)
+static unsigned long long magnitude(long long n)
+{
+	return n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n;
+}
+
+static void growth_head(const struct leak_view *view, const struct mem_process *process, const char *at,
+			bool first)
 {
 	const struct mem_sum *sum = leak_sum(process, &view->options);
 	long long growth = (sum->bytes - sum->marks[view->options.mark].bytes) * view->options.sample;
@@ -328,8 +336,7 @@ static void growth_head(const struct leak_view *view, const struct mem_process *
 	head(view, process, at);
 	printf("%s held, ", out_bytes(sum->bytes * view->options.sample));
 	if (!first && growth)
-		printf("%s %s than", out_bytes(growth < 0 ? -(unsigned long long)growth : (unsigned long long)growth),
-		       growth < 0 ? "less" : "more");
+		printf("%s %s than", out_bytes(magnitude(growth)), growth < 0 ? "less" : "more");
 	else if (!first)
 		fputs("as much as", stdout);
 	if (!first)
@@ -364,6 +371,11 @@ static void growth(const struct leak_view *view, const struct mem_process *proce
 	free(g);
 }
 
+struct doubt {
+	unsigned long long n;
+	const char *noun, *how, *since;
+};
+
 static void doubt_json(struct leak_row row, unsigned long long n, int which)
 {
 	struct field one[DOUBTS + 2];
@@ -377,14 +389,15 @@ static void doubt_json(struct leak_row row, unsigned long long n, int which)
 
 static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
-	const struct doubt { unsigned long long n; const char *noun, *how, *since; } all[] = {	/* in the order of the keys */
+	const struct doubt all[] = {	/* in the order of the keys */
 		{ view->filtered ? 0 : process->unknown, "free",
 		  process->preexisting ? "of memory allocated before " : "of memory whose allocation was not seen",
 		  process->preexisting ? view->preexisting->since : "" },
 		{ process->replaced, "allocation",
 		  "whose address was allocated again without a free: counted as freed", "" },
 		{ process->ignored, "allocation", "not counted: too many are live", "" },
-		{ process->unsure, "allocation", "of these may have been freed with a context or by a device reset", "" },
+		{ process->unsure, "allocation",
+		  "of these may have been freed with a context or by a device reset", "" },
 	};
 
 	for (const struct doubt *d = all; d < all + sizeof(all) / sizeof(*all); d++)

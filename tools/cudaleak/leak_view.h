@@ -42,8 +42,8 @@ double leak_interval(const struct leak_view *view);
 /* Prints what one process holds, or how it grew; at is "interval", "end" or "exit". */
 void leak_view_process(const struct leak_view *view, const struct mem_process *process, const char *at);
 
-/* Prints in JSON that a process holds nothing that was allocated since tracing began; complete: nor anything from
- * before.  With pid 0 and no name: no process does. */
+/* Prints in JSON that a process holds nothing that was allocated since tracing began; complete: nor
+ * anything from before.  With pid 0 and no name: no process does. */
 void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete);
 
 #endif

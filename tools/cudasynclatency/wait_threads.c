@@ -93,7 +93,8 @@ static int longest_first(const void *a, const void *b)
 	return p->total == q->total ? p->tid - q->tid : p->total < q->total ? 1 : -1;
 }
 
-/* Ends the interval, of which it returns the length: sets times and shares of the rows and sorts them. */
+/* Ends the interval, of which it returns the length: sets times and shares of the rows and sorts
+ * them. */
 static unsigned long long finish(struct wait_threads *threads, unsigned long long now)
 {
 	unsigned long long interval = now - threads->since;

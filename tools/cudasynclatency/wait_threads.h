@@ -11,8 +11,9 @@ struct wait_slot;
 struct wait_thread_row;
 
 struct wait_threads {
-	/* The probes keep the first threads of an epoch in the array slots, the others in rest.  used[] counts the
-	 * elements taken of the array in even and odd epochs, shares[] the others by user. */
+	/* The probes keep the first threads of an epoch in the array slots, the others in rest.
+	 * used[] counts the elements taken of the array in even and odd epochs, shares[] the others
+	 * by user. */
 	struct bpf_map *slots, *rest;
 	unsigned long long *used;
 	struct shares *shares;
@@ -29,8 +30,8 @@ void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, stru
 /* Collects the threads of an epoch that is over. */
 void wait_threads_collect(struct wait_threads *threads, unsigned int epoch);
 
-/* Prints the threads, longest waits first, and clears them: the first ten in text, all in JSON.  Ends the interval at
- * now, CLOCK_MONOTONIC in ns. */
+/* Prints the threads, longest waits first, and clears them: the first ten in text, all in JSON.
+ * Ends the interval at now, CLOCK_MONOTONIC in ns. */
 void wait_threads_print(struct wait_threads *threads, struct containers *containers, unsigned long long now);
 
 void wait_threads_clear(struct wait_threads *threads);

@@ -2,7 +2,7 @@
 # shellcheck source=/dev/null
 . tests/own.sh
 
-# kernels FILTER: of the objects that jq's FILTER selects, "launches name kind", in order
+# kernels FILTER: of the objects selected by jq's FILTER, "launches name kind", in order
 kernels() {
 	jq -r "select($1) | \"\(.launches) \(.kernel) \(.kind)\"" "$tmp/out" | LC_ALL=C sort | tr '\n' ','
 }
@@ -23,7 +23,7 @@ for program in kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz; do
 done
 
 for program in mem-12 kern ${LONG:+mem kern-legacy}; do
-	it "$program, stripped but for the shared runtime: names from what it registers when it starts"
+	it "$program, stripped except for the shared runtime: names from the kernels that it registers at its start"
 	[ -e "$bin/$program" ] || { skip "no nvcc here"; continue; }
 	strip -o "$tmp/stripped" "$bin/$program"
 	words='1009 503'
@@ -97,14 +97,14 @@ json 4 true
 silent
 
 for program in mem-static mem-dlopen; do
-	it "$program: the first call of all is a launch, and counts once"
+	it "$program: the very first call is a launch, and counts once"
 	load=
 	[ $program = mem-dlopen ] && load=load
 	run cudalaunchtop -jc "$bin/$program $load launch 3"
 	equal "$(kernels true)" '3 mem_kernel kernel,'
 done
 
-it "a launch that fails in the runtime hides no later one, of the driver in the same or a deeper place"
+it "a launch that fails in the runtime hides no later launch of the driver, in the same or a deeper frame"
 run cudalaunchtop -jxc "$bin/launches failed 7 driver 5 failed 3 deeper 11 failed 1 driver 1 failed 2"
 json 1 '.kernel == "direct" and .launches == 17 and .failed == 0'
 json 1 '.launches == 13 and .failed == 13'
@@ -113,7 +113,7 @@ run cudalaunchtop -jc "$bin/mem badlaunch 7 launch 23 badlaunch 1 drvlaunch 13 b
 sum 48 .launches
 json 1 '.kernel == "drv_kernel" and .launches == 13'
 
-it "no return is probed without -x, but of functions that name kernels"
+it "no return is probed without -x, except of functions that name kernels"
 run cudalaunchtop --attach multi -jc "$bin/mem badlaunch 7 launch 5"
 json 0 'has("failed")'
 sum 12 .launches
@@ -135,7 +135,7 @@ for last in 3 4; do
 done
 
 for kind in $kinds; do
-	it "--attach $kind: once all kernels are known the driver's launches are counted, each once, with their names"
+	it "--attach $kind: once all kernels are identified only the driver's launches are counted, each once, with their names"
 	program "$bin/mem" malloc 1 64 wait launch 23 wait launch 1009 drvlaunch 13 coop 3 wait
 	tool cudalaunchtop --attach "$kind" -vjp "$pid"
 	echo >&3
@@ -150,7 +150,7 @@ for kind in $kinds; do
 done
 
 if long; then
-	it "a function that is not known brings the runtime's probes back for a while"
+	it "an unidentified function re-attaches the runtime's probes for a while"
 	program "$bin/launches" wait reuse 23 wait driver 5 wait driver 7 wait
 	tool cudalaunchtop -vjp "$pid"
 	echo >&3
@@ -186,7 +186,7 @@ json 1 '.launches == 7 and .kernel == "mem_kernel"'
 json 1 '.launches == 3 and .kernel == "mem_kernel"'
 json 2 true
 
-it "exec begins a new account"
+it "exec begins a new count"
 run cudalaunchtop -jc "$bin/mem launch 5 exec '(' launch 7 ')'"
 json 1 '.launches == 5 and .kernel == "mem_kernel"'
 json 1 '.launches == 7 and .kernel == "mem_kernel"'
@@ -201,13 +201,13 @@ stop
 equal "$(kernels ".pid == $other")" '1009 mem_kernel kernel,503 drv_kernel kernel,'
 equal "$(kernels ".pid == $another")" '23 mem_kernel kernel,'
 
-it "an address that becomes another kernel's: each has its own launches"
+it "an address reused for another kernel: each has its own launches"
 run cudalaunchtop -jc "$bin/launches reuse 23"
 equal "$(kernels true)" '23 first kernel,27 second kernel,'
 
 for o in '' -k; do
 	n=${o:+503} n=${n:-1009}	# as many call stacks as the ring buffer has room for
-	it "${o:+$o: }an address that each of $n modules gets after the one before, launches from it and unloads"
+	it "${o:+$o: }an address reused by each of $n modules, which launch and unload"
 	run cudalaunchtop -j $o -c "$bin/launches jit $n"
 	equal "$(jq -r '"\(.kernel) \(.launches)"' "$tmp/out" | sort)" "$(awk -v of="$n" 'BEGIN {
 		split("2 3 5 7 11", n, " ")
@@ -265,7 +265,7 @@ json 1 '.launches == 13 and ([.stack[].sym][0:2] == ["do_launch","run"])'
 run cudalaunchtop -kc "$bin/mem launch 23"
 lines 1 '^        do_launch\+0x[0-9a-f]+ \(.*/mem\)$'
 
-it "text and JSON say the same, by kernel and by process"
+it "text and JSON agree, by kernel and by process"
 words="launch 23 coop 3 drvlaunch 13"
 run cudalaunchtop -c "$bin/mem $words"
 awk 'NR > 1 { print $2, $4, $5, $6, $7, $NF }' "$tmp/out" | LC_ALL=C sort >"$tmp/text"
@@ -286,7 +286,7 @@ else
 	skip "no nvcc here"
 fi
 
-it "-r shows so many rows, -s says which come first"
+it "-r limits the rows, -s sets their order"
 run cudalaunchtop -r 2 -c "$bin/mem launch 23 coop 3 drvlaunch 13"
 lines 1 ' mem_kernel$'
 lines 1 ' drv_kernel$'
@@ -296,7 +296,7 @@ equal "$(jq -r .kernel "$tmp/out" | tr '\n' ' ')" 'drv_kernel mem_kernel mem_ker
 run cudalaunchtop -s launches -jr 1 -c "$bin/mem coop 3 launch 23 drvlaunch 13"
 equal "$(kernels true)" '23 mem_kernel kernel,'
 
-it "reports every interval what was launched in it, count times, and no more"
+it "reports the launches of each interval, count times, and no more"
 program "$bin/mem" malloc 1 64 wait launch 23 sleep 1500 launch 7 sleep 1500 wait
 tool cudalaunchtop -jp "$pid" 1 3
 echo >&3
@@ -310,7 +310,7 @@ json 1 '.launches == 23'
 json 1 '.launches == 7'
 json 2 '.interval_s > 0.9 and .interval_s < 1.2 and (.launches_per_s - .launches / .interval_s | fabs) < 0.1'
 
-it "Ctrl-C prints what there is"
+it "Ctrl-C prints the launches so far"
 program "$bin/mem" malloc 1 64 wait launch 23 sleep 5000
 tool cudalaunchtop -p "$pid" 60
 echo >&3
@@ -321,7 +321,7 @@ kill "$pid" 2>/dev/null
 status 0
 lines 1 '^[0-9]+ +mem +[0-9.]+ +23 +23 13x1x1 +128x1x1 +1664 mem_kernel$'
 
-it "launches that no GPU can make are marked without -x, in text and JSON, and said to have failed"
+it "launches that no GPU can make are marked without -x, in text and JSON, and reported as failed"
 run cudalaunchtop -jc "$bin/mem launch 23 badlaunch 7 launch 11 coop 3 graph 5"
 json 1 '.launches == 44 and .impossible == 7 and (has("failed") | not)'
 json 2 '.impossible == 0'
@@ -363,14 +363,14 @@ run cudalaunchtop -jc "$bin/launches names tests/data/torch-kernels.txt"
 sum 509545 .launches
 equal "$(jq -r .kernel "$tmp/out" | sort -u | wc -l)" 1009
 
-it "at 80 columns 1005 of those names differ, all at once, and no line is longer"
+it "at 80 columns 1005 of those names differ, in one table, and no line is longer"
 export LC_ALL=C.UTF-8
 narrow 80 tests/data/torch-kernels.txt
 equal "$(wc -l <"$tmp/names")" 1009
 equal "$(sort -u "$tmp/names" | wc -l)" 1005
 equal "$(sed -n 1p "$tmp/plain")" 'PID     COMM        LAUNCH/S     TOTAL KERNEL'
 
-it "as many as fit on a screen all differ, but for some that differ in six words each"
+it "as many as fit on a screen all differ, except for some that differ in six words each"
 for from in 47 503 ${LONG:+1 101 797}; do
 	sed -n "$from,$((from + 42))p" tests/data/torch-kernels.txt >"$tmp/some"
 	narrow 80 "$tmp/some"
@@ -378,7 +378,7 @@ for from in 47 503 ${LONG:+1 101 797}; do
 done
 unset LC_ALL
 
-it "a terminal without UTF-8 has two points where words are left out"
+it "a terminal without UTF-8 has two points in place of omitted words"
 export LC_ALL=C
 narrow 80 tests/data/torch-kernels.txt
 unset LC_ALL
@@ -405,7 +405,7 @@ narrow 70 "$tmp/some"
 equal "$(sort -u "$tmp/names" | wc -l)" 2
 equal "$(cut -c1-3 "$tmp/names" | sort | tr '\n' ' ')" 'at: c10 '
 
-it "what does not go to a terminal has all columns, and names as they are"
+it "output to no terminal has all columns, and whole names"
 run cudalaunchtop -qc "$bin/launches names $tmp/some"
 lines 1 ' THREADS KERNEL$'
 lines 1 ' at::native::a_kernel_with_a_name_that_is_too_long<23>$'
@@ -457,7 +457,7 @@ else
 fi
 
 if long; then
-	it "on a terminal the arrows scroll sideways, which shows names as they are; Home goes back"
+	it "on a terminal the arrows scroll sideways, which shows whole names; Home goes back"
 	if $it_has_tmux; then
 		program "$bin/launches" driver 1 wait names "$tmp/some" long 3 wait
 		screen 80 20 "$O/cudalaunchtop -p $pid"
@@ -479,7 +479,7 @@ if long; then
 	fi
 fi
 
-it "a terminal that curses does not know gets blocks"
+it "a terminal unknown to curses gets blocks"
 if $it_has_tmux; then
 	program "$bin/mem" malloc 1 64 wait launch 23 sleep 2000	# its context, and with it its device, is as unknown to each launch
 	screen 120 40 "TERM=unheard-of $O/cudalaunchtop -p $pid 1"
@@ -493,7 +493,7 @@ fi
 
 long || leave
 
-it "plugins that are loaded at the address of the one before: each kernel has its launches, each stack its file"
+it "plugins loaded one after the other at the same address: each kernel has its launches, each stack its file"
 if [ -e "$bin/kern-real" ] && $it_has_kern; then
 	for i in 1 2 3; do
 		cat >"$tmp/plugin.cu" <<-END
@@ -559,7 +559,7 @@ equal "$(jq -r .kernel "$tmp/out" | sort -u | grep -c '^jit<')" 40009
 sum 224045 .launches
 silent_of $pid
 
-it "Numba's kernels have no tags of its own, others' keep theirs"
+it "Numba's kernels are shown without Numba's tags, other kernels keep theirs"
 {
 	echo _ZN8__main__9add_numbaB2v1B104cw51cXTLSUwv1sDUaKthqaNgoKmjgOR3W3Cw6igA9duC0hkwnNGiHEkYkrqQBFBTDEwCyQe21eqwcFW3UoDGjzpQEsgzrtUEAA_3d_3dE5ArrayIdLi1E1C7mutable7alignedE5ArrayIdLi1E1C7mutable7alignedE
 	echo _Z6taggedB5cxx11v

@@ -11,7 +11,7 @@ lines 1 '^        int app::grow<int>\(unsigned long\)\+0x[0-9a-f]+ \(.*/deep\)$'
 lines 10 '^        leak_[0-9]+\+0x[0-9a-f]+ \(.*/deep\)$'
 silent
 
-it "stacks of a process that is gone have names, in JSON too"
+it "stacks of a process that has exited have names, in JSON too"
 run cudaleak -jc "$bin/deep 23 4096"
 json 1 '.at == "exit" and .memory == "device" and .bytes == 94208 and .count == 23'
 json 1 '[.stack[].sym][1:11] == ["leak_10","leak_9","leak_8","leak_7","leak_6","leak_5","leak_4","leak_3","leak_2","leak_1"]'
@@ -20,9 +20,9 @@ json 1 true
 
 # ---- one process each, side by side
 
-# beside NAME WORD...: adds a process of that name, which does these words, to the command
+# beside NAME WORD...: adds a process with that name and these words to the command
 beside() { children="${children-} fork '(' rename $* ')'"; }
-# has NAME N FILTER: so many rows of that process pass
+# has NAME N FILTER: N rows of that process pass the filter
 has() { json "$2" ".comm == \"$1\" and ($3)"; }
 
 all='malloc 1 4096 managed 2 8192 pitch 3 100 10 malloc3d 1 100 10 10 array 2 64 64 array3d 3 8 8 8
@@ -79,7 +79,7 @@ it "a reset of one device leaves another's memory"
 has one-device 1 '.count == 23 and .bytes == 94208'
 has one-device 1 true
 
-it "so it does where only the driver's calls are seen"
+it "a reset of one device leaves another's memory where only the driver is probed"
 has stripped 1 '.count == 23 and .bytes == 94208'
 has stripped 1 true
 
@@ -87,7 +87,7 @@ it "destroying a context frees its memory"
 has context 1 '.count == 7 and .bytes == 448'
 has context 1 true
 
-it "a thread that ends with memory held is no process that ends"
+it "the exit of a thread that holds memory is no exit of its process"
 has thread 1 '.count == 1'
 has thread 1 true
 
@@ -96,7 +96,7 @@ has peak 1 '.memory == "device" and .bytes == 65728 and .peak_bytes == 94208'
 has peak 1 '.memory == "pool" and .bytes == 192 and .peak_bytes == 448'
 has peak 2 true
 
-it "addresses that come again are right: two threads, 1009 pairs each, none left"
+it "reused addresses: two threads, 1009 pairs each, none remains"
 run cudaleak -Cc "$bin/churn 2 1009 >$tmp/churn"
 lines 1 'at exit: 0 allocations not freed'
 lines 1 ''
@@ -154,7 +154,7 @@ it "a failed free leaves the memory held"
 run cudaleak -Cjc "env SIM_FAIL=cuMemFree_v2:2=999 $bin/mem malloc 23 4096 free 7"
 sum 17 .count
 
-it "says how much it cannot tell when contexts were not seen"
+it "counts the uncertain allocations if contexts were not seen"
 program "$bin/mem-drv" ctxcreate wait drvmalloc 23 4096 ctxcreate drvmalloc 7 64 drvreset 0
 tool cudaleak -Cj -p "$pid"
 go
@@ -162,7 +162,7 @@ stop
 sum 30 .count
 json 1 '.unsure == 30'
 
-it "a process has the name of its last call, not of its last thread or of what it becomes"
+it "a process has the name of its last call, not of its last thread or of the program that it executes"
 run cudaleak -Cjc "$bin/mem thread '(' rename other sleep 5000 ')' rename first malloc 23 4096 sleep 50 exit 0"
 json 1 '.comm == "first" and .count == 23'
 json 1 true
@@ -171,7 +171,7 @@ json 1 '.comm == "first" and .count == 23'
 json 1 '.comm == "second" and .count == 7'
 json 2 true
 
-it "a program without CUDA calls that a CUDA program becomes has no line"
+it "a program without CUDA calls that a CUDA program executes has no line"
 run cudaleak -Cc "$bin/mem rename first malloc 23 4096 exec '(' sleep 10 ')'"
 lines 1 '\(first\) at exit: 23 allocations not freed, 92\.0 KiB$'
 lines 1 ' at exit: '
@@ -211,7 +211,7 @@ run cudaleak -aCjc "$bin/mem malloc 23 4096 host 5 100"
 json 23 '.memory == "device" and .bytes == 4096 and .count == 1 and .func == "cudaMalloc" and (.ptr | startswith("0x"))'
 json 28 '(has("peak_bytes") or has("growth_bytes")) | not'
 
-it "what is one of its kind is in the singular"
+it "a count of 1 is in the singular"
 children=
 beside one 'malloc 1 1'
 beside two 'malloc 1 1 host 1 1'
@@ -238,15 +238,15 @@ run cudaleak -T 3 -aC -c "$bin/mem malloc 23 4096 host 5 100"
 lines 3 '^    4\.0 KiB of device memory at 0x[0-9a-f]+, [0-9.]+ .?s old, by cudaMalloc in thread [0-9]+$'
 lines 1 '^    \.\.\. and 25 more$'
 
-it "-z and -Z bound the sizes, both included"
+it "-z and -Z bound the sizes, inclusively"
 run cudaleak -z 100 -Z 4096 -Cjc "$bin/mem malloc 23 4096 malloc 5 99 malloc 7 100 malloc 3 4097"
 sum 30 .count
 
-it "-o leaves out what is younger"
+it "-o omits younger allocations"
 run cudaleak -Cj -o 500 -c "$bin/mem malloc 23 4096 sleep 700 malloc 7 64"
 sum 23 .count
 
-it "-o longer than the machine has been up leaves out everything"
+it "-o longer than the uptime omits everything"
 for ms in 1000000000007 9223372036854; do
 	run cudaleak -Cc "$bin/mem malloc 23 4096" -o $ms
 	lines 1 'at exit: 0 allocations not freed, 0 bytes$'
@@ -259,7 +259,7 @@ run cudaleak -s 10 -Cjc "$bin/mem malloc 10007 64 freeall malloc 10007 64"
 json 1 '.sample == 10 and .count > 8500 and .count < 11500 and .bytes == .count * 64'
 json 1 '.peak_bytes > 544000 and .peak_bytes < 736000'
 
-it "-s takes no factor that estimates have no room for"
+it "-s rejects a factor that could overflow the estimates"
 run cudaleak -s 1000000 -Cjc "$bin/mem malloc 23 4096"
 status 0
 for n in 1000001 4294967296 9223372036854775807; do
@@ -282,7 +282,7 @@ it "groups by stack, the largest first"
 run cudaleak -c "$bin/mem malloc 3 100 host 23 4096 managed 5 64"
 equal "$(grep -o ' of [a-z]* memory' "$tmp/out" | tr -d '\n')" ' of host memory of managed memory of device memory'
 
-it "says that nothing is held when nothing is, but what was before is unknown"
+it "without allocations it prints that nothing is held, and that earlier allocations are unknown"
 program "$bin/mem" malloc 3 100 wait
 tool cudaleak -p "$pid" 60
 stop
@@ -294,7 +294,7 @@ json 1 true
 exec 3>&-
 kill "$pid" 2>/dev/null
 
-it "explains frees of what was allocated before, and says that the account is incomplete"
+it "frees of earlier allocations are explained, and the process is incomplete"
 for json in '' j; do
 	program "$bin/mem" malloc 7 100 wait malloc 5 100 free 9 malloc 3 64
 	tool cudaleak -C$json -p "$pid" 60
@@ -318,7 +318,7 @@ lines 0 unknown
 run cudaleak -Cjc "$bin/mem malloc 7 64 fork '(' free 3 ')' join"
 json 1 '.complete and .unknown_frees == 3'
 
-it "an account from the first call on is complete: with -c, of later processes, and of later libraries"
+it "a process traced from its first call on is complete: with -c, of later processes, and of later libraries"
 run cudaleak -Cjc "$bin/mem malloc 23 4096 exec '(' malloc 7 64 fork '(' malloc 5 64 ')' join ')'"
 json 3 '.complete and .count > 4'
 json 3 true
@@ -342,7 +342,7 @@ json 1 '.stack[0].sym == "do_malloc" and .bytes == 69824 and .peak_bytes == 9420
 json 0 'select(.stack[0].sym == "do_pitch") | .peak_bytes != .bytes'
 
 if long; then
-	it "JSON says by how much a group grew since the report before, and how fast"
+	it "JSON has by how much a group grew since the previous report, and how fast"
 	program "$bin/mem" wait malloc 23 4096 sleep 1500 free 7 malloc 2 64 sleep 60000
 	tool cudaleak -Cjp "$pid" 1 3
 	echo >&3
@@ -359,7 +359,7 @@ if long; then
 fi
 
 if long; then
-	it "--growth shows only what grew: from report to report, and from the first one to the exit"
+	it "--growth shows only groups that grew: from report to report, and from the first one to the exit"
 	run cudaleak --growth -c "$bin/mem $steps sleep 1000" 1
 	lines 1 '\(mem\): 92\.0 KiB held, peak 92\.0 KiB$'
 	lines 1 '\(mem\): 96\.2 KiB held, 4\.2 KiB more than [0-9.]+ m?s before, peak 98\.8 KiB$'
@@ -376,7 +376,7 @@ if long; then
 fi
 
 if long; then
-	it "--growth in JSON has the same, and since when"
+	it "--growth in JSON has the same groups, and since when"
 	run cudaleak --growth -Cjc "$bin/mem $steps sleep 1000" 1
 	json 1 '.at == "interval" and .memory == "device" and .growth_bytes == 4000 and .growth_count == 4 and .bytes == 98208 and .peak_bytes == 101208'
 	json 1 '.at == "interval" and .memory == "host" and .growth_bytes == 320 and .growth_count == 5'
@@ -391,7 +391,7 @@ oldest_ns peak_bytes growth_bytes growth_per_s since growth_count"
 fi
 
 if long; then
-	it "--growth of two reports is their difference; a signal ends it with that from the first report on"
+	it "--growth of two reports is their difference; after a signal, the difference from the first report on"
 	# shellcheck disable=SC2086 # words
 	program "$bin/mem" wait $steps sleep 60000
 	tool cudaleak --growth -Cjp "$pid" 1 2
@@ -416,7 +416,7 @@ if long; then
 fi
 
 if long; then
-	it "--growth without a report in between is since tracing began, and what shrank is not shown"
+	it "--growth without a report in between is since tracing began, and omits groups that shrank"
 	run cudaleak --growth -Cjc "$bin/mem malloc 23 4096 free 7 host 5 100 hostfree 5"
 	json 1 '.at == "exit" and .growth_bytes == 65536 and .growth_count == 16'
 	json 1 true
@@ -433,7 +433,7 @@ fi
 
 some='async 1 10 managed 7 64 malloc 1 10007 free 1 malloc 1 9 host 2 4096'
 if long; then
-	it "--sort says what comes first; with --growth it is what grew most"
+	it "--sort sets the order; with --growth, growth comes first"
 	for first in held:host peak:device growth:host count:managed age:pool; do
 		run cudaleak --sort "${first%:*}" -T 1 -Cjc "$bin/mem $some"
 		json 1 ".memory == \"${first#*:}\""
@@ -449,10 +449,10 @@ fi
 
 # ---- the timeline
 
-# held FILE: what is held after each change, in order
+# held FILE: the bytes held after each change, in order
 held() { jq -r '.[] | select(.name == "CUDA memory").args.held' "$1" | tr '\n' ' '; }
 
-it "--chrome draws each change of what is held, exactly, by process and by kind, and 0 at the exit"
+it "--chrome draws each change of the bytes held, exactly, by process and by kind, and 0 at the exit"
 run cudaleak -Cj --chrome "$tmp/held.json" -c "$bin/mem malloc 3 4096 host 2 100 free 2 hostfree 1 fail 3 malloc 1 64"
 json 1 '.memory == "device" and .bytes == 4160 and .peak_bytes == 12288'
 equal "$(held "$tmp/held.json")" '4096 8192 12288 12388 12488 8392 4296 4196 4260 0 '
@@ -467,7 +467,7 @@ equal "$(jq -c '[.[] | select(.ph == "C")] | group_by(.ts) | map(select(.[0].arg
 	"$tmp/held.json")" 0
 silent
 
-it "--chrome has a track for each process, and one that lives on keeps its bytes"
+it "--chrome has a track for each process; a process that does not exit keeps its bytes"
 program "$bin/mem" rename 'a"b' malloc 1 64 wait malloc 5 4096 fork '(' malloc 7 64 ')' join exec '(' malloc 3 100 sleep 60000 ')'
 tool cudaleak --chrome "$tmp/held.json" -p "$pid" 1
 echo >&3
@@ -488,7 +488,7 @@ equal "$(jq '[.[].args.held? // 0] | max > 40000' "$tmp/held.json")" true
 run cudaleak --chrome "$tmp/held.json" -Cjc "$bin/mem malloc 3 4096 async 2 64 reset"
 equal "$(held "$tmp/held.json")" '4096 8192 12288 12352 12416 128 0 '
 
-it "--chrome: a file without allocations is JSON; one that cannot be written is said"
+it "--chrome: a file without allocations is JSON; a file that cannot be written is reported"
 run cudaleak --chrome "$tmp/held.json" -c true
 equal "$(jq -c . "$tmp/held.json")" '[]'
 fails 1 "cannot open $tmp/no/file: No such file" cudaleak --chrome "$tmp/no/file" -c true
@@ -500,7 +500,7 @@ fails 2 'the output goes to the same file' sh -c "cudaleak --chrome $tmp/same -c
 it_has_tmux=true
 command -v tmux >/dev/null || it_has_tmux=false
 
-it "on a terminal: what is held, its peak and growth, by stack, kind or process; sorts, pauses, helps, and q ends it with a report"
+it "on a terminal: bytes held, peak and growth, by stack, kind or process; sorts, pauses, helps, and q ends it with a report"
 if $it_has_tmux; then
 	program "$bin/mem" malloc 1 64 wait malloc 23 4096 rename "$(printf '\033[31mevil')" host 5 8192 free 7 sleep 1500 wait malloc 11 1000 wait
 	screen 120 20 "$O/cudaleak -p $pid"
@@ -580,7 +580,7 @@ if long; then
 fi
 
 if long; then
-	it "-b, -a, --growth and -c without an interval print blocks on a terminal; so does a terminal that curses does not know"
+	it "-b, -a, --growth and -c without an interval print blocks on a terminal; so does a terminal unknown to curses"
 	if $it_has_tmux; then
 		for o in -b -a --growth 'TERM=unheard-of'; do
 			program "$bin/mem" wait malloc 23 4096 sleep 9000
@@ -607,7 +607,7 @@ fi
 
 long || leave
 
-it "holds a million allocations, and reports them at once, in less than 300 MiB"
+it "holds and reports a million allocations in less than 300 MiB"
 mkfifo "$tmp/in"
 exec 3<>"$tmp/in"
 # shellcheck disable=SC2086 # words

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# 23 allocations and 7 frees: primes, so that a count that is right is right for the reason.
+# 23 allocations and 7 frees: primes, so that a correct count is not a coincidence.
 
 it "a line for each call, allocations that fail too"
 run cudamallocsnoop -c "$bin/mem malloc 23 4096 fail 3 free 7"
@@ -90,7 +90,7 @@ run cudamallocsnoop -jc "$bin/mem format 3 17 8 8 8 8 16 16 0 0 5 drvformat 2 0x
 json 3 '.size == (16 + 4 + 1 + 1 + 1) * 8'
 json 2 '.size == (5 * 2 + 3 + 1 + 1 + 1) * 16'
 
-it "shows what every kind of free has freed"
+it "shows the memory that every kind of free has freed"
 run cudamallocsnoop -jFc "$bin/mem ${all%ipc*}freeall arrayfree 5 mipfree 1 hostfree 6 unregister 2 asyncfree 11 poolfree 3 vmmfree 2"
 json 37 '.op == "free" and .ret == 0 and .size > 0'
 json 2 '.func == "cudaFree" and .memory == "managed"'
@@ -112,7 +112,7 @@ run cudamallocsnoop -x -c "env SIM_FAIL=cuMemAlloc_v2:3=999,cuMemAlloc_v2:5=1234
 lines 1 'CUDA_ERROR_UNKNOWN$'
 lines 1 ' 12345$'
 
-it "-m leaves out what is smaller, and its frees"
+it "-m omits smaller allocations, and their frees"
 run cudamallocsnoop -m 8k -jc "$bin/mem malloc 23 4096 malloc 3 8192 malloc 5 1m free 11"
 json 8 '.op == "alloc" and .size >= 8192'
 json 8 '.op == "free" and .size >= 8192'
@@ -130,7 +130,7 @@ it "-T adds the time of day"
 run cudamallocsnoop -T -c "$bin/mem malloc 3 64"
 lines 3 '^[0-2][0-9]:[0-5][0-9]:[0-6][0-9]\.[0-9]{3} +[0-9]+ +mem '
 
-it "times are true: the wall clock's, and a latency of 20 ms is seen as such"
+it "times are correct: those of the wall clock, and a latency of 20 ms"
 now=$(date +%s)
 run cudamallocsnoop -jc "env SIM_LATENCY_US=cuMemAlloc_v2=20000 $bin/mem malloc 3 64"
 json 3 '.latency_ns >= 20000000'
@@ -154,22 +154,22 @@ it "-k gives the stack of a call that failed"
 run cudamallocsnoop -kxjc "env SIM_FAIL=cuMemAlloc_v2:*=2 $bin/deep 3 64"
 json 3 '.error == "cudaErrorMemoryAllocation" and .stack[10].sym == "leak_1"'
 
-it "a reset shows what it freed"
+it "a reset shows the memory that it freed"
 run cudamallocsnoop -jc "$bin/mem malloc 23 1000 reset"
 json 1 '.func == "cudaDeviceReset" and .op == "free" and .size == 23000'
 
-it "a call that is under way when its process is killed is no call"
+it "a call in flight when its process is killed is no call"
 run cudamallocsnoop -jc "env SIM_LATENCY_US=cudaHostAlloc=60000000 sh -c '$bin/mem malloc 23 64 thread \( hostalloc 1 64 \) sleep 100 segv'"
 json 23 'true'
 
-it "a long name does not push the following columns aside for longer than it must"
+it "a long name shifts as few of the following columns as possible"
 run cudamallocsnoop -c "$bin/mem pool 5 64 malloc 3 64 poolfree 2"
 lines 5 'cudaMallocFromPoolAsync '
 equal "$(awk 'NR == 1 { at = index($0, "RESULT"); next } index($0, " ok") + 1 != at' "$tmp/out")" ""
 equal "$(awk 'NR == 1 { at = index($0, "POINTER"); next } index($0, "0x") != at' "$tmp/out")" ""
 equal "$(wc -l <"$tmp/out")" 11
 
-it "a size that is wider than its column is scaled, and breaks none"
+it "a size wider than its column is scaled, and shifts no column"
 run cudamallocsnoop -c "$bin/mem malloc 3 1125899906842624 malloc 2 999999999999"
 lines 3 'alloc device       1\.0 PiB -  '
 lines 2 'alloc device  999999999999 -  '

@@ -2,7 +2,7 @@
 # shellcheck source=/dev/null
 . tests/own.sh
 
-# group N DIRECTION ASYNC COUNT BYTES: so many objects are that
+# group N DIRECTION ASYNC COUNT BYTES: N objects have these values
 group() {
 	json "$1" ".direction == \"$2\" and .async == $3 and .count == $4 and .bytes == $5"
 }
@@ -57,7 +57,7 @@ for how in '' '--stacks --unwind fp'; do
 	silent
 done
 
-it "a batch of more pieces than can be added up is said to be one"
+it "a batch of more pieces than can be summed up is reported"
 run cudamemcpysize -jc "$tmp/copies 0 512"
 group 1 default true 1 512
 silent
@@ -66,7 +66,7 @@ group 1 default true 1 512
 json 1 '.lost == 1'
 says "1 copy batch too long to sum up: bytes are missing"
 
-it "memsets are not counted unless they are asked for"
+it "memsets are counted only with --memset"
 run cudamemcpysize -jc "$bin/mem memset 23 4096 copy 7 100 h2d drvmemset 5 64"
 json 1 '.direction == "HtoD" and .count == 7'
 json 1 true
@@ -88,7 +88,7 @@ it "smallest, largest, slots: 0 and 1 are in the first, 2 and 3 in the second"
 run cudamemcpysize -jc "$bin/mem copy 7 4096 h2d copy 5 4095 h2d copy 3 1 h2d copy 2 2 h2d copy 1 3 h2d"
 json 1 '.min == 1 and .max == 4096 and .p50 >= 2 and .p50 < 4096 and .p99 == 4096 and .hist == [[0,1,3],[2,3,3],[2048,4095,5],[4096,8191,7]]'
 
-it "text and JSON say the same"
+it "text and JSON agree"
 run cudamemcpysize -c "$bin/mem copy 23 4096 h2d copy 7 100 h2d copyasync 19 1000 d2h"
 lines 1 '^HtoD, synchronous; [0-9.]+ .?s at [0-9.]+ .?B/s$'
 lines 1 '^DtoH, asynchronous; time and bandwidth unknown: the calls return before the copy is done$'
@@ -124,7 +124,7 @@ lines 1 '^        13           -   [345][0-9]\.[0-9] MB/s   [45][0-9.]+ MB/s   [
 
 uneven="$ahead env SIM_LATENCY_US=cuMemcpyHtoD_v2:3=20000,cuMemcpyHtoD_v2:5=70000 $bin/mem copy 13 1m h2d copy 7 3 h2d"
 for how in '' '--stacks --unwind fp'; do
-	it "… the smallest and largest are of what the histogram shows $how"
+	it "… the smallest and largest are of the values in the histogram $how"
 	# shellcheck disable=SC2086 # words
 	run cudamemcpysize --time $how -jc "$uneven"
 	json 1 '.count == 20 and .min_ns < 2000000 and .max_ns >= 70000000 and .max_ns < 120000000 and .p50_ns >= .min_ns'
@@ -140,7 +140,7 @@ json 1 '.failed == 5 and has("min_ns") and .min_ns == null and .max_ns == null a
 run cudamemcpysize --time -c "$uneven"
 lines 1 '^        20 +[0-9.]+ .?s +[0-9.]+ [nu]s +[0-9.]+ [nu]s +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms$'
 
-it "--direction and --min leave out the others, and what is nested in them"
+it "--direction and --min omit the others, and the calls nested in them"
 run cudamemcpysize --direction DtoH -jc "$bin/mem $every"
 json 2 '.direction == "DtoH" and .count == 23'
 json 2 true
@@ -154,7 +154,7 @@ nth() { echo "cuMemcpyHtoD_v2:$1=20000"; }
 some="$ahead env SIM_LATENCY_US=$(nth 2),$(nth 11),$(nth 19),cuMemcpyDtoHAsync_v2=20000 SIM_FAIL=cuMemcpyHtoD_v2:7=1,cuMemcpyHtoD_v2:11=1"
 some="$some $bin/mem copy 23 4096 h2d copy 7 1000 d2h copyasync 5 77 d2h copyasync 13 64 h2d"
 for how in '' '--stacks --unwind fp'; do
-	it "--slower counts slow calls alone, also of those that failed; of asynchronous copies it is the call that is slow $how"
+	it "--slower counts slow calls only, failed ones too; an asynchronous copy is slow if its call is $how"
 	# shellcheck disable=SC2086 # words
 	run cudamemcpysize $how --slower 10ms -jc "$some"
 	group 1 HtoD false 2 8192
@@ -191,7 +191,7 @@ lines 1 '^        do_copy\+0x[0-9a-f]+ \(.*/mem\)$'
 lines 1 '^        main\+0x[0-9a-f]+ \(.*/mem\)$'
 
 if long; then
-	it "-p: intervals hold what was new in each, and add up to the whole"
+	it "-p: each interval has its own copies, and they add up to the whole"
 	program "$bin/mem" wait loop 29 '(' copy 23 4096 h2d sleep 100 ')' copy 11 64 d2h
 	tool cudamemcpysize -jp "$pid" 1
 	go

@@ -5,7 +5,7 @@
 slow=SIM_LATENCY_US=cuCtxSynchronize=20000
 spin=SIM_SPIN_US=cuCtxSynchronize=20000
 
-# waited COUNT FUNCTION: so many calls of 20 ms, the shortest below 25; a busy machine may keep
+# waited COUNT FUNCTION: COUNT calls of 20 ms, the shortest below 25; a busy machine may keep
 # some waiting for longer
 waited() {
 	json 1 ".func == \"$2\" and .count == $1 and .min_ns >= 20000000 and .min_ns < 25000000 and
@@ -38,7 +38,7 @@ waited 13 cuCtxSynchronize
 json 1 .func
 silent
 
-it "text has a histogram by function, and what each thread waited"
+it "text has a histogram by function, and the wait of each thread"
 run env $slow cudasynclatency -c "$ahead $bin/mem sync 13"
 lines 1 '^cudaDeviceSynchronize$'
 lines 1 '^     COUNT       TOTAL         MIN         P50         P95         P99         MAX$'
@@ -64,7 +64,7 @@ json 1 '.waits == 7 and .share > 0.1 and .share < 1'
 json 1 '.func == "cudaDeviceSynchronize" and .count == 20'
 whole
 
-it "without -i copies and frees are no waits; with it each function is one of its own"
+it "without -i copies and frees are no waits; with it each function has a group"
 words="sync 3 copy 23 4096 h2d copyasync 5 64 h2d malloc 7 100 free 7 host 5 100 hostfree 5 array 2 8 8 arrayfree 2 graph 1"
 run cudasynclatency -jc "$bin/mem $words"
 json 1 .func
@@ -94,7 +94,7 @@ json 1 '.func == "cudaLaunchKernel" and .count == 503 and .max_ns >= 20000000'
 json 2 .func
 whole
 
-it "-k says where the waits are, the longest first"
+it "-k shows where the waits are, the longest first"
 run env $slow cudasynclatency -kjc "$ahead $bin/mem streamsync 7 sync 13"
 jq -se 'map(select(.func)) | .[0].stack[0].sym == "do_sync" and .[1].stack[0].sym == "do_streamsync"' \
 	"$tmp/out" >/dev/null || no "not the callers"
@@ -128,7 +128,7 @@ for how in '' -k; do
 	off_spread
 	silent
 done
-it "-O in text: what was off the CPU, below what was waited"
+it "-O in text: the time off the CPU, after the time waited"
 run env $slow cudasynclatency -Oc "$ahead $bin/mem sync 13"
 lines 1 '^off the CPU for 2[0-9.]+ ms, [0-9.]+ % of it$'
 lines 2 '^     COUNT       TOTAL         MIN         P50 '
@@ -138,7 +138,7 @@ run cudasynclatency -jc "$bin/mem sync 13"
 json 1 '.func and .count == 13 and ([keys[] | select(test("off_cpu"))] == [])'
 
 if long; then
-	it "-p: intervals hold what was new in each, and add up to the whole"
+	it "-p: each interval has its own waits, and they add up to the whole"
 	program env SIM_LATENCY_US=cuCtxSynchronize=10000 "$bin/mem" wait loop 131 '(' sync 1 streamsync 2 ')'
 	until_true grep -q libcudart "/proc/$pid/maps"
 	tool cudasynclatency -jp "$pid" 1
@@ -156,11 +156,11 @@ if long; then
 	silent
 fi
 
-it "a wait that fails was a wait"
+it "a wait that fails counts"
 run cudasynclatency -jc "env SIM_FAIL=cuCtxSynchronize=700 $slow $ahead $bin/mem sync 13"
 waited 13 cudaDeviceSynchronize
 
-it "a wait that began before the tool did is there at its end"
+it "a wait that began before tracing is there when it ends"
 env SIM_LATENCY_US=cuCtxSynchronize=-1 "$bin/mem" sync 1 & pid=$!
 pids="$pids $pid"
 until_true grep -q "^34 " "/proc/$pid/syscall"	# pause(), in the simulated CUDA

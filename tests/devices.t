@@ -11,7 +11,7 @@ on() {
 
 # ---- what a thread has chosen: one process each, side by side
 
-# beside NAME WORD...: adds a process of that name, which does these words, to the command
+# beside NAME WORD...: adds a process with that name and these words to the command
 beside() { children="${children-} fork '(' rename $* ')'"; }
 # of NAME DEVICE N: so many of its launches are on that device
 of() { json "$3" ".comm == \"$1\" and .device == $2"; }

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudalaunchtop - show which CUDA kernels are launched how often, by name */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include "bpf/bpf_mmap.h"
-#include "api/cuda_fn.h"
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include "abi/launch.h"
-#include "session/live.h"
-#include "cudalaunchtop/launch_probes.h"
-#include "cudalaunchtop/launch_report.h"
-#include "cudalaunchtop/launch_screen.h"
-#include "cudalaunchtop/launch_view.h"
-#include "model/launches.h"
-#include "sym/syms.h"
-#include "session/tool.h"
+#include "api/cuda_fn.h"
+#include "base/clock.h"
+#include "bpf/bpf_mmap.h"
+#include "cli/out.h"
+#include "cli/row.h"
 #include "cli/top_screen.h"
+#include "cudalaunchtop/launch_probes.h"
+#include "cudalaunchtop/launch_view.h"
+#include "session/live.h"
+#include "session/tool.h"
+#include "sym/stack.h"
+#include "sym/syms.h"
+#include "view/stack_view.h"
+#include "view/columns.h"
 #include "cudalaunchtop.skel.h"
 
 static const struct usage usage = {
@@ -30,18 +38,139 @@ static const struct usage usage = {
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n",
 };
 
-/* Bytes of counters if one process, or a command, is traced. */
-enum { COUNTERS_ALONE = 128 << 20 };
+/* Bytes of counters if one process, or a command, is traced; rows of text without -r. */
+enum { COUNTERS_ALONE = 128 << 20, TEXT_ROWS = 20 };
 
 struct top {
 	struct launch_view view;
 	struct launch_probes probes;
 	bool batch, live;
+	bool folded;		/* all lines, each with its stack, for flame graphs */
+	bool reported;		/* a block of text was already printed */
 	char *who;
 	struct session session;
 	struct event_loop events;
 	struct cudalaunchtop_bpf *skel;
 };
+
+OUT_WORD(row_type, "launches");
+
+#define AT(f) offsetof(struct launch_line, f)
+enum { STREAM = 7, GRID = 14, FAILED = 18, STACK };
+static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
+	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
+	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container_or_null) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
+	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, or address, or handle of a graph */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval */
+	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* in the interval */
+	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },	/* launches since tracing began */
+	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch */
+	{ "block", NULL, 0, OUT_DIM, AT(row.block) },	/* of the last launch */
+	{ "threads", NULL, 0, OUT_UINT, AT(threads) },	/* of the last launch */
+	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* launches that no GPU can do */
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: of these */
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
+	{ 0 }
+};
+
+/* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if the output is not
+ * a terminal. */
+static int columns_of_output(void)
+{
+	struct winsize w = { 0 };
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col)
+		return INT_MAX;
+	return w.ws_col;
+}
+
+static void report_json(struct top *t, size_t n)
+{
+	struct launch_view *v = &t->view;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
+
+	memcpy(fields, all_fields, sizeof(fields));
+	fields[STREAM].key = v->streams ? "stream" : NULL;
+	fields[FAILED].key = v->failed ? "failed" : NULL;
+	fields[STACK].key = v->stacks ? "stack" : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct launch_line *l = &v->lines[i];
+
+		l->complete = preexisting_complete(&t->session.preexisting, l->row.pid);
+		l->container_or_null = *l->container ? l->container : NULL;
+		out_row(fields, l);
+	}
+}
+
+static void print_line(const struct launch_view *v, size_t i, int columns)
+{
+	int used;
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
+	launch_view_line(v, f, i);
+	fclose(f);
+	printf("%.*s\n", screen_fit(buf, columns, &used), buf);
+	free(buf);
+}
+
+static void report_text(struct top *t, size_t n)
+{
+	struct launch_view *v = &t->view;
+	const int columns = columns_of_output();
+
+	launch_view_columns(v, n, columns);
+	if (t->reported)
+		putchar('\n');
+	t->reported = true;
+	launch_view_head(v, stdout);
+	putchar('\n');
+	for (size_t i = 0; i < n; i++) {
+		print_line(v, i, columns);
+		if (v->stacks)
+			stack_text(v->lines[i].row.stack);
+	}
+	if (v->n > n)
+		printf("... and %zu more\n", v->n - n);
+}
+
+static void report_folded(const struct launch_view *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		const struct launch_row *r = &v->lines[i].row;
+		char *leaf = xprintf("%s%s", r->kind == LAUNCH_GRAPH ? "[graph] " : "", v->lines[i].kernel);
+
+		folded_line(r->comm, r->stack, leaf, r->last.launches);
+		free(leaf);
+	}
+}
+
+/* Reports the launches in the interval or, if whole, since the start. */
+static void report_block(struct top *t, bool whole)
+{
+	struct launch_view *v = &t->view;
+	size_t n;
+
+	launch_view_count(v, whole);
+	n = v->rows ? (size_t)v->rows : out_is_json() ? v->n : TEXT_ROWS;
+	n = n < v->n ? n : v->n;
+	if (t->folded)
+		report_folded(v);
+	else if (out_is_json())
+		report_json(t, n);
+	else
+		report_text(t, n);
+	launch_view_clear(v);
+}
 
 static void report(void *ctx)
 {
@@ -51,7 +180,7 @@ static void report(void *ctx)
 	if (screen_is_open())
 		launch_screen_update(&t->view);
 	else
-		launch_report(&t->view, false);
+		report_block(t, false);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -125,12 +254,11 @@ static void start(void *ctx)
 	struct top *t = ctx;
 
 	syms_each(t->session.syms, scan, t->view.launches);
-	t->view.preexisting = &t->session.preexisting;
 	t->view.containers = &t->session.containers;
-	launch_view_start(&t->view);
+	t->view.began = t->view.counted = clock_ns();
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = session_who(&t->session);
-	t->live = !t->view.folded && live_start(&t->session, &t->events, t->batch);
+	t->live = !t->folded && live_start(&t->session, &t->events, t->batch);
 }
 
 static int stop(void *ctx, int sig)
@@ -139,7 +267,7 @@ static int stop(void *ctx, int sig)
 
 	screen_close();
 	if (t->live || !t->events.counted_out)
-		launch_report(&t->view, t->live || !t->events.interval_ns);
+		report_block(t, t->live || !t->events.interval_ns);
 	if (launches_impossible(t->view.launches) && !t->view.failed)
 		warning(0, "%llu launches had a grid or block that no GPU can launch: they failed (-x counts all failures)",
 			launches_impossible(t->view.launches));
@@ -170,7 +298,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "per-stream", &top.view.streams, "show each stream separately"),
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
 		OPT_STACKS(&top.session),
-		OPT_FLAG(0, "folded", &top.view.folded, "print one line per stack, for flame graphs: launches"),
+		OPT_FLAG(0, "folded", &top.folded, "print one line per stack, for flame graphs: launches"),
 		OPT_FLAG('f', "full", &top.view.full, "print kernel names with parameters"),
 		OPT_FLAG('x', "failed", &top.view.failed, "also count failed launches; requires return probes"),
 		OPT_NUM('r', "rows", "ROWS", &top.view.rows, 1, "print at most ROWS rows; default: 20, all in JSON and live"),
@@ -179,7 +307,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
-		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.view.folded,
+		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.folded,
 		.classes = &classes, .devices = true, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

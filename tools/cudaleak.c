@@ -3,14 +3,17 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "cudaleak/leak_check.h"
-#include "cudaleak/leak_chrome.h"
-#include "cudaleak/leak_report.h"
-#include "cudaleak/leak_view.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "cli/out.h"
 #include "cli/top_screen.h"
+#include "cudaleak/leak_screen.h"
+#include "cudaleak/leak_view.h"
+#include "proc/proc.h"
 #include "session/live.h"
-#include "sym/syms.h"
 #include "session/tool.h"
+#include "sym/syms.h"
+#include "view/chrome.h"
 #include "cudaleak.skel.h"
 
 static const struct usage usage = {
@@ -28,37 +31,147 @@ static const struct usage usage = {
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
+/* A larger factor only multiplies chance, and could overflow the estimates. */
+enum { SAMPLE_MAX = 1000000 };
+
 struct leak {
 	struct memory memory;
-	struct leak_report report;
+	struct leak_view view;
+	struct leak_screen screen;
 	long min, max;
-	bool stacks;		/* an option of call stacks was given; then: they are taken */
+	bool stacks;		/* an option of call stacks was given; after check(): they are taken */
 	bool batch, default_interval;
+	bool exits;		/* a process that exited was reported */
+	long reports;
+	unsigned long long allocs, frees;	/* recorded */
+	const char *chrome;	/* file of the timeline; NULL: none */
+	struct chrome timeline;
 	char *who;
-	struct leak_chrome chrome;
 	struct session session;
 	struct event_loop events;
 	struct cudaleak_bpf *skel;
 };
 
-static void report(void *ctx)
+/* Returns true if a selected process used CUDA before tracing began. */
+static bool any_preexisting(const struct leak *l)
+{
+	const struct preexisting_process *e = l->session.preexisting.processes;
+
+	while (e && !filter_wants(&l->session.selected, e->pid))
+		e = e->hh.next;
+	return e;
+}
+
+/* Prints in JSON the processes that used CUDA before tracing began and have not called since;
+ * returns true if there are any. */
+static bool report_preexisting(const struct leak *l)
+{
+	const struct preexisting_process *e;
+	struct mem_process *process;
+	bool any = false;
+	char comm[16];
+
+	for (e = l->session.preexisting.processes; e; e = e->hh.next) {
+		HASH_FIND_INT(l->memory.processes, &e->pid, process);
+		if (process || !filter_wants(&l->session.selected, e->pid) || !proc_comm(e->pid, comm))
+			continue;
+		any = true;
+		leak_view_nothing(&l->view, e->pid, comm, "interval", false);
+	}
+	return any;
+}
+
+static void print_nothing(const struct leak *l)
+{
+	printf("[%s] nothing held: %llu allocation%s and %llu free%s %s", out_clock(), l->allocs,
+	       plural(l->allocs), l->frees, plural(l->frees),
+	       l->view.options.sample > 1 ? "recorded" : "seen");
+	if (any_preexisting(l))
+		preexisting_text(&l->session.preexisting, "allocations");
+	putchar('\n');
+}
+
+static void report(struct leak *l, const char *at)
+{
+	const struct mem_process *p;
+	bool any = false;
+
+	preexisting_tidy(&l->session.preexisting);
+	l->view.options.now = clock_ns();
+	for (p = l->memory.processes; p; p = p->hh.next)
+		leak_view_devices(&l->view, p);
+	for (p = l->memory.processes; p; p = p->hh.next) {
+		if (!p->allocations && !p->unknown && !out_is_json() && !l->view.growth)
+			continue;
+		leak_view_process(&l->view, p, at);
+		any = true;
+	}
+	if (out_is_json() && !l->view.growth && !report_preexisting(l) && !any)
+		leak_view_nothing(&l->view, 0, NULL, at, true);
+	else if (!out_is_json() && !any && !l->view.folded)
+		print_nothing(l);
+}
+
+static void report_interval(void *ctx)
 {
 	struct leak *l = ctx;
 
-	leak_report_interval(&l->report);
+	if (screen_is_open()) {
+		l->screen.preexisting = any_preexisting(l);
+		leak_screen_update(&l->screen);
+		return;
+	}
+	report(l, "interval");
+	leak_view_mark(&l->view, &l->memory, MEM_LAST);
+	if (!l->reports++ && l->view.growth)
+		leak_view_mark(&l->view, &l->memory, MEM_FIRST);
+}
+
+/* now: CLOCK_MONOTONIC, ns */
+static void report_exit(struct leak *l, const struct mem_process *process, unsigned long long now)
+{
+	const enum mem_snapshot mark = l->view.options.mark;
+
+	l->view.options.now = now;
+	leak_view_devices(&l->view, process);
+	if (l->view.growth)
+		l->view.options.mark = MEM_FIRST;
+	if (screen_is_open())
+		leak_screen_exit(&l->screen, process);
+	else
+		leak_view_process(&l->view, process, "exit");
+	l->view.options.mark = mark;
+	l->exits = true;
+}
+
+static void report_end(struct leak *l)
+{
+	const bool live = screen_is_open();
+
+	screen_close();
+	leak_screen_end(&l->screen);
+	if (!l->memory.processes && l->exits)
+		return;
+	if (!l->view.growth) {
+		if (live || !l->events.counted_out)
+			report(l, "interval");
+	} else if (!l->events.counted_out || l->reports > 2) {	/* the second of two showed all growth */
+		l->view.options.mark = MEM_FIRST;
+		report(l, "end");
+	}
 }
 
 static bool tick(void *ctx)
 {
 	struct leak *l = ctx;
 
-	return !screen_is_open() || top_view_keys(&l->report.screen.top);
+	return !screen_is_open() || top_view_keys(&l->screen.top);
 }
 
-/* Return true if reports are made every interval, in a form that fits the screen. */
+/* Returns true if reports are made every interval, in a form that fits the screen. */
 static bool wants_screen(const struct leak *l)
 {
-	const struct leak_view *v = &l->report.view;
+	const struct leak_view *v = &l->view;
 
 	return !l->batch && !v->growth && !v->folded && !v->options.each && l->events.interval_ns;
 }
@@ -67,11 +180,11 @@ static void start(void *ctx)
 {
 	struct leak *l = ctx;
 
-	leak_view_start(&l->report.view);
+	l->view.began = clock_ns();
 	if (!wants_screen(l))
 		return;
-	leak_screen_init(&l->report.screen);
-	l->report.screen.top.who = l->who = session_who(&l->session);
+	leak_screen_init(&l->screen);
+	l->screen.top.who = l->who = session_who(&l->session);
 	if (live_start(&l->session, &l->events, false) && l->default_interval)
 		l->events.interval_ns = VALUE_S;
 }
@@ -82,9 +195,11 @@ static void on_end(void *ctx, const struct process_event *e)
 	struct mem_process *process = memory_process(&l->memory, e);
 
 	if (process)
-		leak_report_exit(&l->report, process, e->time);
-	if (process)
-		leak_chrome_exit(&l->chrome, process, e->time);
+		report_exit(l, process, e->time);
+	if (process && l->chrome) {
+		chrome_held_end(&l->timeline, process, e->time);
+		chrome_name(&l->timeline, process->pid, 0, process->comm);
+	}
 	memory_forget(process);
 }
 
@@ -97,26 +212,48 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	if (!memory_event_is_right(data, size))
 		return 0;
-	containers_of(&l->session.containers, e->head.pid);	/* it may be gone at the report */
+	containers_of(&l->session.containers, e->head.pid);	/* the process may have exited by the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
-	leak_chrome_held(&l->chrome, did.process, e->time, l->report.view.options.sample);
-	l->report.allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
-	l->report.frees += cuda_fns[e->head.kind].class == CUDA_FREE;
+	if (l->chrome)
+		chrome_held(&l->timeline, did.process, e->time, l->view.options.sample);
+	l->allocs += cuda_fns[e->head.kind].class == CUDA_ALLOC && !did.left_out;
+	l->frees += cuda_fns[e->head.kind].class == CUDA_FREE;
 	return 0;
+}
+
+static void check_options(const struct leak *l)
+{
+	const struct leak_options *o = &l->view.options;
+
+	if (l->view.totals && (l->view.folded || l->stacks))
+		usage_error("--totals cannot be combined with --folded, --stack, "
+			    "--unwind, --stack-size or --lines");
+	if (l->view.growth && (l->view.folded || o->each || o->older_ns))
+		usage_error("--growth cannot be combined with --each, --older or --folded");
+	if (o->each && (o->sort == LEAK_SORT_PEAK || o->sort == LEAK_SORT_GROWTH))
+		usage_error("--each cannot be combined with --sort %s",
+			    o->sort == LEAK_SORT_PEAK ? "peak" : "growth");
+	if (o->sample > SAMPLE_MAX)
+		usage_error("--sample: '%ld' is not an integer <= %d", o->sample, SAMPLE_MAX);
+	if (l->chrome && out_is_file(l->chrome))
+		usage_error("--chrome %s: the output goes to the same file", l->chrome);
+	if (l->min > l->max)
+		usage_error("--min-size is larger than --max-size");
 }
 
 static void check(void *ctx)
 {
 	struct leak *l = ctx;
-	struct leak_view *v = &l->report.view;
+	struct leak_view *v = &l->view;
 
-	l->report.screen.rows = v->top;
-	leak_check(v, l->stacks, l->session.json);
+	check_options(l);
+	l->screen.rows = v->top;
+	if (v->options.sort < 0)
+		v->options.sort = v->growth ? LEAK_SORT_GROWTH : LEAK_SORT_HELD;
+	if (!v->top)
+		v->top = v->options.each || l->session.json ? LONG_MAX : 10;
 	l->stacks = !v->totals;
-	leak_chrome_check(&l->chrome);
-	if (l->min > l->max)
-		usage_error("--min-size is larger than --max-size");
 	l->default_interval = l->events.interval_ns < 0;
 	if (l->default_interval)
 		l->events.interval_ns = l->session.command || v->folded ? 0 : 5l * VALUE_S;
@@ -134,11 +271,11 @@ static void *open_skel(void *ctx)
 
 	process_on_end(&l->session.ends, on_end, l);	/* first: it reports with what the session drops */
 	session_drop_at_end(&l->session);
-	leak_row_init(&l->report.view);
+	leak_view_init(&l->view);
 	l->memory.is_preexisting = session_is_preexisting;
 	l->memory.ctx = &l->session;
-	l->report.view.preexisting = &l->session.preexisting;
-	l->report.view.containers = &l->session.containers;
+	l->view.preexisting = &l->session.preexisting;
+	l->view.containers = &l->session.containers;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;
@@ -146,11 +283,11 @@ static void *open_skel(void *ctx)
 		l->memory.quota.whole = true;
 		l->memory.quota.limit = MEMORY_ALONE;
 	}
-	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->report.view.options.tensors;
+	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors;
 	l->skel->rodata->memory_stacks = l->stacks;
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
-	l->skel->rodata->memory_sample = l->report.view.options.sample;
+	l->skel->rodata->memory_sample = l->view.options.sample;
 	return l->skel;
 }
 
@@ -158,7 +295,7 @@ static int stop(void *ctx, int sig)
 {
 	struct leak *l = ctx;
 
-	leak_report_end(&l->report, l->events.counted_out);
+	report_end(l);
 	return sig;
 }
 
@@ -166,8 +303,8 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
-	if (!l->session.list)
-		leak_chrome_open(&l->chrome);
+	if (l->chrome && !l->session.list)
+		chrome_open(&l->timeline, l->chrome);
 }
 
 static int finish(void *ctx, int status)
@@ -175,8 +312,12 @@ static int finish(void *ctx, int status)
 	struct leak *l = ctx;
 
 	session_check_usdt(&l->session);
-	if (!leak_chrome_close(&l->chrome, &l->memory))
-		status = status ? status : EXIT_FAILURE;
+	if (l->timeline.file) {
+		for (const struct mem_process *p = l->memory.processes; p; p = p->hh.next)
+			chrome_name(&l->timeline, p->pid, 0, p->comm);
+		if (!chrome_close(&l->timeline))
+			status = status ? status : EXIT_FAILURE;
+	}
 	free(l->who);
 	return status;
 }
@@ -185,13 +326,11 @@ int main(int argc, char **argv)
 {
 	struct leak leak = {
 		.memory = MEMORY_INIT, .max = LONG_MAX, .session = SESSION_INIT,
-		.report = {
-			.view.options = { .sample = 1, .sort = -1 }, .memory = &leak.memory, .preexisting = &leak.session.preexisting,
-			.selected = &leak.session.selected,
-			.screen = { .view = &leak.report.view, .memory = &leak.memory },
-		},
+		.view.options = { .sample = 1, .sort = -1 },
+		.screen = { .view = &leak.view, .memory = &leak.memory },
 		.events = {
-			.record = on_record, .report = report, .tick = tick, .interval_ns = -1, .ctx = &leak,
+			.record = on_record, .report = report_interval, .tick = tick, .interval_ns = -1,
+			.ctx = &leak,
 		},
 	};
 	const unsigned classes = MEMORY_CLASSES;
@@ -200,24 +339,24 @@ int main(int argc, char **argv)
 		OPT_TARGET(&leak.session),
 		OPT_DEVICE(&leak.session),
 		OPT_FLAG('b', "batch", &leak.batch, "print blocks of text even on a terminal"),
-		OPT_FLAG('a', "each", &leak.report.view.options.each, "show each allocation instead of groups by stack"),
-		OPT_TIME('o', "older", "MS", &leak.report.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
+		OPT_FLAG('a', "each", &leak.view.options.each, "show each allocation instead of groups by stack"),
+		OPT_TIME('o', "older", "MS", &leak.view.options.older_ns, VALUE_MS, 0, "show only allocations older than MS milliseconds"),
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
-		OPT_NUM('T', "top", "N", &leak.report.view.top, 1, "show the N largest; default: 10, all with -a, -j and live"),
-		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.report.view.options.sort, "what comes first; default: held, growth with --growth"),
-		OPT_FLAG(0, "growth", &leak.report.view.growth, "show what grew: since the last report, at the end in total"),
-		OPT_FLAG('C', "totals", &leak.report.view.totals, "show totals without call stacks; costs less"),
-		OPT_NUM('s', "sample", "N", &leak.report.view.options.sample, 1, "record one allocation in N and estimate the rest"),
-		OPT_FLAG(0, "tensors", &leak.report.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
-		OPT_FLAG(0, "folded", &leak.report.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
-		OPT_STR(0, "chrome", "FILE", &leak.chrome.path, "also write a timeline of held bytes for Perfetto to FILE"),
+		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a, -j and live"),
+		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.view.options.sort, "what comes first; default: held, growth with --growth"),
+		OPT_FLAG(0, "growth", &leak.view.growth, "show what grew: since the last report, at the end in total"),
+		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
+		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
+		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
+		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
+		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.session),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &leak.session,
-		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.report.view.folded,
+		.events = &leak.events, .stacks = &leak.stacks, .folded = &leak.view.folded,
 		.classes = &classes, .devices = true, .ctx = &leak, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};

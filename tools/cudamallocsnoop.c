@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
 #include "api/cuda_err.h"
-#include "model/memory.h"
+#include "cli/row.h"
 #include "model/inflight.h"
+#include "model/memory.h"
 #include "model/stack_sums.h"
-#include "view/columns.h"
-#include "sym/syms.h"
 #include "session/tool.h"
-#include "cudamallocsnoop/snoop_row.h"
+#include "sym/syms.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
@@ -25,6 +25,42 @@ static const struct usage usage = {
 	"  cudamallocsnoop --folded -p 181 -d 10 >calls # flamegraph.pl --countname calls\n",
 };
 
+struct snoop_row {
+	unsigned long long time, size, ptr, latency, stream;
+	int pid, tid, ret;
+	unsigned int device;
+	const char *comm, *container, *layer, *func, *op, *memory, *result, *error;
+	bool complete;
+	const struct stack *stack;
+};
+
+OUT_WORD(row_type, "call");
+
+#define AT(f) offsetof(struct snoop_row, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a call */
+	{ "time", "TIME", -12, OUT_TIME, AT(time) },
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver; usdt: of --tensors */
+	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
+	{ "op", "OP", -5, OUT_STR, AT(op) },	/* alloc or free */
+	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },	/* its kind: device, managed, host, ... */
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
+	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the call */
+	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },	/* null if unknown */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory may be unknown */
+	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },	/* address or handle */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
+	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none */
+	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
 struct snoop {
 	bool failed, allocs, frees, times, stacks, folded, tensors;
 	long min, slower;	/* bytes; ns */
@@ -32,11 +68,44 @@ struct snoop {
 	struct memory memory;
 	struct stack_sums sums;	/* with --folded: calls */
 	struct inflight inflight;
-	struct snoop_rows rows;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
+	struct devices_seen devices;	/* several: with a column */
 	struct session session;
 	struct event_loop events;
 	struct cudamallocsnoop_bpf *skel;
 };
+
+/* Returns the row of a call that had this effect, without stack, complete, container and result. */
+static struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did)
+{
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+
+	return (struct snoop_row){
+		.time = e->time, .size = did->size, .ptr = e->ptr ? e->ptr : OUT_NONE,
+		/* a USDT event has no duration */
+		.latency = fn->lib == CUDA_USDT ? OUT_NONE : e->time - e->start,
+		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
+		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
+		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
+		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
+	};
+}
+
+/* A column that is first needed by this row is added, and the head printed again. */
+static void add_columns(struct snoop *s, const struct snoop_row *r)
+{
+	bool stream = r->stream != OUT_NONE && r->stream != STREAM_LEGACY, more = false;
+
+	devices_see(&s->devices, r->device);
+	if (s->devices.several)
+		more |= columns_show(s->fields, "device", "DEVICE");
+	if (stream)
+		more |= columns_show(s->fields, "stream", "STREAM");
+	if (r->container)
+		more |= columns_show(s->fields, "container", "CONTAINER");
+	if (more)
+		out_head(s->fields);
+}
 
 static bool wanted(const struct snoop *s, const struct cuda_fn *fn, const struct snoop_row *r)
 {
@@ -81,7 +150,8 @@ static void show(struct snoop *s, const struct memory_event *e)
 	r.complete = preexisting_complete(&s->session.preexisting, r.pid);
 	r.container = containers_of(&s->session.containers, r.pid);
 	r.result = cuda_err_text(fn->lib, e->ret, number);
-	snoop_row_print(&s->rows, &r);
+	add_columns(s, &r);
+	out_row(s->fields, &r);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -111,7 +181,10 @@ static void *open_skel(void *ctx)
 	process_on_end(&s->session.ends, memory_ended, &s->memory);
 	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
 	session_drop_at_end(&s->session);
-	snoop_rows_init(&s->rows, s->times, s->stacks, s->session.devices);
+	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	s->devices.several = s->session.devices;
+	if (s->devices.several)
+		columns_show(s->fields, "device", "DEVICE");
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)
 		return NULL;
@@ -129,7 +202,7 @@ static void start(void *ctx)
 	struct snoop *s = ctx;
 
 	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
-	s->inflight.devices = &s->rows.devices;
+	s->inflight.devices = &s->devices;
 	s->inflight.memory = &s->memory;
 	inflight_start(&s->inflight);
 }
@@ -182,7 +255,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
-		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.rows.fields,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
 		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
 		.close = finish,
 	};

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemcpysize - show sizes and bandwidth of CUDA copies as histograms */
+#include <stdio.h>
+#include <stdlib.h>
+#include "abi/cudamemcpysize.h"
+#include "abi/device.h"
 #include "api/cuda_fn.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "cli/hist.h"
+#include "cli/row.h"
+#include "model/aggregate.h"
+#include "model/inflight.h"
 #include "session/tool.h"
-#include "cudamemcpysize/copy_report.h"
+#include "sym/stack.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "cudamemcpysize.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show the sizes of CUDA copies as histograms by direction, synchronous and asynchronous\n"
-		"separately: what is new every interval, and the rest at the end.",
+		"separately: new copies every interval, and the rest at the end.",
 	.examples =
 	"  cudamemcpysize -p 181               # one process, until Ctrl-C\n"
 	"  cudamemcpysize -P 5                 # each process, every 5 seconds\n"
@@ -21,51 +34,253 @@ static const struct usage usage = {
 
 #define DIRECTIONS "HtoD|DtoH|DtoD|HtoH|PtoP|default"
 
+struct copy_row {
+	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
+	unsigned long long stream;	/* as in abi/stream.h; 0: not grouped by stream */
+	unsigned long long count, failed, bytes;	/* count and bytes: of calls that succeeded */
+	unsigned long long total, rate;	/* ns; bytes/s; OUT_NONE if asynchronous */
+	struct hist_spread spread;	/* of the values in the histogram */
+	int pid;			/* 0: all processes; comm likewise */
+	unsigned int device, peer;	/* as in abi/device.h; peer: DEVICE_NONE unless between devices */
+	bool async, complete;
+	const char *container;		/* short id; NULL: none, or not shown */
+	const char *comm, *direction;
+	const unsigned long long *slots;
+	const struct stack *stack;
+};
+
+OUT_WORD(row_type, "copies");
+
+#define AT(f) offsetof(struct copy_row, f)
+static const struct field all_fields[] = {	/* for JSON; print_text() prints text */
+	{ "type", NULL, 0, &row_type, 0 },	/* copies of a direction */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
+	{ "direction", NULL, 0, OUT_STR, AT(direction) },	/* HtoD, DtoH, DtoD, HtoH, PtoP, default or memset */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the stream, or the source */
+	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },	/* of PtoP: the destination */
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: of the copies */
+	{ "async", NULL, 0, OUT_BOOL, AT(async) },	/* whether calls may return before the copy ended */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
+	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; nothing else counts them */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: copied */
+	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* by default: bytes: smallest size */
+	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* by default: bytes: largest size */
+	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* by default: bytes: median */
+	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* by default: bytes: 95th percentile */
+	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },	/* by default: bytes: 99th percentile */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(spread.min) },	/* with --time: ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(spread.max) },	/* with --time: ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(spread.p50) },	/* with --time: ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(spread.p95) },	/* with --time: ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(spread.p99) },	/* with --time: ns: 99th percentile */
+	{ "min_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.min) },	/* with --bandwidth: bytes/s: lowest */
+	{ "max_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.max) },	/* with --bandwidth: bytes/s: highest */
+	{ "p50_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p50) },	/* with --bandwidth: bytes/s: median */
+	{ "p95_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p95) },	/* with --bandwidth: bytes/s: 95th percentile */
+	{ "p99_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p99) },	/* with --bandwidth: bytes/s: 99th percentile */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls; null if async */
+	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },	/* bytes/s: null if async */
+	{ "hist", NULL, 0, OUT_HIST, AT(slots) },	/* by default: bytes: calls by size */
+	{ "hist_ns", NULL, 0, OUT_HIST, AT(slots) },	/* with --time: ns: calls by time */
+	{ "hist_bytes_per_s", NULL, 0, OUT_HIST, AT(slots) },	/* with --bandwidth: bytes/s: calls by bandwidth */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+/* The keys of each kind of histogram, by enum copy_shown. */
+enum { SHOWN_KEYS = 6 };
+static const struct { const char *keys[SHOWN_KEYS]; enum out_unit unit; } shown[] = {
+	{ { "min", "max", "p50", "p95", "p99", "hist" }, OUT_UNIT_BYTES },
+	{ { "min_ns", "max_ns", "p50_ns", "p95_ns", "p99_ns", "hist_ns" }, OUT_UNIT_NS },
+	{ { "min_bytes_per_s", "max_bytes_per_s", "p50_bytes_per_s", "p95_bytes_per_s", "p99_bytes_per_s",
+	    "hist_bytes_per_s" }, OUT_UNIT_BYTES_PER_S },
+};
+
 struct copies {
-	bool memset, times, bandwidths;
+	bool pids, streams, stacks;	/* copies are also grouped by these */
+	bool folded, memset, times, bandwidths;
 	int direction;		/* index into DIRECTIONS; -1 = all */
 	long min, slower;	/* bytes; ns */
 	unsigned classes;
-	struct copy_report report;
+	enum copy_shown shown;	/* in histograms */
+	struct devices_seen devices;	/* several: shown in text */
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
+	struct aggregates aggregates;
+	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
 	struct cudamemcpysize_bpf *skel;
 };
 
+static void folded(const struct copy_row *r)
+{
+	char leaf[32];
+
+	snprintf(leaf, sizeof(leaf), "[%s%s]", r->direction, r->async ? " async" : "");
+	folded_line(r->comm, r->stack, leaf, r->bytes);
+}
+
+static void hist(const struct copies *c, const struct copy_row *r)
+{
+	const enum out_unit unit = shown[c->shown].unit;
+	const unsigned long long totals[] = { r->bytes, r->total, OUT_NONE };
+	const struct hist_totals table = { r->count, totals[c->shown], r->spread };
+
+	hist_table(&table, unit);
+	hist_text(r->slots, unit);
+}
+
+static void device(const struct copies *c, const struct copy_row *r)
+{
+	char one[16], other[16];
+
+	if (r->peer != DEVICE_NONE)
+		printf(", device %s to %s", device_text(r->device, one), device_text(r->peer, other));
+	else if (c->devices.several)
+		printf(", device %s", device_text(r->device, one));
+}
+
+static void head(const struct copies *c, const struct copy_row *r)
+{
+	char text[32];
+
+	if (c->pids) {
+		process_text(r->pid, r->comm, r->container);
+		fputs(", ", stdout);
+	}
+	printf("%s, %s", r->direction, r->async ? "asynchronous" : "synchronous");
+	device(c, r);
+	if (c->streams)
+		printf(", %s", stream_text(r->stream, text));
+	if (r->count && r->async)
+		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
+	else if (r->count)
+		printf("; %s at %s", out_ns(r->total), out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
+	if (r->failed)
+		printf("; %llu call%s failed", r->failed, plural(r->failed));
+	putchar('\n');
+}
+
+static void print_text(const struct copies *c, const struct copy_row *r)
+{
+	head(c, r);
+	if (r->count)
+		hist(c, r);
+	if (c->stacks)
+		stack_text(r->stack);
+	putchar('\n');
+}
+
+/* Returns the row of a group. */
+static struct copy_row copy_row(struct copies *c, const struct aggregate *g, unsigned long long time)
+{
+	bool async = g->key.key & COPY_ASYNC, peers = (g->key.key & COPY_WHAT) == CUDA_PTOP;
+
+	return (struct copy_row){
+		.time = time, .pid = g->key.pid, .comm = g->comm, .async = async,
+		.complete = preexisting_complete(&c->session.preexisting, g->key.pid),
+		.container = c->pids ? containers_of(&c->session.containers, g->key.pid) : NULL,
+		.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
+		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
+		.count = g->count, .failed = g->failed, .bytes = g->sum,
+		.total = async ? OUT_NONE : g->ns,
+		.rate = async || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
+		.spread = hist_spread(g->slots, g->least, g->most), .slots = g->slots, .stack = g->key.stack,
+	};
+}
+
+static void print(struct copies *c, const struct aggregate *g, unsigned long long time)
+{
+	struct copy_row row = copy_row(c, g, time);
+
+	if (c->folded)
+		folded(&row);
+	else if (out_is_json())
+		out_row(c->fields, &row);
+	else
+		print_text(c, &row);
+}
+
+/* Prints the copies since the last report. */
+static void report(void *ctx)
+{
+	struct copies *c = ctx;
+	unsigned int epoch = aggregate_flip(&c->skel->bss->aggregate_epoch);
+	unsigned long long now;
+	struct aggregate **groups;
+	size_t n;
+
+	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, epoch);
+	groups = aggregate_sorted(&c->aggregates, c->stacks, &n);
+	preexisting_tidy(&c->session.preexisting);
+	inflight_collect(&c->inflight);
+	if (!out_is_json() && !c->folded)
+		preexisting_head(&c->session.preexisting, n ? "" : c->inflight.n ? " no copies have ended" : " no copies", "copies");
+	now = clock_ns();
+	for (size_t i = 0; i < n; i++)
+		devices_see(&c->devices, groups[i]->key.device);
+	for (size_t i = 0; i < n; i++)
+		print(c, groups[i], now);
+	free(groups);
+	if (!c->folded)
+		inflight_view(&c->inflight);
+	aggregate_clear(&c->aggregates);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct copies *c = ctx;
+
+	aggregate_record(&c->aggregates, data, size);
+	return 0;
+}
+
+static void choose_fields(struct copies *c)
+{
+	columns_of_groups(c->fields, all_fields, c->pids, c->stacks);
+	if (!c->streams)
+		columns_remove(c->fields, "stream");
+	for (int i = 0; i < SHOWN_KEYS * (int)(sizeof(shown) / sizeof(*shown)); i++)
+		if (i / SHOWN_KEYS != (int)c->shown)
+			columns_remove(c->fields, shown[i / SHOWN_KEYS].keys[i % SHOWN_KEYS]);
+}
+
 static void check(void *ctx)
 {
 	struct copies *c = ctx;
-	struct copy_view *v = &c->report.view;
 
 	if (c->times && c->bandwidths)
 		usage_error("--time and --bandwidth are mutually exclusive");
 	if (c->memset && c->direction >= 0)
 		usage_error("--memset and --direction are mutually exclusive");
-	if (v->folded && (c->times || c->bandwidths))
+	if (c->folded && (c->times || c->bandwidths))
 		usage_error("--folded shows no histograms; it cannot be combined with --time or --bandwidth");
-	v->pids |= v->folded || c->session.json || v->streams;
-	v->devices.several = c->session.devices;
-	v->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
+	c->pids |= c->folded || c->session.json || c->streams;
+	c->devices.several = c->session.devices;
+	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
 }
 
 static void *open_skel(void *ctx)
 {
 	struct copies *c = ctx;
-	const struct copy_view *v = &c->report.view;
 
-	copy_row_init(&c->report.view);
+	choose_fields(c);
 	c->skel = cudamemcpysize_bpf__open();
 	if (!c->skel)
 		return NULL;
-	c->skel->rodata->aggregate_stacks = v->stacks;
-	c->skel->rodata->aggregate_pids = v->pids;
-	c->skel->rodata->aggregate_streams = v->streams;
-	c->skel->rodata->copy_shown = v->shown;
+	c->skel->rodata->aggregate_stacks = c->stacks;
+	c->skel->rodata->aggregate_pids = c->pids;
+	c->skel->rodata->aggregate_streams = c->streams;
+	c->skel->rodata->copy_shown = c->shown;
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
-	aggregate_prepare(&c->report.aggregates, c->skel->obj, c->session.syms);
+	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms);
 	return c->skel;
 }
 
@@ -73,37 +288,35 @@ static void start(void *ctx)
 {
 	struct copies *c = ctx;
 
-	process_on_end(&c->session.ends, aggregate_ended, &c->report.aggregates);
-	c->report.rest = c->skel->maps.aggregates;
-	c->report.epoch = &c->skel->bss->aggregate_epoch;
-	c->report.inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->report.view.stacks);
-	c->report.inflight.devices = &c->report.view.devices;
-	inflight_start(&c->report.inflight);
+	process_on_end(&c->session.ends, aggregate_ended, &c->aggregates);
+	c->inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->stacks);
+	c->inflight.devices = &c->devices;
+	inflight_start(&c->inflight);
 }
 
 static int finish(void *ctx, int status)
 {
 	struct copies *c = ctx;
 
-	copy_report_free(&c->report);
+	inflight_free(&c->inflight);
+	aggregate_free(&c->aggregates);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct copies copies = {
-		.direction = -1, .session = SESSION_INIT, .report.session = &copies.session,
-		.events = { .record = copy_report_record, .report = copy_report, .ctx = &copies.report },
+		.direction = -1, .session = SESSION_INIT,
+		.events = { .record = on_record, .report = report, .ctx = &copies },
 	};
-	struct copy_view *view = &copies.report.view;
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.session),
 		OPT_DEVICE(&copies.session),
-		OPT_FLAG('P', "per-process", &view->pids, "one group per process"),
-		OPT_FLAG(0, "per-stream", &view->streams, "one group per stream of a process"),
-		OPT_FLAG('k', "stacks", &view->stacks, "one group per call stack, most bytes first"),
+		OPT_FLAG('P', "per-process", &copies.pids, "one group per process"),
+		OPT_FLAG(0, "per-stream", &copies.streams, "one group per stream of a process"),
+		OPT_FLAG('k', "stacks", &copies.stacks, "one group per call stack, most bytes first"),
 		OPT_STACKS(&copies.session),
-		OPT_FLAG(0, "folded", &view->folded, "print one line per stack, for flame graphs: bytes"),
+		OPT_FLAG(0, "folded", &copies.folded, "print one line per stack, for flame graphs: bytes"),
 		OPT_CHOICE(0, "direction", DIRECTIONS, &copies.direction, "count only copies in this direction"),
 		OPT_SIZE('m', "min", "SIZE", &copies.min, "count only copies of at least SIZE bytes"),
 		OPT_TIME(0, "slower", "US", &copies.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
@@ -114,7 +327,7 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
-		.events = &copies.events, .stacks = &view->stacks, .folded = &view->folded,
+		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
 		.start = start, .close = finish,
 	};

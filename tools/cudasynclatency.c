@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudasynclatency - show how long threads wait for the GPU, as histograms */
+#include <stdio.h>
+#include <stdlib.h>
+#include "abi/cudasynclatency.h"
 #include "api/cuda_fn.h"
+#include "base/clock.h"
+#include "cli/hist.h"
+#include "cli/row.h"
+#include "cudasynclatency/wait_threads.h"
+#include "model/call_stats.h"
+#include "model/inflight.h"
 #include "session/tool.h"
-#include "cudasynclatency/wait_report.h"
+#include "sym/stack.h"
+#include "view/call_view.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "cudasynclatency.skel.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
 	.what = "Show how long threads wait for the GPU, by function, as histograms, and the share of its\n"
-		"time that each thread waited: what is new every interval, and the rest at the end.",
+		"time that each thread waited: new waits every interval, and the rest at the end.",
 	.examples =
 	"  cudasynclatency -p 181              # one process, until Ctrl-C\n"
 	"  cudasynclatency -i -P 5             # implicit waits too, by process\n"
@@ -19,44 +32,206 @@ static const struct usage usage = {
 	"  cudasynclatency --folded -p 181 -d 10 >waits # flamegraph.pl --countname ns\n",
 };
 
+struct wait_row {
+	struct call_stats calls;
+	unsigned int device;		/* as in abi/device.h */
+	unsigned long long stream;	/* as in abi/stream.h; 0: not grouped by stream */
+	unsigned long long off;		/* ns of calls.total off the CPU */
+	struct hist_spread off_spread;	/* of that time for each call, as is … */
+	const unsigned long long *off_slots;
+};
+
+OUT_WORD(row_type, "waits");
+
+#define AT(f) offsetof(struct wait_row, f)
+static const struct field all_fields[] = {	/* for JSON; print_text() prints text */
+	{ "type", NULL, 0, &row_type, 0 },	/* waits in a function */
+	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
+	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "container", NULL, 0, OUT_STR, AT(calls.container) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* that is waited for; null if unknown */
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: that is waited for */
+	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
+	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
+	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },	/* calls that returned */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },	/* ns: of these calls */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },	/* ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },	/* ns: 99th percentile */
+	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },	/* ns: calls by time */
+	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },	/* with --off-cpu: ns: part of total_ns off the CPU */
+	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },	/* with --off-cpu: ns: shortest of a call */
+	{ "max_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.max) },	/* with --off-cpu: ns: longest of a call */
+	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },	/* with --off-cpu: ns: median */
+	{ "p95_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p95) },	/* with --off-cpu: ns: 95th percentile */
+	{ "p99_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p99) },	/* with --off-cpu: ns: 99th percentile */
+	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },	/* with --off-cpu: ns: calls by it */
+	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
+	{ 0 }
+};
+
+static const char *const off_keys[] = {
+	"off_cpu_ns", "min_off_cpu_ns", "max_off_cpu_ns", "p50_off_cpu_ns", "p95_off_cpu_ns", "p99_off_cpu_ns",
+	"hist_off_cpu",
+};
+
 struct waits {
-	bool implicit, launches;
+	bool pids, streams, stacks;	/* waits are also grouped by these */
+	bool off_cpu, folded, implicit, launches;
 	long slower;		/* ns */
 	unsigned classes;
-	struct wait_report report;
+	struct devices_seen devices;	/* several: shown in text */
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
+	struct aggregates aggregates;
+	struct wait_threads threads;
+	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
 	struct cudasynclatency_bpf *skel;
 };
 
+/* Returns the row of a group. */
+static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsigned long long time)
+{
+	static const struct aggregate none = { .least = 1 };	/* more than .most: no values */
+	const struct aggregate *off = aggregate_series(&w->aggregates, g, WAIT_OFF_CPU) ?: &none;
+	struct wait_row row = {
+		.calls = call_stats_of(g), .device = g->key.device, .stream = g->key.stream,
+		.off = g->ns, .off_slots = off->slots,
+		.off_spread = hist_spread(off->slots, off->least, off->most),
+	};
+
+	row.calls.time = time;
+	row.calls.complete = preexisting_complete(&w->session.preexisting, row.calls.pid);
+	if (w->pids)
+		row.calls.container = containers_of(&w->session.containers, row.calls.pid);
+	return row;
+}
+
+static void off_cpu(const struct wait_row *r)
+{
+	const struct hist_totals table = { r->calls.count, r->off, r->off_spread };
+
+	printf("off the CPU for %s, %.1f %% of it\n", out_ns(r->off),
+	       r->calls.total ? 100.0 * r->off / r->calls.total : 0);
+	hist_table(&table, OUT_UNIT_NS);
+	hist_text(r->off_slots, OUT_UNIT_NS);
+}
+
+static void print_text(const struct waits *w, const struct wait_row *r)
+{
+	char number[16], text[32];
+
+	if (w->devices.several)
+		printf("device %s, ", device_text(r->device, number));
+	if (r->stream)
+		printf("%s, ", stream_text(r->stream, text));
+	call_stats_text(&r->calls);
+	if (w->off_cpu)
+		off_cpu(r);
+	if (w->stacks)
+		stack_text(r->calls.stack);
+	putchar('\n');
+}
+
+static void print(struct waits *w, const struct aggregate *g, unsigned long long time)
+{
+	struct wait_row row = wait_row(w, g, time);
+
+	if (w->folded)
+		folded_line(row.calls.comm, row.calls.stack, row.calls.func, row.calls.total);
+	else if (out_is_json())
+		out_row(w->fields, &row);
+	else
+		print_text(w, &row);
+}
+
+static void print_all(struct waits *w, unsigned long long now)
+{
+	struct aggregate **groups;
+	size_t n;
+
+	groups = aggregate_sorted(&w->aggregates, true, &n);
+	for (size_t i = 0; i < n; i++)
+		devices_see(&w->devices, groups[i]->key.device);
+	for (size_t i = 0; i < n; i++)
+		print(w, groups[i], now);
+	if (!n && !out_is_json() && !w->folded)
+		puts(w->inflight.n ? "no waits have ended" : "no waits");
+	free(groups);
+}
+
+/* Prints the waits since the last report. */
+static void report(void *ctx)
+{
+	struct waits *w = ctx;
+	unsigned int epoch = aggregate_flip(&w->skel->bss->aggregate_epoch);
+	unsigned long long now = clock_ns();
+
+	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
+	wait_threads_collect(&w->threads, epoch);
+	preexisting_tidy(&w->session.preexisting);
+	inflight_collect(&w->inflight);
+	if (!out_is_json() && !w->folded)
+		preexisting_head(&w->session.preexisting, "", "waits");
+	print_all(w, now);
+	if (w->folded) {
+		wait_threads_clear(&w->threads);
+	} else {
+		wait_threads_print(&w->threads, &w->session.containers, now);
+		inflight_view(&w->inflight);
+	}
+	aggregate_clear(&w->aggregates);
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct aggregate_record *record = data;
+	struct waits *w = ctx;
+
+	if (aggregate_record(&w->aggregates, record, size) && w->off_cpu)
+		aggregate_add_value(aggregate_of(&w->aggregates, record, WAIT_OFF_CPU), record->ns, 0, record->ns);
+	return 0;
+}
+
+static void choose_fields(struct waits *w)
+{
+	columns_of_groups(w->fields, all_fields, w->pids, w->stacks);
+	if (!w->streams)
+		columns_remove(w->fields, "stream");
+	for (size_t i = 0; !w->off_cpu && i < sizeof(off_keys) / sizeof(*off_keys); i++)
+		columns_remove(w->fields, off_keys[i]);
+}
+
 static void check(void *ctx)
 {
 	struct waits *w = ctx;
-	struct wait_view *v = &w->report.view;
 
-	if (v->folded && v->off_cpu)
+	if (w->folded && w->off_cpu)
 		usage_error("--folded and --off-cpu are mutually exclusive");
-	v->pids |= v->folded || w->session.json || v->streams;
-	v->devices.several = w->session.devices;
+	w->pids |= w->folded || w->session.json || w->streams;
+	w->devices.several = w->session.devices;
 	w->classes = 1 << CUDA_SYNC | (w->implicit ? CUDA_WAITS : 0) | (w->launches ? 1 << CUDA_LAUNCH : 0);
 }
 
 static void *open_skel(void *ctx)
 {
 	struct waits *w = ctx;
-	const struct wait_view *v = &w->report.view;
 
-	wait_row_init(&w->report.view);
+	choose_fields(w);
 	w->skel = cudasynclatency_bpf__open();
 	if (!w->skel)
 		return NULL;
-	w->skel->rodata->aggregate_stacks = v->stacks;
-	w->skel->rodata->aggregate_pids = v->pids;
-	w->skel->rodata->aggregate_streams = v->streams;
+	w->skel->rodata->aggregate_stacks = w->stacks;
+	w->skel->rodata->aggregate_pids = w->pids;
+	w->skel->rodata->aggregate_streams = w->streams;
 	w->skel->rodata->wait_slower = w->slower;
-	w->skel->rodata->wait_off_cpu = v->off_cpu;
-	bpf_program__set_autoload(w->skel->progs.wait_switch, v->off_cpu);
-	aggregate_prepare(&w->report.aggregates, w->skel->obj, w->session.syms);
+	w->skel->rodata->wait_off_cpu = w->off_cpu;
+	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
+	aggregate_prepare(&w->aggregates, w->skel->obj, w->session.syms);
 	return w->skel;
 }
 
@@ -64,48 +239,46 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
-	process_on_end(&w->session.ends, aggregate_ended, &w->report.aggregates);
-	w->report.rest = w->skel->maps.aggregates;
-	w->report.epoch = &w->skel->bss->aggregate_epoch;
-	wait_threads_init(&w->report.threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
+	process_on_end(&w->session.ends, aggregate_ended, &w->aggregates);
+	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
 			  w->skel->bss->waiting_used, w->skel->bss->waiting_shares);
-	w->report.inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, w->report.view.stacks);
-	w->report.inflight.devices = &w->report.view.devices;
-	inflight_start(&w->report.inflight);
+	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, w->stacks);
+	w->inflight.devices = &w->devices;
+	inflight_start(&w->inflight);
 }
 
 static int finish(void *ctx, int status)
 {
 	struct waits *w = ctx;
 
-	wait_report_free(&w->report);
+	inflight_free(&w->inflight);
+	aggregate_free(&w->aggregates);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct waits waits = {
-		.session = SESSION_INIT, .report.session = &waits.session,
-		.events = { .record = wait_report_record, .report = wait_report, .ctx = &waits.report },
+		.session = SESSION_INIT,
+		.events = { .record = on_record, .report = report, .ctx = &waits },
 	};
-	struct wait_view *view = &waits.report.view;
 	const struct opt opts[] = {
 		OPT_TARGET(&waits.session),
 		OPT_DEVICE(&waits.session),
-		OPT_FLAG('P', "per-process", &view->pids, "one group per process"),
-		OPT_FLAG(0, "per-stream", &view->streams, "one group per stream of a process"),
-		OPT_FLAG('k', "stacks", &view->stacks, "one group per call stack, longest total wait first"),
+		OPT_FLAG('P', "per-process", &waits.pids, "one group per process"),
+		OPT_FLAG(0, "per-stream", &waits.streams, "one group per stream of a process"),
+		OPT_FLAG('k', "stacks", &waits.stacks, "one group per call stack, longest total wait first"),
 		OPT_STACKS(&waits.session),
-		OPT_FLAG(0, "folded", &view->folded, "print one line per stack, for flame graphs: nanoseconds"),
+		OPT_FLAG(0, "folded", &waits.folded, "print one line per stack, for flame graphs: nanoseconds"),
 		OPT_FLAG('i', "implicit", &waits.implicit, "include functions that synchronize implicitly: copies, cudaFree, ..."),
 		OPT_FLAG('L', "launches", &waits.launches, "include kernel launches, which wait if the queue is full"),
 		OPT_TIME(0, "slower", "US", &waits.slower, VALUE_US, 0, "count only calls that took at least US microseconds"),
-		OPT_FLAG('O', "off-cpu", &view->off_cpu, "show how long the thread was off the CPU"),
+		OPT_FLAG('O', "off-cpu", &waits.off_cpu, "show how long the thread was off the CPU"),
 		OPT_END
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &waits.session,
-		.events = &waits.events, .stacks = &view->stacks, .folded = &view->folded,
+		.events = &waits.events, .stacks = &waits.stacks, .folded = &waits.folded,
 		.classes = &waits.classes, .devices = true, .tracepoints = "scheduler, process exit and exec",
 		.ctx = &waits, .check = check, .open = open_skel, .start = start, .close = finish,
 	};

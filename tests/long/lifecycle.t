@@ -118,7 +118,7 @@ all_printed 1509
 # with_links MOST: a cudamallocsnoop that makes no more links at a time
 with_links() {
 	${CC:-cc} -std=gnu11 -O1 -iquote common -iquote "$O" "-DATTACH_MAX=$1" \
-		"$O/tools/cudamallocsnoop.o" "$O"/tools/cudamallocsnoop/*.o common/probe/attach.c \
+		"$O/tools/cudamallocsnoop.o" common/probe/attach.c \
 		"$O/libcommon.a" -lbpf -l:libbcc_bpf.a -ldw -lelf -lz -liberty -pthread -o "$tmp/cudamallocsnoop"
 }
 

@@ -1,18 +1,404 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/clock.h"
+#include "base/die.h"
+#include "base/escape.h"
+#include "base/util.h"
+#include "cli/top_screen.h"
 #include "cudalaunchtop/launch_view.h"
-#include "model/launches.h"
+#include "cudalaunchtop/name_fit.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
 
-void launch_view_start(struct launch_view *v)
+enum { SORT_LAUNCHES, SORT_TOTAL, SORT_THREADS, SORT_NAME, SORT_PID };
+
+/* Columns: of STREAM; that names get if they are that long; that a table of processes needs without
+ * being narrow. */
+enum { STREAM = 14, NAME = 40, WIDE = 100 };
+
+/* ---- The lines */
+
+static unsigned long long product(const unsigned *d)
 {
-	v->began = v->counted = clock_ns();
+	return (unsigned long long)d[0] * d[1] * d[2];
 }
 
-void launch_view_measure(struct launch_view *v, bool whole)
+/* Returns the threads of a launch; 0: unknown. */
+static unsigned long long threads_of(const struct launch_row *r)
 {
-	unsigned long long then = whole ? v->began : v->counted;
+	return product(r->grid) * product(r->block);
+}
+
+static int more_first(unsigned long long a, unsigned long long b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_sort(const void *a, const void *b, void *ctx)
+{
+	const struct launch_view *v = ctx;
+	const struct launch_line *p = a, *q = b;
+	int order = 0;
+
+	if (v->sort == SORT_LAUNCHES)
+		order = more_first(p->row.last.launches, q->row.last.launches);
+	else if (v->sort == SORT_THREADS)
+		order = more_first(threads_of(&p->row), threads_of(&q->row));
+	else if (v->sort == SORT_NAME)
+		order = strcmp(p->kernel ? p->kernel : p->row.comm, q->kernel ? q->kernel : q->row.comm);
+	else if (v->sort == SORT_PID)
+		order = more_first(q->row.pid, p->row.pid);
+	order = order ? order : more_first(p->row.total.launches, q->row.total.launches);
+	order = order ? order : more_first(q->row.pid, p->row.pid);
+	if (!order && p->kernel && q->kernel)
+		order = strcmp(p->kernel, q->kernel);
+	return v->reverse ? -order : order;
+}
+
+static void set_container(struct launch_view *v, struct launch_line *l)
+{
+	const char *id = containers_of(v->containers, l->row.pid);
+
+	if (id)
+		memcpy(l->container, id, sizeof(l->container));
+	v->containers_shown |= !!id;
+}
+
+static void set_kernel(const struct launch_view *v, struct launch_line *l)
+{
+	static const char *const kinds[] = { "kernel", "cooperative", "graph" };
+	const struct launch_row *r = &l->row;
+
+	if (r->kind < 0)
+		return;
+	l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
+	l->address = r->kernel ? NULL : xprintf("0x%llx", r->func);
+	l->kernel = !r->kernel ? l->address : v->full ? r->kernel->full : r->kernel->brief;
+}
+
+/* Sets the lines; idle: also those that were launched only before the interval. */
+static void set_lines(struct launch_view *v, bool whole, bool idle)
+{
+	enum launches_by by = v->by_process ? LAUNCHES_BY_PROCESS : v->full ? LAUNCHES_BY_FULL :
+			      LAUNCHES_BY_BRIEF;
+	size_t nrows;
+	struct launch_row *rows = launches_rows(v->launches, by, &nrows);
+
+	v->lines = xcalloc(nrows + 1, sizeof(*v->lines));
+	v->n = 0;
+	for (size_t i = 0; i < nrows; i++) {
+		struct launch_line *l = &v->lines[v->n];
+		struct launch_row *r = &l->row;
+
+		*r = rows[i];
+		if (whole)
+			r->last = r->total;
+		if (!idle && !r->last.launches && !r->last.failed)
+			continue;
+		l->time = v->counted;
+		l->interval = v->interval;
+		l->threads = *r->grid ? threads_of(r) : NO_VALUE;
+		l->rate = v->interval > 0 ? r->last.launches / v->interval : 0;
+		devices_see(&v->devices, r->device);
+		set_container(v, l);
+		set_kernel(v, l);
+		v->n++;
+	}
+	free(rows);
+	qsort_r(v->lines, v->n, sizeof(*v->lines), by_sort, v);
+}
+
+static void count(struct launch_view *v, bool whole)
+{
+	unsigned long long from = whole ? v->began : v->counted;
 
 	launches_count(v->launches);
 	v->counted = clock_ns();
-	v->interval = (v->counted - then) / 1e9;
+	v->interval = (v->counted - from) / 1e9;
+}
+
+void launch_view_count(struct launch_view *v, bool whole)
+{
+	count(v, whole);
+	set_lines(v, whole, false);
+}
+
+void launch_view_clear(struct launch_view *v)
+{
+	name_fit_free(v->fit);
+	v->fit = NULL;
+	for (size_t i = 0; i < v->n; i++)
+		free(v->lines[i].address);
+	free(v->lines);
+	v->lines = NULL;
+	v->n = 0;
+}
+
+/* ---- The columns */
+
+/* Writes the sizes of a grid or block, "-" if unknown; returns the length. */
+static int dim_text(char *buf, size_t size, const unsigned *d)
+{
+	return *d ? snprintf(buf, size, "%ux%ux%u", d[0], d[1], d[2]) : snprintf(buf, size, "-");
+}
+
+static void widen(int *width, int n)
+{
+	if (n > *width)
+		*width = n;
+}
+
+/* Returns the columns of a name as printed. */
+static int text_width(const char *text)
+{
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+	int n = escape_text(f, text);
+
+	fclose(f);
+	free(buf);
+	return n;
+}
+
+static void widest(struct launch_view *v, size_t n, bool narrow)
+{
+	char buf[40];
+
+	v->narrow = narrow;
+	v->shapes = !narrow;
+	v->comm = narrow ? 10 : 15;
+	v->grid = 11;
+	v->block = 10;
+	v->threads = 9;
+	for (size_t i = 0; i < n; i++) {
+		const struct launch_row *r = &v->lines[i].row;
+
+		widen(&v->comm, text_width(r->comm));
+		widen(&v->grid, dim_text(buf, sizeof(buf), r->grid));
+		widen(&v->block, dim_text(buf, sizeof(buf), r->block));
+		widen(&v->threads, snprintf(buf, sizeof(buf), "%llu", threads_of(r)));
+	}
+}
+
+static struct name_fit *fit_names(const struct launch_view *v, size_t n)
+{
+	const char **names = xcalloc(n + 1, sizeof(*names));
+	struct name_fit *fit;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = v->lines[i].kernel ? v->lines[i].kernel : "";
+	fit = name_fit_new(names, n);
+	free(names);
+	return fit;
+}
+
+/* Returns the columns before the name. */
+static int columns_before(const struct launch_view *v)
+{
+	size_t size;
+	char *buf;
+	FILE *f = top_view_line(&buf, &size);
+
+	launch_view_head(v, f);
+	fclose(f);
+	free(buf);
+	return v->by_process ? size : size - strlen("KERNEL");
+}
+
+/* Names get the rest of the terminal.  If that is too little, GRID and BLOCK are omitted first. */
+void launch_view_columns(struct launch_view *v, size_t n, int columns)
+{
+	int wanted;
+
+	v->name = INT_MAX;
+	widest(v, n, columns < WIDE && v->by_process);
+	if (columns == INT_MAX || v->by_process)
+		return;
+	v->fit = fit_names(v, n);
+	wanted = name_fit_longest(v->fit) < NAME ? name_fit_longest(v->fit) : NAME;
+	v->shapes = columns - columns_before(v) >= wanted;
+	if (columns - columns_before(v) < wanted)
+		widest(v, n, true);
+	v->name = columns - columns_before(v);
+}
+
+/* ---- As text */
+
+void launch_view_head(const struct launch_view *v, FILE *f)
+{
+	fprintf(f, "%-7s %-*s %*s", "PID", v->comm, "COMM", v->narrow ? 9 : 10,
+		v->narrow ? "LAUNCH/S" : "LAUNCHES/S");
+	if (!v->narrow)
+		fprintf(f, " %10s", "LAUNCHES");
+	fprintf(f, " %*s", v->narrow ? 9 : 10, "TOTAL");
+	if (v->devices.several)
+		fputs(" DEVICE", f);
+	if (v->streams)
+		fprintf(f, " %*s", STREAM, "STREAM");
+	if (v->failed)
+		fprintf(f, " %8s", "FAILED");
+	if (v->by_process && v->containers_shown)
+		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
+	if (v->by_process)
+		return;
+	if (v->shapes)
+		fprintf(f, " %-*s %-*s", v->grid, "GRID", v->block, "BLOCK");
+	if (!v->narrow)
+		fprintf(f, " %*s", v->threads, "THREADS");
+	fputs(" KERNEL", f);
+}
+
+static void dim(FILE *f, int width, const unsigned *d)
+{
+	char buf[40];
+
+	dim_text(buf, sizeof(buf), d);
+	fprintf(f, " %-*s", width, buf);
+}
+
+/* Returns the marks before a kernel's name. */
+static char *marks(const struct launch_row *r)
+{
+	const char *kind = r->kind == LAUNCH_GRAPH ? "[graph] " : r->kind == LAUNCH_COOPERATIVE ?
+			   "[cooperative] " : "";
+
+	return r->last.impossible ? xprintf("%s[%llu impossible] ", kind, r->last.impossible) : xstrdup(kind);
+}
+
+/* A stack follows the name and gets half of the columns. */
+static void kernel(const struct launch_view *v, FILE *f, size_t i)
+{
+	char *before = marks(&v->lines[i].row), *name = NULL;
+	int columns = v->name - strlen(before);
+
+	if (v->fit && v->name != INT_MAX)
+		name = name_fit(v->fit, i, v->stacks ? columns / 2 : columns);
+	fputs(before, f);
+	if (name)
+		fputs(name, f);
+	else
+		escape_text(f, v->lines[i].kernel);
+	free(before);
+	free(name);
+}
+
+void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
+{
+	const struct launch_line *l = &v->lines[i];
+	const struct launch_row *r = &l->row;
+	char number[16];
+
+	fprintf(f, "%-7d ", r->pid);
+	fprintf(f, "%*s", v->comm - escape_text(f, r->comm), "");
+	fprintf(f, " %*.1f", v->narrow ? 9 : 10, l->rate);
+	if (!v->narrow)
+		fprintf(f, " %10llu", r->last.launches);
+	fprintf(f, " %*llu", v->narrow ? 9 : 10, r->total.launches);
+	if (v->devices.several)
+		fprintf(f, " %6s", device_text(r->device, number));
+	if (v->streams) {
+		fputc(' ', f);
+		OUT_STREAM->text(f, &(struct field){ .width = STREAM }, &r->stream);
+	}
+	if (v->failed)
+		fprintf(f, " %8llu", r->last.failed);
+	if (v->by_process && v->containers_shown)
+		fprintf(f, " %-*s", CONTAINER_ID - 1, *l->container ? l->container : "-");
+	if (v->by_process)
+		return;
+	if (v->shapes) {
+		dim(f, v->grid, r->grid);
+		dim(f, v->block, r->block);
+	}
+	if (!v->narrow && threads_of(r))
+		fprintf(f, " %*llu", v->threads, threads_of(r));
+	else if (!v->narrow)
+		fprintf(f, " %*s", v->threads, "-");
+	fputc(' ', f);
+	kernel(v, f, i);
+}
+
+/* ---- On the screen */
+
+static void title(void *ctx, FILE *f)
+{
+	const struct launch_view *v = ctx;
+
+	fprintf(f, "%.1f launches/s, %llu total", v->rate, launches_total(v->launches));
+}
+
+static void head(void *ctx, FILE *f)
+{
+	launch_view_head(ctx, f);
+}
+
+static void line(void *ctx, FILE *f, size_t i)
+{
+	const struct launch_view *v = ctx;
+
+	launch_view_line(v, f, i);
+	if (v->stacks && !v->by_process)
+		stack_view_callers(f, v->lines[i].row.stack);
+}
+
+/* The columns fit all lines: they do not move when the lines are scrolled. */
+static void draw(void *ctx)
+{
+	struct launch_view *v = ctx;
+	unsigned long long launches = 0;
+
+	set_lines(v, false, true);
+	for (size_t i = 0; i < v->n; i++)
+		launches += v->lines[i].row.last.launches;
+	v->rate = v->interval > 0 ? launches / v->interval : 0;
+	launch_view_columns(v, v->n, screen_columns());
+	v->screen.fixed = columns_before(v);
+	if (v->screen.shift)	/* to see whole names */
+		v->name = INT_MAX;
+	top_view_draw(&v->screen, v->rows && (size_t)v->rows < v->n ? (size_t)v->rows : v->n);
+	launch_view_clear(v);
+}
+
+static void press(void *ctx, int key)
+{
+	int sort = top_view_index("ltdni", key);
+	struct launch_view *v = ctx;
+
+	if (sort >= 0)
+		v->sort = sort;
+	v->reverse ^= key == 'r';
+	v->full ^= key == 'f';
+	v->by_process ^= key == 'v';
+}
+
+void launch_screen_init(struct launch_view *v)
+{
+	static const char *const help[] = {
+		"  l  sort by launches in the interval     r  reverse the order",
+		"  t  by total                             f  toggle full kernel names",
+		"  d  by threads per launch                v  toggle processes and kernels",
+		"  n  by name",
+		"  i  by PID",
+		NULL
+	};
+
+	v->screen.help = help;
+	v->screen.ctx = v;
+	v->screen.draw = draw;
+	v->screen.key = press;
+	v->screen.title = title;
+	v->screen.head = head;
+	v->screen.line = line;
+}
+
+void launch_screen_update(struct launch_view *v)
+{
+	if (v->screen.paused)
+		return;
+	count(v, false);
+	draw(v);
 }

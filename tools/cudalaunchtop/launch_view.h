@@ -1,52 +1,72 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What launch_report.h and launch_screen.h show of the launches, and for which period. */
+/* A table of launches, a line for each kernel or process: in blocks of text and on the terminal's
+ * screen. */
 #ifndef LAUNCH_VIEW_H
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
+#include <stdio.h>
 #include "cli/top_screen.h"
+#include "model/launches.h"
+#include "proc/containers.h"
 #include "view/columns.h"
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 
-struct preexisting;
-struct launches;
-struct launch_line;
+struct launch_line {
+	struct launch_row row;
+	const char *kernel, *kind;
+	char container[CONTAINER_ID];	/* of the process; "": none */
+	char *address;		/* kernel points here if it has no name */
+	unsigned long long time, threads;	/* threads: of a launch; NO_VALUE: unknown */
+	double interval, rate;
+	/* for JSON, set by the report: container, and whether all launches of the process were seen */
+	const char *container_or_null;
+	bool complete;
+};
 
-/* The widths of the columns that widen with what they have to show. */
-struct launch_widths {
+struct launch_view {
+	/* set by the tool */
+	struct launches *launches;
+	struct containers *containers;
+	bool by_process, streams, stacks, full, failed;
+	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
+	int sort;		/* index into LAUNCH_SORT_WORDS */
+	struct top_view screen;	/* the tool sets who */
+	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns: when tracing began, twice */
+	struct devices_seen devices;	/* several: with a column */
+	/* state */
+	bool reverse;
+	double interval;	/* s */
+	struct launch_line *lines;
+	size_t n;
+	double rate;		/* launches per second, over all lines */
+	/* columns: the same in blocks and on the screen, narrower on a narrow terminal */
+	bool containers_shown;	/* a process is in a container: processes have a column */
 	bool narrow;		/* fewer columns, and narrower ones */
 	bool shapes;		/* GRID and BLOCK */
 	int comm, grid, block, threads;
 	int name;		/* columns left for names; INT_MAX: as many as they have */
-	struct name_fit *fit;	/* what is printed of the lines' names if they do not fit; or NULL */
-	const struct launch_line *lines;
+	struct name_fit *fit;	/* of the lines' names if they may not fit; or NULL */
 };
 
-struct launch_view {
-	struct launches *launches;	/* set by the tool … */
-	const struct preexisting *preexisting;	/* … the target's … */
-	struct containers *containers;
-	bool by_process, streams, stacks, full, failed;
-	bool folded;		/* all rows, a line per stack, for flame graphs */
-	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
-	int sort;		/* index into LAUNCH_SORT_WORDS */
-	struct top_view screen;	/* the tool sets who */
-	/* state */
-	struct devices_seen devices;	/* several: with a column; the tool sets it, too */
-	bool contained;		/* a process is in a container: processes have a column */
-	bool reverse;
-	bool reported;		/* a block of text was already printed */
-	unsigned long long began, counted;	/* CLOCK_MONOTONIC, ns */
-	double interval;	/* s */
-	struct launch_line *lines;	/* being drawn */
-	struct launch_widths widths;	/* of their columns */
-	double rate;		/* launches per second, over all lines */
-};
+/* Ends the interval and sets the sorted lines: the launches in the interval, or since the start if
+ * whole.  Valid until launch_view_clear(). */
+void launch_view_count(struct launch_view *v, bool whole);
 
-/* Call when tracing begins. */
-void launch_view_start(struct launch_view *v);
+/* Chooses the columns for the first n lines in a terminal with so many columns; INT_MAX: as wide as
+ * needed. */
+void launch_view_columns(struct launch_view *v, size_t n, int columns);
 
-/* Ends the interval; if whole, it is all the time since the start. */
-void launch_view_measure(struct launch_view *v, bool whole);
+/* Print the headings, and a line, without a newline. */
+void launch_view_head(const struct launch_view *v, FILE *f);
+void launch_view_line(const struct launch_view *v, FILE *f, size_t i);
+
+void launch_view_clear(struct launch_view *v);
+
+/* Sets v->screen, except who. */
+void launch_screen_init(struct launch_view *v);
+
+/* Ends the interval and draws its launches, unless the screen is paused. */
+void launch_screen_update(struct launch_view *v);
 
 #endif

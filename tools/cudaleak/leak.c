@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include "cudaleak/leak.h"
 #include "sym/stack.h"
 
-struct leak_index {			/* finds a group by what its allocations have in common */
+struct leak_index {			/* finds a group by the key that its allocations share */
 	struct { const void *stack; unsigned int memory, device; } key;
 	size_t at;
 	UT_hash_handle hh;
@@ -136,6 +137,46 @@ static void add_sums(struct leak_gathering *all, const struct leak_options *opti
 		if (index)
 			add_sum(&all->groups[index->at], &group->held, options);
 	}
+}
+
+static int more_first(unsigned long long a, unsigned long long b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_key(const struct leak_group *p, const struct leak_group *q, int sort)
+{
+	switch (sort) {
+	case LEAK_SORT_PEAK:
+		return more_first(p->peak, q->peak);
+	case LEAK_SORT_GROWTH:
+		return (p->growth < q->growth) - (p->growth > q->growth);
+	case LEAK_SORT_COUNT:
+		return more_first(p->count, q->count);
+	case LEAK_SORT_AGE:
+		return more_first(q->oldest, p->oldest);
+	case LEAK_SORT_DEVICE:	/* none and unknown last */
+		return more_first(q->device - 1, p->device - 1);
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct leak_options *options = ctx;
+	const struct leak_group *p = a, *q = b;
+	int order = by_key(p, q, options->sort);
+
+	order = order ? order : more_first(p->bytes, q->bytes);
+	order = order ? order : more_first(p->count, q->count);
+	order = order ? order : more_first(q->oldest, p->oldest);
+	return options->reverse ? -order : order;
+}
+
+void leak_sort(struct leak_group *groups, size_t n, const struct leak_options *options)
+{
+	if (n)
+		qsort_r(groups, n, sizeof(*groups), compare, (void *)options);
 }
 
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,

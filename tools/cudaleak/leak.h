@@ -4,7 +4,7 @@
 #define LEAK_H
 #include "model/memory.h"
 
-/* What the allocations of a group have in common, besides their process. */
+/* The property that the allocations of a group share, besides their process. */
 enum leak_by { LEAK_BY_STACK, LEAK_BY_KIND, LEAK_BY_DEVICE, LEAK_BY_PROCESS, LEAK_BY_MAX };
 
 #define LEAK_SORT_WORDS "held|peak|growth|count|age|device"
@@ -14,38 +14,37 @@ enum leak_sort { LEAK_SORT_HELD, LEAK_SORT_PEAK, LEAK_SORT_GROWTH, LEAK_SORT_COU
 struct leak_options {
 	long older_ns;		/* only allocations at least this old; 0 = all */
 	bool each;		/* one group per allocation */
-	enum leak_by by;	/* a group is one stack, kind and device, one kind, one device, or the process */
+	enum leak_by by;	/* a group: a stack, kind and device; a kind; a device; or the process */
 	int sort;		/* enum leak_sort */
 	bool reverse;		/* the least first */
 	enum mem_snapshot mark;	/* growth is since this report */
 	unsigned long long now;	/* CLOCK_MONOTONIC, ns: the time that ages are relative to */
-	bool tensors;		/* these, and not the memory that they are parts of */
-	long sample;		/* scale what is held by this factor */
+	bool tensors;		/* only these, not the memory that contains them */
+	long sample;		/* scale bytes and counts by this factor */
 };
 
 struct leak_group {
 	const struct mem_process *process;
 	const struct stack *stack;	/* LEAK_BY_STACK */
 	unsigned long long bytes, count, oldest;	/* oldest: CLOCK_MONOTONIC, ns */
-	unsigned long long peak;	/* bytes; this and growth count allocations of any age, and
-					 * are 0 with each */
+	unsigned long long peak;	/* bytes; peak and growth include allocations of any age; 0 with each */
 	long long growth, growth_count;	/* bytes and allocations since the mark */
 	unsigned long long ptr;	/* ptr, tid and id are of one of its allocations */
 	unsigned int tid;
-	unsigned int device;	/* see abi/device.h; DEVICE_NONE: of several, too */
+	unsigned int device;	/* see abi/device.h; DEVICE_NONE: also if several */
 	unsigned short id;
-	unsigned char memory;	/* CUDA_MEM_NONE: of several kinds */
+	unsigned char memory;	/* CUDA_MEM_NONE: several kinds */
 };
 
-/* What the process holds of what the options choose. */
+/* Returns the sum over the process's memory, or its tensors, as the options choose. */
 const struct mem_sum *leak_sum(const struct mem_process *process, const struct leak_options *options);
 
-/* The groups of one process, sorted; sets *n.  The caller frees the array, which is valid until the
- * next record. */
+/* Returns the *n groups of one process, sorted.  The caller frees the array, which is valid until
+ * the next record. */
 struct leak_group *leak_groups(const struct mem_process *process, const struct leak_options *options,
 			       size_t *n);
 
-/* Sorts groups, which may be of several processes. */
+/* Sorts groups of one or several processes. */
 void leak_sort(struct leak_group *groups, size_t n, const struct leak_options *options);
 
 #endif

@@ -3,11 +3,12 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/escape.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
-#include "cudaleak/leak_line.h"
 #include "cudaleak/leak_screen.h"
-#include "cudaleak/leak_view.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
 
 enum { WIDE = 100 };	/* terminal columns needed to show all columns */
 enum { EXITS_MAX = 1 << 20 };	/* bytes */
@@ -15,6 +16,7 @@ enum { EXITS_MAX = 1 << 20 };	/* bytes */
 static void title(void *ctx, FILE *f)
 {
 	const struct leak_screen *s = ctx;
+	const double interval = leak_interval(s->view);
 	long long growth = 0;
 	unsigned long long bytes = 0;
 	const struct mem_process *p;
@@ -26,24 +28,81 @@ static void title(void *ctx, FILE *f)
 		growth += (held->bytes - held->marks[s->options.mark].bytes) * s->options.sample;
 	}
 	fprintf(f, "%s held, ", out_bytes(bytes));
-	leak_line_rate(f, 0, growth, leak_interval(s->view));
-	fputs("/s", f);
+	fprintf(f, "%s/s", out_change(interval > 0 ? growth / interval : 0));
 	if (s->preexisting)
 		fprintf(f, ", unknown before %s", s->view->preexisting->since);
+}
+
+static int comm_width(const struct leak_screen *s)
+{
+	return s->narrow ? 10 : 15;
+}
+
+static bool has_memory(const struct leak_screen *s)
+{
+	return s->options.by == LEAK_BY_STACK || s->options.by == LEAK_BY_KIND;
+}
+
+static bool has_device(const struct leak_screen *s)
+{
+	return s->options.by == LEAK_BY_DEVICE || (s->options.by == LEAK_BY_STACK && s->view->devices.several);
+}
+
+static bool has_container(const struct leak_screen *s)
+{
+	return s->containers && (!s->narrow || s->options.by == LEAK_BY_PROCESS);
 }
 
 static void head(void *ctx, FILE *f)
 {
 	const struct leak_screen *s = ctx;
 
-	leak_line_head(f, &s->options, &s->columns);
+	fprintf(f, "%-7s %-*s", "PID", comm_width(s), "COMM");
+	if (has_container(s))
+		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
+	fprintf(f, " %10s %10s %11s %8s", "HELD", "PEAK", "GROWTH/S", "COUNT");
+	if (!s->narrow)
+		fprintf(f, " %9s", "OLDEST");
+	if (has_device(s))
+		fprintf(f, " %s", s->narrow ? "DEV" : "DEVICE");
+	if (has_memory(s))
+		fprintf(f, " %-7s", "MEMORY");
+	if (s->options.by == LEAK_BY_STACK)
+		fputs(" STACK", f);
+}
+
+static void process(const struct leak_screen *s, FILE *f, const struct mem_process *p)
+{
+	const char *id;
+	int padding;
+
+	fprintf(f, "%-7d ", p->pid);
+	padding = comm_width(s) - escape_text(f, p->comm);
+	fprintf(f, "%*s", padding > 0 ? padding : 0, "");
+	if (!has_container(s))
+		return;
+	id = containers_of(s->view->containers, p->pid);
+	fprintf(f, " %-*s", CONTAINER_ID - 1, id ? id : "-");
 }
 
 static void line(void *ctx, FILE *f, size_t i)
 {
 	const struct leak_screen *s = ctx;
+	const struct leak_group *g = &s->groups[i];
+	const double interval = leak_interval(s->view);
+	char number[16];
 
-	leak_line(f, &s->groups[i], &s->options, leak_interval(s->view), &s->columns);
+	process(s, f, g->process);
+	fprintf(f, " %10s %10s ", out_bytes(g->bytes), out_bytes(g->peak));
+	fprintf(f, "%11s %8llu", out_change(interval > 0 ? g->growth / interval : 0), g->count);
+	if (!s->narrow)
+		fprintf(f, " %9s", out_ns(s->options.now > g->oldest ? s->options.now - g->oldest : 0));
+	if (has_device(s))
+		fprintf(f, " %*s", s->narrow ? 3 : 6, device_text(g->device, number));
+	if (has_memory(s))
+		fprintf(f, " %-7s", memory_name(g->memory));
+	if (s->options.by == LEAK_BY_STACK)
+		stack_view_callers(f, g->stack);
 }
 
 /* Returns the groups of all processes. */
@@ -74,13 +133,11 @@ static void draw(void *ctx)
 	size_t n;
 
 	s->options.now = s->view->options.now = clock_ns();
-	s->columns.narrow = screen_columns() < WIDE;
+	s->narrow = screen_columns() < WIDE;
 	for (const struct mem_process *p = s->memory->processes; p; p = p->hh.next) {
-		leak_row_devices(s->view, p);
-		if (containers_of(s->view->containers, p->pid))
-			s->columns.containers = s->view->containers;
+		leak_view_devices(s->view, p);
+		s->containers |= !!containers_of(s->view->containers, p->pid);
 	}
-	s->columns.device = s->view->devices.several;
 	s->groups = all_groups(s, &n);
 	top_view_draw(&s->top, s->rows && (size_t)s->rows < n ? (size_t)s->rows : n);
 	free(s->groups);
@@ -97,7 +154,7 @@ static void press(void *ctx, int key)
 	s->options.reverse ^= key == 'r';
 	if (key == 'v')
 		s->options.by = (s->options.by + 1) % LEAK_BY_MAX;
-	if (s->options.by == LEAK_BY_DEVICE && !s->columns.device)
+	if (s->options.by == LEAK_BY_DEVICE && !s->view->devices.several)
 		s->options.by = LEAK_BY_PROCESS;
 	if (s->view->totals && s->options.by == LEAK_BY_STACK)
 		s->options.by = LEAK_BY_KIND;
@@ -126,8 +183,8 @@ void leak_screen_init(struct leak_screen *s)
 	s->top.line = line;
 }
 
-/* Growth is since the update before the last one, so that it stays when a key is pressed: the two marks
- * take turns. */
+/* Growth is since the update before the last one, so that it remains when a key is pressed: the
+ * marks alternate. */
 void leak_screen_update(struct leak_screen *s)
 {
 	if (s->top.paused)
@@ -138,18 +195,18 @@ void leak_screen_update(struct leak_screen *s)
 	leak_view_mark(s->view, s->memory, s->next);
 }
 
-void leak_screen_exit(struct leak_screen *s, const struct mem_process *process)
+void leak_screen_exit(struct leak_screen *s, const struct mem_process *p)
 {
 	FILE *out = stdout;
 
 	if (!s->exits)
 		s->exits = top_view_line(&s->exits_text, &s->exits_size);
 	if (ftell(s->exits) > EXITS_MAX) {
-		s->exits_left_out++;
+		s->exits_dropped++;
 		return;
 	}
 	stdout = s->exits;
-	leak_view_process(s->view, process, "exit");
+	leak_view_process(s->view, p, "exit");
 	stdout = out;
 }
 
@@ -161,6 +218,6 @@ void leak_screen_end(struct leak_screen *s)
 	fwrite(s->exits_text, 1, s->exits_size, stdout);
 	free(s->exits_text);
 	s->exits = NULL;
-	if (s->exits_left_out)
-		warning(0, "reports of %zu more processes that exited are left out", s->exits_left_out);
+	if (s->exits_dropped)
+		warning(0, "dropped the reports of %zu more processes that exited", s->exits_dropped);
 }

@@ -1,18 +1,133 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/clock.h"
+#include <string.h>
+#include "abi/device.h"
+#include "api/cuda_fn.h"
+#include "base/escape.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "cudaleak/leak_growth.h"
-#include "cudaleak/leak_head.h"
+#include "cli/row.h"
 #include "cudaleak/leak_view.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
 
-void leak_view_start(struct leak_view *view)
+/* A group; the tensors of a process; or its uncertain allocations or frees. */
+struct leak_row {
+	unsigned long long time, since, bytes, count, oldest, peak, ptr, sample;
+	unsigned long long segments, tensors, doubts;
+	long long growth, growth_count;
+	double rate;		/* of growth, bytes/s */
+	int pid, tid;
+	unsigned int device;
+	const char *comm, *container, *at, *memory, *func;
+	bool complete;
+	const struct stack *stack;
+};
+
+/* A field of type long long with this value is null. */
+static const long long NONE = LLONG_MIN;
+
+static void signed_json(const void *at)
 {
-	view->began = clock_ns();
+	long long n = *(const long long *)at;
+
+	if (n == NONE)
+		fputs("null", stdout);
+	else
+		printf("%lld", n);
+}
+
+static const struct field_type field_signed = { NULL, NULL, signed_json };
+#define OUT_SIGNED (&field_signed)
+
+OUT_WORD(held_type, "held");
+OUT_WORD(growth_type, "growth");
+OUT_WORD(segments_type, "segments");
+OUT_WORD(doubts_type, "uncertain");
+
+#define AT(f) offsetof(struct leak_row, f)
+#define PROCESS_FIELDS					\
+	{ "time", NULL, 0, OUT_TIME, AT(time) },		\
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },			\
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },		\
+	{ "container", NULL, 0, OUT_STR, AT(container) },	\
+	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval, exit of the process, or end, of --growth */	\
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) }
+
+enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
+static const struct field fields[] = {	/* for JSON; group_text() prints text */
+	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or growth with --growth */
+	PROCESS_FIELDS,
+	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* kind, as of cudamallocsnoop; null: nothing is held */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* allocations */
+	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
+	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held at a time */
+	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: by which it grew */
+	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
+	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
+	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */
+	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },	/* with --each: address or handle */
+	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },	/* with --each: the thread */
+	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },	/* with --each: the function */
+	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },	/* with --sample: factor in bytes and count */
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },	/* without --totals: the caller first */
+	{ 0 }
+};
+
+static const struct field segment_fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &segments_type, 0 },	/* tensors in device memory, with --tensors */
+	PROCESS_FIELDS,
+	{ "segment_bytes", NULL, 0, OUT_UINT, AT(segments) },	/* bytes: of device memory held */
+	{ "tensor_bytes", NULL, 0, OUT_UINT, AT(tensors) },	/* bytes: of them, held for tensors */
+	{ 0 }
+};
+
+enum { DOUBTS = 7 };
+static const struct field doubt_fields[] = {	/* for JSON; a row has one of the last four */
+	{ "type", NULL, 0, &doubts_type, 0 },	/* uncertain allocations or frees of a process */
+	PROCESS_FIELDS,
+	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees without an allocation */
+	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations replaced by others */
+	{ "ignored", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations not counted, as too many are live */
+	{ "unsure", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations that may be freed */
+	{ 0 }
+};
+
+_Static_assert(sizeof(fields) == sizeof(((struct leak_view *)0)->fields), "LEAK_FIELDS");
+
+static void omit(struct leak_view *view, int from, int to)
+{
+	for (int i = from; i <= to; i++)
+		view->fields[i].key = NULL;
+}
+
+void leak_view_init(struct leak_view *view)
+{
+	memcpy(view->fields, fields, sizeof(fields));
+	if (view->growth)
+		view->fields[TYPE].type = &growth_type;
+	if (view->options.each)
+		omit(view, PEAK, RATE);
+	else
+		omit(view, PTR, FUNC);
+	if (!view->growth)
+		omit(view, SINCE, MORE);
+	if (view->options.sample <= 1)
+		omit(view, SAMPLE, SAMPLE);
+	if (view->totals)
+		omit(view, STACK, STACK);
+}
+
+void leak_view_devices(struct leak_view *view, const struct mem_process *process)
+{
+	const struct mem_device *d;
+
+	for (d = process->groups.devices; d; d = d->hh.next)
+		devices_see(&view->devices, d->device);
 }
 
 void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snapshot mark)
@@ -21,38 +136,163 @@ void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snap
 	view->marks[mark] = view->options.now;
 }
 
-static void show(const struct leak_view *view, const struct leak_group *g, const char *at)
+static unsigned long long since(const struct leak_view *view)
 {
-	struct leak_row r = leak_row(view, g, at);
-	char leaf[32], where[32];
-	const char *on = leak_row_device(view, g->device, where);
+	return view->marks[view->options.mark] ?: view->began;
+}
+
+double leak_interval(const struct leak_view *view)
+{
+	return view->options.now > since(view) ? (view->options.now - since(view)) / 1e9 : 0;
+}
+
+static struct leak_row process_row(const struct leak_view *view, const struct mem_process *process,
+				   const char *at)
+{
+	return (struct leak_row){
+		.time = view->options.now, .pid = process->pid, .comm = process->comm,
+		.container = containers_of(view->containers, process->pid), .at = at,
+		.complete = !process->preexisting,
+	};
+}
+
+static struct leak_row group_row(const struct leak_view *view, const struct leak_group *g, const char *at)
+{
+	const double interval = leak_interval(view);
+	struct leak_row row = process_row(view, g->process, at);
+
+	row.since = since(view);
+	row.bytes = g->bytes;
+	row.count = g->count;
+	row.oldest = view->options.now - g->oldest;
+	row.peak = g->peak;
+	row.growth = g->growth;
+	row.growth_count = g->growth_count;
+	row.rate = interval > 0 ? g->growth / interval : 0;
+	row.ptr = g->ptr;
+	row.tid = g->tid;
+	row.func = cuda_fns[g->id].name;
+	row.sample = view->options.sample;
+	row.device = g->device;
+	row.memory = memory_name(g->memory);
+	row.stack = g->stack;
+	return row;
+}
+
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete)
+{
+	const struct leak_row r = {
+		.time = view->options.now, .since = since(view), .oldest = OUT_NONE, .peak = OUT_NONE,
+		.growth = NONE, .growth_count = NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
+		.sample = view->options.sample, .comm = comm,
+		.container = pid ? containers_of(view->containers, pid) : NULL, .at = at, .complete = complete,
+	};
+
+	out_row(view->fields, &r);
+	out_line_end();
+}
+
+/* Returns " on device 3", or "" if there is only one; in text or not. */
+static const char *on_device(const struct leak_view *view, unsigned int device, char text[32])
+{
+	char number[16];
+
+	if (!view->devices.several || device == DEVICE_NONE)
+		return "";
+	snprintf(text, 32, " on device %s", device_text(device, number));
+	return text;
+}
+
+static void group_text(const struct leak_view *view, const struct leak_row *r)
+{
+	char device[32];
+	const char *on = on_device(view, r->device, device);
+
+	if (view->growth)
+		printf("    %s and %+lld allocation%s of %s memory%s, %s/s: now %s in %llu allocation%s\n",
+		       out_change(r->growth), r->growth_count, plural(r->growth_count), r->memory, on,
+		       out_change(r->rate), out_bytes(r->bytes), r->count, plural(r->count));
+	else if (view->options.each)
+		printf("    %s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r->bytes),
+		       r->memory, on, r->ptr, out_ns(r->oldest), r->func, r->tid);
+	else
+		printf("    %s in %llu allocation%s of %s memory%s, oldest %s\n", out_bytes(r->bytes), r->count,
+		       plural(r->count), r->memory, on, out_ns(r->oldest));
+	if (!view->totals)
+		stack_text(r->stack);
+}
+
+static void group(const struct leak_view *view, const struct leak_group *g, const char *at)
+{
+	const struct leak_row r = group_row(view, g, at);
+	char leaf[32];
 
 	if (view->folded) {
 		snprintf(leaf, sizeof(leaf), "[%s]", r.memory);
 		folded_line(r.comm, r.stack, leaf, r.bytes);
 	} else if (out_is_json()) {
-		leak_row_print(view, &r);
-	} else if (view->options.each) {
-		printf("    %s of %s memory%s at 0x%llx, %s old, by %s in thread %d\n", out_bytes(r.bytes), r.memory,
-		       on, r.ptr, out_ns(r.oldest), r.func, r.tid);
+		out_row(view->fields, &r);
 	} else {
-		printf("    %s in %llu allocation%s of %s memory%s, oldest %s\n", out_bytes(r.bytes), r.count,
-		       plural(r.count), r.memory, on, out_ns(r.oldest));
+		group_text(view, &r);
 	}
-	if (!view->folded && !out_is_json() && !view->totals)
-		stack_text(r.stack);
 	out_line_end();
 }
 
-static void head(const struct leak_view *view, const struct mem_process *process, const char *at,
-		 unsigned long long count, unsigned long long bytes)
+/* Prints the time and the process. */
+static void head(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
-	leak_head(view, process, at);
+	const char *container = containers_of(view->containers, process->pid);
+
+	printf("[%s] pid %d (", out_clock(), process->pid);
+	escape_text(stdout, process->comm);
+	printf(container ? ") in container %s" : ")", container);
+	printf("%s: ", !strcmp(at, "exit") ? " at exit" : "");
+}
+
+static void head_end(const struct leak_view *view, const struct mem_process *process)
+{
+	if (process->preexisting)
+		preexisting_text(view->preexisting, "allocations");
+	putchar('\n');
+}
+
+static void held_head(const struct leak_view *view, const struct mem_process *process, const char *at,
+		      unsigned long long count, unsigned long long bytes)
+{
+	head(view, process, at);
 	printf("%llu allocation%s not freed, %s", count, plural(count), out_bytes(bytes));
 	if (view->options.sample > 1)
 		printf(" (estimated from a sample of 1 in %ld)", view->options.sample);
-	if (process->preexisting)
-		preexisting_text(view->preexisting, "allocations");
+	head_end(view, process);
+}
+
+static unsigned long long on_devices(const struct leak_view *view, const struct mem_process *process)
+{
+	static const unsigned char kinds[] = { CUDA_DEVICE, CUDA_POOL, CUDA_VMM, CUDA_MANAGED };
+	unsigned long long bytes = 0;
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		bytes += process->groups.kinds[kinds[i]].bytes;
+	return bytes * view->options.sample;
+}
+
+/* Prints how much of the memory that the process holds on devices is held for tensors. */
+static void segments(const struct leak_view *view, const struct mem_process *process, const char *at)
+{
+	struct leak_row r = process_row(view, process, at);
+
+	r.segments = on_devices(view, process);
+	r.tensors = process->groups.kinds[CUDA_TENSOR].bytes * view->options.sample;
+	if (out_is_json()) {
+		out_row(segment_fields, &r);
+		return;
+	}
+	printf("    tensors have %s of %s of device memory", out_bytes(r.tensors), out_bytes(r.segments));
+	/* unrecorded memory of either kind would make the rest meaningless */
+	if (process->preexisting || view->filtered || view->options.sample > 1)
+		fputs(", as far as both were seen", stdout);
+	else if (r.segments && r.tensors <= r.segments)
+		printf(": %.1f %% is free or in fragments", 100 - 100.0 * r.tensors / r.segments);
 	putchar('\n');
 }
 
@@ -68,26 +308,110 @@ static void held(const struct leak_view *view, const struct mem_process *process
 		count += g[i].count;
 	}
 	if (!out_is_json() && !view->folded)
-		head(view, process, at, count, bytes);
+		held_head(view, process, at, count, bytes);
 	if (view->options.tensors && !view->folded)
-		leak_segments(view, process, at);
+		segments(view, process, at);
 	if (!n && out_is_json())
-		leak_row_nothing(view, process->pid, process->comm, at, !process->preexisting);
+		leak_view_nothing(view, process->pid, process->comm, at, !process->preexisting);
 	for (i = 0; i < n && (view->folded || i < (size_t)view->top); i++)
-		show(view, &g[i], at);
+		group(view, &g[i], at);
 	if (i < n && !out_is_json())
 		printf("    ... and %zu more%s%s\n", n - i, view->options.each ? "" : " group",
 		       view->options.each ? "" : plural(n - i));
 	free(g);
 }
 
-void leak_view_process(const struct leak_view *view, const struct mem_process *process,
-		       const char *at)
+static unsigned long long magnitude(long long n)
+{
+	return n < 0 ? 0 - (unsigned long long)n : (unsigned long long)n;
+}
+
+static void growth_head(const struct leak_view *view, const struct mem_process *process, const char *at,
+			bool first)
+{
+	const struct mem_sum *sum = leak_sum(process, &view->options);
+	long long growth = (sum->bytes - sum->marks[view->options.mark].bytes) * view->options.sample;
+
+	head(view, process, at);
+	printf("%s held, ", out_bytes(sum->bytes * view->options.sample));
+	if (!first && growth)
+		printf("%s %s than", out_bytes(magnitude(growth)), growth < 0 ? "less" : "more");
+	else if (!first)
+		fputs("as much as", stdout);
+	if (!first)
+		printf(" %s before, ", out_ns(leak_interval(view) * 1e9));
+	printf("peak %s", out_bytes(sum->peak * view->options.sample));
+	head_end(view, process);
+}
+
+/* Allocations without a size grow in number. */
+static bool grew(const struct leak_group *g)
+{
+	return g->growth > 0 || (!g->bytes && g->growth_count > 0);
+}
+
+/* Prints how a process grew since the report of options.mark; the first report has no groups. */
+static void growth(const struct leak_view *view, const struct mem_process *process, const char *at)
+{
+	const bool first = !strcmp(at, "interval") && !view->marks[view->options.mark];
+	size_t n = 0, all = 0, top = view->top;
+	struct leak_group *g;
+
+	if (!out_is_json())
+		growth_head(view, process, at, first);
+	if (first)
+		return;
+	g = leak_groups(process, &view->options, &n);
+	for (size_t i = 0; i < n; i++)
+		if (grew(&g[i]) && all++ < top)
+			group(view, &g[i], at);
+	if (all > top && !out_is_json())
+		printf("    ... and %zu more group%s\n", all - top, plural(all - top));
+	free(g);
+}
+
+struct doubt {
+	unsigned long long n;
+	const char *noun, *how, *since;
+};
+
+static void doubt_json(struct leak_row row, unsigned long long n, int which)
+{
+	struct field one[DOUBTS + 2];
+
+	memcpy(one, doubt_fields, sizeof(one));
+	one[DOUBTS] = doubt_fields[DOUBTS + which];
+	one[DOUBTS + 1] = (struct field){ 0 };
+	row.doubts = n;
+	out_row(one, &row);
+}
+
+static void doubts(const struct leak_view *view, const struct mem_process *process, const char *at)
+{
+	const struct doubt all[] = {	/* in the order of the keys */
+		{ view->filtered ? 0 : process->unknown, "free",
+		  process->preexisting ? "of memory allocated before " : "of memory whose allocation was not seen",
+		  process->preexisting ? view->preexisting->since : "" },
+		{ process->replaced, "allocation",
+		  "whose address was allocated again without a free: counted as freed", "" },
+		{ process->ignored, "allocation", "not counted: too many are live", "" },
+		{ process->unsure, "allocation",
+		  "of these may have been freed with a context or by a device reset", "" },
+	};
+
+	for (const struct doubt *d = all; d < all + sizeof(all) / sizeof(*all); d++)
+		if (d->n && out_is_json())
+			doubt_json(process_row(view, process, at), d->n, d - all);
+		else if (d->n)
+			printf("    %llu %s%s %s%s\n", d->n, d->noun, plural(d->n), d->how, d->since);
+}
+
+void leak_view_process(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
 	if (view->growth)
-		leak_growth(view, process, at);
+		growth(view, process, at);
 	else
 		held(view, process, at);
 	if (!view->folded)
-		leak_doubts(view, process, at);
+		doubts(view, process, at);
 }

@@ -1,17 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudaleak prints about a process. */
+/* The report on a process, as text and JSON. */
 #ifndef LEAK_VIEW_H
 #define LEAK_VIEW_H
-#include "cudaleak/leak_row.h"
+#include "cli/field.h"
+#include "cudaleak/leak.h"
+#include "proc/containers.h"
+#include "session/process.h"
+#include "view/columns.h"
 
-/* Call when tracing begins. */
-void leak_view_start(struct leak_view *view);
+enum { LEAK_FIELDS = 22 };
 
-/* Remembers what is held now, at options.now, for a later report to show growth since this one. */
+struct leak_view {
+	/* set by the tool */
+	struct leak_options options;
+	long top;		/* at most this many groups; folded output has all */
+	bool totals;		/* no call stacks */
+	bool folded;		/* one line per stack, for flame graphs */
+	bool growth;		/* only groups that grew between two reports */
+	const struct preexisting *preexisting;
+	struct containers *containers;
+	bool filtered;		/* some allocations are not recorded: unknown frees are normal */
+	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
+	struct devices_seen devices;	/* several: shown in text */
+	/* state */
+	unsigned long long marks[MEM_SNAPSHOTS];	/* when the earlier reports were made; 0: not yet */
+	struct field fields[LEAK_FIELDS + 1];	/* for JSON, with a terminator */
+};
+
+/* Chooses the fields; call once the options are final. */
+void leak_view_init(struct leak_view *view);
+
+/* Notes the devices that a process has memory of. */
+void leak_view_devices(struct leak_view *view, const struct mem_process *process);
+
+/* Records the memory held now, at options.now: a later report shows growth since this one. */
 void leak_view_mark(struct leak_view *view, struct memory *memory, enum mem_snapshot mark);
 
+/* Returns the seconds from the report that growth is shown since to options.now. */
+double leak_interval(const struct leak_view *view);
+
 /* Prints what one process holds, or how it grew; at is "interval", "end" or "exit". */
-void leak_view_process(const struct leak_view *view, const struct mem_process *process,
-		       const char *at);
+void leak_view_process(const struct leak_view *view, const struct mem_process *process, const char *at);
+
+/* Prints in JSON that a process holds nothing that was allocated since tracing began; complete: nor
+ * anything from before.  With pid 0 and no name: no process does. */
+void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, const char *at, bool complete);
 
 #endif

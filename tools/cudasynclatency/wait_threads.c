@@ -1,14 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "abi/aggregate.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/util.h"
+#include "bpf/bpf_mmap.h"
+#include "cli/out.h"
+#include "cli/row.h"
 #include "cudasynclatency/wait_threads.h"
 #include "model/aggregate.h"
-#include "bpf/bpf_mmap.h"
+#include "proc/containers.h"
+#include "view/columns.h"
+
+struct wait_thread_row {
+	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
+	unsigned long long count, total;	/* waits; ns */
+	int pid, tid;
+	char *comm;
+	const char *container;		/* NULL: none */
+	double share;			/* of the time since the previous report: 1 is all of it */
+};
+
+enum { SHOWN = 10 };	/* threads, in text */
+
+OUT_WORD(row_type, "thread");
+
+#define AT(f) offsetof(struct wait_thread_row, f)
+static const struct field fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* waits of a thread */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "container", NULL, 0, OUT_STR, AT(container) },
+	{ "waits", NULL, 0, OUT_UINT, AT(count) },	/* calls */
+	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: in these calls */
+	{ "share", NULL, 0, OUT_REAL, AT(share) },	/* waited_ns by the time since the last report */
+	{ 0 }
+};
 
 void wait_threads_init(struct wait_threads *threads, struct bpf_map *slots, struct bpf_map *rest,
 		       unsigned long long *used, struct shares *shares)
@@ -32,7 +65,6 @@ static void take_thread(void *ctx, const void *key, const void *value)
 	};
 }
 
-/* Collects those in the array; the others are in the map. */
 void wait_threads_collect(struct wait_threads *threads, unsigned int epoch)
 {
 	struct wait_slot *slots;
@@ -61,7 +93,9 @@ static int longest_first(const void *a, const void *b)
 	return p->total == q->total ? p->tid - q->tid : p->total < q->total ? 1 : -1;
 }
 
-unsigned long long wait_threads_finish(struct wait_threads *threads, unsigned long long now)
+/* Ends the interval, of which it returns the length: sets times and shares of the rows and sorts
+ * them. */
+static unsigned long long finish(struct wait_threads *threads, unsigned long long now)
 {
 	unsigned long long interval = now - threads->since;
 
@@ -81,4 +115,30 @@ void wait_threads_clear(struct wait_threads *threads)
 		free(threads->rows[--threads->n].comm);
 	free(threads->rows);
 	threads->rows = NULL;
+}
+
+static void print_text(const struct wait_thread_row *r, unsigned long long interval)
+{
+	printf("thread %d of ", r->tid);
+	process_text(r->pid, r->comm, r->container);
+	printf(" waited %s in %llu call%s, %.1f %% of %s\n", out_ns(r->total), r->count, plural(r->count),
+	       100 * r->share, out_ns(interval));
+}
+
+void wait_threads_print(struct wait_threads *threads, struct containers *containers, unsigned long long now)
+{
+	unsigned long long interval = finish(threads, now);
+
+	for (size_t i = 0; i < threads->n; i++) {
+		threads->rows[i].container = containers_of(containers, threads->rows[i].pid);
+		if (out_is_json())
+			out_row(fields, &threads->rows[i]);
+		else if (i < SHOWN)
+			print_text(&threads->rows[i], interval);
+	}
+	if (threads->n > SHOWN && !out_is_json())
+		printf("... and %zu more thread%s\n", threads->n - SHOWN, plural(threads->n - SHOWN));
+	if (!out_is_json())
+		putchar('\n');
+	wait_threads_clear(threads);
 }

@@ -41,7 +41,7 @@ OUT_WORD(doubts_type, "uncertain");
 #define PROCESS_FIELDS					\
 	{ "time", NULL, 0, OUT_TIME, AT(time) },		\
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },			\
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },		\
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* as of memory held */	\
 	{ "container", NULL, 0, OUT_STR, AT(container) },	\
 	{ "at", NULL, 0, OUT_STR, AT(at) },	/* as of memory held */	\
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) }
@@ -49,8 +49,8 @@ OUT_WORD(doubts_type, "uncertain");
 static const struct field segment_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &segments_type, 0 },	/* tensors in device memory, with --tensors */
 	PROCESS_FIELDS,
-	{ "segment_bytes", NULL, 0, OUT_UINT, AT(segments) },	/* bytes: of device memory held */
-	{ "tensor_bytes", NULL, 0, OUT_UINT, AT(tensors) },	/* bytes: of them, held for tensors */
+	{ "segment_bytes", NULL, 0, OUT_UINT, AT(segments) },	/* bytes: of device memory that the process holds */
+	{ "tensor_bytes", NULL, 0, OUT_UINT, AT(tensors) },	/* bytes: of these, held by tensors */
 	{ 0 }
 };
 
@@ -58,10 +58,10 @@ enum { DOUBTS = 7 };
 static const struct field doubt_fields[] = {	/* for JSON; a row has one of the last four */
 	{ "type", NULL, 0, &doubts_type, 0 },	/* what is uncertain about a process */
 	PROCESS_FIELDS,
-	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees without an allocation */
-	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations replaced by others */
-	{ "ignored", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations not counted, as too many are live */
-	{ "unsure", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations that may be freed */
+	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees of unknown allocations */
+	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: addresses allocated again without a free */
+	{ "ignored", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations dropped, as the table is full */
+	{ "unsure", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations that a reset may have freed */
 	{ 0 }
 };
 

@@ -34,17 +34,17 @@ static const struct field fields[] = {	/* for JSON; show() prints text */
 	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or with --growth what grew */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* name of its last thread in a call; null: no process */
 	{ "container", NULL, 0, OUT_STR, AT(container) },
-	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval, exit of the process, or end, of --growth */
+	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval; exit: after exit or execve; end: last report of --growth */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* kind, as of cudamallocsnoop; null: nothing is held */
+	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* its kind; null, with 0 bytes: the process holds nothing */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held; 0 if the calls gave no size */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* allocations */
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
-	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held at a time */
-	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: by which it grew */
+	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held, of any age */
+	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: less than 0 if it shrank */
 	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
 	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
 	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */

@@ -56,7 +56,7 @@ static const struct field frame_fields[] = {	/* for JSON */
 	{ "off", NULL, 0, OUT_PTR, AT(off) },	/* in the function, else in file, else address; of a note: its address */
 	{ "file", NULL, 0, OUT_STR, AT(file) },	/* mapped, or of Python: source; of a note: its subject */
 	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* of the source; of native frames with --lines */
-	[SOURCE] = { "source", NULL, 0, OUT_STR, AT(source) },	/* with --lines: source file of a native frame */
+	[SOURCE] = { "source", NULL, 0, OUT_STR, AT(source) },	/* with --lines: source file, as given to the compiler */
 	{ "inlined", NULL, 0, OUT_BOOL, AT(inlined) },	/* with --lines: inlined into the next frame; off is null */
 	{ 0 }
 };

@@ -17,7 +17,7 @@ static const struct field fields[] = {	/* for JSON */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },
 	{ "line", NULL, 0, OUT_UINT, AT(line) },
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* as of other tools, or kernel: warps from entry to exit */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, atomic, store, reduce, wait, or kernel: warps from entry to exit */
 	{ "space", NULL, 0, OUT_STR, AT(space) },
 	{ "op", NULL, 0, OUT_STR, AT(op) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },

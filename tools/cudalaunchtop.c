@@ -110,6 +110,8 @@ static void loaded(void *ctx)
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
 	}
+	process_on_end(&t->session.ends, launches_ended, t->view.launches);
+	t->session.reads_at_exec = true;
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
 }
 

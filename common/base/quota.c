@@ -35,10 +35,10 @@ static struct quota_user *find_or_add(struct quota *q, unsigned user)
 static bool refuse(const struct quota *q, struct quota_user *u, int pid)
 {
 	if (!u->refused && u->user == (unsigned)-1)
-		warning(0, "process %d: processes that are gone have reached the limit on %s: %s", pid, q->what,
+		warning(0, "process %d: exited processes reached the limit on %s: %s", pid, q->what,
 			q->loss);
 	else if (!u->refused)
-		warning(0, "process %d: user %u has reached the limit on %s: %s", pid, u->user, q->what,
+		warning(0, "process %d: user %u reached the limit on %s: %s", pid, u->user, q->what,
 			q->loss);
 	u->refused = true;
 	return false;

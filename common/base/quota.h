@@ -15,7 +15,7 @@ struct quota {
 	size_t limit;		/* in any unit: bytes, entries */
 	const char *what;	/* is limited: "kernel names" … */
 	const char *loss;	/* … and then left out: "further kernels are shown as addresses" */
-	bool whole;		/* one user may take all: nobody else is traced */
+	bool whole;		/* one user may take all: no other user is traced */
 	size_t used;
 	struct quota_user *users;
 	struct quota_user *last;	/* that took something: most take again */

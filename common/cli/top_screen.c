@@ -154,7 +154,7 @@ FILE *top_view_line(char **buf, size_t *size)
 	return f;
 }
 
-/* Scrolls a line sideways, but for the columns that stay. */
+/* Scrolls a line sideways, except the columns that stay. */
 static void scroll_sideways(const struct top_view *v, char *text)
 {
 	int used, fixed = screen_fit(text, v->fixed, &used), gone = screen_fit(text + fixed, v->shift, &used);

@@ -28,8 +28,8 @@ struct call_row {
 	struct { char comm[17], name[CALL_NAME], number[CUDA_ERR_NUMBER]; } text;
 };
 
-/* Fills the row from a record; looks read what the record lacks from the process.  Returns false
- * if the record is not a call but reports that a process is gone, or is what a program has written itself. */
+/* Fills the row from a record; helpers read what the record lacks from the process.  Returns false
+ * if the record is not a call: records that a program has written itself are untrusted. */
 bool call_row(struct call_row *row, const void *record, size_t size, struct syms *syms, struct helper_pool *helpers);
 
 #endif

@@ -48,7 +48,7 @@ static void tell_forbidden(struct inflight *r)
 	if (!why)
 		return;
 	r->told_forbidden = true;
-	warning(0, "cannot read the stacks of process %d, which tell of calls that were entered before tracing began: %s",
+	warning(0, "cannot read stacks of process %d, calls already in flight may be missing: %s",
 		r->forbidden, why);
 	free(why);
 }
@@ -60,7 +60,7 @@ static void inflight_tell(struct inflight *r)
 	tell_forbidden(r);
 }
 
-/* The registers of threads that the kernel does not tell of: with --attach inject. */
+/* The registers of threads, with --attach inject: the kernel does not report them. */
 
 /* What the stub of a function leaves on the stack while its return is awaited: tools/inject/stub.S. */
 struct stub_frame {
@@ -124,7 +124,7 @@ static size_t stack_bytes(struct inflight *r, struct stack_copy *copy)
 	return size;
 }
 
-/* Returns the stack of a thread, innermost frame first but for those that are left out; NULL if it
+/* Returns the stack of a thread, innermost frame first except those that are left out; NULL if it
  * cannot be had. */
 static const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
 {
@@ -140,7 +140,7 @@ static const struct stack *inflight_stack(struct inflight *r, const struct infli
 	copy->id = ++r->copies & FRAME_VALUE_MASK;
 	copy->head.kind = RECORD_STACK;
 	size = stack_bytes(r, copy);
-	if ((int)copy->head.pid != r->mapped)	/* they may have changed: nobody tells these symbols */
+	if ((int)copy->head.pid != r->mapped)	/* they may have changed: no mmap event reaches these symbols */
 		syms_changed(syms_of(r), copy->head.pid);
 	r->mapped = copy->head.pid;
 	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
@@ -276,7 +276,7 @@ static void inflight_early_tidy(struct inflight *r)
 			drop(r, t);
 }
 
-/* Reads what bpf/lib/inflight.bpf.h tells. */
+/* Reads what bpf/lib/inflight.bpf.h reports. */
 
 /* Return true if the call is to be kept; sets its user. */
 static bool take(struct inflight *r, struct inflight_taken *t)
@@ -332,7 +332,7 @@ static struct inflight_taken *inflight_read(struct inflight *r, size_t *n)
 	fd = bpf_iter_create(bpf_link__fd(r->link));
 	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f)
-		warning(errno, "cannot read which calls are in flight");
+		warning(errno, "cannot read the calls in flight");
 	while (f && next(f, &t.call)) {
 		if (!take(r, &t))
 			continue;
@@ -373,7 +373,7 @@ static struct inflight_row *new_row(struct inflight *r, const struct inflight_ca
 
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
  * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/returns.bpf.h.  0: the
- * process is ending, unless nobody may read its memory. */
+ * process is ending, unless its memory may not be read. */
 static bool has_left(const struct inflight *r, const struct inflight_call *c)
 {
 	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
@@ -466,7 +466,7 @@ void inflight_start(struct inflight *r)
 {
 	r->since = clock_ns();
 	r->quota = (struct quota){
-		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are left out",
+		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are dropped",
 	};
 	inflight_collect(r);
 	inflight_clear(r);

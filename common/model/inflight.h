@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
- * since tracing began; of older ones the threads' stacks tell. */
+ * since tracing began; older ones are found on the threads' stacks. */
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
 #include <stdbool.h>
@@ -63,7 +63,7 @@ struct inflight {
 	struct containers *containers;
 	/* Set then, or NULL. */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
-	struct devices_seen *devices;	/* those that the text tells apart: for inflight_view() */
+	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */
 	/* the result */
 	struct inflight_row *rows;
 	size_t n;
@@ -92,7 +92,7 @@ void inflight_collect(struct inflight *r);
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);
 
-/* Frees everything; before the target's looks. */
+/* Frees everything; before the session's helpers. */
 void inflight_free(struct inflight *r);
 
 #endif

@@ -37,7 +37,7 @@ struct launch_program {
 	unsigned long long steps;	/* what its records are still worth: see launch_record.c */
 };
 
-/* The counters of a program at one address, but for those that are retiring. */
+/* The counters of a program at one address, except those that are retiring. */
 struct counter_address {
 	struct { unsigned long long program, func; } key;
 	unsigned int newest;		/* their newest generation */
@@ -130,7 +130,7 @@ enum { FORMER_COST = sizeof(struct counter) + 450,
 void counter_begins(struct counters *cs, struct counter *c);
 
 /* The counter's launches are over: fixes its kernel as the one that is known now.  Its key is removed
- * when a thread that is just counting has done so, or at once if its program has ended. */
+ * when a thread that is just counting has done so, or immediately if its program has ended. */
 void counter_leave(struct counters *cs, struct counter *c);
 
 /* The same for all counters at an address, but those of this generation, if not NULL. */

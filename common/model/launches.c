@@ -187,7 +187,7 @@ static void rename_others(struct launches *l, struct launch_program *p, unsigned
 	}
 }
 
-/* The address now stands for this kernel, in launches of this generation: those before keep theirs. */
+/* The address now is this kernel's, in launches of this generation: those before keep theirs. */
 static void rename_address(struct launches *l, struct launch_program *p, const struct launch_event *e,
 			   const struct kernel *kernel)
 {
@@ -273,10 +273,11 @@ static void on_process(struct launches *l, const struct process_event *e)
 	if (p->over)
 		LIST_FOREACH(c, &p->counters, in_program)
 			counter_leave(&l->counters, c);
-	if (e->head.kind == RECORD_EXEC)
-		syms_refresh(l->syms, p->program.pid);
-	if (e->head.kind == RECORD_EXIT)
-		syms_forget(l->syms, p->program.pid);
+}
+
+void launches_ended(void *launches, const struct process_event *event)
+{
+	on_process(launches, event);
 }
 
 void launches_record(struct launches *l, const void *data, size_t size)
@@ -284,11 +285,9 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	const struct launch_event *e = data;
 	struct launch_program *p;
 
-	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
+	if (size >= sizeof(struct process_event) && e->head.kind == RECORD_FORK)
 		on_process(l, data);
-		return;
-	}
-	if (size < sizeof(*e))
+	if (size < sizeof(*e) || record_is_process_event(&e->head))
 		return;
 	p = launch_program_of(l->programs, e->key.program, e->key.pid, e->comm, 0);
 	p->steps += RECORD_STEPS;

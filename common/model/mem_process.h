@@ -42,7 +42,7 @@ struct mem_sites {
 	struct quota *quota;		/* whose bytes the groups take, for user and pid */
 	unsigned user;
 	int pid;
-	struct mem_sum held;		/* of all but CUDA_TENSOR, which is a part of others */
+	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others */
 	struct mem_sum kinds[CUDA_MEMORY_MAX];
 	struct mem_site *all;		/* for HASH_ITER(hh, ...) */
 	struct mem_site *last;		/* that was asked for, or NULL */

@@ -276,9 +276,8 @@ bool memory_event_is_right(const void *record, size_t size)
 {
 	const struct memory_event *e = record;
 
-	if (!record_is_whole(&e->head, size, offsetof(struct memory_event, stack)))
-		return false;
-	return record_is_process_event(&e->head) || (e->head.kind < CUDA_ID_MAX && !e->comm[sizeof(e->comm) - 1]);
+	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct memory_event, stack)) &&
+	       e->head.kind < CUDA_ID_MAX && !e->comm[sizeof(e->comm) - 1];
 }
 
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
@@ -345,6 +344,11 @@ void memory_forget(struct mem_process *process)
 		process->model->last = NULL;
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
+}
+
+void memory_ended(void *memory, const struct process_event *event)
+{
+	memory_forget(memory_process(memory, event));
 }
 
 void memory_mark(struct memory *memory, enum mem_snapshot mark)

@@ -77,7 +77,7 @@ struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int
 			      unsigned long long offset);
 
 /* bpf(BPF_LINK_CREATE): attaches the program with this descriptor and attach type at n offsets of
- * a file, each with its cookie and the offset of its semaphore (0: none; NULL: nobody has one), in process pid
+ * a file, each with its cookie and the offset of its semaphore (0: none; NULL: no probe has one), in process pid
  * or in every process (0).  Returns the link's descriptor, which the caller closes, or -1 with errno set. */
 int uprobe_multi_link(int prog, int type, const char *path, const unsigned long long *offsets,
 		      const unsigned long long *cookies, const unsigned long long *semaphores, int n, int pid,

@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "base/hash.h"
-#include "elf/usdt.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
@@ -46,7 +45,7 @@ static int toggle_last(const void *a, const void *b)
 static void report_skipped(const struct probes *p, const char *path, const char *why)
 {
 	if (p->on_skipped)
-		p->on_skipped(p->session, path, why);
+		p->on_skipped(p->listener, path, why);
 }
 
 /* Keeps those functions of the scan that p->source wants, sorted in the order to probe them, those
@@ -66,7 +65,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 		if (p->on_dso)	/* other programs probe a function at its start */
 			at->offset = at->symbol;
 		if (p->on_probe)
-			p->on_probe(p->session, path, &fn, at, skipped ? "--layer" : NULL);
+			p->on_probe(p->listener, path, &fn, at, skipped ? "--layer" : NULL);
 		if (skipped)
 			continue;
 		at->returns = fn.returns;
@@ -89,7 +88,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 struct scan_request {
 	const struct probe_source *source;
 	struct inode_reader *inodes;
-	unsigned long long dev, ino;	/* only to tell requests apart */
+	unsigned long long dev, ino;	/* only to distinguish requests */
 	bool usdt;
 };
 
@@ -130,7 +129,7 @@ static void scan_file(struct helper_job *job)
 	free(a.scan.probes);
 }
 
-/* Sets *scan to what p->source finds in the file behind an O_PATH descriptor, and *place, by a look.
+/* Sets *scan to what p->source finds in the file of an O_PATH descriptor, and *place, by a helper call.
  * Returns 0 or the error of helper_call(). */
 static int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
 	     struct dso_place *place)
@@ -252,7 +251,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 }
 
 /* To probe a file the kernel reads its code, and until it has read it no process on the machine can
- * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+ * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that hang. */
 static bool is_risky(struct probes *p, struct dso_entry *e)
 {
 	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "

@@ -61,7 +61,7 @@ static void remove_links(struct helper_job *job)
 		attach_remove(all[i]);
 }
 
-/* Takes the answer to an attach that nobody waits for any more: its link is not wanted. */
+/* Takes the answer to an attach that has no waiter any more: its link is not wanted. */
 static void take_late(struct holder *h)
 {
 	struct helper_answer a;

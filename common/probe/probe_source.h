@@ -13,7 +13,7 @@ struct function {
 	bool wanted;		/* selected by the tool's options; --layer is applied later */
 	bool returns;		/* has a return probe; a session program decides at each entry */
 	bool attach_last;		/* probed after the others */
-	bool helper_only;		/* probed for what it tells of others: it is not a call that the tool shows */
+	bool helper_only;		/* probed to learn of other calls: the tool does not show it */
 	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle() */
 };
 

@@ -145,7 +145,7 @@ void stop_ref_signal(int map, int pid, int sig)
 void stop_ref_put(struct stop_refs *h, int pid)
 {
 	int fd = open_process(pid);
-	/* first: of two tools that do this at once, at least one finds that no other holds it */
+	/* first: of two tools that do this at the same time, at least one finds that no other holds it */
 	bool held = !bpf_map_delete_elem(h->map, &pid);
 
 	if (held && fd >= 0 && stopped_by_other(h, pid)) {

@@ -98,7 +98,7 @@ static void site_free(struct uprobe_site *s)
 	free(s);
 }
 
-/* The process whose user is to blame if it takes for ever. */
+/* The process whose user is charged if it hangs. */
 static int charged_pid(const struct uprobe_site *s)
 {
 	return s->key.pid ? s->key.pid : s->key.dso->pid;

@@ -96,6 +96,20 @@ void helper_put_fd(struct helper_job *job, int fd)
 	job->out_fd = fd;
 }
 
+void helper_limit_cpu(unsigned seconds)
+{
+	struct rlimit limit;
+	struct rusage used;
+
+	getrlimit(RLIMIT_CPU, &limit);
+	getrusage(RUSAGE_SELF, &used);
+	limit.rlim_cur = limit.rlim_max;
+	if (seconds)
+		limit.rlim_cur = used.ru_utime.tv_sec + used.ru_stime.tv_sec + seconds;
+	signal(SIGXCPU, SIG_DFL);
+	setrlimit(RLIMIT_CPU, &limit);
+}
+
 /* Keeps the socket as 3, and nothing of the tool's: not its output, whose reader waits for the last
  * one to close it. */
 static void close_others(int socket, const int *keep)

@@ -188,7 +188,7 @@ static int refuse(struct helper_pool *l, const struct request *r)
 {
 	l->refused++;
 	if (!l->end && !(l->refused & (l->refused - 1)))
-		warning(0, "process %d: %s not read for now: processes of user %u take too much time "
+		warning(0, "process %d: %s not read for now: the time of user %u is used up "
 			"(%lu time%s so far)", r->pid, r->what, r->user, l->refused, plural(l->refused));
 	return -EBUSY;
 }
@@ -232,7 +232,7 @@ int helper_call(struct helper_pool *l, int pid, const char *what, helper_fn *fn,
 	stalled_tick(&l->stalled);
 	err = take_or_call(l, &r, fd, a);
 	if (err == -EPIPE)
-		stalled_say(&r, ": it takes too much memory, or changes meanwhile");
+		stalled_say(&r, ": it takes too much memory or time, or changes meanwhile");
 	return err;
 }
 
@@ -244,10 +244,10 @@ bool err_is_transient(int err)
 const char *helper_error(int err)
 {
 	switch (err) {
-	case -ETIME: return "its owner's file system does not answer in time";
-	case -EBUSY: return "its owner's processes take too much time";
+	case -ETIME: return "the file system of its owner timed out";
+	case -EBUSY: return "the time of its owner's processes is used up";
 	case -EWOULDBLOCK: return "a process holds a lease on it";
-	case -EPIPE: return "it takes too much memory, or changes meanwhile";
+	case -EPIPE: return "it takes too much memory or time, or changes meanwhile";
 	default: return strerror(-err);
 	}
 }

@@ -121,7 +121,7 @@ bool privilege_lacks(enum privilege what)
 }
 
 /* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and whom it names; 2: who has
- * CAP_SYS_PTRACE; 3: nobody. */
+ * CAP_SYS_PTRACE; 3: no process. */
 static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -145,7 +145,7 @@ char *privilege_missing(enum privilege what)
 	if (lacks)
 		return lacking(lacks);
 	if (what == PRIVILEGE_MEMORY && yama_scope() == 3)
-		return xstrdup("kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot");
+		return xstrdup("kernel.yama.ptrace_scope is 3: denied to every process until the next boot");
 	if (what == PRIVILEGE_MEMORY && status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow "
 			       "process_vm_readv in the filter");
@@ -168,5 +168,5 @@ char *privilege_own_memory(void)
 		return xprintf("kernel.yama.ptrace_scope is %d", scope);
 	if (status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter");
-	return xstrdup("it has made itself undumpable, or a security module forbids it");
+	return xstrdup("the process is not dumpable, or a security module denies it");
 }

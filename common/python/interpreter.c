@@ -10,7 +10,7 @@
 
 /* Where each version of Python keeps what is read of it. */
 
-/* From 3.13 on: where struct _Py_DebugOffsets has the offset, but for version, free_threaded,
+/* From 3.13 on: where struct _Py_DebugOffsets has the offset, except version, free_threaded,
  * text_kind. */
 static const struct python_layout layouts[] = {
 #include "python/layouts.def"

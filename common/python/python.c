@@ -133,7 +133,7 @@ void python_forget(struct python *p, int pid)
 		forget(p, at);
 }
 
-/* Reads what the interpreter says of itself; false if that fails for now. */
+/* Reads what the interpreter says of itself; false if that fails but may succeed later. */
 static bool describe(struct python *p, const struct process *at, struct python_process *value)
 {
 	const struct interpreter *it = &at->interpreter;

@@ -17,7 +17,7 @@
 #include "sym/jit.h"
 #include "sym/perf_map.h"
 
-/* What tells whether a file has changed; all zero: none was read. */
+/* Identifies a version of a file; all zero: none was read. */
 struct jit_file {
 	unsigned long long dev, ino, size;
 	long long modified, changed;	/* ns since the epoch */
@@ -58,7 +58,7 @@ static bool is_user(int pid, uid_t uid)
 	return found && (uid == real || uid == effective || uid == saved);
 }
 
-/* A second name may be a link to somebody else's file that this user cannot read. */
+/* A second name may be a link to another user's file that this user cannot read. */
 static int check(int pid, const struct stat *st)
 {
 	if (st->st_nlink > 1)

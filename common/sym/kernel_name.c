@@ -194,7 +194,7 @@ static const struct kernel *add(struct kernel_names *names, unsigned user, const
 	return &s->kernel->kernel;
 }
 
-/* Takes bytes from the user's share; if need be, names that nobody holds make room. */
+/* Takes bytes from the user's share; if need be, names without a reference make room. */
 static bool take(struct kernel_names *names, unsigned user, int pid, size_t n)
 {
 	while (!quota_fits(&names->quota, user, n) && names->nunheld)

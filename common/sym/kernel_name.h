@@ -7,7 +7,7 @@ struct demangler;
 struct kernel_names;
 
 /* Equal full names share one struct kernel, and equal strings share one pointer.  Who keeps one calls
- * kernel_get(): those that nobody holds are freed once KERNEL_NAMES_UNHELD have been named since, or if
+ * kernel_get(): those without a reference are freed once KERNEL_NAMES_UNHELD have been named since, or if
  * their user needs the room. */
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */

@@ -107,7 +107,7 @@ static void leave_owner(struct kernels *k, struct kernel_entry *e)
 	free(o);
 }
 
-/* The entry stands for another kernel than before, or for none. */
+/* The entry is another kernel's than before, or no kernel's. */
 static void unpair(const struct kernels *k, struct kernel_entry *e)
 {
 	struct kernel_entry *other = e->pair ? find(k, e->pair) : NULL;

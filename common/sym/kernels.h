@@ -14,7 +14,7 @@ struct quota;
 struct syms;
 
 /* A call that began at this time unloaded a module, library or registered binary.  The addresses of its
- * kernels are forgotten, but for the last KERNELS_UNLOADED of the program: a program that ends may
+ * kernels are dropped, except the last KERNELS_UNLOADED of the program: a program that ends may
  * unload what its other threads still launch.  First calls fn, if not NULL, for each address, which it
  * must not change. */
 void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
@@ -37,7 +37,7 @@ void kernels_free(struct kernels *k);
 /* Forgets all. */
 void kernels_clear(struct kernels *k);
 
-/* Return true if the program itself has told nothing yet. */
+/* Return true if the program itself has registered nothing yet. */
 bool kernels_are_none(const struct kernels *k);
 
 /* The program itself named this address, or declared it the same kernel as another address, whose

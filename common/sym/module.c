@@ -38,7 +38,7 @@ static void module_names_free(struct module *m)
 
 struct name_request {
 	unsigned long long at;
-	char key[];		/* the module's, which tells the look from others */
+	char key[];		/* the module's, which distinguishes the helper call from others */
 };
 
 static void read_name(struct helper_job *job)
@@ -68,7 +68,7 @@ static struct module_name *add_name(struct module *m, unsigned long long at, con
 	return n;
 }
 
-/* Returns the name at this offset of the file, see elf_symbols_find_apart(), which is read once; NULL if it
+/* Returns the name at this offset of the file, see elf_symbols_name_offset(), which is read once; NULL if it
  * cannot be read.  It lives as long as the module. */
 static const char *module_name_at(struct module *m, unsigned long long at)
 {
@@ -93,6 +93,9 @@ static const char *module_name_at(struct module *m, unsigned long long at)
 
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
 enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
+
+/* For the headers of a file: real ones take less than a millisecond. */
+enum { CPU_SECONDS = 2 };
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
@@ -202,7 +205,7 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	return NULL;
 }
 
-/* A file that was opened when it still had its name: not everybody can open it by its mapping. */
+/* A file that was opened when it still had its name: not every user can open it by its mapping. */
 static struct module *find_deleted(const struct modules *ms, const char *key)
 {
 	static const char mark[] = " (deleted)";	/* the kernel's */
@@ -253,7 +256,7 @@ void module_put(struct module *m)
 
 struct table_request {
 	int pid;		/* that has the file mapped */
-	char end[];		/* of variables; then the module's key, which tells the look from others */
+	char end[];		/* of variables; then the module's key, which distinguishes the helper call from others */
 };
 
 /* A stripped file's functions may be in its debug file. */
@@ -263,8 +266,10 @@ static struct elf_symbols *load_functions(int pid, int fd)
 	struct elf_debug d;
 	int debug = -1;
 
+	helper_limit_cpu(CPU_SECONDS);
 	if (elf_debug_read(fd, &d) && !d.symbols)
 		debug = debug_file_open(pid, fd, &d);
+	helper_limit_cpu(0);
 	s = elf_functions_load(fd, debug);
 	if (debug >= 0)
 		close(debug);
@@ -359,7 +364,7 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 {
 	const struct elf_symbols *functions = module_functions(m);
 	const char *name = functions ? elf_symbols_find(functions, offset, off) : NULL;
-	unsigned long long at = functions && !name ? elf_symbols_find_apart(functions, offset, off) : 0;
+	unsigned long long at = functions && !name ? elf_symbols_name_offset(functions, offset, off) : 0;
 
 	return at ? module_name_at(m, at) : name;
 }

@@ -21,7 +21,7 @@ struct modules {
 	struct demangler demangler;
 	struct quota files, memory, symbols;	/* open files; bytes */
 	bool few_files;		/* warned that this process has no more descriptors */
-	int nwanted;		/* modules that module_want() marked and nobody has read */
+	int nwanted;		/* modules that module_want() marked and that are not read */
 };
 
 /* What is read from a file, ten times a second at most while that fails for now. */
@@ -38,7 +38,7 @@ struct module_rules {
 		struct cfi *cfi;		/* NULL: there are none */
 	} *all;
 	size_t n, room;
-	unsigned long long tried;	/* when a look failed for now, ns */
+	unsigned long long tried;	/* when a read failed that may succeed later, ns */
 };
 
 /* The open descriptor keeps the file readable and its inode number from being reused. */

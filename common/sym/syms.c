@@ -27,7 +27,7 @@ struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *co
 	};
 	s->stacks_quota = (struct quota){
 		.limit = MAX_STACKS, .what = "memory for call stacks",
-		.loss = "further ones of its processes are left out",
+		.loss = "further ones of its processes are dropped",
 	};
 	return s;
 }

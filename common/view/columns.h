@@ -13,7 +13,7 @@ extern const struct field_type field_device;
  * null. */
 #define OUT_DEVICE (&field_device)
 
-/* The devices that a tool's text may have to tell apart; starts zeroed. */
+/* The devices that a tool's text may have to distinguish; starts zeroed. */
 struct devices_seen {
 	bool some, several;
 	unsigned int first;

@@ -135,6 +135,7 @@ static void *open_skel(void *ctx)
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
 	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->session.syms);
+	process_on_end(&h->session.ends, aggregate_ended, &h->calls.aggregates);
 	return h->skel;
 }
 

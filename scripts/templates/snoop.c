@@ -98,6 +98,7 @@ static void *open_skel(void *ctx)
 @usdt|	s->session.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
+	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
 	return s->skel;
 }
 

@@ -113,6 +113,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
 	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms);
+	process_on_end(&t->session.ends, aggregate_ended, &t->table.calls.aggregates);
 	return t->skel;
 }
 

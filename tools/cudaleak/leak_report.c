@@ -8,8 +8,8 @@
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
+#include "session/process.h"
 #include "session/filter.h"
-#include "session/preexisting.h"
 
 /* Return true if a process that is followed used CUDA before tracing began. */
 static bool is_any_early(const struct leak_report *r)

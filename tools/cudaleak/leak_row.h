@@ -5,7 +5,7 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 #include "proc/containers.h"
-#include "session/preexisting.h"
+#include "session/process.h"
 #include "view/columns.h"
 
 enum { LEAK_FIELDS = 22 };

@@ -43,8 +43,7 @@ void snoop_rows_init(struct snoop_rows *rows, bool times, bool stacks, bool devi
 		columns_show(rows->fields, "device", "DEVICE");
 }
 
-struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did,
-			   const struct stack *stack)
+struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 
@@ -55,7 +54,7 @@ struct snoop_row snoop_row(const struct memory_event *e, const struct memory_eff
 		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
 		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
-		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL, .stack = stack,
+		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 	};
 }
 

@@ -113,14 +113,14 @@ static void image(void *ctx, unsigned sm, const char *text, size_t size)
 
 int file_list(const struct file_list *list, struct measure *m)
 {
-	struct lister l = { .list = list, .verbose = m->options.verbose };
+	struct lister l = { .list = list, .verbose = m->session.verbose };
 	struct ptx_images found;
 	struct ptx_file file;
 
-	if (m->options.output)
-		out_to_file(m->options.output);
-	log_init(false, m->options.quiet);
-	out_init(m->options.json);
+	if (m->session.output)
+		out_to_file(m->session.output);
+	log_init(false, m->session.quiet);
+	out_init(m->session.json);
 	rewrite_init(&l.rewrite, m);
 	ptx_file_open(&file, list->path);
 	found = ptx_file_each(&file, image, &l);

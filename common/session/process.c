@@ -1,8 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/die.h"
 #include "cli/out.h"
-#include "session/preexisting.h"
+#include "session/process.h"
+
+struct process_part {
+	void (*fn)(void *ctx, const struct process_event *event);
+	void *ctx;
+};
+
+void process_on_end(struct process_ends *ends, void (*fn)(void *ctx, const struct process_event *event), void *ctx)
+{
+	ends->parts = xrealloc(ends->parts, ends->n + 1, sizeof(*ends->parts));
+	ends->parts[ends->n++] = (struct process_part){ fn, ctx };
+}
+
+void process_ended(const struct process_ends *ends, const struct process_event *event)
+{
+	for (int i = 0; i < ends->n; i++)
+		ends->parts[i].fn(ends->parts[i].ctx, event);
+}
+
+void process_ends_free(struct process_ends *ends)
+{
+	free(ends->parts);
+	*ends = (struct process_ends){ 0 };
+}
 
 static struct preexisting_process *find(const struct preexisting *e, int pid)
 {
@@ -52,9 +76,9 @@ void preexisting_begin(struct preexisting *e)
 	snprintf(e->since, sizeof(e->since), "%s", out_clock());
 }
 
-bool preexisting_complete(const void *early, int pid)
+bool preexisting_complete(const void *preexisting, int pid)
 {
-	const struct preexisting *e = early;
+	const struct preexisting *e = preexisting;
 
 	return pid ? !preexisting_has(e, pid) : !e->processes;
 }

@@ -159,11 +159,11 @@ wrong() {
 }
 
 it "what is no frame of the library ends the connection, and nothing else"
-echo frame 3 4294967295 | wrong 'it sent a frame that is too large'
-echo image 0 90 1 3 0 | wrong 'it sent something else than a greeting'
+echo frame 3 4294967295 | wrong 'frame too large'
+echo image 0 90 1 3 0 | wrong 'no greeting'
 echo hello 2 train | wrong 'its libcudagpuprobe.so is of another version'
 printf '%s\n' 'hello 1 a' 'hello 1 a' | wrong 'it greeted twice'
-printf '%s\n' 'hello 1 a' 'bye' 'image 0 90 1 3 0' | wrong 'it sent more after its end'
+printf '%s\n' 'hello 1 a' 'bye' 'image 0 90 1 3 0' | wrong 'data after its end'
 printf '%s\n' 'hello 1 a' 'frame 3 7' 'bytes 7' | wrong 'it told of an image in a wrong size'
 printf '%s\n' 'hello 1 a' 'image 99 90 1 3 0' | wrong 'it told of an image with an unknown status'
 printf '%s\n' 'hello 1 a' 'frame 4 40' 'bytes 40' | wrong 'its modules are not 1, 2'

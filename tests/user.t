@@ -127,7 +127,7 @@ else
 	for groups in '' 'ab 11' 'ab 11 4294967295\n' 'ab -1\n' 'abc 11\n' 'ab 0x0\n'; do
 		named 'ab:x:65534:7::/home/ab:/bin/sh\n' "$groups" cudamallocsnoop -jqu ab -c "$all"
 		equal "$(words)" '65534 7 Groups: 7 ab /home/ab'
-		says "without supplementary groups: 'getent initgroups ab' does not know those of the user"
+		says "without supplementary groups: 'getent initgroups ab' does not list those of the user"
 	done
 
 	it "an entry that makes no sense is none"
@@ -146,7 +146,7 @@ else
 	it "whom getent does not know is taken from sudo by number, without supplementary groups"
 	named '' '' $by_sudo cudamallocsnoop -jqc "$privileges"
 	same_as $other --inh-caps -all sh -c "$privileges"
-	says "without supplementary groups: 'getent passwd 65534' does not know the user who called sudo"
+	says "without supplementary groups: 'getent passwd 65534' does not list the user who called sudo"
 
 	it "getent may be missing: numbers do without"
 	: >"$tmp/none"
@@ -183,7 +183,8 @@ for sudo in 'SUDO_UID=x SUDO_GID=1' 'SUDO_UID=-1 SUDO_GID=1' 'SUDO_UID=1 SUDO_GI
 	run env $sudo cudamallocsnoop -c 'echo ran'
 	status 1
 	lines 0 ran
-	says 'do not tell as whom to run the command: give -u USER'
+	says 'invalid SUDO_UID='
+	says ': give -u USER'
 done
 
 it "-u wants CAP_SETUID and CAP_SETGID, and says so"

@@ -23,7 +23,7 @@ static void read_groups(struct user_entry *entry)
 {
 	if (entry->name && !user_entry_groups(entry))
 		warning(0, "the command runs without supplementary groups: 'getent initgroups %s' "
-			"does not know those of the user", entry->name);
+			"does not list those of the user", entry->name);
 }
 
 /* UID:GID is taken as it is, without supplementary groups. */
@@ -47,7 +47,7 @@ static void choose_named(struct command_user *u, const char *name)
 {
 	int err;
 
-	if (getauxval(AT_SECURE))	/* its caller does not have its privileges */
+	if (getauxval(AT_SECURE))	/* its caller lacks its privileges */
 		die(0, "--user: not with a tool whose file has capabilities or is set-user-ID: "
 		    "run it as root");
 	u->other = true;
@@ -65,12 +65,11 @@ static void choose_named(struct command_user *u, const char *name)
 	read_groups(&u->entry);
 }
 
-/* sudo sets both.  Its caller may be unknown here, or known by another group. */
+/* sudo sets both.  Its caller may not be in this machine's list of users, or be there with another group. */
 static void choose_sudo(struct command_user *u, const char *uid, const char *gid)
 {
 	if (!user_id_parse(uid, &u->uid) || !gid || !user_id_parse(gid, &u->gid))
-		die(0, "SUDO_UID=%s and SUDO_GID=%s do not tell as whom to run the command: "
-		    "give -u USER", uid, gid ? gid : "");
+		die(0, "invalid SUDO_UID=%s or SUDO_GID=%s: give -u USER", uid, gid ? gid : "");
 	u->other = u->uid != 0;
 	if (!u->other) {
 		u->gid = getgid();
@@ -78,7 +77,7 @@ static void choose_sudo(struct command_user *u, const char *uid, const char *gid
 	}
 	if (user_entry_find(&u->entry, uid))
 		warning(0, "the command runs without supplementary groups: 'getent passwd %s' "
-			"does not know the user who called sudo", uid);
+			"does not list the user who called sudo", uid);
 	read_groups(&u->entry);
 }
 
@@ -89,7 +88,7 @@ void command_user_choose(struct command_user *u, const char *name)
 	*u = (struct command_user){ .uid = getuid(), .gid = getgid() };
 	if (name)
 		choose_named(u, name);
-	else if (sudo && !u->uid)	/* nobody else's environment counts */
+	else if (sudo && !u->uid)	/* only root's environment is trusted */
 		choose_sudo(u, sudo, getenv("SUDO_GID"));
 	if (u->other && privilege_lacks(PRIVILEGE_SETUID))
 		die(0, "not permitted to run the command as user %s: %s", name ?: u->entry.name ?: sudo,
@@ -120,11 +119,11 @@ static bool set_groups(const struct command_user *u)
 	return set;
 }
 
-/* Returns what could not be changed, with errno set; NULL if all is.  Whoever stays the same keeps the
- * caller's descriptors and capabilities: those of the tool's file do not outlive the next exec. */
+/* Returns what could not be changed, with errno set; NULL: all was.  The caller's own user keeps the caller's
+ * descriptors and capabilities: those of the tool's file do not outlive the next exec. */
 static const char *change(const struct command_user *u)
 {
-	/* as sudo: what one user has open is not another's */
+	/* as sudo: the caller's open files are not for another user */
 	if (u->other && syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC))
 		return "descriptors";
 	if (u->other && !set_environment(&u->entry))
@@ -181,7 +180,7 @@ static _Noreturn void run(const char *text, char **argv, const struct command_us
 	char c = 0;
 	int err;
 
-	/* nor is the terminal of the caller, into which they could type (TIOCSTI, TIOCLINUX), another user's */
+	/* another user must not have the caller's terminal, into which they could type (TIOCSTI, TIOCLINUX) */
 	if ((user->other && setsid() < 0) || !command_user_become(user) || write(fd, &c, 1) != 1 || !read_environment(fd))
 		_exit(EXIT_FAILURE);
 	if (argv)
@@ -211,7 +210,7 @@ int command_prepare(const char *text, char **argv, const struct command_user *us
 	close(fds[0]);
 	go_fd = fds[1];
 	own_session = user->other;
-	if (read(go_fd, &c, 1) != 1)	/* it has said why */
+	if (read(go_fd, &c, 1) != 1)	/* it has printed the reason */
 		exit(EXIT_FAILURE);
 	signal(SIGCHLD, SIG_DFL);	/* a caller may ignore it: then there is no exit status */
 	return child;
@@ -258,7 +257,7 @@ int command_signal(int sig)
 {
 	int group = own_session ? child : command_has_signal();
 
-	if (!command_ended() && group != getpgrp())	/* else its number may be another's */
+	if (!command_ended() && group != getpgrp())	/* else its pid may be reused */
 		kill(own_session ? -child : child, sig);
 	return group;
 }

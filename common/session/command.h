@@ -13,8 +13,8 @@ struct command_user {
 	struct user_entry entry;	/* of the other one, with the groups to take on; or all zero */
 };
 
-/* Chooses the user of -u: a name, a UID, or UID:GID.  If name is NULL, the one who called sudo or,
- * without sudo, the one who called the tool.  Exits with the reason if there is no such user or the
+/* Chooses the user of -u: a name, a UID, or UID:GID.  If name is NULL, the caller of sudo or,
+ * without sudo, the caller of the tool.  Exits with the reason if there is no such user or the
  * tool may not change to it. */
 void command_user_choose(struct command_user *u, const char *name);
 

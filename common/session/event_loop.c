@@ -49,7 +49,7 @@ static void losses_read(struct losses *l, const struct bpf_map *map)
 	qsort(l->list, l->n, sizeof(*l->list), largest_first);
 }
 
-/* Returns " (process 12 (a): 34, 56 (b): 7, ...)", who lost most for this reason, or "".  It is for
+/* Returns " (process 12 (a): 34, 56 (b): 7, ...)", the processes that lost most for this reason, or "".  It is for
  * warning(), which escapes what it prints. */
 static char *losses_text(const struct losses *l, enum lost why)
 {
@@ -255,13 +255,13 @@ static void handle_last(struct event_loop *e)
 	e->lost_then[LOST_LATE] = record_queue_drop(e->queue);
 }
 
-/* From now on, a little time is left for everything. */
+/* After a signal, a little time is left for all that follows. */
 static void note_stop(struct event_loop *e)
 {
 	if (!signal_caught() || e->stopped)
 		return;
 	e->stopped = clock_ns();
-	e->session->progress.hidden = true;	/* it is gone before there is much to say */
+	e->session->progress.hidden = true;	/* it ends before there is much to report */
 	helper_pool_end(&e->session->helpers, LAST_NS);
 }
 

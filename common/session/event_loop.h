@@ -57,7 +57,7 @@ int event_loop_run(struct event_loop *e);
 /* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
 long event_loop_time_left(const struct event_loop *e, long ms);
 
-/* Prints what was lost, if anything, by enum lost, and by whom, and how many call stacks (NULL: none were
+/* Prints what was lost, if anything, by enum lost, and by which processes, and how many call stacks (NULL: none were
  * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
 void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
 

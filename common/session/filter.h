@@ -17,7 +17,7 @@ struct filter_options {
 	OPT_STR(0, "cgroup", "PATH", &(f)->cgroup, "only processes in this cgroup and below: path or id"), \
 	OPT_STR(0, "container", "ID", &(f)->container, "only processes in this container")
 
-/* Sets *filter to what the options say.  Returns NULL, or why there is no such cgroup, which the caller frees.
+/* Sets *filter from the options.  Returns NULL, or why there is no such cgroup, which the caller frees.
  * Exits 2 if the options cannot be combined, or if there is no such user. */
 char *filter_read(const struct filter_options *options, struct filter *filter);
 

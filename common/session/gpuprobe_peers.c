@@ -12,7 +12,7 @@
 /* MOST: beyond these, or with too few descriptors, a connection is refused.  PEER_FILES: of each; OWN_FILES: of the tool. */
 enum { MOST = 1024, PEER_FILES = 2, OWN_FILES = 64, BACKLOG = 128 };
 
-/* A command may have any number of processes that send nonsense. */
+/* A command may have any number of processes that send malformed frames. */
 enum { WARNINGS = 16 };
 
 #ifndef SO_PEERPIDFD		/* Linux 6.5 */
@@ -25,10 +25,10 @@ enum read_result {
 	READ_WRONG,		/* *wrong is why: the rest cannot be read */
 };
 
-/* How much is read of one peer before others have their turn. */
+/* Bytes read from one peer before others have their turn. */
 enum { TURN = 16 << 20 };
 
-/* What room for a frame grows by at least: its size is only what a peer says. */
+/* Room for a frame grows by at least this: the peer's claim of its size is untrusted. */
 enum { STEP = 64 << 10 };
 
 /* Of all peers' frames that are not whole yet. */
@@ -54,11 +54,11 @@ static const char *grow(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 static const char *check_head(const struct gpuprobe_peer *peer)
 {
 	if (peer->head.size > GPUPROBE_FRAME_MAX)
-		return "it sent a frame that is too large";
+		return "frame too large";
 	if (!peer->greeted && peer->head.kind != GPUPROBE_HELLO)
-		return "it sent something else than a greeting";
+		return "no greeting";
 	if (peer->bye)
-		return "it sent more after its end";
+		return "data after its end";
 	return NULL;
 }
 
@@ -68,7 +68,7 @@ static const char *whole(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 
 	peer->greeted = p->greeted = true;
 	peer->bye = peer->head.kind == GPUPROBE_BYE;
-	if (peer->bye)		/* it may wait until all was read */
+	if (peer->bye)		/* the peer may wait until all was read */
 		shutdown(peer->fd, SHUT_WR);
 	peer->got = 0;
 	p->held -= peer->room;
@@ -222,7 +222,7 @@ static bool serve(struct gpuprobe_peers *p, struct gpuprobe_peer *peer, short ev
 {
 	const char *wrong;
 
-	/* one that has ended cannot be told anything, but what it sent is still there */
+	/* sending to one that has ended fails, but what it sent is still there */
 	if (events & POLLOUT && !send_config(p, peer) && !(events & POLLIN))
 		return false;
 	if (!(events & (POLLIN | POLLHUP | POLLERR)))

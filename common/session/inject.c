@@ -120,13 +120,13 @@ static void events_exited(struct inject_events *e, int pid)
 }
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
- * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
-enum { RING = 64 << 20, QUEUED = 4 * RING, SAYINGS = 16 };
+ * the queue before a process's end is reported.  MESSAGES: of programs, printed at most. */
+enum { RING = 64 << 20, QUEUED = 4 * RING, MESSAGES = 16 };
 
-/* What is not asked for is done at most that often: thousands of processes that begin at once have to be answered. */
+/* Work without a request is done at most this often: thousands of processes that start together wait for answers. */
 static const unsigned long long TURN_NS = 10 * 1000000ull;
 
-/* How often it is seen which threads have ended, as pthread_exit() tells nobody, and what they are called. */
+/* How often threads are checked for having ended, which pthread_exit() does not report, and for their names. */
 static const unsigned long long ENDED_NS = 20 * 1000000ull, NAMED_NS = 100 * 1000000ull;
 
 char *inject_refusal(struct session *t, char **library)
@@ -200,7 +200,7 @@ void inject_open_queue(struct inject *in, struct record_queue *q, const struct b
 	record_queue_share(q, ring ? shmmap_of(in->memory.memory, ring) : NULL, is_dead, in);
 }
 
-/* What a process has sent comes before what is said of it. */
+/* A process's records come before those about it. */
 static void drain(struct inject *in)
 {
 	if (record_queue_bytes(in->queue) < QUEUED)
@@ -230,9 +230,9 @@ static void on_execed(void *ctx, int pid)
 	uprobes_detach(&in->session->probes, pid);
 }
 
-static void say(struct inject *in, int pid, const char *text)
+static void print_message(struct inject *in, int pid, const char *text)
 {
-	if (in->said++ < SAYINGS)
+	if (in->printed++ < MESSAGES)
 		warning(0, "process %d: %s", pid, text);
 }
 
@@ -248,12 +248,12 @@ static void on_marked(void *ctx, int pid, unsigned mark)
 	struct inject *in = ctx;
 
 	inject_memory_mark(&in->memory, pid, mark);
-	say(in, pid, mark == INJECT_OTHER_USER ? "runs as another user now: its calls are not traced any more" :
-	    "has a seccomp filter now: what it loads is not looked at, and processes that it forks are not traced");
+	print_message(in, pid, mark == INJECT_OTHER_USER ? "runs as another user now: its calls are no longer traced" :
+	    "has a seccomp filter now: libraries that it loads and processes that it forks are not traced");
 }
 
-/* Once all is there that is loaded with the first CUDA library. */
-static void say_static_runtime(struct inject *in, int pid)
+/* Call once everything is there that is loaded with the first CUDA library. */
+static void note_static_runtime(struct inject *in, int pid)
 {
 	const char *path = static_runtime(&in->session->probes, pid);
 
@@ -261,8 +261,8 @@ static void say_static_runtime(struct inject *in, int pid)
 		note("%s: the CUDA runtime is linked in: --attach inject sees only the driver calls that it makes", path);
 }
 
-/* Said before a name is missing. */
-static void say_unread(struct inject *in, int pid)
+/* Warns before a name is missing. */
+static void warn_unread(struct inject *in, int pid)
 {
 	char *why;
 
@@ -277,35 +277,35 @@ static void say_unread(struct inject *in, int pid)
 	free(why);
 }
 
-/* Records come first: see on_told(). */
-static void look_at(struct inject *in, int pid)
+/* Records come first: see on_message(). */
+static void rescan(struct inject *in, int pid)
 {
 	record_queue_handle_some(in->queue);
 	if (!in->session->finishing)
 		session_scan_new(in->session, pid);
 }
 
-static bool on_told(void *ctx, int pid, const struct inject_message *m)
+static bool on_message(void *ctx, int pid, const struct inject_message *m)
 {
 	struct inject *in = ctx;
 
 	in->inner |= m->head.pid != pid;
 	if (in->session->selected.cgroup && !cgroup_has(in->session->selected.cgroup, pid))
-		return false;	/* the programs cannot tell */
+		return false;	/* the programs cannot check it */
 	if (m->head.kind == INJECT_SAYS) {
-		say(in, pid, m->text);
+		print_message(in, pid, m->text);
 		return true;
 	}
 	if (m->head.kind == INJECT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
 		drain(in);
 		events_forked(&in->events, pid, m->head.parent);
 	}
-	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
+	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are read again for their names only */
 		if (in->session->syms)
-			look_at(in, pid);
+			rescan(in, pid);
 		return true;
 	}
-	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
+	/* stacks in the queue are of the mappings before, and other records drop those of a process */
 	record_queue_handle_some(in->queue);
 	if (in->session->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
@@ -315,8 +315,8 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	}
 	session_scan_new(in->session, pid);
 	if (m->head.kind == INJECT_BOUND && !m->head.functions) {
-		say_static_runtime(in, pid);
-		say_unread(in, pid);
+		note_static_runtime(in, pid);
+		warn_unread(in, pid);
 	}
 	return true;
 }
@@ -331,7 +331,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.memory[INJECT_FIXED] = in->memory.memory->fixed;
 	in->peers.leave = privilege_needs_leave();
 	in->peers.bytes = in->memory.memory->shm.bytes;
-	in->peers.told = on_told;
+	in->peers.message = on_message;
 	in->peers.ended = on_ended;
 	in->peers.execed = on_execed;
 	in->peers.marked = on_marked;

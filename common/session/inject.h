@@ -31,11 +31,11 @@ struct inject {
 	struct inject_peers peers;
 	struct inject_events events;
 	const char *left, *ended;	/* programs for a thread that has ended before its process, and for a process; or NULL */
-	unsigned long long looked, named, turned;	/* when it was seen which threads have, ns */
-	bool read;		/* whether programs' memory can be read was tried */
+	unsigned long long looked, named, turned;	/* when threads were last checked for it, ns */
+	bool read;		/* tried whether programs' memory can be read */
 	bool inner;		/* a process is in another PID namespace */
 	struct record_queue *queue;
-	unsigned said;		/* messages of programs that were printed */
+	unsigned printed;	/* messages of programs */
 };
 
 /* Returns NULL if the command can be traced so, and the library in *library; else why not.  The caller frees both. */
@@ -47,7 +47,7 @@ void inject_load(struct inject *in, struct bpf_object *obj);
 /* Opens the ring buffer. */
 void inject_open_queue(struct inject *in, struct record_queue *q, const struct bpf_map *ring);
 
-/* Call before command_go(): listens, and tells the command's dynamic linker. */
+/* Call before command_go(): listens, and has the command's dynamic linker load the library. */
 void inject_begin(struct inject *in, const struct bpf_object *obj);
 
 /* Returns a descriptor that is readable when there is something to do, and does that. */

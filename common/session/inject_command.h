@@ -19,7 +19,7 @@ char *inject_library_find(char **why);
  * it. */
 bool inject_library_is_used(const char *library);
 
-/* Has the command's dynamic linker load the library, after those that the user has, and tells it where the tool listens.
+/* Has the command's dynamic linker load the library, after those that the user has, and sets where the tool listens.
  * Call before command_go(). */
 void inject_library_set(const char *library, const char *socket);
 

@@ -18,9 +18,9 @@ struct inject_each {
 	const char *library;
 	const struct shmmap_memory *memory;
 	int keep[3];
-	bool failed;		/* it was said */
+	bool failed;		/* and warned */
 	run_fn *run;		/* in the helper: the library's function, NULL if there is none */
-	bool confined;		/* the helper, by itself */
+	bool confined;		/* the helper has given up its rights */
 };
 
 void inject_each_init(struct inject_each *e, const char *library, const struct shmmap_memory *memory);

@@ -62,7 +62,7 @@ const struct python_process *inject_memory_python(const struct inject_memory *m,
 	return at ? &at->is : NULL;
 }
 
-/* The process is told to ask. */
+/* The mark makes the process ask for it. */
 static int python_set(struct inject_memory *m, int pid, const struct python_process *is)
 {
 	struct inject_python *at = python_find(m, pid);
@@ -121,7 +121,7 @@ static void *elements(void *ctx, const struct bpf_map *map)
 	return m ? shmmap_lookup(m, &first, 0) : NULL;
 }
 
-/* How many threads there may be: what stands in the memory is a program's. */
+/* How many threads there may be: the memory is untrusted. */
 static unsigned threads_of(const struct shmmap *s)
 {
 	unsigned n = __atomic_load_n(&s->head->threads_used, __ATOMIC_RELAXED);
@@ -251,7 +251,7 @@ void inject_memory_end(struct inject_memory *m)
 		return;
 	s = &m->memory->shm;
 	__atomic_store_n(&s->head->ended, 1, __ATOMIC_RELEASE);
-	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than to look at the other */
+	for (unsigned i = 0; i < s->functions; i++)	/* so that calls cost less than with a check of ended */
 		__atomic_fetch_or(&s->toggle[i].flags, INJECT_OFF, __ATOMIC_RELAXED);
 }
 
@@ -269,7 +269,7 @@ void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark)
 			__atomic_fetch_or(&s->threads[i].marks, mark, __ATOMIC_RELAXED);
 }
 
-/* A thread of a process of the command, as the element says: any program can write it there. */
+/* Pid and thread id are untrusted: any program of the command can write them. */
 static void name(struct inject_thread *t, bool (*is_known)(void *ctx, unsigned pid), void *ctx)
 {
 	unsigned tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE), pid = __atomic_load_n(&t->pid, __ATOMIC_ACQUIRE);

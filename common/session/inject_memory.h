@@ -28,10 +28,10 @@ void inject_memory_fix(struct inject_memory *m);
 /* Probes the functions that toggle, or not. */
 void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool in);
 
-/* Tells all probes that nobody reads what they write any more. */
+/* Turns all probes off: what they write is no longer read. */
 void inject_memory_end(struct inject_memory *m);
 
-/* Call every few milliseconds: tells the probes the time. */
+/* Call every few milliseconds: updates the probes' clock. */
 void inject_memory_tick(struct inject_memory *m);
 
 /* What the map python_processes has of a process; NULL: nothing. */
@@ -41,7 +41,7 @@ const struct python_process *inject_memory_python(const struct inject_memory *m,
 void inject_memory_mark(struct inject_memory *m, unsigned pid, unsigned mark);
 
 /* Reads the names of threads that have none yet, and again: of all, for a millisecond, from where the last call stopped.
- * is_known: whether a process may be looked at. */
+ * is_known: whether a process may be read. */
 void inject_memory_names(struct inject_memory *m, bool (*is_known)(void *ctx, unsigned pid), void *ctx, bool again);
 
 /* Frees what the threads of a process hold, of which none is left. */

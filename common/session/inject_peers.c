@@ -18,7 +18,7 @@
 /* MOST: processes at a time.  OWN_FILES: the tool's. */
 enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };
 
-/* How often it is seen which program a process runs: exec tells nobody. */
+/* How often processes are checked for another program: exec is not reported. */
 static const unsigned long long LOOK_NS = 100 * 1000000ull, EVERY_NS = 10 * 1000000ull, TURN_NS = 1000000;
 
 /* PENDING: at once; the others wait in the socket's backlog. */
@@ -27,7 +27,7 @@ enum { PENDING = 64 };
 /* After that long without a message a connection is closed. */
 static const unsigned long long SILENT_NS = 10 * 1000000000ull;
 
-/* Parents between a process and the command: their numbers may be others' by now, and form a ring. */
+/* Parents between a process and the command: their pids may be reused, and form a ring. */
 enum { DEPTH = 1000 };
 
 static struct inject_process *find(const struct inject_peers *p, int pid)
@@ -76,13 +76,13 @@ bool inject_peers_lives(const struct inject_peers *p, int pid)
 	return at && !has_ended(at);
 }
 
-/* Those that the events are of: what they and others said is known. */
+/* Ends the processes of these events, after the messages that came before. */
 static void reap(struct inject_peers *p, const struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct inject_process *at = find(p, events[i].data.u64);
 
-		if (at && has_ended(at))	/* else another has its number by now */
+		if (at && has_ended(at))	/* else its pid was reused */
 			end(p, at);
 	}
 }
@@ -127,7 +127,7 @@ static void mark(struct inject_peers *p, struct inject_process *at, unsigned mar
 	at->marks |= mark;
 }
 
-static void look_at_rights(struct inject_peers *p, struct inject_process *at)
+static void check_rights(struct inject_peers *p, struct inject_process *at)
 {
 	const struct proc_rights *was = &at->rights;
 	struct proc_rights now;
@@ -140,7 +140,7 @@ static void look_at_rights(struct inject_peers *p, struct inject_process *at)
 		mark(p, at, INJECT_OTHER_USER);
 }
 
-static void look_at_program(struct inject_peers *p, struct inject_process *at)
+static void check_program(struct inject_peers *p, struct inject_process *at)
 {
 	struct proc_identity now = proc_identity(at->pid);
 
@@ -151,20 +151,20 @@ static void look_at_program(struct inject_peers *p, struct inject_process *at)
 	}
 	if (now.started && now.stack)
 		at->is = now;
-	look_at_rights(p, at);
+	check_rights(p, at);
 }
 
 static bool follow(struct inject_peers *p, int pid)
 {
 	struct inject_process *at = find(p, pid);
 
-	if (at && has_ended(at)) {	/* another has its number */
+	if (at && has_ended(at)) {	/* its pid was reused */
 		end(p, at);
 		at = NULL;
 	}
 	if (!at)
 		return add(p, pid);
-	look_at_program(p, at);
+	check_program(p, at);
 	return true;
 }
 
@@ -194,7 +194,7 @@ static void accept_some(struct inject_peers *p)
 	}
 }
 
-/* A program that does not read its answer does without.  Returns false if it waits no longer. */
+/* A program that does not read its answer gets none.  Returns false if it waits no longer. */
 static bool answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
 {
 	struct inject_answer a = { .version = INJECT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0,
@@ -229,7 +229,7 @@ static bool is_message(const struct inject_message *m, ssize_t size)
 
 static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
 {
-	bool yes = c->pid && follow(p, c->pid) && p->told(p->ctx, c->pid, m);
+	bool yes = c->pid && follow(p, c->pid) && p->message(p->ctx, c->pid, m);
 	bool hello = yes && m->head.kind == INJECT_HELLO, forked = yes && m->head.kind == INJECT_FORKED;
 
 	p->strangers += !c->pid && m->head.kind <= INJECT_FORKED;
@@ -279,8 +279,8 @@ void inject_peers_open(struct inject_peers *p)
 		die(errno, "cannot listen on a Unix socket");
 }
 
-/* At some in each turn, at all about ten times a second if there are few. */
-static void look_at_programs(struct inject_peers *p)
+/* Checks some in each turn: all of them about ten times a second if there are few. */
+static void check_programs(struct inject_peers *p)
 {
 	unsigned long long now = clock_ns(), end = now + TURN_NS;
 
@@ -298,7 +298,7 @@ static void look_at_programs(struct inject_peers *p)
 
 		p->next = at->hh.next;
 		if (!has_ended(at))
-			look_at_program(p, at);
+			check_program(p, at);
 	}
 }
 
@@ -310,7 +310,7 @@ void inject_peers_serve(struct inject_peers *p)
 	if (n > 0 || p->connections)
 		serve_connections(p);
 	reap(p, events, n);
-	look_at_programs(p);
+	check_programs(p);
 }
 
 struct command_process {

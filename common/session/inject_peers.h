@@ -32,13 +32,13 @@ struct inject_peers {
 	unsigned long long bytes;	/* of the memory */
 	bool leave;		/* they are asked to let us read theirs */
 	/* Called for each message of a process that is followed; returns whether it is to be probed. */
-	bool (*told)(void *ctx, int pid, const struct inject_message *m);
+	bool (*message)(void *ctx, int pid, const struct inject_message *m);
 	/* Called when a process has ended, or has replaced its program. */
 	void (*ended)(void *ctx, int pid);
 	void (*execed)(void *ctx, int pid);
-	/* Called when it is seen that a process has got another user, or a seccomp filter; mark: enum inject_marks. */
+	/* Called when a process has got another user, or a seccomp filter; mark: enum inject_marks. */
 	void (*marked)(void *ctx, int pid, unsigned mark);
-	/* What is known of the Python that a process runs; NULL: nothing. */
+	/* Returns the description of the Python that a process runs; NULL: none yet. */
 	const struct python_process *(*python)(void *ctx, int pid);
 	void *ctx;
 	int epoll;		/* readable when there is something to do */

@@ -30,7 +30,7 @@ int peers_accept(const struct peers *p, struct ucred *who);
 /* Return true if there is room for one more; the first time that there is none, warns. */
 bool peers_has_room(struct peers *p);
 
-/* Sends a signal to the process behind a pidfd, unless it is of the process group that has it already (0: none). */
+/* Sends a signal to the process of a pidfd, unless it is of the process group that has it already (0: none). */
 void peers_signal(int pidfd, int pid, int sig, int group);
 
 /* Listens no more; connections are the caller's. */

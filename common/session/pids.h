@@ -20,8 +20,8 @@ char *pids_text(const struct pids *p);
 bool pid_ended(const struct pids *p, int i);
 bool pids_ended(const struct pids *p);
 
-/* The user may have meant a PID as seen inside a container: returns the end of a message that says
- * which one to use, or "".  The caller frees it. */
+/* The user may have meant a PID as seen inside a container: returns the end of a message that names
+ * the one to use, or "".  The caller frees it. */
 char *pids_hint(int pid);
 
 #endif

@@ -21,7 +21,7 @@ enum { BLOCK = 1 << 20, LARGEST = 128 << 10 };
 /* How long records are handled before the loop does anything else. */
 static const unsigned long long SLICE_NS = 100 * 1000000ull;
 
-/* Records, each after its size and with a 0 behind it, where text ends that its writer left without an end. */
+/* Records, each with its size before it, and a 0 after it, which ends text that its writer did not end. */
 struct record_block {
 	struct record_block *next;
 	size_t used;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Records of the ring buffer, which begin with a struct record, that wait to be handled.  They are taken
- * out of the ring buffer whatever else the tool waits for, so that it does not overflow. */
+ * out of the ring buffer also while the tool waits for something else, so that it does not overflow. */
 #ifndef RECORD_QUEUE_H
 #define RECORD_QUEUE_H
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct record_queue {
 	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
 	void *dead_ctx;
 	/* A record is copied once, out of the ring buffer, whose room others need, and handled where it is then: it doesn't
-	 * move while more are added behind it.  One in shared memory is copied twice, as it changes until all of it was
+	 * move while more are added after it.  One in shared memory is copied twice, as it changes until all of it was
 	 * checked. */
 	struct record_block *first, *last;
 	size_t at;		/* of the next record in first */
@@ -47,9 +47,9 @@ void record_queue_share(struct record_queue *q, const struct shmmap_map *ring, b
 void record_queue_put(struct record_queue *q, const void *record, size_t size);
 
 /* Takes records out of the ring buffer until it is empty or the queue has this many bytes.  Never
- * handles one, so it may be called while one is being handled.  In the ring buffer no user has more
- * than a share of the room (see bpf/lib/records.bpf.h), in the queue he may: a few bytes are best
- * unless the tool has to wait. */
+ * handles one, so it may be called while one is being handled.  In the ring buffer each user has at
+ * most a share of the room (bpf/lib/records.bpf.h), which the queue does not limit: fill a few bytes unless the tool has
+ * to wait. */
 void record_queue_fill(struct record_queue *q, size_t bytes);
 enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 8 << 20 };
 

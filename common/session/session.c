@@ -139,9 +139,9 @@ void session_init(struct session *t)
 	if (t->gpuprobe && !t->command)
 		usage_error("a command is required, --command or -- CMD: modules that a process has loaded cannot be "
 			    "changed, so there is no --pid");
-	if (t->command)		/* first, as the command is to have nothing of what follows */
+	if (t->command)		/* first: the command must not inherit the changes that follow */
 		prepare_command(t);
-	/* a caller may ignore it: the kernel would reap the tool's processes, and others get their numbers */
+	/* a caller may ignore it: the kernel would reap the tool's processes, and their pids be reused */
 	signal(SIGCHLD, SIG_DFL);
 	if (t->output)
 		out_to_file(t->output);
@@ -180,7 +180,7 @@ void session_need_syms(struct session *t)
 		syms_show_lines(t->syms);
 }
 
-/* For copies of stacks, which a quarter of the ring buffer may hold. */
+/* Bytes of the ring buffer with copies of stacks, which may hold a quarter of it. */
 enum { ROOM = 16 << 20 };
 
 static void make_room(struct bpf_object *obj)
@@ -207,7 +207,7 @@ static void shrink(struct bpf_object *obj, const char *const *maps)
 	}
 }
 
-/* What is not configured the verifier takes out of the programs, but their maps are made. */
+/* The verifier removes code for what is not configured, but its maps are made. */
 static void prepare_stacks(const struct session *t, struct bpf_object *obj)
 {
 	static const char *const unwind[] = { "unwind_table", "unwind_processes", NULL };
@@ -245,9 +245,9 @@ char *session_who(const struct session *t)
 	       xstrdup(t->command ? t->command : "all processes");
 }
 
-bool session_is_preexisting(void *target, int pid)
+bool session_is_preexisting(void *session, int pid)
 {
-	const struct session *t = target;
+	const struct session *t = session;
 
 	return preexisting_has(&t->preexisting, pid);
 }
@@ -291,15 +291,14 @@ void session_check_usdt(const struct session *t)
 		return;
 	usdt_names(t, names, sizeof(names));
 	if (t->probes.usdt_left)
-		warning(0, "the USDT probes %s are of a form that cannot be read: tensors are not shown (--list says "
-			"which files have them)", names);
+		warning(0, "the USDT probes %s have an unsupported form: tensors are not shown (see --list)", names);
 	else
 		warning(0, "no USDT probes %s found: tensors are not shown (builds of PyTorch without USDT; "
 			"RMM's, CuPy's and JAX's allocators have none)", names);
 }
 
-/* A function that waits is of interest to a tool that asked for those, whatever its class. */
-static unsigned alone(unsigned classes)
+/* Classes that are probed for their device only: a tool that wants functions that wait reports those of any class. */
+static unsigned only_for_devices(unsigned classes)
 {
 	unsigned mask = CUDA_DEVICE_CLASSES & ~classes;
 
@@ -317,7 +316,7 @@ static struct device_state *state_of(const struct bpf_object *obj)
 unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsigned classes)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.device");
-	struct device_config config = { .only = t->devices, .alone = alone(classes) };
+	struct device_config config = { .only = t->devices, .alone = only_for_devices(classes) };
 
 	bpf_map__set_initial_value(map, &config, sizeof(config));
 	t->probes.helper_classes = config.alone;
@@ -368,7 +367,7 @@ void session_scan_new(struct session *t, int pid)
 	}
 	scan_watched(p, pid);
 	session_die_if_failed(t);
-	syms_refresh(t->syms, pid);	/* its first call may come when it is gone */
+	syms_refresh(t->syms, pid);	/* its first call may be handled after its exit */
 	if (p->on_scanned)
 		p->on_scanned(p->tool, pid);
 }
@@ -409,7 +408,7 @@ void session_watch(struct session *t)
 	int err;
 
 	p->watch = watch_new(&p->attacher, on_watch, t);
-	t->watching = t->inject;	/* the command's programs tell */
+	t->watching = t->inject;	/* the command's programs report what they load */
 	if (t->inject)
 		return;
 	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted);

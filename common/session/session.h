@@ -53,7 +53,7 @@ struct session {
 	struct helper_pool helpers;
 	struct pids opened;	/* of -p */
 	struct preexisting preexisting;
-	struct progress progress;	/* of what keeps the tool from tracing or ending */
+	struct progress progress;	/* of long waits before tracing and at the end */
 	struct containers containers;	/* of the processes seen */
 	bool watching, attached, finishing;
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
@@ -71,11 +71,11 @@ struct session {
 				 * calls may be reported when it is gone */
 };
 
-/* Call at the end: says so if USDT probes were wanted and no file had any. */
+/* Call at the end: warns if USDT probes were wanted and no file had any. */
 void session_check_usdt(const struct session *t);
 
-/* Return true if the process used CUDA before tracing began; target is a struct session *. */
-bool session_is_preexisting(void *target, int pid);
+/* Return true if the process used CUDA before tracing began; session is a struct session *. */
+bool session_is_preexisting(void *session, int pid);
 
 #define SESSION_LAYER_ALL CUDA_LIB_MAX
 #define SESSION_INIT {									\
@@ -120,7 +120,7 @@ bool session_is_preexisting(void *target, int pid);
 	OPT_FLAG('q', "quiet", &(t)->quiet, "no start message and no progress"),			\
 	OPT_FLAG('v', "verbose", &(t)->verbose, "print debug messages")
 
-/* The option of a tool that knows of devices. */
+/* The option of a tool that follows devices. */
 #define OPT_DEVICE(t)									\
 	OPT_STR(0, "device", "N[,N...]", &(t)->device_list,				\
 		"only calls on these devices, as the program numbers them")
@@ -177,7 +177,7 @@ bool session_is_alone(const struct session *t);
 /* Return true if the processes of -p, or the command, have ended. */
 bool session_ended(struct session *t);
 
-/* What the probes of bpf/lib/device.bpf.h are told, and what they found. */
+/* The configuration of the probes of bpf/lib/device.bpf.h, and what they found. */
 
 /* Call between open and load: sets which devices are wanted.  classes: what the tool traces.  Returns the
  * classes to probe. */
@@ -187,7 +187,7 @@ unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsig
  * all of a command. */
 void session_device_begin(const struct session *t, const struct bpf_object *obj);
 
-/* Warns of calls that were left out as their device is not known. */
+/* Warns of calls that were left out because their device is unknown. */
 void session_device_losses(const struct bpf_object *obj);
 
 /* Following the mappings of the traced processes. */

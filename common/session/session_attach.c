@@ -176,7 +176,7 @@ static _Noreturn void nothing_in(const struct session *t, int pid)
 		   pids_hint(pid));
 }
 
-static void ended_early(const struct session *t, int pid)
+static void warn_ended(const struct session *t, int pid)
 {
 	if (pids_ended(&t->opened))
 		die(0, "process %d has ended, before it could be traced", pid);
@@ -198,7 +198,7 @@ static void attach_pids(struct session *t)
 		else if (found < 0 && !t->list)
 			die(0, "not permitted to inspect process %d: %s", pids[i], scan_refusal(found));
 		if (pid_ended(&t->opened, i))
-			ended_early(t, pids[i]);
+			warn_ended(t, pids[i]);
 		else if (!found && !t->lib && !t->list)
 			nothing_in(t, pids[i]);
 	}
@@ -212,7 +212,7 @@ static void attach_lib(struct session *t)
 	exit(EXIT_FAILURE);
 }
 
-static void say_tracing(const struct session *t)
+static void note_tracing(const struct session *t)
 {
 	const struct probes *p = &t->probes;
 	char *who = session_who(t);
@@ -227,7 +227,7 @@ static void say_tracing(const struct session *t)
 	free(who);
 }
 
-static void add_early(void *ctx, int pid)
+static void add_preexisting(void *ctx, int pid)
 {
 	struct session *t = ctx;
 
@@ -235,7 +235,7 @@ static void add_early(void *ctx, int pid)
 		preexisting_add(&t->preexisting, pid);
 }
 
-/* So that its stacks still have names after it exits. */
+/* Reads what reports need after its exit. */
 static void on_process(void *ctx, int pid)
 {
 	struct session *t = ctx;
@@ -244,7 +244,7 @@ static void on_process(void *ctx, int pid)
 	containers_of(&t->containers, pid);
 	t->matched |= filter_wants(&t->selected, pid);
 	syms_refresh(t->syms, pid);
-	add_early(t, pid);
+	add_preexisting(t, pid);
 	if (t->on_process)
 		t->on_process(t->probes.tool, pid);
 }
@@ -260,7 +260,7 @@ static void set_callbacks(struct session *t)
 		p->on_skipped = list_file;
 	}
 	p->on_process = on_process;
-	p->on_unread = add_early;
+	p->on_unread = add_preexisting;
 }
 
 void session_choose_functions(struct session *t, const struct probe_source *source, unsigned classes)
@@ -307,7 +307,7 @@ void session_attach(struct session *t)
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
 	}
 	if (!p->on_dso)
-		say_tracing(t);
+		note_tracing(t);
 	if (t->inject)
 		inject_begin(t->inject, p->attacher.obj);
 	if (t->gpuprobe)

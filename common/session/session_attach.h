@@ -6,8 +6,8 @@
 struct probe_source;
 struct session;
 
-/* Sets the attach kind: what --attach says, or the best that the kernel has and permits, or else, of a command, --attach
- * inject, and says so.  Exits with the reason if there is none. */
+/* Sets the attach kind: that of --attach, or the best that the kernel has and permits, or else, for a command, --attach
+ * inject, with a note.  Exits with the reason if there is none. */
 void session_choose_backend(struct session *t);
 
 /* Chooses what is probed: every function of these classes (a mask of 1 << CUDA_...), or of another table if source is not

@@ -62,8 +62,7 @@ static void check_cpus(void)
 		die(cpus, "cannot determine the number of CPUs");
 }
 
-/* Each map and program takes a descriptor; where there is none left, libbpf says "Invalid argument" of
- * some. */
+/* Each map and program takes a descriptor; without one, libbpf reports "Invalid argument" for some. */
 static void check_descriptors(const struct bpf_object *obj)
 {
 	struct bpf_program *p;
@@ -144,7 +143,7 @@ static int drop_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* --list of a command: it runs, so that the files are found that it loads, but only the list is printed. */
+/* --list of a command: it runs so that the files that it loads are found, but only the list is printed. */
 static void list_only(const struct tool *tool)
 {
 	struct event_loop *e = tool->events;
@@ -174,7 +173,7 @@ static int trace(const struct tool *tool)
 	return sig;
 }
 
-/* --check: whatever else is on the command line. */
+/* --check, regardless of the other options. */
 static int check(struct session *t)
 {
 	int status;

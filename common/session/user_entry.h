@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What this machine knows of a user, from files, LDAP or wherever its name service looks. */
+/* A user's entry in this machine's name service: files, LDAP or others. */
 #ifndef USER_ENTRY_H
 #define USER_ENTRY_H
 #include <stdbool.h>
@@ -14,16 +14,16 @@ struct user_entry {		/* all zero: none */
 };
 
 /* Looks up a name, or a UID as text, with getent(1).  Returns 0, -ENOENT if there is no such user or
- * its entry makes no sense, or another -errno if getent cannot be run.  May take as long as the name
+ * its entry is malformed, or another -errno if getent cannot be run.  May take as long as the name
  * service does. */
 int user_entry_find(struct user_entry *u, const char *key);
 
-/* Reads the supplementary groups of a user that was found.  Returns false if they are not known. */
+/* Reads the supplementary groups of a user that was found.  Returns false if there are none. */
 bool user_entry_groups(struct user_entry *u);
 
 void user_entry_free(struct user_entry *u);
 
-/* Parses a UID or GID: digits alone, and not the (uid_t)-1 that means "leave it as it is". */
+/* Parses a UID or GID: digits only, and not the (uid_t)-1 that means "leave it as it is". */
 bool user_id_parse(const char *text, uid_t *id);
 
 #endif

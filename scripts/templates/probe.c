@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 {
 	struct probe p = {
 		.session = SESSION_INIT,
-		.events = { .report = report, .ctx = &p },
+@!records|		.events = { .report = report, .ctx = &p },
 		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
 @hist|		.view = { .shown = GPU_SITE_HIST, .unit = @UNIT@ },
 @counters|		.view = { .shown = GPU_SITE_COUNTERS, .counters = { @COUNTERS@ } },
@@ -88,8 +88,8 @@ int main(int argc, char **argv)
 	};
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &p.session, .events = &p.events,
-@!records|		.interval = true, .gpuprobe = &p.gpuprobe, .stop = finish, .ctx = &p,
-@records|		.config = config, .frame = frame, .close = finish,
+		.gpuprobe = &p.gpuprobe, .stop = finish, .ctx = &p,
+@!records|		.interval = true,
 	};
 
 	return tool_run(&tool, argc, argv);

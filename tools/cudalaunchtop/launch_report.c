@@ -10,13 +10,11 @@
 #include "cli/row.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_line.h"
-#include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
 #include "session/process.h"
 #include "sym/stack.h"
-#include "view/stack_view.h"
-#include "view/stack_view.h"
 #include "view/columns.h"
+#include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };
 

@@ -164,7 +164,7 @@ comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || lines 0 ''
 
 # keys PAGE: the JSON keys that its FIELDS explain.  schema TOOL: the keys that the tool prints
-keys() { sed -n '/^\.Sh FIELDS/,/^\.Sh/s/^\.It Va //p' "$1" | tr -s ' ,' '\n' | sort -u; }
+keys() { sed -nE '/^\.Sh FIELDS/,/^\.Sh/s/^\.(It )?Va //p' "$1" | tr -s ' ,:.' '\n' | grep . | sort -u; }
 schema() {
 	jq -r --arg t "$1" '."$defs" as $d | ($d[$t].anyOf[]?."$ref" | sub(".*/"; "")), "frame", "process" | $d[.].properties | keys[]' \
 		"$O/json-schema.json" | sort -u
@@ -175,11 +175,40 @@ keys "$common" >"$tmp/common"
 for t in $tools; do
 	keys "man/$t.8" >"$tmp/page"
 	schema "$t" | tee -a "$tmp/all-keys" | comm -23 "$tmp/page" - | sed "s/^/$t: no key: /"
-	# these are other things there
-	grep -vxE 'kind|complete|file|line' "$tmp/common" | comm -12 - "$tmp/page" | sed "s/^/$t: also in $(basename $common): /"
+	comm -12 "$tmp/common" "$tmp/page" | sed "s/^/$t: also in $(basename $common): /"
 done >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || sort -u "$tmp/all-keys" | comm -23 "$tmp/common" - | sed 's/^/no key: /' >>"$tmp/out"
 lines 0 ''
+
+# types PAGE: the types of JSON objects that its FIELDS name.  own_types TOOL, common_types TOOL: those of the schema
+types() {
+	awk '/^\.Sh/ { on = 0 } /^JSON objects have the type|^\.Va type/ { on = 1; next }
+		on && sub(/^\.Li /, "") { gsub(/[^a-z]+/, "\n"); print }
+		on && /^\.P[ap]/ { exit }' "$1" | grep . | sort -u
+}
+types_of() {
+	jq -r --arg t "$1" '."$defs" as $d | $d[$t].anyOf[]?."$ref" | sub(".*/"; "") | select('"$2"') | $d[.].properties.type.enum[]' \
+		"$O/json-schema.json" | sort -u
+}
+own_types() {
+	# shellcheck disable=SC2016 # of jq
+	types_of "$1" 'startswith($t + ".")'
+	! inside "$1" || echo images
+}
+# shellcheck disable=SC2016 # of jq
+common_types() { types_of "$1" 'startswith($t + ".") or . == "images" | not'; }
+
+it "each manual page names the types of JSON objects that the tool prints, and the schema; the common page, those of all"
+types "$common" >"$tmp/common"
+for t in $tools; do
+	own_types "$t" >"$tmp/own"
+	types "man/$t.8" >"$tmp/page"
+	same "$t" "$tmp/own" "$tmp/page"
+	common_types "$t" >"$tmp/own"
+	[ ! -s "$tmp/own" ] || same "$common with $t" "$tmp/own" "$tmp/common"
+	[ ! -s "$tmp/page" ] || grep -q '^\.Pa /usr/share/cuda-bpf-tools/json-schema\.json$' "man/$t.8" || no "$t: no schema"
+done
+grep -q . "$tmp/common" || no "the common page names none"
 
 it "no notes of a manual page repeat those of another"
 for f in man/*; do

@@ -62,21 +62,21 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },	/* name of its main thread */
 	{ "container", NULL, 0, OUT_STR, AT(container_or_null) },
 	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, or address, or handle of a graph */
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph */
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, address, or handle of a graph; null with --per-process */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph; null with --per-process */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval */
+	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval, including failed ones */
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* in the interval */
 	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },	/* launches since tracing began */
-	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch */
+	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch; null if unknown */
 	{ "block", NULL, 0, OUT_DIM, AT(row.block) },	/* of the last launch */
-	{ "threads", NULL, 0, OUT_UINT, AT(threads) },	/* of the last launch */
-	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* launches that no GPU can do */
-	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: of these */
+	{ "threads", NULL, 0, OUT_UINT, AT(threads) },	/* grid times block */
+	{ "impossible", NULL, 0, OUT_UINT, AT(row.last.impossible) },	/* with a grid or block that no GPU can launch */
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: that returned an error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },
 	{ 0 }
 };

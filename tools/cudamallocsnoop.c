@@ -47,15 +47,15 @@ static const struct field all_fields[] = {
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver; usdt: of --tensors */
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
 	{ "op", "OP", -5, OUT_STR, AT(op) },	/* alloc or free */
-	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },	/* its kind: device, managed, host, ... */
+	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },	/* device, managed, host, array, pool, vmm, ipc or tensor */
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
 	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the call */
-	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },	/* null if unknown */
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory may be unknown */
+	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },	/* requested; of a free: of its allocation */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory of a free may be unknown */
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },	/* address or handle */
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
-	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
 	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }

@@ -56,18 +56,18 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "type", NULL, 0, &row_type, 0 },	/* copies of a direction */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* of the first thread seen in a call */
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "direction", NULL, 0, OUT_STR, AT(direction) },	/* HtoD, DtoH, DtoD, HtoH, PtoP, default or memset */
-	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the stream, or the source */
-	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },	/* of PtoP: the destination */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the stream; of PtoP: the source */
+	{ "peer", NULL, 0, OUT_DEVICE, AT(peer) },	/* of PtoP: the destination; otherwise null */
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: of the copies */
-	{ "async", NULL, 0, OUT_BOOL, AT(async) },	/* whether calls may return before the copy ended */
+	{ "async", NULL, 0, OUT_BOOL, AT(async) },	/* the function may return before the copy is done */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
-	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; nothing else counts them */
+	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; other figures exclude them */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: copied */
-	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* by default: bytes: smallest size */
+	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* by default: bytes: smallest size; null if none succeeded */
 	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* by default: bytes: largest size */
 	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* by default: bytes: median */
 	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* by default: bytes: 95th percentile */
@@ -83,7 +83,7 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "p95_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p95) },	/* with --bandwidth: bytes/s: 95th percentile */
 	{ "p99_bytes_per_s", NULL, 0, OUT_UINT, AT(spread.p99) },	/* with --bandwidth: bytes/s: 99th percentile */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls; null if async */
-	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },	/* bytes/s: null if async */
+	{ "bytes_per_s", NULL, 0, OUT_UINT, AT(rate) },	/* bytes/s: bytes divided by total_ns */
 	{ "hist", NULL, 0, OUT_HIST, AT(slots) },	/* by default: bytes: calls by size */
 	{ "hist_ns", NULL, 0, OUT_HIST, AT(slots) },	/* with --time: ns: calls by time */
 	{ "hist_bytes_per_s", NULL, 0, OUT_HIST, AT(slots) },	/* with --bandwidth: bytes/s: calls by bandwidth */

@@ -48,13 +48,13 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "type", NULL, 0, &row_type, 0 },	/* waits in a function */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },	/* of the first thread seen in a call */
 	{ "container", NULL, 0, OUT_STR, AT(calls.container) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* that is waited for; null if unknown */
-	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: that is waited for */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* waited for; null if none or unknown */
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: waited for; null if none */
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
-	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },	/* calls that returned */
+	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },	/* calls that returned, including failed ones */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },	/* ns: of these calls */
 	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },	/* ns: shortest */
 	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },	/* ns: longest */

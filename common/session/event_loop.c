@@ -107,7 +107,7 @@ struct lost_row {
 #define AT(f) offsetof(struct lost_row, f)
 static const struct field process_fields[] = {
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* its name */
 	{ "lost", NULL, 0, OUT_UINT, AT(lost) },	/* what it lost */
 	{ 0 }
 };
@@ -141,7 +141,7 @@ enum { STACKS = 3 };
 static const struct field all_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &row_type, 0 },	/* the last line, if anything was lost */
 	{ "lost", NULL, 0, OUT_UINT, AT(lost) },	/* records, calls and other losses in all */
-	{ "processes", NULL, 0, OUT_PRINT, AT(processes) },	/* array of process: at most 1024 */
+	{ "processes", NULL, 0, OUT_PRINT, AT(processes) },	/* array of process: most losses first, at most 1024 */
 	[STACKS] = { "incomplete_stacks", NULL, 0, OUT_UINT, AT(stacks) },	/* if any: call stacks with notes */
 	{ 0 }
 };

@@ -12,14 +12,14 @@ OUT_WORD(record_type, "record");
 
 #define AT(f) offsetof(struct gpuprobe_site_line, f)
 static const struct field site_fields[] = {	/* part of a row */
-	{ "kind", "KIND", -7, OUT_STR, AT(kind) },	/* of the access: load, store, atomic, ... */
-	{ "space", "SPACE", -8, OUT_STR, AT(space) },	/* global, shared, ...; null if there is none */
+	{ "kind", "KIND", -7, OUT_STR, AT(kind) },	/* of the access: load, atomic, store, reduce or wait */
+	{ "space", "SPACE", -8, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
 	{ "op", "OP", -22, OUT_STR, AT(op) },	/* the instruction */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
-	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source, if compiled with -lineinfo */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
+	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
 	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */
 	{ NULL, "PLACE", -PLACE, OUT_PRINT, AT(place) },
-	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },	/* the kernel or device function */
+	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ 0 }
 };

@@ -22,12 +22,12 @@ static const struct field all_fields[] = {
 	{ "running", NULL, 0, OUT_BOOL, AT(inflight) },	/* true */
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },	/* the process */
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* the thread */
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* its name */
-	{ "container", NULL, 0, OUT_STR, AT(container) },	/* short id of its container; null: none, or unknown */
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* name of the thread */
+	{ "container", NULL, 0, OUT_STR, AT(container) },	/* first 12 digits of its ID; null if none or unknown */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* as the program numbers them; null if unknown */
 	{ "func", NULL, 0, OUT_STR, AT(func) },	/* the function */
-	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },	/* ns: since its entry; or since tracing began */
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the process used CUDA before tracing began */
+	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },	/* ns: since its entry; if not complete, since tracing began */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if earlier calls, or the entry, were not seen */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* with --stacks: the caller first */
 	{ 0 }
 };

@@ -53,11 +53,11 @@ enum { SOURCE = 5 };
 static const struct field frame_fields[] = {	/* for JSON */
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* native, jit, python or note: why frames are missing */
 	{ "sym", NULL, 0, OUT_STR, AT(sym) },	/* the demangled function, or the text of a note */
-	{ "off", NULL, 0, OUT_PTR, AT(off) },	/* in the function, else in the file, else the address */
+	{ "off", NULL, 0, OUT_PTR, AT(off) },	/* in the function, else in file, else address; of a note: its address */
 	{ "file", NULL, 0, OUT_STR, AT(file) },	/* mapped, or of Python: source; of a note: its subject */
-	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* of the source */
-	[SOURCE] = { "source", NULL, 0, OUT_STR, AT(source) },	/* with --lines: source file of a native frame */
-	{ "inlined", NULL, 0, OUT_BOOL, AT(inlined) },	/* with --lines: true if inlined into the next frame */
+	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* of the source; of native frames with --lines */
+	[SOURCE] = { "source", NULL, 0, OUT_STR, AT(source) },	/* with --lines: source file, as given to the compiler */
+	{ "inlined", NULL, 0, OUT_BOOL, AT(inlined) },	/* with --lines: inlined into the next frame; off is null */
 	{ 0 }
 };
 

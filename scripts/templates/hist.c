@@ -35,11 +35,11 @@ static const struct field all_fields[] = {	/* for JSON; show() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* of the first thread seen in a call */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
-	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed */
+	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; other figures exclude them */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls */
 	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },	/* ns: shortest */
 	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },	/* ns: longest */

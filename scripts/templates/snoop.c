@@ -35,10 +35,10 @@ static const struct field all_fields[] = {
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime, driver or usdt */
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-@columns|	{ "@KEY@", "@HEAD@", @WIDTH@, @TYPE@, AT(@MEMBER@) },	/* argument of the call */
+@columns|	{ "@KEY@", "@HEAD@", @WIDTH@, @TYPE@, AT(@MEMBER@) },	/* @TEXT@ */
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
-	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
 	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }

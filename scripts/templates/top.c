@@ -35,14 +35,14 @@ static const struct field all_fields[] = {
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
-	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },	/* of the first thread seen in a call */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },	/* in the interval */
+	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },	/* in the interval, including failed ones */
 	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },	/* in the interval */
 	{ "failed", "FAILED", 8, OUT_UINT, AT(failed) },	/* calls that failed */
-	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },	/* of these calls */
-	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },	/* of these calls */
+	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },	/* of calls that succeeded */
+	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },	/* of calls that succeeded */
 	{ "max_ns", "MAX(us)", 10, OUT_US, AT(max) },	/* longest */
 @bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(bytes) },	/* bytes: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },

@@ -41,7 +41,7 @@ static const struct field access_fields[] = {
 	{ "addr", NULL, 0, OUT_PTR, AT(addr) },	/* accessed by a lane */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
 	{ "lanes", NULL, 0, OUT_UINT, AT(lanes) },	/* outside together */
-	{ "below", NULL, 0, OUT_PTR, AT(low) },	/* nearest allocation that begins below */
+	{ "below", NULL, 0, OUT_PTR, AT(low) },	/* the nearest allocation that starts below addr */
 	{ "below_size", NULL, 0, OUT_UINT, AT(size) },	/* bytes: of it */
 	{ "grid", NULL, 0, OUT_UINT, AT(grid) },	/* number of the launch */
 	{ "block", NULL, 0, OUT_UINT, AT(block) },	/* number in the grid */

@@ -40,11 +40,11 @@ static const struct field all_fields[] = {
 	{ "blocks", NULL, 0, OUT_UINT, AT(blocks) },	/* of these launches */
 	{ "block_total_ns", NULL, 0, OUT_UINT, AT(block_total) },	/* ns: of blocks */
 	{ "block_min_ns", NULL, 0, OUT_UINT, AT(block_min) },	/* ns: shortest */
-	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },	/* ns: mean median of launches */
-	{ "block_p95_ns", NULL, 0, OUT_UINT, AT(block_p95) },	/* ns: likewise */
-	{ "block_p99_ns", NULL, 0, OUT_UINT, AT(block_p99) },	/* ns: likewise */
+	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },	/* ns: mean of the medians of launches */
+	{ "block_p95_ns", NULL, 0, OUT_UINT, AT(block_p95) },	/* ns: mean of their 95th percentiles */
+	{ "block_p99_ns", NULL, 0, OUT_UINT, AT(block_p99) },	/* ns: mean of their 99th percentiles */
 	{ "block_max_ns", NULL, 0, OUT_UINT, AT(block_max) },	/* ns: longest */
-	{ "tail", NULL, 0, OUT_REAL, AT(tail) },	/* slowest block by median block */
+	{ "tail", NULL, 0, OUT_REAL, AT(tail) },	/* slowest divided by median block, over all launches */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ "ns", NULL, 0, OUT_HIST, AT(hist) },	/* ns: launches by time */
 	{ 0 }

@@ -53,20 +53,20 @@ OUT_WORD(doubts_type, "uncertain");
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },			\
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },		\
 	{ "container", NULL, 0, OUT_STR, AT(container) },	\
-	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval, exit of the process, or end, of --growth */	\
+	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval; exit: after exit or execve; end: last report of --growth */ \
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) }
 
 enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; group_text() prints text */
 	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or growth with --growth */
 	PROCESS_FIELDS,
-	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* kind, as of cudamallocsnoop; null: nothing is held */
+	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* its kind; null, with 0 bytes: the process holds nothing */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held; 0 if the calls gave no size */
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* allocations */
 	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
-	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held at a time */
-	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: by which it grew */
+	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held, of any age */
+	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: less than 0 if it shrank */
 	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
 	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
 	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */
@@ -81,8 +81,8 @@ static const struct field fields[] = {	/* for JSON; group_text() prints text */
 static const struct field segment_fields[] = {	/* for JSON */
 	{ "type", NULL, 0, &segments_type, 0 },	/* tensors in device memory, with --tensors */
 	PROCESS_FIELDS,
-	{ "segment_bytes", NULL, 0, OUT_UINT, AT(segments) },	/* bytes: of device memory held */
-	{ "tensor_bytes", NULL, 0, OUT_UINT, AT(tensors) },	/* bytes: of them, held for tensors */
+	{ "segment_bytes", NULL, 0, OUT_UINT, AT(segments) },	/* bytes: of device memory that the process holds */
+	{ "tensor_bytes", NULL, 0, OUT_UINT, AT(tensors) },	/* bytes: of these, held by tensors */
 	{ 0 }
 };
 
@@ -90,10 +90,10 @@ enum { DOUBTS = 7 };
 static const struct field doubt_fields[] = {	/* for JSON; a row has one of the last four */
 	{ "type", NULL, 0, &doubts_type, 0 },	/* uncertain allocations or frees of a process */
 	PROCESS_FIELDS,
-	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees without an allocation */
-	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations replaced by others */
-	{ "ignored", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations not counted, as too many are live */
-	{ "unsure", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations that may be freed */
+	[DOUBTS] = { "unknown_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: frees of unknown allocations */
+	{ "unseen_frees", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: addresses allocated again without a free */
+	{ "ignored", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations dropped, as the table is full */
+	{ "unsure", NULL, 0, OUT_UINT, AT(doubts) },	/* if any: allocations that a reset may have freed */
 	{ 0 }
 };
 

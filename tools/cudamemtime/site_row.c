@@ -17,12 +17,12 @@ static const struct field fields[] = {	/* for JSON */
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },
 	{ "line", NULL, 0, OUT_UINT, AT(line) },
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, store, ..., or kernel: warps from entry to exit */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, atomic, store, reduce, wait, or kernel: warps from entry to exit */
 	{ "space", NULL, 0, OUT_STR, AT(space) },
 	{ "op", NULL, 0, OUT_STR, AT(op) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
 	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* accesses measured */
-	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },	/* cycles: in all */
+	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },	/* cycles: total */
 	{ "total_ns", NULL, 0, OUT_UINT, AT(ns) },	/* ns: the same; null if the clock rate is unknown */
 	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* cycles: shortest */
 	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* cycles: median */

@@ -39,7 +39,7 @@ static const struct field fields[] = {
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "waits", NULL, 0, OUT_UINT, AT(count) },	/* calls */
 	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: in these calls */
-	{ "share", NULL, 0, OUT_REAL, AT(share) },	/* waited_ns by the time since the last report */
+	{ "share", NULL, 0, OUT_REAL, AT(share) },	/* waited_ns divided by the time since the last report */
 	{ 0 }
 };
 

@@ -26,8 +26,8 @@ OUT_WORD(row_type, "function");
 #define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* for JSON; print_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function, with --summary */
-	{ "pid", NULL, 0, OUT_UINT, AT(pid) },	/* null if of several */
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
+	{ "pid", NULL, 0, OUT_UINT, AT(pid) },	/* null if there are several processes */
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* name of the process; null likewise */
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
 	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver */

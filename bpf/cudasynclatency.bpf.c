@@ -35,13 +35,7 @@ const volatile __u64 wait_slower;	/* ns: only calls that took at least this long
 
 /* Each element is changed only by its own thread; one half is for odd epochs, one for even ones.
  * An array, because a hash map would be a quarter of the total cost. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * WAIT_SLOTS);
-	__type(key, __u32);
-	__type(value, struct wait_slot);
-} wait_slot SEC(".maps");
+SLOT_ARRAY(wait_slot, 2 * WAIT_SLOTS, struct wait_slot)
 
 __u64 waiting_used[2];	/* elements taken; threads beyond the array's size are in the map below */
 
@@ -114,17 +108,11 @@ static __always_inline struct wait_thread *waiting_here(struct thread *t,
 /* Adds the thread's element to the map; false if there are too many. */
 static __noinline bool waiting_new(const struct wait_thread_key *key, __u64 ns)
 {
-	struct shares *shares = &waiting_shares[key->epoch & 1];
-	__u32 share = share_take(shares, WAITING);
 	struct wait_thread first = { .count = 1, .ns = ns };
+	__u32 share;
 
-	if (share >= SHARES_USERS)
-		return false;
 	thread_comm(first.comm);
-	if (!bpf_map_update_elem(&waiting, key, &first, BPF_ANY))
-		return true;
-	share_give_back(shares, share);
-	return false;
+	return share_add(&waiting, key, &first, &share, &waiting_shares[key->epoch & 1], WAITING);
 }
 
 static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 ns)

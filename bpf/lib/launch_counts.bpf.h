@@ -21,15 +21,6 @@ struct {
 /* User space gives back what it deletes. */
 struct shares counts_shares;
 
-/* For the first keys of each CPU.  The tool makes it LAUNCH_SLOTS elements per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LAUNCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct launch_slot);
-} quick SEC(".maps");
-
 static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
 {
 	return a->func == b->func && a->program == b->program && a->pid == b->pid &&
@@ -37,10 +28,7 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 	       a->stream == b->stream;
 }
 
-static __always_inline struct launch_slot *place_of(const struct launch_key *key)
-{
-	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
-}
+SLOT_TABLE(quick, LAUNCH_SLOTS, struct launch_slot, struct launch_key, launch_place, same_key)
 
 /* The tool looks for those keys. */
 static __always_inline void count_unreported(const struct launch_key *key)
@@ -88,20 +76,18 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
 {
-	struct launch_slot *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : quick_find(key);
 
-	return q && q->slot.state == SLOT_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
+	return q ? &q->count : NULL;
 }
 
-/* Counts a key of the hash map in the array from now on, if its place there is free. */
-static __always_inline struct launch_count *take_place(const struct launch_key *key,
-						       struct launch_count *c)
+/* Counts a key of the hash map in the array from now on, if its element there is free. */
+static __always_inline struct launch_count *quick_begin(const struct launch_key *key, struct launch_count *c)
 {
-	struct launch_slot *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : quick_own(slot_here(&quick, launch_place(key), LAUNCH_SLOTS), key);
 
-	if (!q || !slot_take(&q->slot))
+	if (!q)
 		return c;
-	q->key = *key;
 	q->count.paired = c->paired;
 	q->count.driver = c->driver;
 	slot_ready(&q->slot);
@@ -121,7 +107,7 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 		return c;
 	c = bpf_map_lookup_elem(&counts, key);
 	if (c)
-		return take_place(key, c);
+		return quick_begin(key, c);
 	count_new(first, key, driver, stack);
 	c = bpf_map_lookup_elem(&counts, key);	/* another thread may have added it */
 	if (!c)

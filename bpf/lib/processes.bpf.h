@@ -23,14 +23,9 @@ struct shares process_shares SEC(".data.processes");
 /* Adds a process; false if it exists, or if there are too many. */
 static __always_inline bool process_add(__u32 pid, __u64 program)
 {
-	struct process p = { .program = program, .share = share_take(&process_shares, PROCESSES) };
+	struct process p = { .program = program };
 
-	if (p.share >= SHARES_USERS)
-		return false;
-	if (!bpf_map_update_elem(&processes, &pid, &p, BPF_NOEXIST))
-		return true;
-	share_give_back(&process_shares, p.share);
-	return false;
+	return share_add(&processes, &pid, &p, &p.share, &process_shares, PROCESSES);
 }
 
 static __always_inline void process_drop(__u32 pid, __u32 share)

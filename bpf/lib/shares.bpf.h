@@ -58,4 +58,17 @@ static __always_inline void share_give_back(struct shares *s, __u32 number)
 	__sync_fetch_and_add(&s->of[share_index(number)], -1);
 }
 
+/* Adds a key to a hash map, and sets *number, which may be in the value, to its share.  Returns false if the map has the key
+ * already, is full, or the user has its share. */
+static __always_inline bool share_add(void *map, const void *key, const void *value, __u32 *number, struct shares *s, __u64 limit)
+{
+	*number = share_take(s, limit);
+	if (*number >= SHARES_USERS)
+		return false;
+	if (!bpf_map_update_elem(map, key, value, BPF_NOEXIST))
+		return true;
+	share_give_back(s, *number);
+	return false;
+}
+
 #endif

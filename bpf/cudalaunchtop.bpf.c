@@ -58,7 +58,7 @@ struct thread_data {
 #include "lib/launch_device.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;

@@ -23,7 +23,7 @@ static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, _
 #include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
 #include "lib/aggregate.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */

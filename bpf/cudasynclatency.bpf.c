@@ -27,7 +27,7 @@ static __always_inline bool wait_inflight(const struct task_struct *task, const 
 #include "lib/aggregate.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/inflight.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;

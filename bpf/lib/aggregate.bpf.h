@@ -4,7 +4,7 @@
 #ifndef AGGREGATE_BPF_H
 #define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
-#include "lib/bits.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/slots.bpf.h"
 #include "lib/stack.bpf.h"
 #include "abi/aggregate.h"

@@ -2,11 +2,24 @@
 /* What every tool's probes share: the thread's call in flight. */
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
+#include "abi/filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
-#include "lib/filter.bpf.h"
-#include "lib/returns.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/watched.bpf.h"
+
+/* Set by the tool.  All zero, the functions below cost nothing. */
+const volatile struct filter filter SEC(".rodata.filter");
+
+/* Return true if the calling thread's calls are to be recorded. */
+static __always_inline bool task_wanted(void)
+{
+	if (filter.by_uid && (__u32)bpf_get_current_uid_gid() != filter.uid)
+		return false;
+	if (filter.cgroup && !process_is_in_cgroup(filter.level, filter.cgroup))
+		return false;
+	return !filter.by_comm || process_comm_is(filter.comm, FILTER_COMM);
+}
 
 /* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
 struct thread {
@@ -99,7 +112,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
-	barrier();	/* who sees the call sees its start: running.bpf.h */
+	barrier();	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
 	t->call.sp = sp;
 	return true;
 }

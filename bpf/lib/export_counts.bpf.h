@@ -3,7 +3,7 @@
  * program has ended. */
 #ifndef EXPORT_COUNTS_BPF_H
 #define EXPORT_COUNTS_BPF_H
-#include "lib/bits.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/slots.bpf.h"
 #include "abi/cudaexporter.h"

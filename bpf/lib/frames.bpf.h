@@ -3,9 +3,8 @@
  * stack pointer at its entry.  The tool keeps its data for frame i in an array of FRAMES. */
 #ifndef FRAMES_BPF_H
 #define FRAMES_BPF_H
-#include "lib/bounds.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/lost.bpf.h"
-#include "lib/returns.bpf.h"
 
 /* A tool may define it before. */
 #ifndef FRAMES

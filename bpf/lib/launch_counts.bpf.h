@@ -4,7 +4,7 @@
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/slots.bpf.h"
-#include "lib/user.bpf.h"
+#include "lib/lost.bpf.h"
 #include "abi/launch.h"
 
 enum { COUNTS = 65536 };

@@ -4,7 +4,6 @@
  * same for the tool's memory.  Only where an entry is made is this looked at. */
 #ifndef SHARES_BPF_H
 #define SHARES_BPF_H
-#include "lib/bounds.bpf.h"
 #include "lib/task.bpf.h"
 #include "abi/shares.h"
 

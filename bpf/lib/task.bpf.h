@@ -1,16 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel knows of the calling thread, and of others.  This header, and lib/bounds, lib/returns,
- * lib/inflight_task and lib/unwind_pages, have all that only a BPF program can do: bpf/userspace has others in their
- * place. */
+/* What the programs ask the kernel about tasks.  With --attach inject they run in the traced process (bpf/userspace), where
+ * other code has the same functions; lib/unwind_pages.bpf.h is the only other header of this kind. */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
+#include "abi/stack_unwind.h"
+#ifndef __bpf__
+#include "userspace/task_user.h"
+#else
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
-#include "lib/bounds.bpf.h"
+
+/* ---- for the verifier: bounds that it sees whatever a compiler makes of the program */
+
+/* Returns value, at most max: for an index or a size.  In assembly, as a compiler may check another
+ * register than the one that is used then, or leave out a check of what it knows and the verifier does
+ * not. */
+static __always_inline __u64 bounded(__u64 value, const __u64 max)
+{
+	asm volatile("if %[value] <= %[max] goto +1\n"
+		     "%[value] = %[max]" : [value] "+r"(value) : [max] "ri"(max));
+	return value;
+}
+
+/* The same where value was compared with max before: for the verifier only. */
+static __always_inline __u64 checked(__u64 value, const __u64 max)
+{
+	return bounded(value, max);
+}
+
+/* Returns the bits of value that are in mask, as a number of its own: what is compared with it then tells the
+ * verifier nothing of value, which would tell one turn of a loop from another.  For a mask of 31 bits. */
+static __always_inline __u64 unlinked(__u64 value, const __u64 mask)
+{
+	asm volatile("%[value] &= %[mask]" : [value] "+r"(value) : [mask] "i"(mask));
+	return value;
+}
+
+/* The number of the highest bit set; also 0 for 0. */
+static __always_inline __u32 highest_bit(__u64 v)
+{
+	__u32 n = 0;
+
+	for (int step = 32; step; step >>= 1)
+		if (v >> step) {
+			v >>= step;
+			n += step;
+		}
+	return n;
+}
+
+/* ---- tasks */
 
 /* The fields of kernel structs that the tools read; CO-RE relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -139,4 +182,105 @@ static __always_inline const struct python_process *process_python(void)
 /* One link may be in all processes: see lib/watched.bpf.h. */
 enum { LINKS_SHARED = 1 };
 
+/* ---- return addresses that the kernel has replaced on the user's stack, to see functions return */
+
+/* The kernel's list of them, the innermost first; orig_ret_vaddr is the program's own return address
+ * (include/linux/uprobes.h). */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct return_instance { unsigned long stack, orig_ret_vaddr; struct return_instance *next; };
+struct uprobe_task { struct return_instance *return_instances; };
+struct task_struct___utask { struct uprobe_task *utask; };
+#pragma clang attribute pop
+
+static __always_inline struct return_instance *returns_of(void *task)
+{
+	return BPF_CORE_READ((struct task_struct___utask *)task, utask, return_instances);
+}
+
+static __always_inline struct return_instance *returns_first(void)
+{
+	return returns_of((void *)bpf_get_current_task());
+}
+
+/* While a return probe is armed, the kernel has replaced the return address by that of its
+ * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
+ * slot 0 of the area). */
+static __always_inline bool is_armed(__u64 entry)
+{
+	__u64 slot = 0;
+
+	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
+}
+
+enum { RETURNS_MAX = 64 };
+
+/* Returns the address to which the function returns whose return address is at this place, where pc
+ * stands. */
+static __always_inline __u64 return_address(__u64 at, __u64 pc)
+{
+	struct return_instance *r;
+
+	if (!pc || pc & 0xfff)		/* see is_armed() */
+		return pc;
+	r = returns_first();
+	for (int i = 0; i < RETURNS_MAX && r; i++) {
+		if (BPF_CORE_READ(r, stack) == at)
+			return BPF_CORE_READ(r, orig_ret_vaddr);
+		r = BPF_CORE_READ(r, next);
+	}
+	return pc;
+}
+
+/* Lists the innermost ones, from r on, for user space. */
+static __always_inline void returns_list(struct stack_copy *c, struct return_instance *r)
+{
+	for (int i = 0; i < STACK_RETURNS; i++) {
+		c->returns[i].at = r ? BPF_CORE_READ(r, stack) : 0;
+		c->returns[i].pc = r ? BPF_CORE_READ(r, orig_ret_vaddr) : 0;
+		r = r ? BPF_CORE_READ(r, next) : NULL;
+	}
+}
+
+/* ---- another thread than the one that reads it: for lib/inflight.bpf.h's program */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
+struct task_struct___switches { unsigned long nvcsw, nivcsw; };
+#pragma clang attribute pop
+
+enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, include/linux/sched.h */
+
+static __always_inline bool task_is_kernel(const struct task_struct *task)
+{
+	return task->flags & KERNEL_THREAD;
+}
+
+/* How often it has left a CPU. */
+static __always_inline __u64 task_switches(const struct task_struct *task)
+{
+	const struct task_struct___switches *switched = (void *)task;
+
+	return switched->nvcsw + switched->nivcsw;
+}
+
+/* Of a thread that runs in user mode: as it last entered the kernel. */
+static __always_inline void inflight_registers(struct task_struct *task, struct stack_copy *c)
+{
+	struct pt_regs regs = {};
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
+	c->regs[UNWIND_RBX] = regs.rbx;
+	c->regs[UNWIND_RBP] = regs.rbp;
+	c->regs[UNWIND_RSP] = regs.rsp;
+	c->regs[UNWIND_R12] = regs.r12;
+	c->regs[UNWIND_R12 + 1] = regs.r13;
+	c->regs[UNWIND_R12 + 2] = regs.r14;
+	c->regs[UNWIND_R12 + 3] = regs.r15;
+	c->regs[UNWIND_RIP] = regs.rip;
+	returns_list(c, returns_of(task));
+}
+
+#endif
 #endif

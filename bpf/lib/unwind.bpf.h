@@ -3,9 +3,9 @@
 #ifndef UNWIND_BPF_H
 #define UNWIND_BPF_H
 #include "lib/records.bpf.h"
-#include "lib/returns.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/unwind_pages.bpf.h"
-#include "lib/user.bpf.h"
+#include "lib/lost.bpf.h"
 #include "abi/stack_unwind.h"
 
 const volatile struct stack_config stack_config SEC(".rodata.stack");

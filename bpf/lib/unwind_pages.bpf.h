@@ -3,8 +3,11 @@
  * buffer's of which nothing is used yet. */
 #ifndef UNWIND_PAGES_BPF_H
 #define UNWIND_PAGES_BPF_H
-#include "lib/user.bpf.h"
 #include "abi/stack_unwind.h"
+#ifndef __bpf__
+#include "userspace/unwind_pages_user.h"
+#else
+#include "lib/task.bpf.h"
 
 /* include/linux/mm_types.h */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -114,4 +117,5 @@ __noinline int unwind_look(struct unwind_pages *p, __u32 most)
 	return 0;
 }
 
+#endif
 #endif

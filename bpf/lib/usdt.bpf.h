@@ -2,7 +2,7 @@
 /* USDT probes: rows of cuda_api.tbl whose arguments are where the probe's note says. */
 #ifndef USDT_BPF_H
 #define USDT_BPF_H
-#include "lib/bounds.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/call.bpf.h"
 #include "abi/usdt.h"
 

@@ -2,7 +2,6 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 #include "userspace/task.h"
-#include "lib/inflight_task.bpf.h"
 
 __thread struct inject_local inject_local;
 
@@ -32,7 +31,7 @@ static void fill(struct task_struct *task, struct inject_thread *thread)
 
 static void make_leader(const struct task_struct *of)
 {
-	__u32 tid = inject_syscall(__NR_getpid, 0, 0, 0, 0) | INJECT_OF_PROCESS;
+	__u32 tid = sys4(__NR_getpid, 0, 0, 0, 0) | INJECT_OF_PROCESS;
 	struct inject_thread *t = shmmap_thread_take(inject_now.shm, of->tgid, tid, 0, NULL, NULL);
 
 	leader.task = *of;

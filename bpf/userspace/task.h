@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <linux/ptrace.h>
 #include "inject/probes.h"
+#include "inject/syscall.h"
 #include "shmmap/shmmap.h"
 
 /* A thread, as its programs see it: a copy of what never changes, so that no other process can. */
@@ -69,7 +70,8 @@ static inline __attribute__((always_inline)) void inject_begin(__u64 here)
 }
 
 /* Runs a program of type iter/task for inject_now.thread. */
-struct bpf_iter__task;
+struct bpf_iter_meta { struct inject_each_call *seq; };
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
 int inject_each_thread(struct inject_each_call *each, int (*program)(struct bpf_iter__task *));
 
 /* The thread's comm, and that of its process's first thread, of 16 bytes, as the tool has read them some time ago. */
@@ -81,16 +83,6 @@ __u32 inject_random(void);
 static inline void inject_copy(void *to, const void *from, __u64 n)
 {
 	__builtin_memcpy(to, from, n);
-}
-
-static inline long inject_syscall(long number, long a, long b, long c, long d)
-{
-	register long r10 __asm__("r10") = d;
-	long result;
-
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) :
-			 "rcx", "r11", "memory");
-	return result;
 }
 
 #endif

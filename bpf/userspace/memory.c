@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* The process's own memory: which addresses can be read. */
 #include <asm/unistd.h>
 #include "inject/syscall.h"
-#include "userspace/read.h"
+#include "userspace/helpers.h"
 
-enum { PAGE = 4096, NO_MEMORY = -14 /* EFAULT */ };
+enum {
+	PAGE = 4096, NO_MEMORY = -14 /* EFAULT */,
+	MOST = 256,		/* pages of a stack that are probed once in a thread's life; deeper ones are when they are read */
+	TRIES = 16,
+};
 
 /* The kernel reads the new mask before it looks at what it is told to do with it, which is nonsense here: so it says
  * EFAULT if it cannot, EINVAL if it can, and changes nothing (as in Abseil's AddressIsReadable()). */
 bool inject_page_readable(__u64 page)
 {
-	return inject_syscall(__NR_rt_sigprocmask, ~0l, page, 0, 8) != NO_MEMORY;
+	return sys4(__NR_rt_sigprocmask, ~0l, page, 0, 8) != NO_MEMORY;
 }
 
 static bool page_known(__u64 page)
@@ -82,4 +87,56 @@ long inject_stack(const struct pt_regs *ctx, __u64 *frames, __u32 size, __u64 fl
 		pc = frame[1];
 	}
 	return n ? (long)n * 8 : NO_MEMORY;
+}
+
+/* ---- stacks: from its beginning down to the deepest place where the thread has been seen, a stack stays readable for as long
+ * as the thread lives, and is read without a check: its calls in flight, and their callers.  On a stack that the program
+ * has made each page is probed. */
+
+/* A thread's control block is at the end of the stack that the C library gave it. */
+static __u64 thread_top(void)
+{
+	__u64 self;
+
+	__asm__("mov %%fs:0, %0" : "=r"(self));
+	return self;
+}
+
+static bool all_readable(__u64 from, __u64 to)
+{
+	for (__u64 page = from; page < to; page += PAGE)
+		if (!inject_page_readable(page))
+			return false;
+	return true;
+}
+
+bool inject_on_stack(__u64 at, __u64 n)
+{
+	__u64 end = at + n, last = (end - 1) & -(__u64)PAGE;
+
+	if ((at >= inject_local.stack && end <= inject_local.stack_end && end > at) || inject_local.other)
+		return !inject_local.other;
+	if (inject_local.stack_end == inject_local.stack_top)	/* and it is the whole of it */
+		return false;
+	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
+		if (!inject_page_readable(page))
+			return false;
+	return true;
+}
+
+__u64 inject_stack_end(__u64 here)
+{
+	const __u64 page = here & -(__u64)PAGE, end = page + PAGE;
+	__u64 top;
+
+	if (inject_local.stack_tries >= TRIES)
+		return end;
+	top = inject_local.stack_top ?: ((inject_now.stack ?: thread_top()) & -(__u64)PAGE) + PAGE;
+	if (here >= top || top - page > MOST * PAGE || !all_readable(end, inject_local.stack_top ? inject_local.stack_low : top)) {
+		inject_local.stack_tries++;
+		return end;
+	}
+	inject_local.stack_low = page;
+	inject_local.stack_top = top;
+	return top;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As bpf/lib/unwind_pages.bpf.h. */
-#ifndef UNWIND_PAGES_BPF_H
-#define UNWIND_PAGES_BPF_H
-#include "lib/user.bpf.h"
+/* The functions of lib/unwind_pages.bpf.h for --attach inject. */
+#ifndef UNWIND_PAGES_USER_H
+#define UNWIND_PAGES_USER_H
 #include "abi/stack_unwind.h"
+#include "userspace/helpers.h"
 
 struct unwind_pages {
 	__u64 sp, present;

@@ -20,7 +20,7 @@ $(INJECT_O): $(O)/inject/%.o: %
 
 # the tarball of make dist has these, too
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/lib/* bpf/userspace/* common/abi/* common/api/*)
+$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*)
 	$(Q)mkdir -p $(@D)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@

@@ -4,7 +4,7 @@
 #include "ptx/instrument.h"
 #include "session/gpuprobe_tool.h"
 #include "view/gpuprobe_notes.h"
-#include "view/gpuprobe_site_view.h"
+#include "generated/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 
 static const struct usage usage = {

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "view/call_top.h"
+#include "generated/call_top.h"
 #include "cli/out.h"
 #include "base/die.h"
 #include "cli/top_screen.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of functions of any class that aggregate calls by function: all that a tool with
- * histograms or a table of functions needs. */
+/* Only for tools written by scripts/new-tool --as hist or top: probes of functions of any class, which aggregate calls by
+ * function. */
 #ifndef CALL_AGGREGATE_BPF_H
 #define CALL_AGGREGATE_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
-#include "abi/call_aggregate.h"
 #include "abi/aggregate.h"
 
 struct call_data { struct bytes bytes; };

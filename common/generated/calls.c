@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/no_value.h"
-#include "model/calls.h"
+#include "generated/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
 #include "proc/vm_read.h"

@@ -141,9 +141,6 @@ static inline __u64 bpf_ringbuf_query(const void *map, __u64 what)
 
 /* ---- the process's own memory, at any address: no signal if nothing is mapped there */
 
-/* Return true if the page that begins there can be read. */
-bool inject_page_readable(__u64 page);
-
 /* Return true if these bytes can be read. */
 bool inject_readable(__u64 at, __u64 n);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The process's own memory: which addresses can be read. */
-#include <asm/unistd.h>
-#include "inject/syscall.h"
 #include "userspace/helpers.h"
 
 enum {
@@ -9,13 +7,6 @@ enum {
 	MOST = 256,		/* pages of a stack that are probed once in a thread's life; deeper ones are when they are read */
 	TRIES = 16,
 };
-
-/* The kernel reads the new mask before it looks at what it is told to do with it, which is nonsense here: so it says
- * EFAULT if it cannot, EINVAL if it can, and changes nothing (as in Abseil's AddressIsReadable()). */
-bool inject_page_readable(__u64 page)
-{
-	return sys4(__NR_rt_sigprocmask, ~0l, page, 0, 8) != NO_MEMORY;
-}
 
 static bool page_known(__u64 page)
 {
@@ -36,7 +27,7 @@ bool inject_readable(__u64 at, __u64 n)
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE) {
 		if (page_known(page))
 			continue;
-		if (!inject_page_readable(page))
+		if (!sys_readable((void *)page))
 			return false;
 		inject_local.page[inject_local.pages % INJECT_PAGES] = page;
 		inject_local.pages = inject_local.pages < 2 * INJECT_PAGES - 1 ? inject_local.pages + 1 : INJECT_PAGES;
@@ -105,7 +96,7 @@ static __u64 thread_top(void)
 static bool all_readable(__u64 from, __u64 to)
 {
 	for (__u64 page = from; page < to; page += PAGE)
-		if (!inject_page_readable(page))
+		if (!sys_readable((void *)page))
 			return false;
 	return true;
 }
@@ -119,7 +110,7 @@ bool inject_on_stack(__u64 at, __u64 n)
 	if (inject_local.stack_end == inject_local.stack_top)	/* and it is the whole of it */
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
-		if (!inject_page_readable(page))
+		if (!sys_readable((void *)page))
 			return false;
 	return true;
 }

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <linux/ptrace.h>
 #include "inject/probes.h"
-#include "inject/syscall.h"
 #include "shmmap/shmmap.h"
 
 /* A thread, as its programs see it: a copy of what never changes, so that no other process can. */

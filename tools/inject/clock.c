@@ -7,11 +7,8 @@
  * a call's duration by much less. */
 #include <stdbool.h>
 #include <stddef.h>
-#include <linux/fcntl.h>
 #include <linux/time_types.h>
 #include "inject/inject.h"
-#include "inject/object.h"
-#include "inject/syscall.h"
 
 enum { MONOTONIC = 1 };
 
@@ -28,13 +25,9 @@ enum {
 static bool is_counter(void)
 {
 	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 	char name[5] = "";
 
-	if (fd < 0)
-		return false;
-	sys3(__NR_read, fd, (long)name, sizeof(name) - 1);
-	sys3(__NR_close, fd, 0, 0);
+	sys_read_file(path, name, sizeof(name) - 1);
 	return same(name, "tsc\n");
 }
 

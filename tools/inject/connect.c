@@ -2,6 +2,7 @@
 /* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
 #define _GNU_SOURCE
 #include <stddef.h>
+#include <asm/stat.h>
 #include <linux/fcntl.h>
 #include <linux/prctl.h>
 #include <poll.h>
@@ -9,7 +10,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include "inject/inject.h"
-#include "inject/syscall.h"
 
 /* How long an answer is awaited: from a tool that runs, and from one of which that cannot be seen.  It is looked at after
  * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  It must be traced that often in turn to be
@@ -63,18 +63,14 @@ static void memories_close(int *memory)
 static char state_of(int pid)
 {
 	char path[32] = "/proc/", text[STAT], digits[12], *to = path + 6;
-	long fd, n, i = 0;
+	long n, i = 0;
 
 	for (; pid > 0; pid /= 10)
 		digits[i++] = (char)('0' + pid % 10);
 	while (i)
 		*to++ = digits[--i];
 	memcpy(to, "/stat", 6);
-	fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return 0;
-	n = sys3(__NR_read, fd, (long)text, sizeof(text));
-	sys3(__NR_close, fd, 0, 0);
+	n = (long)sys_read_file(path, text, sizeof(text));
 	while (n > 0 && text[n - 1] != ')')	/* after its name, which may have anything */
 		n--;
 	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
@@ -252,4 +248,70 @@ void connect_says(struct injected *a, const char *name, const char *why)
 	memcpy(a->text + n, ": ", 2);
 	memcpy(a->text + n + 2, why, more);
 	tell(a, &m, a->text, n + 2 + more);
+}
+
+/* ---- objects that the program loads and unloads */
+
+/* Of its time a program waits a quarter when it loads libraries, and half when it calls; and before that is counted, 250 ms and
+ * half a second. */
+enum { LOADING = 4, CALLING = 2 };
+static const __u64 MOST_NS = 1000 * 1000000ull;
+
+static bool may_wait(struct inject_waits *w, __u64 now)
+{
+	__u64 passed = now - w->at;
+
+	w->owed = w->owed > passed ? w->owed - passed : 0;
+	w->at = now;
+	return w->owed < MOST_NS;
+}
+
+static void changes_send(struct injected *a, struct inject_waits *w, __u64 parts)
+{
+	__u64 began = inject_clock_ns();
+
+	if (!may_wait(w, began) || !__atomic_exchange_n(&a->changes, false, __ATOMIC_ACQ_REL))
+		return;
+	connect_changed(a);
+	w->owed += parts * (inject_clock_ns() - began);
+}
+
+/* Return true if the file was made, or got its name, while the program ran: such files are often gone soon. */
+static bool is_young(const struct injected *a, const char *path)
+{
+	struct stat st;
+
+	return *path && !sys4(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) && (__s64)st.st_ctime >= a->started;
+}
+
+void changes_note(struct injected *a, const char *path)
+{
+	a->changes = true;
+	if (a->connection == CONNECTED && !(a->marks & INJECT_FILTERED) && environment_filters(a->text) > a->filters)
+		a->marks |= INJECT_FILTERED;
+	if (a->settled && is_young(a, path))
+		a->hurry = true;
+}
+
+/* At last all is there that comes with the first CUDA library. */
+static void settle(struct injected *a)
+{
+	a->settled = true;
+	a->changes = false;
+	connect_bound(a, "", 0);
+}
+
+/* A process that was forked has yet to say who it is. */
+void changes_tell_loaded(struct injected *a)
+{
+	if (!a->settled)
+		settle(a);
+	else if (a->hurry && a->changes && a->page->state == READY)
+		changes_send(a, &a->loading, LOADING);
+	a->hurry = false;
+}
+
+void changes_tell(struct injected *a)
+{
+	changes_send(a, &a->calling, CALLING);
 }

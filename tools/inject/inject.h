@@ -8,6 +8,7 @@
  * that; and what is bound to other libraries costs nothing. */
 #ifndef INJECT_INJECT_H
 #define INJECT_INJECT_H
+#include <link.h>
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/inject.h"
@@ -142,8 +143,28 @@ static inline unsigned long length(const char *s)
 	return n;
 }
 
-/* Return true if the word there can be read. */
-bool readable(const void *at);
+/* A mapped ELF object: its dynamic symbols. */
+struct object {
+	__u64 base;		/* added to the addresses in the file */
+	const ElfW(Phdr) *phdr;
+	int phdrs;		/* 0: not found */
+	const ElfW(Sym) *symbols;
+	const char *strings;
+	const __u32 *gnu, *sysv;	/* hash tables, NULL: it has none */
+};
+
+/* Return false if it has no symbols.  object_map() is of an object of the dynamic linker, headers: AT_PHDR if it is the
+ * program itself, which is not always mapped from its beginning; object_image() of what is mapped as it is in the file. */
+bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n);
+bool object_image(struct object *o, const void *image);
+
+__u32 object_hash(const char *name);
+
+/* Returns the first definition of a function of that name after that symbol; NULL if there are no more. */
+const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after);
+
+/* Returns the segment that has this address; NULL if none is known. */
+const ElfW(Phdr) *object_segment(const struct object *o, __u64 at);
 
 /* Looks for the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than
  * its caller. */
@@ -163,6 +184,9 @@ void connect_bound(struct injected *a, const char *path, __u32 functions);
 void connect_changed(struct injected *a);
 void connect_says(struct injected *a, const char *name, const char *why);
 
+/* NULL: the tool has none of that name. */
+program_fn *program_find(const char *name);
+
 /* memory.c: memory: the descriptors, by enum inject_shared_memory.  Maps the memory that is shared and what is fixed, and the programs' data over their sections. */
 bool memory_map(struct injected *a, const int *memory, __u64 bytes);
 
@@ -180,7 +204,6 @@ bool stub_is(__u64 at);
 void stubs_close(struct injected *a, __u64 object);
 
 /* Gives the functions that this object has stubs. */
-struct link_map;
 void bind_object(struct injected *a, const struct link_map *map);
 
 /* Makes the thread's state.  Returns false if it has none and its calls are not seen. */

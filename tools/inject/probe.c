@@ -88,7 +88,7 @@ static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *
 {
 	__u64 from = regs->rsp + 8, to = from + 8ull * s->words;
 
-	if (from / PAGE != (to - 1) / PAGE && !readable((void *)(to & -(__u64)PAGE)))
+	if (from / PAGE != (to - 1) / PAGE && !sys_readable((void *)(to & -(__u64)PAGE)))
 		return ((to & -(__u64)PAGE) - from) / 8;
 	return s->words;
 }

@@ -4,6 +4,7 @@
 #ifndef INJECT_PROBES_H
 #define INJECT_PROBES_H
 #include <stdbool.h>
+#include <asm/unistd.h>
 #include <linux/types.h>
 #include "abi/inject.h"	/* INJECT_STUB_MAGIC */
 
@@ -60,7 +61,59 @@ extern __u32 inject_process_info;
 /* CLOCK_MONOTONIC, ns. */
 __u64 inject_clock_ns(void);
 
-/* What compilers call by themselves. */
+/* System calls, without the C library: errno stays the program's. */
+
+/* Returns what the kernel does: -errno if it fails. */
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long r;
+
+	__asm__ volatile("syscall" : "=a"(r) : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return r;
+}
+
+static inline long sys4(long n, long a, long b, long c, long d)
+{
+	return sys6(n, a, b, c, d, 0, 0);
+}
+
+static inline long sys3(long n, long a, long b, long c)
+{
+	return sys6(n, a, b, c, 0, 0, 0);
+}
+
+/* Return true if this is what a system call that maps memory returns when it fails. */
+static inline int sys_failed(long r)
+{
+	return (unsigned long)r > -4096ul;
+}
+
+/* Reads all of a file, or as much as there is room for.  Returns the bytes. */
+static inline unsigned long sys_read_file(const char *path, char *to, unsigned long room)
+{
+	long fd = sys4(__NR_openat, -100 /* AT_FDCWD */, (long)path, 02000000 /* O_CLOEXEC */, 0), n = 1;
+	unsigned long size = 0;
+
+	if (fd < 0)
+		return 0;
+	while (n > 0 && size < room) {
+		n = sys3(__NR_read, fd, (long)(to + size), (long)(room - size));
+		size += n > 0 ? (unsigned long)n : 0;
+	}
+	sys3(__NR_close, fd, 0, 0);
+	return size;
+}
+
+/* Return true if the word there can be read.  The kernel reads the signal mask before it rejects the operation (as in Abseil's
+ * AddressIsReadable()). */
+static inline bool sys_readable(const void *at)
+{
+	return sys4(__NR_rt_sigprocmask, ~0u >> 1, (long)at, 0, 8) == -22 /* EINVAL */;
+}
+
+/* Compilers call these. */
 void *memcpy(void *to, const void *from, unsigned long n);
 void *memmove(void *to, const void *from, unsigned long n);
 void *memset(void *to, int byte, unsigned long n);

@@ -4,7 +4,6 @@
 #include <linux/mman.h>
 #include "abi/lost.h"
 #include "inject/inject.h"
-#include "inject/syscall.h"
 
 enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2, ASKED = 8 };
 

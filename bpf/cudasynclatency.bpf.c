@@ -41,13 +41,7 @@ __u64 waiting_used[2];	/* elements taken; threads beyond the array's size are in
 
 enum { WAITING = 65536 /* of an epoch */ };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 2 * WAITING);
-	__type(key, struct wait_thread_key);
-	__type(value, struct wait_thread);
-} waiting SEC(".maps");
+BPF_HASH(waiting, struct wait_thread_key, struct wait_thread, 2 * WAITING)
 
 struct shares waiting_shares[2];	/* as aggregate_shares */
 

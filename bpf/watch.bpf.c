@@ -11,22 +11,10 @@ struct {
 } watch_events SEC(".maps");
 
 /* those that wait for this tool; other tools look it up by its name: common/probe/stop_refs.h */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, unsigned int);
-	__type(value, char);
-} cuda_bpf_held SEC(".maps");
+BPF_HASH(cuda_bpf_held, unsigned int, char, 65536)
 
 /* those that were forked and have not run yet */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, unsigned int);
-	__type(value, char);
-} unborn SEC(".maps");
+BPF_HASH(unborn, unsigned int, char, 65536)
 
 /* for perf events that record mappings; no program uses it, but libbpf's reader needs one */
 struct {

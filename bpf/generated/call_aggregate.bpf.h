@@ -14,22 +14,14 @@ struct call_data { struct bytes bytes; };
 struct thread_data { struct aggregate_record record; };
 #define THREAD_DATA struct thread_data
 
-struct pt_regs;
-struct thread;
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
-#define CUDA_NESTED calls_nested
-#include "lib/cuda.bpf.h"
+#define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #include "lib/bytes.bpf.h"
+#include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/inflight.bpf.h"
 
 /* Set by the tool: aggregate the series CALLS_BYTES, too. */
 const volatile bool calls_bytes;
-
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	bytes_nested(ctx, id, &t->call.data.bytes);
-}
 
 static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 {

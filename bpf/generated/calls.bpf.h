@@ -24,12 +24,11 @@ struct thread_data {
 
 struct pt_regs;
 struct thread;
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 static __always_inline bool calls_usdt_enter(struct pt_regs *ctx, struct thread *t);
-#define CUDA_NESTED calls_nested
+#define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #define CUDA_USDT_ENTER calls_usdt_enter
-#include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
+#include "lib/cuda.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/inflight.bpf.h"
@@ -42,11 +41,6 @@ const volatile bool calls_stacks;	/* with user call stacks */
 const volatile bool calls_failed_only;
 const volatile __u64 calls_min;		/* bytes */
 const volatile __u64 calls_slower;	/* ns: only calls that took at least this long */
-
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	bytes_nested(ctx, id, &t->call.data.bytes);
-}
 
 static __always_inline void calls_launch(const struct call *call, __u64 id, struct call_event *e)
 {

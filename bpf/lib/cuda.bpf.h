@@ -32,17 +32,7 @@ struct thread {
 #endif
 };
 
-/* Since Linux 6.19 an element of task storage has at most 8 KiB including a header: 8096 bytes
- * work, 8208 do not (tried on 6.19, 7.2 and 7.3). */
-#define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
-FITS_TASK_STORAGE(struct thread);
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
+BPF_TASK_STORAGE(threads, struct thread)
 
 /* A tool may define it to handle a call inside the one in flight. */
 #ifndef CUDA_NESTED

@@ -23,14 +23,8 @@ struct device_handles {
 	__u64 anew;		/* 1: its program began while it was traced, after exec */
 	__u64 sets[HANDLE_SETS][HANDLE_WAYS];
 };
-_Static_assert(sizeof(struct device_handles) <= 8000, "too large for task storage");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct device_handles);
-} device_handles SEC(".maps");
+BPF_TASK_STORAGE(device_handles, struct device_handles)
 
 /* From a number that the program passes. */
 static __always_inline __u32 device_number(__u64 number)

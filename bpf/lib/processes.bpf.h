@@ -10,13 +10,7 @@
 enum { PROCESSES = 65536 };
 
 /* By process id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, PROCESSES);
-	__type(key, __u32);
-	__type(value, struct process);
-} processes SEC(".maps");
+BPF_HASH(processes, __u32, struct process, PROCESSES)
 
 struct shares process_shares SEC(".data.processes");
 

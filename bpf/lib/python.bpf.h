@@ -35,13 +35,7 @@ struct python_thread {
 	__u64 content[PYTHON_CONTENT];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, PYTHON_CODES);
-	__type(key, struct python_code_key);
-	__type(value, struct python_code_value);
-} python_codes SEC(".maps");
+BPF_HASH(python_codes, struct python_code_key, struct python_code_value, PYTHON_CODES)
 
 /* User space gives back what it deletes.  Not static: libbpf shares with user space only sections in which
  * something is global, and newer ones do not even give access to the others (1.7). */
@@ -382,20 +376,9 @@ enum {
 };
 
 /* The processes that run Python, by process id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct python_process);
-} python_processes SEC(".maps");
+BPF_HASH(python_processes, __u32, struct python_process, 16384)
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct python_thread);
-} python_threads SEC(".maps");
+BPF_TASK_STORAGE(python_threads, struct python_thread)
 
 /* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
  * still be looked at. */

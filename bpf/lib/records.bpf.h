@@ -100,9 +100,7 @@ static __always_inline bool records_sent(void *record, __u64 size, bool now)
 
 static __always_inline void records_send(void *record, __u64 size, bool now)
 {
-	if (records_refused(size) ||
-	    bpf_ringbuf_output(&events, record, size, records_wakeup(size, now)))
-		lose(LOST_RECORD);
+	records_sent(record, size, now);
 }
 
 #endif

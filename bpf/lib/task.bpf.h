@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the programs ask the kernel about tasks.  With --attach inject they run in the traced process (bpf/userspace), where
- * other code has the same functions; lib/unwind_pages.bpf.h is the only other header of this kind. */
+ * other code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include "abi/stack_unwind.h"
+
+/* from has the registers' names: struct pt_regs, or a part of it. */
+#define unwind_registers(copy, from)						\
+do {										\
+	(copy)->regs[UNWIND_RBX] = (from)->rbx;					\
+	(copy)->regs[UNWIND_RBP] = (from)->rbp;					\
+	(copy)->regs[UNWIND_RSP] = (from)->rsp;					\
+	(copy)->regs[UNWIND_R12] = (from)->r12;					\
+	(copy)->regs[UNWIND_R12 + 1] = (from)->r13;				\
+	(copy)->regs[UNWIND_R12 + 2] = (from)->r14;				\
+	(copy)->regs[UNWIND_R12 + 3] = (from)->r15;				\
+	(copy)->regs[UNWIND_RIP] = (from)->rip;					\
+} while (0)
+
 #ifndef __bpf__
 #include "userspace/task_user.h"
 #else
@@ -271,16 +285,33 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
 	struct pt_regs regs = {};
 
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
-	c->regs[UNWIND_RBX] = regs.rbx;
-	c->regs[UNWIND_RBP] = regs.rbp;
-	c->regs[UNWIND_RSP] = regs.rsp;
-	c->regs[UNWIND_R12] = regs.r12;
-	c->regs[UNWIND_R12 + 1] = regs.r13;
-	c->regs[UNWIND_R12 + 2] = regs.r14;
-	c->regs[UNWIND_R12 + 3] = regs.r15;
-	c->regs[UNWIND_RIP] = regs.rip;
+	unwind_registers(c, &regs);
 	returns_list(c, returns_of(task));
 }
 
 #endif
+
+/* Maps, by the names that BCC has for them. */
+#define BPF_HASH(name, key_type, value_type, n)					\
+struct {									\
+	__uint(type, BPF_MAP_TYPE_HASH);					\
+	__uint(map_flags, BPF_F_NO_PREALLOC);					\
+	__uint(max_entries, n);							\
+	__type(key, key_type);							\
+	__type(value, value_type);						\
+} name SEC(".maps");
+
+/* At most 8000 bytes: since Linux 6.19 an element and its header have 8 KiB (8096 bytes work, 8208 do not, on 6.19, 7.2 and
+ * 7.3). */
+#define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
+
+#define BPF_TASK_STORAGE(name, value_type)					\
+FITS_TASK_STORAGE(value_type);							\
+struct {									\
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);				\
+	__uint(map_flags, BPF_F_NO_PREALLOC);					\
+	__type(key, int);							\
+	__type(value, value_type);						\
+} name SEC(".maps");
+
 #endif

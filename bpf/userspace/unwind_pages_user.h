@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The functions of lib/unwind_pages.bpf.h for --attach inject. */
+/* The pages of a stack for --attach inject: a part of lib/unwind.bpf.h, which has struct unwind_pages. */
 #ifndef UNWIND_PAGES_USER_H
 #define UNWIND_PAGES_USER_H
 #include "abi/stack_unwind.h"
 #include "userspace/helpers.h"
-
-struct unwind_pages {
-	__u64 sp, present;
-	__u32 n;		/* in present */
-	__u32 looked;		/* at so many */
-	__u32 cut;		/* not 0: the stack goes on behind them */
-};
 
 static __always_inline bool unwind_present(__u64 at, __u64 n)
 {

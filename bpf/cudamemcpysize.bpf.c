@@ -28,7 +28,7 @@ const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
 const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
 
-/* Return true if the copy is selected, as far as it is known. */
+/* Return true if the copy is selected, by what is known of it so far. */
 static __always_inline bool copy_selected(const struct call *call)
 {
 	const struct bytes *b = &call->data.bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long threads wait for the GPU, and for how much of that time they are off the CPU. */
+/* The time that threads wait for the GPU, and the part of it off the CPU. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "api/cuda_api.h"
@@ -8,8 +8,7 @@
 
 struct thread_data {
 	struct aggregate_record record;
-	/* for its call in flight: when it left the CPU, 0 = it is on it; how long it had run by
-	 * then; how long it was off */
+	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u64 stream;		/* that it waits for, see abi/stream.h */
 	__u32 device;		/* of the stream or context that it waits for */

@@ -76,7 +76,7 @@ static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-/* At the return of a call that was begun: fills in the record; false if nobody wants it. */
+/* At the return of a call that was begun: fills in the record; false if it is not wanted. */
 static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 					 struct call_event *e)
 {
@@ -142,8 +142,8 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 		calls_send(ctx, t, e);
 }
 
-/* What a row of the table says of a USDT probe, which has no duration and cannot fail.  Returns false if
- * nobody wants it. */
+/* The record of a USDT probe, by its row of the table; it has no duration and cannot fail.  Returns false if it is not
+ * wanted. */
 static __always_inline bool calls_usdt_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
 					      struct call_event *e)
 {

@@ -167,7 +167,7 @@ static __always_inline __u32 direction_of_kind(__u32 kind)
 	return CUDA_DEFAULT;
 }
 
-/* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, says nothing. */
+/* Two CUmemorytype: 1 host, 2 device, 3 array; 4 is unified. */
 static __always_inline __u32 direction_of_types(__u32 src, __u32 dst)
 {
 	bool to_host = dst == 1;
@@ -192,7 +192,7 @@ static __always_inline __u32 direction_of(const struct cuda_args *row, __u64 kin
 }
 
 /* Return true if a cudaMemcpy3DParms or cudaMemcpy3DPeerParms uses an array.  Its width is then in
- * elements, of a size that only the driver's call tells. */
+ * elements, whose size only the driver's call has. */
 static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 {
 	if (row->size_at == 128 && row->kind_at)

@@ -25,7 +25,7 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
-/* What the probe says of its function, whatever link it is of. */
+/* The cookie of the probe, without the flag of its link. */
 static __always_inline __u64 probe_cookie(void *ctx)
 {
 	return bpf_get_attach_cookie(ctx) & ~(__u64)COOKIE_SHARED;
@@ -39,8 +39,7 @@ static __always_inline __u64 cuda_id(void *ctx)
 	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
 }
 
-/* A traced call.  A tool may first define the type CALL_DATA: what else it keeps of a call between
- * entry and return. */
+/* A traced call.  A tool may first define the type CALL_DATA: its data of a call between entry and return. */
 struct call {
 	__u64 sp;		/* at its entry; 0 = the thread is in no call */
 	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
@@ -51,13 +50,13 @@ struct call {
 #endif
 };
 
-/* With --attach inject, a task's storage is in its own memory, and what others read of it in shared memory, too: call it for
- * what was changed.  The kernel has one. */
+/* With --attach inject, a task's storage is in private memory, with a copy in shared memory for readers: call this after a
+ * change.  The kernel has one storage. */
 #ifndef storage_show
 #define storage_show(map, task, at, size) ((void)(task))
 #endif
 
-/* Of a function that few calls need: with --attach inject the others then have fewer registers to save. */
+/* A function that few calls need: with --attach inject the others then have fewer registers to save. */
 #ifndef RARELY
 #define RARELY static __always_inline
 #endif
@@ -72,7 +71,7 @@ static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos
 {
 	__u64 at = pos;
 
-	barrier_var(at);	/* in a register: what is compared is what is used */
+	barrier_var(at);	/* the register that is compared is the one that is used */
 	if (at <= 6)
 		return call->args[checked(at, 6)];
 	return stack_arg(call, at);

@@ -8,25 +8,25 @@
 #include "lib/call.bpf.h"
 #include "abi/device.h"
 
-/* ---- the devices of a process's contexts and streams: in the storage of its first thread, so that they go with it, and no
- * process takes from another */
+/* ---- the devices of a process's contexts and streams: in the storage of its first thread, which ends with the process, so
+ * that no process uses up another's room */
 
 struct device_state device_state SEC(".data.device") = { .since = ~0ull, .generation = 1 };
 
-/* A handle has its place in one set; where that is full, it takes the place of another, whose device is
- * then not known.  PyTorch makes up to 32 streams of three priorities on each of eight devices.  An element
+/* A handle belongs to one set; if that is full, it replaces another, whose device is
+ * then unknown.  PyTorch makes up to 32 streams of three priorities on each of eight devices.  An element
  * has the handle, HANDLE_PRIMARY for a primary context, and the device as in abi/device.h. */
 enum { HANDLE_SETS = 120, HANDLE_WAYS = 8, HANDLE_SHIFT = 8, HANDLE_PRIMARY = 128 };
 
 struct device_handles {
-	__u64 devices;		/* bits of those that it uses, but for those used by default */
-	__u64 anew;		/* 1: its program began while it was traced, after exec */
+	__u64 devices;		/* a bit for each device in use, except by default */
+	__u64 anew;		/* 1: the program began under tracing, after exec */
 	__u64 sets[HANDLE_SETS][HANDLE_WAYS];
 };
 
 BPF_TASK_STORAGE(device_handles, struct device_handles)
 
-/* From a number that the program passes. */
+/* number comes from the program. */
 static __always_inline __u32 device_number(__u64 number)
 {
 	return (__u32)number < DEVICES ? (__u32)number + 1 : 0;
@@ -56,9 +56,8 @@ static __always_inline __u64 handles_devices(void)
 	return h ? h->devices : 0;
 }
 
-/* The process uses this device.  This and what follows is not static, so that the verifier looks at it
- * once. */
-__noinline int handles_use(__u32 device)
+/* Notes that the process uses this device. */
+VERIFIED_ONCE int handles_use(__u32 device)
 {
 	struct device_handles *h = device ? handles_here(BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
 
@@ -108,7 +107,7 @@ static __always_inline bool handle_is(__u64 element, __u64 handle)
 	return element && element >> HANDLE_SHIFT == handle << HANDLE_SHIFT >> HANDLE_SHIFT;
 }
 
-/* What is known of a handle: the low bits of its element; 0 = nothing. */
+/* The low bits of a handle's element; 0 = unknown. */
 static __always_inline int handle_find(struct device_handles *h, __u64 handle)
 {
 	__u64 *set;
@@ -122,7 +121,7 @@ static __always_inline int handle_find(struct device_handles *h, __u64 handle)
 	return 0;
 }
 
-__noinline int handle_known(__u64 handle)
+VERIFIED_ONCE int handle_known(__u64 handle)
 {
 	return handle_find(handles_here(0), handle);
 }
@@ -149,8 +148,8 @@ static __always_inline __u32 handle_place(const __u64 *set, __u64 handle)
 	return bpf_get_prandom_u32() % HANDLE_WAYS;
 }
 
-/* The handle is of this device; 0: not known, or it is destroyed. */
-__noinline int handle_note(__u64 handle, __u32 device, __u32 primary)
+/* Notes the device of a handle; 0: unknown, or the handle is destroyed. */
+VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
 {
 	struct device_handles *h = handles_here(device ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	__u64 *set;
@@ -183,11 +182,11 @@ struct device_thread {
 		__u64 args[6];	/* [1] to [5]: the first; [0] = 0 */
 	} calls[CUDA_LIB_MAX];			/* in flight, of each layer */
 	__u64 place, below[DEVICE_BELOW];	/* its stack of contexts, as in abi/device.h */
-	__u32 depth;				/* of below; greater: what is deeper is not known */
+	__u32 depth;				/* of below; if greater, the rest is unknown */
 	__u32 device;				/* of place */
 	__u32 generation;			/* that the rest belongs to */
 	bool others;				/* its process uses other devices, too */
-	bool late;				/* of its process not all handles are known */
+	bool late;				/* not all handles of its process are known */
 	struct { __u64 stream; __u32 device, unused; } cache[DEVICE_CACHE];
 };
 
@@ -201,12 +200,11 @@ static __always_inline __u32 device_here(struct device_thread *d)
 	return d->device;
 }
 
-/* Not static: the verifier looks at it once. */
-__noinline int device_refresh(struct device_thread *d)
+VERIFIED_ONCE int device_refresh(struct device_thread *d)
 {
 	__u32 here;
 
-	if (!d)		/* never: but the verifier does not know */
+	if (!d)
 		return 0;
 	here = device_here(d);
 	d->generation = device_state.generation;
@@ -233,8 +231,7 @@ static __always_inline __u32 device_of_stream(struct device_thread *d, __u64 str
 	return d->cache[at].device;
 }
 
-/* Values of a stream that stand for a default one of the current device: 0, cudaStreamLegacy,
- * cudaStreamPerThread. */
+/* Streams up to this value are default ones of the current device: 0, cudaStreamLegacy, cudaStreamPerThread. */
 enum { STREAMS_DEFAULT = 2 };
 
 /* The device of a call with this stream; 0 if it has none. */
@@ -284,7 +281,7 @@ static __always_inline void device_push(struct device_thread *d)
 	d->depth++;
 }
 
-/* The thread may have had contexts that it was not seen to choose. */
+/* The thread may have pushed contexts before tracing began. */
 static __always_inline void device_pop(struct device_thread *d)
 {
 	__u64 place = PLACE_UNKNOWN;
@@ -305,7 +302,7 @@ static __always_inline bool device_inside(struct device_thread *d, __u64 outer, 
 	return outer > sp && is_armed(outer);
 }
 
-/* A context was made current.  A primary one is its device. */
+/* A context was made current; a primary one is recorded as its device. */
 static __always_inline void device_chosen(struct device_thread *d, __u64 context, __u64 outer, __u64 sp)
 {
 	struct device_call *c = &d->calls[CUDA_RT];
@@ -341,9 +338,9 @@ static __always_inline void device_switched(struct device_thread *d, const struc
 		device_moved(d, PLACE_DEVICE | (__u32)dev);
 }
 
-/* Call where one of the calls in flight has succeeded.  Not static, as device_refresh().  outer: where the stack was when the runtime function was entered
- * that is in flight, or 0. */
-__noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
+/* Call where one of the calls in flight has succeeded.  outer: the stack pointer at the entry of the runtime function in
+ * flight, or 0. */
+VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 {
 	const struct cuda_args *row;
 	struct device_call *c;
@@ -371,7 +368,7 @@ __noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 	return 0;
 }
 
-/* Call at every entry.  Returns true if the call tells of devices, and its return is wanted. */
+/* Call at every entry.  Returns true if the call concerns devices, and its return is needed. */
 static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
 {
 	struct device_call *c = &d->calls[cuda_libs[id] == CUDA_DRV];
@@ -388,7 +385,7 @@ static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thre
 	return true;
 }
 
-/* Return true if the tool has no interest of its own in this function. */
+/* Return true if this function is probed only to follow devices. */
 static __always_inline bool device_alone(__u64 id)
 {
 	return device_config.alone & 1u << cuda_classes[id];

@@ -45,8 +45,8 @@ static __always_inline __u32 inflight_in(const struct task_struct *task, const s
 	return handle_find(h, stream) & (HANDLE_PRIMARY - 1);
 }
 
-/* The argument that is the call's stream or context.  ~0, which is no handle: it is on the thread's stack,
- * which cannot be read from here. */
+/* The argument that is the call's stream or context.  ~0, which is no handle, if it is on the thread's stack, which
+ * cannot be read from here. */
 static __always_inline __u64 inflight_stream(const struct call *call)
 {
 	__u64 id = call->id;
@@ -61,10 +61,10 @@ static __always_inline __u64 inflight_stream(const struct call *call)
 
 /* ---- the calls */
 
-/* Set by user space: tell also of threads that have entered no call since tracing began. */
+/* Set by user space: report also threads that have entered no call since tracing began. */
 volatile bool inflight_all;
 
-/* Static, as it does not fit the stack; user space reads one thread after the other. */
+/* It does not fit the stack; user space reads one thread after the other. */
 static struct inflight_call inflight_out;
 
 /* Fills in id, start and stack.from of the thread's outermost call; false if it is in none. */
@@ -76,8 +76,8 @@ static __always_inline bool inflight_outermost(const struct thread *t, struct in
 	return to->stack.from;
 }
 
-/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants, or whose devices it
- * knows: fills in these, device, peer and memory; false if the thread is in no call. */
+/* A tool may define it, if it keeps calls elsewhere, selects some, or has their devices: fills in id, start, stack.from,
+ * device, peer and memory; false if the thread is in no call. */
 #ifndef INFLIGHT_TAKE
 #define INFLIGHT_TAKE inflight_take
 static __always_inline bool inflight_take(const struct task_struct *task, const struct thread *t,

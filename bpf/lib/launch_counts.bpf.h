@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts launches by what is launched and where. */
+/* Counts launches by kernel or graph, device and stream. */
 #ifndef LAUNCH_COUNTS_BPF_H
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
@@ -9,8 +9,8 @@
 
 enum { COUNTS = 65536 };
 
-/* Of all CPUs, and allocated before it is needed: when a program launches thousands of kernels for the first time, the
- * kernel cannot allocate as many elements for each CPU in a probe.  What is launched often moves to the array below. */
+/* For all CPUs, and preallocated: when a program launches thousands of kernels for the first time, the kernel cannot allocate
+ * as many elements for each CPU in a probe.  Frequent keys move to the array below. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COUNTS);
@@ -30,7 +30,7 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 
 SLOT_TABLE(quick, LAUNCH_SLOTS, struct launch_slot, struct launch_key, launch_place, same_key)
 
-/* The tool looks for those keys. */
+/* The tool searches for such keys. */
 static __always_inline void count_unreported(const struct launch_key *key)
 {
 	struct launch_count *c = bpf_map_lookup_elem(&counts, key);
@@ -39,9 +39,8 @@ static __always_inline void count_unreported(const struct launch_key *key)
 		c->unreported = 1;
 }
 
-/* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
- * verifies it once and not on each way that leads to it (pointers: Linux 5.12). */
-__noinline int count_new(struct launch_first *first, const struct launch_key *key, int driver,
+/* Adds a key and reports it; 0 if it exists, or if there are too many. */
+VERIFIED_ONCE int count_new(struct launch_first *first, const struct launch_key *key, int driver,
 			 long stack)
 {
 	struct launch_count none = { .driver = driver };
@@ -49,7 +48,7 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 	struct launch_key k;
 	__u32 share;
 
-	if (!first || !key)	/* never: but the verifier does not know */
+	if (!first || !key)
 		return 0;
 	k = *key;		/* a key must be on the stack (before Linux 6.2) */
 	share = share_take(&counts_shares, COUNTS);
@@ -94,8 +93,8 @@ static __always_inline struct launch_count *quick_begin(const struct launch_key 
 	return &q->count;
 }
 
-/* The value is shared with other threads, in the array with those on this CPU, as a probe can be preempted.  first
- * belongs to the thread; stack is the size of its call stack in bytes. */
+/* Other threads share the value; in the array those on this CPU, as a probe can be preempted.  first belongs to the thread;
+ * stack is the size of its call stack in bytes. */
 static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)

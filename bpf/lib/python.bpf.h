@@ -13,23 +13,22 @@
 /* ---- code objects: each gets a number.  The name of a new one is read and sent in the traced thread, as the process may
  * end immediately */
 
-/* Frames follow each other in memory from 3.11 on: several are read at once, as the copying costs less
- * than its start.  A power of two. */
+/* From 3.11 on frames follow each other in memory: several are read with one call.  A power of two. */
 enum { PYTHON_STACK_BYTES = 1024 };
 
 /* Words of a file name's object, and with those of a line table's, that are compared. */
 enum { PYTHON_TEXT = 16, PYTHON_CONTENT = PYTHON_TEXT + 4 };
 
-/* What is kept of a thread: its state in the only interpreter, and what is being read. */
+/* A thread: its state in the only interpreter, and buffers for reading. */
 struct python_thread {
 	__u64 interp, state;
 	__u64 self, next;	/* pthread_self(); the frame to read next */
 	__u32 n, left;
-	bool torn;		/* the list of threads was being changed */
+	bool torn;		/* the list of threads was changing */
 	struct python_code_key key;
 	__u64 name, lines;	/* addresses of two things in the code object */
 	__u64 word;		/* read last */
-	__u64 from, end;	/* what memory is in stack */
+	__u64 from, end;	/* addresses of the memory in stack */
 	__u8 stack[PYTHON_STACK_BYTES + PYTHON_FRAME_BYTES];
 	__u8 code[PYTHON_CODE_BYTES];
 	__u64 content[PYTHON_CONTENT];
@@ -37,8 +36,8 @@ struct python_thread {
 
 BPF_HASH(python_codes, struct python_code_key, struct python_code_value, PYTHON_CODES)
 
-/* User space gives back what it deletes.  Not static: libbpf shares with user space only sections in which
- * something is global, and newer ones do not even give access to the others (1.7). */
+/* User space gives back the shares of elements that it deletes.  Global, because libbpf shares only sections with a global
+ * variable with user space. */
 struct python_shared python_shared SEC(".data.python");
 
 /* What is at an offset of a frame or code object that was read.  User space has checked the offsets;
@@ -47,8 +46,7 @@ struct python_shared python_shared SEC(".data.python");
 #define python_half(bytes, at) (*(__u32 *)&(bytes)[(at) & (sizeof(bytes) - 4)])
 #define python_byte(bytes, at) ((bytes)[(at) & (sizeof(bytes) - 1)])
 
-/* A word of the program's memory, by way of the thread's data, as the stack is small; 0 if it cannot be
- * read. */
+/* A word of the program's memory, read into the thread's data, as the stack is small; 0 if it cannot be read. */
 static __always_inline __u64 python_read(struct python_thread *t, __u64 at)
 {
 	if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)at))
@@ -56,7 +54,7 @@ static __always_inline __u64 python_read(struct python_thread *t, __u64 at)
 	return t->word;
 }
 
-/* Reads a string: only compact ones, which all are but those of subclasses of str. */
+/* Reads a string: only compact ones, which all are except those of subclasses of str. */
 static __always_inline void python_text(const struct python_process *p, struct python_thread *t, __u64 at,
 					struct python_text *text, char *to, __u32 room)
 {
@@ -93,8 +91,7 @@ static __noinline int python_fill(const struct python_process *p, struct python_
 	return 0;
 }
 
-/* A number not given before; 0 if other threads always were faster.  (Before -mcpu=v3 there is no addition
- * that returns a value.) */
+/* A new number; 0 if other threads always were faster.  (Before -mcpu=v3 no addition returns a value.) */
 static __always_inline __u32 python_next_number(void)
 {
 	__u64 *last = &python_shared.last, old = *(volatile __u64 *)last, seen;
@@ -108,8 +105,7 @@ static __always_inline __u32 python_next_number(void)
 	return 0;
 }
 
-/* Numbers the code object, unless another thread was first: the record comes before any that needs
- * it, as its place in the ring buffer is taken already. */
+/* Numbers the code object, unless another thread was first.  The record is reserved already: it precedes any that needs it. */
 static __always_inline bool python_number(struct python_thread *t, struct python_code_value *value)
 {
 	struct python_code_key key = t->key;	/* a key must be on the stack (before Linux 6.2) */
@@ -146,13 +142,12 @@ static __always_inline void python_send(const struct python_process *p, struct p
 	bpf_ringbuf_submit(r, records_wakeup(bytes, !room));
 }
 
-/* Numbers and sends the code object t->key, which is in t->code.  Not static: the verifier looks at it
- * once. */
-__noinline int python_code_new(const struct python_process *p, struct python_thread *t)
+/* Numbers and sends the code object t->key, which is in t->code. */
+VERIFIED_ONCE int python_code_new(const struct python_process *p, struct python_thread *t)
 {
 	__u64 size;
 
-	if (!p || !t)	/* never: but the verifier does not know */
+	if (!p || !t)
 		return 0;
 	size = bpf_probe_read_user(&t->word, sizeof(t->word), (void *)(t->lines + p->at.bytes_size)) ?
 	       ~0ull : t->word;
@@ -169,10 +164,9 @@ __noinline int python_code_new(const struct python_process *p, struct python_thr
 	return 0;
 }
 
-/* Tells a code object from a later one for which the same memory was allocated: exec() in a loop gets
- * the same addresses again and again, for its strings, too.  From 3.12 on each has its own version;
- * before, compares what tells where it was compiled from: how long the file's name and the line table are,
- * and how they begin. */
+/* Distinguishes a code object from a later one at the same address: exec() in a loop gets the same addresses again and again,
+ * for its strings, too.  From 3.12 on each has its own version; before, its source is compared: the lengths and beginnings of
+ * the file's name and the line table. */
 static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t)
 {
 	__u64 file = python_word(t->code, p->at.code_file), tag, at, first, end;
@@ -189,7 +183,7 @@ static __always_inline __u64 python_tag(const struct python_process *p, struct p
 	state = t->content[2] >> (p->at.text_kind & 31);
 	first = (state & 16 ? p->at.text_ascii : p->at.text_compact) - p->at.text_length;
 	end = first + t->content[0] * (state & 7);
-	/* only what does not change: no hashes, nor what follows */
+	/* only constant data: no hashes, nor the bytes after the string */
 	for (__u32 i = 1; i < PYTHON_TEXT; i++)
 		if (i * 8 < first || i * 8 >= end)
 			t->content[i] = 0;
@@ -234,8 +228,8 @@ struct python_frames { __u64 frame[STACK_PYTHON + 1]; };
 
 typedef __u8 python_bytes[PYTHON_FRAME_BYTES];
 
-/* Returns what the frame at t->next has; NULL if it cannot be read.  The ones that called it come before
- * it, and are read with it; a page is there or is not. */
+/* Returns the bytes of the frame at t->next; NULL if it cannot be read.  Its callers' frames come before it, and are read with
+ * it, within the page. */
 static __always_inline const python_bytes *python_frame_bytes(const struct python_process *p,
 							      struct python_thread *t)
 {
@@ -304,15 +298,15 @@ static __always_inline __u32 python_unit(const struct python_process *p, struct 
 }
 
 /* Reads the frame at t->next, and sets that to the one that called it.  Returns the frame, a note, or
- * PYTHON_SHIM.  Not static: the verifier looks at it once. */
-__noinline __u64 python_frame(const struct python_process *p, struct python_thread *t)
+ * PYTHON_SHIM. */
+VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_thread *t)
 {
 	const python_bytes *frame;
 	__u64 code, size;
 	__u32 unit, number;
 	bool entry;
 
-	if (!p || !t)	/* never: but the verifier does not know */
+	if (!p || !t)
 		return 0;
 	frame = python_frame_bytes(p, t);
 	if (!frame)
@@ -332,9 +326,9 @@ __noinline __u64 python_frame(const struct python_process *p, struct python_thre
 	return FRAME_PYTHON_OF(number, unit, entry);
 }
 
-/* Adds the frames of a thread state.  A frame is kept until it is known whether it is the outermost
- * one of its C function: from 3.12 on a frame of the interpreter follows such a one. */
-__noinline int python_walk(const struct python_process *p, struct python_thread *t,
+/* Adds the frames of a thread state.  A frame is added after the next one is read: from 3.12 on a frame of the interpreter
+ * follows the outermost one of a C function. */
+VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thread *t,
 			   struct python_frames *to, __u64 state)
 {
 	__u64 last = 0, frame;
@@ -370,19 +364,19 @@ __noinline int python_walk(const struct python_process *p, struct python_thread 
 /* ---- the thread's states */
 
 enum {
-	PYTHON_THREADS = 1024,		/* looked at to find the calling one */
+	PYTHON_THREADS = 1024,		/* examined to find the calling one */
 	PYTHON_INTERPRETERS = 16,
 	PYTHON_TRIES = 3,
 };
 
-/* The processes that run Python, by process id. */
+/* The processes that run Python, by process id.  Unused with --attach inject: a process gets its element from the tool. */
 BPF_HASH(python_processes, __u32, struct python_process, 16384)
 
 BPF_TASK_STORAGE(python_threads, struct python_thread)
 
 /* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
- * still be looked at. */
-__noinline __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
+ * still be examined. */
+VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
 {
 	__u64 state;
 
@@ -432,8 +426,7 @@ static __always_inline void python_search(const struct python_process *p, struct
 		python_put(t, to, python_note(PYTHON_TOO_MANY));
 }
 
-/* Where there is one interpreter only, the thread's state is known from the last time; one without
- * frames may have been freed. */
+/* With one interpreter, the thread's state is cached; one without frames may have been freed. */
 static __always_inline void python_find(const struct python_process *p, struct python_thread *t,
 					struct python_frames *to)
 {
@@ -453,8 +446,7 @@ static __always_inline void python_find(const struct python_process *p, struct p
 	python_put(t, to, python_note(PYTHON_UNREADABLE));
 }
 
-/* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
- * run Python. */
+/* A forked process has its parent's interpreter, before user space has found it.  NULL if it does not run Python. */
 static __noinline const struct python_process *python_here(void)
 {
 	__u32 pid = thread_pid();
@@ -469,9 +461,8 @@ static __noinline const struct python_process *python_here(void)
 	return pid ? bpf_map_lookup_elem(&python_processes, &pid) : NULL;
 }
 
-/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if the process does not run Python, as far
- * as user space knows yet. */
-__noinline __u32 python_all(struct python_frames *to)
+/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if user space has not found Python in the process. */
+VERIFIED_ONCE __u32 python_all(struct python_frames *to)
 {
 	const struct python_process *p = python_here();
 	struct python_thread *t;
@@ -495,8 +486,7 @@ __noinline __u32 python_all(struct python_frames *to)
 	return t->n;
 }
 
-/* Reads the thread's Python frames into a stack, behind n native ones, at most STACK_NATIVE and a note.
- * Returns the number of all. */
+/* Reads the thread's Python frames into a stack, after n native ones, at most STACK_NATIVE and a note.  Returns the total. */
 static __always_inline __u32 python_take(__u64 *frames, __u32 n)
 {
 	__u64 at = bounded(n, STACK_NATIVE + 1);

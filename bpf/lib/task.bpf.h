@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the programs ask the kernel about tasks.  With --attach inject they run in the traced process (bpf/userspace), where
- * other code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
+/* The kernel's data about tasks.  With --attach inject the programs run in the traced process (bpf/userspace), where other
+ * code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
 #include <stdbool.h>
@@ -30,9 +30,8 @@ do {										\
 
 /* ---- for the verifier: bounds that it sees whatever a compiler makes of the program */
 
-/* Returns value, at most max: for an index or a size.  In assembly, as a compiler may check another
- * register than the one that is used then, or leave out a check of what it knows and the verifier does
- * not. */
+/* Returns value, at most max: for an index or a size.  In assembly, because a compiler may check another register than the
+ * one that is used, or leave out a check that only the verifier needs. */
 static __always_inline __u64 bounded(__u64 value, const __u64 max)
 {
 	asm volatile("if %[value] <= %[max] goto +1\n"
@@ -46,8 +45,8 @@ static __always_inline __u64 checked(__u64 value, const __u64 max)
 	return bounded(value, max);
 }
 
-/* Returns the bits of value that are in mask, as a number of its own: what is compared with it then tells the
- * verifier nothing of value, which would tell one turn of a loop from another.  For a mask of 31 bits. */
+/* Returns the bits of value that are in mask, for a mask of 31 bits, unrelated to value for the verifier: it would otherwise
+ * distinguish the iterations of a loop by them. */
 static __always_inline __u64 unlinked(__u64 value, const __u64 mask)
 {
 	asm volatile("%[value] &= %[mask]" : [value] "+r"(value) : [mask] "i"(mask));
@@ -159,8 +158,8 @@ static __always_inline __u32 process_copied(void)
 	return BPF_CORE_READ(task, group_leader, flags) & FORKED_NO_EXEC ? BPF_CORE_READ(task, real_parent, tgid) : 0;
 }
 
-/* The user to charge for what the calling thread does.  Inside a user namespace it is the one who
- * created the outermost, as the root of one can have many others (proc_user() is the same). */
+/* The user to charge for the calling thread.  Inside a user namespace it is the creator of the outermost one, as the root of a
+ * namespace can have many other users (proc_user() is the same). */
 static __always_inline __u32 share_user(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -181,10 +180,10 @@ static __always_inline __u64 task_ran(struct task_struct *task)
 	return BPF_CORE_READ(task, se.sum_exec_runtime);
 }
 
-/* A program at tp_btf/sched_switch sees the switches of CPUs: so task_ran() is needed there alone. */
+/* Only a program at tp_btf/sched_switch, which sees the switches of CPUs, needs task_ran(). */
 enum { TASK_SWITCHES = 1 };
 
-/* What the process runs of Python is in a map. */
+/* The map python_processes has the processes that run Python. */
 struct python_process;
 enum { PROCESS_PYTHON = 0 };
 
@@ -198,8 +197,7 @@ enum { LINKS_SHARED = 1 };
 
 /* ---- return addresses that the kernel has replaced on the user's stack, to see functions return */
 
-/* The kernel's list of them, the innermost first; orig_ret_vaddr is the program's own return address
- * (include/linux/uprobes.h). */
+/* The kernel's list, innermost first; orig_ret_vaddr is the program's return address (include/linux/uprobes.h). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct return_instance { unsigned long stack, orig_ret_vaddr; struct return_instance *next; };
 struct uprobe_task { struct return_instance *return_instances; };
@@ -228,8 +226,7 @@ static __always_inline bool is_armed(__u64 entry)
 
 enum { RETURNS_MAX = 64 };
 
-/* Returns the address to which the function returns whose return address is at this place, where pc
- * stands. */
+/* Returns the program's return address, where the stack has pc at address at. */
 static __always_inline __u64 return_address(__u64 at, __u64 pc)
 {
 	struct return_instance *r;
@@ -245,7 +242,7 @@ static __always_inline __u64 return_address(__u64 at, __u64 pc)
 	return pc;
 }
 
-/* Lists the innermost ones, from r on, for user space. */
+/* Lists the innermost return addresses, from r on, for user space. */
 static __always_inline void returns_list(struct stack_copy *c, struct return_instance *r)
 {
 	for (int i = 0; i < STACK_RETURNS; i++) {
@@ -279,7 +276,7 @@ static __always_inline __u64 task_switches(const struct task_struct *task)
 	return switched->nvcsw + switched->nivcsw;
 }
 
-/* Of a thread that runs in user mode: as it last entered the kernel. */
+/* The registers of a thread in user mode, as it last entered the kernel. */
 static __always_inline void inflight_registers(struct task_struct *task, struct stack_copy *c)
 {
 	struct pt_regs regs = {};
@@ -290,6 +287,10 @@ static __always_inline void inflight_registers(struct task_struct *task, struct 
 }
 
 #endif
+
+/* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
+ * return a number, and check its pointers for NULL, which no caller passes. */
+#define VERIFIED_ONCE __noinline
 
 /* Maps, by the names that BCC has for them. */
 #define BPF_HASH(name, key_type, value_type, n)					\

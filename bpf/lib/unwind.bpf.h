@@ -25,7 +25,7 @@ static __u64 unwind_copies;
 /* The frames of a record. */
 struct stack_buffer { __u64 frames[STACK_FRAMES]; };
 
-/* A frame: what is known of its registers. */
+/* A frame: its known registers. */
 struct unwind_frame {
 	__u64 pc, sp, bp;
 	__u32 owner;
@@ -53,7 +53,7 @@ struct unwind_pages {
 struct vm_area_struct { unsigned long vm_end; };
 #pragma clang attribute pop
 
-/* Return true if words of the stack may be read: here, what is not in memory cannot be. */
+/* Return true if words of the stack may be read: here, bpf_probe_read_user() fails if they are not in memory. */
 static __always_inline bool unwind_present(__u64 at, __u64 n)
 {
 	return true;
@@ -65,8 +65,8 @@ static long unwind_end_of(struct task_struct *task, struct vm_area_struct *vma, 
 	return 0;
 }
 
-/* Where the mapping ends that sp is in; 0 if that is not known: the kernel lacks bpf_find_vma() (5.17), or
- * another thread changes the mappings. */
+/* The end of the mapping with sp; 0 if unknown: the kernel lacks bpf_find_vma() (5.17), or another thread changes the
+ * mappings. */
 static __always_inline __u64 unwind_end(__u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -74,13 +74,12 @@ static __always_inline __u64 unwind_end(__u64 sp)
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
 		bpf_find_vma(task, sp, unwind_end_of, &end, 0);
-	/* the main thread's: arguments and environment lie behind it */
+	/* the main thread's: arguments and environment come after it */
 	first = BPF_CORE_READ(task, mm, start_stack);
 	return first > sp && first < end ? first : end;
 }
 
-/* 1 or 0.  Without a branch, and in assembly so that no compiler makes one: the verifier would walk each
- * combination of pages. */
+/* 1 or 0.  Without a branch, in assembly: the verifier would walk each combination of pages. */
 static __always_inline __u64 unwind_readable(__u64 at)
 {
 	char byte;
@@ -91,7 +90,7 @@ static __always_inline __u64 unwind_readable(__u64 at)
 	return err & 1;
 }
 
-/* Looks for at most most pages that are present, up to end. */
+/* Finds at most most pages that are present, up to end. */
 static __always_inline void unwind_pages_to(struct unwind_pages *p, __u32 most, __u64 end)
 {
 	__u64 at = p->sp & ~(UNWIND_PAGE - 1ull), present = 1, is;
@@ -113,7 +112,7 @@ static __always_inline void unwind_pages_to(struct unwind_pages *p, __u32 most, 
 	p->present = present;
 }
 
-/* Where the end of the stack is not known: up to the first page that is not present. */
+/* For a stack of unknown end: up to the first page that is not present. */
 static __always_inline void unwind_pages_until_gap(struct unwind_pages *p, __u32 most)
 {
 	__u64 at = p->sp & ~(UNWIND_PAGE - 1ull);
@@ -132,13 +131,12 @@ static __always_inline void unwind_pages_until_gap(struct unwind_pages *p, __u32
 	p->present = (1ull << (p->n & 63)) - 1;
 }
 
-/* Fills in p for p->sp: at most most pages that are present, 1 to UNWIND_PAGES_COPIED.  Takes that of sp for
- * present.  Not static: the verifier looks at it once. */
-__noinline int unwind_look(struct unwind_pages *p, __u32 most)
+/* Fills in p for p->sp: at most most pages that are present, 1 to UNWIND_PAGES_COPIED.  That of sp counts as present. */
+VERIFIED_ONCE int unwind_look(struct unwind_pages *p, __u32 most)
 {
 	__u64 end;
 
-	if (!p)			/* never: but the verifier does not know */
+	if (!p)
 		return 0;
 	end = unwind_end(p->sp);
 	if (end)
@@ -161,7 +159,7 @@ static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 		if (slot->pc != pc)
 			continue;
 		rule = slot->rule;
-		/* user space clears the rule, changes the address and sets the rule */
+		/* user space clears the rule before it changes the address */
 		if (rule >> 32 == owner && slot->pc == pc)
 			return rule;
 	}
@@ -187,14 +185,14 @@ static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32
 	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - 8));
 }
 
-/* Goes to the caller's frame.  Returns 0, or what ends the walk: an enum unwind_kind, UNWIND_SP and
- * UNWIND_BP if the stack cannot be read.  Not static: the verifier looks at it once. */
-__noinline int unwind_step(struct unwind_frame *f)
+/* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_SP and UNWIND_BP if the stack
+ * cannot be read. */
+VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
 {
 	__u64 rule, cfa;
 	__u32 kind;
 
-	if (!f)			/* never: but the verifier does not know */
+	if (!f)
 		return UNWIND_COPY;
 	rule = unwind_rule_of(f->owner, f->pc);
 	kind = rule & 15;
@@ -225,9 +223,8 @@ static __always_inline void unwind_begin(struct unwind_start *s, const struct pt
 	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
 }
 
-/* The lowest bit that is set in mask, which is not 0.  What compilers make of __builtin_ctzll() can be a
- * table.  Not static: the verifier looks at it once. */
-__noinline int unwind_lowest(__u64 mask)
+/* The lowest bit that is set in mask, which is not 0.  Compilers may make a table of __builtin_ctzll(). */
+VERIFIED_ONCE int unwind_lowest(__u64 mask)
 {
 	int n = 0;
 
@@ -239,7 +236,7 @@ __noinline int unwind_lowest(__u64 mask)
 	return n;
 }
 
-/* Copies what is present, one page behind the other; returns which pages it got. */
+/* Copies the present pages one after the other; returns which ones it got. */
 static __always_inline __u64 unwind_copy_pages(char *to, const struct unwind_pages *p, const __u32 pages)
 {
 	const __u64 first = UNWIND_PAGE - (p->sp & (UNWIND_PAGE - 1));
@@ -265,7 +262,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	struct stack_copy *c;
 	__u64 id;
 
-	/* what is left is for records */
+	/* the rest is for records */
 	if (records_tight || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) + size > records_bytes / 4)
 		return 0;
 	c = bpf_ringbuf_reserve(&events, size, 0);
@@ -285,13 +282,12 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	return id;
 }
 
-/* Sends a copy of the stack.  Returns its number, or 0 if there is no room.  Not static: the verifier
- * looks at it once. */
-__noinline __u64 unwind_copy(const struct unwind_start *s)
+/* Sends a copy of the stack.  Returns its number, or 0 if there is no room. */
+VERIFIED_ONCE __u64 unwind_copy(const struct unwind_start *s)
 {
 	struct unwind_pages p = {};
 
-	if (!s)			/* never: but the verifier does not know */
+	if (!s)
 		return 0;
 	p.sp = s->rsp;
 	unwind_look(&p, stack_config.copy / UNWIND_PAGE);
@@ -322,9 +318,8 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 	}
 }
 
-/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1.  Not static: the verifier
- * looks at it once. */
-__noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
+/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1. */
+VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
 {
 	__u64 *frames = to->frames;
 	struct unwind_process *p;
@@ -333,7 +328,7 @@ __noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to
 	__u32 n = 0, pid;
 	__u64 copy;
 
-	if (!s || !to)		/* never: but the verifier does not know */
+	if (!s || !to)
 		return 0;
 	pid = thread_pid();
 	p = bpf_map_lookup_elem(&unwind_processes, &pid);

@@ -9,7 +9,7 @@
 BPF_HASH(watched, __u32, __u8, 65536)
 
 /* Return true if the program is to run here for this link: a shared one is in every process that has mapped the file, also in
- * those that are not traced, or have links of their own. */
+ * untraced ones, and in those with links of their own. */
 static __always_inline bool link_counts(void *ctx)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;

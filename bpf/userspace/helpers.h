@@ -35,7 +35,7 @@
 
 /* ---- maps, task storage and the ring buffer, in memory that the tool shares: common/shmmap */
 
-/* NULL: the memory lacks it. */
+/* NULL: it is not in the memory. */
 static inline const struct shmmap_map *inject_map_of(const void *map)
 {
 	return *(const struct shmmap_map *const *)map;
@@ -83,7 +83,7 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 	return inject_storage(m, (struct task_struct *)task, flags & BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* Copies what has changed of a thread's storage to where the tool reads it. */
+/* Copies a changed part of a thread's storage to where the tool reads it. */
 static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task, const void *at, __u32 size)
 {
 	const struct shmmap_map *m = inject_map_of(map);
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void inject_show(const void *map, c
 }
 #define storage_show inject_show
 
-/* Only where a process's program is replaced: nothing here outlives that. */
+/* Called only where a process's program is replaced: nothing here outlives that. */
 static inline long bpf_task_storage_delete(const void *map, const struct task_struct *task)
 {
 	(void)map;
@@ -108,7 +108,7 @@ static inline void *bpf_ringbuf_reserve(const void *map, __u64 size, __u64 flags
 	return inject_local.ring ? shmmap_ring_reserve(inject_local.ring, size, inject_local.task.tgid) : NULL;
 }
 
-/* The flags say whether to wake the tool: it polls. */
+/* The flags are for waking the tool: here it polls. */
 static inline void bpf_ringbuf_submit(void *record, __u64 flags)
 {
 	(void)flags;
@@ -144,7 +144,7 @@ static inline __u64 bpf_ringbuf_query(const void *map, __u64 what)
 /* Return true if these bytes can be read. */
 bool inject_readable(__u64 at, __u64 n);
 
-/* Return true if these few bytes are in memory: on a stack, what is not was never written. */
+/* Return true if these few bytes are in memory: if not, the stack was never written there. */
 bool inject_on_stack(__u64 at, __u64 n);
 
 long inject_read_string(char *to, __u32 size, __u64 at);
@@ -168,7 +168,7 @@ static inline long bpf_probe_read_user_str(void *to, __u32 size, const void *fro
 	return inject_read_string(to, size, (__u64)from);
 }
 
-/* What is not the program's: the registers. */
+/* The registers. */
 static inline long bpf_probe_read_kernel(void *to, __u32 size, const void *from)
 {
 	inject_copy(to, from, size);

@@ -35,10 +35,10 @@ bool inject_readable(__u64 at, __u64 n)
 	return true;
 }
 
-/* Where this library is, whose stubs are no frames of the program. */
+/* The addresses of this library, whose stubs are no frames of the program. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
-/* Returns the length with the 0 that ends it, of what fits. */
+/* Returns the length with the final 0, of the part that fits. */
 long inject_read_string(char *to, __u32 size, __u64 at)
 {
 	for (__u32 i = 0; i < size; i++) {
@@ -107,7 +107,7 @@ bool inject_on_stack(__u64 at, __u64 n)
 
 	if ((at >= inject_local.stack && end <= inject_local.stack_end && end > at) || inject_local.other)
 		return !inject_local.other;
-	if (inject_local.stack_end == inject_local.stack_top)	/* and it is the whole of it */
+	if (inject_local.stack_end == inject_local.stack_top)	/* the whole stack is readable */
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
 		if (!sys_readable((void *)page))

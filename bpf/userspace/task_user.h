@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) __u32 highest_bit(__u64 v)
 
 /* ---- tasks */
 
-/* The tool itself tells of ends (common/session/inject_events.h). */
+/* The tool reports exits (common/session/inject_events.h). */
 static __always_inline bool process_ends(void)
 {
 	return false;
@@ -58,7 +58,7 @@ static __always_inline __u64 thread_self(void)
 	return self;
 }
 
-/* Called for a thread that ends alone. */
+/* Called only for a thread that ends before its process. */
 static __always_inline bool process_exits(const struct task_struct *task)
 {
 	(void)task;
@@ -78,7 +78,7 @@ static __always_inline bool process_comm_is(const volatile char *comm, const int
 	return true;
 }
 
-/* The tool looks when a process connects, and lets no other in. */
+/* The tool checks it when a process connects. */
 static __always_inline bool process_is_in_cgroup(__u32 level, __u64 cgroup)
 {
 	(void)level;
@@ -96,7 +96,7 @@ static __always_inline __u32 share_user(void)
 	return inject_local.task.uid;
 }
 
-/* In the process's own memory: no other process can have it read elsewhere. */
+/* In the process's own memory, which no other process can change. */
 enum { PROCESS_PYTHON = 1 };
 
 static __always_inline const struct python_process *process_python(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
+/* Messages to the tool, and its answers.  The descriptors are closed before the program continues. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <asm/stat.h>
@@ -11,9 +11,9 @@
 #include <sys/un.h>
 #include "inject/inject.h"
 
-/* How long an answer is awaited: from a tool that runs, and from one of which that cannot be seen.  It is looked at after
- * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  It must be traced that often in turn to be
- * taken for stopped, as strace stops it at each call. */
+/* How long an answer is awaited: from a running tool, and from one whose state is not visible.  The state is read after
+ * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  The tool counts as stopped if it is
+ * traced TRACED_LOOKS times in a row, as strace stops it at each call. */
 enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
 
 enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
@@ -43,7 +43,7 @@ static int tool_open(const struct injected *a, struct ucred *who)
 		return -1;
 	memcpy(to.sun_path + 1, a->socket, n);
 	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
-	/* others wait before this one */
+	/* the queue may be full */
 	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
 		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
 	if (!err && peer(fd, who) && trusted(who))
@@ -76,8 +76,8 @@ static char state_of(int pid)
 	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
 }
 
-/* Waits until the tool has answered; tool: its pid, 0 if it is in a PID namespace that cannot be seen.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
- * answers, the program's signals, in before, are let in. */
+/* Waits for the tool's answer; tool: its pid, 0 if it is in another PID namespace.  Returns false if it is stopped, or takes
+ * too long.  After FIRST_MS the program's signal mask, before, is restored during the wait. */
 static bool await(struct injected *a, int fd, int tool, __u64 before)
 {
 	int traced = 0;
@@ -122,7 +122,7 @@ static long receive(int fd, struct inject_answer *answer, int *memory)
 	return n;
 }
 
-/* It stays as it is: other threads read it. */
+/* Set once: other threads read it. */
 static void python_learn(struct injected *a, const struct python_process *p)
 {
 	if (a->python.runtime || a->python.loss || (!p->runtime && !p->loss))
@@ -132,7 +132,7 @@ static void python_learn(struct injected *a, const struct python_process *p)
 	__atomic_fetch_or(&a->marks, INJECT_PYTHON, __ATOMIC_RELAXED);
 }
 
-/* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
+/* Sends a message and awaits the answer.  Returns false if there is none, or it is invalid. */
 static bool ask(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory, __u64 before)
 {
 	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
@@ -155,14 +155,14 @@ static bool ask(struct injected *a, struct inject_message_head *m, const char *t
 		memcpy(a->comm, answer->comm, sizeof(a->comm));
 		python_learn(a, &answer->python);
 	}
-	/* Yama takes the tool's descendants for it */
+	/* with Yama, this includes the tool's descendants */
 	if (ok && answer->leave && who.pid > 0 && (m->kind == INJECT_HELLO || m->kind == INJECT_FORKED))
 		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
 	sys3(__NR_close, fd, 0, 0);
 	return ok;
 }
 
-/* No handler of the program runs where state is half made. */
+/* No signal handler of the program may run while state is incomplete. */
 static bool asked(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory)
 {
 	__u64 all = ~0ull, before = 0;
@@ -244,7 +244,7 @@ void connect_says(struct injected *a, const char *name, const char *why)
 		n = sizeof(a->text) / 2;
 	if (n + 2 + more > sizeof(a->text))
 		return;
-	memmove(a->text, name, n);	/* name may be there */
+	memmove(a->text, name, n);	/* name may be in text */
 	memcpy(a->text + n, ": ", 2);
 	memcpy(a->text + n + 2, why, more);
 	tell(a, &m, a->text, n + 2 + more);
@@ -252,8 +252,8 @@ void connect_says(struct injected *a, const char *name, const char *why)
 
 /* ---- objects that the program loads and unloads */
 
-/* Of its time a program waits a quarter when it loads libraries, and half when it calls; and before that is counted, 250 ms and
- * half a second. */
+/* A program waits at most a quarter of its time when it loads libraries, and half of it when it calls; 250 ms and half a second
+ * are free. */
 enum { LOADING = 4, CALLING = 2 };
 static const __u64 MOST_NS = 1000 * 1000000ull;
 
@@ -276,7 +276,7 @@ static void changes_send(struct injected *a, struct inject_waits *w, __u64 parts
 	w->owed += parts * (inject_clock_ns() - began);
 }
 
-/* Return true if the file was made, or got its name, while the program ran: such files are often gone soon. */
+/* Return true if the file was made or renamed while the program ran: such files are often deleted soon. */
 static bool is_young(const struct injected *a, const char *path)
 {
 	struct stat st;
@@ -293,7 +293,7 @@ void changes_note(struct injected *a, const char *path)
 		a->hurry = true;
 }
 
-/* At last all is there that comes with the first CUDA library. */
+/* All objects are loaded that come with the first CUDA library. */
 static void settle(struct injected *a)
 {
 	a->settled = true;
@@ -301,7 +301,7 @@ static void settle(struct injected *a)
 	connect_bound(a, "", 0);
 }
 
-/* A process that was forked has yet to say who it is. */
+/* A forked process has to connect first. */
 void changes_tell_loaded(struct injected *a)
 {
 	if (!a->settled)

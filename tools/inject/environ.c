@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the kernel gave the program: its environment and auxiliary vector. */
+/* The program's environment and auxiliary vector, from the kernel. */
 #include <stddef.h>
 #include <time.h>
 #include <linux/mman.h>
@@ -69,8 +69,8 @@ static __u32 number(const char *text, const char *line)
 	return 0;
 }
 
-/* The lines stand behind one that may be long, of groups: of a process in very many, none is seen.  Linux before 5.9 has no
- * number of filters. */
+/* The lines come after that of the groups: none is found for a process in very many groups.  Linux before 5.9 has no number
+ * of filters. */
 __u32 environment_filters(char *text)
 {
 	unsigned long n = sys_read_file("/proc/thread-self/status", text, INJECT_PATH - 1);

@@ -6,7 +6,7 @@
 
 enum { PAGE = 4096 };
 
-/* What stands in the memory takes the place of the programs' own copy of a section. */
+/* Maps the memory over the programs' copy of each section. */
 static bool sections_map(struct injected *a, int fd, int fixed)
 {
 	for (const struct inject_section *s = inject_sections; s->map; s++) {
@@ -43,7 +43,7 @@ program_fn *program_find(const char *name)
 	return NULL;
 }
 
-/* If the kernel is too old to wipe the page in a child, every call asks who it is: see thread.c. */
+/* If the kernel is too old to wipe the page in a child, every call compares the pid: see thread.c. */
 static bool page_make(struct injected *a)
 {
 	long p = sys6(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,7 +55,7 @@ static bool page_make(struct injected *a)
 	return true;
 }
 
-/* The other side's offsets: shmmap_view() has checked the table, not the names. */
+/* Hashes the names, whose offsets shmmap_view() has not checked. */
 static bool names_hash(struct injected *a)
 {
 	const struct shmmap *m = &a->shm;
@@ -70,7 +70,7 @@ static bool names_hash(struct injected *a)
 	return true;
 }
 
-/* A child may run as another user than its parent: it asks the tool, which does not give the memory to everybody. */
+/* Not inherited: a child may run as another user than its parent.  It asks the tool, which checks that. */
 static void *map_shared(int fd, __u64 bytes)
 {
 	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -83,7 +83,7 @@ static void *map_shared(int fd, __u64 bytes)
 	return NULL;
 }
 
-/* What a call reads before it is known whether the process has been forked: a child inherits it. */
+/* The part that a call reads before it checks for a fork: a child inherits it. */
 static bool map_head(struct injected *a, int fd, const struct inject_head *head)
 {
 	long p = sys6(__NR_mmap, 0, (long)(head->threads_at + INJECT_THREADS * sizeof(*a->threads)), PROT_READ, MAP_SHARED, fd, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Between a tool's BPF programs, compiled for the machine they run on, and the code that calls them in the traced
- * program (rtld-audit(7)).  Nothing here or there may call the C library, or touch a vector register. */
+/* The interface between a tool's BPF programs, compiled for the machine (bpf/userspace), and the code that calls them in the
+ * traced program (tools/inject).  Neither may call the C library, or touch a vector register. */
 #ifndef INJECT_PROBES_H
 #define INJECT_PROBES_H
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct shmmap;
 struct inject_thread;
 struct task_struct;
 
-/* The programs' side.  Each table ends with a NULL. */
+/* The programs' side, written by scripts/gen_inject.  Each table ends with a NULL. */
 struct inject_variable { const char *map; void *at; };	/* a map's variable in C: its first word becomes its struct shmmap_map * */
 struct inject_section { const char *map; char *at; __u64 size; };	/* whole pages; the memory's are mapped over them */
 struct inject_program { const char *name; int (*run)(void *ctx); };
@@ -23,7 +23,7 @@ extern const struct inject_variable inject_variables[];
 extern const struct inject_section inject_sections[];
 extern const struct inject_program inject_programs[];
 
-/* That of the name cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
+/* The program cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
 struct pt_regs;
 int inject_session(struct pt_regs *regs) __attribute__((visibility("hidden")));
 
@@ -38,12 +38,12 @@ struct inject_now {
 	char *own;			/* the thread's own memory: struct shmmap's own bytes */
 	const char *comm;		/* the process's: 16 bytes */
 	const struct python_process *python;	/* of the process */
-	__u64 stack;			/* of the first thread: an address near its stack's beginning; 0: another thread */
+	__u64 stack;			/* of the first thread: an address near the beginning of its stack; else 0 */
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
 	bool here;			/* the thread was of this process, and has ended */
-	bool other;			/* it is not the one that runs: neither its memory nor its stack is here */
+	bool other;			/* it is not the running one: neither its memory nor its stack is here */
 };
 extern __thread struct inject_now inject_now __attribute__((tls_model("initial-exec")));
 
@@ -51,8 +51,8 @@ extern __thread struct inject_now inject_now __attribute__((tls_model("initial-e
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct inject_each_call { char *at; __u64 size, used; };
 
-/* The memory of whoever has this element, which no other process can write; NULL if there is none.  What an earlier thread
- * left there stays. */
+/* The private memory of the thread with this element, which no other process can write; NULL if there is none.  It keeps the
+ * data of an earlier thread. */
 char *inject_own(__u32 index);
 
 /* The element of the process: its index + 1; 0: it has none yet. */

@@ -5,8 +5,8 @@
 #include <linux/mman.h>
 #include "inject/inject.h"
 
-/* A function whose prototype the tool does not know gets so many words of what its caller has on the stack.  A struct
- * cudaEglFrame by value is 35 of them. */
+/* A function of unknown prototype gets a copy of so many words of its caller's stack.  A struct cudaEglFrame by value is 35 of
+ * them. */
 enum { WORDS_GUESS = 24, WORDS_MAX = 64 };
 
 _Static_assert(sizeof(struct stub) == STUB_SIZE && !offsetof(struct injected, stub) && offsetof(struct stub, real) == STUB_REAL &&
@@ -59,7 +59,7 @@ static bool words_set(struct injected *a, struct stub *s)
 	return false;
 }
 
-/* What gives addresses always runs. */
+/* Stubs of functions that store addresses are never off. */
 static const __u32 always;
 
 static void flags_set(struct stub *s)
@@ -84,7 +84,7 @@ static const void *fill(struct injected *a, __u32 n, const struct stub *s)
 	return code(n);
 }
 
-/* Another name of a function that has a stub: where functions are the same code, they need not take the same arguments. */
+/* Another name of a function that has a stub: functions with the same code may take different arguments. */
 static const void *also(struct injected *a, __u32 n, const struct stub *s)
 {
 	struct stub *is = &a->stub[n];
@@ -135,13 +135,13 @@ void stubs_close(struct injected *a, __u64 object)
 
 enum { PAGE = 4096, GIVES = 6 };
 
-/* Until the tool has said which functions it wants, a library is CUDA's that has one of these. */
+/* Before the tool has sent its list of functions, a library with one of these is CUDA's. */
 static const char known[][24] = {
 	"cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuGetProcAddress",
 	"cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize",
 };
 
-/* These store a function's address where their second argument says. */
+/* These store a function's address at their second argument. */
 static const char gives[GIVES][40] = {
 	"cuGetProcAddress", "cuGetProcAddress_v2", "cudaGetDriverEntryPoint", "cudaGetDriverEntryPoint_ptsz",
 	"cudaGetDriverEntryPointByVersion", "cudaGetDriverEntryPointByVersion_ptsz",
@@ -216,7 +216,7 @@ static bool protect(struct binding *b, long prot)
 	return !sys3(__NR_mprotect, (long)from, (long)(to - from), prot);
 }
 
-/* The symbols stay executable if they are: other code may stand in the same page. */
+/* The symbols stay executable if they are: the page may have code. */
 static void symbols_change(struct binding *b)
 {
 	const ElfW(Phdr) *segment = object_segment(&b->o, b->from);
@@ -245,7 +245,7 @@ static const char *path_of(struct injected *a, const struct link_map *map)
 	return a->text;
 }
 
-/* The system calls by which the tool is asked may end a program that has put itself under a filter. */
+/* The system calls for it may end a program under a seccomp filter of its own. */
 static bool first_hello(struct injected *a)
 {
 	if (environment_filters(a->text) <= a->filters)

@@ -63,7 +63,6 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
 					 struct inflight_call *to)
 {
-	(void)task;
 	to->device = t->data.device;
 	return inflight_outermost(t, to);
 }

@@ -103,22 +103,23 @@ static inline long bpf_task_storage_delete(const void *map, const struct task_st
 
 static inline void *bpf_ringbuf_reserve(const void *map, __u64 size, __u64 flags)
 {
+	const struct shmmap_map *m = inject_map_of(map);
+
 	(void)flags;
-	inject_local.ring = inject_map_of(map);
-	return inject_local.ring ? shmmap_ring_reserve(inject_local.ring, size, inject_local.task.tgid) : NULL;
+	return m ? shmmap_ring_reserve(m, size, inject_local.task.tgid) : NULL;
 }
 
 /* The flags are for waking the tool: here it polls. */
 static inline void bpf_ringbuf_submit(void *record, __u64 flags)
 {
 	(void)flags;
-	shmmap_ring_submit(inject_local.ring, record);
+	shmmap_ring_submit(record);
 }
 
 static inline void bpf_ringbuf_discard(void *record, __u64 flags)
 {
 	(void)flags;
-	shmmap_ring_discard(inject_local.ring, record);
+	shmmap_ring_discard(record);
 }
 
 static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 size, __u64 flags)

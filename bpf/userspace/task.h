@@ -33,7 +33,6 @@ struct inject_local {
 	bool other;			/* it is of another process */
 	__u64 now;			/* when the running program last read the clock; 0: not yet */
 	__u64 random;
-	const struct shmmap_map *ring;	/* of the record that was reserved last */
 	/* readable for the life of the thread: the checked part of its stack, up to its beginning; stack_top 0: unknown */
 	__u64 stack_low, stack_top;
 	__u32 stack_tries;

@@ -17,7 +17,6 @@ static inline __attribute__((always_inline)) __u64 bounded(__u64 value, const __
 
 static inline __attribute__((always_inline)) __u64 checked(__u64 value, const __u64 max)
 {
-	(void)max;
 	return value;
 }
 
@@ -61,7 +60,6 @@ static __always_inline __u64 thread_self(void)
 /* Called only for a thread that ends before its process. */
 static __always_inline bool process_exits(const struct task_struct *task)
 {
-	(void)task;
 	return false;
 }
 
@@ -81,8 +79,6 @@ static __always_inline bool process_comm_is(const volatile char *comm, const int
 /* The tool checks it when a process connects. */
 static __always_inline bool process_is_in_cgroup(__u32 level, __u64 cgroup)
 {
-	(void)level;
-	(void)cgroup;
 	return true;
 }
 
@@ -111,7 +107,6 @@ static __always_inline __u64 task_ran(const struct task_struct *task)
 {
 	struct { __u64 s, ns; } time = {};
 
-	(void)task;
 	sys4(__NR_clock_gettime, 3 /* CLOCK_THREAD_CPUTIME_ID */, (long)&time, 0, 0);
 	return time.s * 1000000000 + time.ns;
 }
@@ -128,7 +123,6 @@ struct return_instance;
 
 static __always_inline struct return_instance *returns_of(void *task)
 {
-	(void)task;
 	return NULL;
 }
 
@@ -147,15 +141,12 @@ static __always_inline bool is_armed(__u64 entry)
 
 static __always_inline __u64 return_address(__u64 at, __u64 pc)
 {
-	(void)at;
 	return pc;
 }
 
 /* They are zero already. */
 static __always_inline void returns_list(struct stack_copy *c, struct return_instance *r)
 {
-	(void)c;
-	(void)r;
 }
 
 /* ---- a thread whose element is in shared memory: its registers are unknown */
@@ -171,20 +162,16 @@ static __always_inline long bpf_seq_write(struct inject_each_call *each, const v
 
 static __always_inline bool task_is_kernel(const struct task_struct *task)
 {
-	(void)task;
 	return false;
 }
 
 static __always_inline __u64 task_switches(const struct task_struct *task)
 {
-	(void)task;
 	return 0;
 }
 
 static __always_inline void inflight_registers(struct task_struct *task, struct stack_copy *c)
 {
-	(void)task;
-	(void)c;
 }
 
 #endif

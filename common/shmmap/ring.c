@@ -79,23 +79,22 @@ void *shmmap_ring_reserve(const struct shmmap_map *m, __u64 size, __u32 self)
 }
 
 /* The header is not this thread's any more if it was taken for dead. */
-static void end(const struct shmmap_map *m, void *record, __u64 flag)
+static void end(void *record, __u64 flag)
 {
 	__u64 *header = (__u64 *)record - 1, was = __atomic_load_n(header, __ATOMIC_RELAXED);
 
-	(void)m;
 	if (was & RING_BUSY)
 		__atomic_store_n(header, (was & ~(__u64)RING_BUSY) | flag, __ATOMIC_RELEASE);
 }
 
-void shmmap_ring_submit(const struct shmmap_map *m, void *record)
+void shmmap_ring_submit(void *record)
 {
-	end(m, record, 0);
+	end(record, 0);
 }
 
-void shmmap_ring_discard(const struct shmmap_map *m, void *record)
+void shmmap_ring_discard(void *record)
 {
-	end(m, record, RING_SKIP);
+	end(record, RING_SKIP);
 }
 
 __u64 shmmap_ring_query(const struct shmmap_map *m, __u64 what)

@@ -70,10 +70,11 @@ int shmmap_read(const struct shmmap_map *m, const void *key, void *values);
 int shmmap_next(struct shmmap_map *m, const void *key, void *next);
 
 /* The ring buffer.  Records are 8-byte aligned; any thread reserves, the tool consumes.  A record whose thread was killed
- * before it was submitted is skipped once the tool's is_dead() reports that for self.  reserve: NULL if there is no room; takes no lock, as above. */
+ * before it was submitted is skipped once the tool's is_dead() reports that for self.  reserve: NULL if there is no room;
+ * takes no lock, as above. */
 void *shmmap_ring_reserve(const struct shmmap_map *m, __u64 size, __u32 self);
-void shmmap_ring_submit(const struct shmmap_map *m, void *record);
-void shmmap_ring_discard(const struct shmmap_map *m, void *record);
+void shmmap_ring_submit(void *record);
+void shmmap_ring_discard(void *record);
 __u64 shmmap_ring_query(const struct shmmap_map *m, __u64 what);	/* BPF_RB_AVAIL_DATA, _RING_SIZE, _CONS_POS, _PROD_POS */
 
 /* The tool: calls fn for each record that is there, in the order in which they were reserved, with a copy of its own

@@ -18,7 +18,6 @@ EXPORTED unsigned la_version(unsigned version)
 /* No object is audited: the linker has nothing to tell of what it binds. */
 EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
-	(void)lmid;
 	*cookie = (uintptr_t)map;
 	changes_note(&injected, map->l_name);
 	if (injected.connection != REFUSED)
@@ -28,7 +27,6 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 
 EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 {
-	(void)cookie;
 	if (flag == LA_ACT_CONSISTENT && injected.connection == CONNECTED)
 		changes_tell_loaded(&injected);
 }

@@ -69,7 +69,10 @@ PIC_O    := $(patsubst %.c,$(O)/pic/%.o,$(wildcard common/ptx/*.c) common/base/c
 INJECTED  := $(filter-out $(EXPORTER),$(filter $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(TOOLS)))
 INJECT    := $(if $(wildcard tools/inject/*.c),$(INJECTED:%=$(O)/inject/%.so))
 
-all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(INJECT)
+# what the tools print with --json, from their tables of fields
+SCHEMA := $(O)/json-schema.json
+
+all: $(TOOLS:%=$(O)/%) $(GPUPROBE) $(PTXAS) $(INJECT) $(SCHEMA)
 
 .SECONDEXPANSION:
 $(TOOLS:%=$(O)/%): $(O)/%: $(O)/tools/%.o $$(call own,$$*) $(O)/libcommon.a
@@ -104,6 +107,9 @@ $(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/select.o $(O
 # the file named like a BPF object, in tools or in a folder of common, needs its skeleton
 $(foreach b,$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)),$(eval \
 	$(patsubst %.c,$(O)/%.o,$(wildcard tools/$b.c common/*/$b.c)): $(O)/$b.skel.h))
+
+$(SCHEMA): scripts/gen_json.awk $(wildcard common/view/*.c common/session/*.c $(foreach t,$(filter-out $(EXPORTER),$(TOOLS)),tools/$t.c tools/$t/*.c)) | $(O)
+	$(Q)LC_ALL=C awk -f $< $(filter %.c,$^) > $@
 
 # one small object knows the revision, and is compiled again when that is another one
 REVISION := $(shell scripts/revision)
@@ -321,6 +327,7 @@ install-tools: all
 	install $(PTXAS) $(LIBDIR)
 	ln -sf $(notdir $(PTXAS)) $(LIBDIR)/$(notdir $(PTXAS))-blackwell
 	install -m 644 man/cuda-bpf-tools.7 $(MAN7)
+	install -m 644 $(SCHEMA) $(SHARE)
 	install -m 644 scripts/bt/*.bt $(SHARE)/bt
 
 # the unit names the program where it is; what the administrator has changed stays

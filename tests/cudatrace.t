@@ -203,13 +203,13 @@ for option in -o --chrome; do
 	links='theirs/link'
 	[ $option = --chrome ] || links='theirs/link theirs/dangling theirs/way/new through'
 	for f in $links; do
-		fails 1 ' on the way is a link of user 65534' timeout 10 cudatrace $option "$tmp/$f" -c true
+		fails 1 ' is a symbolic link of user 65534' timeout 10 cudatrace $option "$tmp/$f" -c true
 	done
 	for f in fifo own; do
-		fails 1 "not writing to $theirs/$f: it is there and belongs to user 65534" \
+		fails 1 "refusing to write to $theirs/$f: user 65534 owns the file" \
 			timeout 10 cudatrace $option "$theirs/$f" -c true
 	done
-	fails 1 "not writing to $theirs/name: it is there and has other names" \
+	fails 1 "refusing to write to $theirs/name: the file has other hard links" \
 		cudatrace $option "$theirs/name" -c true
 	for round in first second; do
 		run cudatrace $option "$theirs/new" -c true

@@ -99,11 +99,11 @@ cat >"$tmp/sections" <<END
 NAME
 SYNOPSIS
 DESCRIPTION
-EXAMPLES
 OPTIONS
 FIELDS
 OVERHEAD
 NOTES
+EXAMPLES
 SEE ALSO
 END
 for t in $tools; do
@@ -130,12 +130,14 @@ items() {
 it "each manual page of a tool with call stacks has an example with a Python program"
 for t in $tools; do
 	"$t" --help | grep -q -- ' --stack ' || continue
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh OPTIONS/p' "man/$t.8" | grep -q '^\.Dl # .*python3 train\.py' || no "$t"
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE ALSO/p' "man/$t.8" | grep -q '^\.Dl # .*python3 train\.py' || no "$t"
 done
 
-it "the common part explains what every tool has, and each page says the same of it in one line"
+it "the common page explains the options of every tool; each page names them, with the same line or none"
 common_options >"$tmp/common"
 [ "$(wc -l <"$tmp/common")" -ge 14 ] || no "it has few options"
+items "$common" | awk 'NF > 1 { print $1 }' | sort -u | comm -13 - "$tmp/common" >"$tmp/out"
+lines 0 ''
 for t in $tools; do
 	[ "$t" != cudabt ] || continue
 	options_of "$t" | cut -c3- | sort -u >"$tmp/has"
@@ -150,8 +152,9 @@ for t in $tools; do items "man/$t.8" | sed "s/^/$t /"; done >"$tmp/items"
 awk '{ key = $1 " " $2; text = $0; sub(/^[^ ]+ [^ ]+ /, "", text) }
 	NR == FNR { said[key] = text; next }
 	{ tool = $1; option = $2 }
-	said[key] == "" { print tool ": nothing is said of --" option }
+	!(key in said) { print tool ": --" option " is not named" }
 	length(said[key]) > 100 { print tool ": --" option " takes more than a line" }
+	said[key] == "" { next }
 	!(option in first) { first[option] = said[key] }
 	first[option] != said[key] { print tool " says something else of --" option }' "$tmp/items" "$tmp/wanted" >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
@@ -159,6 +162,24 @@ awk '{ key = $1 " " $2; text = $0; sub(/^[^ ]+ [^ ]+ /, "", text) }
 [ -e "$tmp/all" ] || : >"$tmp/all"
 comm -23 "$tmp/all" "$tmp/common" | grep -vxE "folded|device" >"$tmp/out"
 [ -n "${DOCS_OF:-}" ] || lines 0 ''
+
+# keys PAGE: the JSON keys that its FIELDS explain.  schema TOOL: the keys that the tool prints
+keys() { sed -n '/^\.Sh FIELDS/,/^\.Sh/s/^\.It Va //p' "$1" | tr -s ' ,' '\n' | sort -u; }
+schema() {
+	jq -r --arg t "$1" '."$defs" as $d | ($d[$t].anyOf[]?."$ref" | sub(".*/"; "")), "frame", "process" | $d[.].properties | keys[]' \
+		"$O/json-schema.json" | sort -u
+}
+
+it "each JSON key of a manual page is in the schema, and that of a tool's own is not in the common part, too"
+keys "$common" >"$tmp/common"
+for t in $tools; do
+	keys "man/$t.8" >"$tmp/page"
+	schema "$t" | tee -a "$tmp/all-keys" | comm -23 "$tmp/page" - | sed "s/^/$t: no key: /"
+	# these are other things there
+	grep -vxE 'kind|complete|file|line' "$tmp/common" | comm -12 - "$tmp/page" | sed "s/^/$t: also in $(basename $common): /"
+done >"$tmp/out"
+[ -n "${DOCS_OF:-}" ] || sort -u "$tmp/all-keys" | comm -23 "$tmp/common" - | sed 's/^/no key: /' >>"$tmp/out"
+lines 0 ''
 
 it "no notes of a manual page repeat those of another"
 for f in man/*; do
@@ -270,7 +291,7 @@ comments() {
 it "each file of the project that a comment names exists"
 # but TOOL and NAME, a file of Linux and one of libbpf
 comments '(^|[ (:`"])(bpf|common|docs|etc|examples|gpu|man|scripts|tests|tools)/[A-Za-z0-9_./-]+\.[A-Za-z0-9]+' |
-	grep -vE '/(TOOL|NAME)\.| tools/perf/| bpf/bpf\.h$' >"$tmp/names"
+	grep -vE '/(TOOL|NAME)\.| tools/perf/| bpf/(bpf|bpf_mmap|map_backend)\.h$' >"$tmp/names"
 [ "$(wc -l <"$tmp/names")" -gt 100 ] || no "they name few"
 while read -r from f; do
 	[ -e "$f" ] || no "$from: $f"

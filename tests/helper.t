@@ -31,4 +31,4 @@ equal "$(grep -c '^ever EBUSY 0 0 ' "$tmp/out")" 1
 equal "$(grep -c '^same ETIME 0 0 ' "$tmp/out")" 8
 looked full EBUSY 0
 [ "$(grep -c 'ever could not be read within 1 s' "$tmp/err")" -eq 8 ] || no "it is not said of each"
-says 'user 0 has reached the limit on reads that do not end: further files and memory of its processes are not read'
+says 'user 0 reached the limit on reads that hang: further files and memory of its processes are not read'

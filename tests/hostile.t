@@ -357,7 +357,7 @@ hoarded
 go
 end_hoard
 sum 221 'select(.kernel == "mem_kernel").launches'	# of the first the device may be unknown
-says "process $hoarder: user 65534 has reached the limit on kernel names: further kernels are shown as addresses"
+says "process $hoarder: user 65534 reached the limit on kernel names: further kernels are shown as addresses"
 
 if long; then
 	it "who allocates without end is counted only, and everybody else is known by allocation"
@@ -370,7 +370,7 @@ if long; then
 	sum 213 '.count // 0'
 	json 0 .ignored
 	jq -es 'any((.ignored // 0) > 0)' "$tmp/rest" >/dev/null 2>&1 || no "nothing is said not to be counted"
-	says "process $hoarder: user 65534 has reached the limit on allocations not freed: further ones are only counted"
+	says "process $hoarder: user 65534 reached the limit on allocations not freed: further ones are only counted"
 
 	long || leave
 fi
@@ -393,7 +393,7 @@ hoarded
 go
 end_hoard
 json 221 '.func == "cudaMalloc"'
-says "process $hoarder: user 65534 has reached the limit on calls inside calls: calls with very many calls inside are printed in pieces"
+says "process $hoarder: user 65534 reached the limit on calls inside calls: calls with very many calls inside are printed in pieces"
 
 it "who gives kernels other names all the time keeps the tool busy for itself only"
 victim loop 13 '(' launch 17 ')'

@@ -19,6 +19,7 @@ done >"$tmp/programs"
 	(cd scripts/bt && ls ./*.bt) | sed 's|^\.|share/cuda-bpf-tools/bt|'
 	(cd etc && find prometheus grafana kubernetes -type f) | sed 's|^|share/cuda-bpf-tools/|'
 	echo lib/systemd/system/cudaexporter.service
+	echo share/cuda-bpf-tools/json-schema.json
 	printf 'lib/cuda-bpf-tools/%s\n' libcudagpuprobe.so cudagpuprobe-ptxas cudagpuprobe-ptxas-blackwell
 	for t in $tools; do
 		! "$t" --help | grep -q -- '|inject' || echo "lib/cuda-bpf-tools/inject/$t.so"

@@ -126,7 +126,7 @@ cat >"$tmp/once" <<-'END'
 	common/base/hash.c
 	common/bpf/map_backend.c	where they are, as libbpf is asked
 	common/cli/out.c
-	common/cli/sink.c
+	common/cli/out.c
 	common/cli/top_screen.c
 	common/session/command.c
 	tools/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours

@@ -255,7 +255,7 @@ fails() {
 }
 
 # inside TOOL: does it measure inside kernels?  It has no BPF programs then, and traces no process that runs already
-inside() { grep -qs 'struct gpuprobe_tool' "tools/$1.c"; }
+inside() { grep -qs '\.gpuprobe = &' "tools/$1.c"; }
 
 # layer_of FUNCTION: as --layer has it
 layer_of() { case $1 in *cuda*) echo runtime ;; *) echo driver ;; esac; }

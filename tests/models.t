@@ -58,7 +58,7 @@ status 0
 json 1 '.what == "quota" and .who == "greedy" and .got == 524288'
 json 1 '.what == "quota" and .who == "next" and .got == 262144'
 json 1 '.what == "given back" and .who == "victim" and .got == 524288'
-says "process 1009: user 65534 has reached the limit on things: there are no more"
+says "process 1009: user 65534 reached the limit on things: there are no more"
 [ "$(grep -c 'limit on things' "$tmp/err")" -eq 2 ] || no "it is not said once for each user"
 
 it "names of kernels are kept of each user, and those known go on to be"

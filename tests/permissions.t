@@ -82,7 +82,7 @@ hang_early() {
 	pids="$pids $pid"
 	until_true grep -q '^34 ' "/proc/$pid/syscall"
 }
-unread() { says "cannot read the stacks of process $pid, which tell of calls that were entered before tracing began: $1"; }
+unread() { says "cannot read stacks of process $pid, calls already in flight may be missing: $1"; }
 
 it "where memory may not be read, a hang from before is not shown, which is said once, and why"
 hang_early
@@ -96,7 +96,7 @@ for t in cudasynclatency 'cudatrace -e sync'; do
 	unread 'blocked by a seccomp filter (of a container?): run on the host or allow process_vm_readv in the filter'
 done
 run "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -j -p "$pid" 1 3
-equal "$(grep -c 'cannot read the stacks' "$tmp/err")" 1
+equal "$(grep -c 'cannot read stacks of' "$tmp/err")" 1
 kill -9 "$pid"
 
 it "where the memory of a command's processes may not be read, --attach inject counts all the same, and says once what will be missing"
@@ -124,12 +124,12 @@ it "… as --check says"
 run "$tmp/filter" "$(number process_vm_readv)" cudaleak --check
 lines 1 '^processes +limited +the memory of others may not be read, which a hang from before is found in: blocked by a seccomp filter'
 
-it "… and Yama is named that forbids it to everybody"
+it "… and Yama is named if it denies it to every process"
 # as with kernel.yama.ptrace_scope=3: the setting, and what the kernel then answers
 forbid='mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo 3 >/proc/sys/kernel/yama/ptrace_scope && exec "$@"'
 if unshares -m; then
 	run unshare -m sh -c "$forbid" - "$tmp/filter" "$(number process_vm_readv)" cudaleak --check
-	lines 1 '^processes +limited .*: kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot$'
+	lines 1 '^processes +limited .*: kernel.yama.ptrace_scope is 3: denied to every process until the next boot$'
 	hang_early
 	run unshare -m sh -c "$forbid" - "$tmp/filter" "$(number process_vm_readv)" cudasynclatency -j -p "$pid" -d 1
 	unread 'kernel.yama.ptrace_scope is 3'

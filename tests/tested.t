@@ -50,10 +50,13 @@ while read -r word more; do
 done <"$tmp/words"
 [ "$(wc -l <"$tmp/words")" -gt 40 ] || no "few words"
 
+# rows: the parts in docs/tested.md
+rows() { sed '/^```$/,/^```$/!d; /^```$/d; /^part /d; s/ .*//' docs/tested.md; }
+
 it "docs/tested.md has a row for each part, in the same order"
 # where it differs: scripts/tested update
 parts >"$tmp/want"
-sed -n '/^## /q; s/^| `\([^`]*\)` | .*/\1/p' docs/tested.md | diff "$tmp/want" - >"$tmp/out" || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
+rows | diff "$tmp/want" - >"$tmp/out" || no "$(head -n 5 "$tmp/out" | tr '\n' ' ')"
 
 it "no part is older than five landings"
 run scripts/tested old
@@ -84,11 +87,13 @@ ends() {
 	printf '%s\n' "$@" >said
 }
 
-# row PART: its row; old PASS...: as if these passed years ago
-row() { sed '/^## /q' docs/tested.md | grep "^| \`$1\` "; }
+# row PART: its row, in columns with two or more spaces between
+row() { sed '/^## /q' docs/tested.md | grep "^$1 "; }
+
+date='20[0-9-]{8} [0-9:]{5}'
 
 # has PART FIELD VALUE
-has() { equal "$(row "$1" | awk -F ' *[|] *' -v n="$2" '{ print $n }')" "$3"; }
+has() { equal "$(row "$1" | awk -F '  +' -v n="$2" '{ print $n }')" "$3"; }
 commit() { git add . && git commit -qm more; }
 now() { git rev-parse --short=12 HEAD; }
 
@@ -107,19 +112,19 @@ run scripts/tested run first
 status 0
 equal "$(tail -n 1 "$tmp/out")" '11 passed, 0 failed, 3 skipped'
 lines 1 '^after the counts$'
-has first 3 check
-has first 5 "$(now)"
-has first 6 '11, 0, 3'
+has first 2 check
+has first 4 "$(now)"
+has first 5 '11/0/3'
 has first 7 passed
-has first 8 no
-case $(row first | cut -d'|' -f4) in ' 20'[0-9][0-9]-[01][0-9]-[0-3][0-9]' '[0-2][0-9]:[0-5][0-9]' ') ;; *) no "no date" ;; esac
-has second 4 -
+has first 6 no
+row first | grep -qE '^first  +check  +20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]  ' || no "no date"
+has second 3 -
 run scripts/tested list
 equal "$(cut -f1 "$tmp/out" | tr '\n' ' ')" 'second third/x first '
 
 it "the oldest pass is listed first"
 scripts/tested run second third/x >"$tmp/out" 2>&1 || no "$(tail -n 1 "$tmp/out")"
-sed -i 's/^\(| `second` | check-all |\) [^|]*/\1 2001-02-03 04:05 /; s/^\(| `third.x` | check-world |\) [^|]*/\1 2001-02-03 04:04 /' docs/tested.md
+sed -i -E "s/^(second +check-all +)$date/\12001-02-03 04:05/; s/^(third.x +check-world +)$date/\12001-02-03 04:04/" docs/tested.md
 run scripts/tested list
 equal "$(cut -f1 "$tmp/out" | tr '\n' ' ')" 'third/x second first '
 lines 1 "^second${tab}check-all${tab}2001-02-03 04:05$tab$(now)${tab}no\$"
@@ -132,8 +137,8 @@ cmp -s docs/tested.md "$tmp/before" || no "it changed"
 sed -i '/^second/d' scripts/parts
 printf 'zero\tcheck\t@say\tother\nsecond\tcheck\t@say\tother\n' >>scripts/parts
 scripts/tested update
-equal "$(sed -n 's/^| `\([^`]*\)`.*/\1/p' docs/tested.md | tr '\n' ' ')" 'first third/x zero second '
-has second 6 '11, 0, 3'
+equal "$(rows | tr '\n' ' ')" 'first third/x zero second '
+has second 5 '11/0/3'
 git checkout -q scripts/parts
 scripts/tested update
 
@@ -142,51 +147,53 @@ commit
 echo 2 >room/file
 commit
 scripts/tested update
-has first 8 yes
-has second 8 no
-has third/x 8 yes
+has first 6 yes
+has second 6 no
+has third/x 6 yes
 run scripts/tested list
 lines 1 "^first$tab.*${tab}yes\$"
 git revert --no-edit HEAD >/dev/null 2>&1
 scripts/tested update
-has first 8 no
-has third/x 8 no
-sed -i "/^| .second/s/$(git rev-parse --short=12 HEAD~3)/0123456789ab/" docs/tested.md
+has first 6 no
+has third/x 6 no
+sed -i "/^second /s/$(git rev-parse --short=12 HEAD~3)/0123456789ab/" docs/tested.md
 scripts/tested update
-has second 8 unknown
+has second 6 unknown
+
+# passes PART: its last pass
+passes() { row "$1" | awk -F '  +' '{ print $1, $2, $3, $4, $5 }'; }
 
 # not_passed PART WHY: it is recorded beside the last pass
 not_passed() {
-	row "$1" | cut -d'|' -f2-6 >"$tmp/was"
+	passes "$1" >"$tmp/was"
 	run scripts/tested run "$1"
 	status 1
-	row "$1" | cut -d'|' -f2-6 | diff "$tmp/was" - >/dev/null || no "the last pass is another one"
-	row "$1" | grep -qE "^[^|]*([|][^|]*){5}[|] $2 [|]" || no "not '$2': $(row "$1")"
+	passes "$1" | diff "$tmp/was" - >/dev/null || no "the last pass is another one"
+	row "$1" | awk -F '  +' '{ print $7 }' | grep -qxE "$2" || no "not '$2': $(row "$1")"
 	grep -qF "tested: not passed: $1" "$tmp/out" || no "the part is not named"
 }
-date='20[0-9-]{8} [0-9:]{5}'
 
 it "a failure is shown beside the last pass"
 ends 0 '7 passed, 2 failed, 0 skipped'
-not_passed first "failed on $(now), $date: 7, 2, 0"
+not_passed first "failed on $(now), $date: 7/2/0"
 ends 1 '7 passed, 0 failed, 0 skipped'
-not_passed first "failed on $(now), $date: 7, 0, 0"
+not_passed first "failed on $(now), $date: 7/0/0"
 ends 0 '0 passed, 0 failed, 13 skipped'
-not_passed first "skipped on $(now), $date: 0, 0, 13"
+not_passed first "skipped on $(now), $date: 0/0/13"
 ends 0 '9 tests passed'
 not_passed first "failed on $(now), $date: no counts"
 equal "$(tail -n 1 "$tmp/out")" '0 passed, 1 failed, 0 skipped'
 
 it "the first failure of a part that never passed is shown, too; a pass removes it"
-sed -i '/^| .second/d' docs/tested.md
+sed -i '/^second /d' docs/tested.md
 scripts/tested update
 ends 3 '7 passed, 2 failed, 0 skipped'
-not_passed second "failed on $(now), $date: 7, 2, 0"
-has second 5 -
+not_passed second "failed on $(now), $date: 7/2/0"
+has second 4 -
 ends 0 '17 passed, 0 failed, 0 skipped'
 run scripts/tested run second third/x
 status 0
-has second 6 '17, 0, 0'
+has second 5 '17/0/0'
 has second 7 passed
 equal "$(tail -n 1 "$tmp/out")" '22 passed, 0 failed, 2 skipped'
 
@@ -215,7 +222,7 @@ for part in odd odder; do
 	says "tested: $part: the tree changed during the run"
 	git checkout -q room
 done
-! grep -qF '19, 0, 0' docs/tested.md || no "it is recorded"
+! grep -qF '19/0/0' docs/tested.md || no "it is recorded"
 
 it "flakes are kept with their dates and causes; the third time is a failure"
 printf '# FILE: TITLE, cause\ntests/a.t: a title: with | and `more`\tit races | wins\n' >tests/flakes
@@ -236,7 +243,7 @@ ends 0 'flaky tests/a.t: a title: with | and `more`' '23 passed, 0 failed, 0 ski
 run scripts/tested run second
 status 1
 says 'tested: second: flaky for the third time: tests/a.t: a title: with | and `more`'
-row second | grep -q "failed on .*: 23, 0, 0; flaky for the third time: 1 |" || no "it passed"
+row second | grep -q "failed on .*: 23/0/0; flaky for the third time: 1\$" || no "it passed"
 cp docs/tested.md "$tmp/out"
 lines 1 "^\| .tests/a.t. \| a title.* \| 3 \|"
 lines 1 "^\| .tests/b.t. \| another \| 1 \|"
@@ -251,7 +258,7 @@ status 0
 cp docs/tested.md "$tmp/out"
 lines 0 'tests/a.t'
 lines 1 'tests/b.t'
-row second | grep -q '| 23, 0, 0 | passed |' || no "its results are gone"
+row second | grep -q ' 23/0/0 .* passed$' || no "its results are gone"
 
 it "what tests/run showed is recorded, as the quick tier or a part for each file"
 printf 'tests/x.t\tcheck-all\tfalse\troom\ntests/y.t\tcheck-all\tfalse\troom\n' >>scripts/parts
@@ -264,16 +271,16 @@ mkdir -p "$tmp/o/tests"
 } >"$tmp/o/tests/results"
 O=$tmp/o run scripts/tested results files
 lines 1 '^tested: not passed: tests/y.t$'
-has tests/x.t 6 '5, 0, 1'
+has tests/x.t 5 '5/0/1'
 has tests/x.t 7 passed
-row tests/y.t | grep -q "failed on $(now), .*: 1, 1, 0" || no "$(row tests/y.t)"
+row tests/y.t | grep -q "failed on $(now), .*: 1/1/0" || no "$(row tests/y.t)"
 grep -q '^| `tests/x.t` | 2 | 1 |' docs/tested.md || no "no flake"
 printf 'passed\ttests/x.t\ta\t\npassed\ttests/y.t\tb\t\n' >"$tmp/o/tests/results"
 O=$tmp/o fails 2 "tested: no part 'quick'" scripts/tested results quick
 sed -i 's/^first/quick/' scripts/parts
 commit
 O=$tmp/o run scripts/tested results quick
-has quick 6 '2, 0, 0'
+has quick 5 '2/0/0'
 
 it "a part without a pass since five landings is old"
 run scripts/tested old
@@ -285,7 +292,7 @@ done
 run scripts/tested old
 status 1
 lines 1 '^tests/y.t$'	# it never passed
-sed -i 's/^\(| `second` | check-all |\) [^|]*/\1 2001-02-03 04:05 /' docs/tested.md
+sed -i -E "s/^(second +check-all +)$date/\12001-02-03 04:05/" docs/tested.md
 run scripts/tested old
 lines 1 '^second$'
 lines 0 '^quick$'

@@ -3,7 +3,8 @@
 #include "base/die.h"
 #include "cudabounds/outside.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe_tool.h"
+#include "session/gpuprobe.h"
+#include "session/tool.h"
 #include "view/gpuprobe_notes.h"
 #include "cudabounds.ptx.h"
 
@@ -18,7 +19,9 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpuprobe_options options;
+	struct session session;
+	struct event_loop events;
+	struct gpuprobe gpuprobe;
 	struct gpuprobe_modules modules;
 	struct outsides outsides;
 	long examples;
@@ -58,36 +61,38 @@ static void report(void *ctx)
 	outside_report(&p->outsides, &p->modules, p->examples);
 }
 
-static void finish(void *ctx, int sig, unsigned left)
+static int finish(void *ctx, int sig)
 {
 	struct probe *p = ctx;
 
-	(void)sig;
 	report(p);
-	if (p->options.json)
+	if (p->session.json)
 		gpuprobe_notes_json(&p->modules.images);
 	if (p->outsides.dropped)
 		warning(0, "%llu accesses left out of the examples", p->outsides.dropped);
 	outside_free(&p->outsides);
-	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
+	return sig;
 }
 
 int main(int argc, char **argv)
 {
 	struct probe p = {
-		.options = GPU_OPTIONS_INIT,
+		.session = SESSION_INIT,
+		.events = { .report = report, .ctx = &p },
+		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
 		.examples = 3,
 	};
 	const struct opt opts[] = {
-		OPT_GPU(&p.options),
+		OPT_GPU(&p.session, &p.gpuprobe),
 		OPT_NUM('r', "rows", "ROWS", &p.examples, 1, "print at most ROWS examples of each place; default: 3"),
 		OPT_END
 	};
-	const struct gpuprobe_tool tool = {
-		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
-		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &p.session, .events = &p.events,
+		.interval = true, .gpuprobe = &p.gpuprobe, .stop = finish, .ctx = &p,
 	};
 
-	return gpuprobe_tool_run(&tool, argc, argv);
+	return tool_run(&tool, argc, argv);
 }

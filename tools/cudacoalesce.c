@@ -2,7 +2,8 @@
 /* cudacoalesce - show which memory accesses in CUDA kernels are not coalesced */
 #include "cudacoalesce/lines_report.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe_tool.h"
+#include "session/gpuprobe.h"
+#include "session/tool.h"
 #include "view/gpuprobe_notes.h"
 #include "cudacoalesce.ptx.h"
 
@@ -18,7 +19,9 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpuprobe_options options;
+	struct session session;
+	struct event_loop events;
+	struct gpuprobe gpuprobe;
 	struct gpuprobe_modules modules;
 	struct lines_report report;
 };
@@ -48,34 +51,36 @@ static void report(void *ctx)
 	lines_report(&p->report, &p->modules);
 }
 
-static void finish(void *ctx, int sig, unsigned left)
+static int finish(void *ctx, int sig)
 {
 	struct probe *p = ctx;
 
-	(void)sig;
 	report(p);
-	if (p->options.json)
+	if (p->session.json)
 		gpuprobe_notes_json(&p->modules.images);
-	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
+	return sig;
 }
 
 int main(int argc, char **argv)
 {
 	struct probe p = {
-		.options = GPU_OPTIONS_INIT,
+		.session = SESSION_INIT,
+		.events = { .report = report, .ctx = &p },
+		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
 		.report = { .below = 101 },
 	};
 	const struct opt opts[] = {
-		OPT_GPU(&p.options),
+		OPT_GPU(&p.session, &p.gpuprobe),
 		OPT_NUM(0, "below", "PERCENT", &p.report.below, 1, "only accesses with less efficiency than PERCENT"),
 		OPT_FLAG('H', "hist", &p.report.hist, "print histograms of lines, too"),
 		OPT_END
 	};
-	const struct gpuprobe_tool tool = {
-		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
-		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &p.session, .events = &p.events,
+		.interval = true, .gpuprobe = &p.gpuprobe, .stop = finish, .ctx = &p,
 	};
 
-	return gpuprobe_tool_run(&tool, argc, argv);
+	return tool_run(&tool, argc, argv);
 }

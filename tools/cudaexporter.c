@@ -185,6 +185,9 @@ static void loaded(void *ctx)
 	struct exporter *e = &m->exporter;
 
 	e->session = &m->session;
+	m->session.reads_at_exec = true;
+	process_on_end(&m->session.ends, kernel_counts_ended, &e->kernels);
+	process_on_end(&m->session.ends, exporter_on_end, e);
 	series_init(&e->table, m->series);
 	e->clients.owners.table = e->held.table = e->counts.table = e->self.table = &e->table;
 	e->clients.owners.most = m->processes;
@@ -192,7 +195,7 @@ static void loaded(void *ctx)
 	e->clients.ctx = e;
 	owners_init(&e->clients.owners);
 	e->held.clients = e->counts.clients = &e->clients;
-	e->held.memory.is_early = session_is_preexisting;
+	e->held.memory.is_preexisting = session_is_preexisting;
 	e->held.memory.ctx = &m->session;
 	e->counts.slots = m->skel->maps.export_slots;
 	e->counts.rest = m->skel->maps.export_counts;
@@ -214,10 +217,10 @@ static void loaded(void *ctx)
 	e->self.ignored = &e->held.ignored;
 	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
 	self_open(&e->self);
-	m->session.tool = e;
+	m->session.probes.tool = m->session.probes.listener = e;
 	m->session.on_process = on_process;
-	m->session.on_probe = on_probe;
-	m->session.on_skipped = on_skipped;
+	m->session.probes.on_probe = on_probe;
+	m->session.probes.on_skipped = on_skipped;
 }
 
 static void start(void *ctx)

@@ -16,41 +16,40 @@ static const struct usage usage = {
 	"  cudakerneltime -j -- ./train 2      # JSON lines\n",
 };
 
-static bool check(void *ctx, int *status)
+static void check(void *ctx)
 {
 	struct kerneltime *k = ctx;
 
-	(void)status;
-	if (k->options.blocks && !k->chrome_path)
+	if (k->gpuprobe.blocks && !k->chrome_path)
 		usage_error("--blocks requires --chrome");
-	if (k->report.stacks && k->options.interval_ns)
+	if (k->report.stacks && k->events.interval_ns)
 		usage_error("--stacks takes no interval: which call launched what is known at the end");
-	return false;
 }
 
 int main(int argc, char **argv)
 {
 	struct kerneltime k = {
-		.options = GPU_OPTIONS_INIT, .helpers = HELPER_POOL_INIT,
+		.session = SESSION_INIT, .events = { .report = measure_report, .ctx = &k },
+		.gpuprobe = { GPUPROBE_INIT, .config = measure_config, .frame = measure_frame },
+		.helpers = HELPER_POOL_INIT,
 		.join = measure_join(&k), .written = true,
 	};
 	const struct opt opts[] = {
-		OPT_GPU_RUN(&k.options),
-		OPT_GPU_KERNELS(&k.options),
+		OPT_GPU_RUN(&k.session),
+		OPT_GPU_KERNELS(&k.gpuprobe),
 		OPT_FLAG('k', "stacks", &k.report.stacks, "show each call site separately, with call stacks"),
 		OPT_FLAG('f', "full", &k.report.full, "print kernel names with parameters"),
 		OPT_NUM('r', "rows", "ROWS", &k.report.rows, 1, "print at most ROWS kernels; default: 20, all in JSON"),
 		OPT_STR(0, "csv", "FILE", &k.csv_path, "write a line for each launch to FILE"),
 		OPT_STR(0, "chrome", "FILE", &k.chrome_path, "write a timeline for Perfetto to FILE"),
-		OPT_STR(0, "blocks", "1/N", &k.options.blocks, "with every Nth block; N: a power of two"),
+		OPT_STR(0, "blocks", "1/N", &k.gpuprobe.blocks, "with every Nth block; N: a power of two"),
 		OPT_END
 	};
-	const struct gpuprobe_tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .options = &k.options, .ctx = &k,
-		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
-		.report = measure_report, .close = measure_close,
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .interval = true, .session = &k.session, .events = &k.events,
+		.gpuprobe = &k.gpuprobe, .check = check, .prepare = measure_start, .stop = measure_stop, .ctx = &k,
 	};
-	int status = gpuprobe_tool_run(&tool, argc, argv);
+	int status = tool_run(&tool, argc, argv);
 
 	return status || k.written ? status : EXIT_FAILURE;
 }

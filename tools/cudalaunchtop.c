@@ -81,7 +81,7 @@ static void check(void *ctx)
 	t->view.devices.several = t->session.devices;
 	t->session.probes.return_classes = 1 << CUDA_NAME | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
 	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && !v->stacks)
-		t->session.probes.toggle_classes = 1 << CUDA_LAUNCH;
+		t->session.probes.detachable_classes = 1 << CUDA_LAUNCH;
 }
 
 static void *open_skel(void *ctx)
@@ -110,6 +110,8 @@ static void loaded(void *ctx)
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
 	}
+	process_on_end(&t->session.ends, launches_ended, t->view.launches);
+	t->session.reads_at_exec = true;
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
 }
 

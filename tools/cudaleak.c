@@ -76,8 +76,9 @@ static void start(void *ctx)
 		l->events.interval_ns = VALUE_S;
 }
 
-static void on_gone(struct leak *l, const struct process_event *e)
+static void on_end(void *ctx, const struct process_event *e)
 {
+	struct leak *l = ctx;
 	struct mem_process *process = memory_process(&l->memory, e);
 
 	if (process)
@@ -85,9 +86,6 @@ static void on_gone(struct leak *l, const struct process_event *e)
 	if (process)
 		leak_chrome_exit(&l->chrome, process, e->time);
 	memory_forget(process);
-	containers_forget(&l->session.containers, e->head.pid);
-	preexisting_drop(&l->session.preexisting, e->head.pid);
-	syms_forget(l->session.syms, e->head.pid);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -99,10 +97,6 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	if (!memory_event_is_right(data, size))
 		return 0;
-	if (record_is_process_event(data)) {
-		on_gone(l, data);
-		return 0;
-	}
 	containers_of(&l->session.containers, e->head.pid);	/* it may be gone at the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
@@ -138,8 +132,10 @@ static void *open_skel(void *ctx)
 {
 	struct leak *l = ctx;
 
+	process_on_end(&l->session.ends, on_end, l);	/* first: it reports with what the session drops */
+	session_drop_at_end(&l->session);
 	leak_row_init(&l->report.view);
-	l->memory.is_early = session_is_preexisting;
+	l->memory.is_preexisting = session_is_preexisting;
 	l->memory.ctx = &l->session;
 	l->report.view.preexisting = &l->session.preexisting;
 	l->report.view.containers = &l->session.containers;

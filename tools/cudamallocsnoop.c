@@ -4,11 +4,11 @@
 #include "model/memory.h"
 #include "model/inflight.h"
 #include "model/stack_sums.h"
-#include "view/stream_field.h"
+#include "view/columns.h"
 #include "sym/syms.h"
 #include "session/tool.h"
 #include "cudamallocsnoop/snoop_row.h"
-#include "view/folded.h"
+#include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudamallocsnoop.skel.h"
 
@@ -66,14 +66,14 @@ static bool tick(void *ctx)
 static void show(struct snoop *s, const struct memory_event *e)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
-	const struct stack *stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	struct memory_effect did = memory_apply(&s->memory, e, NULL);
-	struct snoop_row r = snoop_row(e, &did, stack);
+	struct snoop_row r = snoop_row(e, &did);
 	char number[CUDA_ERR_NUMBER];
 
 	if (!wanted(s, fn, &r) || is_done(s))
 		return;
 	s->printed++;
+	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
 	if (s->folded) {
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
@@ -89,17 +89,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 
-	if (!memory_event_is_right(data, size))
-		return 0;
-	if (record_is_process_event(data)) {
-		preexisting_drop(&s->session.preexisting, e->head.pid);
-		memory_forget(memory_process(&s->memory, data));
-		stack_sums_forget(&s->sums, e->head.pid);
-		syms_forget(s->session.syms, e->head.pid);
-		containers_forget(&s->session.containers, e->head.pid);
-		return 0;
-	}
-	show(s, e);
+	if (memory_event_is_right(data, size))
+		show(s, e);
 	return 0;
 }
 
@@ -117,6 +108,9 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
+	process_on_end(&s->session.ends, memory_ended, &s->memory);
+	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
+	session_drop_at_end(&s->session);
 	snoop_rows_init(&s->rows, s->times, s->stacks, s->session.devices);
 	s->skel = cudamallocsnoop_bpf__open();
 	if (!s->skel)

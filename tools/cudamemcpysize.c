@@ -73,6 +73,7 @@ static void start(void *ctx)
 {
 	struct copies *c = ctx;
 
+	process_on_end(&c->session.ends, aggregate_ended, &c->report.aggregates);
 	c->report.rest = c->skel->maps.aggregates;
 	c->report.epoch = &c->skel->bss->aggregate_epoch;
 	c->report.inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->report.view.stacks);

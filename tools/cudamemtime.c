@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemtime - show how long memory accesses in CUDA kernels take */
+#include <stdlib.h>
 #include "cudamemtime/choice.h"
 #include "cudamemtime/file_list.h"
 #include "cudamemtime/file_patch.h"
@@ -29,11 +30,11 @@ struct memtime {
 static void operands(void *ctx, int argc, char **argv, int first)
 {
 	struct memtime *t = ctx;
-	struct gpuprobe_options *g = &t->measure.options;
+	struct measure *m = &t->measure;
 
 	if (t->wants_list && t->wants_patch)
 		usage_error("--list and --patch are mutually exclusive");
-	if ((t->wants_list || t->wants_patch) && g->command)
+	if ((t->wants_list || t->wants_patch) && m->session.command)
 		usage_error("--%s runs nothing: it cannot be combined with a command", t->wants_list ? "list" : "patch");
 	if (t->list.arch && !t->wants_list)
 		usage_error("--arch requires --list");
@@ -47,28 +48,32 @@ static void operands(void *ctx, int argc, char **argv, int first)
 		t->patch.in = argv[first];
 		t->patch.out = argv[first + 1];
 	} else {
-		opt_interval(argc, argv, first, &g->interval_ns, &g->count);
+		opt_interval(argc, argv, first, &m->events.interval_ns, &m->events.count);
 	}
 }
 
-static bool check(void *ctx, int *status)
+static void check(void *ctx)
 {
 	struct memtime *t = ctx;
 
 	measure_check(&t->measure);
 	if (t->wants_list)
-		*status = file_list(&t->list, &t->measure);
-	else if (t->wants_patch)
-		*status = file_patch(&t->patch, &t->measure);
-	return t->wants_list || t->wants_patch;
+		exit(file_list(&t->list, &t->measure));
+	if (t->wants_patch)
+		exit(file_patch(&t->patch, &t->measure));
 }
 
 int main(int argc, char **argv)
 {
-	struct memtime t = { .measure.options = GPU_OPTIONS_INIT };
+	struct memtime t = {
+		.measure = {
+			.session = SESSION_INIT, .events = { .report = measure_report, .ctx = &t },
+			.gpuprobe = { GPUPROBE_INIT, .config = measure_config, .frame = measure_frame },
+		},
+	};
 	struct measure *m = &t.measure;
 	const struct opt opts[] = {
-		OPT_GPU(&m->options),
+		OPT_GPU(&m->session, &m->gpuprobe),
 		OPT_LIST('S', "spaces", "SPACE[,SPACE...]", &m->spaces, choice_space_word,
 			 "accesses to these; default: global,generic,readonly,tex"),
 		OPT_LIST(0, "op", "OP[,OP...]", &m->ops, choice_op_word, "these accesses; default: load,atomic"),
@@ -82,12 +87,11 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "patch", &t.wants_patch, "write a copy of a file with probes in it, and exit"),
 		OPT_END
 	};
-	const struct gpuprobe_tool tool = {
-		.usage = &usage, .opts = opts, .interval = true, .options = &m->options, .operands = operands,
-		.check = check, .config = measure_config, .start = measure_start, .frame = measure_frame,
-		.report = measure_report, .close = measure_close, .ctx = &t,
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &m->session, .events = &m->events, .gpuprobe = &m->gpuprobe,
+		.operands = operands, .check = check, .prepare = measure_start, .stop = measure_stop, .ctx = &t,
 	};
-	int status = gpuprobe_tool_run(&tool, argc, argv);
+	int status = tool_run(&tool, argc, argv);
 
 	status = !status && m->failed ? EXIT_FAILURE : status;
 	measure_free(m);

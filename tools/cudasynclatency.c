@@ -64,6 +64,7 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
+	process_on_end(&w->session.ends, aggregate_ended, &w->report.aggregates);
 	w->report.rest = w->skel->maps.aggregates;
 	w->report.epoch = &w->skel->bss->aggregate_epoch;
 	wait_threads_init(&w->report.threads, w->skel->maps.wait_slot, w->skel->maps.waiting,

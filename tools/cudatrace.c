@@ -10,7 +10,7 @@
 #include "sym/programs.h"
 #include "sym/syms.h"
 #include "session/tool.h"
-#include "view/folded.h"
+#include "view/stack_view.h"
 #include "view/inflight_view.h"
 #include "cudatrace/trace_color.h"
 #include "cudatrace/trace_prepare.h"
@@ -78,6 +78,8 @@ static void *open_skel(void *ctx)
 		session_need_syms(&t->session);
 		t->trace.syms = t->session.syms;
 	}
+	process_on_end(&t->session.ends, trace_ended, &t->trace);
+	session_drop_at_end(&t->session);
 	t->trace.programs = trace_programs_new(t->session.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)

@@ -16,7 +16,7 @@ struct aggregate_key {
 	unsigned short device;	/* see abi/device.h; 0 also if the tool does not follow devices */
 	unsigned short peer;	/* of a copy between two devices: that of the destination */
 	unsigned int unused;
-	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not told apart */
+	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not distinguished */
 };
 
 /* The series of a key that is an enum cuda_id, where calls are aggregated by function.  CALLS_TIMES has values in

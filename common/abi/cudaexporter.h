@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudaexporter's probes count, and tell of processes. */
+/* What cudaexporter's probes count, and report of processes. */
 #ifndef CUDAEXPORTER_H
 #define CUDAEXPORTER_H
 #include "abi/record.h"
@@ -15,7 +15,7 @@ struct export_key {
 	unsigned long long program;	/* one execution of a program in a process: when it was first
 					 * seen, ns */
 	unsigned int pid;
-	unsigned int id;		/* EXPORT_SYNC, if functions are told apart: enum cuda_id + 1 */
+	unsigned int id;		/* EXPORT_SYNC, if functions are distinguished: enum cuda_id + 1 */
 	unsigned short device;		/* of a launch; see abi/device.h */
 	unsigned char what;
 	unsigned char detail;		/* enum launch_kind; enum cuda_direction and EXPORT_ASYNC */

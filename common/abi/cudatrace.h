@@ -36,7 +36,7 @@ enum {
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
 	TRACE_HELD = 32,	/* record it even if it hides: it changes what memory is held */
-	TRACE_ASIDE = 64,	/* probed only for what it tells of devices */
+	TRACE_ASIDE = 64,	/* probed only to learn of devices */
 	TRACE_RUNTIME = 128,	/* of the runtime */
 };
 

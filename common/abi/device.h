@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which device a call works on, as bpf/lib/device.bpf.h tells it: in records and keys 1 + the number
+/* Which device a call works on, as bpf/lib/device.bpf.h finds it: in records and keys 1 + the number
  * that the program has for it, which CUDA_VISIBLE_DEVICES may have changed; 0 = not known. */
 #ifndef DEVICE_H
 #define DEVICE_H

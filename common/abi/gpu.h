@@ -71,7 +71,7 @@ enum gpu_step { GPU_STEPS = 160 };	/* the last: half an hour or more */
 /* In a kernel's slot, as hist[]: what cudakerneltime counts. */
 enum gpu_launch_count {
 	GPU_LAUNCHES_BEGUN, GPU_LAUNCHES_ENDED,
-	GPU_LAUNCH_NO_ROOM,	/* blocks that are in no launch: too many ran at once */
+	GPU_LAUNCH_NO_ROOM,	/* blocks that are in no launch: too many ran at the same time */
 };
 
 /* For a probe that has to know what memory the program has: it has the variable `ranges`, and the module gets, beside

@@ -19,7 +19,7 @@ struct launch_key {
 	unsigned int generation;	/* changes when func is named anew: launches of the kernel that
 					 * has it then are not those of the one that had it before */
 	unsigned int device;		/* see abi/device.h */
-	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not told apart */
+	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not distinguished */
 };
 
 /* Per CPU. */

@@ -11,7 +11,7 @@ enum lost {
 	LOST_PROCESS,	/* a process exit: the ring buffer was full, or too many processes */
 	LOST_GROUP,	/* a call: no room to count its group */
 	LOST_PIECES,	/* bytes of a batch of copies that has too many pieces */
-	LOST_LATE,	/* a record that was not handled any more: the tool was told to end */
+	LOST_LATE,	/* a record that was not handled: the tool was ending */
 	LOST_PROC_TABLE_FULL,	/* a call: too many processes to learn of this one's end */
 	LOST_ANSWER,	/* a call, with --attach inject alone: the process waits for an answer of the tool, or has had none */
 	LOST_WITHDRAWN,	/* a call, with --attach inject alone: the process may not ask the tool, or has left it */

@@ -7,7 +7,7 @@
 struct process {
 	__u64 program;		/* as in struct process_event */
 	__u32 share;		/* the user's number in .data.processes, a struct shares */
-	__u32 told;		/* the tool has told of it */
+	__u32 told;		/* the tool has reported it */
 	__u64 stuck;		/* 1: it reported an error of earlier work, and nothing has succeeded since */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Python frames in call stacks, and what bpf/lib/python.bpf.h and common/python tell each other. */
+/* Python frames in call stacks, and what bpf/lib/python.bpf.h and common/python exchange. */
 #ifndef PYTHON_H
 #define PYTHON_H
 #include "abi/record.h"

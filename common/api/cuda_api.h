@@ -26,7 +26,7 @@ enum cuda_class {
 	CUDA_CLASS_MAX
 };
 
-/* The classes that tell which device is whose: probed whatever is traced. */
+/* The classes that show whose device is which: probed whatever is traced. */
 #define CUDA_DEVICE_CLASSES (1u << CUDA_CTX | 1u << CUDA_STREAM | 1u << CUDA_RESET | 1u << CUDA_WAIT)
 
 /* The kind of memory that an allocation makes and a free takes. */

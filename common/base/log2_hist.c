@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/log2_hist.h"
-#include "base/no_value.h"
+#include "base/util.h"
 
 unsigned long long hist_low(int slot)
 {

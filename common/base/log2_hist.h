@@ -10,7 +10,7 @@ enum { HIST_SLOTS = 64 };
 unsigned long long hist_low(int slot);
 unsigned long long hist_high(int slot);
 
-/* The value below which percent of all values lie, interpolated between the ends of its slot and
+/* The value under which percent of all values lie, interpolated between the ends of its slot and
  * clamped to [least, most].  The true percentile is in the same slot, so less than a factor of two
  * away.  0 if there are no values. */
 unsigned long long hist_percentile(const unsigned long long *slots, int percent,

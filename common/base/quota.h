@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct budget_user;
 struct quota_user;
 
 /* Starts with the first three set, whole if need be, and the rest zeroed. */
@@ -14,10 +15,15 @@ struct quota {
 	size_t limit;		/* in any unit: bytes, entries */
 	const char *what;	/* is limited: "kernel names" … */
 	const char *loss;	/* … and then left out: "further kernels are shown as addresses" */
-	bool whole;		/* one user may take all: nobody else is traced */
+	bool whole;		/* one user may take all: no other user is traced */
 	size_t used;
 	struct quota_user *users;
 	struct quota_user *last;	/* that took something: most take again */
+};
+
+/* Starts zeroed. */
+struct budget {
+	struct budget_user *users;
 };
 
 /* Takes n for a user.  user is what proc_user() returns, -1: unknown; pid is for the message.  Returns
@@ -32,5 +38,17 @@ void quota_give(struct quota *q, unsigned user, size_t n);
 
 /* Frees what q allocated. */
 void quota_free(struct quota *q);
+
+/* Return true if there is time left for this user.  now: clock_ns(). */
+bool budget_left(struct budget *b, unsigned user, unsigned long long now);
+
+/* Charges the user for ns; he may overdraw by one charge. */
+void budget_charge(struct budget *b, unsigned user, unsigned long long ns);
+
+/* Call at last, when there is another bound for all together: who has used up half of his burst gets at
+ * most ns more, so that there is time for the others. */
+void budget_end(struct budget *b, long long ns);
+
+void budget_free(struct budget *b);
 
 #endif

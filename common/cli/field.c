@@ -4,10 +4,64 @@
 #include <string.h>
 #include <time.h>
 #include "base/escape.h"
-#include "cli/digits.h"
 #include "cli/field.h"
 #include "cli/hist.h"
 #include "cli/out.h"
+
+enum { DIGITS = 32 };
+
+/* Formats numbers.  Tools print a row for each call, which would take five times as long with
+ * printf().  So each function writes a number's digits backwards from end, and returns where they
+ * begin: at most DIGITS characters, with no '\0' after them. */
+
+/* Zero-padded to at least least digits. */
+static char *digits_decimal(char *end, unsigned long long n, int least)
+{
+	for (int i = 0; n || i < least; i++, n /= 10)
+		*--end = '0' + n % 10;
+	return end;
+}
+
+static char *digits_int(char *end, int n)
+{
+	char *s = digits_decimal(end, n < 0 ? -(unsigned long long)n : (unsigned long long)n, 1);
+
+	if (n < 0)
+		*--s = '-';
+	return s;
+}
+
+/* An address: "0x7f00". */
+static char *digits_pointer(char *end, unsigned long long n)
+{
+	do
+		*--end = "0123456789abcdef"[n & 15];
+	while (n >>= 4);
+	*--end = 'x';
+	*--end = '0';
+	return end;
+}
+
+/* Nanoseconds as microseconds with one decimal: "12.3". */
+static char *digits_us(char *end, unsigned long long ns)
+{
+	unsigned long long tenths = ns / 100 + (ns % 100 >= 50);
+
+	*--end = '0' + tenths % 10;
+	*--end = '.';
+	return digits_decimal(end, tenths / 10, 1);
+}
+
+/* Three numbers separated by a character: "4x2x1". */
+static char *digits_dim(char *end, const unsigned *dim, char between)
+{
+	for (int i = 2; i >= 0; i--) {
+		end = digits_decimal(end, dim[i], 1);
+		if (i)
+			*--end = between;
+	}
+	return end;
+}
 
 typedef unsigned long long u64;
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The fields of a row: each is declared once, as a text column and as a JSON key. */
+/* The fields of a row: each is declared once, as a text column and as a JSON key.  The comment beside
+ * a key documents it: see scripts/gen_json.awk. */
 #ifndef FIELD_H
 #define FIELD_H
 #include <stddef.h>
 #include <stdio.h>
-#include "base/no_value.h"
+#include "base/util.h"
 
 /* In an unsigned long long field: prints as - and null. */
 #define OUT_NONE NO_VALUE
-
-struct field_type;
 
 struct field {
 	const char *key;	/* in JSON; NULL = not in JSON */

@@ -5,6 +5,8 @@
 #ifndef OUT_H
 #define OUT_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* Call once, before any output: chooses JSON or text.  From then on a closed pipe is not an error
  * but ends the output.  After any other write error the tool exits 1. */
@@ -30,7 +32,7 @@ bool out_is_terminal(void);
 void out_line_end(void);
 
 /* Flushes what was printed, without waiting for the reader.  The tool's exit flushes the rest, and
- * waits until it is read or a signal arrives.  Return false once nobody can read the output. */
+ * waits until it is read or a signal arrives.  Return false once the output has no reader. */
 bool out_flush(void);
 
 /* Return true if so much output is unread that the tool should defer whatever can wait. */

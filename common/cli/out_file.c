@@ -81,7 +81,7 @@ static void follow(struct walk *w, int link)
 
 	inspect(w, link, &st);
 	if (!trusted(st.st_uid))
-		die(0, "cannot open %s: %s on the way is a link of user %u: write to a directory of your own",
+		die(0, "cannot open %s: %s is a symbolic link of user %u (write to a directory of your own)",
 		    w->path, w->name, st.st_uid);
 	close(link);
 	if (n < 0 || ++w->links > LINKS)
@@ -123,7 +123,7 @@ static int walk(struct walk *w)
 	}
 }
 
-/* In a directory that only root and the caller can write to, nobody else has put it there. */
+/* In a directory that only root and the caller can write to, no other user has put it there. */
 static void check(const struct walk *w, int fd)
 {
 	struct stat dir, st;
@@ -133,11 +133,11 @@ static void check(const struct walk *w, int fd)
 		return;
 	inspect(w, fd, &st);
 	if (!trusted(st.st_uid))
-		die(0, "not writing to %s: it is there and belongs to user %u, as others can write to its "
-		    "directory: remove it or name another file", w->path, st.st_uid);
+		die(0, "refusing to write to %s: user %u owns the file, and others can write to its "
+		    "directory (remove the file or name another one)", w->path, st.st_uid);
 	if (S_ISREG(st.st_mode) && st.st_nlink > 1)
-		die(0, "not writing to %s: it is there and has other names, as others can write to its "
-		    "directory: remove it or name another file", w->path);
+		die(0, "refusing to write to %s: the file has other hard links, and others can write to its "
+		    "directory (remove the file or name another one)", w->path);
 }
 
 static int reopen(int fd)

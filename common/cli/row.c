@@ -58,7 +58,7 @@ void out_head(const struct field *f)
 	putchar('\n');
 }
 
-static void json_row(const struct field *f, const void *row)
+void out_object(const struct field *f, const void *row)
 {
 	const char *gap = "{\"";
 
@@ -77,7 +77,7 @@ static void json_row(const struct field *f, const void *row)
 void out_row(const struct field *f, const void *row)
 {
 	if (out_is_json())
-		json_row(f, row);
+		out_object(f, row);
 	else
 		out_text(stdout, f, row);
 	putchar('\n');

@@ -11,6 +11,9 @@ void out_head(const struct field *fields);
 /* Prints one row. */
 void out_row(const struct field *fields, const void *row);
 
+/* Prints a row as a JSON object, without a newline. */
+void out_object(const struct field *fields, const void *row);
+
 /* Print the columns of headings or a row as text, without the newline and the lines below. */
 void out_text_head(FILE *file, const struct field *fields);
 void out_text(FILE *file, const struct field *fields, const void *row);

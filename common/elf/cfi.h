@@ -26,6 +26,15 @@ struct cfi;
  * another user's. */
 struct cfi *cfi_load(int fd, unsigned long long offset);
 
+struct elf_file;
+
+/* Sets *start and *end (the first address that is not covered) to the addresses of the function, or the part
+ * of one, that has the code at addr, by the table .eh_frame_hdr: it has all functions, also where symbols are
+ * stripped.  Return false if the function is not found; then they are those of the executable segment, if
+ * there is one.  For a helper, too. */
+bool cfi_extent(const struct elf_file *f, unsigned long long addr, unsigned long long *start,
+		unsigned long long *end);
+
 /* Returns the memory that the rules take, in bytes. */
 size_t cfi_size(const struct cfi *c);
 

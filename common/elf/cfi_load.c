@@ -1,151 +1,383 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/clock.h"
 #include "base/die.h"
-#include "elf/cfi_build.h"
-#include "elf/cfi_image.h"
+#include "elf/cfi_block.h"
+#include "elf/elf_file.h"
 
-/* For each row libdw executes the instructions from the function's start.  WORK: bytes executed for
- * all rows, 1 ms. */
-enum { WORK = 1 << 17, FEW = 8 };
-
-/* What is read of the function, in libdw's hands. */
-struct reader {
-	struct cfi_image image;
-	Elf *elf;
-	Dwarf_CFI *dwarf;
-	size_t max;		/* rows */
-	struct cfi_builder *b;
+/* Limits on a block.  Expressions of real functions have fewer than 20 operations. */
+enum {
+	MAX_ROWS = 256, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + CFI_REGISTERS),
 };
 
-/* Returns the segment that the offset is in; NULL if it is not in executable code. */
-static const Elf64_Phdr *segment_of(const struct elf_file *f, unsigned long long offset)
-{
-	for (size_t i = 0; i < f->nloads; i++) {
-		const Elf64_Phdr *p = &f->loads[i];
+/* MAX_NS: for each row libdw executes the instructions from the start of the function.  MAX_SIZE: rows have
+ * offsets of 32 bits. */
+static const unsigned long long MAX_NS = 10000000, MAX_SIZE = 1ull << 32;
 
-		if (offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
-			return p;
+struct builder {
+	size_t nops, nrows, ncells;
+	struct cfi_op ops[MAX_OPS];
+	struct cfi_row rows[MAX_ROWS];
+	struct cfi_cell cells[MAX_CELLS];
+};
+
+/* A rule being made: the cells of the CFA and of each register at most. */
+struct rule {
+	struct cfi_cell cells[1 + CFI_REGISTERS];
+};
+
+/* Sets where a branch leads; false if that is not an operation.  libdw leaves the operand as it is:
+ * relative to the end of this operation. */
+static bool find_target(const Dwarf_Op *ops, size_t n, size_t at, struct cfi_op *op)
+{
+	long long to = (long long)ops[at].offset + 3 + (short)ops[at].number;
+	size_t i = 0;
+
+	while (i < n && (long long)ops[i].offset < to)
+		i++;
+	op->target = i;
+	return i == n || (long long)ops[i].offset == to;
+}
+
+static bool convert(const Dwarf_Op *ops, size_t n, struct cfi_op *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		to[i] = (struct cfi_op){ .atom = ops[i].atom, .number = ops[i].number };
+		if (ops[i].atom == DW_OP_bregx) {
+			to[i].reg = ops[i].number < CFI_REGISTERS ? ops[i].number : CFI_REGISTERS;
+			to[i].number = ops[i].number2;
+		}
+		if ((ops[i].atom == DW_OP_bra || ops[i].atom == DW_OP_skip) &&
+		    !find_target(ops, n, i, &to[i]))
+			return false;
 	}
-	return NULL;
+	return true;
 }
 
-static bool within(const struct cfi_fde *fde, const Elf64_Phdr *p)
+/* Makes the cell that of an expression, which is kept once. */
+static bool keep_expr(struct builder *b, const Dwarf_Op *ops, size_t n, struct cfi_cell *cell)
 {
-	return fde->start >= p->p_vaddr && fde->end - p->p_vaddr <= p->p_filesz;
+	struct cfi_op *new = b->ops + b->nops;
+	size_t at = 0;
+
+	if (n > MAX_EXPR || n > MAX_OPS - b->nops || !convert(ops, n, new))
+		return false;
+	while (memcmp(b->ops + at, new, n * sizeof(*new)))	/* at last it finds itself */
+		at++;
+	if (at + n > b->nops)
+		b->nops = at + n;
+	cell->value = at;
+	cell->nops = n;
+	return true;
 }
 
-/* Returns the row at an address, which free() frees; NULL if it is not known. */
-static Dwarf_Frame *row_at(const struct reader *r, unsigned long long addr, Dwarf_Addr *start,
-			   Dwarf_Addr *end)
+static bool keep_value(Dwarf_Word value, struct cfi_cell *cell)
+{
+	cell->value = value;
+	return (long long)value >= INT_MIN && (long long)value <= INT_MAX;
+}
+
+static bool read_cfa(struct builder *b, Dwarf_Frame *frame, struct cfi_cell *cell)
+{
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) || !n)
+		return false;
+	*cell = (struct cfi_cell){ .kind = CFI_CFA };
+	if (n == 1 && ops->atom == DW_OP_bregx) {
+		cell->reg = ops->number;
+		return ops->number < CFI_REGISTERS && keep_value(ops->number2, cell);
+	}
+	if (n == 1 && ops->atom >= DW_OP_breg0 && ops->atom < DW_OP_breg0 + CFI_REGISTERS) {
+		cell->reg = ops->atom - DW_OP_breg0;
+		return keep_value(ops->number, cell);
+	}
+	cell->kind = CFI_CFA_EXPR;
+	return keep_expr(b, ops, n, cell);
+}
+
+/* One of libdw's own descriptions: DW_OP_regx; or DW_OP_call_frame_cfa [DW_OP_plus_uconst]
+ * [DW_OP_stack_value]. */
+static bool read_usual(const Dwarf_Op *ops, size_t n, struct cfi_cell *cell)
+{
+	Dwarf_Word off = 0;
+	size_t i = 1;
+
+	if (ops->atom == DW_OP_regx) {
+		cell->kind = CFI_REGISTER;
+		return ops->number < CFI_REGISTERS && keep_value(ops->number, cell);
+	}
+	if (i < n && ops[i].atom == DW_OP_plus_uconst)
+		off = ops[i++].number;
+	cell->kind = i < n && ops[i].atom == DW_OP_stack_value ? CFI_VALUE : CFI_SAVED;
+	return ops->atom == DW_OP_call_frame_cfa && keep_value(off, cell);
+}
+
+static bool read_register(struct builder *b, Dwarf_Frame *frame, unsigned reg,
+			  struct cfi_cell *cell)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(frame, reg, memory, &ops, &n))
+		return false;
+	*cell = (struct cfi_cell){ .reg = reg };
+	if (!n && (reg == CFI_RAX || reg == CFI_RBX))
+		*cell = cfi_default(reg);	/* libdw takes one for the other in its x86_64_cfi.c */
+	else if (!n)
+		cell->kind = ops ? CFI_UNDEFINED : CFI_SAME;
+	else if (ops == memory)
+		return read_usual(ops, n, cell);
+	else if (n < 2 || ops->atom != DW_OP_call_frame_cfa)
+		return false;
+	else {
+		bool value = ops[n - 1].atom == DW_OP_stack_value;
+
+		cell->kind = value ? CFI_VALUE_EXPR : CFI_SAVED_EXPR;
+		return keep_expr(b, ops + 1, n - 1 - value, cell);
+	}
+	return true;
+}
+
+static bool read_rule(struct builder *b, Dwarf_Frame *frame, struct rule *rule)
+{
+	struct cfi_cell *to = rule->cells + 1, usual;
+
+	if (!read_cfa(b, frame, rule->cells))
+		return false;
+	for (unsigned reg = 0; reg < CFI_REGISTERS; reg++) {
+		if (!read_register(b, frame, reg, to))
+			return false;
+		usual = cfi_default(reg);
+		to += !!memcmp(to, &usual, sizeof(usual));
+	}
+	rule->cells->n = to - rule->cells - 1;
+	return true;
+}
+
+static bool same_rule(const struct cfi_cell *a, const struct cfi_cell *b)
+{
+	return a->n == b->n && !memcmp(a, b, (1 + a->n) * sizeof(*a));
+}
+
+/* Returns the index of the rule, which is kept once. */
+static int keep_rule(struct builder *b, const struct cfi_cell *rule)
+{
+	size_t at = 0;
+
+	while (at < b->ncells && !same_rule(b->cells + at, rule))
+		at += 1 + b->cells[at].n;
+	if (at == b->ncells) {
+		memcpy(b->cells + at, rule, (1 + rule->n) * sizeof(*rule));
+		b->ncells += 1 + rule->n;
+	}
+	return at;
+}
+
+static bool add_row(struct builder *b, unsigned from, Dwarf_Frame *frame)
+{
+	struct rule rule;
+	int index = read_rule(b, frame, &rule) ? keep_rule(b, rule.cells) : CFI_NO_RULE;
+
+	if (b->nrows && b->rows[b->nrows - 1].rule == index)
+		return true;
+	if (b->nrows == MAX_ROWS)
+		return false;
+	b->rows[b->nrows++] = (struct cfi_row){ from, index };
+	return true;
+}
+
+static struct cfi *make_block(const struct builder *b)
+{
+	struct cfi head = { .nops = b->nops, .nrows = b->nrows, .ncells = b->ncells };
+	struct cfi *c = xcalloc(1, cfi_size(&head));
+
+	*c = head;
+	memcpy(cfi_ops(c), b->ops, b->nops * sizeof(*b->ops));
+	memcpy(cfi_rows(c), b->rows, b->nrows * sizeof(*b->rows));
+	memcpy(cfi_cells(c), b->cells, b->ncells * sizeof(*b->cells));
+	return c;
+}
+
+/* The code that rows are read of: a function; the executable segment, if the file has no table of functions. */
+struct code {
+	Dwarf_CFI *dwarf;
+	unsigned long long start, end;	/* addresses */
+	bool signal;			/* of the first row read */
+};
+
+/* Returns the row at an address, which free() frees; NULL if there is none in this code. */
+static Dwarf_Frame *row_at(const struct code *c, unsigned long long addr, Dwarf_Addr *start, Dwarf_Addr *end,
+			   bool *signal)
 {
 	Dwarf_Frame *frame;
 
-	if (addr < r->image.start || addr >= r->image.end ||
-	    dwarf_cfi_addrframe(r->dwarf, addr, &frame))
+	if (addr < c->start || addr >= c->end || dwarf_cfi_addrframe(c->dwarf, addr, &frame))
 		return NULL;
-	if (dwarf_frame_info(frame, start, end, NULL) == CFI_RIP && *start <= addr && *end > addr)
+	if (dwarf_frame_info(frame, start, end, signal) == CFI_RIP && *start <= addr && *end > addr) {
+		if (*start < c->start)
+			*start = c->start;
+		if (*end > c->end)
+			*end = c->end;
 		return frame;
+	}
 	free(frame);
 	return NULL;
 }
 
-/* Returns the start of the row, at most n rows before that of addr, with which to begin. */
-static unsigned long long first_row(const struct reader *r, unsigned long long addr, size_t n)
+/* Returns where to begin: at the start of the function, or MAX_ROWS / 2 rows before addr if that is too far. */
+static unsigned long long first_row(struct code *c, unsigned long long addr, unsigned long long until)
 {
-	unsigned long long first = addr;
+	unsigned long long first = addr, middle = addr;
 	Dwarf_Addr start, end;
 	Dwarf_Frame *frame;
+	bool signal;
 
-	for (size_t i = 0; i <= n; i++) {
-		frame = row_at(r, i ? first - 1 : addr, &start, &end);
-		if (!frame)
-			break;
-		first = start;
+	for (int i = 0; i < MAX_ROWS; i++) {
+		frame = row_at(c, i ? first - 1 : addr, &start, &end, &signal);
+		if (frame && !i)
+			c->signal = signal;
+		if (!frame || signal != c->signal) {
+			free(frame);
+			return first;
+		}
 		free(frame);
+		first = start;
+		if (i <= MAX_ROWS / 2)
+			middle = first;
+		if (clock_ns() > until)
+			break;
 	}
-	return first;
+	return middle;
 }
 
-/* Reads the rows that there is time for, among them that of addr.  Returns the block. */
-static struct cfi *read_rows(struct reader *r, unsigned long long addr)
+/* Reads the rows around addr into a block. */
+static struct cfi *read_rows(struct code *c, unsigned long long addr)
 {
-	unsigned long long first = r->image.start, at;
+	unsigned long long now = clock_ns(), first = first_row(c, addr, now + MAX_NS / 2), at = first;
+	struct builder *b = xcalloc(1, sizeof(*b));
+	struct cfi *cfi = NULL;
 	Dwarf_Addr start, end;
-	struct cfi *c;
-	bool ok = true;
+	Dwarf_Frame *frame;
+	bool signal, ok = true;
 
-	if (r->image.rows > r->max)
-		first = first_row(r, addr, r->max / 2);
-	at = first;
-	for (size_t i = 0; i < r->max && ok; i++) {
-		Dwarf_Frame *frame = row_at(r, at, &start, &end);
-
-		if (!frame)
-			break;
-		ok = cfi_build_row(r->b, at - first, frame);
+	while (ok && (at <= addr || clock_ns() < now + MAX_NS)) {
+		frame = row_at(c, at, &start, &end, &signal);
+		ok = frame && signal == c->signal && end - first < MAX_SIZE && add_row(b, at - first, frame);
 		at = ok ? end : at;
 		free(frame);
 	}
-	if (addr < first || addr >= at)
-		return NULL;
-	c = cfi_build(r->b);
-	c->start = first;
-	c->end = at;
-	return c;
+	if (at > addr) {
+		cfi = make_block(b);
+		cfi->start = first;
+		cfi->end = at;
+		cfi->signal = c->signal;
+	}
+	free(b);
+	return cfi;
 }
 
-static struct cfi *read_image(struct reader *r, unsigned long long addr)
+static struct cfi *read_eh_frame(Elf *elf, struct code *c, unsigned long long addr)
 {
-	struct cfi *c = NULL;
-	size_t max = WORK / (r->image.instructions + 1);
+	struct cfi *cfi = NULL;
 
-	r->max = max < FEW ? FEW : max < CFI_MAX_ROWS ? max : CFI_MAX_ROWS;
+	c->dwarf = dwarf_getcfi_elf(elf);
+	if (c->dwarf) {
+		cfi = read_rows(c, addr);
+		dwarf_cfi_end(c->dwarf);
+	}
+	return cfi;
+}
+
+/* dwarf_begin_elf() inflates all debug sections. */
+static struct cfi *read_debug_frame(Elf *elf, struct code *c, unsigned long long addr)
+{
+	Dwarf *debug = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	struct cfi *cfi = NULL;
+
+	c->dwarf = debug ? dwarf_getcfi(debug) : NULL;
+	if (c->dwarf)
+		cfi = read_rows(c, addr);
+	dwarf_end(debug);
+	return cfi;
+}
+
+/* Reads by the table of functions.  With section headers, libdw would ignore one behind .eh_frame, where gold
+ * puts it, and read all of .eh_frame for each function. */
+static struct cfi *read_by_table(const struct elf_file *file, struct code *c, unsigned long long addr)
+{
+	size_t size = file->bytes.size;
+	Elf64_Ehdr *head = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file->bytes.fd, 0);
+	struct cfi *cfi = NULL;
+	Elf *elf;
+
+	if (head == MAP_FAILED)
+		return NULL;
+	/* the header only: writable memory counts as allocated */
+	if (!mprotect(head, sizeof(*head), PROT_READ | PROT_WRITE)) {
+		head->e_shoff = head->e_shnum = head->e_shstrndx = 0;
+		elf = elf_memory((char *)head, size);
+		if (elf)
+			cfi = read_eh_frame(elf, c, addr);
+		elf_end(elf);
+	}
+	munmap(head, size);
+	return cfi;
+}
+
+static struct cfi *read_by_sections(const struct elf_file *file, struct code *c, unsigned long long addr,
+				    bool eh)
+{
+	Elf *elf = elf_begin(file->bytes.fd, ELF_C_READ_MMAP, NULL);
+	struct cfi *cfi = elf && eh ? read_eh_frame(elf, c, addr) : NULL;
+
+	if (elf && !cfi && elf_file_section(file, ".debug_frame"))
+		cfi = read_debug_frame(elf, c, addr);
+	elf_end(elf);
+	return cfi;
+}
+
+static struct cfi *load(const struct elf_file *file, const Elf64_Phdr *p, unsigned long long addr)
+{
+	const bool table = elf_file_segment(file, PT_GNU_EH_FRAME);
+	struct code c = { 0 };
+	struct cfi *cfi;
+
 	elf_version(EV_CURRENT);
-	r->elf = elf_memory(r->image.bytes, r->image.size);
-	r->dwarf = r->elf ? dwarf_getcfi_elf(r->elf) : NULL;
-	if (r->dwarf) {
-		r->b = xcalloc(1, sizeof(*r->b));
-		c = read_rows(r, addr);
-		free(r->b);
-		dwarf_cfi_end(r->dwarf);
-	}
-	elf_end(r->elf);
-	free(r->image.bytes);
-	return c;
-}
-
-static struct cfi *load_function(const struct elf_file *file, const Elf64_Phdr *p,
-				 unsigned long long offset)
-{
-	unsigned long long shift = p->p_vaddr - p->p_offset;
-	struct cfi_found found;
-	struct reader r = { 0 };
-	struct cfi *c = NULL;
-
-	if (!cfi_find(file, offset + shift, &found))
-		return NULL;
-	if (within(&found.fde, p) && cfi_image_make(&found, &r.image))
-		c = read_image(&r, offset + shift);
-	if (c) {
-		c->signal = found.cie.signal;
-		c->shift = shift;
-		c->start -= shift;
-		c->end -= shift;
-	}
-	cfi_found_free(&found);
-	return c;
+	cfi_extent(file, addr, &c.start, &c.end);
+	/* segments may overlap */
+	c.start = c.start < p->p_vaddr ? p->p_vaddr : c.start;
+	c.end = c.end - p->p_vaddr > p->p_filesz ? p->p_vaddr + p->p_filesz : c.end;
+	cfi = table ? read_by_table(file, &c, addr) : NULL;
+	return cfi || file->bare ? cfi : read_by_sections(file, &c, addr, !table);
 }
 
 struct cfi *cfi_load(int fd, unsigned long long offset)
 {
-	const Elf64_Phdr *p;
 	struct elf_file file;
-	struct cfi *c;
+	struct cfi *c = NULL;
 
 	if (elf_file_open(&file, fd))
 		return NULL;
-	p = segment_of(&file, offset);
-	c = p ? load_function(&file, p, offset) : NULL;
+	for (size_t i = 0; i < file.nloads && !c; i++) {
+		const Elf64_Phdr *p = &file.loads[i];
+		unsigned long long shift = p->p_vaddr - p->p_offset;
+
+		if (offset < p->p_offset || offset - p->p_offset >= p->p_filesz)
+			continue;
+		c = load(&file, p, offset + shift);
+		if (!c)
+			break;
+		c->shift = shift;
+		c->start -= shift;
+		c->end -= shift;
+	}
 	elf_file_close(&file);
 	return c;
 }

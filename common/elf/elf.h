@@ -12,9 +12,9 @@ struct elf_probe {
 	int id;				/* of the function, as returned by find() */
 	unsigned long long symbol;	/* file offset of the function */
 	unsigned long long offset;	/* file offset to probe, see uprobe_cheap_offset() */
-	bool returns, late, toggle;		/* as in struct function; not set by elf_scan() */
+	bool returns, attach_last, detachable;		/* as in struct function; not set by elf_scan() */
 	bool exported;			/* by .dynsym: what the dynamic linker knows */
-	bool usdt;			/* see usdt.h: then … */
+	bool usdt;			/* a USDT probe: then … */
 	unsigned int set;		/* … 1 + the number of its args; not set by elf_usdt_scan() */
 	unsigned long long semaphore;	/* file offset of what counts who has placed it; 0: nothing */
 	struct usdt_args args;
@@ -36,6 +36,12 @@ struct elf_scan {
  * runtime only .dynsym is read: it has no runtime of its own, and PyTorch's two largest have 150 MB of names. */
 void elf_scan(int fd, int (*find)(const void *ctx, const char *symbol), const void *ctx,
 	      struct elf_scan *scan);
+
+/* USDT probes: the notes by which a file says where they are (sys/sdt.h of SystemTap, "stapsdt" version 3).
+ * Appends those of the file to scan->probes for whose "PROVIDER:NAME" find() returns an id, not -1.  At most
+ * 64; sets scan->usdt_left if some are left out, and scan->error, unless it is set, to why. */
+void elf_usdt_scan(int fd, int (*find)(const void *ctx, const char *name), const void *ctx,
+		   struct elf_scan *scan);
 
 /* Returns the number of bytes from a function's start to an instruction at which a uprobe is
  * cheap: one that the kernel emulates (push, nop, call, jmp, jcc; arch/x86/kernel/uprobes.c).
@@ -67,7 +73,7 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 
 /* The same for a file with so many names that they are left in it, where elf_symbols_find() finds none: returns
  * the file offset of the name, which ends with a zero byte; 0 if there is none. */
-unsigned long long elf_symbols_find_apart(const struct elf_symbols *s, unsigned long long offset,
+unsigned long long elf_symbols_name_offset(const struct elf_symbols *s, unsigned long long offset,
 					  unsigned long long *off);
 
 /* Returns the i-th symbol's name and sets *at to its address; NULL if there are no more, or if the names

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/die.h"
-#include "elf/elf_dynamic.h"
+#include "elf/elf_file.h"
 
 /* The chain length is about one in a table that is not built to keep us busy. */
 enum { MAX_BUCKETS = 1 << 22, MAX_CHAIN = 1 << 16 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "elf/elf_dynamic.h"
 #include "elf/elf_file.h"
 
 /* Bytes of names: those of PyTorch's libraries take 78 MiB. */
@@ -13,6 +14,56 @@ enum { MANY_NAMES = 4 << 20 };
 enum { MAX_SEGMENTS = 4096, MAX_NAME = 65535, AVERAGE_NAME = 256, PIECE = 1 << 10 };
 
 static const char INVALID[] = "invalid symbol table";
+
+static bool read_all(int fd, char *to, unsigned long long at, unsigned long long size)
+{
+	ssize_t n;
+
+	for (unsigned long long got = 0; got < size; got += n) {
+		n = pread(fd, to + got, size - got, at + got);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Sets *from and *to to the next data between them; false if there are only holes. */
+static bool next_data(int fd, unsigned long long *from, unsigned long long *to)
+{
+	off_t data = lseek(fd, *from, SEEK_DATA), hole;
+
+	if (data < 0)		/* ENXIO: there is none; else not supported */
+		return errno != ENXIO;
+	hole = lseek(fd, data, SEEK_HOLE);
+	if ((unsigned long long)data >= *to)
+		return false;
+	*from = data;
+	if (hole > data && (unsigned long long)hole < *to)
+		*to = hole;
+	return true;
+}
+
+/* Holes are not worth a search in less than SMALL. */
+enum { SMALL = 64 << 10 };
+
+void *elf_bytes_part(const struct elf_bytes *b, unsigned long long at, unsigned long long size)
+{
+	unsigned long long from = at, to = at + size;
+	char *part;
+
+	if (!size || size > ELF_MAX_PART || size > b->size || at > b->size - size)
+		return NULL;
+	part = xcalloc(1, size);
+	while (from < at + size && (size <= SMALL || next_data(b->fd, &from, &to))) {
+		if (!read_all(b->fd, part + (from - at), from, to - from)) {
+			free(part);
+			return NULL;
+		}
+		from = to;
+		to = at + size;
+	}
+	return part;
+}
 
 static const char *check(const Elf64_Ehdr *h)
 {
@@ -101,6 +152,14 @@ bool elf_file_offset(const struct elf_file *f, unsigned long long addr,
 		}
 	}
 	return false;
+}
+
+const Elf64_Phdr *elf_file_segment(const struct elf_file *f, unsigned type)
+{
+	for (size_t i = 0; i < f->nsegments; i++)
+		if (f->segments[i].p_type == type)
+			return &f->segments[i];
+	return NULL;
 }
 
 char *elf_file_strings(const struct elf_file *f, size_t section, size_t *size)
@@ -225,7 +284,7 @@ static const char *read_table(struct elf_file *f, const Elf64_Shdr *table, char 
 		return "symbol table too large";
 	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_flags & SHF_COMPRESSED)
 		return INVALID;
-	if (f->names_apart)
+	if (f->lazy_names)
 		return read_without_names(f, table, v);
 	*strings = elf_file_strings(f, table->sh_link, &size);
 	return *strings ? visit_table(f, table, *strings, size, v) : INVALID;

@@ -11,7 +11,7 @@ enum { MAX_SIZE = 64 << 20, MAX_LOADS = 8, MAX_NAME = 8192 };
 
 struct symbol {
 	unsigned long long start;
-	unsigned int size, name;	/* name: offset from the block's strings; apart: in the file */
+	unsigned int size, name;	/* name: offset from the block's strings; lazy: in the file */
 };
 
 struct load {
@@ -20,12 +20,12 @@ struct load {
 
 struct elf_symbols {
 	size_t n, strings;	/* bytes */
-	bool apart;		/* the strings are in the file */
+	bool lazy;		/* the names are in the file */
 	struct load loads[MAX_LOADS];
 	struct symbol symbols[];	/* the strings follow */
 };
 
-/* While a block grows, symbols and strings are apart. */
+/* While a block grows, symbols and strings are separate. */
 struct builder {
 	const struct elf_file *file;
 	const char *end;	/* of variables */
@@ -52,7 +52,7 @@ static void add(struct builder *b, unsigned long long start, unsigned long long 
 	b->size += len;
 }
 
-static void add_apart(struct builder *b, unsigned long long start, unsigned long long size,
+static void add_lazy(struct builder *b, unsigned long long start, unsigned long long size,
 		      unsigned long long name)
 {
 	if (name > ~0u)
@@ -76,7 +76,7 @@ static bool keep_function(void *ctx, const char *name, const Elf64_Sym *sym)
 		if (name)
 			add(b, offset, sym->st_size, name);
 		else
-			add_apart(b, offset, sym->st_size, b->file->names_at + sym->st_name);
+			add_lazy(b, offset, sym->st_size, b->file->names_at + sym->st_name);
 	}
 	return has_room(b);
 }
@@ -93,13 +93,13 @@ static const char *read_name(const struct builder *b, const Elf64_Sym *sym, char
 static bool keep_variable(void *ctx, const char *name, const Elf64_Sym *sym)
 {
 	struct builder *b = ctx;
-	char apart[MAX_NAME];
+	char text[MAX_NAME];
 	size_t len, end = strlen(b->end);
 
 	if (sym->st_size != 8)
 		return true;
 	if (!name)
-		name = read_name(b, sym, apart, sizeof(apart));
+		name = read_name(b, sym, text, sizeof(text));
 	len = strlen(name);
 	if (len >= end && !strcmp(name + len - end, b->end))
 		add(b, sym->st_value, sym->st_size, name);
@@ -125,7 +125,7 @@ static size_t keep_best(struct builder *b)
 		qsort(b->symbols, b->n, sizeof(*b->symbols), by_start);
 	for (size_t i = 0; i < b->n; i++)
 		if (i + 1 == b->n || b->symbols[i + 1].start != b->symbols[i].start) {
-			if (!b->file->names_apart)
+			if (!b->file->lazy_names)
 				strings += strlen(b->strings + b->symbols[i].name) + 1;
 			b->symbols[kept++] = b->symbols[i];
 		}
@@ -140,7 +140,7 @@ static void copy(struct elf_symbols *s, const struct builder *b)
 	s->n = b->n;
 	for (size_t i = 0; i < b->n; i++) {
 		s->symbols[i] = b->symbols[i];
-		if (s->apart)
+		if (s->lazy)
 			continue;
 		s->symbols[i].name = at - strings;
 		at = stpcpy(at, b->strings + b->symbols[i].name) + 1;
@@ -161,7 +161,7 @@ static struct elf_symbols *build(struct builder *b)
 	if (b->n) {
 		s = xcalloc(1, sizeof(*s) + b->n * sizeof(*b->symbols) + strings);
 		s->strings = strings;
-		s->apart = b->file->names_apart;
+		s->lazy = b->file->lazy_names;
 		copy(s, b);
 	}
 	free(b->symbols);
@@ -188,7 +188,7 @@ struct elf_symbols *elf_functions_load(int fd, int debug)
 
 	if (elf_file_open(&file, fd))
 		return NULL;
-	file.names_apart = debug < 0 && elf_file_has_many_names(&file);
+	file.lazy_names = debug < 0 && elf_file_has_many_names(&file);
 	elf_file_symbols(&file, STT_FUNC, keep_function, &b);
 	if (debug >= 0)
 		add_debug(&b, debug);
@@ -205,10 +205,10 @@ struct elf_symbols *elf_variables_load(int fd, const char *end, size_t max)
 
 	if (elf_file_open(&file, fd))
 		return NULL;
-	file.names_apart = elf_file_has_many_names(&file);
+	file.lazy_names = elf_file_has_many_names(&file);
 	if (elf_file_section(&file, ".nv_fatbin"))
 		elf_file_symbols(&file, STT_OBJECT, keep_variable, &b);
-	file.names_apart = false;	/* they were read */
+	file.lazy_names = false;	/* they were read */
 	s = build(&b);
 	elf_file_close(&file);
 	return s;
@@ -247,7 +247,7 @@ static const struct symbol *find(const struct elf_symbols *s, unsigned long long
 const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long offset,
 			     unsigned long long *off)
 {
-	const struct symbol *found = s->apart ? NULL : find(s, offset);
+	const struct symbol *found = s->lazy ? NULL : find(s, offset);
 
 	if (!found)
 		return NULL;
@@ -255,10 +255,10 @@ const char *elf_symbols_find(const struct elf_symbols *s, unsigned long long off
 	return name_of(s, found - s->symbols);
 }
 
-unsigned long long elf_symbols_find_apart(const struct elf_symbols *s, unsigned long long offset,
+unsigned long long elf_symbols_name_offset(const struct elf_symbols *s, unsigned long long offset,
 					  unsigned long long *off)
 {
-	const struct symbol *found = s->apart ? find(s, offset) : NULL;
+	const struct symbol *found = s->lazy ? find(s, offset) : NULL;
 
 	if (!found)
 		return 0;
@@ -268,7 +268,7 @@ unsigned long long elf_symbols_find_apart(const struct elf_symbols *s, unsigned 
 
 const char *elf_symbols_get(const struct elf_symbols *s, size_t i, unsigned long long *at)
 {
-	if (i >= s->n || s->apart)
+	if (i >= s->n || s->lazy)
 		return NULL;
 	*at = s->symbols[i].start;
 	return name_of(s, i);

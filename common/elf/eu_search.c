@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The search trees of elfutils' archives.  From 0.190 on libelf.a and libdw.a call these, which some
+ * builds keep in a libeu.a that Debian 13 does not ship.  `make static` takes them from here if no
+ * archive has them; the tools call none of them.  Names and struct are of elfutils' lib/eu-search.h:
+ * behind the root is a lock, if elfutils is built with one.  A tool reads ELF files in one thread. */
 #define _GNU_SOURCE
 #include <search.h>
 #include <stddef.h>
-#include "elf/eu_search.h"
+
+struct search_tree {
+	void *root;
+};
+
+typedef int eu_compare(const void *, const void *);
 
 void *eu_tsearch(const void *key, struct search_tree *tree, eu_compare *compare)
 {

@@ -2,11 +2,10 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "generated/call_top.h"
-#include "cli/out.h"
 #include "base/die.h"
+#include "cli/out.h"
 #include "cli/top_screen.h"
-#include "view/folded.h"
+#include "generated/call_top.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };

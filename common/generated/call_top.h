@@ -4,9 +4,9 @@
 #ifndef CALL_TOP_H
 #define CALL_TOP_H
 #include <stdbool.h>
-#include "model/call_stats.h"
 #include "cli/row.h"
-#include "cli/top_view.h"
+#include "cli/top_screen.h"
+#include "model/call_stats.h"
 
 struct bpf_map;
 

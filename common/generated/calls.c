@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include <string.h>
-#include "base/no_value.h"
-#include "generated/calls.h"
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
+#include "base/util.h"
+#include "generated/calls.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
 
@@ -45,8 +45,8 @@ static void texts(struct call_row *r, const struct call_event *e, const char *pa
 /* The call stack and the name come last. */
 static bool is_right(const struct call_event *e, size_t size)
 {
-	if (!record_is_whole(&e->head, size, sizeof(*e)) || record_is_process_event(&e->head))
-		return record_is_process_event(&e->head) && size >= sizeof(struct process_event);
+	if (record_is_process_event(&e->head) || !record_is_whole(&e->head, size, sizeof(*e)))
+		return false;
 	return e->head.kind < CUDA_ID_MAX && e->name_bytes <= size - sizeof(*e) - e->head.frames * 8ull;
 }
 
@@ -58,10 +58,6 @@ bool call_row(struct call_row *r, const void *record, size_t size, struct syms *
 
 	if (!is_right(e, size))
 		return false;
-	if (record_is_process_event(&e->head)) {
-		syms_forget(syms, e->head.pid);
-		return false;
-	}
 	fn = &cuda_fns[e->head.kind];
 	*r = (struct call_row){
 		/* a USDT probe says what is done, and is no call */

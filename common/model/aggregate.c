@@ -245,14 +245,8 @@ bool aggregate_record(struct aggregates *aggregates, const void *data, size_t si
 	const struct aggregate_record *r = data;
 	struct aggregate *g;
 
-	if (!record_is_whole(&r->head, size, offsetof(struct aggregate_record, stack)))
-		return false;
-	if (record_is_process_event(&r->head)) {
-		syms_forget(aggregates->syms, r->head.pid);
-		users_forget(&aggregates->users, r->head.pid);
-		return false;
-	}
-	if (r->comm[sizeof(r->comm) - 1])
+	if (!record_is_whole(&r->head, size, offsetof(struct aggregate_record, stack)) ||
+	    record_is_process_event(&r->head) || r->comm[sizeof(r->comm) - 1])
 		return false;
 	g = aggregate_of(aggregates, r, r->key.series);
 	if (g && r->head.kind == AGGREGATE_FAILED)
@@ -260,6 +254,13 @@ bool aggregate_record(struct aggregates *aggregates, const void *data, size_t si
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);
 	return true;
+}
+
+void aggregate_ended(void *ctx, const struct process_event *event)
+{
+	struct aggregates *aggregates = ctx;
+
+	users_forget(&aggregates->users, event->head.pid);
 }
 
 static int by_key(const void *a, const void *b)

@@ -59,9 +59,12 @@ void aggregate_drain(struct bpf_map *map, unsigned int epoch, aggregate_drain_fn
  * map "aggregates".  Then joins groups whose stacks look the same. */
 void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsigned int epoch);
 
-/* Adds a call from its record, unless there are too many groups.  Returns false if it is none: a record of a process that
- * is gone only drops its symbols, and what a program has written itself may be anything. */
+/* Adds a call from its record, unless there are too many groups.  Returns false if it is none: records that a
+ * program has written itself are untrusted. */
 bool aggregate_record(struct aggregates *aggregates, const void *record, size_t size);
+
+/* Call when a process has ended (session/process.h): its groups remain.  aggregates is a struct aggregates *. */
+void aggregate_ended(void *aggregates, const struct process_event *event);
 
 /* Returns the group of this record in another series, for aggregate_add_value(); NULL: too many. */
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,

@@ -3,7 +3,7 @@
 #include "api/cuda_fn.h"
 #include "base/clock.h"
 #include "base/log2_hist.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "model/call_stats.h"
 
 void call_stats_start(struct call_stats_set *set)

@@ -27,7 +27,7 @@ struct call_stats {
 
 /* The call statistics of one tool; starts zeroed. */
 struct call_stats_set {
-	/* Set by the tool: tells call_stats.complete of a process, 0 = of all.  NULL: they are. */
+	/* Set by the tool: sets call_stats.complete of a process, 0 = of all.  NULL: they are. */
 	bool (*complete)(const void *ctx, int pid);
 	const void *ctx;
 	/* private */

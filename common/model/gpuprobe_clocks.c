@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "base/no_value.h"
+#include "base/util.h"
 #include "model/gpuprobe_clocks.h"
 
 /* Pairs that there is room for of each SM. */

@@ -1,21 +1,349 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "abi/device.h"
-#include "abi/inflight_call.h"
+#include "abi/inject.h"
+#include "abi/record.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/util.h"
 #include "bpf/map_backend.h"
-#include "model/memory.h"
 #include "model/inflight.h"
-#include "model/inflight_early.h"
-#include "model/inflight_read.h"
-#include "model/inflight_tell.h"
+#include "model/memory.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
 #include "proc/containers.h"
+#include "proc/privileges.h"
+#include "proc/users.h"
 #include "proc/vm_read.h"
+#include "sym/export_jump.h"
+#include "sym/stack.h"
 #include "sym/syms.h"
+
+/* A call as it was read; user: who has 1 of the quota taken for it. */
+struct inflight_taken {
+	struct inflight_call call;
+	unsigned user;
+};
+
+/* Warnings of calls in flight that are not shown. */
+
+static void tell_unknown(struct inflight *r)
+{
+	if (r->unknown <= r->told || !r->begun)
+		return;
+	r->told = r->unknown;
+	warning(0, "left out %zu call%s in flight whose device is not known", r->told, plural(r->told));
+}
+
+/* Such processes are mostly all that there are: one message for the first. */
+static void tell_forbidden(struct inflight *r)
+{
+	char *why = r->forbidden && !r->told_forbidden ? privilege_missing(PRIVILEGE_MEMORY) : NULL;
+
+	if (!why)
+		return;
+	r->told_forbidden = true;
+	warning(0, "cannot read stacks of process %d, calls already in flight may be missing: %s",
+		r->forbidden, why);
+	free(why);
+}
+
+/* Call after each round: warns of what is new in it. */
+static void inflight_tell(struct inflight *r)
+{
+	tell_unknown(r);
+	tell_forbidden(r);
+}
+
+/* The registers of threads, with --attach inject: the kernel does not report them. */
+
+/* What the stub of a function leaves on the stack while its return is awaited: tools/inject/stub.S. */
+struct stub_frame {
+	unsigned long long r15, r14, r13, r12, rbp, rbx, others[15];	/* a struct pt_regs of 21 words */
+	unsigned long long mark, saved_rbp, return_address;
+};
+
+/* Completes a call: the registers of the function's caller.  Return false if the thread has left the call. */
+static bool inflight_shared(struct inflight *r, struct inflight_call *c)
+{
+	unsigned long long from = c->stack.from, *regs = c->stack.regs;
+	struct stub_frame *f;
+	bool in = false;
+
+	f = vm_read_bytes(r->probes->helpers, c->stack.head.pid, from + 8 - sizeof(*f), sizeof(*f));
+	if (f && f->mark == (INJECT_STUB_MAGIC ^ from)) {
+		in = true;
+		regs[UNWIND_RBX] = f->rbx;
+		regs[UNWIND_RBP] = f->saved_rbp;
+		regs[UNWIND_R12] = f->r12;
+		regs[UNWIND_R12 + 1] = f->r13;
+		regs[UNWIND_R12 + 2] = f->r14;
+		regs[UNWIND_R12 + 3] = f->r15;
+		regs[UNWIND_RSP] = from + 8;
+		regs[UNWIND_RIP] = f->return_address;
+	}
+	free(f);
+	return in;
+}
+
+/* Calls that were entered before tracing began: found on the threads' stacks. */
+
+enum { STACK_BYTES = 64 << 10 };	/* of a thread's stack that are read */
+
+/* Symbols of its own: the tool may want no stacks, or unwind by frame pointers. */
+static struct syms *syms_of(struct inflight *r)
+{
+	const struct stack_config config = { .dwarf = true, .native = true };
+
+	if (r->syms)
+		return r->syms;
+	r->syms = syms_new(r->probes->helpers, &config);
+	syms_open(r->syms, NULL);
+	if (r->lines)
+		syms_show_lines(r->syms);
+	return r->syms;
+}
+
+/* Reads the thread's stack to behind copy, which has room for STACK_BYTES; returns how many bytes. */
+static size_t stack_bytes(struct inflight *r, struct stack_copy *copy)
+{
+	unsigned long long at = copy->regs[UNWIND_RSP];
+	size_t most = STACK_BYTES - at % UNWIND_PAGE;
+	size_t size = vm_read_some(r->probes->helpers, copy->head.pid, at, copy + 1, most);
+
+	if (!size && vm_read_forbidden(r->probes->helpers, copy->head.pid))
+		r->forbidden = copy->head.pid;
+	copy->looked = (at % UNWIND_PAGE + size + UNWIND_PAGE - 1) / UNWIND_PAGE;
+	copy->present = (1ull << copy->looked) - 1;
+	copy->cut = size == most;
+	return size;
+}
+
+/* Returns the stack of a thread, innermost frame first except those that are left out; NULL if it
+ * cannot be had. */
+static const struct stack *inflight_stack(struct inflight *r, const struct inflight_call *c)
+{
+	struct stack_copy *copy;
+	unsigned long long frame;
+	const struct stack *stack;
+	size_t size;
+
+	if (clock_ns() > r->until)
+		return NULL;
+	copy = xcalloc(1, sizeof(*copy) + STACK_BYTES);
+	*copy = c->stack;
+	copy->id = ++r->copies & FRAME_VALUE_MASK;
+	copy->head.kind = RECORD_STACK;
+	size = stack_bytes(r, copy);
+	if ((int)copy->head.pid != r->mapped)	/* they may have changed: no mmap event reaches these symbols */
+		syms_changed(syms_of(r), copy->head.pid);
+	r->mapped = copy->head.pid;
+	frame = FRAME_NOTE_OF(NOTE_COPIED, copy->id);
+	syms_record(syms_of(r), copy, sizeof(*copy) + size);
+	stack = size ? stack_get(r->syms, copy->head.pid, &frame, 1) : NULL;
+	free(copy);
+	return stack;
+}
+
+/* Returns the id of the function if the tool shows its calls, or -1. */
+static int traced(const struct probes *p, const char *name)
+{
+	int id = p->source->find(p->source->ctx, name);
+	struct function fn = { 0 };
+
+	if (id >= 0)
+		fn = p->source->get(p, id);
+	return fn.wanted && !fn.helper_only && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
+}
+
+static bool is_traced(const void *ctx, const char *name)
+{
+	return traced(ctx, name) >= 0;
+}
+
+/* Returns the id of the traced function that frame i is in, or -1. */
+static int call_at(const struct inflight *r, int pid, const struct stack *stack, int i,
+		   const struct frame_view *v)
+{
+	int id = v->kind == FRAME_KIND_NATIVE && v->name ? traced(r->probes, v->name) : -1;
+	const char *name;
+
+	if (id >= 0)
+		return id;
+	name = export_jump(stack, pid, i, is_traced, r->probes);
+	return name ? traced(r->probes, name) : -1;
+}
+
+/* Finds the outermost call on the stack, and sets whether the stack is whole and was looked at to its end.
+ * What is kept of the stack, once for a thread, is at most what stack_get() took from the quota. */
+static void find_call(struct inflight *r, struct inflight_thread *t, const struct stack *stack,
+		      bool *whole)
+{
+	struct frame_view v;
+	int at = -1;
+
+	t->id = -1;
+	t->stack = NULL;
+	*whole = stack;
+	for (int i = 0; stack_view(stack, i, &v); i++) {
+		int id = clock_ns() > r->until ? -1 : call_at(r, t->pid, stack, i, &v);
+
+		*whole = v.kind != FRAME_KIND_NOTE && clock_ns() <= r->until;
+		if (id < 0)
+			continue;
+		t->id = id;
+		at = i;
+	}
+	if (at >= 0 && stack_view(stack, at + 1, &v))
+		t->stack = stack_from(stack, at + 1);
+}
+
+static void drop(struct inflight *r, struct inflight_thread *t)
+{
+	HASH_DEL(r->threads, t);
+	quota_give(&r->quota, t->user, 1);
+	free(t);
+}
+
+static struct inflight_thread *find(struct inflight *r, const struct inflight_call *c, unsigned user)
+{
+	struct inflight_thread *t;
+	int tid = c->tid;
+
+	HASH_FIND_INT(r->threads, &tid, t);
+	if (t || r->begun || !quota_take(&r->quota, user, c->stack.head.pid, 1))
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->pid = c->stack.head.pid;
+	t->tid = tid;
+	t->id = -1;
+	t->user = user;
+	HASH_ADD_INT(r->threads, tid, t);
+	return t;
+}
+
+/* Return true if the stack is the one that was looked at. */
+static bool is_same(const struct inflight_thread *t, const struct inflight_call *c)
+{
+	return t->id >= 0 && t->sp == c->stack.regs[UNWIND_RSP] && t->pc == c->stack.regs[UNWIND_RIP] &&
+	       t->switches == c->switches;
+}
+
+/* Return true if the thread need not be looked at again. */
+static bool look_at(struct inflight *r, struct inflight_thread *t, const struct inflight_call *c)
+{
+	bool whole;
+
+	t->sp = c->stack.regs[UNWIND_RSP];
+	t->pc = c->stack.regs[UNWIND_RIP];
+	t->switches = c->switches;
+	find_call(r, t, inflight_stack(r, c), &whole);
+	return t->id < 0 && whole;
+}
+
+/* Returns the thread if it may be in such a call; id says in which.  Looks at its stack, unless that is
+ * unchanged since the last time.  user as in struct quota. */
+static const struct inflight_thread *inflight_early(struct inflight *r, const struct inflight_call *c,
+					    unsigned user)
+{
+	struct inflight_thread *t = find(r, c, user);
+
+	if (!t)
+		return NULL;
+	t->round = r->round;
+	if (is_same(t, c))
+		return t;
+	if (clock_ns() > r->until)
+		return NULL;
+	if (!look_at(r, t, c))
+		return t;
+	drop(r, t);
+	return NULL;
+}
+
+/* Forgets the threads that were not seen in this round. */
+static void inflight_early_tidy(struct inflight *r)
+{
+	struct inflight_thread *t, *following;
+
+	HASH_ITER(hh, r->threads, t, following)
+		if (t->round != r->round)
+			drop(r, t);
+}
+
+/* Reads what bpf/lib/inflight.bpf.h reports. */
+
+/* Return true if the call is to be kept; sets its user. */
+static bool take(struct inflight *r, struct inflight_taken *t)
+{
+	int pid = t->call.stack.head.pid;
+
+	if (t->call.preexisting && !r->is_preexisting(r->ctx, pid))
+		return false;
+	t->user = proc_user(pid);
+	return quota_take(&r->quota, t->user, pid, 1);
+}
+
+/* EAGAIN: a million threads were visited, and there are more. */
+static bool next(FILE *f, struct inflight_call *c)
+{
+	while (fread(c, sizeof(*c), 1, f) != 1) {
+		if (!ferror(f) || errno != EAGAIN)
+			return false;
+		clearerr(f);
+	}
+	return true;
+}
+
+static struct inflight_taken *read_shared(struct inflight *r, size_t *n)
+{
+	size_t size;
+	struct inflight_call *calls = bmaps_run("inflight_calls", sizeof(*calls), &size);
+	struct inflight_taken *all = xcalloc(size / sizeof(*calls) + 1, sizeof(*all));
+
+	for (size_t i = 0; i < size / sizeof(*calls); i++) {
+		struct inflight_taken *t = &all[*n];
+
+		t->call = calls[i];
+		t->call.comm[sizeof(t->call.comm) - 1] = 0;
+		if (t->call.id < (unsigned)r->probes->source->n && !t->call.preexisting && inflight_shared(r, &t->call) && take(r, t))
+			++*n;
+	}
+	free(calls);
+	return all;
+}
+
+/* Reads all of it first: the kernel's list of threads goes on while stacks are looked at. */
+/* Returns *n calls, and threads that may be in one from before; the caller frees them. */
+static struct inflight_taken *inflight_read(struct inflight *r, size_t *n)
+{
+	struct inflight_taken *all = NULL, t;
+	FILE *f;
+	int fd;
+
+	*n = 0;
+	if (bmaps_are_shared())
+		return read_shared(r, n);
+	fd = bpf_iter_create(bpf_link__fd(r->link));
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f)
+		warning(errno, "cannot read the calls in flight");
+	while (f && next(f, &t.call)) {
+		if (!take(r, &t))
+			continue;
+		if (!(*n & (*n - 1)))
+			all = xrealloc(all, *n ? 2 * *n : 1, sizeof(*all));
+		all[(*n)++] = t;
+	}
+	if (f)
+		fclose(f);
+	return all;
+}
 
 /* MOST: calls and threads that programs can make the tool keep.  FAR: bytes; a stack that is further
  * from where a call began is another one. */
@@ -45,7 +373,7 @@ static struct inflight_row *new_row(struct inflight *r, const struct inflight_ca
 
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
  * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/task.bpf.h.  0: the
- * process is ending, unless nobody may read its memory. */
+ * process is ending, unless its memory may not be read. */
 static bool has_left(const struct inflight *r, const struct inflight_call *c)
 {
 	unsigned long long sp = c->stack.regs[UNWIND_RSP], from = c->stack.from, word = 0;
@@ -138,7 +466,7 @@ void inflight_start(struct inflight *r)
 {
 	r->since = clock_ns();
 	r->quota = (struct quota){
-		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are left out",
+		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are dropped",
 	};
 	inflight_collect(r);
 	inflight_clear(r);

@@ -1,16 +1,86 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The calls in flight: a program that hangs is in one.  The probes have seen those that were entered
- * since tracing began; of older ones the threads' stacks tell. */
+ * since tracing began; older ones are found on the threads' stacks. */
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
-#include "model/inflight_state.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include "abi/inflight_call.h"
+#include "base/hash.h"
+#include "base/quota.h"
+#include "proc/cgroup.h"
+
+struct bpf_link;
+struct containers;
+struct devices_seen;
+struct inflight_call;
+struct memory;
+struct probes;
+struct stack;
+struct syms;
 
 /* For a tool's skeleton and its struct session (session/session.h). */
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
-	.probes = &(target)->probes, .is_early = session_is_preexisting, .ctx = (target),		\
+	.probes = &(target)->probes, .is_preexisting = session_is_preexisting, .ctx = (target),		\
 	.stacks = (with_stacks), .lines = (target)->lines,					\
 	.only = (target)->devices, .containers = &(target)->containers }
+
+struct inflight_row {
+	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
+	unsigned long long age;		/* ns since the entry or, if that was not seen, since tracing began */
+	int pid, tid;
+	char name[16];
+	const char *comm, *func;	/* comm is name */
+	bool complete;			/* the entry was seen */
+	bool inflight;			/* true, for JSON */
+	unsigned int device;		/* see abi/device.h */
+	const char *container;		/* NULL: none */
+	const struct stack *stack;	/* from the call's caller on; valid until inflight_free() */
+	unsigned user;			/* private, as is what follows */
+	char container_id[CONTAINER_ID];
+};
+
+/* A thread that has entered no call since tracing began, in a process that used CUDA before. */
+struct inflight_thread {
+	int pid, tid, id;		/* id: of the function that it is in, -1: not known */
+	unsigned long long sp, pc, switches;	/* when its stack was looked at: unchanged, so is the stack */
+	unsigned round;			/* when it was seen */
+	unsigned user;
+	const struct stack *stack;
+	UT_hash_handle hh;
+};
+
+struct inflight {
+	/* Set first; the caller owns it. */
+	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
+	volatile bool *all;		/* … and its inflight_all */
+	const struct probes *probes;
+	bool (*is_preexisting)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
+	void *ctx;
+	bool stacks, lines;		/* wanted in the rows; with source lines */
+	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
+	struct containers *containers;
+	/* Set then, or NULL. */
+	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
+	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */
+	/* the result */
+	struct inflight_row *rows;
+	size_t n;
+	/* private; zeroed */
+	unsigned long long since, now, copies;
+	unsigned long long until;	/* when the last stack of this round may be read, ns */
+	struct syms *syms;
+	struct inflight_thread *threads;	/* by tid */
+	unsigned round;
+	int mapped;			/* the process whose mappings were read last in this round */
+	bool begun;
+	size_t unknown, told;		/* calls left out of the last round as their device is not known; the
+					 * most that there was a warning of */
+	int forbidden;			/* a process whose memory the kernel does not let the tool read, or 0 */
+	bool told_forbidden;
+	struct quota quota;		/* threads and rows */
+};
 
 /* Call when the probes are in: finds the calls that were entered before. */
 void inflight_start(struct inflight *r);
@@ -22,7 +92,7 @@ void inflight_collect(struct inflight *r);
 /* Forgets the rows. */
 void inflight_clear(struct inflight *r);
 
-/* Frees everything; before the target's looks. */
+/* Frees everything; before the session's helpers. */
 void inflight_free(struct inflight *r);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
-#include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/die.h"
 #include "bpf/bpf_mmap.h"
 #include "bpf/map_backend.h"
@@ -26,7 +27,7 @@ void counters_init(struct counters *cs, const struct bpf_map *counts, const stru
 		die(errno, "cannot map %s", bpf_map__name(quick));
 }
 
-void counter_free(struct counters *cs, struct counter *c)
+static void counter_free(struct counters *cs, struct counter *c)
 {
 	quota_give(&cs->quota, c->program->program.user, c->retired ? FORMER_COST : COUNTER_COST);
 	if (c->fixed)
@@ -34,7 +35,9 @@ void counter_free(struct counters *cs, struct counter *c)
 	free(c);
 }
 
-void counter_leave_address(struct counters *cs, struct counter *c)
+/* For launch_retire.c: takes a counter off its address, and frees one that is in none of the lists of
+ * counters any more. */
+static void counter_leave_address(struct counters *cs, struct counter *c)
 {
 	struct counter_address *a = c->address;
 
@@ -73,7 +76,8 @@ struct counter *counter_find(const struct counters *cs, const struct launch_key 
 	return c;
 }
 
-struct counter_address *counters_at(const struct counters *cs, unsigned long long program,
+/* The counters at an address, or NULL. */
+static struct counter_address *counters_at(const struct counters *cs, unsigned long long program,
 				    unsigned long long func)
 {
 	struct counter_address *a, want = { .key = { program, func } };
@@ -211,4 +215,179 @@ unsigned long long counter_func(const struct counter *c)
 {
 	return c->fixed ? c->shown : c->key.kind == LAUNCH_GRAPH ? c->key.func :
 	       kernels_handle(c->program->program.kernels, c->key.func);
+}
+
+/* What is launched no longer: its room in the probes' maps is given back, and its counts are kept. */
+
+/* A thread that was interrupted while it counted does so before that. */
+static const unsigned long long LEAVING_NS = 100 * 1000000ull;
+
+/* How long the loop may be busy with it, and how many retired counters of running programs stay though
+ * nothing was launched. */
+static const unsigned long long SLICE_NS = 5 * 1000000ull;
+enum { BATCH = 64, IDLE_FORMER = 4096 };
+
+void counter_leave(struct counters *cs, struct counter *c)
+{
+	bool over = c->program->over;
+
+	if (c->address) {
+		c->kernel = kernel_get(counter_kernel(c));
+		c->shown = counter_func(c);
+		c->fixed = true;
+		counter_leave_address(cs, c);
+	} else if (over) {
+		TAILQ_REMOVE(&cs->retiring, c, in_retiring);
+	} else {
+		return;
+	}
+	c->due = over ? 0 : clock_ns() + LEAVING_NS;
+	if (over)
+		TAILQ_INSERT_HEAD(&cs->retiring, c, in_retiring);
+	else
+		TAILQ_INSERT_TAIL(&cs->retiring, c, in_retiring);
+}
+
+void counters_leave_at(struct counters *cs, unsigned long long program, unsigned long long func,
+		       const unsigned int *stays)
+{
+	struct counter_address *a = counters_at(cs, program, func);
+	struct counter *c = a ? LIST_FIRST(&a->counters) : NULL, *next;
+
+	for (; c; c = next) {
+		next = LIST_NEXT(c, in_address);	/* the last one frees the list */
+		if (!stays || c->key.generation != *stays)
+			counter_leave(cs, c);
+	}
+}
+
+/* A number wraps around, after 2^32 names in one place. */
+static bool is_newer(unsigned a, unsigned b)
+{
+	return (int)(a - b) > 0;
+}
+
+void counter_begins(struct counters *cs, struct counter *c)
+{
+	struct counter_address *a = c->address;
+
+	if (c->program->over || is_newer(a->newest, c->key.generation)) {
+		counter_leave(cs, c);
+	} else if (is_newer(c->key.generation, a->newest)) {
+		a->newest = c->key.generation;
+		counters_leave_at(cs, c->key.program, c->key.func, &c->key.generation);
+	}
+}
+
+/* Former counters have the kernel in their keys, or the address to show, so that there is one for what
+ * is one row. */
+static struct launch_key retired_key(const struct counter *c, const struct kernel *kernel,
+				    unsigned long long func)
+{
+	return (struct launch_key){
+		.program = c->key.program, .func = kernel ? (unsigned long)kernel : func,
+		.stack = (unsigned long)c->stack, .pid = c->key.pid, .kind = c->key.kind,
+		.generation = !!kernel, .device = c->key.device, .stream = c->key.stream,
+	};
+}
+
+/* Returns the retired counter for what c has counted, a new one if need be; NULL if there are too many. */
+static struct counter *retired_of(struct counters *cs, const struct counter *c,
+				 const struct kernel *kernel, unsigned long long func)
+{
+	const struct launch_key key = retired_key(c, kernel, func);
+	const struct program *p = &c->program->program;
+	struct counter *was;
+
+	HASH_FIND(hh, cs->retired, &key, sizeof(key), was);
+	if (was || !quota_take(&cs->quota, p->user, p->pid, FORMER_COST))
+		return was;
+	was = xcalloc(1, sizeof(*was));
+	was->key = key;
+	was->program = c->program;
+	was->stack = c->stack;
+	was->kernel = kernel_get(kernel);
+	was->shown = func;
+	was->fixed = was->retired = true;
+	HASH_ADD(hh, cs->retired, key, sizeof(key), was);
+	return was;
+}
+
+static void move(struct counter *to, struct counter *from)
+{
+	if (from->seen.time >= to->seen.time && !to->address) {
+		to->seen.time = from->seen.time;
+		memcpy(to->seen.grid, from->seen.grid, sizeof(to->seen.grid));
+		memcpy(to->seen.block, from->seen.block, sizeof(to->seen.block));
+	}
+	tally_add(&to->pending, &from->pending);
+	tally_add(&to->last, &from->last);
+	tally_add(&to->total, &from->total);
+	from->pending = from->last = from->total = (struct launch_tally){ 0 };
+}
+
+void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel)
+{
+	struct counter *was = retired_of(cs, c, kernel, counter_func(c));
+
+	if (was)
+		move(was, c);
+}
+
+/* Returns a counter of the same kernel at the same address: many leave because another address, of the
+ * same hash, was named. */
+static struct counter *successor_of(const struct counters *cs, const struct counter *c)
+{
+	struct counter_address *a = counters_at(cs, c->key.program, c->key.func);
+	struct counter *s = a && c->kernel ? LIST_FIRST(&a->counters) : NULL;
+
+	while (s && (s->key.kind != c->key.kind || s->key.stack != c->key.stack ||
+		     s->key.device != c->key.device || s->key.stream != c->key.stream ||
+		     counter_kernel(s) != c->kernel))
+		s = LIST_NEXT(s, in_address);
+	return s;
+}
+
+static void give_back(struct counters *cs, struct counter *c)
+{
+	struct counter *to;
+
+	counter_pull(cs, c);
+	counters_remove_key(cs, &c->key, c->seen.share);
+	TAILQ_REMOVE(&cs->retiring, c, in_retiring);
+	LIST_REMOVE(c, in_program);
+	if (!--c->program->ncounters && c->program->over)
+		program_forget_kernels(&c->program->program);
+	HASH_DEL(cs->all, c);
+	quota_give(&cs->quota, c->program->program.user, COUNTER_COST);
+	to = c->total.launches ? successor_of(cs, c) ?: retired_of(cs, c, c->kernel, c->shown) : NULL;
+	if (to)
+		move(to, c);
+	kernel_put(c->kernel);
+	free(c);
+}
+
+void counters_give_back(struct counters *cs, bool all)
+{
+	unsigned long long now = clock_ns(), end = now + SLICE_NS;
+	struct counter *c;
+
+	for (int i = 0; (c = TAILQ_FIRST(&cs->retiring)) && c->due <= now; i++) {
+		if (!(all && !c->due) && i % BATCH == 0 && clock_ns() > end)
+			return;
+		give_back(cs, c);
+	}
+}
+
+void counters_drop_retired(struct counters *cs, bool all)
+{
+	bool many = HASH_COUNT(cs->retired) > IDLE_FORMER;
+	struct counter *c, *next;
+
+	HASH_ITER(hh, cs->retired, c, next) {
+		if (!all && !c->program->counted && (!many || c->last.launches || c->pending.launches))
+			continue;
+		HASH_DEL(cs->retired, c);
+		counter_free(cs, c);
+	}
 }

@@ -12,7 +12,6 @@
 
 struct bpf_map;
 struct stack;
-struct counter;
 
 struct launch_tally {
 	unsigned long long launches, failed, impossible;
@@ -38,7 +37,7 @@ struct launch_program {
 	unsigned long long steps;	/* what its records are still worth: see launch_record.c */
 };
 
-/* The counters of a program at one address, but for those that are retiring. */
+/* The counters of a program at one address, except those that are retiring. */
 struct counter_address {
 	struct { unsigned long long program, func; } key;
 	unsigned int newest;		/* their newest generation */
@@ -105,10 +104,6 @@ struct counter *counter_new(struct counters *cs, const struct launch_key *key,
 void counters_each_key(const struct counters *cs,
 		       void (*fn)(void *ctx, const struct launch_key *key), void *ctx);
 
-/* The counters at an address, or NULL. */
-struct counter_address *counters_at(const struct counters *cs, unsigned long long program,
-				    unsigned long long func);
-
 /* Reads what the probes count for a key; false if they do not. */
 bool counters_read(const struct counters *cs, const struct launch_key *key, struct launch_count *sum);
 
@@ -126,13 +121,32 @@ const struct kernel *counter_kernel(const struct counter *c);
  * driver. */
 unsigned long long counter_func(const struct counter *c);
 
-/* For launch_retire.c: takes a counter off its address, and frees one that is in none of the lists of
- * counters any more. */
-void counter_leave_address(struct counters *cs, struct counter *c);
-void counter_free(struct counters *cs, struct counter *c);
-
 /* A counter's bytes on the heap, with its row and line when they are shown. */
 enum { FORMER_COST = sizeof(struct counter) + 450,
        COUNTER_COST = FORMER_COST + sizeof(struct counter_address) + 32 };
+
+/* Call for a new counter: those of older generations at its address are over; or itself, if it is older
+ * or its program has ended. */
+void counter_begins(struct counters *cs, struct counter *c);
+
+/* The counter's launches are over: fixes its kernel as the one that is known now.  Its key is removed
+ * when a thread that is just counting has done so, or immediately if its program has ended. */
+void counter_leave(struct counters *cs, struct counter *c);
+
+/* The same for all counters at an address, but those of this generation, if not NULL. */
+void counters_leave_at(struct counters *cs, unsigned long long program, unsigned long long func,
+		       const unsigned int *stays);
+
+/* Moves what leaves and is due to retired counters, for some milliseconds at most unless all is set: then
+ * all of programs that have ended. */
+void counters_give_back(struct counters *cs, bool all);
+
+/* What the counter has counted so far belongs to this kernel: moves it to a retired counter and starts
+ * over; does nothing if there are too many. */
+void counter_split(struct counters *cs, struct counter *c, const struct kernel *kernel);
+
+/* Frees the retired counters of programs that are counted, and if there are many others, those that did
+ * not change in the last interval; or all. */
+void counters_drop_retired(struct counters *cs, bool all);
 
 #endif

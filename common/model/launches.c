@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "model/launch_find.h"
-#include "model/launch_retire.h"
 #include "model/launches.h"
 #include "proc/proc.h"
+#include "sym/stack.h"
+#include "sym/syms.h"
+
+/* The programs and counters of launches, made where they are new. */
+
+/* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program
+ * that it is a copy of, or 0. */
+static struct launch_program *launch_program_of(struct programs *all, unsigned long long id, int pid,
+					 const char *comm, unsigned long long parent)
+{
+	struct program *known = programs_find(all, id);
+	struct launch_program *p;
+
+	if (known)
+		return (struct launch_program *)known;
+	p = (struct launch_program *)(parent ? programs_fork(all, parent, id, pid) :
+				      programs_get(all, id, pid));
+	if (!proc_comm(pid, p->comm) && comm)
+		memcpy(p->comm, comm, sizeof(p->comm) - 1);
+	return p;
+}
+
+/* Returns the counter with this key, NULL if there are too many. */
+static struct counter *launch_counter_of(struct counters *cs, struct programs *all, const struct launch_key *key,
+				  const char *comm)
+{
+	struct counter *c = counter_find(cs, key);
+	struct launch_program *p;
+
+	if (c)
+		return c;
+	p = launch_program_of(all, key->program, key->pid, comm, 0);
+	c = counter_new(cs, key, p);
+	if (c)
+		counter_begins(cs, c);
+	return c;
+}
+
+/* Looks its kernel's name up, while the program is alive. */
+static void launch_look(struct counter *c)
+{
+	if (c->key.kind != LAUNCH_GRAPH && !c->fixed && !c->program->over)
+		program_look(&c->program->program, c->key.func);
+}
 
 /* How often keys are looked for whose records were lost, if that may matter: where many are used. */
 static const unsigned long long WALK_NS = 1000000000;
@@ -118,4 +162,245 @@ unsigned long long launches_total(const struct launches *l)
 unsigned long long launches_impossible(const struct launches *l)
 {
 	return l->counters.impossible;
+}
+
+/* How many counters a program may have renamed for each of its records. */
+enum { RECORD_STEPS = 64 };
+
+/* The address now belongs to another kernel: what was launched so far at other addresses that lead to
+ * this one keeps its name.  A program that often renames one of many kernels must have sent as many
+ * records as this takes steps. */
+static void rename_others(struct launches *l, struct launch_program *p, unsigned long long addr,
+			  const struct kernel *old)
+{
+	struct counter *c;
+
+	if (p->steps < p->ncounters)
+		return;
+	p->steps -= p->ncounters;
+	LIST_FOREACH(c, &p->counters, in_program) {
+		if (c->fixed || c->key.func == addr || counter_kernel(c) != old)
+			continue;
+		counter_pull(&l->counters, c);
+		if (c->total.launches)
+			counter_split(&l->counters, c, old);
+	}
+}
+
+/* The address now is this kernel's, in launches of this generation: those before keep theirs. */
+static void rename_address(struct launches *l, struct launch_program *p, const struct launch_event *e,
+			   const struct kernel *kernel)
+{
+	const struct kernel *old = kernels_find(p->program.kernels, e->subject);
+
+	if (old || e->head.kind != LAUNCH_TOLD)
+		counters_leave_at(&l->counters, p->program.id, e->subject, &e->key.generation);
+	if (old && kernel && old != kernel)
+		rename_others(l, p, e->subject, old);
+}
+
+static void on_name(struct launches *l, struct launch_program *p, const struct launch_event *e,
+		    const char *text, size_t room)
+{
+	const struct kernel *k;
+
+	if (!room || !memchr(text, 0, room) ||
+	    !program_kernel_named(&p->program, text, e->object, &k))
+		return;
+	rename_address(l, p, e, k);
+	kernels_name(p->program.kernels, e->subject, k);
+	if (e->head.kind != LAUNCH_TOLD)
+		kernels_own(p->program.kernels, e->subject, e->owner, e->time);
+}
+
+static void on_registered(struct launches *l, struct launch_program *p, const struct launch_event *e)
+{
+	rename_address(l, p, e, NULL);
+	kernels_name_at(p->program.kernels, e->subject, e->object);
+	kernels_own(p->program.kernels, e->subject, e->owner, e->time);
+}
+
+static void on_alias(struct launches *l, struct launch_program *p, const struct launch_event *e)
+{
+	struct kernels *kernels = p->program.kernels;
+
+	rename_address(l, p, e, kernels_find(kernels, e->object));
+	kernels_alias(kernels, e->subject, e->object);
+	if (e->owner)
+		kernels_own(kernels, e->subject, e->owner, e->time);
+	program_look(&p->program, e->subject);	/* while it is alive */
+}
+
+struct unloading {
+	struct launches *l;
+	const struct launch_program *p;
+};
+
+static void unload(void *ctx, unsigned long long addr)
+{
+	const struct unloading *u = ctx;
+
+	counters_leave_at(&u->l->counters, u->p->program.id, addr, NULL);
+}
+
+static void on_unloaded(struct launches *l, struct launch_program *p, const struct launch_event *e)
+{
+	struct unloading u = { l, p };
+
+	kernels_unload(p->program.kernels, e->subject, e->time, unload, &u);
+}
+
+static void on_first(struct launches *l, const struct launch_event *e, size_t size)
+{
+	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
+	struct counter *c = launch_counter_of(&l->counters, l->programs, &e->key, e->comm);
+	int frames = e->head.frames;
+
+	if (!c)
+		return;
+	if (frames <= (int)((size - sizeof(*e)) / 8))
+		c->stack = stack_get(l->syms, e->key.pid, stack, frames);
+	launch_look(c);		/* while it is alive */
+}
+
+static void on_process(struct launches *l, const struct process_event *e)
+{
+	struct launch_program *p = launch_program_of(l->programs, e->program, e->head.pid, e->comm,
+					      e->head.kind == RECORD_FORK ? e->parent_program : 0);
+	struct counter *c;
+
+	p->over = e->head.kind != RECORD_FORK;
+	if (p->over)
+		LIST_FOREACH(c, &p->counters, in_program)
+			counter_leave(&l->counters, c);
+}
+
+void launches_ended(void *launches, const struct process_event *event)
+{
+	on_process(launches, event);
+}
+
+void launches_record(struct launches *l, const void *data, size_t size)
+{
+	const struct launch_event *e = data;
+	struct launch_program *p;
+
+	if (size >= sizeof(struct process_event) && e->head.kind == RECORD_FORK)
+		on_process(l, data);
+	if (size < sizeof(*e) || record_is_process_event(&e->head))
+		return;
+	p = launch_program_of(l->programs, e->key.program, e->key.pid, e->comm, 0);
+	p->steps += RECORD_STEPS;
+	switch (e->head.kind) {
+	case LAUNCH_FIRST:
+		on_first(l, e, size);
+		break;
+	case LAUNCH_NAMED:
+	case LAUNCH_TOLD:
+		on_name(l, p, e, (const char *)(e + 1), size - sizeof(*e));
+		break;
+	case LAUNCH_REGISTERED:
+		on_registered(l, p, e);
+		break;
+	case LAUNCH_ALIAS:
+		on_alias(l, p, e);
+		break;
+	case LAUNCH_PAIR:
+		kernels_pair(p->program.kernels, e->subject, e->object);
+		break;
+	case LAUNCH_UNLOADED:
+		on_unloaded(l, p, e);
+		break;
+	}
+}
+
+struct row_index {
+	struct {
+		const void *program, *name, *stack;
+		unsigned long long func;
+		int kind;
+		unsigned int device;
+		unsigned long long stream;
+	} key;
+	size_t at;
+	UT_hash_handle hh;
+};
+
+struct row_gathering {
+	struct launch_row *rows;
+	size_t n, room;
+	struct row_index *indexes;
+	enum launches_by by;
+};
+
+static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
+{
+	bool by_process = g->by == LAUNCHES_BY_PROCESS;
+	const struct kernel *k = by_process ? NULL : counter_kernel(c);
+	struct row_index *i, want;
+
+	memset(&want, 0, sizeof(want));
+	want.key.program = c->program;
+	want.key.device = c->key.device;
+	want.key.stream = c->key.stream;
+	if (!by_process) {
+		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
+		want.key.func = k ? 0 : counter_func(c);
+		want.key.stack = stack_shown(c->stack);
+		want.key.kind = c->key.kind;
+	}
+	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
+	if (i)
+		return &g->rows[i->at];
+	if (g->n == g->room) {
+		g->room = g->room ? 2 * g->room : 64;
+		g->rows = xrealloc(g->rows, g->room, sizeof(*g->rows));
+	}
+	i = xcalloc(1, sizeof(*i));
+	i->key = want.key;
+	i->at = g->n;
+	HASH_ADD(hh, g->indexes, key, sizeof(i->key), i);
+	g->rows[g->n] = (struct launch_row){
+		.program = &c->program->program, .pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
+		.comm = c->program->comm, .kernel = k,
+		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
+		.kind = by_process ? -1 : (int)c->key.kind,
+	};
+	return &g->rows[g->n++];
+}
+
+static void gather(struct row_gathering *g, struct counter *c)
+{
+	struct launch_row *r;
+
+	if (!c->total.launches)
+		return;
+	r = row_of(g, c);
+	tally_add(&r->last, &c->last);
+	tally_add(&r->total, &c->total);
+	if (c->seen.time < r->time)
+		return;
+	r->time = c->seen.time;
+	if (g->by == LAUNCHES_BY_PROCESS)
+		return;
+	memcpy(r->grid, c->seen.grid, sizeof(r->grid));
+	memcpy(r->block, c->seen.block, sizeof(r->block));
+}
+
+struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)
+{
+	struct row_gathering g = { .by = by };
+	struct row_index *i, *next;
+	struct counter *c;
+
+	for (c = l->counters.all; c; c = c->hh.next)
+		gather(&g, c);
+	for (c = l->counters.retired; c; c = c->hh.next)
+		gather(&g, c);
+	HASH_ITER(hh, g.indexes, i, next) {
+		HASH_DEL(g.indexes, i);
+		free(i);
+	}
+	*n = g.n;
+	return g.rows;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include "model/launch_counter.h"
 
+struct process_event;
 struct syms;
 
 struct launches {
@@ -46,8 +47,12 @@ void launches_free(struct launches *l);
 /* Call for a process that runs when tracing begins: records its kernels, as it may end soon. */
 void launches_scan(struct launches *l, int pid);
 
-/* Handles a record of the probes. */
+/* Handles a record of the probes: a launch, or a fork. */
 void launches_record(struct launches *l, const void *data, size_t size);
+
+/* Call when a process has ended or runs another program (session/process.h), before its symbols are dropped or read again.
+ * launches is a struct launches *. */
+void launches_ended(void *launches, const struct process_event *event);
 
 /* Call every few milliseconds: gives back room in the probes' maps. */
 void launches_tick(struct launches *l);

@@ -1,5 +1,192 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
 #include "model/mem_process.h"
+#include "sym/stack.h"
+
+/* What a process holds, and held at most, by kind of memory, device and call stack.  The functions are for
+ * mem_process.c and memory.c. */
+
+static void free_group(struct mem_sites *groups, struct mem_site *group)
+{
+	quota_give(groups->quota, groups->user, mem_cost(sizeof(*group)));
+	HASH_DEL(groups->all, group);
+	if (groups->last == group)
+		groups->last = NULL;
+	free(group);
+}
+
+static void free_devices(struct mem_sites *groups)
+{
+	struct mem_device *device, *next;
+
+	HASH_ITER(hh, groups->devices, device, next) {
+		quota_give(groups->quota, groups->user, mem_cost(sizeof(*device)));
+		HASH_DEL(groups->devices, device);
+		free(device);
+	}
+}
+
+void mem_sites_free(struct mem_sites *groups)
+{
+	struct mem_site *group, *next;
+
+	HASH_ITER(hh, groups->all, group, next)
+		free_group(groups, group);
+	free_devices(groups);
+}
+
+static bool is_idle(const struct mem_sum *held)
+{
+	return !held->count && !held->marks[MEM_LAST].count && !held->marks[MEM_FIRST].count;
+}
+
+/* Not for a few: each allocation may ask for it, and there may be many groups to go through. */
+static void mem_sites_drop_idle(struct mem_sites *groups)
+{
+	struct mem_site *group, *next;
+
+	if (groups->emptied <= HASH_COUNT(groups->all) / 8)
+		return;
+	HASH_ITER(hh, groups->all, group, next)
+		if (is_idle(&group->held))
+			free_group(groups, group);
+	groups->emptied = 0;
+}
+
+/* Returns zeroes; NULL if there is no room. */
+static void *allocate(struct mem_sites *groups, size_t size)
+{
+	size_t cost = mem_cost(size);
+
+	if (!quota_fits(groups->quota, groups->user, cost))
+		mem_sites_drop_idle(groups);
+	return quota_take(groups->quota, groups->user, groups->pid, cost) ? xcalloc(1, size) : NULL;
+}
+
+static struct mem_device *find_device(const struct mem_sites *groups, unsigned int number)
+{
+	struct mem_device *device;
+
+	HASH_FIND_INT(groups->devices, &number, device);
+	return device;
+}
+
+static struct mem_device *device_of(struct mem_sites *groups, unsigned int number)
+{
+	struct mem_device *device = find_device(groups, number);
+
+	if (device)
+		return device;
+	device = allocate(groups, sizeof(*device));
+	if (!device)
+		return NULL;
+	device->device = number;
+	HASH_ADD_INT(groups->devices, device, device);
+	return device;
+}
+
+const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned int number, bool tensors)
+{
+	const struct mem_device *device = find_device(groups, number);
+
+	return !device ? NULL : tensors ? &device->tensors : &device->held;
+}
+
+static struct mem_site *new_group(struct mem_sites *groups, const struct mem_site *want)
+{
+	struct mem_device *device = device_of(groups, want->key.device);
+	struct mem_site *group = device ? allocate(groups, sizeof(*group)) : NULL;
+
+	if (!group)
+		return NULL;
+	group->key = want->key;
+	group->on = device;
+	HASH_ADD(hh, groups->all, key, sizeof(group->key), group);
+	return group;
+}
+
+/* Returns the group of this stack, kind and device; NULL if there are too many. */
+static struct mem_site *mem_site_of(struct mem_sites *groups, const struct stack *stack,
+			       unsigned char memory, unsigned int device)
+{
+	struct mem_site *group = groups->last, want;
+
+	memset(&want, 0, sizeof(want));
+	want.key.stack = stack_shown(stack);
+	want.key.memory = memory;
+	want.key.device = device;
+	if (group && !memcmp(&group->key, &want.key, sizeof(want.key)))
+		return group;
+	HASH_FIND(hh, groups->all, &want.key, sizeof(want.key), group);
+	groups->last = group ? group : new_group(groups, &want);
+	return groups->last;
+}
+
+/* After a free too: sizes that a program made up may have overflowed the sum. */
+static void set(struct mem_sum *sum, unsigned long long count, unsigned long long bytes)
+{
+	sum->count = count;
+	sum->bytes = bytes;
+	if (bytes > sum->peak)
+		sum->peak = bytes;
+}
+
+static void add(struct mem_sum *sum, unsigned long long size)
+{
+	set(sum, sum->count + 1, sum->bytes + size);
+}
+
+static void drop(struct mem_sum *sum, unsigned long long size)
+{
+	set(sum, sum->count - 1, sum->bytes - size);
+}
+
+static struct mem_sum *device_sum(const struct mem_site *group)
+{
+	return group->key.memory == CUDA_TENSOR ? &group->on->tensors : &group->on->held;
+}
+
+/* Add and remove an allocation of the group, in the sums of its kind, device and process too. */
+static void mem_site_add(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
+{
+	groups->changed |= size;
+	if (group->key.memory != CUDA_TENSOR)
+		add(&groups->held, size);
+	add(&groups->kinds[group->key.memory], size);
+	add(device_sum(group), size);
+	add(&group->held, size);
+}
+
+static void mem_site_drop(struct mem_sites *groups, struct mem_site *group, unsigned long long size)
+{
+	groups->changed |= size;
+	if (group->key.memory != CUDA_TENSOR)
+		drop(&groups->held, size);
+	drop(&groups->kinds[group->key.memory], size);
+	drop(device_sum(group), size);
+	drop(&group->held, size);
+	groups->emptied += !group->held.count;
+}
+
+static void mark_sum(struct mem_sum *sum, enum mem_snapshot mark)
+{
+	sum->marks[mark].bytes = sum->bytes;
+	sum->marks[mark].count = sum->count;
+}
+
+void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark)
+{
+	mark_sum(&groups->held, mark);
+	for (int i = 0; i < CUDA_MEMORY_MAX; i++)
+		mark_sum(&groups->kinds[i], mark);
+	for (struct mem_device *device = groups->devices; device; device = device->hh.next) {
+		mark_sum(&device->held, mark);
+		mark_sum(&device->tensors, mark);
+	}
+	for (struct mem_site *group = groups->all; group; group = group->hh.next)
+		mark_sum(&group->held, mark);
+}
 
 enum space space_of(unsigned char memory)
 {

@@ -5,9 +5,57 @@
 #ifndef MEM_PROCESS_H
 #define MEM_PROCESS_H
 #include <stdbool.h>
+#include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "model/mem_site.h"
+
+struct stack;
+
+/* Earlier reports that a sum can be compared with. */
+enum mem_snapshot { MEM_LAST, MEM_FIRST, MEM_SNAPSHOTS };
+
+struct mem_sum {
+	unsigned long long bytes, count;	/* of allocations */
+	unsigned long long peak;		/* the most bytes at any time */
+	struct { unsigned long long bytes, count; } marks[MEM_SNAPSHOTS];	/* then: memory_mark() */
+};
+
+struct mem_site {
+	struct {
+		const struct stack *stack;	/* as shown; NULL: none */
+		unsigned int memory;		/* enum cuda_memory */
+		unsigned int device;		/* see abi/device.h */
+	} key;
+	struct mem_sum held;
+	struct mem_device *on;			/* the device's sum */
+	UT_hash_handle hh;
+};
+
+/* What is held on one device. */
+struct mem_device {
+	unsigned int device;
+	struct mem_sum held, tensors;	/* as in struct mem_sites */
+	UT_hash_handle hh;
+};
+
+struct mem_sites {
+	struct quota *quota;		/* whose bytes the groups take, for user and pid */
+	unsigned user;
+	int pid;
+	struct mem_sum held;		/* of all except CUDA_TENSOR, which is a part of others */
+	struct mem_sum kinds[CUDA_MEMORY_MAX];
+	struct mem_site *all;		/* for HASH_ITER(hh, ...) */
+	struct mem_site *last;		/* that was asked for, or NULL */
+	struct mem_device *devices;	/* that it has used; for HASH_ITER(hh, ...) */
+	bool changed;			/* the sums did, since a view drew them and cleared this */
+	unsigned emptied;		/* groups that came to hold nothing since some were freed */
+};
+
+/* Bytes that something this large takes on the heap: with its place in a hash table. */
+static inline size_t mem_cost(size_t size)
+{
+	return size + 32;
+}
 
 /* One allocation not freed yet. */
 struct allocation {
@@ -41,7 +89,7 @@ struct memory {
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
 	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
-	bool (*is_early)(void *ctx, int pid);
+	bool (*is_preexisting)(void *ctx, int pid);
 	void *ctx;
 };
 
@@ -95,5 +143,15 @@ void allocation_drop(struct mem_process *process, struct allocation *allocation)
 struct vmm_mapping *vmm_mapping_find(const struct mem_process *process, unsigned long long ptr);
 struct vmm_mapping *vmm_mapping_add(struct mem_process *process, unsigned long long ptr);
 void vmm_mapping_drop(struct mem_process *process, struct vmm_mapping *mapping);
+
+/* Returns the sum of a device, or of its tensors; NULL if there was never anything on it. */
+const struct mem_sum *mem_device_sum(const struct mem_sites *groups, unsigned int number, bool tensors);
+
+/* Remembers all sums. */
+void mem_sites_mark(struct mem_sites *groups, enum mem_snapshot mark);
+
+/* Frees groups that hold nothing and did not at a mark, if there are enough of them; or all groups,
+ * when there is no allocation any more. */
+void mem_sites_free(struct mem_sites *groups);
 
 #endif

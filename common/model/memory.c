@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include "abi/inflight_call.h"
 #include "model/memory.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 const char *memory_name(unsigned char kind)
 {
@@ -26,7 +26,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->pid = pid;
 	process->user = user;
 	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid };
-	process->preexisting = memory->is_early && memory->is_early(memory->ctx, pid);
+	process->preexisting = memory->is_preexisting && memory->is_preexisting(memory->ctx, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }
@@ -276,9 +276,8 @@ bool memory_event_is_right(const void *record, size_t size)
 {
 	const struct memory_event *e = record;
 
-	if (!record_is_whole(&e->head, size, offsetof(struct memory_event, stack)))
-		return false;
-	return record_is_process_event(&e->head) || (e->head.kind < CUDA_ID_MAX && !e->comm[sizeof(e->comm) - 1]);
+	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct memory_event, stack)) &&
+	       e->head.kind < CUDA_ID_MAX && !e->comm[sizeof(e->comm) - 1];
 }
 
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
@@ -345,6 +344,11 @@ void memory_forget(struct mem_process *process)
 		process->model->last = NULL;
 	quota_give(&process->model->quota, process->user, mem_cost(sizeof(*process)));
 	free(process);
+}
+
+void memory_ended(void *memory, const struct process_event *event)
+{
+	memory_forget(memory_process(memory, event));
 }
 
 void memory_mark(struct memory *memory, enum mem_snapshot mark)

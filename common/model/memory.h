@@ -23,7 +23,7 @@ struct memory_effect {
 	bool left_out;			/* an allocation that the filter does not keep */
 };
 
-/* Return true if the record is one of a call or a process event: what a program has written itself may be anything. */
+/* Return true if the record is one of a call: records that a program has written itself are untrusted. */
 bool memory_event_is_right(const void *record, size_t size);
 
 /* Applies the record of a call; failed calls change nothing.  The stack must outlive what the
@@ -31,7 +31,7 @@ bool memory_event_is_right(const void *record, size_t size);
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
 
-/* Returns the device that memory_apply() will tell of a call in flight, as far as is known. */
+/* Returns the device that memory_apply() will report for a call in flight, as far as is known. */
 unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call);
 
 /* Returns the process of this event, NULL if it is not known: it has ended, or exec has replaced its
@@ -43,6 +43,9 @@ const char *memory_name(unsigned char kind);
 
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
+
+/* The same of the process of an event (session/process.h); memory is a struct memory *. */
+void memory_ended(void *memory, const struct process_event *event);
 
 /* Remembers what is held now, for a comparison later. */
 void memory_mark(struct memory *memory, enum mem_snapshot mark);

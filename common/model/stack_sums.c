@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
+#include "abi/record.h"
 #include "model/stack_sums.h"
 
 /* A sum's bytes on the heap, with its place in the table. */
@@ -29,9 +30,11 @@ void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const st
 		sum->pid = 0;
 }
 
-void stack_sums_forget(struct stack_sums *sums, int pid)
+void stack_sums_ended(void *ctx, const struct process_event *event)
 {
-	users_forget(&sums->users, pid);
+	struct stack_sums *sums = ctx;
+
+	users_forget(&sums->users, event->head.pid);
 }
 
 static int largest_first(const void *a, const void *b)

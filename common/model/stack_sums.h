@@ -9,6 +9,8 @@
 
 struct stack;
 
+struct process_event;
+
 struct stack_sum {
 	struct { const struct stack *stack; const char *function; char comm[16]; } key;
 	unsigned long long sum;
@@ -31,8 +33,8 @@ struct stack_sums {		/* starts as STACK_SUMS_INIT */
 void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const struct stack *stack,
 		    const char *function, unsigned long long n);
 
-/* Call when the process has ended: its sums remain. */
-void stack_sums_forget(struct stack_sums *sums, int pid);
+/* Call when a process has ended (session/process.h): its sums remain.  sums is a struct stack_sums *. */
+void stack_sums_ended(void *sums, const struct process_event *event);
 
 /* Returns the *n sums, largest first, valid until stack_sums_free().  The caller frees the array. */
 const struct stack_sum **stack_sums_sorted(const struct stack_sums *sums, size_t *n);

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <stdbool.h>
 
+struct attachment;
 struct bpf_object;
 struct bpf_program;
 struct elf_probe;
 struct failure;
+
+/* enum bpf_attach_type of Linux 6.6 and 6.13 (include/uapi/linux/bpf.h), which may be newer than
+ * the installed headers. */
+enum { TRACE_UPROBE_MULTI = 48, TRACE_UPROBE_SESSION = 57 };
 
 enum attach_kind {
 	ATTACH_AUTO,
@@ -19,6 +24,21 @@ enum attach_kind {
 };
 #define ATTACH_KERNEL_WORDS "auto|session|multi|perf"
 #define ATTACH_WORDS ATTACH_KERNEL_WORDS "|inject"
+
+/* What a tool attaches, how, and how many links it has; must outlive its attachments. */
+struct attacher {
+	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */
+	struct bpf_object *other;	/* with programs of attach_one(), or NULL */
+	enum attach_kind kind;
+	int nlinks;		/* attached now; starts as 0 */
+	int *live;		/* the same in all processes that share this memory, or NULL */
+	void (*toggle)(void *ctx, bool in);	/* ATTACH_INJECT: for uprobes_toggle() */
+	void *ctx;
+	bool off;		/* those that toggle are not probed */
+};
+
+/* The errno at the limit on links of one tool: it would never finish closing more. */
+#define ATTACH_TOO_MANY EUSERS
 
 const char *attach_name(enum attach_kind kind);
 
@@ -36,29 +56,12 @@ bool attach_may_read(void);
 /* Loads an empty program of this attach type.  Returns its descriptor, which the caller closes, or -errno. */
 int attach_empty_program(int type);
 
-/* What a tool attaches, how, and how many links it has; must outlive its attachments. */
-struct attacher {
-	struct bpf_object *obj;	/* with cuda_enter, cuda_return (optional) and cuda_session */
-	struct bpf_object *other;	/* with programs of attach_one(), or NULL */
-	enum attach_kind kind;
-	int nlinks;		/* attached now; starts as 0 */
-	int *live;		/* the same in all processes that share this memory, or NULL */
-	void (*toggle)(void *ctx, bool in);	/* ATTACH_INJECT: for uprobes_toggle() */
-	void *ctx;
-	bool off;		/* those that toggle are not probed */
-};
-
 /* Call between open and load: makes libbpf load those of cuda_enter, cuda_return (optional) and
  * cuda_session that this kind needs. */
 void attach_prepare(struct bpf_object *obj, enum attach_kind kind);
 
 /* Returns the descriptors of the loaded programs, ending with -1.  The caller frees it. */
 int *attach_programs(const struct attacher *to);
-
-struct attachment;
-
-/* The errno at the limit on links of one tool: it would never finish closing more. */
-#define ATTACH_TOO_MANY EUSERS
 
 /* Attaches n probes to the file behind fd, each with its id as cookie, in process pid or in every
  * process (0).  Returns NULL if the kernel refuses, with errno set, or to ATTACH_TOO_MANY at the
@@ -72,5 +75,12 @@ void attach_remove(struct attachment *a);
 void attach_prepare_one(struct bpf_program *prog, enum attach_kind kind);
 struct attachment *attach_one(struct attacher *to, struct bpf_program *prog, int fd, int pid,
 			      unsigned long long offset);
+
+/* bpf(BPF_LINK_CREATE): attaches the program with this descriptor and attach type at n offsets of
+ * a file, each with its cookie and the offset of its semaphore (0: none; NULL: no probe has one), in process pid
+ * or in every process (0).  Returns the link's descriptor, which the caller closes, or -1 with errno set. */
+int uprobe_multi_link(int prog, int type, const char *path, const unsigned long long *offsets,
+		      const unsigned long long *cookies, const unsigned long long *semaphores, int n, int pid,
+		      bool ret);
 
 #endif

@@ -2,17 +2,158 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "base/die.h"
 #include "base/hash.h"
-#include "probe/select_probes.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
-#include "probe/dso_scan.h"
 #include "probe/probes.h"
 #include "proc/helper_files.h"
+#include "proc/helper_pool.h"
+
+/* A file, and the process it is mapped in.  The file must be open as long as a look at it may go on:
+ * then there is no other with the same device and inode number. */
+struct dso_scan {
+	unsigned long long dev, ino;
+	int pid;
+	const char *path;
+};
+
+/* Where it is. */
+struct dso_place {
+	bool layered;		/* on overlayfs */
+	bool fuse;		/* on FUSE, below overlayfs too */
+};
+
+/* Selects the functions of a file to probe. */
+
+static int toggle_last(const void *a, const void *b)
+{
+	const struct elf_probe *p = a, *q = b;
+
+	if (p->detachable != q->detachable)
+		return p->detachable - q->detachable;
+	return p->attach_last != q->attach_last ? p->attach_last - q->attach_last : p->id - q->id;
+}
+
+/* Reports to p->on_skipped(), if set, why nothing in a file is probed. */
+static void report_skipped(const struct probes *p, const char *path, const char *why)
+{
+	if (p->on_skipped)
+		p->on_skipped(p->listener, path, why);
+}
+
+/* Keeps those functions of the scan that p->source wants, sorted in the order to probe them, those
+ * that toggle last.  Reports each wanted function, kept or skipped, to p->on_probe(), and a file
+ * that has no functions to p->on_skipped(). */
+static void select_probes(const struct probes *p, const char *path, struct elf_scan *scan)
+{
+	int kept = 0;
+
+	for (int i = 0; i < scan->n; i++) {
+		struct elf_probe *at = &scan->probes[i];
+		struct function fn = p->source->get(p, at->id);
+		bool skipped = p->layer != CUDA_LIB_MAX && p->layer != (int)fn.lib && !at->usdt;
+
+		if (!fn.wanted)
+			continue;
+		if (p->on_dso)	/* other programs probe a function at its start */
+			at->offset = at->symbol;
+		if (p->on_probe)
+			p->on_probe(p->listener, path, &fn, at, skipped ? "--layer" : NULL);
+		if (skipped)
+			continue;
+		at->returns = fn.returns;
+		at->attach_last = fn.attach_last;
+		at->detachable = fn.detachable;
+		scan->probes[kept++] = *at;
+	}
+	if (scan->error)
+		report_skipped(p, path, scan->error);
+	else if (!scan->n && scan->fatbin)
+		report_skipped(p, path, "has kernels but no symbols: its calls are traced in the driver");
+	else if (!scan->n)
+		report_skipped(p, path, "defines no CUDA functions");
+	scan->n = kept;
+	if (kept)
+		qsort(scan->probes, kept, sizeof(*scan->probes), toggle_last);
+}
+
+/* The source's functions and tables have the same addresses in the helper. */
+struct scan_request {
+	const struct probe_source *source;
+	struct inode_reader *inodes;
+	unsigned long long dev, ino;	/* only to distinguish requests */
+	bool usdt;
+};
+
+struct answer {
+	int err;
+	struct dso_place place;
+	struct elf_scan scan;	/* its probes follow; error is static */
+};
+
+static struct dso_place place_of(struct inode_reader *inodes, int fd)
+{
+	struct statfs fs = { 0 };
+	bool layered = !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+
+	unsigned long magic = layered ? inode_of_file(inodes, fd).magic : (unsigned long)fs.f_type;
+
+	return (struct dso_place){ layered, magic == FUSE_SUPER_MAGIC };
+}
+
+static void scan_file(struct helper_job *job)
+{
+	const struct scan_request *r = job->in;
+	struct answer a = { 0 };
+	int fd = proc_reopen(job->fd);
+
+	if (fd < 0) {
+		a.err = fd;
+	} else {
+		elf_scan(fd, r->source->find, r->source->ctx, &a.scan);
+		if (r->usdt)
+			elf_usdt_scan(fd, r->source->find_usdt, r->source->ctx, &a.scan);
+		if (a.scan.n || a.scan.linker)
+			a.place = place_of(r->inodes, fd);
+		close(fd);
+	}
+	helper_put(job, &a, sizeof(a));
+	helper_put(job, a.scan.probes, a.scan.n * sizeof(*a.scan.probes));
+	free(a.scan.probes);
+}
+
+/* Sets *scan to what p->source finds in the file of an O_PATH descriptor, and *place, by a helper call.
+ * Returns 0 or the error of helper_call(). */
+static int dso_scan(const struct probes *p, const struct dso_scan *file, int fd, struct elf_scan *scan,
+	     struct dso_place *place)
+{
+	const struct scan_request r = {
+		p->source, &p->helpers->inodes, file->dev, file->ino, p->usdt && p->source->find_usdt,
+	};
+	struct helper_answer bytes;
+	int err = helper_call(p->helpers, file->pid, file->path, scan_file, &r, sizeof(r), fd, &bytes);
+	struct answer a;
+	size_t size;
+
+	if (err)
+		return err;
+	memcpy(&a, bytes.bytes, sizeof(a));
+	size = a.scan.n * sizeof(*a.scan.probes);
+	*scan = a.scan;
+	scan->probes = size ? xcalloc(1, size) : NULL;
+	if (size)
+		memcpy(scan->probes, bytes.bytes + sizeof(a), size);
+	*place = a.place;
+	helper_drop(&bytes);
+	return a.err;
+}
 
 struct dso_entry {
 	struct dso dso;
@@ -73,7 +214,7 @@ static bool is_known_by_inode(struct probes *p, struct dso_entry *e)
 bool dso_shows(const struct probes *p, const struct dso *d)
 {
 	for (int i = 0; i < d->scan.n; i++)
-		if (!p->source->get(p, d->scan.probes[i].id).aside)
+		if (!p->source->get(p, d->scan.probes[i].id).helper_only)
 			return true;
 	return false;
 }
@@ -110,7 +251,7 @@ static void not_read(struct probes *p, struct dso_entry *e)
 }
 
 /* To probe a file the kernel reads its code, and until it has read it no process on the machine can
- * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that last for ever. */
+ * fork (uprobe_register(), dup_mmap_sem): a FUSE daemon can make that hang. */
 static bool is_risky(struct probes *p, struct dso_entry *e)
 {
 	static const char why[] = "it is on a FUSE file system, whose daemon could stop every fork on the "

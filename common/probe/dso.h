@@ -6,6 +6,7 @@
 #include "elf/elf.h"
 #include "proc/proc.h"
 
+struct elf_scan;
 struct probes;
 
 struct dso {
@@ -33,7 +34,7 @@ int dso_fd(const struct dso *d);
 /* Return true if its file system is FUSE: probes for all processes could stop every fork on the machine. */
 bool dso_on_fuse(const struct dso *d);
 
-/* Return true if one of its probes is for a call that the tool shows, and not only for what it tells of others. */
+/* Return true if one of its probes is for a call that the tool shows, and not only to learn of others. */
 bool dso_shows(const struct probes *p, const struct dso *d);
 
 /* Closes and forgets every file.  Call when no file is probed any more. */

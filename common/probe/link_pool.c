@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
+#include "base/progress.h"
 #include "probe/attach.h"
 #include "probe/link_pool.h"
+#include "proc/helper_pool.h"
 
 /* One process per link, so that links are closed in parallel, up to this many. */
 enum { MAX_HOLDERS = 64, NS_PER_MS = 1000000 };
@@ -58,7 +61,7 @@ static void remove_links(struct helper_job *job)
 		attach_remove(all[i]);
 }
 
-/* Takes the answer to an attach that nobody waits for any more: its link is not wanted. */
+/* Takes the answer to an attach that has no waiter any more: its link is not wanted. */
 static void take_late(struct holder *h)
 {
 	struct helper_answer a;
@@ -229,4 +232,60 @@ int link_pool_free(struct link_pool *p, long ms)
 	}
 	free(p);
 	return left;
+}
+
+/* How far the helpers of a link pool are that place and remove probes. */
+
+void probe_progress_init(struct probe_progress *p, struct helper_pool *helpers)
+{
+	*p = (struct probe_progress){ .helpers = helpers };
+	p->live = mmap(NULL, sizeof(*p->live), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p->live == MAP_FAILED)
+		die(errno, "%zu bytes", sizeof(*p->live));
+}
+
+void probe_progress_free(struct probe_progress *p)
+{
+	munmap(p->live, sizeof(*p->live));
+}
+
+static int live(const struct probe_progress *p)
+{
+	return __atomic_load_n(p->live, __ATOMIC_RELAXED);
+}
+
+/* How many there are more than n: links of files that are gone may be removed meanwhile. */
+static int more_than(const struct probe_progress *p, int n)
+{
+	int now = live(p);
+
+	return now > n ? now - n : 0;
+}
+
+void probe_progress_place(struct probe_progress *p, const char *file, int total)
+{
+	p->file = file;
+	p->total = total;
+	p->before = live(p);
+}
+
+void probe_progress_remove(struct probe_progress *p)
+{
+	p->removing = true;
+	p->total = p->before = live(p);
+}
+
+bool probe_progress_idle(void *ctx)
+{
+	const struct probe_progress *p = ctx;
+	struct progress *progress = p->helpers->progress;
+
+	if (p->removing)
+		progress_set(progress, "taking out probes: %d of %d; Ctrl-C leaves the rest to the kernel",
+			     p->before - live(p), p->total);
+	else if (p->file && p->total)
+		progress_set(progress, "placing probes: %d of %d in %s", more_than(p, p->before), p->total, p->file);
+	else if (p->file)
+		progress_set(progress, "placing probes in %s", p->file);
+	return helper_pool_poll(p->helpers);
 }

@@ -11,18 +11,27 @@
 #include "proc/helper.h"
 
 struct attachment;
+struct helper_pool;
 struct link_pool;
 struct pooled_link;
-
-/* Creates a pool without processes.  model: what each of them starts as, see struct helper.  limit:
- * how long attaching may take, in ms. */
-struct link_pool *link_pool_new(const struct helper *model, long limit);
 
 /* What a function that attaches answers: see helper_put(). */
 struct attached {
 	struct attachment *attachment;	/* in the helper; NULL: failed */
 	int nlinks, error;
 };
+
+struct probe_progress {
+	struct helper_pool *helpers;
+	int *live;		/* links in the kernel now: for struct attacher, in memory that helpers share */
+	const char *file;	/* that is being probed, or NULL */
+	bool removing;
+	int before, total;	/* of live when this began; links to be placed or removed, 0: unknown */
+};
+
+/* Creates a pool without processes.  model: what each of them starts as, see struct helper.  limit:
+ * how long attaching may take, in ms. */
+struct link_pool *link_pool_new(const struct helper *model, long limit);
 
 /* Calls attach, which answers a struct attached, in the process that will hold the link, and waits
  * for it.  Returns NULL with errno set if attach() failed, to ETIME or ECANCELED if it did not answer,
@@ -47,5 +56,17 @@ bool link_pool_busy(struct link_pool *p);
  * the number of links that the kernel still removes; its processes are left to that.  The model's idle() may end
  * the wait. */
 int link_pool_free(struct link_pool *p, long ms);
+
+/* Call before the first helper is forked.  What is shown goes to the progress of looks, which must outlive it. */
+void probe_progress_init(struct probe_progress *p, struct helper_pool *helpers);
+void probe_progress_free(struct probe_progress *p);
+
+/* Call before total links (0: unknown) are placed in a file, afterwards with NULL; before all that there are are
+ * removed. */
+void probe_progress_place(struct probe_progress *p, const char *file, int total);
+void probe_progress_remove(struct probe_progress *p);
+
+/* The idle() of struct helper: shows it, and calls that of the looks. */
+bool probe_progress_idle(void *ctx);
 
 #endif

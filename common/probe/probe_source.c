@@ -22,9 +22,9 @@ static struct function get(const struct probes *p, int id)
 
 	return (struct function){
 		.name = fn->name, .lib = fn->lib, .wanted = cuda_fn_in(fn, p->classes),
-		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .late = fn->class == CUDA_ALLOC,
-		.aside = p->aside_classes & 1u << fn->class,
-		.toggle = fn->lib == CUDA_RT && p->toggle_classes & 1u << fn->class,
+		.returns = fn->lib != CUDA_USDT && p->return_classes & 1u << fn->class, .attach_last = fn->class == CUDA_ALLOC,
+		.helper_only = p->helper_classes & 1u << fn->class,
+		.detachable = fn->lib == CUDA_RT && p->detachable_classes & 1u << fn->class,
 	};
 }
 

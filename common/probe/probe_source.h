@@ -12,9 +12,9 @@ struct function {
 	enum cuda_lib lib;
 	bool wanted;		/* selected by the tool's options; --layer is applied later */
 	bool returns;		/* has a return probe; a session program decides at each entry */
-	bool late;		/* probed after the others */
-	bool aside;		/* probed for what it tells of others: it is not a call that the tool shows */
-	bool toggle;		/* detached and reattached while tracing, see uprobes_toggle() */
+	bool attach_last;		/* probed after the others */
+	bool helper_only;		/* probed to learn of other calls: the tool does not show it */
+	bool detachable;		/* detached and reattached while tracing, see uprobes_toggle() */
 };
 
 struct probe_source {
@@ -29,10 +29,10 @@ struct probe_source {
 };
 
 /* The functions of cuda_api.tbl (cuda_fns[]).  Of struct probes, classes selects those wanted,
- * return_classes those with a return probe, aside_classes those that the tool does not show,
- * toggle_classes those of the runtime that toggle.  In
+ * return_classes those with a return probe, helper_classes those that the tool does not show,
+ * detachable_classes those of the runtime that toggle.  In
  * a running process an allocation must not be seen before its free can be, so allocations are
- * probed late. */
+ * probed last. */
 extern const struct probe_source cuda_probe_source;
 
 #endif

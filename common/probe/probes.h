@@ -22,7 +22,7 @@ struct probes {
 	/* set before the first scan */
 	struct attacher attacher;
 	const struct probe_source *source;
-	unsigned classes, return_classes, aside_classes, toggle_classes; /* masks, for cuda_probe_source */
+	unsigned classes, return_classes, helper_classes, detachable_classes; /* masks, for cuda_probe_source */
 	int layer;		/* enum cuda_lib; CUDA_LIB_MAX: both */
 	const int *pids;	/* probe these processes, 0-terminated; NULL: every process */
 	bool usdt;		/* the source's USDT probes, too */
@@ -32,14 +32,16 @@ struct probes {
 	struct watch *watch;
 	struct helper_pool *helpers;
 
-	/* The session's callbacks, or NULL.  on_probe: for each wanted function of a file, with the
-	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the
-	 * reason.  on_process: after each scan of a process that has mapped CUDA files.  on_unread:
+	/* The tool's callbacks, those of --list, or NULL.  on_probe: for each wanted function of a file, with the
+	 * reason if it is skipped.  on_skipped: for a file that has nothing to probe, with the reason. */
+	void *listener;
+	void (*on_probe)(void *listener, const char *path, const struct function *fn,
+			 const struct elf_probe *p, const char *skipped);
+	void (*on_skipped)(void *listener, const char *path, const char *why);
+
+	/* The session's callbacks.  on_process: after each scan of a process that has mapped CUDA files.  on_unread:
 	 * for a process that could not be read: it may have mapped some. */
 	void *session;
-	void (*on_probe)(void *session, const char *path, const struct function *fn,
-			 const struct elf_probe *p, const char *skipped);
-	void (*on_skipped)(void *session, const char *path, const char *why);
 	void (*on_process)(void *session, int pid);
 	void (*on_unread)(void *session, int pid);
 

@@ -43,4 +43,8 @@ bool scan_lib(struct probes *p, const char *path);
  * message.  The caller frees it. */
 char *scan_refusal(int err);
 
+/* Returns a file of the process with a CUDA runtime linked in, of which functions are wanted that only the kernel's probes
+ * could see; each file once.  NULL if there is none.  The path lives as long as the file's struct dso. */
+const char *static_runtime(struct probes *p, int pid);
+
 #endif

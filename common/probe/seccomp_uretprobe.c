@@ -6,7 +6,7 @@
 #include "probe/seccomp_uretprobe.h"
 #include "probe/probes.h"
 #include "probe/uretprobe.h"
-#include "proc/seccomp.h"
+#include "proc/privileges.h"
 
 static int count_returns(const struct dso *d)
 {

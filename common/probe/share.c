@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/watch_event.h"
 #include "base/clock.h"
-#include "probe/seccomp_uretprobe.h"
 #include "probe/probes.h"
 #include "probe/share.h"
 #include "probe/uprobes.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/watch.h"
 
 /* Each process of the command has links of its own, with the kernel's pid filter, so that no other program meets a

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <bpf/bpf.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
 #include "base/clock.h"
 #include "base/die.h"
 #include "probe/stop_refs.h"
+#include "proc/proc.h"
 
 /* A tool that holds a process looks at it for at most HELPER_STOPPED ms (proc/helper_pool.h). */
 static const unsigned long long CHECK_NS = 1000000000ull, LIMIT_NS = 10 * 1000000000ull;
@@ -85,7 +90,8 @@ static void find_others(struct stop_refs *h)
 	}
 }
 
-bool stopped_by_other(struct stop_refs *h, int pid)
+/* Return true if another tool that runs holds the process. */
+static bool stopped_by_other(struct stop_refs *h, int pid)
 {
 	bool held = false;
 	int kept = 0;
@@ -139,7 +145,7 @@ void stop_ref_signal(int map, int pid, int sig)
 void stop_ref_put(struct stop_refs *h, int pid)
 {
 	int fd = open_process(pid);
-	/* first: of two tools that do this at once, at least one finds that no other holds it */
+	/* first: of two tools that do this at the same time, at least one finds that no other holds it */
 	bool held = !bpf_map_delete_elem(h->map, &pid);
 
 	if (held && fd >= 0 && stopped_by_other(h, pid)) {
@@ -179,4 +185,76 @@ void stop_refs_tick(struct stop_refs *h)
 		else
 			close(h->deferred[i].fd);
 	h->ndeferred = kept;
+}
+
+/* Processes that bpf/watch.bpf.c has stopped, and a child process of ours that resumes them if
+ * the tool is killed. */
+
+static void each_watched(int map, void (*fn)(int map, int pid, void *ctx), void *ctx)
+{
+	unsigned int pid = 0, next;
+	void *prev = NULL;
+
+	while (!bpf_map_get_next_key(map, prev, &next)) {
+		pid = next;
+		prev = &pid;
+		fn(map, pid, ctx);
+	}
+}
+
+static void continue_stopped(int map, int pid, void *stop_refs)
+{
+	if (process_is_stopped(pid) && !stopped_by_other(stop_refs, pid))
+		stop_ref_signal(map, pid, SIGCONT);
+}
+
+struct signal { int number, group; };
+
+static void send_signal(int map, int pid, void *ctx)
+{
+	const struct signal *sig = ctx;
+
+	if (!proc_in_group(pid, sig->group))
+		stop_ref_signal(map, pid, sig->number);
+}
+
+void cont_guard_signal(int map, int sig, int group)
+{
+	each_watched(map, send_signal, &(struct signal){ sig, group });
+}
+
+/* The child keeps checking for a while: the probes may briefly outlive the tool. */
+void cont_guard_start(struct cont_guard *r, int map, const struct stop_refs *stop_refs)
+{
+	struct stop_refs ours = { .own = stop_refs->own };
+	const struct timespec pause = { 0, 20000000 };
+	int fds[2];
+	char c;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return;
+	r->pid = fork();
+	if (r->pid) {
+		close(fds[0]);
+		r->fd = fds[1];	/* closed when the tool ends */
+		return;
+	}
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_IGN);
+	dup2(fds[0], 0);
+	dup2(map, 1);
+	close_range(2, ~0u, 0);
+	if (read(0, &c, 1) == 0)
+		for (int i = 0; i < 100; i++) {
+			each_watched(1, continue_stopped, &ours);
+			nanosleep(&pause, NULL);
+		}
+	_exit(0);
+}
+
+void cont_guard_end(struct cont_guard *r)
+{
+	if (r->pid > 0 && write(r->fd, "", 1) == 1)
+		waitpid(r->pid, NULL, 0);
+	r->pid = 0;
 }

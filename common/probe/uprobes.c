@@ -5,17 +5,17 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "probe/dso.h"
-#include "probe/seccomp_uretprobe.h"
 #include "probe/link_pool.h"
-#include "probe/probe_progress.h"
 #include "probe/probes.h"
+#include "probe/seccomp_uretprobe.h"
 #include "probe/uprobes.h"
+#include "probe/uretprobe.h"
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"
 #include "proc/helper_pool.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 /* The probes of one file in one process. */
 struct uprobe_site {
@@ -98,7 +98,7 @@ static void site_free(struct uprobe_site *s)
 	free(s);
 }
 
-/* The process whose user is to blame if it takes for ever. */
+/* The process whose user is charged if it hangs. */
 static int charged_pid(const struct uprobe_site *s)
 {
 	return s->key.pid ? s->key.pid : s->key.dso->pid;
@@ -184,7 +184,7 @@ static int count_fixed(const struct uprobe_site *s)
 	const struct elf_scan *scan = &s->key.dso->scan;
 	int n = 0;
 
-	while (n < scan->n && !scan->probes[n].toggle)
+	while (n < scan->n && !scan->probes[n].detachable)
 		n++;
 	return n;
 }

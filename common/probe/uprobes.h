@@ -10,7 +10,7 @@ struct probes;
 /* Probes the file's functions in process pid, or everywhere (0); with p->linkers a dynamic linker
  * too, to learn of libraries.  Does nothing if they are already probed, or if there is nothing to
  * probe.  Returns 0, or -errno if the kernel refuses; -EAGAIN: the time of the process's user is used
- * up for now, see looks.h. */
+ * up for now, see helper_pool.h. */
 int uprobes_attach(struct probes *p, struct dso *d, int pid);
 
 /* With -c: the same for all processes, by links with COOKIE_SHARED.  Returns false if that is not possible. */

@@ -5,11 +5,11 @@
 #include <bpf/libbpf.h>
 #include "abi/usdt.h"
 #include "base/die.h"
-#include "bpf/map_backend.h"
 #include "base/quota.h"
+#include "bpf/map_backend.h"
 #include "probe/probes.h"
 #include "probe/usdt_sets.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 struct usdt_sets {
 	const struct bpf_map *map;	/* NULL: there is none */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -7,14 +9,91 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/die.h"
+#include "base/hash.h"
 #include "probe/stop_refs.h"
-#include "probe/rescan_queue.h"
-#include "probe/cont_guard.h"
 #include "probe/watch.h"
 #include "watch.skel.h"
+
+/* Processes with new mappings, waiting to be scanned.  A program makes many mappings in a row, and
+ * one scan covers all mappings of a process. */
+
+static const unsigned long long LATER_NS = 100 * 1000000ull;
+
+struct rescan_process {
+	int pid;
+	bool waits;
+	unsigned long long next;	/* earliest time of the next scan, ns */
+	UT_hash_handle hh;
+};
+
+static struct rescan_process *get(struct rescan_queue *p, int pid)
+{
+	struct rescan_process *one;
+
+	HASH_FIND_INT(p->processes, &pid, one);
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		one->pid = pid;
+		HASH_ADD_INT(p->processes, pid, one);
+	}
+	one->waits = true;
+	return one;
+}
+
+/* pid 0: an unknown process.  rescan_later(): not before a tenth of a second has passed.  Both may be
+ * called by helper_call(). */
+static void rescan_add(struct rescan_queue *p, int pid)
+{
+	get(p, pid);
+}
+
+static void rescan_later(struct rescan_queue *p, int pid)
+{
+	get(p, pid)->next = clock_ns() + LATER_NS;
+}
+
+static void handle(struct rescan_process *one, unsigned long long now,
+		   void (*look)(void *ctx, int pid), void *ctx)
+{
+	unsigned long long next;
+
+	one->waits = false;	/* helper_call() may set it, and next */
+	look(ctx, one->pid);
+	next = clock_ns() + 4 * (clock_ns() - now);
+	one->next = next > one->next ? next : one->next;
+}
+
+/* Calls look(ctx, pid) for each process that waits; delays one whose last scan took so long that
+ * it would use more than a fifth of our time. */
+static void rescan_handle(struct rescan_queue *p, void (*look)(void *ctx, int pid), void *ctx)
+{
+	unsigned long long now = clock_ns();
+	struct rescan_process *one, *next;
+
+	/* what helper_call() adds comes last, and is only moved in memory when this is done */
+	HASH_ITER(hh, p->processes, one, next) {
+		if (one->waits && now >= one->next) {
+			handle(one, now, look, ctx);
+			now = clock_ns();
+		}
+		if (!one->waits && now >= one->next) {
+			HASH_DEL(p->processes, one);
+			free(one);
+		}
+	}
+}
+
+static void rescan_free(struct rescan_queue *p)
+{
+	struct rescan_process *one, *next;
+
+	HASH_ITER(hh, p->processes, one, next) {
+		HASH_DEL(p->processes, one);
+		free(one);
+	}
+}
 
 enum { MAPPING_PAGES = 64 };	/* per CPU: the kernel lets any user lock 128 */
 
@@ -153,6 +232,40 @@ static int start_tree(struct watch *w, int pid)
 	return w->events ? 0 : -errno;
 }
 
+/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
+ * one whose record has not been read yet; but a process that has really stopped makes no more
+ * records. */
+static int resume_stopped(struct watch *w)
+{
+	const struct timespec pause = { 0, 50000 };
+	int n = 1;
+
+	while (w->nheld && n > 0) {
+		for (int i = 0; i < w->nheld; i++)
+			for (int tries = 0; tries < 200 && !process_is_stopped(w->held[i]); tries++)
+				nanosleep(&pause, NULL);
+		n = ring_buffer__consume(w->events);
+	}
+	for (int i = 0; i < w->nheld; i++)
+		stop_ref_put(&w->stop_refs, w->held[i]);
+	w->nheld = 0;
+	return n;
+}
+
+static void watch_stop(struct watch *w)
+{
+	if (w->events && ring_buffer__consume(w->events) >= 0)
+		resume_stopped(w);
+	cont_guard_end(&w->cont_guard);
+	ring_buffer__free(w->events);
+	perf_buffer__free(w->mappings);
+	w->attacher->other = NULL;	/* attach_programs() would walk it */
+	watch_bpf__destroy(w->skel);
+	w->events = NULL;
+	w->mappings = NULL;
+	w->skel = NULL;
+}
+
 int watch_tree(struct watch *w, int pid)
 {
 	int err = start_tree(w, pid);
@@ -245,26 +358,6 @@ void watch_continue(struct watch *w, const struct watch_event *e)
 	w->held[w->nheld++] = e->head.pid;
 }
 
-/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
- * one whose record has not been read yet; but a process that has really stopped makes no more
- * records. */
-static int resume_stopped(struct watch *w)
-{
-	const struct timespec pause = { 0, 50000 };
-	int n = 1;
-
-	while (w->nheld && n > 0) {
-		for (int i = 0; i < w->nheld; i++)
-			for (int tries = 0; tries < 200 && !process_is_stopped(w->held[i]); tries++)
-				nanosleep(&pause, NULL);
-		n = ring_buffer__consume(w->events);
-	}
-	for (int i = 0; i < w->nheld; i++)
-		stop_ref_put(&w->stop_refs, w->held[i]);
-	w->nheld = 0;
-	return n;
-}
-
 int watch_poll(struct watch *w, const int also[2], int ms)
 {
 	struct pollfd fds[] = {		/* poll() ignores negative descriptors */
@@ -315,20 +408,6 @@ void watch_detach(struct watch *w)
 {
 	if (w->skel)
 		watch_bpf__detach(w->skel);
-}
-
-void watch_stop(struct watch *w)
-{
-	if (w->events && ring_buffer__consume(w->events) >= 0)
-		resume_stopped(w);
-	cont_guard_end(&w->cont_guard);
-	ring_buffer__free(w->events);
-	perf_buffer__free(w->mappings);
-	w->attacher->other = NULL;	/* attach_programs() would walk it */
-	watch_bpf__destroy(w->skel);
-	w->events = NULL;
-	w->mappings = NULL;
-	w->skel = NULL;
 }
 
 void watch_free(struct watch *w)

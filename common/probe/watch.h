@@ -6,7 +6,13 @@
 #include "abi/watch_event.h"
 #include "probe/attach.h"
 
+struct rescan_process;
 struct watch;
+
+/* Starts zeroed. */
+struct rescan_queue {
+	struct rescan_process *processes;
+};
 
 typedef void watch_fn(void *ctx, const struct watch_event *e);
 typedef bool watch_wanted_fn(void *ctx, int pid, const char *path);
@@ -67,6 +73,5 @@ unsigned long long watch_lost(const struct watch *w);
 /* watch_detach() stops watching; fn is still called for pending events until watch_stop().
  * Between the two, remove the attachments of watch_linker(), so that no process is left stopped. */
 void watch_detach(struct watch *w);
-void watch_stop(struct watch *w);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Processes of ours for what traced programs can delay for ever: opening and reading their files,
+/* Processes of ours for what traced programs can delay forever: opening and reading their files,
  * reading their memory, probing them.  Such a call waits in the kernel where no signal reaches it
  * (FUSE, once its daemon has the request), and a thread that waits keeps its process from ending.
- * A helper process can be left behind.
+ * A hung helper process is abandoned.
  *
  * A helper is forked at its first call and has the tool's memory as it was then, so functions and
  * whatever existed then have the same addresses in it.  It ends with the tool. */
@@ -10,7 +10,19 @@
 #define HELPER_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "proc/helper_server.h"
+
+struct helper_job {
+	const void *in;		/* the caller's bytes */
+	size_t size;
+	int fd;			/* that came with it, closed afterwards; -1 if none */
+	char *out;		/* the answer so far: see helper_put() */
+	size_t out_size, room;
+	int out_fd;
+};
+
+typedef void helper_fn(struct helper_job *job);
+
+/* The rest is private to helper.c. */
 
 struct helper_answer {
 	char *bytes;		/* the caller frees it */
@@ -47,8 +59,18 @@ int helper_receive(struct helper *h, long ms, struct helper_answer *a);
 /* Frees the bytes and closes the descriptor. */
 void helper_drop(struct helper_answer *a);
 
-/* Lets go of the helper without waiting: one that waits for nothing ends at once, any other is
+/* Lets go of the helper without waiting: one that waits for nothing ends immediately, any other is
  * killed (but see not_killed).  Returns its pid, for waitpid(); 0 if none was running. */
 int helper_leave(struct helper *h);
+
+/* Appends bytes to the answer. */
+void helper_put(struct helper_job *job, const void *bytes, size_t size);
+
+/* Sends a descriptor with the answer, and closes it. */
+void helper_put_fd(struct helper_job *job, int fd);
+
+/* Ends the helper if it takes more than this many seconds of CPU time from now on; 0: no limit.  For libraries
+ * that trust what they read. */
+void helper_limit_cpu(unsigned seconds);
 
 #endif

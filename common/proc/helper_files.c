@@ -200,7 +200,7 @@ int helper_file_id(struct helper_pool *l, int fd, const char *path, unsigned lon
 
 struct inode_request {
 	struct inode_reader *reader;	/* in the helper */
-	int pid, fd;		/* fd: only to tell requests apart */
+	int pid, fd;		/* fd: only to distinguish requests */
 	unsigned long long start;
 };
 

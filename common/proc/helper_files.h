@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A process's mappings and the files behind them, by looks (see looks.h).  The tool itself only ever
+/* A process's mappings and the files behind them, by helper processes (see helper_pool.h).  The tool itself only ever
  * holds O_PATH descriptors of others' files: closing any other may wait for the file's owner. */
 #ifndef LOOK_FILES_H
 #define LOOK_FILES_H

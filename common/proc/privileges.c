@@ -1,12 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <ctype.h>
+#include <dirent.h>
 #include <linux/capability.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/die.h"
 #include "proc/privileges.h"
+
+/* A process could have so many that reading of them takes long. */
+enum { MAX_THREADS = 4096, MODE_FILTER = 2 };
+
+static bool thread_has_filter(int pid, const char *tid)
+{
+	char *name = xprintf("/proc/%d/task/%s/status", pid, tid), line[256];
+	FILE *f = fopen(name, "re");
+	int mode = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "Seccomp:", 8))
+			mode = atoi(line + 8);
+	if (f)
+		fclose(f);
+	free(name);
+	return mode == MODE_FILTER;
+}
+
+bool proc_has_filter(int pid)
+{
+	char *name = xprintf("/proc/%d/task", pid);
+	DIR *dir = opendir(name);
+	struct dirent *e;
+	bool has = false;
+	int n = 0;
+
+	while (dir && !has && (e = readdir(dir)))
+		if (isdigit((unsigned char)*e->d_name))
+			has = ++n > MAX_THREADS || thread_has_filter(pid, e->d_name);
+	if (dir)
+		closedir(dir);
+	free(name);
+	return has;
+}
 
 /* Since Linux 5.8 and 5.9; the headers may be older. */
 enum { PERFMON = 38, BPF = 39, CHECKPOINT_RESTORE = 40 };
@@ -85,7 +121,7 @@ bool privilege_lacks(enum privilege what)
 }
 
 /* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and whom it names; 2: who has
- * CAP_SYS_PTRACE; 3: nobody. */
+ * CAP_SYS_PTRACE; 3: no process. */
 static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -109,7 +145,7 @@ char *privilege_missing(enum privilege what)
 	if (lacks)
 		return lacking(lacks);
 	if (what == PRIVILEGE_MEMORY && yama_scope() == 3)
-		return xstrdup("kernel.yama.ptrace_scope is 3, which forbids it to everybody until the next boot");
+		return xstrdup("kernel.yama.ptrace_scope is 3: denied to every process until the next boot");
 	if (what == PRIVILEGE_MEMORY && status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): run on the host or allow "
 			       "process_vm_readv in the filter");
@@ -132,5 +168,5 @@ char *privilege_own_memory(void)
 		return xprintf("kernel.yama.ptrace_scope is %d", scope);
 	if (status("Seccomp:", 10))
 		return xstrdup("blocked by a seccomp filter (of a container?): allow process_vm_readv in the filter");
-	return xstrdup("it has made itself undumpable, or a security module forbids it");
+	return xstrdup("the process is not dumpable, or a security module denies it");
 }

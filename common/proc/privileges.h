@@ -27,4 +27,7 @@ bool privilege_needs_leave(void);
 /* Returns the likely reason why the memory of our own user's process cannot be read; the caller frees it. */
 char *privilege_own_memory(void);
 
+/* Return true if a thread of the process has a seccomp filter, or if it has too many threads to say. */
+bool proc_has_filter(int pid);
+
 #endif

@@ -13,7 +13,7 @@
 #include "proc/proc.h"
 #include "proc/proc_root.h"
 
-/* Reads a number that is followed by a separator; *line is set behind that. */
+/* Reads a number that is followed by a separator; *line is set after that. */
 static bool number(char **line, int base, char separator, unsigned long long *n)
 {
 	char *end;

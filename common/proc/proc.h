@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What tells a file from a later one with the same device and inode number. */
+/* Distinguishes a file from a later one with the same device and inode number. */
 struct file_id {
 	long long changed, modified;	/* ns since the epoch */
 	unsigned long long size, mount;	/* mount: a number that is not reused (Linux 6.8) */
@@ -32,12 +32,12 @@ int proc_mappings(int pid, bool (*fn)(void *ctx, const struct mapping *m), void 
 
 /* Opens the file behind a mapping: *fd is an O_PATH descriptor, which the caller closes.  Returns 0
  * or -errno: -EINVAL if it is not a regular file, -ESTALE if another file is mapped there by now,
- * -EWOULDBLOCK if it has a lease.  May wait for the file's owner for ever: see helper_files.h.  by_name: who lacks
+ * -EWOULDBLOCK if it has a lease.  May wait for the file's owner forever: see helper_files.h.  by_name: who lacks
  * CAP_CHECKPOINT_RESTORE gets the file that has the mapping's name, if it is the same. */
 int proc_open_mapping(int pid, const struct mapping *m, bool by_name, int *fd);
 
 /* Opens the regular file behind an O_PATH descriptor for reading.  Returns a descriptor or -errno.
- * May wait for the file's owner for ever. */
+ * May wait for the file's owner forever. */
 int proc_reopen(int fd);
 
 /* Identifies the file behind a mapping; all zero if that fails.  May wait as well. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Files that a process is expected to have, by their names in its own root directory (its container's).
- * For functions that a helper runs (see looks.h): each may wait for the file's owner for ever. */
+ * For functions that a helper runs (see helper_pool.h): each may wait for the file's owner forever. */
 #ifndef PROC_ROOT_H
 #define PROC_ROOT_H
 #include <stdbool.h>

@@ -1,10 +1,194 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <limits.h>
 #include <string.h>
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
-#include "python/text.h"
+
+/* Python's strings as UTF-8. */
+
+enum { REPLACEMENT = 0xfffd, LONGEST = 4 /* bytes of a character in UTF-8 */ };
+
+static char *put(char *to, unsigned c)
+{
+	if (c >= 0xdc80 && c <= 0xdcff) {	/* PEP 383 */
+		*to++ = c - 0xdc00;
+		return to;
+	}
+	if (!c || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		c = REPLACEMENT;
+	if (c < 0x80) {
+		*to++ = c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = 0xc0 | c >> 6;
+	} else {
+		if (c < 0x10000) {
+			*to++ = 0xe0 | c >> 12;
+		} else {
+			*to++ = 0xf0 | c >> 18;
+			*to++ = 0x80 | (c >> 12 & 63);
+		}
+		*to++ = 0x80 | (c >> 6 & 63);
+	}
+	*to++ = 0x80 | (c & 63);
+	return to;
+}
+
+/* Returns n bytes of characters of 1, 2 or 4 bytes (untrusted) as UTF-8, which the caller frees; with an
+ * ellipsis if cut.  A byte of a file name that is no UTF-8, which Python keeps as U+DC80 to U+DCFF,
+ * becomes that byte again. */
+static char *text_utf8(const void *text, size_t n, unsigned kind, bool cut)
+{
+	size_t size = kind == 1 || kind == 2 || kind == 4 ? kind : 1;
+	char *utf8 = xcalloc(n / size * LONGEST + LONGEST, 1), *to = utf8;
+
+	for (const char *at = text; n >= size; at += size, n -= size) {
+		unsigned c = 0;
+
+		memcpy(&c, at, size);	/* little-endian: x86-64 */
+		to = put(to, c);
+	}
+	if (cut)
+		put(to, 0x2026);
+	return utf8;
+}
+
+/* The line numbers of Python code: co_lnotab (3.8, 3.9), co_linetable of PEP 626 (3.10), and the location
+ * table (3.11 and newer); see Objects/lnotab_notes.txt and InternalDocs/code_objects.md in CPython. */
+
+struct reading {
+	const unsigned char *at, *end;
+	long long line;
+	unsigned long long unit;	/* of a version before 3.11: bytes */
+	struct line_range *ranges;
+	size_t n;
+};
+
+/* From r->unit on there is this line. */
+static void line_table_put(struct reading *r, unsigned unit_bytes, long long line)
+{
+	unsigned long long unit = r->unit / unit_bytes;
+	struct line_range *last = r->n ? &r->ranges[r->n - 1] : NULL;
+
+	if (line < 0 || line > INT_MAX)
+		line = 0;
+	if (last && last->unit == unit)
+		last->line = line;
+	else if (!last || last->line != line)
+		r->ranges[r->n++] = (struct line_range){ unit, line };
+}
+
+/* Pairs: so many bytes later, so many lines further. */
+static void read_lnotab(struct reading *r)
+{
+	line_table_put(r, 2, r->line);
+	for (; r->end - r->at >= 2; r->at += 2) {
+		r->unit += r->at[0];
+		r->line += (signed char)r->at[1];
+		line_table_put(r, 2, r->line);
+	}
+}
+
+/* Pairs: so many bytes have the line that is so much further; -128: none. */
+static void read_pep626(struct reading *r)
+{
+	for (; r->end - r->at >= 2; r->at += 2) {
+		signed char delta = r->at[1];
+
+		if (delta != -128)
+			r->line += delta;
+		line_table_put(r, 2, delta == -128 ? 0 : r->line);
+		r->unit += r->at[0];
+	}
+	line_table_put(r, 2, 0);
+}
+
+static unsigned long long read_varint(struct reading *r)
+{
+	unsigned long long value = 0;
+	unsigned shift = 0;
+
+	while (r->at < r->end) {
+		unsigned char byte = *r->at++;
+
+		if (shift < 32)
+			value |= (byte & 63ull) << shift;
+		shift += 6;
+		if (!(byte & 64))
+			break;
+	}
+	return value;
+}
+
+static long long read_signed_varint(struct reading *r)
+{
+	unsigned long long value = read_varint(r);
+
+	return value & 1 ? -(long long)(value >> 1) : (long long)(value >> 1);
+}
+
+enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS = 13, LONG_FORM = 14, NONE = 15 };
+
+/* Reads an entry; returns the line. */
+static long long read_entry(struct reading *r)
+{
+	unsigned code = *r->at >> 3 & 15;
+
+	r->at++;
+	if (code >= ONE_LINE_0 && code <= ONE_LINE_2)
+		r->line += code - ONE_LINE_0;
+	else if (code == NO_COLUMNS || code == LONG_FORM)
+		r->line += read_signed_varint(r);
+	return code == NONE ? 0 : r->line;
+}
+
+/* The first byte of an entry, and no other, has its highest bit set. */
+static void read_locations(struct reading *r)
+{
+	while (r->at < r->end) {
+		unsigned units = (*r->at & 7) + 1;
+
+		if (!(*r->at & 128)) {
+			r->at++;
+			continue;
+		}
+		line_table_put(r, 1, read_entry(r));
+		r->unit += units;
+	}
+	line_table_put(r, 1, 0);
+}
+
+size_t line_table_read(unsigned version, unsigned first_line, const unsigned char *table, size_t size,
+		       struct line_range *ranges)
+{
+	struct reading r = { .at = table, .end = table + size, .line = first_line, .ranges = ranges };
+
+	if (version >= 0x030b)
+		read_locations(&r);
+	else if (version >= 0x030a)
+		read_pep626(&r);
+	else
+		read_lnotab(&r);
+	return r.n;
+}
+
+unsigned line_table_find(const struct line_range *ranges, size_t n, unsigned unit)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (ranges[mid].unit <= unit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? ranges[low - 1].line : 0;
+}
 
 /* MAX_MEMORY: what programs can make the tool keep, in bytes.  MAX_TABLE: of a line table; code of a
  * million lines has no larger one. */

@@ -2,14 +2,26 @@
 /* What the code objects are called that bpf/lib/python.bpf.h numbered. */
 #ifndef CODE_H
 #define CODE_H
+#include <stdbool.h>
+#include <stddef.h>
 #include "abi/python.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "python/line_table.h"
-#include "python/python_code.h"
 
 struct bpf_map;
 struct helper_pool;
+
+/* One code object: a function, class body, comprehension or module. */
+struct python_code {
+	const char *name;	/* qualified if known (Python 3.11 and newer) */
+	const char *file;
+	int first_line;
+};
+
+/* From this code unit on. */
+struct line_range {
+	unsigned unit, line;	/* line 0: none */
+};
 
 /* Code that looks the same, in any process. */
 struct code_name {
@@ -60,5 +72,13 @@ void codes_drop(struct codes *cs, struct code_list *list);
 
 /* Returns the code object of a frame of a process; NULL if it is unknown. */
 const struct code *codes_find(const struct codes *cs, int pid, unsigned long long frame);
+
+/* Reads a table of size bytes of untrusted data into size + 2 ranges, in order of units; returns how many
+ * there are.  version: PY_VERSION_HEX >> 16. */
+size_t line_table_read(unsigned version, unsigned first_line, const unsigned char *table, size_t size,
+		       struct line_range *ranges);
+
+/* Returns the line of a unit; 0 if there is none. */
+unsigned line_table_find(const struct line_range *ranges, size_t n, unsigned unit);
 
 #endif

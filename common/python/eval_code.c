@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "elf/cfi_extent.h"
+#include "elf/cfi.h"
 #include "elf/elf_file.h"
 #include "python/eval_code.h"
 

@@ -3,9 +3,16 @@
 #ifndef INTERPRETER_H
 #define INTERPRETER_H
 #include <stdbool.h>
+#include "abi/python.h"
 #include "python/eval_code.h"
 
 struct helper_pool;
+
+enum {
+	PYTHON_FIRST = 0x0308, PYTHON_LAST = 0x030f,	/* PY_VERSION_HEX >> 16 */
+	PYTHON_DEBUG = 0x030d,		/* from here on _PyRuntime says where everything is */
+	PYTHON_DEBUG_WORDS = 112	/* that are needed of struct _Py_DebugOffsets */
+};
 
 enum { INTERPRETER_SEGMENTS = 4 };
 
@@ -35,5 +42,10 @@ const struct interpreter *interpreter_get(struct interpreter_file *f, struct hel
  * at start; false if the file has no code there. */
 bool interpreter_bias(const struct interpreter *it, unsigned long long start, unsigned long long offset,
 		      unsigned long long *bias);
+
+/* Sets frame_size, code_size and at for an interpreter of this version, from the words at its
+ * _PyRuntime, which only newer ones than 3.12 need.  Return false if the version is not supported, or
+ * if the words make no sense: they are another user's program's. */
+bool layout_choose(struct python_process *p, unsigned version, const unsigned long long words[PYTHON_DEBUG_WORDS]);
 
 #endif

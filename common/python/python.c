@@ -6,11 +6,10 @@
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "proc/helper_pool.h"
-#include "proc/user.h"
+#include "proc/users.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
 #include "python/interpreter.h"
-#include "python/layouts.h"
 #include "python/python.h"
 
 /* The limit on what programs can make the tool keep, as in the map. */
@@ -134,7 +133,7 @@ void python_forget(struct python *p, int pid)
 		forget(p, at);
 }
 
-/* Reads what the interpreter says of itself; false if that fails for now. */
+/* Reads what the interpreter says of itself; false if that fails but may succeed later. */
 static bool describe(struct python *p, const struct process *at, struct python_process *value)
 {
 	const struct interpreter *it = &at->interpreter;

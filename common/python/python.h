@@ -5,7 +5,7 @@
 #define PYTHON_PYTHON_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "python/python_code.h"
+#include "python/code.h"
 
 struct bpf_object;
 struct helper_pool;

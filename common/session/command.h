@@ -3,8 +3,26 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 #include <stdbool.h>
+#include "session/user_entry.h"
 
-struct command_user;
+/* The user that the command runs as: never with more privileges than the caller of the tool has. */
+struct command_user {
+	bool other;		/* not the one the tool was run by */
+	uid_t uid;
+	gid_t gid;
+	struct user_entry entry;	/* of the other one, with the groups to take on; or all zero */
+};
+
+/* Chooses the user of -u: a name, a UID, or UID:GID.  If name is NULL, the one who called sudo or,
+ * without sudo, the one who called the tool.  Exits with the reason if there is no such user or the
+ * tool may not change to it. */
+void command_user_choose(struct command_user *u, const char *name);
+
+/* Makes this process one of that user's, for good, with its environment.  Returns false after a
+ * message: nothing must be run then. */
+bool command_user_become(const struct command_user *u);
+
+void command_user_free(struct command_user *u);
 
 /* Forks a child of that user that runs `/bin/sh -c text`, or argv if it is not NULL, once command_go() is
  * called; returns its PID.  The child exits if the tool ends before that.  It has the descriptors, limits and signals
@@ -13,7 +31,7 @@ struct command_user;
 int command_prepare(const char *text, char **argv, const struct command_user *user);
 void command_go(void);
 
-/* Sets a variable in the command's environment.  Call before command_go(). */
+/* Sets a variable in the command's environment; NULL: unsets it.  Call before command_go(). */
 void command_setenv(const char *name, const char *value);
 
 /* Return true if the command has ended. */

@@ -5,15 +5,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "abi/lost.h"
-#include "session/losses.h"
 #include "session/record_queue.h"
 
 struct bpf_map;
 struct session;
+struct stack_losses;
+
+/* What a process lost, as bpf/lib/lost.bpf.h counts it. */
+struct loss {
+	struct lost_key key;
+	struct lost_count count;
+};
+
+struct losses {			/* starts zeroed */
+	struct loss *list;	/* largest first */
+	size_t n;
+};
 
 struct event_loop {
 	struct bpf_map *ring;	/* ring buffer of records, or NULL; set by tool_run() */
-	int (*record)(void *ctx, void *data, size_t size);
+	int (*record)(void *ctx, void *data, size_t size);	/* as handle() of struct record_queue */
 	long interval_ns;	/* 0 = none */
 	long count;		/* intervals; 0 = no limit */
 	void (*report)(void *ctx);	/* called after each interval */
@@ -30,12 +41,12 @@ struct event_loop {
 	unsigned long long stopped;	/* when a signal was noticed, ns; 0: not yet */
 	/* private */
 	struct session *session;
-	struct record_queue queue;
+	struct record_queue *queue;	/* the session's */
 	unsigned long long happened;	/* when something did, ns */
 };
 
 /* Call before the probes are attached, once ring is set: catches signals, and reads the ring buffer
- * during the looks of the target (see looks.h), which a signal cuts short. */
+ * while a helper process works for the session (proc/helper_pool.h), which a signal cuts short. */
 void event_loop_open(struct event_loop *e, struct session *t);
 
 /* Handles records and intervals until Ctrl-C or SIGTERM, the end of the duration or count, or
@@ -45,5 +56,11 @@ int event_loop_run(struct event_loop *e);
 
 /* Returns how many of these milliseconds, counted from the signal, are left; many without one. */
 long event_loop_time_left(const struct event_loop *e, long ms);
+
+/* Prints what was lost, if anything, by enum lost, and by whom, and how many call stacks (NULL: none were
+ * taken) are incomplete: to standard error, and with -j also as the last line of output.  Frees the list. */
+void losses_print(struct losses *l, const unsigned long long *lost, const struct stack_losses *stacks);
+
+void losses_free(struct losses *l);
 
 #endif

@@ -2,76 +2,145 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "proc/proc.h"
 #include "session/gpuprobe_peers.h"
-#include "session/gpuprobe_read.h"
 
-enum { BACKLOG = 128 };
+/* MOST: beyond these, or with too few descriptors, a connection is refused.  PEER_FILES: of each; OWN_FILES: of the tool. */
+enum { MOST = 1024, PEER_FILES = 2, OWN_FILES = 64, BACKLOG = 128 };
 
 /* A command may have any number of processes that send nonsense. */
 enum { WARNINGS = 16 };
-
-/* What a peer takes, and what is left for files of the tool's own. */
-enum { PEER_FILES = 2, OWN_FILES = 64 };
 
 #ifndef SO_PEERPIDFD		/* Linux 6.5 */
 #define SO_PEERPIDFD 77
 #endif
 
-/* Nobody else has to know it, but who knew it could take the name before. */
-static void choose_name(char *name, size_t size)
-{
-	unsigned long long random;
+enum read_result {
+	READ_MORE,		/* nothing more for now */
+	READ_END,		/* it has closed the connection, or died */
+	READ_WRONG,		/* *wrong is why: the rest cannot be read */
+};
 
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		die(errno, "no random numbers");
-	snprintf(name, size, "cuda-bpf-tools-%016llx", random);
+/* How much is read of one peer before others have their turn. */
+enum { TURN = 16 << 20 };
+
+/* What room for a frame grows by at least: its size is only what a peer says. */
+enum { STEP = 64 << 10 };
+
+/* Of all peers' frames that are not whole yet. */
+static const size_t HELD_MAX = 4 * (size_t)GPUPROBE_FRAME_MAX;
+
+/* Makes room for more of the frame than has come: twice as much, but not more than the whole. */
+static const char *grow(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
+{
+	size_t have = peer->got - sizeof(peer->head), room = 2 * peer->room + STEP;
+
+	if (have < peer->room)
+		return NULL;
+	if (room > peer->head.size)
+		room = peer->head.size;
+	if (p->held + room - peer->room > HELD_MAX)
+		return "too many large frames at once";
+	peer->data = xrealloc(peer->data, room, 1);
+	p->held += room - peer->room;
+	peer->room = room;
+	return NULL;
+}
+
+static const char *check_head(const struct gpuprobe_peer *peer)
+{
+	if (peer->head.size > GPUPROBE_FRAME_MAX)
+		return "it sent a frame that is too large";
+	if (!peer->greeted && peer->head.kind != GPUPROBE_HELLO)
+		return "it sent something else than a greeting";
+	if (peer->bye)
+		return "it sent more after its end";
+	return NULL;
+}
+
+static const char *whole(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
+{
+	const char *wrong = p->frame(p->ctx, peer, peer->head.kind, peer->data, peer->head.size);
+
+	peer->greeted = p->greeted = true;
+	peer->bye = peer->head.kind == GPUPROBE_BYE;
+	if (peer->bye)		/* it may wait until all was read */
+		shutdown(peer->fd, SHUT_WR);
+	peer->got = 0;
+	p->held -= peer->room;
+	free(peer->data);
+	peer->data = NULL;
+	peer->room = 0;
+	return wrong;
+}
+
+/* Reads up to the end of the head, or of the frame.  Returns as recv(2). */
+static ssize_t receive(struct gpuprobe_peer *peer)
+{
+	size_t at = peer->got, head = sizeof(peer->head);
+	ssize_t n;
+
+	if (at < head)
+		n = recv(peer->fd, (char *)&peer->head + at, head - at, 0);
+	else
+		n = recv(peer->fd, peer->data + at - head, peer->room - (at - head), 0);
+	if (n > 0)
+		peer->got += n;
+	return n;
+}
+
+/* Takes the next step once bytes have come. */
+static const char *step(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
+{
+	const char *wrong;
+
+	if (peer->got < sizeof(peer->head))
+		return NULL;
+	if (peer->got == sizeof(peer->head)) {
+		wrong = check_head(peer);
+		if (wrong)
+			return wrong;
+	}
+	if (peer->got == sizeof(peer->head) + peer->head.size)
+		return whole(p, peer);
+	return grow(p, peer);
+}
+
+/* Reads what has come, but not without end, and calls p->frame for each whole frame. */
+static enum read_result read_frames(struct gpuprobe_peers *p, struct gpuprobe_peer *peer, const char **wrong)
+{
+	ssize_t n;
+
+	for (size_t turn = 0; turn < TURN; turn += n) {
+		n = receive(peer);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return READ_MORE;
+		if (n <= 0)	/* a part of a frame, if there is one, is of a process that was killed */
+			return READ_END;
+		*wrong = step(p, peer);
+		if (*wrong)
+			return READ_WRONG;
+	}
+	return READ_MORE;
 }
 
 void gpuprobe_peers_open(struct gpuprobe_peers *p)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	size_t n;
-
-	choose_name(p->name, sizeof(p->name));
-	n = strlen(p->name);
-	memcpy(addr.sun_path + 1, p->name, n);
-	p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
-	    listen(p->fd, BACKLOG))
-		die(errno, "cannot listen on a Unix socket");
-}
-
-/* As many as there may be: by default only 1024 files may be open. */
-static unsigned most_peers(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files))
-		return GPU_PEERS;
-	files.rlim_cur = files.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= OWN_FILES + PEER_FILES * GPU_PEERS)
-		return GPU_PEERS;
-	return files.rlim_cur > OWN_FILES ? (files.rlim_cur - OWN_FILES) / PEER_FILES + 1 : 1;
+	p->peers.done = "measured";
+	peers_open(&p->peers, SOCK_STREAM, BACKLOG, MOST, PEER_FILES, OWN_FILES);
 }
 
 void gpuprobe_peers_config(struct gpuprobe_peers *p, const struct gpuprobe_config *config, const char *kernels,
-		      const char *probe)
+			   const char *probe)
 {
 	size_t size = sizeof(*config) + config->kernels_size + config->probe_size;
 	const struct gpuprobe_frame head = { GPUPROBE_CONFIG, size };
 	char *at;
 
-	p->most = most_peers();
 	p->config_size = sizeof(head) + size;
 	p->config = at = xcalloc(1, p->config_size);
 	at = mempcpy(at, &head, sizeof(head));
@@ -87,12 +156,12 @@ static void drop(struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 		close(peer->pidfd);
 	p->held -= peer->room;
 	free(peer->data);
-	*peer = p->peer[--p->n];
+	*peer = p->peer[--p->peers.n];
 }
 
 static bool is_welcome(const struct gpuprobe_peers *p, const struct ucred *who)
 {
-	return who->uid == p->user || who->uid == geteuid() || !who->uid;
+	return who->uid == p->peers.user || who->uid == geteuid() || !who->uid;
 }
 
 static int pidfd_of(int fd, pid_t pid)
@@ -105,53 +174,45 @@ static int pidfd_of(int fd, pid_t pid)
 	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-static void add(struct gpuprobe_peers *p, int fd)
+static void add(struct gpuprobe_peers *p, int fd, const struct ucred *who)
 {
-	struct ucred who;
-	socklen_t n = sizeof(who);
+	unsigned n = p->peers.n;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) || !is_welcome(p, &who)) {
+	if (!is_welcome(p, who) || !peers_has_room(&p->peers)) {
 		close(fd);
 		return;
 	}
-	if (p->n == p->most) {
-		if (!p->full)
-			warning(0, "%u processes of the command use CUDA at once: further ones are not measured",
-				p->most);
-		p->full = true;
-		close(fd);
-		return;
-	}
-	p->peer = xrealloc(p->peer, p->n + 1, sizeof(*p->peer));
-	p->peer[p->n++] = (struct gpuprobe_peer){ .id = ++p->seen, .fd = fd, .pid = who.pid,
-						 .pidfd = pidfd_of(fd, who.pid) };
+	p->peer = xrealloc(p->peer, n + 1, sizeof(*p->peer));
+	p->peer[n] = (struct gpuprobe_peer){ .id = ++p->seen, .fd = fd, .pid = who->pid, .pidfd = pidfd_of(fd, who->pid) };
+	p->peers.n++;
 }
 
 static bool accept_peers(struct gpuprobe_peers *p)
 {
+	struct ucred who;
 	bool any = false;
 	int fd;
 
 	for (int i = 0; i < BACKLOG; i++) {
-		fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = peers_accept(&p->peers, &who);
 		if (fd < 0)
 			return any;
-		add(p, fd);
+		add(p, fd, &who);
 		any = true;
 	}
 	return any;
 }
 
 /* Sends what fits of the configuration.  Returns false if the peer is gone. */
-static bool tell(const struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
+static bool send_config(const struct gpuprobe_peers *p, struct gpuprobe_peer *peer)
 {
 	ssize_t n;
 
-	while (peer->told < p->config_size) {
-		n = send(peer->fd, (char *)p->config + peer->told, p->config_size - peer->told, MSG_NOSIGNAL);
+	while (peer->sent < p->config_size) {
+		n = send(peer->fd, (char *)p->config + peer->sent, p->config_size - peer->sent, MSG_NOSIGNAL);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
-		peer->told += n;
+		peer->sent += n;
 	}
 	return true;
 }
@@ -162,16 +223,16 @@ static bool serve(struct gpuprobe_peers *p, struct gpuprobe_peer *peer, short ev
 	const char *wrong;
 
 	/* one that has ended cannot be told anything, but what it sent is still there */
-	if (events & POLLOUT && !tell(p, peer) && !(events & POLLIN))
+	if (events & POLLOUT && !send_config(p, peer) && !(events & POLLIN))
 		return false;
 	if (!(events & (POLLIN | POLLHUP | POLLERR)))
 		return true;
-	switch (gpuprobe_read(p, peer, &wrong)) {
-	case GPU_READ_MORE:
+	switch (read_frames(p, peer, &wrong)) {
+	case READ_MORE:
 		return true;
-	case GPU_READ_END:
+	case READ_END:
 		return false;
-	case GPU_READ_WRONG:
+	case READ_WRONG:
 		if (p->wrong++ < WARNINGS)
 			warning(0, "process %d: %s: it is not measured any longer", peer->pid, wrong);
 	}
@@ -180,17 +241,17 @@ static bool serve(struct gpuprobe_peers *p, struct gpuprobe_peer *peer, short ev
 
 bool gpuprobe_peers_poll(struct gpuprobe_peers *p, int ms)
 {
-	struct pollfd *fds = xcalloc(p->n + 1, sizeof(*fds));
+	struct pollfd *fds = xcalloc(p->peers.n + 1, sizeof(*fds));
 	bool any = false;
 
-	for (unsigned i = 0; i < p->n; i++)
-		fds[i] = (struct pollfd){ p->peer[i].fd, POLLIN | (p->peer[i].told < p->config_size ? POLLOUT : 0), 0 };
-	fds[p->n] = (struct pollfd){ p->fd, POLLIN, 0 };
-	if (poll(fds, p->n + 1, ms) > 0) {
-		bool new = fds[p->n].revents;
+	for (unsigned i = 0; i < p->peers.n; i++)
+		fds[i] = (struct pollfd){ p->peer[i].fd, POLLIN | (p->peer[i].sent < p->config_size ? POLLOUT : 0), 0 };
+	fds[p->peers.n] = (struct pollfd){ p->peers.fd, POLLIN, 0 };
+	if (poll(fds, p->peers.n + 1, ms) > 0) {
+		bool new = fds[p->peers.n].revents;
 
 		/* backwards: the last one, which has been served, takes the place of one that is dropped */
-		for (unsigned i = p->n; i-- > 0; ) {
+		for (unsigned i = p->peers.n; i-- > 0; ) {
 			any |= fds[i].revents;
 			if (fds[i].revents && !serve(p, &p->peer[i], fds[i].revents))
 				drop(p, &p->peer[i]);
@@ -203,20 +264,18 @@ bool gpuprobe_peers_poll(struct gpuprobe_peers *p, int ms)
 
 void gpuprobe_peers_signal(const struct gpuprobe_peers *p, int sig, int pid, int group)
 {
-	for (unsigned i = 0; i < p->n; i++)
-		if (p->peer[i].pidfd >= 0 && p->peer[i].pid != pid && !proc_in_group(p->peer[i].pid, group))
-			syscall(SYS_pidfd_send_signal, p->peer[i].pidfd, sig, NULL, 0);
+	for (unsigned i = 0; i < p->peers.n; i++)
+		if (p->peer[i].pidfd >= 0 && p->peer[i].pid != pid)
+			peers_signal(p->peer[i].pidfd, p->peer[i].pid, sig, group);
 }
 
 void gpuprobe_peers_close(struct gpuprobe_peers *p)
 {
-	while (p->n)
-		drop(p, &p->peer[p->n - 1]);
-	if (p->fd > 0)
-		close(p->fd);
+	while (p->peers.n)
+		drop(p, &p->peer[p->peers.n - 1]);
+	peers_close(&p->peers);
 	free(p->peer);
 	free(p->config);
 	p->peer = NULL;
 	p->config = NULL;
-	p->fd = -1;
 }

@@ -1,28 +1,123 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/bpf.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "abi/process.h"
+#include "abi/record.h"
+#include "abi/shares.h"
 #include "base/clock.h"
 #include "base/die.h"
-#include "probe/static_runtime.h"
+#include "bpf/map_backend.h"
+#include "probe/scan.h"
 #include "probe/uprobes.h"
 #include "proc/cgroup.h"
 #include "proc/privileges.h"
+#include "proc/proc.h"
 #include "proc/vm_read.h"
 #include "session/command.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
-#include "session/inject_library.h"
-#include "session/inject_signal.h"
 #include "session/record_queue.h"
 #include "session/session.h"
-#include "session/session_watch.h"
 #include "shmmap/create.h"
 #include "sym/syms.h"
+
+static void events_open(struct inject_events *e, const struct bpf_object *obj, struct record_queue *queue)
+{
+	struct bpf_map *shares = bpf_object__find_map_by_name(obj, ".data.processes");
+	size_t size = 0;
+
+	*e = (struct inject_events){
+		.processes = bpf_object__find_map_by_name(obj, "processes"), .queue = queue,
+		.shares = shares ? (struct shares *)bpf_map__initial_value(shares, &size) : NULL,
+		.exec_stays = bpf_object__find_program_by_name(obj, "trace_exec"),
+	};
+	if (!e->shares || bpf_map__value_size(e->processes) != sizeof(struct process))
+		e->processes = NULL;
+}
+
+static bool find(const struct inject_events *e, unsigned pid, struct process *p)
+{
+	return e->processes && !bmap_lookup(e->processes, &pid, p);
+}
+
+static void drop(struct inject_events *e, unsigned pid, const struct process *p)
+{
+	if (!bmap_delete(e->processes, &pid))
+		shares_give_back(e->shares, p->share);
+}
+
+/* The child's share is its parent's user's. */
+static bool add(struct inject_events *e, unsigned pid, unsigned long long program, unsigned share)
+{
+	struct process p = { .program = program, .share = share % SHARES_USERS };
+
+	if (bmap_update(e->processes, &pid, &p, BPF_NOEXIST))
+		return false;
+	__atomic_fetch_add(&e->shares->used, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&e->shares->of[p.share], 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* comm_of: the process whose name goes into the record, if it still has one. */
+static void put(struct inject_events *e, struct process_event *event, int comm_of)
+{
+	event->time = clock_ns();
+	if (!proc_comm(comm_of, event->comm))
+		memset(event->comm, 0, sizeof(event->comm));
+	record_queue_put(e->queue, event, sizeof(*event));
+}
+
+static void events_forked(struct inject_events *e, int pid, int parent)
+{
+	struct process_event event = { .head = { pid, RECORD_FORK, 0 }, .parent = parent };
+	struct process from, stale;
+
+	if (!find(e, parent, &from))
+		return;
+	if (find(e, pid, &stale))
+		drop(e, pid, &stale);
+	event.program = clock_ns();
+	event.parent_program = from.program;
+	if (add(e, pid, event.program, from.share))
+		put(e, &event, parent);
+	else
+		e->lost++;
+}
+
+static void events_execed(struct inject_events *e, int pid)
+{
+	struct process_event event = { .head = { pid, RECORD_EXEC, 0 } };
+	struct process was, now;
+	unsigned key = pid;
+
+	if (!find(e, pid, &was))
+		return;
+	now = was;
+	now.program = clock_ns();
+	if (!e->exec_stays || bmap_update(e->processes, &key, &now, BPF_EXIST))
+		drop(e, pid, &was);
+	event.program = was.program;
+	put(e, &event, pid);
+}
+
+static void events_exited(struct inject_events *e, int pid)
+{
+	struct process_event event = { .head = { pid, RECORD_EXIT, 0 } };
+	struct process was;
+
+	if (!find(e, pid, &was))
+		return;
+	drop(e, pid, &was);
+	event.program = was.program;
+	put(e, &event, pid);
+}
 
 /* RING: bytes; the tool looks every 10 ms, and two threads write 5 million records a second.  QUEUED: what of it may be in
  * the queue before a process's end is told.  SAYINGS: of programs, which may say anything. */
@@ -120,7 +215,7 @@ static void on_ended(void *ctx, int pid)
 	if (in->ended)
 		free(inject_each_run(&in->memory.each, in->ended, pid, 0, 0, &n));
 	drain(in);
-	inject_events_exited(&in->events, pid);
+	events_exited(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
 }
@@ -130,7 +225,7 @@ static void on_execed(void *ctx, int pid)
 	struct inject *in = ctx;
 
 	drain(in);
-	inject_events_execed(&in->events, pid);
+	events_execed(&in->events, pid);
 	inject_memory_drop(&in->memory, pid);
 	uprobes_detach(&in->session->probes, pid);
 }
@@ -185,7 +280,7 @@ static void say_unread(struct inject *in, int pid)
 /* Records come first: see on_told(). */
 static void look_at(struct inject *in, int pid)
 {
-	in->session->handle_records(in->session->events);
+	record_queue_handle_some(in->queue);
 	if (!in->session->finishing)
 		session_scan_new(in->session, pid);
 }
@@ -203,7 +298,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 	}
 	if (m->head.kind == INJECT_FORKED && inject_peers_has(&in->peers, m->head.parent)) {
 		drain(in);
-		inject_events_forked(&in->events, pid, m->head.parent);
+		events_forked(&in->events, pid, m->head.parent);
 	}
 	if (m->head.kind == INJECT_FORKED) {	/* it has its parent's files: they are looked at again for their names only */
 		if (in->session->syms)
@@ -211,7 +306,7 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 		return true;
 	}
 	/* what is in the queue is of the mappings of before, or makes the tool forget those of a process */
-	in->session->handle_records(in->session->events);
+	record_queue_handle_some(in->queue);
 	if (in->session->finishing || m->head.kind == INJECT_HELLO)	/* more is being loaded */
 		return true;
 	if (m->head.kind == INJECT_CHANGED) {
@@ -228,8 +323,8 @@ static bool on_told(void *ctx, int pid, const struct inject_message *m)
 
 void inject_begin(struct inject *in, const struct bpf_object *obj)
 {
-	inject_events_open(&in->events, obj, in->queue);
-	in->peers.user = in->session->command_user;
+	events_open(&in->events, obj, in->queue);
+	in->peers.peers.user = in->session->command_user;
 	inject_memory_fix(&in->memory);
 	in->peers.memory[INJECT_SHARED] = in->memory.memory->fd;
 	in->peers.memory[INJECT_READ] = in->memory.memory->read;
@@ -243,7 +338,7 @@ void inject_begin(struct inject *in, const struct bpf_object *obj)
 	in->peers.python = python_of;
 	in->peers.ctx = in;
 	inject_peers_open(&in->peers);
-	inject_library_set(in->library, in->peers.name);
+	inject_library_set(in->library, in->peers.peers.name);
 }
 
 /* A thread that ends with its process is left to on_ended(). */
@@ -289,7 +384,7 @@ void inject_end(struct inject *in, int sig)
 {
 	inject_memory_end(&in->memory);
 	if (sig)
-		inject_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
+		inject_peers_signal(&in->peers, command_ended() ? 0 : in->session->probes.pids[0], sig, command_has_signal());
 	inject_peers_close(&in->peers);
 	if (in->peers.late)
 		warning(0, "%lu process%s not traced: the tool answered too late", in->peers.late,

@@ -4,22 +4,33 @@
  * trace. */
 #ifndef INJECT_H
 #define INJECT_H
-#include "session/inject_events.h"
 #include "session/inject_memory.h"
 #include "session/inject_peers.h"
 
+struct bpf_map;
 struct bpf_object;
 struct record_queue;
 struct session;
+struct shares;
 
-/* A target's; made by session_choose_backend(). */
+/* What the kernel's tracepoints report otherwise: the same changes of the probes' map of processes, and the same records, as
+ * by bpf/lib/processes.bpf.h. */
+struct inject_events {
+	const struct bpf_map *processes;	/* NULL: the tool's programs have none */
+	struct shares *shares;
+	struct record_queue *queue;
+	bool exec_stays;	/* a process is still reported after exec */
+	unsigned long lost;	/* processes for which there was no room */
+};
+
+/* A session's; made by session_choose_backend(). */
 struct inject {
 	char *library;
 	struct session *session;
 	struct inject_memory memory;
 	struct inject_peers peers;
 	struct inject_events events;
-	const char *left, *ended;	/* programs for a thread that has ended alone, and for those of a process; or NULL */
+	const char *left, *ended;	/* programs for a thread that has ended before its process, and for a process; or NULL */
 	unsigned long long looked, named, turned;	/* when it was seen which threads have, ns */
 	bool read;		/* whether programs' memory can be read was tried */
 	bool inner;		/* a process is in another PID namespace */

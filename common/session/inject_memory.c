@@ -234,7 +234,7 @@ void inject_memory_toggle(struct inject_memory *m, const struct probes *p, bool 
 		struct inject_function *f = &s->toggle[i];
 		unsigned id = __atomic_load_n(&f->id, __ATOMIC_RELAXED);
 
-		if (id >= (unsigned)p->source->n || !p->source->get(p, id).toggle)
+		if (id >= (unsigned)p->source->n || !p->source->get(p, id).detachable)
 			continue;
 		if (in)
 			__atomic_fetch_and(&f->flags, ~INJECT_OFF, __ATOMIC_RELAXED);

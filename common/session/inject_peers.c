@@ -2,34 +2,33 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "session/inject_connection.h"
+#include "base/hash.h"
+#include "proc/proc.h"
 #include "session/inject_peers.h"
 
-/* MOST: processes at a time.  OWN_FILES: left for the tool's own. */
+/* MOST: processes at a time.  OWN_FILES: the tool's. */
 enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };
 
 /* How often it is seen which program a process runs: exec tells nobody. */
 static const unsigned long long LOOK_NS = 100 * 1000000ull, EVERY_NS = 10 * 1000000ull, TURN_NS = 1000000;
 
-static unsigned most_processes(void)
-{
-	struct rlimit files;
+/* PENDING: at once; the others wait in the socket's backlog. */
+enum { PENDING = 64 };
 
-	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= OWN_FILES + MOST)
-		return MOST;
-	return files.rlim_cur > OWN_FILES ? files.rlim_cur - OWN_FILES : 1;
-}
+/* After that long without a message a connection is closed. */
+static const unsigned long long SILENT_NS = 10 * 1000000000ull;
+
+/* Parents between a process and the command: their numbers may be others' by now, and form a ring. */
+enum { DEPTH = 1000 };
 
 static struct inject_process *find(const struct inject_peers *p, int pid)
 {
@@ -52,7 +51,7 @@ static void drop(struct inject_peers *p, struct inject_process *at)
 	epoll_ctl(p->epoll, EPOLL_CTL_DEL, at->pidfd, NULL);	/* a helper may have a copy */
 	close(at->pidfd);
 	free(at);
-	p->n--;
+	p->peers.n--;
 }
 
 static void end(struct inject_peers *p, struct inject_process *at)
@@ -94,12 +93,8 @@ static bool add(struct inject_peers *p, int pid)
 	struct inject_process *at;
 	int fd;
 
-	if (p->n == p->most) {
-		if (!p->full)
-			warning(0, "the command has %u processes that use CUDA at once: further ones are not traced", p->most);
-		p->full = true;
+	if (!peers_has_room(&p->peers))
 		return false;
-	}
 	fd = syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return false;
@@ -115,7 +110,7 @@ static bool add(struct inject_peers *p, int pid)
 		return false;
 	}
 	HASH_ADD_INT(p->processes, pid, at);
-	p->n++;
+	p->peers.n++;
 	return true;
 }
 
@@ -173,25 +168,114 @@ static bool follow(struct inject_peers *p, int pid)
 	return true;
 }
 
+struct inject_connection {
+	int fd, pid;		/* pid 0: it is refused */
+	unsigned long long until;
+	struct inject_connection *next;
+};
+
+static void accept_some(struct inject_peers *p)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct inject_connection *c;
+	struct ucred who;
+	int fd, pid;
+
+	while (p->pending < PENDING && (fd = peers_accept(&p->peers, &who)) >= 0) {
+		if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event)) {
+			close(fd);
+			continue;
+		}
+		pid = who.uid == p->peers.user && who.pid > 0 ? who.pid : 0;
+		c = xcalloc(1, sizeof(*c));
+		*c = (struct inject_connection){ fd, pid, clock_ns() + SILENT_NS, p->connections };
+		p->connections = c;
+		p->pending++;
+	}
+}
+
+/* A program that does not read its answer does without.  Returns false if it waits no longer. */
+static bool answer(const struct inject_peers *p, const struct inject_connection *c, int pid, bool with_memory)
+{
+	struct inject_answer a = { .version = INJECT_VERSION, .pid = pid, .bytes = p->bytes, .leave = p->leave && pid > 0,
+				 .uid = p->peers.user };
+	union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(p->memory))]; } control = { 0 };
+	struct iovec part = { &a, sizeof(a) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (pid > 0) {
+		const struct python_process *python = p->python(p->ctx, pid);
+
+		proc_comm(pid, a.comm);
+		if (python)
+			a.python = *python;
+	}
+	if (with_memory) {
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		control.head = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(sizeof(p->memory)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&control.head), p->memory, sizeof(p->memory));
+	}
+	return sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN;
+}
+
+static bool is_message(const struct inject_message *m, ssize_t size)
+{
+	return size >= (ssize_t)sizeof(m->head) && m->head.version == INJECT_VERSION &&
+	       m->head.kind >= INJECT_HELLO && m->head.kind <= INJECT_CHANGED && m->head.size == size - sizeof(m->head);
+}
+
+static void handle(struct inject_peers *p, const struct inject_connection *c, const struct inject_message *m)
+{
+	bool yes = c->pid && follow(p, c->pid) && p->told(p->ctx, c->pid, m);
+	bool hello = yes && m->head.kind == INJECT_HELLO, forked = yes && m->head.kind == INJECT_FORKED;
+
+	p->strangers += !c->pid && m->head.kind <= INJECT_FORKED;
+	if (!answer(p, c, yes ? c->pid : -1, hello || forked) && (hello || forked))
+		p->late++;
+}
+
+/* Returns false if the connection is at its end. */
+static bool serve(struct inject_peers *p, const struct inject_connection *c)
+{
+	struct inject_message m = { 0 };
+	ssize_t size = recv(c->fd, &m, sizeof(m) - 1, MSG_DONTWAIT | MSG_TRUNC);
+
+	if (size < 0)
+		return (errno == EAGAIN || errno == EINTR) && clock_ns() < c->until;
+	if (size > (ssize_t)sizeof(m) - 1 || !is_message(&m, size))
+		return false;
+	handle(p, c, &m);
+	return true;
+}
+
+static void serve_connections(struct inject_peers *p)
+{
+	struct inject_connection **at = &p->connections, *c;
+
+	accept_some(p);
+	while ((c = *at)) {
+		if (serve(p, c)) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		close(c->fd);
+		free(c);
+		p->pending--;
+	}
+}
+
 void inject_peers_open(struct inject_peers *p)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	unsigned long long random;
-	size_t n;
 
-	/* nobody else has to know it, but who knew it could take the name before */
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		die(errno, "no random numbers");
-	snprintf(p->name, sizeof(p->name), "cuda-bpf-tools-%016llx", random);
-	n = strlen(p->name);
-	memcpy(addr.sun_path + 1, p->name, n);
-	p->most = most_processes();
-	p->follow = follow;
-	p->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	p->peers.done = "traced";
+	peers_open(&p->peers, SOCK_SEQPACKET, BACKLOG, MOST, 1, OWN_FILES);
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (p->fd < 0 || bind(p->fd, (void *)&addr, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
-	    listen(p->fd, BACKLOG) || p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd, &event))
+	if (p->epoll < 0 || epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->peers.fd, &event))
 		die(errno, "cannot listen on a Unix socket");
 }
 
@@ -224,28 +308,86 @@ void inject_peers_serve(struct inject_peers *p)
 	int n = epoll_wait(p->epoll, events, EVENTS, 0);
 
 	if (n > 0 || p->connections)
-		inject_connections_serve(p);
+		serve_connections(p);
 	reap(p, events, n);
 	look_at_programs(p);
 }
 
-void inject_peers_signal(const struct inject_peers *p, int sig, int group)
+struct command_process {
+	int pid, parent;
+	int fd;			/* of those that are meant, else -1 */
+	UT_hash_handle hh;
+};
+
+static void list_process(void *ctx, int pid)
 {
-	for (struct inject_process *at = p->processes; at; at = at->hh.next)
-		if (!proc_in_group(at->pid, group))
-			syscall(SYS_pidfd_send_signal, at->pidfd, sig, NULL, 0);
+	struct command_process **all = ctx, *at = xcalloc(1, sizeof(*at));
+
+	at->pid = pid;
+	at->fd = -1;
+	at->parent = proc_parent(pid);
+	HASH_ADD_INT(*all, pid, at);
+}
+
+static bool descends(struct command_process *all, const struct command_process *at, int root)
+{
+	for (int i = 0; at && i < DEPTH; i++) {
+		int parent = at->parent;
+
+		if (at->pid == root)
+			return true;
+		HASH_FIND_INT(all, &parent, at);
+	}
+	return false;
+}
+
+/* A pid that was reused has another parent. */
+static int open_process(const struct command_process *at)
+{
+	int fd = syscall(SYS_pidfd_open, at->pid, 0);
+
+	if (fd < 0 || proc_parent(at->pid) == at->parent)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* All are found before the first one ends, as then its children have another parent. */
+void inject_peers_signal(const struct inject_peers *p, int root, int sig, int group)
+{
+	struct command_process *all = NULL, *at, *next;
+
+	proc_each(list_process, &all);
+	HASH_ITER(hh, all, at, next)
+		if (root && !proc_in_group(at->pid, group) && !find(p, at->pid) && descends(all, at, root))
+			at->fd = open_process(at);
+	HASH_ITER(hh, all, at, next) {
+		if (at->fd >= 0) {
+			syscall(SYS_pidfd_send_signal, at->fd, sig, NULL, 0);
+			close(at->fd);
+		}
+		HASH_DEL(all, at);
+		free(at);
+	}
+	for (const struct inject_process *of = p->processes; of; of = of->hh.next)
+		peers_signal(of->pidfd, of->pid, sig, group);
 }
 
 void inject_peers_close(struct inject_peers *p)
 {
 	struct inject_process *at, *next;
+	struct inject_connection *c;
 
 	HASH_ITER(hh, p->processes, at, next)
 		drop(p, at);
-	inject_connections_close(p);
-	if (p->fd > 0)
-		close(p->fd);
+	while ((c = p->connections)) {
+		p->connections = c->next;
+		close(c->fd);
+		free(c);
+	}
+	peers_close(&p->peers);
 	if (p->epoll > 0)
 		close(p->epoll);
-	p->fd = p->epoll = -1;
+	p->epoll = -1;
 }
+

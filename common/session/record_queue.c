@@ -1,36 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "abi/record.h"
+#include "base/clock.h"
+#include "base/die.h"
 #include "base/hash.h"
+#include "cli/out.h"
+#include "session/process.h"
 #include "session/record_queue.h"
+#include "session/signals.h"
 #include "shmmap/shmmap.h"
+#include "sym/syms.h"
 
-/* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), ours those of a
+/* Bytes.  A ring buffer's record has at most 2^29 (BPF_RINGBUF_HDR_SZ), the tools' those of a
  * copied stack, 64 KiB and a little. */
-enum { FIRST_ROOM = 1 << 20, LARGEST = 128 << 10 };
+enum { BLOCK = 1 << 20, LARGEST = 128 << 10 };
+
+/* How long records are handled before the loop does anything else. */
+static const unsigned long long SLICE_NS = 100 * 1000000ull;
+
+/* Records, each after its size and with a 0 behind it, where text ends that its writer left without an end. */
+struct record_block {
+	struct record_block *next;
+	size_t used;
+	char bytes[BLOCK];
+};
 
 static size_t padded(size_t size)
 {
-	return (size + 2 * sizeof(size) - 1) & ~(sizeof(size) - 1);
-}
-
-static void make_room(struct record_queue *q, size_t size)
-{
-	if (q->head == q->tail)
-		q->head = q->tail = 0;
-	while (q->tail + size > q->room) {
-		q->room = q->room > FIRST_ROOM ? 2 * q->room : 2 * FIRST_ROOM;
-		q->bytes = xrealloc(q->bytes, q->room, 1);
-	}
+	return (size + 1 + 2 * sizeof(size) - 1) & ~(sizeof(size) - 1);
 }
 
 void record_queue_put(struct record_queue *q, const void *data, size_t size)
 {
-	make_room(q, padded(size));
-	memcpy(q->bytes + q->tail, &size, sizeof(size));
-	memcpy(q->bytes + q->tail + sizeof(size), data, size);
+	struct record_block *b = q->last;
+	char *at;
+
+	if (q->head == q->tail)
+		q->head = q->tail = 0;
+	if (!b || b->used + padded(size) > sizeof(b->bytes)) {
+		b = xcalloc(1, sizeof(*b));
+		if (q->last)
+			q->last->next = b;
+		else
+			q->first = b;
+		q->last = b;
+	}
+	at = b->bytes + b->used;
+	memcpy(at, &size, sizeof(size));
+	memcpy(at + sizeof(size), data, size);
+	at[sizeof(size) + size] = 0;
+	b->used += padded(size);
 	q->tail += padded(size);
 }
 
@@ -44,7 +66,7 @@ static int keep(void *ctx, void *data, size_t size)
 	return q->tail >= q->enough ? -ENOBUFS : 0;
 }
 
-/* What a program wrote itself may be anything. */
+/* Records that a program wrote itself are untrusted. */
 static int keep_shared(void *ctx, void *record, __u64 size)
 {
 	return size < sizeof(struct record) ? 0 : keep(ctx, record, size);
@@ -93,18 +115,81 @@ void record_queue_fill(struct record_queue *q, size_t bytes)
 		die(err, "cannot read records");
 }
 
-void *record_queue_next(struct record_queue *q, size_t *size)
+/* Frees the blocks whose records have been handled, except for the last one, which is used again. */
+static void free_handled(struct record_queue *q)
 {
-	char *at = q->bytes + q->head;
+	while (q->first && q->at == q->first->used && q->first->next) {
+		struct record_block *b = q->first;
 
+		q->first = b->next;
+		q->at = 0;
+		free(b);
+	}
+	if (q->head != q->tail)
+		return;
+	q->head = q->tail = q->at = 0;
+	if (q->first)
+		q->first->used = 0;
+}
+
+/* It is valid until the next call. */
+static void *next_record(struct record_queue *q, size_t *size)
+{
+	char *at;
+
+	free_handled(q);
 	if (q->head == q->tail)
 		return NULL;
+	at = q->first->bytes + q->at;
 	memcpy(size, at, sizeof(*size));
-	if (!q->current)
-		q->current = xcalloc(1, LARGEST + 1);	/* text that its writer left without an end ends there */
-	memcpy(q->current, at + sizeof(*size), *size);
+	q->at += padded(*size);
 	q->head += padded(*size);
-	return q->current;
+	return at + sizeof(*size);
+}
+
+static bool is_end(const struct record *r, size_t size)
+{
+	return size >= sizeof(struct process_event) && (r->kind == RECORD_EXIT || r->kind == RECORD_EXEC);
+}
+
+static void handle(struct record_queue *q, void *data, size_t size)
+{
+	int err = 0;
+
+	if (size >= sizeof(struct record) && record_is_for_stacks(data))
+		syms_record(q->syms, data, size);
+	else if (size >= sizeof(struct record) && is_end(data, size))
+		process_ended(q->ends, data);
+	else
+		err = q->handle(q->ctx, data, size);
+	if (err < 0)
+		die(err, "cannot handle records");
+}
+
+bool record_queue_handle(struct record_queue *q, long *left)
+{
+	size_t size;
+	void *data = next_record(q, &size);
+
+	if (!data) {
+		record_queue_fill(q, RECORD_QUEUE_FEW);
+		data = next_record(q, &size);
+	}
+	if (!data)
+		return false;
+	*left -= size;
+	handle(q, data, size);
+	return *left > 0;
+}
+
+void record_queue_handle_some(struct record_queue *q)
+{
+	unsigned long long end = clock_ns() + SLICE_NS;
+	long left = LONG_MAX;
+
+	for (int n = 0; n % RECORD_QUEUE_CLOCK || clock_ns() < end; n++)
+		if (signal_caught() || out_is_held_up() || !record_queue_handle(q, &left))
+			break;
 }
 
 size_t record_queue_bytes(const struct record_queue *q)
@@ -121,7 +206,8 @@ struct sender {
 
 struct queued {
 	const struct sender *sender;
-	size_t at;		/* in bytes */
+	const char *at;		/* its size, and the record */
+	size_t order;
 };
 
 static struct sender *sender_of(struct sender **all, const char *record)
@@ -144,53 +230,55 @@ static int fewest_first(const void *a, const void *b)
 
 	if (p->sender->n != q->sender->n)
 		return p->sender->n < q->sender->n ? -1 : 1;
-	return p->at < q->at ? -1 : 1;
-}
-
-static size_t size_at(const struct record_queue *q, size_t at)
-{
-	size_t size;
-
-	memcpy(&size, q->bytes + at, sizeof(size));
-	return padded(size);
+	return p->order < q->order ? -1 : 1;
 }
 
 static struct queued *list_records(const struct record_queue *q, struct sender **senders, size_t *n)
 {
 	struct queued *list = NULL;
-	size_t room = 0;
+	size_t room = 0, at = q->at, size;
 
 	*n = 0;
-	for (size_t at = q->head; at < q->tail; at += size_at(q, at)) {
-		struct sender *s = sender_of(senders, q->bytes + at + sizeof(at));
+	for (const struct record_block *b = q->first; b; b = b->next, at = 0)
+		for (; at < b->used; at += padded(size)) {
+			struct sender *s = sender_of(senders, b->bytes + at + sizeof(size));
 
-		if (*n == room) {
-			room = room ? 2 * room : 1024;
-			list = xrealloc(list, room, sizeof(*list));
+			if (*n == room) {
+				room = room ? 2 * room : 1024;
+				list = xrealloc(list, room, sizeof(*list));
+			}
+			list[*n] = (struct queued){ s, b->bytes + at, *n };
+			(*n)++;
+			s->n++;
+			memcpy(&size, b->bytes + at, sizeof(size));
 		}
-		list[(*n)++] = (struct queued){ s, at };
-		s->n++;
-	}
 	return list;
+}
+
+static void free_blocks(struct record_block *b)
+{
+	for (struct record_block *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
 }
 
 void record_queue_favor_few(struct record_queue *q)
 {
 	struct sender *senders = NULL, *s, *next;
-	char *bytes = xcalloc(1, q->tail - q->head + 1), *end = bytes;
-	size_t n;
+	struct record_block *before = q->first;
+	size_t n, size;
 	struct queued *list = list_records(q, &senders, &n);
 
 	if (n)
 		qsort(list, n, sizeof(*list), fewest_first);
+	q->first = q->last = NULL;
+	q->head = q->tail = q->at = 0;
 	for (size_t i = 0; i < n; i++) {
-		memcpy(end, q->bytes + list[i].at, size_at(q, list[i].at));
-		end += size_at(q, list[i].at);
+		memcpy(&size, list[i].at, sizeof(size));
+		record_queue_put(q, list[i].at + sizeof(size), size);
 	}
-	free(q->bytes);
-	q->bytes = bytes;
-	q->head = 0;
-	q->room = q->tail = end - bytes;
+	free_blocks(before);
 	free(list);
 	HASH_ITER(hh, senders, s, next) {
 		HASH_DEL(senders, s);
@@ -203,7 +291,7 @@ unsigned long record_queue_drop(struct record_queue *q)
 	unsigned long n = 0;
 	size_t size;
 
-	while (record_queue_next(q, &size))
+	while (next_record(q, &size))
 		n++;
 	return n;
 }
@@ -219,7 +307,6 @@ void record_queue_free(struct record_queue *q)
 	if (q->reader)
 		free(q->reader->copy);
 	free(q->reader);
-	free(q->bytes);
-	free(q->current);
+	free_blocks(q->first);
 	*q = (struct record_queue){ 0 };
 }

@@ -7,20 +7,33 @@
 #include <stddef.h>
 
 struct bpf_map;
+struct process_ends;
+struct record_block;
 struct ring_buffer;
 struct shmmap_map;
 struct shmmap_reader;
+struct syms;
 
 /* Starts zeroed. */
 struct record_queue {
+	/* Those of call stacks go to syms, the ends of processes to ends, all others to handle(), which returns -errno if the
+	 * tool cannot go on. */
+	int (*handle)(void *ctx, void *data, size_t size);
+	void *ctx;
+	struct syms *syms;
+	const struct process_ends *ends;
+	/* private */
 	struct ring_buffer *ring;
 	struct shmmap_reader *reader;	/* instead of ring: the maps are shared with the programs */
 	bool (*is_dead)(void *ctx, unsigned self);	/* for reader */
 	void *dead_ctx;
-	char *bytes;
-	size_t head, tail, room;
-	size_t enough;		/* bytes, for record_queue_fill() */
-	char *current;		/* the record being handled: bytes may be moved meanwhile */
+	/* A record is copied once, out of the ring buffer, whose room others need, and handled where it is then: it doesn't
+	 * move while more are added behind it.  One in shared memory is copied twice, as it changes until all of it was
+	 * checked. */
+	struct record_block *first, *last;
+	size_t at;		/* of the next record in first */
+	size_t head, tail;	/* bytes taken and put since the queue was empty */
+	size_t enough;		/* for record_queue_fill() */
 };
 
 /* Opens the ring buffer; dies if that fails.  Without one (NULL) the queue stays empty. */
@@ -30,7 +43,7 @@ void record_queue_open(struct record_queue *q, const struct bpf_map *ring);
 void record_queue_share(struct record_queue *q, const struct shmmap_map *ring, bool (*is_dead)(void *ctx, unsigned self),
 			void *ctx);
 
-/* Adds a record of the tool's own, behind all that are in the queue. */
+/* Adds a record of the tool's own, after all that are in the queue. */
 void record_queue_put(struct record_queue *q, const void *record, size_t size);
 
 /* Takes records out of the ring buffer until it is empty or the queue has this many bytes.  Never
@@ -40,9 +53,16 @@ void record_queue_put(struct record_queue *q, const void *record, size_t size);
 void record_queue_fill(struct record_queue *q, size_t bytes);
 enum { RECORD_QUEUE_FEW = 256 << 10, RECORD_QUEUE_MAX = 8 << 20 };
 
-/* Returns the next record and sets *size; NULL if there is none.  It is valid until the next
- * call. */
-void *record_queue_next(struct record_queue *q, size_t *size);
+/* Records between two looks at the clock, each of which takes a tenth as long as a record. */
+enum { RECORD_QUEUE_CLOCK = 8 };
+
+/* Handles the next record, which it takes out of the ring buffer if the queue is empty.  Subtracts its size from *left;
+ * return true if there was one and *left is positive. */
+bool record_queue_handle(struct record_queue *q, long *left);
+
+/* Handles those that are there, for a tenth of a second at most, until a signal comes or the output is held up: stacks are
+ * looked up in the mappings that they were taken in, so call it before mappings are read again. */
+void record_queue_handle_some(struct record_queue *q);
 
 /* Returns the size of the records in the queue. */
 size_t record_queue_bytes(const struct record_queue *q);

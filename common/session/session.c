@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "abi/device.h"
+#include "abi/record.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_fn.h"
+#include "base/clock.h"
 #include "base/die.h"
+#include "base/failure.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
+#include "probe/share.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
+#include "proc/privileges.h"
 #include "session/command.h"
-#include "session/command_user.h"
 #include "session/session.h"
 #include "sym/syms.h"
 
@@ -51,6 +60,37 @@ bool session_read_stacks(struct session *t)
 		t->shown = SHOW_ALL;
 	t->stack_size = size ? whole_size(t->stack_size) : SIZE_DEFAULT;
 	return unwind || shown || size || t->lines;
+}
+
+void session_drop(struct session *t, int pid)
+{
+	containers_forget(&t->containers, pid);
+	preexisting_drop(&t->preexisting, pid);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	session_drop(ctx, e->head.pid);
+}
+
+void session_drop_at_end(struct session *t)
+{
+	process_on_end(&t->ends, on_end, t);
+}
+
+static void drop_syms(void *ctx, const struct process_event *e)
+{
+	const struct session *t = ctx;
+
+	if (e->head.kind == RECORD_EXEC && t->reads_at_exec)
+		syms_refresh(t->syms, e->head.pid);
+	else
+		syms_forget(t->syms, e->head.pid);
+}
+
+void session_drop_syms_at_end(struct session *t)
+{
+	process_on_end(&t->ends, drop_syms, t);
 }
 
 void session_die_if_failed(const struct session *t)
@@ -96,10 +136,15 @@ void session_init(struct session *t)
 		usage_error("--pid and --command are mutually exclusive");
 	if (t->user && !t->command)
 		usage_error("--user requires a command: --command or -- CMD");
+	if (t->gpuprobe && !t->command)
+		usage_error("a command is required, --command or -- CMD: modules that a process has loaded cannot be "
+			    "changed, so there is no --pid");
 	if (t->command)		/* first, as the command is to have nothing of what follows */
 		prepare_command(t);
 	/* a caller may ignore it: the kernel would reap the tool's processes, and others get their numbers */
 	signal(SIGCHLD, SIG_DFL);
+	if (t->output)
+		out_to_file(t->output);
 	log_init(t->verbose, t->quiet);
 	out_init(t->json);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {	/* each perf event takes one */
@@ -251,4 +296,144 @@ void session_check_usdt(const struct session *t)
 	else
 		warning(0, "no USDT probes %s found: tensors are not shown (builds of PyTorch without USDT; "
 			"RMM's, CuPy's and JAX's allocators have none)", names);
+}
+
+/* A function that waits is of interest to a tool that asked for those, whatever its class. */
+static unsigned alone(unsigned classes)
+{
+	unsigned mask = CUDA_DEVICE_CLASSES & ~classes;
+
+	return classes & CUDA_WAITS ? mask & ~(1u << CUDA_RESET | 1u << CUDA_WAIT) : mask;
+}
+
+static struct device_state *state_of(const struct bpf_object *obj)
+{
+	size_t size;
+
+	return (struct device_state *)bpf_map__initial_value(
+		bpf_object__find_map_by_name(obj, ".data.device"), &size);
+}
+
+unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsigned classes)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.device");
+	struct device_config config = { .only = t->devices, .alone = alone(classes) };
+
+	bpf_map__set_initial_value(map, &config, sizeof(config));
+	t->probes.helper_classes = config.alone;
+	if (t->command)
+		state_of(obj)->since = 0;
+	return classes | CUDA_DEVICE_CLASSES;
+}
+
+void session_device_begin(const struct session *t, const struct bpf_object *obj)
+{
+	struct device_state *state = state_of(obj);
+
+	if (t->command)
+		return;
+	state->since = clock_ns();
+	__atomic_add_fetch(&state->generation, 1, __ATOMIC_RELAXED);
+}
+
+void session_device_losses(const struct bpf_object *obj)
+{
+	const struct device_state *state = state_of(obj);
+
+	if (state->unknown)
+		warning(0, "left out %llu call%s whose device is not known: their threads chose it before tracing began",
+			state->unknown, plural(state->unknown));
+}
+
+static void scan_again(struct session *t)
+{
+	struct probes *p = &t->probes;
+
+	for (int i = 0; p->pids && p->pids[i] && !p->failure.text; i++)
+		scan_process(p, p->pids[i]);
+	if (!p->pids)
+		scan_all(p);
+	session_die_if_failed(t);
+}
+
+void session_scan_new(struct session *t, int pid)
+{
+	struct probes *p = &t->probes;
+
+	if (!pid) {
+		scan_again(t);
+		if (p->on_scanned)
+			p->on_scanned(p->tool, pid);
+		return;
+	}
+	scan_watched(p, pid);
+	session_die_if_failed(t);
+	syms_refresh(t->syms, pid);	/* its first call may come when it is gone */
+	if (p->on_scanned)
+		p->on_scanned(p->tool, pid);
+}
+
+static void on_watch(void *ctx, const struct watch_event *e)
+{
+	struct session *t = ctx;
+	struct probes *p = &t->probes;
+
+	if (e->head.kind == RECORD_EXIT) {
+		uprobes_detach(p, e->head.pid);
+		return;
+	}
+	if (t->syms)	/* their stacks are of the mappings of before, perhaps another program's */
+		record_queue_handle_some(&t->records);
+	if (!t->finishing)
+		session_scan_new(t, e->head.pid);
+	watch_continue(p->watch, e);
+}
+
+/* Return true if this new mapping is worth a scan; with -p, all those of the processes are. */
+static bool is_wanted(void *ctx, int pid, const char *path)
+{
+	const struct session *t = ctx;
+	const int *pids = t->probes.pids;
+
+	syms_changed(t->syms, pid);
+	for (int i = 0; pids && pids[i]; i++)
+		if (pids[i] == pid)
+			return true;
+	return !pids && pid != getpid() && scan_is_cuda(path);
+}
+
+void session_watch(struct session *t)
+{
+	struct probes *p = &t->probes;
+	char *why;
+	int err;
+
+	p->watch = watch_new(&p->attacher, on_watch, t);
+	t->watching = t->inject;	/* the command's programs tell */
+	if (t->inject)
+		return;
+	err = t->command ? watch_tree(p->watch, p->pids[0]) : watch_all(p->watch, is_wanted);
+	t->watching = !err;
+	p->linkers = t->command && t->watching;
+	if (!err)
+		return;
+	if (err == -EMFILE || err == -ENFILE)
+		die(err, "cannot watch for new mappings");
+	why = err == -EPERM || err == -EACCES ?
+	      privilege_missing(t->command ? PRIVILEGE_BPF : PRIVILEGE_EVENTS) : xstrdup(strerror(-err));
+	warning(0, "no mmap events (%s): polling for new mappings once a second; earlier calls "
+		"are missed", why);
+	free(why);
+}
+
+void session_tick(struct session *t)
+{
+	helper_pool_tick(&t->helpers);
+	uprobes_tick(&t->probes);
+	share_tick(&t->probes);
+	syms_tick(t->syms);
+	if (t->watching || time(NULL) == t->scanned)
+		return;
+	t->scanned = time(NULL);
+	scan_again(t);
 }

@@ -14,37 +14,38 @@
 #include "probe/probes.h"
 #include "proc/containers.h"
 #include "proc/helper_pool.h"
-#include "session/preexisting.h"
 #include "session/filter.h"
 #include "session/pids.h"
-#include "session/probe_list.h"
+#include "session/process.h"
+#include "session/record_queue.h"
 
 struct bpf_object;
-struct elf_probe;
-struct function;
+struct gpuprobe;
 struct inject;
+struct probe_line;
 struct syms;
+
+struct probe_list {
+	struct probe_line *lines;
+	int n;
+};
 
 struct session {
 	/* options */
 	const char *pid_list, *command, *user, *lib, *device_list;
+	const char *output;	/* a file; NULL: standard output */
 	char **argv;		/* the command's, if it is not one for the shell; else NULL */
 	int layer;		/* index into "runtime|driver|all": enum cuda_lib, or both */
 	int attach;		/* enum attach_kind */
 	bool list, check, verbose, quiet, json;
 	long duration_ns;	/* 0 = no limit */
-	int unwind, shown;	/* indexes into UNWIND_WORDS, STACK_WORDS; -1: not given */
+	int unwind, shown;	/* indexes into UNWIND_CHOICES, STACK_CHOICES; -1: not given */
 	long stack_size;	/* bytes to copy; -1: not given */
 	struct filter_options filter;
 	unsigned long long devices;	/* bit n: device n is wanted; 0: all */
 	bool lines;		/* source lines and inlined functions in call stacks */
-	/* the tool's own, or NULL: called for each process that has mapped CUDA files, after each scan of it;
-	 * and for each function that is to be probed, as in struct probes */
-	void *tool;
+	/* the tool's, or NULL: for each process that has mapped CUDA files, after each scan of it; tool is that of probes */
 	void (*on_process)(void *tool, int pid);
-	void (*on_probe)(void *tool, const char *path, const struct function *fn, const struct elf_probe *p,
-			 const char *skipped);
-	void (*on_skipped)(void *tool, const char *path, const char *why);
 	/* state */
 	struct filter selected;	/* whose calls are recorded */
 	bool matched;		/* a process with CUDA is selected */
@@ -57,16 +58,17 @@ struct session {
 	bool watching, attached, finishing;
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
-	struct probe_list found;	/* with --list */
+	struct probe_list found;	/* with --list: what is probed, and what is skipped and why */
 	struct inject *inject;	/* with --attach inject, else NULL */
+	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL; set by tool_run() */
 	uid_t command_user;	/* whose processes the command's are */
 	bool stacks;		/* the tool's programs take call stacks */
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
-	/* set by event_loop_open(): handles the records that are there, as stacks are looked up in the mappings that
-	 * they were taken in */
-	void (*handle_records)(void *events);
-	void *events;
+	struct record_queue records;	/* opened by event_loop_open() */
+	struct process_ends ends;
+	bool reads_at_exec;	/* the tool's: reads the mappings of a new program immediately, not at its first stack: its
+				 * calls may be reported when it is gone */
 };
 
 /* Call at the end: says so if USDT probes were wanted and no file had any. */
@@ -124,12 +126,12 @@ bool session_is_preexisting(void *target, int pid);
 		"only calls on these devices, as the program numbers them")
 
 /* The options of a tool that can show call stacks. */
-#define UNWIND_WORDS "dwarf|fp"
-#define STACK_WORDS "all|native|python"
+#define UNWIND_CHOICES "dwarf|fp"
+#define STACK_CHOICES "all|native|python"
 #define OPT_STACKS(t)									\
-	OPT_CHOICE(0, "stack", STACK_WORDS, &(t)->shown,				\
+	OPT_CHOICE(0, "stack", STACK_CHOICES, &(t)->shown,				\
 		   "call stacks with these frames; default: all"),			\
-	OPT_CHOICE(0, "unwind", UNWIND_WORDS, &(t)->unwind,				\
+	OPT_CHOICE(0, "unwind", UNWIND_CHOICES, &(t)->unwind,				\
 		   "find native frames by unwind tables or frame pointers; default: dwarf"), \
 	OPT_SIZE(0, "stack-size", "SIZE", &(t)->stack_size,				\
 		 "unwind at most SIZE bytes of a stack, 4k to 64k, the default"),		\
@@ -153,6 +155,16 @@ void session_prepare(struct session *t, struct bpf_object *obj);
 /* Makes t->syms, unless it exists. */
 void session_need_syms(struct session *t);
 
+/* Drops what the session keeps of a process for the tool: its container, and that it is pre-existing. */
+void session_drop(struct session *t, int pid);
+
+/* Has that done at the ends of processes.  Not for a tool whose reports, which come later, show processes that have ended:
+ * those need their containers until then, and call preexisting_tidy(). */
+void session_drop_at_end(struct session *t);
+
+/* Call when the tool's parts have registered, which may use them: drops the names of processes that end. */
+void session_drop_syms_at_end(struct session *t);
+
 /* Exits with the reason if the probes have failed. */
 void session_die_if_failed(const struct session *t);
 
@@ -164,5 +176,31 @@ bool session_is_alone(const struct session *t);
 
 /* Return true if the processes of -p, or the command, have ended. */
 bool session_ended(struct session *t);
+
+/* What the probes of bpf/lib/device.bpf.h are told, and what they found. */
+
+/* Call between open and load: sets which devices are wanted.  classes: what the tool traces.  Returns the
+ * classes to probe. */
+unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsigned classes);
+
+/* Call when everything is probed: threads that begin from now on are seen from their first call on, as are
+ * all of a command. */
+void session_device_begin(const struct session *t, const struct bpf_object *obj);
+
+/* Warns of calls that were left out as their device is not known. */
+void session_device_losses(const struct bpf_object *obj);
+
+/* Following the mappings of the traced processes. */
+
+/* Creates t->probes.watch and makes it report the command, or every process.  Warns if the kernel
+ * does not report mappings: then session_tick() polls.  With --attach inject there is nothing to watch. */
+void session_watch(struct session *t);
+
+/* Probes what a watched process has mapped; 0: what any has. */
+void session_scan_new(struct session *t, int pid);
+
+/* Call regularly: goes on detaching, and polls for new mappings, once a second, if the kernel does not
+ * report them. */
+void session_tick(struct session *t);
 
 #endif

@@ -1,18 +1,167 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "api/cuda_fn.h"
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
+#include "cli/opt.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "elf/elf.h"
 #include "probe/dso.h"
 #include "probe/probe_source.h"
 #include "probe/scan.h"
 #include "probe/uprobes.h"
 #include "probe/watch.h"
+#include "proc/pid_ns.h"
 #include "session/command.h"
+#include "session/gpuprobe.h"
 #include "session/inject.h"
+#include "session/inject_command.h"
 #include "session/session.h"
 #include "session/session_attach.h"
-#include "session/session_watch.h"
 #include "sym/syms.h"
+
+struct probe_line {
+	char *file;
+	const char *layer, *func, *skipped;
+	unsigned long long offset, step;
+};
+
+OUT_WORD(row_type, "probe");
+
+static const struct field fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a probe, with --list */
+	{ "file", "FILE", -40, OUT_STR, offsetof(struct probe_line, file) },	/* the file */
+	{ "layer", "LAYER", -7, OUT_STR, offsetof(struct probe_line, layer) },	/* runtime, driver or usdt */
+	{ "func", "FUNCTION", -36, OUT_STR, offsetof(struct probe_line, func) },	/* the function */
+	{ "offset", "OFFSET", -12, OUT_PTR, offsetof(struct probe_line, offset) },	/* in the file */
+	{ "step", "STEP", 4, OUT_UINT, offsetof(struct probe_line, step) },	/* bytes: from the symbol */
+	{ "skipped", "SKIPPED", -1, OUT_STR, offsetof(struct probe_line, skipped) },	/* why there is no probe */
+	{ 0 }
+};
+
+static struct probe_line *list_line(struct probe_list *list, const char *path)
+{
+	list->lines = xrealloc(list->lines, list->n + 1, sizeof(*list->lines));
+	list->lines[list->n] = (struct probe_line){ .file = xstrdup(path), .offset = OUT_NONE,
+						    .step = OUT_NONE };
+	return &list->lines[list->n++];
+}
+
+static void list_probe(void *list, const char *path, const struct function *fn, const struct elf_probe *p,
+		       const char *skipped)
+{
+	struct probe_line *l = list_line(list, path);
+
+	l->layer = cuda_lib_name(fn->lib);
+	l->func = fn->name;
+	l->offset = p->offset;
+	l->step = p->offset - p->symbol;
+	l->skipped = skipped;
+}
+
+static void list_file(void *list, const char *path, const char *why)
+{
+	list_line(list, path)->skipped = why;
+}
+
+static void probe_list_print(const struct probe_list *list)
+{
+	out_head(fields);
+	for (int i = 0; i < list->n; i++)
+		out_row(fields, &list->lines[i]);
+	out_flush();
+}
+
+static void probe_list_free(struct probe_list *list)
+{
+	for (int i = 0; i < list->n; i++)
+		free(list->lines[i].file);
+	free(list->lines);
+	*list = (struct probe_list){ 0 };
+}
+
+/* libbpf looks for BTF in several places. */
+static void check_types(struct failure *f)
+{
+	struct btf *btf = NULL;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		failure_set(f, EXIT_FAILURE, 0, "no kernel type information (BTF) in /sys/kernel/btf/vmlinux: the kernel was "
+			    "built without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted");
+	btf__free(btf);
+}
+
+/* Probes report PIDs of the initial namespace. */
+static void check_pid_ns(struct failure *f)
+{
+	if (!pid_ns_is_initial())
+		failure_set(f, EXIT_FAILURE, 0, "running in a PID namespace (container): kernel PIDs cannot be resolved; run "
+			    "on the host or with docker run --pid=host");
+}
+
+static enum attach_kind choose_kernel(const struct session *t, struct failure *f)
+{
+	enum attach_kind kind = attach_choose(t->attach, f);
+
+	if (!f->text)
+		check_pid_ns(f);
+	if (!f->text)
+		check_types(f);
+	return f->text ? ATTACH_AUTO : kind;
+}
+
+static void inject(struct session *t, char *library)
+{
+	t->inject = xcalloc(1, sizeof(*t->inject));
+	t->inject->session = t;
+	t->helpers.by_name = true;
+	t->inject->library = library;
+	t->probes.attacher.kind = ATTACH_INJECT;
+}
+
+static void choose(struct session *t)
+{
+	struct failure f = { 0 };
+	char *library = NULL, *why;
+
+	if (t->attach == ATTACH_INJECT && !t->command)
+		usage_error("--attach inject: it traces a command only, not running processes: use --command or -- CMD");
+	if (t->attach != ATTACH_INJECT)
+		t->probes.attacher.kind = choose_kernel(t, &f);
+	if (t->probes.attacher.kind)
+		return;
+	if (t->attach == ATTACH_INJECT || (t->command && !t->attach))
+		why = inject_refusal(t, &library);
+	else
+		failure_die(&f);
+	if (why && t->attach == ATTACH_INJECT)
+		die(0, "--attach inject: %s", why);
+	if (why) {
+		warning(0, "--attach inject is not possible either: %s", why);
+		failure_die(&f);
+	}
+	if (f.text)
+		note("using --attach inject: %s", f.text);
+	free(f.text);
+	inject(t, library);
+}
+
+void session_choose_backend(struct session *t)
+{
+	choose(t);
+	if (t->verbose)
+		note("attaching with %s", attach_name(t->probes.attacher.kind));
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL & ~LIBBPF_STRICT_AUTO_RLIMIT_MEMLOCK);
+}
 
 /* For the command to end after a signal. */
 enum { COMMAND_MS = 400 };
@@ -78,21 +227,6 @@ static void say_tracing(const struct session *t)
 	free(who);
 }
 
-static void list_probe(void *ctx, const char *path, const struct function *fn,
-		       const struct elf_probe *p, const char *skipped)
-{
-	struct session *t = ctx;
-
-	probe_list_probe(&t->found, path, fn, p, skipped);
-}
-
-static void list_file(void *ctx, const char *path, const char *why)
-{
-	struct session *t = ctx;
-
-	probe_list_file(&t->found, path, why);
-}
-
 static void add_early(void *ctx, int pid)
 {
 	struct session *t = ctx;
@@ -112,22 +246,7 @@ static void on_process(void *ctx, int pid)
 	syms_refresh(t->syms, pid);
 	add_early(t, pid);
 	if (t->on_process)
-		t->on_process(t->tool, pid);
-}
-
-static void tell_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *p,
-		       const char *skipped)
-{
-	struct session *t = ctx;
-
-	t->on_probe(t->tool, path, fn, p, skipped);
-}
-
-static void tell_file(void *ctx, const char *path, const char *why)
-{
-	struct session *t = ctx;
-
-	t->on_skipped(t->tool, path, why);
+		t->on_process(t->probes.tool, pid);
 }
 
 static void set_callbacks(struct session *t)
@@ -135,8 +254,11 @@ static void set_callbacks(struct session *t)
 	struct probes *p = &t->probes;
 
 	p->session = t;
-	p->on_probe = t->list ? list_probe : t->on_probe ? tell_probe : NULL;
-	p->on_skipped = t->list ? list_file : t->on_skipped ? tell_file : NULL;
+	if (t->list) {
+		p->listener = &t->found;
+		p->on_probe = list_probe;
+		p->on_skipped = list_file;
+	}
 	p->on_process = on_process;
 	p->on_unread = add_early;
 }
@@ -147,12 +269,11 @@ void session_choose_functions(struct session *t, const struct probe_source *sour
 	t->probes.source = source ?: &cuda_probe_source;
 }
 
-void session_attach(struct session *t)
+/* Probes the files that are mapped now. */
+static void attach(struct session *t)
 {
 	struct probes *p = &t->probes;
 
-	set_callbacks(t);
-	progress_begin(&t->progress);
 	session_watch(t);
 	t->helpers.limit = HELPER_START;
 	t->helpers.asked_for = true;
@@ -167,10 +288,20 @@ void session_attach(struct session *t)
 	if (!t->inject)
 		scan_installed(p);
 	session_die_if_failed(t);
+}
+
+void session_attach(struct session *t)
+{
+	struct probes *p = &t->probes;
+
+	set_callbacks(t);
+	progress_begin(&t->progress);
+	if (!t->gpuprobe)
+		attach(t);
 	t->attached = true;
 	preexisting_begin(&t->preexisting);
 	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;
-	t->helpers.asked_for = t->command;	/* nobody else's programs are traced */
+	t->helpers.asked_for = t->command;	/* only its processes are traced */
 	if (t->list && !t->command) {
 		probe_list_print(&t->found);
 		exit(p->nfiles ? EXIT_SUCCESS : EXIT_NOTHING);
@@ -179,6 +310,8 @@ void session_attach(struct session *t)
 		say_tracing(t);
 	if (t->inject)
 		inject_begin(t->inject, p->attacher.obj);
+	if (t->gpuprobe)
+		gpuprobe_begin(t->gpuprobe);
 	if (t->command)
 		command_go();
 }
@@ -204,12 +337,10 @@ static void warn_unmatched(const struct session *t)
 	free(text);
 }
 
-int session_finish(struct session *t, int sig, long ms)
+static void detach(struct session *t, int sig, long ms)
 {
-	bool complete = t->command && command_ended();
 	struct probes *p = &t->probes;
 	unsigned long long lost;
-	int status = 0;
 
 	t->finishing = true;
 	progress_begin(&t->progress);
@@ -227,6 +358,29 @@ int session_finish(struct session *t, int sig, long ms)
 	if (lost)
 		warning(0, "lost %llu mmap event%s: calls in new mappings may be missing", lost,
 			plural(lost));
+}
+
+static int finish_gpuprobe(const struct session *t, int sig)
+{
+	int status;
+
+	gpuprobe_close(t->gpuprobe);
+	status = finish_command(t, sig);
+	if (t->gpuprobe->peers.greeted || status || sig)
+		return status;
+	warning(0, "the command loaded no CUDA images");
+	return EXIT_FAILURE;
+}
+
+int session_finish(struct session *t, int sig, long ms)
+{
+	bool complete = t->command && command_ended();
+	const struct probes *p = &t->probes;
+	int status = 0;
+
+	if (t->gpuprobe)
+		return finish_gpuprobe(t, sig);
+	detach(t, sig, ms);
 	if (!t->command)
 		return 0;
 	status = finish_command(t, sig);

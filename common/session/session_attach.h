@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Attaches the probes of a target, and detaches them at the end. */
+/* Chooses how the probes of a session are attached, attaches them, and detaches them at the end. */
 #ifndef SESSION_ATTACH_H
 #define SESSION_ATTACH_H
 
 struct probe_source;
 struct session;
+
+/* Sets the attach kind: what --attach says, or the best that the kernel has and permits, or else, of a command, --attach
+ * inject, and says so.  Exits with the reason if there is none. */
+void session_choose_backend(struct session *t);
 
 /* Chooses what is probed: every function of these classes (a mask of 1 << CUDA_...), or of another table if source is not
  * NULL. */

@@ -10,14 +10,13 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "session/doctor.h"
+#include "session/gpuprobe.h"
 #include "session/inject.h"
 #include "session/session_attach.h"
-#include "session/choose_backend.h"
-#include "session/session_device.h"
 #include "session/tool.h"
 #include "sym/syms.h"
 
-/* Of the two seconds from a signal to the end, until the probes are detached. */
+/* Detach deadline after a signal, of the two seconds to the end. */
 enum { END_MS = 1300 };
 
 static bool is_folded(const struct tool *tool)
@@ -29,7 +28,9 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 {
 	char **command;
 	int first = opt_parse(&argc, argv, tool->opts, tool->usage, &command);
+	struct gpuprobe_config config;
 
+	tool->session->gpuprobe = tool->gpuprobe;
 	if (command)
 		session_command(tool->session, command);
 	if (tool->session->check)
@@ -48,6 +49,8 @@ static void read_options(const struct tool *tool, int argc, char **argv)
 		tool->session->devices = devices_parse(tool->session->device_list, DEVICES);
 	if (tool->check)
 		tool->check(tool->ctx);
+	if (tool->gpuprobe)
+		gpuprobe_config(tool->gpuprobe, &config);
 }
 
 /* libbpf caches the number, so that per-CPU code need not check for an error. */
@@ -142,8 +145,11 @@ static int drop_record(void *ctx, void *data, size_t size)
 }
 
 /* --list of a command: it runs, so that the files are found that it loads, but only the list is printed. */
-static void list_only(struct event_loop *e)
+static void list_only(const struct tool *tool)
 {
+	struct event_loop *e = tool->events;
+
+	process_ends_free(&tool->session->ends);
 	e->record = drop_record;
 	e->report = NULL;
 	e->tick = NULL;
@@ -196,7 +202,10 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		return check(tool->session);
 	list = tool->session->list;
 	session_init(tool->session);
-	session_choose_backend(tool->session);
+	if (tool->gpuprobe)
+		gpuprobe_open(tool->gpuprobe, tool->session->command_user, tool->ctx);
+	else
+		session_choose_backend(tool->session);
 	if (tool->prepare)
 		tool->prepare(tool->ctx);
 	tool->session->stacks = tool->stacks && *tool->stacks;
@@ -208,12 +217,13 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		skel = load(tool, opened, &classes);
 		find_maps(events, *skel->obj);
 	}
+	session_drop_syms_at_end(tool->session);
+	if (list)
+		list_only(tool);
 	event_loop_open(events, tool->session);
 	attach(tool, classes);
 	if (tool->devices)
 		session_device_begin(tool->session, *skel->obj);
-	if (list)
-		list_only(events);
 	sig = list ? event_loop_run(events) : trace(tool);
 	status = session_finish(tool->session, sig, event_loop_time_left(events, END_MS));
 	if (list)
@@ -224,7 +234,8 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 		session_device_losses(*skel->obj);
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
-	record_queue_free(&events->queue);
+	record_queue_free(&tool->session->records);
+	process_ends_free(&tool->session->ends);
 	syms_free(tool->session->syms);	/* it deletes from maps of the skeleton */
 	bpf_object__destroy_skeleton(skel);
 	free(opened);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The steps of a tool from its command line to its exit status, in an order common to all tools:
- * options, open, load, attach, event loop, detach, losses.  A main adds its own part in hooks. */
+ * options, open, load, attach, event loop, detach, losses.  Each tool implements the hooks of struct tool.
+ *
+ * There are three back ends: the kernel runs the tool's BPF programs; with --attach inject, the processes of the command do
+ * (inject.h); and GPU probe tools have no such programs, but probes in kernels (gpuprobe.h). */
 #ifndef TOOL_H
 #define TOOL_H
 #include <stdbool.h>
@@ -10,6 +13,7 @@
 #include "session/session.h"
 
 struct field;
+struct gpuprobe;
 
 struct tool {
 	const struct usage *usage;
@@ -17,11 +21,12 @@ struct tool {
 	bool interval;			/* takes the operands [interval [count]] */
 	struct session *session;
 	struct event_loop *events;
+	struct gpuprobe *gpuprobe;	/* of a GPU probe tool, else NULL */
 	const unsigned *classes;	/* for session_attach(); check() may set them … */
 	const struct probe_source *source;	/* … or functions of another table, if not NULL */
 	bool *stacks;			/* the option --stacks, which the other options of call stacks
 					 * set too, and check() may: the programs take stacks, which
-					 * need target->syms; or NULL */
+					 * need session->syms; or NULL */
 	const bool *folded;		/* the option --folded, which sets *stacks, excludes --json and
 					 * prints no head; or NULL */
 	const struct field *fields;	/* print the head of this table before the loop; or NULL */
@@ -33,7 +38,7 @@ struct tool {
 	void (*operands)(void *ctx, int argc, char **argv, int first);
 	/* Checks the options after the command line is read. */
 	void (*check)(void *ctx);
-	/* Called when the target is known. */
+	/* Called when the session is known, before the command starts. */
 	void (*prepare)(void *ctx);
 	/* Opens the tool's skeleton, sets its read-only data and the sizes of its maps, and returns
 	 * it, or NULL with errno set.  The first member of every skeleton is its struct

@@ -10,7 +10,6 @@
 #include "sym/frames.h"
 #include "sym/module.h"
 #include "sym/syms.h"
-#include "sym/syms_address.h"
 
 enum { JE = 0x74, INT3 = 0xcc };
 

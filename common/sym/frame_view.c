@@ -72,7 +72,7 @@ static void view_note(const struct stack_frame *f, struct frame_view *v)
 	case NOTE_PYTHON_LOST:
 		snprintf(v->note, size, "Python frames lost: %s", python_loss(value));
 		break;
-	case NOTE_COPIED:	/* nobody has unwound it */
+	case NOTE_COPIED:	/* not unwound */
 	case NOTE_LOST:
 		snprintf(v->note, size, "stack lost: no room in the ring buffer");
 		break;

@@ -3,7 +3,7 @@
 #ifndef FRAME_VIEW_H
 #define FRAME_VIEW_H
 #include <stdbool.h>
-#include "sym/frame_kind.h"
+#include "sym/frames.h"
 
 struct stack_frame;
 

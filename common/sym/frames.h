@@ -4,7 +4,13 @@
 #ifndef FRAMES_H
 #define FRAMES_H
 #include "base/hash.h"
-#include "sym/frame_kind.h"
+
+enum frame_kind {
+	FRAME_KIND_NATIVE,
+	FRAME_KIND_PYTHON,
+	FRAME_KIND_NOTE,	/* why frames are missing */
+	FRAME_KIND_JIT,		/* generated code of which the program itself says the name */
+};
 
 /* Without padding, as stacks are compared by their bytes. */
 struct stack_frame {

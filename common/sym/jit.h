@@ -4,8 +4,9 @@
 #ifndef JIT_H
 #define JIT_H
 
-struct jit_maps;
 struct helper_pool;
+struct jit_maps;
+struct perf_map;
 struct quota;
 
 /* Bytes of what is read are taken from memory, which counts by user.  Both must outlive it. */

@@ -3,8 +3,11 @@
 #ifndef KERNEL_NAME_H
 #define KERNEL_NAME_H
 
+struct demangler;
+struct kernel_names;
+
 /* Equal full names share one struct kernel, and equal strings share one pointer.  Who keeps one calls
- * kernel_get(): those that nobody holds are freed once KERNEL_NAMES_UNHELD have been named since, or if
+ * kernel_get(): those without a reference are freed once KERNEL_NAMES_UNHELD have been named since, or if
  * their user needs the room. */
 struct kernel {
 	const char *full;	/* as in the source: "void fill<int>(int*, int, int)" */
@@ -12,8 +15,6 @@ struct kernel {
 };
 
 enum { KERNEL_NAMES_UNHELD = 1024 };
-
-struct kernel_names;
 
 struct kernel_names *kernel_names_new(void);
 
@@ -29,5 +30,10 @@ const struct kernel *kernel_named(struct kernel_names *names, unsigned user, int
  * argument. */
 const struct kernel *kernel_get(const struct kernel *kernel);
 void kernel_put(const struct kernel *kernel);
+
+/* Returns the kernel's symbol, which the caller frees; NULL if the variable is none of a stub's.  An extended
+ * lambda has no name that can be demangled there, as it is nvcc's own: then the kernel is written out, with the
+ * stub's parameters, in which the lambda is a type. */
+char *kernel_of_handle(struct demangler *d, const char *variable);
 
 #endif

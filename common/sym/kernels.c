@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
 #include <sys/queue.h>
 #include "base/clock.h"
+#include "base/die.h"
 #include "base/hash.h"
 #include "base/quota.h"
+#include "proc/helper_pool.h"
+#include "proc/vm_read.h"
 #include "sym/kernels.h"
+#include "sym/syms.h"
 
 enum { MAX_STEPS = 4 };
 
@@ -68,7 +73,8 @@ bool kernels_are_none(const struct kernels *k)
 	return !k->entries;
 }
 
-unsigned kernels_user(const struct kernels *k)
+/* Whom to charge for the names of its kernels. */
+static unsigned kernels_user(const struct kernels *k)
 {
 	return k->user;
 }
@@ -101,7 +107,7 @@ static void leave_owner(struct kernels *k, struct kernel_entry *e)
 	free(o);
 }
 
-/* The entry stands for another kernel than before, or for none. */
+/* The entry is another kernel's than before, or no kernel's. */
 static void unpair(const struct kernels *k, struct kernel_entry *e)
 {
 	struct kernel_entry *other = e->pair ? find(k, e->pair) : NULL;
@@ -199,7 +205,8 @@ void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long l
 	e->name_at = at;
 }
 
-unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr)
+/* Returns where that name is; 0 if it is nowhere, or is known. */
+static unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, addr);
@@ -225,6 +232,8 @@ static struct kernel_owner *owner_of(struct kernels *k, unsigned long long addr)
 	HASH_ADD(hh, k->owners, addr, sizeof(addr), o);
 	return o;
 }
+
+static unsigned long long kernels_original(const struct kernels *k, unsigned long long addr);
 
 void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,
 		 unsigned long long time)
@@ -307,7 +316,8 @@ const struct kernel *kernels_find(const struct kernels *k, unsigned long long ad
 	return follow(k, addr, MAX_STEPS);
 }
 
-unsigned long long kernels_original(const struct kernels *k, unsigned long long addr)
+/* Returns the address that the program declared this one the same as; itself if none. */
+static unsigned long long kernels_original(const struct kernels *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, addr);
@@ -328,7 +338,8 @@ bool kernels_may_look(struct kernels *k, unsigned long long addr)
 	return true;
 }
 
-bool kernels_may_scan(struct kernels *k)
+/* Return true once a second, when the variables of the process may be read. */
+static bool kernels_may_scan(struct kernels *k)
 {
 	unsigned long long now = clock_ns();
 
@@ -336,4 +347,87 @@ bool kernels_may_scan(struct kernels *k)
 		return false;
 	k->scanned = now;
 	return true;
+}
+
+/* Finds kernels in a process itself: its symbols, variables and memory. */
+
+/* Handles named between two checks of the time: some names take milliseconds to demangle. */
+enum { BATCH = 64, MAX_NAME = 8192 };
+
+struct handles {		/* the variables of a process */
+	struct kernel_lookup *lookup;
+	struct kernels *kernels;
+	int pid;
+	unsigned long long *at;
+	const char **names;
+	size_t n, room;
+};
+
+static void name_by_variable(struct handles *h, unsigned long long handle, const char *variable)
+{
+	char *symbol;
+
+	if (!handle || kernels_find(h->kernels, handle))
+		return;
+	symbol = kernel_of_handle(&h->lookup->demangler, variable);
+	if (symbol)
+		kernels_name(h->kernels, handle,
+			     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
+	free(symbol);
+}
+
+static void on_variable(void *ctx, const char *name, unsigned long long addr)
+{
+	struct handles *h = ctx;
+
+	if (h->n == h->room) {
+		h->room = h->room ? 2 * h->room : BATCH;
+		h->at = xrealloc(h->at, h->room, sizeof(*h->at));
+		h->names = xrealloc(h->names, h->room, sizeof(*h->names));
+	}
+	h->at[h->n] = addr;
+	h->names[h->n++] = name;
+}
+
+static void read_handles(struct handles *h)
+{
+	unsigned long long *values = xcalloc(h->n, sizeof(*values)), since;
+	struct helper_pool *helpers = h->lookup->helpers;
+
+	if (!vm_read_words(helpers, h->pid, h->at, h->n, values)) {
+		since = clock_ns();
+		for (size_t i = 0; i < h->n && (i % BATCH || helper_pool_charge(helpers, h->pid, &since)); i++)
+			name_by_variable(h, values[i], h->names[i]);
+	}
+	free(values);
+}
+
+void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
+{
+	struct handles h = { .lookup = l, .kernels = k, .pid = pid };
+
+	if (!kernels_may_scan(k))
+		return;
+	syms_variables(l->syms, pid, "E8__handle", on_variable, &h);
+	if (h.n)
+		read_handles(&h);
+	free(h.at);
+	free(h.names);
+}
+
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
+		   unsigned long long addr)
+{
+	unsigned long long stub = kernels_original(k, addr), at = kernels_named_at(k, stub);
+	const char *symbol = NULL;
+	char name[MAX_NAME];
+
+	if (at && vm_read_string(l->helpers, pid, at, name, sizeof(name)))
+		symbol = name;
+	if (!symbol)
+		symbol = syms_function(l->syms, pid, stub);
+	if (symbol)
+		kernels_name(k, stub, kernel_named(l->names, kernels_user(k), pid, symbol));
+	else
+		kernel_lookup_handles(l, pid, k);
 }

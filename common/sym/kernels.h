@@ -4,10 +4,29 @@
 #ifndef KERNELS_H
 #define KERNELS_H
 #include <stdbool.h>
+#include "sym/demangle.h"
 #include "sym/kernel_name.h"
 
+struct helper_pool;
+struct kernel_names;
 struct kernels;
 struct quota;
+struct syms;
+
+/* A call that began at this time unloaded a module, library or registered binary.  The addresses of its
+ * kernels are dropped, except the last KERNELS_UNLOADED of the program: a program that ends may
+ * unload what its other threads still launch.  First calls fn, if not NULL, for each address, which it
+ * must not change. */
+void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
+		    void (*fn)(void *ctx, unsigned long long addr), void *ctx);
+enum { KERNELS_UNLOADED = 1024 };
+
+struct kernel_lookup {
+	struct helper_pool *helpers;
+	struct syms *syms;
+	struct kernel_names *names;
+	struct demangler demangler;	/* starts zeroed; kept, as it counts what was slow */
+};
 
 /* parent: the kernels of the process that this one was forked from, which it shares, or NULL.  It
  * must outlive the new one.  user and pid take what is kept from the quota, in bytes. */
@@ -18,11 +37,8 @@ void kernels_free(struct kernels *k);
 /* Forgets all. */
 void kernels_clear(struct kernels *k);
 
-/* Return true if the program itself has told nothing yet. */
+/* Return true if the program itself has registered nothing yet. */
 bool kernels_are_none(const struct kernels *k);
-
-/* Whom to charge for the names of its kernels. */
-unsigned kernels_user(const struct kernels *k);
 
 /* The program itself named this address, or declared it the same kernel as another address, whose
  * owner is then its owner too.  kernels_name() holds the kernel. */
@@ -33,21 +49,10 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
  * of many kernels few are launched. */
 void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long long at);
 
-/* Returns where that name is; 0 if it is nowhere, or is known. */
-unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr);
-
 /* Call after one of these: a module, library or registered binary (0: unknown) has the kernel, as of a
  * call at this time (ns). */
 void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,
 		 unsigned long long time);
-
-/* A call that began at this time unloaded a module, library or registered binary.  The addresses of its
- * kernels are forgotten, but for the last KERNELS_UNLOADED of the program: a program that ends may
- * unload what its other threads still launch.  First calls fn, if not NULL, for each address, which it
- * must not change. */
-void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
-		    void (*fn)(void *ctx, unsigned long long addr), void *ctx);
-enum { KERNELS_UNLOADED = 1024 };
 
 /* A launch of the runtime's handle or stub launched this driver function inside: each lends its
  * name to the other if that has none of its own. */
@@ -57,16 +62,19 @@ void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long lo
  * no such launch was seen. */
 unsigned long long kernels_handle(const struct kernels *k, unsigned long long function);
 
-/* Returns the address that the program declared this one the same as; itself if none. */
-unsigned long long kernels_original(const struct kernels *k, unsigned long long addr);
-
 /* NULL if the kernel is unknown. */
 const struct kernel *kernels_find(const struct kernels *k, unsigned long long addr);
 
 /* Return true the first few times for an address, when it may be looked up in the process. */
 bool kernels_may_look(struct kernels *k, unsigned long long addr);
 
-/* Return true once a second, when the variables of the process may be read. */
-bool kernels_may_scan(struct kernels *k);
+/* Looks up an address in the process, which must be alive: if it is the start of a function or the
+ * value of a variable in which nvcc's code keeps a handle, then kernels_find() will know it.
+ * Variables are read once a second at most. */
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
+		   unsigned long long addr);
+
+/* Only looks up variables, and records all of their handles. */
+void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/quota.h"
 #include "proc/helper_pool.h"
 #include "sym/lines.h"
-#include "sym/lines_dwarf.h"
 #include "sym/lines_read.h"
 #include "sym/module.h"
 

@@ -22,7 +22,14 @@ struct lines_request {
 	char key[];		/* of the module */
 };
 
-/* Answers a struct lines_request by entries of lines_dwarf.h, at least one if the file has debug information.  Takes at most 3 seconds of CPU time, and ends the process if that is not enough. */
+/* For each line in an answer; the strings follow, each with a '\0'. */
+struct lines_entry {
+	int line, inlined;
+	unsigned function, file;	/* sizes of the strings; 0: unknown */
+};
+
+/* Answers a struct lines_request by entries, at least one if the file has debug information.  Takes at most 3
+ * seconds of CPU time, and ends the process if that is not enough. */
 void lines_read(struct helper_job *job);
 
 #endif

@@ -53,7 +53,7 @@ struct mappings *mappings_find(const struct syms *s, int pid);
 /* Reads them again. */
 struct mappings *mappings_refresh(struct syms *s, int pid);
 
-/* Frees it, and has everybody else forget the process. */
+/* Frees it, and has the other parts drop the process. */
 void mappings_forget(struct syms *s, struct mappings *p);
 
 /* Returns the file at an address and sets *at to the offset in it; NULL if there is none, and *at to the

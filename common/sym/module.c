@@ -7,11 +7,95 @@
 #include "elf/elf.h"
 #include "elf/elf_debug.h"
 #include "proc/helper_files.h"
+#include "proc/helper_pool.h"
+#include "proc/proc.h"
 #include "sym/debug_file.h"
 #include "sym/module.h"
 
+enum { MAX_NAME = 8192 };
+
+struct module_name {
+	unsigned long long at;
+	UT_hash_handle hh;
+	char text[];
+};
+
+static size_t name_cost(const struct module_name *n)
+{
+	return sizeof(*n) + strlen(n->text) + 1 + 32;
+}
+
+static void module_names_free(struct module *m)
+{
+	struct module_name *n, *next;
+
+	HASH_ITER(hh, m->names, n, next) {
+		HASH_DEL(m->names, n);
+		quota_give(&m->modules->symbols, m->user, name_cost(n));
+		free(n);
+	}
+}
+
+struct name_request {
+	unsigned long long at;
+	char key[];		/* the module's, which distinguishes the helper call from others */
+};
+
+static void read_name(struct helper_job *job)
+{
+	const struct name_request *r = job->in;
+	int fd = proc_reopen(job->fd);
+	char text[MAX_NAME];
+	ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof(text) - 1, r->at);
+
+	text[n > 0 ? n : 0] = 0;
+	helper_put(job, text, strlen(text) + 1);
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct module_name *add_name(struct module *m, unsigned long long at, const char *text, size_t size)
+{
+	struct module_name *n = xcalloc(1, sizeof(*n) + size);
+
+	n->at = at;
+	memcpy(n->text, text, size - 1);
+	if (!modules_take(m->modules, &m->modules->symbols, m->user, m->pid, name_cost(n))) {
+		free(n);
+		return NULL;
+	}
+	HASH_ADD(hh, m->names, at, sizeof(n->at), n);
+	return n;
+}
+
+/* Returns the name at this offset of the file, see elf_symbols_name_offset(), which is read once; NULL if it
+ * cannot be read.  It lives as long as the module. */
+static const char *module_name_at(struct module *m, unsigned long long at)
+{
+	size_t size = sizeof(struct name_request) + strlen(m->key) + 1;
+	struct name_request *r;
+	struct module_name *n;
+	struct helper_answer a;
+
+	HASH_FIND(hh, m->names, &at, sizeof(at), n);
+	if (n || m->fd < 0)
+		return n ? n->text : NULL;
+	r = xcalloc(1, size);
+	r->at = at;
+	strcpy(r->key, m->key);
+	if (!helper_call(m->modules->helpers, m->pid, m->path, read_name, r, size, m->fd, &a)) {
+		n = a.size ? add_name(m, at, a.bytes, a.size) : NULL;
+		helper_drop(&a);
+	}
+	free(r);
+	return n && *n->text ? n->text : NULL;
+}
+
 /* Limits on what programs can make the tool keep.  Files: a share of the limit on open files. */
 enum { MAX_VARIABLES = 1 << 17, MAX_MEMORY = 8 << 20, MAX_SYMBOLS = 96 << 20, OPEN_PART = 2 };
+
+/* For the headers of a file: real ones take less than a millisecond. */
+enum { CPU_SECONDS = 2 };
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
@@ -121,7 +205,7 @@ static struct module *add(struct modules *ms, int pid, unsigned user, char *key)
 	return NULL;
 }
 
-/* A file that was opened when it still had its name: not everybody can open it by its mapping. */
+/* A file that was opened when it still had its name: not every user can open it by its mapping. */
 static struct module *find_deleted(const struct modules *ms, const char *key)
 {
 	static const char mark[] = " (deleted)";	/* the kernel's */
@@ -172,7 +256,7 @@ void module_put(struct module *m)
 
 struct table_request {
 	int pid;		/* that has the file mapped */
-	char end[];		/* of variables; then the module's key, which tells the look from others */
+	char end[];		/* of variables; then the module's key, which distinguishes the helper call from others */
 };
 
 /* A stripped file's functions may be in its debug file. */
@@ -182,8 +266,10 @@ static struct elf_symbols *load_functions(int pid, int fd)
 	struct elf_debug d;
 	int debug = -1;
 
+	helper_limit_cpu(CPU_SECONDS);
 	if (elf_debug_read(fd, &d) && !d.symbols)
 		debug = debug_file_open(pid, fd, &d);
+	helper_limit_cpu(0);
 	s = elf_functions_load(fd, debug);
 	if (debug >= 0)
 		close(debug);
@@ -278,7 +364,7 @@ const char *module_symbol(struct module *m, unsigned long long offset, unsigned 
 {
 	const struct elf_symbols *functions = module_functions(m);
 	const char *name = functions ? elf_symbols_find(functions, offset, off) : NULL;
-	unsigned long long at = functions && !name ? elf_symbols_find_apart(functions, offset, off) : 0;
+	unsigned long long at = functions && !name ? elf_symbols_name_offset(functions, offset, off) : 0;
 
 	return at ? module_name_at(m, at) : name;
 }

@@ -21,7 +21,7 @@ struct modules {
 	struct demangler demangler;
 	struct quota files, memory, symbols;	/* open files; bytes */
 	bool few_files;		/* warned that this process has no more descriptors */
-	int nwanted;		/* modules that module_want() marked and nobody has read */
+	int nwanted;		/* modules that module_want() marked and that are not read */
 };
 
 /* What is read from a file, ten times a second at most while that fails for now. */
@@ -38,7 +38,7 @@ struct module_rules {
 		struct cfi *cfi;		/* NULL: there are none */
 	} *all;
 	size_t n, room;
-	unsigned long long tried;	/* when a look failed for now, ns */
+	unsigned long long tried;	/* when a read failed that may succeed later, ns */
 };
 
 /* The open descriptor keeps the file readable and its inode number from being reused. */
@@ -81,11 +81,6 @@ void modules_read_ahead(struct modules *ms);
 /* Returns the symbol of the function at this file offset, and sets *off to the distance from its
  * start; NULL if none is known. */
 const char *module_symbol(struct module *m, unsigned long long offset, unsigned long long *off);
-
-/* Returns the name at this offset of the file, see elf_symbols_find_apart(), which is read once; NULL if it
- * cannot be read.  It lives as long as the module. */
-const char *module_name_at(struct module *m, unsigned long long at);
-void module_names_free(struct module *m);
 
 /* Returns its functions, by file offset; NULL if none are known. */
 const struct elf_symbols *module_functions(struct module *m);

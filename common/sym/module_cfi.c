@@ -10,6 +10,9 @@
 
 static const unsigned long long AGAIN_NS = 100 * 1000000ull;
 
+/* Functions of real files take less than a millisecond. */
+enum { CPU_SECONDS = 2 };
+
 struct cfi_request {
 	unsigned long long offset;
 	char key[];		/* of the module */
@@ -19,8 +22,11 @@ static void read_rules(struct helper_job *job)
 {
 	const struct cfi_request *r = (const void *)job->in;
 	int fd = proc_reopen(job->fd);
-	struct cfi *c = fd < 0 ? NULL : cfi_load(fd, r->offset);
+	struct cfi *c;
 
+	helper_limit_cpu(CPU_SECONDS);
+	c = fd < 0 ? NULL : cfi_load(fd, r->offset);
+	helper_limit_cpu(0);
 	helper_put(job, c, c ? cfi_size(c) : 0);
 	if (fd >= 0)
 		close(fd);

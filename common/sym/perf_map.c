@@ -2,177 +2,146 @@
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/die.h"
-#include "elf/elf_bytes.h"
 #include "sym/perf_map.h"
-#include "sym/perf_map_cover.h"
 
-/* From BCC's src/cc/bcc_perf_map.h, which is not installed with its library.  The result of the callback
- * is not used.  A line is read whole, however long it is; one whose numbers are wrong is skipped, and after one
- * whose number is too large also those with 2^64 - 1 (errno is not cleared); the name may be empty. */
+/* STEPS: of functions that begin before an address, so many are compared. */
+enum { STEPS = 1024 };
+
+/* From BCC's src/cc/bcc_perf_map.h, which is not installed with its library.  The result of the callback is
+ * not used.  A line is skipped if its numbers are wrong, and after one whose number is too large also if it is
+ * 2^64 - 1 (errno is not cleared); the name may be empty. */
 int bcc_perf_map_foreach_sym(const char *path,
 			     int (*callback)(const char *name, uint64_t start, uint64_t size, void *ctx),
 			     void *ctx);
 
-struct perf_map {
-	size_t n, strings;	/* bytes */
-	struct covered covered[];	/* disjoint, by address; the strings follow */
+struct function {
+	unsigned long long start, end;
+	unsigned long long last;	/* the greatest end up to here in the order of addresses */
+	unsigned name, age;		/* name: offset from the names; age: the greatest is the newest */
 };
 
-struct builder {
-	struct function *functions;
-	char *strings;
-	size_t n, room, size, strings_room;
+struct perf_map {
+	size_t n, names;		/* names: bytes */
+	struct function functions[];	/* by start; the names follow */
 };
+
+struct line {
+	unsigned long long start, end;
+	char *name;
+};
+
+/* The last lines are from first to end. */
+struct lines {
+	struct line *all;
+	size_t first, end, room, names;
+};
+
+static void drop_first(struct lines *l)
+{
+	l->names -= strlen(l->all[l->first].name) + 1;
+	free(l->all[l->first++].name);
+}
+
+static struct line *new_line(struct lines *l)
+{
+	if (l->end == l->room && l->first > l->room / 2) {
+		l->end -= l->first;
+		memmove(l->all, l->all + l->first, l->end * sizeof(*l->all));
+		l->first = 0;
+	} else if (l->end == l->room) {
+		l->room = l->room ? 2 * l->room : 256;
+		l->all = xrealloc(l->all, l->room, sizeof(*l->all));
+	}
+	return &l->all[l->end++];
+}
 
 static int add(const char *name, uint64_t start, uint64_t size, void *ctx)
 {
-	struct builder *b = ctx;
-	size_t len = strlen(name) + 1;
+	size_t len = strnlen(name, PERF_MAP_NAME - 1);
+	struct lines *l = ctx;
+	struct line *line;
 
-	if (!*name || !size || b->n == PERF_MAP_LINES)
+	if (!len || !size)
 		return 0;
-	if (b->n == b->room) {
-		b->room = b->room ? 2 * b->room : 256;
-		b->functions = xrealloc(b->functions, b->room, sizeof(*b->functions));
-	}
-	while (b->size + len > b->strings_room) {
-		b->strings_room = b->strings_room ? 2 * b->strings_room : 4096;
-		b->strings = xrealloc(b->strings, b->strings_room, 1);
-	}
-	b->functions[b->n] = (struct function){
-		start, size < ~0ull - start ? start + size : ~0ull, b->size, b->n,
-	};
-	b->n++;
-	memcpy(b->strings + b->size, name, len);
-	b->size += len;
+	while (l->end - l->first == PERF_MAP_LINES || l->names + len + 1 > PERF_MAP_NAMES)
+		drop_first(l);
+	line = new_line(l);
+	*line = (struct line){ start, size < ~0ull - start ? start + size : ~0ull, xcalloc(1, len + 1) };
+	memcpy(line->name, name, len);
+	l->names += len + 1;
 	return 0;
 }
 
-/* Returns where the last lines begin that are read. */
-static size_t skip_first(const char *text, size_t size)
+static int by_start(const void *a, const void *b)
 {
-	size_t at = size;
+	const struct function *f = a, *g = b;
 
-	for (int lines = 0; at; lines++) {
-		const char *newline = memrchr(text, '\n', at - 1);
-
-		if (lines == PERF_MAP_LINES)
-			break;
-		at = newline ? newline + 1 - text : 0;
-	}
-	return at;
+	return (f->start > g->start) - (f->start < g->start);
 }
 
-/* Cuts the lines that are too long; returns the size of the rest. */
-static size_t cut_lines(char *text, size_t size)
+static struct perf_map *build(struct lines *l)
 {
-	char *to = text, *from = text, *end = text + size;
+	struct perf_map *m = xcalloc(1, sizeof(*m) + (l->end - l->first) * sizeof(*m->functions) + l->names);
+	char *names = (char *)(m->functions + (l->end - l->first));
+	unsigned long long last = 0;
 
-	while (from < end) {
-		char *newline = memchr(from, '\n', end - from), *next = newline ? newline + 1 : end;
-		size_t len = (newline ?: end) - from;
+	for (; l->first < l->end; drop_first(l)) {
+		const struct line *line = &l->all[l->first];
 
-		len = len < PERF_MAP_LINE ? len : PERF_MAP_LINE;
-		memmove(to, from, len);
-		to += len;
-		if (newline)
-			*to++ = '\n';
-		from = next;
+		m->functions[m->n] = (struct function){ line->start, line->end, 0, m->names, m->n };
+		m->n++;
+		m->names += stpcpy(names + m->names, line->name) + 1 - (names + m->names);
 	}
-	return to - text;
-}
-
-/* BCC's parser takes a name of a file. */
-static void parse(struct builder *b, const char *text, size_t size)
-{
-	int fd = memfd_create("perf map", MFD_CLOEXEC);
-	size_t done = 0;
-	char name[32];
-	ssize_t n;
-
-	while (fd >= 0 && done < size && (n = write(fd, text + done, size - done)) > 0)
-		done += n;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (size && done == size)
-		bcc_perf_map_foreach_sym(name, add, b);
-	if (fd >= 0)
-		close(fd);
-}
-
-static struct perf_map *build(struct builder *b)
-{
-	struct perf_map *m = NULL;
-	struct covered *covered;
-	size_t n;
-
-	covered = perf_map_cover(b->functions, b->n, &n);
-	if (n) {
-		m = xcalloc(1, sizeof(*m) + n * sizeof(*covered) + b->size);
-		m->n = n;
-		m->strings = b->size;
-		memcpy(m->covered, covered, n * sizeof(*covered));
-		memcpy(m->covered + n, b->strings, b->size);
-	}
-	free(covered);
-	free(b->functions);
-	free(b->strings);
+	qsort(m->functions, m->n, sizeof(*m->functions), by_start);
+	for (size_t i = 0; i < m->n; i++)
+		m->functions[i].last = last = m->functions[i].end > last ? m->functions[i].end : last;
 	return m;
 }
 
-struct perf_map *perf_map_parse(char *text, size_t size)
-{
-	size_t skipped = skip_first(text, size);
-	struct builder b = { 0 };
-
-	parse(&b, text + skipped, cut_lines(text + skipped, size - skipped));
-	return build(&b);
-}
-
-/* A file's end is likely to be of the newest functions. */
 struct perf_map *perf_map_load(int fd)
 {
-	struct elf_bytes file = { .fd = fd };
 	struct perf_map *m = NULL;
-	char *text, *first;
+	struct lines l = { 0 };
+	char path[32];
 	struct stat st;
-	size_t size;
 
-	if (fstat(fd, &st) || st.st_size <= 0)
+	if (fstat(fd, &st) || st.st_size > PERF_MAP_BYTES)
 		return NULL;
-	file.size = st.st_size;
-	size = file.size < PERF_MAP_BYTES ? file.size : PERF_MAP_BYTES;
-	text = elf_bytes_part(&file, file.size - size, size);
-	first = text && size < file.size ? memchr(text, '\n', size) : text;
-	if (first)
-		m = perf_map_parse(first, text + size - first);
-	free(text);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	bcc_perf_map_foreach_sym(path, add, &l);
+	if (l.first < l.end)
+		m = build(&l);
+	free(l.all);
 	return m;
 }
 
 size_t perf_map_size(const struct perf_map *m)
 {
-	return sizeof(*m) + m->n * sizeof(*m->covered) + m->strings;
+	return sizeof(*m) + m->n * sizeof(*m->functions) + m->names;
 }
 
 const char *perf_map_find(const struct perf_map *m, unsigned long long addr, unsigned long long *off)
 {
+	const struct function *found = NULL, *f;
 	size_t low = 0, high = m->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (m->covered[mid].end <= addr)
+		if (m->functions[mid].start <= addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == m->n || m->covered[low].start > addr)
+	for (int i = 0; i < STEPS && low-- && (f = &m->functions[low])->last > addr; i++)
+		if (f->end > addr && (!found || f->age > found->age))
+			found = f;
+	if (!found)
 		return NULL;
-	*off = addr - m->covered[low].begin;
-	return (const char *)(m->covered + m->n) + m->covered[low].name;
+	*off = addr - found->start;
+	return (const char *)(m->functions + m->n) + found->name;
 }

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* More than this is not read of a file: its last 32 MiB, of those the last 524,288 lines, of a line
- * 1 KiB. */
-enum { PERF_MAP_BYTES = 32 << 20, PERF_MAP_LINES = 1 << 19, PERF_MAP_LINE = 1 << 10 };
+/* A larger file is not read: 3 million lines.  Of another one the last lines are kept, and of a name its start. */
+enum {
+	PERF_MAP_BYTES = 128 << 20, PERF_MAP_LINES = 1 << 19, PERF_MAP_NAMES = 32 << 20 /* bytes */,
+	PERF_MAP_NAME = 1 << 10,
+};
 
 /* The functions by address: one block of memory, which free() frees, so that it can be copied to another
  * process.  Where lines overlap, the last one holds: memory of functions is used again. */
@@ -17,9 +19,6 @@ struct perf_map;
 
 /* Reads a file, which may change meanwhile; NULL if there is no function in it. */
 struct perf_map *perf_map_load(int fd);
-
-/* The same from memory, which it changes. */
-struct perf_map *perf_map_parse(char *text, size_t size);
 
 /* Returns the memory that the map takes, in bytes. */
 size_t perf_map_size(const struct perf_map *m);

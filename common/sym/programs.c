@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include "proc/users.h"
 #include "proc/vm_read.h"
-#include "proc/user.h"
 #include "sym/programs.h"
 #include "sym/syms.h"
 
@@ -16,7 +16,7 @@ struct programs *programs_new(struct syms *syms, size_t size)
 	ps->lookup.names = kernel_names_new();
 	ps->size = size;
 	ps->quota = (struct quota){
-		.limit = 32 << 20, .what = "what programs call their kernels",
+		.limit = 32 << 20, .what = "kernel names of programs",
 		.loss = "further kernels are shown as addresses",
 	};
 	return ps;

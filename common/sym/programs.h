@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "sym/kernel_lookup.h"
 #include "sym/kernels.h"
 
 struct programs;
@@ -58,7 +57,7 @@ void programs_scan(struct programs *ps, int pid);
 /* Call when the process ended or exec replaced its program; p is invalid afterwards. */
 void program_end(struct program *p);
 
-/* Call when the process ended and nobody will ask for its kernels again: frees them, unless it has
+/* Call when the process ended and its kernels are not needed again: frees them, unless it has
  * children.  p stays. */
 void program_forget_kernels(struct program *p);
 

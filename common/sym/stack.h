@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "sym/frame_view.h"
+#include "sym/lines.h"
 
 struct stack;
+struct stack_frame;
 
 /* Fills the view of frame i, counted from the caller.  Return false if there is no such frame.  What it
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */
@@ -21,12 +23,14 @@ const struct stack *stack_shown(const struct stack *s);
 /* Returns its frames from number i on: like the stack itself, which must have more than i. */
 const struct stack *stack_from(const struct stack *s, int i);
 
-/* Print the stack as text, one indented line per frame; as a JSON array of {kind, sym, off, file, line}, with
- * source lines also source and inlined;
- * or for flame graphs as "outer;…;inner".  NULL means that no stack could be taken. */
+/* Print the stack as text, one indented line per frame, or for flame graphs as "outer;…;inner".  NULL means that no
+ * stack could be taken. */
 void stack_text(const struct stack *s);
-void stack_json(const struct stack *s);
 void stack_folded(const struct stack *s);
+
+/* Writes a JSON array of what frame() writes of each; lines: frames are to have source lines. */
+void stack_json(FILE *f, const struct stack *s,
+		void (*frame)(FILE *f, const struct frame_view *v, bool lines));
 
 /* Writes a JSON array of strings, each a line of stack_text() without its indentation. */
 void stack_text_json(FILE *file, const struct stack *s);

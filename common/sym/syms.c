@@ -9,7 +9,6 @@
 #include "sym/lines.h"
 #include "sym/mappings.h"
 #include "sym/syms.h"
-#include "sym/syms_address.h"
 #include "unwind/unwind.h"
 
 /* Limits on what programs can make the tool keep: bytes. */
@@ -28,7 +27,7 @@ struct syms *syms_new(struct helper_pool *helpers, const struct stack_config *co
 	};
 	s->stacks_quota = (struct quota){
 		.limit = MAX_STACKS, .what = "memory for call stacks",
-		.loss = "further ones of its processes are left out",
+		.loss = "further ones of its processes are dropped",
 	};
 	return s;
 }

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is known about processes: their mappings, the files behind them, and call stacks.  A tool
- * that needs no names passes NULL: then the functions here do nothing and find nothing. */
 struct helper_pool;
+struct module;
+struct stack;
 struct stack_config;
 struct stack_losses;
 struct syms;
@@ -53,10 +53,6 @@ void syms_forget(struct syms *s, int pid);
 /* Takes a record for which record_is_for_stacks() returns true. */
 void syms_record(struct syms *s, const void *data, size_t size);
 
-/* One call stack, from the caller of the traced function outwards.  Equal stacks are one pointer,
- * in any process; it lives as long as its struct syms. */
-struct stack;
-
 /* Returns the stack of n frames (abi/stack_frames.h) taken in this process, of which the first is
  * skipped if it is 0; NULL if there are none. */
 const struct stack *stack_get(struct syms *s, int pid, const unsigned long long *frames, int n);
@@ -72,5 +68,8 @@ const char *syms_function(struct syms *s, int pid, unsigned long long addr);
  * ends with end, which must always be the same. */
 typedef void syms_variable_fn(void *ctx, const char *name, unsigned long long addr);
 void syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
+
+/* Returns the address at which the process has mapped this offset of a file's code; 0 if it has not. */
+unsigned long long syms_address(struct syms *s, int pid, const struct module *m, unsigned long long offset);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/call_stats.h"
 #include "view/call_view.h"
-#include "view/process_view.h"
+#include "view/columns.h"
 
 void call_stats_text(const struct call_stats *s)
 {

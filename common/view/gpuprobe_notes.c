@@ -3,7 +3,8 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/plural.h"
+#include "base/util.h"
+#include "cli/row.h"
 #include "view/gpuprobe_notes.h"
 
 /* Names of kernels and reasons that are printed of one status, without -v. */
@@ -123,14 +124,30 @@ void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbos
 	processes(m, left);
 }
 
+struct image_row {
+	const char *status;
+	unsigned long long images, kernels, sites, ns;
+};
+
+OUT_WORD(row_type, "images");
+
+#define AT(f) offsetof(struct image_row, f)
+static const struct field fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &row_type, 0 },	/* images of GPU code with the same status, at the end */
+	{ "status", NULL, 0, OUT_STR, AT(status) },	/* measured, or why not: see cudamemtime(8) */
+	{ "images", NULL, 0, OUT_UINT, AT(images) },	/* with this status */
+	{ "kernels", NULL, 0, OUT_UINT, AT(kernels) },	/* in them */
+	{ "sites", NULL, 0, OUT_UINT, AT(sites) },	/* in them */
+	{ "rewrite_ns", NULL, 0, OUT_UINT, AT(ns) },	/* ns: taken to rewrite them */
+	{ 0 }
+};
+
 void gpuprobe_notes_json(const struct gpuprobe_images *all)
 {
 	for (int i = 0; i < GPUPROBE_STATUSES; i++) {
 		const struct gpuprobe_image_count *c = &all->by[i];
 
 		if (c->images)
-			printf("{\"type\":\"images\",\"status\":\"%s\",\"images\":%llu,\"kernels\":%llu,"
-			       "\"sites\":%llu,\"rewrite_ns\":%llu}\n", statuses[i].word, c->images, c->kernels,
-			       c->sites, c->ns);
+			out_row(fields, &(struct image_row){ statuses[i].word, c->images, c->kernels, c->sites, c->ns });
 	}
 }

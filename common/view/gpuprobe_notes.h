@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "model/gpuprobe_modules.h"
 
-/* left: processes that still run and were cut off (session/gpuprobe_tool.h); verbose: also what went well. */
+/* left: processes that still run and were cut off (session/gpuprobe.h); verbose: also what went well. */
 void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose);
 
 /* Prints an object per status, type "images", as JSON. */

@@ -11,26 +11,26 @@ OUT_WORD(site_type, "site");
 OUT_WORD(record_type, "record");
 
 #define AT(f) offsetof(struct gpuprobe_site_line, f)
-static const struct field site_fields[] = {
-	{ "kind", "KIND", -7, OUT_STR, AT(kind) },
-	{ "space", "SPACE", -8, OUT_STR, AT(space) },
-	{ "op", "OP", -22, OUT_STR, AT(op) },
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "file", NULL, 0, OUT_STR, AT(file) },
-	{ "line", NULL, 0, OUT_UINT, AT(at) },
+static const struct field site_fields[] = {	/* part of a row */
+	{ "kind", "KIND", -7, OUT_STR, AT(kind) },	/* of the access: load, store, atomic, ... */
+	{ "space", "SPACE", -8, OUT_STR, AT(space) },	/* global, shared, ...; null if there is none */
+	{ "op", "OP", -22, OUT_STR, AT(op) },	/* the instruction */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
+	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source, if compiled with -lineinfo */
+	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */
 	{ NULL, "PLACE", -PLACE, OUT_PRINT, AT(place) },
-	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },
-	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
+	{ "kernel", "KERNEL", -1, OUT_STR, AT(kernel) },	/* the kernel or device function */
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
 	{ 0 }
 };
 
-static const struct field begin_fields[] = {
+static const struct field begin_fields[] = {	/* part of a row */
 	{ "type", NULL, 0, &site_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ 0 }
 };
 
-static const struct field hist_fields[] = {	/* for JSON */
+static const struct field hist_fields[] = {	/* part of a row, for JSON */
 	{ "count", NULL, 0, OUT_UINT, AT(totals.count) },
 	{ "total", NULL, 0, OUT_UINT, AT(totals.total) },
 	{ "min", NULL, 0, OUT_UINT, AT(totals.spread.min) },
@@ -42,7 +42,7 @@ static const struct field hist_fields[] = {	/* for JSON */
 	{ 0 }
 };
 
-static const struct field record_fields[] = {
+static const struct field record_fields[] = {	/* part of a row */
 	{ "type", NULL, 0, &record_type, 0 },
 	{ "clock", "CLOCK", 16, OUT_UINT, AT(clock) },
 	{ "value", "VALUE", 10, OUT_UINT, AT(value) },

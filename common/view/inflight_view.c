@@ -2,13 +2,12 @@
 #include <stdio.h>
 #include "abi/device.h"
 #include "base/escape.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "model/inflight.h"
 #include "sym/stack.h"
 #include "view/columns.h"
-#include "view/device_field.h"
 #include "view/inflight_view.h"
 #include "view/stack_view.h"
 
@@ -18,18 +17,18 @@ OUT_WORD(row_type, "running");
 
 #define AT(f) offsetof(struct inflight_row, f)
 static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "running", NULL, 0, OUT_BOOL, AT(inflight) },
-	{ "pid", NULL, 0, OUT_INT, AT(pid) },
-	{ "tid", NULL, 0, OUT_INT, AT(tid) },
-	{ "comm", NULL, 0, OUT_STR, AT(comm) },
-	{ "container", NULL, 0, OUT_STR, AT(container) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
-	{ "func", NULL, 0, OUT_STR, AT(func) },
-	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "type", NULL, 0, &row_type, 0 },	/* a call in flight */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },	/* of the report, or of the return of a call */
+	{ "running", NULL, 0, OUT_BOOL, AT(inflight) },	/* true */
+	{ "pid", NULL, 0, OUT_INT, AT(pid) },	/* the process */
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },	/* the thread */
+	{ "comm", NULL, 0, OUT_STR, AT(comm) },	/* its name */
+	{ "container", NULL, 0, OUT_STR, AT(container) },	/* short id of its container; null: none, or unknown */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* as the program numbers them; null if unknown */
+	{ "func", NULL, 0, OUT_STR, AT(func) },	/* the function */
+	{ "age_ns", NULL, 0, OUT_UINT, AT(age) },	/* ns: since its entry; or since tracing began */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the process used CUDA before tracing began */
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },	/* with --stacks: the caller first */
 	{ 0 }
 };
 

@@ -6,6 +6,7 @@
 #include "cli/field.h"
 
 struct stack;
+struct stack_sums;
 
 /* A field of type const struct stack *: lines below the row, in JSON an array. */
 extern const struct field_type field_stack;
@@ -13,5 +14,11 @@ extern const struct field_type field_stack;
 
 /* Writes " < caller < its caller", at most 8 of them, for the end of a line. */
 void stack_view_callers(FILE *file, const struct stack *stack);
+
+/* Prints "COMM;outer;...;caller;LEAF VALUE". */
+void folded_line(const char *comm, const struct stack *stack, const char *leaf, unsigned long long value);
+
+/* Prints a line for each sum, largest first, with its function as the leaf. */
+void folded_sums(const struct stack_sums *sums);
 
 #endif

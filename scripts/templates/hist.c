@@ -10,9 +10,8 @@
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
-#include "view/folded.h"
-#include "view/inflight_view.h"
 #include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "@NAME@.skel.h"
 
 static const struct usage usage = {
@@ -33,25 +32,25 @@ OUT_WORD(row_type, "calls");
 
 #define AT(f) offsetof(struct call_stats, f)
 static const struct field all_fields[] = {	/* for JSON; show() prints text */
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },
-	{ "failed", NULL, 0, OUT_UINT, AT(failed) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(p50) },
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(p95) },
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(p99) },
-	{ "hist", NULL, 0, OUT_HIST, AT(hist) },
-@bytes|	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-@bytes|	{ "min_bytes", NULL, 0, OUT_UINT, AT(min_bytes) },
-@bytes|	{ "max_bytes", NULL, 0, OUT_UINT, AT(max_bytes) },
-@bytes|	{ "hist_bytes", NULL, 0, OUT_HIST, AT(hist_bytes) },
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
+	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(min) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(max) },	/* ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(p99) },	/* ns: 99th percentile */
+	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* ns: calls by time */
+@bytes|	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* with --bytes: bytes: of these calls */
+@bytes|	{ "min_bytes", NULL, 0, OUT_UINT, AT(min_bytes) },	/* with --bytes: bytes: smallest */
+@bytes|	{ "max_bytes", NULL, 0, OUT_UINT, AT(max_bytes) },	/* with --bytes: bytes: largest */
+@bytes|	{ "hist_bytes", NULL, 0, OUT_HIST, AT(hist_bytes) },	/* with --bytes: bytes: calls by size */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
@@ -136,6 +135,7 @@ static void *open_skel(void *ctx)
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
 	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->session.syms);
+	process_on_end(&h->session.ends, aggregate_ended, &h->calls.aggregates);
 	return h->skel;
 }
 

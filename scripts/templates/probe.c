@@ -2,7 +2,8 @@
 /* @NAME@ - @WHAT@ */
 #include "base/die.h"
 #include "ptx/instrument.h"
-#include "session/gpuprobe_tool.h"
+#include "session/gpuprobe.h"
+#include "session/tool.h"
 #include "view/gpuprobe_notes.h"
 #include "generated/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
@@ -17,7 +18,9 @@ static const struct usage usage = {
 };
 
 struct probe {
-	struct gpuprobe_options options;
+	struct session session;
+	struct event_loop events;
+	struct gpuprobe gpuprobe;
 	struct gpuprobe_modules modules;
 	struct gpuprobe_site_view view;
 };
@@ -57,35 +60,37 @@ static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t k
 @!records|	gpuprobe_site_view(&p->view, &p->modules);
 @!records|}
 @!records|
-static void finish(void *ctx, int sig, unsigned left)
+static int finish(void *ctx, int sig)
 {
 	struct probe *p = ctx;
 
-	(void)sig;
 @!records|	report(p);
-	if (p->options.json)
+	if (p->session.json)
 		gpuprobe_notes_json(&p->modules.images);
-	gpuprobe_notes(&p->modules, left, p->options.verbose);
+	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
+	return sig;
 }
 
 int main(int argc, char **argv)
 {
 	struct probe p = {
-		.options = GPU_OPTIONS_INIT,
+		.session = SESSION_INIT,
+		.events = { .report = report, .ctx = &p },
+		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
 @hist|		.view = { .shown = GPU_SITE_HIST, .unit = @UNIT@ },
 @counters|		.view = { .shown = GPU_SITE_COUNTERS, .counters = { @COUNTERS@ } },
 @records|		.view = { .shown = GPU_SITE_RECORDS },
 	};
 	const struct opt opts[] = {
-		OPT_GPU(&p.options),
+		OPT_GPU(&p.session, &p.gpuprobe),
 		OPT_END
 	};
-	const struct gpuprobe_tool tool = {
-		.usage = &usage, .opts = opts, .options = &p.options, .ctx = &p,
-@!records|		.interval = true, .config = config, .frame = frame, .report = report, .close = finish,
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &p.session, .events = &p.events,
+@!records|		.interval = true, .gpuprobe = &p.gpuprobe, .stop = finish, .ctx = &p,
 @records|		.config = config, .frame = frame, .close = finish,
 	};
 
-	return gpuprobe_tool_run(&tool, argc, argv);
+	return tool_run(&tool, argc, argv);
 }

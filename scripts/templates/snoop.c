@@ -6,9 +6,8 @@
 #include "api/cuda_fn.h"
 #include "cli/row.h"
 #include "view/columns.h"
-#include "view/folded.h"
-#include "view/inflight_view.h"
 #include "view/stack_view.h"
+#include "view/inflight_view.h"
 #include "probe/process_progs.h"
 #include "session/tool.h"
 #include "@NAME@.skel.h"
@@ -29,17 +28,17 @@ OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct call_row, f)
 static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* a call */
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime, driver or usdt */
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-@columns|	{ "@KEY@", "@HEAD@", @WIDTH@, @TYPE@, AT(@MEMBER@) },
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },
-	{ "error", NULL, 0, OUT_STR, AT(error) },
+@columns|	{ "@KEY@", "@HEAD@", @WIDTH@, @TYPE@, AT(@MEMBER@) },	/* argument of the call */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
+	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none */
 	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
@@ -99,6 +98,7 @@ static void *open_skel(void *ctx)
 @usdt|	s->session.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
+	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
 	return s->skel;
 }
 

@@ -31,20 +31,20 @@ OUT_WORD(row_type, "calls");
 
 #define AT(f) offsetof(struct call_stats, f)
 static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },
-	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },
-	{ "failed", "FAILED", 8, OUT_UINT, AT(failed) },
-	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },
-	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },
-	{ "max_ns", "MAX(us)", 10, OUT_US, AT(max) },
-@bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(bytes) },
+	{ "calls", "CALLS", 10, OUT_UINT, AT(calls) },	/* in the interval */
+	{ "calls_per_s", "CALLS/S", 11, OUT_REAL, AT(rate) },	/* in the interval */
+	{ "failed", "FAILED", 8, OUT_UINT, AT(failed) },	/* calls that failed */
+	{ "total_ns", "TOTAL(us)", 12, OUT_US, AT(total) },	/* of these calls */
+	{ "mean_ns", "MEAN(us)", 10, OUT_US, AT(mean) },	/* of these calls */
+	{ "max_ns", "MAX(us)", 10, OUT_US, AT(max) },	/* longest */
+@bytes|	{ "bytes", "BYTES", 14, OUT_UINT, AT(bytes) },	/* bytes: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
 };
@@ -113,6 +113,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
 	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms);
+	process_on_end(&t->session.ends, aggregate_ended, &t->table.calls.aggregates);
 	return t->skel;
 }
 

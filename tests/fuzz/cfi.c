@@ -3,12 +3,36 @@
  * instructions of a CIE and an FDE.  And those of parts of functions (python/eval_code.h). */
 #define _GNU_SOURCE
 #include <elf.h>
+#include <elfutils/libdw.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "elf/cfi.h"
 #include "elf/elf_file.h"
 #include "fuzz.h"
 #include "python/eval_code.h"
+
+/* A register number can make libdw fill gigabytes, which a helper may not have, in time that it does not have: libFuzzer has
+ * to have 21 MB.  After a second of an input no more rows are read. */
+static const unsigned long long SECOND = 1000000000;
+static unsigned long long spent;
+
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1:max_allocation_size_mb=24";
+}
+
+int __real_dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr addr, Dwarf_Frame **frame);
+int __wrap_dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr addr, Dwarf_Frame **frame);
+int __wrap_dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr addr, Dwarf_Frame **frame)
+{
+	unsigned long long began = clock_ns();
+	int err = spent > SECOND ? -1 : __real_dwarf_cfi_addrframe(cfi, addr, frame);
+
+	spent += clock_ns() - began;
+	return err;
+}
 
 /* The file that is made: headers, HDR bytes for .eh_frame_hdr, .eh_frame, code that is not there. */
 enum { ADDR = 0x400000, FRAMES = 0x200, CODE = 0x1000, CODE_SIZE = 0x1000, MAX = CODE - FRAMES, WORD = 8 };
@@ -175,6 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data = in.at;
 		size = in.left;
 	}
+	spent = 0;
 	CHECK(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
 	for (size_t at = kind == FILE_ ? 0 : CODE; at <= size; at += kind == FILE_ ? 1 + size / 32 : 271)
 		try_at(fd, at);

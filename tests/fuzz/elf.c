@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "elf/elf.h"
 #include "elf/elf_debug.h"
-#include "elf/usdt.h"
 #include "fuzz.h"
 
 static int find_id(const void *ctx, const char *symbol)
@@ -61,7 +60,7 @@ static void find_symbols(int fd, size_t size)
 	for (size_t at = 0; at <= size; at += 1 + size / 64) {
 		name = elf_symbols_find(s, at, &off);
 		CHECK(!name || (off <= at && strlen(name) && strlen(name) < size));
-		CHECK(!name || !elf_symbols_find_apart(s, at, &off));
+		CHECK(!name || !elf_symbols_name_offset(s, at, &off));
 	}
 	elf_symbols_find(s, ~0ull, &off);
 	CHECK(elf_symbols_size(s));

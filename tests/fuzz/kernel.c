@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Fuzzes what programs call their kernels, and how often they launch which: labels of kernels, and whose series
+/* Fuzzes kernel names of programs, and how often they launch which: labels of kernels, and whose series
  * cudaexporter counts launches to. */
 #include "base/clock.h"
 #include "cudaexporter/kernel_program.h"

@@ -194,7 +194,10 @@ static void process_event(struct launches *l, const struct launch_event *from)
 	    (programs_find(l->programs, e.program) || e.parent_program == e.program))
 		return;
 	over[e.program] = e.head.kind != RECORD_FORK;
-	launches_record(l, &e, sizeof(e));
+	if (e.head.kind == RECORD_FORK)
+		launches_record(l, &e, sizeof(e));
+	else
+		launches_ended(l, &e);
 }
 
 /* The record says how long the part after its head is. */
@@ -251,7 +254,7 @@ static void end_all(struct launches *l)
 	for (int i = 0; i < PROGRAMS; i++) {
 		struct process_event e = { .head = { getpid(), RECORD_EXIT, 0 }, .program = i };
 
-		launches_record(l, &e, sizeof(e));
+		launches_ended(l, &e);
 	}
 	l->keep = false;
 	launches_count(l);

@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes a perf map. */
 #define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
 #include "sym/perf_map.h"
 #include "fuzz.h"
 
 enum { ENTRIES = 24, SPACE = 64 };
 
+static struct perf_map *parse(const void *text, size_t size)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+	CHECK(!ftruncate(fd, 0) && pwrite(fd, text, size, 0) == (ssize_t)size);
+	return perf_map_load(fd);
+}
+
 /* Whatever is in the file, names have no newline and are not empty, and a distance is within the size. */
 static void any_text(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	struct perf_map *m = parse(data, size);
 	unsigned long long off, addr;
-	struct perf_map *m;
 	const char *name;
 
-	memcpy(text, data, size);
-	m = perf_map_parse(text, size);
 	for (int i = 0; m && i < 64; i++) {
 		addr = i < 32 ? (unsigned)i * 8 : ~0ull >> (i - 32);
 		off = 0;
 		name = perf_map_find(m, addr, &off);
-		CHECK(!name || (*name && !strchr(name, '\n') && strlen(name) < PERF_MAP_LINE && off <= addr));
+		CHECK(!name || (*name && !strchr(name, '\n') && strlen(name) < PERF_MAP_NAME && off <= addr));
 	}
-	CHECK(!m || perf_map_size(m) < PERF_MAP_LINE * (size + 64));
+	CHECK(!m || perf_map_size(m) < PERF_MAP_NAME * (size + 64));
 	free(m);
-	free(text);
 }
 
 struct listed { unsigned start, size; };
@@ -52,7 +60,7 @@ static void overlapping(struct input in)
 		all[n].size = take(&in, 1) % SPACE;
 		size += sprintf(text + size, "%x %x f%d\n", all[n].start, all[n].size, n);
 	}
-	m = perf_map_parse(text, size);
+	m = parse(text, size);
 	for (unsigned addr = 0; addr < 2 * SPACE + 2; addr++) {
 		const struct listed *want = newest(all, n, addr);
 		const char *name = m ? perf_map_find(m, addr, &off) : NULL;

@@ -3,8 +3,7 @@
 #include <limits.h>
 #include "fuzz.h"
 #include "python/code.h"
-#include "python/layouts.h"
-#include "python/text.h"
+#include "python/interpreter.h"
 
 enum { RECORDS = 8, PID = 4711 };
 

@@ -25,6 +25,7 @@ FUZZ_OWN_memory := cudaleak
 FUZZ_OWN_web_accept := cudaexporter
 FUZZ_OWN_web_config := cudaexporter
 
+$(O)/fuzz-cfi: LDFLAGS += -Wl,--wrap=dwarf_cfi_addrframe
 $(O)/fuzz-shm: LDFLAGS += -pthread
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__max_entries \

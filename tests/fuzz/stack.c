@@ -9,6 +9,7 @@
 #include "sym/module.h"
 #include "sym/stack.h"
 #include "sym/stack_losses.h"
+#include "view/stack_view.h"
 
 enum { FILES = 3, MOST = 200, EVAL = 7 /* at of a function that runs Python frames */ };
 
@@ -81,7 +82,7 @@ static void check_print(const struct stack *s)
 	CHECK(lines == (size_t)s->n);
 
 	capture(false);
-	stack_json(s);
+	OUT_STACK->json(&s);
 	putchar('\n');
 	CHECK(is_json(captured()));
 

@@ -81,7 +81,7 @@ status 0
 json 1 '.count > 1000003 and .count < 1500000'
 json 1 '.ignored > 0'
 sum 2000003 '(.count // 0) + (.ignored // 0) + (.lost // 0)'
-says 'has reached the limit on allocations not freed: further ones are only counted'
+says 'reached the limit on allocations not freed: further ones are only counted'
 
 # flooded TOOL WHAT COUNT: the tool has had less than 1.5 GiB when it has read all that gpuprobe-flood sends
 flooded() {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The examples and the JSON keys of the manual, of --help and of README.md: the examples are run.
+# The examples of the manual, of --help and of README.md are run, and what is printed as JSON is as the schema says.
 # DOCS_OF: of these tools alone.
 # shellcheck source=/dev/null
 . tests/own.sh
@@ -9,12 +9,6 @@ tools=${DOCS_OF:-$(cd tools && for f in *.c; do echo "${f%.c}"; done)}
 # the programs of the examples, at the places where the examples have them
 home=$tmp/home
 mkdir "$home" "$tmp/set"
-
-# keys FILE: the JSON keys in FIELDS.  Those of all tools are in a page of their own.
-keys() {
-	sed -n '/^\.Sh FIELDS/,/^\.Sh OVERHEAD/s/^\.It Va //p' "$1"
-}
-common=man/cuda-bpf-tools.7
 
 # before 3.11 Python's functions have no classes
 no_classes=
@@ -153,34 +147,19 @@ if [ -z "${DOCS_OF:-}" ]; then
 	[ "$lines_" -ge 6 ] || no "only $lines_ Python frames in them"
 fi
 
-# json_of TOOL: the keys that it prints and those of its manual
+# json_of TOOL: of lines that it prints
 json_of() {
-	t=$1
-	it "$t: each JSON key is in the manual, and each in the manual is a key"
-	says_no_keys=$(grep -c "bpftrace's JSON" "man/$t.8")
-	for f in "$tmp/set/$t.keys".*.out "$tmp/set/$t.more".*.out; do
-		jq -r 'del(.args?) | paths | map(strings)[-1] // empty' "$f" 2>/dev/null
-	done >"$tmp/keys"
-	[ -s "$tmp/keys" ] || [ "$says_no_keys" -gt 0 ] || no "no JSON was printed"
-	keys "man/$t.8" | sort >"$tmp/page"
-	keys "$common" | sort - "$tmp/page" >"$tmp/both"
-	sort -u "$tmp/keys" | comm -23 - "$tmp/both" >"$tmp/diff"
-	[ ! -s "$tmp/diff" ] || no "not in the manual: $(tr '\n' ' ' <"$tmp/diff")"
-	# some come seldom: they are in the source at least
-	while read -r key; do
-		grep -qxF "$key" "$tmp/keys" || grep -qsE "\\\\?\"$key\\\\?\"" "tools/$t.c" "tools/$t"/*.c common/*/*.c ||
-			no "$key is nowhere"
-	done <"$tmp/page"
-
-	it "$t: what the common page has is not in its own"
-	# these are other things there
-	keys "$common" | grep -vxE 'kind|complete|file|line' | sort | comm -12 - "$tmp/page" >"$tmp/diff"
-	[ ! -s "$tmp/diff" ] || no "$(tr '\n' ' ' <"$tmp/diff")"
+	it "$1: each JSON key is in the schema, with its type"
+	mkdir "$tmp/json.$1"
+	cat "$tmp/set/$1".keys.*.out "$tmp/set/$1".more.*.out | grep '^{' >"$tmp/json.$1/$1" || no "no JSON was printed"
+	run python3 tests/schema.py "$O/json-schema.json" "$tmp/json.$1"
+	status 0
+	lines 0 ''
 }
 
 for t in $tools; do
-	# cudaexporter prints none
-	! "$t" --help | grep -q -- ' --json ' || json_of "$t"
+	# cudaexporter prints none, cudabt bpftrace's
+	[ "$t" = cudabt ] || ! "$t" --help | grep -q -- ' --json ' || json_of "$t"
 
 	it "$t: the examples of --help run"
 	have_run "$t.help" true -

@@ -73,7 +73,7 @@ makes() {
 	it "--as $kind: $* builds without a warning, and passes its test in every way to attach"
 	new_tool "$@" --as "$kind"
 	status 0
-	run $there make -s build/libcommon.a "build/$1" "build/inject/$1.so"
+	run $there make -s build/libcommon.a build/json-schema.json "build/$1" "build/inject/$1.so"
 	status 0
 	grep -v '^  [A-Z]* ' "$tmp/out" "$tmp/err" >"$tmp/said" && no "$(head -n 3 "$tmp/said")"
 	run $there V=1 "O=$src/build" "PATH=$src/build:$PATH" tests/run "tests/$1.t"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "proc/cgroup_name.h"
+#include "proc/cgroup.h"
 
 static const char *or_none(const char *text)
 {

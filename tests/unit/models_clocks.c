@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/no_value.h"
+#include "base/util.h"
 #include "model/gpuprobe_clocks.h"
 #include "models.h"
 

@@ -79,7 +79,10 @@ static void tell_process(struct model *m, bool child, int kind)
 		.parent_program = PROGRAM, .comm = "models",
 	};
 
-	launches_record(m->launches, &e, sizeof(e));
+	if (kind == RECORD_FORK)
+		launches_record(m->launches, &e, sizeof(e));
+	else
+		launches_ended(m->launches, &e);
 }
 
 /* Counts a launch as the probes do: in the hash map. */

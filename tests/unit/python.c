@@ -12,10 +12,9 @@
 #include <unistd.h>
 #include "elf/elf_file.h"
 #include "proc/helper_pool.h"
+#include "python/code.h"
 #include "python/eval_code.h"
 #include "python/interpreter.h"
-#include "python/layouts.h"
-#include "python/line_table.h"
 
 static size_t read_hex(const char *text, unsigned char *bytes)
 {

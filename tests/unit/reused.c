@@ -14,7 +14,6 @@
 #include "base/die.h"
 #include "probe/stop_refs.h"
 #include "session/command.h"
-#include "session/command_user.h"
 
 enum { SETTLE = 100000 /* microseconds */ };
 

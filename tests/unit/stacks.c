@@ -17,6 +17,7 @@
 #include "sym/module.h"
 #include "sym/stack.h"
 #include "sym/stack_losses.h"
+#include "view/stack_view.h"
 
 enum { MAX = 64 };
 
@@ -102,7 +103,7 @@ static void view(void)
 	struct stack *s = new_stack(frames, sizeof(frames) / sizeof(*frames));
 
 	stack_text(s);
-	stack_json(s);
+	OUT_STACK->json(&s);
 	putchar('\n');
 	stack_folded(s);
 	putchar('\n');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/clock.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudabounds/outside.h"
@@ -29,23 +29,23 @@ OUT_WORD(access_type, "access");
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },		\
 	{ 0 }
 static const struct field site_fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &site_type, 0 },
+	{ "type", NULL, 0, &site_type, 0 },	/* a site and its accesses */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "checked", NULL, 0, OUT_UINT, AT(checked) },
-	{ "outside", NULL, 0, OUT_UINT, AT(outside) },
+	{ "checked", NULL, 0, OUT_UINT, AT(checked) },	/* accesses of warps */
+	{ "outside", NULL, 0, OUT_UINT, AT(outside) },	/* lanes outside of all allocations */
 	PLACE_FIELDS
 };
 static const struct field access_fields[] = {
-	{ "type", NULL, 0, &access_type, 0 },
+	{ "type", NULL, 0, &access_type, 0 },	/* an access outside of all allocations */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "addr", NULL, 0, OUT_PTR, AT(addr) },
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "lanes", NULL, 0, OUT_UINT, AT(lanes) },
-	{ "below", NULL, 0, OUT_PTR, AT(low) },
-	{ "below_size", NULL, 0, OUT_UINT, AT(size) },
-	{ "grid", NULL, 0, OUT_UINT, AT(grid) },
-	{ "block", NULL, 0, OUT_UINT, AT(block) },
-	{ "warp", NULL, 0, OUT_UINT, AT(warp) },
+	{ "addr", NULL, 0, OUT_PTR, AT(addr) },	/* accessed by a lane */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
+	{ "lanes", NULL, 0, OUT_UINT, AT(lanes) },	/* outside together */
+	{ "below", NULL, 0, OUT_PTR, AT(low) },	/* nearest allocation that begins below */
+	{ "below_size", NULL, 0, OUT_UINT, AT(size) },	/* bytes: of it */
+	{ "grid", NULL, 0, OUT_UINT, AT(grid) },	/* number of the launch */
+	{ "block", NULL, 0, OUT_UINT, AT(block) },	/* number in the grid */
+	{ "warp", NULL, 0, OUT_UINT, AT(warp) },	/* number in the block */
 	PLACE_FIELDS
 };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "cudabt/bt_trap.h"
-#include "cudabt/bt_maps.h"
 #include "base/die.h"
-#include "proc/user.h"
+#include "cudabt/bt_maps.h"
+#include "cudabt/bt_trap.h"
+#include "proc/users.h"
 
 /* Returns the process whose list it is, 0 if it is none. */
 static int process_of(const char *path)

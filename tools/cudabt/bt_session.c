@@ -5,14 +5,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include "api/cuda_protos.h"
+#include "base/clock.h"
+#include "base/die.h"
+#include "base/util.h"
+#include "base/version.h"
 #include "cudabt/bt_exec.h"
 #include "cudabt/bt_session.h"
 #include "cudabt/bt_translate.h"
-#include "base/clock.h"
-#include "api/cuda_protos.h"
-#include "base/die.h"
-#include "base/plural.h"
-#include "base/version.h"
 
 enum { PAUSE_MS = 5, ANCESTORS = 32 };
 #define START_NS 60000000000ull	/* attaching a thousand probes takes some seconds */

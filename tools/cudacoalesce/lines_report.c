@@ -23,15 +23,15 @@ OUT_WORD(row_type, "site");
 
 #define AT(f) offsetof(struct line, f)
 static const struct field fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "accesses", NULL, 0, OUT_UINT, AT(accesses) },
-	{ "lines", NULL, 0, OUT_REAL, AT(lines) },
-	{ "sectors", NULL, 0, OUT_REAL, AT(sectors) },
-	{ "requested", NULL, 0, OUT_UINT, AT(requested) },
-	{ "moved", NULL, 0, OUT_UINT, AT(moved) },
-	{ "efficiency", NULL, 0, OUT_REAL, AT(efficiency) },
-	{ "hist", NULL, 0, OUT_PRINT, AT(hist) },
+	{ "accesses", NULL, 0, OUT_UINT, AT(accesses) },	/* of groups of lanes */
+	{ "lines", NULL, 0, OUT_REAL, AT(lines) },	/* memory lines of an access, on average */
+	{ "sectors", NULL, 0, OUT_REAL, AT(sectors) },	/* sectors of an access, on average */
+	{ "requested", NULL, 0, OUT_UINT, AT(requested) },	/* bytes: asked for by lanes */
+	{ "moved", NULL, 0, OUT_UINT, AT(moved) },	/* bytes: of all sectors */
+	{ "efficiency", NULL, 0, OUT_REAL, AT(efficiency) },	/* percent: requested of moved */
+	{ "hist", NULL, 0, OUT_PRINT, AT(hist) },	/* histogram: accesses by lines */
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },
 	{ "space", NULL, 0, OUT_STR, AT(space) },
 	{ "op", NULL, 0, OUT_STR, AT(op) },

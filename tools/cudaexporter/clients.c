@@ -6,7 +6,7 @@
 #include "abi/cudaexporter.h"
 #include "base/clock.h"
 #include "cudaexporter/clients.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 enum { LEFT_OUT = 65536, LOOKS = 1024 };
 

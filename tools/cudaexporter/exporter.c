@@ -18,12 +18,12 @@ void exporter_ended(void *ctx, int pid)
 	struct exporter *e = ctx;
 
 	held_forget(&e->held, pid);
-	preexisting_drop(&e->session->preexisting, pid);
-	containers_forget(&e->session->containers, pid);
+	session_drop(e->session, pid);
 }
 
-static void on_gone(struct exporter *e, const struct process_event *event)
+void exporter_on_end(void *ctx, const struct process_event *event)
 {
+	struct exporter *e = ctx;
 	struct client *client = clients_find(&e->clients, event->head.pid);
 
 	if (client && (client->key.program ? client->key.program == event->program : client->made < event->time))
@@ -34,11 +34,9 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 {
 	const struct export_seen *seen = data;
 
-	if (kernel_counts_record(&e->kernels, data, size) || seen->head.kind == RECORD_FORK)
+	if (kernel_counts_record(&e->kernels, data, size) || record_is_process_event(data))
 		return;
-	if (record_is_process_event(data))
-		on_gone(e, data);
-	else if (seen->head.kind == EXPORT_SEEN)
+	if (seen->head.kind == EXPORT_SEEN)
 		clients_seen(&e->clients, seen)->preexisting =
 			session_is_preexisting(e->session, seen->head.pid);
 	else

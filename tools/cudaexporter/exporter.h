@@ -10,8 +10,9 @@
 #include "cudaexporter/kernel_counts.h"
 #include "cudaexporter/probed.h"
 #include "cudaexporter/self.h"
-#include "model/inflight_state.h"
+#include "model/inflight.h"
 
+struct process_event;
 struct session;
 
 /* Who asks for pages: see page.h. */
@@ -44,7 +45,10 @@ enum { READER_FILE = 1 };
 /* Handles a record of the probes. */
 void exporter_record(struct exporter *e, const void *data, size_t size);
 
-/* Of struct clients; ctx is a struct exporter. */
+/* Call when a process has ended or runs another program (session/process.h); ctx is a struct exporter. */
+void exporter_on_end(void *ctx, const struct process_event *event);
+
+/* Of struct clients, which also finds ends without records; ctx is a struct exporter. */
 void exporter_ended(void *ctx, int pid);
 
 /* Call for a process that has mapped CUDA files. */

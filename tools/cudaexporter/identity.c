@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "cudaexporter/identity.h"
 #include "proc/proc.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 /* What the kernel appends to the path of a file that has no name any more. */
 static void drop_deleted(char *path, size_t n)

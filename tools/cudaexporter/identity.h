@@ -2,7 +2,7 @@
 /* Who a process is, as /proc says. */
 #ifndef IDENTITY_H
 #define IDENTITY_H
-#include "proc/cgroup_name.h"
+#include "proc/cgroup.h"
 
 enum { IDENTITY_COMM = 16, IDENTITY_EXE = 256 };
 

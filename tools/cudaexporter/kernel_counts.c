@@ -59,9 +59,17 @@ bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size
 	const struct record *r = data;
 	bool ours = r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX;
 
-	if (k->launches && (ours || record_is_process_event(r)))
+	if (k->launches && (ours || r->kind == RECORD_FORK))
 		launches_record(k->launches, data, size);
 	return ours;
+}
+
+void kernel_counts_ended(void *ctx, const struct process_event *event)
+{
+	const struct kernel_counts *k = ctx;
+
+	if (k->launches)
+		launches_ended(k->launches, event);
 }
 
 void kernel_counts_tick(struct kernel_counts *k)

@@ -8,6 +8,7 @@
 
 struct bpf_map;
 struct launches;
+struct process_event;
 struct shares;
 struct syms;
 
@@ -25,7 +26,10 @@ void kernel_counts_free(struct kernel_counts *k);
 /* Call when everything is attached: records the kernels of programs that run already. */
 void kernel_counts_scan(struct kernel_counts *k);
 
-/* Takes the records of launches and of processes; returns false for any other, if that is all. */
+/* Call when a process has ended or runs another program (session/process.h); k is a struct kernel_counts *. */
+void kernel_counts_ended(void *k, const struct process_event *event);
+
+/* Takes the records of launches and of forks; returns false for any other, if that is all. */
 bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size);
 
 /* Call every few milliseconds. */

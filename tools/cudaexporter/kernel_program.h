@@ -2,8 +2,8 @@
 /* The kernels of one program, by what they are called in labels. */
 #ifndef KERNEL_PROGRAM_H
 #define KERNEL_PROGRAM_H
-#include "base/budget.h"
 #include "base/hash.h"
+#include "base/quota.h"
 #include "cudaexporter/kernel_map.h"
 #include "cudaexporter/kernel_texts.h"
 #include "sym/kernel_name.h"

@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "cli/opt.h"
 #include "cudaexporter/labels.h"
-#include "proc/user.h"
+#include "proc/users.h"
 
 static const char *const names[LABEL_MAX] = {
 	[LABEL_PID] = "pid", [LABEL_COMM] = "comm", [LABEL_EXE] = "exe", [LABEL_UID] = "uid",

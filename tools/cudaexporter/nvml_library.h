@@ -2,7 +2,7 @@
 /* NVIDIA's management library itself, in the helper process.  Private to nvml.c. */
 #ifndef NVML_LIBRARY_H
 #define NVML_LIBRARY_H
-#include "proc/helper_server.h"
+#include "proc/helper.h"
 
 struct nvml_library;
 

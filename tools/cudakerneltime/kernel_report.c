@@ -27,26 +27,26 @@ OUT_WORD(row_type, "kernel");
 #define AT(f) offsetof(struct kernel_line, f)
 enum { STACK = 18 };
 static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel on the GPU */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
-	{ "launches", NULL, 0, OUT_UINT, AT(launches.count) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(launches.total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(launches.spread.min) },
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(launches.spread.p50) },
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(launches.spread.p95) },
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(launches.spread.p99) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(launches.spread.max) },
-	{ "blocks", NULL, 0, OUT_UINT, AT(blocks) },
-	{ "block_total_ns", NULL, 0, OUT_UINT, AT(block_total) },
-	{ "block_min_ns", NULL, 0, OUT_UINT, AT(block_min) },
-	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },
-	{ "block_p95_ns", NULL, 0, OUT_UINT, AT(block_p95) },
-	{ "block_p99_ns", NULL, 0, OUT_UINT, AT(block_p99) },
-	{ "block_max_ns", NULL, 0, OUT_UINT, AT(block_max) },
-	{ "tail", NULL, 0, OUT_REAL, AT(tail) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name */
+	{ "launches", NULL, 0, OUT_UINT, AT(launches.count) },	/* that ended */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(launches.total) },	/* ns: of launches */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(launches.spread.min) },	/* ns: shortest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(launches.spread.p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(launches.spread.p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(launches.spread.p99) },	/* ns: 99th percentile */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(launches.spread.max) },	/* ns: longest */
+	{ "blocks", NULL, 0, OUT_UINT, AT(blocks) },	/* of these launches */
+	{ "block_total_ns", NULL, 0, OUT_UINT, AT(block_total) },	/* ns: of blocks */
+	{ "block_min_ns", NULL, 0, OUT_UINT, AT(block_min) },	/* ns: shortest */
+	{ "block_p50_ns", NULL, 0, OUT_UINT, AT(block_p50) },	/* ns: mean median of launches */
+	{ "block_p95_ns", NULL, 0, OUT_UINT, AT(block_p95) },	/* ns: likewise */
+	{ "block_p99_ns", NULL, 0, OUT_UINT, AT(block_p99) },	/* ns: likewise */
+	{ "block_max_ns", NULL, 0, OUT_UINT, AT(block_max) },	/* ns: longest */
+	{ "tail", NULL, 0, OUT_REAL, AT(tail) },	/* slowest block by median block */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
-	{ "ns", NULL, 0, OUT_HIST, AT(hist) },
+	{ "ns", NULL, 0, OUT_HIST, AT(hist) },	/* ns: launches by time */
 	{ 0 }
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cudakerneltime/launch_ends.h"
 
 static void add(const struct gpuprobe_module *module, unsigned long long *running, unsigned long long *no_room)

@@ -42,7 +42,7 @@ const char *measure_config(void *ctx, struct gpuprobe_config *c)
 	c->flags |= k->report.stacks ? GPUPROBE_CALLS : 0;
 	c->groups = 1;		/* a launch has a few records, a warp none */
 	c->limit = RECORDS;
-	if (!k->options.blocks) {	/* no block has this number */
+	if (!k->gpuprobe.blocks) {	/* no block has this number */
 		c->block_mask = ~0u;
 		c->block_want = ~0u;
 	}
@@ -94,7 +94,7 @@ void measure_report(void *ctx)
 	kernel_rows_clear(&k->rows);
 }
 
-static void say_rest(struct kerneltime *k, unsigned left)
+static void say_rest(struct kerneltime *k)
 {
 	if (k->join.incomplete)
 		warning(0, "%llu launch%s incomplete", k->join.incomplete,
@@ -109,23 +109,22 @@ static void say_rest(struct kerneltime *k, unsigned left)
 		warning(0, "%llu launches without call site: their kernels have not as many calls as launches, as with "
 			"graphs", k->calls.unmatched);
 	launch_ends_say(&k->modules);
-	gpuprobe_notes(&k->modules, left, k->options.verbose);
+	gpuprobe_notes(&k->modules, k->gpuprobe.peers.peers.n, k->session.verbose);
 }
 
-void measure_close(void *ctx, int sig, unsigned left)
+int measure_stop(void *ctx, int sig)
 {
 	struct kerneltime *k = ctx;
 
-	(void)sig;
 	if (k->report.stacks)
 		launch_calls_match(&k->calls, &k->keep, &k->rows);
-	kernel_report(&k->report, &k->rows, !k->options.interval_ns);
+	kernel_report(&k->report, &k->rows, !k->events.interval_ns);
 	if (k->chrome.file)
 		launch_chrome(&k->chrome, &k->keep, &k->report);
-	if (k->options.json)
+	if (k->session.json)
 		gpuprobe_notes_json(&k->modules.images);
 	launch_join_free(&k->join);
-	say_rest(k, left);
+	say_rest(k);
 	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || launch_csv_close(&k->csv));
 	kernel_rows_clear(&k->rows);
 	launch_calls_free(&k->calls);
@@ -133,4 +132,5 @@ void measure_close(void *ctx, int sig, unsigned left)
 	gpuprobe_modules_free(&k->modules);
 	syms_free(k->calls.syms);
 	helper_pool_free(&k->helpers);
+	return sig;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/gpu.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cudakerneltime/time_steps.h"
 
 /* Values below 2^(bits + 1) have a step each; from there, an octave has 2^bits. */

@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/name_fit.h"
-#include "view/stream_field.h"
+#include "view/columns.h"
 
 enum { STREAM = 14 };	/* columns */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cudalaunchtop/launch_lines.h"
 #include "proc/containers.h"
 

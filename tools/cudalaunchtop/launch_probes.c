@@ -91,7 +91,7 @@ void launch_probes_tick(struct launch_probes *p)
 	unsigned long long now = clock_ns();
 	const struct counters *cs = &p->launches->counters;
 
-	if (!p->session->probes.toggle_classes || !cs->made)
+	if (!p->session->probes.detachable_classes || !cs->made)
 		return;
 	if (p->wanted)	/* as soon as possible */
 		p->wanted = !put(p, true);

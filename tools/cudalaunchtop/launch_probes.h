@@ -22,7 +22,7 @@ struct launch_probes {
 };
 
 /* Call after load, before anything is attached.  From then on the probes that
- * t->probes.toggle_classes names come and go.  refused is the probes' launches_refused.  All three
+ * t->probes.detachable_classes names come and go.  refused is the probes' launches_refused.  All three
  * must outlive *p. */
 void launch_probes_init(struct launch_probes *p, struct session *t, struct launches *l,
 			const unsigned long long *refused);

@@ -12,11 +12,11 @@
 #include "cudalaunchtop/launch_line.h"
 #include "cudalaunchtop/launch_widths.h"
 #include "cudalaunchtop/launch_report.h"
-#include "session/preexisting.h"
+#include "session/process.h"
 #include "sym/stack.h"
-#include "view/folded.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
+#include "view/stack_view.h"
+#include "view/columns.h"
 
 enum { TEXT_ROWS = 20 };
 

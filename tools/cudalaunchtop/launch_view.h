@@ -3,8 +3,8 @@
 #ifndef LAUNCH_VIEW_H
 #define LAUNCH_VIEW_H
 #include <stdbool.h>
-#include "cli/top_view.h"
-#include "view/device_field.h"
+#include "cli/top_screen.h"
+#include "view/columns.h"
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
 

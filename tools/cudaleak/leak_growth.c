@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cudaleak/leak_growth.h"
 #include "cudaleak/leak_head.h"
-#include "view/stack_view.h"
 #include "sym/stack.h"
+#include "view/stack_view.h"
 
 /* Allocations without a size grow in number. */
 static bool grew(const struct leak_group *g)

@@ -2,7 +2,7 @@
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cudaleak/leak_line.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 #include "view/stack_view.h"
 
 static int comm_width(const struct leak_columns *columns)

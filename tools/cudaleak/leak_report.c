@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "base/clock.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudaleak/leak_head.h"
 #include "cudaleak/leak_report.h"
 #include "cudaleak/leak_view.h"
 #include "proc/proc.h"
-#include "session/preexisting.h"
+#include "session/process.h"
 #include "session/filter.h"
 
 /* Return true if a process that is followed used CUDA before tracing began. */

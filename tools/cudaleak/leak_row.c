@@ -31,28 +31,28 @@ static const struct field_type field_signed = { NULL, NULL, signed_json };
 
 enum { TYPE, PEAK = 12, GROWTH, RATE, SINCE, MORE, PTR, TID, FUNC, SAMPLE, STACK };
 static const struct field fields[] = {	/* for JSON; show() prints text */
-	[TYPE] = { "type", NULL, 0, &held_type, 0 },
+	[TYPE] = { "type", NULL, 0, &held_type, 0 },	/* memory held, or with --growth what grew */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "container", NULL, 0, OUT_STR, AT(container) },
-	{ "at", NULL, 0, OUT_STR, AT(at) },
+	{ "at", NULL, 0, OUT_STR, AT(at) },	/* interval, exit of the process, or end, of --growth */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "memory", NULL, 0, OUT_STR, AT(memory) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
-	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },
-	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },
-	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },
-	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },
-	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },
-	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },
-	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },
-	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },
-	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },
-	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },
-	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },
-	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ "memory", NULL, 0, OUT_STR, AT(memory) },	/* kind, as of cudamallocsnoop; null: nothing is held */
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: held */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* allocations */
+	{ "oldest_ns", NULL, 0, OUT_UINT, AT(oldest) },	/* ns: age of the oldest */
+	[PEAK] = { "peak_bytes", NULL, 0, OUT_UINT, AT(peak) },	/* without --each: bytes: most held at a time */
+	[GROWTH] = { "growth_bytes", NULL, 0, OUT_SIGNED, AT(growth) },	/* without --each: bytes: by which it grew */
+	[RATE] = { "growth_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* without --each: bytes/s: the same */
+	[SINCE] = { "since", NULL, 0, OUT_TIME, AT(since) },	/* with --growth: of the report compared with */
+	[MORE] = { "growth_count", NULL, 0, OUT_SIGNED, AT(growth_count) },	/* with --growth: allocations more */
+	[PTR] = { "ptr", NULL, 0, OUT_PTR, AT(ptr) },	/* with --each: address or handle */
+	[TID] = { "tid", NULL, 0, OUT_INT, AT(tid) },	/* with --each: the thread */
+	[FUNC] = { "func", NULL, 0, OUT_STR, AT(func) },	/* with --each: the function */
+	[SAMPLE] = { "sample", NULL, 0, OUT_UINT, AT(sample) },	/* with --sample: factor in bytes and count */
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },	/* without --totals: the caller first */
 	{ 0 }
 };
 

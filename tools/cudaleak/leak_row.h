@@ -5,8 +5,8 @@
 #include "cli/field.h"
 #include "cudaleak/leak.h"
 #include "proc/containers.h"
-#include "session/preexisting.h"
-#include "view/device_field.h"
+#include "session/process.h"
+#include "view/columns.h"
 
 enum { LEAK_FIELDS = 22 };
 

@@ -2,7 +2,7 @@
 /* What is held, on the terminal's screen. */
 #ifndef LEAK_SCREEN_H
 #define LEAK_SCREEN_H
-#include "cli/top_view.h"
+#include "cli/top_screen.h"
 #include "cudaleak/leak_line.h"
 #include "cudaleak/leak_row.h"
 

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cudaleak/leak_growth.h"
 #include "cudaleak/leak_head.h"
 #include "cudaleak/leak_view.h"
 #include "sym/stack.h"
-#include "view/folded.h"
+#include "view/stack_view.h"
 
 void leak_view_start(struct leak_view *view)
 {

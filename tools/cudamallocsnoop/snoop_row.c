@@ -5,30 +5,29 @@
 #include "model/memory.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 OUT_WORD(row_type, "call");
 
 #define AT(f) offsetof(struct snoop_row, f)
 static const struct field all_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* a call */
 	{ "time", "TIME", -12, OUT_TIME, AT(time) },
 	{ "pid", "PID", -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
 	{ "container", NULL, -12, OUT_STR, AT(container) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver; usdt: of --tensors */
 	{ "func", "FUNCTION", -22, OUT_STR, AT(func) },
-	{ "op", "OP", -5, OUT_STR, AT(op) },
-	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },
-	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
-	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },
-	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },
-	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },
-	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },
-	{ "ret", NULL, 0, OUT_INT, AT(ret) },
-	{ "error", NULL, 0, OUT_STR, AT(error) },
+	{ "op", "OP", -5, OUT_STR, AT(op) },	/* alloc or free */
+	{ "memory", "MEMORY", -7, OUT_STR, AT(memory) },	/* its kind: device, managed, host, ... */
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the memory; null if unknown or of the host */
+	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the call */
+	{ "size", "BYTES", 12, OUT_SIZE, AT(size) },	/* null if unknown */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory may be unknown */
+	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },	/* address or handle */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
+	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none */
 	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
 	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ 0 }
@@ -44,8 +43,7 @@ void snoop_rows_init(struct snoop_rows *rows, bool times, bool stacks, bool devi
 		columns_show(rows->fields, "device", "DEVICE");
 }
 
-struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did,
-			   const struct stack *stack)
+struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 
@@ -56,7 +54,7 @@ struct snoop_row snoop_row(const struct memory_event *e, const struct memory_eff
 		.stream = stream_of(fn, e->stream), .pid = e->head.pid, .tid = e->tid, .ret = e->ret,
 		.device = did->device, .comm = e->comm, .layer = cuda_lib_name(fn->lib), .func = fn->name,
 		.op = fn->class == CUDA_ALLOC ? "alloc" : "free", .memory = memory_name(did->memory),
-		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL, .stack = stack,
+		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
 	};
 }
 

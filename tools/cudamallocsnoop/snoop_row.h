@@ -4,7 +4,7 @@
 #define SNOOP_ROW_H
 #include <stdbool.h>
 #include "cli/field.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct cuda_fn;
 struct memory_effect;
@@ -30,9 +30,8 @@ struct snoop_rows {		/* starts zeroed */
 /* Chooses the columns: the time of day, stacks, and the device from the beginning. */
 void snoop_rows_init(struct snoop_rows *rows, bool times, bool stacks, bool devices);
 
-/* Returns the row of a call that had this effect, which it refers to, without complete and container. */
-struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did,
-			   const struct stack *stack);
+/* Returns the row of a call that had this effect, which it refers to, without stack, complete and container. */
+struct snoop_row snoop_row(const struct memory_event *e, const struct memory_effect *did);
 
 /* Prints the row, before it a new head where it has something new to tell apart. */
 void snoop_row_print(struct snoop_rows *rows, const struct snoop_row *row);

@@ -24,7 +24,7 @@ struct copy_report {
 int copy_report_record(void *report, void *data, size_t size);
 void copy_report(void *report);
 
-/* Frees the groups and the calls in flight; before the target's looks. */
+/* Frees the groups and the calls in flight; before the session's helpers. */
 void copy_report_free(struct copy_report *r);
 
 #endif

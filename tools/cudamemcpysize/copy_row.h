@@ -7,12 +7,12 @@
 #include "base/log2_hist.h"
 #include "cli/field.h"
 #include "cli/out.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct aggregate;
 struct stack;
 
-enum { COPY_FIELDS = 23 };
+enum { COPY_FIELDS = 35 };
 
 struct copy_view {
 	/* set by the tool */

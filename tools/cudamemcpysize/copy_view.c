@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "abi/device.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "cudamemcpysize/copy_view.h"
 #include "sym/stack.h"
-#include "view/folded.h"
-#include "view/process_view.h"
-#include "view/stream_field.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
 
 static void folded(const struct copy_row *r)
 {

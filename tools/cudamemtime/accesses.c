@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cudamemtime/accesses.h"
 
 bool gpu_record_is_access(const struct gpu_record *record)

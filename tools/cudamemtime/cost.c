@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/die.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/cost.h"
@@ -28,9 +28,9 @@ OUT_WORD(cost_type, "cost");
 
 #define AT(f) offsetof(struct cost, f)
 static const struct field fields[] = {
-	{ "type", NULL, 0, &cost_type, 0 },
-	{ "image", NULL, 0, OUT_UINT, AT(image) },
-	{ "arch", NULL, 0, OUT_STR, AT(arch) },
+	{ "type", NULL, 0, &cost_type, 0 },	/* a kernel without and with probes, with --list --verbose */
+	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
+	{ "arch", NULL, 0, OUT_STR, AT(arch) },	/* that it was assembled for */
 	{ "kernel", "KERNEL", -32, OUT_STR, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ NULL, "REGISTERS", -10, OUT_STR, AT(column[0]) },
@@ -38,16 +38,16 @@ static const struct field fields[] = {
 	{ NULL, "STACK", -12, OUT_STR, AT(column[2]) },
 	{ NULL, "INSTRUCTIONS", -13, OUT_STR, AT(column[3]) },
 	{ NULL, "WARPS", -8, OUT_STR, AT(column[4]) },
-	{ "registers", NULL, 0, OUT_UINT, AT(registers[0]) },
-	{ "registers_measured", NULL, 0, OUT_UINT, AT(registers[1]) },
-	{ "spill_bytes", NULL, 0, OUT_UINT, AT(spills[0]) },
-	{ "spill_bytes_measured", NULL, 0, OUT_UINT, AT(spills[1]) },
-	{ "stack_bytes", NULL, 0, OUT_UINT, AT(stack[0]) },
-	{ "stack_bytes_measured", NULL, 0, OUT_UINT, AT(stack[1]) },
-	{ "instructions", NULL, 0, OUT_UINT, AT(instructions[0]) },
-	{ "instructions_measured", NULL, 0, OUT_UINT, AT(instructions[1]) },
-	{ "warps", NULL, 0, OUT_UINT, AT(warps[0]) },
-	{ "warps_measured", NULL, 0, OUT_UINT, AT(warps[1]) },
+	{ "registers", NULL, 0, OUT_UINT, AT(registers[0]) },	/* of a thread */
+	{ "registers_measured", NULL, 0, OUT_UINT, AT(registers[1]) },	/* with probes */
+	{ "spill_bytes", NULL, 0, OUT_UINT, AT(spills[0]) },	/* bytes: spilled by a thread */
+	{ "spill_bytes_measured", NULL, 0, OUT_UINT, AT(spills[1]) },	/* bytes: with probes */
+	{ "stack_bytes", NULL, 0, OUT_UINT, AT(stack[0]) },	/* bytes: of a thread */
+	{ "stack_bytes_measured", NULL, 0, OUT_UINT, AT(stack[1]) },	/* bytes: with probes */
+	{ "instructions", NULL, 0, OUT_UINT, AT(instructions[0]) },	/* of the kernel */
+	{ "instructions_measured", NULL, 0, OUT_UINT, AT(instructions[1]) },	/* with probes */
+	{ "warps", NULL, 0, OUT_UINT, AT(warps[0]) },	/* that an SM has registers for */
+	{ "warps_measured", NULL, 0, OUT_UINT, AT(warps[1]) },	/* with probes */
 	{ 0 }
 };
 

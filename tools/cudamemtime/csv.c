@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/csv_text.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cli/out_file.h"
 #include "cudamemtime/csv.h"
 

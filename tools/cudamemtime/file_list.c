@@ -3,8 +3,7 @@
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
-#include "base/no_value.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/cost.h"
@@ -30,9 +29,9 @@ OUT_WORD(place_type, "site");
 
 #define AT(f) offsetof(struct place, f)
 static const struct field fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &place_type, 0 },
-	{ "image", NULL, 0, OUT_UINT, AT(image) },
-	{ "sm", NULL, 0, OUT_UINT, AT(sm) },
+	{ "type", NULL, 0, &place_type, 0 },	/* a site in a file, with --list */
+	{ "image", NULL, 0, OUT_UINT, AT(image) },	/* number of the image in the file */
+	{ "sm", NULL, 0, OUT_UINT, AT(sm) },	/* that its PTX is for; null: a PTX file */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },
@@ -114,14 +113,14 @@ static void image(void *ctx, unsigned sm, const char *text, size_t size)
 
 int file_list(const struct file_list *list, struct measure *m)
 {
-	struct lister l = { .list = list, .verbose = m->options.verbose };
+	struct lister l = { .list = list, .verbose = m->session.verbose };
 	struct ptx_images found;
 	struct ptx_file file;
 
-	if (m->options.output)
-		out_to_file(m->options.output);
-	log_init(false, m->options.quiet);
-	out_init(m->options.json);
+	if (m->session.output)
+		out_to_file(m->session.output);
+	log_init(false, m->session.quiet);
+	out_init(m->session.json);
 	rewrite_init(&l.rewrite, m);
 	ptx_file_open(&file, list->path);
 	found = ptx_file_each(&file, image, &l);

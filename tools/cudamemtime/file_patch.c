@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/out_file.h"
 #include "cudamemtime/file_patch.h"
 #include "cudamemtime/ptx_file.h"
@@ -149,7 +149,7 @@ int file_patch(const struct file_patch *patch, struct measure *m)
 	struct patcher p = { 0 };
 	struct ptx_file file;
 
-	log_init(m->options.verbose, m->options.quiet);
+	log_init(m->session.verbose, m->session.quiet);
 	if (is_same(patch->in, patch->out))
 		usage_error("--patch: %s and %s are the same file", patch->in, patch->out);
 	rewrite_init(&p.rewrite, m);
@@ -164,7 +164,7 @@ int file_patch(const struct file_patch *patch, struct measure *m)
 		warning(0, "%s: nothing to change", patch->in);
 		return EXIT_NOTHING;
 	}
-	if (m->options.verbose)
+	if (m->session.verbose)
 		note("%s: %u kernel%s, %u place%s", patch->out, p.kernels, plural(p.kernels), p.sites, plural(p.sites));
 	return EXIT_SUCCESS;
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cudamemtime/gantt.h"
 #include "cudamemtime/site_row.h"
 

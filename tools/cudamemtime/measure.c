@@ -22,7 +22,7 @@ void measure_check(struct measure *m)
 {
 	if (!wants_records(m) && (m->records || m->stage))
 		usage_error("--%s requires --csv or --chrome", m->records ? "records" : "stage");
-	if (wants_records(m) && m->options.interval_ns)
+	if (wants_records(m) && m->events.interval_ns)
 		usage_error("--csv and --chrome write at the end: they cannot be combined with an interval");
 	if (!m->records)
 		m->records = RECORDS_DEFAULT;
@@ -84,19 +84,19 @@ static void write_records(struct measure *m)
 	free(accesses);
 }
 
-void measure_close(void *ctx, int sig, unsigned left)
+int measure_stop(void *ctx, int sig)
 {
 	struct measure *m = ctx;
 
-	(void)sig;
 	if (wants_records(m)) {
 		write_records(m);
 		gpu_accesses_count(&m->modules);
 	}
 	site_report(&m->modules, &m->kernels);
-	if (m->options.json)
+	if (m->session.json)
 		gpuprobe_notes_json(&m->modules.images);
-	gpuprobe_notes(&m->modules, left, m->options.verbose);
+	gpuprobe_notes(&m->modules, m->gpuprobe.peers.peers.n, m->session.verbose);
+	return sig;
 }
 
 void measure_free(struct measure *m)

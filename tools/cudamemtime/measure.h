@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tool's run needs, and what it does at each step: the hooks of struct gpuprobe_tool. */
+/* What the tool's run needs, and what it does at each step: the hooks of struct tool. */
 #ifndef MEASURE_H
 #define MEASURE_H
 #include "cudamemtime/kernels.h"
 #include "model/gpuprobe_modules.h"
-#include "session/gpuprobe_tool.h"
+#include "session/gpuprobe.h"
+#include "session/tool.h"
 #include "view/chrome.h"
 
 #define RECORDS_DEFAULT 8192
 
 struct measure {
-	struct gpuprobe_options options;
+	struct session session;
+	struct event_loop events;
+	struct gpuprobe gpuprobe;
 	int scheme;		/* enum ptx_scheme */
 	const char *spaces, *ops;	/* of -S and --op; NULL: the default */
 	const char *csv, *chrome;
@@ -32,7 +35,7 @@ const char *measure_config(void *ctx, struct gpuprobe_config *config);
 void measure_start(void *ctx);
 const char *measure_frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size);
 void measure_report(void *ctx);
-void measure_close(void *ctx, int sig, unsigned left);
+int measure_stop(void *ctx, int sig);
 
 void measure_free(struct measure *m);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The probes in gpu/memtime_*.gpu.c, as PTX. */
-#ifndef PROBES_H
-#define PROBES_H
+#ifndef MEMTIME_PROBES_H
+#define MEMTIME_PROBES_H
 
 enum memtime_probe { PROBE_HIST, PROBE_TRACE, PROBE_STAGE };
 

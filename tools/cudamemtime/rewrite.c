@@ -17,17 +17,17 @@ static bool selects(void *ctx, const char *name, size_t n)
 
 void rewrite_init(struct rewrite *r, struct measure *m)
 {
-	struct gpuprobe_config config = { 0 };
+	struct gpuprobe_config config;
 	const char *text, *wrong;
 
-	gpuprobe_options_config(&m->options, &config);
+	gpuprobe_config(&m->gpuprobe, &config);
 	text = measure_config(m, &config);
 	wrong = gpu_probe_read(&r->probe, text, config.probe_size);
 	if (wrong)
 		die(0, "the probe: %s", wrong);
 	r->kernels = &m->kernels;
-	r->keep_registers = m->options.keep_registers;
-	r->globs = gpuprobe_options_kernels(&m->options, &r->globs_size);
+	r->keep_registers = m->gpuprobe.keep_registers;
+	r->globs = gpuprobe_kernels(&m->gpuprobe, &r->globs_size);
 	r->options = (struct instrument){
 		.probe = &r->probe, .scheme = config.scheme, .spaces = config.spaces, .ops = config.ops,
 		.block_mask = config.block_mask, .block_want = config.block_want,

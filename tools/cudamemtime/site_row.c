@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/escape.h"
-#include "base/no_value.h"
+#include "base/util.h"
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "cudamemtime/site_row.h"
@@ -11,25 +11,25 @@ OUT_WORD(row_type, "site");
 
 #define AT(f) offsetof(struct site_row, f)
 static const struct field fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
 	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
 	{ "file", NULL, 0, OUT_STR, AT(file) },
 	{ "line", NULL, 0, OUT_UINT, AT(line) },
-	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, store, ..., or kernel: warps from entry to exit */
 	{ "space", NULL, 0, OUT_STR, AT(space) },
 	{ "op", NULL, 0, OUT_STR, AT(op) },
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },
-	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(ns) },
-	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },
-	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },
-	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },
-	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },
-	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },
-	{ "hist", NULL, 0, OUT_HIST, AT(hist) },
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* accesses measured */
+	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },	/* cycles: in all */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(ns) },	/* ns: the same; null if the clock rate is unknown */
+	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* cycles: shortest */
+	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* cycles: median */
+	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* cycles: 95th percentile */
+	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },	/* cycles: 99th percentile */
+	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* cycles: longest */
+	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* cycles: accesses by time */
 	{ 0 }
 };
 

@@ -26,7 +26,7 @@ struct wait_report {
 int wait_report_record(void *report, void *data, size_t size);
 void wait_report(void *report);
 
-/* Frees the groups and the calls in flight; before the target's looks. */
+/* Frees the groups and the calls in flight; before the session's helpers. */
 void wait_report_free(struct wait_report *r);
 
 #endif

@@ -4,36 +4,35 @@
 #include "cudasynclatency/wait_row.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
-#include "view/stream_field.h"
 
 OUT_WORD(row_type, "waits");
 
 #define AT(f) offsetof(struct wait_row, f)
 static const struct field fields[] = {	/* for JSON; wait_view.c prints text */
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* waits in a function */
 	{ "time", NULL, 0, OUT_TIME, AT(calls.time) },
 	{ "pid", NULL, 0, OUT_INT, AT(calls.pid) },
 	{ "comm", NULL, 0, OUT_STR, AT(calls.comm) },
 	{ "container", NULL, 0, OUT_STR, AT(calls.container) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
-	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(device) },	/* that is waited for; null if unknown */
+	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: that is waited for */
 	{ "func", NULL, 0, OUT_STR, AT(calls.func) },
 	{ "complete", NULL, 0, OUT_BOOL, AT(calls.complete) },
-	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },
-	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },
-	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },
-	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },
-	{ "max_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.max) },
-	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },
-	{ "p95_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p95) },
-	{ "p99_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p99) },
-	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },
+	{ "count", NULL, 0, OUT_UINT, AT(calls.count) },	/* calls that returned */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(calls.total) },	/* ns: of these calls */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(calls.min) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(calls.max) },	/* ns: longest */
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(calls.p50) },	/* ns: median */
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(calls.p95) },	/* ns: 95th percentile */
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(calls.p99) },	/* ns: 99th percentile */
+	{ "hist", NULL, 0, OUT_HIST, AT(calls.hist) },	/* ns: calls by time */
+	{ "off_cpu_ns", NULL, 0, OUT_UINT, AT(off) },	/* with --off-cpu: ns: part of total_ns off the CPU */
+	{ "min_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.min) },	/* with --off-cpu: ns: shortest of a call */
+	{ "max_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.max) },	/* with --off-cpu: ns: longest of a call */
+	{ "p50_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p50) },	/* with --off-cpu: ns: median */
+	{ "p95_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p95) },	/* with --off-cpu: ns: 95th percentile */
+	{ "p99_off_cpu_ns", NULL, 0, OUT_UINT, AT(off_spread.p99) },	/* with --off-cpu: ns: 99th percentile */
+	{ "hist_off_cpu", NULL, 0, OUT_HIST, AT(off_slots) },	/* with --off-cpu: ns: calls by it */
 	{ "stack", NULL, 0, OUT_STACK, AT(calls.stack) },
 	{ 0 }
 };

@@ -6,7 +6,7 @@
 #include "base/log2_hist.h"
 #include "cli/field.h"
 #include "model/call_stats.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 enum { WAIT_FIELDS = 25 };
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
-#include "base/plural.h"
+#include "base/util.h"
 #include "cli/hist.h"
 #include "cli/out.h"
 #include "cli/row.h"
+#include "cudasynclatency/wait_threads.h"
+#include "cudasynclatency/wait_view.h"
 #include "proc/containers.h"
 #include "sym/stack.h"
 #include "view/call_view.h"
-#include "view/folded.h"
-#include "view/process_view.h"
-#include "view/stream_field.h"
-#include "cudasynclatency/wait_threads.h"
-#include "cudasynclatency/wait_view.h"
+#include "view/columns.h"
+#include "view/stack_view.h"
 
 static void off_cpu(const struct wait_row *r)
 {
@@ -55,15 +54,15 @@ OUT_WORD(row_type, "thread");
 
 #define AT(f) offsetof(struct wait_thread_row, f)
 static const struct field thread_fields[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* waits of a thread */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "pid", NULL, 0, OUT_INT, AT(pid) },
 	{ "tid", NULL, 0, OUT_INT, AT(tid) },
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "container", NULL, 0, OUT_STR, AT(container) },
-	{ "waits", NULL, 0, OUT_UINT, AT(count) },
-	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "share", NULL, 0, OUT_REAL, AT(share) },
+	{ "waits", NULL, 0, OUT_UINT, AT(count) },	/* calls */
+	{ "waited_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: in these calls */
+	{ "share", NULL, 0, OUT_REAL, AT(share) },	/* waited_ns by the time since the last report */
 	{ 0 }
 };
 

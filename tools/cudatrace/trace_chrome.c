@@ -3,14 +3,14 @@
 #include <string.h>
 #include "base/escape.h"
 #include "base/hash.h"
-#include "proc/proc.h"
-#include "proc/users.h"
-#include "sym/stack.h"
-#include "view/device_field.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_sticky.h"
+#include "proc/proc.h"
+#include "proc/users.h"
+#include "sym/stack.h"
+#include "view/columns.h"
 
 /* A track, or a process (tid 0), and its name in the file. */
 struct chrome_track {

@@ -92,25 +92,25 @@ OUT_WORD(row_type, "call");
 #define AT(f) offsetof(struct line_row, f)
 enum { TIME = 1, SINCE = 2, WHERE = 10, DEPTH = 11, NEXT = 17, STACK = 19 };
 static const struct field all[] = {
-	{ "type", NULL, 0, &row_type, 0 },
+	{ "type", NULL, 0, &row_type, 0 },	/* a call, or with --enter an entry */
 	[TIME] = { "time", "TIME", -12, OUT_TIME, AT(time) },
-	[SINCE] = { "since_ns", "SINCE(us)", 12, OUT_US, AT(since) },
+	[SINCE] = { "since_ns", "SINCE(us)", 12, OUT_US, AT(since) },	/* with --relative: since the line before */
 	{ "pid", NULL, -7, OUT_INT, AT(pid) },
 	{ "tid", NULL, -7, OUT_INT, AT(tid) },
 	{ "comm", NULL, -15, OUT_STR, AT(comm) },
 	{ "container", NULL, -12, OUT_STR, AT(container) },
 	{ "device", NULL, 6, OUT_DEVICE, AT(device) },
-	{ "layer", NULL, -7, OUT_STR, AT(layer) },
+	{ "layer", NULL, -7, OUT_STR, AT(layer) },	/* runtime or driver */
 	{ "func", NULL, 0, OUT_STR, AT(func) },
-	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },
-	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },
-	{ "args", NULL, 0, OUT_PRINT, AT(args) },
-	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
-	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },
-	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },
-	{ "error", NULL, 0, OUT_STR, AT(error) },
-	[NEXT] = { "next", NULL, 0, OUT_STR, AT(next) },
-	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },
+	[WHERE] = { "at", NULL, 0, OUT_STR, AT(at) },	/* with --enter: enter or return */
+	[DEPTH] = { "depth", NULL, 0, OUT_INT, AT(depth) },	/* with --tree: calls around it */
+	{ "args", NULL, 0, OUT_PRINT, AT(args) },	/* object: by name; *NAME: what NAME points to */
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* launched */
+	{ "latency_ns", NULL, 0, OUT_UINT, AT(latency) },	/* ns: of the call; null at its entry */
+	{ "ret", NULL, 0, OUT_PRINT, AT(ret) },	/* any: result; 0: success; null if unknown */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* name of the error; null if none */
+	[NEXT] = { "next", NULL, 0, OUT_STR, AT(next) },	/* with --unchecked: next function of the thread */
+	{ "earlier", NULL, 0, OUT_PRINT, AT(cause) },	/* array of string: kernels that may have caused the error */
 	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(stack) },
 	{ NULL, "CALL", -1, OUT_PRINT, AT(call) },
 	{ 0 }

@@ -6,7 +6,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudatrace/trace_columns.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct trace_call;
 

@@ -44,7 +44,7 @@ static bool tells(const struct trace *t, const struct cuda_proto *p)
 	       (t->allocations && t->selected[p - cuda_protos] != TRACE_UNWANTED && trace_held_by(p));
 }
 
-static bool is_aside(const struct trace *t, const struct cuda_proto *p)
+static bool is_helper_only(const struct trace *t, const struct cuda_proto *p)
 {
 	return t->devices && !t->selected[p - cuda_protos] && !tells(t, p) && trace_tells_device(p);
 }
@@ -62,7 +62,7 @@ static struct function get(const struct probes *probes, int id)
 
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
-		.wanted = t->selected[id] || tells(t, p) || is_aside(t, p), .aside = is_aside(t, p),
+		.wanted = t->selected[id] || tells(t, p) || is_helper_only(t, p), .helper_only = is_helper_only(t, p),
 	};
 }
 
@@ -81,7 +81,7 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_held_by(p))
 		flags |= TRACE_HELD | TRACE_ALWAYS;
-	if (is_aside(t, p))
+	if (is_helper_only(t, p))
 		flags |= TRACE_ASIDE;
 	return flags;
 }

@@ -8,12 +8,10 @@
 #include "cudatrace/trace_program.h"
 #include "cudatrace/trace_records.h"
 
-static void on_process(struct trace *t, const struct process_event *e)
+void trace_ended(void *ctx, const struct process_event *e)
 {
-	if (e->head.kind == RECORD_FORK) {
-		trace_program_fork(t->programs, e->parent, e->head.pid);
-		return;
-	}
+	struct trace *t = ctx;
+
 	trace_tree_end(&t->trees, e->head.pid);
 	trace_unchecked_forget(&t->failures, e->head.pid);
 	trace_sticky_forget(&t->sticky, e->head.pid);
@@ -22,10 +20,8 @@ static void on_process(struct trace *t, const struct process_event *e)
 	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	users_forget(&t->users, e->head.pid);
-	stack_sums_forget(&t->sums, e->head.pid);
+	stack_sums_ended(&t->sums, e);
 	trace_program_forget(t->programs, e->head.pid);
-	syms_forget(t->syms, e->head.pid);
-	containers_forget(t->containers, e->head.pid);
 }
 
 static void set_container(struct trace *t, struct trace_call *call)
@@ -81,7 +77,10 @@ int trace_record(void *ctx, void *data, size_t size)
 	struct trace_call call;
 
 	if (size >= sizeof(struct process_event) && record_is_process_event(data)) {
-		on_process(t, data);
+		const struct process_event *process = data;
+
+		if (process->head.kind == RECORD_FORK)
+			trace_program_fork(t->programs, process->parent, process->head.pid);
 		return 0;
 	}
 	if (!trace_call_read(&call, t->functions, data, size))

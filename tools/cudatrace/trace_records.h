@@ -56,6 +56,10 @@ int trace_record(void *ctx, void *data, size_t size);
 bool trace_done(const struct trace *t);
 
 /* Prints the calls still held back and frees what *t holds.  Close the timeline before. */
+/* Call when a process has ended (session/process.h): prints the calls that it was in, and drops its state.  trace is a struct
+ * trace *. */
+void trace_ended(void *trace, const struct process_event *event);
+
 void trace_free(struct trace *t);
 
 #endif

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
-#include "proc/users.h"
-#include "view/chrome.h"
-#include "view/stream_field.h"
 #include "cudatrace/trace.h"
 #include "cudatrace/trace_bytes.h"
 #include "cudatrace/trace_streams.h"
+#include "proc/users.h"
+#include "view/chrome.h"
+#include "view/columns.h"
 
 struct stream_track {
 	struct {

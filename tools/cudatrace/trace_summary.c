@@ -25,18 +25,18 @@ OUT_WORD(row_type, "function");
 
 #define AT(f) offsetof(struct summary_row, f)
 static const struct field fields[] = {	/* for JSON; print_line() prints text */
-	{ "type", NULL, 0, &row_type, 0 },
-	{ "pid", NULL, 0, OUT_UINT, AT(pid) },
+	{ "type", NULL, 0, &row_type, 0 },	/* calls of a function, with --summary */
+	{ "pid", NULL, 0, OUT_UINT, AT(pid) },	/* null if of several */
 	{ "comm", NULL, 0, OUT_STR, AT(comm) },
 	{ "container", NULL, 0, OUT_STR, AT(container) },
 	{ "func", NULL, 0, OUT_STR, AT(func) },
-	{ "layer", NULL, 0, OUT_STR, AT(layer) },
+	{ "layer", NULL, 0, OUT_STR, AT(layer) },	/* runtime or driver */
 	{ "device", NULL, 0, OUT_DEVICE, AT(device) },
-	{ "calls", NULL, 0, OUT_UINT, AT(calls) },
-	{ "errors", NULL, 0, OUT_UINT, AT(errors) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(least) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(most) },
+	{ "calls", NULL, 0, OUT_UINT, AT(calls) },	/* of the function */
+	{ "errors", NULL, 0, OUT_UINT, AT(errors) },	/* calls that failed */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(total) },	/* ns: of these calls */
+	{ "min_ns", NULL, 0, OUT_UINT, AT(least) },	/* ns: shortest */
+	{ "max_ns", NULL, 0, OUT_UINT, AT(most) },	/* ns: longest */
 	{ 0 }
 };
 
@@ -168,11 +168,11 @@ struct stack_row {
 OUT_WORD(stack_type, "stack");
 
 static const struct field stack_fields[] = {	/* for JSON */
-	{ "type", NULL, 0, &stack_type, 0 },
+	{ "type", NULL, 0, &stack_type, 0 },	/* calls of a stack, with --summary --stacks */
 	{ "pid", NULL, 0, OUT_UINT, offsetof(struct stack_row, pid) },
 	{ "comm", NULL, 0, OUT_STR, offsetof(struct stack_row, comm) },
 	{ "func", NULL, 0, OUT_STR, offsetof(struct stack_row, func) },
-	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },
+	{ "total_ns", NULL, 0, OUT_UINT, offsetof(struct stack_row, total) },	/* ns: of these calls */
 	{ "stack", NULL, 0, OUT_STACK, offsetof(struct stack_row, stack) },
 	{ 0 }
 };

@@ -3,7 +3,7 @@
 #ifndef TRACE_SUMMARY_H
 #define TRACE_SUMMARY_H
 #include "abi/device.h"
-#include "view/device_field.h"
+#include "view/columns.h"
 
 struct stack_sums;
 struct trace_call;

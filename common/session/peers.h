@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A Unix socket on which the tool listens for processes of the command: that of --attach inject (inject_peers.h) and that
+ * of GPU probes (gpuprobe_peers.h). */
+#ifndef PEERS_H
+#define PEERS_H
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ucred;
+
+struct peers {
+	/* set before peers_open() */
+	const char *done;	/* what peers are, for a warning: "traced" */
+	uid_t user;		/* of the command */
+	/* state */
+	int fd;			/* listens */
+	char name[64];		/* of the socket, abstract */
+	unsigned n, most;	/* connected; as many as there may be */
+	bool full;		/* that was reached, and reported */
+};
+
+/* Listens under a new random name with a socket of this type.  most: of peers at a time, if the tool may have that many
+ * times `files` descriptors, and `own` others.  Exits 1 if it cannot.  Call once the command is forked: the tool's limit of
+ * open files is raised. */
+void peers_open(struct peers *p, int type, int backlog, unsigned most, unsigned files, unsigned own);
+
+/* Returns a new connection, which does not block, and whose it is (pid 0: not visible from here, or unknown); -1: none. */
+int peers_accept(const struct peers *p, struct ucred *who);
+
+/* Return true if there is room for one more; the first time that there is none, warns. */
+bool peers_has_room(struct peers *p);
+
+/* Sends a signal to the process behind a pidfd, unless it is of the process group that has it already (0: none). */
+void peers_signal(int pidfd, int pid, int sig, int group);
+
+/* Listens no more; connections are the caller's. */
+void peers_close(struct peers *p);
+
+#endif

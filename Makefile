@@ -123,7 +123,7 @@ $(O)/libcommon.a: $(COMMON)
 # the tarball of make dist has skeletons, for those who have no clang or no bpftool
 has = $(shell command -v $(firstword $(1)) 2>/dev/null)
 ifneq ($(and $(wildcard skel),$(if $(and $(call has,$(CLANG)),$(call has,$(BPFTOOL))),,none)),)
-$(O)/%.skel.h: skel/%.skel.h $(wildcard bpf/*.bpf.c bpf/lib/* common/abi/* common/api/*) | $(O)
+$(O)/%.skel.h: skel/%.skel.h $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*) | $(O)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang and bpftool >&2; exit 1; }
 	$(Q)cp $< $@
 else

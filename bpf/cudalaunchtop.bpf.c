@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts kernel launches where they are made, with entry probes only.  Returns are probed for the
- * functions that name kernels, which are called seldom, and with -x for launches.
+/* Counts kernel launches at their entries.  Returns are probed only of the functions that name kernels, which are rare, and
+ * with -x of launches.
  *
  * Each launch counts once: at the runtime's entry, and not at the driver's entry inside it.  With
- * no return probe nothing says that the runtime's call is over, so its entry records its stack
+ * no return probe the end of the runtime's call is unseen, so its entry records its stack
  * pointer and return address.  A driver call is inside it if, on the same thread,
  * - its own stack pointer is lower, by less than the runtime's frames take,
  * - the stack still holds that return address at the same place: a call made after the return from
@@ -15,22 +15,22 @@
  * same grid and block: it cannot be distinguished from a launch inside.  A launch by the same call
  * instruction is recognized by the runtime's entry, which always counts.
  *
- * The tool detaches the probes of the runtime's launches once it knows what each function of the
- * driver is (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
+ * The tool detaches the probes of the runtime's launches once it has the name of each function of
+ * the driver (launch_probes.h): then the driver's entry counts, at the cost of one probe. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/launch.h"
 
 #define FRAMES 4
-/* a program names thousands of kernels at once when it starts */
+/* a program names thousands of kernels when it starts */
 #define RECORDS_BYTES (8 * 1024 * 1024)
 #include "lib/frames.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_names.bpf.h"
 
-/* Kept for a frame: a call whose return is wanted. */
-struct rescan_queue {
+/* For a frame: a call whose return is probed. */
+struct launch_frame {
 	struct name_call name;	/* for a function that names a kernel */
 	struct launch_key key;	/* for a launch */
 	__u32 id;
@@ -45,7 +45,7 @@ struct thread_data {
 		bool paired;
 	} outer;
 	struct frames frames;
-	struct rescan_queue rescan[FRAMES];
+	struct launch_frame of_frame[FRAMES];
 	struct launch_first first;
 	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
@@ -58,11 +58,11 @@ struct thread_data {
 #include "lib/launch_device.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
-const volatile bool launch_streams;	/* streams are told apart */
+const volatile bool launch_streams;	/* count by stream */
 const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
 /* Runtime launches that did not reach the driver. */
@@ -181,8 +181,8 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 	return true;
 }
 
-/* Remembers a call whose return is wanted; NULL if there is no room. */
-static __always_inline struct rescan_queue *push(struct thread *t, __u32 id)
+/* Remembers a call whose return is probed; NULL if there is no room. */
+static __always_inline struct launch_frame *push(struct thread *t, __u32 id)
 {
 	__u64 at;
 
@@ -192,8 +192,8 @@ static __always_inline struct rescan_queue *push(struct thread *t, __u32 id)
 		lose(LOST_RETURN);
 		return NULL;
 	}
-	t->data.rescan[at].id = id;
-	return &t->data.rescan[at];
+	t->data.of_frame[at].id = id;
+	return &t->data.of_frame[at];
 }
 
 RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
@@ -201,7 +201,7 @@ RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 	__u32 pid = thread_pid();
 	__u64 program;
 	struct name_call c;
-	struct rescan_queue *p;
+	struct launch_frame *p;
 
 	if (!row->out && row->name) {
 		program = program_of(t, pid);
@@ -248,7 +248,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	struct launch_key *key = &t->data.key;
 	struct shape *s = &t->data.shape;
 	struct launch_count *c;
-	struct rescan_queue *p;
+	struct launch_frame *p;
 	__u64 n;
 	long stack = 0;
 
@@ -331,14 +331,14 @@ RARELY void leave(struct pt_regs *ctx)
 	__u64 at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 	int ret = PT_REGS_RC(ctx);
 	struct launch_count *c;
-	struct rescan_queue *p;
+	struct launch_frame *p;
 	__u64 id;
 
 	if (t && device_ends(ctx, &t->device))
 		device_leave(ctx, &t->device, 0);
 	if (!t || at >= FRAMES)
 		return;
-	p = &t->data.rescan[at];
+	p = &t->data.of_frame[at];
 	id = p->id;
 	if (!id || id >= CUDA_ID_MAX)
 		return;

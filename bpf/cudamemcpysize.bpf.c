@@ -16,14 +16,11 @@ struct call_data {
 struct thread_data { struct aggregate_record record; };
 #define THREAD_DATA struct thread_data
 
-struct pt_regs;
-struct thread;
-static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
-#define CUDA_NESTED copy_nested
-#include "lib/cuda.bpf.h"
+#define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #include "lib/bytes.bpf.h"
+#include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */
@@ -31,7 +28,7 @@ const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
 const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
 
-/* Return true if the copy is selected, as far as it is known. */
+/* Return true if the copy is selected, by what is known of it so far. */
 static __always_inline bool copy_selected(const struct call *call)
 {
 	const struct bytes *b = &call->data.bytes;
@@ -90,11 +87,6 @@ static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 		t->call.data.bytes.direction = COPY_SET;
 	t->call.data.stream = cuda_arg(&t->call, cuda_rows[id].stream);
 	return true;
-}
-
-static __always_inline void copy_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	bytes_nested(ctx, id, &t->call.data.bytes);
 }
 
 static __always_inline __u64 per_second(__u64 bytes, __u64 ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long threads wait for the GPU, and for how much of that time they are off the CPU. */
+/* The time that threads wait for the GPU, and the part of it off the CPU. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "api/cuda_api.h"
@@ -8,8 +8,7 @@
 
 struct thread_data {
 	struct aggregate_record record;
-	/* for its call in flight: when it left the CPU, 0 = it is on it; how long it had run by
-	 * then; how long it was off */
+	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u64 stream;		/* that it waits for, see abi/stream.h */
 	__u32 device;		/* of the stream or context that it waits for */
@@ -27,7 +26,7 @@ static __always_inline bool wait_inflight(const struct task_struct *task, const 
 #include "lib/aggregate.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/inflight.bpf.h"
-#include "lib/stream.bpf.h"
+#include "lib/call.bpf.h"
 
 /* Set by the tool. */
 const volatile bool wait_off_cpu;
@@ -35,25 +34,13 @@ const volatile __u64 wait_slower;	/* ns: only calls that took at least this long
 
 /* Each element is changed only by its own thread; one half is for odd epochs, one for even ones.
  * An array, because a hash map would be a quarter of the total cost. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 2 * WAIT_SLOTS);
-	__type(key, __u32);
-	__type(value, struct wait_slot);
-} wait_slot SEC(".maps");
+SLOT_ARRAY(wait_slot, 2 * WAIT_SLOTS, struct wait_slot)
 
 __u64 waiting_used[2];	/* elements taken; threads beyond the array's size are in the map below */
 
 enum { WAITING = 65536 /* of an epoch */ };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 2 * WAITING);
-	__type(key, struct wait_thread_key);
-	__type(value, struct wait_thread);
-} waiting SEC(".maps");
+BPF_HASH(waiting, struct wait_thread_key, struct wait_thread, 2 * WAITING)
 
 struct shares waiting_shares[2];	/* as aggregate_shares */
 
@@ -76,7 +63,6 @@ static __always_inline bool wait_enter(struct pt_regs *ctx, struct thread *t)
 static __always_inline bool wait_inflight(const struct task_struct *task, const struct thread *t,
 					 struct inflight_call *to)
 {
-	(void)task;
 	to->device = t->data.device;
 	return inflight_outermost(t, to);
 }
@@ -114,17 +100,11 @@ static __always_inline struct wait_thread *waiting_here(struct thread *t,
 /* Adds the thread's element to the map; false if there are too many. */
 static __noinline bool waiting_new(const struct wait_thread_key *key, __u64 ns)
 {
-	struct shares *shares = &waiting_shares[key->epoch & 1];
-	__u32 share = share_take(shares, WAITING);
 	struct wait_thread first = { .count = 1, .ns = ns };
+	__u32 share;
 
-	if (share >= SHARES_USERS)
-		return false;
 	thread_comm(first.comm);
-	if (!bpf_map_update_elem(&waiting, key, &first, BPF_ANY))
-		return true;
-	share_give_back(shares, share);
-	return false;
+	return share_add(&waiting, key, &first, &share, &waiting_shares[key->epoch & 1], WAITING);
 }
 
 static __always_inline void thread_waited(struct thread *t, __u32 epoch, __u64 ns)

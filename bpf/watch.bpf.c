@@ -10,23 +10,11 @@ struct {
 	__uint(max_entries, 1024 * 1024);
 } watch_events SEC(".maps");
 
-/* those that wait for this tool; other tools look it up by its name: common/probe/stop_refs.h */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, unsigned int);
-	__type(value, char);
-} cuda_bpf_held SEC(".maps");
+/* processes that wait for this tool; other tools find it by its name: common/probe/stop_refs.h */
+BPF_HASH(cuda_bpf_held, unsigned int, char, 65536)
 
-/* those that were forked and have not run yet */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, unsigned int);
-	__type(value, char);
-} unborn SEC(".maps");
+/* processes that were forked and have not run yet */
+BPF_HASH(unborn, unsigned int, char, 65536)
 
 /* for perf events that record mappings; no program uses it, but libbpf's reader needs one */
 struct {
@@ -54,7 +42,7 @@ static __always_inline bool hold(unsigned int pid)
 	return false;
 }
 
-/* Without a record a process is not stopped: nobody would resume it. */
+/* Without a record a process is not stopped: it would not be resumed. */
 static __always_inline void tell(unsigned short kind, unsigned int pid, bool stop)
 {
 	struct watch_event *e = bpf_ringbuf_reserve(&watch_events, sizeof(*e), 0);

@@ -21,7 +21,7 @@ includes common tools bpf >"$tmp/includes"
 it "tests/layout.rooms has every room, and no others"
 {
 	find common -mindepth 1 -type d | cut -d/ -f2-
-	printf '%s\n' bpf bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/TOOL.c tools/TOOL
+	printf '%s\n' bpf bpf/generated bpf/lib bpf/userspace tools/inject tools/gpuprobe tools/TOOL.c tools/TOOL
 } | sort >"$tmp/there"
 cut -d' ' -f1 "$tmp/rooms" | sort | diff "$tmp/there" - >"$tmp/diff" || no "$(grep '^[<>]' "$tmp/diff" | tr '\n' ' ')"
 
@@ -44,6 +44,7 @@ while read -r file what; do
 	tools/*) room=tools/TOOL.c tool=${file#tools/} tool=${tool%.*} ;;
 	esac
 	case $of in
+	generated) case $what in *.bpf.h) of=bpf/generated ;; esac ;;
 	lib) of=bpf/lib ;;
 	gpuprobe) of=tools/gpuprobe ;;
 	inject) of=tools/inject ;;
@@ -82,7 +83,7 @@ users() {
 		s|^inject/([^/ .]*)\.programs\.o|tools/\1.c|; s|^tools/([^/ ]*)/[^ ]*|tools/\1.c|; s|^tools/([^/ ]*)\.o|tools/\1.c|"
 }
 
-it "nothing in common serves one tool only"
+it "nothing in common serves one tool only, and common/generated nothing but the templates"
 # shellcheck disable=SC2046 # words
 symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 	grep -v '^common/elf/eu_search\.c ' >"$tmp/defined"	# it serves elfutils' archives
@@ -91,8 +92,8 @@ symbols $(objects common/*/*.c) | sed -E "s|^$O/([^ ]*)\.o |\1.c |" |
 	# shellcheck disable=SC2046 # words
 	symbols $(objects tools/*.c tools/*/*.c | grep -v '/tools/inject/') $(ls "$O"/inject/*.programs.o 2>/dev/null) \
 		$(for c in tools/inject/*.c bpf/userspace/*.c; do echo "$O/inject/$c.o"; done) | users | sort -u
-	# a template needs what it names
-	grep -oE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/:/ U /' | sort -u
+	# the templates together are one user, which needs what they name
+	grep -ohE '[A-Za-z_][A-Za-z0-9_]*' scripts/templates/*.c | sed 's/^/templates U /' | sort -u
 } >"$tmp/used"
 awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3; files[$1]; next }
 	function mark(user, symbol,  file, list, i, n) {
@@ -100,13 +101,17 @@ awk 'NR == FNR { if ($2 == "T") in_[$3] = $1; else needs[$1] = needs[$1] " " $3;
 		if (!file || (user, file) in seen)
 			return
 		seen[user, file]; last[file] = user
-		users[file] += user ~ /templates/ ? 2 : 1	# as many tools as will be written
+		users[file]++
 		n = split(needs[file], list, " ")
 		for (i = 1; i <= n; i++)
 			mark(user, list[i])
 	}
 	$2 == "U" { mark($1, $3) }
-	END { for (f in files) if (users[f] < 2) print f ": " (users[f] ? last[f] : "nobody") }' \
+	END {
+		for (f in files)
+			if (f ~ /^common\/generated\// ? last[f] != "templates" || users[f] > 1 : users[f] < 2)
+				print f ": " (users[f] ? last[f] : "nobody")
+	}' \
 	"$tmp/defined" "$tmp/used" | sort >"$tmp/out"
 [ ! -s "$tmp/out" ] || no "$(tr '\n' ';' <"$tmp/out")"
 

@@ -4,7 +4,7 @@
 #ifndef AGGREGATE_BPF_H
 #define AGGREGATE_BPF_H
 #include "lib/processes.bpf.h"
-#include "lib/bits.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/slots.bpf.h"
 #include "lib/stack.bpf.h"
 #include "abi/aggregate.h"
@@ -20,16 +20,7 @@ volatile __u32 aggregate_epoch;
 /* A program can be interrupted by another thread's on the same CPU: hence the atomic operations,
  * which cost little without contention. */
 
-/* For the first keys of each CPU.  The tool makes it AGGREGATE_SLOTS elements per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, AGGREGATE_SLOTS);
-	__type(key, __u32);
-	__type(value, struct aggregate_slot);
-} aggregate_slots SEC(".maps");
-
-/* For keys whose place is taken by another key. */
+/* For keys whose element in aggregate_slots has another key. */
 enum { AGGREGATES = 16384 /* of an epoch */ };
 
 struct {
@@ -64,41 +55,30 @@ static __always_inline bool aggregate_same(const struct aggregate_key *a, const 
 	       (!aggregate_streams || a->stream == b->stream);
 }
 
-/* The key's place in the array; NULL if another key has taken it. */
-static __always_inline struct aggregate_values *aggregate_at(const struct aggregate_key *key)
+static __always_inline __u32 aggregate_place(const struct aggregate_key *key)
 {
 	__u32 streams = aggregate_streams ? key->stream >> 4 ^ key->stream >> 12 : 0;
-	__u32 at = (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7 +
-		    key->device * 5 + key->peer * 3 + streams) % AGGREGATE_SLOTS;
-	struct aggregate_slot *q = slot_here(&aggregate_slots, at, AGGREGATE_SLOTS);
 
-	if (!q)
-		return NULL;
-	if (q->slot.state == SLOT_TAKEN)
-		return aggregate_same(&q->key, key) ? &q->values : NULL;
-	if (!slot_take(&q->slot))
-		return NULL;
-	q->key = *key;
-	slot_ready(&q->slot);
-	return &q->values;
+	return (key->key + key->series * 11 + key->epoch * 17 + key->pid * 7 +
+		key->device * 5 + key->peer * 3 + streams) % AGGREGATE_SLOTS;
 }
+
+SLOT_TABLE(aggregate_slots, AGGREGATE_SLOTS, struct aggregate_slot, struct aggregate_key, aggregate_place, aggregate_same)
 
 /* The key's values in the map, added if need be; NULL if there are too many. */
 static __noinline struct aggregate_values *aggregate_new(const struct aggregate_key *key)
 {
-	struct shares *shares = &aggregate_shares[key->epoch & 1];
-	__u32 share = share_take(shares, AGGREGATES);
+	__u32 share;
 
-	if (share < SHARES_USERS &&
-	    bpf_map_update_elem(&aggregates, key, &aggregate_none, BPF_NOEXIST))
-		share_give_back(shares, share);
+	share_add(&aggregates, key, &aggregate_none, &share, &aggregate_shares[key->epoch & 1], AGGREGATES);
 	return bpf_map_lookup_elem(&aggregates, key);	/* another thread may have added it */
 }
 
 static __always_inline void aggregate_add(const struct aggregate_key *key, __u64 value, __u64 ns,
 					  __u64 shown, bool failed)
 {
-	struct aggregate_values *s = aggregate_at(key);
+	struct aggregate_slot *q = aggregate_slots_at(key);
+	struct aggregate_values *s = q ? &q->values : NULL;
 
 	if (!s)
 		s = bpf_map_lookup_elem(&aggregates, key);

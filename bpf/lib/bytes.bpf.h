@@ -1,10 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How many bytes a call allocates, copies or sets, and in which direction it copies. */
+/* The bytes that a call allocates, copies or sets, and the direction of a copy. */
 #ifndef BYTES_BPF_H
 #define BYTES_BPF_H
-#include "lib/array_bytes.bpf.h"
 #include "lib/call.bpf.h"
+#include "abi/array_bytes.h"
 #include "abi/bytes.h"
+
+/* ---- arrays, with their mipmap levels */
+
+static __always_inline __u64 rt_array_bytes(const struct call *call, const struct cuda_args *row)
+{
+	struct rt_format format = {};
+	struct volume v = {};
+
+	if (bpf_probe_read_user(&format, sizeof(format), (void *)cuda_arg(call, row->desc)))
+		lose(LOST_READ);
+	if (row->extent) {
+		v.width = cuda_arg(call, row->extent);
+		v.height = cuda_arg(call, row->extent + 1);
+		v.depth = cuda_arg(call, row->extent + 2);
+	} else {
+		v.width = cuda_arg(call, row->width);
+		v.height = cuda_arg(call, row->height);
+	}
+	return volume_bytes(rt_block(&format), v,
+			    has_layers(cuda_arg(call, row->flags)), cuda_arg(call, row->levels));
+}
+
+/* From a CUDA_ARRAY_DESCRIPTOR. */
+static __always_inline __u64 drv_array_bytes(__u64 desc)
+{
+	struct drv_array a = {};
+	struct volume v = {};
+
+	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
+		lose(LOST_READ);
+	v.width = a.width;
+	v.height = a.height;
+	return volume_bytes(drv_block(a.format, a.channels), v, false, 1);
+}
+
+/* From a CUDA_ARRAY3D_DESCRIPTOR. */
+static __always_inline __u64 drv_array3d_bytes(__u64 desc, __u32 levels)
+{
+	struct drv_array3d a = {};
+
+	if (bpf_probe_read_user(&a, sizeof(a), (void *)desc))
+		lose(LOST_READ);
+	return volume_bytes(drv_block(a.format, a.channels), a.volume, has_layers(a.flags), levels);
+}
+
+static __always_inline __u64 array_bytes(const struct call *call, const struct cuda_args *row)
+{
+	if (row->shape == CUDA_DRV_ARRAY)
+		return drv_array_bytes(cuda_arg(call, row->desc));
+	if (row->shape == CUDA_DRV_ARRAY3D)
+		return drv_array3d_bytes(cuda_arg(call, row->desc), cuda_arg(call, row->levels));
+	return rt_array_bytes(call, row);
+}
+
+/* ---- calls */
 
 /* The most pieces of one batch copy that are counted. */
 enum { PIECES = 512 };
@@ -112,7 +167,7 @@ static __always_inline __u32 direction_of_kind(__u32 kind)
 	return CUDA_DEFAULT;
 }
 
-/* Two CUmemorytype: 1 host, 2 device, 3 array; 4, unified, says nothing. */
+/* Two CUmemorytype: 1 host, 2 device, 3 array; 4 is unified. */
 static __always_inline __u32 direction_of_types(__u32 src, __u32 dst)
 {
 	bool to_host = dst == 1;
@@ -137,7 +192,7 @@ static __always_inline __u32 direction_of(const struct cuda_args *row, __u64 kin
 }
 
 /* Return true if a cudaMemcpy3DParms or cudaMemcpy3DPeerParms uses an array.  Its width is then in
- * elements, of a size that only the driver's call tells. */
+ * elements, whose size only the driver's call has. */
 static __always_inline bool has_array(const struct cuda_args *row, __u64 params)
 {
 	if (row->size_at == 128 && row->kind_at)

@@ -2,7 +2,8 @@
 /* A call of a function of cuda_api.tbl: its id, arguments and result. */
 #ifndef CALL_BPF_H
 #define CALL_BPF_H
-#include "lib/user.bpf.h"
+#include "lib/lost.bpf.h"
+#include "abi/stream.h"
 #include "abi/watch_event.h"
 #include "api/cuda_api.h"
 
@@ -24,7 +25,7 @@ static const unsigned char cuda_libs[] = {
 #undef CUDA_API
 };
 
-/* What the probe says of its function, whatever link it is of. */
+/* The cookie of the probe, without the flag of its link. */
 static __always_inline __u64 probe_cookie(void *ctx)
 {
 	return bpf_get_attach_cookie(ctx) & ~(__u64)COOKIE_SHARED;
@@ -38,8 +39,7 @@ static __always_inline __u64 cuda_id(void *ctx)
 	return id < CUDA_ID_MAX ? id : CUDA_ID_MAX;
 }
 
-/* A traced call.  A tool may first define the type CALL_DATA: what else it keeps of a call between
- * entry and return. */
+/* A traced call.  A tool may first define the type CALL_DATA: its data of a call between entry and return. */
 struct call {
 	__u64 sp;		/* at its entry; 0 = the thread is in no call */
 	__u64 start;		/* bpf_ktime_get_ns(), or 0: see CUDA_TIMED */
@@ -50,13 +50,13 @@ struct call {
 #endif
 };
 
-/* With --attach inject, a task's storage is in its own memory, and what others read of it in shared memory, too: call it for
- * what was changed.  The kernel has one. */
+/* With --attach inject, a task's storage is in private memory, with a copy in shared memory for readers: call this after a
+ * change.  The kernel has one storage. */
 #ifndef storage_show
 #define storage_show(map, task, at, size) ((void)(task))
 #endif
 
-/* Of a function that few calls need: with --attach inject the others then have fewer registers to save. */
+/* A function that few calls need: with --attach inject the others then have fewer registers to save. */
 #ifndef RARELY
 #define RARELY static __always_inline
 #endif
@@ -71,7 +71,7 @@ static __always_inline __u64 cuda_arg(const struct call *call, unsigned char pos
 {
 	__u64 at = pos;
 
-	barrier_var(at);	/* in a register: what is compared is what is used */
+	barrier_var(at);	/* the register that is compared is the one that is used */
 	if (at <= 6)
 		return call->args[checked(at, 6)];
 	return stack_arg(call, at);
@@ -91,6 +91,28 @@ static __always_inline void keep_arguments(struct call *call, struct pt_regs *ct
 static __always_inline __s32 call_result(struct pt_regs *ctx, const struct call *call)
 {
 	return call->id == CUDA_ID___cudaRegisterFunction ? 0 : (__s32)PT_REGS_RC(ctx);
+}
+
+/* The classes of work that is in a default stream if no other is passed (CUDA Programming Guide,
+ * "Default Stream"); other functions without a stream work in none, or in all. */
+#define STREAM_CLASSES (1u << CUDA_COPY | 1u << CUDA_SET | 1u << CUDA_LAUNCH)
+
+/* Call at the entry of a call. */
+static __always_inline __u64 stream_in(const struct call *call, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	bool config = cuda_classes[id] == CUDA_LAUNCH && row->params;
+	__u64 passed = 0;
+
+	if (config && row->count)	/* each in one of its own */
+		return 0;
+	if (config)
+		passed = read_u64(cuda_arg(call, row->params) + CUDA_CONFIG_STREAM);
+	else if (row->stream)
+		passed = cuda_arg(call, row->stream);
+	else if (!(STREAM_CLASSES & 1u << cuda_classes[id]))
+		return 0;
+	return passed ?: row->per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
 }
 
 #endif

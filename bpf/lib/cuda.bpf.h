@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every tool's probes share: the thread's call in flight. */
+/* For all tools: the thread's call in flight. */
 #ifndef CUDA_BPF_H
 #define CUDA_BPF_H
+#include "abi/filter.h"
 #include "lib/call.bpf.h"
 #include "lib/device.bpf.h"
-#include "lib/filter.bpf.h"
-#include "lib/returns.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/watched.bpf.h"
 
-/* A tool may first define the type THREAD_DATA: what else it keeps of a thread. */
+/* Set by the tool.  All zero, the functions below cost nothing. */
+const volatile struct filter filter SEC(".rodata.filter");
+
+/* Return true if the calling thread's calls are to be recorded. */
+static __always_inline bool task_wanted(void)
+{
+	if (filter.by_uid && (__u32)bpf_get_current_uid_gid() != filter.uid)
+		return false;
+	if (filter.cgroup && !process_is_in_cgroup(filter.level, filter.cgroup))
+		return false;
+	return !filter.by_comm || process_comm_is(filter.comm, FILTER_COMM);
+}
+
+/* A tool may first define the type THREAD_DATA: its data of a thread. */
 struct thread {
 	struct call call;	/* the outermost one that it is in */
 	__u64 program;		/* the one it runs, see processes.bpf.h; 0 = not looked up */
@@ -19,24 +32,15 @@ struct thread {
 #endif
 };
 
-/* Since Linux 6.19 an element of task storage has at most 8 KiB including a header: 8096 bytes
- * work, 8208 do not (tried on 6.19, 7.2 and 7.3). */
-#define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
-FITS_TASK_STORAGE(struct thread);
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
+BPF_TASK_STORAGE(threads, struct thread)
 
 /* A tool may define it to handle a call inside the one in flight. */
 #ifndef CUDA_NESTED
 #define CUDA_NESTED(ctx, t, id) ((void)0)
 #endif
 
-/* Call for what others read of the thread's call when the thread has changed it.  A call that is there is whole. */
+/* Call when the thread has changed its call: with --attach inject, others read a copy.  sp is set last: a reader finds a
+ * complete call. */
 static __always_inline void call_show(const struct thread *t)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
@@ -66,7 +70,7 @@ static __always_inline struct thread *thread_here(void)
 	return t;
 }
 
-/* The same at a probe; NULL also if this link is not to count there. */
+/* The same at a probe; NULL also if this link does not count there. */
 static __always_inline struct thread *thread_at(struct pt_regs *ctx)
 {
 	return link_counts(ctx) ? thread_here() : NULL;
@@ -99,7 +103,7 @@ static __always_inline bool call_begin(struct pt_regs *ctx, struct thread *t, __
 	t->call.id = id;
 	keep_arguments(&t->call, ctx);
 	t->call.start = CUDA_TIMED(id) ? bpf_ktime_get_ns() : 0;
-	barrier();	/* who sees the call sees its start: running.bpf.h */
+	barrier();	/* lib/inflight.bpf.h reads sp first: a call that it sees has a start */
 	t->call.sp = sp;
 	return true;
 }
@@ -132,8 +136,8 @@ static __always_inline void call_dropped(struct thread *t)
 	device_dropped(&t->device);
 }
 
-/* Call where a thread ends: the call it is in never returns.  But if its whole process ends, by
- * exit() or a signal, the call was merely in flight, as any may be. */
+/* Call where a thread ends: its call never returns.  If its whole process ends, by exit() or a signal, the call was merely in
+ * flight. */
 static __always_inline void call_left(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -144,15 +148,14 @@ static __always_inline void call_left(void)
 }
 
 /* Return true in a session program if this is the return.  The address of the probe is known at
- * both, and at an entry the thread is at it.  bpf_session_is_return() would say so too, but its
- * signature differs between kernels (6.13 to 6.19 and 7.0). */
+ * both, and at an entry the thread is at it.  The signature of bpf_session_is_return() differs between
+ * kernels (6.13 to 6.19 and 7.0). */
 static __always_inline bool session_returns(struct pt_regs *ctx)
 {
 	return bpf_get_func_ip(ctx) != PT_REGS_IP(ctx);
 }
 
-/* The stack at the entry of the runtime's function that the thread is in; 0 = none, but the tool may not
- * trace it. */
+/* The stack at the entry of the runtime's function that the thread is in; 0 also if the tool does not trace it. */
 static __always_inline __u64 runtime_entered(const struct thread *t)
 {
 	__u64 id = t->call.id;
@@ -160,8 +163,8 @@ static __always_inline __u64 runtime_entered(const struct thread *t)
 	return id < CUDA_ID_MAX && cuda_libs[bounded(id, CUDA_ID_MAX - 1)] == CUDA_RT ? t->call.sp : 0;
 }
 
-/* Call at every entry with the id of the function.  Sets *wanted if its return is wanted for what it tells
- * of devices; returns true if that is all it is probed for. */
+/* Call at every entry with the id of the function.  Sets *wanted if the return is needed to follow
+ * devices; returns true if the function is probed only for that. */
 static __always_inline bool entered_for_device(struct pt_regs *ctx, struct thread *t, bool *wanted)
 {
 	__u64 id = cuda_id(ctx);
@@ -181,12 +184,12 @@ static __always_inline void left_for_device(struct pt_regs *ctx, struct thread *
 		device_leave(ctx, &t->device, runtime_entered(t));
 }
 
-/* A tool that has USDT probes defines it: returns true if the thread is at one, which then is all done. */
+/* A tool that has USDT probes defines it: if the thread is at one, handles it and returns true. */
 #ifndef CUDA_USDT_ENTER
 #define CUDA_USDT_ENTER(ctx, t) false
 #endif
 
-/* A tool that follows calls beside the one in flight defines these, too: is it at the return of such a call? */
+/* A tool that follows other calls than the one in flight defines these: is the thread at the return of such a call? */
 #ifndef CUDA_BESIDE_ENDS
 #define CUDA_BESIDE_ENDS(ctx, t) false
 #define CUDA_BESIDE_LEAVE(ctx, t) ((void)0)

@@ -1,11 +1,174 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which device a call works on: the one that its thread has chosen, by cudaSetDevice() or the context that
- * is current to it; or that of the stream it is given.  A thread that has chosen none is on device 0: that
- * is known only if it was seen from its first call on. */
+/* The device of a call: the one that its thread has chosen, by cudaSetDevice() or its current context, or that of the
+ * stream in its arguments.  A thread that has chosen none is on device 0: reliable only if it was seen from its first
+ * call on. */
 #ifndef DEVICE_BPF_H
 #define DEVICE_BPF_H
-#include "lib/device_handles.bpf.h"
-#include "lib/returns.bpf.h"
+#include <stdbool.h>
+#include "lib/call.bpf.h"
+#include "abi/device.h"
+
+/* ---- the devices of a process's contexts and streams: in the storage of its first thread, which ends with the process, so
+ * that no process uses up another's room */
+
+struct device_state device_state SEC(".data.device") = { .since = ~0ull, .generation = 1 };
+
+/* A handle belongs to one set; if that is full, it replaces another, whose device is
+ * then unknown.  PyTorch makes up to 32 streams of three priorities on each of eight devices.  An element
+ * has the handle, HANDLE_PRIMARY for a primary context, and the device as in abi/device.h. */
+enum { HANDLE_SETS = 120, HANDLE_WAYS = 8, HANDLE_SHIFT = 8, HANDLE_PRIMARY = 128 };
+
+struct device_handles {
+	__u64 devices;		/* a bit for each device in use, except by default */
+	__u64 anew;		/* 1: the program began under tracing, after exec */
+	__u64 sets[HANDLE_SETS][HANDLE_WAYS];
+};
+
+BPF_TASK_STORAGE(device_handles, struct device_handles)
+
+/* number comes from the program. */
+static __always_inline __u32 device_number(__u64 number)
+{
+	return (__u32)number < DEVICES ? (__u32)number + 1 : 0;
+}
+
+static __always_inline __u64 device_bit(__u32 device)
+{
+	return device ? 1ull << ((device - 1) % DEVICES) : 0;
+}
+
+static __always_inline struct device_handles *handles_here(__u64 flags)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return bpf_task_storage_get(&device_handles, task->group_leader, NULL, flags);
+}
+
+static __always_inline void handles_show(const __u64 *word)
+{
+	storage_show(&device_handles, bpf_get_current_task_btf()->group_leader, word, sizeof(*word));
+}
+
+static __always_inline __u64 handles_devices(void)
+{
+	struct device_handles *h = handles_here(0);
+
+	return h ? h->devices : 0;
+}
+
+/* Notes that the process uses this device. */
+VERIFIED_ONCE int handles_use(__u32 device)
+{
+	struct device_handles *h = device ? handles_here(BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+
+	if (!h || h->devices & device_bit(device))
+		return 0;
+	__sync_fetch_and_or(&h->devices, device_bit(device));
+	handles_show(&h->devices);
+	__sync_fetch_and_add(&device_state.generation, 1);
+	return 0;
+}
+
+/* Return true if the task's process, which has these handles, may have called CUDA before tracing began. */
+static __always_inline bool handles_may_lack(const struct task_struct *task, const struct device_handles *h)
+{
+	return task->group_leader->start_time < device_state.since && !(h && h->anew);
+}
+
+/* Return true if this process may.  The time first: it costs less. */
+static __always_inline bool handles_late(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return task->group_leader->start_time < device_state.since && handles_may_lack(task, handles_here(0));
+}
+
+/* Call where exec has replaced the process's program, by its first thread from now on. */
+static __always_inline void handles_dropped(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct device_handles *h;
+
+	bpf_task_storage_delete(&device_handles, task);
+	if (task->start_time >= device_state.since || device_state.since == ~0ull)
+		return;
+	h = handles_here(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (h)
+		h->anew = 1;
+}
+
+static __always_inline __u64 *handle_set(struct device_handles *h, __u64 handle)
+{
+	return h->sets[bounded((handle >> 4 ^ handle >> 12) % HANDLE_SETS, HANDLE_SETS - 1)];
+}
+
+static __always_inline bool handle_is(__u64 element, __u64 handle)
+{
+	return element && element >> HANDLE_SHIFT == handle << HANDLE_SHIFT >> HANDLE_SHIFT;
+}
+
+/* The low bits of a handle's element; 0 = unknown. */
+static __always_inline int handle_find(struct device_handles *h, __u64 handle)
+{
+	__u64 *set;
+
+	if (!h || !handle)
+		return 0;
+	set = handle_set(h, handle);
+	for (int i = 0; i < HANDLE_WAYS; i++)
+		if (handle_is(set[i], handle))
+			return set[i] & ((1 << HANDLE_SHIFT) - 1);
+	return 0;
+}
+
+VERIFIED_ONCE int handle_known(__u64 handle)
+{
+	return handle_find(handles_here(0), handle);
+}
+
+static __always_inline __u32 handle_device(__u64 handle)
+{
+	return handle_known(handle) & (HANDLE_PRIMARY - 1);
+}
+
+static __always_inline bool handle_is_primary(__u64 handle)
+{
+	return handle_known(handle) & HANDLE_PRIMARY;
+}
+
+/* The index in the set where a handle is, or else may be put. */
+static __always_inline __u32 handle_place(const __u64 *set, __u64 handle)
+{
+	for (__u32 i = 0; i < HANDLE_WAYS; i++)
+		if (handle_is(set[i], handle))
+			return i;
+	for (__u32 i = 0; i < HANDLE_WAYS; i++)
+		if (!set[i])
+			return i;
+	return bpf_get_prandom_u32() % HANDLE_WAYS;
+}
+
+/* Notes the device of a handle; 0: unknown, or the handle is destroyed. */
+VERIFIED_ONCE int handle_note(__u64 handle, __u32 device, __u32 primary)
+{
+	struct device_handles *h = handles_here(device ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	__u64 *set;
+	__u32 at;
+
+	if (!h || !handle || (!device && !handle_known(handle)))
+		return 0;
+	set = handle_set(h, handle);
+	at = handle_place(set, handle);
+	at = bounded(at, HANDLE_WAYS - 1);
+	set[at] = device ? handle << HANDLE_SHIFT | (primary ? HANDLE_PRIMARY : 0) | device : 0;
+	__sync_fetch_and_or(&h->devices, device_bit(device));
+	handles_show(&set[at]);
+	handles_show(&h->devices);
+	__sync_fetch_and_add(&device_state.generation, 1);
+	return 0;
+}
+
+/* ---- a thread's device */
 
 /* Set by tool_run(). */
 const volatile struct device_config device_config SEC(".rodata.device");
@@ -19,11 +182,11 @@ struct device_thread {
 		__u64 args[6];	/* [1] to [5]: the first; [0] = 0 */
 	} calls[CUDA_LIB_MAX];			/* in flight, of each layer */
 	__u64 place, below[DEVICE_BELOW];	/* its stack of contexts, as in abi/device.h */
-	__u32 depth;				/* of below; greater: what is deeper is not known */
+	__u32 depth;				/* of below; if greater, the rest is unknown */
 	__u32 device;				/* of place */
 	__u32 generation;			/* that the rest belongs to */
 	bool others;				/* its process uses other devices, too */
-	bool late;				/* of its process not all handles are known */
+	bool late;				/* not all handles of its process are known */
 	struct { __u64 stream; __u32 device, unused; } cache[DEVICE_CACHE];
 };
 
@@ -37,12 +200,11 @@ static __always_inline __u32 device_here(struct device_thread *d)
 	return d->device;
 }
 
-/* Not static: the verifier looks at it once. */
-__noinline int device_refresh(struct device_thread *d)
+VERIFIED_ONCE int device_refresh(struct device_thread *d)
 {
 	__u32 here;
 
-	if (!d)		/* never: but the verifier does not know */
+	if (!d)
 		return 0;
 	here = device_here(d);
 	d->generation = device_state.generation;
@@ -69,8 +231,7 @@ static __always_inline __u32 device_of_stream(struct device_thread *d, __u64 str
 	return d->cache[at].device;
 }
 
-/* Values of a stream that stand for a default one of the current device: 0, cudaStreamLegacy,
- * cudaStreamPerThread. */
+/* Streams up to this value are default ones of the current device: 0, cudaStreamLegacy, cudaStreamPerThread. */
 enum { STREAMS_DEFAULT = 2 };
 
 /* The device of a call with this stream; 0 if it has none. */
@@ -120,7 +281,7 @@ static __always_inline void device_push(struct device_thread *d)
 	d->depth++;
 }
 
-/* The thread may have had contexts that it was not seen to choose. */
+/* The thread may have pushed contexts before tracing began. */
 static __always_inline void device_pop(struct device_thread *d)
 {
 	__u64 place = PLACE_UNKNOWN;
@@ -141,7 +302,7 @@ static __always_inline bool device_inside(struct device_thread *d, __u64 outer, 
 	return outer > sp && is_armed(outer);
 }
 
-/* A context was made current.  A primary one is its device. */
+/* A context was made current; a primary one is recorded as its device. */
 static __always_inline void device_chosen(struct device_thread *d, __u64 context, __u64 outer, __u64 sp)
 {
 	struct device_call *c = &d->calls[CUDA_RT];
@@ -177,9 +338,9 @@ static __always_inline void device_switched(struct device_thread *d, const struc
 		device_moved(d, PLACE_DEVICE | (__u32)dev);
 }
 
-/* Call where one of the calls in flight has succeeded.  Not static, as device_refresh().  outer: where the stack was when the runtime function was entered
- * that is in flight, or 0. */
-__noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
+/* Call where one of the calls in flight has succeeded.  outer: the stack pointer at the entry of the runtime function in
+ * flight, or 0. */
+VERIFIED_ONCE int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 {
 	const struct cuda_args *row;
 	struct device_call *c;
@@ -207,7 +368,7 @@ __noinline int device_ended(struct device_thread *d, __u32 lib, __u64 outer)
 	return 0;
 }
 
-/* Call at every entry.  Returns true if the call tells of devices, and its return is wanted. */
+/* Call at every entry.  Returns true if the call concerns devices, and its return is needed. */
 static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thread *d, __u64 id)
 {
 	struct device_call *c = &d->calls[cuda_libs[id] == CUDA_DRV];
@@ -224,7 +385,7 @@ static __always_inline bool device_enter(struct pt_regs *ctx, struct device_thre
 	return true;
 }
 
-/* Return true if the tool has no interest of its own in this function. */
+/* Return true if this function is probed only to follow devices. */
 static __always_inline bool device_alone(__u64 id)
 {
 	return device_config.alone & 1u << cuda_classes[id];

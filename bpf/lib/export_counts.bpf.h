@@ -3,19 +3,10 @@
  * program has ended. */
 #ifndef EXPORT_COUNTS_BPF_H
 #define EXPORT_COUNTS_BPF_H
-#include "lib/bits.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/slots.bpf.h"
 #include "abi/cudaexporter.h"
-
-/* For the first keys of each CPU.  The tool makes it EXPORT_SLOTS elements per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, EXPORT_SLOTS);
-	__type(key, __u32);
-	__type(value, struct export_slot);
-} export_slots SEC(".maps");
 
 /* For keys whose place is taken.  One value for all CPUs: on a machine with hundreds of them, a value for
  * each would take a gigabyte. */
@@ -51,24 +42,15 @@ static __always_inline bool export_same(const struct export_key *a, const struct
 	       a->what == b->what && a->detail == b->detail;
 }
 
-/* The key's place in the array; NULL if another key has taken it. */
-static __always_inline struct export_values *export_at(const struct export_key *key)
+static __always_inline __u32 export_place(const struct export_key *key)
 {
 	__u64 mixed = key->program ^ (__u64)key->id << 40 ^ (__u64)key->device << 24 ^
 		      (__u64)key->detail << 8 ^ (__u64)key->what << 4;
-	__u32 at = mixed * 0x9e3779b97f4a7c15 >> (64 - EXPORT_SLOT_BITS);
-	struct export_slot *q = slot_here(&export_slots, at, EXPORT_SLOTS);
 
-	if (!q)
-		return NULL;
-	if (q->slot.state == SLOT_TAKEN)
-		return export_same(&q->key, key) ? &q->values : NULL;
-	if (!slot_take(&q->slot))
-		return NULL;
-	q->key = *key;
-	slot_ready(&q->slot);
-	return &q->values;
+	return mixed * 0x9e3779b97f4a7c15 >> (64 - EXPORT_SLOT_BITS);
 }
+
+SLOT_TABLE(export_slots, EXPORT_SLOTS, struct export_slot, struct export_key, export_place, export_same)
 
 static __always_inline struct export_values *export_in_map(const struct export_key *key)
 {
@@ -86,15 +68,14 @@ __noinline int export_new(const struct export_key *key)
 	if (!key)
 		return 0;
 	k = *key;		/* a key must be on the stack (before Linux 6.2) */
-	none.share = share_take(&export_shares, EXPORT_COUNTS);
-	if (none.share < SHARES_USERS && bpf_map_update_elem(&export_counts, &k, &none, BPF_NOEXIST))
-		share_give_back(&export_shares, none.share);
+	share_add(&export_counts, &k, &none, &none.share, &export_shares, EXPORT_COUNTS);
 	return 1;
 }
 
 static __always_inline struct export_values *export_values_of(const struct export_key *key)
 {
-	struct export_values *v = export_at(key);
+	struct export_slot *q = export_slots_at(key);
+	struct export_values *v = q ? &q->values : NULL;
 
 	if (!v)
 		v = export_in_map(key);

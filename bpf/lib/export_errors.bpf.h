@@ -27,9 +27,7 @@ __noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
 	struct export_error_count *c = bpf_map_lookup_elem(&export_errors, &key), none = {};
 
 	if (!c) {
-		none.share = share_take(&export_error_shares, EXPORT_ERRORS);
-		if (none.share < SHARES_USERS && bpf_map_update_elem(&export_errors, &key, &none, BPF_NOEXIST))
-			share_give_back(&export_error_shares, none.share);
+		share_add(&export_errors, &key, &none, &none.share, &export_error_shares, EXPORT_ERRORS);
 		c = bpf_map_lookup_elem(&export_errors, &key);
 	}
 	if (c)

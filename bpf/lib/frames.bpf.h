@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A thread's calls in flight whose returns are wanted: a stack of frames, each identified by the
- * stack pointer at its entry.  The tool keeps its data for frame i in an array of FRAMES. */
+/* A thread's calls in flight whose returns are probed: a stack of frames, each identified by the stack pointer at its
+ * entry.  The tool has an array of FRAMES for its own data. */
 #ifndef FRAMES_BPF_H
 #define FRAMES_BPF_H
-#include "lib/bounds.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/lost.bpf.h"
-#include "lib/returns.bpf.h"
 
 /* A tool may define it before. */
 #ifndef FRAMES

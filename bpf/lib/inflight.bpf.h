@@ -1,17 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls in flight, for user space to read when it reports: a program that runs over all threads.
- * It costs the traced programs nothing. */
+/* The calls in flight: a program over all threads, which user space runs when it reports.  It costs the traced programs
+ * nothing. */
 #ifndef INFLIGHT_BPF_H
 #define INFLIGHT_BPF_H
 #include "lib/cuda.bpf.h"
-#include "lib/inflight_device.bpf.h"
-#include "lib/inflight_task.bpf.h"
+#include "lib/task.bpf.h"
 #include "abi/inflight_call.h"
 
-/* Set by user space: tell also of threads that have entered no call since tracing began. */
+/* ---- the device of a call of another thread: as lib/device.bpf.h, but changes nothing */
+
+static __always_inline struct device_handles *inflight_handles(const struct task_struct *task)
+{
+	return bpf_task_storage_get(&device_handles, task->group_leader, NULL, 0);
+}
+
+/* As device_here(). */
+static __always_inline __u32 inflight_here(const struct task_struct *task, const struct device_thread *d,
+					  const struct device_handles *h)
+{
+	if (!d->device && !d->place && (task->start_time >= device_state.since || !handles_may_lack(task, h)))
+		return 1;
+	return d->device;
+}
+
+/* The device of a context or stream of the thread's process. */
+static __always_inline __u32 inflight_handle(const struct task_struct *task, __u64 handle)
+{
+	return handle_find(inflight_handles(task), handle) & (HANDLE_PRIMARY - 1);
+}
+
+/* As device_in(); 0 if the tool does not follow devices. */
+static __always_inline __u32 inflight_in(const struct task_struct *task, const struct device_thread *d,
+					__u64 stream)
+{
+	struct device_handles *h = inflight_handles(task);
+	__u32 here = inflight_here(task, d, h);
+
+	if (device_state.since == ~0ull)
+		return 0;
+	if (stream <= STREAMS_DEFAULT)
+		return here;
+	if (!handles_may_lack(task, h) && !(h && h->devices & ~device_bit(here)))
+		return here;
+	return handle_find(h, stream) & (HANDLE_PRIMARY - 1);
+}
+
+/* The argument that is the call's stream or context.  ~0, which is no handle, if it is on the thread's stack, which
+ * cannot be read from here. */
+static __always_inline __u64 inflight_stream(const struct call *call)
+{
+	__u64 id = call->id;
+	unsigned char pos;
+
+	if (id >= CUDA_ID_MAX)
+		return 0;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	pos = cuda_rows[id].stream ?: cuda_rows[id].ctx;
+	return pos <= 6 ? call->args[bounded(pos, 6)] : ~0ull;
+}
+
+/* ---- the calls */
+
+/* Set by user space: report also threads that have entered no call since tracing began. */
 volatile bool inflight_all;
 
-/* Static, as it does not fit the stack; user space reads one thread after the other. */
+/* It does not fit the stack; user space reads one thread after the other. */
 static struct inflight_call inflight_out;
 
 /* Fills in id, start and stack.from of the thread's outermost call; false if it is in none. */
@@ -23,8 +76,8 @@ static __always_inline bool inflight_outermost(const struct thread *t, struct in
 	return to->stack.from;
 }
 
-/* A tool may define it for calls that it keeps elsewhere, or not all of which it wants, or whose devices it
- * knows: fills in these, device, peer and memory; false if the thread is in no call. */
+/* A tool may define it, if it keeps calls elsewhere, selects some, or has their devices: fills in id, start, stack.from,
+ * device, peer and memory; false if the thread is in no call. */
 #ifndef INFLIGHT_TAKE
 #define INFLIGHT_TAKE inflight_take
 static __always_inline bool inflight_take(const struct task_struct *task, const struct thread *t,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a launch launches, and with which shape. */
+/* The kernel or graph of a launch, its grid and blocks. */
 #ifndef LAUNCH_BPF_H
 #define LAUNCH_BPF_H
 #include "lib/call.bpf.h"
@@ -12,7 +12,7 @@ struct shape {
 /* The limits of every GPU since 2012 (CUDA Programming Guide, compute capabilities 3.0 and up). */
 enum { GRID_X = 0x7fffffff, GRID_YZ = 65535, BLOCK_THREADS = 1024, BLOCK_Z = 64 };
 
-/* Return true if no GPU can launch it.  A shape that is not known is all zeros. */
+/* Return true if no GPU can launch it.  An unknown shape is all zeros. */
 static __always_inline bool shape_impossible(const struct shape *s)
 {
 	const __u32 *g = s->grid, *b = s->block;

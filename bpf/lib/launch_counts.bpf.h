@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts launches by what is launched and where. */
+/* Counts launches by kernel or graph, device and stream. */
 #ifndef LAUNCH_COUNTS_BPF_H
 #define LAUNCH_COUNTS_BPF_H
 #include "lib/records.bpf.h"
 #include "lib/slots.bpf.h"
-#include "lib/user.bpf.h"
+#include "lib/lost.bpf.h"
 #include "abi/launch.h"
 
 enum { COUNTS = 65536 };
 
-/* Of all CPUs, and allocated before it is needed: when a program launches thousands of kernels for the first time, the
- * kernel cannot allocate as many elements for each CPU in a probe.  What is launched often moves to the array below. */
+/* For all CPUs, and preallocated: when a program launches thousands of kernels for the first time, the kernel cannot allocate
+ * as many elements for each CPU in a probe.  Frequent keys move to the array below. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, COUNTS);
@@ -21,15 +21,6 @@ struct {
 /* User space gives back what it deletes. */
 struct shares counts_shares;
 
-/* For the first keys of each CPU.  The tool makes it LAUNCH_SLOTS elements per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LAUNCH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct launch_slot);
-} quick SEC(".maps");
-
 static __always_inline bool same_key(const struct launch_key *a, const struct launch_key *b)
 {
 	return a->func == b->func && a->program == b->program && a->pid == b->pid &&
@@ -37,12 +28,9 @@ static __always_inline bool same_key(const struct launch_key *a, const struct la
 	       a->stream == b->stream;
 }
 
-static __always_inline struct launch_slot *place_of(const struct launch_key *key)
-{
-	return slot_here(&quick, launch_place(key), LAUNCH_SLOTS);
-}
+SLOT_TABLE(quick, LAUNCH_SLOTS, struct launch_slot, struct launch_key, launch_place, same_key)
 
-/* The tool looks for those keys. */
+/* The tool searches for such keys. */
 static __always_inline void count_unreported(const struct launch_key *key)
 {
 	struct launch_count *c = bpf_map_lookup_elem(&counts, key);
@@ -51,9 +39,8 @@ static __always_inline void count_unreported(const struct launch_key *key)
 		c->unreported = 1;
 }
 
-/* Adds a key and reports it; 0 if it exists, or if there are too many.  Not static, so that the kernel
- * verifies it once and not on each way that leads to it (pointers: Linux 5.12). */
-__noinline int count_new(struct launch_first *first, const struct launch_key *key, int driver,
+/* Adds a key and reports it; 0 if it exists, or if there are too many. */
+VERIFIED_ONCE int count_new(struct launch_first *first, const struct launch_key *key, int driver,
 			 long stack)
 {
 	struct launch_count none = { .driver = driver };
@@ -61,7 +48,7 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 	struct launch_key k;
 	__u32 share;
 
-	if (!first || !key)	/* never: but the verifier does not know */
+	if (!first || !key)
 		return 0;
 	k = *key;		/* a key must be on the stack (before Linux 6.2) */
 	share = share_take(&counts_shares, COUNTS);
@@ -88,28 +75,26 @@ __noinline int count_new(struct launch_first *first, const struct launch_key *ke
 
 static __always_inline struct launch_count *quick_count(const struct launch_key *key)
 {
-	struct launch_slot *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : quick_find(key);
 
-	return q && q->slot.state == SLOT_TAKEN && same_key(&q->key, key) ? &q->count : NULL;
+	return q ? &q->count : NULL;
 }
 
-/* Counts a key of the hash map in the array from now on, if its place there is free. */
-static __always_inline struct launch_count *take_place(const struct launch_key *key,
-						       struct launch_count *c)
+/* Counts a key of the hash map in the array from now on, if its element there is free. */
+static __always_inline struct launch_count *quick_begin(const struct launch_key *key, struct launch_count *c)
 {
-	struct launch_slot *q = key->stack ? NULL : place_of(key);
+	struct launch_slot *q = key->stack ? NULL : quick_own(slot_here(&quick, launch_place(key), LAUNCH_SLOTS), key);
 
-	if (!q || !slot_take(&q->slot))
+	if (!q)
 		return c;
-	q->key = *key;
 	q->count.paired = c->paired;
 	q->count.driver = c->driver;
 	slot_ready(&q->slot);
 	return &q->count;
 }
 
-/* The value is shared with other threads, in the array with those on this CPU, as a probe can be preempted.  first
- * belongs to the thread; stack is the size of its call stack in bytes. */
+/* Other threads share the value; in the array those on this CPU, as a probe can be preempted.  first belongs to the thread;
+ * stack is the size of its call stack in bytes. */
 static __always_inline struct launch_count *count_of(struct launch_first *first,
 						     const struct launch_key *key, bool driver,
 						     long stack)
@@ -121,7 +106,7 @@ static __always_inline struct launch_count *count_of(struct launch_first *first,
 		return c;
 	c = bpf_map_lookup_elem(&counts, key);
 	if (c)
-		return take_place(key, c);
+		return quick_begin(key, c);
 	count_new(first, key, driver, stack);
 	c = bpf_map_lookup_elem(&counts, key);	/* another thread may have added it */
 	if (!c)

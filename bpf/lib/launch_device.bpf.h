@@ -3,8 +3,8 @@
 #define LAUNCH_DEVICE_BPF_H
 #include "lib/cuda.bpf.h"
 
-/* The device of a launch.  The stream is read only where it may be of another device than the thread, as it
- * is on the stack.  Where it is not known, the launch would have failed on another device. */
+/* The device of a launch.  The stream is on the stack: it is read only if it may be of another device than the thread.  If
+ * its device is unknown, the launch would have failed on another device. */
 static __always_inline __u32 launch_device(struct thread *t, const struct cuda_args *row)
 {
 	__u32 here = device_here(&t->device);

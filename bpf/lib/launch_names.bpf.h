@@ -1,15 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The names of kernels: records of the functions that name kernels, whose returns are wanted. */
+/* The names of kernels: records of the functions that name kernels, whose returns are probed. */
 #ifndef LAUNCH_NAMES_BPF_H
 #define LAUNCH_NAMES_BPF_H
-#include "lib/bounds.bpf.h"
 #include "lib/call.bpf.h"
-#include "lib/launch_generations.bpf.h"
 #include "lib/records.bpf.h"
 #include "abi/launch.h"
 
-/* Kept from such a call's entry to its return: where it stores its result, and its arguments.  out = 0:
- * it unloads owner. */
+/* Programs unload kernels and load others at their addresses: a call that names a kernel at an address begins a new
+ * generation of launches there.  It returns before the kernel can be launched, so each launch counts in its own
+ * generation, whenever the tool reads the record of the call.
+ *
+ * To look up the generation at each launch would cost half as much as to count it.  So addresses share generations by
+ * hash: a new one for one address is a new one for a few others, which only makes another count of their kernels. */
+
+enum { GENERATION_BITS = 16 };
+
+static struct generation {
+	__u32 n;
+	__u32 named;		/* a hash of the last naming, or 0: the same again changes nothing */
+} generations[1 << GENERATION_BITS];
+
+static __always_inline __u64 generation_hash(__u64 a, __u64 b)
+{
+	a = (a ^ b) * 0x9e3779b97f4a7c15;
+	return a ^ a >> 32;
+}
+
+static __always_inline struct generation *generation_of(__u64 program, __u64 func)
+{
+	__u64 at = (func ^ program) * 0x9e3779b97f4a7c15 >> (64 - GENERATION_BITS);
+
+	barrier_var(at);	/* the verifier must see that the value used is the one masked */
+	return &generations[at & ((1 << GENERATION_BITS) - 1)];
+}
+
+/* Call where func is named, before it can be launched.  meaning is a hash of the name; 0:
+ * unknown.  Returns its generation from now on. */
+static __always_inline __u32 generation_named(__u64 program, __u64 func, __u64 meaning)
+{
+	struct generation *g = generation_of(program, func);
+	__u32 named = generation_hash(generation_hash(func, program), meaning);
+
+	named = meaning ? named ?: 1 : 0;
+	if (!named || g->named != named)
+		__sync_fetch_and_add(&g->n, 1);
+	g->named = named;
+	return g->n;
+}
+
+/* Such a call from its entry to its return: where it stores its result, and its arguments.  out = 0: it unloads owner. */
 struct name_call {
 	__u64 out, subject, name, owner;
 	__u64 time;		/* of its entry, if it unloads */
@@ -25,8 +64,8 @@ static __always_inline void send_event(struct launch_event *e, __u32 pid, __u64 
 	records_send(e, sizeof(*e), now);
 }
 
-/* Not static, as the others that have such a record: it does not fit the caller's stack. */
-__noinline int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
+/* Such a record does not fit the caller's stack. */
+VERIFIED_ONCE int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
 {
 	struct launch_event e = { .subject = subject, .object = object };
 
@@ -34,9 +73,8 @@ __noinline int send_pair(__u32 pid, __u64 program, __u64 subject, __u64 object)
 	return 0;
 }
 
-/* A hash of the first n bytes of room, which are aligned; not 0.  The verifier must not know where the loop
- * ended, or it follows the program from each end anew: it does not connect the masked n with the caller's,
- * nor a part with n. */
+/* A hash of the first n bytes of room, which are aligned; not 0.  The verifier must not track where the loop ends, or it
+ * follows the program from each end separately: it does not relate the masked n to the caller's. */
 static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 room)
 {
 	__u64 hash = n, word, left;
@@ -55,7 +93,7 @@ static __always_inline __u64 name_hash(const char *name, __u32 n, const __u32 ro
 /* A name to be sent. */
 struct name_sent {
 	__u64 program, subject, at, owner;
-	bool asked;		/* the call tells the name of what it was given, and makes nothing */
+	bool asked;		/* the call returns the name of its argument, and creates nothing */
 };
 
 static __always_inline __u32 name_generation(const struct name_sent *s, __u64 meaning)
@@ -64,8 +102,8 @@ static __always_inline __u32 name_generation(const struct name_sent *s, __u64 me
 	       generation_named(s->program, s->subject, meaning);
 }
 
-/* The string's memory may not be paged in: then the reader has to try.  Otherwise the reader need
- * not hurry: a program names thousands of kernels when it starts. */
+/* The string's memory may not be paged in: then the reader is woken to read it.  A program names thousands of kernels when it
+ * starts. */
 static __always_inline bool send_name(__u32 pid, const struct name_sent *s, const __u32 room)
 {
 	struct { struct launch_event event; char name[]; } *e;
@@ -99,22 +137,21 @@ static __always_inline bool send_name(__u32 pid, const struct name_sent *s, cons
 	return true;
 }
 
-/* Not static, so that the kernel verifies it once and not on each way that leads to it. */
-__noinline int send_any_name(const struct name_sent *s, __u32 pid)
+VERIFIED_ONCE int send_any_name(const struct name_sent *s, __u32 pid)
 {
-	if (!s)			/* never: but the verifier does not know */
+	if (!s)
 		return 0;
 	if (!send_name(pid, s, LAUNCH_NAME))
 		send_name(pid, s, LAUNCH_LONG_NAME);
 	return 0;
 }
 
-/* Without the name, which is in the program for as long as the kernel. */
-__noinline int send_registered(const struct name_sent *s, __u32 pid)
+/* Without the name, which the program keeps as long as the kernel. */
+VERIFIED_ONCE int send_registered(const struct name_sent *s, __u32 pid)
 {
 	struct launch_event e = {};
 
-	if (!s)			/* never: but the verifier does not know */
+	if (!s)
 		return 0;
 	e.subject = s->subject;
 	e.object = s->at;
@@ -160,7 +197,7 @@ static __always_inline bool name_enter(const struct call *call, const struct cud
 	return true;
 }
 
-__noinline int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
+VERIFIED_ONCE int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
 {
 	struct launch_event e = { .subject = owner, .time = time };
 
@@ -169,12 +206,12 @@ __noinline int name_unloaded(__u64 owner, __u64 time, __u32 pid, __u64 program)
 }
 
 /* out is the same as subject from now on: a function of a kernel, a handle of a stub. */
-__noinline int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
+VERIFIED_ONCE int name_aliased(const struct name_call *c, __u64 out, __u32 pid, __u64 program)
 {
 	struct launch_event e = { .subject = out };
 	__u64 meaning;
 
-	if (!c)			/* never: but the verifier does not know */
+	if (!c)
 		return 0;
 	e.object = c->subject;
 	e.owner = c->owner;
@@ -195,7 +232,7 @@ static __always_inline void name_stored(const struct name_call *c, __u64 id, __u
 		name_aliased(c, out, pid, program);
 		return;
 	}
-	if (!c->name) {		/* …GetName() stores the name of what it was given */
+	if (!c->name) {		/* …GetName() stores the name of its argument */
 		s.at = out;
 		s.subject = c->subject;
 		s.asked = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts what was lost, and by which process. */
+/* Counts losses, by kind and process; reads memory of the program. */
 #ifndef LOST_BPF_H
 #define LOST_BPF_H
 #include "lib/task.bpf.h"
@@ -16,9 +16,8 @@ struct {
 	__type(value, struct lost_count);
 } lost_by SEC(".maps");
 
-/* Not inlined, and with a lookup: nothing is lost where time matters.  Not static, so that the kernel
- * verifies it once and not at each call (Linux 5.6). */
-__noinline int lose_some(__u32 why, __u64 n)
+/* Losses are rare: their cost does not matter. */
+VERIFIED_ONCE int lose_some(__u32 why, __u64 n)
 {
 	struct lost_key key = { .pid = thread_pid(), .why = why };
 	struct lost_count *c = bpf_map_lookup_elem(&lost_by, &key), none = {};
@@ -33,12 +32,31 @@ __noinline int lose_some(__u32 why, __u64 n)
 	}
 	if (c)
 		__sync_fetch_and_add(&c->n, n);
-	return 0;		/* such a function must return a number */
+	return 0;
 }
 
 static __always_inline void lose(enum lost why)
 {
 	lose_some(why, 1);
+}
+
+/* A word of the program's memory; 0, and counted as lost, if it cannot be read. */
+static __always_inline __u64 read_u64(__u64 at)
+{
+	__u64 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
+}
+
+static __always_inline __u32 read_u32(__u64 at)
+{
+	__u32 v = 0;
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)at))
+		lose(LOST_READ);
+	return v;
 }
 
 #endif

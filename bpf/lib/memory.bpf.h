@@ -38,7 +38,7 @@ const volatile bool memory_stacks_all;	/* … and of every other call */
 const volatile __u32 memory_sample = 1;	/* record one allocation in this many */
 const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are wanted, too */
-const volatile bool memory_tensors;	/* what USDT probes say of allocators above CUDA, too */
+const volatile bool memory_tensors;	/* USDT probes of allocators above CUDA, too */
 const volatile __u64 memory_min, memory_max = ~0ull; /* sizes of allocations */
 
 static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
@@ -52,7 +52,7 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 }
 
 /* Return true if the options leave out this allocation.  Those without a size may be another
- * reference to what is recorded: user space decides about them. */
+ * reference to recorded memory: user space decides. */
 static __always_inline bool memory_left_out(const struct cuda_args *row, __u64 size)
 {
 	if (!row->size && !row->shape)
@@ -62,7 +62,7 @@ static __always_inline bool memory_left_out(const struct cuda_args *row, __u64 s
 	return memory_sample > 1 && bpf_get_prandom_u32() % memory_sample;
 }
 
-/* At the return of a call that was begun: fills in the record; false if nobody wants it. */
+/* At the return of a call that was begun: fills in the record; false if it is not wanted. */
 static __always_inline bool memory_record(struct pt_regs *ctx, struct thread *t,
 					  struct memory_event *e)
 {
@@ -113,8 +113,8 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 		memory_send(ctx, t, e);
 }
 
-/* What a row of the table says of a USDT probe: an allocation or a free that is done.  Returns false if nobody
- * wants it. */
+/* The record of a USDT probe, by its row of the table: an allocation or a free that is done.  Returns false if it is not
+ * wanted. */
 static __always_inline bool tensor_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
 					  struct memory_event *e)
 {

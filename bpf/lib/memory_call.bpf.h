@@ -30,7 +30,7 @@ static __always_inline void memory_address(const struct call *call, const struct
 	e->size = bytes_leave(&d->bytes, e->ret);
 }
 
-/* Sets the rest, but the stack. */
+/* Sets the rest, except the stack. */
 static __always_inline void memory_place(struct thread *t, __u64 id, const struct cuda_args *row,
 					 struct memory_event *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* How long a thread is off the CPU during its call in flight.  A tool that includes it has off_since, ran and
  * off_ns in its struct thread_data, all 0 at first and reset by off_cpu_begin(), and a program at
- * tp_btf/sched_switch that calls off_cpu_switch().  Without such programs, the time is what the thread has not run. */
+ * tp_btf/sched_switch that calls off_cpu_switch().  Without such programs, it is the time in which the thread has not run. */
 #ifndef OFF_CPU_BPF_H
 #define OFF_CPU_BPF_H
 #ifndef THREAD_DATA
@@ -9,9 +9,8 @@
 #endif
 #include "lib/cuda.bpf.h"
 
-/* Call when the thread is on the CPU, or leaves it.  Its return to the CPU may have gone
- * unreported: some switches out of idle are not reported (seen on 6.18).  So what it has run since
- * counts, which the kernel knows up to the last tick. */
+/* Call when the thread is on the CPU, or leaves it.  Its return to the CPU may be unreported, as some switches out of idle are
+ * (seen on 6.18): so its run time since then is subtracted, which the kernel has up to the last tick. */
 static __always_inline void off_cpu_back(struct thread *t, struct task_struct *task, __u64 now)
 {
 	__u64 away = now - t->data.off_since, on = task_ran(task) - t->data.ran;

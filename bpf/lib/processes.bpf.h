@@ -10,27 +10,16 @@
 enum { PROCESSES = 65536 };
 
 /* By process id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, PROCESSES);
-	__type(key, __u32);
-	__type(value, struct process);
-} processes SEC(".maps");
+BPF_HASH(processes, __u32, struct process, PROCESSES)
 
 struct shares process_shares SEC(".data.processes");
 
 /* Adds a process; false if it exists, or if there are too many. */
 static __always_inline bool process_add(__u32 pid, __u64 program)
 {
-	struct process p = { .program = program, .share = share_take(&process_shares, PROCESSES) };
+	struct process p = { .program = program };
 
-	if (p.share >= SHARES_USERS)
-		return false;
-	if (!bpf_map_update_elem(&processes, &pid, &p, BPF_NOEXIST))
-		return true;
-	share_give_back(&process_shares, p.share);
-	return false;
+	return share_add(&processes, &pid, &p, &p.share, &process_shares, PROCESSES);
 }
 
 static __always_inline void process_drop(__u32 pid, __u32 share)
@@ -39,9 +28,8 @@ static __always_inline void process_drop(__u32 pid, __u32 share)
 		share_give_back(&process_shares, share);
 }
 
-/* The program that a process runs; from now on what happens to it is reported.  0: too many.
- * Not static: the verifier looks at it once. */
-__noinline __u64 process_program(__u32 pid)
+/* The program that a process runs, whose fork, exec and exit are reported from now on.  0: too many. */
+VERIFIED_ONCE __u64 process_program(__u32 pid)
 {
 	struct process *known = bpf_map_lookup_elem(&processes, &pid);
 	__u64 now;
@@ -58,9 +46,9 @@ __noinline __u64 process_program(__u32 pid)
 	return 0;
 }
 
-/* Call for a thread's records.  Returns false if they must not be sent: nothing would tell that the
- * process has ended, and the next one with its id would be taken for it.  Sets *first if it is the
- * first time: the reader should then inspect the process soon, as it may not live long. */
+/* Call for a thread's records.  Returns false if they must not be sent: the end of the process would not be reported, and the
+ * next one with its id would be taken for it.  Sets *first the first time: the reader should then inspect the process soon, as
+ * it may not live long. */
 static __always_inline bool process_known(struct thread *t, __u32 pid, bool *first)
 {
 	*first = !t->program;
@@ -71,7 +59,7 @@ static __always_inline bool process_known(struct thread *t, __u32 pid, bool *fir
 	return t->program;
 }
 
-/* Never refused, as making a process costs its user more than the record costs us. */
+/* Never refused: to make a process costs its user more than the record costs the tool. */
 static __always_inline void process_send(__u16 kind, __u32 pid, __u64 program, __u32 parent,
 					 __u64 parent_program)
 {
@@ -109,8 +97,8 @@ static __always_inline void process_exited(void)
 	process_send(RECORD_EXIT, pid, was.program, 0, 0);
 }
 
-/* Call where exec has replaced a process's program.  stays: report what happens to it even if the
- * new program sends no record. */
+/* Call where exec has replaced a process's program.  stays: report its further events even if the new program sends no
+ * record. */
 static __always_inline void process_execed(struct thread *t, bool stays)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;

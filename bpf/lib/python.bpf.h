@@ -1,39 +1,382 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calling thread's Python frames, read from the interpreter's own structs.  User space says which
- * processes run Python, and where their interpreter keeps what.
+/* The calling thread's Python frames, read from the interpreter's structs.  User space finds the processes that run Python,
+ * and the layout of their interpreter.
  *
- * The GIL may be released, so what the interpreter calls the current thread is no help: the thread's
- * state is found in the interpreter's list, by pthread_self(), which is the fs base (Linux gives
- * thread ids that are others in a container). */
+ * The interpreter's current thread is the one with the GIL, which a call may have released.  So the thread's state is
+ * searched in the interpreter's list, by pthread_self(), which is the fs base: Linux's thread ids differ in a container. */
 #ifndef PYTHON_BPF_H
 #define PYTHON_BPF_H
-#include "lib/python_frame.bpf.h"
+#include "lib/records.bpf.h"
+#include "lib/shares.bpf.h"
+#include "abi/python.h"
+
+/* ---- code objects: each gets a number.  The name of a new one is read and sent in the traced thread, as the process may
+ * end immediately */
+
+/* From 3.11 on frames follow each other in memory: several are read with one call.  A power of two. */
+enum { PYTHON_STACK_BYTES = 1024 };
+
+/* Words of a file name's object, and with those of a line table's, that are compared. */
+enum { PYTHON_TEXT = 16, PYTHON_CONTENT = PYTHON_TEXT + 4 };
+
+/* A thread: its state in the only interpreter, and buffers for reading. */
+struct python_thread {
+	__u64 interp, state;
+	__u64 self, next;	/* pthread_self(); the frame to read next */
+	__u32 n, left;
+	bool torn;		/* the list of threads was changing */
+	struct python_code_key key;
+	__u64 name, lines;	/* addresses of two things in the code object */
+	__u64 word;		/* read last */
+	__u64 from, end;	/* addresses of the memory in stack */
+	__u8 stack[PYTHON_STACK_BYTES + PYTHON_FRAME_BYTES];
+	__u8 code[PYTHON_CODE_BYTES];
+	__u64 content[PYTHON_CONTENT];
+};
+
+BPF_HASH(python_codes, struct python_code_key, struct python_code_value, PYTHON_CODES)
+
+/* User space gives back the shares of elements that it deletes.  Global, because libbpf shares only sections with a global
+ * variable with user space. */
+struct python_shared python_shared SEC(".data.python");
+
+/* What is at an offset of a frame or code object that was read.  User space has checked the offsets;
+ * the verifier has not. */
+#define python_word(bytes, at) (*(__u64 *)&(bytes)[(at) & (sizeof(bytes) - 8)])
+#define python_half(bytes, at) (*(__u32 *)&(bytes)[(at) & (sizeof(bytes) - 4)])
+#define python_byte(bytes, at) ((bytes)[(at) & (sizeof(bytes) - 1)])
+
+/* A word of the program's memory, read into the thread's data, as the stack is small; 0 if it cannot be read. */
+static __always_inline __u64 python_read(struct python_thread *t, __u64 at)
+{
+	if (bpf_probe_read_user(&t->word, sizeof(t->word), (void *)at))
+		t->word = 0;
+	return t->word;
+}
+
+/* Reads a string: only compact ones, which all are except those of subclasses of str. */
+static __always_inline void python_text(const struct python_process *p, struct python_thread *t, __u64 at,
+					struct python_text *text, char *to, __u32 room)
+{
+	__u64 length = python_read(t, at + p->at.text_length), bytes;
+	__u32 state = python_read(t, at + p->at.text_state) >> (p->at.text_kind & 31);
+	__u64 data = at + (state & 16 ? p->at.text_ascii : p->at.text_compact);
+
+	*text = (struct python_text){ .at = at, .kind = state & 7 };
+	if (!(state & 8) || !text->kind)
+		return;
+	bytes = (length <= room ? length : room + 1) * text->kind;
+	text->cut = bytes > room;
+	bytes = bounded(bytes, room);
+	if (bpf_probe_read_user(to, bytes, (void *)data))
+		return;
+	text->bytes = bytes;
+}
+
+/* Not inlined: 512 bytes of stack are for all functions that call each other. */
+static __noinline int python_fill(const struct python_process *p, struct python_thread *t,
+					struct python_code_record *r, __u32 room)
+{
+	__u64 size = r->lines_size;
+
+	r->head = (struct record){ .pid = t->key.pid, .kind = RECORD_CODE };
+	r->key = t->key;
+	r->version = p->at.version;
+	r->lines_at = t->lines + p->at.bytes_data;
+	r->lines_bytes = 0;
+	python_text(p, t, t->name, &r->name, r->name_text, PYTHON_NAME);
+	python_text(p, t, python_word(t->code, p->at.code_file), &r->file, r->file_text, PYTHON_FILE);
+	if (size <= room && !bpf_probe_read_user(r->lines, bounded(size, room), (void *)r->lines_at))
+		r->lines_bytes = size;
+	return 0;
+}
+
+/* A new number; 0 if other threads always were faster.  (Before -mcpu=v3 no addition returns a value.) */
+static __always_inline __u32 python_next_number(void)
+{
+	__u64 *last = &python_shared.last, old = *(volatile __u64 *)last, seen;
+
+	for (int i = 0; i < 16; i++) {
+		seen = __sync_val_compare_and_swap(last, old, old + 1);
+		if (seen == old)
+			return old + 1;
+		old = seen;
+	}
+	return 0;
+}
+
+/* Numbers the code object, unless another thread was first.  The record is reserved already: it precedes any that needs it. */
+static __always_inline bool python_number(struct python_thread *t, struct python_code_value *value)
+{
+	struct python_code_key key = t->key;	/* a key must be on the stack (before Linux 6.2) */
+
+	value->share = share_take(&python_shared.codes, PYTHON_CODES);
+	if (value->share >= SHARES_USERS)
+		return false;
+	value->number = python_next_number();
+	if (value->number && !bpf_map_update_elem(&python_codes, &key, value, BPF_NOEXIST))
+		return true;
+	share_give_back(&python_shared.codes, value->share);
+	return false;
+}
+
+/* room: a constant. */
+static __always_inline void python_send(const struct python_process *p, struct python_thread *t, __u64 size,
+					__u32 room)
+{
+	const __u64 bytes = sizeof(struct python_code_record) + room;
+	struct python_code_record *r = records_refused(bytes) ? NULL : bpf_ringbuf_reserve(&events, bytes, 0);
+	struct python_code_value value;
+
+	if (!r) {
+		lose(LOST_RECORD);
+		return;
+	}
+	r->lines_size = size;
+	python_fill(p, t, r, room);
+	if (!python_number(t, &value)) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	r->value = value;
+	bpf_ringbuf_submit(r, records_wakeup(bytes, !room));
+}
+
+/* Numbers and sends the code object t->key, which is in t->code. */
+VERIFIED_ONCE int python_code_new(const struct python_process *p, struct python_thread *t)
+{
+	__u64 size;
+
+	if (!p || !t)
+		return 0;
+	size = bpf_probe_read_user(&t->word, sizeof(t->word), (void *)(t->lines + p->at.bytes_size)) ?
+	       ~0ull : t->word;
+	if (size <= 256)
+		python_send(p, t, size, 256);
+	else if (size <= 2048)
+		python_send(p, t, size, 2048);
+	else if (size <= 16384)
+		python_send(p, t, size, 16384);
+	else if (size <= PYTHON_LINES)
+		python_send(p, t, size, PYTHON_LINES);
+	else
+		python_send(p, t, size, 0);	/* the reader must be quick to read it */
+	return 0;
+}
+
+/* Distinguishes a code object from a later one at the same address: exec() in a loop gets the same addresses again and again,
+ * for its strings, too.  From 3.12 on each has its own version; before, its source is compared: the lengths and beginnings of
+ * the file's name and the line table. */
+static __always_inline __u64 python_tag(const struct python_process *p, struct python_thread *t)
+{
+	__u64 file = python_word(t->code, p->at.code_file), tag, at, first, end;
+	__u32 state;
+
+	tag = t->name * 0x9e3779b97f4a7c15 + t->lines * 0xc2b2ae3d27d4eb4f;
+	if (p->at.version >= 0x030c)
+		return tag + python_half(t->code, p->at.code_version);
+	__builtin_memset(t->content, 0, sizeof(t->content));
+	at = file + p->at.text_length;	/* may end with its page */
+	if (bpf_probe_read_user(t->content, PYTHON_TEXT * 8, (void *)at))
+		bpf_probe_read_user(t->content, 7 * 8, (void *)at);
+	bpf_probe_read_user(t->content + PYTHON_TEXT, 4 * 8, (void *)(t->lines + p->at.bytes_size));
+	state = t->content[2] >> (p->at.text_kind & 31);
+	first = (state & 16 ? p->at.text_ascii : p->at.text_compact) - p->at.text_length;
+	end = first + t->content[0] * (state & 7);
+	/* only constant data: no hashes, nor the bytes after the string */
+	for (__u32 i = 1; i < PYTHON_TEXT; i++)
+		if (i * 8 < first || i * 8 >= end)
+			t->content[i] = 0;
+	t->content[PYTHON_TEXT + 1] = 0;
+	if (t->content[PYTHON_TEXT] < 8)
+		t->content[PYTHON_TEXT + 3] = 0;
+	for (int i = 0; i < PYTHON_CONTENT; i++)
+		tag = (tag ^ t->content[i]) * 0x9e3779b97f4a7c15;
+	return tag;
+}
+
+/* The number of the code object at this address, which is in t->code; 0 if it could not be sent. */
+static __always_inline __u32 python_code(const struct python_process *p, struct python_thread *t, __u64 code)
+{
+	struct python_code_key key = {
+		.first_line = python_half(t->code, p->at.code_first), .pid = thread_pid(), .code = code,
+	};
+	struct python_code_value *value;
+
+	t->name = python_word(t->code, p->at.code_name);
+	t->lines = python_word(t->code, p->at.code_lines);
+	key.tag = python_tag(p, t);
+	value = bpf_map_lookup_elem(&python_codes, &key);
+	if (!value) {
+		t->key = key;
+		python_code_new(p, t);
+		value = bpf_map_lookup_elem(&python_codes, &key);
+	}
+	return value ? value->number : 0;
+}
+
+/* ---- the frames of a thread state */
 
 enum {
-	PYTHON_THREADS = 1024,		/* looked at to find the calling one */
+	PYTHON_STEPS = 2 * STACK_PYTHON,	/* frames read: those of the interpreter itself, too */
+	PYTHON_SHIM = 1,		/* not a frame: the interpreter's own */
+	PYTHON_OWNED_BY_C = 3,		/* FRAME_OWNED_BY_CSTACK (3.12, 3.13), _BY_INTERPRETER, and on */
+};
+
+/* Part of a stack; the last one is for a note. */
+struct python_frames { __u64 frame[STACK_PYTHON + 1]; };
+
+typedef __u8 python_bytes[PYTHON_FRAME_BYTES];
+
+/* Returns the bytes of the frame at t->next; NULL if it cannot be read.  Its callers' frames come before it, and are read with
+ * it, within the page. */
+static __always_inline const python_bytes *python_frame_bytes(const struct python_process *p,
+							      struct python_thread *t)
+{
+	__u64 at = t->next, end = at + p->frame_size, from = at, size;
+
+	if (at < t->from || end > t->end || end < at) {
+		if (p->at.version >= 0x030b)
+			from = end - PYTHON_STACK_BYTES < (at & ~0xfffull) ? at & ~0xfffull : end - PYTHON_STACK_BYTES;
+		size = end - from;
+		t->from = from;
+		t->end = 0;
+		if (size > sizeof(t->stack) ||
+		    bpf_probe_read_user(t->stack, bounded(size, sizeof(t->stack)), (void *)from))
+			return NULL;
+		t->end = end;
+	}
+	return (const python_bytes *)&t->stack[(at - t->from) & (PYTHON_STACK_BYTES - 8)];
+}
+
+/* Adds a frame; false if there is no room. */
+static __always_inline bool python_put(struct python_thread *t, struct python_frames *to, __u64 frame)
+{
+	__u64 n = t->n;
+
+	if (n >= STACK_PYTHON) {
+		to->frame[STACK_PYTHON] = FRAME_NOTE_OF(NOTE_PYTHON_LOST, PYTHON_TOO_DEEP);
+		t->n = STACK_PYTHON + 1;
+		return false;
+	}
+	to->frame[bounded(n, STACK_PYTHON - 1)] = frame;
+	t->n = n + 1;
+	return true;
+}
+
+static __always_inline __u64 python_note(enum python_loss why)
+{
+	return FRAME_NOTE_OF(NOTE_PYTHON_LOST, why);
+}
+
+/* From 3.14 on without a GIL, a thread has a copy of the instructions. */
+static __always_inline __u64 python_copied_units(const struct python_process *p, struct python_thread *t,
+						 const python_bytes *frame)
+{
+	__u64 copies = python_word(t->code, p->at.code_tlbc & ~7);
+	__u32 i = python_half(*frame, p->at.frame_tlbc);
+
+	return python_read(t, copies + 8 + 8ull * i);
+}
+
+/* The number of the instruction that a frame runs, in code units. */
+static __always_inline __u32 python_unit(const struct python_process *p, struct python_thread *t,
+					 const python_bytes *frame, __u64 code)
+{
+	__s64 at;
+
+	if (p->at.version < 0x030b) {
+		at = (__s32)python_half(*frame, p->at.frame_instr);
+		if (p->at.version < 0x030a)
+			at >>= 1;
+	} else {
+		at = python_word(*frame, p->at.frame_instr);
+		at -= p->at.code_tlbc ? python_copied_units(p, t, frame) : code + p->at.code_units;
+		at >>= 1;
+	}
+	return at >= 0 && at < FRAME_PYTHON_NOT_BEGUN ? at : FRAME_PYTHON_NOT_BEGUN;
+}
+
+/* Reads the frame at t->next, and sets that to the one that called it.  Returns the frame, a note, or
+ * PYTHON_SHIM. */
+VERIFIED_ONCE __u64 python_frame(const struct python_process *p, struct python_thread *t)
+{
+	const python_bytes *frame;
+	__u64 code, size;
+	__u32 unit, number;
+	bool entry;
+
+	if (!p || !t)
+		return 0;
+	frame = python_frame_bytes(p, t);
+	if (!frame)
+		return python_note(PYTHON_UNREADABLE);
+	t->next = python_word(*frame, p->at.frame_back);
+	if (p->at.version >= 0x030c && python_byte(*frame, p->at.frame_owner) >= PYTHON_OWNED_BY_C)
+		return PYTHON_SHIM;
+	/* the low bits are a tag (3.14) */
+	code = python_word(*frame, p->at.frame_code) & ~7ull;
+	size = p->code_size;
+	if (size > sizeof(t->code) || bpf_probe_read_user(t->code, bounded(size, sizeof(t->code)), (void *)code))
+		return python_note(PYTHON_UNREADABLE);
+	entry = p->at.version < 0x030b ||
+		(p->at.version == 0x030b && python_byte(*frame, p->at.frame_entry));
+	unit = python_unit(p, t, frame, code);
+	number = python_code(p, t, code);
+	return FRAME_PYTHON_OF(number, unit, entry);
+}
+
+/* Adds the frames of a thread state.  A frame is added after the next one is read: from 3.12 on a frame of the interpreter
+ * follows the outermost one of a C function. */
+VERIFIED_ONCE int python_walk(const struct python_process *p, struct python_thread *t,
+			   struct python_frames *to, __u64 state)
+{
+	__u64 last = 0, frame;
+
+	if (!p || !t || !to)
+		return 0;
+	t->end = 0;
+	t->next = python_read(t, state + p->at.thread_frame);
+	if (p->at.version == 0x030b || p->at.version == 0x030c)
+		t->next = python_read(t, t->next + p->at.cframe_frame);
+	for (__u32 i = 0; i < PYTHON_STEPS; i++) {
+		if (!t->next)
+			break;
+		frame = python_frame(p, t);
+		if (frame == PYTHON_SHIM) {
+			if (last)
+				last |= FRAME_PYTHON_ENTRY;
+			continue;
+		}
+		if (last && !python_put(t, to, last))
+			return 0;
+		last = frame;
+		if (!(frame & FRAME_PYTHON))
+			t->next = 0;
+	}
+	if (last & FRAME_PYTHON && !t->next)
+		last |= FRAME_PYTHON_ENTRY;
+	if (last && python_put(t, to, last) && t->next)
+		python_put(t, to, python_note(PYTHON_TOO_DEEP));
+	return 0;
+}
+
+/* ---- the thread's states */
+
+enum {
+	PYTHON_THREADS = 1024,		/* examined to find the calling one */
 	PYTHON_INTERPRETERS = 16,
 	PYTHON_TRIES = 3,
 };
 
-/* The processes that run Python, by process id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct python_process);
-} python_processes SEC(".maps");
+/* The processes that run Python, by process id.  Unused with --attach inject: a process gets its element from the tool. */
+BPF_HASH(python_processes, __u32, struct python_process, 16384)
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct python_thread);
-} python_threads SEC(".maps");
+BPF_TASK_STORAGE(python_threads, struct python_thread)
 
 /* The calling thread's state in an interpreter; 0 if it has none.  t->left: the number of states that may
- * still be looked at. */
-__noinline __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
+ * still be examined. */
+VERIFIED_ONCE __u64 python_state(const struct python_process *p, struct python_thread *t, __u64 interp)
 {
 	__u64 state;
 
@@ -83,8 +426,7 @@ static __always_inline void python_search(const struct python_process *p, struct
 		python_put(t, to, python_note(PYTHON_TOO_MANY));
 }
 
-/* Where there is one interpreter only, the thread's state is known from the last time; one without
- * frames may have been freed. */
+/* With one interpreter, the thread's state is cached; one without frames may have been freed. */
 static __always_inline void python_find(const struct python_process *p, struct python_thread *t,
 					struct python_frames *to)
 {
@@ -104,8 +446,7 @@ static __always_inline void python_find(const struct python_process *p, struct p
 	python_put(t, to, python_note(PYTHON_UNREADABLE));
 }
 
-/* A forked process has its parent's interpreter, before user space has heard of it.  NULL if it does not
- * run Python. */
+/* A forked process has its parent's interpreter, before user space has found it.  NULL if it does not run Python. */
 static __noinline const struct python_process *python_here(void)
 {
 	__u32 pid = thread_pid();
@@ -120,9 +461,8 @@ static __noinline const struct python_process *python_here(void)
 	return pid ? bpf_map_lookup_elem(&python_processes, &pid) : NULL;
 }
 
-/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if the process does not run Python, as far
- * as user space knows yet. */
-__noinline __u32 python_all(struct python_frames *to)
+/* Returns how many it has set: at most STACK_PYTHON, and a note.  None if user space has not found Python in the process. */
+VERIFIED_ONCE __u32 python_all(struct python_frames *to)
 {
 	const struct python_process *p = python_here();
 	struct python_thread *t;
@@ -146,8 +486,7 @@ __noinline __u32 python_all(struct python_frames *to)
 	return t->n;
 }
 
-/* Reads the thread's Python frames into a stack, behind n native ones, at most STACK_NATIVE and a note.
- * Returns the number of all. */
+/* Reads the thread's Python frames into a stack, after n native ones, at most STACK_NATIVE and a note.  Returns the total. */
 static __always_inline __u32 python_take(__u64 *frames, __u32 n)
 {
 	__u64 at = bounded(n, STACK_NATIVE + 1);

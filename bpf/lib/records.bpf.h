@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The ring buffer for records, which no user may fill.
  *
- * A user's unread records may take at most as many bytes as are still free.  To count them at every
- * record would double its cost, as would asking how much is unread: the reader's CPU writes that.
- * So this is done only while the buffer is tight: when a check now and then finds a quarter of it
- * unread, until there is less than an eighth.  What is unread when it gets tight is charged to
- * nobody; one user alone then gets three eighths more, and leaves as much to others.  From a user's
- * bytes we only know where in the buffer the last ones and some earlier ones are, and whether the
- * reader is beyond: so they are counted in two parts, and a part is dropped when all of it is
- * read. */
+ * A user's unread records may take at most as many bytes as are still free.  To count them at every record would double its
+ * cost, as would a query of the unread bytes, a counter that the reader's CPU writes.  So they are counted only while the
+ * buffer is tight: from when an occasional check finds a quarter of it unread, until less than an eighth is.  The bytes unread
+ * at that time are charged to no user; a single user then gets three eighths more, and leaves as much to others.  A user's
+ * bytes are counted in two parts, with the positions of their ends: a part is dropped when the reader is past it. */
 #ifndef RECORDS_BPF_H
 #define RECORDS_BPF_H
 #include "lib/lost.bpf.h"
@@ -34,8 +31,8 @@ static struct { __u64 n, unused[7]; } records_made[64];
 
 static volatile bool records_tight;
 
-/* A user's unread bytes while the buffer is tight: at most before + now.  All positions as in
- * bpf_ringbuf_query(): now counts from there on, and at to they end. */
+/* A user's unread bytes while the buffer is tight: at most before + now.  from and to are positions as in
+ * bpf_ringbuf_query(): where now begins, and the end. */
 static struct records_share { __u64 from, to, before, now; } records_shares[SHARES_USERS];
 
 static __always_inline void records_forget_read(struct records_share *s, __u64 made, __u64 read)
@@ -49,8 +46,8 @@ static __always_inline void records_forget_read(struct records_share *s, __u64 m
 }
 
 /* Call while the buffer is tight: charges the record.  Returns true if it is more than the user's
- * share.  Not static: the verifier looks at it once. */
-__noinline int records_beyond(__u64 size)
+ * share. */
+VERIFIED_ONCE int records_beyond(__u64 size)
 {
 	__u64 made = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), unread = made - read;
@@ -73,8 +70,7 @@ static __always_inline bool records_refused(__u64 size)
 }
 
 /* The flags for submitting a record.  Waking the reader for every one would double its cost.  The
- * reader polls every 10 ms by itself; it is woken if a check now and then finds much unread, or if
- * now is set. */
+ * reader polls every 10 ms; it is woken if an occasional check finds much unread, or if now is set. */
 static __always_inline __u64 records_wakeup(__u64 size, bool now)
 {
 	__u64 *made = &records_made[bpf_get_smp_processor_id() % 64].n, then = *made, unread;
@@ -100,9 +96,7 @@ static __always_inline bool records_sent(void *record, __u64 size, bool now)
 
 static __always_inline void records_send(void *record, __u64 size, bool now)
 {
-	if (records_refused(size) ||
-	    bpf_ringbuf_output(&events, record, size, records_wakeup(size, now)))
-		lose(LOST_RECORD);
+	records_sent(record, size, now);
 }
 
 #endif

@@ -5,11 +5,10 @@
 #include "lib/python.bpf.h"
 #include "lib/unwind.bpf.h"
 
-/* What is on the stack by chance must not be taken for a frame of another kind.  Not static: the verifier
- * looks at it once. */
-__noinline int stack_mask(struct stack_buffer *stack, __u32 n)
+/* Values from the stack must not look like frames of another kind. */
+VERIFIED_ONCE int stack_mask(struct stack_buffer *stack, __u32 n)
 {
-	if (!stack)		/* never: but the verifier does not know */
+	if (!stack)
 		return 0;
 	for (__u32 i = 0; i < STACK_NATIVE; i++) {
 		if (i >= n)
@@ -64,12 +63,12 @@ static __always_inline __u32 stack_take(struct pt_regs *ctx, __u64 *frames, __u6
 	return n;
 }
 
-/* Hashes n frames; not 0.  Not static: the verifier looks at it once. */
-__noinline __u64 stack_hash(const struct stack_buffer *stack, __u32 n)
+/* Hashes n frames; not 0. */
+VERIFIED_ONCE __u64 stack_hash(const struct stack_buffer *stack, __u32 n)
 {
 	__u64 h = 0xcbf29ce484222325;
 
-	if (!stack)		/* never: but the verifier does not know */
+	if (!stack)
 		return 1;
 	for (__u32 i = 0; i < STACK_FRAMES; i++) {
 		if (i >= n)

@@ -1,16 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel knows of the calling thread, and of others.  This header, and lib/bounds, lib/returns,
- * lib/inflight_task and lib/unwind_pages, have all that only a BPF program can do: bpf/userspace has others in their
- * place. */
+/* The kernel's data about tasks.  With --attach inject the programs run in the traced process (bpf/userspace), where other
+ * code has the same functions; lib/unwind.bpf.h has the only other choice of this kind. */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
 #include <stdbool.h>
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
+#include "abi/stack_unwind.h"
+
+/* from has the registers' names: struct pt_regs, or a part of it. */
+#define unwind_registers(copy, from)						\
+do {										\
+	(copy)->regs[UNWIND_RBX] = (from)->rbx;					\
+	(copy)->regs[UNWIND_RBP] = (from)->rbp;					\
+	(copy)->regs[UNWIND_RSP] = (from)->rsp;					\
+	(copy)->regs[UNWIND_R12] = (from)->r12;					\
+	(copy)->regs[UNWIND_R12 + 1] = (from)->r13;				\
+	(copy)->regs[UNWIND_R12 + 2] = (from)->r14;				\
+	(copy)->regs[UNWIND_R12 + 3] = (from)->r15;				\
+	(copy)->regs[UNWIND_RIP] = (from)->rip;					\
+} while (0)
+
+#ifndef __bpf__
+#include "userspace/task_user.h"
+#else
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
-#include "lib/bounds.bpf.h"
+
+/* ---- for the verifier: bounds that it sees whatever a compiler makes of the program */
+
+/* Returns value, at most max: for an index or a size.  In assembly, because a compiler may check another register than the
+ * one that is used, or leave out a check that only the verifier needs. */
+static __always_inline __u64 bounded(__u64 value, const __u64 max)
+{
+	asm volatile("if %[value] <= %[max] goto +1\n"
+		     "%[value] = %[max]" : [value] "+r"(value) : [max] "ri"(max));
+	return value;
+}
+
+/* The same where value was compared with max before: for the verifier only. */
+static __always_inline __u64 checked(__u64 value, const __u64 max)
+{
+	return bounded(value, max);
+}
+
+/* Returns the bits of value that are in mask, for a mask of 31 bits, unrelated to value for the verifier: it would otherwise
+ * distinguish the iterations of a loop by them. */
+static __always_inline __u64 unlinked(__u64 value, const __u64 mask)
+{
+	asm volatile("%[value] &= %[mask]" : [value] "+r"(value) : [mask] "i"(mask));
+	return value;
+}
+
+/* The number of the highest bit set; also 0 for 0. */
+static __always_inline __u32 highest_bit(__u64 v)
+{
+	__u32 n = 0;
+
+	for (int step = 32; step; step >>= 1)
+		if (v >> step) {
+			v >>= step;
+			n += step;
+		}
+	return n;
+}
+
+/* ---- tasks */
 
 /* The fields of kernel structs that the tools read; CO-RE relocates them. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -102,8 +158,8 @@ static __always_inline __u32 process_copied(void)
 	return BPF_CORE_READ(task, group_leader, flags) & FORKED_NO_EXEC ? BPF_CORE_READ(task, real_parent, tgid) : 0;
 }
 
-/* The user to charge for what the calling thread does.  Inside a user namespace it is the one who
- * created the outermost, as the root of one can have many others (proc_user() is the same). */
+/* The user to charge for the calling thread.  Inside a user namespace it is the creator of the outermost one, as the root of a
+ * namespace can have many other users (proc_user() is the same). */
 static __always_inline __u32 share_user(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -124,10 +180,10 @@ static __always_inline __u64 task_ran(struct task_struct *task)
 	return BPF_CORE_READ(task, se.sum_exec_runtime);
 }
 
-/* A program at tp_btf/sched_switch sees the switches of CPUs: so task_ran() is needed there alone. */
+/* Only a program at tp_btf/sched_switch, which sees the switches of CPUs, needs task_ran(). */
 enum { TASK_SWITCHES = 1 };
 
-/* What the process runs of Python is in a map. */
+/* The map python_processes has the processes that run Python. */
 struct python_process;
 enum { PROCESS_PYTHON = 0 };
 
@@ -138,5 +194,125 @@ static __always_inline const struct python_process *process_python(void)
 
 /* One link may be in all processes: see lib/watched.bpf.h. */
 enum { LINKS_SHARED = 1 };
+
+/* ---- return addresses that the kernel has replaced on the user's stack, to see functions return */
+
+/* The kernel's list, innermost first; orig_ret_vaddr is the program's return address (include/linux/uprobes.h). */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct return_instance { unsigned long stack, orig_ret_vaddr; struct return_instance *next; };
+struct uprobe_task { struct return_instance *return_instances; };
+struct task_struct___utask { struct uprobe_task *utask; };
+#pragma clang attribute pop
+
+static __always_inline struct return_instance *returns_of(void *task)
+{
+	return BPF_CORE_READ((struct task_struct___utask *)task, utask, return_instances);
+}
+
+static __always_inline struct return_instance *returns_first(void)
+{
+	return returns_of((void *)bpf_get_current_task());
+}
+
+/* While a return probe is armed, the kernel has replaced the return address by that of its
+ * trampoline, which is the start of a page (kernel/events/uprobes.c, uprobe_get_trampoline_vaddr:
+ * slot 0 of the area). */
+static __always_inline bool is_armed(__u64 entry)
+{
+	__u64 slot = 0;
+
+	return !bpf_probe_read_user(&slot, sizeof(slot), (void *)entry) && slot && !(slot & 0xfff);
+}
+
+enum { RETURNS_MAX = 64 };
+
+/* Returns the program's return address, where the stack has pc at address at. */
+static __always_inline __u64 return_address(__u64 at, __u64 pc)
+{
+	struct return_instance *r;
+
+	if (!pc || pc & 0xfff)		/* see is_armed() */
+		return pc;
+	r = returns_first();
+	for (int i = 0; i < RETURNS_MAX && r; i++) {
+		if (BPF_CORE_READ(r, stack) == at)
+			return BPF_CORE_READ(r, orig_ret_vaddr);
+		r = BPF_CORE_READ(r, next);
+	}
+	return pc;
+}
+
+/* Lists the innermost return addresses, from r on, for user space. */
+static __always_inline void returns_list(struct stack_copy *c, struct return_instance *r)
+{
+	for (int i = 0; i < STACK_RETURNS; i++) {
+		c->returns[i].at = r ? BPF_CORE_READ(r, stack) : 0;
+		c->returns[i].pc = r ? BPF_CORE_READ(r, orig_ret_vaddr) : 0;
+		r = r ? BPF_CORE_READ(r, next) : NULL;
+	}
+}
+
+/* ---- another thread than the one that reads it: for lib/inflight.bpf.h's program */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
+struct task_struct___switches { unsigned long nvcsw, nivcsw; };
+#pragma clang attribute pop
+
+enum { KERNEL_THREAD = 0x200000 };	/* PF_KTHREAD, include/linux/sched.h */
+
+static __always_inline bool task_is_kernel(const struct task_struct *task)
+{
+	return task->flags & KERNEL_THREAD;
+}
+
+/* How often it has left a CPU. */
+static __always_inline __u64 task_switches(const struct task_struct *task)
+{
+	const struct task_struct___switches *switched = (void *)task;
+
+	return switched->nvcsw + switched->nivcsw;
+}
+
+/* The registers of a thread in user mode, as it last entered the kernel. */
+static __always_inline void inflight_registers(struct task_struct *task, struct stack_copy *c)
+{
+	struct pt_regs regs = {};
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task));
+	unwind_registers(c, &regs);
+	returns_list(c, returns_of(task));
+}
+
+#endif
+
+/* A global function: the verifier checks it once, not at each call (Linux 5.6; with pointers as arguments 5.12).  It must
+ * return a number, and check its pointers for NULL, which no caller passes. */
+#define VERIFIED_ONCE __noinline
+
+/* Maps, by the names that BCC has for them. */
+#define BPF_HASH(name, key_type, value_type, n)					\
+struct {									\
+	__uint(type, BPF_MAP_TYPE_HASH);					\
+	__uint(map_flags, BPF_F_NO_PREALLOC);					\
+	__uint(max_entries, n);							\
+	__type(key, key_type);							\
+	__type(value, value_type);						\
+} name SEC(".maps");
+
+/* At most 8000 bytes: since Linux 6.19 an element and its header have 8 KiB (8096 bytes work, 8208 do not, on 6.19, 7.2 and
+ * 7.3). */
+#define FITS_TASK_STORAGE(type) _Static_assert(sizeof(type) <= 8000, "too large for task storage")
+
+#define BPF_TASK_STORAGE(name, value_type)					\
+FITS_TASK_STORAGE(value_type);							\
+struct {									\
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);				\
+	__uint(map_flags, BPF_F_NO_PREALLOC);					\
+	__type(key, int);							\
+	__type(value, value_type);						\
+} name SEC(".maps");
 
 #endif

@@ -3,9 +3,8 @@
 #ifndef UNWIND_BPF_H
 #define UNWIND_BPF_H
 #include "lib/records.bpf.h"
-#include "lib/returns.bpf.h"
-#include "lib/unwind_pages.bpf.h"
-#include "lib/user.bpf.h"
+#include "lib/task.bpf.h"
+#include "lib/lost.bpf.h"
 #include "abi/stack_unwind.h"
 
 const volatile struct stack_config stack_config SEC(".rodata.stack");
@@ -19,20 +18,14 @@ struct {
 	__type(value, struct unwind_set);
 } unwind_table SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, struct unwind_process);
-} unwind_processes SEC(".maps");
+BPF_HASH(unwind_processes, __u32, struct unwind_process, 65536)
 
 static __u64 unwind_copies;
 
 /* The frames of a record. */
 struct stack_buffer { __u64 frames[STACK_FRAMES]; };
 
-/* A frame: what is known of its registers. */
+/* A frame: its known registers. */
 struct unwind_frame {
 	__u64 pc, sp, bp;
 	__u32 owner;
@@ -42,6 +35,117 @@ struct unwind_frame {
 struct unwind_start {
 	__u64 rbx, rbp, rsp, r12, r13, r14, r15, rip;
 };
+
+/* The pages from that of sp on, of which present has a bit each. */
+struct unwind_pages {
+	__u64 sp, present;
+	__u32 n;		/* in present */
+	__u32 looked;		/* how many were examined */
+	__u32 cut;		/* not 0: the stack goes on after them */
+};
+
+/* Pages that the program never touched are not in memory, such as those of a large buffer. */
+#ifndef __bpf__
+#include "userspace/unwind_pages_user.h"
+#else
+/* include/linux/mm_types.h */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct vm_area_struct { unsigned long vm_end; };
+#pragma clang attribute pop
+
+/* Return true if words of the stack may be read: here, bpf_probe_read_user() fails if they are not in memory. */
+static __always_inline bool unwind_present(__u64 at, __u64 n)
+{
+	return true;
+}
+
+static long unwind_end_of(struct task_struct *task, struct vm_area_struct *vma, __u64 *end)
+{
+	*end = BPF_CORE_READ(vma, vm_end);
+	return 0;
+}
+
+/* The end of the mapping with sp; 0 if unknown: the kernel lacks bpf_find_vma() (5.17), or another thread changes the
+ * mappings. */
+static __always_inline __u64 unwind_end(__u64 sp)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 end = 0, first;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+		bpf_find_vma(task, sp, unwind_end_of, &end, 0);
+	/* the main thread's: arguments and environment come after it */
+	first = BPF_CORE_READ(task, mm, start_stack);
+	return first > sp && first < end ? first : end;
+}
+
+/* 1 or 0.  Without a branch, in assembly: the verifier would walk each combination of pages. */
+static __always_inline __u64 unwind_readable(__u64 at)
+{
+	char byte;
+	__u64 err = bpf_probe_read_user(&byte, 1, (void *)at);
+
+	asm volatile("%[err] s>>= 63\n"
+		     "%[err] += 1" : [err] "+r"(err));
+	return err & 1;
+}
+
+/* Finds at most most pages that are present, up to end. */
+static __always_inline void unwind_pages_to(struct unwind_pages *p, __u32 most, __u64 end)
+{
+	__u64 at = p->sp & ~(UNWIND_PAGE - 1ull), present = 1, is;
+	__u32 n = 1, i;
+
+	for (i = 1; i < UNWIND_PAGES; i++) {
+		at += UNWIND_PAGE;
+		if (at >= end)
+			break;
+		is = unwind_readable(at);
+		if (n + is > most)
+			break;
+		n += is;
+		present |= is << i;
+	}
+	p->cut = at + (i == UNWIND_PAGES ? UNWIND_PAGE : 0) < end;
+	p->n = n;
+	p->looked = i;
+	p->present = present;
+}
+
+/* For a stack of unknown end: up to the first page that is not present. */
+static __always_inline void unwind_pages_until_gap(struct unwind_pages *p, __u32 most)
+{
+	__u64 at = p->sp & ~(UNWIND_PAGE - 1ull);
+	__u32 n = 1;
+	char byte;
+
+	for (int i = 0; i < UNWIND_PAGES_COPIED; i++) {
+		at += UNWIND_PAGE;
+		if (bpf_probe_read_user(&byte, 1, (void *)at))
+			break;
+		n++;
+	}
+	p->cut = n > most;
+	p->n = p->cut ? most : n;
+	p->looked = p->n;
+	p->present = (1ull << (p->n & 63)) - 1;
+}
+
+/* Fills in p for p->sp: at most most pages that are present, 1 to UNWIND_PAGES_COPIED.  That of sp counts as present. */
+VERIFIED_ONCE int unwind_look(struct unwind_pages *p, __u32 most)
+{
+	__u64 end;
+
+	if (!p)
+		return 0;
+	end = unwind_end(p->sp);
+	if (end)
+		unwind_pages_to(p, most, end);
+	else
+		unwind_pages_until_gap(p, most);
+	return 0;
+}
+#endif
 
 static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 {
@@ -55,7 +159,7 @@ static __always_inline __u64 unwind_rule_of(__u32 owner, __u64 pc)
 		if (slot->pc != pc)
 			continue;
 		rule = slot->rule;
-		/* user space clears the rule, changes the address and sets the rule */
+		/* user space clears the rule before it changes the address */
 		if (rule >> 32 == owner && slot->pc == pc)
 			return rule;
 	}
@@ -81,14 +185,14 @@ static __always_inline bool unwind_read(struct unwind_frame *f, __u64 cfa, __u32
 	return !bpf_probe_read_user(&f->pc, sizeof(f->pc), (void *)(cfa - 8));
 }
 
-/* Goes to the caller's frame.  Returns 0, or what ends the walk: an enum unwind_kind, UNWIND_SP and
- * UNWIND_BP if the stack cannot be read.  Not static: the verifier looks at it once. */
-__noinline int unwind_step(struct unwind_frame *f)
+/* Goes to the caller's frame.  Returns 0, or the end of the walk as an enum unwind_kind: UNWIND_SP and UNWIND_BP if the stack
+ * cannot be read. */
+VERIFIED_ONCE int unwind_step(struct unwind_frame *f)
 {
 	__u64 rule, cfa;
 	__u32 kind;
 
-	if (!f)			/* never: but the verifier does not know */
+	if (!f)
 		return UNWIND_COPY;
 	rule = unwind_rule_of(f->owner, f->pc);
 	kind = rule & 15;
@@ -119,9 +223,8 @@ static __always_inline void unwind_begin(struct unwind_start *s, const struct pt
 	s->rip = entry ? return_address(entry, read_u64(entry)) : PT_REGS_IP(ctx);
 }
 
-/* The lowest bit that is set in mask, which is not 0.  What compilers make of __builtin_ctzll() can be a
- * table.  Not static: the verifier looks at it once. */
-__noinline int unwind_lowest(__u64 mask)
+/* The lowest bit that is set in mask, which is not 0.  Compilers may make a table of __builtin_ctzll(). */
+VERIFIED_ONCE int unwind_lowest(__u64 mask)
 {
 	int n = 0;
 
@@ -133,7 +236,7 @@ __noinline int unwind_lowest(__u64 mask)
 	return n;
 }
 
-/* Copies what is present, one page behind the other; returns which pages it got. */
+/* Copies the present pages one after the other; returns which ones it got. */
 static __always_inline __u64 unwind_copy_pages(char *to, const struct unwind_pages *p, const __u32 pages)
 {
 	const __u64 first = UNWIND_PAGE - (p->sp & (UNWIND_PAGE - 1));
@@ -159,7 +262,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	struct stack_copy *c;
 	__u64 id;
 
-	/* what is left is for records */
+	/* the rest is for records */
 	if (records_tight || bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) + size > records_bytes / 4)
 		return 0;
 	c = bpf_ringbuf_reserve(&events, size, 0);
@@ -170,14 +273,7 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	c->head.pid = thread_pid();
 	c->head.kind = RECORD_STACK;
 	c->id = id;
-	c->regs[UNWIND_RBX] = s->rbx;
-	c->regs[UNWIND_RBP] = s->rbp;
-	c->regs[UNWIND_RSP] = s->rsp;
-	c->regs[UNWIND_R12] = s->r12;
-	c->regs[UNWIND_R12 + 1] = s->r13;
-	c->regs[UNWIND_R12 + 2] = s->r14;
-	c->regs[UNWIND_R12 + 3] = s->r15;
-	c->regs[UNWIND_RIP] = s->rip;
+	unwind_registers(c, s);
 	returns_list(c, returns_first());
 	c->looked = p->looked;
 	c->cut = p->cut;
@@ -186,13 +282,12 @@ static __always_inline __u64 unwind_send(const struct unwind_start *s, const str
 	return id;
 }
 
-/* Sends a copy of the stack.  Returns its number, or 0 if there is no room.  Not static: the verifier
- * looks at it once. */
-__noinline __u64 unwind_copy(const struct unwind_start *s)
+/* Sends a copy of the stack.  Returns its number, or 0 if there is no room. */
+VERIFIED_ONCE __u64 unwind_copy(const struct unwind_start *s)
 {
 	struct unwind_pages p = {};
 
-	if (!s)			/* never: but the verifier does not know */
+	if (!s)
 		return 0;
 	p.sp = s->rsp;
 	unwind_look(&p, stack_config.copy / UNWIND_PAGE);
@@ -223,9 +318,8 @@ static __always_inline __u64 unwind_note(int end, const struct unwind_frame *f)
 	}
 }
 
-/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1.  Not static: the verifier
- * looks at it once. */
-__noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
+/* Walks the stack; returns the number of frames, at most STACK_NATIVE + 1. */
+VERIFIED_ONCE int unwind_walk(const struct unwind_start *s, struct stack_buffer *to)
 {
 	__u64 *frames = to->frames;
 	struct unwind_process *p;
@@ -234,7 +328,7 @@ __noinline int unwind_walk(const struct unwind_start *s, struct stack_buffer *to
 	__u32 n = 0, pid;
 	__u64 copy;
 
-	if (!s || !to)		/* never: but the verifier does not know */
+	if (!s || !to)
 		return 0;
 	pid = thread_pid();
 	p = bpf_map_lookup_elem(&unwind_processes, &pid);

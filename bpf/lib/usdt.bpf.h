@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* USDT probes: rows of cuda_api.tbl whose arguments are where the probe's note says. */
+/* USDT probes: rows of cuda_api.tbl whose arguments are found by the probe's note. */
 #ifndef USDT_BPF_H
 #define USDT_BPF_H
-#include "lib/bounds.bpf.h"
+#include "lib/task.bpf.h"
 #include "lib/call.bpf.h"
 #include "abi/usdt.h"
 
@@ -25,7 +25,7 @@ static __always_inline const struct usdt_args *usdt_here(struct pt_regs *ctx, __
 	return set < USDT_SETS ? bpf_map_lookup_elem(&usdt_sets, &set) : NULL;
 }
 
-/* A register by its place, which no program may use as an offset of its own. */
+/* A register by its offset in struct pt_regs, which the verifier does not allow as a variable offset. */
 static __always_inline __u64 usdt_register(struct pt_regs *ctx, __u32 place)
 {
 	__u64 value = 0;
@@ -43,7 +43,7 @@ static __always_inline __u64 usdt_sized(__u64 value, int size)
 	return size < 0 ? (__u64)((__s64)value >> shift) : value >> shift;
 }
 
-/* As many bytes as the argument has: behind it there may be no memory. */
+/* As many bytes as the argument has: no memory may follow it. */
 static __always_inline __u64 usdt_memory(__u64 at, int size)
 {
 	__u64 value = 0, bytes = bounded(size < 0 ? -size : size, sizeof(value));

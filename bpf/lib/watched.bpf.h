@@ -6,16 +6,10 @@
 #include "abi/watch_event.h"
 
 /* The command and its descendants, by process id, with WATCH_OWN and WATCH_SHARED.  The watcher uses the tool's map. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u8);
-} watched SEC(".maps");
+BPF_HASH(watched, __u32, __u8, 65536)
 
 /* Return true if the program is to run here for this link: a shared one is in every process that has mapped the file, also in
- * those that are not traced, or have links of their own. */
+ * untraced ones, and in those with links of their own. */
 static __always_inline bool link_counts(void *ctx)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;

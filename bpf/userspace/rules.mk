@@ -5,7 +5,7 @@
 # no vector register is ever changed; what is not exported cannot be replaced
 INJECT_CC   := -std=gnu11 -O2 -ffreestanding -fPIC -fvisibility=hidden -ftls-model=initial-exec -mgeneral-regs-only \
 	-fno-stack-protector -fno-strict-aliasing -fasynchronous-unwind-tables -fcf-protection $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas
-INJECT_INC  := -iquote common -iquote tools -iquote $(O) -I bpf/userspace -I bpf
+INJECT_INC  := -iquote common -iquote tools -iquote bpf -iquote $(O)
 INJECT_SRC  := $(wildcard bpf/userspace/*.c tools/inject/*.c tools/inject/*.S) \
 	$(wildcard $(patsubst %,common/shmmap/%.c,hash ring threads view))
 INJECT_O    := $(patsubst %,$(O)/inject/%.o,$(INJECT_SRC))
@@ -20,7 +20,7 @@ $(INJECT_O): $(O)/inject/%.o: %
 
 # the tarball of make dist has these, too
 ifneq ($(and $(wildcard skel),$(if $(call has,$(CLANG)),,none)),)
-$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/lib/* bpf/userspace/* bpf/userspace/*/* common/abi/* common/api/*)
+$(INJECT_GEN): $(O)/inject/%: skel/inject/% $(wildcard bpf/*.bpf.c bpf/*/*.h common/abi/* common/api/*)
 	$(Q)mkdir -p $(@D)
 	@f=$$(find $^ -newer $<); [ -z "$$f" ] || { echo $$f: newer than $<: install clang >&2; exit 1; }
 	$(Q)cp $< $@
@@ -55,7 +55,7 @@ $(INJECT): $(O)/inject/%.so: $(O)/inject/%.programs.o $(O)/inject/%.tables.o $(O
 
 # tests/unit/inject_bpf.c runs them itself
 T_INJECT_BPF := $(filter $(O)/inject/bpf/%,$(INJECT_O)) $(patsubst %,$(O)/inject/cudamemcpysize.%.o,programs tables)
-$(O)/tests/unit/inject_bpf.o: INC += -I bpf/userspace -I bpf
+$(O)/tests/unit/inject_bpf.o: INC += -iquote bpf
 $(O)/tests/unit/inject_bpf.o: $(O)/cudamemcpysize.skel.h
 $(O)/tests/bin/inject-bpf: $(O)/tests/unit/inject_bpf.o $(T_INJECT_BPF) $(O)/libcommon.a $(O)/inject/cudamemcpysize.ld
 	$(Q)mkdir -p $(@D)

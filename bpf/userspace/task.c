@@ -2,12 +2,11 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 #include "userspace/task.h"
-#include "lib/inflight_task.bpf.h"
 
 __thread struct inject_local inject_local;
 
-/* The process, made by the first of its threads that gets there.  state: its id as the tool sees it, and below that
- * whether it is being made or is made; a forked process has that of another. */
+/* The process, made by the first of its threads to get there.  state: its id as the tool sees it, and in the low bits whether
+ * it is being made or is made; a forked process has that of another. */
 static struct { __u64 state; struct task_struct task; } leader;
 enum { LEADER_BEGUN = 1, LEADER_MADE = 2 };
 __u32 inject_process_info;
@@ -32,7 +31,7 @@ static void fill(struct task_struct *task, struct inject_thread *thread)
 
 static void make_leader(const struct task_struct *of)
 {
-	__u32 tid = inject_syscall(__NR_getpid, 0, 0, 0, 0) | INJECT_OF_PROCESS;
+	__u32 tid = sys4(__NR_getpid, 0, 0, 0, 0) | INJECT_OF_PROCESS;
 	struct inject_thread *t = shmmap_thread_take(inject_now.shm, of->tgid, tid, 0, NULL, NULL);
 
 	leader.task = *of;
@@ -70,7 +69,7 @@ static struct task_struct *leader_of(const struct task_struct *task)
 	return &leader.task;
 }
 
-/* The element of the process whose thread this is; the thread's own if it has none. */
+/* The element of the thread's process; the thread's own if it has none. */
 static struct inject_thread *process_of(const struct inject_thread *thread)
 {
 	struct shmmap *s = inject_now.shm;
@@ -104,7 +103,7 @@ void *inject_storage(const struct shmmap_map *m, struct task_struct *task, bool 
 void inject_first(void)
 {
 	fill(&inject_local.task, inject_now.thread);
-	inject_local.other = inject_now.other;	/* what thread's tid says, any program may have written */
+	inject_local.other = inject_now.other;	/* any program may have written thread's tid */
 	inject_local.random = (__builtin_ia32_rdtsc() ^ (__u64)inject_local.task.pid << 32) | 1;
 	inject_local.task.group_leader = inject_local.other && !inject_now.here ? other_leader(&inject_local.task) : leader_of(&inject_local.task);
 	inject_local.stack_low = inject_local.stack_top = inject_local.stack_tries = 0;
@@ -132,7 +131,7 @@ __u32 inject_random(void)
 	return x * 0x2545f4914f6cdd1d >> 32;
 }
 
-/* The tool writes it there: to ask the kernel may end a program that is under a seccomp filter. */
+/* The tool writes it there: a system call may end a program under a seccomp filter. */
 const char *inject_comm(void)
 {
 	return inject_local.task.thread && !inject_local.other ? inject_local.task.thread->comm : inject_local.task.comm;

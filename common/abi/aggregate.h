@@ -19,6 +19,10 @@ struct aggregate_key {
 	unsigned long long stream;	/* see abi/stream.h; 0 also if streams are not distinguished */
 };
 
+/* The series of a key that is an enum cuda_id, where calls are aggregated by function.  CALLS_TIMES has values in
+ * nanoseconds, and in ns the bytes of the calls that succeeded; CALLS_BYTES has values in bytes. */
+enum { CALLS_TIMES, CALLS_BYTES };
+
 /* One per CPU. */
 struct aggregate_values {
 	unsigned long long count, failed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Calls of each function since the last report: from groups whose values are nanoseconds and,
- * where bpf/lib/call_aggregate.bpf.h counts them, bytes. */
+ * where bpf/generated/call_aggregate.bpf.h counts them, bytes. */
 #ifndef CALL_STATS_H
 #define CALL_STATS_H
 #include <stddef.h>

@@ -372,7 +372,7 @@ static struct inflight_row *new_row(struct inflight *r, const struct inflight_ca
 }
 
 /* Return true if the thread has left the call without a return: by longjmp() or an exception.  While it is
- * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/returns.bpf.h.  0: the
+ * in it, the return address is that of the kernel's trampoline: see is_armed() in bpf/lib/task.bpf.h.  0: the
  * process is ending, unless its memory may not be read. */
 static bool has_left(const struct inflight *r, const struct inflight_call *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the code objects are called that bpf/lib/python_code.bpf.h numbered. */
+/* What the code objects are called that bpf/lib/python.bpf.h numbered. */
 #ifndef CODE_H
 #define CODE_H
 #include <stdbool.h>

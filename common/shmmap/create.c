@@ -15,7 +15,7 @@ static __u64 up(__u64 n, __u64 to)
 	return (n + to - 1) / to * to;
 }
 
-/* A section is known by its name alone: libbpf puts the object's in front of some. */
+/* A section has only its own name: libbpf prefixes some with the object's. */
 static void name_map(char *to, const struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map), *dot = strchr(name, '.');
@@ -57,7 +57,7 @@ static bool add_map(struct shmmap_memory *m, struct inject_head *head, const str
 	return true;
 }
 
-/* Says where all is. */
+/* Computes the layout. */
 static bool place_all(struct shmmap_memory *m, struct inject_head *head, struct bpf_object *obj,
 		      const struct shmmap_function *functions, int n)
 {
@@ -108,14 +108,14 @@ static bool write_functions(const struct inject_head *head, char *base, const st
 	return true;
 }
 
-/* The sections' content moves to the memory.  Those that programs may change become part of it where the tool has them;
- * what is read-only stays, so that the tool goes on with what it has set, whatever programs write. */
+/* Copies the sections to the memory.  Writable ones are then mapped from it at the tool's addresses; read-only ones stay, so
+ * that the tool keeps its values, whatever programs write. */
 static bool share_sections(struct shmmap_memory *m)
 {
 	for (__u32 i = 0; i < m->shm.maps; i++) {
 		const struct shmmap_map *map = &m->shm.map[i];
 		size_t size;
-		/* it changes nothing, but wants to be able to */
+		/* it changes nothing: only its parameter is not const */
 		void *at = (void *)bpf_map__initial_value((struct bpf_map *)m->of[i], &size);
 
 		if (!at || !bpf_map__is_internal(m->of[i]))

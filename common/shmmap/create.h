@@ -16,18 +16,18 @@ struct shmmap_function {
 struct shmmap_memory {
 	struct shmmap shm;
 	int fd;			/* the memfd, sealed against shrinking */
-	int read;		/* the same, only for reading; -1 before shmmap_fix() */
-	int fixed;		/* the one with what is read-only, sealed against writing; -1 before shmmap_fix() */
+	int read;		/* the same, read-only; -1 before shmmap_fix() */
+	int fixed;		/* the memfd of the read-only part, sealed against writing; -1 before shmmap_fix() */
 	const struct bpf_map *of[INJECT_MAPS];	/* shm.map[i] is this one's */
 };
 
-/* Call instead of bpf_object__load(), with sizes and read-only data set.  Makes the memory and maps it; the data sections
- * (skel->bss, bpf_map__initial_value()) become part of it where they are, but for read-only ones: of those it has a copy,
- * so that the tool goes on with what it has set.  A section's name there begins with its dot.  Maps of other types than struct inject_map's
- * (of programs that do not run here) are left out.  Returns NULL with errno set. */
+/* Call instead of bpf_object__load(), with sizes and read-only data set.  Makes the memory and maps it.  The data sections
+ * (skel->bss, bpf_map__initial_value()) become part of it at their addresses; of read-only ones it has a copy, so that the
+ * tool keeps its values.  A section's name there begins with its dot.  Maps of other types than struct inject_map's are left
+ * out.  Returns NULL with errno set. */
 struct shmmap_memory *shmmap_create(struct bpf_object *obj, const struct shmmap_function *functions, int n);
 
-/* Call once what is read-only has been set, before a program has the memory.  Returns false with errno set. */
+/* Call after the read-only data is set, before a program has the memory.  Returns false with errno set. */
 bool shmmap_fix(struct shmmap_memory *m);
 void shmmap_destroy(struct shmmap_memory *m);
 

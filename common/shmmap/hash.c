@@ -3,11 +3,11 @@
 #include <linux/errno.h>
 #include "shmmap/layout.h"
 
-/* Elements looked at in one call, over and over if others change the list.  A list has one or two, a few now and then.
- * It bounds what a program can cost the tool. */
+/* Elements examined in one call, repeatedly if others change the list, which usually has one or two.  It bounds the cost that a
+ * program can cause the tool. */
 enum { STEPS = 4096 };
 
-/* Where a walk stands: what at links to, and how at was then. */
+/* A position in a list: the address of a link, and its value. */
 struct walk {
 	__u64 *at, link, head;
 	__u64 next;		/* the found element's link */
@@ -58,7 +58,7 @@ static __u64 *bucket(const struct shmmap_map *m, __u32 hash)
 	return &h->taken[shmmap_words(m) + (hash & (m->buckets - 1))];
 }
 
-/* What a link becomes that gets to link to n. */
+/* The new value of a link that is to link to n. */
 static __u64 relink(__u64 link, __u64 n)
 {
 	return ((link >> LINK_TAG_SHIFT) + 1) << LINK_TAG_SHIFT | n;
@@ -69,7 +69,7 @@ static bool swap(__u64 *at, __u64 from, __u64 to)
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Takes an element that nobody has.  Returns its number from 1 on, or 0. */
+/* Takes a free element.  Returns its number from 1 on, or 0. */
 static __u32 take(const struct shmmap_map *m)
 {
 	struct shmmap_hash *h = (struct shmmap_hash *)m->at;
@@ -135,7 +135,7 @@ static long find(const struct shmmap_map *m, const char *key, __u32 hash, struct
 			e = shmmap_element(m, n - 1);
 			w->next = __atomic_load_n(&e->link, __ATOMIC_ACQUIRE);
 			found = e->hash == hash && same(e->key, key, m->key_size);
-			__atomic_thread_fence(__ATOMIC_ACQUIRE);	/* what was read is older than this: */
+			__atomic_thread_fence(__ATOMIC_ACQUIRE);	/* the reads above come before this one: */
 			if (__atomic_load_n(w->at, __ATOMIC_ACQUIRE) != w->link) {
 				changed = true;
 			} else if (w->next & LINK_MARK) {
@@ -173,7 +173,7 @@ void *shmmap_lookup(const struct shmmap_map *m, const void *key, __u32 lane)
 	return n > 0 ? shmmap_value(m, n - 1, lane) : NULL;
 }
 
-/* Fills in what others see as soon as it is linked. */
+/* Fills in the element before it is linked. */
 static void fill(const struct shmmap_map *m, __u32 n, const void *key, __u32 hash, const void *value, __u32 lane)
 {
 	struct shmmap_element *e = shmmap_element(m, n - 1);

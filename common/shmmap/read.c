@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What only the tool does.  Programs may change anything meanwhile: each word is read once, then looked at. */
+/* The tool's part.  Programs may change anything at any time: each word is read once, then checked. */
 #include <linux/bpf.h>
 #include <linux/errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ int shmmap_next(struct shmmap_map *m, const void *key, void *next)
 			continue;
 		memcpy(next, shmmap_element(m, i)->key, m->key_size);
 		if (shmmap_hash_find(m, next) != i + 1ll)
-			continue;	/* not there yet, or not any more */
+			continue;	/* not linked yet, or deleted */
 		m->next = i + 1;
 		return 0;
 	}
@@ -38,7 +38,7 @@ int shmmap_next(struct shmmap_map *m, const void *key, void *next)
 	return -ENOENT;
 }
 
-/* The words from one position to another can be taken by writers. */
+/* Frees the words from one position to another for writers. */
 static void set_free(const struct shmmap_map *m, __u64 from, __u64 to)
 {
 	while (from < to) {
@@ -62,7 +62,7 @@ static void tell_writers(const struct shmmap_reader *r)
 	__atomic_store_n(&((struct shmmap_ring *)r->map->at)->read, r->at, __ATOMIC_RELEASE);
 }
 
-/* What stands there makes no sense.  Goes on where the writers are, or, if that makes no sense either, empties it. */
+/* Corrupt header: continues at the writers' position, or, if that is invalid, too, drops everything. */
 static void skip(struct shmmap_reader *r)
 {
 	struct shmmap_ring *ring = (struct shmmap_ring *)r->map->at;
@@ -141,7 +141,7 @@ long shmmap_ring_read(struct shmmap_reader *r)
 		if (header & RING_BUSY) {
 			if (!r->is_dead(r->ctx, header >> 32))
 				break;
-			header = __atomic_load_n(word, __ATOMIC_ACQUIRE);	/* it may have ended it before */
+			header = __atomic_load_n(word, __ATOMIC_ACQUIRE);	/* the thread may have submitted it before its end */
 			if (shmmap_ring_takes(shmmap_ring_size(header)) != takes)
 				continue;
 		}

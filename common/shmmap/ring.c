@@ -2,7 +2,7 @@
 #include <linux/bpf.h>
 #include "shmmap/layout.h"
 
-/* How often others may come first. */
+/* How often other threads may be faster. */
 enum { TRIES = 10000 };
 
 static bool swap(__u64 *at, __u64 from, __u64 to)
@@ -10,13 +10,13 @@ static bool swap(__u64 *at, __u64 from, __u64 to)
 	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Return true if that many bytes from made on are free.  A read that makes no sense leaves none. */
+/* Return true if that many bytes from made on are free; false for an invalid read. */
 static bool is_room(const struct shmmap_map *m, __u64 read, __u64 made, __u64 bytes)
 {
 	return read <= made && made - read <= m->max_entries && bytes <= m->max_entries - (made - read);
 }
 
-/* Takes the free place at made.  Returns false if another thread was faster. */
+/* Takes the free bytes at made.  Returns false if another thread was faster. */
 static bool claim(const struct shmmap_map *m, __u64 made, __u64 header, __u64 bytes)
 {
 	struct shmmap_ring *r = (struct shmmap_ring *)m->at;
@@ -34,8 +34,8 @@ static bool claim(const struct shmmap_map *m, __u64 made, __u64 header, __u64 by
 	return false;
 }
 
-/* One try.  Returns how many bytes it took at *made: as many as wanted, or those that are left at the end.  0 if
- * another thread was faster, -1 if there is no room, or what stands there makes no sense. */
+/* One try.  Returns how many bytes it took at *made: as many as wanted, or the rest of the buffer.  0 if another thread was
+ * faster, -1 if there is no room, or the word there is invalid. */
 static long try_once(const struct shmmap_map *m, __u64 size, __u32 self, __u64 *made)
 {
 	struct shmmap_ring *r = (struct shmmap_ring *)m->at;
@@ -71,7 +71,7 @@ void *shmmap_ring_reserve(const struct shmmap_map *m, __u64 size, __u32 self)
 		return NULL;
 	for (int tries = 0; bytes >= 0 && tries < TRIES; tries++) {
 		bytes = try_once(m, size, self, &made);
-		/* what is left at the end is less than that */
+		/* the rest of the buffer is less than that */
 		if (bytes > 0 && (__u64)bytes >= shmmap_ring_takes(size))
 			return shmmap_ring_word(m, made) + 1;
 	}
@@ -79,23 +79,22 @@ void *shmmap_ring_reserve(const struct shmmap_map *m, __u64 size, __u32 self)
 }
 
 /* The header is not this thread's any more if it was taken for dead. */
-static void end(const struct shmmap_map *m, void *record, __u64 flag)
+static void end(void *record, __u64 flag)
 {
 	__u64 *header = (__u64 *)record - 1, was = __atomic_load_n(header, __ATOMIC_RELAXED);
 
-	(void)m;
 	if (was & RING_BUSY)
 		__atomic_store_n(header, (was & ~(__u64)RING_BUSY) | flag, __ATOMIC_RELEASE);
 }
 
-void shmmap_ring_submit(const struct shmmap_map *m, void *record)
+void shmmap_ring_submit(void *record)
 {
-	end(m, record, 0);
+	end(record, 0);
 }
 
-void shmmap_ring_discard(const struct shmmap_map *m, void *record)
+void shmmap_ring_discard(void *record)
 {
-	end(m, record, RING_SKIP);
+	end(record, RING_SKIP);
 }
 
 __u64 shmmap_ring_query(const struct shmmap_map *m, __u64 what)

@@ -2,8 +2,8 @@
 /* The maps of BPF programs in memory that a tool shares with its probes in other programs: see abi/inject.h.
  *
  * Compiled twice: for the tool, and freestanding for the library in the traced programs (tools/inject), where nothing
- * may be called that is not in this folder.  Nothing here takes memory or blocks.  Whatever stands in the memory, no
- * function reads or writes beyond it, or loops without end. */
+ * may be called that is not in this folder.  Nothing here allocates memory or blocks.  Whatever the memory has, no
+ * function reads or writes outside it, or loops forever. */
 #ifndef SHMMAP_H
 #define SHMMAP_H
 #include <stdbool.h>
@@ -27,10 +27,10 @@ struct shmmap_map {
 	char name[INJECT_MAP_NAME];
 };
 
-/* One side's view.  Places and sizes are checked copies; only what is behind the pointers is shared. */
+/* One side's view.  Offsets and sizes are checked copies; only the targets of the pointers are shared. */
 struct shmmap {
 	char *base;
-	const char *fixed;	/* what is read-only: sealed for programs, base for the tool */
+	const char *fixed;	/* the read-only part: sealed for programs, base for the tool */
 	__u64 bytes;
 	__u32 lanes, maps, functions;
 	__u32 own;		/* bytes of a thread's own memory: its storages, each as it is in the shared memory */
@@ -47,17 +47,17 @@ struct shmmap {
  * 0 if there is no such type or a size is out of range. */
 __u64 shmmap_map_layout(struct shmmap_map *m, __u32 lanes);
 
-/* Fills in s from the head at fixed; base is what is shared.  Returns false if it is not one that this code wrote, or a
- * place is out of range. */
+/* Fills in s from the head at fixed; base is what is shared.  Returns false if this code did not write it, or an offset
+ * is out of range. */
 bool shmmap_view(struct shmmap *s, void *base, const void *fixed, __u64 bytes);
 
 /* NULL if there is none of that name. */
 struct shmmap_map *shmmap_find(struct shmmap *s, const char *name);
 
 /* As the BPF helpers of these names, for arrays and hashes; lane: whose value of a per-CPU map.  0 or -errno: -ENOENT,
- * -EEXIST, -E2BIG (full), -EBUSY (the memory makes no sense, or others change the bucket all the time).  None takes a
- * lock: any may be called from a signal handler, and a thread that is killed in one stops nobody.  What lookup returns
- * stays valid memory for ever, but may come to be another key's after a delete, as in the kernel. */
+ * -EEXIST, -E2BIG (full), -EBUSY (the memory is corrupt, or others keep changing the bucket).  None takes a lock:
+ * any may be called from a signal handler, and a thread that is killed in one blocks no other.  The result of lookup stays
+ * valid memory, but may be another key's after a delete, as in the kernel. */
 void *shmmap_lookup(const struct shmmap_map *m, const void *key, __u32 lane);
 int shmmap_update(const struct shmmap_map *m, const void *key, const void *value, __u64 flags, __u32 lane);
 int shmmap_delete(const struct shmmap_map *m, const void *key);
@@ -65,17 +65,16 @@ int shmmap_delete(const struct shmmap_map *m, const void *key);
 /* For the tool: all lanes' values one after the other, each as a multiple of 8 bytes, as bpf(2) has it. */
 int shmmap_read(const struct shmmap_map *m, const void *key, void *values);
 
-/* For the tool: the key of a hash after the one that this function gave last; the first if key is NULL.  Copies it to
- * next.  0 or -ENOENT.  From NULL on, each element is given once at most, whatever programs do, also if it is deleted
- * meanwhile. */
+/* For the tool: copies the key after the one that this function gave last, the first if key is NULL, to next.  0 or -ENOENT.
+ * From NULL on, each element is given at most once, whatever programs do, also if it is deleted meanwhile. */
 int shmmap_next(struct shmmap_map *m, const void *key, void *next);
 
 /* The ring buffer.  Records are 8-byte aligned; any thread reserves, the tool consumes.  A record whose thread was killed
- * before it was submitted is skipped once the tool knows the thread is dead.  self: what the tool's is_dead() is then
- * asked about.  reserve: NULL if there is no room; takes no lock, as above. */
+ * before it was submitted is skipped once the tool's is_dead() reports that for self.  reserve: NULL if there is no room;
+ * takes no lock, as above. */
 void *shmmap_ring_reserve(const struct shmmap_map *m, __u64 size, __u32 self);
-void shmmap_ring_submit(const struct shmmap_map *m, void *record);
-void shmmap_ring_discard(const struct shmmap_map *m, void *record);
+void shmmap_ring_submit(void *record);
+void shmmap_ring_discard(void *record);
 __u64 shmmap_ring_query(const struct shmmap_map *m, __u64 what);	/* BPF_RB_AVAIL_DATA, _RING_SIZE, _CONS_POS, _PROD_POS */
 
 /* The tool: calls fn for each record that is there, in the order in which they were reserved, with a copy of its own
@@ -83,8 +82,8 @@ __u64 shmmap_ring_query(const struct shmmap_map *m, __u64 what);	/* BPF_RB_AVAIL
  * that is not submitted be skipped?  Returns the number of records, or what fn returned. */
 struct shmmap_reader {
 	const struct shmmap_map *map;
-	__u64 at;		/* the tool's own position: what stands in the memory is only told to the writers */
-	__u64 dropped;		/* records that made no sense or whose thread died */
+	__u64 at;		/* the tool's own position; the one in the memory is only for the writers */
+	__u64 dropped;		/* invalid records, and those whose thread died */
 	char *copy;		/* of most bytes: the caller's */
 	__u32 most;
 	int (*fn)(void *ctx, void *record, __u64 size);
@@ -93,15 +92,15 @@ struct shmmap_reader {
 };
 long shmmap_ring_read(struct shmmap_reader *r);
 
-/* Threads: takes an element for the calling thread (see struct inject_thread; all storage zeroed), or returns NULL if all
- * are taken by living threads.  is_dead: of a thread of this process whose element may be taken over; NULL: of none.  asked: of
- * how many it is asked before an element is taken that no thread ever had; if all had, of all.
- * left (or NULL) is called for an element that was such a thread's, with all that it left. */
+/* Takes an element for the calling thread (see struct inject_thread; all storage zeroed); NULL if living threads have all.
+ * is_dead (or NULL): may the element of this thread of the process be taken over?  It is called for asked threads before a
+ * new element is taken; if there is none, for all.  left (or NULL) is called for an element that is taken over, with its
+ * data. */
 struct inject_thread *shmmap_thread_take(struct shmmap *s, __u32 pid, __u32 tid, int asked,
 				     bool (*is_dead)(__u32 tid), void (*left)(struct inject_thread *t));
 
 /* Takes the element of a thread that has ended, before which it had that tid and start_time: sets INJECT_LEFT.  Returns false
- * if somebody else did, or another thread has got the same number and the element. */
+ * if another caller did, or another thread has the same tid and the element. */
 bool shmmap_thread_claim(struct inject_thread *t, __u32 tid, __u64 since);
 void shmmap_thread_free(struct shmmap *s, struct inject_thread *t);
 

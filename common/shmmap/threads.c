@@ -32,11 +32,11 @@ bool shmmap_thread_claim(struct inject_thread *t, __u32 tid, __u64 since)
 	return false;
 }
 
-/* How many elements are looked at before one is taken that no thread ever had: thousands of processes may begin at once. */
+/* How many elements are examined before a new one is taken: thousands of processes may start together. */
 enum { NEAR = 256 };
 
-/* An element that is free, or one of this thread's number: of a thread that has ended, or its own before it called exec.  Looks
- * at some of them from where one was freed last. */
+/* A free element, or one with this tid: of a thread that has ended, or its own before exec.  Examines some of them from the
+ * last freed one on. */
 static struct inject_thread *find_free(struct shmmap *s, __u32 used, __u32 some, __u32 pid, __u32 tid)
 {
 	__u32 from = __atomic_load_n(&s->head->threads_free, __ATOMIC_RELAXED);
@@ -75,7 +75,7 @@ static struct inject_thread *find_dead(struct shmmap *s, __u32 used, __u32 pid, 
 	return NULL;
 }
 
-/* The first element that nobody ever had. */
+/* The first element that no thread has had. */
 static struct inject_thread *find_new(struct shmmap *s, __u32 used, __u32 tid)
 {
 	for (__u32 i = used; i < INJECT_THREADS; i++) {
@@ -118,7 +118,7 @@ void shmmap_thread_free(struct shmmap *s, struct inject_thread *t)
 {
 	__atomic_store_n(&s->head->threads_free, (__u32)(t - s->threads), __ATOMIC_RELAXED);
 	t->busy = 0;
-	/* whose it is first: the next thread's must not be freed for this one's process */
+	/* pid first: the next thread's element must not be freed for this one's process */
 	__atomic_store_n(&t->pid, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->tid, 0, __ATOMIC_RELEASE);
 }

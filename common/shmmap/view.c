@@ -3,13 +3,13 @@
 #include "shmmap/layout.h"
 
 enum {
-	LINE = 64,			/* bytes: values of threads that write at once are in lines of their own */
+	LINE = 64,			/* bytes of a cache line: concurrent writers have one each */
 	MOST_LANES = 16384,
 	MOST_STORAGES = 32,		/* bits of struct inject_thread's used */
 	MOST_OWN = 1 << 20,		/* bytes of a thread's own memory */
 };
 
-static const __u64 most_bytes = 1ull << 40;	/* of a map: what is not used is no memory */
+static const __u64 most_bytes = 1ull << 40;	/* of a map: unused pages are no memory */
 
 static __u64 up(__u64 n, __u64 to)
 {
@@ -28,7 +28,7 @@ static void place_hash(struct shmmap_map *m)
 	m->values = up(m->elements + m->max_entries * shmmap_element_size(m), LINE);
 }
 
-/* Sets lanes and what stands one after the other.  Returns false if there is no such type. */
+/* Sets lanes, stride and the parts of a hash.  Returns false if there is no such type. */
 static bool place(struct shmmap_map *m, __u32 lanes)
 {
 	bool keys = m->type == BPF_MAP_TYPE_ARRAY || m->type == BPF_MAP_TYPE_PERCPU_ARRAY;
@@ -62,7 +62,7 @@ __u64 shmmap_map_layout(struct shmmap_map *m, __u32 lanes)
 
 	m->buckets = 0;
 	m->elements = m->values = 0;
-	/* no sum or product below is too large then, but the last, which is looked at */
+	/* no sum or product below overflows then, except the last, which is checked */
 	if (!lanes || lanes > MOST_LANES || m->key_size > 1 << 16 || m->value_size > 1 << 26 || !n || n > 1 << 28 ||
 	    !place(m, lanes))
 		return 0;
@@ -79,7 +79,7 @@ static bool inside(const struct shmmap *s, __u64 at, __u64 n, __u64 size, __u32 
 	return at % align == 0 && at <= s->bytes && n <= (s->bytes - at) / size;
 }
 
-/* Copies what stands in the head of one map, and looks whether it can be. */
+/* Copies a map's entry of the head, and checks it. */
 static bool view_map(struct shmmap *s, const struct inject_map *from, struct shmmap_map *m, __u32 *storages)
 {
 	__u64 at = from->at;
@@ -115,7 +115,7 @@ bool shmmap_view(struct shmmap *s, void *base, const void *fixed, __u64 bytes)
 	s->bytes = bytes;
 	s->head = base;
 	s->own = 0;
-	/* each is read once: it may change after it was looked at */
+	/* each is read once: it may change after the check */
 	s->lanes = *(volatile __u32 *)&head->lanes;
 	s->maps = *(volatile __u32 *)&head->maps;
 	s->functions = *(volatile __u32 *)&head->functions;

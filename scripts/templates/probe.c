@@ -5,7 +5,7 @@
 #include "session/gpuprobe.h"
 #include "session/tool.h"
 #include "view/gpuprobe_notes.h"
-#include "view/gpuprobe_site_view.h"
+#include "generated/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 
 static const struct usage usage = {

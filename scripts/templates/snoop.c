@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* @NAME@ - print each call of CUDA's functions of these classes: @CLASSES@ */
-#include "model/calls.h"
+#include "generated/calls.h"
 #include "model/inflight.h"
 #include "model/stack_sums.h"
 #include "api/cuda_fn.h"

@@ -2,7 +2,7 @@
 /* @NAME@ - show how often functions of these classes are called, and how long they take:
  * @CLASSES@ */
 #include <stdlib.h>
-#include "view/call_top.h"
+#include "generated/call_top.h"
 #include "api/cuda_fn.h"
 #include "model/inflight.h"
 #include "session/live.h"

@@ -202,7 +202,7 @@ static void use_ring(struct input *in)
 	if (record) {
 		CHECK(record >= shm.map[4].at && record + size <= shm.map[4].at + shm.map[4].bytes);
 		memset(record, size, size);
-		(size & 2 ? shmmap_ring_submit : shmmap_ring_discard)(reader.map, record);
+		(size & 2 ? shmmap_ring_submit : shmmap_ring_discard)(record);
 	}
 	shmmap_ring_read(&reader);
 	CHECK(reader.at % 8 == 0 && reader.at - at <= 2 * reader.map->max_entries);

@@ -19,7 +19,7 @@
 #include "abi/shares.h"
 #include "abi/stack_frames.h"
 #include "api/cuda_api.h"
-#include "userspace/read.h"
+#include "userspace/helpers.h"
 #include "shmmap/create.h"
 #include "cudamemcpysize.skel.h"
 

@@ -53,7 +53,7 @@ static void *write_records(void *arg)
 			continue;
 		}
 		memset(record, i, RECORD);
-		shmmap_ring_submit(&w->s->map[0], record);
+		shmmap_ring_submit(record);
 	}
 	return NULL;
 }
@@ -108,7 +108,7 @@ static void uncontended(void)
 			read += now() - start;
 			start = now();
 		}
-		shmmap_ring_submit(s.map, shmmap_ring_reserve(s.map, RECORD, 1));
+		shmmap_ring_submit(shmmap_ring_reserve(s.map, RECORD, 1));
 		if (i % 10000 == 9999)
 			write += now() - start;
 	}

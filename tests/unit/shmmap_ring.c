@@ -82,7 +82,7 @@ static bool write_one(struct shmmap *s, __u32 writer, __u32 number)
 	void *r = begin(s, writer, number);
 
 	if (r)
-		shmmap_ring_submit(&s->map[1], r);
+		shmmap_ring_submit(r);
 	return r;
 }
 
@@ -90,11 +90,11 @@ static void order(struct shmmap *s, struct shmmap_reader *r, struct seen *seen)
 {
 	void *a = begin(s, 0, 0), *b = begin(s, 1, 0), *c = begin(s, 0, 1);
 
-	shmmap_ring_submit(&s->map[1], b);
+	shmmap_ring_submit(b);
 	CHECK(!shmmap_ring_read(r) && !seen->records);
-	shmmap_ring_discard(&s->map[1], a);
+	shmmap_ring_discard(a);
 	CHECK(shmmap_ring_read(r) == 1 && seen->next[1] == 1 && !seen->next[0]);
-	shmmap_ring_submit(&s->map[1], c);
+	shmmap_ring_submit(c);
 	seen->stop = -77;
 	CHECK(shmmap_ring_read(r) == -77 && seen->next[0] == 2 && !shmmap_ring_read(r));
 	CHECK(!r->dropped && !shmmap_ring_query(&s->map[1], BPF_RB_AVAIL_DATA));
@@ -122,7 +122,7 @@ void test_ring(void)
 	/* larger than a copy can be */
 	record = shmmap_ring_reserve(&s.map[1], LARGEST + 1, 1);
 	CHECK(record);
-	shmmap_ring_submit(&s.map[1], record);
+	shmmap_ring_submit(record);
 	CHECK(write_one(&s, 0, number++) && shmmap_ring_read(&r) == 1 && r.dropped == 1);
 	/* a position that makes no sense leaves no room; the tool sets it right */
 	((__u64 *)s.map[1].at)[8] += 1 << 20;
@@ -132,7 +132,7 @@ void test_ring(void)
 	CHECK(write_one(&s, 0, number++) && shmmap_ring_read(&r) == 1 && seen.next[0] == number);
 	/* a header that makes no sense: what is written then is read */
 	record = begin(&s, 0, number);
-	shmmap_ring_submit(&s.map[1], record);
+	shmmap_ring_submit(record);
 	((__u64 *)record)[-1] = 1 << 24;
 	CHECK(!shmmap_ring_read(&r) && r.dropped == 3);
 	CHECK(write_one(&s, 0, number++) && shmmap_ring_read(&r) == 1 && seen.next[0] == number);

@@ -253,7 +253,7 @@ static void write_record(struct shmmap *s, __u32 number)
 
 	if (record) {
 		*record = number;
-		shmmap_ring_submit(&s->map[2], record);
+		shmmap_ring_submit(record);
 	}
 }
 

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The clock, by the kernel's own code in the program (vdso(7)): a system call would take five times as long.
+/* The clock, by the kernel's code in the program (vdso(7)): a system call would take five times as long.
  *
- * That code takes three times as long as the processor's counter that it reads, as it reads it in order and divides.  Where
- * the kernel's clock is that counter, each thread goes on by itself from where it has asked the kernel last, at the rate that
- * it has seen so far, and asks again after less than a millisecond: it is off by less than 100 ns,
- * a call's duration by much less. */
+ * That code takes three times as long as the processor's counter that it reads, as it serializes and divides.  If the
+ * kernel's clock is that counter, each thread extrapolates from its last reading of the kernel's clock, at the rate measured
+ * so far, and reads it again after less than a millisecond: the error is less than 100 ns, a call's duration has much less. */
 #include <stdbool.h>
 #include <stddef.h>
-#include <linux/fcntl.h>
 #include <linux/time_types.h>
 #include "inject/inject.h"
-#include "inject/object.h"
-#include "inject/syscall.h"
 
 enum { MONOTONIC = 1 };
 
 /* In ticks of the counter, of which there are one to five in a nanosecond. */
 enum {
-	AHEAD = 1 << 20,		/* so far without asking */
-	ASKED = 1 << 9,			/* to ask takes less, but for an interruption */
+	AHEAD = 1 << 20,		/* so far without a reading */
+	ASKED = 1 << 9,			/* a reading takes less, unless it is interrupted */
 	RATED = 1 << 21,		/* a rate needs so many, */
 	RATED_WELL = 1 << 24,		/* a better one these, */
 	RATED_MOST = 1 << 30,		/* and the next one begins after these */
@@ -28,13 +24,9 @@ enum {
 static bool is_counter(void)
 {
 	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 	char name[5] = "";
 
-	if (fd < 0)
-		return false;
-	sys3(__NR_read, fd, (long)name, sizeof(name) - 1);
-	sys3(__NR_close, fd, 0, 0);
+	sys_read_file(path, name, sizeof(name) - 1);
 	return same(name, "tsc\n");
 }
 
@@ -66,10 +58,10 @@ static void rate(struct counted *c, __u64 ticks, __u64 ns)
 
 	if (n < (c->rate ? RATED_WELL : RATED))
 		return;
-	/* what lies between may be a time in which the machine slept */
+	/* the machine may have been suspended in between */
 	if (n < 2ull * RATED_MOST)
 		c->rate = ((ns - c->from_ns) << 32) / n;
-	/* no such counter: 100 MHz to 16 GHz */
+	/* not a counter of 100 MHz to 16 GHz */
 	if (c->rate > 10ull << 32 || c->rate < 1ull << 28)
 		c->rate = 0;
 	if (n >= RATED_MOST || !c->rate) {
@@ -91,7 +83,7 @@ static __attribute__((noinline, cold)) __u64 ask_again(struct counted *c)
 		rate(c, c->ticks, ns);
 	}
 	if (after - before >= ASKED || !c->rate)
-		c->ticks = before - AHEAD;	/* the next one asks, too */
+		c->ticks = before - AHEAD;	/* the next call reads, too */
 	return ns;
 }
 

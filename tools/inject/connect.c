@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the program tells the tool, and its answers.  The descriptors are closed before the program goes on. */
+/* Messages to the tool, and its answers.  The descriptors are closed before the program continues. */
 #define _GNU_SOURCE
 #include <stddef.h>
+#include <asm/stat.h>
 #include <linux/fcntl.h>
 #include <linux/prctl.h>
 #include <poll.h>
@@ -9,11 +10,10 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include "inject/inject.h"
-#include "inject/syscall.h"
 
-/* How long an answer is awaited: from a tool that runs, and from one of which that cannot be seen.  It is looked at after
- * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  It must be traced that often in turn to be
- * taken for stopped, as strace stops it at each call. */
+/* How long an answer is awaited: from a running tool, and from one whose state is not visible.  The state is read after
+ * FIRST_MS, then after twice as long, and so on: thousands of processes may wait.  The tool counts as stopped if it is
+ * traced TRACED_LOOKS times in a row, as strace stops it at each call. */
 enum { ANSWER_MS = 10000, UNSEEN_MS = 1000, FIRST_MS = 5, TRACED_LOOKS = 7 };
 
 enum { EAGAIN_ = 11, NO_SIGNALS = 2 /* SIG_SETMASK */, STAT = 512 };
@@ -43,7 +43,7 @@ static int tool_open(const struct injected *a, struct ucred *who)
 		return -1;
 	memcpy(to.sun_path + 1, a->socket, n);
 	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&limit, sizeof(limit), 0);
-	/* others wait before this one */
+	/* the queue may be full */
 	for (int waited = 0; err == -EAGAIN_ && waited < (a->silent ? UNSEEN_MS : ANSWER_MS); waited += UNSEEN_MS)
 		err = sys3(__NR_connect, fd, (long)&to, (long)(offsetof(struct sockaddr_un, sun_path) + 1 + n));
 	if (!err && peer(fd, who) && trusted(who))
@@ -63,25 +63,21 @@ static void memories_close(int *memory)
 static char state_of(int pid)
 {
 	char path[32] = "/proc/", text[STAT], digits[12], *to = path + 6;
-	long fd, n, i = 0;
+	long n, i = 0;
 
 	for (; pid > 0; pid /= 10)
 		digits[i++] = (char)('0' + pid % 10);
 	while (i)
 		*to++ = digits[--i];
 	memcpy(to, "/stat", 6);
-	fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return 0;
-	n = sys3(__NR_read, fd, (long)text, sizeof(text));
-	sys3(__NR_close, fd, 0, 0);
+	n = (long)sys_read_file(path, text, sizeof(text));
 	while (n > 0 && text[n - 1] != ')')	/* after its name, which may have anything */
 		n--;
 	return n > 0 && n + 1 < (long)sizeof(text) ? text[n + 1] : 0;
 }
 
-/* Waits until the tool has answered; tool: its pid, 0 if it is in a PID namespace that cannot be seen.  Returns false if it is stopped, or takes too long.  Once that takes longer than most
- * answers, the program's signals, in before, are let in. */
+/* Waits for the tool's answer; tool: its pid, 0 if it is in another PID namespace.  Returns false if it is stopped, or takes
+ * too long.  After FIRST_MS the program's signal mask, before, is restored during the wait. */
 static bool await(struct injected *a, int fd, int tool, __u64 before)
 {
 	int traced = 0;
@@ -126,7 +122,7 @@ static long receive(int fd, struct inject_answer *answer, int *memory)
 	return n;
 }
 
-/* It stays as it is: other threads read it. */
+/* Set once: other threads read it. */
 static void python_learn(struct injected *a, const struct python_process *p)
 {
 	if (a->python.runtime || a->python.loss || (!p->runtime && !p->loss))
@@ -136,7 +132,7 @@ static void python_learn(struct injected *a, const struct python_process *p)
 	__atomic_fetch_or(&a->marks, INJECT_PYTHON, __ATOMIC_RELAXED);
 }
 
-/* Sends a message and awaits the answer.  Returns false if there is none, or one that makes no sense. */
+/* Sends a message and awaits the answer.  Returns false if there is none, or it is invalid. */
 static bool ask(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory, __u64 before)
 {
 	struct iovec iov[2] = { { m, sizeof(*m) }, { (void *)text, m->size } };
@@ -159,14 +155,14 @@ static bool ask(struct injected *a, struct inject_message_head *m, const char *t
 		memcpy(a->comm, answer->comm, sizeof(a->comm));
 		python_learn(a, &answer->python);
 	}
-	/* Yama takes the tool's descendants for it */
+	/* with Yama, this includes the tool's descendants */
 	if (ok && answer->leave && who.pid > 0 && (m->kind == INJECT_HELLO || m->kind == INJECT_FORKED))
 		sys3(__NR_prctl, PR_SET_PTRACER, who.pid, 0);
 	sys3(__NR_close, fd, 0, 0);
 	return ok;
 }
 
-/* No handler of the program runs where state is half made. */
+/* No signal handler of the program may run while state is incomplete. */
 static bool asked(struct injected *a, struct inject_message_head *m, const char *text, struct inject_answer *answer, int *memory)
 {
 	__u64 all = ~0ull, before = 0;
@@ -248,8 +244,74 @@ void connect_says(struct injected *a, const char *name, const char *why)
 		n = sizeof(a->text) / 2;
 	if (n + 2 + more > sizeof(a->text))
 		return;
-	memmove(a->text, name, n);	/* name may be there */
+	memmove(a->text, name, n);	/* name may be in text */
 	memcpy(a->text + n, ": ", 2);
 	memcpy(a->text + n + 2, why, more);
 	tell(a, &m, a->text, n + 2 + more);
+}
+
+/* ---- objects that the program loads and unloads */
+
+/* A program waits at most a quarter of its time when it loads libraries, and half of it when it calls; 250 ms and half a second
+ * are free. */
+enum { LOADING = 4, CALLING = 2 };
+static const __u64 MOST_NS = 1000 * 1000000ull;
+
+static bool may_wait(struct inject_waits *w, __u64 now)
+{
+	__u64 passed = now - w->at;
+
+	w->owed = w->owed > passed ? w->owed - passed : 0;
+	w->at = now;
+	return w->owed < MOST_NS;
+}
+
+static void changes_send(struct injected *a, struct inject_waits *w, __u64 parts)
+{
+	__u64 began = inject_clock_ns();
+
+	if (!may_wait(w, began) || !__atomic_exchange_n(&a->changes, false, __ATOMIC_ACQ_REL))
+		return;
+	connect_changed(a);
+	w->owed += parts * (inject_clock_ns() - began);
+}
+
+/* Return true if the file was made or renamed while the program ran: such files are often deleted soon. */
+static bool is_young(const struct injected *a, const char *path)
+{
+	struct stat st;
+
+	return *path && !sys4(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) && (__s64)st.st_ctime >= a->started;
+}
+
+void changes_note(struct injected *a, const char *path)
+{
+	a->changes = true;
+	if (a->connection == CONNECTED && !(a->marks & INJECT_FILTERED) && environment_filters(a->text) > a->filters)
+		a->marks |= INJECT_FILTERED;
+	if (a->settled && is_young(a, path))
+		a->hurry = true;
+}
+
+/* All objects are loaded that come with the first CUDA library. */
+static void settle(struct injected *a)
+{
+	a->settled = true;
+	a->changes = false;
+	connect_bound(a, "", 0);
+}
+
+/* A forked process has to connect first. */
+void changes_tell_loaded(struct injected *a)
+{
+	if (!a->settled)
+		settle(a);
+	else if (a->hurry && a->changes && a->page->state == READY)
+		changes_send(a, &a->loading, LOADING);
+	a->hurry = false;
+}
+
+void changes_tell(struct injected *a)
+{
+	changes_send(a, &a->calling, CALLING);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the kernel gave the program: its environment and auxiliary vector. */
+/* The program's environment and auxiliary vector, from the kernel. */
 #include <stddef.h>
-#include <elf.h>
-#include <link.h>
 #include <time.h>
-#include <linux/fcntl.h>
 #include <linux/mman.h>
 #include "inject/inject.h"
-#include "inject/syscall.h"
 
 enum { MOST = 8 << 20, AUXV = 64 };	/* bytes: the kernel takes 6 MiB at most; entries */
 
@@ -17,22 +13,6 @@ static bool begins(const char *s, const char *with)
 		if (*s++ != *with++)
 			return false;
 	return true;
-}
-
-/* Reads all of a file, or as much as there is room for.  Returns the bytes. */
-static unsigned long file_read(const char *path, char *to, unsigned long room)
-{
-	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0), n = 1;
-	unsigned long size = 0;
-
-	if (fd < 0)
-		return 0;
-	while (n > 0 && size < room) {
-		n = sys3(__NR_read, fd, (long)(to + size), (long)(room - size));
-		size += n > 0 ? (unsigned long)n : 0;
-	}
-	sys3(__NR_close, fd, 0, 0);
-	return size;
 }
 
 /* value: NAME=SOCKET for each tool. */
@@ -67,7 +47,7 @@ static bool variables(struct injected *a)
 
 	if (sys_failed((long)all))
 		return false;
-	size = file_read("/proc/self/environ", all, MOST - 1);
+	size = sys_read_file("/proc/self/environ", all, MOST - 1);
 	for (const char *s = all; s < all + size && !found; s += length(s) + 1)
 		if (begins(s, INJECT_SOCKETS "="))
 			found = socket_find(a, s + sizeof(INJECT_SOCKETS));
@@ -89,11 +69,11 @@ static __u32 number(const char *text, const char *line)
 	return 0;
 }
 
-/* The lines stand behind one that may be long, of groups: of a process in very many, none is seen.  Linux before 5.9 has no
- * number of filters. */
+/* The lines come after that of the groups: none is found for a process in very many groups.  Linux before 5.9 has no number
+ * of filters. */
 __u32 environment_filters(char *text)
 {
-	unsigned long n = file_read("/proc/thread-self/status", text, INJECT_PATH - 1);
+	unsigned long n = sys_read_file("/proc/thread-self/status", text, INJECT_PATH - 1);
 	__u32 filters;
 
 	text[n] = 0;
@@ -110,7 +90,7 @@ bool environment(struct injected *a)
 
 	if (!variables(a))
 		return false;
-	n = file_read("/proc/self/auxv", (char *)v, sizeof(v)) / sizeof(*v);
+	n = sys_read_file("/proc/self/auxv", (char *)v, sizeof(v)) / sizeof(*v);
 	for (unsigned long i = 0; i < n; i++) {
 		if (v[i].a_type == AT_SECURE && v[i].a_un.a_val)
 			return false;

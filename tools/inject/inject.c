@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the dynamic linker calls. */
+/* Called by the dynamic linker, and by the tool's helper process. */
 #define _GNU_SOURCE
-#include <link.h>
 #include "inject/inject.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -19,7 +18,6 @@ EXPORTED unsigned la_version(unsigned version)
 /* No object is audited: the linker has nothing to tell of what it binds. */
 EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
-	(void)lmid;
 	*cookie = (uintptr_t)map;
 	changes_note(&injected, map->l_name);
 	if (injected.connection != REFUSED)
@@ -29,7 +27,6 @@ EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 
 EXPORTED void la_activity(uintptr_t *cookie, unsigned flag)
 {
-	(void)cookie;
 	if (flag == LA_ACT_CONSISTENT && injected.connection == CONNECTED)
 		changes_tell_loaded(&injected);
 }
@@ -38,5 +35,39 @@ EXPORTED unsigned la_objclose(uintptr_t *cookie)
 {
 	stubs_close(&injected, *cookie);
 	injected.changes = true;
+	return 0;
+}
+
+/* ---- for the tool: a helper process of its own loads this library, too, and runs programs for threads whose elements are in
+ * the memory.  Nothing is bound there. */
+
+/* Runs a program for each thread of the process, 0: of all, or for one of them, if tid is not 0.  Returns -1 if there is no such
+ * program, or no memory. */
+EXPORTED
+int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct inject_each_call *each);
+
+static bool is_wanted(const struct inject_thread *t, __u32 pid, __u32 tid)
+{
+	__u32 is = t->tid;
+
+	return is && !(is & INJECT_OF_PROCESS) && (!pid || t->pid == pid) && (!tid || is == tid);
+}
+
+int inject_run(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct inject_each_call *each)
+{
+	program_fn *run = program_find(name);
+	const int memories[INJECT_MEMORIES] = { [INJECT_SHARED] = memory, [INJECT_READ] = memory, [INJECT_FIXED] = fixed };
+	struct shmmap *s = &injected.shm;
+
+	if (!run || (!s->base && !memory_map(&injected, memories, bytes)))
+		return -1;
+	for (__u32 i = 0; i < s->head->threads_used && i < INJECT_THREADS; i++) {
+		struct inject_thread *t = &s->threads[i];
+
+		if (!is_wanted(t, pid, tid))
+			continue;
+		inject_now = (struct inject_now){ .shm = s, .thread = t, .other = true };
+		run(each);
+	}
 	return 0;
 }

@@ -2,12 +2,13 @@
 /* The library that the dynamic linker loads into traced programs for --attach inject (rtld-audit(7)): it gives the CUDA
  * functions stubs, which run the tool's BPF programs.
  *
- * When a library is mapped that has such functions, and before anything is bound to it, its symbol table in memory gets
- * the stubs' addresses.  So whatever looks for a function by its name finds the stub: lazy and eager binding, function
- * pointers in data, calls without a PLT, dlsym(), dlvsym(), also in C libraries whose audit interface does not tell of all
- * that; and what is bound to other libraries costs nothing. */
+ * When a library with such functions is mapped, and before anything is bound to it, its symbol table in memory gets the
+ * stubs' addresses.  So each lookup of a function by its name finds the stub: lazy and eager binding, function pointers in
+ * data, calls without a PLT, dlsym(), dlvsym(), also in C libraries whose audit interface does not report all these.
+ * Bindings to other libraries cost nothing. */
 #ifndef INJECT_INJECT_H
 #define INJECT_INJECT_H
+#include <link.h>
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/inject.h"
@@ -25,27 +26,27 @@ enum { SOCKET_NAME = 108, ADDRESSES = 4 * STUBS, NO_FUNCTION = 0xffff };
 enum connection {
 	UNCONNECTED,		/* until a CUDA library is there */
 	CONNECTED,
-	REFUSED,		/* for good */
+	REFUSED,		/* permanently */
 };
 
-/* The order of the first two is known to the stubs: inject/stub.h. */
+/* The stubs depend on the order of the first two: inject/stub.h. */
 struct stub {
 	__u64 real;		/* the function that it stands for */
-	const __u32 *flags;	/* shared: if this has INJECT_OFF, it is called and that is all */
-	__u64 object;		/* that has it: its link_map */
+	const __u32 *flags;	/* shared: with INJECT_OFF, the function is only called */
+	__u64 object;		/* the link_map of its library */
 	const struct inject_function *in;
-	__u32 id, function;	/* function: its index, or NO_FUNCTION: only for what it gives */
+	__u32 id, function;	/* function: its index, or NO_FUNCTION: it is wrapped only for the addresses that it stores */
 	__u32 closed;		/* the object is gone */
 	__u16 words;		/* of arguments on the stack */
 	__u8 gives, unsure;	/* gives: it stores functions' addresses; unsure: words is a guess */
 };
 
 enum process_state {
-	FORKED,		/* what the kernel leaves of the page */
+	FORKED,		/* 0: the kernel has wiped the page */
 	READY,
 	CONNECTING,	/* one of its threads does */
-	LEFT_OUT,	/* the tool does not want it */
-	WITHDRAWN,	/* it has left the memory, or may not ask the tool: its calls are lost */
+	LEFT_OUT,	/* the tool does not trace it */
+	WITHDRAWN,	/* it has unmapped the memory, or may not connect to the tool: its calls are lost */
 	UNANSWERED,	/* the tool has not answered: calls are lost until it runs again */
 };
 
@@ -60,14 +61,14 @@ struct fork_page {
 
 /* How long the program has waited for the tool. */
 struct inject_waits {
-	__u64 owed, at;		/* ns: what is owed at that time, and less by what passes */
+	__u64 owed, at;		/* ns: the debt at that time, which decreases with time */
 };
 
 struct injected {
 	struct stub stub[STUBS];	/* the first: see inject/stub.h */
 	char socket[SOCKET_NAME];	/* abstract name, without the leading 0 */
 	enum connection connection;
-	struct shmmap shm;		/* a child does not inherit what is shared there, but for the next ones, which nobody here can write */
+	struct shmmap shm;		/* a child does not inherit the shared memory, except the next three: read-only mappings */
 	const struct inject_head *head;
 	const struct inject_function *toggle;
 	const struct inject_thread *threads;
@@ -78,16 +79,16 @@ struct injected {
 	struct fork_page *page;
 	bool wiped;		/* by the kernel at a fork */
 	bool silent;		/* the tool has not answered the last message */
-	bool settled;		/* the tool knows what was loaded with the first CUDA library */
-	bool changes;		/* the tool does not know of all objects that were loaded or unloaded */
+	bool settled;		/* the tool has the objects that were loaded with the first CUDA library */
+	bool changes;		/* objects were loaded or unloaded that the tool has not been told of */
 	bool hurry;		/* and the files of some may be gone soon */
 	__s64 started;		/* when the program did: the time of day, s */
-	struct inject_waits loading, calling;	/* to tell it that */
+	struct inject_waits loading, calling;	/* for these messages */
 	__u32 epochs;
 	__s32 pid;		/* as the tool sees it */
 	__s32 own;		/* as the program sees it */
 	__u32 uid;
-	char comm[16];		/* the process's, when the tool was told of it */
+	char comm[16];		/* the process's, from the tool's last answer */
 	__u32 marks;		/* enum inject_marks, also of the process that this one is a copy of */
 	__u32 filters;		/* seccomp filters that it had at its start */
 	struct python_process python;	/* once marks has INJECT_PYTHON */
@@ -103,22 +104,22 @@ struct injected {
 	char *storages[INJECT_THREADS];	/* threads' own memory, by element: see inject_own() */
 };
 
-/* All there is of a process: nothing is passed to what the linker and the stubs call. */
+/* The state of the process: the linker and the stubs pass nothing. */
 extern struct injected injected;
 
-/* What a thread knows of the processor's counter: see clock.c.  ticks are the counter's. */
+/* A thread's calibration of the processor's counter: see clock.c.  ticks are the counter's. */
 struct counted {
-	__u64 ticks, ns;		/* when the kernel was asked last, and its answer */
-	__u64 rate;			/* ns in 2^32 ticks; 0: not known yet */
+	__u64 ticks, ns;		/* of the last reading of the kernel's clock */
+	__u64 rate;			/* ns in 2^32 ticks; 0: unknown */
 	__u64 from_ticks, from_ns;	/* where the rate begins */
-	__u64 last;			/* what the programs were told */
+	__u64 last;			/* the last time that programs got */
 };
 
-/* A thread's own. */
+/* A thread's state. */
 struct inject_here {
 	__u64 busy;		/* stack pointer of the call whose program runs; 0: none runs */
 	__u32 epoch;
-	bool blocked;		/* all signals are, but for a wait */
+	bool blocked;		/* all signals are, except during a wait */
 	__u64 signals;		/* blocked: those that the program blocks */
 	struct counted counted;
 };
@@ -142,34 +143,58 @@ static inline unsigned long length(const char *s)
 	return n;
 }
 
-/* Return true if the word there can be read. */
-bool readable(const void *at);
+/* A mapped ELF object: its dynamic symbols. */
+struct object {
+	__u64 base;		/* added to the addresses in the file */
+	const ElfW(Phdr) *phdr;
+	int phdrs;		/* 0: not found */
+	const ElfW(Sym) *symbols;
+	const char *strings;
+	const __u32 *gnu, *sysv;	/* hash tables, NULL: it has none */
+};
 
-/* Looks for the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than
- * its caller. */
+/* Return false if it has no symbols.  object_map() is of an object of the dynamic linker, headers: AT_PHDR if it is the
+ * program itself, which is not always mapped from its beginning; object_image() of what is mapped as it is in the file. */
+bool object_map(struct object *o, const struct link_map *map, const ElfW(Phdr) *headers, int n);
+bool object_image(struct object *o, const void *image);
+
+__u32 object_hash(const char *name);
+
+/* Returns the first definition of a function of that name after that symbol; NULL if there are no more. */
+const ElfW(Sym) *object_symbol(const struct object *o, const char *name, __u32 hash, const ElfW(Sym) *after);
+
+/* Returns the segment that has this address; NULL if none is known. */
+const ElfW(Phdr) *object_segment(const struct object *o, __u64 at);
+
+/* Finds the tool's socket in the environment.  Returns false if there is none, or the program has more privileges than its
+ * caller. */
 bool environment(struct injected *a);
 
-/* Returns how many seccomp filters the thread has.  It opens a file: call where the linker does so, too, or other system calls
- * come next.  text: of INJECT_PATH bytes. */
+/* Returns how many seccomp filters the thread has.  It opens a file: call only where the linker does so, too, or before other
+ * system calls.  text: of INJECT_PATH bytes. */
 __u32 environment_filters(char *text);
 
 /* vdso: AT_SYSINFO_EHDR. */
 void clock_find(struct injected *a, const void *vdso);
 
-/* connect.c: the tool.  Return false if there will be no probes. */
+/* Connections to the tool.  Return false if there will be no probes. */
 bool connect_hello(struct injected *a);
 bool connect_forked(struct injected *a, int parent);
 void connect_bound(struct injected *a, const char *path, __u32 functions);
 void connect_changed(struct injected *a);
 void connect_says(struct injected *a, const char *name, const char *why);
 
-/* memory.c: memory: the descriptors, by enum inject_shared_memory.  Maps the memory that is shared and what is fixed, and the programs' data over their sections. */
+/* NULL: the tool has no program of that name. */
+program_fn *program_find(const char *name);
+
+/* memory: the descriptors, by enum inject_shared_memory.  Maps the shared and the fixed memory, and the programs' data over
+ * their sections. */
 bool memory_map(struct injected *a, const int *memory, __u64 bytes);
 
 /* The same for the child of a process that had done so. */
 bool memory_map_forked(struct injected *a, int fd, __u64 bytes);
 
-/* Gives the memory up, also where another thread uses it now: what it finds there is 0. */
+/* Unmaps the memory; another thread that uses it now reads zeros. */
 void memory_leave(struct injected *a);
 
 /* Returns the stub of a function of that object; NULL if there is none for it.  function: an index in the shared table, or
@@ -180,7 +205,6 @@ bool stub_is(__u64 at);
 void stubs_close(struct injected *a, __u64 object);
 
 /* Gives the functions that this object has stubs. */
-struct link_map;
 void bind_object(struct injected *a, const struct link_map *map);
 
 /* Makes the thread's state.  Returns false if it has none and its calls are not seen. */
@@ -193,8 +217,8 @@ static inline bool thread_is_ready(const struct injected *a)
 /* Call when an object is loaded. */
 void changes_note(struct injected *a, const char *path);
 
-/* Tell the tool that there are other objects, which it needs for call stacks: when the linker has loaded them, if their files
- * may be gone soon, else before the first call.  Nothing is told while that takes too much of the program's time. */
+/* Report new objects to the tool, which needs them for call stacks: when the linker has loaded them, if their files may be gone
+ * soon, else before the first call.  Not while that takes too much of the program's time. */
 void changes_tell_loaded(struct injected *a);
 void changes_tell(struct injected *a);
 

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that all programs share with the tool. */
+/* The memory that all programs share with the tool; memcpy() and its like. */
 #include <stddef.h>
 #include <linux/mman.h>
 #include "inject/inject.h"
-#include "inject/object.h"
-#include "inject/syscall.h"
 
-enum { PAGE = 4096, INVALID = 22 /* EINVAL */ };
+enum { PAGE = 4096 };
 
-/* The kernel reads the set of signals before it looks at what to do with it. */
-bool readable(const void *at)
-{
-	return sys4(__NR_rt_sigprocmask, ~0u >> 1, (long)at, 0, 8) == -INVALID;
-}
-
-/* What stands in the memory takes the place of the programs' own copy of a section. */
+/* Maps the memory over the programs' copy of each section. */
 static bool sections_map(struct injected *a, int fd, int fixed)
 {
 	for (const struct inject_section *s = inject_sections; s->map; s++) {
@@ -43,7 +35,7 @@ static bool variables_set(struct injected *a)
 	return true;
 }
 
-static program_fn *program(const char *name)
+program_fn *program_find(const char *name)
 {
 	for (const struct inject_program *p = inject_programs; p->name; p++)
 		if (same(p->name, name))
@@ -51,7 +43,7 @@ static program_fn *program(const char *name)
 	return NULL;
 }
 
-/* If the kernel is too old to wipe the page in a child, every call asks who it is: see thread.c. */
+/* If the kernel is too old to wipe the page in a child, every call compares the pid: see thread.c. */
 static bool page_make(struct injected *a)
 {
 	long p = sys6(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +55,7 @@ static bool page_make(struct injected *a)
 	return true;
 }
 
-/* The other side's offsets: shmmap_view() has checked the table, not the names. */
+/* Hashes the names, whose offsets shmmap_view() has not checked. */
 static bool names_hash(struct injected *a)
 {
 	const struct shmmap *m = &a->shm;
@@ -78,17 +70,20 @@ static bool names_hash(struct injected *a)
 	return true;
 }
 
-/* A child may run as another user than its parent: it asks the tool, which does not give the memory to everybody. */
+/* Not inherited: a child may run as another user than its parent.  It asks the tool, which checks that. */
 static void *map_shared(int fd, __u64 bytes)
 {
 	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (sys_failed(p) || sys3(__NR_madvise, p, (long)bytes, MADV_DONTFORK))
+	if (sys_failed(p))
 		return NULL;
-	return (void *)p;
+	if (!sys3(__NR_madvise, p, (long)bytes, MADV_DONTFORK))
+		return (void *)p;
+	sys3(__NR_munmap, p, (long)bytes, 0);
+	return NULL;
 }
 
-/* What a call reads before it is known whether the process has been forked: a child inherits it. */
+/* The part that a call reads before it checks for a fork: a child inherits it. */
 static bool map_head(struct injected *a, int fd, const struct inject_head *head)
 {
 	long p = sys6(__NR_mmap, 0, (long)(head->threads_at + INJECT_THREADS * sizeof(*a->threads)), PROT_READ, MAP_SHARED, fd, 0);
@@ -117,7 +112,7 @@ bool memory_map(struct injected *a, const int *memory, __u64 bytes)
 	if (!p || sys_failed(q) || !shmmap_view(&a->shm, p, (void *)q, bytes) || !map_head(a, memory[INJECT_READ], (void *)q) ||
 	    !names_hash(a) || !page_make(a) || !sections_map(a, memory[INJECT_SHARED], memory[INJECT_FIXED]) || !variables_set(a))
 		return false;
-	a->left = program("trace_exit") ?: program("thread_exit");
+	a->left = program_find("trace_exit") ?: program_find("thread_exit");
 	a->lost = section(".data.lost");
 	a->page->epoch = ++a->epochs;
 	a->page->state = READY;
@@ -135,4 +130,69 @@ void memory_leave(struct injected *a)
 {
 	sys6(__NR_mmap, (long)a->shm.base, (long)a->shm.bytes, PROT_READ | PROT_WRITE,
 	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* ---- called by compilers.  Most copies are short, and a rep takes the processor long to begin */
+
+enum { REP = 256 };
+
+void *memcpy(void *to, const void *from, unsigned long n)
+{
+	char *t = to;
+	const char *f = from;
+
+	if (n >= REP) {
+		void *at = to;
+
+		__asm__ volatile("rep movsb" : "+D"(at), "+S"(f), "+c"(n) : : "memory");
+		return to;
+	}
+	for (; n >= 8; n -= 8, t += 8, f += 8)
+		*(volatile __u64 *)t = *(const __u64 *)f;
+	for (; n; n--)
+		*(volatile char *)t++ = *f++;
+	return to;
+}
+
+void *memmove(void *to, const void *from, unsigned long n)
+{
+	char *t = to;
+	const char *f = from;
+
+	if (t <= f || t >= f + n) {
+		while (n--)
+			*(volatile char *)t++ = *f++;
+		return to;
+	}
+	while (n--)
+		((volatile char *)t)[n] = f[n];
+	return to;
+}
+
+void *memset(void *to, int byte, unsigned long n)
+{
+	__u64 word = (unsigned char)byte * 0x0101010101010101ULL;
+	char *t = to;
+
+	if (n >= REP) {
+		void *at = to;
+
+		__asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(byte) : "memory");
+		return to;
+	}
+	for (; n >= 8; n -= 8, t += 8)
+		*(volatile __u64 *)t = word;
+	for (; n; n--)
+		*(volatile char *)t++ = (char)byte;
+	return to;
+}
+
+int memcmp(const void *a, const void *b, unsigned long n)
+{
+	const unsigned char *x = a, *y = b;
+
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stddef.h>
 #include "inject/inject.h"
-#include "inject/object.h"
 
 __u32 object_hash(const char *name)
 {
@@ -49,7 +48,7 @@ static bool dynamic(struct object *o, const ElfW(Dyn) *dyn)
 
 static bool is_elf(const void *image)
 {
-	return readable(image) && !memcmp(image, ELFMAG, SELFMAG);
+	return sys_readable(image) && !memcmp(image, ELFMAG, SELFMAG);
 }
 
 static void headers_set(struct object *o, const void *image)

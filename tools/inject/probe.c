@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the stubs call at a function's entry and return. */
+/* The stubs call this at a function's entry and return. */
 #include <stddef.h>
 #include <linux/ptrace.h>
 #include "abi/lost.h"
@@ -7,17 +7,17 @@
 
 enum { PAGE = 4096 };
 
-/* real: what to call.  wanted: 0: jump there; else 1 + the words of arguments on the stack. */
+/* real: the function.  wanted: 0: jump there; else call it, with wanted - 1 words of arguments on the stack. */
 struct entered { __u64 real, wanted; };
 
-/* In struct pt_regs' last word: what the return is awaited for. */
+/* In struct pt_regs' last word: why the return is awaited. */
 enum { FOR_PROGRAM = 1, FOR_ADDRESS = 2 };
 
 struct entered inject_entered(struct pt_regs *regs, const struct stub *s);
 void inject_returned(struct pt_regs *regs, const struct stub *s);
 
-/* A handler has interrupted a program of its thread, if it runs further down the same stack; if further up, the handler
- * that had done so never returned: siglongjmp(). */
+/* Return true if this call is from a signal handler that has interrupted a program of its thread: it is deeper in the same
+ * stack.  If it is not, an earlier handler left by siglongjmp(). */
 static bool interrupts(const struct pt_regs *regs)
 {
 	return inject_here.busy && regs->rsp <= inject_here.busy;
@@ -28,7 +28,7 @@ static bool seen(struct injected *a, const struct stub *s)
 	return s->in && !a->head->ended && !(a->toggle[s->function].flags & INJECT_OFF);
 }
 
-/* Out of the way of all other calls: the thread's first, the first after a library was loaded, and what a handler does. */
+/* For rare calls: the thread's first, the first after a library was loaded, those of a signal handler. */
 static __attribute__((noinline, cold)) bool may_run(struct injected *a, const struct pt_regs *regs)
 {
 	if (interrupts(regs)) {
@@ -48,14 +48,14 @@ static __attribute__((noinline, cold)) bool may_run(struct injected *a, const st
 	return true;
 }
 
-/* The programs see by it that a call they remember is still to return: a handler that interrupts the thread as soon as it
- * is not busy may make calls, too. */
+/* Shows the programs that a call they remember has not returned (is_armed()): a signal handler may make calls as soon as the
+ * thread is not busy. */
 static void mark(const struct pt_regs *regs)
 {
 	*(volatile __u64 *)(regs->rsp - 16) = INJECT_STUB_MAGIC ^ regs->rsp;
 }
 
-/* Runs the program.  Returns true if the return is wanted; never, unless it may be. */
+/* Runs the program.  Returns true if the return is wanted, and may be. */
 static inline __attribute__((always_inline)) bool run(struct injected *a, struct pt_regs *regs, const struct stub *s, bool may)
 {
 	bool wanted;
@@ -83,12 +83,12 @@ static inline __attribute__((always_inline)) bool enters(struct injected *a, str
 	return run(a, regs, s, s->in->flags & INJECT_RETURNS);
 }
 
-/* Nothing says how much there is above the stack pointer, but the stack's end. */
+/* The number of words is a guess: it is limited by the end of the stack. */
 static __attribute__((noinline, cold)) __u64 words_unsure(const struct pt_regs *regs, const struct stub *s)
 {
 	__u64 from = regs->rsp + 8, to = from + 8ull * s->words;
 
-	if (from / PAGE != (to - 1) / PAGE && !readable((void *)(to & -(__u64)PAGE)))
+	if (from / PAGE != (to - 1) / PAGE && !sys_readable((void *)(to & -(__u64)PAGE)))
 		return ((to & -(__u64)PAGE) - from) / 8;
 	return s->words;
 }
@@ -104,7 +104,7 @@ struct entered inject_entered(struct pt_regs *regs, const struct stub *s)
 	return (struct entered){ s->real, regs->ss ? 1 + (s->unsure ? words_unsure(regs, s) : s->words) : 0 };
 }
 
-/* A function that was found by one of CUDA's own ways gets the stub that it has for everybody else. */
+/* Replaces a function's address from cuGetProcAddress() and its like by that of its stub. */
 static void address_given(const struct injected *a, const struct pt_regs *regs)
 {
 	__u64 *given = (__u64 *)regs->rsi;

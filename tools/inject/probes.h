@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Between a tool's BPF programs, compiled for the machine they run on, and the code that calls them in the traced
- * program (rtld-audit(7)).  Nothing here or there may call the C library, or touch a vector register. */
+/* The interface between a tool's BPF programs, compiled for the machine (bpf/userspace), and the code that calls them in the
+ * traced program (tools/inject).  Neither may call the C library, or touch a vector register. */
 #ifndef INJECT_PROBES_H
 #define INJECT_PROBES_H
 #include <stdbool.h>
+#include <asm/unistd.h>
 #include <linux/types.h>
 #include "abi/inject.h"	/* INJECT_STUB_MAGIC */
 
@@ -13,7 +14,7 @@ struct shmmap;
 struct inject_thread;
 struct task_struct;
 
-/* The programs' side.  Each table ends with a NULL. */
+/* The programs' side, written by scripts/gen_inject.  Each table ends with a NULL. */
 struct inject_variable { const char *map; void *at; };	/* a map's variable in C: its first word becomes its struct shmmap_map * */
 struct inject_section { const char *map; char *at; __u64 size; };	/* whole pages; the memory's are mapped over them */
 struct inject_program { const char *name; int (*run)(void *ctx); };
@@ -22,7 +23,7 @@ extern const struct inject_variable inject_variables[];
 extern const struct inject_section inject_sections[];
 extern const struct inject_program inject_programs[];
 
-/* That of the name cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
+/* The program cuda_session, which runs at each call: 1 at an entry whose return is not wanted. */
 struct pt_regs;
 int inject_session(struct pt_regs *regs) __attribute__((visibility("hidden")));
 
@@ -37,12 +38,12 @@ struct inject_now {
 	char *own;			/* the thread's own memory: struct shmmap's own bytes */
 	const char *comm;		/* the process's: 16 bytes */
 	const struct python_process *python;	/* of the process */
-	__u64 stack;			/* of the first thread: an address near its stack's beginning; 0: another thread */
+	__u64 stack;			/* of the first thread: an address near the beginning of its stack; else 0 */
 	struct task_struct *task;	/* the programs' own, by the thread's first program: NULL in a new thread or process,
 					 * and once thread or shm is another one */
 	__u64 cookie, func_ip;
 	bool here;			/* the thread was of this process, and has ended */
-	bool other;			/* it is not the one that runs: neither its memory nor its stack is here */
+	bool other;			/* it is not the running one: neither its memory nor its stack is here */
 };
 extern __thread struct inject_now inject_now __attribute__((tls_model("initial-exec")));
 
@@ -50,8 +51,8 @@ extern __thread struct inject_now inject_now __attribute__((tls_model("initial-e
  * process, in a process that has task NULL before each.  What it writes is appended. */
 struct inject_each_call { char *at; __u64 size, used; };
 
-/* The memory of whoever has this element, which no other process can write; NULL if there is none.  What an earlier thread
- * left there stays. */
+/* The private memory of the thread with this element, which no other process can write; NULL if there is none.  It keeps the
+ * data of an earlier thread. */
 char *inject_own(__u32 index);
 
 /* The element of the process: its index + 1; 0: it has none yet. */
@@ -60,7 +61,59 @@ extern __u32 inject_process_info;
 /* CLOCK_MONOTONIC, ns. */
 __u64 inject_clock_ns(void);
 
-/* What compilers call by themselves. */
+/* System calls, without the C library: errno stays the program's. */
+
+/* Returns what the kernel does: -errno if it fails. */
+static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long r;
+
+	__asm__ volatile("syscall" : "=a"(r) : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return r;
+}
+
+static inline long sys4(long n, long a, long b, long c, long d)
+{
+	return sys6(n, a, b, c, d, 0, 0);
+}
+
+static inline long sys3(long n, long a, long b, long c)
+{
+	return sys6(n, a, b, c, 0, 0, 0);
+}
+
+/* Return true if this is what a system call that maps memory returns when it fails. */
+static inline int sys_failed(long r)
+{
+	return (unsigned long)r > -4096ul;
+}
+
+/* Reads all of a file, or as much as there is room for.  Returns the bytes. */
+static inline unsigned long sys_read_file(const char *path, char *to, unsigned long room)
+{
+	long fd = sys4(__NR_openat, -100 /* AT_FDCWD */, (long)path, 02000000 /* O_CLOEXEC */, 0), n = 1;
+	unsigned long size = 0;
+
+	if (fd < 0)
+		return 0;
+	while (n > 0 && size < room) {
+		n = sys3(__NR_read, fd, (long)(to + size), (long)(room - size));
+		size += n > 0 ? (unsigned long)n : 0;
+	}
+	sys3(__NR_close, fd, 0, 0);
+	return size;
+}
+
+/* Return true if the word there can be read.  The kernel reads the signal mask before it rejects the operation (as in Abseil's
+ * AddressIsReadable()). */
+static inline bool sys_readable(const void *at)
+{
+	return sys4(__NR_rt_sigprocmask, ~0u >> 1, (long)at, 0, 8) == -22 /* EINVAL */;
+}
+
+/* Compilers call these. */
 void *memcpy(void *to, const void *from, unsigned long n);
 void *memmove(void *to, const void *from, unsigned long n);
 void *memset(void *to, int byte, unsigned long n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The stubs: a pool of them, each of which names itself and goes on to what they have in common.  One that is not probed
- * now costs a few instructions, and no register is saved.
+/* The stubs: a pool of them, each of which loads its struct stub and jumps to inject_common.  A stub that is off costs a few
+ * instructions, and saves no register.
  *
- * Whoever looks at the stack finds a function like any other: it has unwind tables, and a frame with a frame pointer
- * while the function runs whose return is awaited.  If none is, the function is jumped to, and no frame is left.  No vector
- * register is touched here, nor in what is called from here. */
+ * On the stack a stub is a function like any other: it has unwind tables, and a frame with a frame pointer while the
+ * function runs, if its return is awaited.  If it is not, the stub jumps to the function, and leaves no frame.  No vector
+ * register is touched here or in functions that are called from here. */
 #include "inject/stub.h"
 
 	.text
@@ -25,8 +25,8 @@ inject_stubs:
 	.cfi_endproc
 	.size	inject_stubs, . - inject_stubs
 
-/* The frame, from its frame pointer downwards: the word that says that the return is awaited (INJECT_STUB_MAGIC), a
- * struct pt_regs, the copy of the arguments that are on the stack. */
+/* The frame, from its frame pointer downwards: INJECT_STUB_MAGIC if the return is awaited, a struct pt_regs, the copy of the
+ * arguments on the stack. */
 #define MARK	-8
 #define REGS	(MARK - REGS_SIZE)
 
@@ -130,7 +130,7 @@ inject_common:
 
 	.section .note.GNU-stack, "", @progbits
 
-/* as a compiler's -fcf-protection: branches end at endbr64, and returns are to where they should */
+/* as a compiler's -fcf-protection: branches end at endbr64, and returns match calls */
 	.section .note.gnu.property, "a"
 	.p2align 3
 	.long	4, 16, 5		/* sizes of the name and of what follows it, NT_GNU_PROPERTY_TYPE_0 */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The stubs, for C and assembler. */
+/* The layout of stubs, for C and assembler. */
 #ifndef INJECT_STUB_H
 #define INJECT_STUB_H
 
 #define STUBS 8192
 #define STUB_BYTES 16
 
-/* In struct stub, by which a stub names itself: 48 bytes each, at the beginning of struct injected. */
+/* struct stub, which a stub passes: 48 bytes each, at the beginning of struct injected. */
 #define STUB_SIZE 48
 #define STUB_REAL 0
 #define STUB_FLAGS 8
 #define STUB_OFF 2		/* INJECT_OFF */
 
-/* Where the registers are in struct pt_regs. */
+/* Offsets of the registers in struct pt_regs. */
 #define R15 0
 #define R14 8
 #define R13 16

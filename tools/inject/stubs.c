@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which stub stands for which function. */
+/* Gives the functions of a library stubs, in its symbol table: nothing is bound to it yet. */
 #include <stddef.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
 #include "inject/inject.h"
 
-/* A function whose prototype the tool does not know gets so many words of what its caller has on the stack.  A struct
- * cudaEglFrame by value is 35 of them. */
+/* A function of unknown prototype gets a copy of so many words of its caller's stack.  A struct cudaEglFrame by value is 35 of
+ * them. */
 enum { WORDS_GUESS = 24, WORDS_MAX = 64 };
 
 _Static_assert(sizeof(struct stub) == STUB_SIZE && !offsetof(struct injected, stub) && offsetof(struct stub, real) == STUB_REAL &&
@@ -57,7 +59,7 @@ static bool words_set(struct injected *a, struct stub *s)
 	return false;
 }
 
-/* What gives addresses always runs. */
+/* Stubs of functions that store addresses are never off. */
 static const __u32 always;
 
 static void flags_set(struct stub *s)
@@ -82,7 +84,7 @@ static const void *fill(struct injected *a, __u32 n, const struct stub *s)
 	return code(n);
 }
 
-/* Another name of a function that has a stub: where functions are the same code, they need not take the same arguments. */
+/* Another name of a function that has a stub: functions with the same code may take different arguments. */
 static const void *also(struct injected *a, __u32 n, const struct stub *s)
 {
 	struct stub *is = &a->stub[n];
@@ -127,4 +129,144 @@ void stubs_close(struct injected *a, __u64 object)
 	for (__u32 i = 0; i < a->stubs; i++)
 		if (a->stub[i].object == object)
 			a->stub[i].closed = 1;
+}
+
+/* ---- a library's functions */
+
+enum { PAGE = 4096, GIVES = 6 };
+
+/* Before the tool has sent its list of functions, a library with one of these is CUDA's. */
+static const char known[][24] = {
+	"cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuGetProcAddress",
+	"cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize",
+};
+
+/* These store a function's address at their second argument. */
+static const char gives[GIVES][40] = {
+	"cuGetProcAddress", "cuGetProcAddress_v2", "cudaGetDriverEntryPoint", "cudaGetDriverEntryPoint_ptsz",
+	"cudaGetDriverEntryPointByVersion", "cudaGetDriverEntryPointByVersion_ptsz",
+};
+
+struct binding {
+	struct injected *a;
+	const struct link_map *map;
+	struct object o;
+	__u64 from, to;		/* the symbols to change */
+	__u32 functions;
+	bool change;
+};
+
+static bool is_cuda(const struct object *o, const char *path)
+{
+	static const char prefix[] = "libcuda";
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	if (!memcmp(base, prefix, length(base) < sizeof(prefix) - 1 ? length(base) + 1 : sizeof(prefix) - 1))
+		return true;
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (object_symbol(o, known[i], object_hash(known[i]), NULL))
+			return true;
+	return false;
+}
+
+static void change(struct binding *b, const ElfW(Sym) *s, __u32 function, bool gives_address)
+{
+	__u64 at = b->o.base + s->st_value;
+	const void *stub = stub_is(at) ? NULL : stub_make(b->a, function, at, (__u64)b->map, gives_address);
+
+	if (stub)
+		*(volatile ElfW(Addr) *)&s->st_value = (__u64)stub - b->o.base;
+}
+
+/* A name may have several definitions: one for each version. */
+static void function_bind(struct binding *b, const char *name, __u32 hash, __u32 function, bool gives_address)
+{
+	const ElfW(Sym) *s = NULL;
+
+	while ((s = object_symbol(&b->o, name, hash, s))) {
+		if (b->change) {
+			change(b, s, function, gives_address);
+			continue;
+		}
+		if (!b->to || (__u64)s < b->from)
+			b->from = (__u64)s;
+		if ((__u64)(s + 1) > b->to)
+			b->to = (__u64)(s + 1);
+		b->functions += function != NO_FUNCTION;
+	}
+}
+
+static void all_bind(struct binding *b)
+{
+	const struct shmmap *m = &b->a->shm;
+
+	for (__u32 i = 0; i < m->functions; i++)
+		function_bind(b, m->names + m->function[i].name, b->a->hash[i], i, false);
+	for (int i = 0; i < GIVES; i++)
+		function_bind(b, gives[i], object_hash(gives[i]), NO_FUNCTION, true);
+}
+
+static bool protect(struct binding *b, long prot)
+{
+	__u64 from = b->from & -(__u64)PAGE, to = (b->to + PAGE - 1) & -(__u64)PAGE;
+
+	return !sys3(__NR_mprotect, (long)from, (long)(to - from), prot);
+}
+
+/* The symbols stay executable if they are: the page may have code. */
+static void symbols_change(struct binding *b)
+{
+	const ElfW(Phdr) *segment = object_segment(&b->o, b->from);
+	long prot;
+
+	if (!segment)
+		return connect_says(b->a, b->map->l_name, "cannot find its symbol table's segment");
+	prot = (segment->p_flags & PF_R ? PROT_READ : 0) | (segment->p_flags & PF_W ? PROT_WRITE : 0) |
+	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
+	if (!(prot & PROT_WRITE) && !protect(b, prot | PROT_WRITE))
+		return connect_says(b->a, b->map->l_name, "cannot change its symbol table in memory");
+	b->change = true;
+	all_bind(b);
+	if (!(prot & PROT_WRITE))
+		protect(b, prot);
+}
+
+static const char *path_of(struct injected *a, const struct link_map *map)
+{
+	long n;
+
+	if (*map->l_name)
+		return map->l_name;
+	n = sys4(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)a->text, sizeof(a->text) - 1);
+	a->text[n > 0 ? n : 0] = 0;
+	return a->text;
+}
+
+/* The system calls for it may end a program under a seccomp filter of its own. */
+static bool first_hello(struct injected *a)
+{
+	if (environment_filters(a->text) <= a->filters)
+		return connect_hello(a);
+	a->connection = REFUSED;
+	return false;
+}
+
+void bind_object(struct injected *a, const struct link_map *map)
+{
+	struct binding b = { .a = a, .map = map };
+	bool first = a->connection == UNCONNECTED;
+
+	if (!object_map(&b.o, map, *map->l_name ? NULL : a->phdr, *map->l_name ? 0 : a->phdrs))
+		return;
+	if (first && (!is_cuda(&b.o, map->l_name) || !first_hello(a)))
+		return;
+	all_bind(&b);
+	if (!b.to)
+		return;
+	if (a->settled && b.functions)
+		connect_bound(a, path_of(a, map), b.functions);
+	symbols_change(&b);
 }

@@ -4,11 +4,10 @@
 #include <linux/mman.h>
 #include "abi/lost.h"
 #include "inject/inject.h"
-#include "inject/syscall.h"
 
 enum { NO_SUCH = 3 /* ESRCH */, SETMASK = 2, ASKED = 8 };
 
-/* A handler of the program's that came while its thread waited for the tool may never return: longjmp(). */
+/* A signal handler that ran while its thread waited for the tool may leave by longjmp(). */
 static const __u64 ABANDONED_NS = 12 * 1000000000ull;
 
 void lost_call(struct injected *a, unsigned why)
@@ -17,13 +16,13 @@ void lost_call(struct injected *a, unsigned why)
 		__atomic_fetch_add(a->lost + why, 1, __ATOMIC_RELAXED);
 }
 
-/* The tool sees which threads have ended, unless they have other numbers there: each costs a system call. */
+/* A system call each: only if the tool, in another PID namespace, does not see which threads have ended. */
 static bool is_dead(__u32 tid)
 {
 	return sys3(__NR_tgkill, injected.own, tid, 0) == -NO_SUCH;
 }
 
-/* What the tool has marked the process with, or, in a child that has not asked it yet, its parent. */
+/* The tool's marks of the process; in a child that has not connected, those of its parent. */
 static __u32 process_marks(const struct injected *a)
 {
 	const struct inject_thread *t = inject_process_info && inject_process_info <= INJECT_THREADS ? &a->threads[inject_process_info - 1] : NULL;
@@ -31,7 +30,7 @@ static __u32 process_marks(const struct injected *a)
 	return t && t->tid & INJECT_OF_PROCESS && t->pid == (__u32)a->pid ? t->marks : 0;
 }
 
-/* The program has been forked since it said who it is. */
+/* The program has been forked since it connected. */
 static void forked(struct injected *a)
 {
 	__s32 parent = a->pid;
@@ -54,12 +53,12 @@ static void forked(struct injected *a)
 		return;
 	}
 	a->parent = (__u32)parent;
-	a->changes = false;	/* the tool has looked at all of this process */
+	a->changes = false;	/* the tool has read all mappings of this process */
 	__atomic_store_n(&a->page->epoch, ++a->epochs, __ATOMIC_RELEASE);
 	__atomic_store_n(&a->page->state, READY, __ATOMIC_RELEASE);
 }
 
-/* Another thread of the process does, and will have done so soon. */
+/* Another thread of the process is connecting: waits a little.  Returns false if it is this thread, interrupted. */
 static bool others_connect(struct injected *a)
 {
 	__u32 state = CONNECTING;
@@ -72,7 +71,7 @@ static bool others_connect(struct injected *a)
 	return true;
 }
 
-/* Asks again once the tool runs: its clock has moved. */
+/* Connects again once the tool runs: its clock has advanced. */
 static void ask_again(struct injected *a)
 {
 	__u32 state = UNANSWERED;
@@ -101,7 +100,8 @@ static bool process_ready(struct injected *a)
 	return state == READY;
 }
 
-/* The call that it ended in never returns: as the tool itself has it seen, where no other thread needs the element. */
+/* The call in flight at the thread's end never returns: runs the program for it.  The tool does so if no other thread takes the
+ * element. */
 static void left(struct inject_thread *t)
 {
 	if (!injected.left)
@@ -165,7 +165,7 @@ void marks_take(struct injected *a)
 	memory_leave(a);
 }
 
-/* No handler of the program may find the thread half made. */
+/* No signal handler of the program may see incomplete state. */
 bool thread_ready(struct injected *a)
 {
 	__u64 all = ~0ull, before = 0;

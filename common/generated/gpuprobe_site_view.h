@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Prints what a probe inside kernels (gpu/) has counted or recorded, as text or JSON. */
+/* Only for tools written by scripts/new-gpu-probe: prints the counters, histograms or records of a GPU probe (gpu/), as text
+ * or JSON. */
 #ifndef GPUPROBE_SITE_VIEW_H
 #define GPUPROBE_SITE_VIEW_H
 #include "abi/gpu.h"

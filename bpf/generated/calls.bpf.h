@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of functions of any class: one record at each return, with the arguments that have a role
- * in cuda_api.tbl.  This is all that a tool printing one line per call needs. */
+/* Only for tools written by scripts/new-tool --as snoop: probes of functions of any class, which send a record at each
+ * return, with the arguments that have a role in cuda_api.tbl. */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
-#include "abi/call_event.h"
+#include "generated/call_event.h"
 #include "abi/stack_frames.h"
 
 /* More than the bytes of any call stack; a power of two, as the verifier can track that bound. */
@@ -24,12 +24,11 @@ struct thread_data {
 
 struct pt_regs;
 struct thread;
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
 static __always_inline bool calls_usdt_enter(struct pt_regs *ctx, struct thread *t);
-#define CUDA_NESTED calls_nested
+#define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #define CUDA_USDT_ENTER calls_usdt_enter
-#include "lib/cuda.bpf.h"
 #include "lib/bytes.bpf.h"
+#include "lib/cuda.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/inflight.bpf.h"
@@ -42,11 +41,6 @@ const volatile bool calls_stacks;	/* with user call stacks */
 const volatile bool calls_failed_only;
 const volatile __u64 calls_min;		/* bytes */
 const volatile __u64 calls_slower;	/* ns: only calls that took at least this long */
-
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	bytes_nested(ctx, id, &t->call.data.bytes);
-}
 
 static __always_inline void calls_launch(const struct call *call, __u64 id, struct call_event *e)
 {
@@ -82,7 +76,7 @@ static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 	return true;
 }
 
-/* At the return of a call that was begun: fills in the record; false if nobody wants it. */
+/* At the return of a call that was begun: fills in the record; false if it is not wanted. */
 static __always_inline bool calls_record(struct pt_regs *ctx, struct thread *t,
 					 struct call_event *e)
 {
@@ -148,8 +142,8 @@ static __always_inline void calls_leave(struct pt_regs *ctx, struct thread *t)
 		calls_send(ctx, t, e);
 }
 
-/* What a row of the table says of a USDT probe, which has no duration and cannot fail.  Returns false if
- * nobody wants it. */
+/* The record of a USDT probe, by its row of the table; it has no duration and cannot fail.  Returns false if it is not
+ * wanted. */
 static __always_inline bool calls_usdt_record(struct pt_regs *ctx, const struct usdt_args *args, __u64 id,
 					      struct call_event *e)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of functions of any class that aggregate calls by function: all that a tool with
- * histograms or a table of functions needs. */
+/* Only for tools written by scripts/new-tool --as hist or top: probes of functions of any class, which aggregate calls by
+ * function. */
 #ifndef CALL_AGGREGATE_BPF_H
 #define CALL_AGGREGATE_BPF_H
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
-#include "abi/call_aggregate.h"
 #include "abi/aggregate.h"
 
 struct call_data { struct bytes bytes; };
@@ -15,22 +14,14 @@ struct call_data { struct bytes bytes; };
 struct thread_data { struct aggregate_record record; };
 #define THREAD_DATA struct thread_data
 
-struct pt_regs;
-struct thread;
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id);
-#define CUDA_NESTED calls_nested
-#include "lib/cuda.bpf.h"
+#define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #include "lib/bytes.bpf.h"
+#include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/inflight.bpf.h"
 
 /* Set by the tool: aggregate the series CALLS_BYTES, too. */
 const volatile bool calls_bytes;
-
-static __always_inline void calls_nested(struct pt_regs *ctx, struct thread *t, __u64 id)
-{
-	bytes_nested(ctx, id, &t->call.data.bytes);
-}
 
 static __always_inline bool calls_enter(struct pt_regs *ctx, struct thread *t)
 {

@@ -6,7 +6,7 @@
 #include "cli/hist.h"
 #include "model/gpuprobe_totals.h"
 #include "view/gpuprobe_site_line.h"
-#include "view/gpuprobe_site_view.h"
+#include "generated/gpuprobe_site_view.h"
 
 static void hist_line(struct gpuprobe_site_view *v, const struct gpuprobe_site_line *l)
 {

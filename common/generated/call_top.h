@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A table of call_stats, sorted: in blocks of text, as JSON, or on the terminal's screen. */
+/* Only for tools written by scripts/new-tool: a sorted table of call_stats, in blocks of text, as JSON, or on the terminal's
+ * screen. */
 #ifndef CALL_TOP_H
 #define CALL_TOP_H
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "base/die.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
-#include "view/call_top.h"
+#include "generated/call_top.h"
 #include "view/stack_view.h"
 
 enum { TEXT_ROWS = 20 };

@@ -4,7 +4,7 @@
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
 #include "base/util.h"
-#include "model/calls.h"
+#include "generated/calls.h"
 #include "proc/vm_read.h"
 #include "sym/syms.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The record that bpf/lib/calls.bpf.h sends for a call of any class. */
+/* Only for tools written by scripts/new-tool: the record that bpf/generated/calls.bpf.h sends for a call of any class. */
 #ifndef CALL_EVENT_H
 #define CALL_EVENT_H
 #include "abi/record.h"

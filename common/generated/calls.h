@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Calls of any class as rows, from the records of bpf/lib/calls.bpf.h. */
+/* Only for tools written by scripts/new-tool: calls of any class as rows, from the records of bpf/generated/calls.bpf.h. */
 #ifndef CALLS_H
 #define CALLS_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "abi/call_event.h"
+#include "generated/call_event.h"
 #include "api/cuda_err.h"
 
 struct stack;
@@ -28,8 +28,8 @@ struct call_row {
 	struct { char comm[17], name[CALL_NAME], number[CUDA_ERR_NUMBER]; } text;
 };
 
-/* Fills the row from a record; helpers read what the record lacks from the process.  Returns false
- * if the record is not a call: records that a program has written itself are untrusted. */
+/* Fills the row from a record; helper processes read from the process what the record lacks.  Returns false if the record
+ * is not a call but reports that a process is gone, or is malformed: a program may have written it. */
 bool call_row(struct call_row *row, const void *record, size_t size, struct syms *syms, struct helper_pool *helpers);
 
 #endif

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As bpf/lib/unwind_pages.bpf.h. */
-#ifndef UNWIND_PAGES_BPF_H
-#define UNWIND_PAGES_BPF_H
-#include "lib/user.bpf.h"
+/* The pages of a stack for --attach inject: a part of lib/unwind.bpf.h, which has struct unwind_pages. */
+#ifndef UNWIND_PAGES_USER_H
+#define UNWIND_PAGES_USER_H
 #include "abi/stack_unwind.h"
-
-struct unwind_pages {
-	__u64 sp, present;
-	__u32 n;		/* in present */
-	__u32 looked;		/* at so many */
-	__u32 cut;		/* not 0: the stack goes on behind them */
-};
+#include "userspace/helpers.h"
 
 static __always_inline bool unwind_present(__u64 at, __u64 n)
 {

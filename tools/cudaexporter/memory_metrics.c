@@ -6,11 +6,17 @@
 #include "base/clock.h"
 #include "cli/opt.h"
 #include "cli/value.h"
-#include "cudaexporter/held.h"
+#include "cudaexporter/memory_metrics.h"
+
+/* The memory of one kind on one device that a process holds. */
+struct memory_group {
+	struct metric_labels labels;
+	unsigned long long bytes, count;
+};
 
 static const unsigned long long NS_PER_S = 1000000000, AGED_NS = 15 * 1000000000ull;
 
-void held_parse_ages(struct held *h, const char *list)
+void memory_metrics_parse_ages(struct memory_metrics *h, const char *list)
 {
 	char *copy = xstrdup(list), *rest = copy, *word;
 	int n = 0;
@@ -21,23 +27,33 @@ void held_parse_ages(struct held *h, const char *list)
 			usage_error("--ages: '%s' is not a number of seconds", word);
 		if (n && ns / VALUE_S <= h->ages[n - 1])
 			usage_error("--ages: '%s' is not larger than the one before", word);
-		if (n == HELD_AGES - 1)
-			usage_error("--ages: more than %d", HELD_AGES - 1);
+		if (n == MEMORY_AGES - 1)
+			usage_error("--ages: more than %d", MEMORY_AGES - 1);
 		h->ages[n++] = ns / VALUE_S;
 	}
 	h->ages[n] = 0;
 	free(copy);
 }
 
-static struct mem_process *process_of(const struct held *h, int pid)
+void memory_metrics_init(struct memory_metrics *h, struct processes *processes, struct series_table *table,
+			 bool (*is_preexisting)(void *ctx, int pid), void *ctx)
+{
+	h->model = (struct memory)MEMORY_INIT;
+	h->model.is_early = is_preexisting;
+	h->model.ctx = ctx;
+	h->processes = processes;
+	h->table = table;
+}
+
+static struct mem_process *process_of(const struct memory_metrics *h, int pid)
 {
 	struct mem_process *p;
 
-	HASH_FIND_INT(h->memory.processes, &pid, p);
+	HASH_FIND_INT(h->model.processes, &pid, p);
 	return p;
 }
 
-static void groups_of(const struct mem_process *p, struct held_groups *to)
+static void groups_of(const struct mem_process *p, struct memory_groups *to)
 {
 	to->n = 0;
 	for (const struct mem_site *g = p ? p->groups.all : NULL; g; g = g->hh.next) {
@@ -45,33 +61,33 @@ static void groups_of(const struct mem_process *p, struct held_groups *to)
 			to->room = to->room ? 2 * to->room : 16;
 			to->list = xrealloc(to->list, to->room, sizeof(*to->list));
 		}
-		to->list[to->n++] = (struct held_group){
-			{ g->key.device, g->key.memory }, g->held.bytes, g->held.count,
+		to->list[to->n++] = (struct memory_group){
+			metric_labels(g->key.device, g->key.memory), g->held.bytes, g->held.count,
 		};
 	}
 }
 
 /* What the group of these labels holds; zeroes if there is none. */
-static struct held_group group_in(const struct held_groups *groups, struct metric_labels labels)
+static struct memory_group group_in(const struct memory_groups *groups, struct metric_labels labels)
 {
 	for (unsigned i = 0; i < groups->n; i++)
 		if (groups->list[i].labels.a == labels.a && groups->list[i].labels.b == labels.b)
 			return groups->list[i];
-	return (struct held_group){ .labels = labels };
+	return (struct memory_group){ .labels = labels };
 }
 
-static void count(struct held *h, struct owner *owner, enum metric bytes, enum metric number,
-		  const struct held_group *g)
+static void count(struct memory_metrics *h, struct label_set *set, enum metric bytes, enum metric number,
+		  const struct memory_group *g)
 {
-	series_count(h->table, owner, bytes, g->labels, g->bytes);
-	series_count(h->table, owner, number, g->labels, g->count);
+	series_count(h->table, set, bytes, g->labels, g->bytes);
+	series_count(h->table, set, number, g->labels, g->count);
 }
 
 /* Counts as freed what the group does not hold any more, of what it held and what was made meanwhile. */
-static void count_freed(struct held *h, struct owner *owner, const struct held_group *before,
-			const struct held_group *made)
+static void count_freed(struct memory_metrics *h, struct label_set *set, const struct memory_group *before,
+			const struct memory_group *made)
 {
-	struct held_group after = group_in(&h->after, before->labels), freed = *before;
+	struct memory_group after = group_in(&h->after, before->labels), freed = *before;
 
 	freed.bytes += made->bytes;
 	freed.count += made->count;
@@ -79,7 +95,7 @@ static void count_freed(struct held *h, struct owner *owner, const struct held_g
 		return;
 	freed.count -= after.count;
 	freed.bytes -= freed.bytes < after.bytes ? freed.bytes : after.bytes;
-	count(h, owner, METRIC_FREED_BYTES, METRIC_FREES, &freed);
+	count(h, set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
 }
 
 /* Sums may be of several users' processes: what a program says is bounded. */
@@ -89,13 +105,13 @@ static unsigned long long bytes_of(unsigned long long size)
 }
 
 /* Sets what the call allocated; no count if that is another reference to what it had. */
-static void find_made(struct held *h, const struct memory_event *e, const struct memory_effect *did,
-		      struct held_group *made)
+static void find_made(struct memory_metrics *h, const struct memory_event *e, const struct memory_effect *did,
+		      struct memory_group *made)
 {
 	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
 	const struct allocation *a = NULL;
 
-	*made = (struct held_group){ .labels = { did->device, did->memory } };
+	*made = (struct memory_group){ .labels = metric_labels(did->device, did->memory) };
 	if (fn->class != CUDA_ALLOC || !e->ptr)
 		return;
 	if (did->process)
@@ -107,45 +123,45 @@ static void find_made(struct held *h, const struct memory_event *e, const struct
 	h->ignored += !a;
 }
 
-void held_record(struct held *h, const struct memory_event *e)
+void memory_metrics_record(struct memory_metrics *h, const struct memory_event *e)
 {
-	struct client *client = clients_find(h->clients, e->head.pid) ?: clients_mapped(h->clients, e->head.pid);
+	struct cuda_process *process = processes_find(h->processes, e->head.pid) ?: processes_mapped(h->processes, e->head.pid);
 	struct mem_process *p = process_of(h, e->head.pid);
 	unsigned long long unknown = p ? p->unknown : 0, ignored = h->ignored;
 	struct memory_effect did;
-	struct held_group made, none = { 0 };
+	struct memory_group made, none = { 0 };
 	bool seen = false;
 
 	groups_of(p, &h->before);
-	did = memory_apply(&h->memory, e, NULL);
+	did = memory_apply(&h->model, e, NULL);
 	groups_of(did.process, &h->after);
 	find_made(h, e, &did, &made);
 	if (made.count)
-		count(h, client->owner, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
+		count(h, process->set, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
 	if (h->ignored > ignored)
 		made = none;
 	for (unsigned i = 0; i < h->before.n; i++) {
-		const struct held_group *g = &h->before.list[i];
+		const struct memory_group *g = &h->before.list[i];
 		bool is = made.count && g->labels.a == made.labels.a && g->labels.b == made.labels.b;
 
 		seen |= is;
-		count_freed(h, client->owner, g, is ? &made : &none);
+		count_freed(h, process->set, g, is ? &made : &none);
 	}
 	if (made.count && !seen)
-		count_freed(h, client->owner, &(struct held_group){ .labels = made.labels }, &made);
+		count_freed(h, process->set, &(struct memory_group){ .labels = made.labels }, &made);
 	if (did.process && did.process->unknown > unknown)
-		series_count(h->table, client->owner, METRIC_UNKNOWN_FREES, (struct metric_labels){ 0 },
+		series_count(h->table, process->set, METRIC_UNKNOWN_FREES, (struct metric_labels){ 0 },
 			     did.process->unknown - unknown);
 }
 
-static void collect_groups(struct held *h, struct owner *owner, const struct mem_process *p)
+static void collect_groups(struct memory_metrics *h, struct label_set *set, const struct mem_process *p)
 {
 	for (const struct mem_site *g = p->groups.all; g; g = g->hh.next) {
-		const struct metric_labels labels = { g->key.device, g->key.memory };
+		const struct metric_labels labels = metric_labels(g->key.device, g->key.memory);
 
-		series_add(h->table, owner, METRIC_HELD_BYTES, labels, g->held.bytes);
-		series_add(h->table, owner, METRIC_HELD_COUNT, labels, g->held.count);
-		series_add(h->table, owner, METRIC_HELD_PEAK, labels, g->held.peak);
+		series_add(h->table, set, METRIC_HELD_BYTES, labels, g->held.bytes);
+		series_add(h->table, set, METRIC_HELD_COUNT, labels, g->held.count);
+		series_add(h->table, set, METRIC_HELD_PEAK, labels, g->held.peak);
 	}
 }
 
@@ -157,9 +173,9 @@ static unsigned place_of(unsigned device)
 	return device == DEVICE_NONE ? PLACES - 1 : device <= DEVICES ? device : 0;
 }
 
-static void collect_ages(struct held *h, struct owner *owner, const struct mem_process *p)
+static void collect_ages(struct memory_metrics *h, struct label_set *set, const struct mem_process *p)
 {
-	unsigned long long bytes[HELD_AGES][PLACES] = { 0 };
+	unsigned long long bytes[MEMORY_AGES][PLACES] = { 0 };
 	bool used[PLACES] = { false };
 
 	for (const struct allocation *a = p->allocations; a; a = a->hh.next) {
@@ -171,12 +187,12 @@ static void collect_ages(struct held *h, struct owner *owner, const struct mem_p
 	}
 	for (unsigned place = 0; place < PLACES; place++)
 		for (int i = 0; used[place] && h->ages[i]; i++)
-			series_add(h->table, owner, METRIC_HELD_OLDER,
-				   (struct metric_labels){ place == PLACES - 1 ? DEVICE_NONE : place, h->ages[i] },
+			series_add(h->table, set, METRIC_HELD_OLDER,
+				   metric_labels(place == PLACES - 1 ? DEVICE_NONE : place, h->ages[i]),
 				   bytes[i][place]);
 }
 
-void held_collect(struct held *h)
+void memory_metrics_collect(struct memory_metrics *h)
 {
 	unsigned long long now = clock_ns(), every = AGED_NS;
 	bool ages;
@@ -188,19 +204,19 @@ void held_collect(struct held *h)
 		h->aged = now;
 	else
 		series_keep(h->table, METRIC_HELD_OLDER);
-	for (const struct mem_process *p = h->memory.processes; p; p = p->hh.next) {
-		struct client *client = clients_find(h->clients, p->pid);
+	for (const struct mem_process *p = h->model.processes; p; p = p->hh.next) {
+		struct cuda_process *process = processes_find(h->processes, p->pid);
 
-		if (!client)
+		if (!process)
 			continue;
-		collect_groups(h, client->owner, p);
+		collect_groups(h, process->set, p);
 		if (ages)
-			collect_ages(h, client->owner, p);
+			collect_ages(h, process->set, p);
 	}
 }
 
 /* The driver counts memory of another process as that one's. */
-unsigned long long held_on_device(const struct held *h, int pid, unsigned device)
+unsigned long long memory_metrics_on_device(const struct memory_metrics *h, int pid, unsigned device)
 {
 	const struct mem_process *p = process_of(h, pid);
 	unsigned long long bytes = 0;
@@ -211,14 +227,14 @@ unsigned long long held_on_device(const struct held *h, int pid, unsigned device
 	return bytes;
 }
 
-void held_forget(struct held *h, int pid)
+void memory_metrics_forget(struct memory_metrics *h, int pid)
 {
 	memory_forget(process_of(h, pid));
 }
 
-void held_free(struct held *h)
+void memory_metrics_free(struct memory_metrics *h)
 {
-	memory_free(&h->memory);
+	memory_free(&h->model);
 	free(h->before.list);
 	free(h->after.list);
 }

@@ -58,7 +58,7 @@ static void check_kernels(struct app *app)
 	struct kernel_naming *naming = &app->exporter.kernels.naming;
 
 	if (app->kernel_map.n && !naming->most)
-		usage_error("--kernel-map needs --kernels: without it no kernel is named");
+		usage_error("--kernel-map requires --kernels");
 	for (int i = 0; i < app->kernel_map.n; i++)
 		kernel_map_add(&naming->map, app->kernel_map.list[i]);
 	free(app->kernel_map.list);
@@ -74,7 +74,7 @@ static void check_useless(const struct app *app)
 		usage_error("--textfile and --once serve no pages; they cannot be combined with --web.listen-address, "
 			    "--web.telemetry-path, --web.config.file or --web.max-requests");
 	if (file && app->exemplars)
-		usage_error("--exemplars are in OpenMetrics alone; it cannot be combined with --textfile or --once");
+		usage_error("--exemplars requires OpenMetrics; it cannot be combined with --textfile or --once");
 	if (!file && app->interval_ns >= 0)
 		usage_error("--interval requires --textfile or --once");
 }

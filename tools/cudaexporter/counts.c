@@ -11,10 +11,10 @@
 #include "cudaexporter/counts.h"
 #include "model/inflight.h"
 
-/* Series of errors of a process, or of a sum; the rest is "other". */
+/* The most error series of a label set; further errors are "other". */
 enum { ERROR_SERIES = 64, BATCH = 1024 };
 
-/* "This is not actually an error" (cuda_runtime_api.h: cudaErrorNotReady). */
+/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
 enum { ERROR_NOT_READY = 600 };
 
 void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes,
@@ -27,7 +27,7 @@ void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu,
 		die(errno, "cannot map the probes' counts");
 }
 
-/* The clock may be set at any time. */
+/* Read for each collection: the clock may be set at any time. */
 static unsigned long long time_of_day(void)
 {
 	struct timespec now;
@@ -84,7 +84,7 @@ static void add(struct counts *c, const struct cuda_process *process, const stru
 		add_waits(c, process, key, v);
 }
 
-/* Its process, if it is to be read now. */
+/* Returns the process of a key, added if need be (processes_admit()); NULL if it is not to be read now. */
 static struct cuda_process *process_of(struct counts *c, unsigned pid, unsigned long long program)
 {
 	struct cuda_process *process = processes_admit(c->processes, pid, program);
@@ -131,7 +131,7 @@ static void read_rest(struct counts *c, const void *key, const void *value)
 		delete(c->maps.rest, k, c->maps.rest_shares, e->share);
 }
 
-/* The series of an error; the one of all the others once a process has many. */
+/* Returns the labels of an error; "other" if its label set has too many. */
 static struct metric_labels error_labels(struct counts *c, struct label_set *set, const struct export_error *e)
 {
 	struct metric_labels labels = metric_labels(e->id, (unsigned)e->ret);
@@ -184,8 +184,8 @@ static void read_exemplar(struct counts *c, const void *key, const void *value)
 		delete(c->maps.exemplars, k, c->maps.exemplar_shares, e->share);
 }
 
-/* What a hash map has: lists that grow, as usually there is nothing, and room for all that there may be would be
- * most of the tool's memory. */
+/* A hash map's entries.  Allocated as needed: usually there are none, and room for all would be most of the tool's
+ * memory. */
 struct entries {
 	size_t key, value;
 	char *keys, *values;
@@ -201,7 +201,7 @@ static void make_room(struct entries *e, unsigned n)
 	e->values = xrealloc(e->values, e->room, e->value);
 }
 
-/* Returns false if that fails, as it may while many are added. */
+/* Returns false if that fails, which can happen while many entries are added. */
 static bool read_batches(const struct bpf_map *map, struct entries *e)
 {
 	unsigned long long token = 0;
@@ -220,7 +220,7 @@ static bool read_batches(const struct bpf_map *map, struct entries *e)
 	return true;
 }
 
-/* Reads the map entry by entry; what is deleted meanwhile is left out. */
+/* Reads the map entry by entry, without those deleted meanwhile. */
 static void read_each(const struct bpf_map *map, struct entries *e)
 {
 	unsigned left = bpf_map__max_entries(map);
@@ -238,7 +238,7 @@ static void read_each(const struct bpf_map *map, struct entries *e)
 	free(at);
 }
 
-/* Calls fn for each entry of a hash map.  All are read before any is deleted. */
+/* Calls fn for each entry of a hash map, after reading all of them: fn may delete its entry. */
 static void each(struct counts *c, const struct bpf_map *map,
 		 void (*fn)(struct counts *c, const void *key, const void *value))
 {
@@ -263,8 +263,6 @@ void counts_read(struct counts *c, bool only_over)
 		each(c, c->maps.exemplars, read_exemplar);
 	processes_reap(c->processes);
 }
-
-/* Calls in flight as series. */
 
 static enum export_group group_of(const struct inflight_row *row)
 {

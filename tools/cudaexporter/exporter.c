@@ -67,7 +67,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 		memory_metrics_record(&e->memory, data);
 }
 
-/* One that is gone by now has a record, which names it, or made no call. */
+/* Ignores an ended process: either its record is still to come, or it made no call. */
 void exporter_mapped(struct exporter *e, int pid)
 {
 	char comm[IDENTITY_COMM];
@@ -87,7 +87,7 @@ static void check(struct exporter *e, unsigned long long now)
 	processes_check(&e->processes, thorough);
 }
 
-/* Also of processes that are over, which then are no more. */
+/* Frees the processes that are over when it has read their counts. */
 static void read_counts(struct exporter *e, bool only_over)
 {
 	kernel_counts_read(&e->kernels, &e->processes, &e->table, only_over);
@@ -107,10 +107,10 @@ void exporter_tick(struct exporter *e)
 	if (!e->processes.over)
 		return;
 	read_counts(e, true);
-	e->collected = 0;	/* what was collected has the same counts again */
+	e->collected = 0;	/* the page collected before counts them as live */
 }
 
-/* The major version of a runtime that is linked in is not known. */
+/* runtime is "" for a statically linked runtime. */
 static char *info_labels(struct exporter *e, const struct cuda_process *process)
 {
 	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
@@ -151,7 +151,7 @@ static void collect(struct exporter *e)
 	e->collected = clock_ns();
 }
 
-/* The number of a scraper; -1: it is none, or there are too many that are active. */
+/* Returns a scraper's number; -1 if who is 0, or if too many scrapers are active. */
 static int scraper_of(struct exporter *e, unsigned long long who)
 {
 	unsigned long long now = clock_ns();
@@ -195,7 +195,7 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 	series_of(&e->table, &e->own, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
 		series_samples(&e->table);
 	page_print(f, &e->table, openmetrics, scraper);
-	if (!e->processes.over)	/* the page is with what they counted last */
+	if (!e->processes.over)	/* the page has the last counts of ended processes */
 		label_sets_paged(&e->processes.sets, scraper < 0 ? SCRAPERS : scraper, active(e));
 }
 

@@ -16,14 +16,13 @@
 #include "cudaexporter/processes.h"
 #include "proc/helper_pool.h"
 
-/* By NVIDIA's "CUDA Programming Guide", environment variables, and what the driver does where that is silent. */
-
-/* The GPUs that a program has, in its order: indexes in struct nvml's devices. */
+/* The GPUs that a program sees, in its order: indexes in struct nvml's devices.  By "Environment Variables" in NVIDIA's
+ * "CUDA Programming Guide" and, for what it leaves open, by the driver's behavior. */
 struct visible {
 	const struct nvml *nvml;
 	unsigned n;
 	unsigned char gpus[NVML_DEVICES];
-	const char *unknown;	/* why its order is not known; NULL: it is */
+	const char *unknown;	/* why the order is unknown; NULL: it is known */
 };
 
 static bool has_node(const struct device_env *env, const struct nvml_device *d)
@@ -31,7 +30,7 @@ static bool has_node(const struct device_env *env, const struct nvml_device *d)
 	return !env->nodes || d->minor < 0 || d->minor >= 64 || env->nodes >> d->minor & 1;
 }
 
-/* Without the variables, CUDA has the fastest first, and equal ones by their place on the bus. */
+/* By default, CUDA puts the fastest GPU first and orders equal ones by PCI address. */
 static void find_all(const struct device_env *env, struct visible *v)
 {
 	const struct nvml_device *first = NULL;
@@ -51,7 +50,7 @@ static void find_all(const struct device_env *env, struct visible *v)
 	}
 }
 
-/* Takes the devices that the words say of all, up to the first word that is none.  One that is there twice leaves none. */
+/* Adds the devices that a list names, up to the first invalid word.  A duplicate leaves no device. */
 static void choose(struct visible *v, const struct visible *all, int (*find)(const struct visible *all, const char *word),
 		   const char *list)
 {
@@ -85,7 +84,7 @@ static int find_index(const struct visible *all, const char *word)
 	return i < all->n ? all->gpus[i] : -1;
 }
 
-/* A UUID, or as much of one as no other begins with. */
+/* A UUID, or a unique prefix of one. */
 static int find_uuid(const struct visible *all, const char *word)
 {
 	size_t len = strcspn(word, ",");
@@ -103,7 +102,7 @@ static int find_uuid(const struct visible *all, const char *word)
 	return found;
 }
 
-/* MIG-UUID or, before driver 470, MIG-GPU-UUID/instance/instance; a program gets the first part alone. */
+/* MIG-UUID or, before driver 470, MIG-GPU-UUID/instance/instance; a program gets only the first part. */
 static int find_mig(const struct visible *all, const char *list)
 {
 	size_t len = strcspn(list, ",");
@@ -141,11 +140,11 @@ static void find_visible(const struct device_env *env, const struct nvml *n, str
 		choose(v, &all, find_index, list);
 		v->unknown = all.unknown;
 		if (env->slurm)
-			v->unknown = "Slurm may hide GPUs from the job, which changes what the indexes mean";
+			v->unknown = "Slurm may hide GPUs from the job, which changes the meaning of indexes";
 	}
 }
 
-/* Returns how many GPUs the driver has the process on, and one of them. */
+/* Returns the number of GPUs on which the driver lists the process, and one of them. */
 static unsigned count_used(const struct nvml *n, int pid, int *one)
 {
 	unsigned count = 0;
@@ -159,7 +158,7 @@ static unsigned count_used(const struct nvml *n, int pid, int *one)
 	return count;
 }
 
-/* What the environment says. */
+/* By the environment. */
 static int find_expected(const struct visible *v, unsigned device, const char **why)
 {
 	*why = device >= v->n ? "the program was started with fewer visible GPUs" : v->unknown;
@@ -173,7 +172,7 @@ int device_find(const struct device_env *env, const struct nvml *n, int pid, uns
 	struct visible v;
 	int gpu, one;
 
-	*why = "NVIDIA's management library knows of no GPU";
+	*why = "NVIDIA's management library reports no GPU";
 	if (!n->ndevices)
 		return -1;
 	find_visible(env, n, &v);
@@ -181,15 +180,13 @@ int device_find(const struct device_env *env, const struct nvml *n, int pid, uns
 	gpu = find_expected(&v, device, why);
 	if (gpu >= 0 && (!used || nvml_used(n, pid, gpu, &bytes)))
 		return gpu;
-	/* a program that is on one GPU alone has that as its device, whatever it has changed in its environment */
+	/* a program on one GPU has that as its device 0, even if it has changed its environment */
 	if (used == 1 && !device)
 		return one;
 	if (gpu >= 0)
-		*why = "the driver has the program on other GPUs than its environment says";
+		*why = "the driver lists the program on other GPUs than its environment selects";
 	return -1;
 }
-
-/* What a helper reads of a process: its first environment, and which device nodes its root has. */
 
 enum { ENVIRON_MAX = 1 << 20, NVIDIA_MAJOR = 195, NODES = 64 };
 
@@ -200,7 +197,7 @@ static void take(char *to, size_t size, const char *value)
 	snprintf(to, size, "%s", value);
 }
 
-/* The first of equal names counts, as for getenv(). */
+/* As for getenv(), the first of equal names counts. */
 static void see(struct device_env *env, const char *entry)
 {
 	if (!strncmp(entry, "CUDA_VISIBLE_DEVICES=", 21) && !env->restricted) {
@@ -233,7 +230,7 @@ static int read_environ(int pid, struct device_env *env)
 	return 0;
 }
 
-/* No link leads out of the root. */
+/* Follows no link out of the root. */
 static int open_dev(const char *root_name)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -293,7 +290,7 @@ int device_env_read(struct helper_pool *l, int pid, struct device_env *env)
 	return err;
 }
 
-/* How long a page waits for the library, ms: usually it takes one or two. */
+/* How long a page waits for the library, ms; usually it takes one or two. */
 enum { WAIT = 100 };
 
 void gpus_open(struct gpus *g, struct label_set *set, struct helper_pool *helpers, bool verbose)
@@ -306,8 +303,8 @@ void gpus_open(struct gpus *g, struct label_set *set, struct helper_pool *helper
 	nvml_ask(&g->nvml);	/* the first answer may take seconds */
 }
 
-/* The labels of a device.  Another device may have its number after a reset: the old labels stay, as series may
- * have them. */
+/* Returns the labels of a device.  After a reset, its number may be another device's: the old labels are not freed, because
+ * series may use them. */
 static struct metric_labels labels_of(struct gpus *g, unsigned device)
 {
 	const char *uuid = g->nvml.devices[device].uuid;
@@ -329,7 +326,7 @@ static void collect_device(struct gpus *g, struct series_table *t, unsigned devi
 	series_add(t, g->set, METRIC_GPU_USED, labels_of(g, device), d->used);
 }
 
-/* Return true if the process's environment is known. */
+/* Reads the process's environment, if need be.  Returns false if that fails. */
 static bool has_env(struct gpus *g, struct cuda_process *process)
 {
 	struct device_env env;
@@ -346,7 +343,7 @@ static bool has_env(struct gpus *g, struct cuda_process *process)
 	return true;
 }
 
-/* Sets number[i] to the number that the process has for device i, as in abi/device.h; 0: not known. */
+/* Sets number[i] to the process's number for device i, as in abi/device.h; 0: unknown. */
 static void number_devices(struct gpus *g, struct processes *c, struct cuda_process *process, unsigned *number)
 {
 	const char *why;
@@ -363,7 +360,7 @@ static void number_devices(struct gpus *g, struct processes *c, struct cuda_proc
 	}
 }
 
-/* How many GPUs the process is on. */
+/* Returns the number of GPUs that the process uses. */
 static unsigned on_gpus(const struct gpus *g, int pid)
 {
 	unsigned long long used;
@@ -388,7 +385,7 @@ static void collect_process(struct gpus *g, struct processes *c, struct cuda_pro
 		if (!number[i])
 			continue;
 		used -= memory_metrics_on_device(memory, process->key.pid, number[i]);
-		if (!several)	/* what is held on a device that is not known is there too */
+		if (!several)	/* memory on an unknown device is on this one */
 			used -= memory_metrics_on_device(memory, process->key.pid, 0);
 		series_add(c->sets.table, process->set, METRIC_UNACCOUNTED, labels_of(g, i), used);
 	}

@@ -10,9 +10,7 @@
 #include "model/launches.h"
 #include "sym/syms.h"
 
-/* What a kernel is called in a label: short, and the same in each run. */
-
-/* FNV-1a: base/hash.h's differs from run to run, a label must not. */
+/* FNV-1a, because base/hash.h's differs between runs. */
 static unsigned hash(const char *text)
 {
 	unsigned h = 2166136261u;
@@ -22,7 +20,7 @@ static unsigned hash(const char *text)
 	return h;
 }
 
-/* Drops what is open up to the last parenthesis. */
+/* Drops the brackets opened since the last parenthesis, and that. */
 static int close_parenthesis(const char *open, int n)
 {
 	while (n && open[n - 1] == '<')
@@ -30,8 +28,7 @@ static int close_parenthesis(const char *open, int n)
 	return n ? n - 1 : 0;
 }
 
-/* The end of the arguments that begin at text[0] = '<'; NULL if they do not end.  In parentheses, '>' may be an
- * operator. */
+/* Returns the end of the arguments that begin at text[0] = '<', or NULL.  In parentheses, '>' may be an operator. */
 static const char *arguments_end(const char *text)
 {
 	char open[256];
@@ -62,7 +59,7 @@ static bool is_arguments(const char *name, const char *at)
 static char *without_arguments(const char *name)
 {
 	char *text = xcalloc(strlen(name) + 1, 1), *to = text;
-	bool ends = true;	/* the last arguments did: else each '<' would be read to the end */
+	bool ends = true;	/* the last arguments did: avoids reading to the end for each '<' */
 
 	for (const char *at = name; *at; ) {
 		const char *end = ends && is_arguments(name, at) ? arguments_end(at) : NULL;
@@ -91,15 +88,13 @@ void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name)
 	free(text);
 }
 
-/* --kernel-map: what the user calls kernels, by expressions. */
-
-/* Programs choose the names: matching "\1" in one can take for ever, anything else takes a time that grows
- * with the name's length. */
+/* Programs choose the names.  Matching "\1" can take exponential time; everything else takes time proportional to the
+ * name's length. */
 static void refuse_references(const char *expression, const char *text)
 {
 	for (const char *at = expression; (at = strchr(at, '\\')) && at[1]; at += 2)
 		if (at[1] >= '1' && at[1] <= '9')
-			usage_error("--kernel-map %s: \\%c is not supported: it could take for ever", text, at[1]);
+			usage_error("--kernel-map %s: \\%c is not supported: matching it could hang", text, at[1]);
 }
 
 void kernel_map_add(struct kernel_map *map, const char *text)
@@ -222,15 +217,15 @@ struct kernel_name {
 };
 
 struct kernel_called {
-	const struct kernel *kernel;	/* held */
+	const struct kernel *kernel;	/* with a reference */
 	struct kernel_name *name;
 	UT_hash_handle hh;
 };
 
-/* On the heap, with its place in the table. */
+/* Bytes, with the place in the table. */
 enum { CALLED_COST = sizeof(struct kernel_called) + 64, NAME_COST = sizeof(struct kernel_name) + 64 };
 
-/* Takes over the use of the text. */
+/* Takes over one use of the text. */
 static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_program *p, struct kernel_text *text)
 {
 	struct kernel_name *name;
@@ -278,7 +273,7 @@ static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_pro
 	return name;
 }
 
-/* NULL if there is no room for it, or no time now. */
+/* Returns NULL if the user's quota or the time is used up. */
 static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
 {
 	struct kernel_called *called;
@@ -369,8 +364,7 @@ void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p)
 	}
 }
 
-/* How long finding out what kernels are called may keep a page waiting: their launches are those of "other"
- * until the next one. */
+/* How long naming kernels may delay a page.  Launches of the others count as "other" until the next page. */
 static const unsigned long long NAMING_NS = 100 * 1000000ull;
 
 void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct bpf_map *counts,
@@ -458,7 +452,8 @@ static void add_rows(struct kernel_counts *k)
 	free(rows);
 }
 
-/* Until a page shows them, launches can still get a name.  Returns false if its process is still to be told of. */
+/* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
+ * false if the record of the process is still to come. */
 static bool kernel_counts_show(struct kernel_counts *k, struct kernel_program *p, struct processes *processes,
 		 struct series_table *table, bool only_over)
 {

@@ -12,8 +12,6 @@
 #include "proc/proc.h"
 #include "proc/user.h"
 
-/* The labels that say which process a series is of: --labels and --by. */
-
 static const char *const names[LABEL_MAX] = {
 	[LABEL_PID] = "pid", [LABEL_COMM] = "comm", [LABEL_EXE] = "exe", [LABEL_UID] = "uid",
 	[LABEL_CONTAINER] = "container_id", [LABEL_POD] = "pod_uid", [LABEL_JOB] = "slurm_job",

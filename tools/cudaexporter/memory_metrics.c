@@ -67,7 +67,7 @@ static void groups_of(const struct mem_process *p, struct memory_groups *to)
 	}
 }
 
-/* What the group of these labels holds; zeroes if there is none. */
+/* Returns the group with these labels; zeroes if it does not exist. */
 static struct memory_group group_in(const struct memory_groups *groups, struct metric_labels labels)
 {
 	for (unsigned i = 0; i < groups->n; i++)
@@ -83,7 +83,7 @@ static void count(struct memory_metrics *h, struct label_set *set, enum metric b
 	series_count(h->table, set, number, g->labels, g->count);
 }
 
-/* Counts as freed what the group does not hold any more, of what it held and what was made meanwhile. */
+/* Counts as freed what a group held before or got by this call and does not hold after it. */
 static void count_freed(struct memory_metrics *h, struct label_set *set, const struct memory_group *before,
 			const struct memory_group *made)
 {
@@ -98,13 +98,13 @@ static void count_freed(struct memory_metrics *h, struct label_set *set, const s
 	count(h, set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
 }
 
-/* Sums may be of several users' processes: what a program says is bounded. */
+/* Bounds a program's value: a sum may be of several users' processes. */
 static unsigned long long bytes_of(unsigned long long size)
 {
 	return size == ~0ull ? 0 : size < EXPORT_BYTES_MAX ? size : EXPORT_BYTES_MAX;
 }
 
-/* Sets what the call allocated; no count if that is another reference to what it had. */
+/* Sets made to what the call allocated; no count for another reference to an existing allocation. */
 static void find_made(struct memory_metrics *h, const struct memory_event *e, const struct memory_effect *did,
 		      struct memory_group *made)
 {
@@ -165,7 +165,7 @@ static void collect_groups(struct memory_metrics *h, struct label_set *set, cons
 	}
 }
 
-/* The last element: memory of the host. */
+/* The last element is for host memory. */
 enum { PLACES = DEVICES + 2 };
 
 static unsigned place_of(unsigned device)
@@ -215,7 +215,7 @@ void memory_metrics_collect(struct memory_metrics *h)
 	}
 }
 
-/* The driver counts memory of another process as that one's. */
+/* Without IPC memory, which the driver counts for the process that allocated it. */
 unsigned long long memory_metrics_on_device(const struct memory_metrics *h, int pid, unsigned device)
 {
 	const struct mem_process *p = process_of(h, pid);

@@ -26,14 +26,15 @@ struct nvml_pci_info {		/* nvmlPciInfo_t */
 	char bus_id[32];
 };
 
-/* nvmlProcessInfo_v1_t and _v2_t; used is ~0 if it is not known. */
+/* nvmlProcessInfo_v1_t and _v2_t; used is ~0 if unknown. */
 struct nvml_process_v1 { unsigned pid; unsigned long long used; };
 struct nvml_process_v2 { unsigned pid; unsigned long long used; unsigned gpu_instance, compute_instance; };
 
-/* Those without which nothing works, and those that may be missing: X(member, result, function, parameters).
+/* The functions of libnvidia-ml.so.1 that are called, by NVIDIA's "NVML API Reference Guide" (docs.nvidia.com/deploy/
+ * nvml-api), first the required ones: X(member, result, function, parameters).
  *
- * Processes are asked for by _v2, whose struct never changed.  That of _v3 had a member more in drivers from 535.43
- * to 535.86 and has _v2's in all others, so it is only for a library without _v2; drivers before 455 have neither. */
+ * Processes are listed by _v2, whose struct never changed.  In drivers from 535.43 to 535.86, _v3's had one member more,
+ * so it is only for a library without _v2; drivers before 455 have neither. */
 #define NVML_NEEDED(X)										\
 	X(init, int, nvmlInit_v2, (void))							\
 	X(shutdown, int, nvmlShutdown, (void))							\
@@ -65,7 +66,7 @@ struct nvml_api {
 };
 #undef NVML_MEMBER
 
-/* What is read; zeroed before. */
+/* Starts zeroed. */
 struct nvml_found {
 	unsigned ndevices, nprocesses;
 	nvml_handle handles[NVML_DEVICES];
@@ -80,20 +81,18 @@ struct nvml_found {
 enum nvml_state {
 	NVML_READ,		/* devices and processes follow */
 	NVML_MISSING,		/* it is not installed */
-	NVML_NO_DRIVER,		/* there may be one later */
+	NVML_NO_DRIVER,		/* it may be loaded later */
 	NVML_FAILED,		/* for the reason in why */
 };
 
-/* Before the arrays of an answer. */
+/* Precedes the arrays in an answer. */
 struct nvml_answer {
 	enum nvml_state state;
 	char why[128];
 	unsigned ndevices, nprocesses;
 };
 
-/* Reads devices and their processes by NVML's functions, in the helper process. */
-
-/* The devices before the one with this place stand before it; those without a place stay last, in NVML's order. */
+/* Sorts by place; devices without one stay last, in NVML's order. */
 static void insert(struct nvml_found *f, nvml_handle handle, unsigned long long place)
 {
 	unsigned at = f->ndevices;
@@ -154,7 +153,8 @@ static void read_device(const struct nvml_api *api, nvml_handle handle, struct n
 	read_migs(api, handle, d);
 }
 
-/* Adds to the process's entry for this device, one of those from first on; a split device has one for each part. */
+/* Adds to the process's entry for this device; the device's entries begin at first.  A split device lists a process once
+ * for each part. */
 static void add_process(struct nvml_found *f, unsigned first, unsigned device, unsigned pid, unsigned long long used)
 {
 	unsigned i = first;
@@ -178,7 +178,7 @@ static bool has_process(const struct nvml_found *f, unsigned first, unsigned end
 	return false;
 }
 
-/* Clients of the multi-process service have a list of their own; who is in both counts once. */
+/* Clients of the multi-process service are in another list; a process in both counts once. */
 static void read_clients(const struct nvml_api *api, struct nvml_found *f, unsigned first, unsigned device)
 {
 	unsigned n = NVML_PROCESSES, end = f->nprocesses;
@@ -207,7 +207,7 @@ static void read_processes(const struct nvml_api *api, struct nvml_found *f, uns
 	read_clients(api, f, first, device);
 }
 
-/* Reads all that answer.  Returns 0, or NVML's error if it cannot even count them. */
+/* Reads all devices that answer.  Returns 0, or NVML's error if it cannot count them. */
 static int nvml_devices_read(const struct nvml_api *api, struct nvml_found *f)
 {
 	int err = find_devices(api, f);
@@ -219,21 +219,19 @@ static int nvml_devices_read(const struct nvml_api *api, struct nvml_found *f)
 	return err;
 }
 
-/* NVIDIA's management library itself, in the helper process. */
-
 struct nvml_library {
 	struct nvml_api api;
 	bool loaded, initialized;
 	struct nvml_found found;
 };
 
-/* Returns the state that the helper is to have; the caller frees it. */
+/* Returns the helper's state; the caller frees it. */
 static struct nvml_library *nvml_library_new(void)
 {
 	return xcalloc(1, sizeof(struct nvml_library));
 }
 
-/* Returns false if the library lacks one. */
+/* Returns false if a required one is missing. */
 static bool find_functions(void *so, struct nvml_api *api)
 {
 	bool all = true;
@@ -257,7 +255,7 @@ static void load(struct nvml_library *l, struct nvml_answer *a)
 		snprintf(a->why, sizeof(a->why), "%s", dlerror());
 	} else if (!find_functions(so, &l->api)) {
 		a->state = NVML_MISSING;
-		snprintf(a->why, sizeof(a->why), "libnvidia-ml.so.1 is too old: it lacks functions");
+		snprintf(a->why, sizeof(a->why), "libnvidia-ml.so.1 is too old: missing functions");
 	} else {
 		l->loaded = true;
 	}
@@ -281,7 +279,7 @@ static void read_all(struct nvml_library *l, struct nvml_answer *a)
 		err = nvml_devices_read(&l->api, &l->found);
 	if (err)
 		fail(l, a, err);
-	if (err && l->initialized) {	/* the driver may be another one the next time */
+	if (err && l->initialized) {	/* another driver may be loaded the next time */
 		l->api.shutdown();
 		l->initialized = false;
 	}
@@ -289,8 +287,8 @@ static void read_all(struct nvml_library *l, struct nvml_answer *a)
 	a->nprocesses = l->found.nprocesses;
 }
 
-/* Serves a request, whose bytes are the pointer to that state: loads the library, if it is not, and answers with a
- * struct nvml_answer, the devices and the processes. */
+/* In the helper: serves a request, a pointer to its state.  Loads the library if need be, and answers with a struct
+ * nvml_answer, the devices and the processes. */
 static void nvml_library_read(struct helper_job *job)
 {
 	struct nvml_library *l = *(struct nvml_library *const *)job->in;
@@ -305,10 +303,10 @@ static void nvml_library_read(struct helper_job *job)
 	helper_put(job, l->found.processes, a.nprocesses * sizeof(*l->found.processes));
 }
 
-static const unsigned long long patience_ns = 5000000000;	/* before a library that does not answer is worth a warning */
+static const unsigned long long patience_ns = 5000000000;	/* before the warning about a missing answer */
 enum { DEATHS_MAX = 3 };
 
-static const char without[] = "the memory of GPUs and what processes use of it is left out";
+static const char without[] = "GPU memory metrics are left out";
 
 void nvml_open(struct nvml *n, bool verbose)
 {
@@ -326,7 +324,7 @@ static void drop(struct nvml *n)
 	n->ndevices = n->nprocesses = 0;
 }
 
-/* Waits for no helper: it may be in a call that no signal ends. */
+/* Does not wait: the helper may be in a call that no signal ends. */
 static void reap(struct nvml *n)
 {
 	if (n->left && waitpid(n->left, NULL, WNOHANG))
@@ -357,7 +355,7 @@ static void late(struct nvml *n)
 	if (n->reported || clock_ns() - n->asked < patience_ns)
 		return;
 	n->reported = true;
-	warning(0, "NVIDIA's management library does not answer: %s until it does; see dmesg for errors of a GPU "
+	warning(0, "NVIDIA's management library is not responding: %s until it does; see dmesg for errors of a GPU "
 		"(NVRM: Xid)", without);
 }
 
@@ -381,7 +379,7 @@ static void report_failure(struct nvml *n, const struct nvml_answer *a)
 	n->reported = true;
 }
 
-/* Returns false if it is no list of devices. */
+/* Returns false if the answer has no valid list of devices. */
 static bool take(struct nvml *n, const struct helper_answer *answer)
 {
 	const struct nvml_answer *a = (const void *)answer->bytes;
@@ -400,7 +398,7 @@ static bool take(struct nvml *n, const struct helper_answer *answer)
 	return a->state == NVML_READ;
 }
 
-/* Drops an answer that came too late.  Returns false if it has not come yet. */
+/* Drops a late answer.  Returns false if it has not come yet. */
 static bool settled(struct nvml *n)
 {
 	struct helper_answer a;
@@ -437,7 +435,7 @@ bool nvml_read(struct nvml *n, long ms)
 	int err;
 
 	drop(n);
-	/* the answer to a question that was late is of then */
+	/* a late answer is outdated */
 	if (!n->helper.waiting || n->late)
 		nvml_ask(n);
 	if (!n->helper.waiting)

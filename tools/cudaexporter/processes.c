@@ -71,7 +71,7 @@ void processes_end(struct processes *c, struct cuda_process *process)
 	c->ended(c->ctx, process->key.pid);
 }
 
-/* Return true if the process is another one by now, or runs another program. */
+/* Return true if another process has the pid, or the process runs another program. */
 static bool has_changed(const struct cuda_process *process)
 {
 	struct proc_identity now = proc_identity(process->key.pid);

@@ -45,7 +45,7 @@ void self_open(struct self *s, struct label_set *set, struct series_table *table
 
 static void collect_lost(struct self *s)
 {
-	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is of --attach inject */
+	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is for --attach inject */
 		series_count_live(s->table, s->set, METRIC_LOST_EVENTS, metric_text(lost_reasons[i]), s->probes.lost[i]);
 	series_count_live(s->table, s->set, METRIC_LOST_EVENTS, metric_text("reason=\"allocation_table_full\""),
 			  s->memory->ignored);
@@ -91,7 +91,7 @@ static void collect_processes(struct self *s)
 	series_add(s->table, s->set, METRIC_PROCESSES, metric_text("state=\"left_out\""), processes_left_out(s->processes));
 }
 
-/* Returns the word of /proc/self/statm, in bytes. */
+/* Returns a field of /proc/self/statm, in bytes. */
 static unsigned long long statm(int word)
 {
 	unsigned long long n[2] = { 0, 0 };

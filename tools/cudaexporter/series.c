@@ -129,7 +129,7 @@ void series_init(struct series_table *t, size_t limit)
 		TAILQ_INIT(&t->of[m]);
 }
 
-/* How many samples it is on a page. */
+/* Returns the number of a series' samples on a page. */
 static size_t samples(enum metric m)
 {
 	return metrics[m].type == METRIC_HISTOGRAM ? metric_buckets(m) + 2 : 1;
@@ -183,7 +183,7 @@ static struct series *add(struct series_table *t, const struct series_key *key)
 {
 	struct series *s;
 
-	/* the exporter's own are few */
+	/* the few of the exporter have no limit */
 	if (key->set->labels && !quota_take(&t->quota, key->set->user, key->set->pid, samples(key->metric))) {
 		t->dropped++;
 		return NULL;
@@ -297,7 +297,7 @@ void series_exemplify(struct series_table *t, struct label_set *set, enum metric
 		s->exemplars[bucket] = *e;
 }
 
-/* The gauge, 0 if it was not set in this round. */
+/* Returns the gauge, reset to 0 if it was not set in this round. */
 static struct series *gauge(struct series_table *t, struct label_set *set, enum metric m,
 			    struct metric_labels labels)
 {
@@ -345,13 +345,11 @@ unsigned long long series_samples(const struct series_table *t)
 	return n;
 }
 
-/* Series as a page, in Prometheus's text format 0.0.4 or OpenMetrics 1.0. */
-
 struct page {
 	FILE *f;
 	bool openmetrics;
 	int scraper;
-	char bounds[16][32];	/* of the metric's buckets: all its series have the same */
+	char bounds[16][32];	/* of the metric's buckets */
 };
 
 static void print_value(FILE *f, enum metric m, long long value)
@@ -377,7 +375,7 @@ static void print_name(const struct page *p, const struct series *s, const char 
 	fputc(' ', p->f);
 }
 
-/* Return true if the scraper has not seen the series; it has then.  The exporter's own are there from the start. */
+/* Return true if the scraper has not seen the series, and mark it as seen.  The exporter's series are never new. */
 static bool is_new(const struct page *p, struct series *s)
 {
 	bool is = s->key.set->labels && p->scraper >= 0 && !(s->seen & 1 << p->scraper);
@@ -412,7 +410,7 @@ static void print_bucket(const struct page *p, const struct series *s, unsigned 
 	fprintf(p->f, "%llu", count);
 }
 
-/* What follows a bucket's value. */
+/* Follows a bucket's value. */
 static void print_exemplar(const struct page *p, enum metric m, const struct exemplar *e)
 {
 	if (e->id >= CUDA_ID_MAX)
@@ -463,7 +461,7 @@ static void print_series(const struct page *p, struct series *s)
 	}
 }
 
-/* OpenMetrics names a family of counters without _total, and one of info without _info. */
+/* In OpenMetrics, a counter's family has no _total in its name, and an info's no _info. */
 static void print_head(const struct page *p, enum metric m)
 {
 	static const char *const types[] = { "counter", "gauge", "histogram", "info" };

@@ -65,7 +65,7 @@ static void served(struct web_collector *c, struct web_config *g)
 	forget(&g->ca);
 }
 
-/* Packs the config for servers that are started later.  Returns 0 or an errno: then they have the one before. */
+/* Writes the config for servers that are started later.  Returns 0 or an errno; they get the previous one then. */
 static int web_collector_pack(struct web_collector *c)
 {
 	struct web_server_config b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = c->config };
@@ -85,7 +85,7 @@ static int web_collector_pack(struct web_collector *c)
 	return 0;
 }
 
-/* Those that leave have places; if there is none, the first has had its time. */
+/* Kills a server that leaves, if there is no room for one more. */
 static void let_leave(struct web_collector *c)
 {
 	struct web_process *to = &c->leaving[0];
@@ -108,7 +108,7 @@ static int web_collector_start(struct web_collector *c)
 	struct epoll_event readable = { .events = EPOLLIN };
 	int err = web_process_start(&c->server, c->config_fd, c->listen, c->nlisten);
 
-	/* closing it takes it out again; without it, the server waits for the next tick */
+	/* close() removes it; if it cannot be added, the server waits for ticks */
 	if (!err && epoll_ctl(c->sockets, EPOLL_CTL_ADD, c->server.socket, &readable))
 		warning(errno, "cannot wait for the web server");
 	return err;
@@ -123,13 +123,13 @@ static void start(struct web_collector *c)
 	c->next_start = clock_ns() + c->delay;
 }
 
-/* How much a client must show: nothing, a certificate, or one of the CA. */
+/* What is required of clients: 0: nothing, 1: a certificate, 2: one of the CA. */
 static int rank(enum web_client_auth a)
 {
 	return a == WEB_CLIENT_VERIFY ? 2 : a == WEB_CLIENT_ANY;
 }
 
-/* A config that lost what protected it is a mistake, or half written. */
+/* A config that protects less than the one before is a mistake, or half written. */
 static void refuse_less(const struct web_collector *c, struct web_config *g)
 {
 	const char *lost = NULL;
@@ -141,20 +141,19 @@ static void refuse_less(const struct web_collector *c, struct web_config *g)
 	else if (rank(g->client_auth) < rank(c->client_auth))
 		lost = "client_auth_type";
 	if (!g->error && lost)
-		g->error = xprintf("%s:1: %s is gone: that needs a restart", g->file.path, lost);
+		g->error = xprintf("%s:1: %s was removed: requires a restart", g->file.path, lost);
 }
 
 static void refuse(struct web_collector *c)
 {
 	struct web_message m = { .type = WEB_ACCEPT };
 
-	warning(0, "%s; connections are refused until this is right", c->config->error);
+	warning(0, "%s; refusing connections until this is fixed", c->config->error);
 	if (c->server.pid)
 		web_message_send(c->server.socket, &m, -1);
 }
 
-/* Looks whether the config or its files changed, and has a new server serve it if they did and it is right.  Return
- * true if the config is right. */
+/* Starts a new server if the config or its files changed and are valid.  Return true if the config is valid. */
 static bool web_collector_check(struct web_collector *c)
 {
 	int err;
@@ -166,12 +165,12 @@ static bool web_collector_check(struct web_collector *c)
 	refuse_less(c, c->config);
 	err = c->config->error ? 0 : web_collector_pack(c);
 	if (err)
-		c->config->error = xprintf("%s: no memory file for it: %s", c->options.config_file, strerror(err));
+		c->config->error = xprintf("%s: cannot create a memory file: %s", c->options.config_file, strerror(err));
 	if (c->config->error) {
 		refuse(c);
 		return false;
 	}
-	note("the web config has changed: '%s' is served now", c->options.config_file);
+	note("web config changed: reloaded '%s'", c->options.config_file);
 	let_leave(c);
 	start(c);
 	return true;
@@ -184,7 +183,7 @@ static void end(struct web_collector *c, struct web_process *p, bool silent)
 
 	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
 	if (report && silent)
-		warning(0, "the web server does not answer: it is killed and started again");
+		warning(0, "web server not responding: restarting it");
 	web_killed_add(c->killed, p, report && !silent);
 	if (report)
 		c->reported = now;
@@ -192,7 +191,7 @@ static void end(struct web_collector *c, struct web_process *p, bool silent)
 		c->next_start = c->delay > SECOND ? now + c->delay : now;
 }
 
-/* Call when the server's socket says that it ended. */
+/* Call when the server's socket shows that it ended. */
 static void web_collector_ended(struct web_collector *c, struct web_process *p)
 {
 	end(c, p, false);
@@ -207,7 +206,7 @@ static void ask_alive(struct web_collector *c, unsigned long long now)
 	c->kept = now;
 	if (!p->pid)
 		return;
-	/* when the collector did not run, the server may not have run either */
+	/* if the collector was stopped, so may the server have been */
 	if (p->asked && paused > SECOND)
 		p->asked += paused;
 	if (p->asked && now - p->asked > SILENT) {
@@ -218,8 +217,8 @@ static void ask_alive(struct web_collector *c, unsigned long long now)
 	}
 }
 
-/* Call often, when messages have been read: starts the server if there is none, replaces one that answers nothing, kills
- * those that do not leave. */
+/* Call often, when messages have been read: starts the server if there is none, replaces one that does not respond, kills
+ * those that do not leave in time. */
 static void web_collector_keep(struct web_collector *c)
 {
 	unsigned long long now = clock_ns();
@@ -251,7 +250,7 @@ static void check_path(const char *path)
 		usage_error("--web.telemetry-path: '%s' is not a path such as /metrics, of letters, digits and -._~/",
 			    path);
 	if (!strcmp(path, "/probes") || !strncmp(path, "/-/", 3))
-		usage_error("--web.telemetry-path: '%s' is another page's", path);
+		usage_error("--web.telemetry-path: '%s' is reserved", path);
 }
 
 static void read_config(struct web_collector *c)
@@ -269,7 +268,7 @@ static const char *default_address(const struct web_collector *c)
 		return ":10950";
 	if (c->config)
 		note("'%s' has neither TLS with users nor a client_auth_type that requires certificates: without "
-		     "--web.listen-address, this host alone is served", c->options.config_file);
+		     "--web.listen-address, serving this host only", c->options.config_file);
 	return "127.0.0.1:10950";
 }
 
@@ -303,12 +302,12 @@ void web_open(struct web *w, const struct web_options *o)
 	read_config(c);
 	listen_all(c);
 	if (getrandom(c->secret, sizeof(c->secret), 0) != sizeof(c->secret))
-		die(errno, "no random numbers");
+		die(errno, "cannot get random numbers");
 	c->config_fd = -1;
 	c->delay = SECOND;
 	err = web_collector_pack(c);
 	if (err)
-		die(err, "no memory file for the web server's configuration");
+		die(err, "cannot create a memory file for the web server's configuration");
 	c->sockets = web_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	if (c->sockets < 0)
 		die(errno, "cannot wait for the web server");
@@ -323,7 +322,7 @@ int web_fd(const struct web *w)
 	return w->collector->sockets;
 }
 
-/* Writes a page into a sealed memory file.  Returns -1 if there is none. */
+/* Writes a page to a sealed memory file.  Returns -1 if that fails or there is no page yet. */
 static int page(const struct web *w, const struct web_request *r)
 {
 	int fd = memfd_create("cudaexporter-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -362,7 +361,7 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 		fd = page(w, &r);
 		a.ok = fd >= 0;
 	}
-	/* a server that does not read it will not wait for it either */
+	/* ignores errors: a server that does not read the answer does not wait for it */
 	web_message_send(p->socket, &a, fd);
 	if (fd >= 0)
 		close(fd);
@@ -374,13 +373,12 @@ static void answer_accept(struct web *w, struct web_process *p, const struct web
 	int pid = p->pid;
 
 	a.ok = web_collector_check(w->collector);
-	/* if a new server has taken its place, the new one accepts */
+	/* if a new server has replaced it, that one accepts */
 	if (p->pid == pid && !p->kill_at)
 		web_message_send(p->socket, &a, -1);
 }
 
-/* Return true if a page was printed, for which no other is in this tick.  The server may become another one while
- * it is answered. */
+/* Return true if a page was printed: one page in a tick.  Answering may replace the server. */
 static bool serve(struct web *w, struct web_process *p)
 {
 	struct web_message m;

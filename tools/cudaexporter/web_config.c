@@ -12,24 +12,21 @@
 #include "base/die.h"
 #include "cudaexporter/web_config.h"
 
-/* Private, but for error: NULL as long as nothing is wrong; the owner frees it. */
+/* A parser that accepts only mappings and strings: no aliases, anchors, tags, second documents or duplicate keys. */
 struct web_yaml {
 	yaml_parser_t parser;
 	yaml_event_t event;		/* the current one */
 	const char *file;
-	char *error;			/* "FILE:LINE: what is wrong" */
+	char *error;			/* "FILE:LINE: what is wrong", or NULL */
 };
 
-/* A key of a mapping, whose value is what is read next: by web_yaml_string() or web_yaml_mapping(), whose result
- * it returns.  line counts from 1. */
+/* Called for a key of a mapping.  Reads its value by web_yaml_string() or web_yaml_mapping(), and returns false on an
+ * error.  line counts from 1. */
 typedef bool web_yaml_fn(void *ctx, struct web_yaml *y, const char *key, int line);
-
-/* Reads mappings of strings out of a YAML file, as strictly as they can be read: no aliases, anchors, tags,
- * second documents or keys that stand twice. */
 
 enum { KEYS_MAX = 256 };
 
-/* Says what is wrong on a line; keeps only the first error.  Returns false. */
+/* Sets the error, unless one is set.  Returns false. */
 static bool web_yaml_error(struct web_yaml *y, int line, const char *fmt, ...)
 {
 	char *text;
@@ -58,12 +55,12 @@ static bool no_extras(struct web_yaml *y, const void *anchor, const void *tag)
 	return !tag || web_yaml_error(y, line_of(y), "tags are not supported");
 }
 
-/* Reads the next event, which is then the current one. */
+/* Reads the next event into event. */
 static bool advance(struct web_yaml *y)
 {
 	yaml_event_delete(&y->event);
 	if (!yaml_parser_parse(&y->parser, &y->event))
-		return web_yaml_error(y, y->parser.problem_mark.line + 1, "no valid YAML: %s",
+		return web_yaml_error(y, y->parser.problem_mark.line + 1, "invalid YAML: %s",
 				      y->parser.problem ? y->parser.problem : "out of memory");
 	switch (y->event.type) {
 	case YAML_ALIAS_EVENT:
@@ -83,7 +80,7 @@ static bool is_null(const struct web_yaml *y)
 	       y->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
-/* The current event is a key: returns it, or NULL if it cannot be one. */
+/* Returns the current event as a key, or NULL if it cannot be one. */
 static char *key_of(struct web_yaml *y)
 {
 	const char *s = (const char *)y->event.data.scalar.value;
@@ -97,7 +94,7 @@ static char *key_of(struct web_yaml *y)
 	return NULL;
 }
 
-/* The keys of one mapping, to find those that stand twice. */
+/* The keys of one mapping. */
 struct keys {
 	char *key[KEYS_MAX];
 	int n;
@@ -107,11 +104,11 @@ static bool note_key(struct web_yaml *y, struct keys *k, char *key, int line)
 {
 	for (int i = 0; i < k->n; i++)
 		if (!strcmp(k->key[i], key))
-			return web_yaml_error(y, line, "key '%s' stands twice", key);
+			return web_yaml_error(y, line, "duplicate key '%s'", key);
 	return k->n < KEYS_MAX || web_yaml_error(y, line, "more than %d keys", KEYS_MAX);
 }
 
-/* The current event is a key: reads it and its value. */
+/* Reads a key, the current event, and its value. */
 static bool pair(struct web_yaml *y, struct keys *k, web_yaml_fn *fn, void *ctx)
 {
 	int line = line_of(y);
@@ -127,7 +124,7 @@ static bool pair(struct web_yaml *y, struct keys *k, web_yaml_fn *fn, void *ctx)
 	return advance(y) && fn(ctx, y, key, line);
 }
 
-/* Calls fn for each key of the mapping that is a value.  what: the value's key. */
+/* Reads a mapping: calls fn for each key.  what: the name of the mapping. */
 static bool web_yaml_mapping(struct web_yaml *y, const char *what, web_yaml_fn *fn, void *ctx)
 {
 	struct keys k = { .n = 0 };
@@ -142,7 +139,7 @@ static bool web_yaml_mapping(struct web_yaml *y, const char *what, web_yaml_fn *
 	return ok;
 }
 
-/* Returns the string that is the value of a key; the caller frees it.  NULL: it is none, or empty. */
+/* Reads a key's value.  Returns it, for the caller to free; NULL if it is no string, or empty. */
 static char *web_yaml_string(struct web_yaml *y, const char *key)
 {
 	const char *s = (const char *)y->event.data.scalar.value;
@@ -174,8 +171,7 @@ static bool document(struct web_yaml *y, web_yaml_fn *fn, void *ctx)
 	       web_yaml_error(y, line_of(y), "a second document is not supported");
 }
 
-/* Reads text, whose root is a mapping, or empty.  file is for messages; it must outlive the call.  Returns NULL,
- * or the error, which the caller frees. */
+/* Reads text, a mapping or empty.  file is for messages.  Returns NULL, or the error, which the caller frees. */
 static char *web_yaml_read(const char *file, const char *text, size_t size, web_yaml_fn *fn, void *ctx)
 {
 	struct web_yaml y = { .file = file };
@@ -252,7 +248,7 @@ static bool tls_key(void *ctx, struct web_yaml *y, const char *key, int line)
 	return word(y, key, line, versions, &c->min_version);
 }
 
-/* What is wrong with a hash of bcrypt; NULL: nothing. */
+/* Returns what is wrong with a bcrypt hash, or NULL. */
 static const char *hash_fault(const char *s)
 {
 	static const char digits[] = "0123456789", letters[] =
@@ -260,12 +256,12 @@ static const char *hash_fault(const char *s)
 	int cost;
 
 	if (strncmp(s, "$2", 2) || !strchr("aby", s[2]) || !s[2] || s[3] != '$')
-		return "is not bcrypt's, which begins with $2b$, $2y$ or $2a$ (htpasswd -B makes one)";
+		return "is not a bcrypt hash, which begins with $2b$, $2y$ or $2a$ (create one with htpasswd -B)";
 	if (strspn(s + 4, digits) != 2 || s[6] != '$' || strlen(s) != 60 || strspn(s + 7, letters) != 53)
-		return "is not complete: bcrypt's has 60 characters";
+		return "is malformed: a bcrypt hash has 60 characters";
 	cost = (s[4] - '0') * 10 + s[5] - '0';
 	if (cost < COST_MIN || cost > COST_MAX)
-		return "has a cost that is not from 4 to 15: more would take longer than a scrape may";
+		return "has a cost outside 4 to 15: a higher cost takes longer than a scrape may";
 	return NULL;
 }
 
@@ -288,7 +284,7 @@ static bool user(void *ctx, struct web_yaml *y, const char *key, int line)
 	return true;
 }
 
-/* What keys of the mapping need each other. */
+/* Checks tls_server_config for keys that require others. */
 static bool complete(struct web_config *c, struct web_yaml *y)
 {
 	bool verify = c->client_auth >= WEB_CLIENT_VERIFY_GIVEN;
@@ -323,8 +319,6 @@ void web_config_parse(struct web_config *c, const char *text, size_t size)
 	c->error = web_yaml_read(c->file.path, text, size, root_key, c);
 }
 
-/* What GnuTLS says of a config. */
-
 static const gnutls_protocol_t protocols[] = { GNUTLS_TLS1_0, GNUTLS_TLS1_1, GNUTLS_TLS1_2, GNUTLS_TLS1_3 };
 
 const char *web_cert_priority(int min_version)
@@ -339,7 +333,7 @@ const char *web_cert_priority(int min_version)
 	return priorities[min_version];
 }
 
-/* Return true if GnuTLS, as it is set up here, speaks the version. */
+/* Return true if GnuTLS's system-wide configuration permits the version. */
 static bool speaks(int version)
 {
 	gnutls_priority_t priority;
@@ -390,15 +384,14 @@ static char *check_files(const struct web_config *c, gnutls_certificate_credenti
 	return err > 0 ? NULL : fault(c, &c->ca, "client_ca_file", err ? err : GNUTLS_E_NO_CERTIFICATE_FOUND);
 }
 
-/* Checks the certificate, its key, the CA and the version of a config with TLS.  Returns NULL, or "FILE:LINE: what
- * is wrong", which the caller frees. */
+/* Checks the certificate, its key, the CA and the version of a config with TLS.  Returns NULL, or the error. */
 static char *web_cert_check(const struct web_config *c)
 {
 	gnutls_certificate_credentials_t x509;
 	char *error;
 
 	if (!speaks(c->min_version))
-		return xprintf("%s:%d: min_version: GnuTLS is set up here not to speak it", c->file.path,
+		return xprintf("%s:%d: min_version: disabled in GnuTLS's system-wide configuration", c->file.path,
 			       c->min_version_line ? c->min_version_line : c->tls_line);
 	if (gnutls_certificate_allocate_credentials(&x509) < 0)
 		die(ENOMEM, "credentials");
@@ -442,13 +435,13 @@ static void read_pem(struct web_config *c, struct web_file *f, const char *key)
 
 	if (!f->path)
 		return;
-	err = slurp(f, PEM_SIZE);	/* also after an error: to see a change of it */
+	err = slurp(f, PEM_SIZE);	/* also after an error, to detect a change of the file */
 	if (c->error)
 		return;
 	if (err)
 		c->error = xprintf("%s:%d: %s '%s': %s", c->file.path, f->line, key, f->path, strerror(err));
 	else if (f->text && strlen(f->text) != f->size)
-		c->error = xprintf("%s:%d: %s '%s' contains a null character: it is no PEM file", c->file.path,
+		c->error = xprintf("%s:%d: %s '%s' contains a null character: not a PEM file", c->file.path,
 				   f->line, key, f->path);
 }
 

@@ -17,9 +17,8 @@
 
 #define WEB_PLAIN "text/plain; charset=utf-8"
 
-/* What a client takes: the Accept and Accept-Encoding headers of RFC 9110. */
-
-/* One element of a list: its name, its parameters up to the comma, its weight in thousandths. */
+/* An element of an Accept or Accept-Encoding header (RFC 9110): its name, its parameters up to the comma, its weight in
+ * thousandths. */
 struct element {
 	const char *name, *end;
 	size_t length;
@@ -45,7 +44,7 @@ static int weight_of(const char *s, const char *end)
 	return s < end && !strchr(" \t;", *s) ? 0 : w > 1000 ? 1000 : w;
 }
 
-/* The value of a parameter of e, up to *end; NULL: it has none. */
+/* Returns the value of a parameter of e, up to *end, or NULL. */
 static const char *parameter(const struct element *e, const char *name, const char **end)
 {
 	const char *s = e->name + e->length;
@@ -93,7 +92,7 @@ static bool begins(const char *s, const char *end, const char *with)
 	return (size_t)(end - s) >= n && !strncmp(s, with, n);
 }
 
-/* Return true if e names OpenMetrics, in a version that is written: 1.0 or none. */
+/* Return true if e names OpenMetrics in a supported version: 1.0 or none. */
 static bool is_openmetrics(const struct element *e)
 {
 	const char *version, *end;
@@ -104,7 +103,7 @@ static bool is_openmetrics(const struct element *e)
 	return !version || begins(version, end, "1.0.0");
 }
 
-/* Return true if e names the text format: 0.0.4 or none. */
+/* Return true if e accepts the text format: 0.0.4 or no version. */
 static bool is_text(const struct element *e)
 {
 	const char *version, *end;
@@ -151,8 +150,8 @@ bool web_accept_gzip(const char *encodings)
 
 enum { GZIP = 16 /* zlib's: a gzip header */, MEMORY = 8 /* zlib's default */ };
 
-/* Compresses size bytes at level 1 as gzip does.  Returns them and their number in *compressed; the caller frees
- * them.  NULL if there is no memory. */
+/* Compresses size bytes at gzip's level 1.  Returns them and their number in *compressed; the caller frees them.  NULL if
+ * out of memory. */
 static void *web_gzip(const void *bytes, size_t size, size_t *compressed)
 {
 	z_stream z = { .next_in = (unsigned char *)bytes, .avail_in = size };
@@ -174,11 +173,9 @@ static void *web_gzip(const void *bytes, size_t size, size_t *compressed)
 	return out;
 }
 
-/* Answers: a status with a line of text, or a page of the collector's. */
-
 enum { SMALL = 16 << 10, LARGE = 256 << 20 };
 
-/* Queues r, if there is one, and lets go of it. */
+/* Queues and releases r, which may be NULL. */
 static enum MHD_Result send_it(struct MHD_Connection *c, unsigned status, struct MHD_Response *r, const char *type)
 {
 	const struct web_connection *at = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -186,7 +183,7 @@ static enum MHD_Result send_it(struct MHD_Connection *c, unsigned status, struct
 
 	if (!r)
 		return MHD_NO;
-	/* who has no password would hold a place that others want */
+	/* a client without the password must not occupy a connection */
 	if (status == MHD_HTTP_UNAUTHORIZED || web_connection_ends(at))
 		MHD_add_response_header(r, "Connection", "close");
 	MHD_add_response_header(r, "Content-Type", type);
@@ -196,7 +193,7 @@ static enum MHD_Result send_it(struct MHD_Connection *c, unsigned status, struct
 	return done;
 }
 
-/* Answers with a text of this type, which is copied.  header: one more, with its value; NULL: none. */
+/* Answers with a copy of a text of this type.  header: an additional one, with its value, or NULL. */
 static enum MHD_Result web_respond(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
 			    const char *header, const char *value)
 {
@@ -224,8 +221,7 @@ static struct MHD_Response *compressed(int fd, size_t size)
 	return r;
 }
 
-/* Answers with the bytes of a sealed memory file, which it closes; compressed if gzip and there are more than
- * 16 KiB. */
+/* Answers with a sealed memory file, which it closes.  gzip: compresses more than 16 KiB. */
 static enum MHD_Result web_respond_page(struct MHD_Connection *c, const char *type, int fd, bool gzip)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -260,7 +256,7 @@ static enum MHD_Result plain(struct MHD_Connection *c, unsigned status, const ch
 	return web_respond(c, status, WEB_PLAIN, text, NULL, NULL);
 }
 
-/* Until when an answer is of use, half a second before Prometheus gives up: 9.5 s if it does not say. */
+/* Returns the deadline of an answer: half a second before Prometheus's timeout, by default 9.5 s. */
 static unsigned long long deadline(struct MHD_Connection *c)
 {
 	const char *s = header(c, timeout_header);
@@ -272,7 +268,7 @@ static unsigned long long deadline(struct MHD_Connection *c)
 	return clock_ns() + (unsigned long long)(seconds * 1e9);
 }
 
-/* As struct web_request has it. */
+/* Returns the scraper for struct web_request. */
 static unsigned long long scraper(const struct web_server *s, struct MHD_Connection *c)
 {
 	const struct sockaddr *a = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
@@ -293,7 +289,7 @@ static unsigned long long scraper(const struct web_server *s, struct MHD_Connect
 	return hash ? hash : 1;
 }
 
-/* Return true if one more scrape may be under way; end_scrape() ends it. */
+/* Return true if one more concurrent scrape is allowed; end_scrape() ends it. */
 static bool begin_scrape(struct web_server *s)
 {
 	bool ok;
@@ -312,7 +308,6 @@ static void end_scrape(struct web_server *s)
 	pthread_mutex_unlock(&s->scrapes_lock);
 }
 
-/* Of a scrape that is under way. */
 static enum MHD_Result scrape(struct web_server *s, struct MHD_Connection *c, enum web_what what)
 {
 	static const char *const types[] = { "text/plain; version=0.0.4; charset=utf-8",
@@ -325,7 +320,7 @@ static enum MHD_Result scrape(struct web_server *s, struct MHD_Connection *c, en
 	if (answer == WEB_ANSWER_LATE)
 		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the page was not ready in time\n");
 	if (answer == WEB_ANSWER_NONE || fd < 0)
-		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no page yet\n");
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "no page yet\n");
 	return web_respond_page(c, what == WEB_METRICS ? types[r.format] : WEB_PLAIN, fd,
 				web_accept_gzip(header(c, "Accept-Encoding")));
 }
@@ -335,13 +330,13 @@ static enum MHD_Result page(struct web_server *s, struct MHD_Connection *c, enum
 	enum MHD_Result done;
 
 	if (!begin_scrape(s))
-		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many scrapes at once (--web.max-requests)\n");
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many concurrent scrapes (--web.max-requests)\n");
 	done = scrape(s, c, what);
 	end_scrape(s);
 	return done;
 }
 
-/* Healthy is who answers at all, ready who has its probes in. */
+/* Healthy: the collector answers; ready: its probes are attached. */
 static enum MHD_Result state(struct web_server *s, struct MHD_Connection *c, bool healthy)
 {
 	struct web_request r = { .what = WEB_READY };
@@ -352,9 +347,9 @@ static enum MHD_Result state(struct web_server *s, struct MHD_Connection *c, boo
 		return plain(c, MHD_HTTP_OK, healthy ? "healthy\n" : "ready\n");
 	case WEB_ANSWER_NONE:
 		return healthy ? plain(c, MHD_HTTP_OK, "healthy\n") :
-				 plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the probes are not in yet\n");
+				 plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the probes are not attached yet\n");
 	default:
-		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector does not answer\n");
+		return plain(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the collector does not respond\n");
 	}
 }
 
@@ -378,7 +373,7 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 		return state(s, c, !strcmp(url, "/-/healthy"));
 	if (!strcmp(url, "/"))
 		return front(s, c);
-	return plain(c, MHD_HTTP_NOT_FOUND, "there is no such page\n");
+	return plain(c, MHD_HTTP_NOT_FOUND, "no such page\n");
 }
 
 static enum web_auth_result authenticate(struct web_server *s, struct MHD_Connection *c)
@@ -422,7 +417,7 @@ enum MHD_Result web_page(void *ctx, struct MHD_Connection *c, const char *url, c
 	(void)upload;
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return web_respond(c, MHD_HTTP_METHOD_NOT_ALLOWED, WEB_PLAIN, "only GET and HEAD\n", "Allow", "GET, HEAD");
-	if (!*request) {	/* the headers alone; a body may follow, and is dropped */
+	if (!*request) {	/* headers only; a body may follow, and is dropped */
 		*request = s;
 		return MHD_YES;
 	}

@@ -20,7 +20,7 @@
 
 /* FD_HIGH: above all descriptors that a server knows by number. */
 enum { FD_HIGH = 64, ENVIRONMENT = 4 /* variables */, BACKLOG = 128 };
-static const unsigned long long LEAVE = 45000000000ull;	/* more than any request takes */
+static const unsigned long long LEAVE = 45000000000ull;	/* longer than any request */
 
 int web_fd_high(int fd)
 {
@@ -44,7 +44,7 @@ static void inherit(posix_spawn_file_actions_t *a, int socket, int config_fd, co
 		posix_spawn_file_actions_adddup2(a, listen[i], WEB_FD_LISTEN + i);
 }
 
-/* Its signals are as in a new process, whatever the collector blocks or handles. */
+/* Resets what the collector blocks or handles. */
 static void fresh_signals(posix_spawnattr_t *attr)
 {
 	sigset_t all, none;
@@ -57,7 +57,7 @@ static void fresh_signals(posix_spawnattr_t *attr)
 	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-/* What the dynamic linker and sanitized builds need; the rest is the collector's own. */
+/* Passes on what the dynamic linker and sanitized builds need. */
 static void environment(char **env)
 {
 	static const char *const names[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "LSAN_OPTIONS=", "UBSAN_OPTIONS=" };
@@ -108,7 +108,7 @@ int web_process_start(struct web_process *p, int config_fd, const int *listen, i
 	return 0;
 }
 
-/* Kills it, if it still runs, and forgets it; web_process_reap() is for the caller to call with its pid. */
+/* Kills and clears p; the caller must reap its pid. */
 static void web_process_kill(struct web_process *p)
 {
 	close(p->socket);
@@ -116,7 +116,7 @@ static void web_process_kill(struct web_process *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Return true if a process has ended, and write how to text.  Never waits. */
+/* Return true if a process has ended, with the manner of its end in text.  Never waits. */
 static bool web_process_reap(int pid, char *text, size_t size)
 {
 	int status = 0;
@@ -135,7 +135,7 @@ void web_process_leave(struct web_process *p)
 {
 	struct web_message m = { .type = WEB_LEAVE };
 
-	/* one that does not even read is stopped, or worse */
+	/* one that does not read its messages is stopped or hangs */
 	p->kill_at = web_message_send(p->socket, &m, -1) ? clock_ns() + LEAVE : 1;
 }
 
@@ -170,7 +170,7 @@ void web_process_close(struct web_process *p, int ms)
 	reaped_within(pid, 100);
 }
 
-/* If there is no place, as if none that was killed would end, one is forgotten: a zombie for as long as this runs. */
+/* If the list is full because killed servers do not end, drops one, which stays a zombie. */
 void web_killed_add(struct web_killed *list, struct web_process *p, bool report)
 {
 	struct web_killed *to = &list[0];
@@ -190,7 +190,7 @@ void web_killed_reap(struct web_killed *list)
 		if (!k->pid || !web_process_reap(k->pid, how, sizeof(how)))
 			continue;
 		if (k->report)
-			warning(0, "the web server ended %s: it is started again", how);
+			warning(0, "web server ended %s: restarting it", how);
 		k->pid = 0;
 	}
 }
@@ -205,20 +205,20 @@ static bool is_port(const char *s)
 	return n && n <= 5 && !s[n] && atol(s) <= 65535;
 }
 
-/* Takes s apart.  Returns NULL, or what is wrong with it. */
+/* Splits s.  Returns NULL, or what is wrong with it. */
 static const char *web_address_parse(const char *s, struct web_address *a)
 {
 	const char *colon = strrchr(s, ':'), *host = s, *end = colon;
 
 	if (!colon || !is_port(colon + 1))
-		return "it does not end in a colon and a port";
+		return "expected a colon and a port at the end";
 	if (*s == '[') {
 		host = s + 1;
 		end = colon > s && colon[-1] == ']' ? colon - 1 : host;
 		if (end <= host)
-			return "an IPv6 address stands in square brackets";
+			return "an IPv6 address must be in square brackets";
 	} else if (memchr(s, ':', colon - s)) {
-		return "an IPv6 address stands in square brackets";
+		return "an IPv6 address must be in square brackets";
 	}
 	if ((size_t)(end - host) >= sizeof(a->host))
 		return "the host's name is too long";
@@ -246,7 +246,7 @@ static int bound(const struct addrinfo *i, bool all)
 	return -1;
 }
 
-/* Of a name with several addresses, the first that can be bound; of all addresses, IPv6's. */
+/* Binds to the first possible address of a name; all: to IPv6's wildcard address, else IPv4's. */
 static int bound_to_any(const struct addrinfo *list, bool all)
 {
 	int fd = -1;
@@ -271,11 +271,11 @@ int web_listen(const char *address)
 			    "[::1]:10950: %s", address, wrong);
 	err = getaddrinfo(*a.host ? a.host : NULL, a.port, &hints, &list);
 	if (err)
-		die(0, "cannot find the address of '%s': %s", address,
+		die(0, "cannot resolve '%s': %s", address,
 		    err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
 	fd = bound_to_any(list, !*a.host);
 	if (fd < 0)
-		die(errno, "cannot listen on '%s' (--web.listen-address names another)", address);
+		die(errno, "cannot listen on '%s' (choose another with --web.listen-address)", address);
 	freeaddrinfo(list);
 	return fd;
 }

@@ -11,8 +11,6 @@
 #include "base/die.h"
 #include "cudaexporter/web_rpc.h"
 
-/* What the server and the collector tell each other, over a socket of type SOCK_SEQPACKET. */
-
 union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
@@ -25,7 +23,7 @@ bool web_message_send(int socket, const struct web_message *m, int fd)
 	union control control;
 	struct cmsghdr *c;
 
-	/* the server may not call sendmsg() */
+	/* seccomp denies the server sendmsg() */
 	if (fd < 0)
 		return send(socket, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*m);
 	memset(&control, 0, sizeof(control));
@@ -80,11 +78,6 @@ int web_message_receive(int socket, struct web_message *m, int *fd)
 	return -1;
 }
 
-/* All that the server is told at its start, in a sealed memory file: it opens no file itself. */
-
-/* The struct without its pointers, then its strings in the order of strings():
- * each one's size, 0 for NULL, and its bytes with a '\0'. */
-
 bool web_seal(int fd)
 {
 	return !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
@@ -105,6 +98,8 @@ static void put(FILE *f, const char *s)
 	fwrite(s ? s : "", size, 1, f);
 }
 
+/* Format: the struct without its pointers, then the strings in the order of strings(), each as its size (0: NULL) and its
+ * bytes with a '\0'. */
 int web_config_fd_write(const struct web_server_config *b)
 {
 	int fd = memfd_create("cudaexporter-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -131,7 +126,7 @@ int web_config_fd_write(const struct web_server_config *b)
 	return -1;
 }
 
-/* What is left to read. */
+/* The unread bytes. */
 struct rest { char *at; size_t size; };
 
 static bool take(struct rest *r, void *into, size_t size)
@@ -184,8 +179,6 @@ bool web_config_fd_read(int fd, struct web_server_config *b)
 	return false;
 }
 
-/* The server's questions to the collector: threads wait for pages, one thread receives them. */
-
 void web_rpc_init(struct web_rpc *a, int socket)
 {
 	pthread_condattr_t attr;
@@ -216,7 +209,7 @@ static struct web_wait *wait_of(struct web_rpc *a, uint64_t id)
 	return NULL;
 }
 
-/* The lock is held. */
+/* Call with the lock held. */
 static enum web_answer answer_of(struct web_rpc *a, struct web_wait *w, unsigned long long deadline, int *fd)
 {
 	struct timespec until = { deadline / 1000000000, deadline % 1000000000 };

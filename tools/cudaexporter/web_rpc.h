@@ -106,7 +106,7 @@ void web_rpc_init(struct web_rpc *a, int socket);
 uint64_t web_rpc_id(struct web_rpc *a);
 
 /* Requests a page, and waits for it until clock_ns() is deadline.  WEB_ANSWER_PAGE: *fd is the page's, for the caller to
- * close (-1 for WEB_READY); WEB_ANSWER_NONE: there is no page yet; WEB_ANSWER_LATE: no answer in time. */
+ * close (-1 for WEB_READY); WEB_ANSWER_NONE: no page yet; WEB_ANSWER_LATE: no answer in time. */
 enum web_answer web_rpc_page(struct web_rpc *a, const struct web_request *r, unsigned long long deadline, int *fd);
 
 /* Passes an answer with its descriptor to the thread that waits for it, or drops it if the thread has given up. */

@@ -29,8 +29,6 @@
 #include "cudaexporter/web_server.h"
 #include "proc/confine.h"
 
-/* Takes all rights from the server: what reads from strangers can do nothing but read and write what it has. */
-
 enum { FILES = 64 };
 
 static void limit(int resource, rlim_t n)
@@ -38,7 +36,7 @@ static void limit(int resource, rlim_t n)
 	struct rlimit to = { n, n };
 
 	if (setrlimit(resource, &to))
-		die(errno, "cannot limit the server");
+		die(errno, "cannot set the server's resource limits");
 }
 
 void web_confine_rights(void)
@@ -49,12 +47,12 @@ void web_confine_rights(void)
 		die(errno, "the server cannot %s", cannot);
 	limit(RLIMIT_NOFILE, FILES);
 #ifndef __SANITIZE_ADDRESS__	/* which maps terabytes */
-	limit(RLIMIT_AS, 2ull << 30);	/* with each thread's stack and all pages that are sent */
+	limit(RLIMIT_AS, 2ull << 30);	/* includes thread stacks and all pages being sent */
 #endif
 }
 
-/* Without conditions.  Nothing here opens a file, connects, signals another process or executes.  A thread is
- * made by clone: clone3, whose flags a filter cannot read, says ENOSYS. */
+/* Without conditions.  None of these opens a file, connects, signals another process or executes.  Threads are made by
+ * clone: clone3, whose flags a filter cannot read, fails with ENOSYS. */
 static const int allowed[] = {
 	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
 	SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(shutdown),
@@ -69,13 +67,13 @@ static const int allowed[] = {
 	SCMP_SYS(clock_nanosleep),
 };
 
-/* What the C library may look up and can do without, such as /proc/sys/vm/overcommit_memory. */
+/* For optional reads of the C library, such as /proc/sys/vm/overcommit_memory. */
 static const int refused[] = {
 	SCMP_SYS(openat), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
 	SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(prlimit64),
 };
 
-/* F_SETOWN and O_ASYNC would have the kernel signal another process. */
+/* F_SETOWN and O_ASYNC could make the kernel signal another process. */
 static int descriptor_flags(scmp_filter_ctx filter)
 {
 	static const int commands[] = { F_GETFD, F_SETFD, F_GETFL };
@@ -87,7 +85,7 @@ static int descriptor_flags(scmp_filter_ctx filter)
 	return err;
 }
 
-/* SO_LINGER would have others wait who close the socket. */
+/* SO_LINGER could block another process that closes the socket. */
 static int socket_options(scmp_filter_ctx filter)
 {
 	static const int names[] = { TCP_NODELAY, TCP_CORK };
@@ -99,8 +97,8 @@ static int socket_options(scmp_filter_ctx filter)
 	return err;
 }
 
-/* Sending connects with MSG_FASTOPEN.  sendmsg() can pass descriptors, so the collector gets none of it: a
- * descriptor from 4 to 63 has one of four bits, and those above. */
+/* MSG_FASTOPEN connects.  sendmsg() can pass descriptors, so it is denied on the collector's socket: allowed descriptors, 4
+ * to 63, have one of the bits from 4 to 32. */
 static int sending(scmp_filter_ctx filter)
 {
 	int err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto), 1,
@@ -127,7 +125,7 @@ static int conditions(scmp_filter_ctx filter)
 	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
 		err |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0);
-	/* the server's last message has been written: /dev/null takes the place of standard error */
+	/* for be_silent() */
 	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup2), 2, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO, 0),
 				SCMP_A1(SCMP_CMP_EQ, STDERR_FILENO, 0));
 	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(dup3), 3, SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO, 0),
@@ -155,16 +153,14 @@ void web_confine_calls(void)
 	seccomp_release(filter);
 }
 
-/* The server's libmicrohttpd: a thread for each connection. */
-
 enum {
 	AT_ONCE = 16,
-	IDLE = 10,			/* seconds; web_connections_expire() bounds what trickles */
-	STACK = 1 << 20,		/* bytes, whatever the collector's limit is */
-	MEMORY = 10 * 1024,		/* bytes for a request's line and headers, and what MHD notes of them */
+	IDLE = 10,			/* seconds without any byte; see also web_connections_expire() */
+	STACK = 1 << 20,		/* bytes, instead of the collector's limit */
+	MEMORY = 10 * 1024,		/* bytes for a request's line and headers, and MHD's data about them */
 };
 
-/* Called in the handshake, also if there is no certificate: then it is another's decision whether that is well. */
+/* Called in the handshake, also without a certificate: GNUTLS_CERT_REQUIRE decides whether that is an error. */
 static int verify(gnutls_session_t tls)
 {
 	gnutls_typed_vdata_st purpose = { .type = GNUTLS_DT_KEY_PURPOSE_OID,
@@ -176,8 +172,8 @@ static int verify(gnutls_session_t tls)
 	return gnutls_certificate_verify_peers(tls, &purpose, 1, &faults) || faults ? GNUTLS_E_CERTIFICATE_ERROR : 0;
 }
 
-/* A client's certificate as Go's crypto/tls asks for it: the handshake fails without.  MHD itself would only ask,
- * and only if there is a CA. */
+/* Requires a client's certificate as Go's crypto/tls does: the handshake fails without it.  MHD would only request one, and
+ * only with a CA. */
 static void ask_certificate(const struct web_server *s, gnutls_session_t tls)
 {
 	bool must = s->config.client_auth == WEB_CLIENT_ANY || s->config.client_auth == WEB_CLIENT_VERIFY;
@@ -204,7 +200,7 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **context, e
 	if (tls && tls->tls_session)
 		ask_certificate(s, tls->tls_session);
 	else if (s->config.priority)
-		shutdown(fd, SHUT_RDWR);	/* never without the check */
+		shutdown(fd, SHUT_RDWR);	/* never serve without the check */
 }
 
 static void on_completed(void *ctx, struct MHD_Connection *c, void **request, enum MHD_RequestTerminationCode how)
@@ -218,7 +214,7 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **request, en
 			     WEB_WAITS_FOR);
 }
 
-/* What clients do wrong is no news; that the start failed is. */
+/* Reports errors of the start only, not those of clients. */
 static void on_log(void *ctx, const char *fmt, va_list ap)
 {
 	struct web_server *s = ctx;
@@ -246,7 +242,7 @@ static int tls_options(const struct web_server_config *b, struct MHD_OptionItem 
 	return n;
 }
 
-/* Starts it, and has it read all that it opens.  Dies on failure. */
+/* Starts libmicrohttpd with a thread per connection; it opens its files now.  Dies on failure. */
 static void web_http_start(struct web_server *s)
 {
 	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
@@ -270,8 +266,8 @@ static void web_http_start(struct web_server *s)
 		    s->config.priority && !MHD_is_feature_supported(MHD_FEATURE_TLS) ? ": it has no TLS" : "");
 }
 
-/* Accepts from a listening socket while there is room, 16 at most; refuse: closes them instead.  Returns false if
- * there was no room, or no descriptor. */
+/* Accepts up to 16 connections from a listening socket while there is room; refuse: closes them instead.  Returns false if
+ * there was no room or no free descriptor. */
 static bool web_http_accept(struct web_server *s, int listener, bool refuse)
 {
 	struct sockaddr_storage peer;
@@ -287,7 +283,7 @@ static bool web_http_accept(struct web_server *s, int listener, bool refuse)
 		length = sizeof(peer);
 		fd = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
-			return errno != EMFILE && errno != ENFILE;	/* the machine's: later, not at once again */
+			return errno != EMFILE && errno != ENFILE;	/* out of descriptors: retry later */
 		if (refuse) {
 			close(fd);
 			continue;
@@ -300,7 +296,7 @@ static bool web_http_accept(struct web_server *s, int listener, bool refuse)
 }
 
 enum { TICK = 100, FULL_TICK = 20 /* milliseconds */ };
-static const unsigned long long LOST = 5000000000ull;	/* a question without an answer */
+static const unsigned long long LOST = 5000000000ull;	/* when an unanswered request is given up */
 
 static void accept_all(struct web_server *s, bool refuse)
 {
@@ -312,7 +308,7 @@ static void accept_all(struct web_server *s, bool refuse)
 		web_connections_shut_idle(&s->connections);
 }
 
-/* A connection waits: nobody is let in before the collector has looked at the config. */
+/* A connection waits.  With a config file, the collector must check it for changes before the connection is accepted. */
 static void web_server_on_connection(struct web_server *s)
 {
 	struct web_message m = { .type = WEB_ASK_ACCEPT };
@@ -386,14 +382,14 @@ static void serve(struct web_server *s)
 		read_messages(s);
 	for (int i = 0; !closed && i < s->nlisten; i++) {
 		if (p[1 + i].revents & ~POLLIN)
-			_exit(EXIT_FAILURE);	/* nothing will come from it any more, and poll() would return at once */
+			_exit(EXIT_FAILURE);	/* an error that stays: poll() would never wait again */
 		there |= p[1 + i].revents;
 	}
 	if (there)
 		web_server_on_connection(s);
 }
 
-/* The collector says when to end; a terminal's signals come to both. */
+/* The collector ends the server; a terminal's signals reach both. */
 static void ignore_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -402,13 +398,13 @@ static void ignore_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* All that the C library and GnuTLS open at their first use. */
+/* Before files are forbidden: the C library and GnuTLS open some at their first use. */
 static void open_all(struct web_server *s)
 {
 	time_t now = time(NULL);
 	struct tm tm;
 
-	mallopt(M_ARENA_MAX, 1);	/* others read the kernel's settings when they shrink */
+	mallopt(M_ARENA_MAX, 1);	/* further arenas read the kernel's settings when they shrink */
 	gmtime_r(&now, &tm);
 	if (gnutls_global_init() < 0)
 		die(0, "cannot initialize GnuTLS");
@@ -416,10 +412,10 @@ static void open_all(struct web_server *s)
 	web_http_start(s);
 }
 
-/* What reads from strangers writes nothing where the collector's messages are read. */
+/* Nothing that clients send must reach the collector's messages. */
 static void be_silent(void)
 {
-#ifndef __SANITIZE_ADDRESS__	/* its report is for those who test */
+#ifndef __SANITIZE_ADDRESS__	/* tests read its report */
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		_exit(EXIT_FAILURE);
 #endif
@@ -430,7 +426,7 @@ void web_server_run(int nlisten)
 	struct web_server *s = xcalloc(1, sizeof(*s));
 
 	if (close_range(WEB_FD_LISTEN + nlisten, ~0u, 0))
-		die(errno, "cannot close what the server is not to have");
+		die(errno, "cannot close inherited descriptors");
 	ignore_signals();
 	web_confine_rights();
 	if (!web_config_fd_read(WEB_FD_CONFIG, &s->config))

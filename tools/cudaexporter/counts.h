@@ -10,7 +10,7 @@
 struct bpf_map;
 struct inflight;
 
-/* Of bpf/lib/export_counts.bpf.h, export_errors.bpf.h and export_exemplars.bpf.h. */
+/* Of bpf/lib/export_counts.bpf.h. */
 struct counts_maps {
 	const struct bpf_map *slots, *rest, *errors;
 	const struct bpf_map *exemplars;	/* NULL: without --exemplars */

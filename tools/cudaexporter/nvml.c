@@ -10,11 +10,7 @@
 #include "cudaexporter/nvml.h"
 #include "proc/helper_server.h"
 
-/* nvmlReturn_t */
-enum {
-	NVML_SUCCESS = 0, NVML_ERROR_INSUFFICIENT_SIZE = 7, NVML_ERROR_DRIVER_NOT_LOADED = 9,
-	NVML_ERROR_LIBRARY_NOT_FOUND = 12,
-};
+enum { NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_LIBRARY_NOT_FOUND = 12 };	/* of nvmlReturn_t */
 
 typedef struct nvml_handle *nvml_handle;	/* nvmlDevice_t */
 

@@ -230,26 +230,6 @@ static void *open_skel(void *ctx)
 	return app->skel;
 }
 
-static void on_process(void *ctx, int pid)
-{
-	exporter_mapped(ctx, pid);
-}
-
-static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
-		     const char *skipped)
-{
-	struct exporter *e = ctx;
-
-	probed_function(&e->probed, path, fn, probe, skipped);
-}
-
-static void on_skipped(void *ctx, const char *path, const char *why)
-{
-	struct exporter *e = ctx;
-
-	probed_file(&e->probed, path, why);
-}
-
 static void loaded(void *ctx)
 {
 	struct app *app = ctx;
@@ -275,10 +255,6 @@ static void loaded(void *ctx)
 	};
 
 	exporter_open(&app->exporter, &app->session, &app->limits, &probes, app->off_cpu);
-	app->session.tool = &app->exporter;
-	app->session.on_process = on_process;
-	app->session.on_probe = on_probe;
-	app->session.on_skipped = on_skipped;
 }
 
 static void start(void *ctx)

@@ -54,7 +54,7 @@ static void step(struct state *s, struct input *in)
 	unsigned what = take(in, 1), n = take(in, 2);
 
 	if (what & 0x80) {
-		kernel_program_show(&s->naming, &s->program, &s->table, &s->set);
+		kernel_program_show(&s->naming, &s->program, &s->set);
 		kernel_naming_reap(&s->naming, &s->table);
 		check_series(s);
 		return;
@@ -67,6 +67,7 @@ static void step(struct state *s, struct input *in)
 static void begin(struct state *s, struct input *in)
 {
 	series_init(&s->table, 100);
+	s->set.table = &s->table;
 	s->set.labels = "pid=\"1\"";
 	s->names = kernel_names_new();
 	s->naming.most = take(in, 1) % (MOST + 1);
@@ -85,10 +86,10 @@ static void begin(struct state *s, struct input *in)
 
 static void end(struct state *s)
 {
-	kernel_program_show(&s->naming, &s->program, &s->table, &s->set);
+	kernel_program_show(&s->naming, &s->program, &s->set);
 	check_series(s);
 	kernel_program_clear(&s->naming, &s->program);
-	series_drop_set(&s->table, &s->set);
+	series_drop_set(&s->set);
 	s->naming.other->uses--;
 	kernel_naming_reap(&s->naming, &s->table);
 	CHECK(!s->naming.texts && !s->naming.quota.used);

@@ -17,10 +17,9 @@ enum { ERROR_SERIES = 64, BATCH = 1024 };
 /* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
 enum { ERROR_NOT_READY = 600 };
 
-void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes,
-		 struct series_table *table)
+void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes)
 {
-	*c = (struct counts){ .maps = *maps, .off_cpu = off_cpu, .processes = processes, .table = table };
+	*c = (struct counts){ .maps = *maps, .off_cpu = off_cpu, .processes = processes };
 	c->nelements = bpf_map__max_entries(maps->slots);
 	c->elements = bpf_mmap_elements(maps->slots);
 	if (!c->elements)
@@ -36,41 +35,40 @@ static unsigned long long time_of_day(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-static void count(struct counts *c, const struct cuda_process *process, enum metric m, struct metric_labels labels,
+static void count(const struct cuda_process *process, enum metric m, struct metric_labels labels,
 		  unsigned long long n)
 {
-	(process->over ? series_count : series_count_live)(c->table, process->set, m, labels, n);
+	(process->over ? series_count : series_count_live)(process->set, m, labels, n);
 }
 
 static void add_launches(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 			 const struct export_values *v)
 {
-	count(c, process, METRIC_LAUNCHES, metric_labels(key->device, key->detail), v->count);
+	count(process, METRIC_LAUNCHES, metric_labels(key->device, key->detail), v->count);
 	if (!process->over && v->last)
-		series_max(c->table, process->set, METRIC_LAST_LAUNCH, (struct metric_labels){ 0 },
-			   v->last + c->epoch);
+		series_max(process->set, METRIC_LAST_LAUNCH, (struct metric_labels){ 0 }, v->last + c->epoch);
 }
 
-static void add_copies(struct counts *c, const struct cuda_process *process, const struct export_key *key,
+static void add_copies(const struct cuda_process *process, const struct export_key *key,
 		       const struct export_values *v)
 {
 	unsigned direction = key->detail & (EXPORT_ASYNC - 1);
 	bool async = key->detail & EXPORT_ASYNC;
 
-	series_observe(c->table, process->set, METRIC_COPY_SIZE, metric_labels(direction, async),
+	series_observe(process->set, METRIC_COPY_SIZE, metric_labels(direction, async),
 		       v->sizes, v->bytes, !process->over);
 	if (!async)
-		series_observe(c->table, process->set, METRIC_COPY_DURATION,
+		series_observe(process->set, METRIC_COPY_DURATION,
 			       metric_labels(direction, 0), v->times, v->ns, !process->over);
 }
 
 static void add_waits(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 		      const struct export_values *v)
 {
-	series_observe(c->table, process->set, METRIC_SYNC_DURATION, metric_labels(key->id, 0),
+	series_observe(process->set, METRIC_SYNC_DURATION, metric_labels(key->id, 0),
 		       v->times, v->ns, !process->over);
 	if (c->off_cpu)
-		count(c, process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
+		count(process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
 }
 
 static void add(struct counts *c, const struct cuda_process *process, const struct export_key *key,
@@ -79,7 +77,7 @@ static void add(struct counts *c, const struct cuda_process *process, const stru
 	if (key->what == EXPORT_LAUNCH)
 		add_launches(c, process, key, v);
 	else if (key->what == EXPORT_COPY)
-		add_copies(c, process, key, v);
+		add_copies(process, key, v);
 	else if (key->what == EXPORT_SYNC)
 		add_waits(c, process, key, v);
 }
@@ -132,13 +130,13 @@ static void read_rest(struct counts *c, const void *key, const void *value)
 }
 
 /* Returns the labels of an error; "other" if its label set has too many. */
-static struct metric_labels error_labels(struct counts *c, struct label_set *set, const struct export_error *e)
+static struct metric_labels error_labels(struct label_set *set, const struct export_error *e)
 {
 	struct metric_labels labels = metric_labels(e->id, (unsigned)e->ret);
 
-	if (series_of(c->table, set, METRIC_ERRORS, labels, false))
+	if (series_of(set, METRIC_ERRORS, labels, false))
 		return labels;
-	if (set->errors >= ERROR_SERIES || !series_of(c->table, set, METRIC_ERRORS, labels, true))
+	if (set->errors >= ERROR_SERIES || !series_of(set, METRIC_ERRORS, labels, true))
 		return metric_labels(METRIC_OTHER, 0);
 	set->errors++;
 	return labels;
@@ -153,10 +151,10 @@ static void read_error(struct counts *c, const void *key, const void *value)
 	if (!process)
 		return;
 	if (e->id >= EXPORT_STICKY)
-		count(c, process, METRIC_STICKY_ERRORS,
+		count(process, METRIC_STICKY_ERRORS,
 		      metric_labels(e->id - EXPORT_STICKY, (unsigned)e->ret), n->n);
 	else if (e->ret != ERROR_NOT_READY && e->id < CUDA_ID_MAX)
-		count(c, process, METRIC_ERRORS, error_labels(c, process->set, e), n->n);
+		count(process, METRIC_ERRORS, error_labels(process->set, e), n->n);
 	if (process->over)
 		delete(c->maps.errors, e, c->maps.error_shares, n->share);
 }
@@ -172,11 +170,11 @@ static void read_exemplar(struct counts *c, const void *key, const void *value)
 	if (!process)
 		return;
 	if (k->bucket < EXPORT_OF_TIMES)
-		series_exemplify(c->table, process->set, METRIC_COPY_SIZE,
+		series_exemplify(process->set, METRIC_COPY_SIZE,
 				 metric_labels(direction, !!(k->detail & EXPORT_ASYNC)),
 				 k->bucket - EXPORT_OF_SIZES, &exemplar);
 	else
-		series_exemplify(c->table, process->set,
+		series_exemplify(process->set,
 				 k->what == EXPORT_COPY ? METRIC_COPY_DURATION : METRIC_SYNC_DURATION,
 				 metric_labels(k->what == EXPORT_COPY ? direction : k->id, 0),
 				 k->bucket - EXPORT_OF_TIMES, &exemplar);
@@ -280,14 +278,14 @@ static enum export_group group_of(const struct inflight_row *row)
 	}
 }
 
-void calls_inflight_collect(struct inflight *r, struct processes *c, struct series_table *t)
+void calls_inflight_collect(struct inflight *r, struct processes *c)
 {
 	const struct cuda_process *process;
 
 	for (process = c->by_pid; process; process = process->hh_pid.next)
 		for (unsigned g = 0; g < EXPORT_GROUPS; g++) {
-			series_add(t, process->set, METRIC_CALLS_RUNNING, metric_labels(g, 0), 0);
-			series_max(t, process->set, METRIC_CALL_RUNNING, metric_labels(g, 0), 0);
+			series_add(process->set, METRIC_CALLS_RUNNING, metric_labels(g, 0), 0);
+			series_max(process->set, METRIC_CALL_RUNNING, metric_labels(g, 0), 0);
 		}
 	inflight_collect(r);
 	for (size_t i = 0; i < r->n; i++) {
@@ -296,8 +294,8 @@ void calls_inflight_collect(struct inflight *r, struct processes *c, struct seri
 		process = processes_find(c, r->rows[i].pid);
 		if (!process)
 			process = processes_mapped(c, r->rows[i].pid);
-		series_add(t, process->set, METRIC_CALLS_RUNNING, group, 1);
-		series_max(t, process->set, METRIC_CALL_RUNNING, group, r->rows[i].age);
+		series_add(process->set, METRIC_CALLS_RUNNING, group, 1);
+		series_max(process->set, METRIC_CALL_RUNNING, group, r->rows[i].age);
 	}
 	inflight_clear(r);
 }

@@ -21,7 +21,6 @@ struct counts {
 	struct counts_maps maps;
 	bool off_cpu;
 	struct processes *processes;
-	struct series_table *table;
 	struct export_slot *elements;
 	unsigned nelements;
 	bool only_over;		/* only processes that are over are read */
@@ -29,14 +28,13 @@ struct counts {
 };
 
 /* The maps are loaded.  off_cpu: --collect.off-cpu.  Dies if the kernel does not let it map them. */
-void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes,
-		 struct series_table *table);
+void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes);
 
 /* Reads all counts in a round.  Those of processes that are over are added permanently and deleted from the maps; then
  * these processes are freed.  only_over: skips the other processes. */
 void counts_read(struct counts *c, bool only_over);
 
 /* Call in a round: sets the gauges of calls in flight of every live process. */
-void calls_inflight_collect(struct inflight *r, struct processes *c, struct series_table *t);
+void calls_inflight_collect(struct inflight *r, struct processes *c);
 
 #endif

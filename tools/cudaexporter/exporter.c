@@ -19,31 +19,6 @@ static void exporter_ended(void *ctx, int pid)
 	containers_forget(&e->session->containers, pid);
 }
 
-void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
-		   const struct exporter_probes *probes, bool off_cpu)
-{
-	e->session = session;
-	series_init(&e->table, limits->series);
-	label_sets_init(&e->processes.sets, &e->table, limits->processes);
-	processes_init(&e->processes, exporter_ended, e);
-	memory_metrics_init(&e->memory, &e->processes, &e->table, session_is_preexisting, session);
-	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes, &e->table);
-	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
-	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
-			   probes->kernel_shares);
-	e->probed.kind = attach_name(session->probes.attacher.kind);
-	self_open(&e->self, &e->own, &e->table, &e->processes, &e->memory, &probes->self);
-}
-
-void exporter_start(struct exporter *e, const struct inflight *inflight)
-{
-	e->inflight = *inflight;
-	e->inflight.memory = &e->memory.model;
-	inflight_start(&e->inflight);
-	kernel_counts_scan(&e->kernels);
-	e->ready = true;
-}
-
 static void on_gone(struct exporter *e, const struct process_event *event)
 {
 	struct cuda_process *process = processes_find(&e->processes, event->head.pid);
@@ -68,8 +43,9 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 }
 
 /* Ignores an ended process: either its record is still to come, or it made no call. */
-void exporter_mapped(struct exporter *e, int pid)
+static void exporter_mapped(void *ctx, int pid)
 {
+	struct exporter *e = ctx;
 	char comm[IDENTITY_COMM];
 
 	if (!filter_wants(&e->session->selected, pid))
@@ -90,7 +66,7 @@ static void check(struct exporter *e, unsigned long long now)
 /* Frees the processes that are over when it has read their counts. */
 static void read_counts(struct exporter *e, bool only_over)
 {
-	kernel_counts_read(&e->kernels, &e->processes, &e->table, only_over);
+	kernel_counts_read(&e->kernels, &e->processes, only_over);
 	counts_read(&e->counts, only_over);
 }
 
@@ -129,8 +105,8 @@ static void collect_info(struct exporter *e)
 
 	for (process = e->processes.by_pid; process; process = process->hh_pid.next) {
 		if (process->set != e->processes.sets.other &&
-		    !process_shown(&e->table, process, METRIC_PROCESS_INFO))
-			process_show(&e->table, process, METRIC_PROCESS_INFO, info_labels(e, process));
+		    !process_shown(process, METRIC_PROCESS_INFO))
+			process_show(process, METRIC_PROCESS_INFO, info_labels(e, process));
 	}
 }
 
@@ -142,10 +118,10 @@ static void collect(struct exporter *e)
 	series_begin(&e->table);
 	read_counts(e, false);
 	memory_metrics_collect(&e->memory);
-	calls_inflight_collect(&e->inflight, &e->processes, &e->table);
+	calls_inflight_collect(&e->inflight, &e->processes);
 	collect_info(e);
 	gpus_collect(&e->gpus, &e->processes, &e->memory);
-	probed_collect(&e->probed, &e->table, &e->own);
+	probed_collect(&e->probed, &e->own);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
 	e->collected = clock_ns();
@@ -192,11 +168,52 @@ void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long 
 
 	if (!e->collected || clock_ns() - e->collected >= SECOND_NS)
 		collect(e);
-	series_of(&e->table, &e->own, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
+	series_of(&e->own, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
 		series_samples(&e->table);
 	page_print(f, &e->table, openmetrics, scraper);
 	if (!e->processes.over)	/* the page has the last counts of ended processes */
 		label_sets_paged(&e->processes.sets, scraper < 0 ? SCRAPERS : scraper, active(e));
+}
+
+static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
+		     const char *skipped)
+{
+	probed_function(&((struct exporter *)ctx)->probed, path, fn, probe, skipped);
+}
+
+static void on_skipped(void *ctx, const char *path, const char *why)
+{
+	probed_file(&((struct exporter *)ctx)->probed, path, why);
+}
+
+void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
+		   const struct exporter_probes *probes, bool off_cpu)
+{
+	e->session = session;
+	e->own.table = &e->table;
+	series_init(&e->table, limits->series);
+	label_sets_init(&e->processes.sets, &e->table, limits->processes);
+	processes_init(&e->processes, exporter_ended, e);
+	memory_metrics_init(&e->memory, &e->processes, session_is_preexisting, session);
+	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes);
+	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
+	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
+			   probes->kernel_shares);
+	e->probed.kind = attach_name(session->probes.attacher.kind);
+	self_open(&e->self, &e->own, &e->processes, &e->memory, &probes->self);
+	session->tool = e;
+	session->on_process = exporter_mapped;
+	session->on_probe = on_probe;
+	session->on_skipped = on_skipped;
+}
+
+void exporter_start(struct exporter *e, const struct inflight *inflight)
+{
+	e->inflight = *inflight;
+	e->inflight.memory = &e->memory.model;
+	inflight_start(&e->inflight);
+	kernel_counts_scan(&e->kernels);
+	e->ready = true;
 }
 
 void exporter_free(struct exporter *e)
@@ -205,7 +222,7 @@ void exporter_free(struct exporter *e)
 	kernel_counts_free(&e->kernels);
 	processes_free(&e->processes);
 	label_sets_free(&e->processes.sets);
-	series_drop_set(&e->table, &e->own);
+	series_drop_set(&e->own);
 	series_free(&e->table);
 	memory_metrics_free(&e->memory);
 	gpus_close(&e->gpus);

@@ -49,8 +49,8 @@ struct exporter_probes {
 	struct self_probes self;
 };
 
-/* Call before the probes are attached, when the options have been parsed into processes.sets.labels, memory.ages,
- * kernels.naming and self.times.  off_cpu: --collect.off-cpu. */
+/* Call before the probes are attached: sets the session's hooks.  The options have been parsed into processes.sets.labels,
+ * memory.ages, kernels.naming and self.times.  off_cpu: --collect.off-cpu. */
 void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
 		   const struct exporter_probes *probes, bool off_cpu);
 
@@ -59,9 +59,6 @@ void exporter_start(struct exporter *e, const struct inflight *inflight);
 
 /* Handles a record of the probes. */
 void exporter_record(struct exporter *e, const void *data, size_t size);
-
-/* Call for a process that has mapped CUDA files. */
-void exporter_mapped(struct exporter *e, int pid);
 
 /* Call every few milliseconds: reads the counts of ended processes. */
 void exporter_tick(struct exporter *e);

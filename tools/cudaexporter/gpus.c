@@ -316,14 +316,14 @@ static struct metric_labels labels_of(struct gpus *g, unsigned device)
 	return metric_text(g->labels[device]);
 }
 
-static void collect_device(struct gpus *g, struct series_table *t, unsigned device)
+static void collect_device(struct gpus *g, unsigned device)
 {
 	const struct nvml_device *d = &g->nvml.devices[device];
 
 	if (!d->memory_known || !*d->uuid)
 		return;
-	series_add(t, g->set, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
-	series_add(t, g->set, METRIC_GPU_USED, labels_of(g, device), d->used);
+	series_add(g->set, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
+	series_add(g->set, METRIC_GPU_USED, labels_of(g, device), d->used);
 }
 
 /* Reads the process's environment, if need be.  Returns false if that fails. */
@@ -344,7 +344,7 @@ static bool has_env(struct gpus *g, struct cuda_process *process)
 }
 
 /* Sets number[i] to the process's number for device i, as in abi/device.h; 0: unknown. */
-static void number_devices(struct gpus *g, struct processes *c, struct cuda_process *process, unsigned *number)
+static void number_devices(struct gpus *g, struct cuda_process *process, unsigned *number)
 {
 	const char *why;
 
@@ -354,7 +354,7 @@ static void number_devices(struct gpus *g, struct processes *c, struct cuda_proc
 		if (i < 0 || !*g->nvml.devices[i].uuid)
 			continue;
 		number[i] = n + 1;
-		process_show(c->sets.table, process, METRIC_DEVICE_INFO,
+		process_show(process, METRIC_DEVICE_INFO,
 			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", process->key.pid, n,
 				     g->nvml.devices[i].uuid));
 	}
@@ -371,23 +371,22 @@ static unsigned on_gpus(const struct gpus *g, int pid)
 	return n;
 }
 
-static void collect_process(struct gpus *g, struct processes *c, struct cuda_process *process,
-			    const struct memory_metrics *memory)
+static void collect_process(struct gpus *g, struct cuda_process *process, const struct memory_metrics *memory)
 {
 	unsigned number[NVML_DEVICES] = { 0 }, several = on_gpus(g, process->key.pid) > 1;
 	unsigned long long used;
 
-	number_devices(g, c, process, number);
+	number_devices(g, process, number);
 	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
 		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, process->key.pid, i, &used))
 			continue;
-		series_add(c->sets.table, process->set, METRIC_GPU_PROCESS, labels_of(g, i), used);
+		series_add(process->set, METRIC_GPU_PROCESS, labels_of(g, i), used);
 		if (!number[i])
 			continue;
 		used -= memory_metrics_on_device(memory, process->key.pid, number[i]);
 		if (!several)	/* memory on an unknown device is on this one */
 			used -= memory_metrics_on_device(memory, process->key.pid, 0);
-		series_add(c->sets.table, process->set, METRIC_UNACCOUNTED, labels_of(g, i), used);
+		series_add(process->set, METRIC_UNACCOUNTED, labels_of(g, i), used);
 	}
 }
 
@@ -398,10 +397,10 @@ void gpus_collect(struct gpus *g, struct processes *c, const struct memory_metri
 	if (!nvml_read(&g->nvml, WAIT))
 		return;
 	for (unsigned i = 0; i < g->nvml.ndevices; i++)
-		collect_device(g, c->sets.table, i);
+		collect_device(g, i);
 	for (process = c->by_pid; process; process = process->hh_pid.next)
 		if (process->set != c->sets.other)
-			collect_process(g, c, process, memory);
+			collect_process(g, process, memory);
 }
 
 void gpus_close(struct gpus *g)

@@ -311,23 +311,22 @@ static int by_launches(const struct kernel_name *a, const struct kernel_name *b)
 }
 
 static void show(struct kernel_naming *n, struct kernel_program *p, struct kernel_name *name,
-		 struct series_table *table, struct label_set *set)
+		 struct label_set *set)
 {
 	const struct metric_labels labels = metric_text(name->text->labels);
 
 	if (!name->named && name->launches >= KERNEL_LAUNCHES && p->named < n->most) {
-		name->named = series_of(table, set, METRIC_KERNEL_LAUNCHES, labels, true);
+		name->named = series_of(set, METRIC_KERNEL_LAUNCHES, labels, true);
 		p->named += name->named;
 	}
 	if (name->named)
-		series_count(table, set, METRIC_KERNEL_LAUNCHES, labels, name->new);
+		series_count(set, METRIC_KERNEL_LAUNCHES, labels, name->new);
 	else
 		p->other += name->new;
 	name->new = 0;
 }
 
-void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct series_table *table,
-			 struct label_set *set)
+void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set)
 {
 	struct kernel_name *name;
 
@@ -338,10 +337,9 @@ void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, stru
 		HASH_SORT(p->names, by_launches);
 	for (name = p->names; name; name = name->hh.next)
 		if (name->new)
-			show(n, p, name, table, set);
+			show(n, p, name, set);
 	if (p->other)
-		series_count(table, set, METRIC_KERNEL_LAUNCHES, metric_text(n->other->labels),
-			     p->other);
+		series_count(set, METRIC_KERNEL_LAUNCHES, metric_text(n->other->labels), p->other);
 	p->other = 0;
 }
 
@@ -455,17 +453,16 @@ static void add_rows(struct kernel_counts *k)
 /* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
  * false if the record of the process is still to come. */
 static bool kernel_counts_show(struct kernel_counts *k, struct kernel_program *p, struct processes *processes,
-		 struct series_table *table, bool only_over)
+		 bool only_over)
 {
 	const struct cuda_process *process = processes_admit(processes, p->pid, p->id);
 
 	if (process && (!only_over || process->over))
-		kernel_program_show(&k->naming, p, table, process->set);
+		kernel_program_show(&k->naming, p, process->set);
 	return process;
 }
 
-void kernel_counts_read(struct kernel_counts *k, struct processes *processes, struct series_table *table,
-			bool only_over)
+void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over)
 {
 	struct kernel_program *p, *next;
 
@@ -477,10 +474,10 @@ void kernel_counts_read(struct kernel_counts *k, struct processes *processes, st
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !programs_find(k->launches->programs, p->id);
 
-		if (p->changed && !kernel_counts_show(k, p, processes, table, only_over && !gone))
+		if (p->changed && !kernel_counts_show(k, p, processes, only_over && !gone))
 			continue;
 		if (gone)
 			drop_program(k, p);
 	}
-	kernel_naming_reap(&k->naming, table);
+	kernel_naming_reap(&k->naming, processes->sets.table);
 }

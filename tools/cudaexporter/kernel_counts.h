@@ -86,8 +86,7 @@ void kernel_counts_tick(struct kernel_counts *k);
 
 /* Adds what was counted since the last time; call before processes that are over are freed.  only_over: shows those
  * only, because no page is made. */
-void kernel_counts_read(struct kernel_counts *k, struct processes *processes, struct series_table *table,
-			bool only_over);
+void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over);
 
 /* Writes the label of a kernel with this name (without parameters): short, and the same in each run.  Template arguments
  * are dropped, because thousands of kernels differ in these only: "fill" for "fill<int>".  A name longer than
@@ -116,8 +115,7 @@ void kernel_program_count(struct kernel_naming *n, struct kernel_program *p, con
 
 /* Shows what was added since the last time: gives series to the kernels with enough launches, the one with the most
  * first, and adds to the series of the set. */
-void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct series_table *table,
-			 struct label_set *set);
+void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set);
 
 /* Frees what the program has, but not the program. */
 void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p);

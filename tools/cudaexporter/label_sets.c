@@ -203,6 +203,7 @@ static struct label_set *label_set_new(struct label_sets *l, char *labels, unsig
 {
 	struct label_set *set = xcalloc(1, sizeof(*set));
 
+	set->table = l->table;
 	set->labels = labels;
 	set->user = user;
 	set->pid = pid;
@@ -212,7 +213,7 @@ static struct label_set *label_set_new(struct label_sets *l, char *labels, unsig
 
 static void label_set_free(struct label_sets *l, struct label_set *set)
 {
-	series_drop_set(l->table, set);
+	series_drop_set(set);
 	HASH_DEL(l->all, set);
 	if (set == l->other)
 		l->other = NULL;

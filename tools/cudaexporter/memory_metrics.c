@@ -35,14 +35,13 @@ void memory_metrics_parse_ages(struct memory_metrics *h, const char *list)
 	free(copy);
 }
 
-void memory_metrics_init(struct memory_metrics *h, struct processes *processes, struct series_table *table,
+void memory_metrics_init(struct memory_metrics *h, struct processes *processes,
 			 bool (*is_preexisting)(void *ctx, int pid), void *ctx)
 {
 	h->model = (struct memory)MEMORY_INIT;
 	h->model.is_early = is_preexisting;
 	h->model.ctx = ctx;
 	h->processes = processes;
-	h->table = table;
 }
 
 static struct mem_process *process_of(const struct memory_metrics *h, int pid)
@@ -76,11 +75,10 @@ static struct memory_group group_in(const struct memory_groups *groups, struct m
 	return (struct memory_group){ .labels = labels };
 }
 
-static void count(struct memory_metrics *h, struct label_set *set, enum metric bytes, enum metric number,
-		  const struct memory_group *g)
+static void count(struct label_set *set, enum metric bytes, enum metric number, const struct memory_group *g)
 {
-	series_count(h->table, set, bytes, g->labels, g->bytes);
-	series_count(h->table, set, number, g->labels, g->count);
+	series_count(set, bytes, g->labels, g->bytes);
+	series_count(set, number, g->labels, g->count);
 }
 
 /* Counts as freed what a group held before or got by this call and does not hold after it. */
@@ -95,7 +93,7 @@ static void count_freed(struct memory_metrics *h, struct label_set *set, const s
 		return;
 	freed.count -= after.count;
 	freed.bytes -= freed.bytes < after.bytes ? freed.bytes : after.bytes;
-	count(h, set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
+	count(set, METRIC_FREED_BYTES, METRIC_FREES, &freed);
 }
 
 /* Bounds a program's value: a sum may be of several users' processes. */
@@ -137,7 +135,7 @@ void memory_metrics_record(struct memory_metrics *h, const struct memory_event *
 	groups_of(did.process, &h->after);
 	find_made(h, e, &did, &made);
 	if (made.count)
-		count(h, process->set, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
+		count(process->set, METRIC_ALLOCATED_BYTES, METRIC_ALLOCATIONS, &made);
 	if (h->ignored > ignored)
 		made = none;
 	for (unsigned i = 0; i < h->before.n; i++) {
@@ -150,18 +148,18 @@ void memory_metrics_record(struct memory_metrics *h, const struct memory_event *
 	if (made.count && !seen)
 		count_freed(h, process->set, &(struct memory_group){ .labels = made.labels }, &made);
 	if (did.process && did.process->unknown > unknown)
-		series_count(h->table, process->set, METRIC_UNKNOWN_FREES, (struct metric_labels){ 0 },
+		series_count(process->set, METRIC_UNKNOWN_FREES, (struct metric_labels){ 0 },
 			     did.process->unknown - unknown);
 }
 
-static void collect_groups(struct memory_metrics *h, struct label_set *set, const struct mem_process *p)
+static void collect_groups(struct label_set *set, const struct mem_process *p)
 {
 	for (const struct mem_site *g = p->groups.all; g; g = g->hh.next) {
 		const struct metric_labels labels = metric_labels(g->key.device, g->key.memory);
 
-		series_add(h->table, set, METRIC_HELD_BYTES, labels, g->held.bytes);
-		series_add(h->table, set, METRIC_HELD_COUNT, labels, g->held.count);
-		series_add(h->table, set, METRIC_HELD_PEAK, labels, g->held.peak);
+		series_add(set, METRIC_HELD_BYTES, labels, g->held.bytes);
+		series_add(set, METRIC_HELD_COUNT, labels, g->held.count);
+		series_add(set, METRIC_HELD_PEAK, labels, g->held.peak);
 	}
 }
 
@@ -187,7 +185,7 @@ static void collect_ages(struct memory_metrics *h, struct label_set *set, const 
 	}
 	for (unsigned place = 0; place < PLACES; place++)
 		for (int i = 0; used[place] && h->ages[i]; i++)
-			series_add(h->table, set, METRIC_HELD_OLDER,
+			series_add(set, METRIC_HELD_OLDER,
 				   metric_labels(place == PLACES - 1 ? DEVICE_NONE : place, h->ages[i]),
 				   bytes[i][place]);
 }
@@ -203,13 +201,13 @@ void memory_metrics_collect(struct memory_metrics *h)
 	if (ages)
 		h->aged = now;
 	else
-		series_keep(h->table, METRIC_HELD_OLDER);
+		series_keep(h->processes->sets.table, METRIC_HELD_OLDER);
 	for (const struct mem_process *p = h->model.processes; p; p = p->hh.next) {
 		struct cuda_process *process = processes_find(h->processes, p->pid);
 
 		if (!process)
 			continue;
-		collect_groups(h, process->set, p);
+		collect_groups(process->set, p);
 		if (ages)
 			collect_ages(h, process->set, p);
 	}

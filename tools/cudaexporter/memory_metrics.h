@@ -10,7 +10,6 @@ enum { MEMORY_AGES = 8 };
 struct memory_metrics {
 	struct memory model;
 	struct processes *processes;
-	struct series_table *table;
 	unsigned ages[MEMORY_AGES];	/* s, --ages; 0 ends it */
 	unsigned long long ignored;	/* allocations over the model's limit */
 	struct memory_groups {
@@ -24,7 +23,7 @@ struct memory_metrics {
 void memory_metrics_parse_ages(struct memory_metrics *h, const char *list);
 
 /* Call when the ages are set.  is_preexisting: as in struct memory. */
-void memory_metrics_init(struct memory_metrics *h, struct processes *processes, struct series_table *table,
+void memory_metrics_init(struct memory_metrics *h, struct processes *processes,
 			 bool (*is_preexisting)(void *ctx, int pid), void *ctx);
 
 /* Handles the record of a call. */

@@ -96,11 +96,10 @@ struct cuda_process *processes_mapped(struct processes *c, int pid)
 }
 
 /* Removes their series first: later labels may have the same address. */
-static void free_texts(struct processes *c, struct cuda_process *process)
+static void free_texts(struct cuda_process *process)
 {
 	for (unsigned i = 0; i < process->ntexts; i++) {
-		series_remove(c->sets.table, process->set, process->texts[i].metric,
-			      metric_text(process->texts[i].labels));
+		series_remove(process->set, process->texts[i].metric, metric_text(process->texts[i].labels));
 		free(process->texts[i].labels);
 	}
 	free(process->texts);
@@ -113,7 +112,7 @@ static void rename_process(struct processes *c, struct cuda_process *process, co
 {
 	if (process->set == c->sets.other)
 		return;
-	free_texts(c, process);
+	free_texts(process);
 	label_sets_take_back(&c->sets, process->set);
 	memcpy(process->is.comm, comm, sizeof(process->is.comm) - 1);
 	process->set = join(c, process);
@@ -253,7 +252,7 @@ void processes_reap(struct processes *c)
 		if (!process->over)
 			continue;
 		HASH_DELETE(hh, c->all, process);
-		free_texts(c, process);
+		free_texts(process);
 		label_sets_leave(process->set);
 		free(process->env);
 		free(process);
@@ -292,19 +291,19 @@ static struct process_text *add_text(struct cuda_process *process, enum metric m
 	return text;
 }
 
-void process_show(struct series_table *t, struct cuda_process *process, enum metric m, char *labels)
+void process_show(struct cuda_process *process, enum metric m, char *labels)
 {
 	labels = add_text(process, m, labels)->labels;
-	series_max(t, process->set, m, metric_text(labels), 1);
+	series_max(process->set, m, metric_text(labels), 1);
 }
 
-bool process_shown(struct series_table *t, struct cuda_process *process, enum metric m)
+bool process_shown(struct cuda_process *process, enum metric m)
 {
 	bool any = false;
 
 	for (unsigned i = 0; i < process->ntexts; i++)
 		if (process->texts[i].metric == m) {
-			series_max(t, process->set, m, metric_text(process->texts[i].labels), 1);
+			series_max(process->set, m, metric_text(process->texts[i].labels), 1);
 			any = true;
 		}
 	return any;

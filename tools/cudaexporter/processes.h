@@ -73,9 +73,9 @@ unsigned processes_left_out(const struct processes *c);
 void processes_reap(struct processes *c);
 
 /* Sets an info metric of the process to 1.  Takes over the labels, as they are printed. */
-void process_show(struct series_table *t, struct cuda_process *process, enum metric m, char *labels);
+void process_show(struct cuda_process *process, enum metric m, char *labels);
 
 /* Does it with the labels that process_show() got for the metric before; returns false if there are none. */
-bool process_shown(struct series_table *t, struct cuda_process *process, enum metric m);
+bool process_shown(struct cuda_process *process, enum metric m);
 
 #endif

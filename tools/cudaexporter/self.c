@@ -25,13 +25,12 @@ static const char *const lost_reasons[LOST_MAX] = {
 	[LOST_PROC_TABLE_FULL] = "reason=\"too_many_processes\"",
 };
 
-void self_open(struct self *s, struct label_set *set, struct series_table *table, const struct processes *processes,
-	       const struct memory_metrics *memory, const struct self_probes *probes)
+void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
+	       const struct self_probes *probes)
 {
 	struct timespec now;
 
 	s->set = set;
-	s->table = table;
 	s->processes = processes;
 	s->memory = memory;
 	s->probes = *probes;
@@ -46,8 +45,8 @@ void self_open(struct self *s, struct label_set *set, struct series_table *table
 static void collect_lost(struct self *s)
 {
 	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is for --attach inject */
-		series_count_live(s->table, s->set, METRIC_LOST_EVENTS, metric_text(lost_reasons[i]), s->probes.lost[i]);
-	series_count_live(s->table, s->set, METRIC_LOST_EVENTS, metric_text("reason=\"allocation_table_full\""),
+		series_count_live(s->set, METRIC_LOST_EVENTS, metric_text(lost_reasons[i]), s->probes.lost[i]);
+	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"allocation_table_full\""),
 			  s->memory->ignored);
 }
 
@@ -58,7 +57,7 @@ static void collect_hits(struct self *s)
 
 		for (int cpu = 0; cpu < 64; cpu++)
 			n += s->probes.hits[cpu][g];
-		series_count_live(s->table, s->set, METRIC_PROBE_HITS, metric_labels(g, 0), n);
+		series_count_live(s->set, METRIC_PROBE_HITS, metric_labels(g, 0), n);
 	}
 }
 
@@ -77,7 +76,7 @@ static void collect_times(struct self *s)
 		if (bpf_program__fd(p) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
 			continue;
 		snprintf(labels, sizeof(*s->programs), "program=\"%s\"", bpf_program__name(p));
-		series_count_live(s->table, s->set, METRIC_BPF_SECONDS, metric_text(labels), info.run_time_ns);
+		series_count_live(s->set, METRIC_BPF_SECONDS, metric_text(labels), info.run_time_ns);
 	}
 }
 
@@ -85,10 +84,10 @@ static void collect_processes(struct self *s)
 {
 	unsigned other = s->processes->sets.other ? s->processes->sets.other->processes : 0;
 
-	series_add(s->table, s->set, METRIC_PROCESSES, metric_text("state=\"traced\""),
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"traced\""),
 		   HASH_CNT(hh_pid, s->processes->by_pid) - other);
-	series_add(s->table, s->set, METRIC_PROCESSES, metric_text("state=\"over_limit\""), other);
-	series_add(s->table, s->set, METRIC_PROCESSES, metric_text("state=\"left_out\""), processes_left_out(s->processes));
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"over_limit\""), other);
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"left_out\""), processes_left_out(s->processes));
 }
 
 /* Returns a field of /proc/self/statm, in bytes. */
@@ -128,29 +127,29 @@ static void collect_usual(struct self *s)
 
 	getrusage(RUSAGE_SELF, &used);
 	getrlimit(RLIMIT_NOFILE, &files);
-	series_count_live(s->table, s->set, METRIC_CPU_SECONDS, metric_text(NULL),
+	series_count_live(s->set, METRIC_CPU_SECONDS, metric_text(NULL),
 			  cpu_ns(&used.ru_utime) + cpu_ns(&used.ru_stime));
-	series_add(s->table, s->set, METRIC_RESIDENT, metric_text(NULL), statm(1));
-	series_add(s->table, s->set, METRIC_VIRTUAL, metric_text(NULL), statm(0));
-	series_add(s->table, s->set, METRIC_OPEN_FDS, metric_text(NULL), descriptors());
-	series_add(s->table, s->set, METRIC_MAX_FDS, metric_text(NULL), files.rlim_cur);
-	series_add(s->table, s->set, METRIC_START_TIME, metric_text(NULL), s->started);
+	series_add(s->set, METRIC_RESIDENT, metric_text(NULL), statm(1));
+	series_add(s->set, METRIC_VIRTUAL, metric_text(NULL), statm(0));
+	series_add(s->set, METRIC_OPEN_FDS, metric_text(NULL), descriptors());
+	series_add(s->set, METRIC_MAX_FDS, metric_text(NULL), files.rlim_cur);
+	series_add(s->set, METRIC_START_TIME, metric_text(NULL), s->started);
 }
 
 void self_collect(struct self *s, unsigned long long ns)
 {
-	series_add(s->table, s->set, METRIC_BUILD_INFO, metric_text(s->build), 1);
+	series_add(s->set, METRIC_BUILD_INFO, metric_text(s->build), 1);
 	collect_processes(s);
 	collect_lost(s);
 	collect_hits(s);
 	if (s->times)
 		collect_times(s);
 	collect_usual(s);
-	series_count_live(s->table, s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"series\""), s->table->dropped);
-	series_count_live(s->table, s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"processes\""),
+	series_count_live(s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"series\""), s->set->table->dropped);
+	series_count_live(s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"processes\""),
 			  s->processes->sets.dropped);
-	series_add(s->table, s->set, METRIC_COLLECT_SECONDS, metric_text(NULL), ns);
-	series_add(s->table, s->set, METRIC_SERIES, metric_text(NULL), 0);
+	series_add(s->set, METRIC_COLLECT_SECONDS, metric_text(NULL), ns);
+	series_add(s->set, METRIC_SERIES, metric_text(NULL), 0);
 }
 
 void self_close(struct self *s)
@@ -219,15 +218,15 @@ void probed_file(struct probed *p, const char *path, const char *why)
 	add_line(p, path, xprintf("skipped: %s", why));
 }
 
-void probed_collect(struct probed *p, struct series_table *t, struct label_set *set)
+void probed_collect(struct probed *p, struct label_set *set)
 {
 	for (int lib = 0; lib < CUDA_LIB_MAX; lib++) {
 		if (!p->labels[lib])
 			p->labels[lib] = xprintf("layer=\"%s\",kind=\"%s\"", cuda_lib_name(lib), p->kind);
-		series_add(t, set, METRIC_PROBES, metric_text(p->labels[lib]), p->in[lib]);
+		series_add(set, METRIC_PROBES, metric_text(p->labels[lib]), p->in[lib]);
 	}
 	for (struct probed_reason *r = p->reasons; r < p->reasons + PROBED_REASONS && r->why; r++)
-		series_count_live(t, set, METRIC_PROBE_FAILURES, metric_text(r->labels), r->n);
+		series_count_live(set, METRIC_PROBE_FAILURES, metric_text(r->labels), r->n);
 }
 
 void probed_print(const struct probed *p, FILE *f)

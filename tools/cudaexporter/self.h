@@ -16,7 +16,6 @@ enum { SELF_PROGRAMS = 32 };
 
 struct self {
 	struct label_set *set;	/* without labels */
-	struct series_table *table;
 	const struct processes *processes;
 	const struct memory_metrics *memory;
 	struct self_probes {
@@ -48,8 +47,8 @@ struct probed {			/* starts zeroed, except for kind: how probes are attached */
 };
 
 /* Call when the programs are loaded and times is set.  Exits if the kernel refuses --self-time. */
-void self_open(struct self *s, struct label_set *set, struct series_table *table, const struct processes *processes,
-	       const struct memory_metrics *memory, const struct self_probes *probes);
+void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
+	       const struct self_probes *probes);
 
 /* Call last in a round, which has taken ns so far. */
 void self_collect(struct self *s, unsigned long long ns);
@@ -62,7 +61,7 @@ void probed_function(struct probed *p, const char *path, const struct function *
 void probed_file(struct probed *p, const char *path, const char *why);
 
 /* Call in a round. */
-void probed_collect(struct probed *p, struct series_table *t, struct label_set *set);
+void probed_collect(struct probed *p, struct label_set *set);
 
 /* Writes the page of /probes: the lines of --list, the last PROBED_LINES of them. */
 void probed_print(const struct probed *p, FILE *f);

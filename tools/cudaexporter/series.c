@@ -135,8 +135,10 @@ static size_t samples(enum metric m)
 	return metrics[m].type == METRIC_HISTOGRAM ? metric_buckets(m) + 2 : 1;
 }
 
-static void drop(struct series_table *t, struct series *s)
+static void drop(struct series *s)
 {
+	struct series_table *t = s->key.set->table;
+
 	HASH_DEL(t->all, s);
 	TAILQ_REMOVE(&t->of[s->key.metric], s, in_metric);
 	LIST_REMOVE(s, in_set);
@@ -149,10 +151,10 @@ static void drop(struct series_table *t, struct series *s)
 	free(s);
 }
 
-void series_drop_set(struct series_table *t, struct label_set *set)
+void series_drop_set(struct label_set *set)
 {
 	while (!LIST_EMPTY(&set->series))
-		drop(t, LIST_FIRST(&set->series));
+		drop(LIST_FIRST(&set->series));
 }
 
 void series_free(struct series_table *t)
@@ -179,8 +181,9 @@ static char *labels_of(const struct series_key *key)
 	return text;
 }
 
-static struct series *add(struct series_table *t, const struct series_key *key)
+static struct series *add(const struct series_key *key)
 {
+	struct series_table *t = key->set->table;
 	struct series *s;
 
 	/* the few of the exporter have no limit */
@@ -199,22 +202,21 @@ static struct series *add(struct series_table *t, const struct series_key *key)
 	return s;
 }
 
-struct series *series_of(struct series_table *t, struct label_set *set, enum metric m,
-			 struct metric_labels labels, bool make)
+struct series *series_of(struct label_set *set, enum metric m, struct metric_labels labels, bool make)
 {
 	const struct series_key key = { set, m, labels.a, labels.b, labels.text };
 	struct series *s;
 
-	HASH_FIND(hh, t->all, &key, sizeof(key), s);
-	return s || !make ? s : add(t, &key);
+	HASH_FIND(hh, set->table->all, &key, sizeof(key), s);
+	return s || !make ? s : add(&key);
 }
 
-void series_remove(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels)
+void series_remove(struct label_set *set, enum metric m, struct metric_labels labels)
 {
-	struct series *s = series_of(t, set, m, labels, false);
+	struct series *s = series_of(set, m, labels, false);
 
 	if (s)
-		drop(t, s);
+		drop(s);
 }
 
 void series_begin(struct series_table *t)
@@ -241,7 +243,7 @@ void series_end(struct series_table *t)
 
 	HASH_ITER(hh, t->all, s, next)
 		if (is_gauge(s) && s->round != t->round)
-			drop(t, s);
+			drop(s);
 }
 
 void series_keep(struct series_table *t, enum metric m)
@@ -253,28 +255,26 @@ void series_keep(struct series_table *t, enum metric m)
 			s->round = t->round;
 }
 
-void series_count(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		  unsigned long long n)
+void series_count(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long n)
 {
-	struct series *s = series_of(t, set, m, labels, true);
+	struct series *s = series_of(set, m, labels, true);
 
 	if (s)
 		s->ended += n;
 }
 
-void series_count_live(struct series_table *t, struct label_set *set, enum metric m,
-		       struct metric_labels labels, unsigned long long n)
+void series_count_live(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long n)
 {
-	struct series *s = series_of(t, set, m, labels, true);
+	struct series *s = series_of(set, m, labels, true);
 
 	if (s)
 		s->live += n;
 }
 
-void series_observe(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
+void series_observe(struct label_set *set, enum metric m, struct metric_labels labels,
 		    const unsigned long long *buckets, unsigned long long sum, bool live)
 {
-	struct series *s = series_of(t, set, m, labels, true);
+	struct series *s = series_of(set, m, labels, true);
 	struct histogram *h = s ? &s->h[live] : NULL;
 
 	if (!h)
@@ -284,10 +284,10 @@ void series_observe(struct series_table *t, struct label_set *set, enum metric m
 		h->buckets[i] += buckets[i];
 }
 
-void series_exemplify(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
+void series_exemplify(struct label_set *set, enum metric m, struct metric_labels labels,
 		      unsigned bucket, const struct exemplar *e)
 {
-	struct series *s = series_of(t, set, m, labels, false);
+	struct series *s = series_of(set, m, labels, false);
 
 	if (!s || bucket >= metric_buckets(m))
 		return;
@@ -298,31 +298,28 @@ void series_exemplify(struct series_table *t, struct label_set *set, enum metric
 }
 
 /* Returns the gauge, reset to 0 if it was not set in this round. */
-static struct series *gauge(struct series_table *t, struct label_set *set, enum metric m,
-			    struct metric_labels labels)
+static struct series *gauge(struct label_set *set, enum metric m, struct metric_labels labels)
 {
-	struct series *s = series_of(t, set, m, labels, true);
+	struct series *s = series_of(set, m, labels, true);
 
-	if (s && s->round != t->round)
+	if (s && s->round != set->table->round)
 		s->live = 0;
 	if (s)
-		s->round = t->round;
+		s->round = set->table->round;
 	return s;
 }
 
-void series_add(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		long long value)
+void series_add(struct label_set *set, enum metric m, struct metric_labels labels, long long value)
 {
-	struct series *s = gauge(t, set, m, labels);
+	struct series *s = gauge(set, m, labels);
 
 	if (s)
 		s->live += value;
 }
 
-void series_max(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		unsigned long long value)
+void series_max(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value)
 {
-	struct series *s = gauge(t, set, m, labels);
+	struct series *s = gauge(set, m, labels);
 
 	if (s && value > s->live)
 		s->live = value;

@@ -46,11 +46,13 @@ static inline struct metric_labels metric_text(const char *text)
 enum { SCRAPERS = 8 };
 
 struct series;
+struct series_table;
 LIST_HEAD(series_list, series);
 TAILQ_HEAD(series_queue, series);
 
 /* The processes with the same labels or, without labels, the exporter. */
 struct label_set {
+	struct series_table *table;
 	char *labels;			/* as they are printed */
 	unsigned user;			/* charged for its series */
 	int pid;			/* of one process, for a message */
@@ -107,8 +109,7 @@ void series_init(struct series_table *t, size_t limit);
 void series_free(struct series_table *t);
 
 /* Returns the series, added if make is set; NULL if it does not exist or is over the limit. */
-struct series *series_of(struct series_table *t, struct label_set *set, enum metric m,
-			 struct metric_labels labels, bool make);
+struct series *series_of(struct label_set *set, enum metric m, struct metric_labels labels, bool make);
 
 /* Begin a round: sets the counts of live programs to 0 and marks gauges as not set; end it: removes the gauges that
  * are still not set. */
@@ -119,28 +120,24 @@ void series_end(struct series_table *t);
 void series_keep(struct series_table *t, enum metric m);
 
 /* Add to a counter: permanently, or until the next round. */
-void series_count(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		  unsigned long long n);
-void series_count_live(struct series_table *t, struct label_set *set, enum metric m,
-		       struct metric_labels labels, unsigned long long n);
+void series_count(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long n);
+void series_count_live(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long n);
 
 /* Adds to a histogram, likewise. */
-void series_observe(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
+void series_observe(struct label_set *set, enum metric m, struct metric_labels labels,
 		    const unsigned long long *buckets, unsigned long long sum, bool live);
 
 /* Keeps the exemplar of a bucket, if the histogram exists and has no later one. */
-void series_exemplify(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
+void series_exemplify(struct label_set *set, enum metric m, struct metric_labels labels,
 		      unsigned bucket, const struct exemplar *e);
 
 /* Set a gauge to the sum or the maximum of the values given in a round. */
-void series_add(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		long long value);
-void series_max(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels,
-		unsigned long long value);
+void series_add(struct label_set *set, enum metric m, struct metric_labels labels, long long value);
+void series_max(struct label_set *set, enum metric m, struct metric_labels labels, unsigned long long value);
 
 /* Remove a series, if it exists; all series of a label set. */
-void series_remove(struct series_table *t, struct label_set *set, enum metric m, struct metric_labels labels);
-void series_drop_set(struct series_table *t, struct label_set *set);
+void series_remove(struct label_set *set, enum metric m, struct metric_labels labels);
+void series_drop_set(struct label_set *set);
 
 /* Call when a scraper's number goes to another one.  The new scraper has seen each series that some other has: it may
  * be an old Prometheus with a new address. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -66,7 +65,7 @@ static void served(struct web_collector *c, struct web_config *g)
 }
 
 /* Writes the config for servers that are started later.  Returns 0 or an errno; they get the previous one then. */
-static int web_collector_pack(struct web_collector *c)
+static int pack(struct web_collector *c)
 {
 	struct web_server_config b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = c->config };
 	int fd;
@@ -103,7 +102,7 @@ static void let_leave(struct web_collector *c)
 }
 
 /* Starts the server.  Returns 0 or an errno. */
-static int web_collector_start(struct web_collector *c)
+static int start_server(struct web_collector *c)
 {
 	struct epoll_event readable = { .events = EPOLLIN };
 	int err = web_process_start(&c->server, c->config_fd, c->listen, c->nlisten);
@@ -116,7 +115,7 @@ static int web_collector_start(struct web_collector *c)
 
 static void start(struct web_collector *c)
 {
-	int err = web_collector_start(c);
+	int err = start_server(c);
 
 	if (err)
 		warning(err, "cannot start the web server");
@@ -154,7 +153,7 @@ static void refuse(struct web_collector *c)
 }
 
 /* Starts a new server if the config or its files changed and are valid.  Return true if the config is valid. */
-static bool web_collector_check(struct web_collector *c)
+static bool check_config(struct web_collector *c)
 {
 	int err;
 
@@ -163,7 +162,7 @@ static bool web_collector_check(struct web_collector *c)
 	web_config_free(c->config);
 	c->config = web_config_read(c->options.config_file);
 	refuse_less(c, c->config);
-	err = c->config->error ? 0 : web_collector_pack(c);
+	err = c->config->error ? 0 : pack(c);
 	if (err)
 		c->config->error = xprintf("%s: cannot create a memory file: %s", c->options.config_file, strerror(err));
 	if (c->config->error) {
@@ -176,6 +175,7 @@ static bool web_collector_check(struct web_collector *c)
 	return true;
 }
 
+/* Kills a server that has ended or (silent) does not respond; starts another one for the one that serves. */
 static void end(struct web_collector *c, struct web_process *p, bool silent)
 {
 	unsigned long long now = clock_ns();
@@ -189,12 +189,6 @@ static void end(struct web_collector *c, struct web_process *p, bool silent)
 		c->reported = now;
 	if (serves && c->next_start < now)
 		c->next_start = c->delay > SECOND ? now + c->delay : now;
-}
-
-/* Call when the server's socket shows that it ended. */
-static void web_collector_ended(struct web_collector *c, struct web_process *p)
-{
-	end(c, p, false);
 }
 
 static void ask_alive(struct web_collector *c, unsigned long long now)
@@ -219,7 +213,7 @@ static void ask_alive(struct web_collector *c, unsigned long long now)
 
 /* Call often, when messages have been read: starts the server if there is none, replaces one that does not respond, kills
  * those that do not leave in time. */
-static void web_collector_keep(struct web_collector *c)
+static void keep(struct web_collector *c)
 {
 	unsigned long long now = clock_ns();
 
@@ -231,7 +225,7 @@ static void web_collector_keep(struct web_collector *c)
 		if (web_process_overdue(&c->leaving[i]))
 			web_killed_add(c->killed, &c->leaving[i], false);
 	if (now >= c->next_check) {
-		web_collector_check(c);
+		check_config(c);
 		c->next_check = now + SECOND;
 	}
 }
@@ -305,13 +299,13 @@ void web_open(struct web *w, const struct web_options *o)
 		die(errno, "cannot get random numbers");
 	c->config_fd = -1;
 	c->delay = SECOND;
-	err = web_collector_pack(c);
+	err = pack(c);
 	if (err)
 		die(err, "cannot create a memory file for the web server's configuration");
 	c->sockets = web_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	if (c->sockets < 0)
 		die(errno, "cannot wait for the web server");
-	err = web_collector_start(c);
+	err = start_server(c);
 	if (err)
 		die(err, "cannot start the web server");
 	w->collector = c;
@@ -325,17 +319,10 @@ int web_fd(const struct web *w)
 /* Writes a page to a sealed memory file.  Returns -1 if that fails or there is no page yet. */
 static int page(const struct web *w, const struct web_request *r)
 {
-	int fd = memfd_create("cudaexporter-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *f = fd >= 0 ? web_file_of(fd) : NULL;
-	bool ok = f && w->page(w->ctx, r, f);
+	int fd;
+	FILE *f = web_memfd_open("cudaexporter-page", &fd);
 
-	if (f && (ferror(f) | fclose(f)))
-		ok = false;
-	if (ok && web_seal(fd))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	return f ? web_memfd_seal(f, fd, w->page(w->ctx, r, f)) : -1;
 }
 
 static bool ready(const struct web *w, const struct web_request *r)
@@ -372,7 +359,7 @@ static void answer_accept(struct web *w, struct web_process *p, const struct web
 	struct web_message a = { .type = WEB_ACCEPT, .id = m->id };
 	int pid = p->pid;
 
-	a.ok = web_collector_check(w->collector);
+	a.ok = check_config(w->collector);
 	/* if a new server has replaced it, that one accepts */
 	if (p->pid == pid && !p->kill_at)
 		web_message_send(p->socket, &a, -1);
@@ -399,7 +386,7 @@ static bool serve(struct web *w, struct web_process *p)
 		}
 	}
 	if (got < 0)
-		web_collector_ended(w->collector, p);
+		end(w->collector, p, false);
 	return false;
 }
 
@@ -412,7 +399,7 @@ void web_tick(struct web *w)
 		c->turn = (c->turn + 1) % (1 + WEB_LEAVING);
 		printed = serve(w, c->turn ? &c->leaving[c->turn - 1] : &c->server);
 	}
-	web_collector_keep(c);
+	keep(c);
 }
 
 void web_close(struct web *w)

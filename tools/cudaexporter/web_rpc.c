@@ -78,16 +78,29 @@ int web_message_receive(int socket, struct web_message *m, int *fd)
 	return -1;
 }
 
-bool web_seal(int fd)
+FILE *web_memfd_open(const char *name, int *fd)
 {
-	return !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	int copy = -1;
+	FILE *f;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd >= 0)
+		copy = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
+	f = copy >= 0 ? fdopen(copy, "w") : NULL;
+	if (!f && *fd >= 0)
+		close(*fd);
+	return f;
 }
 
-FILE *web_file_of(int fd)
+int web_memfd_seal(FILE *f, int fd, bool keep)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	bool failed = ferror(f);
 
-	return copy >= 0 ? fdopen(copy, "w") : NULL;
+	failed |= fclose(f) != 0;
+	if (keep && !failed && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 static void put(FILE *f, const char *s)
@@ -102,8 +115,8 @@ static void put(FILE *f, const char *s)
  * bytes with a '\0'. */
 int web_config_fd_write(const struct web_server_config *b)
 {
-	int fd = memfd_create("cudaexporter-config", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *f = web_file_of(fd);
+	int fd;
+	FILE *f = web_memfd_open("cudaexporter-config", &fd);
 	struct web_server_config without = *b;
 
 	if (!f)
@@ -120,10 +133,7 @@ int web_config_fd_write(const struct web_server_config *b)
 		put(f, b->users[i].name);
 		put(f, b->users[i].hash);
 	}
-	if (!fclose(f) && web_seal(fd))
-		return fd;
-	close(fd);
-	return -1;
+	return web_memfd_seal(f, fd, true);
 }
 
 /* The unread bytes. */

@@ -36,11 +36,12 @@ int web_config_fd_write(const struct web_server_config *c);
  * fails. */
 bool web_config_fd_read(int fd, struct web_server_config *c);
 
-/* Opens a copy of fd for writing.  The caller closes both.  Returns NULL with errno set if that fails. */
-FILE *web_file_of(int fd);
+/* Creates a memory file, to be written by the returned FILE.  Returns NULL with errno set if that fails. */
+FILE *web_memfd_open(const char *name, int *fd);
 
-/* Forbids all changes of a memory file.  Returns false with errno set if that fails. */
-bool web_seal(int fd);
+/* Closes f and forbids all changes of the file.  Returns fd, which the caller closes; or -1, with fd closed, if writing
+ * failed or keep is false. */
+int web_memfd_seal(FILE *f, int fd, bool keep);
 
 enum web_format { WEB_TEXT, WEB_OPENMETRICS };
 enum web_what { WEB_METRICS, WEB_PROBES, WEB_READY };

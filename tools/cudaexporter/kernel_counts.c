@@ -452,8 +452,7 @@ static void add_rows(struct kernel_counts *k)
 
 /* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
  * false if the record of the process is still to come. */
-static bool kernel_counts_show(struct kernel_counts *k, struct kernel_program *p, struct processes *processes,
-		 bool only_over)
+static bool show_program(struct kernel_counts *k, struct kernel_program *p, struct processes *processes, bool only_over)
 {
 	const struct cuda_process *process = processes_admit(processes, p->pid, p->id);
 
@@ -474,7 +473,7 @@ void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bo
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !programs_find(k->launches->programs, p->id);
 
-		if (p->changed && !kernel_counts_show(k, p, processes, only_over && !gone))
+		if (p->changed && !show_program(k, p, processes, only_over && !gone))
 			continue;
 		if (gone)
 			drop_program(k, p);

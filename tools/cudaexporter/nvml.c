@@ -221,12 +221,6 @@ struct nvml_library {
 	struct nvml_found found;
 };
 
-/* Returns the helper's state; the caller frees it. */
-static struct nvml_library *nvml_library_new(void)
-{
-	return xcalloc(1, sizeof(struct nvml_library));
-}
-
 /* Returns false if a required one is missing. */
 static bool find_functions(void *so, struct nvml_api *api)
 {
@@ -307,7 +301,7 @@ static const char without[] = "GPU memory metrics are left out";
 void nvml_open(struct nvml *n, bool verbose)
 {
 	n->verbose = verbose;
-	n->library = nvml_library_new();
+	n->library = xcalloc(1, sizeof(*n->library));
 	helper_start(&n->helper);
 }
 

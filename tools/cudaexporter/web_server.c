@@ -309,7 +309,7 @@ static void accept_all(struct web_server *s, bool refuse)
 }
 
 /* A connection waits.  With a config file, the collector must check it for changes before the connection is accepted. */
-static void web_server_on_connection(struct web_server *s)
+static void on_waiting(struct web_server *s)
 {
 	struct web_message m = { .type = WEB_ASK_ACCEPT };
 
@@ -386,7 +386,7 @@ static void serve(struct web_server *s)
 		there |= p[1 + i].revents;
 	}
 	if (there)
-		web_server_on_connection(s);
+		on_waiting(s);
 }
 
 /* The collector ends the server; a terminal's signals reach both. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counts launches, copies, waits and errors by process, and tells of each allocation and free. */
+/* Counts launches, copies, waits and errors by process, and reports each allocation and free. */
 #include <stdbool.h>
 #include <linux/types.h>
 #include "abi/bytes.h"
@@ -9,7 +9,7 @@
 #include "abi/launch.h"
 
 struct call_data {
-	__u64 ptr, arg2;	/* of memory; of a launch: how many, enum launch_kind */
+	__u64 ptr, arg2;	/* of memory; of a launch: number of kernels, enum launch_kind */
 	struct bytes bytes;
 };
 #define CALL_DATA struct call_data
@@ -24,7 +24,7 @@ struct thread_data {
 	};
 	struct kernel_calls kernels;
 	__u64 inside;		/* the driver's function that the launch in flight has launched */
-	__u64 told;		/* the program that the reader was told of */
+	__u64 reported;		/* the program that was reported to user space */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
 	__u32 device;		/* of the stream or context of the call in flight */
@@ -46,9 +46,6 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
 #include "lib/export_counts.bpf.h"
-#include "lib/export_errors.bpf.h"
-#include "lib/export_exemplars.bpf.h"
-#include "lib/export_kernels.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/inflight.bpf.h"
 
@@ -56,7 +53,7 @@ static __always_inline bool export_inflight(const struct task_struct *task, cons
 const volatile bool export_functions;	/* waits by function */
 const volatile bool export_off_cpu;
 
-/* What a call says it copies: a program may say anything, and the sums are shared. */
+/* Bounds a call's size: programs can pass any number, and sums are shared. */
 static __always_inline __u64 export_bytes(__u64 n)
 {
 	return n < EXPORT_BYTES_MAX ? n : EXPORT_BYTES_MAX;
@@ -189,7 +186,7 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
 }
 
-static __always_inline void tell_memory(struct thread *t, __u64 id)
+static __always_inline void send_memory(struct thread *t, __u64 id)
 {
 	struct memory_event *e = &t->data.event;
 
@@ -208,7 +205,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 	if (class == CUDA_COPY || class == CUDA_SYNC)
 		now = bpf_ktime_get_ns();
-	if (export_known(t, &t->data.told, &key)) {
+	if (export_known(t, &t->data.reported, &key)) {
 		export_hit(class);
 		if (ret)
 			export_failed(&key, id, ret);
@@ -217,7 +214,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)
-			tell_memory(t, id);
+			send_memory(t, id);
 		if (class == CUDA_SYNC)
 			count_wait(t, &key, id, now);
 		if (!ret && (class == CUDA_SYNC || class == CUDA_LAUNCH))
@@ -236,7 +233,7 @@ static __always_inline void export_dropped(struct thread *t)
 
 PROCESS_PROGRAMS(export_dropped)
 
-/* Loaded with export_kernels alone: a child has the same kernels at the same addresses. */
+/* Loaded with export_kernels only: a child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	process_forked(ctx);

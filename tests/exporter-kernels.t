@@ -81,7 +81,7 @@ fails 2 "--kernel-map a=: expected RE=NAME" cudaexporter --kernels 1 --kernel-ma
 fails 2 "--kernel-map =a: expected RE=NAME" cudaexporter --kernels 1 --kernel-map =a
 fails 2 "--kernel-map (a=b: Unmatched ( or \\(" cudaexporter --kernels 1 --kernel-map '(a=b'
 fails 2 '\1 is not supported' cudaexporter --kernels 1 --kernel-map '(a*)\1=b'
-fails 2 "--kernel-map needs --kernels" cudaexporter --kernel-map a=b
+fails 2 "--kernel-map requires --kernels" cudaexporter --kernel-map a=b
 fails 2 "the name has more than 120 bytes" cudaexporter --kernels 1 --kernel-map "a=$(printf '%0121d' 0)"
 
 it "labels leave out the arguments of templates, and are cut at 120 bytes and where a character begins"

@@ -128,7 +128,7 @@ says_now 'init 18'
 printf '\n\n' | run "$nvml" read 5000 3
 status 1
 lines 3 '"read":false'
-equal "$(cat "$tmp/err")" "exporter-nvml: NVIDIA's management library: Driver/library version mismatch: the memory of GPUs and what processes use of it is left out"
+equal "$(cat "$tmp/err")" "exporter-nvml: NVIDIA's management library: Driver/library version mismatch: GPU memory metrics are left out"
 
 it "a call that hangs keeps nobody waiting, and its late answer is not taken for a new one"
 says_now hang "$ps_"
@@ -262,4 +262,4 @@ it "a library that does not answer for five seconds is said once"
 says_now hang
 (sleep 6; echo; sleep 1; echo) | run "$nvml" read 100 3
 lines 3 '"read":false'
-equal "$(grep -c 'does not answer' "$tmp/err")" 1
+equal "$(grep -c 'is not responding' "$tmp/err")" 1

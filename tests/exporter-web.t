@@ -190,7 +190,7 @@ for i in 1 2 3 4; do
 	until curl -fsS -m 30 -H 'X-Prometheus-Scrape-Timeout-Seconds: 30' "$url"; do sleep .05; done >"$tmp/scrape.$i" 2>/dev/null &
 	pids="$pids $!"
 done
-many() { get /metrics -H 'X-Prometheus-Scrape-Timeout-Seconds: 0.7'; grep -q 'too many scrapes' "$tmp/body"; }
+many() { get /metrics -H 'X-Prometheus-Scrape-Timeout-Seconds: 0.7'; grep -q 'too many concurrent scrapes' "$tmp/body"; }
 until_true many
 equal "$code" 503
 kill -CONT "$tracer"
@@ -203,10 +203,10 @@ fails 2 "--web.listen-address: 'localhost' is not an address such as 127.0.0.1:1
 fails 2 "'::1:9' is not an address" "$bin/web" -l ::1:9
 fails 2 "'[::1:9' is not an address" "$bin/web" -l '[::1:9'
 fails 2 "'127.0.0.1:65536' is not an address" "$bin/web" -l 127.0.0.1:65536
-fails 2 "--web.telemetry-path: '/-/ready' is another page's" "$bin/web" -p /-/ready
+fails 2 "--web.telemetry-path: '/-/ready' is reserved" "$bin/web" -p /-/ready
 fails 2 "--web.telemetry-path: 'metrics' is not a path" "$bin/web" -p metrics
 serves
-fails 1 "cannot listen on '${base#http://}' (--web.listen-address names another): Address already in use" "$bin/web" -l "${base#http://}"
+fails 1 "cannot listen on '${base#http://}' (choose another with --web.listen-address): Address already in use" "$bin/web" -l "${base#http://}"
 stop TERM
 
 it "several addresses are served, of both kinds"
@@ -270,9 +270,9 @@ unknown key 'x' (known: tls_server_config, basic_auth_users)
 4 ${tls}  certfile: x
 unknown key 'certfile' (known: cert_file, key_file, client_ca_file, client_auth_type, min_version)
 3 tls_server_config:\n  cert_file: cert.pem\n  cert_file: cert.pem
-key 'cert_file' stands twice
+duplicate key 'cert_file'
 4 ${tls}tls_server_config: {}
-key 'tls_server_config' stands twice
+duplicate key 'tls_server_config'
 1 tls_server_config:
 tls_server_config must be a mapping, of lines 'key: value'
 1 tls_server_config: [a]
@@ -294,11 +294,11 @@ this client_auth_type needs a client_ca_file
 4 ${tls}  client_ca_file: cert.pem
 client_ca_file needs a client_auth_type
 2 basic_auth_users:\n  a: secret
-the password hash of user 'a' is not bcrypt's, which begins with \$2b\$, \$2y\$ or \$2a\$ (htpasswd -B makes one)
+the password hash of user 'a' is not a bcrypt hash, which begins with \$2b\$, \$2y\$ or \$2a\$ (create one with htpasswd -B)
 3 basic_auth_users:\n  b: ${hash}\n  a: ${hash%?}
-the password hash of user 'a' is not complete: bcrypt's has 60 characters
+the password hash of user 'a' is malformed: a bcrypt hash has 60 characters
 1 basic_auth_users: {a: \$2b\$31\$${hash#???????}}
-the password hash of user 'a' has a cost that is not from 4 to 15: more would take longer than a scrape may
+the password hash of user 'a' has a cost outside 4 to 15: a higher cost takes longer than a scrape may
 1 basic_auth_users: {}
 basic_auth_users has no user
 1 basic_auth_users: {"a:b": '${hash}'}
@@ -314,9 +314,9 @@ aliases are not supported
 1 basic_auth_users: !!map {a: '${hash}'}
 tags are not supported
 3 tls_server_config:\n  cert_file: "cert\n
-no valid YAML: found unexpected end of stream
+invalid YAML: found unexpected end of stream
 2 a:\n\\tb: c
-no valid YAML: found character that cannot start any token
+invalid YAML: found character that cannot start any token
 2 tls_server_config:\n  cert_file: nothing.pem\n  key_file: key.pem
 cert_file 'nothing.pem': No such file or directory
 2 tls_server_config:\n  cert_file: cert.pem\n  key_file: other.pem
@@ -355,7 +355,7 @@ users="basic_auth_users:\n  a: '$hash'\n"
 for open in '' "$tls" "$users" "$tls  client_ca_file: cert.pem\n  client_auth_type: VerifyClientCertIfGiven\n" \
 	"$tls  client_auth_type: RequestClientCert\n"; do
 	equal "$open: $(listens "$open")" "$open: loopback"
-	says 'without --web.listen-address, this host alone is served'
+	says 'without --web.listen-address, serving this host only'
 done
 for closed in "$tls$users" "$tls  client_auth_type: RequireAnyClientCert\n" \
 	"$tls  client_ca_file: cert.pem\n  client_auth_type: RequireAndVerifyClientCert\n"; do

@@ -339,22 +339,9 @@ $(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# parts of cudaexporter, by themselves
-T_EXPORTER = $(patsubst %,$(O)/tools/cudaexporter/%.o,$(1))
-$(T_BIN)/kernel-label: $(O)/tests/unit/kernel_label.o $(call T_EXPORTER,kernel_label kernel_map) \
-		$(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-
-$(T_BIN)/labels: $(O)/tests/unit/labels.o $(call T_EXPORTER,labels identity) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-
-$(T_BIN)/exporter-nvml $(T_BIN)/exporter-devices: $(T_BIN)/exporter-%: $(O)/tests/unit/exporter_%.o \
-		$(call T_EXPORTER,devices device_env nvml nvml_device nvml_library) $(O)/libcommon.a | $(T_BIN)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-
-# cudaexporter's web server without the tool
-$(T_BIN)/web: $(O)/tests/unit/web.o $(filter %/web.o,$(call own,cudaexporter)) \
-		$(filter $(O)/tools/cudaexporter/web_%,$(call own,cudaexporter)) $(O)/libcommon.a | $(T_BIN)
+# parts of cudaexporter, without the tool
+$(addprefix $(T_BIN)/,kernel-label labels exporter-nvml exporter-devices web): \
+		$(T_BIN)/%: $$(O)/tests/unit/$$(subst -,_,$$*).o $$(call own,cudaexporter) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) $(LIBS_cudaexporter) -o $@
 
 # tools that take the kernel for one whose return probes kill

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudaexporter - serve held memory, errors, launches, copies and waits of CUDA programs to Prometheus */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 #include <bpf/libbpf.h>
 #include "abi/launch.h"
 #include "api/cuda_fn.h"
-#include "bpf/bpf_mmap.h"
 #include "base/clock.h"
+#include "base/die.h"
+#include "bpf/bpf_mmap.h"
 #include "cudaexporter/exporter.h"
-#include "cudaexporter/notify.h"
-#include "cudaexporter/textfile.h"
 #include "cudaexporter/web.h"
 #include "model/inflight.h"
 #include "session/tool.h"
@@ -27,16 +33,17 @@ static const struct usage usage = {
 	"  cudaexporter --once -d 10 -p 181    # print a page after 10 seconds\n",
 };
 
-/* How often it looks while nothing happens, ms. */
+/* The tick while no record arrives, ms. */
 enum { CALM_MS = 250 };
 
-struct main {
+struct app {
 	struct exporter exporter;
 	struct opt_many listen, kernel_map;
 	struct web_options web_options;
 	struct web web;
 	const char *labels, *by, *ages, *textfile;
-	long interval_ns, series, processes;
+	long interval_ns;
+	struct exporter_limits limits;
 	bool stopped, last;	/* by a signal; the page is the last one */
 	bool once, functions, off_cpu, exemplars;
 	unsigned classes;
@@ -46,293 +53,317 @@ struct main {
 	struct cudaexporter_bpf *skel;
 };
 
-static void check_kernels(struct main *m)
+static void check_kernels(struct app *app)
 {
-	struct kernel_naming *naming = &m->exporter.kernels.naming;
+	struct kernel_naming *naming = &app->exporter.kernels.naming;
 
-	if (m->kernel_map.n && !naming->most)
-		usage_error("--kernel-map needs --kernels: without it no kernel is named");
-	for (int i = 0; i < m->kernel_map.n; i++)
-		kernel_map_add(&naming->map, m->kernel_map.list[i]);
-	free(m->kernel_map.list);
+	if (app->kernel_map.n && !naming->most)
+		usage_error("--kernel-map requires --kernels");
+	for (int i = 0; i < app->kernel_map.n; i++)
+		kernel_map_add(&naming->map, app->kernel_map.list[i]);
+	free(app->kernel_map.list);
 	if (naming->most)
-		m->classes |= 1 << CUDA_NAME;
+		app->classes |= 1 << CUDA_NAME;
 }
 
-static void check_useless(const struct main *m)
+static void check_useless(const struct app *app)
 {
-	bool file = m->textfile || m->once;
+	bool file = app->textfile || app->once;
 
-	if (file && (m->listen.n || m->web_options.config_file || m->web_options.path || m->web_options.max_requests))
+	if (file && (app->listen.n || app->web_options.config_file || app->web_options.path || app->web_options.max_requests))
 		usage_error("--textfile and --once serve no pages; they cannot be combined with --web.listen-address, "
 			    "--web.telemetry-path, --web.config.file or --web.max-requests");
-	if (file && m->exemplars)
-		usage_error("--exemplars are in OpenMetrics alone; it cannot be combined with --textfile or --once");
-	if (!file && m->interval_ns >= 0)
+	if (file && app->exemplars)
+		usage_error("--exemplars requires OpenMetrics; it cannot be combined with --textfile or --once");
+	if (!file && app->interval_ns >= 0)
 		usage_error("--interval requires --textfile or --once");
 }
 
 static void check(void *ctx)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	labels_parse(&m->exporter.clients.owners.labels, m->labels, m->by);
-	held_parse_ages(&m->exporter.held, m->ages);
-	check_kernels(m);
-	m->web_options.listen = m->listen.list;
-	m->web_options.nlisten = m->listen.n;
-	check_useless(m);
-	if (m->interval_ns < 0)
-		m->interval_ns = 15l * VALUE_S;
-	if (m->once && !m->session.duration_ns && !m->session.command)
-		m->session.duration_ns = m->interval_ns;
+	labels_parse(&app->exporter.processes.sets.labels, app->labels, app->by);
+	memory_metrics_parse_ages(&app->exporter.memory, app->ages);
+	check_kernels(app);
+	app->web_options.listen = app->listen.list;
+	app->web_options.nlisten = app->listen.n;
+	check_useless(app);
+	if (app->interval_ns < 0)
+		app->interval_ns = 15l * VALUE_S;
+	if (app->once && !app->session.duration_ns && !app->session.command)
+		app->session.duration_ns = app->interval_ns;
 }
 
 static bool page(void *ctx, const struct web_request *r, FILE *f)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	if (!m->exporter.ready)
+	if (!app->exporter.ready)
 		return false;
 	if (r->what == WEB_METRICS)
-		exporter_page(&m->exporter, f, r->format == WEB_OPENMETRICS, r->scraper);
+		exporter_page(&app->exporter, f, r->format == WEB_OPENMETRICS, r->scraper);
 	else if (r->what == WEB_PROBES)
-		probed_print(&m->exporter.probed, f);
+		probed_print(&app->exporter.probed, f);
 	return true;
 }
 
-static bool file_page(void *ctx, FILE *f)
+/* Creates a new file.  O_EXCL follows no link of another user; a file left behind is removed. */
+static int create(const char *path)
 {
-	struct main *m = ctx;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	exporter_page(&m->exporter, f, false, m->once || m->last ? 0 : READER_FILE);
-	return true;
+	if (fd < 0 && errno == EEXIST && !unlink(path))
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd;
+}
+
+static void print_page(struct app *app, FILE *f)
+{
+	exporter_page(&app->exporter, f, false, app->once || app->last ? 0 : SCRAPER_FILE);
+}
+
+/* Returns 0 or the error. */
+static int write_page(struct app *app, int fd)
+{
+	FILE *f = fdopen(fd, "w");
+	bool ok;
+
+	if (!f) {
+		close(fd);
+		return errno;
+	}
+	errno = 0;
+	print_page(app, f);
+	ok = !fflush(f) && !ferror(f) && !fchmod(fd, 0644);
+	if (fclose(f) || !ok)
+		return errno ?: EIO;
+	return 0;
+}
+
+/* Writes a page to a new file beside --textfile and renames it: a reader gets a complete page.  Returns false, with a
+ * warning, if that fails; the file is unchanged then. */
+static bool write_textfile(struct app *app)
+{
+	char *new = xprintf("%s.%d.new", app->textfile, (int)getpid());
+	int fd = create(new), err = fd < 0 ? errno : write_page(app, fd);
+
+	if (!err && rename(new, app->textfile))
+		err = errno;
+	if (err) {
+		warning(err, "cannot write %s", app->textfile);
+		unlink(new);
+	}
+	free(new);
+	return !err;
+}
+
+/* Sends our state, "READY=1" or "STOPPING=1", to the service manager that started us, if one did (sd_notify(3)).  Never
+ * blocks. */
+static void notify_manager(const char *state)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t len = path ? strlen(path) : 0;
+	int fd;
+
+	if (!len || len >= sizeof(to.sun_path))
+		return;
+	memcpy(to.sun_path, path, len);
+	if (*path == '@')	/* in the abstract namespace */
+		*to.sun_path = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+			     offsetof(struct sockaddr_un, sun_path) + len) < 0)
+		warning(errno, "cannot send '%s' to the service manager", state);
+	if (fd >= 0)
+		close(fd);
 }
 
 static void prepare(void *ctx)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	if (m->once || m->session.list)
+	if (app->once || app->session.list)
 		return;
-	m->events.calm_ms = CALM_MS;
-	m->events.wake = -1;
-	if (m->textfile)
+	app->events.calm_ms = CALM_MS;
+	app->events.wake = -1;
+	if (app->textfile)
 		return;
-	m->web.page = page;
-	m->web.ctx = m;
-	web_open(&m->web, &m->web_options);
-	m->events.wake = web_fd(&m->web);
+	app->web.page = page;
+	app->web.ctx = app;
+	web_open(&app->web, &app->web_options);
+	app->events.wake = web_fd(&app->web);
 }
 
-/* What is not wanted takes no room. */
-static void open_kernels(struct main *m)
+/* Maps that the options do not need get one element. */
+static void open_kernels(struct app *app)
 {
-	bool wanted = m->exporter.kernels.naming.most;
+	bool wanted = app->exporter.kernels.naming.most;
 
-	m->skel->rodata->export_kernels = wanted;
-	m->skel->rodata->export_exemplars = m->exemplars;
-	bpf_program__set_autoload(m->skel->progs.process_fork, wanted);
-	if (!m->exemplars)
-		bpf_map__set_max_entries(m->skel->maps.exemplars, 1);
+	app->skel->rodata->export_kernels = wanted;
+	app->skel->rodata->export_exemplars = app->exemplars;
+	bpf_program__set_autoload(app->skel->progs.process_fork, wanted);
+	if (!app->exemplars)
+		bpf_map__set_max_entries(app->skel->maps.exemplars, 1);
 	if (!wanted) {
-		bpf_map__set_max_entries(m->skel->maps.counts, 1);
-		bpf_map__set_max_entries(m->skel->maps.quick, 1);
+		bpf_map__set_max_entries(app->skel->maps.counts, 1);
+		bpf_map__set_max_entries(app->skel->maps.quick, 1);
 		return;
 	}
-	bpf_mmap_per_cpu(m->skel->maps.quick, LAUNCH_SLOTS);
-	session_need_syms(&m->session);
+	bpf_mmap_per_cpu(app->skel->maps.quick, LAUNCH_SLOTS);
+	session_need_syms(&app->session);
 }
 
 static void *open_skel(void *ctx)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	m->skel = cudaexporter_bpf__open();
-	if (!m->skel)
+	app->skel = cudaexporter_bpf__open();
+	if (!app->skel)
 		return NULL;
-	m->skel->rodata->export_functions = m->functions;
-	m->skel->rodata->export_off_cpu = m->off_cpu;
-	bpf_program__set_autoload(m->skel->progs.export_switch, m->off_cpu);
-	bpf_mmap_per_cpu(m->skel->maps.export_slots, EXPORT_SLOTS);
-	open_kernels(m);
-	return m->skel;
-}
-
-static void on_process(void *ctx, int pid)
-{
-	exporter_mapped(ctx, pid);
-}
-
-static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
-		     const char *skipped)
-{
-	struct exporter *e = ctx;
-
-	probed_function(&e->probed, path, fn, probe, skipped);
-}
-
-static void on_skipped(void *ctx, const char *path, const char *why)
-{
-	struct exporter *e = ctx;
-
-	probed_file(&e->probed, path, why);
+	app->skel->rodata->export_functions = app->functions;
+	app->skel->rodata->export_off_cpu = app->off_cpu;
+	bpf_program__set_autoload(app->skel->progs.export_switch, app->off_cpu);
+	bpf_mmap_per_cpu(app->skel->maps.export_slots, EXPORT_SLOTS);
+	open_kernels(app);
+	return app->skel;
 }
 
 static void loaded(void *ctx)
 {
-	struct main *m = ctx;
-	struct exporter *e = &m->exporter;
+	struct app *app = ctx;
+	struct cudaexporter_bpf *skel = app->skel;
+	const struct exporter_probes probes = {
+		.counts = {
+			.slots = skel->maps.export_slots,
+			.rest = skel->maps.export_counts,
+			.rest_shares = &skel->data_export_shares->export_shares,
+			.errors = skel->maps.export_errors,
+			.error_shares = &skel->data_export_error_shares->export_error_shares,
+			.exemplars = app->exemplars ? skel->maps.exemplars : NULL,
+			.exemplar_shares = &skel->data_exemplar_shares->exemplar_shares,
+		},
+		.kernel_counts = skel->maps.counts,
+		.kernel_quick = skel->maps.quick,
+		.kernel_shares = &skel->bss->counts_shares,
+		.self = {
+			.obj = skel->obj,
+			.lost = skel->data_lost->lost,
+			.hits = (const void *)skel->data_export_hits->export_hits,
+		},
+	};
 
-	e->session = &m->session;
-	m->session.reads_at_exec = true;
-	process_on_end(&m->session.ends, kernel_counts_ended, &e->kernels);
-	process_on_end(&m->session.ends, exporter_on_end, e);
-	series_init(&e->table, m->series);
-	e->clients.owners.table = e->held.table = e->counts.table = e->self.table = &e->table;
-	e->clients.owners.most = m->processes;
-	e->clients.ended = exporter_ended;
-	e->clients.ctx = e;
-	owners_init(&e->clients.owners);
-	e->held.clients = e->counts.clients = &e->clients;
-	e->held.memory.is_preexisting = session_is_preexisting;
-	e->held.memory.ctx = &m->session;
-	e->counts.slots = m->skel->maps.export_slots;
-	e->counts.rest = m->skel->maps.export_counts;
-	e->counts.errors = m->skel->maps.export_errors;
-	e->counts.rest_shares = &m->skel->data_export_shares->export_shares;
-	e->counts.error_shares = &m->skel->data_export_error_shares->export_error_shares;
-	e->counts.off_cpu = m->off_cpu;
-	e->counts.exemplars = m->exemplars ? m->skel->maps.exemplars : NULL;
-	e->counts.exemplar_shares = &m->skel->data_exemplar_shares->exemplar_shares;
-	counts_open(&e->counts);
-	gpus_open(&e->gpus, &e->owner, &m->session.helpers, m->session.verbose);
-	kernel_counts_open(&e->kernels, m->session.syms, m->skel->maps.counts, m->skel->maps.quick,
-			   &m->skel->bss->counts_shares);
-	e->probed.kind = attach_name(m->session.probes.attacher.kind);
-	e->self.clients = &e->clients;
-	e->self.owner = &e->owner;
-	e->self.obj = m->skel->obj;
-	e->self.lost = m->skel->data_lost->lost;
-	e->self.ignored = &e->held.ignored;
-	e->self.hits = (const void *)m->skel->data_export_hits->export_hits;
-	self_open(&e->self);
-	m->session.probes.tool = m->session.probes.listener = e;
-	m->session.on_process = on_process;
-	m->session.probes.on_probe = on_probe;
-	m->session.probes.on_skipped = on_skipped;
+	exporter_open(&app->exporter, &app->session, &app->limits, &probes, app->off_cpu);
 }
 
 static void start(void *ctx)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
+	const struct inflight inflight = INFLIGHT_OF(app->skel, &app->session, false);
 
-	m->exporter.inflight = (struct inflight)INFLIGHT_OF(m->skel, &m->session, false);
-	m->exporter.inflight.memory = &m->exporter.held.memory;
-	inflight_start(&m->exporter.inflight);
-	kernel_counts_scan(&m->exporter.kernels);
-	m->exporter.ready = true;
+	exporter_start(&app->exporter, &inflight);
 	notify_manager("READY=1");
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	exporter_record(&m->exporter, data, size);
+	exporter_record(&app->exporter, data, size);
 	return 0;
 }
 
 static bool tick(void *ctx)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	exporter_tick(&m->exporter);
-	if (!m->textfile && !m->once)
-		web_tick(&m->web);
-	if (!m->textfile || m->once || clock_ns() - m->written < (unsigned long long)m->interval_ns)
+	exporter_tick(&app->exporter);
+	if (!app->textfile && !app->once)
+		web_tick(&app->web);
+	if (!app->textfile || app->once || clock_ns() - app->written < (unsigned long long)app->interval_ns)
 		return true;
-	m->written = clock_ns();
-	textfile_write(m->textfile, file_page, m);
+	app->written = clock_ns();
+	write_textfile(app);
 	return true;
 }
 
-/* A file that is left after a signal would show for ever what was then. */
+/* Removes the file after a signal: stale values would be scraped forever. */
 static int stop(void *ctx, int sig)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
-	m->stopped = sig && !m->once;
-	if (m->stopped && m->textfile)
-		unlink(m->textfile);
+	app->stopped = sig && !app->once;
+	if (app->stopped && app->textfile)
+		unlink(app->textfile);
 	return sig;
 }
 
-/* Returns false if what the processes did last cannot be written. */
-static bool write_last(struct main *m)
+/* Returns false if the last counts cannot be written. */
+static bool write_last(struct app *app)
 {
-	m->last = true;
-	m->exporter.collected = 0;
-	if (m->textfile && !m->stopped)
-		return textfile_write(m->textfile, file_page, m);
-	if (m->once && !m->textfile)
-		file_page(m, stdout);
+	app->last = true;
+	app->exporter.collected = 0;
+	if (app->textfile && !app->stopped)
+		return write_textfile(app);
+	if (app->once && !app->textfile)
+		print_page(app, stdout);
 	return true;
 }
 
 static int finish(void *ctx, int status)
 {
-	struct main *m = ctx;
+	struct app *app = ctx;
 
 	notify_manager("STOPPING=1");
-	web_close(&m->web);
-	clients_check(&m->exporter.clients, true);	/* all records are handled: what is gone has ended */
-	if (m->exporter.ready && !write_last(m))
+	web_close(&app->web);
+	processes_check(&app->exporter.processes, true);	/* all records have been handled */
+	if (app->exporter.ready && !write_last(app))
 		status = EXIT_FAILURE;
-	exporter_free(&m->exporter);
-	free(m->listen.list);
+	exporter_free(&app->exporter);
+	free(app->listen.list);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct main m = {
-		.session = SESSION_INIT, .exporter.held.memory = MEMORY_INIT,
+	struct app app = {
+		.session = SESSION_INIT,
 		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC,
-		.ages = "60,600,3600", .interval_ns = -1, .series = 10000, .processes = 256,
-		.events = { .record = on_record, .tick = tick, .ctx = &m },
+		.ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
+		.events = { .record = on_record, .tick = tick, .ctx = &app },
 	};
 	const struct opt opts[] = {
-		OPT_WHICH(&m.session),
-		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &m.session.attach,
+		OPT_WHICH(&app.session),
+		OPT_CHOICE(0, "attach", ATTACH_KERNEL_WORDS, &app.session.attach,
 			   "how to attach; default: auto, the best the kernel supports"),
-		OPT_FILTER(&m.session.filter),
-		OPT_MANY(0, "web.listen-address", "ADDR", &m.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
-		OPT_STR(0, "web.telemetry-path", "PATH", &m.web_options.path, "serve the metrics at PATH; default: /metrics"),
-		OPT_STR(0, "web.config.file", "FILE", &m.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
-		OPT_NUM(0, "web.max-requests", "N", &m.web_options.max_requests, 1, "serve at most N requests at once; default: 4"),
-		OPT_STR(0, "textfile", "FILE", &m.textfile, "write the metrics to FILE instead, every interval"),
-		OPT_TIME(0, "interval", "SECONDS", &m.interval_ns, VALUE_S, VALUE_S, "write FILE that often; default: 15 seconds"),
-		OPT_FLAG(0, "once", &m.once, "print the metrics at the end and serve none; -d is an interval by default"),
-		OPT_STR(0, "labels", "LABEL[,LABEL...]", &m.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
-		OPT_STR(0, "by", LABEL_BY_WORDS, &m.by, "one set of series for each of these, without pid"),
-		OPT_STR(0, "ages", "SECONDS[,...]", &m.ages, "ages of held memory; default: 60,600,3600"),
-		OPT_NUM(0, "max-processes", "N", &m.processes, 1, "at most N processes of a user have series of their own; default: 256"),
-		OPT_NUM(0, "max-series", "N", &m.series, 1, "at most N series of a user's processes; default: 10000"),
-		OPT_FLAG(0, "sync-functions", &m.functions, "waits by function"),
-		OPT_FLAG(0, "collect.off-cpu", &m.off_cpu, "how long waiting threads are off the CPU"),
-		OPT_NUM(0, "kernels", "N", &m.exporter.kernels.naming.most, 0,
+		OPT_FILTER(&app.session.filter),
+		OPT_MANY(0, "web.listen-address", "ADDR", &app.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
+		OPT_STR(0, "web.telemetry-path", "PATH", &app.web_options.path, "serve the metrics at PATH; default: /metrics"),
+		OPT_STR(0, "web.config.file", "FILE", &app.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
+		OPT_NUM(0, "web.max-requests", "N", &app.web_options.max_requests, 1, "serve at most N requests at once; default: 4"),
+		OPT_STR(0, "textfile", "FILE", &app.textfile, "write the metrics to FILE instead, every interval"),
+		OPT_TIME(0, "interval", "SECONDS", &app.interval_ns, VALUE_S, VALUE_S, "write FILE that often; default: 15 seconds"),
+		OPT_FLAG(0, "once", &app.once, "print the metrics at the end and serve none; -d is an interval by default"),
+		OPT_STR(0, "labels", "LABEL[,LABEL...]", &app.labels, "labels of each process: " LABEL_WORDS "; default: pid,comm"),
+		OPT_STR(0, "by", LABEL_BY_WORDS, &app.by, "one set of series for each of these, without pid"),
+		OPT_STR(0, "ages", "SECONDS[,...]", &app.ages, "ages of held memory; default: 60,600,3600"),
+		OPT_NUM(0, "max-processes", "N", &app.limits.processes, 1, "at most N processes of a user have series of their own; default: 256"),
+		OPT_NUM(0, "max-series", "N", &app.limits.series, 1, "at most N series of a user's processes; default: 10000"),
+		OPT_FLAG(0, "sync-functions", &app.functions, "waits by function"),
+		OPT_FLAG(0, "collect.off-cpu", &app.off_cpu, "how long waiting threads are off the CPU"),
+		OPT_NUM(0, "kernels", "N", &app.exporter.kernels.naming.most, 0,
 			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
-		OPT_MANY(0, "kernel-map", "RE=NAME", &m.kernel_map, "call kernels NAME whose name matches RE, an extended regular expression"),
-		OPT_FLAG(0, "exemplars", &m.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
-		OPT_FLAG(0, "self-time", &m.exporter.self.times, "CPU time of the BPF programs"),
-		OPT_STEER(&m.session),
-		OPT_QUIET(&m.session),
+		OPT_MANY(0, "kernel-map", "RE=NAME", &app.kernel_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
+		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
+		OPT_STEER(&app.session),
+		OPT_QUIET(&app.session),
 		OPT_END
 	};
 	const struct tool tool = {
-		.usage = &usage, .opts = opts, .session = &m.session, .events = &m.events, .classes = &m.classes,
-		.devices = true, .ctx = &m, .check = check, .prepare = prepare, .open = open_skel,
+		.usage = &usage, .opts = opts, .session = &app.session, .events = &app.events, .classes = &app.classes,
+		.devices = true, .ctx = &app, .check = check, .prepare = prepare, .open = open_skel,
 		.loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

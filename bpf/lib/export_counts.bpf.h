@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What cudaexporter counts of each process: read by user space at each scrape, and given back when the
- * program has ended. */
+/* What cudaexporter counts of each process: launches, copies and waits; errors; with --exemplars, the last call of each
+ * bucket; with --kernels, launches by kernel.  User space reads it at each scrape, and deletes it when the program has
+ * ended. */
 #ifndef EXPORT_COUNTS_BPF_H
 #define EXPORT_COUNTS_BPF_H
-#include "lib/task.bpf.h"
+#ifndef THREAD_DATA
+#error "define THREAD_DATA before this"
+#endif
+#include "lib/kernel_calls.bpf.h"
+#include "lib/launch_counts.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/slots.bpf.h"
+#include "lib/task.bpf.h"
+#include "abi/cuda_sticky.h"
 #include "abi/cudaexporter.h"
 
-/* For keys whose place is taken.  One value for all CPUs: on a machine with hundreds of them, a value for
- * each would take a gigabyte. */
+/* For keys whose slot is taken.  One value for all CPUs: with hundreds of CPUs, a value for each would take a
+ * gigabyte. */
 enum { EXPORT_COUNTS = 16384 };
 
 struct {
@@ -20,7 +27,7 @@ struct {
 	__type(value, struct export_entry);
 } export_counts SEC(".maps");
 
-/* Of export_counts; user space gives back what it deletes. */
+/* Of export_counts; user space gives back the shares of entries that it deletes. */
 struct shares export_shares SEC(".data.export_shares");
 
 /* Calls by enum export_group, one line for each CPU. */
@@ -30,7 +37,7 @@ struct { __u64 n[8]; } export_hits[64] SEC(".data.export_hits");
 struct task_struct___real { struct cred *real_cred; };
 #pragma clang attribute pop
 
-/* How many binary digits v - 1 has; 0 for 0. */
+/* Returns the number of binary digits of v - 1; 0 for 0. */
 static __always_inline __u32 digits_below(__u64 v)
 {
 	return v < 2 ? 0 : highest_bit(v - 1) + 1;
@@ -59,7 +66,7 @@ static __always_inline struct export_values *export_in_map(const struct export_k
 	return e ? &e->values : NULL;
 }
 
-/* Adds the key to the map, unless there are too many.  Not static: the verifier looks at it once. */
+/* Adds the key to the map, unless the user has too many.  Not static, so that the verifier checks it once. */
 __noinline int export_new(const struct export_key *key)
 {
 	struct export_entry none = {};
@@ -88,8 +95,8 @@ static __always_inline struct export_values *export_values_of(const struct expor
 	return v;
 }
 
-/* Tells of the first call of a program in a process.  Not static, as above. */
-__noinline int export_tell(__u64 program)
+/* Reports the first call of a program in a process.  Not static, as above. */
+__noinline int export_report(__u64 program)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct export_seen *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
@@ -110,10 +117,9 @@ __noinline int export_tell(__u64 program)
 	return 1;
 }
 
-/* Sets program and pid of the key.  Returns false if nothing can be recorded of the process: there are too
- * many.  A process may be known before it makes a call: the reader is told of the first one.  told belongs to
- * the thread. */
-static __always_inline bool export_known(struct thread *t, __u64 *told, struct export_key *key)
+/* Sets program and pid of the key, and reports the program if this is its first call: it may be in the table before
+ * that.  Returns false if there are too many processes.  reported is the thread's. */
+static __always_inline bool export_known(struct thread *t, __u64 *reported, struct export_key *key)
 {
 	__u32 pid = thread_pid();
 	struct process *p;
@@ -123,13 +129,13 @@ static __always_inline bool export_known(struct thread *t, __u64 *told, struct e
 		return false;
 	key->program = t->program;
 	key->pid = pid;
-	if (*told == t->program)
+	if (*reported == t->program)
 		return true;
-	*told = t->program;
+	*reported = t->program;
 	p = bpf_map_lookup_elem(&processes, &pid);
 	if (p && !p->told) {
 		p->told = 1;
-		export_tell(t->program);
+		export_report(t->program);
 	}
 	return true;
 }
@@ -140,6 +146,184 @@ static __always_inline void export_hit(unsigned char class)
 		      class == CUDA_SYNC ? EXPORT_GROUP_SYNC : EXPORT_GROUP_ALLOC;
 
 	__sync_fetch_and_add(&export_hits[bpf_get_smp_processor_id() & 63].n[group], 1);
+}
+
+/* ---- Calls that returned an error, by function and error */
+
+enum { EXPORT_ERRORS = 8192 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, EXPORT_ERRORS);
+	__type(key, struct export_error);
+	__type(value, struct export_error_count);
+} export_errors SEC(".maps");
+
+/* Of export_errors. */
+struct shares export_error_shares SEC(".data.export_error_shares");
+
+static volatile bool export_any_stuck;
+
+/* Not static, as above. */
+__noinline int export_count_error(__u64 program, __u32 pid, __u32 id, int ret)
+{
+	struct export_error key = { .program = program, .pid = pid, .id = id, .ret = ret };
+	struct export_error_count *c = bpf_map_lookup_elem(&export_errors, &key), none = {};
+
+	if (!c) {
+		share_add(&export_errors, &key, &none, &none.share, &export_error_shares, EXPORT_ERRORS);
+		c = bpf_map_lookup_elem(&export_errors, &key);
+	}
+	if (c)
+		__sync_fetch_and_add(&c->n, 1);
+	else
+		lose(LOST_GROUP);
+	return 0;
+}
+
+/* Returns the key's process; NULL if it runs another program now. */
+static __always_inline struct process *export_process(const struct export_key *key)
+{
+	struct process *p = bpf_map_lookup_elem(&processes, &key->pid);
+
+	return p && p->program == key->program ? p : NULL;
+}
+
+/* Call at the return of a call that failed.  A sticky error counts where it is first reported, because every later call
+ * may report it again. */
+static __always_inline void export_failed(const struct export_key *key, __u64 id, int ret)
+{
+	struct process *p;
+
+	export_count_error(key->program, key->pid, id, ret);
+	if (!cuda_error_is_sticky(ret))
+		return;
+	p = export_process(key);
+	if (!p || !__sync_bool_compare_and_swap(&p->stuck, 0, 1))
+		return;
+	export_any_stuck = true;
+	export_count_error(key->program, key->pid, EXPORT_STICKY + cuda_libs[bounded(id, CUDA_ID_MAX - 1)], ret);
+}
+
+/* Call where a launch or a wait succeeds. */
+static __always_inline void export_recovered(const struct export_key *key)
+{
+	struct process *p = export_any_stuck ? export_process(key) : NULL;
+
+	if (p)
+		p->stuck = 0;
+}
+
+/* ---- The last call of each bucket */
+
+/* Set by the tool. */
+const volatile bool export_exemplars;
+
+enum { EXEMPLARS = 16384 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, EXEMPLARS);
+	__type(key, struct export_key);
+	__type(value, struct export_exemplar);
+} exemplars SEC(".maps");
+
+/* Of exemplars. */
+struct shares exemplar_shares SEC(".data.exemplar_shares");
+
+/* Keeps a call that fell into a bucket of the key, if there is room.  Replaces the entire entry, because a reader or
+ * another CPU may use the old one.  Not static, as above. */
+__noinline int export_keep(const struct export_key *key, __u32 bucket, __u32 id, __u64 value)
+{
+	struct export_exemplar e = {}, *was;
+	struct export_key k;
+
+	if (!key)		/* for the verifier */
+		return 0;
+	k = *key;
+	k.bucket = bucket;
+	was = bpf_map_lookup_elem(&exemplars, &k);
+	e.share = was ? was->share : share_take(&exemplar_shares, EXEMPLARS);
+	if (e.share >= SHARES_USERS)
+		return 0;
+	e.value = value;
+	e.time = bpf_ktime_get_ns();
+	e.tid = bpf_get_current_pid_tgid();
+	e.id = id;
+	if (bpf_map_update_elem(&exemplars, &k, &e, was ? BPF_EXIST : BPF_NOEXIST) && !was)
+		share_give_back(&exemplar_shares, e.share);
+	return 1;
+}
+
+static __always_inline void export_exemplar(const struct export_key *key, __u32 bucket, __u32 id, __u64 value)
+{
+	if (export_exemplars)
+		export_keep(key, bucket, id, value);
+}
+
+/* ---- Launches by kernel */
+
+/* Set by the tool. */
+const volatile bool export_kernels;
+
+static __always_inline bool export_names_kernel(struct pt_regs *ctx)
+{
+	__u64 id = cuda_id(ctx);
+
+	return id < CUDA_ID_MAX && cuda_classes[bounded(id, CUDA_ID_MAX - 1)] == CUDA_NAME;
+}
+
+/* For a call that names kernels.  Returns true if its return must be traced. */
+static __always_inline bool export_name_enter(struct pt_regs *ctx, struct thread *t)
+{
+	__u32 pid = thread_pid();
+	bool first;
+
+	return task_wanted() && process_known(t, pid, &first) &&
+	       kernel_call_enter(ctx, &t->data.kernels, bounded(cuda_id(ctx), CUDA_ID_MAX - 1), pid, t->program);
+}
+
+static __always_inline void export_name_leave(struct pt_regs *ctx, struct thread *t)
+{
+	__u32 pid = thread_pid();
+	bool first;
+
+	if (process_known(t, pid, &first))
+		kernel_call_leave(ctx, &t->data.kernels, pid, t->program);
+}
+
+/* Call at the driver's launch inside the runtime's in flight: records its function. */
+static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	__u64 first = PT_REGS_PARM1(ctx), second = PT_REGS_PARM2(ctx);
+
+	/* reads both: the verifier rejects a variable source */
+	barrier_var(first);
+	barrier_var(second);
+	if (!row->handle && !row->count)
+		t->data.inside = row->func == 1 ? first : second;
+}
+
+/* Call when t->call, a launch of a kernel, has succeeded; key is that of its count. */
+static __always_inline void export_kernel(struct thread *t, const struct export_key *key, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	struct launch_key k = { .program = key->program, .pid = key->pid, .kind = key->detail };
+	struct launch_count *c;
+
+	k.func = row->count ? read_u64(cuda_arg(&t->call, row->params)) : cuda_arg(&t->call, row->func);
+	k.generation = generation_of(k.program, k.func)->n;
+	c = count_of(&t->data.first, &k, cuda_libs[id] == CUDA_DRV, 0);
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->launches, t->call.data.ptr);
+	if (c->paired || !t->data.inside)
+		return;
+	c->paired = 1;
+	send_pair(k.pid, k.program, k.func, t->data.inside);
 }
 
 #endif

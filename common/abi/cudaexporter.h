@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What cudaexporter's probes count, and report of processes. */
+/* The counts and records of cudaexporter's probes. */
 #ifndef CUDAEXPORTER_H
 #define CUDAEXPORTER_H
 #include "abi/record.h"
@@ -15,7 +15,7 @@ struct export_key {
 	unsigned long long program;	/* one execution of a program in a process: when it was first
 					 * seen, ns */
 	unsigned int pid;
-	unsigned int id;		/* EXPORT_SYNC, if functions are distinguished: enum cuda_id + 1 */
+	unsigned int id;		/* EXPORT_SYNC, with --sync-functions: enum cuda_id + 1 */
 	unsigned short device;		/* of a launch; see abi/device.h */
 	unsigned char what;
 	unsigned char detail;		/* enum launch_kind; enum cuda_direction and EXPORT_ASYNC */
@@ -24,12 +24,12 @@ struct export_key {
 
 enum { EXPORT_ASYNC = 8 };
 
-/* More bytes, or kernels of one launch, than that are a lie. */
+/* The largest plausible numbers of bytes, and of kernels in one launch. */
 #define EXPORT_BYTES_MAX	(1ull << 48)
 enum { EXPORT_LAUNCHES_MAX = 1024 };
 enum { EXPORT_OF_SIZES = 0x100, EXPORT_OF_TIMES = 0x200 };
 
-/* Buckets of copies' sizes and of durations; the last ones are for all that is larger. */
+/* Buckets of copies' sizes and of durations; the last ones are for all larger values. */
 enum { EXPORT_SIZES = 8, EXPORT_TIMES = 14 };
 
 struct export_values {
@@ -42,7 +42,7 @@ struct export_values {
 	unsigned long long times[EXPORT_TIMES];
 };
 
-/* In a map for the keys that have no place below; share: the user's number in export_shares. */
+/* In a map for the keys without a slot; share: the user's number in export_shares. */
 struct export_entry {
 	struct export_values values;
 	unsigned int share, unused;
@@ -65,7 +65,7 @@ struct export_exemplar {
 	unsigned int share, unused;	/* share: of exemplar_shares */
 };
 
-/* Calls that returned an error; with id EXPORT_STICKY + enum cuda_lib those that it was first reported by. */
+/* Calls that returned an error; id EXPORT_STICKY + enum cuda_lib: those that first reported a sticky error. */
 struct export_error {
 	unsigned long long program;
 	unsigned int pid;
@@ -88,7 +88,7 @@ struct export_seen {
 	struct record head;
 	unsigned long long program;
 	unsigned int uid;		/* the real one */
-	unsigned int user;		/* who is charged for it: as proc_user() */
+	unsigned int user;		/* charged for it, as by proc_user() */
 	char comm[16];			/* of the process: its first thread's */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Fuzzes what a process chooses of who it seems to be: names of cgroups, texts of labels, CUDA_VISIBLE_DEVICES. */
-#include "cudaexporter/devices.h"
-#include "cudaexporter/labels.h"
+#include "cudaexporter/gpus.h"
+#include "cudaexporter/label_sets.h"
 #include "fuzz.h"
 
 static bool consists_of(const char *text, const char *chars)

@@ -2,7 +2,7 @@
 /* Fuzzes kernel names of programs, and how often they launch which: labels of kernels, and whose series
  * cudaexporter counts launches to. */
 #include "base/clock.h"
-#include "cudaexporter/kernel_program.h"
+#include "cudaexporter/kernel_counts.h"
 #include "fuzz.h"
 
 enum { NAMES = 8, MOST = 3 };
@@ -10,7 +10,7 @@ enum { NAMES = 8, MOST = 3 };
 struct state {
 	struct kernel_naming naming;
 	struct series_table table;
-	struct owner owner;
+	struct label_set set;
 	struct kernel_program program;
 	struct kernel_names *names;
 	const struct kernel *kernels[NAMES];
@@ -54,8 +54,8 @@ static void step(struct state *s, struct input *in)
 	unsigned what = take(in, 1), n = take(in, 2);
 
 	if (what & 0x80) {
-		kernel_program_show(&s->naming, &s->program, &s->table, &s->owner);
-		kernel_texts_drop(&s->naming.texts, &s->table);
+		kernel_program_show(&s->naming, &s->program, &s->set);
+		kernel_naming_reap(&s->naming, &s->table);
 		check_series(s);
 		return;
 	}
@@ -67,13 +67,13 @@ static void step(struct state *s, struct input *in)
 static void begin(struct state *s, struct input *in)
 {
 	series_init(&s->table, 100);
-	s->owner.labels = "pid=\"1\"";
+	s->set.table = &s->table;
+	s->set.labels = "pid=\"1\"";
 	s->names = kernel_names_new();
 	s->naming.most = take(in, 1) % (MOST + 1);
 	/* now and then there is no room */
 	s->naming.quota = (struct quota){ .limit = take(in, 1) * 32 + 1024, .what = "names", .loss = "other" };
-	s->naming.texts.quota = &s->naming.quota;
-	s->naming.other = kernel_text_get(&s->naming.texts, "other", 0, 0);
+	kernel_naming_init(&s->naming);
 	CHECK(s->naming.other);
 	for (int i = 0; i < NAMES - 1; i++) {	/* the last one is unknown */
 		char *name = take_text(in);
@@ -86,13 +86,13 @@ static void begin(struct state *s, struct input *in)
 
 static void end(struct state *s)
 {
-	kernel_program_show(&s->naming, &s->program, &s->table, &s->owner);
+	kernel_program_show(&s->naming, &s->program, &s->set);
 	check_series(s);
 	kernel_program_clear(&s->naming, &s->program);
-	series_drop_owner(&s->table, &s->owner);
+	series_drop_set(&s->set);
 	s->naming.other->uses--;
-	kernel_texts_drop(&s->naming.texts, &s->table);
-	CHECK(!s->naming.texts.all && !s->naming.quota.used);
+	kernel_naming_reap(&s->naming, &s->table);
+	CHECK(!s->naming.texts && !s->naming.quota.used);
 	series_free(&s->table);
 	quota_free(&s->naming.quota);
 	budget_free(&s->naming.time);

@@ -17,10 +17,9 @@ fuzz-built:
 
 # fuzzers of a tool's own parts, or of some of them
 FUZZ_PARTS_cubin := $(O)/tools/gpuprobe/cubin.o
-FUZZ_PARTS_identity := $(patsubst %,$(O)/tools/cudaexporter/%.o,labels devices nvml nvml_device nvml_library)
-FUZZ_PARTS_kernel := $(patsubst %,$(O)/tools/cudaexporter/%.o,kernel_label kernel_map kernel_program kernel_texts labels metric \
-	series)
 FUZZ_OWN_bt := cudabt
+FUZZ_OWN_identity := cudaexporter
+FUZZ_OWN_kernel := cudaexporter
 FUZZ_OWN_memory := cudaleak
 FUZZ_OWN_web_accept := cudaexporter
 FUZZ_OWN_web_config := cudaexporter

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/web_accept.h"
+#include "cudaexporter/web_page.h"
 #include "fuzz.h"
 
 /* The header with a prefix, which the caller frees. */

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/die.h"
 #include "cudaexporter/web_config.h"
-#include "cudaexporter/web_config_parse.h"
 #include "fuzz.h"
 
 /* What is taken is complete: nobody is served by a config that lacks half of what protects it. */

@@ -188,7 +188,7 @@ kill -9 $hung $leaks
 wait $hung $leaks 2>/dev/null
 
 it "nothing was lost; Prometheus has no complaint about any sample"
-says_not 'it is started again'
+says_not 'restarting it'
 ! has 'increase(cuda_exporter_lost_events_total[10m]) > 0' || no "$(cat "$tmp/out")"
 ! has 'ALERTS{alertname="CudaEventsLost"}' || no "the alert says so"
 grep -iE 'duplicate|out.of.order|level=(error|warn)' "$tmp/prometheus.yml.log" >"$tmp/out"

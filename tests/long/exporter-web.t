@@ -92,7 +92,7 @@ for less in '' 'client_auth_type: NoClientCert' 'client_auth_type: VerifyClientC
 	esac
 	by client
 	equal "$less: $code" "$less: 000"
-	says 'web.yml:1: client_auth_type is gone: that needs a restart; connections are refused until this is right'
+	says 'web.yml:1: client_auth_type was removed: requires a restart; refusing connections until this is fixed'
 	web_yml 'client_auth_type: RequireAndVerifyClientCert' 'client_ca_file: root.pem'
 	by client
 	equal "$less, then as before: $code" "$less, then as before: 200"
@@ -132,7 +132,7 @@ cp "$tmp/server.pem" "$tmp/old.pem"
 cp "$tmp/server.key" "$tmp/old.key"
 cp "$tmp/next.key" "$tmp/server.key"
 equal "$(subject)" ''
-says "web.yml:2: cert_file '$tmp/server.pem': The certificate and the given key do not match; connections are refused until this is right"
+says "web.yml:2: cert_file '$tmp/server.pem': The certificate and the given key do not match; refusing connections until this is fixed"
 cp "$tmp/next.pem" "$tmp/server.pem"
 equal "$(subject)" next
 cp "$tmp/old.pem" "$tmp/server.pem"
@@ -154,7 +154,7 @@ wrong() {
 	equal "$code" 200
 }
 : >"$tmp/web.yml"
-wrong "web.yml:1: tls_server_config is gone: that needs a restart"
+wrong "web.yml:1: tls_server_config was removed: requires a restart"
 web_yml 'certfile: x'
 wrong "web.yml:4: unknown key 'certfile'"
 head -n 2 "$tmp/web.yml" >"$tmp/web.cut"
@@ -186,7 +186,7 @@ it "users that are gone from the config are a mistake"
 web_yml
 tls
 equal "$code" 000
-says 'web.yml:1: basic_auth_users is gone: that needs a restart'
+says 'web.yml:1: basic_auth_users was removed: requires a restart'
 
 it "a connection that is busy does not outlive it either"
 web_yml
@@ -383,8 +383,8 @@ kill -9 "$server"
 another() { has_server && [ "$server" != "$old" ]; }
 until_true another
 takes 200 /metrics
-says 'the web server ended by signal 9, Killed: it is started again'
-equal "$(grep -c 'the web server ended' "$tmp/err")" 1
+says 'web server ended by signal 9, Killed: restarting it'
+equal "$(grep -c 'web server ended' "$tmp/err")" 1
 
 it "a server whose collector is killed ends"
 kill -9 "$tracer"
@@ -398,8 +398,8 @@ kill -STOP "$old"
 until_true another
 [ ! -e "/proc/$old" ] || no "it is still there"
 takes 200 /metrics
-equal "$(grep -c 'the web server does not answer: it is killed and started again' "$tmp/err")" 1
-says_not 'the web server ended'
+equal "$(grep -c 'web server not responding: restarting it' "$tmp/err")" 1
+says_not 'web server ended'
 
 it "where the collector is stopped for longer than that, with a question open, the server stays"
 old=$server

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/devices.h"
+#include "cudaexporter/gpus.h"
 
 enum { PID = 7, GPUS = 4 };
 

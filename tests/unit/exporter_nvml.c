@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
-#include "cudaexporter/devices.h"
+#include "cudaexporter/gpus.h"
 #include "proc/helper_pool.h"
 
 static void print_gpu(const struct nvml_device *d)

@@ -3,8 +3,7 @@
  * --kernels with each --kernel-map RE=NAME. */
 #include <stdio.h>
 #include <string.h>
-#include "cudaexporter/kernel_label.h"
-#include "cudaexporter/kernel_map.h"
+#include "cudaexporter/kernel_counts.h"
 #include "sym/kernel_name.h"
 
 int main(int argc, char **argv)

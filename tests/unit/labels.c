@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/labels.h"
+#include "cudaexporter/label_sets.h"
 
 static int print_value(void)
 {
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	text = labels_text(&l, pid, &id);
 	printf("%d {%s}", l.sums, text);
 	free(text);
-	text = labels_other(&l);
+	text = labels_text(&l, 0, NULL);
 	printf(" {%s}\n", text);
 	free(text);
 	return 0;

@@ -20,8 +20,8 @@
 #include "base/die.h"
 #include "cudaexporter/web.h"
 #include "cudaexporter/web_config.h"
-#include "cudaexporter/web_confine.h"
-#include "cudaexporter/web_message.h"
+#include "cudaexporter/web_rpc.h"
+#include "cudaexporter/web_server.h"
 
 struct pages {
 	long bytes;

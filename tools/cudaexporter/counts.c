@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "api/cuda_fn.h"
-#include "bpf/bpf_mmap.h"
 #include "base/clock.h"
 #include "base/die.h"
+#include "bpf/bpf_mmap.h"
 #include "cudaexporter/counts.h"
+#include "model/inflight.h"
 
-/* Series of errors of a process, or of a sum; the rest is "other". */
+/* The most error series of a label set; further errors are "other". */
 enum { ERROR_SERIES = 64, BATCH = 1024 };
 
-/* "This is not actually an error" (cuda_runtime_api.h: cudaErrorNotReady). */
+/* cudaErrorNotReady: "This is not actually an error" (cuda_runtime_api.h). */
 enum { ERROR_NOT_READY = 600 };
 
-void counts_open(struct counts *c)
+void counts_open(struct counts *c, const struct counts_maps *maps, bool off_cpu, struct processes *processes)
 {
-	c->nelements = bpf_map__max_entries(c->slots);
-	c->elements = bpf_mmap_elements(c->slots);
+	*c = (struct counts){ .maps = *maps, .off_cpu = off_cpu, .processes = processes };
+	c->nelements = bpf_map__max_entries(maps->slots);
+	c->elements = bpf_mmap_elements(maps->slots);
 	if (!c->elements)
-		die(errno, "cannot map what the probes count");
+		die(errno, "cannot map the probes' counts");
 }
 
-/* The clock may be set at any time. */
+/* Read for each collection: the clock may be set at any time. */
 static unsigned long long time_of_day(void)
 {
 	struct timespec now;
@@ -33,70 +35,69 @@ static unsigned long long time_of_day(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-static void count(struct counts *c, const struct client *client, enum metric m, struct metric_labels labels,
+static void count(const struct cuda_process *process, enum metric m, struct metric_labels labels,
 		  unsigned long long n)
 {
-	(client->over ? series_count : series_count_live)(c->table, client->owner, m, labels, n);
+	(process->over ? series_count : series_count_live)(process->set, m, labels, n);
 }
 
-static void add_launches(struct counts *c, const struct client *client, const struct export_key *key,
+static void add_launches(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 			 const struct export_values *v)
 {
-	count(c, client, METRIC_LAUNCHES, (struct metric_labels){ key->device, key->detail }, v->count);
-	if (!client->over && v->last)
-		series_max(c->table, client->owner, METRIC_LAST_LAUNCH, (struct metric_labels){ 0 },
-			   v->last + c->epoch);
+	count(process, METRIC_LAUNCHES, metric_labels(key->device, key->detail), v->count);
+	if (!process->over && v->last)
+		series_max(process->set, METRIC_LAST_LAUNCH, (struct metric_labels){ 0 }, v->last + c->epoch);
 }
 
-static void add_copies(struct counts *c, const struct client *client, const struct export_key *key,
+static void add_copies(const struct cuda_process *process, const struct export_key *key,
 		       const struct export_values *v)
 {
 	unsigned direction = key->detail & (EXPORT_ASYNC - 1);
 	bool async = key->detail & EXPORT_ASYNC;
 
-	series_observe(c->table, client->owner, METRIC_COPY_SIZE, (struct metric_labels){ direction, async },
-		       v->sizes, v->bytes, !client->over);
+	series_observe(process->set, METRIC_COPY_SIZE, metric_labels(direction, async),
+		       v->sizes, v->bytes, !process->over);
 	if (!async)
-		series_observe(c->table, client->owner, METRIC_COPY_DURATION,
-			       (struct metric_labels){ direction, 0 }, v->times, v->ns, !client->over);
+		series_observe(process->set, METRIC_COPY_DURATION,
+			       metric_labels(direction, 0), v->times, v->ns, !process->over);
 }
 
-static void add_waits(struct counts *c, const struct client *client, const struct export_key *key,
+static void add_waits(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 		      const struct export_values *v)
 {
-	series_observe(c->table, client->owner, METRIC_SYNC_DURATION, (struct metric_labels){ key->id, 0 },
-		       v->times, v->ns, !client->over);
+	series_observe(process->set, METRIC_SYNC_DURATION, metric_labels(key->id, 0),
+		       v->times, v->ns, !process->over);
 	if (c->off_cpu)
-		count(c, client, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
+		count(process, METRIC_SYNC_OFF_CPU, (struct metric_labels){ 0 }, v->off_ns);
 }
 
-static void add(struct counts *c, const struct client *client, const struct export_key *key,
+static void add(struct counts *c, const struct cuda_process *process, const struct export_key *key,
 		const struct export_values *v)
 {
 	if (key->what == EXPORT_LAUNCH)
-		add_launches(c, client, key, v);
+		add_launches(c, process, key, v);
 	else if (key->what == EXPORT_COPY)
-		add_copies(c, client, key, v);
+		add_copies(process, key, v);
 	else if (key->what == EXPORT_SYNC)
-		add_waits(c, client, key, v);
+		add_waits(c, process, key, v);
 }
 
-/* Its client, if it is to be read now. */
-static struct client *client_of(struct counts *c, unsigned pid, unsigned long long program)
+/* Returns the process of a key, added if need be (processes_admit()); NULL if it is not to be read now. */
+static struct cuda_process *process_of(struct counts *c, unsigned pid, unsigned long long program)
 {
-	struct client *client = clients_counted(c->clients, pid, program);
+	struct cuda_process *process = processes_admit(c->processes, pid, program);
 
-	return !client || (c->only_over && !client->over) ? NULL : client;
+	return !process || (c->only_over && !process->over) ? NULL : process;
 }
 
 static void read_slot(struct counts *c, struct export_slot *q)
 {
-	const struct client *client = client_of(c, q->key.pid, q->key.program);
+	const struct cuda_process *process = process_of(c, q->key.pid, q->key.program);
 
-	if (!client)
+	if (!process)
 		return;
-	add(c, client, &q->key, &q->values);
-	if (!client->over)
+	add(c, process, &q->key, &q->values);
+	if (!process->over)
 		return;
 	memset(&q->values, 0, sizeof(q->values));
 	slot_give_back(&q->slot);
@@ -119,25 +120,25 @@ static void read_rest(struct counts *c, const void *key, const void *value)
 {
 	const struct export_key *k = key;
 	const struct export_entry *e = value;
-	const struct client *client = client_of(c, k->pid, k->program);
+	const struct cuda_process *process = process_of(c, k->pid, k->program);
 
-	if (!client)
+	if (!process)
 		return;
-	add(c, client, k, &e->values);
-	if (client->over)
-		delete(c->rest, k, c->rest_shares, e->share);
+	add(c, process, k, &e->values);
+	if (process->over)
+		delete(c->maps.rest, k, c->maps.rest_shares, e->share);
 }
 
-/* The series of an error; the one of all the others once a process has many. */
-static struct metric_labels error_labels(struct counts *c, struct owner *owner, const struct export_error *e)
+/* Returns the labels of an error; "other" if its label set has too many. */
+static struct metric_labels error_labels(struct label_set *set, const struct export_error *e)
 {
-	struct metric_labels labels = { e->id, (unsigned)e->ret };
+	struct metric_labels labels = metric_labels(e->id, (unsigned)e->ret);
 
-	if (series_of(c->table, owner, METRIC_ERRORS, labels, false))
+	if (series_of(set, METRIC_ERRORS, labels, false))
 		return labels;
-	if (owner->errors >= ERROR_SERIES || !series_of(c->table, owner, METRIC_ERRORS, labels, true))
-		return (struct metric_labels){ METRIC_OTHER, 0 };
-	owner->errors++;
+	if (set->errors >= ERROR_SERIES || !series_of(set, METRIC_ERRORS, labels, true))
+		return metric_labels(METRIC_OTHER, 0);
+	set->errors++;
 	return labels;
 }
 
@@ -145,44 +146,44 @@ static void read_error(struct counts *c, const void *key, const void *value)
 {
 	const struct export_error *e = key;
 	const struct export_error_count *n = value;
-	struct client *client = client_of(c, e->pid, e->program);
+	struct cuda_process *process = process_of(c, e->pid, e->program);
 
-	if (!client)
+	if (!process)
 		return;
 	if (e->id >= EXPORT_STICKY)
-		count(c, client, METRIC_STICKY_ERRORS,
-		      (struct metric_labels){ e->id - EXPORT_STICKY, (unsigned)e->ret }, n->n);
+		count(process, METRIC_STICKY_ERRORS,
+		      metric_labels(e->id - EXPORT_STICKY, (unsigned)e->ret), n->n);
 	else if (e->ret != ERROR_NOT_READY && e->id < CUDA_ID_MAX)
-		count(c, client, METRIC_ERRORS, error_labels(c, client->owner, e), n->n);
-	if (client->over)
-		delete(c->errors, e, c->error_shares, n->share);
+		count(process, METRIC_ERRORS, error_labels(process->set, e), n->n);
+	if (process->over)
+		delete(c->maps.errors, e, c->maps.error_shares, n->share);
 }
 
 static void read_exemplar(struct counts *c, const void *key, const void *value)
 {
 	const struct export_key *k = key;
 	const struct export_exemplar *e = value;
-	const struct client *client = client_of(c, k->pid, k->program);
+	const struct cuda_process *process = process_of(c, k->pid, k->program);
 	unsigned direction = k->detail & (EXPORT_ASYNC - 1);
 	struct exemplar exemplar = { e->value, e->time + c->epoch, e->tid, e->id };
 
-	if (!client)
+	if (!process)
 		return;
 	if (k->bucket < EXPORT_OF_TIMES)
-		series_exemplify(c->table, client->owner, METRIC_COPY_SIZE,
-				 (struct metric_labels){ direction, !!(k->detail & EXPORT_ASYNC) },
+		series_exemplify(process->set, METRIC_COPY_SIZE,
+				 metric_labels(direction, !!(k->detail & EXPORT_ASYNC)),
 				 k->bucket - EXPORT_OF_SIZES, &exemplar);
 	else
-		series_exemplify(c->table, client->owner,
+		series_exemplify(process->set,
 				 k->what == EXPORT_COPY ? METRIC_COPY_DURATION : METRIC_SYNC_DURATION,
-				 (struct metric_labels){ k->what == EXPORT_COPY ? direction : k->id, 0 },
+				 metric_labels(k->what == EXPORT_COPY ? direction : k->id, 0),
 				 k->bucket - EXPORT_OF_TIMES, &exemplar);
-	if (client->over)
-		delete(c->exemplars, k, c->exemplar_shares, e->share);
+	if (process->over)
+		delete(c->maps.exemplars, k, c->maps.exemplar_shares, e->share);
 }
 
-/* What a hash map has: lists that grow, as usually there is nothing, and room for all that there may be would be
- * most of the tool's memory. */
+/* A hash map's entries.  Allocated as needed: usually there are none, and room for all would be most of the tool's
+ * memory. */
 struct entries {
 	size_t key, value;
 	char *keys, *values;
@@ -198,7 +199,7 @@ static void make_room(struct entries *e, unsigned n)
 	e->values = xrealloc(e->values, e->room, e->value);
 }
 
-/* Returns false if that fails, as it may while many are added. */
+/* Returns false if that fails, which can happen while many entries are added. */
 static bool read_batches(const struct bpf_map *map, struct entries *e)
 {
 	unsigned long long token = 0;
@@ -217,7 +218,7 @@ static bool read_batches(const struct bpf_map *map, struct entries *e)
 	return true;
 }
 
-/* Reads the map entry by entry; what is deleted meanwhile is left out. */
+/* Reads the map entry by entry, without those deleted meanwhile. */
 static void read_each(const struct bpf_map *map, struct entries *e)
 {
 	unsigned left = bpf_map__max_entries(map);
@@ -235,7 +236,7 @@ static void read_each(const struct bpf_map *map, struct entries *e)
 	free(at);
 }
 
-/* Calls fn for each entry of a hash map.  All are read before any is deleted. */
+/* Calls fn for each entry of a hash map, after reading all of them: fn may delete its entry. */
 static void each(struct counts *c, const struct bpf_map *map,
 		 void (*fn)(struct counts *c, const void *key, const void *value))
 {
@@ -254,9 +255,47 @@ void counts_read(struct counts *c, bool only_over)
 	c->only_over = only_over;
 	c->epoch = time_of_day() - clock_ns();
 	read_slots(c);
-	each(c, c->rest, read_rest);
-	each(c, c->errors, read_error);
-	if (c->exemplars)
-		each(c, c->exemplars, read_exemplar);
-	clients_reap(c->clients);
+	each(c, c->maps.rest, read_rest);
+	each(c, c->maps.errors, read_error);
+	if (c->maps.exemplars)
+		each(c, c->maps.exemplars, read_exemplar);
+	processes_reap(c->processes);
+}
+
+static enum export_group group_of(const struct inflight_row *row)
+{
+	int id = cuda_fn_find(row->func);
+
+	switch (id < 0 ? CUDA_ALLOC : cuda_fns[id].class) {
+	case CUDA_COPY:
+		return EXPORT_GROUP_COPY;
+	case CUDA_LAUNCH:
+		return EXPORT_GROUP_LAUNCH;
+	case CUDA_SYNC:
+		return EXPORT_GROUP_SYNC;
+	default:
+		return EXPORT_GROUP_ALLOC;
+	}
+}
+
+void calls_inflight_collect(struct inflight *r, struct processes *c)
+{
+	const struct cuda_process *process;
+
+	for (process = c->by_pid; process; process = process->hh_pid.next)
+		for (unsigned g = 0; g < EXPORT_GROUPS; g++) {
+			series_add(process->set, METRIC_CALLS_RUNNING, metric_labels(g, 0), 0);
+			series_max(process->set, METRIC_CALL_RUNNING, metric_labels(g, 0), 0);
+		}
+	inflight_collect(r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct metric_labels group = metric_labels(group_of(&r->rows[i]), 0);
+
+		process = processes_find(c, r->rows[i].pid);
+		if (!process)
+			process = processes_mapped(c, r->rows[i].pid);
+		series_add(process->set, METRIC_CALLS_RUNNING, group, 1);
+		series_max(process->set, METRIC_CALL_RUNNING, group, r->rows[i].age);
+	}
+	inflight_clear(r);
 }

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include "base/clock.h"
-#include "cudaexporter/calls_inflight.h"
-#include "cudaexporter/client_texts.h"
 #include "cudaexporter/exporter.h"
-#include "cudaexporter/page.h"
 #include "model/inflight.h"
 #include "probe/dso.h"
 #include "probe/scan.h"
 #include "session/session.h"
 
 static const unsigned long long SECOND_NS = 1000000000, SWEEP_NS = 250000000, CHECK_NS = 15 * 1000000000ull,
-				READER_NS = 300 * 1000000000ull;
+				SCRAPER_NS = 300 * 1000000000ull;
 
-void exporter_ended(void *ctx, int pid)
+static void exporter_ended(void *ctx, int pid)
 {
 	struct exporter *e = ctx;
 
-	held_forget(&e->held, pid);
+	memory_metrics_forget(&e->memory, pid);
 	session_drop(e->session, pid);
 }
 
-void exporter_on_end(void *ctx, const struct process_event *event)
+static void exporter_on_end(void *ctx, const struct process_event *event)
 {
 	struct exporter *e = ctx;
-	struct client *client = clients_find(&e->clients, event->head.pid);
+	struct cuda_process *process = processes_find(&e->processes, event->head.pid);
 
-	if (client && (client->key.program ? client->key.program == event->program : client->made < event->time))
-		clients_end(&e->clients, client);
+	if (process && (process->key.program ? process->key.program == event->program : process->made < event->time))
+		processes_end(&e->processes, process);
 }
 
 void exporter_record(struct exporter *e, const void *data, size_t size)
@@ -37,21 +34,22 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 	if (kernel_counts_record(&e->kernels, data, size) || record_is_process_event(data))
 		return;
 	if (seen->head.kind == EXPORT_SEEN)
-		clients_seen(&e->clients, seen)->preexisting =
+		processes_seen(&e->processes, seen)->preexisting =
 			session_is_preexisting(e->session, seen->head.pid);
 	else
-		held_record(&e->held, data);
+		memory_metrics_record(&e->memory, data);
 }
 
-/* One that is gone by now has a record, which names it, or made no call. */
-void exporter_mapped(struct exporter *e, int pid)
+/* Ignores an ended process: either its record is still to come, or it made no call. */
+static void exporter_mapped(void *ctx, int pid)
 {
+	struct exporter *e = ctx;
 	char comm[IDENTITY_COMM];
 
 	if (!filter_wants(&e->session->selected, pid))
-		clients_leave_out(&e->clients, pid);
+		processes_leave_out(&e->processes, pid);
 	else if (proc_comm(pid, comm))
-		clients_mapped(&e->clients, pid)->preexisting = session_is_preexisting(e->session, pid);
+		processes_mapped(&e->processes, pid)->preexisting = session_is_preexisting(e->session, pid);
 }
 
 static void check(struct exporter *e, unsigned long long now)
@@ -60,13 +58,13 @@ static void check(struct exporter *e, unsigned long long now)
 
 	if (thorough)
 		e->checked = now;
-	clients_check(&e->clients, thorough);
+	processes_check(&e->processes, thorough);
 }
 
-/* Also of clients that are over, which then are no more. */
+/* Frees the processes that are over when it has read their counts. */
 static void read_counts(struct exporter *e, bool only_over)
 {
-	kernel_counts_read(&e->kernels, &e->clients, &e->table, only_over);
+	kernel_counts_read(&e->kernels, &e->processes, only_over);
 	counts_read(&e->counts, only_over);
 }
 
@@ -80,33 +78,33 @@ void exporter_tick(struct exporter *e)
 	e->swept = now;
 	if (now - e->checked >= CHECK_NS)
 		check(e, now);
-	if (!e->clients.over)
+	if (!e->processes.over)
 		return;
 	read_counts(e, true);
-	e->collected = 0;	/* what was collected has the same counts again */
+	e->collected = 0;	/* the page collected before counts them as live */
 }
 
-/* The major version of a runtime that is linked in is not known. */
-static char *info_labels(struct exporter *e, const struct client *client)
+/* runtime is "" for a statically linked runtime. */
+static char *info_labels(struct exporter *e, const struct cuda_process *process)
 {
 	struct labels all = { .mask = (1 << LABEL_MAX) - 1 };
-	char *id = labels_text(&all, client->key.pid, &client->is), *text;
-	int runtime = scan_runtime(&e->session->probes, client->key.pid);
+	char *id = labels_text(&all, process->key.pid, &process->is), *text;
+	int runtime = scan_runtime(&e->session->probes, process->key.pid);
 
-	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !client->preexisting) :
-	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !client->preexisting);
+	text = runtime ? xprintf("%s,runtime=\"%d\",complete=\"%d\"", id, runtime, !process->preexisting) :
+	       xprintf("%s,runtime=\"\",complete=\"%d\"", id, !process->preexisting);
 	free(id);
 	return text;
 }
 
 static void collect_info(struct exporter *e)
 {
-	struct client *client;
+	struct cuda_process *process;
 
-	for (client = e->clients.by_pid; client; client = client->hh_pid.next) {
-		if (client->owner != e->clients.owners.other &&
-		    !client_shown(&e->table, client, METRIC_PROCESS_INFO))
-			client_show(&e->table, client, METRIC_PROCESS_INFO, info_labels(e, client));
+	for (process = e->processes.by_pid; process; process = process->hh_pid.next) {
+		if (process->set != e->processes.sets.other &&
+		    !process_shown(process, METRIC_PROCESS_INFO))
+			process_show(process, METRIC_PROCESS_INFO, info_labels(e, process));
 	}
 }
 
@@ -117,37 +115,37 @@ static void collect(struct exporter *e)
 	check(e, began);
 	series_begin(&e->table);
 	read_counts(e, false);
-	held_collect(&e->held);
-	calls_inflight_collect(&e->inflight, &e->clients, &e->table);
+	memory_metrics_collect(&e->memory);
+	calls_inflight_collect(&e->inflight, &e->processes);
 	collect_info(e);
-	gpus_collect(&e->gpus, &e->clients, &e->held);
-	probed_collect(&e->probed, &e->table, &e->owner);
+	gpus_collect(&e->gpus, &e->processes, &e->memory);
+	probed_collect(&e->probed, &e->own);
 	self_collect(&e->self, clock_ns() - began);
 	series_end(&e->table);
 	e->collected = clock_ns();
 }
 
-/* The number of a reader; -1: it is none, or there are too many that are active. */
-static int reader_of(struct exporter *e, unsigned long long who)
+/* Returns a scraper's number; -1 if who is 0, or if too many scrapers are active. */
+static int scraper_of(struct exporter *e, unsigned long long who)
 {
 	unsigned long long now = clock_ns();
 	int free = -1;
 
 	for (int i = 0; who && i < SCRAPERS; i++) {
-		struct reader *r = &e->readers[i];
+		struct scraper *s = &e->scrapers[i];
 
-		if (r->who == who) {
-			r->last = now;
-			r->pages++;
+		if (s->who == who) {
+			s->last = now;
+			s->pages++;
 			return i;
 		}
-		if (free < 0 && (!r->who || now - r->last > READER_NS))
+		if (free < 0 && (!s->who || now - s->last > SCRAPER_NS))
 			free = i;
 	}
 	if (free < 0)
 		return -1;
-	e->readers[free] = (struct reader){ who, now, 1 };
-	series_new_reader(&e->table, free);
+	e->scrapers[free] = (struct scraper){ who, now, 1 };
+	series_new_scraper(&e->table, free);
 	return free;
 }
 
@@ -157,33 +155,77 @@ static unsigned active(const struct exporter *e)
 	unsigned mask = 0;
 
 	for (int i = 0; i < SCRAPERS; i++)
-		if (e->readers[i].pages > 1 && e->readers[i].who != READER_FILE && now - e->readers[i].last <= READER_NS)
+		if (e->scrapers[i].pages > 1 && e->scrapers[i].who != SCRAPER_FILE && now - e->scrapers[i].last <= SCRAPER_NS)
 			mask |= 1 << i;
 	return mask;
 }
 
 void exporter_page(struct exporter *e, FILE *f, bool openmetrics, unsigned long long who)
 {
-	int reader = reader_of(e, who);
+	int scraper = scraper_of(e, who);
 
 	if (!e->collected || clock_ns() - e->collected >= SECOND_NS)
 		collect(e);
-	series_of(&e->table, &e->owner, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
+	series_of(&e->own, METRIC_SERIES, (struct metric_labels){ 0 }, true)->live =
 		series_samples(&e->table);
-	page_print(f, &e->table, openmetrics, reader);
-	if (!e->clients.over)	/* the page is with what they counted last */
-		owners_paged(&e->clients.owners, reader < 0 ? SCRAPERS : reader, active(e));
+	page_print(f, &e->table, openmetrics, scraper);
+	if (!e->processes.over)	/* the page has the last counts of ended processes */
+		label_sets_paged(&e->processes.sets, scraper < 0 ? SCRAPERS : scraper, active(e));
+}
+
+static void on_probe(void *ctx, const char *path, const struct function *fn, const struct elf_probe *probe,
+		     const char *skipped)
+{
+	probed_function(&((struct exporter *)ctx)->probed, path, fn, probe, skipped);
+}
+
+static void on_skipped(void *ctx, const char *path, const char *why)
+{
+	probed_file(&((struct exporter *)ctx)->probed, path, why);
+}
+
+void exporter_open(struct exporter *e, struct session *session, const struct exporter_limits *limits,
+		   const struct exporter_probes *probes, bool off_cpu)
+{
+	e->session = session;
+	e->own.table = &e->table;
+	series_init(&e->table, limits->series);
+	label_sets_init(&e->processes.sets, &e->table, limits->processes);
+	processes_init(&e->processes, exporter_ended, e);
+	memory_metrics_init(&e->memory, &e->processes, session_is_preexisting, session);
+	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes);
+	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
+	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
+			   probes->kernel_shares);
+	e->probed.kind = attach_name(session->probes.attacher.kind);
+	self_open(&e->self, &e->own, &e->processes, &e->memory, &probes->self);
+	session->reads_at_exec = true;
+	process_on_end(&session->ends, kernel_counts_ended, &e->kernels);
+	process_on_end(&session->ends, exporter_on_end, e);
+	session->on_process = exporter_mapped;
+	session->probes.tool = session->probes.listener = e;
+	session->probes.on_probe = on_probe;
+	session->probes.on_skipped = on_skipped;
+}
+
+void exporter_start(struct exporter *e, const struct inflight *inflight)
+{
+	e->inflight = *inflight;
+	e->inflight.memory = &e->memory.model;
+	inflight_start(&e->inflight);
+	kernel_counts_scan(&e->kernels);
+	e->ready = true;
 }
 
 void exporter_free(struct exporter *e)
 {
 	inflight_free(&e->inflight);
 	kernel_counts_free(&e->kernels);
-	clients_free(&e->clients);
-	owners_free(&e->clients.owners);
-	series_drop_owner(&e->table, &e->owner);
+	processes_free(&e->processes);
+	label_sets_free(&e->processes.sets);
+	series_drop_set(&e->own);
 	series_free(&e->table);
-	held_free(&e->held);
+	memory_metrics_free(&e->memory);
 	gpus_close(&e->gpus);
 	probed_free(&e->probed);
 	self_close(&e->self);

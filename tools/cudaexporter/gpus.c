@@ -1,18 +1,301 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cudaexporter/client_texts.h"
-#include "cudaexporter/devices.h"
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 #include "cudaexporter/gpus.h"
-#include "cudaexporter/held.h"
+#include "cudaexporter/memory_metrics.h"
+#include "cudaexporter/processes.h"
 #include "proc/helper_pool.h"
 
-/* How long a page waits for the library, ms: usually it takes one or two. */
+/* The GPUs that a program sees, in its order: indexes in struct nvml's devices.  By "Environment Variables" in NVIDIA's
+ * "CUDA Programming Guide" and, for what it leaves open, by the driver's behavior. */
+struct visible {
+	const struct nvml *nvml;
+	unsigned n;
+	unsigned char gpus[NVML_DEVICES];
+	const char *unknown;	/* why the order is unknown; NULL: it is known */
+};
+
+static bool has_node(const struct device_env *env, const struct nvml_device *d)
+{
+	return !env->nodes || d->minor < 0 || d->minor >= 64 || env->nodes >> d->minor & 1;
+}
+
+/* By default, CUDA puts the fastest GPU first and orders equal ones by PCI address. */
+static void find_all(const struct device_env *env, struct visible *v)
+{
+	const struct nvml_device *first = NULL;
+
+	for (unsigned i = 0; i < v->nvml->ndevices; i++) {
+		const struct nvml_device *d = &v->nvml->devices[i];
+
+		if (!has_node(env, d))
+			continue;
+		if (!first)
+			first = d;
+		if (strcmp(env->order, "PCI_BUS_ID") && strcmp(d->name, first->name))
+			v->unknown = "the GPUs differ and CUDA_DEVICE_ORDER is not PCI_BUS_ID: the fastest is first";
+		if (d->mig)
+			v->unknown = "a GPU is split (MIG) and CUDA_VISIBLE_DEVICES names no part";
+		v->gpus[v->n++] = i;
+	}
+}
+
+/* Adds the devices that a list names, up to the first invalid word.  A duplicate leaves no device. */
+static void choose(struct visible *v, const struct visible *all, int (*find)(const struct visible *all, const char *word),
+		   const char *list)
+{
+	bool seen[NVML_DEVICES] = { false };
+
+	for (const char *word = list; word; word = strchr(word, ',')) {
+		int gpu;
+
+		word += *word == ',';
+		gpu = find(all, word);
+		if (gpu < 0)
+			return;
+		if (seen[gpu]) {
+			v->n = 0;
+			return;
+		}
+		seen[gpu] = true;
+		v->gpus[v->n++] = gpu;
+	}
+}
+
+/* As strtoul() reads it: "1", " 1", "1gpu". */
+static int find_index(const struct visible *all, const char *word)
+{
+	unsigned long i;
+
+	word += strspn(word, " \t");
+	if (!isdigit((unsigned char)*word))
+		return -1;
+	i = strtoul(word, NULL, 10);
+	return i < all->n ? all->gpus[i] : -1;
+}
+
+/* A UUID, or a unique prefix of one. */
+static int find_uuid(const struct visible *all, const char *word)
+{
+	size_t len = strcspn(word, ",");
+	int found = -1;
+
+	while (len && (word[len - 1] == ' ' || word[len - 1] == '\t'))
+		len--;
+	for (unsigned i = 0; len > 4 && i < all->n; i++) {
+		if (strncmp(all->nvml->devices[all->gpus[i]].uuid, word, len))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = all->gpus[i];
+	}
+	return found;
+}
+
+/* MIG-UUID or, before driver 470, MIG-GPU-UUID/instance/instance; a program gets only the first part. */
+static int find_mig(const struct visible *all, const char *list)
+{
+	size_t len = strcspn(list, ",");
+
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct nvml_device *d = &all->nvml->devices[all->gpus[i]];
+		size_t uuid = strlen(d->uuid);
+
+		if (uuid && !strncmp(list, "MIG-", 4) && !strncmp(list + 4, d->uuid, uuid) && list[4 + uuid] == '/')
+			return all->gpus[i];
+		for (unsigned part = 0; part < d->nmigs; part++)
+			if (strlen(d->migs[part]) == len && !strncmp(d->migs[part], list, len))
+				return all->gpus[i];
+	}
+	return -1;
+}
+
+static void find_visible(const struct device_env *env, const struct nvml *n, struct visible *v)
+{
+	const char *list = env->visible + strspn(env->visible, " \t");
+	struct visible all = { .nvml = n };
+	int gpu;
+
+	*v = all;
+	find_all(env, &all);
+	if (!env->restricted) {
+		*v = all;
+	} else if (!strncmp(list, "MIG-", 4)) {
+		gpu = find_mig(&all, list);
+		if (gpu >= 0)
+			v->gpus[v->n++] = gpu;
+	} else if (!strncmp(list, "GPU-", 4)) {
+		choose(v, &all, find_uuid, list);
+	} else {
+		choose(v, &all, find_index, list);
+		v->unknown = all.unknown;
+		if (env->slurm)
+			v->unknown = "Slurm may hide GPUs from the job, which changes the meaning of indexes";
+	}
+}
+
+/* Returns the number of GPUs on which the driver lists the process, and one of them. */
+static unsigned count_used(const struct nvml *n, int pid, int *one)
+{
+	unsigned count = 0;
+
+	*one = -1;
+	for (unsigned i = 0; i < n->nprocesses; i++)
+		if (n->processes[i].pid == pid) {
+			*one = n->processes[i].device;
+			count++;
+		}
+	return count;
+}
+
+/* By the environment. */
+static int find_expected(const struct visible *v, unsigned device, const char **why)
+{
+	*why = device >= v->n ? "the program was started with fewer visible GPUs" : v->unknown;
+	return *why ? -1 : v->gpus[device];
+}
+
+int device_find(const struct device_env *env, const struct nvml *n, int pid, unsigned device, const char **why)
+{
+	unsigned long long bytes;
+	unsigned used;
+	struct visible v;
+	int gpu, one;
+
+	*why = "NVIDIA's management library reports no GPU";
+	if (!n->ndevices)
+		return -1;
+	find_visible(env, n, &v);
+	used = count_used(n, pid, &one);
+	gpu = find_expected(&v, device, why);
+	if (gpu >= 0 && (!used || nvml_used(n, pid, gpu, &bytes)))
+		return gpu;
+	/* a program on one GPU has that as its device 0, even if it has changed its environment */
+	if (used == 1 && !device)
+		return one;
+	if (gpu >= 0)
+		*why = "the driver lists the program on other GPUs than its environment selects";
+	return -1;
+}
+
+enum { ENVIRON_MAX = 1 << 20, NVIDIA_MAJOR = 195, NODES = 64 };
+
+struct env_answer { int err; struct device_env env; };
+
+static void take(char *to, size_t size, const char *value)
+{
+	snprintf(to, size, "%s", value);
+}
+
+/* As for getenv(), the first of equal names counts. */
+static void see(struct device_env *env, const char *entry)
+{
+	if (!strncmp(entry, "CUDA_VISIBLE_DEVICES=", 21) && !env->restricted) {
+		env->restricted = true;
+		take(env->visible, sizeof(env->visible), entry + 21);
+	} else if (!strncmp(entry, "CUDA_DEVICE_ORDER=", 18) && !*env->order) {
+		take(env->order, sizeof(env->order), entry + 18);
+	} else if (!strncmp(entry, "SLURM_JOB_ID=", 13)) {
+		env->slurm = true;
+	}
+}
+
+static int read_environ(int pid, struct device_env *env)
+{
+	char name[32], *line = NULL;
+	size_t size = 0, total = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/environ", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (total < ENVIRON_MAX && (n = getdelim(&line, &size, '\0', f)) > 0) {
+		total += n;
+		see(env, line);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+/* Follows no link out of the root. */
+static int open_dev(const char *root_name)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int root = open(root_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int dev = root < 0 ? -1 : syscall(SYS_openat2, root, "dev", &how, sizeof(how));
+
+	if (root >= 0)
+		close(root);
+	return dev;
+}
+
+static unsigned long long read_nodes(int pid)
+{
+	unsigned long long nodes = 0;
+	struct stat st;
+	char name[32];
+	int dev;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	dev = open_dev(name);
+	for (unsigned i = 0; dev >= 0 && i < NODES; i++) {
+		snprintf(name, sizeof(name), "nvidia%u", i);
+		if (!fstatat(dev, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISCHR(st.st_mode) &&
+		    st.st_rdev == makedev(NVIDIA_MAJOR, i))
+			nodes |= 1ull << i;
+	}
+	if (dev >= 0)
+		close(dev);
+	return nodes;
+}
+
+static void read_env(struct helper_job *job)
+{
+	struct env_answer a = { 0 };
+	int pid = *(const int *)job->in;
+
+	a.err = read_environ(pid, &a.env);
+	if (!a.err)
+		a.env.nodes = read_nodes(pid);
+	helper_put(job, &a, sizeof(a));
+}
+
+int device_env_read(struct helper_pool *l, int pid, struct device_env *env)
+{
+	struct helper_answer a;
+	int err = helper_call(l, pid, "environment", read_env, &pid, sizeof(pid), -1, &a);
+
+	*env = (struct device_env){ 0 };
+	if (err)
+		return err;
+	if (a.size == sizeof(struct env_answer)) {
+		err = ((const struct env_answer *)a.bytes)->err;
+		*env = ((const struct env_answer *)a.bytes)->env;
+	}
+	helper_drop(&a);
+	return err;
+}
+
+/* How long a page waits for the library, ms; usually it takes one or two. */
 enum { WAIT = 100 };
 
-void gpus_open(struct gpus *g, struct owner *owner, struct helper_pool *helpers, bool verbose)
+void gpus_open(struct gpus *g, struct label_set *set, struct helper_pool *helpers, bool verbose)
 {
-	g->owner = owner;
+	g->set = set;
 	g->helpers = helpers;
 	g->nvml.helper.idle = helpers->helper.idle;
 	g->nvml.helper.ctx = helpers->helper.ctx;
@@ -20,8 +303,8 @@ void gpus_open(struct gpus *g, struct owner *owner, struct helper_pool *helpers,
 	nvml_ask(&g->nvml);	/* the first answer may take seconds */
 }
 
-/* The labels of a device.  Another device may have its number after a reset: the old labels stay, as series may
- * have them. */
+/* Returns the labels of a device.  After a reset, its number may be another device's: the old labels are not freed, because
+ * series may use them. */
 static struct metric_labels labels_of(struct gpus *g, unsigned device)
 {
 	const char *uuid = g->nvml.devices[device].uuid;
@@ -30,54 +313,54 @@ static struct metric_labels labels_of(struct gpus *g, unsigned device)
 		memcpy(g->uuids[device], uuid, sizeof(g->uuids[device]));
 		g->labels[device] = xprintf("gpu_uuid=\"%s\"", uuid);
 	}
-	return (struct metric_labels){ 0, (unsigned long long)g->labels[device] };
+	return metric_text(g->labels[device]);
 }
 
-static void collect_device(struct gpus *g, struct series_table *t, unsigned device)
+static void collect_device(struct gpus *g, unsigned device)
 {
 	const struct nvml_device *d = &g->nvml.devices[device];
 
 	if (!d->memory_known || !*d->uuid)
 		return;
-	series_add(t, g->owner, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
-	series_add(t, g->owner, METRIC_GPU_USED, labels_of(g, device), d->used);
+	series_add(g->set, METRIC_GPU_TOTAL, labels_of(g, device), d->total);
+	series_add(g->set, METRIC_GPU_USED, labels_of(g, device), d->used);
 }
 
-/* Return true if the process's environment is known. */
-static bool has_env(struct gpus *g, struct client *client)
+/* Reads the process's environment, if need be.  Returns false if that fails. */
+static bool has_env(struct gpus *g, struct cuda_process *process)
 {
 	struct device_env env;
 	int err;
 
-	if (client->env || client->no_env)
-		return client->env;
-	err = device_env_read(g->helpers, client->key.pid, &env);
-	client->no_env = err && !err_is_transient(err);
+	if (process->env || process->no_env)
+		return process->env;
+	err = device_env_read(g->helpers, process->key.pid, &env);
+	process->no_env = err && !err_is_transient(err);
 	if (err)
 		return false;
-	client->env = xcalloc(1, sizeof(env));
-	*client->env = env;
+	process->env = xcalloc(1, sizeof(env));
+	*process->env = env;
 	return true;
 }
 
-/* Sets number[i] to the number that the process has for device i, as in abi/device.h; 0: not known. */
-static void number_devices(struct gpus *g, struct clients *c, struct client *client, unsigned *number)
+/* Sets number[i] to the process's number for device i, as in abi/device.h; 0: unknown. */
+static void number_devices(struct gpus *g, struct cuda_process *process, unsigned *number)
 {
 	const char *why;
 
-	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, client); n++) {
-		int i = device_find(client->env, &g->nvml, client->key.pid, n, &why);
+	for (unsigned n = 0; n < g->nvml.ndevices && has_env(g, process); n++) {
+		int i = device_find(process->env, &g->nvml, process->key.pid, n, &why);
 
 		if (i < 0 || !*g->nvml.devices[i].uuid)
 			continue;
 		number[i] = n + 1;
-		client_show(c->owners.table, client, METRIC_DEVICE_INFO,
-			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", client->key.pid, n,
+		process_show(process, METRIC_DEVICE_INFO,
+			     xprintf("pid=\"%u\",device=\"%u\",gpu_uuid=\"%s\"", process->key.pid, n,
 				     g->nvml.devices[i].uuid));
 	}
 }
 
-/* How many GPUs the process is on. */
+/* Returns the number of GPUs that the process uses. */
 static unsigned on_gpus(const struct gpus *g, int pid)
 {
 	unsigned long long used;
@@ -88,36 +371,36 @@ static unsigned on_gpus(const struct gpus *g, int pid)
 	return n;
 }
 
-static void collect_client(struct gpus *g, struct clients *c, struct client *client, const struct held *held)
+static void collect_process(struct gpus *g, struct cuda_process *process, const struct memory_metrics *memory)
 {
-	unsigned number[NVML_DEVICES] = { 0 }, several = on_gpus(g, client->key.pid) > 1;
+	unsigned number[NVML_DEVICES] = { 0 }, several = on_gpus(g, process->key.pid) > 1;
 	unsigned long long used;
 
-	number_devices(g, c, client, number);
+	number_devices(g, process, number);
 	for (unsigned i = 0; i < g->nvml.ndevices; i++) {
-		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, client->key.pid, i, &used))
+		if (!*g->nvml.devices[i].uuid || !nvml_used(&g->nvml, process->key.pid, i, &used))
 			continue;
-		series_add(c->owners.table, client->owner, METRIC_GPU_PROCESS, labels_of(g, i), used);
+		series_add(process->set, METRIC_GPU_PROCESS, labels_of(g, i), used);
 		if (!number[i])
 			continue;
-		used -= held_on_device(held, client->key.pid, number[i]);
-		if (!several)	/* what is held on a device that is not known is there too */
-			used -= held_on_device(held, client->key.pid, 0);
-		series_add(c->owners.table, client->owner, METRIC_UNACCOUNTED, labels_of(g, i), used);
+		used -= memory_metrics_on_device(memory, process->key.pid, number[i]);
+		if (!several)	/* memory on an unknown device is on this one */
+			used -= memory_metrics_on_device(memory, process->key.pid, 0);
+		series_add(process->set, METRIC_UNACCOUNTED, labels_of(g, i), used);
 	}
 }
 
-void gpus_collect(struct gpus *g, struct clients *c, const struct held *held)
+void gpus_collect(struct gpus *g, struct processes *c, const struct memory_metrics *memory)
 {
-	struct client *client;
+	struct cuda_process *process;
 
 	if (!nvml_read(&g->nvml, WAIT))
 		return;
 	for (unsigned i = 0; i < g->nvml.ndevices; i++)
-		collect_device(g, c->owners.table, i);
-	for (client = c->by_pid; client; client = client->hh_pid.next)
-		if (client->owner != c->owners.other)
-			collect_client(g, c, client, held);
+		collect_device(g, i);
+	for (process = c->by_pid; process; process = process->hh_pid.next)
+		if (process->set != c->sets.other)
+			collect_process(g, process, memory);
 }
 
 void gpus_close(struct gpus *g)

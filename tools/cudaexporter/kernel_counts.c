@@ -1,11 +1,368 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
+#include "base/die.h"
+#include "cli/opt.h"
 #include "cudaexporter/kernel_counts.h"
+#include "cudaexporter/label_sets.h"
 #include "model/launches.h"
 #include "sym/syms.h"
 
-/* How long finding out what kernels are called may keep a page waiting: their launches are those of "other"
- * until the next one. */
+/* FNV-1a, because base/hash.h's differs between runs. */
+static unsigned hash(const char *text)
+{
+	unsigned h = 2166136261u;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 16777619u;
+	return h;
+}
+
+/* Drops the brackets opened since the last parenthesis, and that. */
+static int close_parenthesis(const char *open, int n)
+{
+	while (n && open[n - 1] == '<')
+		n--;
+	return n ? n - 1 : 0;
+}
+
+/* Returns the end of the arguments that begin at text[0] = '<', or NULL.  In parentheses, '>' may be an operator. */
+static const char *arguments_end(const char *text)
+{
+	char open[256];
+	int n = 0;
+
+	do {
+		if (*text == '<' || *text == '(')
+			open[n++] = *text;
+		else if (*text == ')')
+			n = close_parenthesis(open, n);
+		else if (*text == '>' && text[-1] != '-' && open[n - 1] == '<')
+			n--;
+	} while (*text++ && n && n < (int)sizeof(open));
+	return !n && text[-1] == '>' ? text : NULL;
+}
+
+/* Return true if arguments of a template begin here, not "operator<" or "<lambda". */
+static bool is_arguments(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	size_t before = at - name;
+
+	if (*at != '<' || !before || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+		return false;
+	return before < sizeof(word) - 1 || strncmp(at - (sizeof(word) - 1), word, sizeof(word) - 1);
+}
+
+static char *without_arguments(const char *name)
+{
+	char *text = xcalloc(strlen(name) + 1, 1), *to = text;
+	bool ends = true;	/* the last arguments did: avoids reading to the end for each '<' */
+
+	for (const char *at = name; *at; ) {
+		const char *end = ends && is_arguments(name, at) ? arguments_end(at) : NULL;
+
+		ends = ends && (end || !is_arguments(name, at));
+		if (end)
+			at = end;
+		else
+			*to++ = *at++;
+	}
+	return text;
+}
+
+void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name)
+{
+	char *text = without_arguments(name);
+	size_t n = strlen(text);
+
+	if (n <= KERNEL_LABEL_TEXT) {
+		memcpy(label, text, n + 1);
+	} else {
+		for (n = KERNEL_LABEL_TEXT; n > KERNEL_LABEL_TEXT - 4 && (text[n] & 0xc0) == 0x80; n--)
+			;
+		snprintf(label, KERNEL_LABEL_SIZE, "%.*s#%08x", (int)n, text, hash(text));
+	}
+	free(text);
+}
+
+/* Programs choose the names.  Matching "\1" can take exponential time; everything else takes time proportional to the
+ * name's length. */
+static void refuse_references(const char *expression, const char *text)
+{
+	for (const char *at = expression; (at = strchr(at, '\\')) && at[1]; at += 2)
+		if (at[1] >= '1' && at[1] <= '9')
+			usage_error("--kernel-map %s: \\%c is not supported: matching it could hang", text, at[1]);
+}
+
+void kernel_map_add(struct kernel_map *map, const char *text)
+{
+	const char *equal = strrchr(text, '=');
+	struct kernel_rule rule;
+	char *expression, why[128];
+	int err;
+
+	if (!equal || equal == text || !equal[1])
+		usage_error("--kernel-map %s: expected RE=NAME", text);
+	if (strlen(equal + 1) > KERNEL_LABEL_TEXT)
+		usage_error("--kernel-map %s: the name has more than %d bytes", text, KERNEL_LABEL_TEXT);
+	expression = xstrdup(text);
+	expression[equal - text] = 0;
+	refuse_references(expression, text);
+	err = regcomp(&rule.expression, expression, REG_EXTENDED | REG_NOSUB);
+	free(expression);
+	if (err) {
+		regerror(err, &rule.expression, why, sizeof(why));
+		usage_error("--kernel-map %s: %s", text, why);
+	}
+	rule.name = equal + 1;
+	map->rules = xrealloc(map->rules, map->n + 1, sizeof(*map->rules));
+	map->rules[map->n++] = rule;
+}
+
+void kernel_map_free(struct kernel_map *map)
+{
+	for (size_t i = 0; i < map->n; i++)
+		regfree(&map->rules[i].expression);
+	free(map->rules);
+	*map = (struct kernel_map){ 0 };
+}
+
+const char *kernel_map_find(const struct kernel_map *map, const char *full)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (!regexec(&map->rules[i].expression, full, 0, NULL, 0))
+			return map->rules[i].name;
+	return NULL;
+}
+
+static struct kernel_text *add(struct kernel_naming *n, const char *labels, unsigned user, int pid)
+{
+	size_t size = strlen(labels) + 1, cost = sizeof(struct kernel_text) + size + 64;
+	struct kernel_text *text;
+
+	if (!quota_take(&n->quota, user, pid, cost))
+		return NULL;
+	text = xcalloc(1, sizeof(*text) + size);
+	text->user = user;
+	text->cost = cost;
+	memcpy(text->labels, labels, size);
+	HASH_ADD_KEYPTR(hh, n->texts, text->labels, size - 1, text);
+	return text;
+}
+
+/* Returns the text of a name, with one use more; NULL if the user's quota is full. */
+static struct kernel_text *text_get(struct kernel_naming *n, const char *name, unsigned user, int pid)
+{
+	char *labels = label_text("kernel", name);	/* two names may look the same when escaped */
+	struct kernel_text *text;
+
+	HASH_FIND_STR(n->texts, labels, text);
+	if (!text)
+		text = add(n, labels, user, pid);
+	if (text)
+		text->uses++;
+	free(labels);
+	return text;
+}
+
+static void drop(struct kernel_naming *n, struct kernel_text *text)
+{
+	HASH_DEL(n->texts, text);
+	quota_give(&n->quota, text->user, text->cost);
+	free(text);
+}
+
+void kernel_naming_init(struct kernel_naming *n)
+{
+	n->other = text_get(n, "other", 0, 0);
+}
+
+void kernel_naming_reap(struct kernel_naming *n, const struct series_table *table)
+{
+	struct kernel_text *text, *next;
+	const struct series *s;
+
+	for (text = n->texts; text; text = text->hh.next)
+		text->shown = false;
+	TAILQ_FOREACH(s, &table->of[METRIC_KERNEL_LAUNCHES], in_metric) {
+		HASH_FIND_STR(n->texts, s->key.text, text);
+		text->shown = true;
+	}
+	HASH_ITER(hh, n->texts, text, next)
+		if (!text->uses && !text->shown)
+			drop(n, text);
+}
+
+void kernel_naming_free(struct kernel_naming *n)
+{
+	struct kernel_text *text, *next;
+
+	HASH_ITER(hh, n->texts, text, next)
+		drop(n, text);
+	kernel_map_free(&n->map);
+	quota_free(&n->quota);
+	budget_free(&n->time);
+}
+
+/* Kernels with the same label. */
+struct kernel_name {
+	struct kernel_text *text;
+	unsigned long long launches;	/* by the program, ever */
+	unsigned long long new;		/* of those, since they were last shown */
+	bool named;			/* has a series */
+	UT_hash_handle hh;
+};
+
+struct kernel_called {
+	const struct kernel *kernel;	/* with a reference */
+	struct kernel_name *name;
+	UT_hash_handle hh;
+};
+
+/* Bytes, with the place in the table. */
+enum { CALLED_COST = sizeof(struct kernel_called) + 64, NAME_COST = sizeof(struct kernel_name) + 64 };
+
+/* Takes over one use of the text. */
+static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_program *p, struct kernel_text *text)
+{
+	struct kernel_name *name;
+
+	HASH_FIND_PTR(p->names, &text, name);
+	if (name || !quota_take(&n->quota, p->user, p->pid, NAME_COST)) {
+		text->uses--;
+		return name;
+	}
+	name = xcalloc(1, sizeof(*name));
+	name->text = text;
+	HASH_ADD_PTR(p->names, text, name);
+	return name;
+}
+
+static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_program *p,
+				   const struct kernel *kernel)
+{
+	const char *mapped = kernel_map_find(&n->map, kernel->full);
+	char label[KERNEL_LABEL_SIZE];
+
+	if (!mapped)
+		kernel_label(label, kernel->brief);
+	return text_get(n, mapped ?: label, p->user, p->pid);
+}
+
+static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+{
+	struct kernel_called *called;
+	struct kernel_text *text;
+	struct kernel_name *name;
+
+	if (!quota_take(&n->quota, p->user, p->pid, CALLED_COST))
+		return NULL;
+	text = text_of(n, p, kernel);
+	name = text ? name_of(n, p, text) : NULL;
+	if (!name) {
+		quota_give(&n->quota, p->user, CALLED_COST);
+		return NULL;
+	}
+	called = xcalloc(1, sizeof(*called));
+	called->kernel = kernel_get(kernel);
+	called->name = name;
+	HASH_ADD_PTR(p->called, kernel, called);
+	return name;
+}
+
+/* Returns NULL if the user's quota or the time is used up. */
+static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+{
+	struct kernel_called *called;
+	struct kernel_name *name;
+	unsigned long long now;
+
+	HASH_FIND_PTR(p->called, &kernel, called);
+	if (called)
+		return called->name;
+	now = clock_ns();
+	if (now > n->until || !budget_left(&n->time, p->user, now))
+		return NULL;
+	name = add_called(n, p, kernel);
+	budget_charge(&n->time, p->user, clock_ns() - now);
+	return name;
+}
+
+void kernel_program_count(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel,
+			  unsigned long long launches)
+{
+	struct kernel_name *name = kernel ? call(n, p, kernel) : NULL;
+
+	p->changed = true;
+	if (!name) {
+		p->other += launches;
+		return;
+	}
+	name->launches += launches;
+	name->new += launches;
+}
+
+static int by_launches(const struct kernel_name *a, const struct kernel_name *b)
+{
+	return (a->launches < b->launches) - (a->launches > b->launches);
+}
+
+static void show(struct kernel_naming *n, struct kernel_program *p, struct kernel_name *name,
+		 struct label_set *set)
+{
+	const struct metric_labels labels = metric_text(name->text->labels);
+
+	if (!name->named && name->launches >= KERNEL_LAUNCHES && p->named < n->most) {
+		name->named = series_of(set, METRIC_KERNEL_LAUNCHES, labels, true);
+		p->named += name->named;
+	}
+	if (name->named)
+		series_count(set, METRIC_KERNEL_LAUNCHES, labels, name->new);
+	else
+		p->other += name->new;
+	name->new = 0;
+}
+
+void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set)
+{
+	struct kernel_name *name;
+
+	if (!p->changed)
+		return;
+	p->changed = false;
+	if (p->named < n->most)
+		HASH_SORT(p->names, by_launches);
+	for (name = p->names; name; name = name->hh.next)
+		if (name->new)
+			show(n, p, name, set);
+	if (p->other)
+		series_count(set, METRIC_KERNEL_LAUNCHES, metric_text(n->other->labels), p->other);
+	p->other = 0;
+}
+
+void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p)
+{
+	struct kernel_called *called, *next;
+	struct kernel_name *name, *next_name;
+
+	HASH_ITER(hh, p->called, called, next) {
+		HASH_DEL(p->called, called);
+		quota_give(&n->quota, p->user, CALLED_COST);
+		kernel_put(called->kernel);
+		free(called);
+	}
+	HASH_ITER(hh, p->names, name, next_name) {
+		HASH_DEL(p->names, name);
+		quota_give(&n->quota, p->user, NAME_COST);
+		name->text->uses--;
+		free(name);
+	}
+}
+
+/* How long naming kernels may delay a page.  Launches of the others count as "other" until the next page. */
 static const unsigned long long NAMING_NS = 100 * 1000000ull;
 
 void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct bpf_map *counts,
@@ -17,8 +374,7 @@ void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct
 		.limit = 16 << 20, .what = "names of kernels",
 		.loss = "launches of further ones are counted as \"other\"",
 	};
-	k->naming.texts.quota = &k->naming.quota;
-	k->naming.other = kernel_text_get(&k->naming.texts, "other", 0, 0);
+	kernel_naming_init(&k->naming);
 	k->launches = launches_new(syms, counts, quick, shares, false);
 }
 
@@ -35,10 +391,7 @@ void kernel_counts_free(struct kernel_counts *k)
 
 	HASH_ITER(hh, k->programs, p, next)
 		drop_program(k, p);
-	kernel_texts_free(&k->naming.texts);
-	kernel_map_free(&k->naming.map);
-	quota_free(&k->naming.quota);
-	budget_free(&k->naming.time);
+	kernel_naming_free(&k->naming);
 	if (k->launches)
 		launches_free(k->launches);
 }
@@ -105,19 +458,18 @@ static void add_rows(struct kernel_counts *k)
 	free(rows);
 }
 
-/* Until a page shows them, launches can still get a name.  Returns false if its process is still to be told of. */
-static bool show(struct kernel_counts *k, struct kernel_program *p, struct clients *clients,
-		 struct series_table *table, bool only_over)
+/* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
+ * false if the record of the process is still to come. */
+static bool show_program(struct kernel_counts *k, struct kernel_program *p, struct processes *processes, bool only_over)
 {
-	const struct client *client = clients_counted(clients, p->pid, p->id);
+	const struct cuda_process *process = processes_admit(processes, p->pid, p->id);
 
-	if (client && (!only_over || client->over))
-		kernel_program_show(&k->naming, p, table, client->owner);
-	return client;
+	if (process && (!only_over || process->over))
+		kernel_program_show(&k->naming, p, process->set);
+	return process;
 }
 
-void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table,
-			bool only_over)
+void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over)
 {
 	struct kernel_program *p, *next;
 
@@ -129,10 +481,10 @@ void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !programs_find(k->launches->programs, p->id);
 
-		if (p->changed && !show(k, p, clients, table, only_over && !gone))
+		if (p->changed && !show_program(k, p, processes, only_over && !gone))
 			continue;
 		if (gone)
 			drop_program(k, p);
 	}
-	kernel_texts_drop(&k->naming.texts, table);
+	kernel_naming_reap(&k->naming, processes->sets.table);
 }

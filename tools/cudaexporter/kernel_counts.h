@@ -2,42 +2,125 @@
 /* Launches by kernel: from the probes' maps and records to series. */
 #ifndef KERNEL_COUNTS_H
 #define KERNEL_COUNTS_H
+#include <regex.h>
 #include <stdbool.h>
-#include "cudaexporter/clients.h"
-#include "cudaexporter/kernel_program.h"
+#include <stddef.h>
+#include "base/hash.h"
+#include "base/quota.h"
+#include "cudaexporter/processes.h"
+#include "sym/kernel_name.h"
 
 struct bpf_map;
 struct launches;
-struct process_event;
 struct shares;
+struct process_event;
 struct syms;
 
+/* The bytes of a name, and of '#' and the hash after a truncated one. */
+enum { KERNEL_LABEL_TEXT = 120, KERNEL_LABEL_HASH = 9,
+       KERNEL_LABEL_SIZE = KERNEL_LABEL_TEXT + KERNEL_LABEL_HASH + 1 };
+
+/* --kernel-map.  Starts zeroed. */
+struct kernel_map {
+	struct kernel_rule { regex_t expression; const char *name; } *rules;
+	size_t n;
+};
+
+/* The label of kernels, kernel="...", as it is printed: each text once. */
+struct kernel_text {
+	unsigned uses;		/* by kernels of programs */
+	bool shown;		/* by a series */
+	unsigned user;		/* who is charged */
+	size_t cost;
+	UT_hash_handle hh;
+	char labels[];
+};
+
+/* How often a kernel is launched before it gets a series. */
+enum { KERNEL_LAUNCHES = 1000 };
+
+/* The kernels of one program, by their labels. */
+struct kernel_program {
+	unsigned long long id;
+	unsigned user;			/* who is charged */
+	int pid;
+	unsigned named;			/* kernels with a series */
+	unsigned long long other;	/* launches of kernels without a series, not shown yet */
+	bool changed;
+	struct kernel_name *names;	/* by text */
+	struct kernel_called *called;	/* by struct kernel */
+	UT_hash_handle hh;
+};
+
+/* Shared by all programs. */
+struct kernel_naming {
+	struct kernel_map map;		/* --kernel-map */
+	long most;			/* --kernels: series of a program */
+	struct quota quota;		/* of bytes, by user */
+	struct kernel_text *texts;	/* by their labels */
+	struct kernel_text *other;	/* of kernels without a series */
+	unsigned long long until;	/* deadline for naming kernels, ns … */
+	struct budget time;		/* … and each user's share of that time */
+};
+
 struct kernel_counts {
-	struct kernel_naming naming;	/* the first two are set first; most 0: there are no counts */
+	struct kernel_naming naming;	/* map and most are set first; most 0: counts nothing */
 	struct launches *launches;
 	struct kernel_program *programs;
 };
 
-/* Call after the maps of bpf/lib/launch_counts.bpf.h are made, which must outlive it, as syms. */
+/* Call after the maps of bpf/lib/launch_counts.bpf.h are made; they and syms must outlive k. */
 void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct bpf_map *counts,
 			const struct bpf_map *quick, struct shares *shares);
 void kernel_counts_free(struct kernel_counts *k);
 
-/* Call when everything is attached: records the kernels of programs that run already. */
+/* Call when everything is attached: records the kernels of programs that already run. */
 void kernel_counts_scan(struct kernel_counts *k);
 
 /* Call when a process has ended or runs another program (session/process.h); k is a struct kernel_counts *. */
 void kernel_counts_ended(void *k, const struct process_event *event);
 
-/* Takes the records of launches and of forks; returns false for any other, if that is all. */
+/* Handles the records of launches and of forks.  Returns true for a record of launches, which needs no further
+ * handling. */
 bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size);
 
 /* Call every few milliseconds. */
 void kernel_counts_tick(struct kernel_counts *k);
 
-/* Adds what was counted since the last time; call before clients that are over are freed.  only_over: just of
- * those, as no page is made. */
-void kernel_counts_read(struct kernel_counts *k, struct clients *clients, struct series_table *table,
-			bool only_over);
+/* Adds what was counted since the last time; call before processes that are over are freed.  only_over: shows those
+ * only, because no page is made. */
+void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over);
+
+/* Writes the label of a kernel with this name (without parameters): short, and the same in each run.  Template arguments
+ * are dropped, because thousands of kernels differ in these only: "fill" for "fill<int>".  A name longer than
+ * KERNEL_LABEL_TEXT is truncated at a character's beginning, and a hash of all of it follows.  Bytes are the
+ * program's, to be escaped. */
+void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name);
+
+/* Adds "RE=NAME": kernels whose name matches RE, a POSIX extended regular expression, are called NAME.  The last '='
+ * separates them.  Exits 2 on anything else.  The text must outlive the map. */
+void kernel_map_add(struct kernel_map *map, const char *text);
+void kernel_map_free(struct kernel_map *map);
+
+/* Returns the name by the first rule that matches, or NULL.  The map owns it. */
+const char *kernel_map_find(const struct kernel_map *map, const char *full);
+
+/* Call when map, most and quota are set. */
+void kernel_naming_init(struct kernel_naming *n);
+
+/* Frees the texts that no kernel and no series of METRIC_KERNEL_LAUNCHES uses. */
+void kernel_naming_reap(struct kernel_naming *n, const struct series_table *table);
+void kernel_naming_free(struct kernel_naming *n);
+
+/* Adds launches of a kernel; NULL: of an unknown one. */
+void kernel_program_count(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel,
+			  unsigned long long launches);
+
+/* Shows what was added since the last time: gives series to the kernels with enough launches, the one with the most
+ * first, and adds to the series of the set. */
+void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set);
+
+/* Frees what the program has, but not the program. */
+void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p);
 
 #endif

@@ -1,22 +1,307 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "base/clock.h"
 #include "base/die.h"
 #include "cudaexporter/nvml.h"
-#include "cudaexporter/nvml_library.h"
+#include "proc/helper.h"
 
-static const unsigned long long patience_ns = 5000000000;	/* before a library that does not answer is worth a warning */
+enum { NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_LIBRARY_NOT_FOUND = 12 };	/* of nvmlReturn_t */
+
+typedef struct nvml_handle *nvml_handle;	/* nvmlDevice_t */
+
+struct nvml_memory_info { unsigned long long total, free, used; };	/* nvmlMemory_t */
+
+struct nvml_pci_info {		/* nvmlPciInfo_t */
+	char bus_id_legacy[16];
+	unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+	char bus_id[32];
+};
+
+/* nvmlProcessInfo_v1_t and _v2_t; used is ~0 if unknown. */
+struct nvml_process_v1 { unsigned pid; unsigned long long used; };
+struct nvml_process_v2 { unsigned pid; unsigned long long used; unsigned gpu_instance, compute_instance; };
+
+/* The functions of libnvidia-ml.so.1 that are called, by NVIDIA's "NVML API Reference Guide" (docs.nvidia.com/deploy/
+ * nvml-api), first the required ones: X(member, result, function, parameters).
+ *
+ * Processes are listed by _v2, whose struct never changed.  In drivers from 535.43 to 535.86, _v3's had one member more,
+ * so it is only for a library without _v2; drivers before 455 have neither. */
+#define NVML_NEEDED(X)										\
+	X(init, int, nvmlInit_v2, (void))							\
+	X(shutdown, int, nvmlShutdown, (void))							\
+	X(error, const char *, nvmlErrorString, (int))						\
+	X(count, int, nvmlDeviceGetCount_v2, (unsigned *))					\
+	X(handle, int, nvmlDeviceGetHandleByIndex_v2, (unsigned, nvml_handle *))		\
+	X(uuid, int, nvmlDeviceGetUUID, (nvml_handle, char *, unsigned))			\
+	X(name, int, nvmlDeviceGetName, (nvml_handle, char *, unsigned))			\
+	X(memory, int, nvmlDeviceGetMemoryInfo, (nvml_handle, struct nvml_memory_info *))
+
+#define NVML_OPTIONAL(X)									\
+	X(pci, int, nvmlDeviceGetPciInfo_v3, (nvml_handle, struct nvml_pci_info *))		\
+	X(minor, int, nvmlDeviceGetMinorNumber, (nvml_handle, unsigned *))			\
+	X(mig_mode, int, nvmlDeviceGetMigMode, (nvml_handle, unsigned *, unsigned *))		\
+	X(mig, int, nvmlDeviceGetMigDeviceHandleByIndex, (nvml_handle, unsigned, nvml_handle *))	\
+	X(inflight_v3, int, nvmlDeviceGetComputeRunningProcesses_v3,				\
+	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
+	X(inflight_v2, int, nvmlDeviceGetComputeRunningProcesses_v2,				\
+	  (nvml_handle, unsigned *, struct nvml_process_v2 *))					\
+	X(inflight_v1, int, nvmlDeviceGetComputeRunningProcesses,				\
+	  (nvml_handle, unsigned *, struct nvml_process_v1 *))					\
+	X(mps_v2, int, nvmlDeviceGetMPSComputeRunningProcesses_v2,				\
+	  (nvml_handle, unsigned *, struct nvml_process_v2 *))
+
+#define NVML_MEMBER(member, result, function, parameters) result (*member) parameters;
+struct nvml_api {
+	NVML_NEEDED(NVML_MEMBER)
+	NVML_OPTIONAL(NVML_MEMBER)
+};
+#undef NVML_MEMBER
+
+/* Starts zeroed. */
+struct nvml_found {
+	unsigned ndevices, nprocesses;
+	nvml_handle handles[NVML_DEVICES];
+	struct nvml_device devices[NVML_DEVICES];
+	struct nvml_process processes[NVML_PROCESSES];
+	union {			/* one device's */
+		struct nvml_process_v1 v1[NVML_PROCESSES];
+		struct nvml_process_v2 v2[NVML_PROCESSES];
+	};
+};
+
+enum nvml_state {
+	NVML_READ,		/* devices and processes follow */
+	NVML_MISSING,		/* it is not installed */
+	NVML_NO_DRIVER,		/* it may be loaded later */
+	NVML_FAILED,		/* for the reason in why */
+};
+
+/* Precedes the arrays in an answer. */
+struct nvml_answer {
+	enum nvml_state state;
+	char why[128];
+	unsigned ndevices, nprocesses;
+};
+
+/* Sorts by place; devices without one stay last, in NVML's order. */
+static void insert(struct nvml_found *f, nvml_handle handle, unsigned long long place)
+{
+	unsigned at = f->ndevices;
+
+	for (; at && f->devices[at - 1].place > place; at--) {
+		f->handles[at] = f->handles[at - 1];
+		f->devices[at].place = f->devices[at - 1].place;
+	}
+	f->handles[at] = handle;
+	f->devices[at].place = place;
+	f->ndevices++;
+}
+
+static int find_devices(const struct nvml_api *api, struct nvml_found *f)
+{
+	unsigned count = 0;
+	int err = api->count(&count);
+
+	if (err)
+		return err;
+	for (unsigned i = 0; i < count && i < NVML_DEVICES; i++) {
+		struct nvml_pci_info pci = { .domain = ~0u };
+		nvml_handle handle;
+
+		if (api->handle(i, &handle))
+			continue;
+		if (api->pci && api->pci(handle, &pci))
+			pci = (struct nvml_pci_info){ .domain = ~0u };
+		insert(f, handle, (unsigned long long)pci.domain << 32 | pci.bus << 8 | pci.device);
+	}
+	return 0;
+}
+
+static void read_migs(const struct nvml_api *api, nvml_handle handle, struct nvml_device *d)
+{
+	unsigned now = 0, next = 0;
+	nvml_handle mig;
+
+	d->mig = api->mig_mode && !api->mig_mode(handle, &now, &next) && now;
+	for (unsigned i = 0; d->mig && api->mig && i < NVML_MIGS; i++)
+		if (!api->mig(handle, i, &mig) && !api->uuid(mig, d->migs[d->nmigs], NVML_UUID))
+			d->nmigs++;
+}
+
+static void read_device(const struct nvml_api *api, nvml_handle handle, struct nvml_device *d)
+{
+	struct nvml_memory_info memory = { 0 };
+	unsigned number;
+
+	if (api->uuid(handle, d->uuid, sizeof(d->uuid)))
+		*d->uuid = '\0';
+	if (api->name(handle, d->name, sizeof(d->name)))
+		*d->name = '\0';
+	d->minor = api->minor && !api->minor(handle, &number) ? (int)number : -1;
+	d->memory_known = !api->memory(handle, &memory);
+	d->total = memory.total;
+	d->used = memory.used;
+	read_migs(api, handle, d);
+}
+
+/* Adds to the process's entry for this device; the device's entries begin at first.  A split device lists a process once
+ * for each part. */
+static void add_process(struct nvml_found *f, unsigned first, unsigned device, unsigned pid, unsigned long long used)
+{
+	unsigned i = first;
+
+	if (used == ~0ull)
+		return;
+	while (i < f->nprocesses && f->processes[i].pid != (int)pid)
+		i++;
+	if (i == NVML_PROCESSES)
+		return;
+	if (i == f->nprocesses)
+		f->processes[f->nprocesses++] = (struct nvml_process){ .pid = pid, .device = device };
+	f->processes[i].used += used;
+}
+
+static bool has_process(const struct nvml_found *f, unsigned first, unsigned end, unsigned pid)
+{
+	for (unsigned i = first; i < end; i++)
+		if (f->processes[i].pid == (int)pid)
+			return true;
+	return false;
+}
+
+/* Clients of the multi-process service are in another list; a process in both counts once. */
+static void read_clients(const struct nvml_api *api, struct nvml_found *f, unsigned first, unsigned device)
+{
+	unsigned n = NVML_PROCESSES, end = f->nprocesses;
+
+	if (!api->mps_v2 || api->mps_v2(f->handles[device], &n, f->v2))
+		return;
+	for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
+		if (!has_process(f, first, end, f->v2[i].pid))
+			add_process(f, first, device, f->v2[i].pid, f->v2[i].used);
+}
+
+static void read_processes(const struct nvml_api *api, struct nvml_found *f, unsigned device)
+{
+	unsigned n = NVML_PROCESSES, first = f->nprocesses;
+	nvml_handle handle = f->handles[device];
+
+	if (api->inflight_v2 || api->inflight_v3) {
+		if ((api->inflight_v2 ? api->inflight_v2 : api->inflight_v3)(handle, &n, f->v2))
+			n = 0;
+		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
+			add_process(f, first, device, f->v2[i].pid, f->v2[i].used);
+	} else if (api->inflight_v1 && !api->inflight_v1(handle, &n, f->v1)) {
+		for (unsigned i = 0; i < n && i < NVML_PROCESSES; i++)
+			add_process(f, first, device, f->v1[i].pid, f->v1[i].used);
+	}
+	read_clients(api, f, first, device);
+}
+
+/* Reads all devices that answer.  Returns 0, or NVML's error if it cannot count them. */
+static int nvml_devices_read(const struct nvml_api *api, struct nvml_found *f)
+{
+	int err = find_devices(api, f);
+
+	for (unsigned i = 0; i < f->ndevices; i++) {
+		read_device(api, f->handles[i], &f->devices[i]);
+		read_processes(api, f, i);
+	}
+	return err;
+}
+
+struct nvml_library {
+	struct nvml_api api;
+	bool loaded, initialized;
+	struct nvml_found found;
+};
+
+/* Returns false if a required one is missing. */
+static bool find_functions(void *so, struct nvml_api *api)
+{
+	bool all = true;
+
+#define FIND(member, result, function, parameters) api->member = (result (*) parameters)dlsym(so, #function);
+#define FIND_NEEDED(member, result, function, parameters) \
+	FIND(member, result, function, parameters) all = all && api->member;
+	NVML_NEEDED(FIND_NEEDED)
+	NVML_OPTIONAL(FIND)
+#undef FIND_NEEDED
+#undef FIND
+	return all;
+}
+
+static void load(struct nvml_library *l, struct nvml_answer *a)
+{
+	void *so = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!so) {
+		a->state = NVML_MISSING;
+		snprintf(a->why, sizeof(a->why), "%s", dlerror());
+	} else if (!find_functions(so, &l->api)) {
+		a->state = NVML_MISSING;
+		snprintf(a->why, sizeof(a->why), "libnvidia-ml.so.1 is too old: missing functions");
+	} else {
+		l->loaded = true;
+	}
+}
+
+static void fail(struct nvml_library *l, struct nvml_answer *a, int err)
+{
+	const char *why = l->api.error(err);
+
+	a->state = err == NVML_ERROR_DRIVER_NOT_LOADED || err == NVML_ERROR_LIBRARY_NOT_FOUND ? NVML_NO_DRIVER : NVML_FAILED;
+	snprintf(a->why, sizeof(a->why), "%s", why ? why : "unknown error");
+}
+
+static void read_all(struct nvml_library *l, struct nvml_answer *a)
+{
+	int err = l->initialized ? 0 : l->api.init();
+
+	l->initialized = !err;
+	memset(&l->found, 0, sizeof(l->found));
+	if (!err)
+		err = nvml_devices_read(&l->api, &l->found);
+	if (err)
+		fail(l, a, err);
+	if (err && l->initialized) {	/* another driver may be loaded the next time */
+		l->api.shutdown();
+		l->initialized = false;
+	}
+	a->ndevices = l->found.ndevices;
+	a->nprocesses = l->found.nprocesses;
+}
+
+/* In the helper: serves a request, a pointer to its state.  Loads the library if need be, and answers with a struct
+ * nvml_answer, the devices and the processes. */
+static void nvml_library_read(struct helper_job *job)
+{
+	struct nvml_library *l = *(struct nvml_library *const *)job->in;
+	struct nvml_answer a = { .state = NVML_READ };
+
+	if (!l->loaded)
+		load(l, &a);
+	if (l->loaded)
+		read_all(l, &a);
+	helper_put(job, &a, sizeof(a));
+	helper_put(job, l->found.devices, a.ndevices * sizeof(*l->found.devices));
+	helper_put(job, l->found.processes, a.nprocesses * sizeof(*l->found.processes));
+}
+
+static const unsigned long long patience_ns = 5000000000;	/* before the warning about a missing answer */
 enum { DEATHS_MAX = 3 };
 
-static const char without[] = "the memory of GPUs and what processes use of it is left out";
+static const char without[] = "GPU memory metrics are left out";
 
 void nvml_open(struct nvml *n, bool verbose)
 {
 	n->verbose = verbose;
-	n->library = nvml_library_new();
+	n->library = xcalloc(1, sizeof(*n->library));
 	helper_start(&n->helper);
 }
 
@@ -29,7 +314,7 @@ static void drop(struct nvml *n)
 	n->ndevices = n->nprocesses = 0;
 }
 
-/* Waits for no helper: it may be in a call that no signal ends. */
+/* Does not wait: the helper may be in a call that no signal ends. */
 static void reap(struct nvml *n)
 {
 	if (n->left && waitpid(n->left, NULL, WNOHANG))
@@ -48,19 +333,19 @@ static void died(struct nvml *n)
 	leave(n);
 	n->deaths++;
 	n->missing = n->deaths >= DEATHS_MAX;
-	if (!n->said || n->missing)
+	if (!n->reported || n->missing)
 		warning(0, "NVIDIA's management library crashed or could not be started: %s%s", without,
 			n->missing ? " from now on" : "");
-	n->said = true;
+	n->reported = true;
 }
 
 static void late(struct nvml *n)
 {
 	n->late = true;
-	if (n->said || clock_ns() - n->asked < patience_ns)
+	if (n->reported || clock_ns() - n->asked < patience_ns)
 		return;
-	n->said = true;
-	warning(0, "NVIDIA's management library does not answer: %s until it does; see dmesg for errors of a GPU "
+	n->reported = true;
+	warning(0, "NVIDIA's management library is not responding: %s until it does; see dmesg for errors of a GPU "
 		"(NVRM: Xid)", without);
 }
 
@@ -73,18 +358,18 @@ static void *copy(const char **at, size_t size)
 	return to;
 }
 
-static void say_failure(struct nvml *n, const struct nvml_answer *a)
+static void report_failure(struct nvml *n, const struct nvml_answer *a)
 {
-	if (n->said)
+	if (n->reported)
 		return;
 	if (a->state == NVML_FAILED)
 		warning(0, "NVIDIA's management library: %s: %s", a->why, without);
 	else if (n->verbose)
 		note("NVIDIA's management library: %s: %s", a->why, without);
-	n->said = true;
+	n->reported = true;
 }
 
-/* Returns false if it is no list of devices. */
+/* Returns false if the answer has no valid list of devices. */
 static bool take(struct nvml *n, const struct helper_answer *answer)
 {
 	const struct nvml_answer *a = (const void *)answer->bytes;
@@ -94,7 +379,7 @@ static bool take(struct nvml *n, const struct helper_answer *answer)
 	    answer->size != sizeof(*a) + a->ndevices * sizeof(*n->devices) + a->nprocesses * sizeof(*n->processes))
 		return false;
 	if (a->state != NVML_READ)
-		say_failure(n, a);
+		report_failure(n, a);
 	n->missing = a->state == NVML_MISSING;
 	n->devices = copy(&at, a->ndevices * sizeof(*n->devices));
 	n->ndevices = a->ndevices;
@@ -103,7 +388,7 @@ static bool take(struct nvml *n, const struct helper_answer *answer)
 	return a->state == NVML_READ;
 }
 
-/* Drops an answer that came too late.  Returns false if it has not come yet. */
+/* Drops a late answer.  Returns false if it has not come yet. */
 static bool settled(struct nvml *n)
 {
 	struct helper_answer a;
@@ -140,7 +425,7 @@ bool nvml_read(struct nvml *n, long ms)
 	int err;
 
 	drop(n);
-	/* the answer to a question that was late is of then */
+	/* a late answer is outdated */
 	if (!n->helper.waiting || n->late)
 		nvml_ask(n);
 	if (!n->helper.waiting)

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include "abi/cudaexporter.h"
+#include "api/cuda_fn.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/version.h"
+#include "cudaexporter/label_sets.h"
 #include "cudaexporter/self.h"
+#include "elf/elf.h"
+#include "probe/probe_source.h"
 
 static const char *const lost_reasons[LOST_MAX] = {
 	[LOST_RECORD] = "reason=\"ring_buffer_full\"", [LOST_THREAD] = "reason=\"no_memory_for_thread\"",
@@ -21,15 +25,15 @@ static const char *const lost_reasons[LOST_MAX] = {
 	[LOST_PROC_TABLE_FULL] = "reason=\"too_many_processes\"",
 };
 
-static struct metric_labels text(const char *labels)
-{
-	return (struct metric_labels){ 0, (unsigned long long)labels };
-}
-
-void self_open(struct self *s)
+void self_open(struct self *s, struct label_set *set, const struct processes *processes, const struct memory_metrics *memory,
+	       const struct self_probes *probes)
 {
 	struct timespec now;
 
+	s->set = set;
+	s->processes = processes;
+	s->memory = memory;
+	s->probes = *probes;
 	clock_gettime(CLOCK_REALTIME, &now);
 	s->started = now.tv_sec * 1000000000ull + now.tv_nsec;
 	s->build = xprintf("version=\"%s\",revision=\"%s\",libbpf=\"%s\"", VERSION, version_revision(), libbpf_version_string());
@@ -40,10 +44,10 @@ void self_open(struct self *s)
 
 static void collect_lost(struct self *s)
 {
-	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is of --attach inject */
-		series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text(lost_reasons[i]), s->lost[i]);
-	series_count_live(s->table, s->owner, METRIC_LOST_EVENTS, text("reason=\"allocation_table_full\""),
-			  *s->ignored);
+	for (int i = 0; i < LOST_MAX && lost_reasons[i]; i++)	/* the last one is for --attach inject */
+		series_count_live(s->set, METRIC_LOST_EVENTS, metric_text(lost_reasons[i]), s->probes.lost[i]);
+	series_count_live(s->set, METRIC_LOST_EVENTS, metric_text("reason=\"allocation_table_full\""),
+			  s->memory->ignored);
 }
 
 static void collect_hits(struct self *s)
@@ -52,8 +56,8 @@ static void collect_hits(struct self *s)
 		unsigned long long n = 0;
 
 		for (int cpu = 0; cpu < 64; cpu++)
-			n += s->hits[cpu][g];
-		series_count_live(s->table, s->owner, METRIC_PROBE_HITS, (struct metric_labels){ g, 0 }, n);
+			n += s->probes.hits[cpu][g];
+		series_count_live(s->set, METRIC_PROBE_HITS, metric_labels(g, 0), n);
 	}
 }
 
@@ -62,7 +66,7 @@ static void collect_times(struct self *s)
 	struct bpf_program *p;
 	int i = 0;
 
-	bpf_object__for_each_program(p, s->obj) {
+	bpf_object__for_each_program(p, s->probes.obj) {
 		struct bpf_prog_info info = { 0 };
 		unsigned size = sizeof(info);
 		char *labels = s->programs[i];
@@ -72,21 +76,21 @@ static void collect_times(struct self *s)
 		if (bpf_program__fd(p) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
 			continue;
 		snprintf(labels, sizeof(*s->programs), "program=\"%s\"", bpf_program__name(p));
-		series_count_live(s->table, s->owner, METRIC_BPF_SECONDS, text(labels), info.run_time_ns);
+		series_count_live(s->set, METRIC_BPF_SECONDS, metric_text(labels), info.run_time_ns);
 	}
 }
 
 static void collect_processes(struct self *s)
 {
-	unsigned other = s->clients->owners.other ? s->clients->owners.other->processes : 0;
+	unsigned other = s->processes->sets.other ? s->processes->sets.other->processes : 0;
 
-	series_add(s->table, s->owner, METRIC_PROCESSES, text("state=\"traced\""),
-		   HASH_CNT(hh_pid, s->clients->by_pid) - other);
-	series_add(s->table, s->owner, METRIC_PROCESSES, text("state=\"over_limit\""), other);
-	series_add(s->table, s->owner, METRIC_PROCESSES, text("state=\"left_out\""), clients_left_out(s->clients));
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"traced\""),
+		   HASH_CNT(hh_pid, s->processes->by_pid) - other);
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"over_limit\""), other);
+	series_add(s->set, METRIC_PROCESSES, metric_text("state=\"left_out\""), processes_left_out(s->processes));
 }
 
-/* Returns the word of /proc/self/statm, in bytes. */
+/* Returns a field of /proc/self/statm, in bytes. */
 static unsigned long long statm(int word)
 {
 	unsigned long long n[2] = { 0, 0 };
@@ -123,29 +127,29 @@ static void collect_usual(struct self *s)
 
 	getrusage(RUSAGE_SELF, &used);
 	getrlimit(RLIMIT_NOFILE, &files);
-	series_count_live(s->table, s->owner, METRIC_CPU_SECONDS, text(NULL),
+	series_count_live(s->set, METRIC_CPU_SECONDS, metric_text(NULL),
 			  cpu_ns(&used.ru_utime) + cpu_ns(&used.ru_stime));
-	series_add(s->table, s->owner, METRIC_RESIDENT, text(NULL), statm(1));
-	series_add(s->table, s->owner, METRIC_VIRTUAL, text(NULL), statm(0));
-	series_add(s->table, s->owner, METRIC_OPEN_FDS, text(NULL), descriptors());
-	series_add(s->table, s->owner, METRIC_MAX_FDS, text(NULL), files.rlim_cur);
-	series_add(s->table, s->owner, METRIC_START_TIME, text(NULL), s->started);
+	series_add(s->set, METRIC_RESIDENT, metric_text(NULL), statm(1));
+	series_add(s->set, METRIC_VIRTUAL, metric_text(NULL), statm(0));
+	series_add(s->set, METRIC_OPEN_FDS, metric_text(NULL), descriptors());
+	series_add(s->set, METRIC_MAX_FDS, metric_text(NULL), files.rlim_cur);
+	series_add(s->set, METRIC_START_TIME, metric_text(NULL), s->started);
 }
 
 void self_collect(struct self *s, unsigned long long ns)
 {
-	series_add(s->table, s->owner, METRIC_BUILD_INFO, text(s->build), 1);
+	series_add(s->set, METRIC_BUILD_INFO, metric_text(s->build), 1);
 	collect_processes(s);
 	collect_lost(s);
 	collect_hits(s);
 	if (s->times)
 		collect_times(s);
 	collect_usual(s);
-	series_count_live(s->table, s->owner, METRIC_SERIES_DROPPED, text("limit=\"series\""), s->table->dropped);
-	series_count_live(s->table, s->owner, METRIC_SERIES_DROPPED, text("limit=\"processes\""),
-			  s->clients->owners.dropped);
-	series_add(s->table, s->owner, METRIC_COLLECT_SECONDS, text(NULL), ns);
-	series_add(s->table, s->owner, METRIC_SERIES, text(NULL), 0);
+	series_count_live(s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"series\""), s->set->table->dropped);
+	series_count_live(s->set, METRIC_SERIES_DROPPED, metric_text("limit=\"processes\""),
+			  s->processes->sets.dropped);
+	series_add(s->set, METRIC_COLLECT_SECONDS, metric_text(NULL), ns);
+	series_add(s->set, METRIC_SERIES, metric_text(NULL), 0);
 }
 
 void self_close(struct self *s)
@@ -153,4 +157,95 @@ void self_close(struct self *s)
 	if (s->stats >= 0)
 		close(s->stats);
 	free(s->build);
+}
+
+static void count_reason(struct probed *p, const char *why)
+{
+	struct probed_reason *r = p->reasons;
+
+	while (r < p->reasons + PROBED_REASONS - 1 && r->why && strcmp(r->why, why))
+		r++;
+	if (!r->why) {
+		r->why = r == p->reasons + PROBED_REASONS - 1 ? "other" : why;
+		r->labels = label_text("reason", r->why);
+	}
+	r->n++;
+}
+
+/* Returns the line of a file; the caller frees it. */
+static char *line_of(const char *path, const char *rest)
+{
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		die(errno, "cannot write a line");
+	escape_text(f, path);
+	fprintf(f, "  %s\n", rest);
+	if (fclose(f))
+		die(ENOMEM, "cannot write a line");
+	return text;
+}
+
+static void add_line(struct probed *p, const char *path, char *rest)
+{
+	char **line;
+
+	if (p->nlines < PROBED_LINES)
+		p->lines = xrealloc(p->lines, p->nlines + 1, sizeof(*p->lines));
+	line = &p->lines[p->nlines % PROBED_LINES];
+	if (p->nlines++ >= PROBED_LINES)
+		free(*line);
+	*line = line_of(path, rest);
+	free(rest);
+}
+
+void probed_function(struct probed *p, const char *path, const struct function *fn, const struct elf_probe *probe,
+		     const char *skipped)
+{
+	if (skipped)
+		count_reason(p, skipped);
+	else if (fn->lib < CUDA_LIB_MAX)
+		p->in[fn->lib]++;
+	add_line(p, path, xprintf("%s %s %#llx%s%s", cuda_lib_name(fn->lib), fn->name, probe->offset,
+				  skipped ? "  skipped: " : "", skipped ?: ""));
+}
+
+void probed_file(struct probed *p, const char *path, const char *why)
+{
+	count_reason(p, why);
+	add_line(p, path, xprintf("skipped: %s", why));
+}
+
+void probed_collect(struct probed *p, struct label_set *set)
+{
+	for (int lib = 0; lib < CUDA_LIB_MAX; lib++) {
+		if (!p->labels[lib])
+			p->labels[lib] = xprintf("layer=\"%s\",kind=\"%s\"", cuda_lib_name(lib), p->kind);
+		series_add(set, METRIC_PROBES, metric_text(p->labels[lib]), p->in[lib]);
+	}
+	for (struct probed_reason *r = p->reasons; r < p->reasons + PROBED_REASONS && r->why; r++)
+		series_count_live(set, METRIC_PROBE_FAILURES, metric_text(r->labels), r->n);
+}
+
+void probed_print(const struct probed *p, FILE *f)
+{
+	unsigned first = p->nlines > PROBED_LINES ? p->nlines - PROBED_LINES : 0;
+
+	if (first)
+		fputs("...\n", f);
+	for (unsigned i = first; i < p->nlines; i++)
+		fputs(p->lines[i % PROBED_LINES], f);
+}
+
+void probed_free(struct probed *p)
+{
+	for (unsigned i = 0; i < p->nlines && i < PROBED_LINES; i++)
+		free(p->lines[i]);
+	free(p->lines);
+	for (int i = 0; i < PROBED_REASONS; i++)
+		free(p->reasons[i].labels);
+	for (int lib = 0; lib < CUDA_LIB_MAX; lib++)
+		free(p->labels[lib]);
 }

@@ -4,19 +4,231 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/die.h"
 #include "cli/opt.h"
 #include "cudaexporter/web.h"
-#include "cudaexporter/web_collector.h"
-#include "cudaexporter/web_listen.h"
+#include "cudaexporter/web_process.h"
 #include "cudaexporter/web_server.h"
 
-enum { MESSAGES = 8 /* a tick, of each server */ };
-static const unsigned long long DELAY = 1000000000ull;	/* from one start of a server to the next */
+static const unsigned long long SECOND = 1000000000ull, LIVED = 5000000000ull, QUIET = 60000000000ull;
+static const unsigned long long SILENT = 10 * 1000000000ull;	/* a stopped or hanging server */
+
+enum { MESSAGES = 8 /* a tick, of each server */, WEB_LEAVING = 4 };
+
+/* Which server process serves which config. */
+struct web_collector {
+	struct web_options options;
+	int listen[WEB_LISTEN_MAX], nlisten;
+	struct web_config *config;	/* the last one read, maybe a wrong one; NULL: without --web.config.file */
+	bool tls, users;		/* in the config that is served: a later one must have them, too … */
+	enum web_client_auth client_auth;	/* … and at least this */
+	unsigned char secret[WEB_SECRET];
+	int config_fd;
+	struct web_process server, leaving[WEB_LEAVING];
+	struct web_killed killed[WEB_KILLED];
+	int turn;				/* the server that was answered last */
+	int sockets;				/* the servers', as an epoll descriptor */
+	unsigned long long next_check, next_start, delay, reported, kept;	/* as clock_ns() */
+};
+
+static void forget(struct web_file *f)
+{
+	if (f->text)
+		explicit_bzero(f->text, f->size);
+	free(f->text);
+	f->text = NULL;
+}
+
+static void describe(const struct web_config *g, struct web_server_config *b)
+{
+	b->priority = g->tls_line ? web_cert_priority(g->min_version) : NULL;
+	b->cert = g->cert.text;
+	b->key = g->key.text;
+	b->ca = g->ca.text;
+	b->client_auth = g->client_auth;
+	b->users = g->users;
+	b->nusers = g->nusers;
+}
+
+static void served(struct web_collector *c, struct web_config *g)
+{
+	c->tls = g->tls_line;
+	c->users = g->nusers;
+	c->client_auth = g->client_auth;
+	forget(&g->file);
+	forget(&g->cert);
+	forget(&g->key);
+	forget(&g->ca);
+}
+
+/* Writes the config for servers that are started later.  Returns 0 or an errno; they get the previous one then. */
+static int pack(struct web_collector *c)
+{
+	struct web_server_config b = { .path = c->options.path, .max_requests = c->options.max_requests, .asks = c->config };
+	int fd;
+
+	memcpy(b.secret, c->secret, sizeof(b.secret));
+	if (c->config)
+		describe(c->config, &b);
+	fd = web_fd_high(web_config_fd_write(&b));
+	if (fd < 0)
+		return errno;
+	if (c->config_fd >= 0)
+		close(c->config_fd);
+	c->config_fd = fd;
+	if (c->config)
+		served(c, c->config);
+	return 0;
+}
+
+/* Kills a server that leaves, if there is no room for one more. */
+static void let_leave(struct web_collector *c)
+{
+	struct web_process *to = &c->leaving[0];
+
+	if (!c->server.pid)
+		return;
+	for (int i = WEB_LEAVING - 1; i >= 0; i--)
+		if (!c->leaving[i].pid)
+			to = &c->leaving[i];
+	if (to->pid)
+		web_killed_add(c->killed, to, false);
+	*to = c->server;
+	c->server.pid = 0;
+	web_process_leave(to);
+}
+
+/* Starts the server.  Returns 0 or an errno. */
+static int start_server(struct web_collector *c)
+{
+	struct epoll_event readable = { .events = EPOLLIN };
+	int err = web_process_start(&c->server, c->config_fd, c->listen, c->nlisten);
+
+	/* close() removes it; if it cannot be added, the server waits for ticks */
+	if (!err && epoll_ctl(c->sockets, EPOLL_CTL_ADD, c->server.socket, &readable))
+		warning(errno, "cannot wait for the web server");
+	return err;
+}
+
+static void start(struct web_collector *c)
+{
+	int err = start_server(c);
+
+	if (err)
+		warning(err, "cannot start the web server");
+	c->next_start = clock_ns() + c->delay;
+}
+
+/* What is required of clients: 0: nothing, 1: a certificate, 2: one of the CA. */
+static int rank(enum web_client_auth a)
+{
+	return a == WEB_CLIENT_VERIFY ? 2 : a == WEB_CLIENT_ANY;
+}
+
+/* A config that protects less than the one before is a mistake, or half written. */
+static void refuse_less(const struct web_collector *c, struct web_config *g)
+{
+	const char *lost = NULL;
+
+	if (c->tls && !g->tls_line)
+		lost = "tls_server_config";
+	else if (c->users && !g->nusers)
+		lost = "basic_auth_users";
+	else if (rank(g->client_auth) < rank(c->client_auth))
+		lost = "client_auth_type";
+	if (!g->error && lost)
+		g->error = xprintf("%s:1: %s was removed: requires a restart", g->file.path, lost);
+}
+
+static void refuse(struct web_collector *c)
+{
+	struct web_message m = { .type = WEB_ACCEPT };
+
+	warning(0, "%s; refusing connections until this is fixed", c->config->error);
+	if (c->server.pid)
+		web_message_send(c->server.socket, &m, -1);
+}
+
+/* Starts a new server if the config or its files changed and are valid.  Return true if the config is valid. */
+static bool check_config(struct web_collector *c)
+{
+	int err;
+
+	if (!c->config || !web_config_changed(c->config))
+		return !c->config || !c->config->error;
+	web_config_free(c->config);
+	c->config = web_config_read(c->options.config_file);
+	refuse_less(c, c->config);
+	err = c->config->error ? 0 : pack(c);
+	if (err)
+		c->config->error = xprintf("%s: cannot create a memory file: %s", c->options.config_file, strerror(err));
+	if (c->config->error) {
+		refuse(c);
+		return false;
+	}
+	note("web config changed: reloaded '%s'", c->options.config_file);
+	let_leave(c);
+	start(c);
+	return true;
+}
+
+/* Kills a server that has ended or (silent) does not respond; starts another one for the one that serves. */
+static void end(struct web_collector *c, struct web_process *p, bool silent)
+{
+	unsigned long long now = clock_ns();
+	bool serves = p == &c->server, report = serves && (!c->reported || now - c->reported > QUIET);
+
+	c->delay = now - p->began > LIVED ? SECOND : c->delay < QUIET / 2 ? c->delay * 2 : QUIET;
+	if (report && silent)
+		warning(0, "web server not responding: restarting it");
+	web_killed_add(c->killed, p, report && !silent);
+	if (report)
+		c->reported = now;
+	if (serves && c->next_start < now)
+		c->next_start = c->delay > SECOND ? now + c->delay : now;
+}
+
+static void ask_alive(struct web_collector *c, unsigned long long now)
+{
+	const struct web_message m = { .type = WEB_ALIVE };
+	unsigned long long paused = now - c->kept;
+	struct web_process *p = &c->server;
+
+	c->kept = now;
+	if (!p->pid)
+		return;
+	/* if the collector was stopped, so may the server have been */
+	if (p->asked && paused > SECOND)
+		p->asked += paused;
+	if (p->asked && now - p->asked > SILENT) {
+		end(c, p, true);
+	} else if (!p->asked && now - p->heard > SECOND) {
+		web_message_send(p->socket, &m, -1);
+		p->asked = now;
+	}
+}
+
+/* Call often, when messages have been read: starts the server if there is none, replaces one that does not respond, kills
+ * those that do not leave in time. */
+static void keep(struct web_collector *c)
+{
+	unsigned long long now = clock_ns();
+
+	web_killed_reap(c->killed);
+	ask_alive(c, now);
+	if (!c->server.pid && now >= c->next_start)
+		start(c);
+	for (int i = 0; i < WEB_LEAVING; i++)
+		if (web_process_overdue(&c->leaving[i]))
+			web_killed_add(c->killed, &c->leaving[i], false);
+	if (now >= c->next_check) {
+		check_config(c);
+		c->next_check = now + SECOND;
+	}
+}
 
 void web_serve_if_server(int argc, char **argv)
 {
@@ -32,7 +244,7 @@ static void check_path(const char *path)
 		usage_error("--web.telemetry-path: '%s' is not a path such as /metrics, of letters, digits and -._~/",
 			    path);
 	if (!strcmp(path, "/probes") || !strncmp(path, "/-/", 3))
-		usage_error("--web.telemetry-path: '%s' is another page's", path);
+		usage_error("--web.telemetry-path: '%s' is reserved", path);
 }
 
 static void read_config(struct web_collector *c)
@@ -50,7 +262,7 @@ static const char *default_address(const struct web_collector *c)
 		return ":10950";
 	if (c->config)
 		note("'%s' has neither TLS with users nor a client_auth_type that requires certificates: without "
-		     "--web.listen-address, this host alone is served", c->options.config_file);
+		     "--web.listen-address, serving this host only", c->options.config_file);
 	return "127.0.0.1:10950";
 }
 
@@ -84,16 +296,16 @@ void web_open(struct web *w, const struct web_options *o)
 	read_config(c);
 	listen_all(c);
 	if (getrandom(c->secret, sizeof(c->secret), 0) != sizeof(c->secret))
-		die(errno, "no random numbers");
-	c->bundle = -1;
-	c->delay = DELAY;
-	err = web_collector_pack(c);
+		die(errno, "cannot get random numbers");
+	c->config_fd = -1;
+	c->delay = SECOND;
+	err = pack(c);
 	if (err)
-		die(err, "no memory file for the web server's configuration");
+		die(err, "cannot create a memory file for the web server's configuration");
 	c->sockets = web_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	if (c->sockets < 0)
 		die(errno, "cannot wait for the web server");
-	err = web_collector_start(c);
+	err = start_server(c);
 	if (err)
 		die(err, "cannot start the web server");
 	w->collector = c;
@@ -104,20 +316,13 @@ int web_fd(const struct web *w)
 	return w->collector->sockets;
 }
 
-/* Writes a page into a sealed memory file.  Returns -1 if there is none. */
+/* Writes a page to a sealed memory file.  Returns -1 if that fails or there is no page yet. */
 static int page(const struct web *w, const struct web_request *r)
 {
-	int fd = memfd_create("cudaexporter-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	FILE *f = fd >= 0 ? web_file_of(fd) : NULL;
-	bool ok = f && w->page(w->ctx, r, f);
+	int fd;
+	FILE *f = web_memfd_open("cudaexporter-page", &fd);
 
-	if (f && (ferror(f) | fclose(f)))
-		ok = false;
-	if (ok && web_seal(fd))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	return f ? web_memfd_seal(f, fd, w->page(w->ctx, r, f)) : -1;
 }
 
 static bool ready(const struct web *w, const struct web_request *r)
@@ -143,7 +348,7 @@ static void answer_page(struct web *w, struct web_process *p, const struct web_m
 		fd = page(w, &r);
 		a.ok = fd >= 0;
 	}
-	/* a server that does not read it will not wait for it either */
+	/* ignores errors: a server that does not read the answer does not wait for it */
 	web_message_send(p->socket, &a, fd);
 	if (fd >= 0)
 		close(fd);
@@ -154,14 +359,13 @@ static void answer_accept(struct web *w, struct web_process *p, const struct web
 	struct web_message a = { .type = WEB_ACCEPT, .id = m->id };
 	int pid = p->pid;
 
-	a.ok = web_collector_look(w->collector);
-	/* if a new server has taken its place, the new one accepts */
+	a.ok = check_config(w->collector);
+	/* if a new server has replaced it, that one accepts */
 	if (p->pid == pid && !p->kill_at)
 		web_message_send(p->socket, &a, -1);
 }
 
-/* Return true if a page was printed, for which no other is in this tick.  The server may become another one while
- * it is answered. */
+/* Return true if a page was printed: one page in a tick.  Answering may replace the server. */
 static bool serve(struct web *w, struct web_process *p)
 {
 	struct web_message m;
@@ -182,7 +386,7 @@ static bool serve(struct web *w, struct web_process *p)
 		}
 	}
 	if (got < 0)
-		web_collector_ended(w->collector, p);
+		end(w->collector, p, false);
 	return false;
 }
 
@@ -195,7 +399,7 @@ void web_tick(struct web *w)
 		c->turn = (c->turn + 1) % (1 + WEB_LEAVING);
 		printed = serve(w, c->turn ? &c->leaving[c->turn - 1] : &c->server);
 	}
-	web_collector_keep(c);
+	keep(c);
 }
 
 void web_close(struct web *w)
@@ -211,7 +415,7 @@ void web_close(struct web *w)
 	for (int i = 0; i < WEB_LEAVING; i++)
 		if (c->leaving[i].pid)
 			web_process_close(&c->leaving[i], 0);
-	close(c->bundle);
+	close(c->config_fd);
 	close(c->sockets);
 	web_config_free(c->config);
 	free(c);

@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* cudaexporter's web server, as the collector sees it: a process of its own, without any right, that speaks
- * HTTP and TLS and asks the collector for each page.  The collector never waits for it. */
+/* cudaexporter's web server, from the collector's side.  The server is a process without privileges that speaks HTTP and
+ * TLS and asks the collector for each page.  The collector never waits for it. */
 #ifndef WEB_H
 #define WEB_H
-#include "cudaexporter/web_request.h"
+#include "cudaexporter/web_rpc.h"
 
-/* page and ctx are set by the owner before web_open(), the rest starts zeroed. */
+struct web_options {
+	const char **listen;		/* HOST:PORT, :PORT (all addresses), [IPV6]:PORT; port 0: any free one */
+	int nlisten;			/* 0: 127.0.0.1:10950, or :10950 with a config that authenticates clients */
+	const char *path;		/* of the metrics; NULL: /metrics */
+	const char *config_file;	/* TLS and users, in exporter-toolkit's format; NULL: none */
+	long max_requests;		/* scrapes at the same time, more get status 503; 0: 4 */
+};
+
+/* Writes a page to out.  Returns false if there is none yet, for status 503; its output is dropped then.  WEB_READY
+ * writes nothing: true when the probes are attached. */
+typedef bool web_page_fn(void *ctx, const struct web_request *request, FILE *out);
+
+/* Set page and ctx before web_open(); the rest starts zeroed. */
 struct web {
 	web_page_fn *page;
 	void *ctx;
 	struct web_collector *collector;	/* private */
 };
 
-/* Call first in main(): the server is the same program, executed again.  Returns in any other process. */
+/* Call first in main(), because the server is the same program, executed again.  Returns in any other process. */
 void web_serve_if_server(int argc, char **argv);
 
-/* Reads the config, binds the sockets and starts the server; notes each address.  Call before BPF programs
- * are loaded.  A mistake in the options or the config is a usage error, what the system refuses is fatal: either
- * exits.  The options' strings must outlive w. */
+/* Reads the config, binds the sockets and starts the server; notes each address.  Call before BPF programs are loaded.
+ * Exits on any error; one in the options or the config is a usage error.  The options' strings must outlive w. */
 void web_open(struct web *w, const struct web_options *o);
 
-/* Returns a descriptor of w that is readable when web_tick() has something to do. */
+/* Returns a descriptor of w that is readable when web_tick() has work to do. */
 int web_fd(const struct web *w);
 
-/* Call then, and otherwise a few times a second: answers requests through page(), takes a new config over, starts a server that
- * ended again.  Bounded, and never waits. */
+/* Call then, and otherwise a few times a second: answers requests by page(), applies a changed config, restarts a server
+ * that ended.  Bounded, and never waits. */
 void web_tick(struct web *w);
 
 /* Ends the server, and waits up to a second for it.  Does nothing if w was not opened. */

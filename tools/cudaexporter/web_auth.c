@@ -7,7 +7,7 @@
 #include "base/die.h"
 #include "cudaexporter/web_auth.h"
 
-enum { PATIENCE = 2 /* seconds */, WAITING = 3 /* threads, beside the one that hashes */, NAME_MAX = 256, PASSWORD_MAX = 1024 };
+enum { PATIENCE = 2 /* seconds */, WAITING = 3 /* threads besides the one that hashes */, NAME_MAX = 256, PASSWORD_MAX = 1024 };
 
 void web_auth_init(struct web_auth *a, const struct web_user *users, int nusers)
 {
@@ -17,10 +17,10 @@ void web_auth_init(struct web_auth *a, const struct web_user *users, int nusers)
 	pthread_mutex_init(&a->crypt_lock, NULL);
 	pthread_mutex_init(&a->kept_lock, NULL);
 	if (gnutls_rnd(GNUTLS_RND_KEY, a->key, sizeof(a->key)) < 0)
-		die(0, "no random numbers");
+		die(0, "cannot get random numbers");
 }
 
-/* The name's '\0' keeps it apart from the password. */
+/* The name's '\0' separates it from the password. */
 static bool digest(const struct web_auth *a, const char *name, const char *password, unsigned char *d)
 {
 	char both[NAME_MAX + PASSWORD_MAX + 1];
@@ -52,7 +52,7 @@ static void keep(struct web_auth *a, const unsigned char *d)
 	pthread_mutex_unlock(&a->kept_lock);
 }
 
-/* An unknown user's password is compared with the first user's, in vain. */
+/* Takes as long for an unknown user: compares with the first user's password. */
 static bool matches(struct web_auth *a, const struct web_user *u, const char *password)
 {
 	const char *hash = (u ? u : a->users)->hash, *got;

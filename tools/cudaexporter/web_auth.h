@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Passwords against their bcrypt hashes, in a time that does not say whether there is the user. */
+/* Checks passwords against bcrypt hashes, in a time that does not reveal whether the user exists. */
 #ifndef WEB_AUTH_H
 #define WEB_AUTH_H
 #include <crypt.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include "cudaexporter/web_bundle.h"
+#include "cudaexporter/web_config.h"
 
 enum { WEB_AUTH_KEPT = 16, WEB_AUTH_DIGEST = 32 };
 enum web_auth_result { WEB_AUTH_RIGHT, WEB_AUTH_WRONG, WEB_AUTH_BUSY };
@@ -25,8 +24,8 @@ struct web_auth {
 /* Call before the process is confined.  The users must outlive a. */
 void web_auth_init(struct web_auth *a, const struct web_user *users, int nusers);
 
-/* Hashes one password at a time, so guessing takes one CPU at most.  WEB_AUTH_BUSY: three wait
- * already, or it would have waited longer than two seconds.  What was right once is known again without a hash. */
+/* Hashes one password at a time, so guessing takes one CPU at most; a password that was right before needs no hash.
+ * WEB_AUTH_BUSY: three threads wait already, or two seconds have passed. */
 enum web_auth_result web_auth_check(struct web_auth *a, const char *name, const char *password);
 
 #endif

@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "cudaexporter/web_connections.h"
 
-/* In nanoseconds.  No connection makes room within its first moments: a request that comes at once is read, and
- * who takes the answer as it comes gets it. */
+/* Deadlines in nanoseconds.  Before the _SURE ones, a connection is not shut down to make room: they suffice for a client
+ * that sends its request, and receives the answer, without delay. */
 static const unsigned long long REQUEST = 10000000000ull, REQUEST_SURE = 100000000ull;
 static const unsigned long long ANSWER = 30000000000ull, ANSWER_SURE = 5000000000ull;
 
-/* MHD closes the descriptor, once its thread has noticed; until then it cannot be another's. */
+/* MHD closes the descriptor when its thread notices; until then the number cannot be reused. */
 static void shut(struct web_connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
@@ -29,7 +29,7 @@ bool web_connections_room(struct web_connections *t)
 	int served = 0, used = 0;
 
 	pthread_mutex_lock(&t->lock);
-	now = clock_ns();	/* not before: another thread may have set a later time */
+	now = clock_ns();	/* under the lock: other threads set times */
 	for (struct web_connection *c = t->slot; c < t->slot + WEB_SLOTS; c++) {
 		used += c->phase != WEB_FREE;
 		served += c->phase != WEB_FREE && c->phase != WEB_SHUT;
@@ -80,7 +80,7 @@ void web_connection_phase(struct web_connections *t, struct web_connection *c, e
 		c->phase = phase;
 		c->since = clock_ns();
 		if (phase == WEB_WAITS_FOR && t->closing)
-			shut(c);	/* its answer began before */
+			shut(c);	/* it had begun its answer before */
 	}
 	pthread_mutex_unlock(&t->lock);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Server processes, as the collector sees them. */
+/* Server processes, from the collector's side, and the sockets that they listen on. */
 #ifndef WEB_PROCESS_H
 #define WEB_PROCESS_H
 #include <stdbool.h>
@@ -9,31 +9,43 @@ struct web_process {
 	int pid;			/* 0: none */
 	int socket;
 	unsigned long long began;	/* as clock_ns() */
-	unsigned long long kill_at;	/* it leaves, and has until then; 0: it serves */
+	unsigned long long kill_at;	/* deadline of a server that leaves; 0: it serves */
 	unsigned long long heard;	/* when its last message came */
-	unsigned long long asked;	/* when it was asked for one; 0: one has come since */
+	unsigned long long asked;	/* when it was last asked for one; 0: it has answered */
 };
 
-/* The lowest descriptor for what a server inherits: it must not be one that the server knows by its number. */
-enum { WEB_FD_HIGH = 64 };
+enum { WEB_KILLED = 8 };
 
-/* Returns a copy of fd at WEB_FD_HIGH or above, and closes fd; -1 with errno set if that fails. */
+/* A killed server that has not been reaped.  A list has WEB_KILLED of them, and starts zeroed. */
+struct web_killed {
+	int pid;	/* 0: none */
+	bool report;	/* how it ended */
+};
+
+/* Returns a copy of fd that is no descriptor of web_rpc.h, and closes fd; -1 with errno set if that fails. */
 int web_fd_high(int fd);
 
-/* Starts a server.  bundle and listen are above WEB_FD_HIGH and stay the caller's.  Returns 0 or an errno. */
-int web_process_start(struct web_process *p, int bundle, const int *listen, int nlisten);
+/* Starts a server.  config_fd and listen are of web_fd_high() and stay the caller's.  Returns 0 or an errno. */
+int web_process_start(struct web_process *p, int config_fd, const int *listen, int nlisten);
 
-/* Kills it, if it still runs, and forgets it; web_process_reap() is for the caller to call with its pid. */
-void web_process_kill(struct web_process *p);
-
-/* Return true if a process has ended, and write how to text.  Never waits. */
-bool web_process_reap(int pid, char *text, size_t size);
-
-/* Tells it to end what it has begun; web_process_overdue() is true if it takes too long. */
+/* Tells it to finish its answers and exit; web_process_overdue() is true if that takes too long. */
 void web_process_leave(struct web_process *p);
 bool web_process_overdue(const struct web_process *p);
 
-/* Lets it end by itself, for up to ms milliseconds, then kills it, and waits for that a tenth of a second. */
+/* Waits up to ms milliseconds for it to exit, then kills it and waits a tenth of a second more. */
 void web_process_close(struct web_process *p, int ms);
+
+/* Kills p and adds it to the list. */
+void web_killed_add(struct web_killed *list, struct web_process *p, bool report);
+
+/* Call often: reaps those that have ended, with a warning where report is set. */
+void web_killed_reap(struct web_killed *list);
+
+/* Binds a nonblocking socket to an argument of --web.listen-address.  Exits if it is malformed (a usage error) or cannot
+ * be bound.  Returns a descriptor as web_fd_high() does; the caller closes it. */
+int web_listen(const char *address);
+
+/* Writes the socket's address to text, as in a URL. */
+void web_listen_name(int fd, char *text, size_t size);
 
 #endif

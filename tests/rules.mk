@@ -317,7 +317,7 @@ $(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(O)/libcommon.a |
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/kernels.o | $(T_BIN)
+$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/modules.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/gpuprobe/cubin.o | $(T_BIN)

@@ -1,12 +1,112 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
 #include "base/escape.h"
 #include "cli/out.h"
 #include "cli/row.h"
-#include "cudakerneltime/kernel_report.h"
+#include "cudakerneltime/report.h"
 #include "sym/stack.h"
 #include "view/stack_view.h"
+
+static struct kernel_row *row_of(struct kernel_rows *rows, const struct kernel_key *key)
+{
+	struct kernel_row *row;
+
+	HASH_FIND(hh, rows->row, key, sizeof(*key), row);
+	if (row)
+		return row;
+	if (HASH_COUNT(rows->row) >= KERNEL_ROWS_MAX)
+		return NULL;
+	row = xcalloc(1, sizeof(*row));
+	row->key = *key;
+	HASH_ADD(hh, rows->row, key, sizeof(row->key), row);
+	return row;
+}
+
+static void add_blocks(struct block_sums *sums, const struct block_sums *b)
+{
+	if (!sums->count || b->min < sums->min)
+		sums->min = b->min;
+	if (b->max > sums->max)
+		sums->max = b->max;
+	sums->count += b->count;
+	sums->total += b->total;
+	sums->p50 += b->p50;
+	sums->p95 += b->p95;
+	sums->p99 += b->p99;
+	sums->slowest += b->slowest;
+}
+
+void kernel_rows_add(struct kernel_rows *rows, const struct kernel_run *run, const struct stack *stack)
+{
+	struct kernel_row *row = row_of(rows, &(struct kernel_key){ run->site, stack });
+	const struct gpu_launch *g = &run->gpu;
+
+	if (!row) {
+		rows->refused++;
+		return;
+	}
+	time_steps_add(&row->runs, g->end - g->start);
+	add_blocks(&row->blocks, &(struct block_sums){
+		.count = g->blocks, .total = g->sum, .min = g->min, .max = g->max,
+		.p50 = run->p50, .p95 = run->p95, .p99 = run->p99, .slowest = g->max,
+	});
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kernel_key *x = &((const struct kernel_row *)a)->key, *y = &((const struct kernel_row *)b)->key;
+
+	return strcmp(x->site->kernel, y->site->kernel) ?: (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	unsigned long long x = ((const struct kernel_row *)a)->runs.total;
+	unsigned long long y = ((const struct kernel_row *)b)->runs.total;
+
+	return (x < y) - (x > y) ?: by_name(a, b);
+}
+
+/* Returns rows with a kernel's name and call site each, also where several modules have the kernel, the longest
+ * total first; the caller frees them. */
+static struct kernel_row *kernel_rows_sorted(const struct kernel_rows *rows, size_t *n)
+{
+	struct kernel_row *sorted = xcalloc(HASH_COUNT(rows->row) + 1, sizeof(*sorted)), *row, *next;
+	size_t all = 0;
+
+	HASH_ITER(hh, rows->row, row, next)
+		sorted[all++] = *row;
+	qsort(sorted, all, sizeof(*sorted), by_name);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		if (*n && !by_name(&sorted[*n - 1], &sorted[i])) {
+			time_steps_join(&sorted[*n - 1].runs, &sorted[i].runs);
+			add_blocks(&sorted[*n - 1].blocks, &sorted[i].blocks);
+		} else {
+			sorted[(*n)++] = sorted[i];
+		}
+	}
+	qsort(sorted, *n, sizeof(*sorted), by_total);
+	return sorted;
+}
+
+/* The ratio of a run's slowest block to its median, over all runs: 1 if all blocks are alike. */
+static double kernel_row_tail(const struct kernel_row *row)
+{
+	return row->blocks.p50 ? row->blocks.slowest / row->blocks.p50 : 1;
+}
+
+void kernel_rows_clear(struct kernel_rows *rows)
+{
+	struct kernel_row *row, *next;
+
+	HASH_ITER(hh, rows->row, row, next) {
+		HASH_DEL(rows->row, row);
+		free(row);
+	}
+}
 
 enum { TEXT_ROWS = 20 };
 
@@ -14,7 +114,7 @@ enum { TEXT_ROWS = 20 };
 struct kernel_line {
 	unsigned long long time;
 	const char *kernel;
-	struct hist_totals launches;
+	struct hist_totals runs;
 	unsigned long long blocks, block_total, block_min, block_p50, block_p95, block_p99, block_max;
 	double tail;
 	unsigned long long slots[HIST_SLOTS];
@@ -30,13 +130,13 @@ static const struct field all_fields[] = {
 	{ "type", NULL, 0, &row_type, 0 },
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
-	{ "launches", NULL, 0, OUT_UINT, AT(launches.count) },
-	{ "total_ns", NULL, 0, OUT_UINT, AT(launches.total) },
-	{ "min_ns", NULL, 0, OUT_UINT, AT(launches.spread.min) },
-	{ "p50_ns", NULL, 0, OUT_UINT, AT(launches.spread.p50) },
-	{ "p95_ns", NULL, 0, OUT_UINT, AT(launches.spread.p95) },
-	{ "p99_ns", NULL, 0, OUT_UINT, AT(launches.spread.p99) },
-	{ "max_ns", NULL, 0, OUT_UINT, AT(launches.spread.max) },
+	{ "launches", NULL, 0, OUT_UINT, AT(runs.count) },
+	{ "total_ns", NULL, 0, OUT_UINT, AT(runs.total) },
+	{ "min_ns", NULL, 0, OUT_UINT, AT(runs.spread.min) },
+	{ "p50_ns", NULL, 0, OUT_UINT, AT(runs.spread.p50) },
+	{ "p95_ns", NULL, 0, OUT_UINT, AT(runs.spread.p95) },
+	{ "p99_ns", NULL, 0, OUT_UINT, AT(runs.spread.p99) },
+	{ "max_ns", NULL, 0, OUT_UINT, AT(runs.spread.max) },
 	{ "blocks", NULL, 0, OUT_UINT, AT(blocks) },
 	{ "block_total_ns", NULL, 0, OUT_UINT, AT(block_total) },
 	{ "block_min_ns", NULL, 0, OUT_UINT, AT(block_min) },
@@ -58,11 +158,11 @@ const char *kernel_report_name(struct kernel_report *r, const struct site *site)
 static struct kernel_line line_of(struct kernel_report *r, const struct kernel_row *row)
 {
 	const struct block_sums *b = &row->blocks;
-	double n = row->launches.count;
+	double n = row->runs.count;
 
 	return (struct kernel_line){
 		.time = clock_ns(), .kernel = kernel_report_name(r, row->key.site),
-		.launches = time_steps_totals(&row->launches),
+		.runs = time_steps_totals(&row->runs),
 		.blocks = b->count, .block_total = b->total, .block_min = b->min, .block_max = b->max,
 		.block_p50 = b->p50 / n, .block_p95 = b->p95 / n, .block_p99 = b->p99 / n,
 		.tail = kernel_row_tail(row), .stack = row->key.stack,
@@ -77,7 +177,7 @@ static void print_json(struct kernel_report *r, const struct kernel_row *row)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		fields[i] = all_fields[i];
 	fields[STACK].key = r->stacks ? "stack" : NULL;
-	time_steps_log2(&row->launches, line.slots);
+	time_steps_log2(&row->runs, line.slots);
 	line.hist = line.slots;
 	out_row(fields, &line);
 }
@@ -96,13 +196,13 @@ static void print_name(const char *name)
 	putchar('\n');
 }
 
-static void launches_text(struct kernel_report *r, const struct kernel_row *row)
+static void runs_text(struct kernel_report *r, const struct kernel_row *row)
 {
 	struct kernel_line l = line_of(r, row);
-	const struct hist_spread *s = &l.launches.spread;
+	const struct hist_spread *s = &l.runs.spread;
 
-	print_times(l.launches.count, (unsigned long long[]){
-		l.launches.total, s->min, s->p50, s->p95, s->p99, s->max });
+	print_times(l.runs.count, (unsigned long long[]){
+		l.runs.total, s->min, s->p50, s->p95, s->p99, s->max });
 	print_name(l.kernel);
 	if (r->stacks)
 		stack_text(l.stack);
@@ -128,7 +228,7 @@ static void print_text(struct kernel_report *r, const struct kernel_row *rows, s
 		return;
 	printf(" LAUNCHES%s KERNEL\n", times);
 	for (size_t i = 0; i < n; i++)
-		launches_text(r, &rows[i]);
+		runs_text(r, &rows[i]);
 	printf("\n   BLOCKS%s   TAIL KERNEL\n", times);
 	for (size_t i = 0; i < n; i++)
 		blocks_text(r, &rows[i]);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "abi/gpuprobe.h"
 #include "abi/stack_frames.h"
-#include "cudakerneltime/launch_calls.h"
+#include "cudakerneltime/calls.h"
 #include "sym/syms.h"
 
 /* The calls that launch one kernel in one context, in their order. */
@@ -90,7 +90,7 @@ const char *launch_calls_frame(struct launch_calls *c, unsigned process, int pid
 	return NULL;
 }
 
-static int by_kernel(const struct kernel_launch *x, const struct kernel_launch *y)
+static int by_kernel(const struct kernel_run *x, const struct kernel_run *y)
 {
 	unsigned p = x->module->process->id, q = y->module->process->id;
 	uint32_t c = x->module->context, d = y->module->context;
@@ -100,16 +100,16 @@ static int by_kernel(const struct kernel_launch *x, const struct kernel_launch *
 
 static int by_grid(const void *a, const void *b)
 {
-	const struct kernel_launch *x = a, *y = b;
+	const struct kernel_run *x = a, *y = b;
 
 	return by_kernel(x, y) ?: (x->gpu.grid > y->gpu.grid) - (x->gpu.grid < y->gpu.grid);
 }
 
-/* Of n launches of one kernel in one context. */
-static void match(struct launch_calls *c, const struct kernel_launch *launch, size_t n, struct kernel_rows *rows)
+/* Adds n runs of one kernel in one context. */
+static void match(struct launch_calls *c, const struct kernel_run *run, size_t n, struct kernel_rows *rows)
 {
-	const char *name = launch->site->kernel;
-	char *key = key_of(launch->module->process->id, launch->module->context, name, strlen(name));
+	const char *name = run->site->kernel;
+	char *key = key_of(run->module->process->id, run->module->context, name, strlen(name));
 	struct call_list *list;
 
 	HASH_FIND_STR(c->lists, key, list);
@@ -118,20 +118,20 @@ static void match(struct launch_calls *c, const struct kernel_launch *launch, si
 		list = NULL;
 	}
 	for (size_t i = 0; i < n; i++)
-		kernel_rows_add(rows, &launch[i], list ? list->stack[i] : NULL);
+		kernel_rows_add(rows, &run[i], list ? list->stack[i] : NULL);
 	free(key);
 }
 
-void launch_calls_match(struct launch_calls *c, struct launch_keep *keep, struct kernel_rows *rows)
+void launch_calls_match(struct launch_calls *c, struct run_list *list, struct kernel_rows *rows)
 {
-	struct kernel_launch *l = keep->launch;
+	struct kernel_run *run = list->run;
 
-	if (keep->launches)
-		qsort(l, keep->launches, sizeof(*l), by_grid);
-	for (size_t i = 0, n; i < keep->launches; i += n) {
-		for (n = 1; i + n < keep->launches && !by_kernel(&l[i], &l[i + n]); n++)
+	if (list->runs)
+		qsort(run, list->runs, sizeof(*run), by_grid);
+	for (size_t i = 0, n; i < list->runs; i += n) {
+		for (n = 1; i + n < list->runs && !by_kernel(&run[i], &run[i + n]); n++)
 			;
-		match(c, &l[i], n, rows);
+		match(c, &run[i], n, rows);
 	}
 }
 

@@ -103,6 +103,17 @@ int gpuprobe_site_place(FILE *f, const struct site *site)
 	return escape_text(f, slash ? slash + 1 : site->file) + fprintf(f, ":%u", site->line);
 }
 
+void gpuprobe_site_op(const struct site *site)
+{
+	if (strcmp(site->space, "-")) {
+		escape_text(stdout, site->space);
+		putchar(' ');
+	}
+	escape_text(stdout, site->kind);
+	fputs(", ", stdout);
+	escape_text(stdout, site->op);
+}
+
 void gpuprobe_site_where(const char *kernel, const struct site *site)
 {
 	escape_text(stdout, kernel);

@@ -40,6 +40,9 @@ struct gpuprobe_site_line gpuprobe_site_line(struct demangler *names, const stru
 /* Writes "file:line", without folders, or "-"; returns the columns. */
 int gpuprobe_site_place(FILE *f, const struct site *site);
 
+/* Prints "space kind, op". */
+void gpuprobe_site_op(const struct site *site);
+
 /* Prints the end of a line: "kernel: op", and ", file:line" if that is known. */
 void gpuprobe_site_where(const char *kernel, const struct site *site);
 

@@ -12,11 +12,7 @@ static void hist_line(struct gpuprobe_site_view *v, const struct gpuprobe_site_l
 {
 	escape_text(stdout, l->kernel);
 	fputs(": ", stdout);
-	if (l->space)
-		printf("%s ", l->space);
-	escape_text(stdout, l->kind);
-	fputs(", ", stdout);
-	escape_text(stdout, l->op);
+	gpuprobe_site_op(l->place.of);
 	fputs(", ", stdout);
 	gpuprobe_site_place(stdout, l->place.of);
 	putchar('\n');

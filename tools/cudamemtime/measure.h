@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tool's run needs, and what it does at each step: the hooks of struct gpuprobe_tool. */
+/* A measurement: its options, its state, and the hooks of struct gpuprobe_tool. */
 #ifndef MEASURE_H
 #define MEASURE_H
-#include "cudamemtime/kernels.h"
+#include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"
 #include "session/gpuprobe_tool.h"
 #include "view/chrome.h"
+
+/* In the order of enum ptx_scheme. */
+#define SCHEME_WORDS "dep|fence|paper|simple"
 
 #define RECORDS_DEFAULT 8192
 
@@ -35,5 +38,9 @@ void measure_report(void *ctx);
 void measure_close(void *ctx, int sig, unsigned left);
 
 void measure_free(struct measure *m);
+
+/* For completion: the i-th word, NULL at the end. */
+const char *choice_space_word(int i);
+const char *choice_op_word(int i);
 
 #endif

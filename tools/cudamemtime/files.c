@@ -6,11 +6,137 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
+#include "base/escape.h"
+#include "base/no_value.h"
 #include "base/plural.h"
+#include "cli/out.h"
 #include "cli/out_file.h"
-#include "cudamemtime/file_patch.h"
+#include "cli/row.h"
+#include "cudamemtime/files.h"
 #include "cudamemtime/ptx_file.h"
+#include "cudamemtime/report.h"
 #include "cudamemtime/rewrite.h"
+#include "ptx/sites.h"
+#include "view/gpuprobe_site_line.h"
+
+struct lister {
+	struct rewrite rewrite;
+	const struct file_list *list;
+	bool verbose;
+	unsigned image;		/* the number of the current one */
+};
+
+struct site_line {
+	unsigned long long image, sm, line, bytes;
+	const char *kernel, *symbol, *file, *kind, *space, *op;
+};
+
+OUT_WORD(site_type, "site");
+
+#define AT(f) offsetof(struct site_line, f)
+static const struct field fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &site_type, 0 },
+	{ "image", NULL, 0, OUT_UINT, AT(image) },
+	{ "sm", NULL, 0, OUT_UINT, AT(sm) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },
+	{ "file", NULL, 0, OUT_STR, AT(file) },
+	{ "line", NULL, 0, OUT_UINT, AT(line) },
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },
+	{ "space", NULL, 0, OUT_STR, AT(space) },
+	{ "op", NULL, 0, OUT_STR, AT(op) },
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },
+	{ 0 }
+};
+
+static void print(struct lister *l, unsigned sm, const struct site *site, bool first)
+{
+	const char *name = kernels_get(l->rewrite.kernels, site->kernel)->name;
+	const struct site_line line = {
+		.image = l->image, .sm = sm ? sm : NO_VALUE, .kernel = name, .symbol = site->kernel,
+		.file = site->file, .line = site->file ? site->line : NO_VALUE, .kind = site->kind,
+		.space = strcmp(site->space, "-") ? site->space : NULL, .op = site->op,
+		.bytes = site->bytes ? site->bytes : NO_VALUE,
+	};
+
+	if (out_is_json()) {
+		out_row(fields, &line);
+		return;
+	}
+	if (first) {
+		escape_text(stdout, name);
+		putchar('\n');
+	}
+	fputs("  ", stdout);
+	gpuprobe_site_place(stdout, site);
+	fputs(": ", stdout);
+	gpuprobe_site_op(site);
+	putchar('\n');
+	out_line_end();
+}
+
+static void head(const struct lister *l, unsigned sm, const struct instrumented *done, const char *why)
+{
+	char name[32];
+
+	if (out_is_json())
+		return;
+	snprintf(name, sizeof(name), sm ? "PTX for sm_%u" : "PTX", sm);
+	printf("%simage %u, %s: ", l->image > 1 ? "\n" : "", l->image, name);
+	if (why)
+		printf("left alone: %s\n", why);
+	else
+		printf("%u place%s in %u kernel%s\n", done->sites, plural(done->sites), done->kernels,
+		       plural(done->kernels));
+}
+
+static void image(void *ctx, unsigned sm, const char *text, size_t size)
+{
+	struct lister *l = ctx;
+	struct instrumented done = { 0 };
+	const char *why = rewrite_refuses(text, size), *wrong = NULL;
+	struct sites sites = { 0 };
+
+	l->image++;
+	if (!why)
+		why = rewrite_why(instrument_list(&done, text, size, &l->rewrite.options));
+	if (!why)
+		wrong = sites_read(&sites, done.text, done.size);
+	if (wrong)
+		die(0, "the table of places: %s", wrong);
+	head(l, sm, &done, why);
+	for (unsigned i = 0; i < sites.num; i++)
+		print(l, sm, &sites.site[i], !i || strcmp(sites.site[i].kernel, sites.site[i - 1].kernel));
+	sites_free(&sites);
+	free(done.text);
+	if (!why && l->verbose)
+		cost_print(&l->rewrite, text, size, l->list->arch, l->image);
+}
+
+int file_list(const struct file_list *list, struct measure *m)
+{
+	struct lister l = { .list = list, .verbose = m->options.verbose };
+	struct ptx_images found;
+	struct ptx_file file;
+
+	if (m->options.output)
+		out_to_file(m->options.output);
+	log_init(false, m->options.quiet);
+	out_init(m->options.json);
+	rewrite_init(&l.rewrite, m);
+	ptx_file_open(&file, list->path);
+	found = ptx_file_each(&file, image, &l);
+	ptx_file_close(&file);
+	rewrite_free(&l.rewrite);
+	if (found.bad)
+		warning(0, "%s: %u image%s could not be read", list->path, found.bad, plural(found.bad));
+	if (found.other)
+		warning(0, "%s: %u image%s machine code only: not measured", list->path, found.other,
+			found.other == 1 ? " has" : "s have");
+	if (!found.ptx && !found.other && !found.bad)
+		warning(0, "%s: there is no PTX in it", list->path);
+	return found.ptx ? EXIT_SUCCESS : EXIT_NOTHING;
+}
 
 struct patcher {
 	struct rewrite rewrite;
@@ -45,7 +171,7 @@ static char *rewrite_image(void *ctx, const struct fatbin_image *image, const ch
 	return rewrite_text(ctx, name, text, size);
 }
 
-/* Puts a container where the one of old bytes was. */
+/* Replaces a container of `old` bytes. */
 static bool put(struct ptx_file *file, size_t at, size_t old, const void *new, size_t size)
 {
 	if (size > old)
@@ -61,7 +187,7 @@ static void container(struct patcher *p, struct ptx_file *file, size_t at, size_
 	const unsigned kernels = p->kernels, sites = p->sites;
 	bool fits = false, too_large = false;
 
-	/* packed only where it is too large otherwise: the driver need not unpack the other */
+	/* packed only if it is too large otherwise, to spare the driver unpacking it */
 	for (int pack = 0; pack < 2 && !fits; pack++) {
 		const char *why = NULL;
 		char part[48];

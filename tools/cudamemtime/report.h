@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The kernels that were measured, by the names that they have in machine code.  Starts zeroed. */
-#ifndef KERNELS_H
-#define KERNELS_H
+/* Names of kernels; and the report: a histogram for each site, kernels with the most cycles first. */
+#ifndef REPORT_H
+#define REPORT_H
+#include <stddef.h>
 #include "base/hash.h"
+#include "model/gpuprobe_modules.h"
 #include "sym/demangle.h"
 
 struct kernel {
 	char *symbol, *name;	/* mangled; as in the source */
-	unsigned long long cycles;	/* what is sorted by; the user's */
+	unsigned long long cycles;	/* the caller's, to sort by */
 	UT_hash_handle hh;
 };
 
+/* By symbol.  Starts zeroed. */
 struct kernels {
 	struct kernel *by_symbol;
 	struct demangler demangler;
 	size_t bytes;		/* of demangled names; beyond 64 MiB they stay mangled */
 };
 
-/* Returns the kernel, which lives as long as the rest. */
+/* Returns the kernel, valid until kernels_free(). */
 struct kernel *kernels_get(struct kernels *all, const char *symbol);
 
 /* Return true if one of the globs of -K, num bytes, each ended by 0, matches one of a kernel's names: as in
@@ -25,5 +28,8 @@ struct kernel *kernels_get(struct kernels *all, const char *symbol);
 bool kernels_match(struct kernels *all, const char *symbol, const char *globs, size_t num);
 
 void kernels_free(struct kernels *all);
+
+/* Prints all counts so far, as text or JSON. */
+void site_report(const struct gpuprobe_modules *m, struct kernels *kernels);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudacoalesce's probe: how many lines of 128 bytes, and sectors of 32, the lanes of a warp touch in an access.  What a
  * lane accesses is aligned to its size, so it lies in one line, and, up to 32 bytes, in one sector. */
-#include "abi/gpu_lines.h"
 #include "lib/gpu.h"
 
 GPU_USES(slots);

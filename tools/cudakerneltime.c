@@ -7,7 +7,7 @@
 #include "proc/helper_pool.h"
 #include "session/gpuprobe_tool.h"
 #include "sym/syms.h"
-#include "view/gpuprobe_notes.h"
+#include "view/gpuprobe_view.h"
 #include "kerneltime.ptx.h"
 
 static const struct usage usage = {
@@ -147,8 +147,6 @@ static void finish(void *ctx, int sig, unsigned left)
 	kernel_report(&k->report, &k->rows, !k->options.interval_ns);
 	if (k->chrome.file)
 		chrome_runs(&k->chrome, &k->list, &k->report);
-	if (k->options.json)
-		gpuprobe_notes_json(&k->modules.images);
 	run_reader_free(&k->reader);
 	warn_rest(k, left);
 	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || run_csv_close(&k->csv));

@@ -93,6 +93,20 @@ struct gpu_ranges {
  * and warp | block << 32 its bytes; 0 if there is none. */
 #define GPU_BOUNDS 0x7ffffff0u
 
+/* In a site's slot, as hist[]: what cudacoalesce counts, accesses by the number of lines that they touch, then sums. */
+enum { GPU_LINES_EXACT = 16, GPU_LINES_BUCKETS = 24 };	/* 1 to 16 lines, then 17 and 18, 19 and 20 … 31 and 32 */
+enum { GPU_LINES = GPU_LINES_BUCKETS, GPU_SECTORS, GPU_REQUESTED };	/* bytes that lanes asked for */
+
+static inline unsigned int gpu_lines_bucket(unsigned int lines)
+{
+	return lines <= GPU_LINES_EXACT ? lines - 1 : (lines - 1 + GPU_LINES_EXACT) / 2;
+}
+
+static inline unsigned int gpu_lines_low(unsigned int bucket)
+{
+	return bucket < GPU_LINES_EXACT ? bucket + 1 : 2 * bucket + 1 - GPU_LINES_EXACT;
+}
+
 struct gpu_ctl {
 	gpu_u64 slots;		/* generic addresses, or 0 */
 	gpu_u64 rings, records;

@@ -3,7 +3,7 @@
 #include "base/die.h"
 #include "ptx/instrument.h"
 #include "session/gpuprobe_tool.h"
-#include "view/gpuprobe_notes.h"
+#include "view/gpuprobe_view.h"
 #include "view/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 
@@ -63,8 +63,6 @@ static void finish(void *ctx, int sig, unsigned left)
 
 	(void)sig;
 @!records|	report(p);
-	if (p->options.json)
-		gpuprobe_notes_json(&p->modules.images);
 	gpuprobe_notes(&p->modules, left, p->options.verbose);
 	gpuprobe_modules_free(&p->modules);
 }

@@ -17,7 +17,7 @@
 #include "cudamemtime/report.h"
 #include "cudamemtime/rewrite.h"
 #include "ptx/sites.h"
-#include "view/gpuprobe_site_line.h"
+#include "view/gpuprobe_view.h"
 
 struct lister {
 	struct rewrite rewrite;

@@ -10,7 +10,7 @@
 #include "memtime_stage.ptx.h"
 #include "memtime_trace.ptx.h"
 #include "ptx/instrument.h"
-#include "view/gpuprobe_notes.h"
+#include "view/gpuprobe_view.h"
 
 struct word {
 	const char *word;
@@ -158,8 +158,6 @@ void measure_close(void *ctx, int sig, unsigned left)
 		gpu_accesses_count(&m->modules);
 	}
 	site_report(&m->modules, &m->kernels);
-	if (m->options.json)
-		gpuprobe_notes_json(&m->modules.images);
 	gpuprobe_notes(&m->modules, left, m->options.verbose);
 }
 

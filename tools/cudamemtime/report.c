@@ -8,8 +8,8 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "cudamemtime/report.h"
-#include "model/gpuprobe_totals.h"
-#include "view/gpuprobe_site_line.h"
+#include "model/gpuprobe_modules.h"
+#include "view/gpuprobe_view.h"
 
 /* Bytes of demangled names: 60 bytes of a mangled name can become 4,000. */
 enum { NAMES_MAX = 64 << 20 };

@@ -4,9 +4,44 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "base/plural.h"
-#include "view/gpuprobe_notes.h"
+#include "cli/out.h"
+#include "view/gpuprobe_view.h"
 
-/* Names of kernels and reasons that are printed of one status, without -v. */
+int gpuprobe_site_place(FILE *f, const struct site *site)
+{
+	const char *slash = site->file ? strrchr(site->file, '/') : NULL;
+
+	if (!site->file) {
+		putc('-', f);
+		return 1;
+	}
+	return escape_text(f, slash ? slash + 1 : site->file) + fprintf(f, ":%u", site->line);
+}
+
+void gpuprobe_site_op(const struct site *site)
+{
+	if (strcmp(site->space, "-")) {
+		escape_text(stdout, site->space);
+		putchar(' ');
+	}
+	escape_text(stdout, site->kind);
+	fputs(", ", stdout);
+	escape_text(stdout, site->op);
+}
+
+void gpuprobe_site_where(const char *kernel, const struct site *site)
+{
+	escape_text(stdout, kernel);
+	fputs(": ", stdout);
+	escape_text(stdout, site->op);
+	if (site->file) {
+		fputs(", ", stdout);
+		gpuprobe_site_place(stdout, site);
+	}
+	putchar('\n');
+}
+
+/* Names of kernels, or reasons, printed for one status without -v. */
 enum { TEXTS = 3 };
 
 /* By enum gpuprobe_status: the word in JSON; what the images "have" or "are", of one and of several; whether its
@@ -78,9 +113,32 @@ static void images(const struct gpuprobe_images *all, bool verbose)
 			fewer == 1 ? " has" : "s have");
 }
 
+/* The losses of all modules. */
+struct losses {
+	unsigned long long lost, dropped, failed;
+};
+
+static struct losses losses_of(const struct gpuprobe_modules *m)
+{
+	struct losses all = { .failed = m->failed };
+
+	for (const struct gpuprobe_process *p = m->first; p; p = p->next) {
+		for (uint32_t i = 0; i < p->num_modules; i++) {
+			const struct gpuprobe_module *module = p->modules[i];
+
+			if (!module)
+				continue;
+			all.lost += module->lost;
+			all.dropped += module->dropped;
+			all.failed += module->failed;
+		}
+	}
+	return all;
+}
+
 static void lost(const struct gpuprobe_modules *m)
 {
-	const struct gpuprobe_losses l = gpuprobe_modules_losses(m);
+	const struct losses l = losses_of(m);
 
 	if (l.lost)
 		warning(0, "lost %llu record%s: overwritten before they were read; a shorter --period loses fewer", l.lost,
@@ -115,15 +173,8 @@ static void processes(const struct gpuprobe_modules *m, unsigned left)
 			killed, killed == 1 ? " was" : "es were");
 }
 
-void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose)
-{
-	images(&m->images, verbose);
-	lost(m);
-	warnings(m);
-	processes(m, left);
-}
-
-void gpuprobe_notes_json(const struct gpuprobe_images *all)
+/* An object per status. */
+static void print_json(const struct gpuprobe_images *all)
 {
 	for (int i = 0; i < GPUPROBE_STATUSES; i++) {
 		const struct gpuprobe_image_count *c = &all->by[i];
@@ -133,4 +184,14 @@ void gpuprobe_notes_json(const struct gpuprobe_images *all)
 			       "\"sites\":%llu,\"rewrite_ns\":%llu}\n", statuses[i].word, c->images, c->kernels,
 			       c->sites, c->ns);
 	}
+}
+
+void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose)
+{
+	if (out_is_json())
+		print_json(&m->images);
+	images(&m->images, verbose);
+	lost(m);
+	warnings(m);
+	processes(m, left);
 }

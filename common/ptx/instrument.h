@@ -12,10 +12,10 @@
  * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/lib/gpu.h).
  *
  * A kernel's own site, whose id gpu_entry and gpu_exit get, has the kind "kernel", the operation ".entry" and the
- * place of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
+ * location of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
  * is when the function was entered.  Probes run only where the guard of the instruction lets it.
  *
- * scripts/new-gpu-probe writes a tool with a new probe; view/gpu_site_view.h prints its counters, histograms or records.
+ * scripts/new-gpu-probe writes a tool with a new probe; view/gpuprobe_site_view.h prints its counters, histograms or records.
  * `cudamemtime --list -v` prints registers and spills of a probe.  tests/workloads/lanes.c launches kernels that exit and
  * diverge in known ways; build/tests/bin/gpurun interprets one, and prints the module's variables afterwards. */
 #ifndef INSTRUMENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A probe's function, made ready to be pasted into kernels: names are those of the module, labels get a number
- * for each place, parameters become moves of the arguments, and `ret` jumps behind the text. */
+/* A probe's function, ready to be pasted into kernels: names are those of the module, labels get a number for each paste,
+ * parameters become moves of the arguments, and `ret` jumps to the end of the text. */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 #include "ptx/probe.h"
@@ -26,12 +26,5 @@ void ptx_template_paste(struct ptx_out *out, const struct ptx_template *tmpl, un
 			const char *const args[GPU_PARAMS]);
 /* Calls tmpl->function, which is in the module. */
 void ptx_template_call(struct ptx_out *out, enum gpu_point point, const char *const args[GPU_PARAMS]);
-
-/* The number at the end of [name_param_2], one digit; -1 if there is none. */
-int gpu_param_number(struct ptx_str arg);
-
-/* The bits of the parameters of a probe's functions, 0 behind the last; and their names. */
-extern const unsigned char gpu_point_params[GPU_FUNCTIONS][GPU_PARAMS];
-extern const char *const gpu_point_names[GPU_FUNCTIONS];
 
 #endif

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "ptx/probe.h"
 #include <string.h>
-#include "ptx/decl.h"
-#include "ptx/head.h"
 #include "ptx/lex.h"
-#include "ptx/template.h"
-#include "ptx/words.h"
+#include "ptx/scope.h"
 
 const char *const gpu_point_names[GPU_FUNCTIONS] = {
 	[GPU_CHOSEN] = "gpu_chosen", [GPU_ENTRY] = "gpu_entry", [GPU_EXIT] = "gpu_exit",
@@ -25,10 +22,10 @@ static bool params_are(struct ptx_str params, const unsigned char *bits)
 
 	for (; p < end && n < GPU_PARAMS; n++) {
 		rest = (struct ptx_str){ p, (size_t)(end - p) };
-		word = lex_next_word(&rest);
+		word = ptx_next_word(&rest);
 		if (!word.n)
 			break;
-		if (!ptx_str_is(word, "param") || ptx_type_bits(lex_next_word(&rest)) != bits[n])
+		if (!ptx_str_is(word, "param") || ptx_type_bits(ptx_next_word(&rest)) != bits[n])
 			return false;
 		p = memchr(rest.s, ',', rest.n);
 		p = p ? p + 1 : end;
@@ -63,7 +60,7 @@ static struct ptx_str variable_name(struct ptx_str body)
 {
 	struct ptx_str rest = body, word, name = { NULL, 0 };
 
-	while ((word = lex_next_word(&rest)).n) {
+	while ((word = ptx_next_word(&rest)).n) {
 		const char *next = lex_blank(rest.s, rest.s + rest.n);
 		bool last = next < rest.s + rest.n && (*next == '[' || *next == '=' || *next == ';');
 

@@ -39,7 +39,7 @@ static __attribute__((noinline)) void allocate(void)
 static void generate(unsigned char *at, const void *target)
 {
 	memcpy(at, "\x55\x48\x89\xe5\x48\xb8", 6);
-	memcpy(at + 6, &session, 8);
+	memcpy(at + 6, &target, 8);
 	memcpy(at + 14, "\xff\xd0\x5d\xc3", 4);
 }
 

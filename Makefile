@@ -96,7 +96,7 @@ $(GPUPROBE): $(GPUPROBE_O) $(PIC_O) tools/gpuprobe/gpuprobe.map
 		-Wl,--as-needed -pthread -ldl -o $@
 
 # Triton's programs call it instead of ptxas; it asks the tool and selects kernels as the library does
-$(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/request.o $(O)/libcommon.a
+$(PTXAS): $(PTXAS_O) $(O)/tools/gpuprobe/link.o $(O)/tools/gpuprobe/select.o $(O)/libcommon.a
 	@echo "  LINK  $(@F)"
 	$(Q)$(CC) $(CFLAGS) $(HARDEN_PIE) $(HARDEN_LD) $(LDFLAGS) $^ -liberty -o $@
 	$(Q)ln -sf $(@F) $@-blackwell

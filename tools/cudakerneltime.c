@@ -33,7 +33,7 @@ struct kerneltime {
 	struct kernel_rows rows;
 	struct kernel_report report;
 	struct chrome chrome;
-	struct run_csv csv;
+	FILE *csv;
 	struct helper_pool helpers;
 	bool written;		/* false: a file could not be written */
 };
@@ -49,8 +49,8 @@ static void on_run(void *ctx, const struct kernel_run *run)
 		run_list_add(&k->list, run);
 	if (!k->report.stacks)
 		kernel_rows_add(&k->rows, run, NULL);
-	if (k->csv.file)
-		run_csv_add(&k->csv, run, kernel_report_name(&k->report, run->site));
+	if (k->csv)
+		run_csv_add(k->csv, run, kernel_report_name(&k->report, run->site));
 }
 
 static void on_block(void *ctx, const struct kernel_block *b)
@@ -86,7 +86,7 @@ static void start(void *ctx)
 	if (k->chrome_path)
 		chrome_open(&k->chrome, k->chrome_path);
 	if (k->csv_path)
-		run_csv_open(&k->csv, k->csv_path);
+		k->csv = run_csv_open(k->csv_path);
 }
 
 static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t kind, const void *data, size_t size)
@@ -149,7 +149,7 @@ static void finish(void *ctx, int sig, unsigned left)
 		chrome_runs(&k->chrome, &k->list, &k->report);
 	run_reader_free(&k->reader);
 	warn_rest(k, left);
-	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv.file || run_csv_close(&k->csv));
+	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv || gpuprobe_csv_close(k->csv, k->csv_path));
 	kernel_rows_clear(&k->rows);
 	launch_calls_free(&k->calls);
 	run_list_free(&k->list);

@@ -285,22 +285,9 @@ static struct gpuprobe_total *add_code(struct gpuprobe_total *all, size_t n, con
 	return all;
 }
 
-static void add_modules(struct gpuprobe_total *all, const struct gpuprobe_modules *m)
-{
-	for (const struct gpuprobe_process *p = m->first; p; p = p->next) {
-		for (uint32_t i = 0; i < p->num_modules; i++) {
-			const struct gpuprobe_module *module = p->modules[i];
-
-			if (!module)
-				continue;
-			for (unsigned s = 0; s < module->code->sites.num; s++)
-				add(&all[module->code->begin + s], &module->sums[s], module->khz);
-		}
-	}
-}
-
 struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t *n)
 {
+	const struct gpuprobe_module *module;
 	struct gpuprobe_total *all = NULL;
 	size_t kept = 0;
 
@@ -310,7 +297,9 @@ struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t 
 		code->begin = *n;
 		*n += code->sites.num;
 	}
-	add_modules(all, m);
+	gpuprobe_for_each_module(m, module)
+		for (unsigned s = 0; s < module->code->sites.num; s++)
+			add(&all[module->code->begin + s], &module->sums[s], module->khz);
 	for (size_t i = 0; i < *n; i++)
 		if (all[i].sum.count)
 			all[kept++] = all[i];

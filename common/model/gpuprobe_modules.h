@@ -117,6 +117,12 @@ void gpuprobe_modules_forget(struct gpuprobe_modules *m, struct gpuprobe_module 
 
 void gpuprobe_modules_free(struct gpuprobe_modules *m);
 
+/* For each module that was not refused, in the order of processes. */
+#define gpuprobe_for_each_module(m, module) \
+	for (const struct gpuprobe_process *p_ = (m)->first; p_; p_ = p_->next) \
+		for (uint32_t i_ = 0; i_ < p_->num_modules; i_++) \
+			if ((module = p_->modules[i_]))
+
 /* Returns all sites with counts, in the order of codes and sites; the caller frees them.  Sites of one kernel need not be
  * adjacent. */
 struct gpuprobe_total *gpuprobe_totals(const struct gpuprobe_modules *m, size_t *n);

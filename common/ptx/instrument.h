@@ -56,6 +56,10 @@ struct instrument {
 	void *ctx;
 };
 
+/* Returns the options of a tool's request, without callbacks. */
+struct gpuprobe_config;
+struct instrument instrument_options(const struct gpuprobe_config *config, const struct gpu_probe *probe);
+
 enum instrument_result {
 	INSTRUMENT_DONE,
 	INSTRUMENT_NO_SITES,	/* nothing was selected */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/gpuprobe.h"
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
 
@@ -326,6 +327,16 @@ static enum instrument_result run(struct instrumented *out, const char *text, si
 	out->kernels = rw.kernels;
 	rewrite_free(&rw);
 	return result;
+}
+
+struct instrument instrument_options(const struct gpuprobe_config *config, const struct gpu_probe *probe)
+{
+	return (struct instrument){
+		.probe = probe, .scheme = config->scheme, .spaces = config->spaces, .ops = config->ops,
+		.block_mask = config->block_mask, .block_want = config->block_want,
+		.warp_mask = config->warp_mask, .warp_want = config->warp_want,
+		.groups = config->groups, .limit = config->limit, .max_sites = config->max_sites,
+	};
 }
 
 enum instrument_result instrument(struct instrumented *out, const char *text, size_t size,

@@ -11,9 +11,7 @@ struct ptx_template {
 	struct ptx_out function;	/* as a function of the module, to be called */
 };
 
-/* The name of a variable of the probe in a module with this hash (8 hex digits). */
-void ptx_put_variable(struct ptx_out *out, struct ptx_str name, const char *hash);
-/* Puts text with the names of the probe's variables as they are in the module. */
+/* Puts text with the names of the probe's variables in a module with this hash (8 hex digits). */
 void ptx_put_renamed(struct ptx_out *out, const struct gpu_probe *probe, struct ptx_str text, const char *hash);
 
 /* Makes a template of a probe's function; its text is empty if the probe has none. */

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/die.h"
 #include "base/escape.h"
 #include "base/plural.h"
 #include "cli/out.h"
+#include "cli/out_file.h"
 #include "view/gpuprobe_view.h"
+
+FILE *gpuprobe_csv_open(const char *path)
+{
+	FILE *f = fdopen(out_file_open(path), "w");
+
+	if (!f)
+		die(errno, "cannot open %s", path);
+	return f;
+}
+
+bool gpuprobe_csv_close(FILE *f, const char *path)
+{
+	bool failed = ferror(f);
+
+	if (!fclose(f) && !failed)
+		return true;
+	warning(errno, "cannot write to %s", path);
+	return false;
+}
 
 int gpuprobe_site_place(FILE *f, const struct site *site)
 {
@@ -121,17 +142,12 @@ struct losses {
 static struct losses losses_of(const struct gpuprobe_modules *m)
 {
 	struct losses all = { .failed = m->failed };
+	const struct gpuprobe_module *module;
 
-	for (const struct gpuprobe_process *p = m->first; p; p = p->next) {
-		for (uint32_t i = 0; i < p->num_modules; i++) {
-			const struct gpuprobe_module *module = p->modules[i];
-
-			if (!module)
-				continue;
-			all.lost += module->lost;
-			all.dropped += module->dropped;
-			all.failed += module->failed;
-		}
+	gpuprobe_for_each_module(m, module) {
+		all.lost += module->lost;
+		all.dropped += module->dropped;
+		all.failed += module->failed;
 	}
 	return all;
 }

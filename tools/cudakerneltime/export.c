@@ -1,38 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/csv_text.h"
 #include "base/escape.h"
-#include "cli/out_file.h"
 #include "cudakerneltime/export.h"
+#include "view/gpuprobe_view.h"
 
-void run_csv_open(struct run_csv *csv, const char *path)
+FILE *run_csv_open(const char *path)
 {
-	csv->path = path;
-	csv->file = fdopen(out_file_open(path), "w");
-	if (!csv->file)
-		die(errno, "cannot open %s", path);
+	FILE *f = gpuprobe_csv_open(path);
+
 	fputs("pid,device,context,grid,kernel,start_ns,end_ns,ns,blocks,block_total_ns,block_min_ns,block_p50_ns,"
-	      "block_p95_ns,block_p99_ns,block_max_ns\n", csv->file);
+	      "block_p95_ns,block_p99_ns,block_max_ns\n", f);
+	return f;
 }
 
-void run_csv_add(struct run_csv *csv, const struct kernel_run *run, const char *name)
+void run_csv_add(FILE *f, const struct kernel_run *run, const char *name)
 {
 	const struct gpu_launch *g = &run->gpu;
-	FILE *f = csv->file;
 
 	fprintf(f, "%d,%d,%u,%llu,", run->module->process->pid, run->module->device, run->module->context, g->grid);
 	csv_text(f, name);
 	fprintf(f, ",%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu\n", g->start, g->end, g->end - g->start,
 		g->blocks, g->sum, g->min, run->p50, run->p95, run->p99, g->max);
-}
-
-bool run_csv_close(struct run_csv *csv)
-{
-	bool failed = ferror(csv->file);
-
-	if (!fclose(csv->file) && !failed)
-		return true;
-	warning(errno, "cannot write to %s", csv->path);
-	return false;
 }
 
 /* Overlapping slices of a track are in rows below each other; the last row takes all that exceed ROWS. */

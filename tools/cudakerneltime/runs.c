@@ -235,13 +235,10 @@ static void add(const struct gpuprobe_module *module, unsigned long long *runnin
 void runs_warn_unfinished(const struct gpuprobe_modules *m)
 {
 	unsigned long long running = 0, no_room = 0;
+	const struct gpuprobe_module *module;
 
-	for (const struct gpuprobe_process *p = m->first; p; p = p->next) {
-		for (uint32_t i = 0; i < p->num_modules; i++) {
-			if (p->modules[i])
-				add(p->modules[i], &running, &no_room);
-		}
-	}
+	gpuprobe_for_each_module(m, module)
+		add(module, &running, &no_room);
 	if (running)
 		warning(0, "%llu launch%s did not end before the GPU was last read", running, running == 1 ? "" : "es");
 	if (no_room)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
 #include <string.h>
 #include "base/csv_text.h"
 #include "base/escape.h"
 #include "base/no_value.h"
-#include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
+#include "view/gpuprobe_view.h"
 
 /* Return true if the record is of an access: probes may record other things. */
 static bool is_access(const struct gpu_record *record)
@@ -78,13 +77,12 @@ static void number_launches(struct gpu_access *all, size_t n)
 struct gpu_access *gpu_accesses(struct gpuprobe_modules *m, size_t *n)
 {
 	struct gpu_access *all = xcalloc(m->records + 1, sizeof(*all));
+	const struct gpuprobe_module *module;
 
 	*n = 0;
 	gpuprobe_clocks_sort(&m->clocks);
-	for (const struct gpuprobe_process *p = m->first; p; p = p->next)
-		for (uint32_t i = 0; i < p->num_modules; i++)
-			if (p->modules[i])
-				*n += fill(m, p->modules[i], all + *n);
+	gpuprobe_for_each_module(m, module)
+		*n += fill(m, module, all + *n);
 	number_launches(all, *n);
 	qsort(all, *n, sizeof(*all), by_start);
 	return all;
@@ -112,19 +110,10 @@ static void count_module(struct gpuprobe_module *module)
 
 void gpu_accesses_count(struct gpuprobe_modules *m)
 {
-	for (const struct gpuprobe_process *p = m->first; p; p = p->next)
-		for (uint32_t i = 0; i < p->num_modules; i++)
-			if (p->modules[i])
-				count_module(p->modules[i]);
-}
+	struct gpuprobe_module *module;
 
-FILE *csv_open(const char *path)
-{
-	FILE *f = fdopen(out_file_open(path), "w");
-
-	if (!f)
-		die(errno, "cannot open %s", path);
-	return f;
+	gpuprobe_for_each_module(m, module)
+		count_module(module);
 }
 
 static void text(FILE *f, const char *s)
@@ -165,7 +154,6 @@ static void line(FILE *f, const struct gpu_access *a, const char *kernel)
 bool csv_write(FILE *f, const char *path, const struct gpu_access *accesses, size_t n, struct kernels *kernels)
 {
 	const char *symbol = NULL, *name = NULL;
-	bool failed;
 
 	fputs("launch,kernel,block,warp,sm,slot,site,file,line,kind,space,op,start_ns,end_ns,start_clock,cycles\n", f);
 	for (size_t i = 0; i < n; i++) {
@@ -177,11 +165,7 @@ bool csv_write(FILE *f, const char *path, const struct gpu_access *accesses, siz
 		symbol = its;
 		line(f, a, name);
 	}
-	failed = ferror(f);
-	if (!fclose(f) && !failed)
-		return true;
-	warning(errno, "cannot write to %s", path);
-	return false;
+	return gpuprobe_csv_close(f, path);
 }
 
 /* A track: an SM of a process and device, and a warp slot of it. */

@@ -21,9 +21,6 @@ struct gpu_access *gpu_accesses(struct gpuprobe_modules *m, size_t *n);
 /* Sets the sums of modules from their records, for probes that do not count. */
 void gpu_accesses_count(struct gpuprobe_modules *m);
 
-/* Opens the file (cli/out_file.h); exits 1 on an error. */
-FILE *csv_open(const char *path);
-
 /* Writes comma-separated values, RFC 4180, and closes the file.  On a write error warns and returns false. */
 bool csv_write(FILE *f, const char *path, const struct gpu_access *accesses, size_t n, struct kernels *kernels);
 

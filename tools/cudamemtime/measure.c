@@ -115,7 +115,7 @@ void measure_start(void *ctx)
 	struct measure *m = ctx;
 
 	if (m->csv)
-		m->csv_file = csv_open(m->csv);
+		m->csv_file = gpuprobe_csv_open(m->csv);
 	if (m->chrome)
 		chrome_open(&m->timeline, m->chrome);
 }

@@ -51,13 +51,9 @@ void rewrite_init(struct rewrite *r, struct measure *m)
 	r->kernels = &m->kernels;
 	r->keep_registers = m->options.keep_registers;
 	r->globs = gpuprobe_options_kernels(&m->options, &r->globs_size);
-	r->options = (struct instrument){
-		.probe = &r->probe, .scheme = config.scheme, .spaces = config.spaces, .ops = config.ops,
-		.block_mask = config.block_mask, .block_want = config.block_want,
-		.warp_mask = config.warp_mask, .warp_want = config.warp_want,
-		.groups = config.groups, .limit = config.limit, .max_sites = config.max_sites,
-		.selects = selects, .ctx = r,
-	};
+	r->options = instrument_options(&config, &r->probe);
+	r->options.selects = selects;
+	r->options.ctx = r;
 }
 
 void rewrite_free(struct rewrite *r)

@@ -17,7 +17,7 @@ static CUresult load_outermost(const struct loading *how, void **handle, const v
 	if (inside)
 		return loading_call(how, handle, image);
 	inside = true;
-	r = how->file ? load_file(how, handle) : load_image(how, handle, image, 0);
+	r = load_module(how, handle, image);
 	inside = false;
 	return r;
 }
@@ -113,36 +113,20 @@ EXPORTED CUresult cuLinkAddFile_v2(CUlinkState state, int type, const char *file
 	return new && !r ? r : d->cuLinkAddFile_v2(state, type, file, n, options, values);
 }
 
-static CUresult created(CUresult r, const CUcontext *ctx, CUdevice dev, bool primary)
-{
-	if (!r && ctx)
-		gpuprobe_context_made(*ctx, dev, primary);
-	return r;
-}
-
-EXPORTED CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice dev)
-{
-	NEED(cuCtxCreate_v2);
-	return created(d->cuCtxCreate_v2(ctx, flags, dev), ctx, dev, false);
-}
-
-EXPORTED CUresult cuCtxCreate_v3(CUcontext *ctx, void *params, int n, unsigned flags, CUdevice dev)
-{
-	NEED(cuCtxCreate_v3);
-	return created(d->cuCtxCreate_v3(ctx, params, n, flags, dev), ctx, dev, false);
-}
-
-EXPORTED CUresult cuCtxCreate_v4(CUcontext *ctx, void *params, unsigned flags, CUdevice dev)
-{
-	NEED(cuCtxCreate_v4);
-	return created(d->cuCtxCreate_v4(ctx, params, flags, dev), ctx, dev, false);
-}
-
-EXPORTED CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
-{
-	NEED(cuDevicePrimaryCtxRetain);
-	return created(d->cuDevicePrimaryCtxRetain(ctx, dev), ctx, dev, true);
-}
+#define CREATES(name, params, args, primary) \
+	EXPORTED CUresult name params \
+	{ \
+		NEED(name); \
+		CUresult r = d->name args; \
+\
+		if (!r && ctx) \
+			gpuprobe_context_made(*ctx, dev, primary); \
+		return r; \
+	}
+CREATES(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice dev), (ctx, flags, dev), false)
+CREATES(cuCtxCreate_v3, (CUcontext *ctx, void *params, int n, unsigned flags, CUdevice dev), (ctx, params, n, flags, dev), false)
+CREATES(cuCtxCreate_v4, (CUcontext *ctx, void *params, unsigned flags, CUdevice dev), (ctx, params, flags, dev), false)
+CREATES(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev), (ctx, dev), true)
 
 EXPORTED CUresult cuCtxDestroy_v2(CUcontext ctx)
 {

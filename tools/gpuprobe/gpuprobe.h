@@ -14,7 +14,7 @@
 #include "gpuprobe/modules.h"
 #include "gpuprobe/nvrtc.h"
 #include "gpuprobe/real.h"
-#include "gpuprobe/request.h"
+#include "gpuprobe/select.h"
 #include "ptx/instrument.h"
 #include "ptx/probe.h"
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "gpuprobe/cubin.h"
 #include "gpuprobe/image.h"
-#include "gpuprobe/request.h"
+#include "gpuprobe/select.h"
 #include "ptx/fatbin.h"
 
 /* An image being rewritten. */
@@ -87,7 +87,7 @@ static char *instrument_text(struct image_job *job, const char *text, size_t *si
 {
 	const struct gpuprobe_config *config = &job->state->config;
 	struct callbacks callbacks = { &job->state->select, job->registers };
-	struct instrument how = request_instrument(config, &job->state->probe);
+	struct instrument how = instrument_options(config, &job->state->probe);
 	struct gpuprobe_image *report = &job->out->report;
 	enum instrument_result result;
 	struct instrumented out = { 0 };

@@ -174,19 +174,6 @@ static CUresult load(struct gpuprobe *state, const struct loading *how, void **h
 	return r;
 }
 
-CUresult load_image(const struct loading *how, void **handle, const void *image, size_t size)
-{
-	struct gpuprobe *state = handle && image ? gpuprobe_begin() : NULL;
-	int err = errno;
-	CUresult r;
-
-	if (!state)
-		return loading_call(how, handle, image);
-	r = load(state, how, handle, image, size);
-	errno = err;
-	return r;
-}
-
 char *load_read(const char *file, size_t *size)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -211,19 +198,20 @@ char *load_read(const char *file, size_t *size)
 	return p;
 }
 
-CUresult load_file(const struct loading *how, void **handle)
+CUresult load_module(const struct loading *how, void **handle, const void *image)
 {
-	struct gpuprobe *state = handle && how->file ? gpuprobe_begin() : NULL;
+	struct gpuprobe *state = handle && (image || how->file) ? gpuprobe_begin() : NULL;
 	int err = errno;
+	size_t size = 0;	/* of an image in memory: the one in its headers */
+	char *p = state && !image ? load_read(how->file, &size) : NULL;
+	const void *original = !state ? NULL : p ? p : image;
 	CUresult r;
-	char *p;
-	size_t size;
 
-	p = state ? load_read(how->file, &size) : NULL;
-	if (p)
-		r = load(state, how, handle, p, size);
-	else
-		r = loading_call(how, handle, NULL);
+	if (!original) {
+		errno = err;
+		return loading_call(how, handle, image);
+	}
+	r = load(state, how, handle, original, size);
 	free(p);
 	errno = err;
 	return r;

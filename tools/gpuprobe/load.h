@@ -4,12 +4,9 @@
 #define GPUPROBE_LOAD_H
 #include "gpuprobe/modules.h"
 
-/* Loads an image with probes; or the original, if it has no PTX, or if the driver rejects the rewritten one.  size 0:
- * the size that the image has in its headers. */
-CUresult load_image(const struct loading *how, void **handle, const void *image, size_t size);
-
-/* Loads how->file likewise. */
-CUresult load_file(const struct loading *how, void **handle);
+/* Loads an image, or how->file if image is NULL, with probes; or the original, if it has no PTX, or if the driver rejects
+ * the rewritten one. */
+CUresult load_module(const struct loading *how, void **handle, const void *image);
 
 /* Unloads after a last reading. */
 CUresult load_unload(const struct driver *driver, enum module_kind kind, void *handle);

@@ -17,7 +17,9 @@
 #include "abi/gpuprobe.h"
 #include "gpuprobe/fnv.h"
 #include "gpuprobe/link.h"
-#include "gpuprobe/request.h"
+#include "gpuprobe/select.h"
+#include "ptx/instrument.h"
+#include "ptx/probe.h"
 
 #define BLACKWELL "-blackwell"
 
@@ -199,7 +201,7 @@ static bool ask_tool(struct request *request)
 	link_close(&link);
 	if (gpu_probe_read(&request->probe, payload + config.kernels_size, config.probe_size))
 		return false;
-	request->options = request_instrument(&config, &request->probe);
+	request->options = instrument_options(&config, &request->probe);
 	request->select = (struct select){ payload, config.kernels_size };
 	if (config.kernels_size) {
 		request->options.selects = selects;

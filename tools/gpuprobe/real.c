@@ -100,34 +100,28 @@ static void *libc_function(const char *name)
 
 /* one per process; storing the same value twice is harmless */
 static struct {
-	dlsym_fn *dlsym;
-	dlvsym_fn *dlvsym;
+	void *dlsym, *dlvsym;
 	struct driver *driver;
 } found;
 
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
 
+static void *find_once(void **where, const char *name)
+{
+	if (!LOAD(*where))
+		STORE(*where, libc_function(name));
+	return LOAD(*where);
+}
+
 dlsym_fn *real_dlsym(void)
 {
-	dlsym_fn *f = LOAD(found.dlsym);
-
-	if (!f) {
-		*(void **)&f = libc_function("dlsym");
-		STORE(found.dlsym, f);
-	}
-	return f;
+	return (dlsym_fn *)find_once(&found.dlsym, "dlsym");
 }
 
 dlvsym_fn *real_dlvsym(void)
 {
-	dlvsym_fn *f = LOAD(found.dlvsym);
-
-	if (!f) {
-		*(void **)&f = libc_function("dlvsym");
-		STORE(found.dlvsym, f);
-	}
-	return f;
+	return (dlvsym_fn *)find_once(&found.dlvsym, "dlvsym");
 }
 
 const struct driver *real_driver(void)

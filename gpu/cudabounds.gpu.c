@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudabounds' probe: accesses to memory that the program has not.  The library in the program tells, before an
- * allocation returns, which memory there is (abi/gpu.h: struct gpu_ranges). */
+/* cudabounds' probe: accesses outside of all allocations.  The library in the program writes the list of these before an
+ * allocation returns (abi/gpu.h: struct gpu_ranges). */
 #include "lib/gpu.h"
 
 GPU_USES(slots);
@@ -8,7 +8,7 @@ GPU_USES(rings);
 
 GPU_GLOBAL struct gpu_ranges ranges __attribute__((loader_uninitialized));
 
-enum { CHECKED, OUTSIDE };	/* what is counted: accesses, lanes that were outside */
+enum { CHECKED, OUTSIDE };	/* counters: accesses, lanes outside */
 
 /* Called when a warp enters a function: returns true if it is to be measured. */
 gpu_u32 gpu_chosen(void)
@@ -32,7 +32,7 @@ static inline gpu_u64 load64(GPU_GLOBAL gpu_u64 *at)
 	return v;
 }
 
-/* Shared and local memory and constants have generic addresses, too. */
+/* Shared, local and constant memory have generic addresses, too. */
 static inline gpu_u32 is_global(gpu_u64 addr)
 {
 	gpu_u32 yes;
@@ -82,7 +82,7 @@ static inline gpu_u32 is_outside(gpu_u64 addr, gpu_u32 bytes, gpu_u64 *low, gpu_
 		}
 		if (below && addr - *low < *size && bytes <= *size - (addr - *low))
 			return 0;
-		/* what was written meanwhile may have been read: who finds nothing looks again */
+		/* the list may have changed meanwhile: retry if there is no range */
 		__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
 		now = load32(&ranges.version);
 	} while (now != version);
@@ -98,8 +98,7 @@ static inline void write_outside(gpu_u32 site, gpu_u64 addr, gpu_u32 value, gpu_
 	gpu_write_of(group, first + 1, low, GPU_BOUNDS, site, (gpu_u32)size, (gpu_u32)(size >> 32));
 }
 
-/* Called by the lanes that are about to access memory; addr is generic and differs between them, bytes is what each
- * accesses. */
+/* Called by the lanes before an access; addr is generic and differs between them, bytes is the size of each lane's access. */
 void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
 {
 	gpu_u64 low, size;
@@ -109,7 +108,7 @@ void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
 		gpu_count(site, CHECKED, 1);
 	if (!is_global(addr) || !is_outside(addr, bytes ? bytes : 1, &low, &size))
 		return;
-	/* one of those that are outside together says it */
+	/* one lane records for all that are outside */
 	active = gpu_activemask();
 	if (!(active & gpu_lanemask_lt())) {
 		gpu_u32 lanes = (gpu_u32)__builtin_popcount(active);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudacoalesce's probe: how many lines of 128 bytes, and sectors of 32, the lanes of a warp touch in an access.  What a
- * lane accesses is aligned to its size, so it lies in one line, and, up to 32 bytes, in one sector. */
-#include "abi/gpu_lines.h"
+/* cudacoalesce's probe: how many lines of 128 bytes, and sectors of 32, the lanes of a warp touch in an access.  A
+ * lane's access is aligned to its size, so it is in one line, and, up to 32 bytes, in one sector. */
 #include "lib/gpu.h"
 
 GPU_USES(slots);
@@ -12,7 +11,7 @@ gpu_u32 gpu_chosen(void)
 	return gpu_warp_chosen();
 }
 
-/* Returns how many values these lanes, which are here together, have. */
+/* Returns the number of different values in these converged lanes. */
 static inline gpu_u32 distinct(gpu_u32 lanes, gpu_u64 value)
 {
 	gpu_u32 same, firsts;
@@ -26,14 +25,13 @@ static inline gpu_u32 distinct(gpu_u32 lanes, gpu_u64 value)
 	return (gpu_u32)__builtin_popcount(firsts);
 }
 
-/* Called by the lanes that are about to access memory; addr is generic and differs between them, bytes is what each
- * accesses. */
+/* Called by the lanes before an access; addr is generic and differs between them, bytes is the size of each lane's access. */
 void gpu_before(gpu_u32 site, gpu_u64 addr, gpu_u32 bytes)
 {
 	gpu_u32 lanes = gpu_activemask();
 	gpu_u32 lines = distinct(lanes, addr / 128), sectors = distinct(lanes, addr / 32);
 
-	if (!gpu_leader())	/* once for the lanes that are here together */
+	if (!gpu_leader())	/* once for converged lanes */
 		return;
 	gpu_count(site, gpu_lines_bucket(lines), 1);
 	gpu_count(site, GPU_LINES, lines);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* cudakerneltime's probe: how long each launch and its blocks run, by %globaltimer.
+/* cudakerneltime's probe: how long each launched kernel and its blocks run, by %globaltimer.
  *
- * A block's time begins with its first thread and ends when its last thread leaves, which is known by counting them
- * in shared memory.  Who leaves last adds the block to its launch (lib/launches.h); the launch's last block writes
- * its records (abi/gpu.h).  A kernel that traps kills its context: its launch is begun and does not end. */
+ * A block's time begins with its first thread and ends when its last thread leaves, by a counter in shared memory.
+ * The last thread adds the block to its launch (lib/launches.h); the launch's last block writes its records (abi/gpu.h).
+ * A kernel that traps kills its context: its launch begins and does not end. */
 #include "lib/gpu.h"
 #include "lib/launches.h"
 
 GPU_USES(slots);
 GPU_USES(rings);
 
-/* In shared memory, where nothing is 0 at first: a block that was not counted in must not be counted out, as an exit in
- * a function that a kernel without probes calls too. */
+/* In shared memory, which is not initialised: a block that was not counted in must not be counted out, such as at an exit
+ * in a function that a kernel without probes calls, too. */
 struct inflight_block {
 	gpu_u64 start;
 	gpu_u64 grid;
@@ -25,8 +25,8 @@ static inline gpu_u32 threads(void)
 	return gpu_ntid_x() * gpu_ntid_y() * gpu_ntid_z();
 }
 
-/* The first thread begins the block; the others wait, so that none counts itself out before.  One statement, as a
- * compiler may not put the barrier on both sides of a branch. */
+/* The first thread begins the block; the others wait, so that none counts itself out before.  One asm statement, so that
+ * the compiler cannot duplicate the barrier. */
 static inline void begin_block(gpu_u32 site, gpu_u32 first)
 {
 	__asm__ volatile("{\n\t"
@@ -66,7 +66,7 @@ static inline void write_block(gpu_u32 site, gpu_u64 start, gpu_u64 ns)
 		  (gpu_u32)(ns >> GPU_BLOCK_BITS));
 }
 
-/* Part by part, as each register that a probe needs is one that the kernel has not. */
+/* Part by part, to need few registers. */
 static inline void end_launch(GPU_GLOBAL struct inflight_launch *l, gpu_u32 site, gpu_u64 blocks)
 {
 	const gpu_u32 group = gpu_group();
@@ -90,7 +90,7 @@ static inline void end_block(gpu_u64 end)
 	const gpu_u32 site = running.site;
 	GPU_GLOBAL struct inflight_launch *l;
 
-	if (end < start)	/* nobody says that the timers of all SMs are one */
+	if (end < start)	/* the SMs' timers need not agree */
 		end = start;
 	if ((gpu_block() & __cuprobe_ctl.block_mask) == __cuprobe_ctl.block_want)
 		write_block(site, start, end - start);

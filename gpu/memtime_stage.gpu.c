@@ -13,7 +13,7 @@ struct staged {
 };
 
 struct stage {		/* of a warp; 256 bytes */
-	gpu_u32 n;	/* BUSY: some lanes of the warp are at it */
+	gpu_u32 n;	/* BUSY: in use by lanes of the warp */
 	gpu_u32 pad[3];
 	struct staged record[STAGE];
 };
@@ -48,7 +48,7 @@ static inline void copy_out(GPU_SHARED struct stage *stage, gpu_u32 n)
 	}
 }
 
-/* Where lanes of a warp have diverged, those that find another at it write to the ring at once. */
+/* If lanes of a warp have diverged, those that find the stage busy write directly to the ring. */
 static inline void stage_record(gpu_u32 site, gpu_u64 time, gpu_u32 value)
 {
 	GPU_SHARED struct stage *stage = &stages[gpu_warp() & 31];
@@ -101,7 +101,7 @@ void gpu_exit(gpu_u32 site, gpu_u64 t0, gpu_u64 t1)
 	gpu_record(site, t0, gpu_cycles(t0, t1));
 	stage = &stages[gpu_warp() & 31];
 	n = take(stage);
-	if (n != BUSY) {	/* else it is others', who end later */
+	if (n != BUSY) {	/* else other lanes use it, which end later */
 		if (n)
 			copy_out(stage, n);
 		give(stage, 0);

@@ -9,7 +9,7 @@ gpu_u32 gpu_chosen(void)
 	return gpu_warp_chosen() && __cuprobe_ctl.limit;
 }
 
-/* A pair of clocks when a block begins and when it ends gives each SM a line from one to ns. */
+/* Pairs of clocks at the beginning and the end of blocks convert each SM's clock to ns. */
 void gpu_entry(gpu_u32 site)
 {
 	(void)site;

@@ -132,7 +132,7 @@ cat >"$tmp/once" <<-'END'
 	tools/gpuprobe/gpuprobe.c	wrappers are passed nothing of ours
 	tools/gpuprobe/real.c	the same
 	tools/gpuprobe/entry.c	the same: who has called
-	tools/gpuprobe/entry_nvrtc.c	the same
+	tools/gpuprobe/entry_dl.c	the same
 	tools/gpuprobe/ranges.c	the same; and what was allocated before there was anything to do
 	bpf/userspace/task.c	programs are passed what the kernel's are; threads and the process
 	tools/inject/inject.c	the dynamic linker passes nothing of ours; the whole of it

@@ -281,7 +281,7 @@ $(T_OBJ)/interp/%.o: $(T_DIR)/sim/interp/%.c | $(T_OBJ)/interp
 $(T_OBJ)/interp/ptx_%.o: $(T_DIR)/../common/ptx/%.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -I$(T_DIR)/../common -c $< -o $@
 # with what it needs of common
-T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx insn lex)
+T_INTERP_ALL := $(T_INTERP) $(patsubst %,$(T_OBJ)/interp/ptx_%.o,ptx lex)
 
 # the library with which the simulated driver runs kernels
 T_KERNELS := $(T_LIB)/libsimkernels.so
@@ -289,7 +289,7 @@ TEST_FILES += $(T_KERNELS) $(T_BIN)/nvrtc $(T_BIN)/leaky
 $(T_OBJ)/interp/kernels.o: $(T_DIR)/sim/kernels.c | $(T_OBJ)/interp
 	$(Q)$(CC) $(T_SIM_CFLAGS) -c $< -o $@
 $(T_KERNELS): $(T_OBJ)/interp/kernels.o $(T_INTERP_ALL) \
-		$(patsubst %,$(T_OBJ)/interp/ptx_%.o,fatbin fatbin_unpack fatbin_edit) | $(T_LIB)
+		$(patsubst %,$(T_OBJ)/interp/ptx_%.o,fatbin) | $(T_LIB)
 	$(T_LINK_SO) -lzstd -llz4 -lm
 
 $(T_BIN)/alu: $(O)/tests/unit/alu.o $(filter $(T_OBJ)/interp/alu%,$(T_INTERP)) | $(T_BIN)
@@ -317,7 +317,7 @@ $(T_BIN)/gpuprobe-receive: $(O)/tests/unit/gpuprobe_receive.o $(O)/libcommon.a |
 $(T_BIN)/fatbin: $(O)/tests/unit/fatbin.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/kernels.o | $(T_BIN)
+$(T_BIN)/registers: $(O)/tests/unit/registers.o $(O)/tools/gpuprobe/registers.o $(O)/tools/gpuprobe/modules.o | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(T_BIN)/cubin: $(O)/tests/unit/cubin.o $(O)/tools/gpuprobe/cubin.o | $(T_BIN)

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudabounds - find memory accesses in CUDA kernels that are outside of all allocations */
+#include <stdio.h>
+#include "base/clock.h"
 #include "base/die.h"
-#include "cudabounds/outside.h"
+#include "base/util.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cudabounds.ptx.h"
+#include "model/gpuprobe_modules.h"
 #include "ptx/instrument.h"
 #include "session/gpuprobe.h"
 #include "session/tool.h"
-#include "view/gpuprobe_notes.h"
-#include "cudabounds.ptx.h"
+#include "sym/demangle.h"
+#include "view/gpuprobe_view.h"
 
 static const struct usage usage = {
 	.args = "[interval [count]]",
@@ -18,16 +24,241 @@ static const struct usage usage = {
 	"  cudabounds -j -K 'add*' -- ./train 1 # JSON lines\n",
 };
 
+/* Of all sites. */
+enum { OUTSIDE_MAX = 100000 };
+
+/* An access outside of all allocations, by lanes of a warp; addr is that of one lane. */
+struct outside {
+	const struct gpuprobe_code *code;
+	unsigned site, bytes, lanes, block, warp, grid;
+	unsigned long long addr;
+	unsigned long long low, size;	/* of the range below; 0, 0: none */
+};
+
+/* The first of two records. */
+struct outside_half {
+	const struct gpuprobe_module *module;
+	bool there;
+	struct outside first;
+	UT_hash_handle hh;
+};
+
 struct probe {
 	struct session session;
 	struct event_loop events;
 	struct gpuprobe gpuprobe;
 	struct gpuprobe_modules modules;
-	struct outsides outsides;
 	long examples;
+	struct outside *at;
+	size_t n;
+	unsigned long long dropped;	/* beyond OUTSIDE_MAX, or with a lost half */
+	struct outside_half *halves;	/* by module */
+	struct demangler names;
 };
 
-/* What the probe needs of the library in the program. */
+static struct outside_half *half_of(struct probe *p, const struct gpuprobe_module *module)
+{
+	struct outside_half *half;
+
+	HASH_FIND_PTR(p->halves, &module, half);
+	if (!half) {
+		half = xcalloc(1, sizeof(*half));
+		half->module = module;
+		HASH_ADD_PTR(p->halves, module, half);
+	}
+	return half;
+}
+
+static void add(struct probe *p, const struct outside *o)
+{
+	if (p->n == OUTSIDE_MAX) {
+		p->dropped++;
+		return;
+	}
+	if (!(p->n & (p->n - 1)))	/* room for 1, 2, 4 … */
+		p->at = xrealloc(p->at, p->n ? 2 * p->n : 1, sizeof(*p->at));
+	p->at[p->n++] = *o;
+}
+
+static void add_record(struct probe *p, struct outside_half *half, const struct gpu_record *r)
+{
+	struct outside *o = &half->first;
+
+	if (r->value != GPU_BOUNDS) {
+		p->dropped += half->there;
+		half->there = true;
+		*o = (struct outside){
+			.code = half->module->code, .site = r->site, .bytes = r->value & 0xff, .lanes = r->value >> 8 & 0xff,
+			.block = r->block, .warp = r->warp & 0xffff, .grid = r->grid, .addr = r->time,
+		};
+	} else if (half->there && o->site == r->site && o->grid == r->grid) {
+		half->there = false;
+		o->low = r->time;
+		o->size = r->warp | (unsigned long long)r->block << 32;
+		add(p, o);
+	} else {
+		p->dropped++;
+	}
+}
+
+/* Reads and frees a module's records (gpu/cudabounds.gpu.c), which are untrusted. */
+static void read_records(struct probe *p, struct gpuprobe_module *module)
+{
+	struct outside_half *half = half_of(p, module);
+
+	for (size_t i = 0; i < module->num_records; i++)
+		add_record(p, half, &module->records[i]);
+	gpuprobe_modules_forget(&p->modules, module);
+}
+
+static void free_outsides(struct probe *p)
+{
+	struct outside_half *half, *next;
+
+	HASH_ITER(hh, p->halves, half, next) {
+		HASH_DEL(p->halves, half);
+		free(half);
+	}
+	free(p->at);
+}
+
+enum { CHECKED, OUTSIDE };	/* counters of the probe */
+
+struct line {
+	unsigned long long time, checked, outside, at, bytes, addr, low, size, lanes, block, warp, grid;
+	const char *kernel, *symbol, *file, *kind, *space, *op;
+};
+
+OUT_WORD(site_type, "site");
+OUT_WORD(access_type, "access");
+
+#define AT(f) offsetof(struct line, f)
+#define SITE_FIELDS						\
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* of the access: load, atomic, store or reduce */	\
+	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, generic, ...: see cudamemtime(8) */	\
+	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */	\
+	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */	\
+	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */	\
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */	\
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */	\
+	{ 0 }
+static const struct field site_fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &site_type, 0 },	/* a site and its accesses */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "checked", NULL, 0, OUT_UINT, AT(checked) },	/* accesses of warps */
+	{ "outside", NULL, 0, OUT_UINT, AT(outside) },	/* lanes outside of all allocations */
+	SITE_FIELDS
+};
+static const struct field access_fields[] = {
+	{ "type", NULL, 0, &access_type, 0 },	/* an access outside of all allocations */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "addr", NULL, 0, OUT_PTR, AT(addr) },	/* accessed by a lane */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: of a lane */
+	{ "lanes", NULL, 0, OUT_UINT, AT(lanes) },	/* outside together */
+	{ "below", NULL, 0, OUT_PTR, AT(low) },	/* the nearest allocation that starts below addr */
+	{ "below_size", NULL, 0, OUT_UINT, AT(size) },	/* bytes: of it */
+	{ "grid", NULL, 0, OUT_UINT, AT(grid) },	/* number of the launch */
+	{ "block", NULL, 0, OUT_UINT, AT(block) },	/* number in the grid */
+	{ "warp", NULL, 0, OUT_UINT, AT(warp) },	/* number in the block */
+	SITE_FIELDS
+};
+
+static struct line line_of(struct probe *p, const struct site *site)
+{
+	return (struct line){
+		.time = clock_ns(), .kernel = demangle_brief(&p->names, site->kernel), .symbol = site->kernel,
+		.file = site->file, .at = site->file ? site->line : NO_VALUE, .kind = site->kind, .space = site->space,
+		.op = site->op,
+	};
+}
+
+static void site_text(const struct line *l, const struct site *site)
+{
+	printf("%10llu  ", l->outside);
+	gpuprobe_site_where(l->kernel, site);
+}
+
+static void access_text(const struct outside *o)
+{
+	unsigned long long end = o->low + o->size;
+
+	printf("            %u bytes at %#llx", o->bytes, o->addr);
+	if (!o->size)
+		printf(": below all allocations");
+	else if (o->addr < end)
+		printf(": across the end of %s at %#llx", out_bytes(o->size), o->low);
+	else
+		printf(": %s behind the end of %s at %#llx", out_bytes(o->addr - end), out_bytes(o->size), o->low);
+	printf("; block %u, warp %u, %u lane%s\n", o->block, o->warp, o->lanes, plural(o->lanes));
+}
+
+static void access_json(struct line *l, const struct outside *o)
+{
+	l->addr = o->addr;
+	l->bytes = o->bytes;
+	l->lanes = o->lanes;
+	l->low = o->low;
+	l->size = o->size;
+	l->grid = o->grid;
+	l->block = o->block;
+	l->warp = o->warp;
+	out_row(access_fields, l);
+}
+
+static void show(struct probe *p, const struct gpuprobe_total *t)
+{
+	const struct site *site = &t->code->sites.site[t->site];
+	struct line l = line_of(p, site);
+	size_t shown = 0;
+
+	l.checked = t->sum.hist[CHECKED];
+	l.outside = t->sum.hist[OUTSIDE];
+	if (out_is_json())
+		out_row(site_fields, &l);
+	else if (l.outside)
+		site_text(&l, site);
+	for (size_t i = 0; l.outside && i < p->n && shown < (size_t)p->examples; i++) {
+		const struct outside *o = &p->at[i];
+
+		if (o->code != t->code || o->site != t->site)
+			continue;
+		shown++;
+		if (out_is_json())
+			access_json(&l, o);
+		else
+			access_text(o);
+	}
+}
+
+static int by_outside(const void *a, const void *b)
+{
+	const struct gpuprobe_total *x = a, *y = b;
+
+	return (x->sum.hist[OUTSIDE] < y->sum.hist[OUTSIDE]) - (x->sum.hist[OUTSIDE] > y->sum.hist[OUTSIDE]);
+}
+
+static void report(void *ctx)
+{
+	struct probe *p = ctx;
+	unsigned long long checked = 0, outside = 0;
+	size_t n;
+	struct gpuprobe_total *totals = gpuprobe_totals(&p->modules, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		checked += totals[i].sum.hist[CHECKED];
+		outside += totals[i].sum.hist[OUTSIDE];
+	}
+	if (n)
+		qsort(totals, n, sizeof(*totals), by_outside);
+	if (!out_is_json())
+		printf("[%s] %llu access%s of warps checked, %llu of lanes outside of all allocations\n%s", out_clock(),
+		       checked, checked == 1 ? "" : "es", outside, outside ? "     LANES  PLACE\n" : "");
+	for (size_t i = 0; i < n; i++)
+		show(p, &totals[i]);
+	out_line_end();
+	free(totals);
+}
+
 static const char *config(void *ctx, struct gpuprobe_config *c)
 {
 	(void)ctx;
@@ -35,7 +266,7 @@ static const char *config(void *ctx, struct gpuprobe_config *c)
 	c->spaces = PTX_GLOBAL | PTX_GENERIC | PTX_READONLY;
 	c->ops = PTX_LOAD | PTX_STORE | PTX_ATOMIC | PTX_REDUCE;
 	c->flags |= GPUPROBE_RANGES;
-	c->limit = 8192;	/* records of a group of SMs between two readings: two of an access */
+	c->limit = 8192;	/* records of a group of SMs between two readings, two per access */
 	c->probe_size = sizeof(cudabounds_ptx) - 1;
 	return cudabounds_ptx;
 }
@@ -50,15 +281,8 @@ static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t k
 		return wrong;
 	module = gpuprobe_modules_find(&p->modules, peer->id, ((const struct gpuprobe_records *)data)->module);
 	if (module)
-		outside_records(&p->outsides, &p->modules, module);
+		read_records(p, module);
 	return NULL;
-}
-
-static void report(void *ctx)
-{
-	struct probe *p = ctx;
-
-	outside_report(&p->outsides, &p->modules, p->examples);
 }
 
 static int finish(void *ctx, int sig)
@@ -66,11 +290,9 @@ static int finish(void *ctx, int sig)
 	struct probe *p = ctx;
 
 	report(p);
-	if (p->session.json)
-		gpuprobe_notes_json(&p->modules.images);
-	if (p->outsides.dropped)
-		warning(0, "%llu accesses left out of the examples", p->outsides.dropped);
-	outside_free(&p->outsides);
+	if (p->dropped)
+		warning(0, "%llu accesses left out of the examples", p->dropped);
+	free_outsides(p);
 	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
 	return sig;

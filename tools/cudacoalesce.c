@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudacoalesce - show which memory accesses in CUDA kernels are not coalesced */
-#include "cudacoalesce/lines_report.h"
+#include <stdio.h>
+#include "abi/gpu.h"
+#include "base/clock.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "model/gpuprobe_modules.h"
 #include "ptx/instrument.h"
 #include "session/gpuprobe.h"
 #include "session/tool.h"
-#include "view/gpuprobe_notes.h"
+#include "sym/demangle.h"
+#include "view/gpuprobe_view.h"
 #include "cudacoalesce.ptx.h"
 
 static const struct usage usage = {
@@ -23,10 +29,157 @@ struct probe {
 	struct event_loop events;
 	struct gpuprobe gpuprobe;
 	struct gpuprobe_modules modules;
-	struct lines_report report;
+	long below;		/* percent: only less efficient sites are printed */
+	bool hist;		/* in text, too */
+	struct demangler names;
 };
 
-/* What the probe needs of the library in the program. */
+enum { SECTOR = 32, STARS = 40 };
+
+struct line {
+	const struct gpuprobe_total *total;
+	const struct site *site;
+	unsigned long long time, accesses, requested, moved, at, bytes;
+	double lines, sectors, efficiency;	/* of an access; percent */
+	const char *kernel, *symbol, *file, *kind, *space, *op;
+	struct out_print hist;
+};
+
+OUT_WORD(row_type, "site");
+
+#define AT(f) offsetof(struct line, f)
+static const struct field fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "accesses", NULL, 0, OUT_UINT, AT(accesses) },	/* of groups of lanes */
+	{ "lines", NULL, 0, OUT_REAL, AT(lines) },	/* 128-byte lines per access, on average */
+	{ "sectors", NULL, 0, OUT_REAL, AT(sectors) },	/* 32-byte sectors per access, on average */
+	{ "requested", NULL, 0, OUT_UINT, AT(requested) },	/* bytes: requested by the lanes */
+	{ "moved", NULL, 0, OUT_UINT, AT(moved) },	/* bytes: of all sectors */
+	{ "efficiency", NULL, 0, OUT_REAL, AT(efficiency) },	/* percent: requested divided by moved */
+	{ "hist", NULL, 0, OUT_PRINT, AT(hist) },	/* histogram: accesses by lines; from 17 on in pairs */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* of the access: load, atomic, store, reduce or wait */
+	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
+	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
+	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
+	{ "line", NULL, 0, OUT_UINT, AT(at) },	/* in that file */
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
+	{ 0 }
+};
+
+static unsigned high(unsigned bucket)
+{
+	return gpu_lines_low(bucket) + (bucket >= GPU_LINES_EXACT);
+}
+
+static void spread_json(FILE *f, const void *of)
+{
+	const struct gpuprobe_total *t = of;
+	const char *gap = "";
+
+	putc('[', f);
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++) {
+		if (!t->sum.hist[i])
+			continue;
+		fprintf(f, "%s[%u,%u,%llu]", gap, gpu_lines_low(i), high(i), t->sum.hist[i]);
+		gap = ",";
+	}
+	putc(']', f);
+}
+
+static void spread_text(const struct line *l)
+{
+	unsigned long long most = 1;
+
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
+		most = l->total->sum.hist[i] > most ? l->total->sum.hist[i] : most;
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++) {
+		unsigned long long n = l->total->sum.hist[i];
+		int stars = (double)STARS * n / most;
+
+		if (!n)
+			continue;
+		printf("%9u -> %-5u : %-8llu |%.*s%*s|\n", gpu_lines_low(i), high(i), n, stars,
+		       "****************************************", STARS - stars, "");
+	}
+}
+
+static struct line line_of(const struct gpuprobe_total *t, unsigned long long now)
+{
+	const struct site *site = &t->code->sites.site[t->site];
+	const unsigned long long *n = t->sum.hist;
+	struct line l = {
+		.total = t, .site = site, .time = now, .requested = n[GPU_REQUESTED], .moved = n[GPU_SECTORS] * SECTOR,
+		.at = site->file ? site->line : NO_VALUE, .bytes = site->bytes ? site->bytes : NO_VALUE,
+		.symbol = site->kernel, .file = site->file, .kind = site->kind, .space = site->space, .op = site->op,
+		.efficiency = 100, .hist = { spread_json, t },
+	};
+
+	for (unsigned i = 0; i < GPU_LINES_BUCKETS; i++)
+		l.accesses += n[i];
+	if (l.accesses) {
+		l.lines = (double)n[GPU_LINES] / l.accesses;
+		l.sectors = (double)n[GPU_SECTORS] / l.accesses;
+	}
+	if (l.requested < l.moved)	/* lanes that share a word request more bytes than are moved */
+		l.efficiency = 100.0 * l.requested / l.moved;
+	return l;
+}
+
+static unsigned long long wasted(const struct line *l)
+{
+	return l->moved > l->requested ? l->moved - l->requested : 0;
+}
+
+static int by_waste(const void *a, const void *b)
+{
+	unsigned long long x = wasted(a), y = wasted(b);
+	const struct line *k = a, *l = b;
+
+	return (x < y) - (x > y) ?: (k->accesses < l->accesses) - (k->accesses > l->accesses);
+}
+
+static void print_text(struct probe *p, const struct line *l)
+{
+	printf("%10llu %6.1f %8.1f %9.0f%% %10s  ", l->accesses, l->lines, l->sectors, l->efficiency, out_bytes(wasted(l)));
+	gpuprobe_site_where(l->kernel, l->site);
+	if (p->hist)
+		spread_text(l);
+}
+
+/* Prints a row for each site, by wasted memory traffic. */
+static void report(void *ctx)
+{
+	struct probe *p = ctx;
+	unsigned long long now = clock_ns();
+	size_t n, shown = 0;
+	struct gpuprobe_total *totals = gpuprobe_totals(&p->modules, &n);
+	struct line *lines = xcalloc(n + 1, sizeof(*lines));
+
+	for (size_t i = 0; i < n; i++) {
+		lines[shown] = line_of(&totals[i], now);
+		shown += lines[shown].efficiency < p->below || p->below > 100;
+	}
+	qsort(lines, shown, sizeof(*lines), by_waste);
+	if (!out_is_json()) {
+		printf("[%s]%s\n", out_clock(), shown ? "" : n ? " no such accesses" : " no accesses measured");
+		if (shown)
+			puts("  ACCESSES  LINES  SECTORS EFFICIENCY     WASTED  PLACE");
+	}
+	for (size_t i = 0; i < shown; i++) {
+		lines[i].kernel = demangle_brief(&p->names, lines[i].symbol);
+		if (out_is_json())
+			out_row(fields, &lines[i]);
+		else
+			print_text(p, &lines[i]);
+	}
+	out_line_end();
+	free(lines);
+	free(totals);
+}
+
 static const char *config(void *ctx, struct gpuprobe_config *c)
 {
 	(void)ctx;
@@ -44,20 +197,11 @@ static const char *frame(void *ctx, const struct gpuprobe_peer *peer, uint32_t k
 	return gpuprobe_modules_frame(&p->modules, peer->id, peer->pid, kind, data, size);
 }
 
-static void report(void *ctx)
-{
-	struct probe *p = ctx;
-
-	lines_report(&p->report, &p->modules);
-}
-
 static int finish(void *ctx, int sig)
 {
 	struct probe *p = ctx;
 
 	report(p);
-	if (p->session.json)
-		gpuprobe_notes_json(&p->modules.images);
 	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
 	return sig;
@@ -69,12 +213,12 @@ int main(int argc, char **argv)
 		.session = SESSION_INIT,
 		.events = { .report = report, .ctx = &p },
 		.gpuprobe = { GPUPROBE_INIT, .config = config, .frame = frame },
-		.report = { .below = 101 },
+		.below = 101,
 	};
 	const struct opt opts[] = {
 		OPT_GPU(&p.session, &p.gpuprobe),
-		OPT_NUM(0, "below", "PERCENT", &p.report.below, 1, "only accesses with less efficiency than PERCENT"),
-		OPT_FLAG('H', "hist", &p.report.hist, "print histograms of lines, too"),
+		OPT_NUM(0, "below", "PERCENT", &p.below, 1, "only accesses with less efficiency than PERCENT"),
+		OPT_FLAG('H', "hist", &p.hist, "print histograms of lines, too"),
 		OPT_END
 	};
 	const struct tool tool = {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamemtime - show how long memory accesses in CUDA kernels take */
-#include <stdlib.h>
-#include "cudamemtime/choice.h"
-#include "cudamemtime/file_list.h"
-#include "cudamemtime/file_patch.h"
+#include "cudamemtime/files.h"
 #include "cudamemtime/measure.h"
 
 static const struct usage usage = {

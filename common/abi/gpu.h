@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What probes inside kernels (gpu/) keep in a module's own variables, and what the tools read from there.
- * Compiled for the GPU too: nothing is included.
+/* The variables of GPU probes (gpu/) in a module, which tools read.  Also compiled for the GPU: includes nothing.
  *
  * An instrumented module has these variables, H being the hash of its original text, as eight hex digits:
- *   __cuprobe_ctl_H      .const   struct gpu_ctl, initialised in the module: no host sets anything up
+ *   __cuprobe_ctl_H      .const   struct gpu_ctl, initialised in the module
  *   __cuprobe_slots_H    .global  struct gpu_slot [sites][groups]
  *   __cuprobe_rings_H    .global  struct gpu_ring [groups]
  *   __cuprobe_records_H  .global  struct gpu_record [groups][limit]
@@ -22,7 +21,7 @@ enum { GPU_BUCKETS = 30 };
 struct gpu_slot {
 	gpu_u64 sum;
 	gpu_u32 max, low;		/* the largest, and the complement of the smallest: both grow from 0 */
-	gpu_u64 hist[GPU_BUCKETS];	/* [i]: 2^i to 2^(i+1) - 1; the first also has 0, the last what is more */
+	gpu_u64 hist[GPU_BUCKETS];	/* [i]: 2^i to 2^(i+1) - 1; the first also counts 0, the last larger values */
 };
 
 /* Counts the records that a group's probes wanted to write; alone in its cache line. */
@@ -32,7 +31,7 @@ struct gpu_ring {
 };
 
 /* Record N of a group is at N & (limit - 1).  Each half ends a store of 16 bytes; the top bit of `value` and of
- * `smid` is the parity of the lap, 1 in the first, so that a reader knows a half that is not written yet. */
+ * `smid` is the parity of the lap, 1 in the first, so that a reader detects a half that is not written yet. */
 #define GPU_LAP 0x80000000u
 struct gpu_record {
 	gpu_u64 time;		/* %clock64 when it began; the probe's own */
@@ -44,12 +43,12 @@ struct gpu_record {
 	gpu_u32 grid;		/* the low half of %gridid: which launch */
 };
 
-/* As `value`: no access, but a pair of clocks: time is %clock64, site and warp are the low and the high half of
- * %globaltimer.  Each SM's clock becomes ns by its pairs. */
+/* As `value`: a pair of clocks, not an access: time is %clock64, site and warp are the low and the high half of
+ * %globaltimer. */
 #define GPU_CLOCKS 0x7fffffffu
 #define GPU_VALUE_MAX 0x3fffffffu
 
-/* A launch, of cudakerneltime, is four records with the same site and grid, one after the other in a group.  As
+/* cudakerneltime: a run of a kernel is four adjacent records of a group with the same site and grid.  As
  * `value` they have GPU_LAUNCH + 0 to 3; `time` and warp | block << 32 of each are two of its eight numbers. */
 #define GPU_LAUNCH 0x7ffffff8u
 enum { GPU_LAUNCH_PARTS = 4 };
@@ -71,27 +70,41 @@ enum gpu_step { GPU_STEPS = 160 };	/* the last: half an hour or more */
 /* In a kernel's slot, as hist[]: what cudakerneltime counts. */
 enum gpu_launch_count {
 	GPU_LAUNCHES_BEGUN, GPU_LAUNCHES_ENDED,
-	GPU_LAUNCH_NO_ROOM,	/* blocks that are in no launch: too many ran at the same time */
+	GPU_LAUNCH_NO_ROOM,	/* blocks of runs beyond the limit of concurrent ones */
 };
 
-/* For a probe that has to know what memory the program has: it has the variable `ranges`, and the module gets, beside
- * it, __cuprobe_variables_H: pairs of address and bytes of the module's own variables, ended by two zeros.  The
- * library writes the half that is not valid and then `version`, so that a kernel that runs sees one or the other. */
+/* The program's memory, for a probe that has the variable `ranges`: the module also gets __cuprobe_variables_H, pairs of
+ * address and size of the module's own variables, ended by two zeros.  The library writes the half that is not valid and
+ * then `version`, so that a running kernel reads one or the other. */
 enum { GPU_RANGES = 4096 };
 struct gpu_range {
 	gpu_u64 low, high;	/* low <= address < high */
 };
 struct gpu_ranges {
-	gpu_u32 version;	/* its lowest bit: which half is valid; 0: none yet, so that nothing is known */
+	gpu_u32 version;	/* its lowest bit selects the valid half; 0: none yet */
 	gpu_u32 n[2];
 	gpu_u32 pad;
-	struct gpu_range range[2][GPU_RANGES];	/* sorted, and apart from each other */
+	struct gpu_range range[2][GPU_RANGES];	/* sorted, not overlapping */
 };
 
-/* An access to memory that the program has not, of cudabounds, is two records, one after the other: its time is the
- * address, its value bytes of a lane | lanes << 8; then, with this value, time is where the range below begins,
- * and warp | block << 32 its bytes; 0 if there is none. */
+/* cudabounds: an access outside of all ranges is two adjacent records.  In the first time is the address, value the bytes of
+ * a lane | lanes << 8.  In the second, which has this value, time is the address of the range below, and warp | block << 32
+ * its size; 0: none. */
 #define GPU_BOUNDS 0x7ffffff0u
+
+/* In a site's slot, as hist[]: what cudacoalesce counts, accesses by the number of lines that they touch, then sums. */
+enum { GPU_LINES_EXACT = 16, GPU_LINES_BUCKETS = 24 };	/* 1 to 16 lines, then 17 and 18, 19 and 20 … 31 and 32 */
+enum { GPU_LINES = GPU_LINES_BUCKETS, GPU_SECTORS, GPU_REQUESTED };	/* bytes that lanes requested */
+
+static inline unsigned int gpu_lines_bucket(unsigned int lines)
+{
+	return lines <= GPU_LINES_EXACT ? lines - 1 : (lines - 1 + GPU_LINES_EXACT) / 2;
+}
+
+static inline unsigned int gpu_lines_low(unsigned int bucket)
+{
+	return bucket < GPU_LINES_EXACT ? bucket + 1 : 2 * bucket + 1 - GPU_LINES_EXACT;
+}
 
 struct gpu_ctl {
 	gpu_u64 slots;		/* generic addresses, or 0 */

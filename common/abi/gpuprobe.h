@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the injected library (tools/gpuprobe) and a tool that measures inside kernels tell each other.
+/* The protocol between the library in a program (tools/gpuprobe) and a GPU probe tool.
  *
  * The tool listens on a Unix stream socket whose abstract name is in the environment of its command; the library
  * connects when the program loads its first image.  Both send frames: struct gpuprobe_frame, then `size` bytes.  The
@@ -10,7 +10,7 @@
 
 #define GPUPROBE_SOCKET "CUDA_BPF_TOOLS_GPUPROBE"	/* the variable: the abstract name without its leading 0 */
 
-/* The user's own TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH, which name cudagpuprobe-ptxas in the command. */
+/* The user's TRITON_PTXAS_PATH and TRITON_PTXAS_BLACKWELL_PATH; in the command these name cudagpuprobe-ptxas. */
 #define GPUPROBE_PTXAS "CUDA_BPF_TOOLS_PTXAS"
 #define GPUPROBE_PTXAS_BLACKWELL "CUDA_BPF_TOOLS_PTXAS_BLACKWELL"
 
@@ -23,12 +23,12 @@ enum gpuprobe_kind {
 	GPUPROBE_MODULE,		/* an instrumented module is loaded in a context */
 	GPUPROBE_SLOTS,		/* all slots of a module, since its beginning */
 	GPUPROBE_RECORDS,		/* new records of a module */
-	GPUPROBE_LOST,		/* what could not be read */
+	GPUPROBE_LOST,		/* failed readings */
 	GPUPROBE_LAUNCHES,	/* calls that launched kernels, if asked for */
-	GPUPROBE_BYE,		/* the program ends: nothing follows.  The tool shuts down its side when it has handled
-				 * all; with GPUPROBE_CALLS the program waits for that, for a second at most, as the
-				 * tool looks up the addresses in its files */
-	GPUPROBE_WARNING,		/* text: how the program differs from what it is without the library */
+	GPUPROBE_BYE,		/* the program ends: the last frame.  The tool shuts down its side when it has handled
+				 * all frames; with GPUPROBE_CALLS the program waits for that up to a second, because
+				 * the tool resolves addresses in its files */
+	GPUPROBE_WARNING,		/* text: a difference that the library makes to the program */
 };
 
 struct gpuprobe_frame {
@@ -38,7 +38,7 @@ struct gpuprobe_frame {
 enum gpuprobe_flags {
 	GPUPROBE_KEEP_REGISTERS = 1,	/* .maxnreg at the class of the original, in each kernel */
 	GPUPROBE_CALLS = 2,		/* send GPUPROBE_LAUNCHES, with stacks */
-	GPUPROBE_RANGES = 4,		/* tell modules what memory there is: struct gpu_ranges of abi/gpu.h */
+	GPUPROBE_RANGES = 4,		/* write the memory ranges to modules: struct gpu_ranges of abi/gpu.h */
 };
 
 /* Followed by kernels_size bytes, the globs of -K, each ended by 0; then probe_size bytes, the probe's PTX. */
@@ -59,22 +59,22 @@ struct gpuprobe_hello {
 
 enum gpuprobe_status {
 	GPUPROBE_DONE,		/* rewritten */
-	GPUPROBE_NO_SITES,	/* nothing in it that was selected */
+	GPUPROBE_NO_SITES,	/* nothing selected in it */
 	GPUPROBE_NO_PTX,		/* machine code only */
 	GPUPROBE_NEWER,		/* its PTX is for later devices than this one */
 	GPUPROBE_TOO_MANY,	/* more sites than --max-sites */
 	GPUPROBE_OLD,		/* PTX before 6.2 or sm_70 */
 	GPUPROBE_LINKED,		/* needs functions of other images, or is LTO code */
-	GPUPROBE_BAD,		/* malformed, or refused by the driver once rewritten: the original was loaded */
-	GPUPROBE_THERE,		/* it has probes already: rewritten by --patch or cudamemtime-ptxas */
+	GPUPROBE_BAD,		/* malformed, or the driver rejected the rewritten image: the original was loaded */
+	GPUPROBE_THERE,		/* has probes already, from --patch or cudagpuprobe-ptxas */
 };
 
-/* Followed by text_size bytes: why, or the names of what was left alone, one a line. */
+/* Followed by text_size bytes: the reason, or the names of skipped kernels, one a line. */
 struct gpuprobe_image {
 	uint32_t status;	/* enum gpuprobe_status */
-	uint32_t sm;		/* of the PTX that was taken, or of the first image */
+	uint32_t sm;		/* of the PTX that the driver uses, or of the first image */
 	uint32_t kernels, sites;
-	uint64_t ns;		/* how long rewriting took */
+	uint64_t ns;		/* of rewriting */
 	uint64_t size, rewritten;	/* bytes of the PTX */
 	uint32_t fewer_warps;	/* kernels with fewer resident warps than without */
 	uint32_t text_size;
@@ -86,7 +86,7 @@ struct gpuprobe_module_frame {
 	uint32_t hash, sites, groups, limit;
 	int32_t device;
 	uint32_t context;	/* counts from 1, of a process */
-	uint32_t khz;		/* the clock of the SMs, as the driver says; 0: unknown */
+	uint32_t khz;		/* the driver's clock rate of the SMs; 0: unknown */
 	uint32_t text_size, spare;
 };
 
@@ -95,15 +95,15 @@ struct gpuprobe_slots {
 	uint32_t module, spare;
 };
 
-/* Followed by records: whole ones only; the bits GPU_LAP are cleared. */
+/* Followed by complete records, with the bits GPU_LAP cleared. */
 struct gpuprobe_records {
 	uint32_t module, spare;
 	uint64_t lost;		/* overwritten before they were read, since the module's beginning */
 };
 
-/* Followed by text_size bytes: why. */
+/* Followed by text_size bytes: the reason. */
 struct gpuprobe_lost {
-	uint32_t module;	/* 0: of all */
+	uint32_t module;	/* 0: not of a single one */
 	uint32_t text_size;
 	uint64_t count;		/* readings that failed */
 };

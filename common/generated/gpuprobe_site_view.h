@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Only for tools written by scripts/new-gpu-probe: prints the counters, histograms or records of a GPU probe (gpu/), as text
- * or JSON. */
+/* Prints the counts or records of a GPU probe, as text or JSON.  Only tools that scripts/new-gpu-probe makes use this: the
+ * shipped ones have tables of their own. */
 #ifndef GPUPROBE_SITE_VIEW_H
 #define GPUPROBE_SITE_VIEW_H
 #include "abi/gpu.h"
@@ -14,7 +14,7 @@ enum gpuprobe_site_shown {
 	GPU_SITE_RECORDS,	/* of gpu_record() */
 };
 
-/* Starts zeroed but for the first three. */
+/* Starts zeroed except for the first three. */
 struct gpuprobe_site_view {
 	enum gpuprobe_site_shown shown;
 	enum out_unit unit;		/* of a histogram */
@@ -23,11 +23,10 @@ struct gpuprobe_site_view {
 	struct demangler names;
 };
 
-/* Prints what each site has counted so far: with counters a row each, most of the first counter first, else a
- * histogram.  Not with GPU_SITE_RECORDS. */
+/* Prints the counts of each site so far: GPU_SITE_COUNTERS in rows, by the first counter; GPU_SITE_HIST as histograms. */
 void gpuprobe_site_view(struct gpuprobe_site_view *v, const struct gpuprobe_modules *m);
 
-/* Prints a row for each record of a module, and drops them. */
+/* Prints a row for each record of a module, and frees them. */
 void gpuprobe_site_view_records(struct gpuprobe_site_view *v, struct gpuprobe_modules *m, struct gpuprobe_module *module);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/util.h"
 #include "model/gpuprobe_clocks.h"
 
-/* Pairs that there is room for of each SM. */
+/* The room for pairs that each SM gets. */
 enum { FEWEST = 16 };
 
 static int compare(const void *a, const void *b)
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 					(x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Sorts, and takes out what is too close to its predecessor, or goes back; the last pair stays. */
+/* Sorts, and removes pairs that are too close to their predecessor, or go back; the last pair stays. */
 static void tidy(struct gpuprobe_clock *c)
 {
 	unsigned n = 0;
@@ -57,7 +57,7 @@ static struct gpuprobe_clock *get(struct gpuprobe_clocks *c, const struct gpupro
 	return clock;
 }
 
-/* Return true if an SM has as much room for pairs as it gets. */
+/* Returns true if an SM gets no more room for pairs. */
 static bool is_full(const struct gpuprobe_clocks *c, const struct gpuprobe_clock *clock)
 {
 	return clock->room == 2 * GPU_PAIRS || (clock->room >= FEWEST && c->room + clock->room > GPU_PAIRS_ALL);
@@ -126,14 +126,14 @@ unsigned long long gpuprobe_clock_ns(const struct gpuprobe_clock *clock, unsigne
 	if (!clock || !clock->n || (clock->n == 1 && !khz))
 		return NO_VALUE;
 	i = before(clock, cycles);
-	if (i && i == clock->n - 1)	/* behind the last one its line goes on */
+	if (i && i == clock->n - 1)	/* beyond the last pair the last line continues */
 		i--;
 	p = &clock->pair[i];
 	q = clock->n > 1 ? p + 1 : p;
 	rate = q > p ? (double)(q->ns - p->ns) / (q->cycles - p->cycles) : 1e6 / khz;
 	/* a difference has few digits, the clocks have more than a double */
 	ns = (double)(long long)(cycles - p->cycles) * rate;
-	if (ns < -(double)p->ns || ns > (double)(NO_VALUE / 2))	/* nobody's clock */
+	if (ns < -(double)p->ns || ns > (double)(NO_VALUE / 2))	/* implausible */
 		return NO_VALUE;
 	return ns < 0 ? p->ns - (unsigned long long)-ns : p->ns + (unsigned long long)ns;
 }

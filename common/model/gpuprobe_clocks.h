@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The clock of each SM (%clock64, in cycles) against the one that all share (%globaltimer, in ns).  A line leads from
- * each pair of the two to the next one, as the SMs' frequency changes. */
+/* Converts the clock of each SM (%clock64, in cycles) to the one that all share (%globaltimer, in ns), by linear
+ * interpolation between pairs of the two, because the SMs' frequency changes. */
 #ifndef GPUPROBE_CLOCKS_H
 #define GPUPROBE_CLOCKS_H
 #include <stddef.h>
 #include <stdint.h>
 #include "base/hash.h"
 
-/* Pairs that are closer say little, as %globaltimer may step by 1 us. */
+/* Closer pairs are too inexact, because %globaltimer may step by 1 us. */
 enum { GPU_PAIR_NS = 1000000 };
 
-/* Kept of an SM; when there are more, every other one goes. */
+/* Pairs of an SM; beyond, every other one is dropped. */
 enum { GPU_PAIRS = 1024 };
 
-/* Kept of all: no GPU has so many SMs, and the pairs are 128 MiB. */
+/* Limits for all: more SMs than any GPU has; 128 MiB of pairs. */
 enum { GPU_SMS = 65536, GPU_PAIRS_ALL = 8 << 20 };
 
 struct gpuprobe_sm {
@@ -33,21 +33,21 @@ struct gpuprobe_clock {
 
 struct gpuprobe_clocks {
 	struct gpuprobe_clock *clock;
-	size_t room;		/* for pairs, of all */
+	size_t room;		/* for pairs of all SMs */
 };
 
-/* Adds a pair; leaves it out where GPU_SMS are kept.  Where GPU_PAIRS_ALL are, an SM has fewer pairs. */
+/* Adds a pair; drops it beyond GPU_SMS.  Beyond GPU_PAIRS_ALL an SM has fewer pairs. */
 void gpuprobe_clocks_add(struct gpuprobe_clocks *c, const struct gpuprobe_sm *sm, unsigned long long cycles,
 		    unsigned long long ns);
 
 /* Call before gpuprobe_clock_ns(), after pairs were added. */
 void gpuprobe_clocks_sort(struct gpuprobe_clocks *c);
 
-/* Returns an SM's clock, NULL if it has noted no pair. */
+/* Returns an SM's clock; NULL: it has no pair. */
 const struct gpuprobe_clock *gpuprobe_clocks_find(const struct gpuprobe_clocks *c, const struct gpuprobe_sm *sm);
 
-/* Returns the ns of %globaltimer at a cycle of this SM.  khz is what the driver says of its frequency, for where
- * there are not two pairs; NO_VALUE if it is needed and 0, or if clock is NULL. */
+/* Returns the ns of %globaltimer at a cycle of this SM.  With less than two pairs it uses khz, the driver's frequency;
+ * NO_VALUE: that is 0, or clock is NULL. */
 unsigned long long gpuprobe_clock_ns(const struct gpuprobe_clock *clock, unsigned long long cycles, uint32_t khz);
 
 void gpuprobe_clocks_free(struct gpuprobe_clocks *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "ptx/access.h"
-#include "ptx/decl.h"
 #include "ptx/lex.h"
+#include "ptx/scope.h"
 
 /* What is not here is no access: ld.param and st.param, and what only begins a transfer (cp.async, st.async,
  * red.async, cp.async.bulk, tensors), which its wait ends. */

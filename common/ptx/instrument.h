@@ -12,7 +12,7 @@
  * if the probe has a variable gpu_uses_slots, rings and records if it has gpu_uses_rings (gpu/lib/gpu.h).
  *
  * A kernel's own site, whose id gpu_entry and gpu_exit get, has the kind "kernel", the operation ".entry" and the
- * place of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
+ * location of the kernel's first .loc; that of a function with an `exit` in it has the operation "exit", and its t0
  * is when the function was entered.  Probes run only where the guard of the instruction lets it.
  *
  * scripts/new-gpu-probe writes a tool with a new probe; generated/gpuprobe_site_view.h prints its results.
@@ -55,6 +55,10 @@ struct instrument {
 	unsigned (*registers)(void *ctx, const char *name, size_t n);
 	void *ctx;
 };
+
+/* Returns the options of a tool's request, without callbacks. */
+struct gpuprobe_config;
+struct instrument instrument_options(const struct gpuprobe_config *config, const struct gpu_probe *probe);
 
 enum instrument_result {
 	INSTRUMENT_DONE,

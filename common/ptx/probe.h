@@ -28,4 +28,11 @@ struct gpu_probe {
 /* Reads a probe from text, which must outlive it.  Returns NULL, or why it is none; static storage. */
 const char *gpu_probe_read(struct gpu_probe *probe, const char *text, size_t size);
 
+/* The number at the end of [name_param_2], one digit; -1 if there is none. */
+int gpu_param_number(struct ptx_str arg);
+
+/* The bits of the parameters of a probe's functions, ended by 0; and the functions' names. */
+extern const unsigned char gpu_point_params[GPU_FUNCTIONS][GPU_PARAMS];
+extern const char *const gpu_point_names[GPU_FUNCTIONS];
+
 #endif

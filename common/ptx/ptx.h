@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Splits PTX text into statements, and an instruction into operands, without a grammar of the instructions: what
- * is not understood passes byte for byte, so that a new version of PTX costs nothing until its new
- * instructions are to be instrumented.  PTX ISA 9.0, chapters 4 and 5.  The text is hostile: nothing is read past
- * its end, and no statement is longer than it. */
+/* Splits PTX text into statements, and an instruction into operands, without a grammar of the instructions: unknown
+ * statements pass unchanged, so that new versions of PTX need changes here only if new instructions are to be
+ * instrumented.  PTX ISA 9.0, chapters 4 and 5.  The text is untrusted: nothing is read past its end. */
 #ifndef PTX_H
 #define PTX_H
 #include <stdbool.h>
@@ -37,9 +36,6 @@ struct ptx_reader {
 	int depth;
 };
 
-/* Reads the next statement; returns false at the end, with the rest of the text (white space) in *stmt. */
-bool ptx_next(struct ptx_reader *reader, struct ptx_stmt *stmt);
-
 enum { PTX_OPERANDS = 16 };
 
 struct ptx_insn {
@@ -50,14 +46,31 @@ struct ptx_insn {
 	struct ptx_str arg[PTX_OPERANDS];	/* trimmed; brackets and braces are kept together */
 };
 
-/* Takes the body of a PTX_INSN apart; false if it is not one, or has too many operands. */
+/* The head of a function: .visible .entry name(params) .maxntid 256, 1, 1 { */
+struct ptx_head {
+	bool entry;		/* a kernel */
+	struct ptx_str name;
+	struct ptx_str result, params;	/* between ( ); n = 0: none */
+	struct ptx_str rest;	/* after the parameters: .maxntid …, without the { */
+};
+
+/* Reads the next statement; returns false at the end, with the rest of the text (white space) in *stmt. */
+bool ptx_next(struct ptx_reader *reader, struct ptx_stmt *stmt);
+
+/* Parses the body of a PTX_INSN; false if it is malformed or has too many operands. */
 bool ptx_insn_parse(struct ptx_str body, struct ptx_insn *insn);
 
 bool ptx_str_is(struct ptx_str str, const char *text);
-/* Return true if the instruction has this modifier as a whole: ".nc"; ".shared" is also that of .shared::cta. */
+/* Returns true if the instruction has this modifier as a whole: ".nc"; ".shared" also matches .shared::cta. */
 bool ptx_has(struct ptx_str op, const char *modifier);
-/* Return true if the instruction is this, or this with modifiers: "ld" of ld.global.u32, "cp.async". */
+/* Returns true if the instruction is this, perhaps with modifiers: "ld" of ld.global.u32, "cp.async". */
 bool ptx_op_is(struct ptx_str op, const char *name);
 struct ptx_str ptx_trim(struct ptx_str str);
+
+/* Returns the next name in *rest, which is set after it; n = 0: none. */
+struct ptx_str ptx_next_word(struct ptx_str *rest);
+
+/* Parses the body of a PTX_FUNC, or of a declaration; false if it has no name. */
+bool ptx_head_parse(struct ptx_str body, struct ptx_head *head);
 
 #endif

@@ -1,10 +1,160 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "ptx/instrument.h"
+/* instrument(): reads the text statement by statement, and puts it with the probes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi/gpuprobe.h"
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
+
+enum { CALL_ABOVE = 1000 };
+
+static bool is_exit(const struct rewrite *rw, const struct ptx_insn *insn)
+{
+	return ptx_str_is(insn->op, "exit") || (ptx_str_is(insn->op, "ret") && rw->function.head.entry);
+}
+
+/* Reads a function's instructions before any is changed.  The function's own site has the first location. */
+static bool survey(struct rewrite *rw, struct ptx_reader reader)
+{
+	struct ptx_function *function = &rw->function;
+	unsigned above = rw->options->call_above ? rw->options->call_above : CALL_ABOVE;
+	const char *begin = reader.p;
+	struct ptx_reader end = reader;
+	size_t sites = 0, leaves = 0;
+	struct ptx_stmt stmt;
+
+	while (end.depth && ptx_next(&end, &stmt))
+		;
+	if (!ptx_uses_begin(&rw->uses, (size_t)(end.p - begin)))
+		return false;
+	while (reader.depth && ptx_next(&reader, &stmt)) {
+		struct ptx_access access;
+		struct ptx_insn insn;
+
+		if (stmt.kind == PTX_TEXT && !rw->locs.current)
+			ptx_locs_add(&rw->locs, stmt.body);
+		if (stmt.kind != PTX_INSN)
+			continue;
+		ptx_uses_count(&rw->uses, stmt.body);
+		if (!ptx_insn_parse(stmt.body, &insn))
+			continue;
+		sites += rw_is_site(rw, &insn, &access);
+		leaves += is_exit(rw, &insn);
+	}
+	function->called = sites + leaves > above;
+	function->times_itself = function->head.entry ? rw_has(rw, GPU_ENTRY) || rw_has(rw, GPU_EXIT) :
+				 leaves && rw_has(rw, GPU_EXIT);
+	return true;
+}
+
+/* Puts the head, with its new .maxnreg. */
+static void put_head(struct rewrite *rw, const struct ptx_stmt *stmt)
+{
+	const struct ptx_head *head = &rw->function.head;
+	const struct instrument *o = rw->options;
+	unsigned registers = head->entry && o->registers ? o->registers(o->ctx, head->name.s, head->name.n) : 0;
+	const char *p = head->rest.s, *end = p + head->rest.n;
+
+	if (!registers) {
+		put_str(&rw->body, stmt->text);
+		return;
+	}
+	put_bytes(&rw->body, stmt->text.s, (size_t)(p - stmt->text.s));
+	while (p < end) {	/* without the .maxnreg that it has */
+		const char *next = lex_blank(p, end);
+		unsigned old;
+
+		if (lex_starts(next, end, ".maxnreg")) {
+			p = next + strlen(".maxnreg");
+			lex_number(&p, end, &old);
+			continue;
+		}
+		next += next < end;
+		put_bytes(&rw->body, p, (size_t)(next - p));
+		p = next;
+	}
+	put_format(&rw->body, "\n.maxnreg %u\n{", registers);
+}
+
+static void put_registers(struct rewrite *rw)
+{
+	put(&rw->body, "\n\t.reg .pred %cuprobe_q, %cuprobe_on, %cuprobe_g;"
+		       "\n\t.reg .b32 %cuprobe_z, %cuprobe_c, %cuprobe_o, %cuprobe_v, %cuprobe_h, %cuprobe_a32;"
+		       "\n\t.reg .b64 %cuprobe_t0, %cuprobe_t1, %cuprobe_te, %cuprobe_a64;");
+}
+
+/* At the head of a function: reads it to its end (reader is a copy); puts the head; false if out of memory. */
+static bool begin_function(struct rewrite *rw, const struct ptx_stmt *stmt, struct ptx_reader reader)
+{
+	struct ptx_function *function = &rw->function;
+	const struct instrument *o = rw->options;
+
+	memset(function, 0, sizeof(*function));
+	ptx_undeclare(&rw->decls, 0);
+	ptx_locs_begin(&rw->locs);
+	if (!ptx_head_parse(stmt->body, &function->head)) {
+		put_str(&rw->body, stmt->text);
+		return true;
+	}
+	function->measured = function->head.entry ?
+		!o->selects || o->selects(o->ctx, function->head.name.s, function->head.name.n) : rw->module.selected;
+	if (!function->measured) {
+		put_str(&rw->body, stmt->text);
+		return true;
+	}
+	if (!survey(rw, reader))
+		return false;
+	rw->calls |= function->called;
+	if (function->times_itself)
+		function->site = rw_new_site(rw, "kernel", "-", function->head.entry ?
+			(struct ptx_str){ ".entry", 6 } : (struct ptx_str){ "exit", 4 }, 0);
+	ptx_locs_begin(&rw->locs);
+	put_head(rw, stmt);
+	put_registers(rw);
+	return true;
+}
+
+static void put_prologue(struct rewrite *rw)
+{
+	struct ptx_function *function = &rw->function;
+	struct ptx_out *out = &rw->body;
+	const char *args[GPU_PARAMS] = { "%cuprobe_c" };
+	struct ptx_insn none = { 0 };
+	char site[12];
+
+	if (function->begun || !function->measured)
+		return;
+	function->begun = true;
+	if (function->times_itself && rw_has(rw, GPU_EXIT))
+		put(out, "\n\tmov.u64 %cuprobe_te, %clock64;");
+	/* gpu_ctl.zero */
+	put_format(out, "\n\tld.const.u32 %%cuprobe_z, [" GPU_CTL "_%s+28];"
+			"\n\tsetp.ne.u32 %%cuprobe_q, %%cuprobe_z, 0;\n\tmov.u32 %%cuprobe_o, 0;", rw->hash);
+	if (rw_has(rw, GPU_CHOSEN)) {
+		ptx_template_paste(out, &rw->tmpl[GPU_CHOSEN], rw->pastes++, args);
+		put(out, "\n\tsetp.ne.u32 %cuprobe_on, %cuprobe_c, 0;");
+	}
+	if (function->head.entry && rw_has(rw, GPU_ENTRY)) {
+		args[0] = site;
+		rw_number(site, function->site);
+		rw_put_probe(rw, GPU_ENTRY, &none, args);
+	}
+}
+
+static void put_leave(struct rewrite *rw, const struct ptx_insn *insn)
+{
+	const char *args[GPU_PARAMS] = { NULL, "%cuprobe_te", "%cuprobe_t1" };
+	char site[12];
+
+	if (!rw_has(rw, GPU_EXIT))
+		return;
+	rw_number(site, rw->function.site);
+	args[0] = site;
+	rw_put_guard(rw, insn);
+	put(&rw->body, "\n\tmov.u64 %cuprobe_t1, %clock64;");
+	rw_put_probe(rw, GPU_EXIT, insn, args);
+}
 
 static uint32_t fnv1a(const char *text, size_t size)
 {
@@ -20,7 +170,7 @@ static void instruction(struct rewrite *rw, const struct ptx_stmt *stmt)
 	struct ptx_access access;
 	struct ptx_insn insn;
 
-	rw_prologue(rw);
+	put_prologue(rw);
 	if (!ptx_insn_parse(stmt->body, &insn)) {
 		put_str(&rw->body, stmt->text);
 		return;
@@ -31,9 +181,9 @@ static void instruction(struct rewrite *rw, const struct ptx_stmt *stmt)
 		rw_site(rw, stmt, &insn, &access);
 		return;
 	}
-	if (rw_leaves(rw, &insn)) {
+	if (is_exit(rw, &insn)) {
 		put_bytes(&rw->body, stmt->text.s, (size_t)(stmt->body.s - stmt->text.s));
-		rw_leave(rw, &insn);
+		put_leave(rw, &insn);
 		put(&rw->body, "\n\t");
 		put_str(&rw->body, stmt->body);
 		return;
@@ -41,15 +191,15 @@ static void instruction(struct rewrite *rw, const struct ptx_stmt *stmt)
 	put_str(&rw->body, stmt->text);
 }
 
-/* A kernel may end without a ret. */
+/* A kernel can end without a ret. */
 static void close_brace(struct rewrite *rw, const struct ptx_stmt *stmt)
 {
 	struct ptx_insn none = { 0 };
 
 	ptx_undeclare(&rw->decls, stmt->depth);
 	if (!stmt->depth && rw->function.measured && rw->function.head.entry && !rw->function.ended) {
-		rw_prologue(rw);
-		rw_leave(rw, &none);
+		put_prologue(rw);
+		put_leave(rw, &none);
 	}
 	put_str(&rw->body, stmt->text);
 	if (!stmt->depth)
@@ -70,16 +220,16 @@ static void in_function(struct rewrite *rw, const struct ptx_stmt *stmt)
 		return;
 	case PTX_LABEL:
 		rw->function.ended = false;
-		rw_prologue(rw);
+		put_prologue(rw);
 		break;
 	case PTX_OPEN:
-		rw_prologue(rw);
+		put_prologue(rw);
 		break;
 	case PTX_REG:
 		ptx_declare(&rw->decls, stmt->body, stmt->depth);
 		break;
 	case PTX_TEXT:
-		ptx_places_loc(&rw->places, stmt->body);
+		ptx_locs_add(&rw->locs, stmt->body);
 		break;
 	default:
 		break;
@@ -87,7 +237,7 @@ static void in_function(struct rewrite *rw, const struct ptx_stmt *stmt)
 	put_str(&rw->body, stmt->text);
 }
 
-/* More sites than are wanted: they are counted only. */
+/* Returns true if there are more sites than allowed: these are only counted. */
 static bool too_many(const struct rewrite *rw)
 {
 	return rw->options->max_sites && rw->sites > rw->options->max_sites;
@@ -109,7 +259,7 @@ static enum instrument_result rewrite(struct rewrite *rw, const char *text, size
 	reader.p += rw->module.head;
 	while (ptx_next(&reader, &stmt)) {
 		if (stmt.kind == PTX_FUNC) {
-			if (!rw_function_begin(rw, &stmt, reader))
+			if (!begin_function(rw, &stmt, reader))
 				return INSTRUMENT_BAD;
 		} else {
 			in_function(rw, &stmt);
@@ -120,7 +270,7 @@ static enum instrument_result rewrite(struct rewrite *rw, const char *text, size
 			rw->table.n = 0;
 	}
 	put_str(&rw->body, stmt.text);
-	if (rw->body.failed || rw->table.failed || rw->module.files.failed || rw->decls.failed || rw->places.failed)
+	if (rw->body.failed || rw->table.failed || rw->module.files.failed || rw->decls.failed || rw->locs.failed)
 		return INSTRUMENT_BAD;
 	return too_many(rw) ? INSTRUMENT_TOO_MANY : rw->sites ? INSTRUMENT_DONE : INSTRUMENT_NO_SITES;
 }
@@ -157,7 +307,7 @@ static void rewrite_free(struct rewrite *rw)
 	free(rw->module.variables.s);
 	ptx_decls_free(&rw->decls);
 	ptx_uses_free(&rw->uses);
-	ptx_places_free(&rw->places);
+	ptx_locs_free(&rw->locs);
 }
 
 static enum instrument_result run(struct instrumented *out, const char *text, size_t size,
@@ -177,6 +327,16 @@ static enum instrument_result run(struct instrumented *out, const char *text, si
 	out->kernels = rw.kernels;
 	rewrite_free(&rw);
 	return result;
+}
+
+struct instrument instrument_options(const struct gpuprobe_config *config, const struct gpu_probe *probe)
+{
+	return (struct instrument){
+		.probe = probe, .scheme = config->scheme, .spaces = config->spaces, .ops = config->ops,
+		.block_mask = config->block_mask, .block_want = config->block_want,
+		.warp_mask = config->warp_mask, .warp_want = config->warp_want,
+		.groups = config->groups, .limit = config->limit, .max_sites = config->max_sites,
+	};
 }
 
 enum instrument_result instrument(struct instrumented *out, const char *text, size_t size,

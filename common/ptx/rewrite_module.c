@@ -4,7 +4,99 @@
 #include "ptx/lex.h"
 #include "ptx/rewrite.h"
 
-enum { FILES = 65535 };		/* a larger number of a .file is nobody's */
+/* The module: reads its version, files, kernels and variables; puts the variables of the probe, and the table of sites. */
+
+/* Reads "[12][3]" at *p, which is set after it; false if a dimension is unknown. */
+static bool read_dimensions(const char **p, const char *end, unsigned long long *elements)
+{
+	unsigned n;
+
+	*elements = 1;
+	for (*p = lex_blank(*p, end); *p < end && **p == '['; *p = lex_blank(*p, end)) {
+		++*p;
+		if (!lex_number(p, end, &n) || (n && *elements > (1ull << 40) / n))
+			return false;
+		*elements *= n;
+		*p = lex_blank(*p, end);
+		if (*p == end || *(*p)++ != ']')
+			return false;
+	}
+	return true;
+}
+
+/* Reads the modifiers at *p, which is set after them: ".visible .global .align 4 .attribute(.managed) .v2 .f32";
+ * returns the bytes of an element; 0: it is not a variable in global memory of a known type. */
+static unsigned read_modifiers(const char **p, const char *end)
+{
+	unsigned bytes = 0, vector = 1, ignored;
+	bool global = false;
+
+	for (*p = lex_blank(*p, end); *p < end && **p == '.'; *p = lex_blank(*p, end)) {
+		const char *word = ++*p;
+		struct ptx_str name = { word, (size_t)((*p = lex_word(word, end)) - word) };
+
+		if (ptx_str_is(name, "extern"))
+			return 0;
+		if (ptx_str_is(name, "align") && !lex_number(p, end, &ignored))
+			return 0;
+		if (ptx_str_is(name, "attribute")) {
+			*p = memchr(*p, ')', (size_t)(end - *p));
+			if (!*p)
+				return 0;
+			++*p;
+		}
+		global |= ptx_str_is(name, "global");
+		vector = ptx_str_is(name, "v2") ? 2 : ptx_str_is(name, "v4") ? 4 : vector;
+		if (!bytes)
+			bytes = (unsigned)ptx_type_bits(name) / 8;
+	}
+	return global ? bytes * vector : 0;
+}
+
+static void read_variable(struct rewrite *rw, const struct ptx_stmt *stmt)
+{
+	const char *p = stmt->body.s, *end = p + stmt->body.n;
+	unsigned bytes = read_modifiers(&p, end);
+	unsigned long long elements;
+
+	while (bytes && p < end) {
+		struct ptx_str name = { p, (size_t)(lex_word(p, end) - p) };
+
+		p += name.n;
+		if (!name.n || !read_dimensions(&p, end, &elements))
+			return;
+		put(&rw->module.variables, "generic(");
+		put_str(&rw->module.variables, name);
+		put_format(&rw->module.variables, "), %llu, ", elements * bytes);
+		rw->module.num_variables++;
+		if (p == end || *p++ != ',')
+			return;
+		p = lex_blank(p, end);
+	}
+}
+
+static bool wants_variables(const struct rewrite *rw)
+{
+	const struct gpu_probe *probe = rw->options->probe;
+	bool wants = false;
+
+	for (int i = 0; probe && i < probe->num_variables; i++)
+		wants |= ptx_str_is(probe->names[i], GPU_RANGES_NAME);
+	return wants;
+}
+
+static void put_variables(struct ptx_out *out, const struct rewrite *rw)
+{
+	if (!wants_variables(rw))
+		return;
+	put_format(out, "\n.visible .global .align 8 .u64 __cuprobe_variables_%s[%u] = { ", rw->hash,
+		   2 * rw->module.num_variables + 2);
+	put_bytes(out, rw->module.variables.s, rw->module.variables.n);
+	out->failed |= rw->module.variables.failed;
+	put(out, "0, 0 };\n");
+}
+
+enum { FILES = 65535 };		/* larger numbers of a .file are ignored */
 
 /* Reads "6.2" or "sm_90a" as two numbers. */
 static void read_version(struct ptx_str body, unsigned *major, unsigned *minor)
@@ -71,8 +163,8 @@ static void read_statement(struct rewrite *rw, const struct ptx_stmt *stmt)
 			module->selected = true;
 			rw->kernels++;
 		}
-	} else if (stmt->kind == PTX_TEXT && p < end && *p == '.' && rw_wants_variables(rw)) {
-		rw_read_variable(rw, stmt);
+	} else if (stmt->kind == PTX_TEXT && p < end && *p == '.' && wants_variables(rw)) {
+		read_variable(rw, stmt);
 	}
 	if (stmt->kind != PTX_FUNC && lex_starts(p, end, ".extern") && ptx_head_parse(stmt->body, &head)) {
 		module->linked |= !is_system_call(head.name);
@@ -144,7 +236,7 @@ void rw_put_room(struct ptx_out *out, const struct rewrite *rw)
 	for (int i = 0; i < probe->num_variables; i++) {
 		struct ptx_str text = probe->variables[i];
 
-		/* what is shared cannot be visible */
+		/* shared variables cannot be visible */
 		if (lex_starts(text.s, text.s + text.n, ".visible")) {
 			text.s += strlen(".visible");
 			text.n -= strlen(".visible");
@@ -173,5 +265,5 @@ void rw_put_table(struct ptx_out *out, const struct rewrite *rw)
 			put_bytes(out, ",\n", k % 64 == 63 ? 2 : 1);
 		}
 	put(out, "0};\n");
-	rw_put_variables(out, rw);
+	put_variables(out, rw);
 }

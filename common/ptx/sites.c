@@ -43,15 +43,15 @@ static int split(char *line, char **column, int max)
 }
 
 /* 1:20,2:7 */
-static bool read_places(struct site *site, char *p)
+static bool read_locs(struct site *site, char *p)
 {
-	while (site->num_places < SITE_PLACES) {
-		unsigned *file = &site->places[site->num_places].file, *line = &site->places[site->num_places].line;
+	while (site->num_locs < SITE_LOCS) {
+		unsigned *file = &site->locs[site->num_locs].file, *line = &site->locs[site->num_locs].line;
 
 		if (!number(&p, file) || *p++ != ':' || !number(&p, line))
 			return false;
 		if (*file || *line)
-			site->num_places++;
+			site->num_locs++;
 		if (!*p)
 			return true;
 		if (*p++ != ',')
@@ -70,7 +70,7 @@ static const char *read_site(struct sites *sites, char *line)
 		return "a site without its eight columns";
 	if (!whole_number(column[1], &id) || id != sites->num)
 		return "a site out of order";
-	if (!read_places(site, column[2]))
+	if (!read_locs(site, column[2]))
 		return "a site with a bad place";
 	if (!whole_number(column[7], &site->bytes))
 		return "a site with a bad size";
@@ -117,18 +117,18 @@ static bool is_cudas_own(const char *path)
 	       !strncmp(path, "/usr/include/", strlen("/usr/include/"));
 }
 
-/* The innermost place outside CUDA's own headers; if there is none, the innermost whose file is known. */
-static void find_place(const struct sites *sites, struct site *site)
+/* Sets the innermost location outside CUDA's own headers, or else the innermost with a known file. */
+static void find_source(const struct sites *sites, struct site *site)
 {
-	for (unsigned i = 0; i < site->num_places; i++) {
-		unsigned id = site->places[i].file;
+	for (unsigned i = 0; i < site->num_locs; i++) {
+		unsigned id = site->locs[i].file;
 		const char *file = id < sites->num_files ? sites->files[id] : NULL;
 		bool own = file && is_cudas_own(file);
 
 		if (!file || (own && site->file))
 			continue;
 		site->file = file;
-		site->line = site->places[i].line;
+		site->line = site->locs[i].line;
 		if (!own)
 			break;
 	}
@@ -168,7 +168,7 @@ const char *sites_read(struct sites *sites, const char *text, size_t size)
 			why = "a line that is neither a site nor a file";
 	}
 	for (unsigned i = 0; !why && i < sites->num; i++)
-		find_place(sites, &sites->site[i]);
+		find_source(sites, &sites->site[i]);
 	return why;
 }
 

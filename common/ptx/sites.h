@@ -9,17 +9,17 @@
 #define SITES_H
 #include <stddef.h>
 
-enum { SITE_PLACES = 8 };
+enum { SITE_LOCS = 8 };
 
 /* Of one table: the counts of more are larger than a frame (abi/gpuprobe.h). */
 enum { SITES_MAX = 1 << 18 };
 
 struct site {
 	const char *kernel, *kind, *space, *op;	/* in the table's text */
-	const char *file;	/* the innermost place outside CUDA's own headers, or NULL; in the table's text */
+	const char *file;	/* of the innermost location outside CUDA's own headers, or NULL; in the table's text */
 	unsigned line, bytes;
-	struct { unsigned file, line; } places[SITE_PLACES];
-	unsigned num_places;
+	struct { unsigned file, line; } locs[SITE_LOCS];
+	unsigned num_locs;
 };
 
 struct sites {

@@ -21,7 +21,7 @@ static bool is_one_of(struct ptx_str word, const struct ptx_str *list, int n)
 }
 
 /* __cuprobe_NAME_HASH, whether NAME begins so or not */
-void ptx_put_variable(struct ptx_out *out, struct ptx_str name, const char *hash)
+static void put_variable(struct ptx_out *out, struct ptx_str name, const char *hash)
 {
 	if (name.n < strlen("__cuprobe_") || memcmp(name.s, "__cuprobe_", strlen("__cuprobe_")))
 		put(out, "__cuprobe_");
@@ -49,7 +49,7 @@ static void rename_words(struct ptx_out *out, const struct gpu_probe *probe, str
 		}
 		p += word.n;
 		if (ptx_str_is(word, GPU_CTL) || is_one_of(word, probe->names, probe->num_variables)) {
-			ptx_put_variable(out, word, hash);
+			put_variable(out, word, hash);
 		} else if (labels && is_one_of(word, labels->name, labels->n)) {
 			put(out, "$cuprobe_\1_");
 			put_str(out, word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A probe's function, made ready to be pasted into kernels: names are those of the module, labels get a number
- * for each place, parameters become moves of the arguments, and `ret` jumps behind the text. */
+/* A probe's function, ready to be pasted into kernels: names are those of the module, labels get a number for each paste,
+ * parameters become moves of the arguments, and `ret` jumps to the end of the text. */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 #include "ptx/probe.h"
@@ -11,9 +11,7 @@ struct ptx_template {
 	struct ptx_out function;	/* as a function of the module, to be called */
 };
 
-/* The name of a variable of the probe in a module with this hash (8 hex digits). */
-void ptx_put_variable(struct ptx_out *out, struct ptx_str name, const char *hash);
-/* Puts text with the names of the probe's variables as they are in the module. */
+/* Puts text with the names of the probe's variables in a module with this hash (8 hex digits). */
 void ptx_put_renamed(struct ptx_out *out, const struct gpu_probe *probe, struct ptx_str text, const char *hash);
 
 /* Makes a template of a probe's function; its text is empty if the probe has none. */
@@ -26,12 +24,5 @@ void ptx_template_paste(struct ptx_out *out, const struct ptx_template *tmpl, un
 			const char *const args[GPU_PARAMS]);
 /* Calls tmpl->function, which is in the module. */
 void ptx_template_call(struct ptx_out *out, enum gpu_point point, const char *const args[GPU_PARAMS]);
-
-/* The number at the end of [name_param_2], one digit; -1 if there is none. */
-int gpu_param_number(struct ptx_str arg);
-
-/* The bits of the parameters of a probe's functions, 0 behind the last; and their names. */
-extern const unsigned char gpu_point_params[GPU_FUNCTIONS][GPU_PARAMS];
-extern const char *const gpu_point_names[GPU_FUNCTIONS];
 
 #endif

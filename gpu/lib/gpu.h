@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What probes inside kernels are made of.  A probe is a file gpu/NAME.gpu.c, in C, with some of the functions that
- * ptx/instrument.h lists; clang makes PTX of it, and instrument() puts that into kernels.
+/* Functions for GPU probes.  A probe is a file gpu/NAME.gpu.c, in C, with some of the functions that ptx/instrument.h
+ * lists; clang makes PTX of it, and instrument() puts that into kernels.
  *
- * What a probe may not do: call a function that is not inlined, take the address of a local variable (a kernel
- * would need a stack), refer to what other files have.  It may have variables: GPU_GLOBAL, GPU_SHARED, GPU_CONST.
+ * A probe must not call functions that are not inlined, take addresses of local variables (a kernel would need a stack), or
+ * refer to other files.  It may have variables: GPU_GLOBAL, GPU_SHARED, GPU_CONST.
  *
- * Where ptxas sees that all lanes of a warp add to one address, it has them add up first, in many instructions; here
- * only one lane does.  gpu_group() seems to differ between lanes, which keeps ptxas from it. */
+ * If ptxas sees that all lanes of a warp add to one address, it adds a reduction of many instructions, although only one
+ * lane adds here.  gpu_group() seems to differ between lanes, which prevents that. */
 #ifndef GPU_LIB_H
 #define GPU_LIB_H
 #include "abi/gpu.h"
@@ -99,13 +99,13 @@ static inline gpu_u32 gpu_warp(void)
 	return gpu_thread() >> 5;
 }
 
-/* Returns true in one of the lanes that came here together. */
+/* Returns true in one of the converged lanes. */
 static inline int gpu_leader(void)
 {
 	return !(gpu_activemask() & gpu_lanemask_lt());
 }
 
-/* Returns true if the options have this warp measured. */
+/* Returns true if the options select this warp. */
 static inline int gpu_warp_chosen(void)
 {
 	return (gpu_block() & __cuprobe_ctl.block_mask) == __cuprobe_ctl.block_want &&
@@ -133,7 +133,7 @@ static inline void gpu_max32(GPU_GLOBAL gpu_u32 *at, gpu_u32 n)
 	__asm__ volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" :: "l"(at), "r"(n) : "memory");
 }
 
-/* Adds n to a bucket of a site's slot: the probe decides what they mean. */
+/* Adds n to a bucket of a site's slot; the probe defines its meaning. */
 static inline void gpu_count(gpu_u32 site, gpu_u32 bucket, gpu_u64 n)
 {
 	gpu_add64(&gpu_slot(site)->hist[bucket], n);
@@ -151,7 +151,7 @@ static inline void gpu_hist(gpu_u32 site, gpu_u32 value)
 	gpu_add64(&slot->hist[bucket < GPU_BUCKETS ? bucket : GPU_BUCKETS - 1], 1);
 }
 
-/* The cycles between two clocks, as far as a record can hold them. */
+/* The cycles between two clocks, up to the largest in a record. */
 static inline gpu_u32 gpu_cycles(gpu_u64 t0, gpu_u64 t1)
 {
 	gpu_u64 cycles = t1 - t0;
@@ -159,7 +159,7 @@ static inline gpu_u32 gpu_cycles(gpu_u64 t0, gpu_u64 t1)
 	return cycles > GPU_VALUE_MAX ? GPU_VALUE_MAX : (gpu_u32)cycles;
 }
 
-/* Takes n records of a group's ring; returns the first one's number. */
+/* Reserves n records of a group's ring; returns the first one's number. */
 static inline gpu_u64 gpu_reserve(gpu_u32 group, gpu_u32 n)
 {
 	GPU_GLOBAL struct gpu_ring *ring = (GPU_GLOBAL struct gpu_ring *)__cuprobe_ctl.rings + group;
@@ -170,7 +170,7 @@ static inline gpu_u64 gpu_reserve(gpu_u32 group, gpu_u32 n)
 	return number;
 }
 
-/* Writes record `number` of a group's ring, which gpu_reserve() gave. */
+/* Writes record `number`, reserved by gpu_reserve(), of a group's ring. */
 static inline void gpu_write_of(gpu_u32 group, gpu_u64 number, gpu_u64 time, gpu_u32 value, gpu_u32 site, gpu_u32 warp,
 				gpu_u32 block)
 {
@@ -200,7 +200,7 @@ static inline void gpu_record(gpu_u32 site, gpu_u64 time, gpu_u32 value)
 	gpu_write(group, gpu_reserve(group, 1), time, value, site, gpu_warp() | gpu_warpid() << 16);
 }
 
-/* Adds a pair of clocks, by which the SM's %clock64 becomes ns; in one lane. */
+/* Adds a pair of clocks, to convert the SM's %clock64 to ns; in one lane. */
 static inline void gpu_record_clocks(void)
 {
 	gpu_u64 clock = gpu_clock64(), ns = gpu_globaltimer();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The launches that run now, a slot each: what their blocks add up to.
+/* A slot for each running launch, with the sums of its blocks.
  *
  * Blocks of a launch find its slot by %gridid, in a window of the table.  A slot stays where it is until the last
  * block of its launch has left, so that it is found without a lock; only a slot that is not there yet is taken under
@@ -80,7 +80,7 @@ static inline GPU_GLOBAL struct inflight_launch *launch_find(gpu_u64 grid)
 				room = l;
 		}
 		if (!found && !locked) {
-			/* who waits for the lock looks again: most often somebody else has taken the slot */
+			/* waiters for the lock retry: most often another block has taken the slot */
 			locked = launch_lock();
 			continue;
 		}
@@ -105,8 +105,8 @@ static inline gpu_u32 launch_step(gpu_u64 ns)
 	return step < GPU_STEPS ? step : GPU_STEPS - 1;
 }
 
-/* Adds a block; returns how many have left before.  Who reads a slot because all blocks have left sees all that they
- * added: each releases it. */
+/* Adds a block; returns the number of those that left before.  Each block releases its sums, so that the reader of the
+ * slot, after the last has left, sees all of them. */
 static inline gpu_u64 launch_block(GPU_GLOBAL struct inflight_launch *l, gpu_u64 start, gpu_u64 end)
 {
 	gpu_u64 ns = end - start, before;
@@ -121,7 +121,7 @@ static inline gpu_u64 launch_block(GPU_GLOBAL struct inflight_launch *l, gpu_u64
 	return before;
 }
 
-/* Before a slot is read: what all blocks added is seen. */
+/* Before a slot is read: acquires the sums of all blocks. */
 static inline void launch_read(void)
 {
 	__asm__ volatile("fence.acq_rel.gpu;" : : : "memory");

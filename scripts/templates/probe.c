@@ -4,7 +4,7 @@
 #include "ptx/instrument.h"
 #include "session/gpuprobe.h"
 #include "session/tool.h"
-#include "view/gpuprobe_notes.h"
+#include "view/gpuprobe_view.h"
 #include "generated/gpuprobe_site_view.h"
 #include "@NAME@.ptx.h"
 
@@ -65,8 +65,6 @@ static int finish(void *ctx, int sig)
 	struct probe *p = ctx;
 
 @!records|	report(p);
-	if (p->session.json)
-		gpuprobe_notes_json(&p->modules.images);
 	gpuprobe_notes(&p->modules, p->gpuprobe.peers.peers.n, p->session.verbose);
 	gpuprobe_modules_free(&p->modules);
 	return sig;

@@ -41,7 +41,7 @@ static void check_sites(const char *text, size_t size, unsigned want)
 
 	CHECK(!why && sites.num == want);
 	for (unsigned i = 0; i < sites.num; i++)
-		CHECK(sites.site[i].num_places <= SITE_PLACES && *sites.site[i].kind && *sites.site[i].op);
+		CHECK(sites.site[i].num_locs <= SITE_LOCS && *sites.site[i].kind && *sites.site[i].op);
 	sites_free(&sites);
 }
 
@@ -95,7 +95,7 @@ static void any_table(const char *text, size_t size)
 
 	sites_read(&sites, text, size);
 	for (unsigned i = 0; i < sites.num; i++)
-		CHECK(sites.site[i].num_places <= SITE_PLACES);
+		CHECK(sites.site[i].num_locs <= SITE_LOCS);
 	sites_free(&sites);
 }
 

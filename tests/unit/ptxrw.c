@@ -138,9 +138,9 @@ static int print_sites(const char *text, size_t size)
 			printf("%s:%u", s->file, s->line);
 		else
 			printf("-");
-		for (unsigned k = 0; k < s->num_places; k++)
-			printf("%c%u:%u", k ? ',' : ' ', s->places[k].file, s->places[k].line);
-		puts(s->num_places ? "" : " 0:0");
+		for (unsigned k = 0; k < s->num_locs; k++)
+			printf("%c%u:%u", k ? ',' : ' ', s->locs[k].file, s->locs[k].line);
+		puts(s->num_locs ? "" : " 0:0");
 	}
 	sites_free(&sites);
 	return why != NULL;

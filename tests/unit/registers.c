@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* registers: "N KEEP BLOCK" for each number of registers that a kernel can have: the .maxnreg that libcudagpuprobe.so gives
- * the rewritten kernel with --keep-registers, and without.  The driver is played. */
+ * the rewritten kernel with --keep-registers, and without.  The driver is simulated. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,8 @@
 
 static int num_registers;
 
-static CUresult load(const struct loading *how, void **handle, const void *image)
+static CUresult load_data(CUmodule *handle, const void *image)
 {
-	(void)how;
 	*handle = (void *)image;
 	return CUDA_SUCCESS;
 }
@@ -38,8 +37,9 @@ static unsigned limit(bool keep, const char *name)
 {
 	static const struct driver driver = {
 		.cuModuleGetFunction = get_function, .cuFuncGetAttribute = get_attribute, .cuModuleUnload = unload,
+		.cuModuleLoadData = load_data,
 	};
-	const struct loading how = { .driver = &driver, .kind = MODULE, .load = load };
+	const struct loading how = { .driver = &driver, .kind = MODULE };
 	struct registers r = { .how = &how, .image = "image", .keep = keep };
 	unsigned n = registers_limit(&r, name, strlen("kernel"));
 

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Records of accesses, with their times on the clock that all SMs of a device share, and the launch they are of. */
+/* Records of accesses: their launches, their times on the clock that all SMs of a device share, and the two files with
+ * them. */
 #ifndef ACCESSES_H
 #define ACCESSES_H
+#include <stdio.h>
+#include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"
+#include "view/chrome.h"
 
 struct gpu_access {
 	const struct gpuprobe_module *module;
 	struct gpu_record record;
 	unsigned long long start_ns, end_ns;	/* %globaltimer; NO_VALUE: unknown */
-	unsigned launch;	/* counts from 1: the launches of a process, by context and order */
+	unsigned launch;	/* from 1: a process's launches, by context and order */
 };
 
-/* Returns all of them, processes one after the other, by start; the caller frees them. */
+/* Returns all accesses, sorted by process and start; the caller frees them. */
 struct gpu_access *gpu_accesses(struct gpuprobe_modules *m, size_t *n);
 
-/* Counts accesses by their records, for modules whose probes do not: sets the modules' sums anew. */
+/* Sets the sums of modules from their records, for probes that do not count. */
 void gpu_accesses_count(struct gpuprobe_modules *m);
 
-/* Return true if the record is of an access: probes may record other things. */
-bool gpu_record_is_access(const struct gpu_record *record);
+/* Writes comma-separated values, RFC 4180, and closes the file.  On a write error warns and returns false. */
+bool csv_write(FILE *f, const char *path, const struct gpu_access *accesses, size_t n, struct kernels *kernels);
+
+/* Draws the accesses that have times as a timeline (view/chrome.h) from 0: an SM is a process, a warp slot a thread. */
+void gantt_draw(struct chrome *c, const struct gpu_access *accesses, size_t n, struct kernels *kernels);
 
 #endif

@@ -1,14 +1,78 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
+#include "base/die.h"
+#include "cli/opt.h"
 #include "cli/out.h"
-#include "cudamemtime/choice.h"
-#include "cudamemtime/csv.h"
-#include "cudamemtime/gantt.h"
-#include "cudamemtime/measure.h"
-#include "cudamemtime/probes.h"
-#include "cudamemtime/site_report.h"
 #include "cudamemtime/accesses.h"
-#include "view/gpuprobe_notes.h"
+#include "cudamemtime/measure.h"
+#include "memtime_hist.ptx.h"
+#include "memtime_stage.ptx.h"
+#include "memtime_trace.ptx.h"
+#include "ptx/instrument.h"
+#include "view/gpuprobe_view.h"
+
+struct word {
+	const char *word;
+	unsigned bit;
+};
+
+static const struct word spaces[] = {
+	{ "global", PTX_GLOBAL }, { "shared", PTX_SHARED }, { "local", PTX_LOCAL }, { "const", PTX_CONST },
+	{ "generic", PTX_GENERIC }, { "readonly", PTX_READONLY }, { "tex", PTX_TEX }, { "wait", PTX_WAIT },
+	{ "all", ~0u }, { NULL, 0 },
+};
+
+static const struct word ops[] = {
+	{ "load", PTX_LOAD }, { "atomic", PTX_ATOMIC }, { "store", PTX_STORE }, { "reduce", PTX_REDUCE },
+	{ "wait", PTX_WAITS }, { "all", ~0u }, { NULL, 0 },
+};
+
+enum { SPACES_DEFAULT = PTX_GLOBAL | PTX_GENERIC | PTX_READONLY | PTX_TEX };
+
+/* A dependence always orders these. */
+enum { OPS_DEFAULT = PTX_LOAD | PTX_ATOMIC };
+
+static unsigned read_words(const char *option, const char *list, const struct word *words)
+{
+	char *text = xstrdup(list), *rest = text;
+	unsigned bits = 0;
+
+	for (char *s; (s = value_word(&rest)); ) {
+		const struct word *w = words;
+
+		while (w->word && strcmp(w->word, s))
+			w++;
+		if (!w->word)
+			usage_error("--%s: unknown word '%s'", option, s);
+		bits |= w->bit;
+	}
+	if (!bits)
+		usage_error("--%s: a word is required", option);
+	free(text);
+	return bits;
+}
+
+/* Read a list of words, NULL: the default, as a sum of enum ptx_space or enum ptx_ops.  Exit 2 on an unknown word. */
+static unsigned choice_spaces(const char *list)
+{
+	return list ? read_words("spaces", list, spaces) : SPACES_DEFAULT;
+}
+
+static unsigned choice_ops(const char *list)
+{
+	return list ? read_words("op", list, ops) : OPS_DEFAULT;
+}
+
+const char *choice_space_word(int i)
+{
+	return spaces[i].word;
+}
+
+const char *choice_op_word(int i)
+{
+	return ops[i].word;
+}
 
 /* Half a gigabyte of the GPU's memory. */
 enum { RECORDS_MAX = 1 << 20 };
@@ -35,7 +99,7 @@ void measure_check(struct measure *m)
 const char *measure_config(void *ctx, struct gpuprobe_config *config)
 {
 	const struct measure *m = ctx;
-	const char *probe = memtime_probe(wants_records(m) ? m->stage ? PROBE_STAGE : PROBE_TRACE : PROBE_HIST);
+	const char *probe = !wants_records(m) ? memtime_hist_ptx : m->stage ? memtime_stage_ptx : memtime_trace_ptx;
 
 	config->scheme = m->scheme;
 	config->spaces = choice_spaces(m->spaces);
@@ -45,13 +109,13 @@ const char *measure_config(void *ctx, struct gpuprobe_config *config)
 	return probe;
 }
 
-/* The files are opened before the command runs: it may take hours. */
+/* Opens the files before the command runs, which may take hours. */
 void measure_start(void *ctx)
 {
 	struct measure *m = ctx;
 
 	if (m->csv)
-		m->csv_file = csv_open(m->csv);
+		m->csv_file = gpuprobe_csv_open(m->csv);
 	if (m->chrome)
 		chrome_open(&m->timeline, m->chrome);
 }
@@ -93,8 +157,6 @@ int measure_stop(void *ctx, int sig)
 		gpu_accesses_count(&m->modules);
 	}
 	site_report(&m->modules, &m->kernels);
-	if (m->session.json)
-		gpuprobe_notes_json(&m->modules.images);
 	gpuprobe_notes(&m->modules, m->gpuprobe.peers.peers.n, m->session.verbose);
 	return sig;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the tool's run needs, and what it does at each step: the hooks of struct tool. */
+/* A measurement: its options, its state, and the hooks of struct tool. */
 #ifndef MEASURE_H
 #define MEASURE_H
-#include "cudamemtime/kernels.h"
+#include "cudamemtime/report.h"
 #include "model/gpuprobe_modules.h"
 #include "session/gpuprobe.h"
 #include "session/tool.h"
 #include "view/chrome.h"
+
+/* In the order of enum ptx_scheme. */
+#define SCHEME_WORDS "dep|fence|paper|simple"
 
 #define RECORDS_DEFAULT 8192
 
@@ -38,5 +41,9 @@ void measure_report(void *ctx);
 int measure_stop(void *ctx, int sig);
 
 void measure_free(struct measure *m);
+
+/* For completion: the i-th word, NULL at the end. */
+const char *choice_space_word(int i);
+const char *choice_op_word(int i);
 
 #endif

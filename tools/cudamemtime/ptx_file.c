@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,63 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/die.h"
-#include "cudamemtime/cubin.h"
 #include "cudamemtime/ptx_file.h"
+
+enum { INSTRUCTION = 16 };	/* bytes, since sm_70 */
+
+static const char prefix[] = ".text.";
+
+/* Returns the next section of code, and the function's name and size. */
+static Elf_Scn *next_text(Elf *elf, Elf_Scn *section, const char **name, size_t *size)
+{
+	size_t names;
+	GElf_Shdr head;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		*name = gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		if (!*name || strncmp(*name, prefix, strlen(prefix)))
+			continue;
+		*name += strlen(prefix);
+		*size = head.sh_size;
+		return section;
+	}
+	return NULL;
+}
+
+unsigned cubin_instructions(int fd, const char *symbol)
+{
+	Elf_Scn *section = NULL;
+	unsigned found = 0;
+	const char *name;
+	size_t size;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (elf && (section = next_text(elf, section, &name, &size)))
+		if (!strcmp(name, symbol))
+			found = size / INSTRUCTION;
+	elf_end(elf);
+	return found;
+}
+
+/* Returns how many functions a cubin in memory has: each has a section of code. */
+static unsigned cubin_functions(char *data, size_t size)
+{
+	Elf_Scn *section = NULL;
+	unsigned found = 0;
+	const char *name;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory(data, size);
+	while (elf && (section = next_text(elf, section, &name, &size)))
+		found++;
+	elf_end(elf);
+	return found;
+}
 
 /* A file may have millions of images. */
 enum { WARNINGS = 16 };
@@ -38,14 +94,14 @@ void ptx_file_warning(struct ptx_file *file, const char *part, const char *why)
 		warning(0, "%s: %s: %s", file->path, part, why);
 }
 
-/* Every module begins with these, after comments. */
+/* Every module begins with these directives, after comments. */
 bool ptx_file_is_text(const struct ptx_file *file)
 {
 	return !memchr(file->data, 0, file->size) && memmem(file->data, file->size, ".version", 8) &&
 	       memmem(file->data, file->size, ".target", 7);
 }
 
-/* Return true if there are functions in an image that is not PTX: where nvcc links, it leaves one without. */
+/* Returns true if an image that is not PTX has functions: nvcc's linker adds one without. */
 static bool has_code(struct ptx_file *file, const struct fatbin_entry *entry)
 {
 	const char *why;

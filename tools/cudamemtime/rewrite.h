@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Rewriting in the tool itself, by the same options as the injected library: for --list and --patch. */
+/* Rewrites PTX in the tool itself, with the options that the library in a program gets: for --list and --patch. */
 #ifndef REWRITE_H
 #define REWRITE_H
 #include "cudamemtime/measure.h"
@@ -18,8 +18,12 @@ struct rewrite {
 void rewrite_init(struct rewrite *r, struct measure *m);
 void rewrite_free(struct rewrite *r);
 
-/* Return why an image is left alone; NULL if it is not: before it is rewritten, and by what came of that. */
+/* Return the reason why an image is left alone, before rewriting it and from the result; NULL: it is not. */
 const char *rewrite_refuses(const char *text, size_t size);
 const char *rewrite_why(enum instrument_result result);
+
+/* Assembles an image without and with probes, and prints each kernel's registers, spills, stack, instructions and resident
+ * warps, as text or JSON.  arch: "sm_90", or NULL: the PTX's own.  Warns if ptxas is missing or fails. */
+void cost_print(struct rewrite *r, const char *text, size_t size, const char *arch, unsigned image);
 
 #endif

@@ -10,7 +10,7 @@
  * 0 if it is none. */
 size_t cubin_size(const void *p, size_t size);
 
-/* Calls back for each kernel, and for each instrumented PTX that the code was made from. */
+/* Calls back for each kernel, and for each instrumented PTX in the code. */
 struct cubin_reader {
 	void (*kernel)(void *ctx, const char *name);
 	void (*instrumented)(void *ctx, uint32_t hash);

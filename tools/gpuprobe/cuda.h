@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the injected library calls and wraps of CUDA's driver: names, values and prototypes are the interface's.
- * Handles are pointers that nobody here looks behind. */
+/* The functions of the CUDA driver that the library calls and wraps, with the names, values and prototypes of CUDA.
+ * Handles are opaque pointers. */
 #ifndef GPUPROBE_CUDA_H
 #define GPUPROBE_CUDA_H
 #include <stddef.h>
@@ -88,8 +88,8 @@ struct CUlaunchConfig;
 	WRAPPED(cuKernelGetFunction, (CUfunction *f, CUkernel kernel)) \
 	WRAPPED(cuLaunchKernel, (LAUNCH_SHAPE, void **extra)) \
 	WRAPPED(cuLaunchKernel_ptsz, (LAUNCH_SHAPE, void **extra)) \
-	WRAPPED(cuLaunchKernelEx, (const struct CUlaunchConfig *how, CUfunction f, void **params, void **extra)) \
-	WRAPPED(cuLaunchKernelEx_ptsz, (const struct CUlaunchConfig *how, CUfunction f, void **params, void **extra)) \
+	WRAPPED(cuLaunchKernelEx, (const struct CUlaunchConfig *config, CUfunction f, void **params, void **extra)) \
+	WRAPPED(cuLaunchKernelEx_ptsz, (const struct CUlaunchConfig *config, CUfunction f, void **params, void **extra)) \
 	WRAPPED(cuLaunchCooperativeKernel, (LAUNCH_SHAPE)) \
 	WRAPPED(cuLaunchCooperativeKernel_ptsz, (LAUNCH_SHAPE)) \
 	WRAPPED(cuMemAlloc_v2, (CUdeviceptr *p, size_t size)) \

@@ -1,82 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The wrappers of what loads, links and unloads images, and makes and destroys contexts. */
+/* Wrappers of the functions that load, link and unload images, and that create and destroy contexts. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "gpuprobe/contexts.h"
 #include "gpuprobe/entry.h"
+#include "gpuprobe/gpuprobe.h"
 #include "gpuprobe/load.h"
 
-/* The driver calls its own exports, and NVRTC the driver: what they load is theirs. */
+/* The driver calls its own exports, and NVRTC those of the driver: images that these load are left alone. */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
-
-/* Return from a wrapper whose function the driver does not have, or without a driver. */
-#define NEED(name) \
-	const struct driver *d = real_driver(); \
-	if (!d || !d->name) \
-		return CUDA_ERROR_NOT_FOUND
 
 static CUresult load_outermost(const struct loading *how, void **handle, const void *image)
 {
 	CUresult r;
 
 	if (inside)
-		return how->load(how, handle, image);
+		return loading_call(how, handle, image);
 	inside = true;
-	r = how->file ? load_file(how, handle) : load_image(how, handle, image, 0);
+	r = load_module(how, handle, image);
 	inside = false;
 	return r;
-}
-
-static CUresult module_load(const struct loading *how, void **handle, const void *image)
-{
-	return image ? how->driver->cuModuleLoadData(handle, image) : how->driver->cuModuleLoad(handle, how->file);
 }
 
 EXPORTED CUresult cuModuleLoad(CUmodule *module, const char *file)
 {
 	NEED(cuModuleLoad);
-	struct loading how = { .driver = d, .kind = MODULE, .load = module_load, .file = file };
+	struct loading how = { .driver = d, .kind = MODULE, .file = file };
 
 	return file ? load_outermost(&how, module, NULL) : d->cuModuleLoad(module, file);
-}
-
-static CUresult module_load_data(const struct loading *how, void **handle, const void *image)
-{
-	return how->driver->cuModuleLoadData(handle, image);
 }
 
 EXPORTED CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	NEED(cuModuleLoadData);
-	struct loading how = { .driver = d, .kind = MODULE, .load = module_load_data };
+	struct loading how = { .driver = d, .kind = MODULE };
 
 	return load_outermost(&how, module, image);
-}
-
-static CUresult module_load_data_ex(const struct loading *how, void **handle, const void *image)
-{
-	return how->driver->cuModuleLoadDataEx(handle, image, how->num_jit, how->jit, how->jit_values);
 }
 
 EXPORTED CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, int *options, void **values)
 {
 	NEED(cuModuleLoadDataEx);
 	struct loading how = {
-		.driver = d, .kind = MODULE, .load = module_load_data_ex, .num_jit = n, .jit = options, .jit_values = values,
+		.driver = d, .kind = MODULE, .function = LOAD_DATA_EX, .num_jit = n, .jit = options, .jit_values = values,
 	};
 
 	return load_outermost(&how, module, image);
 }
 
-static CUresult module_load_fat(const struct loading *how, void **handle, const void *image)
-{
-	return how->driver->cuModuleLoadFatBinary(handle, image);
-}
-
 EXPORTED CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
 	NEED(cuModuleLoadFatBinary);
-	struct loading how = { .driver = d, .kind = MODULE, .load = module_load_fat };
+	struct loading how = { .driver = d, .kind = MODULE, .function = LOAD_FAT_BINARY };
 
 	return load_outermost(&how, module, image);
 }
@@ -87,21 +62,11 @@ EXPORTED CUresult cuModuleUnload(CUmodule module)
 	return load_unload(d, MODULE, module);
 }
 
-static CUresult library_load(const struct loading *how, void **handle, const void *image)
-{
-	const struct driver *d = how->driver;
-
-	return image ? d->cuLibraryLoadData(handle, image, how->jit, how->jit_values, how->num_jit, how->options,
-					    how->values, how->num) :
-		       d->cuLibraryLoadFromFile(handle, how->file, how->jit, how->jit_values, how->num_jit, how->options,
-						how->values, how->num);
-}
-
 EXPORTED CUresult cuLibraryLoadData(CUlibrary *library, const void *image, int *jit, void **jit_values, unsigned num_jit,
 				    int *options, void **values, unsigned num)
 {
 	NEED(cuLibraryLoadData);
-	struct loading how = { d, LIBRARY, library_load, NULL, num_jit, num, jit, options, jit_values, values, NULL };
+	struct loading how = { d, LIBRARY, LOAD_DATA, NULL, num_jit, num, jit, options, jit_values, values, NULL };
 
 	return image ? load_outermost(&how, library, image) :
 		       d->cuLibraryLoadData(library, image, jit, jit_values, num_jit, options, values, num);
@@ -111,7 +76,7 @@ EXPORTED CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *file, in
 					unsigned num_jit, int *options, void **values, unsigned num)
 {
 	NEED(cuLibraryLoadFromFile);
-	struct loading how = { d, LIBRARY, library_load, file, num_jit, num, jit, options, jit_values, values, NULL };
+	struct loading how = { d, LIBRARY, LOAD_DATA, file, num_jit, num, jit, options, jit_values, values, NULL };
 
 	return file && d->cuLibraryLoadData ? load_outermost(&how, library, NULL) :
 		d->cuLibraryLoadFromFile(library, file, jit, jit_values, num_jit, options, values, num);
@@ -131,7 +96,7 @@ EXPORTED CUresult cuLinkAddData_v2(CUlinkState state, int type, void *data, size
 	void *new = inside ? NULL : load_linked(type, data, size, &new_size);
 	CUresult r = new ? d->cuLinkAddData_v2(state, type, new, new_size, name, n, options, values) : CUDA_SUCCESS;
 
-	free(new);	/* the linker keeps nothing */
+	free(new);	/* the linker has copied it */
 	return new && !r ? r : d->cuLinkAddData_v2(state, type, data, size, name, n, options, values);
 }
 
@@ -146,4 +111,74 @@ EXPORTED CUresult cuLinkAddFile_v2(CUlinkState state, int type, const char *file
 	free(new);
 	free(p);
 	return new && !r ? r : d->cuLinkAddFile_v2(state, type, file, n, options, values);
+}
+
+#define CREATES(name, params, args, primary) \
+	EXPORTED CUresult name params \
+	{ \
+		NEED(name); \
+		CUresult r = d->name args; \
+\
+		if (!r && ctx) \
+			gpuprobe_context_made(*ctx, dev, primary); \
+		return r; \
+	}
+CREATES(cuCtxCreate_v2, (CUcontext *ctx, unsigned flags, CUdevice dev), (ctx, flags, dev), false)
+CREATES(cuCtxCreate_v3, (CUcontext *ctx, void *params, int n, unsigned flags, CUdevice dev), (ctx, params, n, flags, dev), false)
+CREATES(cuCtxCreate_v4, (CUcontext *ctx, void *params, unsigned flags, CUdevice dev), (ctx, params, flags, dev), false)
+CREATES(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev), (ctx, dev), true)
+
+EXPORTED CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	NEED(cuCtxDestroy_v2);
+	struct gpuprobe *state = gpuprobe_state();
+	int err = errno;
+	struct context *c = state && ctx ? gpuprobe_context_close(state, ctx, 0) : NULL;
+	CUresult r = d->cuCtxDestroy_v2(ctx);
+
+	if (c)
+		gpuprobe_context_closed(state, c, !r);
+	if (!r)
+		gpuprobe_context_gone(ctx);
+	errno = err;
+	return r;
+}
+
+static bool active(const struct driver *d, CUdevice dev)
+{
+	unsigned flags;
+	int is_active = 0;
+
+	return d->cuDevicePrimaryCtxGetState && !d->cuDevicePrimaryCtxGetState(dev, &flags, &is_active) && is_active;
+}
+
+EXPORTED CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	NEED(cuDevicePrimaryCtxRelease_v2);
+	struct gpuprobe *state = gpuprobe_state();
+	int err = errno;
+	struct context *c = state ? gpuprobe_context_close(state, NULL, dev) : NULL;
+	CUresult r = d->cuDevicePrimaryCtxRelease_v2(dev);
+
+	if (c)
+		gpuprobe_context_closed(state, c, !r && !active(d, dev));
+	errno = err;
+	return r;
+}
+
+EXPORTED CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+	NEED(cuDevicePrimaryCtxReset_v2);
+	struct gpuprobe *state = gpuprobe_state();
+	int err = errno;
+	struct context *c = state ? gpuprobe_context_close(state, NULL, dev) : NULL;
+	CUresult r = d->cuDevicePrimaryCtxReset_v2(dev);
+
+	if (c)
+		gpuprobe_context_closed(state, c, !r);
+	/* a reset context is used on by those that retain it */
+	if (c && !r && active(d, dev))
+		gpuprobe_context_made(c->ctx, dev, true);
+	errno = err;
+	return r;
 }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the library exports, besides the driver's functions of cuda.h: gpuprobe.map lists all of it. */
+/* The library's exports (gpuprobe.map), besides the driver's functions of cuda.h. */
 #ifndef GPUPROBE_ENTRY_H
 #define GPUPROBE_ENTRY_H
 #include <dlfcn.h>
-#include "gpuprobe/cuda.h"
+#include "gpuprobe/real.h"
 
 #define EXPORTED __attribute__((visibility("default")))
+
+/* Begins a wrapper: returns from it if there is no driver, or the driver has no such function. */
+#define NEED(name) \
+	const struct driver *d = real_driver(); \
+	if (!d || !d->name) \
+		return CUDA_ERROR_NOT_FOUND
 
 typedef int nvrtcResult;
 typedef void *nvrtcProgram;
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *cubin);
 
-/* For the stubs of dlsym and dlvsym, in entry_dl.c: return what is to be returned; or NULL, for which the stub jumps to
- * the dynamic linker's own function, which thus sees who has called. */
+/* For the stubs of dlsym and dlvsym, in entry_dl.c: return the result, or NULL to make the stub jump to the dynamic
+ * linker's own function, which then sees the caller's return address. */
 void *entry_dlsym(void *handle, const char *name);
 void *entry_dlvsym(void *handle, const char *name, const char *version);
 

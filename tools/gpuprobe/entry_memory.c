@@ -1,137 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The wrappers of what allocates and frees memory.  Memory is known to kernels before the program has its address, and
- * until it has been freed, which waits for the kernels that use it.  What is freed in the order of a stream stays
- * known until it is given out again. */
+/* Wrappers of the functions that allocate and free memory.  A range is in the list (ranges.h) before the program gets its
+ * address, and until cuMemFree(), number waits for kernels that use it, has returned.  Memory freed in stream order stays
+ * in the list until it is allocated again. */
 #include "gpuprobe/entry.h"
+#include "gpuprobe/gpuprobe.h"
 #include "gpuprobe/ranges.h"
-#include "gpuprobe/ranges_tell.h"
-#include "gpuprobe/real.h"
 
-#define NEED(name) \
-	const struct driver *d = real_driver(); \
-	if (!d || !d->name) \
-		return CUDA_ERROR_NOT_FOUND
-
-static CUresult got(CUresult r, const CUdeviceptr *p, size_t size)
+static CUresult allocated(CUresult r, const CUdeviceptr *p, size_t size)
 {
 	if (!r && p) {
 		ranges_add(*p, size);
-		ranges_tell();
+		gpuprobe_update_ranges();
 	}
 	return r;
 }
 
-static CUresult lost(CUresult r, CUdeviceptr p, uint64_t which)
+static CUresult freed(CUresult r, CUdeviceptr p, uint64_t number)
 {
-	if (!r && which) {
-		ranges_remove(p, which);
-		ranges_tell();
+	if (!r && number) {
+		ranges_remove(p, number);
+		gpuprobe_update_ranges();
 	}
 	return r;
 }
 
-EXPORTED CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t size)
-{
-	NEED(cuMemAlloc_v2);
-	return got(d->cuMemAlloc_v2(p, size), p, size);
-}
-
-EXPORTED CUresult cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned flags)
-{
-	NEED(cuMemAllocManaged);
-	return got(d->cuMemAllocManaged(p, size, flags), p, size);
-}
+#define ALLOCATES(name, params, args, p, size) \
+	EXPORTED CUresult name params \
+	{ \
+		NEED(name); \
+		return allocated(d->name args, p, size); \
+	}
+ALLOCATES(cuMemAlloc_v2, (CUdeviceptr *p, size_t size), (p, size), p, size)
+ALLOCATES(cuMemAllocManaged, (CUdeviceptr *p, size_t size, unsigned flags), (p, size, flags), p, size)
+ALLOCATES(cuMemAllocAsync, (CUdeviceptr *p, size_t size, CUstream stream), (p, size, stream), p, size)
+ALLOCATES(cuMemAllocAsync_ptsz, (CUdeviceptr *p, size_t size, CUstream stream), (p, size, stream), p, size)
+ALLOCATES(cuMemAllocFromPoolAsync, (CUdeviceptr *p, size_t size, void *pool, CUstream stream), (p, size, pool, stream), p, size)
+ALLOCATES(cuMemAllocFromPoolAsync_ptsz, (CUdeviceptr *p, size_t size, void *pool, CUstream stream), (p, size, pool, stream),
+	  p, size)
+/* kernels access host memory at the host's address */
+ALLOCATES(cuMemAllocHost_v2, (void **p, size_t size), (p, size), (const CUdeviceptr *)p, size)
+ALLOCATES(cuMemHostAlloc, (void **p, size_t size, unsigned flags), (p, size, flags), (const CUdeviceptr *)p, size)
+ALLOCATES(cuMemHostRegister_v2, (void *p, size_t size, unsigned flags), (p, size, flags), (const CUdeviceptr *)&p, size)
+ALLOCATES(cuMemMap, (CUdeviceptr p, size_t size, size_t offset, unsigned long long handle, unsigned long long flags),
+	  (p, size, offset, handle, flags), &p, size)
 
 EXPORTED CUresult cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element)
 {
 	NEED(cuMemAllocPitch_v2);
 	CUresult r = d->cuMemAllocPitch_v2(p, pitch, width, height, element);
 
-	return got(r, p, !r && pitch ? *pitch * height : 0);
+	return allocated(r, p, !r && pitch ? *pitch * height : 0);
 }
 
-EXPORTED CUresult cuMemAllocAsync(CUdeviceptr *p, size_t size, CUstream stream)
-{
-	NEED(cuMemAllocAsync);
-	return got(d->cuMemAllocAsync(p, size, stream), p, size);
-}
-
-EXPORTED CUresult cuMemAllocAsync_ptsz(CUdeviceptr *p, size_t size, CUstream stream)
-{
-	NEED(cuMemAllocAsync_ptsz);
-	return got(d->cuMemAllocAsync_ptsz(p, size, stream), p, size);
-}
-
-EXPORTED CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t size, void *pool, CUstream stream)
-{
-	NEED(cuMemAllocFromPoolAsync);
-	return got(d->cuMemAllocFromPoolAsync(p, size, pool, stream), p, size);
-}
-
-EXPORTED CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *p, size_t size, void *pool, CUstream stream)
-{
-	NEED(cuMemAllocFromPoolAsync_ptsz);
-	return got(d->cuMemAllocFromPoolAsync_ptsz(p, size, pool, stream), p, size);
-}
-
-EXPORTED CUresult cuMemFree_v2(CUdeviceptr p)
-{
-	NEED(cuMemFree_v2);
-	uint64_t which = ranges_find(p);
-
-	return lost(d->cuMemFree_v2(p), p, which);
-}
-
-/* Kernels have host memory at its own address. */
-EXPORTED CUresult cuMemAllocHost_v2(void **p, size_t size)
-{
-	NEED(cuMemAllocHost_v2);
-	return got(d->cuMemAllocHost_v2(p, size), (const CUdeviceptr *)p, size);
-}
-
-EXPORTED CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
-{
-	NEED(cuMemHostAlloc);
-	return got(d->cuMemHostAlloc(p, size, flags), (const CUdeviceptr *)p, size);
-}
-
-EXPORTED CUresult cuMemHostRegister_v2(void *p, size_t size, unsigned flags)
-{
-	NEED(cuMemHostRegister_v2);
-	return got(d->cuMemHostRegister_v2(p, size, flags), (const CUdeviceptr *)&p, size);
-}
-
-EXPORTED CUresult cuMemFreeHost(void *p)
-{
-	NEED(cuMemFreeHost);
-	uint64_t which = ranges_find((CUdeviceptr)p);
-
-	return lost(d->cuMemFreeHost(p), (CUdeviceptr)p, which);
-}
-
-EXPORTED CUresult cuMemHostUnregister(void *p)
-{
-	NEED(cuMemHostUnregister);
-	uint64_t which = ranges_find((CUdeviceptr)p);
-
-	return lost(d->cuMemHostUnregister(p), (CUdeviceptr)p, which);
-}
-
-EXPORTED CUresult cuMemMap(CUdeviceptr p, size_t size, size_t offset, unsigned long long handle, unsigned long long flags)
-{
-	NEED(cuMemMap);
-	return got(d->cuMemMap(p, size, offset, handle, flags), &p, size);
-}
-
-EXPORTED CUresult cuMemUnmap(CUdeviceptr p, size_t size)
-{
-	NEED(cuMemUnmap);
-	uint64_t which = ranges_find(p);
-
-	return lost(d->cuMemUnmap(p, size), p, which);
-}
-
-/* Another process's, whose size the driver knows. */
+/* The size of another process's memory is known to the driver. */
 EXPORTED CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *p, struct CUipcMemHandle handle, unsigned flags)
 {
 	NEED(cuIpcOpenMemHandle_v2);
@@ -141,5 +62,18 @@ EXPORTED CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *p, struct CUipcMemHandle ha
 
 	if (r || !p || !d->cuMemGetAddressRange_v2 || d->cuMemGetAddressRange_v2(&low, &size, *p))
 		return r;
-	return got(r, &low, size);
+	return allocated(r, &low, size);
 }
+
+#define FREES(name, params, args, address) \
+	EXPORTED CUresult name params \
+	{ \
+		NEED(name); \
+		uint64_t number = ranges_find(address); \
+\
+		return freed(d->name args, address, number); \
+	}
+FREES(cuMemFree_v2, (CUdeviceptr p), (p), p)
+FREES(cuMemFreeHost, (void *p), (p), (CUdeviceptr)p)
+FREES(cuMemHostUnregister, (void *p), (p), (CUdeviceptr)p)
+FREES(cuMemUnmap, (CUdeviceptr p, size_t size), (p, size), p)

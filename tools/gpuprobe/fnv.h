@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* FNV-1a, 64 bits: to tell what is the same from what is not, where nobody gains by making it wrong. */
+/* FNV-1a, 64 bits; not collision resistant. */
 #ifndef GPUPROBE_FNV_H
 #define GPUPROBE_FNV_H
 #include <stddef.h>

@@ -8,36 +8,68 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-#include "gpuprobe/pending_contexts.h"
 #include "gpuprobe/gpuprobe.h"
 #include "gpuprobe/ranges.h"
 
 /* Holds the program's thread-local variables, too; the default may be less, or much more. */
 enum { THREAD_STACK = 2 << 20 };
 
-/* What there is once in a process: wrappers are passed nothing of ours. */
+/* Contexts made before the first image is loaded, as a library is loaded into each of them; further ones are unknown. */
+enum { PENDING_CONTEXTS = 64 };
+
+/* One per process: wrappers get no argument of the library's. */
 static struct {
 	char name[108];		/* of the tool's socket; the program may change its environment later */
 	pthread_mutex_t lock;
 	bool tried;
-	struct pending_contexts_contexts early;
-	struct inject *state;	/* NULL: none, or no more */
+	struct { CUcontext ctx; CUdevice device; bool primary; } pending[PENDING_CONTEXTS];
+	unsigned num_pending;
+	struct gpuprobe *state;	/* NULL: none, or no more */
 } once = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
 
-/* A child of fork has no thread, and the driver does not work in it once it has been used: nothing is to be done there.
- * Nobody there will ever release a mutex that another thread held. */
+/* In a child of fork the library does nothing: it has no thread there, and a driver that was used before the fork does
+ * not work.  Mutexes are made anew, because the threads that may have held them are gone. */
 static void forget(void)
 {
-	struct inject *inject = LOAD(once.state);
+	struct gpuprobe *state = LOAD(once.state);
 
 	STORE(once.state, NULL);
 	pthread_mutex_init(&once.lock, NULL);
 	ranges_forget();
-	if (inject)
-		link_close(&inject->link);
+	if (state)
+		link_close(&state->link);
+}
+
+static void pending_remove(CUcontext ctx)
+{
+	for (unsigned i = 0; i < once.num_pending; i++)
+		if (once.pending[i].ctx == ctx) {
+			once.pending[i] = once.pending[--once.num_pending];
+			return;
+		}
+}
+
+static void pending_add(CUcontext ctx, CUdevice device, bool primary)
+{
+	pending_remove(ctx);
+	if (once.num_pending == PENDING_CONTEXTS)
+		return;
+	once.pending[once.num_pending].ctx = ctx;
+	once.pending[once.num_pending].device = device;
+	once.pending[once.num_pending++].primary = primary;
+}
+
+static void pending_take(struct modules *modules)
+{
+	for (unsigned i = 0; i < once.num_pending; i++) {
+		struct context *c = modules_context(modules, once.pending[i].ctx, once.pending[i].device);
+
+		if (c)
+			c->primary = once.pending[i].primary;
+	}
 }
 
 static void __attribute__((constructor)) remember_name(void)
@@ -50,17 +82,17 @@ static void __attribute__((constructor)) remember_name(void)
 	pthread_atfork(NULL, NULL, forget);
 }
 
-/* At once: a program that is killed soon is one that was measured. */
-static bool hello(struct inject *inject)
+/* Sent immediately, so that the tool also counts a program that is killed soon. */
+static bool hello(struct gpuprobe *state)
 {
-	struct gpuprobe_hello hello = { GPUPROBE_VERSION, inject->pid, getppid(), "" };
+	struct gpuprobe_hello hello = { GPUPROBE_VERSION, state->pid, getppid(), "" };
 
 	prctl(PR_GET_NAME, hello.comm);
-	return link_send(&inject->link, GPUPROBE_HELLO, &hello, sizeof(hello), NULL, 0);
+	return link_send(&state->link, GPUPROBE_HELLO, &hello, sizeof(hello), NULL, 0);
 }
 
-/* The program's signals are not for this thread. */
-static bool start_thread(struct inject *inject)
+/* Blocks all signals: their handlers must run in the program's threads. */
+static bool start_thread(struct gpuprobe *state)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -73,72 +105,72 @@ static bool start_thread(struct inject *inject)
 	pthread_attr_setstacksize(&attr, THREAD_STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, gpuprobe_thread, inject);
-	if (err == EINVAL && !pthread_attr_setstacksize(&attr, 16 * THREAD_STACK))	/* too many variables */
-		err = pthread_create(&thread, &attr, gpuprobe_thread, inject);
+	err = pthread_create(&thread, &attr, gpuprobe_thread, state);
+	if (err == EINVAL && !pthread_attr_setstacksize(&attr, 16 * THREAD_STACK))	/* too many thread-local variables */
+		err = pthread_create(&thread, &attr, gpuprobe_thread, state);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return !err;
 }
 
-static bool configure(struct inject *inject)
+static bool configure(struct gpuprobe *state)
 {
-	const struct gpuprobe_config *config = &inject->config;
-	const char *why = gpu_probe_read(&inject->probe, inject->payload + config->kernels_size, config->probe_size);
+	const struct gpuprobe_config *config = &state->config;
+	const char *why = gpu_probe_read(&state->probe, state->payload + config->kernels_size, config->probe_size);
 	pthread_condattr_t attr;
 
 	if (why) {
-		link_lost(&inject->link, 0, 0, why);
+		link_lost(&state->link, 0, 0, why);
 		return false;
 	}
-	inject->select = (struct select){ inject->payload, config->kernels_size };
-	pending_contexts_take(&once.early, &inject->modules);
-	pthread_mutex_init(&inject->lock, NULL);
+	state->select = (struct select){ state->payload, config->kernels_size };
+	pending_take(&state->modules);
+	pthread_mutex_init(&state->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&inject->wake, &attr);
-	pthread_cond_init(&inject->done, &attr);
+	pthread_cond_init(&state->wake, &attr);
+	pthread_cond_init(&state->done, &attr);
 	pthread_condattr_destroy(&attr);
 	return true;
 }
 
-static struct inject *start(void)
+static struct gpuprobe *start(void)
 {
 	const struct driver *driver = real_driver();
-	struct inject *inject = driver && *once.name ? calloc(1, sizeof(*inject)) : NULL;
+	struct gpuprobe *state = driver && *once.name ? calloc(1, sizeof(*state)) : NULL;
 
-	if (!inject)
+	if (!state)
 		return NULL;
-	inject->driver = driver;
-	inject->pid = getpid();
-	if (!link_open(&inject->link, once.name, &inject->config, &inject->payload)) {
-		free(inject);
+	state->driver = driver;
+	state->pid = getpid();
+	if (!link_open(&state->link, once.name, &state->config, &state->payload)) {
+		free(state);
 		return NULL;
 	}
-	if (configure(inject) && hello(inject) && start_thread(inject)) {
+	if (configure(state) && hello(state) && start_thread(state)) {
 		atexit(gpuprobe_end);
 		at_quick_exit(gpuprobe_end);
-		return inject;
+		return state;
 	}
-	link_close(&inject->link);
-	free(inject->payload);
-	free(inject);
+	link_close(&state->link);
+	free(state->payload);
+	free(state);
 	return NULL;
 }
 
-struct inject *gpuprobe_state(void)
+struct gpuprobe *gpuprobe_state(void)
 {
-	struct inject *inject = LOAD(once.state);
+	struct gpuprobe *state = LOAD(once.state);
 
-	return inject && !LOAD(inject->over) ? inject : NULL;
+	return state && !LOAD(state->over) ? state : NULL;
 }
 
-struct inject *gpuprobe_begin(void)
+struct gpuprobe *gpuprobe_begin(void)
 {
 	if (!LOAD(once.tried)) {
 		int err = errno, cancel;
 
-		/* a thread that is cancelled would keep the lock */
+		/* a cancelled thread would keep the lock */
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		pthread_mutex_lock(&once.lock);
 		if (!once.tried) {
@@ -154,18 +186,18 @@ struct inject *gpuprobe_begin(void)
 
 void gpuprobe_context_made(CUcontext ctx, CUdevice device, bool primary)
 {
-	struct inject *inject = gpuprobe_state();
+	struct gpuprobe *state = gpuprobe_state();
 	struct context *c;
 
-	if (inject) {
-		pthread_mutex_lock(&inject->lock);
-		c = modules_context(&inject->modules, ctx, device);
+	if (state) {
+		pthread_mutex_lock(&state->lock);
+		c = modules_context(&state->modules, ctx, device);
 		if (c)
 			c->primary = primary;
-		pthread_mutex_unlock(&inject->lock);
+		pthread_mutex_unlock(&state->lock);
 	} else if (!LOAD(once.tried)) {
 		pthread_mutex_lock(&once.lock);
-		pending_contexts_add(&once.early, ctx, device, primary);
+		pending_add(ctx, device, primary);
 		pthread_mutex_unlock(&once.lock);
 	}
 }
@@ -175,7 +207,7 @@ void gpuprobe_context_gone(CUcontext ctx)
 	if (LOAD(once.tried))
 		return;
 	pthread_mutex_lock(&once.lock);
-	pending_contexts_remove(&once.early, ctx);
+	pending_remove(ctx);
 	pthread_mutex_unlock(&once.lock);
 }
 
@@ -188,51 +220,89 @@ static struct timespec deadline(void)
 	return t;
 }
 
-/* Returns false if it is too late.  A thread that is cancelled here would keep the lock. */
-static bool wait_done(struct inject *inject, const struct timespec *until)
+/* Returns false after the deadline.  Cancellation is off, because a cancelled thread would keep the lock. */
+static bool wait_done(struct gpuprobe *state, const struct timespec *until)
 {
 	int cancel, err;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	err = pthread_cond_timedwait(&inject->done, &inject->lock, until);
+	err = pthread_cond_timedwait(&state->done, &state->lock, until);
 	pthread_setcancelstate(cancel, NULL);
 	return !err;
 }
 
-void gpuprobe_wait(struct inject *inject, const unsigned long *served, unsigned long wanted)
+void gpuprobe_wait(struct gpuprobe *state, const unsigned long *served, unsigned long wanted)
 {
 	struct timespec until = deadline();
 
-	pthread_cond_signal(&inject->wake);
-	while (*served < wanted && !inject->over && wait_done(inject, &until))
+	pthread_cond_signal(&state->wake);
+	while (*served < wanted && !state->over && wait_done(state, &until))
 		;
 }
 
-void gpuprobe_wait_idle(struct inject *inject, const bool *busy)
+void gpuprobe_wait_idle(struct gpuprobe *state, const bool *busy)
 {
 	struct timespec until = deadline();
 
-	while (*busy && !inject->over && wait_done(inject, &until))
+	while (*busy && !state->over && wait_done(state, &until))
 		;
 }
 
 void gpuprobe_end(void)
 {
-	struct inject *inject = gpuprobe_state();
+	struct gpuprobe *state = gpuprobe_state();
 	struct timespec until;
 	int err = errno;
 
 	/* a child of vfork has the parent's memory */
-	if (!inject || getpid() != inject->pid)
+	if (!state || getpid() != state->pid)
 		return;
 	STORE(once.state, NULL);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += GPUPROBE_WAIT_MS / 1000;
-	/* a handler of signals may end the process in the middle of a wrapper, which has the mutex */
-	if (!pthread_mutex_timedlock(&inject->lock, &until)) {
-		inject->ending = true;
-		gpuprobe_wait(inject, &inject->served, ++inject->wanted);
-		pthread_mutex_unlock(&inject->lock);
+	/* a signal handler may exit inside a wrapper that holds the mutex */
+	if (!pthread_mutex_timedlock(&state->lock, &until)) {
+		state->ending = true;
+		gpuprobe_wait(state, &state->served, ++state->wanted);
+		pthread_mutex_unlock(&state->lock);
 	}
+	errno = err;
+}
+
+struct context *gpuprobe_context_close(struct gpuprobe *state, CUcontext ctx, CUdevice device)
+{
+	struct context *c;
+
+	pthread_mutex_lock(&state->lock);
+	for (c = state->modules.contexts; c; c = c->next)
+		if (!c->closed && (ctx ? c->ctx == ctx : c->primary && c->device == device))
+			break;
+	if (c) {
+		gpuprobe_wait(state, &state->served, ++state->wanted);
+		c->closed = true;
+		gpuprobe_wait_idle(state, &c->busy);
+	}
+	pthread_mutex_unlock(&state->lock);
+	return c;
+}
+
+void gpuprobe_context_closed(struct gpuprobe *state, struct context *context, bool gone)
+{
+	pthread_mutex_lock(&state->lock);
+	context->gone = gone;
+	context->closed = gone;
+	pthread_mutex_unlock(&state->lock);
+}
+
+void gpuprobe_update_ranges(void)
+{
+	struct gpuprobe *state = gpuprobe_state();
+	int err = errno;
+
+	if (!state || !(state->config.flags & GPUPROBE_RANGES))
+		return;
+	pthread_mutex_lock(&state->lock);
+	gpuprobe_wait(state, &state->ranges_served, ++state->ranges_wanted);
+	pthread_mutex_unlock(&state->lock);
 	errno = err;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What the library is in a program: nothing, until the program loads its first image; then a connection to the tool,
- * what it has asked for, the modules that are loaded, and a thread that reads them.
+/* The library's state in a program.  It connects to the tool when the program loads its first image, then keeps the
+ * tool's request, the loaded modules, and a thread that reads them.
  *
- * One mutex guards the lists; nobody holds it in a call of the driver.  Only the library's own thread sends, reads
- * devices' memory and removes what it reads. */
+ * One mutex guards the lists; it is never held in a call of the driver.  Only the library's own thread sends, reads
+ * device memory, and frees modules. */
 #ifndef GPUPROBE_STATE_H
 #define GPUPROBE_STATE_H
 #include <pthread.h>
@@ -18,47 +18,55 @@
 #include "ptx/instrument.h"
 #include "ptx/probe.h"
 
-struct inject {
+struct gpuprobe {
 	const struct driver *driver;
 	pid_t pid;
 	struct gpuprobe_config config;
-	char *payload;			/* behind the configuration: globs, probe */
+	char *payload;			/* after the configuration: globs, probe */
 	struct gpu_probe probe;
 	struct select select;
 	struct link link;
-	pthread_mutex_t lock;		/* of all that follows */
-	pthread_cond_t wake, done;	/* something is wanted of the thread; it has been done */
+	pthread_mutex_t lock;		/* of the following members */
+	pthread_cond_t wake, done;	/* the thread has something to do; it has done it */
 	struct modules modules;
 	struct nvrtc nvrtc;
-	unsigned long wanted, served;	/* readings of everything */
-	unsigned long ranges_wanted, ranges_served;	/* tellings of ranges.h */
-	bool ending;			/* the reading that is wanted is the last */
+	unsigned long wanted, served;	/* readings of all modules */
+	unsigned long ranges_wanted, ranges_served;	/* updates of ranges.h */
+	bool ending;			/* the wanted reading is the last */
 	bool over;			/* the tool or the thread is gone */
 };
 
 enum { GPUPROBE_WAIT_MS = 2000 };		/* the longest that a program waits for the library */
 
-/* Returns the state, connecting at the first call; NULL if there is nothing to do in this process.  For wrappers that
- * load something. */
-struct inject *gpuprobe_begin(void);
+/* Returns the state, and connects at the first call; NULL: the library does nothing in this process.  For wrappers of
+ * loading functions. */
+struct gpuprobe *gpuprobe_begin(void);
 
-/* Returns the state if there is one: the other wrappers.  Never connects. */
-struct inject *gpuprobe_state(void);
+/* Returns the state, or NULL; never connects.  For all other wrappers. */
+struct gpuprobe *gpuprobe_state(void);
 
-/* Waits until the thread has read what *wanted counts, at most GPUPROBE_WAIT_MS.  With the lock held. */
-void gpuprobe_wait(struct inject *inject, const unsigned long *served, unsigned long wanted);
+/* Waits with the lock held until the thread has served `wanted`, at most GPUPROBE_WAIT_MS. */
+void gpuprobe_wait(struct gpuprobe *state, const unsigned long *served, unsigned long wanted);
 
-/* Waits until the thread is out of what is marked busy, as long. */
-void gpuprobe_wait_idle(struct inject *inject, const bool *busy);
+/* Waits likewise until the thread clears *busy. */
+void gpuprobe_wait_idle(struct gpuprobe *state, const bool *busy);
 
-/* A context was made, or has gone, whether there is a state or not. */
+/* A context was created or destroyed; also called when there is no state yet. */
 void gpuprobe_context_made(CUcontext ctx, CUdevice device, bool primary);
 void gpuprobe_context_gone(CUcontext ctx);
 
-/* Reads all for the last time and says good-bye: the process ends. */
+/* The process ends: reads all modules for the last time and sends GPUPROBE_BYE. */
 void gpuprobe_end(void);
 
 /* The thread: readout.c. */
-void *gpuprobe_thread(void *inject);
+void *gpuprobe_thread(void *state);
+
+/* Before a context is destroyed: waits until it is read and the thread has left it.  ctx NULL: the primary context of
+ * the device.  Returns NULL if the context is unknown; gpuprobe_context_closed() afterwards. */
+struct context *gpuprobe_context_close(struct gpuprobe *state, CUcontext ctx, CUdevice device);
+void gpuprobe_context_closed(struct gpuprobe *state, struct context *context, bool gone);
+
+/* Passes the list of ranges.h to all instrumented modules, if the tool asked for it, and waits for that. */
+void gpuprobe_update_ranges(void);
 
 #endif

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "gpuprobe/link.h"
 
-/* A tool that takes nothing for this long is gone. */
+/* Time-outs; a tool that receives nothing for SEND_MS is gone. */
 enum { AWAIT_MS = 1000, SEND_MS = 10000, CONFIG_MS = 2000, HIGH_FD = 4000 };
 
 static void timeout_set(int fd, int option, int ms)
@@ -23,8 +23,8 @@ static void timeout_set(int fd, int option, int ms)
 	setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
 }
 
-/* Descriptors that the program opens get the numbers that they get without us.  Returns -1 if there is only one of the
- * first three, to which programs write without looking. */
+/* Moves the socket to a high number, so that the program's descriptors keep theirs.  Returns -1 if only a standard stream's
+ * number is free. */
 static int out_of_the_way(int fd)
 {
 	struct rlimit limit;
@@ -42,7 +42,7 @@ static int out_of_the_way(int fd)
 	return high;
 }
 
-/* The name is no secret, and anybody may listen under it once the tool has ended: what is sent changes kernels. */
+/* Any user can listen at the name once the tool has ended, and the configuration changes kernels: checks the user. */
 static bool trusted(int fd)
 {
 	struct ucred who;
@@ -157,7 +157,7 @@ static bool send_all(struct link *link, struct iovec *iov, int n)
 
 		if (sent < 0 && errno == EINTR)
 			continue;
-		if (sent < 0) {		/* also if it has taken too long: half a frame is of no use */
+		if (sent < 0) {		/* or a time-out: the peer cannot use half a frame */
 			link_close(link);
 			return false;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The connection to the tool.  Any thread queues frames; the library's own sends them. */
+/* The connection to the tool.  Any thread queues frames; the library's own thread sends them. */
 #ifndef GPUPROBE_LINK_H
 #define GPUPROBE_LINK_H
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include "abi/gpuprobe.h"
 
-enum { LINK_QUEUE_MAX = 64 << 20 };	/* bytes; what is more is lost */
+enum { LINK_QUEUE_MAX = 64 << 20 };	/* bytes; frames beyond are dropped */
 
 struct link_frame {
 	struct link_frame *next;
@@ -18,7 +18,7 @@ struct link_frame {
 
 struct link {
 	int fd;			/* -1: none, or gone */
-	dev_t dev;		/* the socket: a program may close all descriptors and get this number again */
+	dev_t dev;		/* the socket's: a program may close all descriptors and reuse the number */
 	ino_t ino;
 	pthread_mutex_t lock;	/* of the queue */
 	struct link_frame *first, **last;
@@ -30,10 +30,10 @@ struct link {
  * there is no tool, or it is another version. */
 bool link_open(struct link *link, const char *name, struct gpuprobe_config *config, char **payload);
 
-/* Queues a frame of a struct and what follows it. */
+/* Queues a frame: a struct and the data after it. */
 void link_queue(struct link *link, enum gpuprobe_kind kind, const void *p, size_t n, const void *more, size_t num_more);
 
-/* Sends what is queued, then this.  Return false if the tool is gone. */
+/* link_flush() sends queued frames, the others a frame.  Return false if the tool is gone. */
 bool link_flush(struct link *link);
 bool link_send(struct link *link, enum gpuprobe_kind kind, const void *p, size_t n, const void *more, size_t num_more);
 bool link_lost(struct link *link, uint32_t module, unsigned long long count, const char *why);

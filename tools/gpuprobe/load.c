@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "gpuprobe/gpuprobe.h"
 #include "gpuprobe/image.h"
 #include "gpuprobe/load.h"
-#include "gpuprobe/ranges_tell.h"
 
 enum { FILE_MAX = 1 << 30 };
 
@@ -23,7 +23,7 @@ static unsigned sm_of(const struct driver *d, CUdevice device)
 	return (unsigned)(major * 10 + minor);
 }
 
-/* A library may come to any device: 0 unless all are of the same kind. */
+/* A library can be used on any device: 0 unless all have the same number. */
 static unsigned sm_of_all(const struct driver *d)
 {
 	unsigned sm = 0, other;
@@ -40,33 +40,33 @@ static unsigned sm_of_all(const struct driver *d)
 	return sm;
 }
 
-/* Where an image is being loaded. */
-struct place {
+/* Where an image is loaded. */
+struct target {
 	CUcontext ctx;		/* NULL: none is current */
 	CUdevice device;
 	unsigned sm;
 };
 
-static struct place current_place(const struct driver *d, enum module_kind kind)
+static struct target current_target(const struct driver *d, enum module_kind kind)
 {
-	struct place place = { NULL, 0, 0 };
+	struct target target = { NULL, 0, 0 };
 
-	if (d->cuCtxGetCurrent(&place.ctx) || !place.ctx || d->cuCtxGetDevice(&place.device))
-		place.ctx = NULL;
+	if (d->cuCtxGetCurrent(&target.ctx) || !target.ctx || d->cuCtxGetDevice(&target.device))
+		target.ctx = NULL;
 	if (d->cuDeviceGetAttribute)
-		place.sm = kind == MODULE && place.ctx ? sm_of(d, place.device) : sm_of_all(d);
-	return place;
+		target.sm = kind == MODULE && target.ctx ? sm_of(d, target.device) : sm_of_all(d);
+	return target;
 }
 
-/* A library is compiled when it is first used: find out now, while the original can still be loaded. */
-static CUresult try_library(const struct loading *how, void *library, const struct image *image, const struct place *place)
+/* The driver compiles a library at its first use: force that while the original can still be loaded instead. */
+static CUresult try_library(const struct loading *how, void *library, const struct image *image, const struct target *target)
 {
 	CUresult r = CUDA_SUCCESS;
 	CUdeviceptr at;
 	size_t size;
 	char name[48];
 
-	for (unsigned i = 0; place->ctx && i < image->num_hashes && !r; i++) {
+	for (unsigned i = 0; target->ctx && i < image->num_hashes && !r; i++) {
 		snprintf(name, sizeof(name), "__cuprobe_ctl_%08x", image->hashes[i]);
 		r = how->driver->cuLibraryGetGlobal(&at, &size, library, name);
 		if (r == CUDA_ERROR_NOT_FOUND)
@@ -76,13 +76,13 @@ static CUresult try_library(const struct loading *how, void *library, const stru
 }
 
 static CUresult load_rewritten(const struct loading *how, void **handle, const struct image *image,
-			       const struct place *place)
+			       const struct target *target)
 {
 	CUresult r = loading_call(how, handle, image->data);
 
 	if (r || how->kind == MODULE)
 		return r;
-	r = try_library(how, *handle, image, place);
+	r = try_library(how, *handle, image, target);
 	if (r)
 		loading_unload(how, *handle);
 	return r;
@@ -94,73 +94,73 @@ static void refused(const struct driver *d, struct image *image, CUresult error)
 
 	if (!d->cuGetErrorName || d->cuGetErrorName(error, &name) || !name)
 		name = "an unknown error";
-	image->told.status = GPUPROBE_BAD;
-	image->told.sites = 0;
+	image->report.status = GPUPROBE_BAD;
+	image->report.sites = 0;
 	image->num_hashes = 0;
 	free(image->data);
 	image->data = NULL;
-	image_why(image, name);
+	image_note(image, name);
 }
 
-static void remember(struct inject *inject, const struct loading *how, void *handle, struct image *image,
-		     const struct place *place, const struct registers *registers)
+static void remember(struct gpuprobe *state, const struct loading *how, void *handle, struct image *image,
+		     const struct target *target, const struct registers *registers)
 {
 	uint32_t *hashes = malloc(image->num_hashes * sizeof(*hashes));
 	struct context *c = NULL;
 	struct module *m = NULL;
 	bool linked;
 
-	pthread_mutex_lock(&inject->lock);
-	if (place->ctx)
-		c = modules_context(&inject->modules, place->ctx, place->device);
-	linked = image->told.status == GPUPROBE_THERE &&
-		 modules_linked(&inject->modules, image->hashes, image->num_hashes);
+	pthread_mutex_lock(&state->lock);
+	if (target->ctx)
+		c = modules_context(&state->modules, target->ctx, target->device);
+	linked = image->report.status == GPUPROBE_THERE &&
+		 modules_linked(&state->modules, image->hashes, image->num_hashes);
 	if (!linked)
-		link_queue(&inject->link, GPUPROBE_IMAGE, &image->told, sizeof(image->told), image->text, image->text_size);
+		link_queue(&state->link, GPUPROBE_IMAGE, &image->report, sizeof(image->report), image->text, image->text_size);
 	if (hashes && image->num_hashes && (c || how->kind == LIBRARY)) {
 		memcpy(hashes, image->hashes, image->num_hashes * sizeof(*hashes));
-		m = modules_add(&inject->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
+		m = modules_add(&state->modules, handle, how->kind, how->kind == MODULE ? c : NULL, hashes,
 				image->num_hashes, image->data);
 	}
 	if (m) {
 		hashes = NULL;
-		registers_remember(registers, &inject->modules.kernels, m);
+		registers_remember(registers, &state->modules.kernels, m);
 	}
-	pthread_mutex_unlock(&inject->lock);
-	ranges_tell();
+	pthread_mutex_unlock(&state->lock);
+	gpuprobe_update_ranges();
 	free(hashes);
-	image->data = NULL;	/* the driver may keep it: never freed if nobody owns it */
+	image->data = NULL;	/* the driver may refer to it: leaked if no module owns it */
 }
 
-static CUresult load_with(struct inject *inject, const struct loading *how, void **handle, const void *original,
+static CUresult load_with(struct gpuprobe *state, const struct loading *how, void **handle, const void *original,
 			  size_t size)
 {
-	struct place place = current_place(how->driver, how->kind);
+	struct target target = current_target(how->driver, how->kind);
 	const void *by_driver = how->file ? NULL : original;
 	struct registers registers = {
-		.how = place.ctx ? how : NULL, .image = by_driver, .device = place.device,
-		.keep = inject->config.flags & GPUPROBE_KEEP_REGISTERS,
+		.how = target.ctx ? how : NULL, .image = by_driver, .device = target.device,
+		.keep = state->config.flags & GPUPROBE_KEEP_REGISTERS,
 	};
 	struct image image;
 	CUresult r, error = CUDA_SUCCESS;
 
-	image_rewrite(&image, inject, original, size, place.sm, &registers);
+	image_rewrite(&image, state, original, size, target.sm, &registers);
 	if (image.data)
-		error = load_rewritten(how, handle, &image, &place);
+		error = load_rewritten(how, handle, &image, &target);
 	r = image.data && !error ? CUDA_SUCCESS : loading_call(how, handle, by_driver);
 	if (!r && error)
 		refused(how->driver, &image, error);
 	if (!r) {
 		if (image.data)
-			image.told.fewer_warps = registers_replaced(&registers, *handle);
-		remember(inject, how, *handle, &image, &place, &registers);
+			image.report.fewer_warps = registers_replaced(&registers, *handle);
+		remember(state, how, *handle, &image, &target, &registers);
 	}
 	registers_free(&registers);
 	image_free(&image);
 	return r;
 }
 
-static CUresult load(struct inject *inject, const struct loading *how, void **handle, const void *original, size_t size)
+static CUresult load(struct gpuprobe *state, const struct loading *how, void **handle, const void *original, size_t size)
 {
 	const size_t values = how->jit_values ? how->num_jit * sizeof(*how->jit_values) : 0;
 	struct loading again = *how;
@@ -169,21 +169,8 @@ static CUresult load(struct inject *inject, const struct loading *how, void **ha
 	again.jit_before = values ? malloc(values) : NULL;
 	if (again.jit_before)
 		memcpy(again.jit_before, how->jit_values, values);
-	r = load_with(inject, &again, handle, original, size);
+	r = load_with(state, &again, handle, original, size);
 	free(again.jit_before);
-	return r;
-}
-
-CUresult load_image(const struct loading *how, void **handle, const void *image, size_t size)
-{
-	struct inject *inject = handle && image ? gpuprobe_begin() : NULL;
-	int err = errno;
-	CUresult r;
-
-	if (!inject)
-		return how->load(how, handle, image);
-	r = load(inject, how, handle, image, size);
-	errno = err;
 	return r;
 }
 
@@ -211,19 +198,20 @@ char *load_read(const char *file, size_t *size)
 	return p;
 }
 
-CUresult load_file(const struct loading *how, void **handle)
+CUresult load_module(const struct loading *how, void **handle, const void *image)
 {
-	struct inject *inject = handle && how->file ? gpuprobe_begin() : NULL;
+	struct gpuprobe *state = handle && (image || how->file) ? gpuprobe_begin() : NULL;
 	int err = errno;
+	size_t size = 0;	/* of an image in memory: the one in its headers */
+	char *p = state && !image ? load_read(how->file, &size) : NULL;
+	const void *original = !state ? NULL : p ? p : image;
 	CUresult r;
-	char *p;
-	size_t size;
 
-	p = inject ? load_read(how->file, &size) : NULL;
-	if (p)
-		r = load(inject, how, handle, p, size);
-	else
-		r = how->load(how, handle, NULL);
+	if (!original) {
+		errno = err;
+		return loading_call(how, handle, image);
+	}
+	r = load(state, how, handle, original, size);
 	free(p);
 	errno = err;
 	return r;
@@ -232,29 +220,29 @@ CUresult load_file(const struct loading *how, void **handle)
 CUresult load_unload(const struct driver *driver, enum module_kind kind, void *handle)
 {
 	struct loading how = { .driver = driver, .kind = kind };
-	struct inject *inject = gpuprobe_state();
+	struct gpuprobe *state = gpuprobe_state();
 	struct module *m = NULL;
 	int err = errno;
 	CUresult r;
 
-	if (inject) {
-		pthread_mutex_lock(&inject->lock);
-		m = modules_find(&inject->modules, handle, kind);
-		if (m) {	/* its context may be destroyed meanwhile */
+	if (state) {
+		pthread_mutex_lock(&state->lock);
+		m = modules_find(&state->modules, handle, kind);
+		if (m) {	/* its context may be destroyed at the same time */
 			m->unloading++;
-			gpuprobe_wait(inject, &m->served, ++m->wanted);
+			gpuprobe_wait(state, &m->served, ++m->wanted);
 			m->closed = true;
-			gpuprobe_wait_idle(inject, &m->busy);
+			gpuprobe_wait_idle(state, &m->busy);
 		}
-		pthread_mutex_unlock(&inject->lock);
+		pthread_mutex_unlock(&state->lock);
 	}
 	r = loading_unload(&how, handle);
 	if (m) {
-		pthread_mutex_lock(&inject->lock);
+		pthread_mutex_lock(&state->lock);
 		m->gone |= !r;
 		m->closed = m->gone;
 		m->unloading--;
-		pthread_mutex_unlock(&inject->lock);
+		pthread_mutex_unlock(&state->lock);
 	}
 	errno = err;
 	return r;
@@ -262,25 +250,25 @@ CUresult load_unload(const struct driver *driver, enum module_kind kind, void *h
 
 void *load_linked(int type, const void *data, size_t size, size_t *new_size)
 {
-	struct inject *inject = data && (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY) ? gpuprobe_begin() : NULL;
+	struct gpuprobe *state = data && (type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY) ? gpuprobe_begin() : NULL;
 	int err = errno;
 	struct image image;
-	struct place place;
+	struct target target;
 	void *new;
 
-	if (!inject)
+	if (!state)
 		return NULL;
-	place = current_place(inject->driver, MODULE);
-	image_rewrite(&image, inject, data, size, place.sm, NULL);
+	target = current_target(state->driver, MODULE);
+	image_rewrite(&image, state, data, size, target.sm, NULL);
 	new = image.data;
 	image.data = NULL;
 	*new_size = image.size;
 	if (new) {
-		pthread_mutex_lock(&inject->lock);
-		modules_linked_add(&inject->modules, image.hashes, image.num_hashes);
-		pthread_mutex_unlock(&inject->lock);
+		pthread_mutex_lock(&state->lock);
+		modules_linked_add(&state->modules, image.hashes, image.num_hashes);
+		pthread_mutex_unlock(&state->lock);
 	}
-	link_queue(&inject->link, GPUPROBE_IMAGE, &image.told, sizeof(image.told), image.text, image.text_size);
+	link_queue(&state->link, GPUPROBE_IMAGE, &image.report, sizeof(image.report), image.text, image.text_size);
 	image_free(&image);
 	errno = err;
 	return new;

@@ -3,6 +3,83 @@
 #include <string.h>
 #include "gpuprobe/modules.h"
 
+CUresult loading_call(const struct loading *how, void **handle, const void *image)
+{
+	const struct driver *d = how->driver;
+	bool from_file = how->file && !image;
+
+	/* the driver overwrites the size of a log buffer with the length of the log */
+	if (how->jit_before)
+		memcpy(how->jit_values, how->jit_before, how->num_jit * sizeof(*how->jit_values));
+	if (how->kind == LIBRARY)
+		return from_file ? d->cuLibraryLoadFromFile(handle, how->file, how->jit, how->jit_values, how->num_jit,
+							    how->options, how->values, how->num) :
+				   d->cuLibraryLoadData(handle, image, how->jit, how->jit_values, how->num_jit,
+							how->options, how->values, how->num);
+	if (from_file)
+		return d->cuModuleLoad(handle, how->file);
+	switch (how->function) {
+	case LOAD_DATA_EX: return d->cuModuleLoadDataEx(handle, image, how->num_jit, how->jit, how->jit_values);
+	case LOAD_FAT_BINARY: return d->cuModuleLoadFatBinary(handle, image);
+	default: return d->cuModuleLoadData(handle, image);
+	}
+}
+
+CUresult loading_unload(const struct loading *how, void *handle)
+{
+	return how->kind == MODULE ? how->driver->cuModuleUnload(handle) : how->driver->cuLibraryUnload(handle);
+}
+
+static unsigned bucket(const void *handle)
+{
+	return (unsigned)(((uintptr_t)handle >> 4) * 2654435761u >> 8) % KERNELS_BUCKETS;
+}
+
+/* The driver may reuse a handle before the module is swept. */
+static bool is_there(const struct kernel *k)
+{
+	return !*k->gone && !(k->context_gone && *k->context_gone);
+}
+
+struct kernel *kernels_find(const struct kernels *kernels, const void *handle)
+{
+	struct kernel *k = kernels->bucket[bucket(handle)];
+
+	while (k && (k->handle != handle || !is_there(k)))
+		k = k->next;
+	return k;
+}
+
+void kernels_add(struct kernels *kernels, const struct kernel *kernel)
+{
+	struct kernel **first = &kernels->bucket[bucket(kernel->handle)], *k = kernels_find(kernels, kernel->handle);
+	struct kernel *next;
+
+	if (!k) {
+		k = malloc(sizeof(*k));
+		if (!k)
+			return;
+		k->next = *first;
+		*first = k;
+	}
+	next = k->next;
+	*k = *kernel;
+	k->next = next;
+}
+
+static void kernels_forget(struct kernels *kernels, const void *module)
+{
+	for (unsigned i = 0; i < KERNELS_BUCKETS; i++)
+		for (struct kernel **p = &kernels->bucket[i], *k; (k = *p); ) {
+			if (k->module != module) {
+				p = &k->next;
+				continue;
+			}
+			*p = k->next;
+			free(k);
+		}
+}
+
 struct context *modules_context(struct modules *modules, CUcontext ctx, CUdevice device)
 {
 	struct context *c = modules->contexts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* PTX of the machine code that NVRTC made: it has both, and most programs ask for the code alone. */
+/* The PTX of machine code that NVRTC made: most programs get only the code from NVRTC, which has both. */
 #ifndef GPUPROBE_NVRTC_H
 #define GPUPROBE_NVRTC_H
 #include <stddef.h>
@@ -17,9 +17,9 @@ struct nvrtc {
 	size_t bytes;
 };
 
-/* All want the lock of struct inject held. */
+/* All functions require the lock of struct gpuprobe. */
 
-/* Keeps a copy; the oldest are forgotten when they exceed 256 MiB. */
+/* Keeps a copy; the oldest are dropped beyond 256 MiB. */
 void nvrtc_keep(struct nvrtc *nvrtc, const void *code, size_t code_size, const char *ptx, size_t size);
 
 /* Returns a malloc'd copy of the PTX that machine code was made from, or NULL. */

@@ -8,16 +8,16 @@
 
 struct range {
 	struct gpu_range at;
-	uint64_t which;		/* counts what was noted */
+	uint64_t which;		/* its number, from 1 */
 };
 
-/* Static, as wrappers are passed nothing of ours. */
+/* One per process: wrappers get no argument of the library's. */
 static struct {
 	pthread_mutex_t lock;
 	struct range *range;	/* by address, none overlaps another */
 	size_t n, room;
-	uint64_t noted, changes;
-	bool failed;		/* out of memory: nothing is sure any more */
+	uint64_t numbers, changes;
+	bool failed;		/* out of memory: the list is incomplete */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Returns the first range that ends above an address. */
@@ -72,7 +72,7 @@ void ranges_add(CUdeviceptr low, size_t size)
 		return;
 	pthread_mutex_lock(&all.lock);
 	if (room_for_one()) {
-		r.which = ++all.noted;
+		r.which = ++all.numbers;
 		at = first_above(low);
 		while (at + gone < all.n && all.range[at + gone].at.low < r.at.high)
 			gone++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* What memory the program has on its devices: allocations, mapped and registered host memory, variables of modules.
- * Noted from the process's beginning, as the tool asks for it only when the first image is loaded. */
+/* The memory that kernels may access: allocations, mapped and registered host memory, variables of modules.  Recorded
+ * from the start of the process, because the tool's request comes only when the first image is loaded. */
 #ifndef GPUPROBE_RANGES_H
 #define GPUPROBE_RANGES_H
 #include <stddef.h>
@@ -8,16 +8,16 @@
 #include "abi/gpu.h"
 #include "gpuprobe/cuda.h"
 
-/* Notes that there is memory; what was noted where it is has gone. */
+/* Adds a range, and removes those it overlaps. */
 void ranges_add(CUdeviceptr low, size_t size);
 
-/* Before memory is freed: returns which is known there, 0 if none is.  After that: forgets it, unless another thread was
- * given the same address meanwhile. */
+/* Before memory is freed: returns the number of the range that begins there, or 0.  Afterwards: removes the range with
+ * that number, so that one that another thread got at the same address meanwhile stays. */
 uint64_t ranges_find(CUdeviceptr low);
 void ranges_remove(CUdeviceptr low, uint64_t which);
 
-/* Copies them, sorted, and sets *changes to how often they have changed; returns how many there are, or max + 1 if there
- * are more, or it is not known. */
+/* Copies all ranges, sorted, and sets *changes to the number of changes so far.  Returns the number of ranges; max + 1 if
+ * there are more, or if memory ran out. */
 size_t ranges_copy(struct gpu_range *to, size_t max, uint64_t *changes);
 
 /* In a child of fork. */

@@ -4,59 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "gpuprobe/readout.h"
+#include "gpuprobe/instance.h"
 
-bool reader_room(struct reader *reader, size_t size)
-{
-	char *more;
-
-	if (size <= reader->room)
-		return true;
-	more = realloc(reader->buffer, size);
-	if (more) {
-		reader->buffer = more;
-		reader->room = size;
-	}
-	return more != NULL;
-}
-
-/* r is what the driver said of a copy that has begun. */
-static CUresult await_copy(struct reader *reader, CUresult r)
-{
-	const struct driver *d = reader->inject->driver;
-	CUstream stream = reader->context->stream;
-	struct timespec nap = { 0, 20000 };
-
-	/* waiting in the driver may take a processor */
-	while (!r && (r = d->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < 1000000)
-			nap.tv_nsec *= 2;
-		r = CUDA_SUCCESS;
-	}
-	return r;
-}
-
-CUresult reader_copy(struct reader *reader, void *to, CUdeviceptr from, size_t size)
-{
-	const struct driver *d = reader->inject->driver;
-
-	return await_copy(reader, d->cuMemcpyDtoHAsync_v2(to, from, size, reader->context->stream));
-}
-
-CUresult reader_write(struct reader *reader, CUdeviceptr to, const void *from, size_t size)
-{
-	const struct driver *d = reader->inject->driver;
-
-	if (!d->cuMemcpyHtoDAsync_v2)
-		return CUDA_ERROR_NOT_FOUND;
-	return await_copy(reader, d->cuMemcpyHtoDAsync_v2(to, from, size, reader->context->stream));
-}
-
-/* The context is of no use any more. */
+/* Stops reading a context, and reports why. */
 static void give_up(struct reader *reader, CUresult error, unsigned readings)
 {
-	const struct driver *d = reader->inject->driver;
+	const struct driver *d = reader->state->driver;
 	const char *name = NULL;
 	char why[128];
 
@@ -66,7 +19,7 @@ static void give_up(struct reader *reader, CUresult error, unsigned readings)
 	if (!d->cuGetErrorName || d->cuGetErrorName(error, &name) || !name)
 		name = "an unknown error";
 	snprintf(why, sizeof(why), "device %d: %s", reader->context->device, name);
-	link_lost(&reader->inject->link, 0, readings, why);
+	link_lost(&reader->state->link, 0, readings, why);
 }
 
 static struct instance *find_instance(const struct module *m, const struct context *c, uint32_t hash)
@@ -92,14 +45,7 @@ static CUresult read_instances(struct reader *reader, struct module *m, bool las
 			i->next = m->instances;
 			m->instances = i;
 		}
-		if (i->number && i->ranges)
-			r = ranges_write(reader, i);
-		if (r || reader->telling)
-			continue;
-		if (i->number && i->slots)
-			r = slots_read(reader, i);
-		if (!r && i->number && i->rings)
-			r = records_read(reader, i, last);
+		r = instance_read(reader, i, last);
 	}
 	return r;
 }
@@ -107,12 +53,12 @@ static CUresult read_instances(struct reader *reader, struct module *m, bool las
 /* Reads a module in a context that is marked busy. */
 static void read_in(struct reader *reader, struct module *m, struct context *c, bool last)
 {
-	const struct driver *d = reader->inject->driver;
+	const struct driver *d = reader->state->driver;
 	CUresult r = d->cuCtxPushCurrent_v2(c->ctx);
 	CUcontext was;
 
 	reader->context = c;
-	link_flush(&reader->inject->link);	/* the image was told before the module */
+	link_flush(&reader->state->link);	/* the image is reported before the module */
 	if (r) {
 		give_up(reader, r, 1);
 		return;
@@ -126,34 +72,34 @@ static void read_in(struct reader *reader, struct module *m, struct context *c, 
 	d->cuCtxPopCurrent_v2(&was);
 }
 
-/* With the lock held, but for the time that it takes. */
+/* Called with the lock held; releases it while reading. */
 static void read_module(struct reader *reader, struct module *m, bool last)
 {
-	struct inject *inject = reader->inject;
+	struct gpuprobe *state = reader->state;
 	unsigned long wanted = m->wanted;
 	struct context *c;
 
 	m->busy = true;
-	last |= !reader->telling && m->served < wanted;
-	for (c = inject->modules.contexts; c; c = c->next) {
+	last |= !reader->ranges_only && m->served < wanted;
+	for (c = state->modules.contexts; c; c = c->next) {
 		if (c->closed || c->dead || (m->context && m->context != c))
 			continue;
 		c->busy = true;
-		pthread_mutex_unlock(&inject->lock);
+		pthread_mutex_unlock(&state->lock);
 		read_in(reader, m, c, last);
-		pthread_mutex_lock(&inject->lock);
+		pthread_mutex_lock(&state->lock);
 		c->busy = false;
 	}
 	m->busy = false;
-	if (!reader->telling)
+	if (!reader->ranges_only)
 		m->served = wanted;
-	pthread_cond_broadcast(&inject->done);
+	pthread_cond_broadcast(&state->done);
 }
 
-/* A module that somebody waits for; NULL: none. */
-static struct module *wanted_module(const struct inject *inject)
+/* Returns a module that a wrapper waits for, or NULL. */
+static struct module *wanted_module(const struct gpuprobe *state)
 {
-	struct module *m = inject->modules.first;
+	struct module *m = state->modules.first;
 
 	while (m && (m->closed || m->served >= m->wanted))
 		m = m->next;
@@ -162,14 +108,14 @@ static struct module *wanted_module(const struct inject *inject)
 
 static void read_everything(struct reader *reader, bool last)
 {
-	struct inject *inject = reader->inject;
+	struct gpuprobe *state = reader->state;
 	struct module *m;
 
-	/* what is unloaded meanwhile stays in the list as long as it is busy */
-	for (struct module *next = inject->modules.first; (m = next); next = m->next)
+	/* an unloaded module stays in the list while it is busy */
+	for (struct module *next = state->modules.first; (m = next); next = m->next)
 		if (!m->closed)
 			read_module(reader, m, last);
-	modules_sweep(&inject->modules);
+	modules_sweep(&state->modules);
 }
 
 static struct timespec later(unsigned ms)
@@ -184,54 +130,54 @@ static struct timespec later(unsigned ms)
 	return t;
 }
 
-/* Sends what wrappers have queued; false if the tool is gone. */
-static bool flush(struct inject *inject)
+/* Sends queued frames; false if the tool is gone. */
+static bool flush(struct gpuprobe *state)
 {
 	bool ok;
 
-	pthread_mutex_unlock(&inject->lock);
-	ok = link_flush(&inject->link);
-	pthread_mutex_lock(&inject->lock);
+	pthread_mutex_unlock(&state->lock);
+	ok = link_flush(&state->link);
+	pthread_mutex_lock(&state->lock);
 	return ok;
 }
 
-/* Without the lock: who waits for it at the end of the process does so for a limited time. */
-static void say_bye(struct inject *inject)
+/* Releases the lock, because gpuprobe_end() waits for it for a limited time only. */
+static void send_bye(struct gpuprobe *state)
 {
-	pthread_mutex_unlock(&inject->lock);
-	link_flush(&inject->link);	/* what was queued since the last time */
-	link_send(&inject->link, GPUPROBE_BYE, NULL, 0, NULL, 0);
-	if (inject->config.flags & GPUPROBE_CALLS)
-		link_await(&inject->link);
-	pthread_mutex_lock(&inject->lock);
+	pthread_mutex_unlock(&state->lock);
+	link_flush(&state->link);	/* frames queued since the last flush */
+	link_send(&state->link, GPUPROBE_BYE, NULL, 0, NULL, 0);
+	if (state->config.flags & GPUPROBE_CALLS)
+		link_await(&state->link);
+	pthread_mutex_lock(&state->lock);
 }
 
-/* Tells all modules what memory there is. */
-static void tell_ranges(struct reader *reader)
+/* Writes the list of ranges.h to all modules. */
+static void write_ranges(struct reader *reader)
 {
-	unsigned long wanted = reader->inject->ranges_wanted;
+	unsigned long wanted = reader->state->ranges_wanted;
 
-	reader->telling = true;
+	reader->ranges_only = true;
 	read_everything(reader, false);
-	reader->telling = false;
-	reader->inject->ranges_served = wanted;
+	reader->ranges_only = false;
+	reader->state->ranges_served = wanted;
 }
 
 static void serve(struct reader *reader)
 {
-	struct inject *inject = reader->inject;
-	unsigned period = inject->config.period_ms ? inject->config.period_ms : 1000;
+	struct gpuprobe *state = reader->state;
+	unsigned period = state->config.period_ms ? state->config.period_ms : 1000;
 	struct timespec next = later(period);
 
-	while (flush(inject)) {
-		unsigned long wanted = inject->wanted;
-		struct module *m = wanted_module(inject);
-		bool ending = inject->ending, all = inject->served < wanted, due = false;
-		bool ranges = inject->ranges_served < inject->ranges_wanted;
+	while (flush(state)) {
+		unsigned long wanted = state->wanted;
+		struct module *m = wanted_module(state);
+		bool ending = state->ending, all = state->served < wanted, due = false;
+		bool ranges = state->ranges_served < state->ranges_wanted;
 
 		if (ranges)
-			tell_ranges(reader);
-		else if (!m && !all && pthread_cond_timedwait(&inject->wake, &inject->lock, &next))
+			write_ranges(reader);
+		else if (!m && !all && pthread_cond_timedwait(&state->wake, &state->lock, &next))
 			due = true;
 		if (m)
 			read_module(reader, m, false);
@@ -240,10 +186,10 @@ static void serve(struct reader *reader)
 		if (due)
 			next = later(period);
 		if (all && ending && !m)
-			say_bye(inject);
+			send_bye(state);
 		if (all && !m)
-			inject->served = wanted;
-		pthread_cond_broadcast(&inject->done);
+			state->served = wanted;
+		pthread_cond_broadcast(&state->done);
 		if (all && ending && !m)
 			break;
 	}
@@ -251,19 +197,19 @@ static void serve(struct reader *reader)
 
 void *gpuprobe_thread(void *ctx)
 {
-	struct inject *inject = ctx;
-	struct reader reader = { .inject = inject };
+	struct gpuprobe *state = ctx;
+	struct reader reader = { .state = state };
 	int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
-	/* streams that are being captured in other threads are none of ours */
-	if (inject->driver->cuThreadExchangeStreamCaptureMode)
-		inject->driver->cuThreadExchangeStreamCaptureMode(&mode);
-	pthread_mutex_lock(&inject->lock);
+	/* do not disturb captures of streams in other threads */
+	if (state->driver->cuThreadExchangeStreamCaptureMode)
+		state->driver->cuThreadExchangeStreamCaptureMode(&mode);
+	pthread_mutex_lock(&state->lock);
 	serve(&reader);
-	inject->over = true;
-	pthread_cond_broadcast(&inject->done);
-	pthread_mutex_unlock(&inject->lock);
+	state->over = true;
+	pthread_cond_broadcast(&state->done);
+	pthread_mutex_unlock(&state->lock);
 	free(reader.buffer);
-	link_close(&inject->link);
+	link_close(&state->link);
 	return NULL;
 }

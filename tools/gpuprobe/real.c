@@ -1,42 +1,127 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpuprobe/libc.h"
 #include "gpuprobe/real.h"
 
-/* found once in a process; writing the same twice does no harm */
+/* libc_function() finds dlsym in the C library's symbol table, because by name the linker finds the wrapper.  A sanitizer
+ * calls dlsym first, to find the functions that its own strcmp() and dl_iterate_phdr() call, so no function that can be
+ * interposed is called here. */
+
+struct table {
+	const ElfW(Sym) *symbols;
+	const char *strings;
+	const uint32_t *hash;		/* DT_GNU_HASH */
+};
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t h = 5381;
+
+	while (*name)
+		h = h * 33 + (unsigned char)*name++;
+	return h;
+}
+
+/* Returns a function's value, or 0. */
+static ElfW(Addr) lookup(const struct table *t, const char *name)
+{
+	uint32_t buckets = t->hash[0], first = t->hash[1], bloom = t->hash[2], h = gnu_hash(name);
+	const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(t->hash + 4) + bloom);
+	const uint32_t *chain = bucket + buckets;
+	uint32_t i = buckets ? bucket[h % buckets] : 0;
+
+	for (; i >= first; i++) {
+		const ElfW(Sym) *s = &t->symbols[i];
+
+		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
+		    ELF64_ST_TYPE(s->st_info) == STT_FUNC && same(t->strings + s->st_name, name))
+			return s->st_value;
+		if (chain[i - first] & 1)
+			break;
+	}
+	return 0;
+}
+
+static bool is_libc(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return same(base, "libc.so.6") || same(base, "libdl.so.2");
+}
+
+static void *in_object(const struct link_map *object, const char *name)
+{
+	struct table t = { 0 };
+	ElfW(Addr) value;
+
+	for (const ElfW(Dyn) *dyn = object->l_ld; dyn->d_tag != DT_NULL; dyn++) {
+		const void *p = (const void *)dyn->d_un.d_ptr;	/* the linker has relocated it */
+
+		if (dyn->d_tag == DT_SYMTAB)
+			t.symbols = p;
+		else if (dyn->d_tag == DT_STRTAB)
+			t.strings = p;
+		else if (dyn->d_tag == DT_GNU_HASH)
+			t.hash = p;
+	}
+	value = t.symbols && t.strings && t.hash ? lookup(&t, name) : 0;
+	return value ? (void *)(object->l_addr + value) : NULL;
+}
+
+/* Returns a function of libc.so.6 or libdl.so.2 without asking the dynamic linker for it by name, or NULL. */
+static void *libc_function(const char *name)
+{
+	void *found = NULL;
+
+	for (const struct link_map *object = _r_debug.r_map; object && !found; object = object->l_next)
+		if (is_libc(object->l_name))
+			found = in_object(object, name);
+	return found;
+}
+
+/* one per process; storing the same value twice is harmless */
 static struct {
-	dlsym_fn *dlsym;
-	dlvsym_fn *dlvsym;
+	void *dlsym, *dlvsym;
 	struct driver *driver;
 } found;
 
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n(&(p), v, __ATOMIC_RELEASE)
 
+static void *find_once(void **where, const char *name)
+{
+	if (!LOAD(*where))
+		STORE(*where, libc_function(name));
+	return LOAD(*where);
+}
+
 dlsym_fn *real_dlsym(void)
 {
-	dlsym_fn *f = LOAD(found.dlsym);
-
-	if (!f) {
-		*(void **)&f = libc_function("dlsym");
-		STORE(found.dlsym, f);
-	}
-	return f;
+	return (dlsym_fn *)find_once(&found.dlsym, "dlsym");
 }
 
 dlvsym_fn *real_dlvsym(void)
 {
-	dlvsym_fn *f = LOAD(found.dlvsym);
-
-	if (!f) {
-		*(void **)&f = libc_function("dlvsym");
-		STORE(found.dlvsym, f);
-	}
-	return f;
+	return (dlvsym_fn *)find_once(&found.dlvsym, "dlvsym");
 }
 
 const struct driver *real_driver(void)
@@ -60,86 +145,4 @@ const struct driver *real_driver(void)
 		driver = none;
 	}
 	return driver;
-}
-
-void *real_wrapped(void *function)
-{
-	const struct driver *d = function ? real_driver() : NULL;
-
-	if (function && function == (void *)real_dlsym())
-		return (void *)dlsym;
-	if (function && function == (void *)real_dlvsym())
-		return (void *)dlvsym;
-#define NONE(name, params)
-#define SAME(name, params) if (d && function == (void *)d->name) return (void *)name;
-	DRIVER_FUNCTIONS(NONE, SAME)
-	return function;
-}
-
-/* A name without _v2 stands for the version of the CUDA that is asked for: cudaTypedefs.h. */
-static const struct {
-	const char *name;
-	int since;
-	bool per_thread;	/* another function with CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
-	void *wrapper;
-} by_name[] = {
-	{ "cuGetProcAddress", 12000, false, (void *)cuGetProcAddress_v2 },
-	{ "cuGetProcAddress", 11030, false, (void *)cuGetProcAddress },
-	{ "cuModuleLoad", 2000, false, (void *)cuModuleLoad },
-	{ "cuModuleLoadData", 2000, false, (void *)cuModuleLoadData },
-	{ "cuModuleLoadDataEx", 2010, false, (void *)cuModuleLoadDataEx },
-	{ "cuModuleLoadFatBinary", 2000, false, (void *)cuModuleLoadFatBinary },
-	{ "cuModuleUnload", 2000, false, (void *)cuModuleUnload },
-	{ "cuLibraryLoadData", 12000, false, (void *)cuLibraryLoadData },
-	{ "cuLibraryLoadFromFile", 12000, false, (void *)cuLibraryLoadFromFile },
-	{ "cuLibraryUnload", 12000, false, (void *)cuLibraryUnload },
-	{ "cuLinkAddData", 6050, false, (void *)cuLinkAddData_v2 },
-	{ "cuLinkAddFile", 6050, false, (void *)cuLinkAddFile_v2 },
-	{ "cuCtxCreate", 12050, false, (void *)cuCtxCreate_v4 },
-	{ "cuCtxCreate", 11040, false, (void *)cuCtxCreate_v3 },
-	{ "cuCtxCreate", 3020, false, (void *)cuCtxCreate_v2 },
-	{ "cuCtxDestroy", 4000, false, (void *)cuCtxDestroy_v2 },
-	{ "cuDevicePrimaryCtxRetain", 7000, false, (void *)cuDevicePrimaryCtxRetain },
-	{ "cuDevicePrimaryCtxRelease", 11000, false, (void *)cuDevicePrimaryCtxRelease_v2 },
-	{ "cuDevicePrimaryCtxReset", 11000, false, (void *)cuDevicePrimaryCtxReset_v2 },
-	{ "cuFuncGetAttribute", 2020, false, (void *)cuFuncGetAttribute },
-	{ "cuFuncSetAttribute", 9000, false, (void *)cuFuncSetAttribute },
-	{ "cuKernelGetAttribute", 12000, false, (void *)cuKernelGetAttribute },
-	{ "cuKernelSetAttribute", 12000, false, (void *)cuKernelSetAttribute },
-	{ "cuKernelGetFunction", 12000, false, (void *)cuKernelGetFunction },
-	{ "cuLaunchKernel", 7000, true, (void *)cuLaunchKernel_ptsz },
-	{ "cuLaunchKernel", 4000, false, (void *)cuLaunchKernel },
-	{ "cuLaunchKernelEx", 11060, true, (void *)cuLaunchKernelEx_ptsz },
-	{ "cuLaunchKernelEx", 11060, false, (void *)cuLaunchKernelEx },
-	{ "cuLaunchCooperativeKernel", 9000, true, (void *)cuLaunchCooperativeKernel_ptsz },
-	{ "cuLaunchCooperativeKernel", 9000, false, (void *)cuLaunchCooperativeKernel },
-	{ "cuMemAlloc", 3020, false, (void *)cuMemAlloc_v2 },
-	{ "cuMemAllocManaged", 6000, false, (void *)cuMemAllocManaged },
-	{ "cuMemAllocPitch", 3020, false, (void *)cuMemAllocPitch_v2 },
-	{ "cuMemAllocAsync", 11020, true, (void *)cuMemAllocAsync_ptsz },
-	{ "cuMemAllocAsync", 11020, false, (void *)cuMemAllocAsync },
-	{ "cuMemAllocFromPoolAsync", 11020, true, (void *)cuMemAllocFromPoolAsync_ptsz },
-	{ "cuMemAllocFromPoolAsync", 11020, false, (void *)cuMemAllocFromPoolAsync },
-	{ "cuMemFree", 3020, false, (void *)cuMemFree_v2 },
-	{ "cuMemAllocHost", 3020, false, (void *)cuMemAllocHost_v2 },
-	{ "cuMemHostAlloc", 2020, false, (void *)cuMemHostAlloc },
-	{ "cuMemHostRegister", 6050, false, (void *)cuMemHostRegister_v2 },
-	{ "cuMemFreeHost", 2000, false, (void *)cuMemFreeHost },
-	{ "cuMemHostUnregister", 4000, false, (void *)cuMemHostUnregister },
-	{ "cuMemMap", 10020, false, (void *)cuMemMap },
-	{ "cuMemUnmap", 10020, false, (void *)cuMemUnmap },
-	{ "cuIpcOpenMemHandle", 11000, false, (void *)cuIpcOpenMemHandle_v2 },
-};
-
-void *real_wrapped_name(const char *name, void *function, int version, unsigned long long flags)
-{
-	void *wrapper = real_wrapped(function);
-
-	if (wrapper != function)
-		return wrapper;
-	for (size_t i = 0; i < sizeof(by_name) / sizeof(*by_name); i++)
-		if (version >= by_name[i].since && !strcmp(name, by_name[i].name) &&
-		    (!by_name[i].per_thread || flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
-			return by_name[i].wrapper;
-	return function;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "gpuprobe/registers.h"
 
-/* Of an SM, of sm_70 and later: warps get registers by 8 for each thread, in four parts of the SM. */
+/* An SM of sm_70 and later: registers are allocated in units of 8 per thread, in four parts of the SM. */
 enum { SM_REGISTERS = 65536, WARP = 32, PARTS = 4, BLOCK_WARPS = 32, SM_WARPS = 64, GRANULE = 8, REGISTERS_MAX = 255 };
 
 static int resident_warps(int registers)
@@ -80,7 +80,7 @@ unsigned registers_limit(void *registers, const char *name, size_t n)
 	return num > 0 && num <= REGISTERS_MAX ? (unsigned)most_registers(num, r->keep ? SM_WARPS : BLOCK_WARPS) : 0;
 }
 
-/* Without being told, the driver leaves a kernel 48 KiB of shared memory in all, and the probe has taken of them. */
+/* By default a kernel has 48 KiB of shared memory, static and dynamic, of which the probe takes a part. */
 static void restore_shared(const struct registers *r, void *kernel, int dynamic)
 {
 	const int which = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

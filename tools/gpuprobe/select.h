@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Which kernels -K selects. */
+/* The kernels that -K selects. */
 #ifndef GPUPROBE_SELECT_H
 #define GPUPROBE_SELECT_H
 #include <stdbool.h>

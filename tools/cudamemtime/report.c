@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <fnmatch.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/util.h"
+#include "cli/hist.h"
+#include "cli/out.h"
+#include "cli/row.h"
+#include "cudamemtime/report.h"
+#include "model/gpuprobe_modules.h"
+#include "view/gpuprobe_view.h"
+
+/* Bytes of demangled names: 60 bytes of a mangled name can become 4,000. */
+enum { NAMES_MAX = 64 << 20 };
+
+static char *add_name(struct kernels *all, char *symbol)
+{
+	const char *name = demangle_brief(&all->demangler, symbol);
+	size_t size = strlen(name) + 1;
+
+	if (name == symbol || size > NAMES_MAX - all->bytes)
+		return symbol;
+	all->bytes += size;
+	return xstrdup(name);
+}
+
+struct kernel *kernels_get(struct kernels *all, const char *symbol)
+{
+	size_t n = strlen(symbol);
+	struct kernel *k;
+
+	HASH_FIND(hh, all->by_symbol, symbol, n, k);
+	if (k)
+		return k;
+	k = xcalloc(1, sizeof(*k));
+	k->symbol = xstrdup(symbol);
+	k->name = add_name(all, k->symbol);
+	HASH_ADD_KEYPTR(hh, all->by_symbol, k->symbol, n, k);
+	return k;
+}
+
+static bool match(const char *glob, const char *full, const char *brief, const char *symbol)
+{
+	return !fnmatch(glob, brief, 0) || !fnmatch(glob, full, 0) || !fnmatch(glob, symbol, 0);
+}
+
+bool kernels_match(struct kernels *all, const char *symbol, const char *globs, size_t num)
+{
+	const char *brief;
+	char *full;
+	bool found = false;
+
+	if (!num)
+		return true;
+	brief = kernels_get(all, symbol)->name;
+	full = xstrdup(demangle(&all->demangler, symbol));
+	for (size_t i = 0; i < num && !found; i += strlen(globs + i) + 1)
+		found = match(globs + i, full, brief, symbol);
+	free(full);
+	return found;
+}
+
+void kernels_free(struct kernels *all)
+{
+	struct kernel *k, *next;
+
+	HASH_ITER(hh, all->by_symbol, k, next) {
+		HASH_DELETE(hh, all->by_symbol, k);
+		if (k->name != k->symbol)
+			free(k->name);
+		free(k->symbol);
+		free(k);
+	}
+}
+
+/* A site with its histogram, as text and JSON. */
+
+struct site_row {
+	unsigned long long time;
+	const struct site *site;
+	const char *kernel, *symbol, *file, *kind, *space, *op;
+	unsigned long long line, bytes, count, cycles, ns;
+	struct hist_spread spread;
+	unsigned long long slots[HIST_SLOTS];
+	const unsigned long long *hist;		/* = slots */
+};
+
+OUT_WORD(row_type, "site");
+
+#define AT(f) offsetof(struct site_row, f)
+static const struct field fields[] = {	/* for JSON */
+	{ "type", NULL, 0, &row_type, 0 },	/* accesses of a site in a kernel */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* the kernel or device function, without parameters */
+	{ "symbol", NULL, 0, OUT_STR, AT(symbol) },	/* its mangled name */
+	{ "file", NULL, 0, OUT_STR, AT(file) },	/* of the source; null without -lineinfo */
+	{ "line", NULL, 0, OUT_UINT, AT(line) },	/* in that file */
+	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* load, atomic, store, reduce, wait, or kernel: warps from entry to exit */
+	{ "space", NULL, 0, OUT_STR, AT(space) },	/* global, shared, local, ...: see cudamemtime(8) */
+	{ "op", NULL, 0, OUT_STR, AT(op) },	/* the instruction */
+	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: per lane */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* accesses measured */
+	{ "cycles", NULL, 0, OUT_UINT, AT(cycles) },	/* cycles: total */
+	{ "total_ns", NULL, 0, OUT_UINT, AT(ns) },	/* ns: the same; null if the clock rate is unknown */
+	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* cycles: shortest */
+	{ "p50", NULL, 0, OUT_UINT, AT(spread.p50) },	/* cycles: median */
+	{ "p95", NULL, 0, OUT_UINT, AT(spread.p95) },	/* cycles: 95th percentile */
+	{ "p99", NULL, 0, OUT_UINT, AT(spread.p99) },	/* cycles: 99th percentile */
+	{ "max", NULL, 0, OUT_UINT, AT(spread.max) },	/* cycles: longest */
+	{ "hist", NULL, 0, OUT_HIST, AT(hist) },	/* cycles: accesses by time */
+	{ 0 }
+};
+
+static void site_row(struct site_row *row, const struct gpuprobe_total *total, const struct kernel *kernel,
+	      unsigned long long time)
+{
+	const struct site *site = &total->code->sites.site[total->site];
+
+	*row = (struct site_row){
+		.time = time, .site = site, .kernel = kernel->name, .symbol = kernel->symbol,
+		.file = site->file, .line = site->file ? site->line : NO_VALUE, .kind = site->kind,
+		.space = strcmp(site->space, "-") ? site->space : NULL, .op = site->op,
+		.bytes = site->bytes ? site->bytes : NO_VALUE, .count = total->sum.count,
+		.cycles = total->sum.sum, .ns = total->ns < 0 ? NO_VALUE : (unsigned long long)total->ns,
+	};
+	gpuprobe_sum_slots(&total->sum, row->slots);
+	row->spread = hist_spread(row->slots, total->sum.min, total->sum.max);
+	row->hist = row->slots;
+}
+
+static void head(const struct site_row *r)
+{
+	fputs("  ", stdout);
+	if (strcmp(r->kind, "kernel")) {
+		gpuprobe_site_op(r->site);
+		fputs(", ", stdout);
+	} else {
+		fputs("warps from entry to exit, ", stdout);
+	}
+	gpuprobe_site_place(stdout, r->site);
+	printf(": %.1f cycles", (double)r->cycles / r->count);
+	if (r->ns != NO_VALUE)
+		printf(" (%s)", out_ns((double)r->ns / r->count + .5));
+	puts(" on average");
+}
+
+/* Prints it; in text after the kernel's name if it is the first of it. */
+static void site_row_print(const struct site_row *r, bool first)
+{
+	const struct hist_totals table = { r->count, r->cycles, r->spread };
+
+	if (out_is_json()) {
+		out_row(fields, r);
+		return;
+	}
+	if (first) {
+		escape_text(stdout, r->kernel);
+		putchar('\n');
+	}
+	head(r);
+	hist_table(&table, OUT_UNIT_CYCLES);
+	hist_text(r->slots, OUT_UNIT_CYCLES);
+	putchar('\n');
+	out_line_end();
+}
+
+/* Prints what sites counted: a histogram each, kernels with the most cycles first, and in them sites. */
+
+static bool is_kernel(const struct site *site)
+{
+	return !strcmp(site->kind, "kernel");
+}
+
+struct ranked {
+	const struct gpuprobe_total *total;
+	const struct site *site;
+	struct kernel *kernel;
+};
+
+static int more(unsigned long long a, unsigned long long b)
+{
+	return (a < b) - (a > b);
+}
+
+/* A kernel's own time stands before its accesses. */
+static int compare(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int order = more(x->kernel->cycles, y->kernel->cycles);
+
+	if (!order && x->kernel != y->kernel)
+		order = strcmp(x->kernel->symbol, y->kernel->symbol);
+	if (!order)
+		order = is_kernel(y->site) - is_kernel(x->site);
+	if (!order)
+		order = more(x->total->sum.sum, y->total->sum.sum);
+	return order ? order : (x->total->site > y->total->site) - (x->total->site < y->total->site);
+}
+
+static struct ranked *rank(const struct gpuprobe_total *totals, size_t n, struct kernels *kernels)
+{
+	struct ranked *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct site *site = &totals[i].code->sites.site[totals[i].site];
+
+		all[i] = (struct ranked){ &totals[i], site, kernels_get(kernels, site->kernel) };
+		all[i].kernel->cycles = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!is_kernel(all[i].site))
+			all[i].kernel->cycles += totals[i].sum.sum;
+	qsort(all, n, sizeof(*all), compare);
+	return all;
+}
+
+void site_report(const struct gpuprobe_modules *m, struct kernels *kernels)
+{
+	unsigned long long now = clock_ns();
+	size_t n;
+	struct gpuprobe_total *totals = gpuprobe_totals(m, &n);
+	struct ranked *all = rank(totals, n, kernels);
+
+	if (!out_is_json())
+		printf("[%s]%s\n", out_clock(), n ? "" : " no accesses measured");
+	for (size_t i = 0; i < n; i++) {
+		struct site_row row;
+
+		site_row(&row, all[i].total, all[i].kernel, now);
+		site_row_print(&row, !i || all[i].kernel != all[i - 1].kernel);
+	}
+	free(all);
+	free(totals);
+}

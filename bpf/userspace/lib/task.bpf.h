@@ -11,7 +11,7 @@
 #include <bpf/bpf_core_read.h>
 #include "lib/bounds.bpf.h"
 
-/* The tool itself tells of ends (common/session/inject_events.h). */
+/* The tool itself reports the ends of processes (common/session/inject.c). */
 static __always_inline bool process_ends(void)
 {
 	return false;

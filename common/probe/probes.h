@@ -28,7 +28,7 @@ struct probes {
 	bool usdt;		/* the source's USDT probes, too */
 	bool tree;		/* pids is one, not started yet; probe its descendants too */
 	bool linkers;		/* with watch_tree(): dynamic linkers report what they load */
-	bool seccomp_force;	/* return probes also where they kill, see filtered.h */
+	bool seccomp_force;	/* return probes also where they kill, see seccomp_uretprobe.h */
 	struct watch *watch;
 	struct helper_pool *helpers;
 

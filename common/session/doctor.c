@@ -37,7 +37,7 @@ struct doctor_row {
 
 static const char untried[] = "cannot be tried without the privileges above";
 
-static enum verdict doctor_linux(struct doctor_row *r)
+static enum verdict check_linux(struct doctor_row *r)
 {
 	struct utsname u;
 	int err = attach_try(ATTACH_PERF);
@@ -149,7 +149,7 @@ static enum verdict check_privileges(struct doctor_row *r)
 	return OK;
 }
 
-static enum verdict doctor_processes(struct doctor_row *r)
+static enum verdict check_processes(struct doctor_row *r)
 {
 	static const enum privilege needed[] = { PRIVILEGE_PTRACE, PRIVILEGE_CHECKPOINT };
 	char *why;
@@ -252,8 +252,8 @@ static const struct field fields[] = {
 };
 
 static const struct { const char *name; enum verdict (*fn)(struct doctor_row *r); } checks[] = {
-	{ "kernel", doctor_linux }, { "BTF", check_types }, { "privileges", check_privileges },
-	{ "processes", doctor_processes }, { "attaching", check_attach }, { "ring buffer", check_buffer },
+	{ "kernel", check_linux }, { "BTF", check_types }, { "privileges", check_privileges },
+	{ "processes", check_processes }, { "attaching", check_attach }, { "ring buffer", check_buffer },
 	{ "lockdown", check_lockdown }, { "return probes", check_returns }, { "stacks", check_stacks },
 	{ "cgroups", check_cgroups },
 	{ "CUDA", check_cuda }, { "bpftrace", check_bpftrace },

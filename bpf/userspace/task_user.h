@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) __u32 highest_bit(__u64 v)
 
 /* ---- tasks */
 
-/* The tool reports exits (common/session/inject_events.h). */
+/* The tool reports exits (common/session/inject.h). */
 static __always_inline bool process_ends(void)
 {
 	return false;

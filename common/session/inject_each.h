@@ -10,7 +10,7 @@
 struct each;
 struct shmmap_memory;
 
-/* inject_run() of tools/inject/each.c. */
+/* inject_run() of tools/inject/inject.c. */
 typedef int run_fn(int memory, int fixed, __u64 bytes, const char *name, __u32 pid, __u32 tid, struct each *each);
 
 struct inject_each {

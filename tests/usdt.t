@@ -175,7 +175,7 @@ done
 it "probes whose arguments are in places that are not supported are not said to be missing"
 echo 'note 1b, 0, "8@semaphores(%rip)"' | noted
 run cudamallocsnoop --tensors -jc "$tmp/noted"
-says 'the USDT probes pytorch:malloc and pytorch:free are of a form that cannot be read: tensors are not shown'
+says 'the USDT probes pytorch:malloc and pytorch:free have an unsupported form: tensors are not shown'
 json 1 '.func == "cudaMalloc"'
 
 it "cudaleak --tensors -p: no share of memory that was not seen is free"

@@ -18,7 +18,7 @@ VERIFIED_ONCE int stack_mask(struct stack_buffer *stack, __u32 n)
 	return 0;
 }
 
-/* By frame pointers.  At an entry the kernel (told to skip 1, the function itself) leaves out the
+/* By frame pointers.  At an entry the kernel (asked to skip 1, the function itself) leaves out the
  * caller if the probe is not at the function's first instruction. */
 static __always_inline __u32 stack_by_pointers(void *ctx, __u64 *frames, __u64 entry)
 {

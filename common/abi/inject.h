@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The memory that a tool shares with its probes in the programs of its command (--attach inject), and what both tell
+/* The memory that a tool shares with its probes in the programs of its command (--attach inject), and what both send
  * each other when it is handed over.
  *
  * The memory is one memfd: a head, then the maps of the tool's BPF object, each at a whole page.  A program can write
@@ -7,7 +7,7 @@
  * memory of its own (shm/shm.h).  All programs of a command map the same memory.
  *
  * What programs act upon (the head, the functions and their names, read-only maps) they take from a second memfd, in which
- * it stands at the same places, and which is sealed: no program can write to it. */
+ * it is at the same addresses, and which is sealed: no program can write to it. */
 #ifndef ABI_INJECT_H
 #define ABI_INJECT_H
 #include <linux/types.h>
@@ -22,7 +22,7 @@ enum {
 	INJECT_PAGE = 4096,
 	INJECT_MAPS = 48,
 	INJECT_MAP_NAME = 32,
-	INJECT_THREADS = 32768,		/* at a time, of all programs */
+	INJECT_THREADS = 32768,		/* at a time, of every program */
 	INJECT_FUNCTIONS = 4096,
 	INJECT_PATH = 4096,
 };
@@ -55,11 +55,11 @@ struct inject_function {
  * the programs have at the first thread, which may make no call. */
 #define INJECT_OF_PROCESS 0x80000000u
 
-/* In the tid of an element whose thread has ended: somebody sees to what it left. */
+/* In the tid of an element whose thread has ended: its elements are still to be freed. */
 #define INJECT_LEFT 0x40000000u
 
 /* A thread in a traced program; its element of each map of type TASK_STORAGE has the same index.  Changed only by the
- * thread itself while state is its own, but for the tool, which frees those of processes that have ended. */
+ * thread itself while state is its own, except the tool, which frees those of processes that have ended. */
 struct inject_thread {
 	__u32 tid;			/* 0: free.  As the program sees it: other than the tool does in another PID namespace */
 	__u32 pid;			/* as the tool sees it */
@@ -97,7 +97,7 @@ struct inject_head {
 /* The descriptors that come with the answer to INJECT_HELLO: the shared memory, to write and to read only, and the sealed one. */
 enum inject_shared_memory { INJECT_SHARED, INJECT_READ, INJECT_FIXED, INJECT_MEMORIES };
 
-/* What a program tells: the connection is closed after the answer. */
+/* What a program sends: the connection is closed after the answer. */
 enum inject_kind {
 	INJECT_HELLO = 1,		/* first of a program (after exec too): answered with enum inject_shared_memory */
 	INJECT_FORKED,			/* first of a process that was forked: answered with them, too */

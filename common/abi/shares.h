@@ -4,7 +4,7 @@
 #ifndef SHARES_H
 #define SHARES_H
 
-/* A power of two: the numbers of users.  SHARES_OTHERS is that of all who are beyond. */
+/* A power of two: the numbers of users.  SHARES_OTHERS is that of all users beyond. */
 enum { SHARES_USERS = 1024, SHARES_OTHERS = SHARES_USERS - 1 };
 
 struct shares {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* Call stacks in records: frames of 8 bytes each, from the caller outwards: first the native frames,
  * return addresses; then the Python frames of the same thread.  Where there are no more, or why, is
- * told by notes, which stand in their place. */
+ * replaced by notes. */
 #ifndef STACK_FRAMES_H
 #define STACK_FRAMES_H
 

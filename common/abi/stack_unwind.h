@@ -89,7 +89,7 @@ struct stack_copy {
 	/* The pages that follow, one behind the other: bit i for page i from that of regs[UNWIND_RSP] on,
 	 * of which only what is from there on follows.  Nothing is known of the words in the others. */
 	unsigned long long present;
-	unsigned int looked;		/* pages of which present tells */
+	unsigned int looked;		/* pages that present covers */
 	unsigned int cut;		/* not 0: the stack goes on behind them */
 	unsigned long long from;	/* frames up to this stack pointer are left out: the traced
 					 * function's and those inside it; 0: none */

@@ -50,7 +50,7 @@ extern const struct field_type field_uint, field_size, field_int, field_ptr, fie
 #define OUT_PRINT (&field_print)	/* struct out_print: a function prints the value, as text
 					 * or JSON */
 
-/* Defines a type of field that has the same word in each row, in JSON only: for the key "type", which tells rows
+/* Defines a type of field that has the same word in each row, in JSON only: for the key "type", which distinguishes rows
  * of different kinds apart. */
 #define OUT_WORD(name, word)							\
 	static void name##_json(const void *at)					\

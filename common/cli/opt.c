@@ -49,7 +49,7 @@ static void option(const char *left, const char *help)
 	wrap(help, HELP, HELP);
 }
 
-/* Prints the options and what is said of the tool, in lines of at most 80 columns, but for the examples, which
+/* Prints the options and the description, in lines of at most 80 columns, except the examples, which
  * stay as they are. */
 static void help_print(const struct opt *o, const struct usage *u)
 {

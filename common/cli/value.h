@@ -19,7 +19,7 @@ bool value_size(const char *s, long *bytes);
  * alone is in units of unit ns. */
 bool value_time(const char *s, long unit, long *ns);
 
-/* Returns the next word of a list, whose words stand between commas and white space, and sets *rest behind
+/* Returns the next word of a list, whose words are separated by commas and white space, and sets *rest after
  * it; NULL at the end.  Writes into the list. */
 char *value_word(char **rest);
 

@@ -140,7 +140,7 @@ static void see(struct walk *w, struct part p)
 	w->slurm = w->slurm || is(p, "..") || is(p, "slurm") || begins(p, "slurm_") || ends(p, "slurmstepd.scope");
 }
 
-/* Where containerd's CRI was told the wrong kind of names, they are one: kubepods-podUID.slice:cri-containerd:ID */
+/* With the wrong cgroup driver, containerd's CRI writes both names as one: kubepods-podUID.slice:cri-containerd:ID */
 static void walk_path(struct walk *w, struct part path)
 {
 	drop_end(&path, " (deleted)");

@@ -120,7 +120,7 @@ bool privilege_lacks(enum privilege what)
 	return missing(what) || in_user_namespace();
 }
 
-/* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and whom it names; 2: who has
+/* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and the process that it names; 2: who has
  * CAP_SYS_PTRACE; 3: no process. */
 static int yama_scope(void)
 {

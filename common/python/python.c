@@ -25,7 +25,7 @@ struct process {
 	struct interpreter interpreter;	/* its runtime is 0: none is known */
 	unsigned long long bias;
 	bool walked;		/* the BPF programs know it */
-	unsigned long long tried;	/* to tell them; when, ns */
+	unsigned long long tried;	/* to report them; when, ns */
 	struct code_list codes;
 };
 

@@ -21,7 +21,7 @@ enum { MOST = 16384, OWN_FILES = 128, BACKLOG = 4096, EVENTS = 256 };
 /* How often processes are checked for another program: exec is not reported. */
 static const unsigned long long LOOK_NS = 100 * 1000000ull, EVERY_NS = 10 * 1000000ull, TURN_NS = 1000000;
 
-/* PENDING: at once; the others wait in the socket's backlog. */
+/* PENDING: at the same time; the others wait in the socket's backlog. */
 enum { PENDING = 64 };
 
 /* After that long without a message a connection is closed. */

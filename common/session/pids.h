@@ -9,7 +9,7 @@ struct pids {
 	int *fds;		/* a pidfd for each, or -1 */
 };
 
-/* Opens the processes of a list, "12,34 train": process ids, and names, each of which stands for all
+/* Opens the processes of a list, "12,34 train": process ids, and names, each of which selects all
  * processes of that name.  Exits if there is no such process, or if one is a thread. */
 struct pids pids_open(const char *list);
 

@@ -13,7 +13,7 @@
 struct shmmap_map {
 	__u32 type, key_size, value_size, max_entries;
 	__u32 stride;		/* bytes from one value of an array, a lane, or a thread to the next: a multiple of 8 */
-	__u32 lanes;		/* values of an element: 1 but for per-CPU types */
+	__u32 lanes;		/* values of an element: 1 except for per-CPU types */
 	__u32 buckets;		/* of a hash: a power of two */
 	__u32 index;		/* in struct shmmap */
 	__u32 storage;		/* of type TASK_STORAGE: its bit in struct inject_thread's used */

@@ -11,7 +11,7 @@ struct module;
 
 struct source_line {
 	const char *function;	/* linkage name if there is one, else the name; NULL: unknown */
-	const char *file;	/* with its directory, as the compiler was told; NULL: unknown */
+	const char *file;	/* with its directory, as the compiler got it; NULL: unknown */
 	int line;		/* 0: unknown */
 	bool inlined;		/* the function, at the line in the next one */
 };

@@ -15,7 +15,7 @@ struct stack_frame;
  * points to is valid until the next call for a stack of the same struct syms, and not in a copy. */
 bool stack_view(const struct stack *s, int i, struct frame_view *view);
 
-/* Returns the stack that stands for all those that look the same, as interpreters' own frames are left
+/* Returns one stack for all those that look the same, as interpreters' own frames are left
  * out: reports group by it.  Reads symbols.  It may change until the symbols of the interpreter have
  * been read, and lives as long as s.  NULL for NULL. */
 const struct stack *stack_shown(const struct stack *s);

@@ -70,7 +70,7 @@ static struct unwind_owner *owner_of(struct unwind_table *t, int pid, unsigned u
 	return o;
 }
 
-/* The number of the slot for a rule: that of its address, one that is free, else any.  What stands in the slots is not asked:
+/* The number of the slot for a rule: that of its address, one that is free, else any.  The slots are not read:
  * with --attach inject programs can write there. */
 static size_t slot_for(const struct unwind_table *t, const struct unwind_owner *o, unsigned long long pc)
 {

@@ -33,7 +33,7 @@ void chrome_arrow(struct chrome *c, int pid, int from, unsigned long long from_t
 		  unsigned long long to_time);
 
 /* Draws what the process holds from this time on (CLOCK_MONOTONIC, ns), if that has changed since the
- * last call: a counter of all bytes, and one for each kind of memory it has held.  Each byte stands
+ * last call: a counter of all bytes, and one for each kind of memory it has held.  Each byte counts
  * for scale of them. */
 void chrome_held(struct chrome *c, struct mem_process *process, unsigned long long time,
 		 unsigned long scale);

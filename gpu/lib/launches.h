@@ -8,7 +8,7 @@
 #define GPU_LAUNCHES_H
 #include "lib/gpu.h"
 
-/* A device runs up to 128 grids at once. */
+/* A device runs up to 128 grids at a time. */
 enum { LAUNCHES = 256, LAUNCH_WINDOW = 8 };
 
 struct inflight_launch {

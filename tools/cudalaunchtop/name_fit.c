@@ -23,7 +23,7 @@ struct name_fit {
 	struct fitted_name *names;
 	size_t n, *at;		/* at[i]: where the i-th name is in names */
 	int longest;
-	const char *gap;	/* stands for omitted words */
+	const char *gap;	/* replaces omitted words */
 	int gap_columns;
 };
 

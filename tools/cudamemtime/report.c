@@ -183,7 +183,7 @@ static int more(unsigned long long a, unsigned long long b)
 	return (a < b) - (a > b);
 }
 
-/* A kernel's own time stands before its accesses. */
+/* A kernel's own time comes before its accesses. */
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;

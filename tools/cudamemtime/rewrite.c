@@ -19,7 +19,7 @@
 
 struct ptxas_kernel {
 	char *symbol;
-	unsigned registers, spills, stack;	/* bytes but for the first; spills: stored and loaded */
+	unsigned registers, spills, stack;	/* bytes except the first; spills: stored and loaded */
 	unsigned instructions;
 };
 

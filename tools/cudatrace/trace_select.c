@@ -108,7 +108,7 @@ static _Noreturn void unknown(const char *word)
 
 /* Reads "[trace=][!]WORD[,[!]WORD]..."; returns an enum trace_selected for each of cuda_protos[].  A WORD
  * is a group of cuda_protos.h, all, default, a function, or a pattern of functions with * and ?.  A
- * function stands for all of its versions: cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If
+ * function selects all of its versions: cuMemAlloc for cuMemAlloc_v2.  A word after ! is removed.  If
  * the first one is, all are, as in strace, starting from the default.  NULL: the default. */
 static unsigned char *select_functions(const char *expression)
 {

@@ -15,7 +15,7 @@ EXPORTED unsigned la_version(unsigned version)
 	return environment(&injected) ? version : 0;
 }
 
-/* No object is audited: the linker has nothing to tell of what it binds. */
+/* No object is audited: the linker reports no bindings. */
 EXPORTED unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	*cookie = (uintptr_t)map;

@@ -31,7 +31,7 @@ enum connection {
 
 /* The stubs depend on the order of the first two: inject/stub.h. */
 struct stub {
-	__u64 real;		/* the function that it stands for */
+	__u64 real;		/* the function that it replaces */
 	const __u32 *flags;	/* shared: with INJECT_OFF, the function is only called */
 	__u64 object;		/* the link_map of its library */
 	const struct inject_function *in;
@@ -80,7 +80,7 @@ struct injected {
 	bool wiped;		/* by the kernel at a fork */
 	bool silent;		/* the tool has not answered the last message */
 	bool settled;		/* the tool has the objects that were loaded with the first CUDA library */
-	bool changes;		/* objects were loaded or unloaded that the tool has not been told of */
+	bool changes;		/* objects were loaded or unloaded that were not reported to the tool */
 	bool hurry;		/* and the files of some may be gone soon */
 	__s64 started;		/* when the program did: the time of day, s */
 	struct inject_waits loading, calling;	/* for these messages */

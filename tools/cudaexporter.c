@@ -38,7 +38,7 @@ enum { CALM_MS = 250 };
 
 struct app {
 	struct exporter exporter;
-	struct opt_many listen, kernel_map;
+	struct opt_many listen, label_map;
 	struct web_options web_options;
 	struct web web;
 	const char *labels, *by, *ages, *textfile;
@@ -57,11 +57,11 @@ static void check_kernels(struct app *app)
 {
 	struct kernel_naming *naming = &app->exporter.kernels.naming;
 
-	if (app->kernel_map.n && !naming->most)
+	if (app->label_map.n && !naming->most)
 		usage_error("--kernel-map requires --kernels");
-	for (int i = 0; i < app->kernel_map.n; i++)
-		kernel_map_add(&naming->map, app->kernel_map.list[i]);
-	free(app->kernel_map.list);
+	for (int i = 0; i < app->label_map.n; i++)
+		label_map_add(&naming->map, app->label_map.list[i]);
+	free(app->label_map.list);
 	if (naming->most)
 		app->classes |= 1 << CUDA_NAME;
 }
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "collect.off-cpu", &app.off_cpu, "how long waiting threads are off the CPU"),
 		OPT_NUM(0, "kernels", "N", &app.exporter.kernels.naming.most, 0,
 			"launches by kernel: each process's first N that are launched 1,000 times; default: 0"),
-		OPT_MANY(0, "kernel-map", "RE=NAME", &app.kernel_map, "call kernels NAME whose name matches RE, an extended regular expression"),
+		OPT_MANY(0, "kernel-map", "RE=NAME", &app.label_map, "call kernels NAME whose name matches RE, an extended regular expression"),
 		OPT_FLAG(0, "exemplars", &app.exemplars, "the last call of each bucket of copies and waits, in OpenMetrics"),
 		OPT_FLAG(0, "self-time", &app.exporter.self.times, "CPU time of the BPF programs"),
 		OPT_STEER(&app.session),

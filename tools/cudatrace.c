@@ -7,12 +7,12 @@
 #include "bpf/map_backend.h"
 #include "cli/out.h"
 #include "cudatrace/trace_line.h"
-#include "cudatrace/trace_program.h"
+#include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
 #include "cudatrace/trace_select.h"
 #include "model/inflight.h"
 #include "session/tool.h"
-#include "sym/programs.h"
+#include "kernels/executions.h"
 #include "sym/syms.h"
 #include "view/stack_view.h"
 #include "view/inflight_view.h"
@@ -49,7 +49,7 @@ static void on_scanned(void *ctx, int pid)
 {
 	struct tracer *t = ctx;
 
-	trace_program_mapped(t->trace.programs, &t->session.probes, pid);
+	trace_execution_mapped(t->trace.programs, &t->session.probes, pid);
 }
 
 static void check(void *ctx)
@@ -79,7 +79,7 @@ static void *open_skel(void *ctx)
 	}
 	process_on_end(&t->session.ends, trace_ended, &t->trace);
 	session_drop_at_end(&t->session);
-	t->trace.programs = trace_programs_new(t->session.syms);
+	t->trace.programs = trace_executions_new(t->session.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)
 		return NULL;
@@ -114,7 +114,7 @@ static void start(void *ctx)
 	struct tracer *t = ctx;
 
 	if (t->trace.launches)
-		syms_each(t->session.syms, trace_program_scan, t->trace.programs);
+		syms_each(t->session.syms, trace_execution_scan, t->trace.programs);
 	t->trace.lines.color = color_wanted(t->color);
 	if (!t->trace.summary && !t->trace.chrome && !t->trace.folded)
 		trace_lines_init(&t->trace.lines, !session_is_alone(&t->session));
@@ -162,7 +162,7 @@ static int finish(void *ctx, int status)
 		status = status ? status : EXIT_FAILURE;
 	inflight_free(&t->inflight);
 	trace_free(&t->trace);
-	programs_free(t->trace.programs);
+	executions_free(t->trace.programs);
 	return status;
 }
 

@@ -102,9 +102,9 @@ static void take_address(struct counters *cs, struct counter *c)
 }
 
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
-			    struct launch_program *program)
+			    struct launch_execution *program)
 {
-	const struct program *p = &program->program;
+	const struct execution *p = &program->program;
 	struct counter *c;
 
 	if (!quota_take(&cs->quota, p->user, p->pid, COUNTER_COST))
@@ -208,13 +208,13 @@ const struct kernel *counter_kernel(const struct counter *c)
 {
 	if (c->fixed || c->key.kind == LAUNCH_GRAPH)
 		return c->kernel;
-	return kernels_find(c->program->program.kernels, c->key.func);
+	return kernel_map_find(c->program->program.kernels, c->key.func);
 }
 
 unsigned long long counter_func(const struct counter *c)
 {
 	return c->fixed ? c->shown : c->key.kind == LAUNCH_GRAPH ? c->key.func :
-	       kernels_handle(c->program->program.kernels, c->key.func);
+	       kernel_map_handle(c->program->program.kernels, c->key.func);
 }
 
 /* What is launched no longer: its room in the probes' maps is given back, and its counts are kept. */
@@ -296,7 +296,7 @@ static struct counter *retired_of(struct counters *cs, const struct counter *c,
 				 const struct kernel *kernel, unsigned long long func)
 {
 	const struct launch_key key = retired_key(c, kernel, func);
-	const struct program *p = &c->program->program;
+	const struct execution *p = &c->program->program;
 	struct counter *was;
 
 	HASH_FIND(hh, cs->retired, &key, sizeof(key), was);
@@ -357,7 +357,7 @@ static void give_back(struct counters *cs, struct counter *c)
 	TAILQ_REMOVE(&cs->retiring, c, in_retiring);
 	LIST_REMOVE(c, in_program);
 	if (!--c->program->ncounters && c->program->over)
-		program_forget_kernels(&c->program->program);
+		execution_forget_kernels(&c->program->program);
 	HASH_DEL(cs->all, c);
 	quota_give(&cs->quota, c->program->program.user, COUNTER_COST);
 	to = c->total.launches ? successor_of(cs, c) ?: retired_of(cs, c, c->kernel, c->shown) : NULL;

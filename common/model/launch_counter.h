@@ -8,7 +8,7 @@
 #include "abi/shares.h"
 #include "base/hash.h"
 #include "base/quota.h"
-#include "sym/programs.h"
+#include "kernels/executions.h"
 
 struct bpf_map;
 struct stack;
@@ -27,8 +27,8 @@ static inline void tally_add(struct launch_tally *to, const struct launch_tally 
 LIST_HEAD(counter_list, counter);
 TAILQ_HEAD(counter_queue, counter);
 
-struct launch_program {
-	struct program program;
+struct launch_execution {
+	struct execution program;
 	char comm[16];
 	bool over, counted;	/* counted: including its last launches */
 	bool driven;		/* launches were seen in the driver */
@@ -50,7 +50,7 @@ struct counter_address {
  * counts go to a retired counter. */
 struct counter {
 	struct launch_key key;	/* of a retired one: see retired_of() */
-	struct launch_program *program;
+	struct launch_execution *program;
 	const struct kernel *kernel;	/* if fixed, NULL: unknown; else it is the one at its address */
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
@@ -98,7 +98,7 @@ struct counter *counter_find(const struct counters *cs, const struct launch_key 
 
 /* Returns a new counter; NULL if the user of the program has too many. */
 struct counter *counter_new(struct counters *cs, const struct launch_key *key,
-			    struct launch_program *program);
+			    struct launch_execution *program);
 
 /* Calls fn with each key of the hash map, which has every key; fn may remove it. */
 void counters_each_key(const struct counters *cs,

@@ -12,31 +12,31 @@
 
 /* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program
  * that it is a copy of, or 0. */
-static struct launch_program *launch_program_of(struct programs *all, unsigned long long id, int pid,
+static struct launch_execution *launch_execution_of(struct executions *all, unsigned long long id, int pid,
 					 const char *comm, unsigned long long parent)
 {
-	struct program *known = programs_find(all, id);
-	struct launch_program *p;
+	struct execution *known = executions_find(all, id);
+	struct launch_execution *p;
 
 	if (known)
-		return (struct launch_program *)known;
-	p = (struct launch_program *)(parent ? programs_fork(all, parent, id, pid) :
-				      programs_get(all, id, pid));
+		return (struct launch_execution *)known;
+	p = (struct launch_execution *)(parent ? executions_fork(all, parent, id, pid) :
+				      executions_get(all, id, pid));
 	if (!proc_comm(pid, p->comm) && comm)
 		memcpy(p->comm, comm, sizeof(p->comm) - 1);
 	return p;
 }
 
 /* Returns the counter with this key, NULL if there are too many. */
-static struct counter *launch_counter_of(struct counters *cs, struct programs *all, const struct launch_key *key,
+static struct counter *launch_counter_of(struct counters *cs, struct executions *all, const struct launch_key *key,
 				  const char *comm)
 {
 	struct counter *c = counter_find(cs, key);
-	struct launch_program *p;
+	struct launch_execution *p;
 
 	if (c)
 		return c;
-	p = launch_program_of(all, key->program, key->pid, comm, 0);
+	p = launch_execution_of(all, key->program, key->pid, comm, 0);
 	c = counter_new(cs, key, p);
 	if (c)
 		counter_begins(cs, c);
@@ -47,7 +47,7 @@ static struct counter *launch_counter_of(struct counters *cs, struct programs *a
 static void launch_look(struct counter *c)
 {
 	if (c->key.kind != LAUNCH_GRAPH && !c->fixed && !c->program->over)
-		program_look(&c->program->program, c->key.func);
+		execution_kernel(&c->program->program, c->key.func);
 }
 
 /* How often keys are looked for whose records were lost, if that may matter: where many are used. */
@@ -61,7 +61,7 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 
 	l->keep = keep;
 	l->syms = syms;
-	l->programs = programs_new(syms, sizeof(struct launch_program));
+	l->programs = executions_new(syms, sizeof(struct launch_execution));
 	counters_init(&l->counters, counts, quick, shares);
 	return l;
 }
@@ -70,13 +70,13 @@ void launches_free(struct launches *l)
 {
 	counters_drop_retired(&l->counters, true);
 	counters_free(&l->counters);
-	programs_free(l->programs);
+	executions_free(l->programs);
 	free(l);
 }
 
 void launches_scan(struct launches *l, int pid)
 {
-	programs_scan(l->programs, pid);
+	executions_scan(l->programs, pid);
 }
 
 /* Makes a counter for a key whose first record was lost.  If there are too many, the key of a program that
@@ -84,13 +84,13 @@ void launches_scan(struct launches *l, int pid)
 static void find_unreported(void *ctx, const struct launch_key *key)
 {
 	struct launches *l = ctx;
-	const struct launch_program *p;
+	const struct launch_execution *p;
 	struct launch_count sum;
 	bool over;
 
 	if (counter_find(&l->counters, key))
 		return;
-	p = (const struct launch_program *)programs_find(l->programs, key->program);
+	p = (const struct launch_execution *)executions_find(l->programs, key->program);
 	over = p && p->over;
 	if (!counters_read(&l->counters, key, &sum) || !(sum.unreported || over))
 		return;		/* its record is still to come */
@@ -107,14 +107,14 @@ static void find_all_unreported(struct launches *l)
 /* Drops programs that ended and whose last launches were shown. */
 static void drop_ended(struct launches *l)
 {
-	struct program *p, *next;
+	struct execution *p, *next;
 
 	if (l->keep)
 		return;
 	counters_drop_retired(&l->counters, false);
 	HASH_ITER(hh, l->programs->all, p, next)
-		if (((struct launch_program *)p)->counted)
-			program_end(p);
+		if (((struct launch_execution *)p)->counted)
+			execution_end(p);
 }
 
 static void end_interval(struct counter *c)
@@ -138,8 +138,8 @@ void launches_count(struct launches *l)
 	}
 	for (c = cs->retired; c; c = c->hh.next)
 		end_interval(c);
-	for (struct program *p = l->programs->all; p; p = p->hh.next) {
-		struct launch_program *own = (struct launch_program *)p;
+	for (struct execution *p = l->programs->all; p; p = p->hh.next) {
+		struct launch_execution *own = (struct launch_execution *)p;
 
 		own->counted = own->over;
 		if (!own->over)
@@ -170,7 +170,7 @@ enum { RECORD_STEPS = 64 };
 /* The address now belongs to another kernel: what was launched so far at other addresses that lead to
  * this one keeps its name.  A program that often renames one of many kernels must have sent as many
  * records as this takes steps. */
-static void rename_others(struct launches *l, struct launch_program *p, unsigned long long addr,
+static void rename_others(struct launches *l, struct launch_execution *p, unsigned long long addr,
 			  const struct kernel *old)
 {
 	struct counter *c;
@@ -188,10 +188,10 @@ static void rename_others(struct launches *l, struct launch_program *p, unsigned
 }
 
 /* The address now is this kernel's, in launches of this generation: those before keep theirs. */
-static void rename_address(struct launches *l, struct launch_program *p, const struct launch_event *e,
+static void rename_address(struct launches *l, struct launch_execution *p, const struct launch_event *e,
 			   const struct kernel *kernel)
 {
-	const struct kernel *old = kernels_find(p->program.kernels, e->subject);
+	const struct kernel *old = kernel_map_find(p->program.kernels, e->subject);
 
 	if (old || e->head.kind != LAUNCH_TOLD)
 		counters_leave_at(&l->counters, p->program.id, e->subject, &e->key.generation);
@@ -199,41 +199,41 @@ static void rename_address(struct launches *l, struct launch_program *p, const s
 		rename_others(l, p, e->subject, old);
 }
 
-static void on_name(struct launches *l, struct launch_program *p, const struct launch_event *e,
+static void on_name(struct launches *l, struct launch_execution *p, const struct launch_event *e,
 		    const char *text, size_t room)
 {
 	const struct kernel *k;
 
 	if (!room || !memchr(text, 0, room) ||
-	    !program_kernel_named(&p->program, text, e->object, &k))
+	    !execution_kernel_named(&p->program, text, e->object, &k))
 		return;
 	rename_address(l, p, e, k);
-	kernels_name(p->program.kernels, e->subject, k);
+	kernel_map_name(p->program.kernels, e->subject, k);
 	if (e->head.kind != LAUNCH_TOLD)
-		kernels_own(p->program.kernels, e->subject, e->owner, e->time);
+		kernel_map_own(p->program.kernels, e->subject, e->owner, e->time);
 }
 
-static void on_registered(struct launches *l, struct launch_program *p, const struct launch_event *e)
+static void on_registered(struct launches *l, struct launch_execution *p, const struct launch_event *e)
 {
 	rename_address(l, p, e, NULL);
-	kernels_name_at(p->program.kernels, e->subject, e->object);
-	kernels_own(p->program.kernels, e->subject, e->owner, e->time);
+	kernel_map_name_at(p->program.kernels, e->subject, e->object);
+	kernel_map_own(p->program.kernels, e->subject, e->owner, e->time);
 }
 
-static void on_alias(struct launches *l, struct launch_program *p, const struct launch_event *e)
+static void on_alias(struct launches *l, struct launch_execution *p, const struct launch_event *e)
 {
-	struct kernels *kernels = p->program.kernels;
+	struct kernel_map *kernels = p->program.kernels;
 
-	rename_address(l, p, e, kernels_find(kernels, e->object));
-	kernels_alias(kernels, e->subject, e->object);
+	rename_address(l, p, e, kernel_map_find(kernels, e->object));
+	kernel_map_alias(kernels, e->subject, e->object);
 	if (e->owner)
-		kernels_own(kernels, e->subject, e->owner, e->time);
-	program_look(&p->program, e->subject);	/* while it is alive */
+		kernel_map_own(kernels, e->subject, e->owner, e->time);
+	execution_kernel(&p->program, e->subject);	/* while it is alive */
 }
 
 struct unloading {
 	struct launches *l;
-	const struct launch_program *p;
+	const struct launch_execution *p;
 };
 
 static void unload(void *ctx, unsigned long long addr)
@@ -243,11 +243,11 @@ static void unload(void *ctx, unsigned long long addr)
 	counters_leave_at(&u->l->counters, u->p->program.id, addr, NULL);
 }
 
-static void on_unloaded(struct launches *l, struct launch_program *p, const struct launch_event *e)
+static void on_unloaded(struct launches *l, struct launch_execution *p, const struct launch_event *e)
 {
 	struct unloading u = { l, p };
 
-	kernels_unload(p->program.kernels, e->subject, e->time, unload, &u);
+	kernel_map_unload(p->program.kernels, e->subject, e->time, unload, &u);
 }
 
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
@@ -265,7 +265,7 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 
 static void on_process(struct launches *l, const struct process_event *e)
 {
-	struct launch_program *p = launch_program_of(l->programs, e->program, e->head.pid, e->comm,
+	struct launch_execution *p = launch_execution_of(l->programs, e->program, e->head.pid, e->comm,
 					      e->head.kind == RECORD_FORK ? e->parent_program : 0);
 	struct counter *c;
 
@@ -283,13 +283,13 @@ void launches_ended(void *launches, const struct process_event *event)
 void launches_record(struct launches *l, const void *data, size_t size)
 {
 	const struct launch_event *e = data;
-	struct launch_program *p;
+	struct launch_execution *p;
 
 	if (size >= sizeof(struct process_event) && e->head.kind == RECORD_FORK)
 		on_process(l, data);
 	if (size < sizeof(*e) || record_is_process_event(&e->head))
 		return;
-	p = launch_program_of(l->programs, e->key.program, e->key.pid, e->comm, 0);
+	p = launch_execution_of(l->programs, e->key.program, e->key.pid, e->comm, 0);
 	p->steps += RECORD_STEPS;
 	switch (e->head.kind) {
 	case LAUNCH_FIRST:
@@ -306,7 +306,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 		on_alias(l, p, e);
 		break;
 	case LAUNCH_PAIR:
-		kernels_pair(p->program.kernels, e->subject, e->object);
+		kernel_map_pair(p->program.kernels, e->subject, e->object);
 		break;
 	case LAUNCH_UNLOADED:
 		on_unloaded(l, p, e);

@@ -14,7 +14,7 @@ struct launches {
 				 * interval */
 	/* state */
 	struct syms *syms;
-	struct programs *programs;
+	struct executions *programs;
 	struct counters counters;
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
@@ -23,7 +23,7 @@ struct launches {
 enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS };
 
 struct launch_row {
-	const struct program *program;
+	const struct execution *program;
 	int pid;
 	unsigned int device;		/* see abi/device.h */
 	unsigned long long stream;	/* see abi/stream.h */

@@ -11,7 +11,7 @@ struct state {
 	struct kernel_naming naming;
 	struct series_table table;
 	struct label_set set;
-	struct kernel_program program;
+	struct kernel_execution program;
 	struct kernel_names *names;
 	const struct kernel *kernels[NAMES];
 	unsigned long long launched, shown, sums[2 * NAMES];
@@ -54,13 +54,13 @@ static void step(struct state *s, struct input *in)
 	unsigned what = take(in, 1), n = take(in, 2);
 
 	if (what & 0x80) {
-		kernel_program_show(&s->naming, &s->program, &s->set);
+		kernel_execution_show(&s->naming, &s->program, &s->set);
 		kernel_naming_reap(&s->naming, &s->table);
 		check_series(s);
 		return;
 	}
 	s->naming.until = what & 0x40 ? 0 : clock_ns() + 1000000000;
-	kernel_program_count(&s->naming, &s->program, s->kernels[what % NAMES], n);
+	kernel_execution_count(&s->naming, &s->program, s->kernels[what % NAMES], n);
 	s->launched += n;
 }
 
@@ -86,9 +86,9 @@ static void begin(struct state *s, struct input *in)
 
 static void end(struct state *s)
 {
-	kernel_program_show(&s->naming, &s->program, &s->set);
+	kernel_execution_show(&s->naming, &s->program, &s->set);
 	check_series(s);
-	kernel_program_clear(&s->naming, &s->program);
+	kernel_execution_clear(&s->naming, &s->program);
 	series_drop_set(&s->set);
 	s->naming.other->uses--;
 	kernel_naming_reap(&s->naming, &s->table);

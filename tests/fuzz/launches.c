@@ -191,7 +191,7 @@ static void process_event(struct launches *l, const struct launch_event *from)
 	};
 
 	if (e.head.kind == RECORD_FORK &&
-	    (programs_find(l->programs, e.program) || e.parent_program == e.program))
+	    (executions_find(l->programs, e.program) || e.parent_program == e.program))
 		return;
 	over[e.program] = e.head.kind != RECORD_FORK;
 	if (e.head.kind == RECORD_FORK)

@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "fuzz.h"
 #include "sym/demangle.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 static void check(const char *text, const char *symbol)
 {

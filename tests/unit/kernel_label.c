@@ -4,25 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 #include "cudaexporter/kernel_counts.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 int main(int argc, char **argv)
 {
 	struct kernel_names *names = kernel_names_new();
 	char line[8192], label[KERNEL_LABEL_SIZE];
-	struct kernel_map map = { 0 };
+	struct label_map map = { 0 };
 
 	for (int i = 1; i < argc; i++)
-		kernel_map_add(&map, argv[i]);
+		label_map_add(&map, argv[i]);
 	while (fgets(line, sizeof(line), stdin)) {
 		const struct kernel *k;
 
 		line[strcspn(line, "\n")] = 0;
 		k = kernel_named(names, 0, 0, line);
 		kernel_label(label, k->brief);
-		puts(kernel_map_find(&map, k->full) ?: label);
+		puts(label_map_find(&map, k->full) ?: label);
 	}
-	kernel_map_free(&map);
+	label_map_free(&map);
 	kernel_names_free(names);
 	return 0;
 }

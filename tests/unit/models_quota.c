@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "base/quota.h"
 #include "models.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 enum { GREEDY = 65534, VICTIM = 65533, PID = 1009, MANY = 1000003 };
 

@@ -97,7 +97,7 @@ static void refuse_references(const char *expression, const char *text)
 			usage_error("--kernel-map %s: \\%c is not supported: matching it could hang", text, at[1]);
 }
 
-void kernel_map_add(struct kernel_map *map, const char *text)
+void label_map_add(struct label_map *map, const char *text)
 {
 	const char *equal = strrchr(text, '=');
 	struct kernel_rule rule;
@@ -122,15 +122,15 @@ void kernel_map_add(struct kernel_map *map, const char *text)
 	map->rules[map->n++] = rule;
 }
 
-void kernel_map_free(struct kernel_map *map)
+void label_map_free(struct label_map *map)
 {
 	for (size_t i = 0; i < map->n; i++)
 		regfree(&map->rules[i].expression);
 	free(map->rules);
-	*map = (struct kernel_map){ 0 };
+	*map = (struct label_map){ 0 };
 }
 
-const char *kernel_map_find(const struct kernel_map *map, const char *full)
+const char *label_map_find(const struct label_map *map, const char *full)
 {
 	for (size_t i = 0; i < map->n; i++)
 		if (!regexec(&map->rules[i].expression, full, 0, NULL, 0))
@@ -202,7 +202,7 @@ void kernel_naming_free(struct kernel_naming *n)
 
 	HASH_ITER(hh, n->texts, text, next)
 		drop(n, text);
-	kernel_map_free(&n->map);
+	label_map_free(&n->map);
 	quota_free(&n->quota);
 	budget_free(&n->time);
 }
@@ -226,7 +226,7 @@ struct kernel_called {
 enum { CALLED_COST = sizeof(struct kernel_called) + 64, NAME_COST = sizeof(struct kernel_name) + 64 };
 
 /* Takes over one use of the text. */
-static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_program *p, struct kernel_text *text)
+static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_execution *p, struct kernel_text *text)
 {
 	struct kernel_name *name;
 
@@ -241,10 +241,10 @@ static struct kernel_name *name_of(struct kernel_naming *n, struct kernel_progra
 	return name;
 }
 
-static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_program *p,
+static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_execution *p,
 				   const struct kernel *kernel)
 {
-	const char *mapped = kernel_map_find(&n->map, kernel->full);
+	const char *mapped = label_map_find(&n->map, kernel->full);
 	char label[KERNEL_LABEL_SIZE];
 
 	if (!mapped)
@@ -252,7 +252,7 @@ static struct kernel_text *text_of(struct kernel_naming *n, const struct kernel_
 	return text_get(n, mapped ?: label, p->user, p->pid);
 }
 
-static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel)
 {
 	struct kernel_called *called;
 	struct kernel_text *text;
@@ -274,7 +274,7 @@ static struct kernel_name *add_called(struct kernel_naming *n, struct kernel_pro
 }
 
 /* Returns NULL if the user's quota or the time is used up. */
-static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel)
+static struct kernel_name *call(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel)
 {
 	struct kernel_called *called;
 	struct kernel_name *name;
@@ -291,7 +291,7 @@ static struct kernel_name *call(struct kernel_naming *n, struct kernel_program *
 	return name;
 }
 
-void kernel_program_count(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel,
+void kernel_execution_count(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel,
 			  unsigned long long launches)
 {
 	struct kernel_name *name = kernel ? call(n, p, kernel) : NULL;
@@ -310,7 +310,7 @@ static int by_launches(const struct kernel_name *a, const struct kernel_name *b)
 	return (a->launches < b->launches) - (a->launches > b->launches);
 }
 
-static void show(struct kernel_naming *n, struct kernel_program *p, struct kernel_name *name,
+static void show(struct kernel_naming *n, struct kernel_execution *p, struct kernel_name *name,
 		 struct label_set *set)
 {
 	const struct metric_labels labels = metric_text(name->text->labels);
@@ -326,7 +326,7 @@ static void show(struct kernel_naming *n, struct kernel_program *p, struct kerne
 	name->new = 0;
 }
 
-void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set)
+void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, struct label_set *set)
 {
 	struct kernel_name *name;
 
@@ -343,7 +343,7 @@ void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, stru
 	p->other = 0;
 }
 
-void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p)
+void kernel_execution_clear(struct kernel_naming *n, struct kernel_execution *p)
 {
 	struct kernel_called *called, *next;
 	struct kernel_name *name, *next_name;
@@ -378,16 +378,16 @@ void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct
 	k->launches = launches_new(syms, counts, quick, shares, false);
 }
 
-static void drop_program(struct kernel_counts *k, struct kernel_program *p)
+static void drop_program(struct kernel_counts *k, struct kernel_execution *p)
 {
-	kernel_program_clear(&k->naming, p);
+	kernel_execution_clear(&k->naming, p);
 	HASH_DEL(k->programs, p);
 	free(p);
 }
 
 void kernel_counts_free(struct kernel_counts *k)
 {
-	struct kernel_program *p, *next;
+	struct kernel_execution *p, *next;
 
 	HASH_ITER(hh, k->programs, p, next)
 		drop_program(k, p);
@@ -431,9 +431,9 @@ void kernel_counts_tick(struct kernel_counts *k)
 		launches_tick(k->launches);
 }
 
-static struct kernel_program *program_of(struct kernel_counts *k, const struct program *program)
+static struct kernel_execution *program_of(struct kernel_counts *k, const struct execution *program)
 {
-	struct kernel_program *p;
+	struct kernel_execution *p;
 
 	HASH_FIND(hh, k->programs, &program->id, sizeof(program->id), p);
 	if (p)
@@ -453,25 +453,25 @@ static void add_rows(struct kernel_counts *k)
 
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].last.launches)
-			kernel_program_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
+			kernel_execution_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
 					     rows[i].last.launches);
 	free(rows);
 }
 
 /* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
  * false if the record of the process is still to come. */
-static bool show_program(struct kernel_counts *k, struct kernel_program *p, struct processes *processes, bool only_over)
+static bool show_program(struct kernel_counts *k, struct kernel_execution *p, struct processes *processes, bool only_over)
 {
 	const struct cuda_process *process = processes_admit(processes, p->pid, p->id);
 
 	if (process && (!only_over || process->over))
-		kernel_program_show(&k->naming, p, process->set);
+		kernel_execution_show(&k->naming, p, process->set);
 	return process;
 }
 
 void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bool only_over)
 {
-	struct kernel_program *p, *next;
+	struct kernel_execution *p, *next;
 
 	if (!k->launches)
 		return;
@@ -479,7 +479,7 @@ void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bo
 	k->naming.until = clock_ns() + NAMING_NS;
 	add_rows(k);
 	HASH_ITER(hh, k->programs, p, next) {
-		bool gone = !programs_find(k->launches->programs, p->id);
+		bool gone = !executions_find(k->launches->programs, p->id);
 
 		if (p->changed && !show_program(k, p, processes, only_over && !gone))
 			continue;

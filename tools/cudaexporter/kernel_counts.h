@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "cudaexporter/processes.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 struct bpf_map;
 struct launches;
@@ -21,7 +21,7 @@ enum { KERNEL_LABEL_TEXT = 120, KERNEL_LABEL_HASH = 9,
        KERNEL_LABEL_SIZE = KERNEL_LABEL_TEXT + KERNEL_LABEL_HASH + 1 };
 
 /* --kernel-map.  Starts zeroed. */
-struct kernel_map {
+struct label_map {
 	struct kernel_rule { regex_t expression; const char *name; } *rules;
 	size_t n;
 };
@@ -40,7 +40,7 @@ struct kernel_text {
 enum { KERNEL_LAUNCHES = 1000 };
 
 /* The kernels of one program, by their labels. */
-struct kernel_program {
+struct kernel_execution {
 	unsigned long long id;
 	unsigned user;			/* who is charged */
 	int pid;
@@ -54,7 +54,7 @@ struct kernel_program {
 
 /* Shared by all programs. */
 struct kernel_naming {
-	struct kernel_map map;		/* --kernel-map */
+	struct label_map map;		/* --kernel-map */
 	long most;			/* --kernels: series of a program */
 	struct quota quota;		/* of bytes, by user */
 	struct kernel_text *texts;	/* by their labels */
@@ -66,7 +66,7 @@ struct kernel_naming {
 struct kernel_counts {
 	struct kernel_naming naming;	/* map and most are set first; most 0: counts nothing */
 	struct launches *launches;
-	struct kernel_program *programs;
+	struct kernel_execution *programs;
 };
 
 /* Call after the maps of bpf/lib/launch_counts.bpf.h are made; they and syms must outlive k. */
@@ -99,11 +99,11 @@ void kernel_label(char label[KERNEL_LABEL_SIZE], const char *name);
 
 /* Adds "RE=NAME": kernels whose name matches RE, a POSIX extended regular expression, are called NAME.  The last '='
  * separates them.  Exits 2 on anything else.  The text must outlive the map. */
-void kernel_map_add(struct kernel_map *map, const char *text);
-void kernel_map_free(struct kernel_map *map);
+void label_map_add(struct label_map *map, const char *text);
+void label_map_free(struct label_map *map);
 
 /* Returns the name by the first rule that matches, or NULL.  The map owns it. */
-const char *kernel_map_find(const struct kernel_map *map, const char *full);
+const char *label_map_find(const struct label_map *map, const char *full);
 
 /* Call when map, most and quota are set. */
 void kernel_naming_init(struct kernel_naming *n);
@@ -113,14 +113,14 @@ void kernel_naming_reap(struct kernel_naming *n, const struct series_table *tabl
 void kernel_naming_free(struct kernel_naming *n);
 
 /* Adds launches of a kernel; NULL: of an unknown one. */
-void kernel_program_count(struct kernel_naming *n, struct kernel_program *p, const struct kernel *kernel,
+void kernel_execution_count(struct kernel_naming *n, struct kernel_execution *p, const struct kernel *kernel,
 			  unsigned long long launches);
 
 /* Shows what was added since the last time: gives series to the kernels with enough launches, the one with the most
  * first, and adds to the series of the set. */
-void kernel_program_show(struct kernel_naming *n, struct kernel_program *p, struct label_set *set);
+void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, struct label_set *set);
 
 /* Frees what the program has, but not the program. */
-void kernel_program_clear(struct kernel_naming *n, struct kernel_program *p);
+void kernel_execution_clear(struct kernel_naming *n, struct kernel_execution *p);
 
 #endif

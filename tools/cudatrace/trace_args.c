@@ -6,7 +6,7 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "cudatrace/trace_args.h"
-#include "sym/kernels.h"
+#include "kernels/kernel_map.h"
 
 static bool is_error(const struct cuda_value *v)
 {

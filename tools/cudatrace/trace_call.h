@@ -8,7 +8,7 @@
 #include "api/cuda_fn.h"
 #include "api/cuda_protos.h"
 #include "proc/cgroup.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 struct stack;
 
@@ -31,7 +31,7 @@ struct sticky_error {
 
 struct trace_call {
 	const struct trace_event *event;
-	const struct cuda_proto *proto;	/* the newest, until trace_program_call() */
+	const struct cuda_proto *proto;	/* the newest, until trace_execution_call() */
 	const struct trace_function *function;
 	const unsigned long long *words;	/* event->words */
 	const char *read[TRACE_READS];	/* event->read[i] bytes or NULL; strings have their NUL */

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "abi/device.h"
 #include "cudatrace/trace_call.h"
-#include "cudatrace/trace_program.h"
+#include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
 #include "proc/containers.h"
 #include "sym/syms.h"
@@ -20,7 +20,7 @@ void trace_ended(void *ctx, const struct process_event *e)
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	users_forget(&t->users, e->head.pid);
 	stack_sums_ended(&t->sums, e);
-	trace_program_forget(t->programs, e->head.pid);
+	trace_execution_forget(t->programs, e->head.pid);
 }
 
 static void set_container(struct trace *t, struct trace_call *call)
@@ -88,12 +88,12 @@ int trace_record(void *ctx, void *data, size_t size)
 		const struct process_event *process = data;
 
 		if (process->head.kind == RECORD_FORK)
-			trace_program_fork(t->programs, process->parent, process->head.pid);
+			trace_execution_fork(t->programs, process->parent, process->head.pid);
 		return 0;
 	}
 	if (!trace_call_read(&call, t->functions, data, size))
 		return 0;
-	trace_program_call(t->programs, t->probes, &call);
+	trace_execution_call(t->programs, t->probes, &call);
 	if (t->allocations)
 		chrome_held(&t->timeline.out, trace_held_call(&t->held, &call), e->time, 1);
 	if (!(call.function->flags & TRACE_SHOWN) && !(t->unchecked && trace_checks_errors(call.proto)))

@@ -21,7 +21,7 @@ struct trace {			/* all zero except the options and sums */
 	long max;		/* calls; 0 = no limit */
 	unsigned long long only;	/* bit n: calls on device n; 0 = on every device */
 	struct trace_lines lines;
-	struct programs *programs;	/* owned by the tool */
+	struct executions *programs;	/* owned by the tool */
 	struct probes *probes;	/* the session's */
 	struct syms *syms;
 	struct containers *containers;	/* the session's */

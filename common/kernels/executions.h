@@ -1,77 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The traced programs, and which kernels they launch: from their calls, and by inspecting their
  * processes. */
-#ifndef PROGRAMS_H
-#define PROGRAMS_H
+#ifndef EXECUTIONS_H
+#define EXECUTIONS_H
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "sym/kernels.h"
+#include "kernels/kernel_map.h"
 
-struct programs;
+struct executions;
 
 /* One execution of a program in a process.  A tool that keeps more data for each has its own struct
  * that begins with this one and starts zeroed. */
-struct program {
+struct execution {
 	unsigned long long id;	/* the tool's choice: unique to each execution, or the pid */
 	int pid;
 	unsigned user;		/* proc_user() */
-	struct kernels *kernels;
+	struct kernel_map *kernels;
 	/* state of programs.c */
-	struct programs *programs;
-	struct program *parent;	/* that it was forked from, or NULL */
+	struct executions *programs;
+	struct execution *parent;	/* that it was forked from, or NULL */
 	int children;		/* that look up their kernels here */
 	int depth;		/* number of its ancestors that are kept */
 	bool ended, charged;
 	UT_hash_handle hh;
 };
 
-struct programs {
-	struct program *all;	/* running programs by id; iterate with hh.next */
+struct executions {
+	struct execution *all;	/* running programs by id; iterate with hh.next */
 	/* state of programs.c */
-	struct program *scanned;	/* by pid, as their ids are not known yet */
+	struct execution *scanned;	/* by pid, as their ids are not known yet */
 	struct kernel_lookup lookup;
 	struct quota quota;	/* bytes of programs and of what they call their kernels */
 	size_t size;		/* of the tool's struct */
 };
 
 /* The caller owns syms, which must outlive the result; with NULL, processes are not inspected. */
-struct programs *programs_new(struct syms *syms, size_t size);
-void programs_free(struct programs *ps);
+struct executions *executions_new(struct syms *syms, size_t size);
+void executions_free(struct executions *ps);
 
 /* Returns the program with this id; NULL if there is none. */
-struct program *programs_find(const struct programs *ps, unsigned long long id);
+struct execution *executions_find(const struct executions *ps, unsigned long long id);
 
 /* Returns the program with this id, a new one if there is none. */
-struct program *programs_get(struct programs *ps, unsigned long long id, int pid);
+struct execution *executions_get(struct executions *ps, unsigned long long id, int pid);
 
 /* Returns a new program that shares the kernels of its parent, if that is known and not too many
  * are kept for their descendants; or the existing program with this id. */
-struct program *programs_fork(struct programs *ps, unsigned long long parent,
+struct execution *executions_fork(struct executions *ps, unsigned long long parent,
 			      unsigned long long id, int pid);
 
 /* For a process that already runs when tracing begins: records its kernels now, as it may end
  * before a call reveals its program's id. */
-void programs_scan(struct programs *ps, int pid);
+void executions_scan(struct executions *ps, int pid);
 
 /* Call when the process ended or exec replaced its program; p is invalid afterwards. */
-void program_end(struct program *p);
+void execution_end(struct execution *p);
 
 /* Call when the process ended and its kernels are not needed again: frees them, unless it has
  * children.  p stays. */
-void program_forget_kernels(struct program *p);
+void execution_forget_kernels(struct execution *p);
 
 /* Records the handles that the process has now. */
-void program_scan(struct program *p);
+void execution_scan(struct execution *p);
 
 /* Sets *kernel to the kernel named by text or, if that is NULL or empty, by the string at this
  * address in the process; to NULL if there are too many kernels.  Return false if there is no
  * name. */
-bool program_kernel_named(struct program *p, const char *text, unsigned long long at,
+bool execution_kernel_named(struct execution *p, const char *text, unsigned long long at,
 			  const struct kernel **kernel);
 
 /* Returns the kernel of an address.  If it is unknown, looks it up in the process, which must be
  * alive, at most a few times.  NULL if it was not found. */
-const struct kernel *program_look(struct program *p, unsigned long long addr);
+const struct kernel *execution_kernel(struct execution *p, unsigned long long addr);
 
 #endif

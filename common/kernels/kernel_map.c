@@ -7,7 +7,7 @@
 #include "base/quota.h"
 #include "proc/helper_pool.h"
 #include "proc/vm_read.h"
-#include "sym/kernels.h"
+#include "kernels/kernel_map.h"
 #include "sym/syms.h"
 
 enum { MAX_STEPS = 4 };
@@ -40,8 +40,8 @@ struct kernel_owner {
 	UT_hash_handle hh;
 };
 
-struct kernels {
-	const struct kernels *parent;
+struct kernel_map {
+	const struct kernel_map *parent;
 	struct kernel_entry *entries;
 	struct kernel_owner *owners;
 	struct entry_list unloaded;	/* by in_unloaded, the longest first */
@@ -56,9 +56,9 @@ struct kernels {
 /* Bytes on the heap, with the place in the table. */
 enum { ENTRY_COST = sizeof(struct kernel_entry) + 32, OWNER_COST = sizeof(struct kernel_owner) + 32 };
 
-struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, unsigned user, int pid)
+struct kernel_map *kernel_map_new(const struct kernel_map *parent, struct quota *quota, unsigned user, int pid)
 {
-	struct kernels *k = xcalloc(1, sizeof(*k));
+	struct kernel_map *k = xcalloc(1, sizeof(*k));
 
 	k->parent = parent;
 	k->quota = quota;
@@ -68,19 +68,19 @@ struct kernels *kernels_new(const struct kernels *parent, struct quota *quota, u
 	return k;
 }
 
-bool kernels_are_none(const struct kernels *k)
+bool kernel_map_are_none(const struct kernel_map *k)
 {
 	return !k->entries;
 }
 
 /* Whom to charge for the names of its kernels. */
-static unsigned kernels_user(const struct kernels *k)
+static unsigned kernel_map_user(const struct kernel_map *k)
 {
 	return k->user;
 }
 
 /* Finds the program's own entry, not a parent's. */
-static struct kernel_entry *find(const struct kernels *k, unsigned long long addr)
+static struct kernel_entry *find(const struct kernel_map *k, unsigned long long addr)
 {
 	struct kernel_entry *e;
 
@@ -88,7 +88,7 @@ static struct kernel_entry *find(const struct kernels *k, unsigned long long add
 	return e;
 }
 
-static void leave_owner(struct kernels *k, struct kernel_entry *e)
+static void leave_owner(struct kernel_map *k, struct kernel_entry *e)
 {
 	struct kernel_owner *o = e->owner;
 
@@ -108,7 +108,7 @@ static void leave_owner(struct kernels *k, struct kernel_entry *e)
 }
 
 /* The entry is another kernel's than before, or no kernel's. */
-static void unpair(const struct kernels *k, struct kernel_entry *e)
+static void unpair(const struct kernel_map *k, struct kernel_entry *e)
 {
 	struct kernel_entry *other = e->pair ? find(k, e->pair) : NULL;
 
@@ -120,7 +120,7 @@ static void unpair(const struct kernels *k, struct kernel_entry *e)
 	e->launched = false;
 }
 
-static void free_entry(struct kernels *k, struct kernel_entry *e)
+static void free_entry(struct kernel_map *k, struct kernel_entry *e)
 {
 	leave_owner(k, e);
 	unpair(k, e);
@@ -131,20 +131,20 @@ static void free_entry(struct kernels *k, struct kernel_entry *e)
 	free(e);
 }
 
-void kernels_clear(struct kernels *k)
+void kernel_map_clear(struct kernel_map *k)
 {
 	while (k->entries)
 		free_entry(k, k->entries);
 }
 
-void kernels_free(struct kernels *k)
+void kernel_map_free(struct kernel_map *k)
 {
-	kernels_clear(k);
+	kernel_map_clear(k);
 	free(k);
 }
 
 /* Returns the program's own entry, a new one if needed; NULL if it has too many. */
-static struct kernel_entry *entry_of(struct kernels *k, unsigned long long addr)
+static struct kernel_entry *entry_of(struct kernel_map *k, unsigned long long addr)
 {
 	struct kernel_entry *e = find(k, addr);
 
@@ -156,7 +156,7 @@ static struct kernel_entry *entry_of(struct kernels *k, unsigned long long addr)
 	return e;
 }
 
-static void set_kernel(const struct kernels *k, struct kernel_entry *e, const struct kernel *kernel)
+static void set_kernel(const struct kernel_map *k, struct kernel_entry *e, const struct kernel *kernel)
 {
 	const struct kernel *old = e->kernel;
 
@@ -167,7 +167,7 @@ static void set_kernel(const struct kernels *k, struct kernel_entry *e, const st
 	kernel_put(old);
 }
 
-void kernels_name(struct kernels *k, unsigned long long addr, const struct kernel *kernel)
+void kernel_map_name(struct kernel_map *k, unsigned long long addr, const struct kernel *kernel)
 {
 	struct kernel_entry *e = entry_of(k, addr);
 
@@ -175,7 +175,7 @@ void kernels_name(struct kernels *k, unsigned long long addr, const struct kerne
 		set_kernel(k, e, kernel);
 }
 
-void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long long other)
+void kernel_map_alias(struct kernel_map *k, unsigned long long addr, unsigned long long other)
 {
 	struct kernel_entry *e = addr == other ? NULL : entry_of(k, addr);
 	const struct kernel_entry *of = find(k, other);
@@ -184,16 +184,16 @@ void kernels_alias(struct kernels *k, unsigned long long addr, unsigned long lon
 	if (!e)
 		return;
 	e->alias = other;
-	named = kernels_find(k, other);
+	named = kernel_map_find(k, other);
 	if (named) {		/* otherwise its own name is better than none */
 		set_kernel(k, e, named);
 		set_kernel(k, e, NULL);
 	}
 	if (of)
-		kernels_own(k, addr, of->owner ? of->owner->addr : 0, of->time);
+		kernel_map_own(k, addr, of->owner ? of->owner->addr : 0, of->time);
 }
 
-void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long long at)
+void kernel_map_name_at(struct kernel_map *k, unsigned long long addr, unsigned long long at)
 {
 	struct kernel_entry *e = entry_of(k, addr);
 
@@ -206,7 +206,7 @@ void kernels_name_at(struct kernels *k, unsigned long long addr, unsigned long l
 }
 
 /* Returns where that name is; 0 if it is nowhere, or is known. */
-static unsigned long long kernels_named_at(const struct kernels *k, unsigned long long addr)
+static unsigned long long kernel_map_named_at(const struct kernel_map *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, addr);
@@ -217,7 +217,7 @@ static unsigned long long kernels_named_at(const struct kernels *k, unsigned lon
 	return 0;
 }
 
-static struct kernel_owner *owner_of(struct kernels *k, unsigned long long addr)
+static struct kernel_owner *owner_of(struct kernel_map *k, unsigned long long addr)
 {
 	struct kernel_owner *o;
 
@@ -233,9 +233,9 @@ static struct kernel_owner *owner_of(struct kernels *k, unsigned long long addr)
 	return o;
 }
 
-static unsigned long long kernels_original(const struct kernels *k, unsigned long long addr);
+static unsigned long long kernel_map_original(const struct kernel_map *k, unsigned long long addr);
 
-void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long owner,
+void kernel_map_own(struct kernel_map *k, unsigned long long addr, unsigned long long owner,
 		 unsigned long long time)
 {
 	struct kernel_entry *e = find(k, addr);
@@ -243,13 +243,13 @@ void kernels_own(struct kernels *k, unsigned long long addr, unsigned long long 
 	if (!e)
 		return;
 	leave_owner(k, e);
-	e->owner = owner ? owner_of(k, kernels_original(k, owner)) : NULL;
+	e->owner = owner ? owner_of(k, kernel_map_original(k, owner)) : NULL;
 	e->time = time;
 	if (e->owner)
 		TAILQ_INSERT_TAIL(&e->owner->entries, e, in_owner);
 }
 
-void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long long time,
+void kernel_map_unload(struct kernel_map *k, unsigned long long owner, unsigned long long time,
 		    void (*fn)(void *ctx, unsigned long long addr), void *ctx)
 {
 	struct kernel_owner *o;
@@ -271,7 +271,7 @@ void kernels_unload(struct kernels *k, unsigned long long owner, unsigned long l
 		free_entry(k, TAILQ_FIRST(&k->unloaded));
 }
 
-void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long long function)
+void kernel_map_pair(struct kernel_map *k, unsigned long long handle, unsigned long long function)
 {
 	struct kernel_entry *h = handle == function ? NULL : entry_of(k, handle);
 	struct kernel_entry *f = h ? entry_of(k, function) : NULL;
@@ -283,7 +283,7 @@ void kernels_pair(struct kernels *k, unsigned long long handle, unsigned long lo
 	f->launched = true;
 }
 
-unsigned long long kernels_handle(const struct kernels *k, unsigned long long function)
+unsigned long long kernel_map_handle(const struct kernel_map *k, unsigned long long function)
 {
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, function);
@@ -294,10 +294,10 @@ unsigned long long kernels_handle(const struct kernels *k, unsigned long long fu
 	return function;
 }
 
-static const struct kernel *follow(const struct kernels *k, unsigned long long addr, int steps)
+static const struct kernel *follow(const struct kernel_map *k, unsigned long long addr, int steps)
 {
 	const struct kernel *found = NULL;
-	const struct kernels *of;
+	const struct kernel_map *of;
 
 	for (of = k; of && addr && steps && !found; of = of->parent) {
 		const struct kernel_entry *e = find(of, addr);
@@ -311,13 +311,13 @@ static const struct kernel *follow(const struct kernels *k, unsigned long long a
 	return found;
 }
 
-const struct kernel *kernels_find(const struct kernels *k, unsigned long long addr)
+const struct kernel *kernel_map_find(const struct kernel_map *k, unsigned long long addr)
 {
 	return follow(k, addr, MAX_STEPS);
 }
 
 /* Returns the address that the program declared this one the same as; itself if none. */
-static unsigned long long kernels_original(const struct kernels *k, unsigned long long addr)
+static unsigned long long kernel_map_original(const struct kernel_map *k, unsigned long long addr)
 {
 	for (; k; k = k->parent) {
 		const struct kernel_entry *e = find(k, addr);
@@ -328,7 +328,7 @@ static unsigned long long kernels_original(const struct kernels *k, unsigned lon
 	return addr;
 }
 
-bool kernels_may_look(struct kernels *k, unsigned long long addr)
+bool kernel_map_may_look(struct kernel_map *k, unsigned long long addr)
 {
 	struct kernel_entry *e = k->nlooked < MAX_LOOKED ? entry_of(k, addr) : find(k, addr);
 
@@ -339,7 +339,7 @@ bool kernels_may_look(struct kernels *k, unsigned long long addr)
 }
 
 /* Return true once a second, when the variables of the process may be read. */
-static bool kernels_may_scan(struct kernels *k)
+static bool kernel_map_may_scan(struct kernel_map *k)
 {
 	unsigned long long now = clock_ns();
 
@@ -356,7 +356,7 @@ enum { BATCH = 64, MAX_NAME = 8192 };
 
 struct handles {		/* the variables of a process */
 	struct kernel_lookup *lookup;
-	struct kernels *kernels;
+	struct kernel_map *kernels;
 	int pid;
 	unsigned long long *at;
 	const char **names;
@@ -367,12 +367,12 @@ static void name_by_variable(struct handles *h, unsigned long long handle, const
 {
 	char *symbol;
 
-	if (!handle || kernels_find(h->kernels, handle))
+	if (!handle || kernel_map_find(h->kernels, handle))
 		return;
 	symbol = kernel_of_handle(&h->lookup->demangler, variable);
 	if (symbol)
-		kernels_name(h->kernels, handle,
-			     kernel_named(h->lookup->names, kernels_user(h->kernels), h->pid, symbol));
+		kernel_map_name(h->kernels, handle,
+			     kernel_named(h->lookup->names, kernel_map_user(h->kernels), h->pid, symbol));
 	free(symbol);
 }
 
@@ -402,11 +402,11 @@ static void read_handles(struct handles *h)
 	free(values);
 }
 
-void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
+void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernel_map *k)
 {
 	struct handles h = { .lookup = l, .kernels = k, .pid = pid };
 
-	if (!kernels_may_scan(k))
+	if (!kernel_map_may_scan(k))
 		return;
 	syms_variables(l->syms, pid, "E8__handle", on_variable, &h);
 	if (h.n)
@@ -415,10 +415,10 @@ void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernels *k)
 	free(h.names);
 }
 
-void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
+void kernel_lookup(struct kernel_lookup *l, int pid, struct kernel_map *k,
 		   unsigned long long addr)
 {
-	unsigned long long stub = kernels_original(k, addr), at = kernels_named_at(k, stub);
+	unsigned long long stub = kernel_map_original(k, addr), at = kernel_map_named_at(k, stub);
 	const char *symbol = NULL;
 	char name[MAX_NAME];
 
@@ -427,7 +427,7 @@ void kernel_lookup(struct kernel_lookup *l, int pid, struct kernels *k,
 	if (!symbol)
 		symbol = syms_function(l->syms, pid, stub);
 	if (symbol)
-		kernels_name(k, stub, kernel_named(l->names, kernels_user(k), pid, symbol));
+		kernel_map_name(k, stub, kernel_named(l->names, kernel_map_user(k), pid, symbol));
 	else
 		kernel_lookup_handles(l, pid, k);
 }

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "sym/demangle.h"
-#include "sym/kernel_name.h"
+#include "kernels/kernel_name.h"
 
 /* Keyed by full name, so that "_ZL5scalePf" on the host and "_Z5scalePf" on the device are one. */
 struct known_kernel {

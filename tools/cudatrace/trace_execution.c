@@ -2,12 +2,12 @@
 #include <limits.h>
 #include <string.h>
 #include "probe/scan.h"
-#include "sym/programs.h"
-#include "cudatrace/trace_program.h"
+#include "kernels/executions.h"
+#include "cudatrace/trace_execution.h"
 
 /* Its id is the pid: an ended one is never looked up. */
-struct traced_program {
-	struct program program;
+struct traced_execution {
+	struct execution program;
 	int version;		/* of its runtime, as in CUDA_VERSION; 0: not determined yet */
 	unsigned registered;	/* kernels that it registered */
 };
@@ -15,33 +15,33 @@ struct traced_program {
 /* Names of further registered kernels, which can be tens of thousands, are read only at a launch. */
 enum { REGISTRATIONS = 4096 };
 
-struct programs *trace_programs_new(struct syms *syms)
+struct executions *trace_executions_new(struct syms *syms)
 {
-	return programs_new(syms, sizeof(struct traced_program));
+	return executions_new(syms, sizeof(struct traced_execution));
 }
 
-static struct traced_program *program_of(struct programs *ps, int pid)
+static struct traced_execution *program_of(struct executions *ps, int pid)
 {
-	return (struct traced_program *)programs_get(ps, pid, pid);
+	return (struct traced_execution *)executions_get(ps, pid, pid);
 }
 
-void trace_program_forget(struct programs *ps, int pid)
+void trace_execution_forget(struct executions *ps, int pid)
 {
-	struct program *p = programs_find(ps, pid);
+	struct execution *p = executions_find(ps, pid);
 
 	if (p)
-		program_end(p);
+		execution_end(p);
 }
 
-void trace_program_fork(struct programs *ps, int parent, int child)
+void trace_execution_fork(struct executions *ps, int parent, int child)
 {
-	struct traced_program *from, *to;
+	struct traced_execution *from, *to;
 
-	trace_program_forget(ps, child);
-	from = (struct traced_program *)programs_find(ps, parent);
+	trace_execution_forget(ps, child);
+	from = (struct traced_execution *)executions_find(ps, parent);
 	if (!from)
 		return;
-	to = (struct traced_program *)programs_fork(ps, parent, child, child);
+	to = (struct traced_execution *)executions_fork(ps, parent, child, child);
 	to->version = from->version;
 }
 
@@ -52,14 +52,14 @@ static int last_of(int major)
 	return major ? major * 1000 + 999 : INT_MAX;
 }
 
-static int version_of(struct traced_program *p, struct probes *probes)
+static int version_of(struct traced_execution *p, struct probes *probes)
 {
 	if (!p->version)
 		p->version = last_of(scan_runtime(probes, p->program.pid));
 	return p->version;
 }
 
-void trace_program_mapped(struct programs *ps, struct probes *probes, int pid)
+void trace_execution_mapped(struct executions *ps, struct probes *probes, int pid)
 {
 	int major = scan_runtime(probes, pid);
 
@@ -67,9 +67,9 @@ void trace_program_mapped(struct programs *ps, struct probes *probes, int pid)
 		program_of(ps, pid)->version = last_of(major);
 }
 
-void trace_program_scan(void *programs, int pid)
+void trace_execution_scan(void *programs, int pid)
 {
-	program_scan(programs_get(programs, pid, pid));
+	execution_scan(executions_get(programs, pid, pid));
 }
 
 /* The memory or string read at the address in an argument, or NULL. */
@@ -82,15 +82,15 @@ static const char *read_at(const struct trace_call *call, unsigned char place)
 }
 
 /* A name that was not paged in, or did not fit the record, is read from the process. */
-static void record_name(struct program *p, unsigned long long addr, const char *name,
+static void record_name(struct execution *p, unsigned long long addr, const char *name,
 			unsigned long long at)
 {
 	bool cut = !name || strlen(name) + 1 >= TRACE_LONG_STRING;
 	const struct kernel *kernel;
 
-	if ((cut && program_kernel_named(p, NULL, at, &kernel)) ||
-	    program_kernel_named(p, name, 0, &kernel))
-		kernels_name(p->kernels, addr, kernel);
+	if ((cut && execution_kernel_named(p, NULL, at, &kernel)) ||
+	    execution_kernel_named(p, name, 0, &kernel))
+		kernel_map_name(p->kernels, addr, kernel);
 }
 
 /* The module, library or registered binary of the kernel that the call names, or 0. */
@@ -108,38 +108,38 @@ static unsigned long long subject_of(const struct trace_call *call, const struct
 			  row->handle : row->module == 1 ? row->library : 0);
 }
 
-static void record_kernel(struct traced_program *t, const struct trace_call *call, const struct cuda_args *row)
+static void record_kernel(struct traced_execution *t, const struct trace_call *call, const struct cuda_args *row)
 {
-	struct program *p = &t->program;
+	struct execution *p = &t->program;
 	unsigned long long out = 0, subject = subject_of(call, row), owner = owner_of(call, row);
 	const char *name = read_at(call, row->name);
 
 	if (call->failed || (row->out && row->library == 1))
 		return;
 	if (!row->out && !row->name) {
-		kernels_unload(p->kernels, owner, call->event->start, NULL, NULL);
+		kernel_map_unload(p->kernels, owner, call->event->start, NULL, NULL);
 		return;
 	}
 	if (row->out && row->name != 1) {
 		if (!trace_target(call, 1, 0, &out, sizeof(out)))
 			return;
 		if (!row->name)
-			kernels_alias(p->kernels, out, subject);
+			kernel_map_alias(p->kernels, out, subject);
 		subject = out;
 	}
 	if (!row->out && t->registered++ >= REGISTRATIONS)
-		kernels_name_at(p->kernels, subject, trace_word(call, row->name));
+		kernel_map_name_at(p->kernels, subject, trace_word(call, row->name));
 	else if (row->name)
 		record_name(p, subject, name, row->name == 1 ? 0 : trace_word(call, row->name));
 	if (owner)
-		kernels_own(p->kernels, subject, owner, call->event->time);
+		kernel_map_own(p->kernels, subject, owner, call->event->time);
 }
 
-void trace_program_call(struct programs *ps, struct probes *probes, struct trace_call *call)
+void trace_execution_call(struct executions *ps, struct probes *probes, struct trace_call *call)
 {
 	const struct cuda_fn *role = trace_role(call->proto);
 	bool names = role && role->class == CUDA_NAME, launches = role && role->class == CUDA_LAUNCH;
-	struct traced_program *p;
+	struct traced_execution *p;
 
 	if (call->proto->lib != CUDA_RT && !names && !launches)
 		return;
@@ -149,5 +149,5 @@ void trace_program_call(struct programs *ps, struct probes *probes, struct trace
 	if (names && call->event->head.kind == TRACE_CALL)
 		record_kernel(p, call, &role->args);
 	if (launches && trace_word(call, role->args.func))
-		call->kernel = program_look(&p->program, trace_word(call, role->args.func));
+		call->kernel = execution_kernel(&p->program, trace_word(call, role->args.func));
 }

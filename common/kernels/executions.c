@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "proc/users.h"
 #include "proc/vm_read.h"
-#include "sym/programs.h"
+#include "kernels/executions.h"
 #include "sym/syms.h"
 
 /* A program that forks and ends, and so do its children, is kept with all its ancestors. */
 enum { MAX_NAME = 8192, MAX_DEPTH = 32 };
 
-struct programs *programs_new(struct syms *syms, size_t size)
+struct executions *executions_new(struct syms *syms, size_t size)
 {
-	struct programs *ps = xcalloc(1, sizeof(*ps));
+	struct executions *ps = xcalloc(1, sizeof(*ps));
 
 	ps->lookup.helpers = syms_looks(syms);
 	ps->lookup.syms = syms;
@@ -22,29 +22,29 @@ struct programs *programs_new(struct syms *syms, size_t size)
 	return ps;
 }
 
-static size_t cost(const struct programs *ps)
+static size_t cost(const struct executions *ps)
 {
 	return ps->size + 256;	/* with its kernels, and its place in a table */
 }
 
 /* Returns the next one that has kernels to share; NULL if there is none, or too many. */
-static struct program *sharing(struct program *parent)
+static struct execution *sharing(struct execution *parent)
 {
-	while (parent && kernels_are_none(parent->kernels))
+	while (parent && kernel_map_are_none(parent->kernels))
 		parent = parent->parent;
 	return parent && parent->depth < MAX_DEPTH ? parent : NULL;
 }
 
-static struct program *program_new(struct programs *ps, int pid, struct program *parent)
+static struct execution *execution_new(struct executions *ps, int pid, struct execution *parent)
 {
-	struct program *p = xcalloc(1, ps->size);
+	struct execution *p = xcalloc(1, ps->size);
 
 	p->programs = ps;
 	p->pid = pid;
 	p->user = parent ? parent->user : proc_user(pid);
 	p->charged = quota_take(&ps->quota, p->user, pid, cost(ps));
 	p->parent = p->charged ? sharing(parent) : NULL;
-	p->kernels = kernels_new(p->parent ? p->parent->kernels : NULL, &ps->quota, p->user, pid);
+	p->kernels = kernel_map_new(p->parent ? p->parent->kernels : NULL, &ps->quota, p->user, pid);
 	if (p->parent) {
 		p->depth = p->parent->depth + 1;
 		p->parent->children++;
@@ -52,19 +52,19 @@ static struct program *program_new(struct programs *ps, int pid, struct program 
 	return p;
 }
 
-static void add(struct programs *ps, struct program *p, unsigned long long id)
+static void add(struct executions *ps, struct execution *p, unsigned long long id)
 {
 	p->id = id;
 	HASH_ADD(hh, ps->all, id, sizeof(p->id), p);
 }
 
 /* Keeps an ended program while it has children, and so its ancestors too. */
-static void program_free(struct program *p)
+static void execution_free(struct execution *p)
 {
 	while (p && p->ended && !p->children) {
-		struct program *parent = p->parent;
+		struct execution *parent = p->parent;
 
-		kernels_free(p->kernels);
+		kernel_map_free(p->kernels);
 		if (p->charged)
 			quota_give(&p->programs->quota, p->user, cost(p->programs));
 		free(p);
@@ -74,23 +74,23 @@ static void program_free(struct program *p)
 	}
 }
 
-void program_end(struct program *p)
+void execution_end(struct execution *p)
 {
 	HASH_DEL(p->programs->all, p);
 	p->ended = true;
-	program_free(p);
+	execution_free(p);
 }
 
-void program_forget_kernels(struct program *p)
+void execution_forget_kernels(struct execution *p)
 {
 	if (!p->children)
-		kernels_clear(p->kernels);
+		kernel_map_clear(p->kernels);
 }
 
 /* Removes and returns the program scanned in this process; NULL if there is none. */
-static struct program *take_scanned(struct programs *ps, int pid)
+static struct execution *take_scanned(struct executions *ps, int pid)
 {
-	struct program *p;
+	struct execution *p;
 
 	HASH_FIND(hh, ps->scanned, &pid, sizeof(pid), p);
 	if (p)
@@ -98,20 +98,20 @@ static struct program *take_scanned(struct programs *ps, int pid)
 	return p;
 }
 
-static void drop_scanned(struct programs *ps, int pid)
+static void drop_scanned(struct executions *ps, int pid)
 {
-	struct program *p = take_scanned(ps, pid);
+	struct execution *p = take_scanned(ps, pid);
 
 	if (!p)
 		return;
 	p->ended = true;
-	program_free(p);
+	execution_free(p);
 }
 
-void programs_free(struct programs *ps)
+void executions_free(struct executions *ps)
 {
 	while (ps->all)
-		program_end(ps->all);
+		execution_end(ps->all);
 	while (ps->scanned)
 		drop_scanned(ps, ps->scanned->pid);
 	kernel_names_free(ps->lookup.names);
@@ -119,57 +119,57 @@ void programs_free(struct programs *ps)
 	free(ps);
 }
 
-struct program *programs_find(const struct programs *ps, unsigned long long id)
+struct execution *executions_find(const struct executions *ps, unsigned long long id)
 {
-	struct program *p;
+	struct execution *p;
 
 	HASH_FIND(hh, ps->all, &id, sizeof(id), p);
 	return p;
 }
 
-struct program *programs_get(struct programs *ps, unsigned long long id, int pid)
+struct execution *executions_get(struct executions *ps, unsigned long long id, int pid)
 {
-	struct program *p = programs_find(ps, id);
+	struct execution *p = executions_find(ps, id);
 
 	if (p)
 		return p;
 	/* the program that runs now, not one that the process execs later */
 	p = take_scanned(ps, pid);
 	if (!p)
-		p = program_new(ps, pid, NULL);
+		p = execution_new(ps, pid, NULL);
 	add(ps, p, id);
 	return p;
 }
 
-struct program *programs_fork(struct programs *ps, unsigned long long parent,
+struct execution *executions_fork(struct executions *ps, unsigned long long parent,
 			      unsigned long long id, int pid)
 {
-	struct program *p = programs_find(ps, id);
+	struct execution *p = executions_find(ps, id);
 
 	if (p)
 		return p;
 	drop_scanned(ps, pid);	/* of an earlier process */
-	p = program_new(ps, pid, programs_find(ps, parent));
+	p = execution_new(ps, pid, executions_find(ps, parent));
 	add(ps, p, id);
 	return p;
 }
 
-void programs_scan(struct programs *ps, int pid)
+void executions_scan(struct executions *ps, int pid)
 {
-	struct program *p;
+	struct execution *p;
 
 	drop_scanned(ps, pid);
-	p = program_new(ps, pid, NULL);
+	p = execution_new(ps, pid, NULL);
 	HASH_ADD(hh, ps->scanned, pid, sizeof(p->pid), p);
-	program_scan(p);
+	execution_scan(p);
 }
 
-void program_scan(struct program *p)
+void execution_scan(struct execution *p)
 {
 	kernel_lookup_handles(&p->programs->lookup, p->pid, p->kernels);
 }
 
-bool program_kernel_named(struct program *p, const char *text, unsigned long long at,
+bool execution_kernel_named(struct execution *p, const char *text, unsigned long long at,
 			  const struct kernel **kernel)
 {
 	struct helper_pool *helpers = p->programs->lookup.helpers;
@@ -184,12 +184,12 @@ bool program_kernel_named(struct program *p, const char *text, unsigned long lon
 	return true;
 }
 
-const struct kernel *program_look(struct program *p, unsigned long long addr)
+const struct kernel *execution_kernel(struct execution *p, unsigned long long addr)
 {
-	const struct kernel *found = kernels_find(p->kernels, addr);
+	const struct kernel *found = kernel_map_find(p->kernels, addr);
 
-	if (found || !kernels_may_look(p->kernels, addr))
+	if (found || !kernel_map_may_look(p->kernels, addr))
 		return found;
 	kernel_lookup(&p->programs->lookup, p->pid, p->kernels, addr);
-	return kernels_find(p->kernels, addr);
+	return kernel_map_find(p->kernels, addr);
 }

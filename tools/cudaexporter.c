@@ -341,7 +341,7 @@ int main(int argc, char **argv)
 		OPT_MANY(0, "web.listen-address", "ADDR", &app.listen, "serve at HOST:PORT or :PORT; default: 127.0.0.1:10950"),
 		OPT_STR(0, "web.telemetry-path", "PATH", &app.web_options.path, "serve the metrics at PATH; default: /metrics"),
 		OPT_STR(0, "web.config.file", "FILE", &app.web_options.config_file, "TLS and users, as exporter-toolkit reads them"),
-		OPT_NUM(0, "web.max-requests", "N", &app.web_options.max_requests, 1, "serve at most N requests at once; default: 4"),
+		OPT_NUM(0, "web.max-requests", "N", &app.web_options.max_requests, 1, "serve at most N concurrent requests; default: 4"),
 		OPT_STR(0, "textfile", "FILE", &app.textfile, "write the metrics to FILE instead, every interval"),
 		OPT_TIME(0, "interval", "SECONDS", &app.interval_ns, VALUE_S, VALUE_S, "write FILE that often; default: 15 seconds"),
 		OPT_FLAG(0, "once", &app.once, "print the metrics at the end and serve none; -d is an interval by default"),

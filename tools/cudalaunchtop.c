@@ -30,9 +30,9 @@ static const struct usage usage = {
 	.examples =
 	"  cudalaunchtop                       # every process, live\n"
 	"  cudalaunchtop -p 181 -b 2 5         # one process, 5 blocks, every 2 seconds\n"
-	"  cudalaunchtop -bc './train 10'      # what the command launched\n"
+	"  cudalaunchtop -bc './train 10'      # launches of the command\n"
 	"  cudalaunchtop --device 0,1 -bc ./train # launches on two devices\n"
-	"  cudalaunchtop --per-stream -p 181 -b 5 # what is launched in which stream\n"
+	"  cudalaunchtop --per-stream -p 181 -b 5 # launches by stream\n"
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n",

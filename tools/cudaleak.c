@@ -25,9 +25,9 @@ static const struct usage usage = {
 	.examples =
 	"  cudaleak                            # every process, live\n"
 	"  cudaleak -b -p 181                  # one process, a block every 5 seconds\n"
-	"  cudaleak -c './train 10'            # what the command never freed\n"
+	"  cudaleak -c './train 10'            # memory that the command never freed\n"
 	"  cudaleak -o 1m -T 3 -p 181 30       # older than a minute, the 3 largest\n"
-	"  cudaleak --growth -p 181 1m 2       # what grew within a minute\n"
+	"  cudaleak --growth -p 181 1m 2       # growth within a minute\n"
 	"  cudaleak --folded -c ./train >leaks # for flamegraph.pl --countname bytes\n",
 };
 
@@ -344,11 +344,11 @@ int main(int argc, char **argv)
 		OPT_SIZE('z', "min-size", "SIZE", &leak.min, "record only allocations of at least SIZE bytes"),
 		OPT_SIZE('Z', "max-size", "SIZE", &leak.max, "record only allocations of at most SIZE bytes"),
 		OPT_NUM('T', "top", "N", &leak.view.top, 1, "show the N largest; default: 10, all with -a, -j and live"),
-		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.view.options.sort, "what comes first; default: held, growth with --growth"),
-		OPT_FLAG(0, "growth", &leak.view.growth, "show what grew: since the last report, at the end in total"),
+		OPT_CHOICE(0, "sort", LEAK_SORT_WORDS, &leak.view.options.sort, "sort order; default: held, growth with --growth"),
+		OPT_FLAG(0, "growth", &leak.view.growth, "show growth since the last report, at the end in total"),
 		OPT_FLAG('C', "totals", &leak.view.totals, "show totals without call stacks; costs less"),
 		OPT_NUM('s', "sample", "N", &leak.view.options.sample, 1, "record one allocation in N and estimate the rest"),
-		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show what PyTorch's allocator holds for tensors"),
+		OPT_FLAG(0, "tensors", &leak.view.options.tensors, "show memory that PyTorch's allocator holds for tensors"),
 		OPT_FLAG(0, "folded", &leak.view.folded, "at the end, print one line per stack, for flame graphs: bytes"),
 		OPT_STR(0, "chrome", "FILE", &leak.chrome, "also write a timeline of held bytes for Perfetto to FILE"),
 		OPT_STACKS(&leak.session),

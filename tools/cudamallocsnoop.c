@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
 		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
 		OPT_STACKS(&snoop.session),
-		OPT_FLAG(0, "tensors", &snoop.tensors, "print what PyTorch's allocator gives and takes, too"),
+		OPT_FLAG(0, "tensors", &snoop.tensors, "also print allocations and frees of PyTorch's allocator"),
 		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
 		OPT_END
 	};

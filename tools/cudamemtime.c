@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "chrome", "FILE", &m->chrome, "write each access to FILE, as a timeline for Perfetto"),
 		OPT_NUM(0, "records", "N", &m->records, 1, "room for N accesses between two readings; default: 8192"),
 		OPT_FLAG(0, "stage", &m->stage, "collect accesses in shared memory first"),
-		OPT_FLAG(0, "list", &t.wants_list, "print the places in a file, and exit; -v: with what probes cost"),
+		OPT_FLAG(0, "list", &t.wants_list, "print the places in a file, and exit; -v: with the cost of probes"),
 		OPT_STR(0, "arch", "sm_NN", &t.list.arch, "with --list -v: for this architecture"),
 		OPT_FLAG(0, "patch", &t.wants_patch, "write a copy of a file with probes in it, and exit"),
 		OPT_END

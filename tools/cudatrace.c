@@ -27,7 +27,7 @@ static const struct usage usage = {
 	"  cudatrace -e 'memory,!cudaFree' -T -p 181    # some functions, with times\n"
 	"  cudatrace -e launch --device 0,1 -c ./train  # launches on two devices\n"
 	"  cudatrace -x -k -p 181                       # failed calls with call stacks\n"
-	"  cudatrace --unchecked -p 181                 # errors that nobody checked\n"
+	"  cudatrace --unchecked -p 181                 # errors never checked\n"
 	"  cudatrace -S -p 181 -d 2                     # a table by function\n"
 	"  cudatrace --tree -c './train 1'              # driver calls in runtime calls\n"
 	"  cudatrace --chrome train.json -c './train 2' # a timeline for Perfetto\n"

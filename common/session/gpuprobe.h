@@ -31,7 +31,7 @@ struct gpuprobe {
 	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD and measure it and its children until it exits"),		\
 	OPT_STR('u', "user", "USER", &(t)->user,					\
-		"run CMD as USER: name, UID or UID:GID; default: who called sudo"),	\
+		"run CMD as USER: name, UID or UID:GID; default: the caller of sudo"),	\
 	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS"), \
 	OPT_STR('o', "output", "FILE", &(t)->output, "write to FILE instead of standard output"), \
 	OPT_FLAG('j', "json", &(t)->json, "print one JSON object per line"),		\

@@ -97,7 +97,7 @@ bool session_is_preexisting(void *session, int pid);
 	OPT_CMD('c', "command", "'CMD ...'", &(t)->command,				\
 		"run CMD, trace it and its children until it exits"),			\
 	OPT_STR('u', "user", "USER", &(t)->user,					\
-		"run CMD as USER: name, UID or UID:GID; default: who called sudo"),	\
+		"run CMD as USER: name, UID or UID:GID; default: the caller of sudo"),	\
 	OPT_STR('l', "lib", "FILE", &(t)->lib, "also probe FILE, wherever it is loaded"), \
 	OPT_CHOICE(0, "layer", "runtime|driver|all", &(t)->layer,			\
 		   "which functions to probe; default: all")
@@ -111,7 +111,7 @@ bool session_is_preexisting(void *session, int pid);
 #define OPT_STEER(t)									\
 	OPT_FLAG(0, "list", &(t)->list, "print the probe locations and exit"),		\
 	OPT_FLAG(0, "check", &(t)->check,						\
-		 "print what this machine, its kernel and you can do, and exit"),	\
+		 "check kernel, privileges and libraries, and exit"),	\
 	OPT_FLAG(0, "seccomp-force", &(t)->probes.seccomp_force,			\
 		 "place return probes even if they kill the process"),			\
 	OPT_TIME('d', "duration", "SECONDS", &(t)->duration_ns, VALUE_S, 1, "stop after SECONDS")

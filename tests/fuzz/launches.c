@@ -25,9 +25,9 @@ unsigned __wrap_bpf_map__max_entries(const void *map);
 int __wrap_libbpf_num_possible_cpus(void);
 void *__wrap_bpf_mmap_elements(const void *map);
 void __wrap_bpf_munmap_elements(const void *map, void *elements);
-int __wrap_map_next(const void *map, const void *prev, void *next);
+int __wrap_bmap_next(const void *map, const void *prev, void *next);
 int __wrap_bmap_lookup(const void *map, const void *key, void *value);
-int __wrap_map_delete(const void *map, const void *key);
+int __wrap_bmap_delete(const void *map, const void *key);
 const char *__wrap_syms_function(struct syms *s, int pid, unsigned long long addr);
 void __wrap_syms_variables(struct syms *s, int pid, const char *end, syms_variable_fn *fn, void *ctx);
 bool __wrap_vm_read_string(struct helper_pool *l, int pid, unsigned long long at, char *text, size_t size);
@@ -63,7 +63,7 @@ static int index_of(const struct launch_key *key)
 	return i;
 }
 
-int __wrap_map_next(const void *map, const void *prev, void *next)
+int __wrap_bmap_next(const void *map, const void *prev, void *next)
 {
 	int i = prev ? index_of(prev) + 1 : 0;
 
@@ -85,7 +85,7 @@ int __wrap_bmap_lookup(const void *map, const void *key, void *value)
 	return 0;
 }
 
-int __wrap_map_delete(const void *map, const void *key)
+int __wrap_bmap_delete(const void *map, const void *key)
 {
 	int i = index_of(key);
 

@@ -28,8 +28,8 @@ $(O)/fuzz-cfi: LDFLAGS += -Wl,--wrap=dwarf_cfi_addrframe
 $(O)/fuzz-shm: LDFLAGS += -pthread
 $(O)/fuzz-opt: LDFLAGS += -Wl,--wrap=exit
 $(O)/fuzz-launches: LDFLAGS += $(addprefix -Wl$(T_COMMA)--wrap=,bpf_map__max_entries \
-	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements map_next \
-	map_lookup map_delete syms_function syms_variables vm_read_string vm_read_words)
+	libbpf_num_possible_cpus bpf_mmap_elements bpf_munmap_elements bmap_next \
+	bmap_lookup bmap_delete syms_function syms_variables vm_read_string vm_read_words)
 
 $(FUZZERS:%=$(O)/fuzz-%): $(O)/fuzz-%: $(O)/tests/fuzz/%.o $(O)/tests/fuzz/fuzz.o \
 		$$(if $$(FUZZ_OWN_$$*),$$(call own,$$(FUZZ_OWN_$$*))) $$(FUZZ_PARTS_$$*) $(O)/libcommon.a

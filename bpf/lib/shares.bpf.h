@@ -59,7 +59,8 @@ static __always_inline void share_give_back(struct shares *s, __u32 number)
 
 /* Adds a key to a hash map, and sets *number, which may be in the value, to its share.  Returns false if the map has the key
  * already, is full, or the user has its share. */
-static __always_inline bool share_add(void *map, const void *key, const void *value, __u32 *number, struct shares *s, __u64 limit)
+static __always_inline bool share_add(void *map, const void *key, const void *value, __u32 *number, struct shares *s,
+				      __u64 limit)
 {
 	*number = share_take(s, limit);
 	if (*number >= SHARES_USERS)

@@ -49,7 +49,7 @@ static inline void *bpf_map_lookup_elem(const void *map, const void *key)
 	if (!LIKELY(m))
 		return NULL;
 	if (!LIKELY(m->type == BPF_MAP_TYPE_ARRAY))
-		return shmmap_lookup(m, key, inject_local.task.lane);
+		return shmmap_lookup(m, key, inject_self.task.lane);
 	i = *(const __u32 *)key;
 	return LIKELY(i < m->max_entries) ? m->at + (__u64)i * m->stride : NULL;
 }
@@ -58,7 +58,7 @@ static inline long bpf_map_update_elem(const void *map, const void *key, const v
 {
 	const struct shmmap_map *m = inject_map_of(map);
 
-	return m ? shmmap_update(m, key, value, flags, inject_local.task.lane) : -1;
+	return m ? shmmap_update(m, key, value, flags, inject_self.task.lane) : -1;
 }
 
 static inline long bpf_map_delete_elem(const void *map, const void *key)
@@ -84,7 +84,8 @@ static inline void *bpf_task_storage_get(const void *map, const struct task_stru
 }
 
 /* Copies a changed part of a thread's storage to where the tool reads it. */
-static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task, const void *at, __u32 size)
+static inline __attribute__((always_inline)) void inject_show(const void *map, const struct task_struct *task,
+								 const void *at, __u32 size)
 {
 	const struct shmmap_map *m = inject_map_of(map);
 
@@ -106,7 +107,7 @@ static inline void *bpf_ringbuf_reserve(const void *map, __u64 size, __u64 flags
 	const struct shmmap_map *m = inject_map_of(map);
 
 	(void)flags;
-	return m ? shmmap_ring_reserve(m, size, inject_local.task.tgid) : NULL;
+	return m ? shmmap_ring_reserve(m, size, inject_self.task.tgid) : NULL;
 }
 
 /* The flags are for waking the tool: here it polls. */
@@ -156,7 +157,8 @@ static inline long bpf_probe_read_user(void *to, __u32 size, const void *from)
 {
 	__u64 at = (__u64)from;
 
-	if (LIKELY(at >= inject_local.stack && at < inject_local.stack_end && size <= inject_local.stack_end - at) || inject_readable(at, size)) {
+	if (LIKELY(at >= inject_self.stack && at < inject_self.stack_end && size <= inject_self.stack_end - at) ||
+	    inject_readable(at, size)) {
 		inject_copy(to, from, size);
 		return 0;
 	}
@@ -185,7 +187,7 @@ static inline long bpf_get_stack(const void *ctx, void *frames, __u32 size, __u6
 
 static inline __u64 bpf_ktime_get_ns(void)
 {
-	return inject_local.now = inject_clock_ns();
+	return inject_self.now = inject_clock_ns();
 }
 
 /* They are only compared. */
@@ -201,22 +203,22 @@ static inline __u32 bpf_get_prandom_u32(void)
 
 static inline struct task_struct *bpf_get_current_task_btf(void)
 {
-	return &inject_local.task;
+	return &inject_self.task;
 }
 
 static inline __u64 bpf_get_current_task(void)
 {
-	return (__u64)&inject_local.task;
+	return (__u64)&inject_self.task;
 }
 
 static inline __u64 bpf_get_current_pid_tgid(void)
 {
-	return (__u64)inject_local.task.tgid << 32 | (__u32)inject_local.task.pid;
+	return (__u64)inject_self.task.tgid << 32 | (__u32)inject_self.task.pid;
 }
 
 static inline __u64 bpf_get_current_uid_gid(void)
 {
-	return inject_local.task.uid;
+	return inject_self.task.uid;
 }
 
 static inline long bpf_get_current_comm(void *to, __u32 size)
@@ -228,7 +230,7 @@ static inline long bpf_get_current_comm(void *to, __u32 size)
 /* A thread has one of as many lanes as there may be CPUs. */
 static inline __u32 bpf_get_smp_processor_id(void)
 {
-	return inject_local.task.lane;
+	return inject_self.task.lane;
 }
 
 static inline __u64 bpf_get_attach_cookie(const void *ctx)

@@ -10,10 +10,10 @@ enum {
 
 static bool page_known(__u64 page)
 {
-	for (__u32 i = 0; i < inject_local.pages && i < INJECT_PAGES; i++)
-		if (inject_local.page[i] == page)
+	for (__u32 i = 0; i < inject_self.pages && i < INJECT_PAGES; i++)
+		if (inject_self.page[i] == page)
 			return true;
-	return page >= inject_local.stack && page < inject_local.stack_end;
+	return page >= inject_self.stack && page < inject_self.stack_end;
 }
 
 bool inject_readable(__u64 at, __u64 n)
@@ -22,15 +22,15 @@ bool inject_readable(__u64 at, __u64 n)
 
 	if (!n)
 		return true;
-	if (at < PAGE || at + n < at || inject_local.other)
+	if (at < PAGE || at + n < at || inject_self.other)
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE) {
 		if (page_known(page))
 			continue;
 		if (!sys_readable((void *)page))
 			return false;
-		inject_local.page[inject_local.pages % INJECT_PAGES] = page;
-		inject_local.pages = inject_local.pages < 2 * INJECT_PAGES - 1 ? inject_local.pages + 1 : INJECT_PAGES;
+		inject_self.page[inject_self.pages % INJECT_PAGES] = page;
+		inject_self.pages = inject_self.pages < 2 * INJECT_PAGES - 1 ? inject_self.pages + 1 : INJECT_PAGES;
 	}
 	return true;
 }
@@ -105,9 +105,9 @@ bool inject_on_stack(__u64 at, __u64 n)
 {
 	__u64 end = at + n, last = (end - 1) & -(__u64)PAGE;
 
-	if ((at >= inject_local.stack && end <= inject_local.stack_end && end > at) || inject_local.other)
-		return !inject_local.other;
-	if (inject_local.stack_end == inject_local.stack_top)	/* the whole stack is readable */
+	if ((at >= inject_self.stack && end <= inject_self.stack_end && end > at) || inject_self.other)
+		return !inject_self.other;
+	if (inject_self.stack_end == inject_self.stack_top)	/* the whole stack is readable */
 		return false;
 	for (__u64 page = at & -(__u64)PAGE; page <= last; page += PAGE)
 		if (!sys_readable((void *)page))
@@ -120,14 +120,14 @@ __u64 inject_stack_end(__u64 here)
 	const __u64 page = here & -(__u64)PAGE, end = page + PAGE;
 	__u64 top;
 
-	if (inject_local.stack_tries >= TRIES)
+	if (inject_self.stack_tries >= TRIES)
 		return end;
-	top = inject_local.stack_top ?: ((inject_now.stack ?: thread_top()) & -(__u64)PAGE) + PAGE;
-	if (here >= top || top - page > MOST * PAGE || !all_readable(end, inject_local.stack_top ? inject_local.stack_low : top)) {
-		inject_local.stack_tries++;
+	top = inject_self.stack_top ?: ((inject_now.stack ?: thread_top()) & -(__u64)PAGE) + PAGE;
+	if (here >= top || top - page > MOST * PAGE || !all_readable(end, inject_self.stack_top ? inject_self.stack_low : top)) {
+		inject_self.stack_tries++;
 		return end;
 	}
-	inject_local.stack_low = page;
-	inject_local.stack_top = top;
+	inject_self.stack_low = page;
+	inject_self.stack_top = top;
 	return top;
 }

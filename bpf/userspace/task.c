@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include "userspace/task.h"
 
-__thread struct inject_local inject_local;
+__thread struct inject_self inject_self;
 
 /* The process, made by the first of its threads to get there.  state: its id as the tool sees it, and in the low bits whether
  * it is being made or is made; a forked process has that of another. */
@@ -102,44 +102,50 @@ void *inject_storage(const struct shmmap_map *m, struct task_struct *task, bool 
 
 void inject_first(void)
 {
-	fill(&inject_local.task, inject_now.thread);
-	inject_local.other = inject_now.other;	/* any program may have written thread's tid */
-	inject_local.random = (__builtin_ia32_rdtsc() ^ (__u64)inject_local.task.pid << 32) | 1;
-	inject_local.task.group_leader = inject_local.other && !inject_now.here ? other_leader(&inject_local.task) : leader_of(&inject_local.task);
-	inject_local.stack_low = inject_local.stack_top = inject_local.stack_tries = 0;
-	inject_now.task = &inject_local.task;
+	fill(&inject_self.task, inject_now.thread);
+	inject_self.other = inject_now.other;	/* any program may have written thread's tid */
+	inject_self.random = (__builtin_ia32_rdtsc() ^ (__u64)inject_self.task.pid << 32) | 1;
+	inject_self.task.group_leader = inject_self.other && !inject_now.here ? other_leader(&inject_self.task) :
+					leader_of(&inject_self.task);
+	inject_self.stack_low = inject_self.stack_top = inject_self.stack_tries = 0;
+	inject_now.task = &inject_self.task;
 }
 
 __attribute__((cold)) void inject_begin_slowly(__u64 here)
 {
 	if (!inject_now.task)
 		inject_first();
-	inject_local.stack = here & -4096ull;
-	inject_local.stack_end = inject_local.other ? 0 : here >= inject_local.stack_low && here < inject_local.stack_top ? inject_local.stack_top : inject_stack_end(here);
-	inject_local.pages = 0;
-	inject_local.now = 0;
+	inject_self.stack = here & -4096ull;
+	if (inject_self.other)
+		inject_self.stack_end = 0;
+	else if (here >= inject_self.stack_low && here < inject_self.stack_top)
+		inject_self.stack_end = inject_self.stack_top;
+	else
+		inject_self.stack_end = inject_stack_end(here);
+	inject_self.pages = 0;
+	inject_self.now = 0;
 }
 
 __u32 inject_random(void)
 {
-	__u64 x = inject_local.random;	/* xorshift64* (Marsaglia, Vigna) */
+	__u64 x = inject_self.random;	/* xorshift64* (Marsaglia, Vigna) */
 
 	x ^= x >> 12;
 	x ^= x << 25;
 	x ^= x >> 27;
-	inject_local.random = x;
+	inject_self.random = x;
 	return x * 0x2545f4914f6cdd1d >> 32;
 }
 
 /* The tool writes it there: a system call may end a program under a seccomp filter. */
 const char *inject_comm(void)
 {
-	return inject_local.task.thread && !inject_local.other ? inject_local.task.thread->comm : inject_local.task.comm;
+	return inject_self.task.thread && !inject_self.other ? inject_self.task.thread->comm : inject_self.task.comm;
 }
 
 const char *inject_leader_comm(void)
 {
-	const struct inject_thread *process = inject_local.task.group_leader->thread;
+	const struct inject_thread *process = inject_self.task.group_leader->thread;
 
 	return process ? process->comm : inject_now.comm;
 }
@@ -147,7 +153,7 @@ const char *inject_leader_comm(void)
 int inject_each_thread(struct inject_each_call *each, int (*program)(struct bpf_iter__task *))
 {
 	struct bpf_iter_meta meta = { .seq = each };
-	struct bpf_iter__task ctx = { .meta = &meta, .task = &inject_local.task };
+	struct bpf_iter__task ctx = { .meta = &meta, .task = &inject_self.task };
 
 	inject_begin((__u64)__builtin_frame_address(0));
 	return program(&ctx);

@@ -28,7 +28,7 @@ struct task_struct {
 enum { INJECT_PAGES = 8 };
 
 /* A thread's state. */
-struct inject_local {
+struct inject_self {
 	struct task_struct task;
 	bool other;			/* it is of another process */
 	__u64 now;			/* when the running program last read the clock; 0: not yet */
@@ -41,7 +41,7 @@ struct inject_local {
 	__u64 page[INJECT_PAGES];
 	__u32 pages;
 };
-extern __thread struct inject_local inject_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct inject_self inject_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* In the thread's first program: sets up its state. */
 void inject_first(void);
@@ -56,14 +56,14 @@ void inject_begin_slowly(__u64 here);
  * no register is saved for it. */
 static inline __attribute__((always_inline)) void inject_begin(__u64 here)
 {
-	if (!LIKELY(inject_now.task && here >= inject_local.stack_low && here < inject_local.stack_top)) {
+	if (!LIKELY(inject_now.task && here >= inject_self.stack_low && here < inject_self.stack_top)) {
 		inject_begin_slowly(here);
 		return;
 	}
-	inject_local.stack = here & -4096ull;
-	inject_local.stack_end = inject_local.stack_top;
-	inject_local.pages = 0;
-	inject_local.now = 0;
+	inject_self.stack = here & -4096ull;
+	inject_self.stack_end = inject_self.stack_top;
+	inject_self.pages = 0;
+	inject_self.now = 0;
 }
 
 /* Runs a program of type iter/task for inject_now.thread. */

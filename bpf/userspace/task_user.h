@@ -45,7 +45,7 @@ static __always_inline void thread_comm(char comm[16])
 
 static __always_inline __u32 thread_pid(void)
 {
-	return inject_local.task.tgid;
+	return inject_self.task.tgid;
 }
 
 /* Thread control blocks begin with their own address (System V ABI for x86-64, 3.4.6: variant II). */
@@ -84,12 +84,12 @@ static __always_inline bool process_is_in_cgroup(__u32 level, __u64 cgroup)
 
 static __always_inline __u32 process_copied(void)
 {
-	return inject_local.task.parent;
+	return inject_self.task.parent;
 }
 
 static __always_inline __u32 share_user(void)
 {
-	return inject_local.task.uid;
+	return inject_self.task.uid;
 }
 
 /* In the process's own memory, which no other process can change. */

@@ -12,7 +12,7 @@ static __always_inline bool unwind_present(__u64 at, __u64 n)
 
 static __always_inline __u64 unwind_end(__u64 sp)
 {
-	return sp >= inject_local.stack_low && sp < inject_local.stack_top ? inject_local.stack_top : ~0ull;
+	return sp >= inject_self.stack_low && sp < inject_self.stack_top ? inject_self.stack_top : ~0ull;
 }
 
 /* A page of 0 has no return address: it need not be copied, as one that was never written. */

@@ -94,7 +94,8 @@ struct inject_head {
 	struct inject_map map[INJECT_MAPS];
 };
 
-/* The descriptors that come with the answer to INJECT_HELLO: the shared memory, to write and to read only, and the sealed one. */
+/* The descriptors that come with the answer to INJECT_HELLO: the shared memory, to write and to read only, and the sealed
+ * one. */
 enum inject_shared_memory { INJECT_SHARED, INJECT_READ, INJECT_FIXED, INJECT_MEMORIES };
 
 /* What a program sends: the connection is closed after the answer. */

@@ -42,8 +42,8 @@ struct attacher {
 
 const char *attach_name(enum attach_kind kind);
 
-/* Probes the kernel and returns the kind to use: the wanted one, or for ATTACH_AUTO the best one
- * supported, never ATTACH_INJECT, which needs no kernel.  Returns ATTACH_AUTO if there is none, with the reason in *f: not root, kernel too
+/* Probes the kernel and returns the kind to use: the wanted one, or for ATTACH_AUTO the best one supported, never
+ * ATTACH_INJECT, which needs no kernel.  Returns ATTACH_AUTO if there is none, with the reason in *f: not root, kernel too
  * old. */
 enum attach_kind attach_choose(enum attach_kind wanted, struct failure *f);
 

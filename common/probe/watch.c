@@ -232,9 +232,8 @@ static int start_tree(struct watch *w, int pid)
 	return w->events ? 0 : -errno;
 }
 
-/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before it, even
- * one whose record has not been read yet; but a process that has really stopped makes no more
- * records. */
+/* Resumes the processes that fn has handled, unless another tool holds them too.  SIGCONT cancels every SIGSTOP sent before
+ * it, even one whose record has not been read yet; but a stopped process makes no more records. */
 static int resume_stopped(struct watch *w)
 {
 	const struct timespec pause = { 0, 50000 };

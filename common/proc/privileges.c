@@ -120,8 +120,8 @@ bool privilege_lacks(enum privilege what)
 	return missing(what) || in_user_namespace();
 }
 
-/* Who may read a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and the process that it names; 2: who has
- * CAP_SYS_PTRACE; 3: no process. */
+/* Readers of a process's memory (Documentation/admin-guide/LSM/Yama.rst): 1: its ancestors and the process that it names;
+ * 2: those with CAP_SYS_PTRACE; 3: none. */
 static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");

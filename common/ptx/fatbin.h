@@ -22,7 +22,9 @@ struct fatbin_header {
 };
 
 enum fatbin_kind { FATBIN_PTX = 1, FATBIN_ELF = 2, FATBIN_LTO = 8 };
-enum fatbin_flags { FATBIN_DEBUG = 0x2, FATBIN_LZ4 = 0x2000, FATBIN_ZSTD = 0x8000, FATBIN_ARCH_A = 0x100000, FATBIN_ARCH_F = 0x200000 };
+enum fatbin_flags {
+	FATBIN_DEBUG = 0x2, FATBIN_LZ4 = 0x2000, FATBIN_ZSTD = 0x8000, FATBIN_ARCH_A = 0x100000, FATBIN_ARCH_F = 0x200000,
+};
 
 /* An image's header in the file; it is header bytes long, 64 or more, with names and ptxas's options behind. */
 struct fatbin_image {

@@ -41,7 +41,8 @@ struct preexisting {
 /* Call when tracing begins. */
 void preexisting_begin(struct preexisting *e);
 
-/* Return true if tracing covers the process, or, of 0, all processes that exist, from their start: "complete" in JSON.  preexisting is a struct preexisting *, so that models can call it. */
+/* Return true if tracing covers the process, or, of 0, all processes that exist, from their start: "complete" in JSON.
+ * preexisting is a struct preexisting *, so that models can call it. */
 bool preexisting_complete(const void *preexisting, int pid);
 
 /* Prints "; ALLOCATIONS before TIME are unknown", the end of a line about such processes. */

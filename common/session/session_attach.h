@@ -14,9 +14,9 @@ void session_choose_backend(struct session *t);
  * NULL. */
 void session_choose_functions(struct session *t, const struct probe_source *source, unsigned classes);
 
-/* Probes the functions in the files mapped now and in those mapped later; prints a start message to standard error; starts the command.  With
- * --list and no command, prints the list of probes and exits.  Exits with status 3 if a process
- * given with -p has no CUDA functions. */
+/* Probes the functions in the files mapped now and in those mapped later; prints a start message to standard error; starts
+ * the command.  With --list and no command, prints the list of probes and exits.  Exits with status 3 if a process given
+ * with -p has no CUDA functions. */
 void session_attach(struct session *t);
 
 /* Detaches every probe, in up to ms milliseconds; the kernel may go on with that.  Sends the command

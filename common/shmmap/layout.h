@@ -74,8 +74,8 @@ static inline __u64 *shmmap_ring_word(const struct shmmap_map *m, __u64 position
 	return (__u64 *)(m->at + INJECT_PAGE + (position & (m->max_entries - 1)));
 }
 
-/* Free marker: 0 in new memory, later a bit pattern that is unlikely in a record: a thread that slept for a whole round must not
- * take a record's bytes for free space. */
+/* Free marker: 0 in new memory, later a bit pattern that is unlikely in a record: a thread that slept for a whole round must
+ * not take a record's bytes for free space. */
 static inline __u64 shmmap_ring_free(const struct shmmap_map *m, __u64 position)
 {
 	return position / m->max_entries * 0x9e3779b97f4a7c15ull;

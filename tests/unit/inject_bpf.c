@@ -170,7 +170,7 @@ static void check_reads(void)
 
 	munmap(page + 4096, 4096);
 	strcpy(page + 4096 - 4, "abc");
-	inject_local.pages = 0;
+	inject_self.pages = 0;
 	check(!bpf_probe_read_user(&word, 8, page + 4088) && word, "the last word of a page is read");
 	check(bpf_probe_read_user(&word, 8, page + 4092) && !word, "a word that ends behind it is not, and is 0");
 	check(bpf_probe_read_user(&word, 8, (void *)8) && bpf_probe_read_user(&word, 8, (void *)-8l) &&
@@ -180,7 +180,7 @@ static void check_reads(void)
 	check(bpf_probe_read_user_str(text, sizeof(text), page + 4092) < 0 && !text[0], "one that goes on behind it is not read");
 	check(bpf_probe_read_user_str(text, 4, page + 4092) == 4 && !strcmp(text, "abc"), "but as much as fits is");
 	mprotect(page, 4096, PROT_NONE);
-	inject_local.pages = 0;
+	inject_self.pages = 0;
 	check(bpf_probe_read_user(&word, 8, page), "a page that may not be read");
 	munmap(page, 4096);
 }

@@ -264,6 +264,14 @@ bool session_ended(struct session *t)
 	return t->pid_list && pids_ended(&t->opened);
 }
 
+void session_free(struct session *t)
+{
+	free(t->opened.fds);
+	free((int *)t->probes.pids);
+	if (t->argv)
+		free((char *)t->command);
+}
+
 /* "a, b and c" of the table's USDT probes of the tool's classes */
 static void usdt_names(const struct session *t, char *names, size_t size)
 {

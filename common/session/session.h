@@ -177,6 +177,9 @@ bool session_is_alone(const struct session *t);
 /* Return true if the processes of -p, or the command, have ended. */
 bool session_ended(struct session *t);
 
+/* Call last: frees the processes of -p, or the command and its pid. */
+void session_free(struct session *t);
+
 /* The configuration of the probes of bpf/lib/device.bpf.h, and what they found. */
 
 /* Call between open and load: sets which devices are wanted.  classes: what the tool traces.  Returns the

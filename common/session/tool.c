@@ -242,7 +242,6 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	containers_free(&tool->session->containers);
 	helper_pool_free(&tool->session->helpers);
 	inject_free(tool->session->inject);
-	if (tool->session->argv)
-		free((char *)tool->session->command);
+	session_free(tool->session);
 	return status;
 }

@@ -19,13 +19,7 @@
  * gigabyte. */
 enum { EXPORT_COUNTS = 16384 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, EXPORT_COUNTS);
-	__type(key, struct export_key);
-	__type(value, struct export_entry);
-} export_counts SEC(".maps");
+BPF_HASH(export_counts, struct export_key, struct export_entry, EXPORT_COUNTS)
 
 /* Of export_counts; user space gives back the shares of entries that it deletes. */
 struct shares export_shares SEC(".data.export_shares");
@@ -152,13 +146,7 @@ static __always_inline void export_hit(unsigned char class)
 
 enum { EXPORT_ERRORS = 8192 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, EXPORT_ERRORS);
-	__type(key, struct export_error);
-	__type(value, struct export_error_count);
-} export_errors SEC(".maps");
+BPF_HASH(export_errors, struct export_error, struct export_error_count, EXPORT_ERRORS)
 
 /* Of export_errors. */
 struct shares export_error_shares SEC(".data.export_error_shares");
@@ -222,13 +210,7 @@ const volatile bool export_exemplars;
 
 enum { EXEMPLARS = 16384 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, EXEMPLARS);
-	__type(key, struct export_key);
-	__type(value, struct export_exemplar);
-} exemplars SEC(".maps");
+BPF_HASH(exemplars, struct export_key, struct export_exemplar, EXEMPLARS)
 
 /* Of exemplars. */
 struct shares exemplar_shares SEC(".data.exemplar_shares");

@@ -20,7 +20,7 @@ unsigned long long hist_percentile(const unsigned long long *slots, int percent,
 struct hist_spread { unsigned long long min, p50, p95, p99, max; };
 
 /* Returns the spread of values of which least and most are the smallest and the largest: all are NO_VALUE
- * (base/no_value.h) if there are no values, when least must be larger than most. */
+ * (base/util.h) if there are no values, when least must be larger than most. */
 struct hist_spread hist_spread(const unsigned long long *slots, unsigned long long least,
 			       unsigned long long most);
 

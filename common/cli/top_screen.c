@@ -22,7 +22,7 @@ bool screen_open(void)
 		return false;
 	setlocale(LC_CTYPE, "");	/* names may have non-ASCII characters */
 	/* not initscr(): it exits if the terminal is unknown */
-	if (!terminal)	/* stdout is our own stream (sink.h) */
+	if (!terminal)	/* stdout is our own stream (out.c) */
 		terminal = fdopen(STDOUT_FILENO, "w");
 	screen = terminal ? newterm(NULL, terminal, stdin) : NULL;
 	if (!screen)

@@ -17,7 +17,7 @@ struct execution {
 	int pid;
 	unsigned user;		/* proc_user() */
 	struct kernel_map *kernels;
-	/* state of programs.c */
+	/* state of executions.c */
 	struct executions *programs;
 	struct execution *parent;	/* that it was forked from, or NULL */
 	int children;		/* that look up their kernels here */
@@ -28,7 +28,7 @@ struct execution {
 
 struct executions {
 	struct execution *all;	/* running programs by id; iterate with hh.next */
-	/* state of programs.c */
+	/* state of executions.c */
 	struct execution *scanned;	/* by pid, as their ids are not known yet */
 	struct kernel_lookup lookup;
 	struct quota quota;	/* bytes of programs and of what they call their kernels */

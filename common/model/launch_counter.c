@@ -35,7 +35,7 @@ static void counter_free(struct counters *cs, struct counter *c)
 	free(c);
 }
 
-/* For launch_retire.c: takes a counter off its address, and frees one that is in none of the lists of
+/* Takes a counter off its address, and frees one that is in none of the lists of
  * counters any more. */
 static void counter_leave_address(struct counters *cs, struct counter *c)
 {

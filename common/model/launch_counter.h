@@ -34,7 +34,7 @@ struct launch_execution {
 	bool driven;		/* launches were seen in the driver */
 	struct counter_list counters;	/* its own, by in_program */
 	unsigned ncounters;
-	unsigned long long steps;	/* what its records are still worth: see launch_record.c */
+	unsigned long long steps;	/* what its records are still worth: see launches.c */
 };
 
 /* The counters of a program at one address, except those that are retiring. */

@@ -66,7 +66,7 @@ struct probes {
 		unsigned long long checked;	/* ns */
 	} share;
 
-	/* private to filtered.c */
+	/* private to seccomp_uretprobe.c */
 	bool uretprobe_tried, uretprobe_kills, uretprobe_said;
 
 	/* private to dso.c and uprobes.c: made on first use, freed by dso_free() and

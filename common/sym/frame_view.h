@@ -16,8 +16,8 @@ struct frame_view {
 				 * file; if that is unknown too, the address.  Generated
 				 * code: from the start of the function.  Of a note: the address
 				 * that it is about, 0 = none.  Python: 0 */
-	int line;		/* of the source; 0 = unknown; native: see stack_lines.h */
-	const char *source;	/* native: the source file, see stack_lines.h; NULL: unknown */
+	int line;		/* of the source; 0 = unknown; native: see stack.c */
+	const char *source;	/* native: the source file, see stack.c; NULL: unknown */
 	bool inlined;		/* native: into the function of the next frame; off is unknown */
 	char note[96];		/* what name points to */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The frames of a call stack.  Private to syms.c, stack_get.c, stack.c, stack_lines.c, frame_view.c,
+/* The frames of a call stack.  Private to syms.c, stack.c, frame_view.c,
  * merge.c and stack_losses.c. */
 #ifndef FRAMES_H
 #define FRAMES_H

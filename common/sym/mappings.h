@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /* The mappings of processes, in which addresses are looked up, and what else is kept of stacks.  Private to
- * syms.c, mappings.c and stack_get.c. */
+ * syms.c, mappings.c and stack.c. */
 #ifndef MAPPINGS_H
 #define MAPPINGS_H
 #include <stdbool.h>

@@ -22,7 +22,7 @@ FILE *gpuprobe_csv_open(const char *path);
 bool gpuprobe_csv_close(FILE *f, const char *path);
 
 /* Prints on standard error which images were not measured, and losses; as JSON also an object per status, type "images".
- * left: processes still running (session/gpuprobe_tool.h); verbose: also the images that were measured. */
+ * left: processes still running (session/gpuprobe.h); verbose: also the images that were measured. */
 void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose);
 
 #endif

@@ -2,6 +2,7 @@
 /* cudakerneltime - show how long CUDA kernels and their blocks run on the GPU */
 #include "abi/stack_frames.h"
 #include "base/die.h"
+#include "cli/out_file.h"
 #include "cudakerneltime/calls.h"
 #include "cudakerneltime/export.h"
 #include "proc/helper_pool.h"
@@ -151,7 +152,7 @@ static int finish(void *ctx, int sig)
 		chrome_runs(&k->chrome, &k->list, &k->report);
 	run_reader_free(&k->reader);
 	warn_rest(k);
-	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv || gpuprobe_csv_close(k->csv, k->csv_path));
+	k->written = (!k->chrome.file || chrome_close(&k->chrome)) & (!k->csv || out_file_close(k->csv, k->csv_path));
 	kernel_rows_clear(&k->rows);
 	launch_calls_free(&k->calls);
 	run_list_free(&k->list);

@@ -166,3 +166,22 @@ int out_file_open(const char *path)
 	close(w.dir);
 	return fd;
 }
+
+FILE *out_file_stream(const char *path)
+{
+	FILE *f = fdopen(out_file_open(path), "w");
+
+	if (!f)
+		die(errno, "cannot open %s", path);
+	return f;
+}
+
+bool out_file_close(FILE *f, const char *path)
+{
+	bool failed = ferror(f);
+
+	if (!fclose(f) && !failed)
+		return true;
+	warning(errno, "cannot write to %s", path);
+	return false;
+}

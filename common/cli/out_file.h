@@ -3,6 +3,8 @@
  * name before. */
 #ifndef OUT_FILE_H
 #define OUT_FILE_H
+#include <stdbool.h>
+#include <stdio.h>
 
 /* Creates the file, for its owner alone (0600), or truncates it.  Exits 1 with the reason rather than
  *  - follow a link of another user, anywhere in the path;
@@ -12,5 +14,11 @@
  * Devices, FIFOs and /dev/stdout work by the same rules.  Returns a descriptor for writing, which the
  * caller closes. */
 int out_file_open(const char *path);
+
+/* The same as a stream. */
+FILE *out_file_stream(const char *path);
+
+/* Closes the stream.  On a write error warns and returns false. */
+bool out_file_close(FILE *f, const char *path);
 
 #endif

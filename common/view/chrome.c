@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
-#include "base/die.h"
 #include "base/escape.h"
 #include "cli/out_file.h"
 #include "model/memory.h"
@@ -9,9 +7,7 @@
 void chrome_open(struct chrome *c, const char *path)
 {
 	c->path = path;
-	c->file = fdopen(out_file_open(path), "w");
-	if (!c->file)
-		die(errno, "cannot open %s", path);
+	c->file = out_file_stream(path);
 }
 
 void chrome_event(struct chrome *c)
@@ -96,12 +92,6 @@ void chrome_held_end(struct chrome *c, const struct mem_process *process, unsign
 
 bool chrome_close(struct chrome *c)
 {
-	bool failed;
-
 	fputs(c->begun ? "\n]\n" : "[]\n", c->file);
-	failed = ferror(c->file);
-	if (!fclose(c->file) && !failed)
-		return true;
-	warning(errno, "cannot write to %s", c->path);
-	return false;
+	return out_file_close(c->file, c->path);
 }

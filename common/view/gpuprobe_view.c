@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,28 +6,8 @@
 #include "base/escape.h"
 #include "base/util.h"
 #include "cli/out.h"
-#include "cli/out_file.h"
 #include "cli/row.h"
 #include "view/gpuprobe_view.h"
-
-FILE *gpuprobe_csv_open(const char *path)
-{
-	FILE *f = fdopen(out_file_open(path), "w");
-
-	if (!f)
-		die(errno, "cannot open %s", path);
-	return f;
-}
-
-bool gpuprobe_csv_close(FILE *f, const char *path)
-{
-	bool failed = ferror(f);
-
-	if (!fclose(f) && !failed)
-		return true;
-	warning(errno, "cannot write to %s", path);
-	return false;
-}
 
 int gpuprobe_site_place(FILE *f, const struct site *site)
 {

@@ -15,12 +15,6 @@ void gpuprobe_site_op(const struct site *site);
 /* Prints the end of a line: "kernel: op", and ", file:line" if that is known. */
 void gpuprobe_site_where(const char *kernel, const struct site *site);
 
-/* Opens a file for --csv (cli/out_file.h); exits 1 on an error. */
-FILE *gpuprobe_csv_open(const char *path);
-
-/* On a write error warns and returns false. */
-bool gpuprobe_csv_close(FILE *f, const char *path);
-
 /* Prints on standard error which images were not measured, and losses; as JSON also an object per status, type "images".
  * left: processes still running (session/gpuprobe.h); verbose: also the images that were measured. */
 void gpuprobe_notes(const struct gpuprobe_modules *m, unsigned left, bool verbose);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "base/csv_text.h"
 #include "base/escape.h"
+#include "cli/out_file.h"
 #include "cudakerneltime/export.h"
 #include "view/gpuprobe_view.h"
 
 FILE *run_csv_open(const char *path)
 {
-	FILE *f = gpuprobe_csv_open(path);
+	FILE *f = out_file_stream(path);
 
 	fputs("pid,device,context,grid,kernel,start_ns,end_ns,ns,blocks,block_total_ns,block_min_ns,block_p50_ns,"
 	      "block_p95_ns,block_p99_ns,block_max_ns\n", f);

@@ -8,7 +8,7 @@
 #include "cudakerneltime/runs.h"
 #include "view/chrome.h"
 
-/* Opens the file (gpuprobe_csv_open()) and writes the header line. */
+/* Opens the file (out_file_stream()) and writes the header line. */
 FILE *run_csv_open(const char *path);
 void run_csv_add(FILE *f, const struct kernel_run *run, const char *name);
 

@@ -3,6 +3,7 @@
 #include "base/csv_text.h"
 #include "base/escape.h"
 #include "base/util.h"
+#include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
 #include "view/gpuprobe_view.h"
 
@@ -165,7 +166,7 @@ bool csv_write(FILE *f, const char *path, const struct gpu_access *accesses, siz
 		symbol = its;
 		line(f, a, name);
 	}
-	return gpuprobe_csv_close(f, path);
+	return out_file_close(f, path);
 }
 
 /* A track: an SM of a process and device, and a warp slot of it. */

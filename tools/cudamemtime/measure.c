@@ -4,6 +4,7 @@
 #include "base/die.h"
 #include "cli/opt.h"
 #include "cli/out.h"
+#include "cli/out_file.h"
 #include "cudamemtime/accesses.h"
 #include "cudamemtime/measure.h"
 #include "memtime_hist.ptx.h"
@@ -115,7 +116,7 @@ void measure_start(void *ctx)
 	struct measure *m = ctx;
 
 	if (m->csv)
-		m->csv_file = gpuprobe_csv_open(m->csv);
+		m->csv_file = out_file_stream(m->csv);
 	if (m->chrome)
 		chrome_open(&m->timeline, m->chrome);
 }

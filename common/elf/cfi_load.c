@@ -10,9 +10,10 @@
 #include "elf/cfi_block.h"
 #include "elf/elf_file.h"
 
-/* Limits on a block.  Expressions of real functions have fewer than 20 operations. */
+/* Limits on a block: CPython's interpreter is a function of 1,000 rows.  Expressions of real functions have fewer
+ * than 20 operations. */
 enum {
-	MAX_ROWS = 256, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + CFI_REGISTERS),
+	MAX_ROWS = 1024, MAX_BACK = 64, MAX_OPS = 1024, MAX_EXPR = 255, MAX_CELLS = MAX_ROWS * (1 + CFI_REGISTERS),
 };
 
 /* MAX_NS: for each row libdw executes the instructions from the start of the function.  MAX_SIZE: rows have
@@ -20,6 +21,7 @@ enum {
 static const unsigned long long MAX_NS = 10000000, MAX_SIZE = 1ull << 32;
 
 struct builder {
+	unsigned long long start;	/* the address that rows are relative to */
 	size_t nops, nrows, ncells;
 	struct cfi_op ops[MAX_OPS];
 	struct cfi_row rows[MAX_ROWS];
@@ -166,7 +168,7 @@ static bool same_rule(const struct cfi_cell *a, const struct cfi_cell *b)
 	return a->n == b->n && !memcmp(a, b, (1 + a->n) * sizeof(*a));
 }
 
-/* Returns the index of the rule, which is kept once. */
+/* Returns the index of the rule, which is kept once; CFI_NO_RULE if there is no room. */
 static int keep_rule(struct builder *b, const struct cfi_cell *rule)
 {
 	size_t at = 0;
@@ -174,23 +176,36 @@ static int keep_rule(struct builder *b, const struct cfi_cell *rule)
 	while (at < b->ncells && !same_rule(b->cells + at, rule))
 		at += 1 + b->cells[at].n;
 	if (at == b->ncells) {
+		if (at + 1 + rule->n > MAX_CELLS)
+			return CFI_NO_RULE;
 		memcpy(b->cells + at, rule, (1 + rule->n) * sizeof(*rule));
 		b->ncells += 1 + rule->n;
 	}
 	return at;
 }
 
-static bool add_row(struct builder *b, unsigned from, Dwarf_Frame *frame)
+/* Drops the first half of the rows. */
+static void drop_rows(struct builder *b)
+{
+	unsigned by = b->rows[MAX_ROWS / 2].from;
+
+	b->nrows -= MAX_ROWS / 2;
+	memmove(b->rows, b->rows + MAX_ROWS / 2, b->nrows * sizeof(*b->rows));
+	for (size_t i = 0; i < b->nrows; i++)
+		b->rows[i].from -= by;
+	b->start += by;
+}
+
+static void add_row(struct builder *b, unsigned long long at, Dwarf_Frame *frame)
 {
 	struct rule rule;
 	int index = read_rule(b, frame, &rule) ? keep_rule(b, rule.cells) : CFI_NO_RULE;
 
 	if (b->nrows && b->rows[b->nrows - 1].rule == index)
-		return true;
+		return;
 	if (b->nrows == MAX_ROWS)
-		return false;
-	b->rows[b->nrows++] = (struct cfi_row){ from, index };
-	return true;
+		drop_rows(b);
+	b->rows[b->nrows++] = (struct cfi_row){ at - b->start, index };
 }
 
 static struct cfi *make_block(const struct builder *b)
@@ -209,7 +224,8 @@ static struct cfi *make_block(const struct builder *b)
 struct code {
 	Dwarf_CFI *dwarf;
 	unsigned long long start, end;	/* addresses */
-	bool signal;			/* of the first row read */
+	bool function;
+	bool signal;			/* of the row asked for */
 };
 
 /* Returns the row at an address, which free() frees; NULL if there is none in this code. */
@@ -231,52 +247,74 @@ static Dwarf_Frame *row_at(const struct code *c, unsigned long long addr, Dwarf_
 	return NULL;
 }
 
-/* Returns where to begin: at the start of the function, or MAX_ROWS / 2 rows before addr if that is too far. */
-static unsigned long long first_row(struct code *c, unsigned long long addr, unsigned long long until)
+/* Returns where to begin: MAX_BACK rows before addr at most, or as many as there is time for.  libdw (0.188) has a
+ * restored state start where it was remembered: a step back can be one of several rows. */
+static unsigned long long step_back(const struct code *c, unsigned long long addr)
 {
-	unsigned long long first = addr, middle = addr;
+	unsigned long long until = clock_ns() + MAX_NS, first = addr;
 	Dwarf_Addr start, end;
 	Dwarf_Frame *frame;
 	bool signal;
 
-	for (int i = 0; i < MAX_ROWS; i++) {
+	for (int i = 0; i <= MAX_BACK && clock_ns() < until; i++) {
 		frame = row_at(c, i ? first - 1 : addr, &start, &end, &signal);
-		if (frame && !i)
-			c->signal = signal;
 		if (!frame || signal != c->signal) {
 			free(frame);
-			return first;
+			break;
 		}
 		free(frame);
 		first = start;
-		if (i <= MAX_ROWS / 2)
-			middle = first;
-		if (clock_ns() > until)
-			break;
 	}
-	return middle;
+	return first;
 }
 
-/* Reads the rows around addr into a block. */
-static struct cfi *read_rows(struct code *c, unsigned long long addr)
+/* Reads the rows from this address up to that of addr, for ns at most; then those after it that there is room for, for
+ * MAX_NS at most.  Returns the end of what was read. */
+static unsigned long long read_from(struct builder *b, const struct code *c, unsigned long long at,
+				    unsigned long long addr, unsigned long long ns)
 {
-	unsigned long long now = clock_ns(), first = first_row(c, addr, now + MAX_NS / 2), at = first;
-	struct builder *b = xcalloc(1, sizeof(*b));
-	struct cfi *cfi = NULL;
+	unsigned long long now = clock_ns();
 	Dwarf_Addr start, end;
 	Dwarf_Frame *frame;
 	bool signal, ok = true;
 
-	while (ok && (at <= addr || clock_ns() < now + MAX_NS)) {
+	b->start = at;
+	b->nrows = 0;
+	while (ok && clock_ns() - now < ns && (at <= addr || b->nrows < MAX_ROWS)) {
 		frame = row_at(c, at, &start, &end, &signal);
-		ok = frame && signal == c->signal && end - first < MAX_SIZE && add_row(b, at - first, frame);
-		at = ok ? end : at;
+		ok = frame && signal == c->signal && end - b->start < MAX_SIZE;
+		if (ok) {
+			add_row(b, at, frame);
+			if (at <= addr && end > addr) {
+				now = clock_ns();
+				ns = MAX_NS;
+			}
+			at = end;
+		}
 		free(frame);
 	}
-	if (at > addr) {
+	return at;
+}
+
+/* Reads the rows of a function, those around addr if they are too many, into a block. */
+static struct cfi *read_rows(struct code *c, unsigned long long addr)
+{
+	Dwarf_Addr start, end;
+	Dwarf_Frame *frame = row_at(c, addr, &start, &end, &c->signal);
+	struct builder *b;
+	struct cfi *cfi = NULL;
+
+	if (!frame)
+		return NULL;
+	free(frame);
+	b = xcalloc(1, sizeof(*b));
+	end = c->function ? read_from(b, c, c->start, addr, MAX_NS) : 0;
+	if (end <= addr)
+		end = read_from(b, c, step_back(c, addr), addr, ULLONG_MAX);
+	if (end > addr) {
 		cfi = make_block(b);
-		cfi->start = first;
-		cfi->end = at;
+		cfi->start = b->start;
+		cfi->end = end;
 		cfi->signal = c->signal;
 	}
 	free(b);
@@ -350,7 +388,7 @@ static struct cfi *load(const struct elf_file *file, const Elf64_Phdr *p, unsign
 	struct cfi *cfi;
 
 	elf_version(EV_CURRENT);
-	cfi_extent(file, addr, &c.start, &c.end);
+	c.function = cfi_extent(file, addr, &c.start, &c.end);
 	/* segments may overlap */
 	c.start = c.start < p->p_vaddr ? p->p_vaddr : c.start;
 	c.end = c.end - p->p_vaddr > p->p_filesz ? p->p_vaddr + p->p_filesz : c.end;

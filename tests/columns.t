@@ -153,6 +153,16 @@ for t in cudamemcpysize cudasynclatency cudalaunchtop cudaleak; do
 	lines 2 '(no copies|no waits|^PID .* KERNEL|nothing held: 0 allocations and 0 frees seen)$'
 done
 
+it "a process that used CUDA before tracing is not complete, also if it has ended by the report"
+for t in cudamallocsnoop cudaleak cudamemcpysize cudasynclatency cudalaunchtop; do
+	program "$bin/mem" malloc 1 64 wait malloc 5 64 copy 7 64 h2d sync 11 launch 3
+	tool $t -jp "$pid"
+	go
+	wait "$tracer"
+	[ -s "$tmp/out" ] || no "$t: nothing"
+	equal "$t $(jq 'select(has("complete")).complete' "$tmp/out" | sort -u)" "$t false"
+done
+
 root=$(grep -s ' cgroup2 ' /proc/mounts | cut -d' ' -f2 | head -n 1)
 id=fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
 short=fedcba987654

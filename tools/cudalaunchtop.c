@@ -104,7 +104,7 @@ static void report_json(struct top *t, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct launch_line *l = &v->lines[i];
 
-		l->complete = preexisting_complete(&t->session.preexisting, l->row.pid);
+		l->complete = process_is_complete(&t->session.processes, l->row.pid);
 		l->container_or_null = *l->container ? l->container : NULL;
 		out_row(fields, l);
 	}
@@ -176,11 +176,11 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
-	preexisting_tidy(&t->session.preexisting);
 	if (screen_is_open())
 		launch_screen_update(&t->view);
 	else
 		report_block(t, false);
+	process_tidy(&t->session.processes);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -239,8 +239,8 @@ static void loaded(void *ctx)
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
 	}
-	process_on_end(&t->session.ends, launches_ended, t->view.launches);
-	t->session.reads_at_exec = true;
+	process_on_end(&t->session.processes, launches_ended, t->view.launches);
+	t->session.processes.keeps_ended = t->session.reads_at_exec = true;
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
 }
 
@@ -254,7 +254,7 @@ static void start(void *ctx)
 	struct top *t = ctx;
 
 	syms_each(t->session.syms, scan, t->view.launches);
-	t->view.containers = &t->session.containers;
+	t->view.processes = &t->session.processes;
 	t->view.began = t->view.counted = clock_ns();
 	launch_screen_init(&t->view);
 	t->view.screen.who = t->who = session_who(&t->session);

@@ -55,28 +55,30 @@ struct leak {
 /* Returns true if a selected process used CUDA before tracing began. */
 static bool any_preexisting(const struct leak *l)
 {
-	const struct preexisting_process *e = l->session.preexisting.processes;
+	const struct process_entry *p = l->session.processes.all;
 
-	while (e && !filter_wants(&l->session.selected, e->pid))
-		e = e->hh.next;
-	return e;
+	while (p && !(p->preexisting && filter_wants(&l->session.selected, p->pid)))
+		p = p->hh.next;
+	return p;
 }
 
 /* Prints in JSON the processes that used CUDA before tracing began and have not called since;
  * returns true if there are any. */
 static bool report_preexisting(const struct leak *l)
 {
-	const struct preexisting_process *e;
+	const struct process_entry *p;
 	struct mem_process *process;
 	bool any = false;
 	char comm[16];
 
-	for (e = l->session.preexisting.processes; e; e = e->hh.next) {
-		HASH_FIND_INT(l->memory.processes, &e->pid, process);
-		if (process || !filter_wants(&l->session.selected, e->pid) || !proc_comm(e->pid, comm))
+	for (p = l->session.processes.all; p; p = p->hh.next) {
+		if (!p->preexisting)
+			continue;
+		HASH_FIND_INT(l->memory.processes, &p->pid, process);
+		if (process || !filter_wants(&l->session.selected, p->pid) || !proc_comm(p->pid, comm))
 			continue;
 		any = true;
-		leak_view_nothing(&l->view, e->pid, comm, "interval", false);
+		leak_view_nothing(&l->view, p->pid, comm, "interval", false);
 	}
 	return any;
 }
@@ -87,7 +89,7 @@ static void print_nothing(const struct leak *l)
 	       plural(l->allocs), l->frees, plural(l->frees),
 	       l->view.options.sample > 1 ? "recorded" : "seen");
 	if (any_preexisting(l))
-		preexisting_text(&l->session.preexisting, "allocations");
+		preexisting_text(&l->session.processes, "allocations");
 	putchar('\n');
 }
 
@@ -96,7 +98,7 @@ static void report(struct leak *l, const char *at)
 	const struct mem_process *p;
 	bool any = false;
 
-	preexisting_tidy(&l->session.preexisting);
+	process_tidy(&l->session.processes);
 	l->view.options.now = clock_ns();
 	for (p = l->memory.processes; p; p = p->hh.next)
 		leak_view_devices(&l->view, p);
@@ -212,7 +214,7 @@ static int on_record(void *ctx, void *data, size_t size)
 
 	if (!memory_event_is_right(data, size))
 		return 0;
-	containers_of(&l->session.containers, e->head.pid);	/* the process may have exited by the report */
+	process_container(&l->session.processes, e->head.pid);	/* the process may have exited by the report */
 	stack = stack_get(l->session.syms, e->head.pid, e->stack, e->head.frames);
 	did = memory_apply(&l->memory, e, stack);
 	if (l->chrome)
@@ -269,13 +271,9 @@ static void *open_skel(void *ctx)
 {
 	struct leak *l = ctx;
 
-	process_on_end(&l->session.ends, on_end, l);	/* first: it reports with what the session drops */
-	session_drop_at_end(&l->session);
+	process_on_end(&l->session.processes, on_end, l);
 	leak_view_init(&l->view);
-	l->memory.is_preexisting = session_is_preexisting;
-	l->memory.ctx = &l->session;
-	l->view.preexisting = &l->session.preexisting;
-	l->view.containers = &l->session.containers;
+	l->memory.table = l->view.processes = &l->session.processes;
 	l->skel = cudaleak_bpf__open();
 	if (!l->skel)
 		return NULL;

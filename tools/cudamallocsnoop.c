@@ -147,8 +147,8 @@ static void show(struct snoop *s, const struct memory_event *e)
 		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
 		return;
 	}
-	r.complete = preexisting_complete(&s->session.preexisting, r.pid);
-	r.container = containers_of(&s->session.containers, r.pid);
+	r.complete = process_is_complete(&s->session.processes, r.pid);
+	r.container = process_container(&s->session.processes, r.pid);
 	r.result = cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
@@ -178,9 +178,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	process_on_end(&s->session.ends, memory_ended, &s->memory);
-	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
-	session_drop_at_end(&s->session);
+	process_on_end(&s->session.processes, memory_ended, &s->memory);
 	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
@@ -232,7 +230,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT, .session = SESSION_INIT,
+		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
 	const unsigned classes = MEMORY_CLASSES;

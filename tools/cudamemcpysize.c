@@ -11,6 +11,7 @@
 #include "cli/row.h"
 #include "model/aggregate.h"
 #include "model/inflight.h"
+#include "session/preexisting.h"
 #include "session/tool.h"
 #include "sym/stack.h"
 #include "view/columns.h"
@@ -182,8 +183,8 @@ static struct copy_row copy_row(struct copies *c, const struct aggregate *g, uns
 
 	return (struct copy_row){
 		.time = time, .pid = g->key.pid, .comm = g->comm, .async = async,
-		.complete = preexisting_complete(&c->session.preexisting, g->key.pid),
-		.container = c->pids ? containers_of(&c->session.containers, g->key.pid) : NULL,
+		.complete = process_is_complete(&c->session.processes, g->key.pid),
+		.container = c->pids ? process_container(&c->session.processes, g->key.pid) : NULL,
 		.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
 		.count = g->count, .failed = g->failed, .bytes = g->sum,
@@ -216,10 +217,9 @@ static void report(void *ctx)
 
 	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, epoch);
 	groups = aggregate_sorted(&c->aggregates, c->stacks, &n);
-	preexisting_tidy(&c->session.preexisting);
 	inflight_collect(&c->inflight);
 	if (!out_is_json() && !c->folded)
-		preexisting_head(&c->session.preexisting, n ? "" : c->inflight.n ? " no copies have ended" : " no copies", "copies");
+		preexisting_head(&c->session.processes, n ? "" : c->inflight.n ? " no copies have ended" : " no copies", "copies");
 	now = clock_ns();
 	for (size_t i = 0; i < n; i++)
 		devices_see(&c->devices, groups[i]->key.device);
@@ -229,6 +229,7 @@ static void report(void *ctx)
 	if (!c->folded)
 		inflight_view(&c->inflight);
 	aggregate_clear(&c->aggregates);
+	process_tidy(&c->session.processes);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -280,7 +281,8 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
-	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms);
+	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms, &c->session.processes);
+	c->session.processes.keeps_ended = true;
 	return c->skel;
 }
 
@@ -288,7 +290,6 @@ static void start(void *ctx)
 {
 	struct copies *c = ctx;
 
-	process_on_end(&c->session.ends, aggregate_ended, &c->aggregates);
 	c->inflight = (struct inflight)INFLIGHT_OF(c->skel, &c->session, c->stacks);
 	c->inflight.devices = &c->devices;
 	inflight_start(&c->inflight);

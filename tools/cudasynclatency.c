@@ -10,6 +10,7 @@
 #include "cudasynclatency/wait_threads.h"
 #include "model/call_stats.h"
 #include "model/inflight.h"
+#include "session/preexisting.h"
 #include "session/tool.h"
 #include "sym/stack.h"
 #include "view/call_view.h"
@@ -105,9 +106,9 @@ static struct wait_row wait_row(struct waits *w, const struct aggregate *g, unsi
 	};
 
 	row.calls.time = time;
-	row.calls.complete = preexisting_complete(&w->session.preexisting, row.calls.pid);
+	row.calls.complete = process_is_complete(&w->session.processes, row.calls.pid);
 	if (w->pids)
-		row.calls.container = containers_of(&w->session.containers, row.calls.pid);
+		row.calls.container = process_container(&w->session.processes, row.calls.pid);
 	return row;
 }
 
@@ -173,18 +174,18 @@ static void report(void *ctx)
 
 	aggregate_collect(&w->aggregates, w->skel->maps.aggregates, epoch);
 	wait_threads_collect(&w->threads, epoch);
-	preexisting_tidy(&w->session.preexisting);
 	inflight_collect(&w->inflight);
 	if (!out_is_json() && !w->folded)
-		preexisting_head(&w->session.preexisting, "", "waits");
+		preexisting_head(&w->session.processes, "", "waits");
 	print_all(w, now);
 	if (w->folded) {
 		wait_threads_clear(&w->threads);
 	} else {
-		wait_threads_print(&w->threads, &w->session.containers, now);
+		wait_threads_print(&w->threads, &w->session.processes, now);
 		inflight_view(&w->inflight);
 	}
 	aggregate_clear(&w->aggregates);
+	process_tidy(&w->session.processes);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -231,7 +232,8 @@ static void *open_skel(void *ctx)
 	w->skel->rodata->wait_slower = w->slower;
 	w->skel->rodata->wait_off_cpu = w->off_cpu;
 	bpf_program__set_autoload(w->skel->progs.wait_switch, w->off_cpu);
-	aggregate_prepare(&w->aggregates, w->skel->obj, w->session.syms);
+	aggregate_prepare(&w->aggregates, w->skel->obj, w->session.syms, &w->session.processes);
+	w->session.processes.keeps_ended = true;
 	return w->skel;
 }
 
@@ -239,7 +241,6 @@ static void start(void *ctx)
 {
 	struct waits *w = ctx;
 
-	process_on_end(&w->session.ends, aggregate_ended, &w->aggregates);
 	wait_threads_init(&w->threads, w->skel->maps.wait_slot, w->skel->maps.waiting,
 			  w->skel->bss->waiting_used, w->skel->bss->waiting_shares);
 	w->inflight = (struct inflight)INFLIGHT_OF(w->skel, &w->session, w->stacks);

@@ -59,7 +59,6 @@ static void check(void *ctx)
 	t->trace.only = t->session.devices;
 	trace_prepare(&t->trace);
 	t->trace.probes = &t->session.probes;
-	t->trace.containers = &t->session.containers;
 	t->session.probes.tool = t;
 	t->session.probes.on_scanned = on_scanned;
 	if (!t->trace.output)
@@ -77,8 +76,7 @@ static void *open_skel(void *ctx)
 		session_need_syms(&t->session);
 		t->trace.syms = t->session.syms;
 	}
-	process_on_end(&t->session.ends, trace_ended, &t->trace);
-	session_drop_at_end(&t->session);
+	process_on_end(&t->session.processes, trace_ended, &t->trace);
 	t->trace.programs = trace_executions_new(t->session.syms);
 	t->skel = cudatrace_bpf__open();
 	if (!t->skel)
@@ -169,7 +167,8 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct tracer tracer = {
-		.trace.sums = STACK_SUMS_INIT, .session = SESSION_INIT,
+		.trace.processes = &tracer.session.processes, .trace.sums = STACK_SUMS_INIT(&tracer.session.processes),
+		.session = SESSION_INIT,
 		.events = { .record = trace_record, .tick = tick, .ctx = &tracer.trace },
 	};
 	struct trace *trace = &tracer.trace;

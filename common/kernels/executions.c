@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include "proc/users.h"
+#include "proc/user.h"
 #include "proc/vm_read.h"
 #include "kernels/executions.h"
 #include "sym/syms.h"

@@ -7,15 +7,18 @@
 #include "bpf/map_backend.h"
 #include "model/aggregate.h"
 #include "probe/process_progs.h"
+#include "proc/process_table.h"
 #include "sym/stack.h"
 #include "sym/syms.h"
 
 /* What a group takes on the heap, in the sorted list and as a row of call_stats. */
 enum { GROUP_COST = sizeof(struct aggregate) + 256 };
 
-void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms)
+void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms,
+		       struct process_table *processes)
 {
 	aggregates->syms = syms;
+	aggregates->processes = processes;
 	aggregates->shares = bpf_object__find_map_by_name(obj, ".data.shares");
 	aggregates->quota = (struct quota){
 		.limit = 64 << 20, .what = "groups of calls by call stack",
@@ -215,7 +218,7 @@ struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggre
 
 	if (g)
 		return g;
-	user = users_of(&aggregates->users, r->head.pid);
+	user = process_user(aggregates->processes, r->head.pid);
 	if (!quota_take(&aggregates->quota, user, r->head.pid, GROUP_COST))
 		return NULL;
 	g = add(aggregates, &key);
@@ -254,13 +257,6 @@ bool aggregate_record(struct aggregates *aggregates, const void *data, size_t si
 	else
 		aggregate_add_value(g, r->value, r->ns, r->shown);
 	return true;
-}
-
-void aggregate_ended(void *ctx, const struct process_event *event)
-{
-	struct aggregates *aggregates = ctx;
-
-	users_forget(&aggregates->users, event->head.pid);
 }
 
 static int by_key(const void *a, const void *b)
@@ -326,6 +322,5 @@ void aggregate_clear(struct aggregates *aggregates)
 void aggregate_free(struct aggregates *aggregates)
 {
 	aggregate_clear(aggregates);
-	users_free(&aggregates->users);
 	quota_free(&aggregates->quota);
 }

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "proc/users.h"
 #include "abi/aggregate.h"
 
 struct bpf_map;
 struct bpf_object;
+struct process_table;
 struct stack;
 struct syms;
 
@@ -38,14 +38,15 @@ struct aggregates {
 	struct bpf_map *slots;	/* struct aggregate_slot; NULL: calls are sent, not counted */
 	struct aggregate_slot *elements;	/* of slots, mapped on the first read */
 	struct bpf_map *shares;		/* what the probes count by user: two struct shares */
-	struct users users;		/* of the processes that sent records */
+	struct process_table *processes;	/* the session's */
 	struct quota quota;		/* bytes of groups with stacks; the others' number is limited
 					 * in the kernel */
 };
 
 /* Call between open and load: leaves out what is not needed to count with stacks or, if syms is
  * NULL, without.  The caller owns syms, which must outlive the aggregates. */
-void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms);
+void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, struct syms *syms,
+		       struct process_table *processes);
 
 /* Starts a new epoch; returns the old one once no probe counts in it any more. */
 unsigned int aggregate_flip(volatile unsigned int *epoch);
@@ -62,9 +63,6 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 /* Adds a call from its record, unless there are too many groups.  Returns false if it is none: records that a
  * program has written itself are untrusted. */
 bool aggregate_record(struct aggregates *aggregates, const void *record, size_t size);
-
-/* Call when a process has ended (session/process.h): its groups remain.  aggregates is a struct aggregates *. */
-void aggregate_ended(void *aggregates, const struct process_event *event);
 
 /* Returns the group of this record in another series, for aggregate_add_value(); NULL: too many. */
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
@@ -84,7 +82,7 @@ const struct aggregate *aggregate_series(const struct aggregates *aggregates,
 /* Frees the groups. */
 void aggregate_clear(struct aggregates *aggregates);
 
-/* Call last: frees the groups, and who was charged for them. */
+/* Call last: frees the groups, and what was charged for them. */
 void aggregate_free(struct aggregates *aggregates);
 
 #endif

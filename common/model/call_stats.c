@@ -5,6 +5,7 @@
 #include "base/log2_hist.h"
 #include "base/util.h"
 #include "model/call_stats.h"
+#include "proc/process_table.h"
 
 void call_stats_start(struct call_stats_set *set)
 {
@@ -66,7 +67,7 @@ struct call_stats *call_stats_take(struct call_stats_set *set, struct bpf_map *a
 		s->comm = xstrdup(s->comm);
 		s->time = now;
 		s->interval = (now - since) / 1e9;
-		s->complete = !set->complete || set->complete(set->ctx, s->pid);
+		s->complete = process_is_complete(set->aggregates.processes, s->pid);
 		s->rate = now > since ? s->calls / s->interval : 0;
 	}
 	free(list);

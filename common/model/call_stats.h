@@ -27,9 +27,6 @@ struct call_stats {
 
 /* The call statistics of one tool; starts zeroed. */
 struct call_stats_set {
-	/* Set by the tool: sets call_stats.complete of a process, 0 = of all.  NULL: they are. */
-	bool (*complete)(const void *ctx, int pid);
-	const void *ctx;
 	/* private */
 	struct aggregates aggregates;	/* of the current interval */
 	unsigned long long since;	/* its start: CLOCK_MONOTONIC, ns */

@@ -16,9 +16,8 @@
 #include "model/memory.h"
 #include "probe/probe_source.h"
 #include "probe/probes.h"
-#include "proc/containers.h"
+#include "proc/process_table.h"
 #include "proc/privileges.h"
-#include "proc/users.h"
 #include "proc/vm_read.h"
 #include "sym/export_jump.h"
 #include "sym/stack.h"
@@ -283,9 +282,9 @@ static bool take(struct inflight *r, struct inflight_taken *t)
 {
 	int pid = t->call.stack.head.pid;
 
-	if (t->call.preexisting && !r->is_preexisting(r->ctx, pid))
+	if (t->call.preexisting && !process_is_preexisting(r->processes, pid))
 		return false;
-	t->user = proc_user(pid);
+	t->user = process_user(r->processes, pid);
 	return quota_take(&r->quota, t->user, pid, 1);
 }
 
@@ -430,7 +429,7 @@ static int longest_first(const void *a, const void *b)
 /* Pointers into a row are good when no more rows come. */
 static void complete(struct inflight *r, struct inflight_row *row)
 {
-	const char *id = containers_of(r->containers, row->pid);
+	const char *id = process_container(r->processes, row->pid);
 
 	row->time = r->now;
 	row->comm = row->name;

@@ -11,20 +11,20 @@
 #include "proc/cgroup.h"
 
 struct bpf_link;
-struct containers;
 struct devices_seen;
 struct inflight_call;
 struct memory;
 struct probes;
+struct process_table;
 struct stack;
 struct syms;
 
 /* For a tool's skeleton and its struct session (session/session.h). */
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
-	.probes = &(target)->probes, .is_preexisting = session_is_preexisting, .ctx = (target),		\
+	.probes = &(target)->probes, .processes = &(target)->processes,				\
 	.stacks = (with_stacks), .lines = (target)->lines,					\
-	.only = (target)->devices, .containers = &(target)->containers }
+	.only = (target)->devices }
 
 struct inflight_row {
 	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
@@ -56,11 +56,9 @@ struct inflight {
 	const struct bpf_link *link;	/* of inflight_calls, in bpf/lib/inflight.bpf.h … */
 	volatile bool *all;		/* … and its inflight_all */
 	const struct probes *probes;
-	bool (*is_preexisting)(void *ctx, int pid);	/* did the process use CUDA before tracing began? */
-	void *ctx;
+	struct process_table *processes;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
-	struct containers *containers;
 	/* Set then, or NULL. */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */
 	struct devices_seen *devices;	/* those that the text distinguishes: for inflight_view() */

@@ -50,7 +50,7 @@ void launches_scan(struct launches *l, int pid);
 /* Handles a record of the probes: a launch, or a fork. */
 void launches_record(struct launches *l, const void *data, size_t size);
 
-/* Call when a process has ended or runs another program (session/process.h), before its symbols are dropped or read again.
+/* Call when a process has ended or runs another program (proc/process_table.h), before its symbols are dropped or read again.
  * launches is a struct launches *. */
 void launches_ended(void *launches, const struct process_event *event);
 

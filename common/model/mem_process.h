@@ -88,9 +88,7 @@ struct memory {
 	struct mem_process *last;	/* whose call came last: most come from the same again */
 	struct quota quota;		/* in bytes */
 	struct memory_filter filter;	/* set by the tool */
-	/* Set by the tool, or NULL: returns true if the process used CUDA before tracing began. */
-	bool (*is_preexisting)(void *ctx, int pid);
-	void *ctx;
+	struct process_table *table;	/* the session's; NULL: of none is known that it used CUDA before tracing began */
 };
 
 #define MEMORY_INIT { .quota = {							\

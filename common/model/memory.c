@@ -3,7 +3,8 @@
 #include <sys/random.h>
 #include "abi/inflight_call.h"
 #include "model/memory.h"
-#include "proc/users.h"
+#include "proc/process_table.h"
+#include "proc/user.h"
 
 const char *memory_name(unsigned char kind)
 {
@@ -26,7 +27,7 @@ static struct mem_process *process_new(struct memory *memory, int pid)
 	process->pid = pid;
 	process->user = user;
 	process->groups = (struct mem_sites){ .quota = &memory->quota, .user = user, .pid = pid };
-	process->preexisting = memory->is_preexisting && memory->is_preexisting(memory->ctx, pid);
+	process->preexisting = memory->table && process_is_preexisting(memory->table, pid);
 	HASH_ADD_INT(memory->processes, pid, process);
 	return process;
 }

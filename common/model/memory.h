@@ -44,7 +44,7 @@ const char *memory_name(unsigned char kind);
 /* Removes and frees a process that ended, with all that it held; NULL is ignored. */
 void memory_forget(struct mem_process *process);
 
-/* The same of the process of an event (session/process.h); memory is a struct memory *. */
+/* The same of the process of an event (proc/process_table.h); memory is a struct memory *. */
 void memory_ended(void *memory, const struct process_event *event);
 
 /* Remembers what is held now, for a comparison later. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include "abi/record.h"
 #include "model/stack_sums.h"
+#include "proc/process_table.h"
 
 /* A sum's bytes on the heap, with its place in the table. */
 enum { SUM_COST = sizeof(struct stack_sum) + 64 };
@@ -18,7 +18,7 @@ void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const st
 	memcpy(want.key.comm, comm, strnlen(comm, sizeof(want.key.comm) - 1));
 	HASH_FIND(hh, sums->all, &want.key, sizeof(want.key), sum);
 	if (!sum) {
-		if (!quota_take(&sums->quota, users_of(&sums->users, pid), pid, SUM_COST))
+		if (!quota_take(&sums->quota, process_user(sums->processes, pid), pid, SUM_COST))
 			return;
 		sum = xcalloc(1, sizeof(*sum));
 		sum->key = want.key;
@@ -28,13 +28,6 @@ void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const st
 	sum->sum += n;
 	if (sum->pid != pid)
 		sum->pid = 0;
-}
-
-void stack_sums_ended(void *ctx, const struct process_event *event)
-{
-	struct stack_sums *sums = ctx;
-
-	users_forget(&sums->users, event->head.pid);
 }
 
 static int largest_first(const void *a, const void *b)
@@ -64,6 +57,5 @@ void stack_sums_free(struct stack_sums *sums)
 		HASH_DEL(sums->all, sum);
 		free(sum);
 	}
-	users_free(&sums->users);
 	quota_free(&sums->quota);
 }

@@ -5,11 +5,9 @@
 #include <stddef.h>
 #include "base/hash.h"
 #include "base/quota.h"
-#include "proc/users.h"
 
+struct process_table;
 struct stack;
-
-struct process_event;
 
 struct stack_sum {
 	struct { const struct stack *stack; const char *function; char comm[16]; } key;
@@ -18,13 +16,14 @@ struct stack_sum {
 	UT_hash_handle hh;
 };
 
-struct stack_sums {		/* starts as STACK_SUMS_INIT */
+struct stack_sums {		/* starts as STACK_SUMS_INIT(the session's table) */
 	struct stack_sum *all;
-	struct users users;	/* of the processes that were added */
+	struct process_table *processes;	/* the session's */
 	struct quota quota;	/* bytes */
 };
 
-#define STACK_SUMS_INIT {								\
+#define STACK_SUMS_INIT(table) {								\
+	.processes = (table),								\
 	.quota = { .limit = 32 << 20, .what = "calls by call stack",			\
 		   .loss = "calls of further stacks are not counted" } }
 
@@ -32,9 +31,6 @@ struct stack_sums {		/* starts as STACK_SUMS_INIT */
  * be the same pointer for the same function, and live as long as the sums. */
 void stack_sums_add(struct stack_sums *sums, int pid, const char *comm, const struct stack *stack,
 		    const char *function, unsigned long long n);
-
-/* Call when a process has ended (session/process.h): its sums remain.  sums is a struct stack_sums *. */
-void stack_sums_ended(void *sums, const struct process_event *event);
 
 /* Returns the *n sums, largest first, valid until stack_sums_free().  The caller frees the array. */
 const struct stack_sum **stack_sums_sorted(const struct stack_sums *sums, size_t *n);

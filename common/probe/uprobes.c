@@ -15,7 +15,7 @@
 #include "probe/usdt_sets.h"
 #include "probe/watch.h"
 #include "proc/helper_pool.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 /* The probes of one file in one process. */
 struct uprobe_site {

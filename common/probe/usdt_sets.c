@@ -9,7 +9,7 @@
 #include "bpf/map_backend.h"
 #include "probe/probes.h"
 #include "probe/usdt_sets.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 struct usdt_sets {
 	const struct bpf_map *map;	/* NULL: there is none */

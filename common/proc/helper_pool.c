@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "base/util.h"
 #include "proc/helper_pool.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 /* Helpers that have not answered in time and go on by themselves.  Who asks for the same again gets
  * their answer. */

@@ -6,7 +6,7 @@
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "proc/helper_pool.h"
-#include "proc/users.h"
+#include "proc/user.h"
 #include "proc/vm_read.h"
 #include "python/code.h"
 #include "python/interpreter.h"

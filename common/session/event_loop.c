@@ -227,7 +227,7 @@ void event_loop_open(struct event_loop *e, struct session *t)
 	e->queue->handle = e->record;
 	e->queue->ctx = e->ctx;
 	e->queue->syms = t->syms;
-	e->queue->ends = &t->ends;
+	e->queue->processes = &t->processes;
 	if (t->inject)
 		inject_open_queue(t->inject, e->queue, e->ring);
 	else

@@ -7,7 +7,7 @@
 #include "cli/opt.h"
 #include "proc/cgroup.h"
 #include "proc/proc.h"
-#include "proc/users.h"
+#include "proc/user.h"
 #include "session/filter.h"
 #include "session/user_entry.h"
 

@@ -8,7 +8,7 @@
 #include "base/die.h"
 #include "base/hash.h"
 #include "cli/out.h"
-#include "session/process.h"
+#include "proc/process_table.h"
 #include "session/record_queue.h"
 #include "session/signals.h"
 #include "shmmap/shmmap.h"
@@ -159,7 +159,7 @@ static void handle(struct record_queue *q, void *data, size_t size)
 	if (size >= sizeof(struct record) && record_is_for_stacks(data))
 		syms_record(q->syms, data, size);
 	else if (size >= sizeof(struct record) && is_end(data, size))
-		process_ended(q->ends, data);
+		process_ended(q->processes, data);
 	else
 		err = q->handle(q->ctx, data, size);
 	if (err < 0)

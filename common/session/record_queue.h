@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct bpf_map;
-struct process_ends;
+struct process_table;
 struct record_block;
 struct ring_buffer;
 struct shmmap_map;
@@ -16,12 +16,12 @@ struct syms;
 
 /* Starts zeroed. */
 struct record_queue {
-	/* Those of call stacks go to syms, the ends of processes to ends, all others to handle(), which returns -errno if the
+	/* Those of call stacks go to syms, the ends of processes to processes, all others to handle(), which returns -errno if the
 	 * tool cannot go on. */
 	int (*handle)(void *ctx, void *data, size_t size);
 	void *ctx;
 	struct syms *syms;
-	const struct process_ends *ends;
+	struct process_table *processes;
 	/* private */
 	struct ring_buffer *ring;
 	struct shmmap_reader *reader;	/* instead of ring: the maps are shared with the programs */

@@ -62,22 +62,6 @@ bool session_read_stacks(struct session *t)
 	return unwind || shown || size || t->lines;
 }
 
-void session_drop(struct session *t, int pid)
-{
-	containers_forget(&t->containers, pid);
-	preexisting_drop(&t->preexisting, pid);
-}
-
-static void on_end(void *ctx, const struct process_event *e)
-{
-	session_drop(ctx, e->head.pid);
-}
-
-void session_drop_at_end(struct session *t)
-{
-	process_on_end(&t->ends, on_end, t);
-}
-
 static void drop_syms(void *ctx, const struct process_event *e)
 {
 	const struct session *t = ctx;
@@ -90,7 +74,7 @@ static void drop_syms(void *ctx, const struct process_event *e)
 
 void session_drop_syms_at_end(struct session *t)
 {
-	process_on_end(&t->ends, drop_syms, t);
+	process_on_end(&t->processes, drop_syms, t);
 }
 
 void session_die_if_failed(const struct session *t)
@@ -243,13 +227,6 @@ char *session_who(const struct session *t)
 {
 	return t->pid_list ? pids_text(&t->opened) :
 	       xstrdup(t->command ? t->command : "all processes");
-}
-
-bool session_is_preexisting(void *session, int pid)
-{
-	const struct session *t = session;
-
-	return preexisting_has(&t->preexisting, pid);
 }
 
 bool session_is_alone(const struct session *t)

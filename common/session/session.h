@@ -12,11 +12,10 @@
 #include "cli/opt.h"
 #include "probe/attach.h"
 #include "probe/probes.h"
-#include "proc/containers.h"
 #include "proc/helper_pool.h"
+#include "proc/process_table.h"
 #include "session/filter.h"
 #include "session/pids.h"
-#include "session/process.h"
 #include "session/record_queue.h"
 
 struct bpf_object;
@@ -52,9 +51,8 @@ struct session {
 	struct probes probes;	/* the tool sets the tool's callbacks */
 	struct helper_pool helpers;
 	struct pids opened;	/* of -p */
-	struct preexisting preexisting;
+	struct process_table processes;
 	struct progress progress;	/* of long waits before tracing and at the end */
-	struct containers containers;	/* of the processes seen */
 	bool watching, attached, finishing;
 	bool live;		/* a screen was opened: nothing else may be printed until the end */
 	time_t scanned;		/* the last scan, if nothing is watched */
@@ -66,16 +64,12 @@ struct session {
 	struct syms *syms;	/* a tool that needs names sets it when it opens its programs;
 				 * freed by tool_run() */
 	struct record_queue records;	/* opened by event_loop_open() */
-	struct process_ends ends;
 	bool reads_at_exec;	/* the tool's: reads the mappings of a new program immediately, not at its first stack: its
 				 * calls may be reported when it is gone */
 };
 
 /* Call at the end: warns if USDT probes were wanted and no file had any. */
 void session_check_usdt(const struct session *t);
-
-/* Return true if the process used CUDA before tracing began; session is a struct session *. */
-bool session_is_preexisting(void *session, int pid);
 
 #define SESSION_LAYER_ALL CUDA_LIB_MAX
 #define SESSION_INIT {									\
@@ -154,13 +148,6 @@ void session_prepare(struct session *t, struct bpf_object *obj);
 
 /* Makes t->syms, unless it exists. */
 void session_need_syms(struct session *t);
-
-/* Drops what the session keeps of a process for the tool: its container, and that it is pre-existing. */
-void session_drop(struct session *t, int pid);
-
-/* Has that done at the ends of processes.  Not for a tool whose reports, which come later, show processes that have ended:
- * those need their containers until then, and call preexisting_tidy(). */
-void session_drop_at_end(struct session *t);
 
 /* Call when the tool's parts have registered, which may use them: drops the names of processes that end. */
 void session_drop_syms_at_end(struct session *t);

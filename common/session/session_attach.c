@@ -22,6 +22,7 @@
 #include "session/gpuprobe.h"
 #include "session/inject.h"
 #include "session/inject_command.h"
+#include "session/preexisting.h"
 #include "session/session.h"
 #include "session/session_attach.h"
 #include "sym/syms.h"
@@ -223,7 +224,7 @@ static void note_tracing(const struct session *t)
 		note("tracing '%s' and its children", t->command);
 	else
 		note("tracing %s: %d probe%s in %d file%s%s", who, p->nprobes, plural(p->nprobes),
-		     p->nfiles, plural(p->nfiles), t->preexisting.processes ? "; earlier calls are unknown" : "");
+		     p->nfiles, plural(p->nfiles), !process_is_complete(&t->processes, 0) ? "; earlier calls are unknown" : "");
 	free(who);
 }
 
@@ -232,7 +233,7 @@ static void add_preexisting(void *ctx, int pid)
 	struct session *t = ctx;
 
 	if (!t->attached && !t->command && filter_wants(&t->selected, pid))
-		preexisting_add(&t->preexisting, pid);
+		process_set_preexisting(&t->processes, pid);
 }
 
 /* Reads what reports need after its exit. */
@@ -240,8 +241,7 @@ static void on_process(void *ctx, int pid)
 {
 	struct session *t = ctx;
 
-	containers_forget(&t->containers, pid);
-	containers_of(&t->containers, pid);
+	process_mapped(&t->processes, pid);
 	t->matched |= filter_wants(&t->selected, pid);
 	syms_refresh(t->syms, pid);
 	add_preexisting(t, pid);
@@ -299,7 +299,7 @@ void session_attach(struct session *t)
 	if (!t->gpuprobe)
 		attach(t);
 	t->attached = true;
-	preexisting_begin(&t->preexisting);
+	preexisting_begin(&t->processes);
 	t->helpers.limit = t->command ? HELPER_STOPPED : t->pid_list ? HELPER_START : HELPER_QUICK;
 	t->helpers.asked_for = t->command;	/* only its processes are traced */
 	if (t->list && !t->command) {

@@ -148,7 +148,7 @@ static void list_only(const struct tool *tool)
 {
 	struct event_loop *e = tool->events;
 
-	process_ends_free(&tool->session->ends);
+	process_no_parts(&tool->session->processes);
 	e->record = drop_record;
 	e->report = NULL;
 	e->tick = NULL;
@@ -234,12 +234,11 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (tool->close)
 		status = tool->close(tool->ctx, status);
 	record_queue_free(&tool->session->records);
-	process_ends_free(&tool->session->ends);
+	process_no_parts(&tool->session->processes);
 	syms_free(tool->session->syms);	/* it deletes from maps of the skeleton */
 	bpf_object__destroy_skeleton(skel);
 	free(opened);
-	preexisting_free(&tool->session->preexisting);
-	containers_free(&tool->session->containers);
+	process_table_free(&tool->session->processes);
 	helper_pool_free(&tool->session->helpers);
 	inject_free(tool->session->inject);
 	session_free(tool->session);

@@ -13,7 +13,7 @@
 #include "proc/helper_pool.h"
 #include "proc/proc.h"
 #include "proc/proc_root.h"
-#include "proc/users.h"
+#include "proc/user.h"
 #include "sym/jit.h"
 #include "sym/perf_map.h"
 

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include "base/clock.h"
 #include "proc/helper_files.h"
-#include "proc/users.h"
+#include "proc/user.h"
 #include "python/python.h"
 #include "sym/jit.h"
 #include "sym/mappings.h"

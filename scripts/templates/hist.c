@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "cli/row.h"
 #include "sym/stack.h"
+#include "session/preexisting.h"
 #include "session/tool.h"
 #include "view/call_view.h"
 #include "view/columns.h"
@@ -92,15 +93,15 @@ static void report(void *ctx)
 	size_t n;
 
 	stats = call_stats_take(&h->calls, h->skel->maps.aggregates, &h->skel->bss->aggregate_epoch, true, &n);
-	preexisting_tidy(&h->session.preexisting);
 	inflight_collect(&h->inflight);
 	if (!out_is_json() && !h->folded)
-		preexisting_head(&h->session.preexisting, n ? "" : h->inflight.n ? " no calls have ended" : " no calls", "calls");
+		preexisting_head(&h->session.processes, n ? "" : h->inflight.n ? " no calls have ended" : " no calls", "calls");
 	for (size_t i = 0; i < n; i++)
 		show(h, &stats[i]);
 	if (!h->folded)
 		inflight_view(&h->inflight);
 	aggregate_clear(&h->calls.aggregates);
+	process_tidy(&h->session.processes);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -134,8 +135,8 @@ static void *open_skel(void *ctx)
 	h->skel->rodata->aggregate_stacks = h->stacks;
 	h->skel->rodata->aggregate_pids = h->pids;
 @bytes|	h->skel->rodata->calls_bytes = h->bytes;
-	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->session.syms);
-	process_on_end(&h->session.ends, aggregate_ended, &h->calls.aggregates);
+	aggregate_prepare(&h->calls.aggregates, h->skel->obj, h->session.syms, &h->session.processes);
+	h->session.processes.keeps_ended = true;
 	return h->skel;
 }
 
@@ -143,8 +144,6 @@ static void start(void *ctx)
 {
 	struct hists *h = ctx;
 
-	h->calls.complete = preexisting_complete;
-	h->calls.ctx = &h->session.preexisting;
 	call_stats_start(&h->calls);
 	h->inflight = (struct inflight)INFLIGHT_OF(h->skel, &h->session, h->stacks);
 	inflight_start(&h->inflight);

@@ -98,7 +98,6 @@ static void *open_skel(void *ctx)
 @usdt|	s->session.probes.usdt = s->skel->rodata->calls_usdt = s->usdt;
 @bytes|	s->skel->rodata->calls_min = s->min;
 	process_progs_prepare(s->skel->obj, s->stacks);
-	process_on_end(&s->session.ends, stack_sums_ended, &s->sums);
 	return s->skel;
 }
 
@@ -135,7 +134,7 @@ static int finish(void *ctx, int status)
 int main(int argc, char **argv)
 {
 	struct snoop snoop = {
-		.sums = STACK_SUMS_INIT, .session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
+		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT, .events = { .record = on_record, .ctx = &snoop },
 	};
 	const unsigned classes = @MASK@;
 	int status;

@@ -72,12 +72,12 @@ static void report(void *ctx)
 {
 	struct top *t = ctx;
 
-	preexisting_tidy(&t->session.preexisting);
 	call_top_report(&t->table);
-	if (screen_is_open() || t->table.folded)
-		return;
-	inflight_collect(&t->inflight);
-	inflight_view(&t->inflight);
+	if (!screen_is_open() && !t->table.folded) {
+		inflight_collect(&t->inflight);
+		inflight_view(&t->inflight);
+	}
+	process_tidy(&t->session.processes);
 }
 
 static bool tick(void *ctx)
@@ -112,8 +112,8 @@ static void *open_skel(void *ctx)
 		return NULL;
 	t->skel->rodata->aggregate_stacks = t->stacks;
 	t->skel->rodata->aggregate_pids = t->pids;
-	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms);
-	process_on_end(&t->session.ends, aggregate_ended, &t->table.calls.aggregates);
+	aggregate_prepare(&t->table.calls.aggregates, t->skel->obj, t->session.syms, &t->session.processes);
+	t->session.processes.keeps_ended = true;
 	return t->skel;
 }
 
@@ -124,8 +124,6 @@ static void start(void *ctx)
 	t->table.aggregates = t->skel->maps.aggregates;
 	t->table.epoch = &t->skel->bss->aggregate_epoch;
 	t->table.screen.who = t->who = session_who(&t->session);
-	t->table.calls.complete = preexisting_complete;
-	t->table.calls.ctx = &t->session.preexisting;
 	call_top_start(&t->table);
 	t->inflight = (struct inflight)INFLIGHT_OF(t->skel, &t->session, t->stacks);
 	inflight_start(&t->inflight);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "base/die.h"
 #include "cudabt/bt_trap.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 /* Of a message with SCM_RIGHTS. */
 union control {

@@ -15,7 +15,7 @@ static void exporter_ended(void *ctx, int pid)
 	struct exporter *e = ctx;
 
 	memory_metrics_forget(&e->memory, pid);
-	session_drop(e->session, pid);
+	process_drop(&e->session->processes, pid);
 }
 
 static void exporter_on_end(void *ctx, const struct process_event *event)
@@ -35,7 +35,7 @@ void exporter_record(struct exporter *e, const void *data, size_t size)
 		return;
 	if (seen->head.kind == EXPORT_SEEN)
 		processes_seen(&e->processes, seen)->preexisting =
-			session_is_preexisting(e->session, seen->head.pid);
+			process_is_preexisting(&e->session->processes, seen->head.pid);
 	else
 		memory_metrics_record(&e->memory, data);
 }
@@ -49,7 +49,7 @@ static void exporter_mapped(void *ctx, int pid)
 	if (!filter_wants(&e->session->selected, pid))
 		processes_leave_out(&e->processes, pid);
 	else if (proc_comm(pid, comm))
-		processes_mapped(&e->processes, pid)->preexisting = session_is_preexisting(e->session, pid);
+		processes_mapped(&e->processes, pid)->preexisting = process_is_preexisting(&e->session->processes, pid);
 }
 
 static void check(struct exporter *e, unsigned long long now)
@@ -192,7 +192,7 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	series_init(&e->table, limits->series);
 	label_sets_init(&e->processes.sets, &e->table, limits->processes);
 	processes_init(&e->processes, exporter_ended, e);
-	memory_metrics_init(&e->memory, &e->processes, session_is_preexisting, session);
+	memory_metrics_init(&e->memory, &e->processes, &session->processes);
 	counts_open(&e->counts, &probes->counts, off_cpu, &e->processes);
 	gpus_open(&e->gpus, &e->own, &session->helpers, session->verbose);
 	kernel_counts_open(&e->kernels, session->syms, probes->kernel_counts, probes->kernel_quick,
@@ -200,8 +200,8 @@ void exporter_open(struct exporter *e, struct session *session, const struct exp
 	e->probed.kind = attach_name(session->probes.attacher.kind);
 	self_open(&e->self, &e->own, &e->processes, &e->memory, &probes->self);
 	session->reads_at_exec = true;
-	process_on_end(&session->ends, kernel_counts_ended, &e->kernels);
-	process_on_end(&session->ends, exporter_on_end, e);
+	process_on_end(&session->processes, kernel_counts_ended, &e->kernels);
+	process_on_end(&session->processes, exporter_on_end, e);
 	session->on_process = exporter_mapped;
 	session->probes.tool = session->probes.listener = e;
 	session->probes.on_probe = on_probe;

@@ -77,7 +77,7 @@ void kernel_counts_free(struct kernel_counts *k);
 /* Call when everything is attached: records the kernels of programs that already run. */
 void kernel_counts_scan(struct kernel_counts *k);
 
-/* Call when a process has ended or runs another program (session/process.h); k is a struct kernel_counts *. */
+/* Call when a process has ended or runs another program (proc/process_table.h); k is a struct kernel_counts *. */
 void kernel_counts_ended(void *k, const struct process_event *event);
 
 /* Handles the records of launches and of forks.  Returns true for a record of launches, which needs no further

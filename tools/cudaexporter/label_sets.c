@@ -10,7 +10,7 @@
 #include "cli/opt.h"
 #include "cudaexporter/label_sets.h"
 #include "proc/proc.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 static const char *const names[LABEL_MAX] = {
 	[LABEL_PID] = "pid", [LABEL_COMM] = "comm", [LABEL_EXE] = "exe", [LABEL_UID] = "uid",

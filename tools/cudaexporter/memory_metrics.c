@@ -36,11 +36,10 @@ void memory_metrics_parse_ages(struct memory_metrics *h, const char *list)
 }
 
 void memory_metrics_init(struct memory_metrics *h, struct processes *processes,
-			 bool (*is_preexisting)(void *ctx, int pid), void *ctx)
+			 struct process_table *table)
 {
 	h->model = (struct memory)MEMORY_INIT;
-	h->model.is_preexisting = is_preexisting;
-	h->model.ctx = ctx;
+	h->model.table = table;
 	h->processes = processes;
 }
 

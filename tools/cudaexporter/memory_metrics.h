@@ -22,9 +22,9 @@ struct memory_metrics {
 /* Reads --ages, "60,600,3600".  Exits 2 on anything else. */
 void memory_metrics_parse_ages(struct memory_metrics *h, const char *list);
 
-/* Call when the ages are set.  is_preexisting: as in struct memory. */
+/* Call when the ages are set.  table: the session's. */
 void memory_metrics_init(struct memory_metrics *h, struct processes *processes,
-			 bool (*is_preexisting)(void *ctx, int pid), void *ctx);
+			 struct process_table *table);
 
 /* Handles the record of a call. */
 void memory_metrics_record(struct memory_metrics *h, const struct memory_event *e);

@@ -6,7 +6,7 @@
 #include "abi/cudaexporter.h"
 #include "base/clock.h"
 #include "cudaexporter/processes.h"
-#include "proc/users.h"
+#include "proc/user.h"
 
 enum { LEFT_OUT = 65536, CHECKS = 1024 };
 

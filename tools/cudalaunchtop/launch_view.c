@@ -60,7 +60,7 @@ static int by_sort(const void *a, const void *b, void *ctx)
 
 static void set_container(struct launch_view *v, struct launch_line *l)
 {
-	const char *id = containers_of(v->containers, l->row.pid);
+	const char *id = process_container(v->processes, l->row.pid);
 
 	if (id)
 		memcpy(l->container, id, sizeof(l->container));

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "cli/top_screen.h"
 #include "model/launches.h"
-#include "proc/containers.h"
+#include "proc/process_table.h"
 #include "view/columns.h"
 
 #define LAUNCH_SORT_WORDS "launches|total|threads|name|pid"
@@ -27,7 +27,7 @@ struct launch_line {
 struct launch_view {
 	/* set by the tool */
 	struct launches *launches;
-	struct containers *containers;
+	struct process_table *processes;
 	bool by_process, streams, stacks, full, failed;
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */

@@ -30,7 +30,7 @@ static void title(void *ctx, FILE *f)
 	fprintf(f, "%s held, ", out_bytes(bytes));
 	fprintf(f, "%s/s", out_change(interval > 0 ? growth / interval : 0));
 	if (s->preexisting)
-		fprintf(f, ", unknown before %s", s->view->preexisting->since);
+		fprintf(f, ", unknown before %s", s->view->processes->since);
 }
 
 static int comm_width(const struct leak_screen *s)
@@ -81,7 +81,7 @@ static void process(const struct leak_screen *s, FILE *f, const struct mem_proce
 	fprintf(f, "%*s", padding > 0 ? padding : 0, "");
 	if (!has_container(s))
 		return;
-	id = containers_of(s->view->containers, p->pid);
+	id = process_container(s->view->processes, p->pid);
 	fprintf(f, " %-*s", CONTAINER_ID - 1, id ? id : "-");
 }
 
@@ -136,7 +136,7 @@ static void draw(void *ctx)
 	s->narrow = screen_columns() < WIDE;
 	for (const struct mem_process *p = s->memory->processes; p; p = p->hh.next) {
 		leak_view_devices(s->view, p);
-		s->containers |= !!containers_of(s->view->containers, p->pid);
+		s->containers |= !!process_container(s->view->processes, p->pid);
 	}
 	s->groups = all_groups(s, &n);
 	top_view_draw(&s->top, s->rows && (size_t)s->rows < n ? (size_t)s->rows : n);

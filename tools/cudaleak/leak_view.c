@@ -151,7 +151,7 @@ static struct leak_row process_row(const struct leak_view *view, const struct me
 {
 	return (struct leak_row){
 		.time = view->options.now, .pid = process->pid, .comm = process->comm,
-		.container = containers_of(view->containers, process->pid), .at = at,
+		.container = process_container(view->processes, process->pid), .at = at,
 		.complete = !process->preexisting,
 	};
 }
@@ -185,7 +185,7 @@ void leak_view_nothing(const struct leak_view *view, int pid, const char *comm, 
 		.time = view->options.now, .since = since(view), .oldest = OUT_NONE, .peak = OUT_NONE,
 		.growth = NONE, .growth_count = NONE, .ptr = OUT_NONE, .pid = pid, .tid = pid,
 		.sample = view->options.sample, .comm = comm,
-		.container = pid ? containers_of(view->containers, pid) : NULL, .at = at, .complete = complete,
+		.container = pid ? process_container(view->processes, pid) : NULL, .at = at, .complete = complete,
 	};
 
 	out_row(view->fields, &r);
@@ -241,7 +241,7 @@ static void group(const struct leak_view *view, const struct leak_group *g, cons
 /* Prints the time and the process. */
 static void head(const struct leak_view *view, const struct mem_process *process, const char *at)
 {
-	const char *container = containers_of(view->containers, process->pid);
+	const char *container = process_container(view->processes, process->pid);
 
 	printf("[%s] pid %d (", out_clock(), process->pid);
 	escape_text(stdout, process->comm);
@@ -252,7 +252,7 @@ static void head(const struct leak_view *view, const struct mem_process *process
 static void head_end(const struct leak_view *view, const struct mem_process *process)
 {
 	if (process->preexisting)
-		preexisting_text(view->preexisting, "allocations");
+		preexisting_text(view->processes, "allocations");
 	putchar('\n');
 }
 
@@ -391,7 +391,7 @@ static void doubts(const struct leak_view *view, const struct mem_process *proce
 	const struct doubt all[] = {	/* in the order of the keys */
 		{ view->filtered ? 0 : process->unknown, "free",
 		  process->preexisting ? "of memory allocated before " : "of memory whose allocation was not seen",
-		  process->preexisting ? view->preexisting->since : "" },
+		  process->preexisting ? view->processes->since : "" },
 		{ process->replaced, "allocation",
 		  "whose address was allocated again without a free: counted as freed", "" },
 		{ process->ignored, "allocation", "not counted: too many are live", "" },

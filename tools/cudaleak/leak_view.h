@@ -4,8 +4,8 @@
 #define LEAK_VIEW_H
 #include "cli/field.h"
 #include "cudaleak/leak.h"
-#include "proc/containers.h"
-#include "session/process.h"
+#include "proc/process_table.h"
+#include "session/preexisting.h"
 #include "view/columns.h"
 
 enum { LEAK_FIELDS = 22 };
@@ -17,8 +17,7 @@ struct leak_view {
 	bool totals;		/* no call stacks */
 	bool folded;		/* one line per stack, for flame graphs */
 	bool growth;		/* only groups that grew between two reports */
-	const struct preexisting *preexisting;
-	struct containers *containers;
+	struct process_table *processes;
 	bool filtered;		/* some allocations are not recorded: unknown frees are normal */
 	unsigned long long began;	/* when tracing began: CLOCK_MONOTONIC, ns */
 	struct devices_seen devices;	/* several: shown in text */

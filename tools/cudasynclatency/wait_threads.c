@@ -13,7 +13,7 @@
 #include "cli/row.h"
 #include "cudasynclatency/wait_threads.h"
 #include "model/aggregate.h"
-#include "proc/containers.h"
+#include "proc/process_table.h"
 #include "view/columns.h"
 
 struct wait_thread_row {
@@ -125,12 +125,12 @@ static void print_text(const struct wait_thread_row *r, unsigned long long inter
 	       100 * r->share, out_ns(interval));
 }
 
-void wait_threads_print(struct wait_threads *threads, struct containers *containers, unsigned long long now)
+void wait_threads_print(struct wait_threads *threads, struct process_table *processes, unsigned long long now)
 {
 	unsigned long long interval = finish(threads, now);
 
 	for (size_t i = 0; i < threads->n; i++) {
-		threads->rows[i].container = containers_of(containers, threads->rows[i].pid);
+		threads->rows[i].container = process_container(processes, threads->rows[i].pid);
 		if (out_is_json())
 			out_row(fields, &threads->rows[i]);
 		else if (i < SHOWN)

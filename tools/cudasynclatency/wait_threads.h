@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct bpf_map;
-struct containers;
+struct process_table;
 struct shares;
 struct wait_slot;
 struct wait_thread_row;
@@ -32,7 +32,7 @@ void wait_threads_collect(struct wait_threads *threads, unsigned int epoch);
 
 /* Prints the threads, longest waits first, and clears them: the first ten in text, all in JSON.
  * Ends the interval at now, CLOCK_MONOTONIC in ns. */
-void wait_threads_print(struct wait_threads *threads, struct containers *containers, unsigned long long now);
+void wait_threads_print(struct wait_threads *threads, struct process_table *processes, unsigned long long now);
 
 void wait_threads_clear(struct wait_threads *threads);
 

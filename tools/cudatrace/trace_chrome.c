@@ -9,7 +9,7 @@
 #include "cudatrace/trace_chrome.h"
 #include "cudatrace/trace_errors.h"
 #include "proc/proc.h"
-#include "proc/users.h"
+#include "proc/process_table.h"
 #include "sym/stack.h"
 #include "view/columns.h"
 
@@ -36,7 +36,7 @@ static struct thread_track *thread_of(struct trace_chrome *c, int pid, int tid)
 	HASH_FIND(hh, c->threads, &want.key, sizeof(want.key), n);
 	if (n)
 		return n;
-	user = users_of(c->users, pid);
+	user = process_user(c->processes, pid);
 	if (!quota_take(&c->thread_quota, user, pid, THREAD_TRACK_COST))
 		return NULL;
 	n = xcalloc(1, sizeof(*n));
@@ -136,7 +136,7 @@ static int stream_track(struct trace_chrome *c, const struct trace_call *call)
 
 	if (t || stream == OUT_NONE)
 		return t ? t->number : 0;
-	want.user = users_of(c->users, pid);
+	want.user = process_user(c->processes, pid);
 	if (c->nstreams == TRACKS || !quota_take(&c->stream_quota, want.user, pid, STREAM_COST))
 		return 0;
 	want.number = FIRST_TRACK + c->nstreams++;
@@ -160,10 +160,10 @@ static void forget_streams(struct trace_chrome *c, int pid)
 	}
 }
 
-struct trace_chrome trace_chrome_init(struct users *users)
+struct trace_chrome trace_chrome_init(struct process_table *processes)
 {
 	return (struct trace_chrome){
-		.users = users,
+		.processes = processes,
 		.thread_quota = {
 			.limit = 4 << 20, .what = "threads in the timeline",
 			.loss = "further ones have no name there",
@@ -283,10 +283,10 @@ enum { THREAD_COST = sizeof(struct held_thread) + 32 };
 
 #define HELD_CLASSES (MEMORY_CLASSES | 1 << CUDA_CTX)
 
-struct trace_held trace_held_init(struct users *users)
+struct trace_held trace_held_init(struct process_table *processes)
 {
 	return (struct trace_held){
-		.memory = MEMORY_INIT, .users = users,
+		.memory = MEMORY_INIT, .processes = processes,
 		.quota = {
 			.limit = 4 << 20, .what = "threads with a device",
 			.loss = "resets in further ones are taken to be of all devices",
@@ -318,7 +318,7 @@ static void set_location(struct trace_held *h, int pid, int tid, unsigned long l
 	unsigned user;
 
 	if (!thread) {
-		user = users_of(h->users, pid);
+		user = process_user(h->processes, pid);
 		if (!quota_take(&h->quota, user, pid, THREAD_COST))
 			return;
 		thread = xcalloc(1, sizeof(*thread));

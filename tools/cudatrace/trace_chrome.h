@@ -10,19 +10,19 @@
 
 struct cuda_proto;
 struct trace_call;
-struct users;
+struct process_table;
 
 struct trace_chrome {
 	struct chrome out;	/* open it with chrome_open() */
-	struct users *users;	/* of the processes */
+	struct process_table *processes;
 	struct thread_track *threads;	/* those named so far */
 	struct stream_track *streams;
 	int nstreams;		/* tracks ever made for streams */
 	struct quota thread_quota, stream_quota;	/* bytes of their tracks */
 };
 
-/* The caller owns users. */
-struct trace_chrome trace_chrome_init(struct users *users);
+/* The caller owns processes. */
+struct trace_chrome trace_chrome_init(struct process_table *processes);
 
 void trace_chrome_call(struct trace_chrome *c, const struct trace_call *call);
 
@@ -36,12 +36,12 @@ bool trace_chrome_close(struct trace_chrome *c);
 struct trace_held {
 	struct memory memory;
 	struct held_thread *threads;	/* that chose a device or context */
-	struct users *users;	/* of the processes */
+	struct process_table *processes;
 	struct quota quota;	/* bytes of threads */
 };
 
-/* The caller owns users. */
-struct trace_held trace_held_init(struct users *users);
+/* The caller owns processes. */
+struct trace_held trace_held_init(struct process_table *processes);
 
 /* Return true if the function allocates or frees memory, or sets where. */
 bool trace_changes_held(const struct cuda_proto *proto);

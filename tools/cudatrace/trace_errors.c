@@ -5,7 +5,7 @@
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_errors.h"
 #include "cudatrace/trace_line.h"
-#include "proc/users.h"
+#include "proc/process_table.h"
 
 struct sticky_process {
 	int pid;
@@ -20,10 +20,10 @@ enum { PROCESS_COST = sizeof(struct sticky_process) + 32 };
 
 static const struct sticky_error again = { .again = true };
 
-struct trace_sticky trace_sticky_init(struct users *users)
+struct trace_sticky trace_sticky_init(struct process_table *processes)
 {
 	return (struct trace_sticky){
-		.users = users,
+		.processes = processes,
 		.quota = {
 			.limit = 16 << 20, .what = "launches that may have caused errors",
 			.loss = "further processes' errors are shown without",
@@ -40,7 +40,7 @@ static struct sticky_process *process_of(struct trace_sticky *s, int pid)
 	HASH_FIND_INT(s->by_pid, &pid, p);
 	if (p)
 		return p;
-	user = users_of(s->users, pid);
+	user = process_user(s->processes, pid);
 	if (!quota_take(&s->quota, user, pid, PROCESS_COST))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
@@ -164,10 +164,10 @@ struct trace_failure {
 	UT_hash_handle hh;
 };
 
-struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct users *users)
+struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct process_table *processes)
 {
 	return (struct trace_unchecked){
-		.lines = lines, .users = users,
+		.lines = lines, .processes = processes,
 		.quota = {
 			.limit = 8 << 20, .what = "failed calls that may be unchecked",
 			.loss = "those of further threads are not printed",
@@ -191,7 +191,7 @@ static void drop(struct trace_unchecked *u, struct trace_failure *p)
 static void add(struct trace_unchecked *u, const struct trace_call *call)
 {
 	int pid = call->event->head.pid;
-	unsigned user = users_of(u->users, pid);
+	unsigned user = process_user(u->processes, pid);
 	struct trace_failure *p;
 	size_t cost = sizeof(*p) + 32 + trace_call_cost(call);
 

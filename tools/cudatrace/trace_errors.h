@@ -7,17 +7,17 @@
 #include "cudatrace/trace_call.h"
 
 struct trace_lines;
-struct users;
+struct process_table;
 
 /* A kernel faults while the program goes on; the next call, often one that waits, returns the fault. */
 struct trace_sticky {
 	struct sticky_process *by_pid;
-	struct users *users;		/* of the processes */
+	struct process_table *processes;
 	struct quota quota;		/* in bytes */
 };
 
-/* The caller owns users. */
-struct trace_sticky trace_sticky_init(struct users *users);
+/* The caller owns processes. */
+struct trace_sticky trace_sticky_init(struct process_table *processes);
 
 /* Call for each call at its return, in order, with its kernel set: records launches and successful
  * waits.  Returns the cause of the call's error or NULL, valid until the next call. */
@@ -34,13 +34,13 @@ bool trace_checks_errors(const struct cuda_proto *proto);
 /* Failed calls whose error was not checked before the thread's next call. */
 struct trace_unchecked {
 	struct trace_lines *lines;
-	struct users *users;		/* of the processes */
+	struct process_table *processes;
 	struct quota quota;		/* bytes of the calls */
 	struct trace_failure *by_tid;	/* each thread's last call, if it failed */
 };
 
-/* The caller owns lines and users. */
-struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct users *users);
+/* The caller owns lines and processes. */
+struct trace_unchecked trace_unchecked_init(struct trace_lines *lines, struct process_table *processes);
 
 /* Call for each call at its return, in order, including those that check errors: prints the thread's
  * last failure unless this call checks it. */

@@ -7,7 +7,7 @@
 #include "cudatrace/trace_args.h"
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_line.h"
-#include "proc/users.h"
+#include "proc/process_table.h"
 #include "view/columns.h"
 #include "view/stack_view.h"
 
@@ -237,10 +237,10 @@ struct trace_tree {
 	UT_hash_handle hh;
 };
 
-struct trace_trees trace_trees_init(struct trace_lines *lines, struct users *users)
+struct trace_trees trace_trees_init(struct trace_lines *lines, struct process_table *processes)
 {
 	return (struct trace_trees){
-		.lines = lines, .users = users,
+		.lines = lines, .processes = processes,
 		.quota = {
 			.limit = 24 << 20, .what = "calls inside calls",
 			.loss = "calls with very many calls inside are printed in pieces",
@@ -278,7 +278,7 @@ static struct trace_tree *tree_of(struct trace_trees *trees, const struct trace_
 
 	t->tid = e->tid;
 	t->pid = e->head.pid;
-	t->user = users_of(trees->users, t->pid);
+	t->user = process_user(trees->processes, t->pid);
 	HASH_ADD_INT(trees->by_tid, tid, t);
 	return t;
 }

@@ -8,7 +8,7 @@
 #include "view/columns.h"
 
 struct trace_call;
-struct users;
+struct process_table;
 
 /* In the order of the words of the option --color. */
 #define COLOR_WORDS "auto|always|never"
@@ -43,13 +43,13 @@ void trace_line(struct trace_lines *lines, const struct trace_call *call);
 /* An inner call returns, and is recorded, before the outer one, but its line comes after it. */
 struct trace_trees {
 	struct trace_lines *lines;
-	struct users *users;		/* of the processes */
+	struct process_table *processes;
 	struct trace_tree *by_tid;	/* each thread's calls */
 	struct quota quota;		/* bytes of the calls */
 };
 
-/* The caller owns lines and users. */
-struct trace_trees trace_trees_init(struct trace_lines *lines, struct users *users);
+/* The caller owns lines and processes. */
+struct trace_trees trace_trees_init(struct trace_lines *lines, struct process_table *processes);
 
 /* Prints an outermost call with those inside it, in the order of their entries; in pieces if there are
  * too many. */

@@ -4,7 +4,7 @@
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
-#include "proc/containers.h"
+#include "proc/process_table.h"
 #include "sym/syms.h"
 
 void trace_ended(void *ctx, const struct process_event *e)
@@ -18,14 +18,12 @@ void trace_ended(void *ctx, const struct process_event *e)
 		chrome_held_end(&t->timeline.out, memory_process(&t->held.memory, e), e->time);
 	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
-	users_forget(&t->users, e->head.pid);
-	stack_sums_ended(&t->sums, e);
 	trace_execution_forget(t->programs, e->head.pid);
 }
 
 static void set_container(struct trace *t, struct trace_call *call)
 {
-	const char *id = containers_of(t->containers, call->event->head.pid);
+	const char *id = process_container(t->processes, call->event->head.pid);
 
 	if (id)
 		memcpy(call->container, id, sizeof(call->container));
@@ -118,7 +116,6 @@ void trace_free(struct trace *t)
 	trace_held_free(&t->held);
 	trace_summary_free(&t->calls);
 	stack_sums_free(&t->sums);
-	users_free(&t->users);
 	free(t->functions);
 	free(t->selected);
 }

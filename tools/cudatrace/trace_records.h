@@ -11,7 +11,7 @@
 #include "cudatrace/trace_summary.h"
 #include "model/stack_sums.h"
 #include "probe/probe_source.h"
-#include "proc/users.h"
+#include "proc/process_table.h"
 
 struct trace {			/* all zero except the options and sums */
 	/* options */
@@ -24,7 +24,7 @@ struct trace {			/* all zero except the options and sums */
 	struct executions *programs;	/* owned by the tool */
 	struct probes *probes;	/* the session's */
 	struct syms *syms;
-	struct containers *containers;	/* the session's */
+	struct process_table *processes;	/* the session's */
 	/* set by trace_prepare() */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
@@ -35,7 +35,6 @@ struct trace {			/* all zero except the options and sums */
 	long shown;		/* calls */
 	unsigned long long previous;	/* see struct trace_lines */
 	/* sums of records */
-	struct users users;	/* of the processes that sent some */
 	struct trace_chrome timeline;
 	struct trace_held held;	/* for the timeline */
 	struct trace_summary calls;
@@ -51,7 +50,7 @@ int trace_record(void *ctx, void *data, size_t size);
 /* Return true once --max-events calls were shown. */
 bool trace_done(const struct trace *t);
 
-/* Call when a process has ended (session/process.h): prints the calls that it was in, and drops its state.  trace is a struct
+/* Call when a process has ended (proc/process_table.h): prints the calls that it was in, and drops its state.  trace is a struct
  * trace *. */
 void trace_ended(void *trace, const struct process_event *event);
 

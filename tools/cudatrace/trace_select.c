@@ -250,9 +250,9 @@ void trace_prepare(struct trace *t)
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);
 	t->source = (struct probe_source){ .find = find, .get = get, .ctx = t, .n = cuda_protos_n };
-	t->trees = trace_trees_init(&t->lines, &t->users);
-	t->failures = trace_unchecked_init(&t->lines, &t->users);
-	t->sticky = trace_sticky_init(&t->users);
-	t->timeline = trace_chrome_init(&t->users);
-	t->held = trace_held_init(&t->users);
+	t->trees = trace_trees_init(&t->lines, t->processes);
+	t->failures = trace_unchecked_init(&t->lines, t->processes);
+	t->sticky = trace_sticky_init(t->processes);
+	t->timeline = trace_chrome_init(t->processes);
+	t->held = trace_held_init(t->processes);
 }

@@ -164,20 +164,20 @@ echo image 0 90 1 3 0 | wrong 'no greeting'
 echo hello 2 train | wrong 'its libcudagpuprobe.so is of another version'
 printf '%s\n' 'hello 1 a' 'hello 1 a' | wrong 'it greeted twice'
 printf '%s\n' 'hello 1 a' 'bye' 'image 0 90 1 3 0' | wrong 'data after its end'
-printf '%s\n' 'hello 1 a' 'frame 3 7' 'bytes 7' | wrong 'it told of an image in a wrong size'
-printf '%s\n' 'hello 1 a' 'image 99 90 1 3 0' | wrong 'it told of an image with an unknown status'
+printf '%s\n' 'hello 1 a' 'frame 3 7' 'bytes 7' | wrong 'protocol error: image of a wrong size'
+printf '%s\n' 'hello 1 a' 'image 99 90 1 3 0' | wrong 'protocol error: image with an unknown status'
 printf '%s\n' 'hello 1 a' 'frame 4 40' 'bytes 40' | wrong 'its modules are not 1, 2'
 printf '%s\n' 'hello 1 a' 'module 1 7 2 16 8192 0 1 0' 'S 0 0:0 f load global ld 4' . |
 	wrong "a module's table has another number of sites than the module"
 printf '%s\n' 'hello 1 a' 'module 1 7 1 16 8192 0 1 0' 'S 5 0:0 f load global ld 4' . | wrong ''
 printf '%s\n' 'hello 1 a' 'module 1 7 1 0 8192 0 1 0' 'S 0 0:0 f load global ld 4' . |
-	wrong 'it told of an impossible module'
+	wrong 'protocol error: impossible module'
 printf '%s\n' 'hello 1 a' 'slots 1 1 1' | wrong 'it counted for no module'
 printf '%s\n' 'hello 1 a' 'records 4294967295 1' | wrong 'it recorded for no module'
 { echo hello 1 a; vadd 1; echo slots 1 4096 16; } | wrong 'its counts have a wrong size'
 { echo hello 1 a; vadd 1; echo frame 6 17; echo bytes 17; } | wrong 'it recorded for no module'
 { echo hello 1 a; echo frame 7 16; echo bytes 16; echo frame 7 17; echo bytes 17; } |
-	wrong 'it told of a loss in a wrong size'
+	wrong 'protocol error: loss of a wrong size'
 
 it "names and reasons from programs are escaped, as text, JSON, CSV and in the timeline"
 {

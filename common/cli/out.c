@@ -57,7 +57,16 @@ static size_t offer(const char *data, size_t size)
 	return taken;
 }
 
-static int sink_write(void);
+/* Writes as much buffered output as the reader takes; 0, or the error that ended the output. */
+static int sink_write(void)
+{
+	size_t taken = nkept ? offer(kept, nkept) : 0;
+
+	nkept = error ? 0 : nkept - taken;
+	if (taken && nkept)
+		memmove(kept, kept + taken, nkept);
+	return error;
+}
 
 static ssize_t on_write(void *cookie, const char *data, size_t size)
 {
@@ -84,17 +93,6 @@ static FILE *sink_open(int fd)
 		die(errno, "cannot open a stream");
 	to = without_waiting(fd);
 	return f;
-}
-
-/* Writes as much buffered output as the reader takes; 0, or the error that ended the output. */
-static int sink_write(void)
-{
-	size_t taken = nkept ? offer(kept, nkept) : 0;
-
-	nkept = error ? 0 : nkept - taken;
-	if (taken && nkept)
-		memmove(kept, kept + taken, nkept);
-	return error;
 }
 
 /* Return true if so much is buffered that output that can wait should wait. */

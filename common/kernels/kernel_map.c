@@ -233,7 +233,17 @@ static struct kernel_owner *owner_of(struct kernel_map *k, unsigned long long ad
 	return o;
 }
 
-static unsigned long long kernel_map_original(const struct kernel_map *k, unsigned long long addr);
+/* Returns the address that the program declared this one the same as; itself if none. */
+static unsigned long long original(const struct kernel_map *k, unsigned long long addr)
+{
+	for (; k; k = k->parent) {
+		const struct kernel_entry *e = find(k, addr);
+
+		if (e && e->alias)
+			return e->alias;
+	}
+	return addr;
+}
 
 void kernel_map_own(struct kernel_map *k, unsigned long long addr, unsigned long long owner,
 		 unsigned long long time)
@@ -243,7 +253,7 @@ void kernel_map_own(struct kernel_map *k, unsigned long long addr, unsigned long
 	if (!e)
 		return;
 	leave_owner(k, e);
-	e->owner = owner ? owner_of(k, kernel_map_original(k, owner)) : NULL;
+	e->owner = owner ? owner_of(k, original(k, owner)) : NULL;
 	e->time = time;
 	if (e->owner)
 		TAILQ_INSERT_TAIL(&e->owner->entries, e, in_owner);
@@ -314,18 +324,6 @@ static const struct kernel *follow(const struct kernel_map *k, unsigned long lon
 const struct kernel *kernel_map_find(const struct kernel_map *k, unsigned long long addr)
 {
 	return follow(k, addr, MAX_STEPS);
-}
-
-/* Returns the address that the program declared this one the same as; itself if none. */
-static unsigned long long kernel_map_original(const struct kernel_map *k, unsigned long long addr)
-{
-	for (; k; k = k->parent) {
-		const struct kernel_entry *e = find(k, addr);
-
-		if (e && e->alias)
-			return e->alias;
-	}
-	return addr;
 }
 
 bool kernel_map_may_look(struct kernel_map *k, unsigned long long addr)
@@ -418,7 +416,7 @@ void kernel_lookup_handles(struct kernel_lookup *l, int pid, struct kernel_map *
 void kernel_lookup(struct kernel_lookup *l, int pid, struct kernel_map *k,
 		   unsigned long long addr)
 {
-	unsigned long long stub = kernel_map_original(k, addr), at = kernel_map_named_at(k, stub);
+	unsigned long long stub = original(k, addr), at = kernel_map_named_at(k, stub);
 	const char *symbol = NULL;
 	char name[MAX_NAME];
 

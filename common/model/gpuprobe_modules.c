@@ -35,9 +35,9 @@ static const char *add_image(struct gpuprobe_images *all, const void *frame, siz
 	struct gpuprobe_image_count *c;
 
 	if (size < sizeof(*image) || image->text_size != size - sizeof(*image))
-		return "it told of an image in a wrong size";
+		return "protocol error: image of a wrong size";
 	if (image->status >= GPUPROBE_STATUSES)
-		return "it told of an image with an unknown status";
+		return "protocol error: image with an unknown status";
 	c = &all->by[image->status];
 	all->images++;
 	c->images++;
@@ -158,11 +158,11 @@ static const char *add_module_frame(struct gpuprobe_modules *m, struct gpuprobe_
 	const char *wrong;
 
 	if (size < sizeof(*frame) || frame->text_size != size - sizeof(*frame))
-		return "it told of a module in a wrong size";
+		return "protocol error: module of a wrong size";
 	if (frame->module != p->num_modules + 1 || frame->module > GPU_MODULES_MAX)
 		return "its modules are not 1, 2 ...";
 	if (!frame->groups || frame->groups > GROUPS_MAX || frame->sites > SITES_MAX)
-		return "it told of an impossible module";
+		return "protocol error: impossible module";
 	if (!grow(m, p))
 		return "no memory is left for its modules";
 	code = get_code(m, frame, &wrong);
@@ -353,7 +353,7 @@ static const char *lost(struct gpuprobe_modules *m, struct gpuprobe_process *p, 
 	struct gpuprobe_module *module;
 
 	if (size < sizeof(*l) || l->text_size != size - sizeof(*l))
-		return "it told of a loss in a wrong size";
+		return "protocol error: loss of a wrong size";
 	module = module_of(p, l->module);
 	*(module ? &module->failed : &m->failed) += l->count;
 	if (!m->failure && l->text_size)

@@ -14,8 +14,6 @@
 #include "sym/syms.h"
 #include "unwind/unwind.h"
 
-static struct frame_lines frame_lines(const struct stack *s, const struct stack_frame *f);
-
 /* What is known of one frame.  Without --lines, everything is 0. */
 struct frame_lines {
 	const struct source_line *inlined;	/* from the innermost outwards */

@@ -78,12 +78,12 @@ const char *launch_calls_frame(struct launch_calls *c, unsigned process, int pid
 		size_t left = end - p;
 
 		if (left < sizeof(call))
-			return "it told of half a launch";
+			return "protocol error: half a launch";
 		memcpy(&call, p, sizeof(call));
 		left -= sizeof(call);
 		if (call.frames > left / sizeof(uint64_t) || call.name_size > NAME_MOST ||
 		    call.name_size > left - call.frames * sizeof(uint64_t))
-			return "it told of a launch in a wrong size";
+			return "protocol error: launch of a wrong size";
 		add_call(c, process, pid, &call, p + sizeof(call));
 		p += sizeof(call) + call.frames * sizeof(uint64_t) + call.name_size;
 	}

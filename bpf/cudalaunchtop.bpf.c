@@ -25,14 +25,18 @@
 /* a program names thousands of kernels when it starts */
 #define RECORDS_BYTES (8 * 1024 * 1024)
 #include "lib/frames.bpf.h"
+#include "lib/graph.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_counts.bpf.h"
 #include "lib/launch_names.bpf.h"
 
 /* For a frame: a call whose return is probed. */
 struct launch_frame {
-	struct name_call name;	/* for a function that names a kernel */
-	struct launch_key key;	/* for a launch */
+	union {
+		struct name_call name;	/* of a function that names a kernel */
+		struct graph_call graph;	/* that makes or changes a graph */
+		struct launch_key key;	/* of a launch */
+	};
 	__u32 id;
 };
 
@@ -161,7 +165,7 @@ static __always_inline bool launch_again(struct thread *t, const struct cuda_arg
 	struct launch_key key;
 	struct launch_count *c;
 
-	if (launch_failures || launch_stacks || (launch_pairs && !driver) || t->data.outer.sp)
+	if (launch_failures || launch_stacks || (launch_pairs && !driver) || t->data.outer.sp || captures_any())
 		return false;
 	if (!row->grid && !row->handle)
 		return false;
@@ -217,6 +221,23 @@ RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 	return p;
 }
 
+RARELY bool enter_graph(struct thread *t, const struct cuda_args *row, __u32 id)
+{
+	struct launch_frame *p;
+	__u64 program;
+
+	if (cuda_classes[id] == CUDA_EVENT) {
+		program = captures_any() ? program_of(t, thread_pid()) : 0;
+		if (program)
+			capture_event_enter(&t->call, row, program);
+		return false;
+	}
+	p = push(t, id);
+	if (p)
+		graph_enter(&p->graph, &t->call, id);
+	return p;
+}
+
 /* Remembers a runtime launch, also one that cannot be counted: the driver's launch inside is a part of
  * it. */
 static __always_inline void remember(struct thread *t, const struct launch_key *key,
@@ -249,7 +270,7 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	struct shape *s = &t->data.shape;
 	struct launch_count *c;
 	struct launch_frame *p;
-	__u64 n;
+	__u64 n, capture = 0;
 	long stack = 0;
 
 	__builtin_memset(key, 0, sizeof(*key));
@@ -263,6 +284,14 @@ RARELY bool launch_enter(struct pt_regs *ctx, struct thread *t, const struct cud
 	}
 	key->program = program_of(t, key->pid);
 	key->generation = generation_of(key->program, key->func)->n;
+	if (captures_any() && key->program)
+		capture = capture_of(key->program, stream_in(&t->call, id));
+	if (capture) {
+		if (launch_pairs && !driver)
+			remember(t, key, s, false);
+		graph_captured(key, s, capture);
+		return false;
+	}
 	if (launch_stacks && key->program)
 		stack = take_stack(ctx, &t->data.first, t->call.sp, &key->stack);
 	key->device = launch_device(t, row);
@@ -308,6 +337,8 @@ static __always_inline bool enter(struct pt_regs *ctx)
 		return enter_name(t, row, id);
 	if (device_alone(id))
 		return device_enter(ctx, &t->device, id);
+	if (cuda_classes[id] == CUDA_GRAPH || cuda_classes[id] == CUDA_EVENT)
+		return enter_graph(t, row, id);
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
@@ -323,6 +354,15 @@ static __always_inline void leave_name(struct thread *t, const struct name_call 
 
 	if (program)
 		name_leave(c, id, ret, pid, program);
+}
+
+static __always_inline void leave_graph(struct thread *t, const struct graph_call *c, int ret)
+{
+	__u32 pid = thread_pid();
+	__u64 program = program_of(t, pid);
+
+	if (program)
+		graph_leave(c, pid, program, ret);
 }
 
 RARELY void leave(struct pt_regs *ctx)
@@ -345,6 +385,10 @@ RARELY void leave(struct pt_regs *ctx)
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_NAME) {
 		leave_name(t, &p->name, id, ret);
+		return;
+	}
+	if (cuda_classes[id] == CUDA_GRAPH) {
+		leave_graph(t, &p->graph, ret);
 		return;
 	}
 	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;

@@ -67,7 +67,9 @@ function variant(name, suffix,   plain) {
 
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx stream copy set launch sync name wait", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event", classes)
+	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node enable", w)
+	for (i in w) words["op", w[i]]
 	split("push pop keep", w); for (i in w) words["stack", w[i]]
 	split("device managed host array pool vmm ipc tensor", w); for (i in w) words["memory", w[i]]
 	n = split("pitch:pitch,height pitched:ptr,extent rt_array:desc drv_array:desc drv_array3d:desc " \
@@ -100,6 +102,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 	n_needs = split(shape, w, ",")
 	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape requires '" w[i] "'")
 	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
+	if ($2 ~ /^(graph|event)$/ && !((NR, "op") in given)) fail("op= is missing")
 	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
 	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)
 	emit(name)

@@ -50,7 +50,7 @@ T_CUDART12 := $(T_LIB)/libcudart.so.12
 T_CUDART_A := $(T_LIB)/libcudart_static.a
 
 # program-variant: which objects and libraries it is linked from.
-T_PROGRAMS := mem deep deep-c churn longname jump launches args calls storm
+T_PROGRAMS := mem graphs deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
 	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))

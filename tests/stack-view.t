@@ -144,7 +144,7 @@ lines 3 ''
 it "cudalaunchtop --folded: launches by stack and kernel, all of them"
 run cudalaunchtop --folded --unwind fp -r 1 -c "$bin/mem launch 23 graph 3"
 lines 1 '^mem;.*;main;run;do_launch;launch;mem_kernel 23$'
-lines 1 '^mem;.*;main;run;do_graph;\[graph\] 0x[0-9a-f]+ 3$'
+lines 1 '^mem;.*;main;run;do_graph;mem_kernel 9$'
 lines 0 '^PID'
 
 it "cudaleak --folded: bytes by stack and kind of memory; it has every stack, whatever -T says, and no name breaks its lines"

@@ -9,6 +9,7 @@
 #include "abi/launch.h"
 #include "api/cuda_fn.h"
 #include "base/clock.h"
+#include "base/die.h"
 #include "bpf/bpf_mmap.h"
 #include "cli/out.h"
 #include "cli/row.h"
@@ -56,7 +57,7 @@ struct top {
 OUT_WORD(row_type, "launches");
 
 #define AT(f) offsetof(struct launch_line, f)
-enum { STREAM = 7, GRID = 14, FAILED = 18, STACK };
+enum { STREAM = 7, GRID = 15, FAILED = 19, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
 	{ "time", NULL, 0, OUT_TIME, AT(time) },
@@ -70,6 +71,7 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph; null with --per-process */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
 	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval, including failed ones */
+	{ "replayed", NULL, 0, OUT_UINT, AT(row.last.replayed) },	/* of launches: by launches of graphs that have the kernel */
 	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* in the interval */
 	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },	/* launches since tracing began */
 	[GRID] = { "grid", NULL, 0, OUT_DIM, AT(row.grid) },	/* of the last launch; null if unknown */
@@ -208,7 +210,7 @@ static void check(void *ctx)
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stacks are mutually exclusive");
 	t->view.devices.several = t->session.devices;
-	t->session.probes.return_classes = 1 << CUDA_NAME | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
+	t->session.probes.return_classes = 1 << CUDA_NAME | 1 << CUDA_GRAPH | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
 	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && !v->stacks)
 		t->session.probes.detachable_classes = 1 << CUDA_LAUNCH;
 }
@@ -239,6 +241,10 @@ static void loaded(void *ctx)
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
 	}
+	t->view.launches->captures = (struct captures){
+		t->skel->maps.captures, t->skel->maps.capture_streams, t->skel->maps.capture_events,
+		&t->skel->data_capture_shares->capture_shares,
+	};
 	process_on_end(&t->session.processes, launches_ended, t->view.launches);
 	t->session.processes.keeps_ended = t->session.reads_at_exec = true;
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);
@@ -278,6 +284,9 @@ static int finish(void *ctx, int status)
 {
 	struct top *t = ctx;
 
+	if (t->view.launches->lost_nodes)
+		warning(0, "%llu nodes of graphs not followed: more than %d graphs or %d nodes in a process",
+			t->view.launches->lost_nodes, GRAPHS_MAX, GRAPH_NODES_MAX);
 	launches_free(t->view.launches);
 	free(t->who);
 	return status;
@@ -289,7 +298,7 @@ int main(int argc, char **argv)
 		.session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
-	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME;
+	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
 		OPT_DEVICE(&top.session),

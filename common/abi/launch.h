@@ -3,6 +3,7 @@
 #ifndef LAUNCH_H
 #define LAUNCH_H
 #include "abi/record.h"
+#include "abi/shares.h"
 #include "abi/slot.h"
 #include "abi/stack_frames.h"
 
@@ -61,6 +62,17 @@ enum launch_what {
 	LAUNCH_ALIAS,	/* subject is the same kernel as object */
 	LAUNCH_PAIR,	/* launching subject launched the driver function object */
 	LAUNCH_UNLOADED, /* a call that began at time unloaded the owner subject */
+	/* of CUDA graphs; the first two are a struct launch_node */
+	LAUNCH_CAPTURED,	/* key was launched on a stream of the capture subject: it did not run */
+	LAUNCH_NODE,		/* object, in the graph or exec subject (0: not known), is a node of key.kind: of the kernel
+				 * key.func, of the graph (LAUNCH_GRAPH), or of another kind (LAUNCH_KIND_MAX) */
+	LAUNCH_NODE_ENABLED,	/* object in the exec subject: owner is 1 or 0 */
+	LAUNCH_NODE_GONE,	/* object was destroyed */
+	LAUNCH_CAPTURE_BEGAN,	/* subject */
+	LAUNCH_CAPTURE_ENDED,	/* subject, in the graph object; 0: it failed.  owner: the graph existed */
+	LAUNCH_INSTANTIATED,	/* the exec subject runs what the graph object has now; key.generation is the exec's */
+	LAUNCH_CLONED,		/* the graph subject is a copy of the graph object, or if that is 0, empty */
+	LAUNCH_GRAPH_GONE,	/* a call that began at time destroyed the graph or exec subject */
 	LAUNCH_WHAT_MAX
 };
 
@@ -80,6 +92,35 @@ struct launch_event {
 	unsigned long long time;	/* of the call, CLOCK_MONOTONIC, ns */
 	char comm[16];			/* of the thread */
 };
+
+struct launch_node {
+	struct launch_event event;
+	unsigned int grid[3], block[3];	/* 0 = unknown */
+};
+
+/* A capture of launches on streams into a graph goes on: the value of its id, which is when it began, ns. */
+struct capture {
+	unsigned long long program, graph;	/* graph: that exists, and gets more nodes; else 0 */
+	unsigned int share, unused;
+};
+
+/* A stream that takes part in it. */
+struct capture_stream {
+	unsigned long long program, stream;	/* see abi/stream.h */
+	unsigned long long thread;		/* whose default stream it is; 0: it is none */
+};
+
+/* An event that was recorded in such a stream. */
+struct capture_event { unsigned long long program, event; };
+
+/* The values of both. */
+struct capture_member {
+	unsigned long long capture;
+	unsigned int share, unused;
+};
+
+/* What users hold of these tables. */
+struct capture_shares { struct shares captures, streams, events; };
 
 struct launch_first {
 	struct launch_event event;

@@ -23,11 +23,16 @@ enum cuda_class {
 	CUDA_SYNC,
 	CUDA_NAME,	/* identifies the kernel behind a handle or host stub */
 	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
+	CUDA_GRAPH,	/* makes, changes or destroys a graph: see enum cuda_op */
+	CUDA_EVENT,	/* may make a stream take part in a capture: the same */
 	CUDA_CLASS_MAX
 };
 
 /* The classes that show whose device is which: probed whatever is traced. */
 #define CUDA_DEVICE_CLASSES (1u << CUDA_CTX | 1u << CUDA_STREAM | 1u << CUDA_RESET | 1u << CUDA_WAIT)
+
+/* The classes that show what a graph runs. */
+#define CUDA_GRAPH_CLASSES (1u << CUDA_GRAPH | 1u << CUDA_EVENT)
 
 /* The kind of memory that an allocation makes and a free takes. */
 enum cuda_memory {
@@ -66,6 +71,22 @@ enum cuda_stack {
 	CUDA_KEEP,	/* the current one stays: it is a device's primary context */
 };
 
+/* What a call of CUDA_GRAPH or CUDA_EVENT does.  handle is an executable graph. */
+enum cuda_op {
+	CUDA_NO_OP,
+	CUDA_BEGIN,		/* stream begins to capture, into graph if it has one … */
+	CUDA_BEGIN_ANEW,	/* … or in place of what graph has */
+	CUDA_END,		/* it ends; *graph is what was captured */
+	CUDA_RECORD, CUDA_AWAIT, /* event, in stream; CUDA_AWAIT: stream waits for it */
+	CUDA_INSTANTIATE,	/* handle runs graph from now on */
+	CUDA_CLONE,		/* graph is a copy of child, or empty */
+	CUDA_DESTROY,		/* graph, handle or node */
+	CUDA_KERNEL_NODE,	/* node of graph or handle has the kernel in *params */
+	CUDA_ANY_NODE,		/* *params says which kind of node it is */
+	CUDA_CHILD_NODE,	/* node has the graph child */
+	CUDA_ENABLE,		/* node of handle: flags says whether it runs */
+};
+
 /* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are
  * the integer registers of the x86-64 ABI, 7 and up the stack above the return address:
  * 7 is the 8 bytes just above it.  An argument of several words has the position of its first
@@ -94,6 +115,7 @@ struct cuda_args {
 	unsigned char stack;	/* enum cuda_stack */
 	unsigned char from_at, to_at; /* bytes of *params with the devices or contexts of a copy */
 	unsigned char per_thread; /* 1: its default stream is the per-thread one */
+	unsigned char op;	/* enum cuda_op */
 };
 
 /* The stream in a launch configuration. */

@@ -65,6 +65,8 @@ static void execution_free(struct execution *p)
 		struct execution *parent = p->parent;
 
 		kernel_map_free(p->kernels);
+		if (p->programs->on_free)
+			p->programs->on_free(p);
 		if (p->charged)
 			quota_give(&p->programs->quota, p->user, cost(p->programs));
 		free(p);

@@ -33,6 +33,7 @@ struct executions {
 	struct kernel_lookup lookup;
 	struct quota quota;	/* bytes of programs and of what they call their kernels */
 	size_t size;		/* of the tool's struct */
+	void (*on_free)(struct execution *p);	/* set by a tool that keeps more data, or NULL: frees it */
 };
 
 /* The caller owns syms, which must outlive the result; with NULL, processes are not inspected. */

@@ -32,6 +32,7 @@ static void counter_free(struct counters *cs, struct counter *c)
 	quota_give(&cs->quota, c->program->program.user, c->retired ? FORMER_COST : COUNTER_COST);
 	if (c->fixed)
 		kernel_put(c->kernel);
+	graph_content_put(c->content);
 	free(c);
 }
 
@@ -175,7 +176,7 @@ bool counters_read(const struct counters *cs, const struct launch_key *key, stru
 
 void counter_pull(struct counters *cs, struct counter *c)
 {
-	struct launch_tally new;
+	struct launch_tally new = { 0 };
 	struct launch_count sum;
 
 	if (!counters_read(cs, &c->key, &sum))
@@ -186,7 +187,7 @@ void counter_pull(struct counters *cs, struct counter *c)
 	c->seen = sum;
 	tally_add(&c->pending, &new);
 	tally_add(&c->total, &new);
-	cs->total += new.launches;
+	cs->total += new.launches * (c->content ? c->content->kernels : 1);
 	cs->impossible += new.impossible;
 }
 
@@ -284,10 +285,12 @@ void counter_begins(struct counters *cs, struct counter *c)
 static struct launch_key retired_key(const struct counter *c, const struct kernel *kernel,
 				    unsigned long long func)
 {
+	const void *same = kernel ?: (const void *)c->content;
+
 	return (struct launch_key){
-		.program = c->key.program, .func = kernel ? (unsigned long)kernel : func,
+		.program = c->key.program, .func = same ? (unsigned long)same : func,
 		.stack = (unsigned long)c->stack, .pid = c->key.pid, .kind = c->key.kind,
-		.generation = !!kernel, .device = c->key.device, .stream = c->key.stream,
+		.generation = !!same, .device = c->key.device, .stream = c->key.stream,
 	};
 }
 
@@ -307,6 +310,8 @@ static struct counter *retired_of(struct counters *cs, const struct counter *c,
 	was->program = c->program;
 	was->stack = c->stack;
 	was->kernel = kernel_get(kernel);
+	was->content = graph_content_get(c->content);
+	was->known = c->known;
 	was->shown = func;
 	was->fixed = was->retired = true;
 	HASH_ADD(hh, cs->retired, key, sizeof(key), was);
@@ -339,11 +344,11 @@ void counter_split(struct counters *cs, struct counter *c, const struct kernel *
 static struct counter *successor_of(const struct counters *cs, const struct counter *c)
 {
 	struct counter_address *a = counters_at(cs, c->key.program, c->key.func);
-	struct counter *s = a && c->kernel ? LIST_FIRST(&a->counters) : NULL;
+	struct counter *s = a && (c->kernel || c->content) ? LIST_FIRST(&a->counters) : NULL;
 
 	while (s && (s->key.kind != c->key.kind || s->key.stack != c->key.stack ||
 		     s->key.device != c->key.device || s->key.stream != c->key.stream ||
-		     counter_kernel(s) != c->kernel))
+		     s->content != c->content || counter_kernel(s) != c->kernel))
 		s = LIST_NEXT(s, in_address);
 	return s;
 }
@@ -364,6 +369,7 @@ static void give_back(struct counters *cs, struct counter *c)
 	if (to)
 		move(to, c);
 	kernel_put(c->kernel);
+	graph_content_put(c->content);
 	free(c);
 }
 

@@ -9,12 +9,14 @@
 #include "base/hash.h"
 #include "base/quota.h"
 #include "kernels/executions.h"
+#include "model/graphs.h"
 
 struct bpf_map;
 struct stack;
 
 struct launch_tally {
 	unsigned long long launches, failed, impossible;
+	unsigned long long replayed;	/* those of launches that graphs have made */
 };
 
 static inline void tally_add(struct launch_tally *to, const struct launch_tally *from)
@@ -22,6 +24,7 @@ static inline void tally_add(struct launch_tally *to, const struct launch_tally 
 	to->launches += from->launches;
 	to->failed += from->failed;
 	to->impossible += from->impossible;
+	to->replayed += from->replayed;
 }
 
 LIST_HEAD(counter_list, counter);
@@ -34,6 +37,7 @@ struct launch_execution {
 	bool driven;		/* launches were seen in the driver */
 	struct counter_list counters;	/* its own, by in_program */
 	unsigned ncounters;
+	struct graphs graphs;
 	unsigned long long steps;	/* what its records are still worth: see launches.c */
 };
 
@@ -55,6 +59,8 @@ struct counter {
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
 	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
+	struct graph_content *content;	/* of a graph: what a launch runs; NULL: no kernel, or it is not known */
+	bool known;			/* it is known what the graph runs */
 	bool fixed, retired;
 	unsigned long long shown;	/* if fixed: counter_func() */
 	/* for cudalaunchtop's launch_probes.c: total at its last check; number of checks since it changed; the
@@ -75,7 +81,7 @@ struct counters {
 	struct counter_address *addresses;
 	struct counter_queue retiring;
 	unsigned long long made;	/* counters of keys so far */
-	unsigned long long total, impossible;	/* launches that counter_pull() has added */
+	unsigned long long total, impossible;	/* launches of kernels, and of other graphs, that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */
 	const struct bpf_map *map;

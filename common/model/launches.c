@@ -38,8 +38,11 @@ static struct counter *launch_counter_of(struct counters *cs, struct executions 
 		return c;
 	p = launch_execution_of(all, key->program, key->pid, comm, 0);
 	c = counter_new(cs, key, p);
-	if (c)
-		counter_begins(cs, c);
+	if (!c)
+		return NULL;
+	if (key->kind == LAUNCH_GRAPH)
+		c->content = graphs_content(&p->graphs, key->func, &c->known);
+	counter_begins(cs, c);
 	return c;
 }
 
@@ -54,6 +57,11 @@ static void launch_look(struct counter *c)
 static const unsigned long long WALK_NS = 1000000000;
 enum { MANY_KEYS = 16384 };
 
+static void free_graphs(struct execution *p)
+{
+	graphs_free(&((struct launch_execution *)p)->graphs);
+}
+
 struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 			      const struct bpf_map *quick, struct shares *shares, bool keep)
 {
@@ -62,6 +70,7 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 	l->keep = keep;
 	l->syms = syms;
 	l->programs = executions_new(syms, sizeof(struct launch_execution));
+	l->programs->on_free = free_graphs;
 	counters_init(&l->counters, counts, quick, shares);
 	return l;
 }
@@ -250,6 +259,19 @@ static void on_unloaded(struct launches *l, struct launch_execution *p, const st
 	kernel_map_unload(p->program.kernels, e->subject, e->time, unload, &u);
 }
 
+/* What changes an executable graph begins a new generation of its launches. */
+static void on_graph(struct launches *l, struct launch_execution *p, const struct launch_event *e, size_t size)
+{
+	const unsigned long long lost = p->graphs.lost;
+
+	graphs_record(&p->graphs, &p->program, e, size);
+	l->lost_nodes += p->graphs.lost - lost;
+	if (e->head.kind == LAUNCH_CAPTURE_ENDED)
+		captures_drop_ended(&l->captures);
+	if (e->key.generation && e->head.kind != LAUNCH_CAPTURED)
+		counters_leave_at(&l->counters, p->program.id, e->subject, &e->key.generation);
+}
+
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
 {
 	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
@@ -270,9 +292,13 @@ static void on_process(struct launches *l, const struct process_event *e)
 	struct counter *c;
 
 	p->over = e->head.kind != RECORD_FORK;
-	if (p->over)
-		LIST_FOREACH(c, &p->counters, in_program)
-			counter_leave(&l->counters, c);
+	if (!p->over)
+		return;
+	LIST_FOREACH(c, &p->counters, in_program)
+		counter_leave(&l->counters, c);
+	if (p->graphs.captured)
+		captures_drop_program(&l->captures, p->program.id);
+	graphs_free(&p->graphs);
 }
 
 void launches_ended(void *launches, const struct process_event *event)
@@ -311,6 +337,8 @@ void launches_record(struct launches *l, const void *data, size_t size)
 	case LAUNCH_UNLOADED:
 		on_unloaded(l, p, e);
 		break;
+	default:
+		on_graph(l, p, e, size);
 	}
 }
 
@@ -333,10 +361,18 @@ struct row_gathering {
 	enum launches_by by;
 };
 
-static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
+/* What a row shows: what a counter counts, or a kernel of its graph. */
+struct shown {
+	const struct kernel *kernel;
+	unsigned long long func;
+	int kind;
+	bool unknown;
+};
+
+static struct launch_row *row_of(struct row_gathering *g, struct counter *c, const struct shown *shown)
 {
 	bool by_process = g->by == LAUNCHES_BY_PROCESS;
-	const struct kernel *k = by_process ? NULL : counter_kernel(c);
+	const struct kernel *k = by_process ? NULL : shown->kernel;
 	struct row_index *i, want;
 
 	memset(&want, 0, sizeof(want));
@@ -345,9 +381,9 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	want.key.stream = c->key.stream;
 	if (!by_process) {
 		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
-		want.key.func = k ? 0 : counter_func(c);
+		want.key.func = k ? 0 : shown->func;
 		want.key.stack = stack_shown(c->stack);
-		want.key.kind = c->key.kind;
+		want.key.kind = shown->kind;
 	}
 	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
 	if (i)
@@ -363,28 +399,60 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c)
 	g->rows[g->n] = (struct launch_row){
 		.program = &c->program->program, .pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
 		.comm = c->program->comm, .kernel = k,
-		.func = by_process ? 0 : counter_func(c), .stack = want.key.stack,
-		.kind = by_process ? -1 : (int)c->key.kind,
+		.func = by_process ? 0 : shown->func, .stack = want.key.stack,
+		.kind = by_process ? -1 : shown->kind, .unknown = shown->unknown,
 	};
 	return &g->rows[g->n++];
 }
 
-static void gather(struct row_gathering *g, struct counter *c)
+static void add_to_row(struct row_gathering *g, const struct counter *c, struct launch_row *r, const struct launch_tally *last,
+		       const struct launch_tally *total, const unsigned *grid, const unsigned *block)
 {
-	struct launch_row *r;
-
-	if (!c->total.launches)
-		return;
-	r = row_of(g, c);
-	tally_add(&r->last, &c->last);
-	tally_add(&r->total, &c->total);
+	tally_add(&r->last, last);
+	tally_add(&r->total, total);
 	if (c->seen.time < r->time)
 		return;
 	r->time = c->seen.time;
 	if (g->by == LAUNCHES_BY_PROCESS)
 		return;
-	memcpy(r->grid, c->seen.grid, sizeof(r->grid));
-	memcpy(r->block, c->seen.block, sizeof(r->block));
+	memcpy(r->grid, grid, sizeof(r->grid));
+	memcpy(r->block, block, sizeof(r->block));
+}
+
+static struct launch_tally times(const struct launch_tally *replays, unsigned n)
+{
+	return (struct launch_tally){
+		.launches = replays->launches * n, .failed = replays->failed * n, .replayed = replays->launches * n,
+	};
+}
+
+static void gather_graph(struct row_gathering *g, struct counter *c)
+{
+	const struct kernel_map *kernels = c->program->program.kernels;
+
+	for (size_t i = 0; i < c->content->n; i++) {
+		const struct graph_kernel *k = &c->content->all[i];
+		const struct launch_tally last = times(&c->last, k->count), total = times(&c->total, k->count);
+		const struct shown shown = {
+			k->kernel ?: kernel_map_find(kernels, k->func), kernel_map_handle(kernels, k->func), k->kind, false,
+		};
+
+		add_to_row(g, c, row_of(g, c, &shown), &last, &total, k->grid, k->block);
+	}
+}
+
+static void gather(struct row_gathering *g, struct counter *c)
+{
+	const struct shown shown = {
+		counter_kernel(c), counter_func(c), c->key.kind, c->key.kind == LAUNCH_GRAPH && !c->known,
+	};
+
+	if (!c->total.launches)
+		return;
+	if (c->content)
+		gather_graph(g, c);
+	else
+		add_to_row(g, c, row_of(g, c, &shown), &c->last, &c->total, c->seen.grid, c->seen.block);
 }
 
 struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n)

@@ -4,6 +4,7 @@
 #define LAUNCHES_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "model/captures.h"
 #include "model/launch_counter.h"
 
 struct process_event;
@@ -12,10 +13,12 @@ struct syms;
 struct launches {
 	bool keep;		/* keep showing what ended processes did; else only until the next
 				 * interval */
+	struct captures captures;	/* set by the tool, if the probes follow graphs */
 	/* state */
 	struct syms *syms;
 	struct executions *programs;
 	struct counters counters;
+	unsigned long long lost_nodes;	/* graphs and their nodes that were too many for a process */
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
@@ -30,7 +33,8 @@ struct launch_row {
 	const char *comm;
 	const struct kernel *kernel;	/* NULL: only func is known, or it is a graph */
 	unsigned long long func;	/* as passed; 0 by process */
-	int kind;			/* enum launch_kind; -1 by process */
+	int kind;			/* enum launch_kind; -1 by process; LAUNCH_GRAPH: one without kernels, or … */
+	bool unknown;			/* … whose kernels are not known */
 	const struct stack *stack;
 	struct launch_tally last;		/* in the last interval */
 	struct launch_tally total;		/* since tracing began */

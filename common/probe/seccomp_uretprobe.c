@@ -3,6 +3,7 @@
 #include "base/die.h"
 #include "elf/elf.h"
 #include "probe/dso.h"
+#include "probe/probe_source.h"
 #include "probe/seccomp_uretprobe.h"
 #include "probe/probes.h"
 #include "probe/uretprobe.h"
@@ -15,6 +16,15 @@ static int count_returns(const struct dso *d)
 	for (int i = 0; i < d->scan.n; i++)
 		n += d->scan.probes[i].returns;
 	return n;
+}
+
+/* Return true if nothing of what the tool shows is left without return probes. */
+static bool all_need_returns(const struct probes *p, const struct dso *d)
+{
+	for (int i = 0; i < d->scan.n; i++)
+		if (!d->scan.probes[i].returns && !p->source->get(p, d->scan.probes[i].id).helper_only)
+			return false;
+	return true;
 }
 
 bool uretprobe_kills(struct probes *p)
@@ -48,15 +58,13 @@ static void say_everywhere(struct probes *p, bool all)
 
 bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said)
 {
-	int returns = count_returns(d);
-
 	if (p->on_dso)		/* bpftrace's probes are in every process, whatever is traced */
 		pid = 0;
-	if (!returns || (pid && !proc_has_filter(pid)) || !uretprobe_kills(p))
+	if (!count_returns(d) || (pid && !proc_has_filter(pid)) || !uretprobe_kills(p))
 		return false;
 	if (!pid)
-		say_everywhere(p, returns == d->scan.n);
+		say_everywhere(p, all_need_returns(p, d));
 	else if (!said)
-		say_process(pid, returns == d->scan.n);
+		say_process(pid, all_need_returns(p, d));
 	return true;
 }

@@ -304,7 +304,7 @@ unsigned session_device_prepare(struct session *t, struct bpf_object *obj, unsig
 	struct device_config config = { .only = t->devices, .alone = only_for_devices(classes) };
 
 	bpf_map__set_initial_value(map, &config, sizeof(config));
-	t->probes.helper_classes = config.alone;
+	t->probes.helper_classes = config.alone | CUDA_GRAPH_CLASSES;
 	if (t->command)
 		state_of(obj)->since = 0;
 	return classes | CUDA_DEVICE_CLASSES;

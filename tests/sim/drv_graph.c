@@ -197,6 +197,8 @@ static CUresult run_exec(void *args)
 		n = &exec->list[i];
 		if (drv_current()->fault)
 			break;
+		if (n->disabled)
+			continue;
 		if (n->child)
 			r = run_exec(n->child);
 		else if (n->run)
@@ -221,8 +223,75 @@ DRV_QUIET(cuGraphGetNodes)(CUgraph graph, CUgraphNode *nodes, size_t *count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; nodes && i < *count; i++)
 		nodes[i] = i >= graph->nodes ? NULL :
-			graph->list ? graph->list[i] : (CUgraphNode)(uintptr_t)(i + 1);
+			graph->list ? graph->list[i] : graph_number(graph, i);
 	*count = graph->nodes;
+	return CUDA_SUCCESS;
+}
+
+DRV_QUIET(cuGraphClone)(CUgraph *clone, CUgraph graph)
+{
+	CUgraphNode from, to;
+	CUgraph copy;
+
+	if (!clone || !graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	copy = calloc(1, sizeof(*copy));
+	if (!copy)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*clone = copy;
+	if (!drv_kernels)
+		copy->nodes = graph->nodes;
+	for (unsigned i = 0; drv_kernels && i < graph->nodes; i++) {
+		from = graph->list[i];
+		if (from->child)
+			__atomic_add_fetch(&from->child->refs, 1, __ATOMIC_RELAXED);
+		if (!graph_add(copy, from->run, from->args, from->size, from->child))
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	for (unsigned i = 0; drv_kernels && i < graph->nodes; i++) {
+		from = graph->list[i];
+		to = copy->list[i];
+		for (size_t k = 0; k < from->num_after; k++)
+			if (graph_after(to, &copy->list[from->after[k]->index], 1))
+				return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* It becomes what the graph is; the real one refuses more than other nodes of the same kinds. */
+DRV_QUIET(cuGraphExecUpdate_v2)(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+	struct CUgraphExec_st was;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!exec || !graph || !info)
+		return CUDA_ERROR_INVALID_VALUE;
+	memset(info, 0, sizeof(*info));
+	if (!drv_kernels) {
+		exec->nodes = graph->nodes;
+		return CUDA_SUCCESS;
+	}
+	was = *exec;
+	exec->list = NULL;
+	exec->nodes = 0;
+	r = exec_fill(exec, graph);
+	for (unsigned i = 0; i < was.nodes; i++) {
+		free(was.list[i].args);
+		if (was.list[i].child)
+			exec_put(was.list[i].child);
+	}
+	free(was.list);
+	return r;
+}
+
+DRV_QUIET(cuGraphNodeSetEnabled)(CUgraphExec exec, CUgraphNode node, unsigned enabled)
+{
+	CUgraphNode own = drv_kernels ? graph_exec_node(exec, node) : NULL;
+
+	if (!exec || !node || (drv_kernels && !own))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (own)
+		own->disabled = !enabled;
 	return CUDA_SUCCESS;
 }
 
@@ -270,6 +339,10 @@ DRV_QUIET(cuGraphAddChildGraphNode)(CUgraphNode *node, CUgraph graph, const CUgr
 
 	if (!node || !graph || !child || graph == child)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!drv_kernels) {
+		*node = graph_number(graph, graph->nodes++);
+		return CUDA_SUCCESS;
+	}
 	r = instantiate(&exec, child);
 	if (r)
 		return r;

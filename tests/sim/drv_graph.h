@@ -26,7 +26,7 @@ struct CUgraphNode_st {
 	CUgraphExec child;
 	CUgraphNode *after;
 	size_t num_after;
-	unsigned index, state;
+	unsigned index, state, disabled;
 };
 
 /* Captures go on in a list, by a number of their own: an event may outlive the graph it was recorded for. */
@@ -51,6 +51,11 @@ HIDDEN CUgraphNode graph_add(CUgraph graph, work_fn *run, const void *args, size
 HIDDEN CUresult graph_node_set(CUgraphNode node, work_fn *run, const void *args, size_t size);
 HIDDEN CUgraphNode graph_exec_node(CUgraphExec exec, CUgraphNode origin);
 HIDDEN CUresult graph_after(CUgraphNode node, const CUgraphNode *after, size_t num);
+/* What stands for node i of a graph without SIM_KERNELS: the same for no other node. */
+static inline CUgraphNode graph_number(CUgraph graph, size_t i)
+{
+	return (CUgraphNode)(((uintptr_t)graph << 12) + i + 1);
+}
 HIDDEN void graph_free(CUgraph graph);
 
 #endif

@@ -23,12 +23,12 @@ CUresult graph_after(CUgraphNode node, const CUgraphNode *after, size_t num)
 	return CUDA_SUCCESS;
 }
 
-/* The caller has checked node and graph; without SIM_KERNELS a node is its number. */
+/* The caller has checked node and graph; without SIM_KERNELS a node is a number. */
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t num_after, work_fn *run,
 		    const void *args, size_t size)
 {
 	if (!drv_kernels) {
-		*node = (CUgraphNode)(uintptr_t)++graph->nodes;
+		*node = graph_number(graph, graph->nodes++);
 		return CUDA_SUCCESS;
 	}
 	*node = graph_add(graph, run, args, size, NULL);

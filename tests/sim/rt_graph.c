@@ -143,6 +143,29 @@ RT(cudaGraphAddChildGraphNode,
 	return (cudaError_t)D->cuGraphAddChildGraphNode(node, graph, after, num_after, child);
 }
 
+RT(cudaGraphClone, (cudaGraph_t *clone, cudaGraph_t graph), (clone, graph), "0x%lx 0x%lx", P(graph), OUT(clone))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphClone(clone, graph);
+}
+
+RT(cudaGraphExecUpdate, (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
+   (exec, graph, info), "0x%lx 0x%lx", P(exec), P(graph))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphExecUpdate_v2(exec, graph, (CUgraphExecUpdateResultInfo *)info);
+}
+
+RT(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled), (exec, node, enabled),
+   "0x%lx 0x%lx %u", P(exec), P(node), enabled)
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphNodeSetEnabled(exec, node, enabled);
+}
+
 /* CUDA 12 has it by another prototype. */
 #if SIM_CUDART >= 13
 RT(cudaGraphAddDependencies,

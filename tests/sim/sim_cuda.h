@@ -306,6 +306,11 @@ typedef struct {
 } CUgraphEdgeData;
 
 typedef struct {
+	int result;
+	CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
+typedef struct {
 	CUresourcetype resType;
 	union {
 		struct {
@@ -510,6 +515,9 @@ CUresult cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction);
 CUresult cuFuncGetModule(CUmodule *, CUfunction);
 CUresult cuFuncGetParamInfo(CUfunction, size_t, size_t *, size_t *);
 CUresult cuGraphAddChildGraphNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraph);
+CUresult cuGraphClone(CUgraph *, CUgraph);
+CUresult cuGraphExecUpdate_v2(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *);
+CUresult cuGraphNodeSetEnabled(CUgraphExec, CUgraphNode, unsigned);
 CUresult cuGraphAddDependencies_v2(CUgraph, const CUgraphNode *, const CUgraphNode *,
 	const CUgraphEdgeData *, size_t);
 CUresult cuGraphAddEmptyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t);
@@ -774,6 +782,7 @@ struct cudaResourceViewDesc;
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 typedef CUgraphEdgeData cudaGraphEdgeData;
+typedef CUgraphExecUpdateResultInfo cudaGraphExecUpdateResultInfo;
 
 typedef CUlaunchAttribute cudaLaunchAttribute;
 typedef struct {
@@ -935,6 +944,9 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t);
 cudaError_t cudaGetSymbolSize(size_t *, const void *);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t,
 	cudaGraph_t);
+cudaError_t cudaGraphClone(cudaGraph_t *, cudaGraph_t);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *);
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t, cudaGraphNode_t, unsigned);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t *, const cudaGraphNode_t *,
 	const cudaGraphEdgeData *, size_t);
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t);

@@ -263,8 +263,9 @@ static void dim(FILE *f, int width, const unsigned *d)
 /* Returns the marks before a kernel's name. */
 static char *marks(const struct launch_row *r)
 {
-	const char *kind = r->kind == LAUNCH_GRAPH ? "[graph] " : r->kind == LAUNCH_COOPERATIVE ?
-			   "[cooperative] " : "";
+	const char *kind = r->kind == LAUNCH_GRAPH && r->unknown ? "[graph, kernels unknown] " :
+			   r->kind == LAUNCH_GRAPH || r->last.replayed ? "[graph] " :
+			   r->kind == LAUNCH_COOPERATIVE ? "[cooperative] " : "";
 
 	return r->last.impossible ? xprintf("%s[%llu impossible] ", kind, r->last.impossible) : xstrdup(kind);
 }

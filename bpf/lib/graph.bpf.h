@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* CUDA graphs: which streams capture, and records of how graphs are made.  What is called on a stream that captures is
+ * recorded in a graph and does not run.  A stream captures from cudaStreamBeginCapture() on; others join when they wait for
+ * an event that was recorded in a stream that captures; all leave where the first one's cudaStreamEndCapture() returns (CUDA
+ * Programming Guide, "Creating a Graph Using Stream Capture").
+ *
+ * A runtime function and the driver's function in it are both seen, and change nothing twice: a stream that captures does not
+ * begin to, a node that is known is not added. */
+#ifndef GRAPH_BPF_H
+#define GRAPH_BPF_H
+#include "lib/launch.bpf.h"
+#include "lib/launch_names.bpf.h"
+#include "lib/shares.bpf.h"
+#include "abi/launch.h"
+
+enum { CAPTURES = 4096, CAPTURE_STREAMS = 8192, CAPTURE_EVENTS = 16384 };
+
+/* Captures that go on, by id; the streams that take part; the events that were recorded in them. */
+BPF_HASH(captures, __u64, struct capture, CAPTURES)
+BPF_HASH(capture_streams, struct capture_stream, struct capture_member, CAPTURE_STREAMS)
+BPF_HASH(capture_events, struct capture_event, struct capture_member, CAPTURE_EVENTS)
+
+/* User space gives back what it deletes. */
+struct capture_shares capture_shares SEC(".data.capture_shares");
+
+/* Almost always false: a launch outside of captures pays for no more than this. */
+static __always_inline bool captures_any(void)
+{
+	return *(volatile __u64 *)&capture_shares.captures.used;
+}
+
+static __always_inline struct capture_stream capture_stream(__u64 program, __u64 stream)
+{
+	return (struct capture_stream){
+		.program = program, .stream = stream,
+		.thread = stream == STREAM_PER_THREAD ? (__u32)bpf_get_current_pid_tgid() : 0,
+	};
+}
+
+/* Returns the capture that a stream takes part in; 0: none. */
+VERIFIED_ONCE __u64 capture_of(__u64 program, __u64 stream)
+{
+	struct capture_stream key = capture_stream(program, stream);
+	struct capture_member *m = bpf_map_lookup_elem(&capture_streams, &key);
+	__u64 id = m ? m->capture : 0;
+	__u32 share = m ? m->share : 0;
+
+	if (!m || bpf_map_lookup_elem(&captures, &id))
+		return id;
+	if (!bpf_map_delete_elem(&capture_streams, &key))	/* that one has ended */
+		share_give_back(&capture_shares.streams, share);
+	return 0;
+}
+
+/* The stream that a function of class graph or event is about. */
+static __always_inline __u64 capture_argument(const struct call *call, const struct cuda_args *row)
+{
+	return cuda_arg(call, row->stream) ?: row->per_thread ? STREAM_PER_THREAD : STREAM_LEGACY;
+}
+
+static __always_inline void capture_join(__u64 program, __u64 stream, __u64 id)
+{
+	struct capture_stream key = capture_stream(program, stream);
+	struct capture_member m = { .capture = id };
+
+	if (!share_add(&capture_streams, &key, &m, &m.share, &capture_shares.streams, CAPTURE_STREAMS))
+		lose(LOST_GROUP);
+}
+
+/* Where a stream has begun to capture. */
+VERIFIED_ONCE int capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
+{
+	struct capture c = { .program = program, .graph = graph };
+	struct launch_event e = {};
+	__u64 id = bpf_ktime_get_ns();
+
+	if (capture_of(program, stream))
+		return 0;
+	if (!share_add(&captures, &id, &c, &c.share, &capture_shares.captures, CAPTURES)) {
+		lose(LOST_GROUP);
+		return 0;
+	}
+	capture_join(program, stream, id);
+	e.subject = id;
+	send_event(&e, pid, program, LAUNCH_CAPTURE_BEGAN, false);
+	return 0;
+}
+
+/* An event is recorded in a stream that captures, or in another one. */
+VERIFIED_ONCE int capture_recorded(__u64 program, __u64 stream, __u64 event)
+{
+	struct capture_event key = { .program = program, .event = event };
+	struct capture_member m = { .capture = capture_of(program, stream) };
+	struct capture_member *was = bpf_map_lookup_elem(&capture_events, &key);
+	__u32 share;
+
+	if (was && m.capture) {
+		was->capture = m.capture;
+	} else if (was) {
+		share = was->share;
+		if (!bpf_map_delete_elem(&capture_events, &key))
+			share_give_back(&capture_shares.events, share);
+	} else if (m.capture &&
+		   !share_add(&capture_events, &key, &m, &m.share, &capture_shares.events, CAPTURE_EVENTS)) {
+		lose(LOST_GROUP);
+	}
+	return 0;
+}
+
+/* A stream waits for an event. */
+VERIFIED_ONCE int capture_waited(__u64 program, __u64 stream, __u64 event)
+{
+	struct capture_event key = { .program = program, .event = event };
+	struct capture_member *m = bpf_map_lookup_elem(&capture_events, &key);
+	__u64 id = m ? m->capture : 0;
+
+	if (id && bpf_map_lookup_elem(&captures, &id) && !capture_of(program, stream))
+		capture_join(program, stream, id);
+	return 0;
+}
+
+/* At the entry of a call of class event, whose return does not matter. */
+static __always_inline void capture_event_enter(const struct call *call, const struct cuda_args *row, __u64 program)
+{
+	__u64 stream = capture_argument(call, row);
+
+	if (row->op == CUDA_RECORD)
+		capture_recorded(program, stream, cuda_arg(call, row->event));
+	else
+		capture_waited(program, stream, cuda_arg(call, row->event));
+}
+
+/* The capture has ended, in a graph or, if it failed, in none (0). */
+VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph)
+{
+	__u64 id = capture_of(program, stream);
+	struct capture *c = bpf_map_lookup_elem(&captures, &id);
+	struct launch_event e = { .subject = id, .object = graph };
+	__u32 share;
+
+	if (!id || !c)
+		return 0;
+	share = c->share;
+	e.owner = c->graph;
+	if (!bpf_map_delete_elem(&captures, &id))
+		share_give_back(&capture_shares.captures, share);
+	capture_of(program, stream);	/* drops the stream's entry */
+	send_event(&e, pid, program, LAUNCH_CAPTURE_ENDED, true);
+	return 0;
+}
+
+static __always_inline struct launch_node *node_reserve(void)
+{
+	struct launch_node *n = records_refused(sizeof(*n)) ? NULL : bpf_ringbuf_reserve(&events, sizeof(*n), 0);
+
+	if (n)
+		__builtin_memset(n, 0, sizeof(*n));
+	else
+		lose(LOST_RECORD);
+	return n;
+}
+
+static __always_inline void node_submit(struct launch_node *n, __u32 what)
+{
+	n->event.head.kind = what;
+	n->event.time = bpf_ktime_get_ns();
+	bpf_get_current_comm(n->event.comm, sizeof(n->event.comm));
+	bpf_ringbuf_submit(n, records_wakeup(sizeof(*n), true));
+}
+
+/* A launch on a stream that captures; key is what it would count as. */
+VERIFIED_ONCE int graph_captured(const struct launch_key *key, const struct shape *shape, __u64 capture)
+{
+	struct launch_node *n;
+
+	if (!key || !shape)
+		return 0;
+	n = node_reserve();
+	if (!n)
+		return 0;
+	n->event.head.pid = key->pid;
+	n->event.key = *key;
+	n->event.subject = capture;
+	__builtin_memcpy(n->grid, shape->grid, sizeof(n->grid));
+	__builtin_memcpy(n->block, shape->block, sizeof(n->block));
+	node_submit(n, LAUNCH_CAPTURED);
+	return 0;
+}
+
+/* A call of class graph from its entry to its return. */
+struct graph_call {
+	__u64 out;		/* where a graph, exec or node is stored */
+	__u64 graph, exec, node, stream, child;
+	__u64 kernel;
+	__u64 time;		/* of its entry */
+	struct shape shape;	/* of the kernel */
+	__u32 op, kind, enabled;	/* kind: enum launch_kind of a node */
+};
+
+/* Of a kernel's node: the function, its grid and block (driver_types.h: cudaKernelNodeParams; cuda.h:
+ * CUDA_KERNEL_NODE_PARAMS); the driver's later forms may have a CUkernel instead. */
+enum { NODE_SHAPE = 8, NODE_KERN = 56 };
+
+static __always_inline void node_kernel(struct graph_call *c, __u64 params, bool driver)
+{
+	c->kind = LAUNCH_KERNEL;
+	c->kernel = read_u64(params);
+	if (!c->kernel && driver)
+		c->kernel = read_u64(params + NODE_KERN);
+	if (bpf_probe_read_user(&c->shape, sizeof(c->shape), (void *)(params + NODE_SHAPE)))
+		lose(LOST_READ);
+}
+
+/* Of any node: its kind, and what is like the parameters of that kind (cudaGraphNodeParams, CUgraphNodeParams). */
+enum { NODE_PARAMS = 16, NODE_IS_KERNEL = 0, NODE_IS_GRAPH = 4 };
+
+static __always_inline void node_any(struct graph_call *c, __u64 params, bool driver)
+{
+	__u32 kind = read_u64(params);
+
+	if (kind == NODE_IS_KERNEL) {
+		node_kernel(c, params + NODE_PARAMS, driver);
+	} else if (kind == NODE_IS_GRAPH) {
+		c->kind = LAUNCH_GRAPH;
+		c->child = read_u64(params + NODE_PARAMS);
+	} else {
+		c->kind = LAUNCH_KIND_MAX;
+	}
+}
+
+/* cudaGraphAddNode() has the parameters last: fifth, or sixth in the forms with data of the edges, where a number is
+ * fifth. */
+static __always_inline __u64 node_parameters(const struct call *call, const struct cuda_args *row)
+{
+	__u64 fifth = cuda_arg(call, 5);
+
+	return row->params ? cuda_arg(call, row->params) : fifth < 0x10000 ? cuda_arg(call, 6) : fifth;
+}
+
+/* At the entry. */
+VERIFIED_ONCE int graph_enter(struct graph_call *c, const struct call *call, __u64 id)
+{
+	const struct cuda_args *row;
+	bool driver;
+
+	if (!c || !call || id >= CUDA_ID_MAX)
+		return 0;
+	id = bounded(id, CUDA_ID_MAX - 1);
+	row = &cuda_rows[id];
+	driver = cuda_libs[id] == CUDA_DRV;
+	__builtin_memset(c, 0, sizeof(*c));
+	c->op = row->op;
+	c->time = bpf_ktime_get_ns();
+	c->out = row->out ? cuda_arg(call, 1) : row->op == CUDA_END ? cuda_arg(call, row->graph) : 0;
+	c->graph = row->graph > 1 || !row->out ? cuda_arg(call, row->graph) : 0;
+	c->exec = row->out ? 0 : cuda_arg(call, row->handle);
+	c->node = row->out ? 0 : cuda_arg(call, row->node);
+	c->child = cuda_arg(call, row->child);
+	c->enabled = cuda_arg(call, row->flags);
+	if (row->stream)
+		c->stream = capture_argument(call, row);
+	c->kind = LAUNCH_GRAPH;
+	if (row->op == CUDA_KERNEL_NODE)
+		node_kernel(c, cuda_arg(call, row->params), driver);
+	else if (row->op == CUDA_ANY_NODE)
+		node_any(c, node_parameters(call, row), driver);
+	return 0;
+}
+
+static __always_inline void graph_node(const struct graph_call *c, __u64 node, __u32 pid, __u64 program)
+{
+	__u64 func = c->kind == LAUNCH_GRAPH ? c->child : c->kernel;
+	__u32 generation = c->exec ? generation_named(program, c->exec, 0) : 0;
+	struct launch_node *n = node_reserve();
+
+	if (!n)
+		return;
+	n->event.head.pid = pid;
+	n->event.key = (struct launch_key){
+		.program = program, .func = func, .pid = pid, .kind = c->kind, .generation = generation,
+	};
+	n->event.subject = c->exec ?: c->graph;
+	n->event.object = node;
+	__builtin_memcpy(n->grid, c->shape.grid, sizeof(n->grid));
+	__builtin_memcpy(n->block, c->shape.block, sizeof(n->block));
+	node_submit(n, LAUNCH_NODE);
+}
+
+/* What a call of exec's does to it begins a new generation of its launches. */
+static __always_inline void graph_event(const struct graph_call *c, __u32 what, __u64 subject, __u64 object,
+					__u64 exec, __u32 pid, __u64 program)
+{
+	struct launch_event e = { .subject = subject, .object = object, .owner = !!c->enabled };
+
+	if (exec)
+		e.key.generation = generation_named(program, exec, 0);
+	e.time = c->op == CUDA_DESTROY ? c->time : bpf_ktime_get_ns();
+	send_event(&e, pid, program, what, true);
+}
+
+/* At the return of a call that succeeded; of CUDA_END in any case, with failed. */
+VERIFIED_ONCE int graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed)
+{
+	__u64 out;
+
+	if (!c)
+		return 0;
+	out = c->out && !failed ? read_u64(c->out) : 0;
+	if (c->op == CUDA_END)
+		return capture_ended(pid, program, c->stream, out);
+	if (failed)
+		return 0;
+	switch (c->op) {
+	case CUDA_BEGIN_ANEW:
+		return capture_began(pid, program, c->stream, 0);
+	case CUDA_BEGIN:
+		return capture_began(pid, program, c->stream, c->graph);
+	case CUDA_INSTANTIATE:
+		out = out ?: c->exec;
+		graph_event(c, LAUNCH_INSTANTIATED, out, c->graph, out, pid, program);
+		break;
+	case CUDA_CLONE:
+		graph_event(c, LAUNCH_CLONED, out, c->child, 0, pid, program);
+		break;
+	case CUDA_ENABLE:
+		graph_event(c, LAUNCH_NODE_ENABLED, c->exec, c->node, c->exec, pid, program);
+		break;
+	case CUDA_DESTROY:
+		if (c->node)
+			graph_event(c, LAUNCH_NODE_GONE, 0, c->node, 0, pid, program);
+		else
+			graph_event(c, LAUNCH_GRAPH_GONE, c->exec ?: c->graph, 0, c->exec, pid, program);
+		break;
+	default:
+		graph_node(c, out ?: c->node, pid, program);
+	}
+	return 0;
+}
+
+#endif

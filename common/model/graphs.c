@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "abi/launch.h"
+#include "base/die.h"
+#include "kernels/executions.h"
+#include "model/graphs.h"
+
+struct graph_node {
+	unsigned long long handle;	/* 0: it was captured */
+	unsigned kind;			/* of kernel; LAUNCH_GRAPH: child's; LAUNCH_KIND_MAX: it runs none */
+	bool disabled;
+	struct graph_kernel kernel;
+	struct graph_content *child;	/* NULL: it has no kernels, or they are not known */
+};
+
+/* A graph, an executable graph or a capture. */
+struct graph {
+	unsigned long long handle, time;	/* time: since when it is so, ns */
+	struct graph_node *nodes;
+	unsigned n, room;
+	bool partial;			/* more than is here */
+	bool changed;			/* since content was made */
+	struct graph_content *content;
+	UT_hash_handle hh;
+};
+
+/* The graph that a node was added to. */
+struct graph_node_of {
+	unsigned long long handle;
+	struct graph *graph;
+	UT_hash_handle hh;
+};
+
+/* ---- Contents */
+
+struct graph_content *graph_content_get(struct graph_content *c)
+{
+	if (c)
+		c->refs++;
+	return c;
+}
+
+static void drop_content(struct graph_content *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		kernel_put(c->all[i].kernel);
+	free(c);
+}
+
+void graph_content_put(struct graph_content *c)
+{
+	if (!c || --c->refs)
+		return;
+	if (c->table)
+		HASH_DEL(*c->table, c);
+	drop_content(c);
+}
+
+static int by_kernel(const void *a, const void *b)
+{
+	const struct graph_kernel *p = a, *q = b;
+
+	if (p->func != q->func)
+		return p->func < q->func ? -1 : 1;
+	if (p->kernel != q->kernel)
+		return p->kernel < q->kernel ? -1 : 1;
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	return memcmp(p->grid, q->grid, sizeof(p->grid)) ?: memcmp(p->block, q->block, sizeof(p->block));
+}
+
+/* Joins the same kernels of a sorted list; returns how many are left. */
+static size_t join(struct graph_kernel *all, size_t n)
+{
+	size_t to = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (by_kernel(&all[to], &all[i]))
+			all[++to] = all[i];
+		else
+			all[to].count += all[i].count;
+	}
+	return n ? to + 1 : 0;
+}
+
+static size_t count_kernels(const struct graph *g)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < g->n; i++)
+		n += g->nodes[i].kind == LAUNCH_GRAPH ? g->nodes[i].child ? g->nodes[i].child->n : 0 : 1;
+	return n;
+}
+
+static struct graph_content *list_kernels(const struct graph *g)
+{
+	struct graph_content *c = xcalloc(1, sizeof(*c) + count_kernels(g) * sizeof(*c->all));
+
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct graph_node *node = &g->nodes[i];
+
+		if (node->disabled || node->kind == LAUNCH_KIND_MAX)
+			continue;
+		if (node->kind != LAUNCH_GRAPH) {
+			c->all[c->n++] = node->kernel;
+		} else if (node->child) {
+			memcpy(c->all + c->n, node->child->all, node->child->n * sizeof(*c->all));
+			c->n += node->child->n;
+		}
+	}
+	qsort(c->all, c->n, sizeof(*c->all), by_kernel);
+	c->n = join(c->all, c->n);
+	return c;
+}
+
+/* Returns the content of a graph, the same for the same kernels; NULL if it has none. */
+static struct graph_content *make_content(struct graphs *gs, const struct graph *g)
+{
+	struct graph_content *c = list_kernels(g), *same = NULL;
+	size_t size = c->n * sizeof(*c->all);
+
+	if (size)
+		HASH_FIND(hh, gs->contents, c->all, size, same);
+	if (same || !size) {
+		free(c);
+		return graph_content_get(same);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		kernel_get(c->all[i].kernel);
+		c->kernels += c->all[i].count;
+	}
+	c->table = &gs->contents;
+	c->refs = 1;
+	HASH_ADD_KEYPTR(hh, gs->contents, c->all, size, c);
+	return c;
+}
+
+static struct graph_content *content_of(struct graphs *gs, struct graph *g)
+{
+	if (g->changed) {
+		graph_content_put(g->content);
+		g->content = make_content(gs, g);
+		g->changed = false;
+	}
+	return graph_content_get(g->content);
+}
+
+struct graph_content *graphs_content(struct graphs *gs, unsigned long long exec, bool *known)
+{
+	struct graph *g;
+
+	HASH_FIND(hh, gs->all, &exec, sizeof(exec), g);
+	*known = g && !g->partial;
+	return *known ? content_of(gs, g) : NULL;
+}
+
+/* ---- Graphs and their nodes */
+
+static void node_clear(struct graph_node *node)
+{
+	kernel_put(node->kernel.kernel);
+	graph_content_put(node->child);
+	*node = (struct graph_node){ .handle = node->handle, .kind = LAUNCH_KIND_MAX };
+}
+
+static void forget_node(struct graphs *gs, const struct graph *g, unsigned long long handle)
+{
+	struct graph_node_of *of;
+
+	HASH_FIND(hh, gs->nodes, &handle, sizeof(handle), of);
+	if (!of || of->graph != g)
+		return;
+	HASH_DEL(gs->nodes, of);
+	free(of);
+}
+
+static void clear(struct graphs *gs, struct graph *g)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		node_clear(&g->nodes[i]);
+		if (g->nodes[i].handle)
+			forget_node(gs, g, g->nodes[i].handle);
+	}
+	gs->nnodes -= g->n;
+	g->n = 0;
+	g->partial = false;
+	g->changed = true;
+}
+
+static void drop(struct graphs *gs, struct graph **table, struct graph *g)
+{
+	clear(gs, g);
+	graph_content_put(g->content);
+	HASH_DEL(*table, g);
+	gs->n--;
+	free(g->nodes);
+	free(g);
+}
+
+static struct graph *find(struct graph *table, unsigned long long handle)
+{
+	struct graph *g;
+
+	HASH_FIND(hh, table, &handle, sizeof(handle), g);
+	return g;
+}
+
+/* Returns the graph of that handle or id, a new one if there is none; NULL if there are too many. */
+static struct graph *find_or_add(struct graphs *gs, struct graph **table, unsigned long long handle)
+{
+	struct graph *g = find(*table, handle);
+
+	if (g || !handle)
+		return g;
+	if (gs->n == GRAPHS_MAX) {
+		gs->lost++;
+		return NULL;
+	}
+	g = xcalloc(1, sizeof(*g));
+	g->handle = handle;
+	g->changed = true;
+	HASH_ADD(hh, *table, handle, sizeof(g->handle), g);
+	gs->n++;
+	return g;
+}
+
+/* Returns a new node; NULL if there are too many. */
+static struct graph_node *add_node(struct graphs *gs, struct graph *g)
+{
+	if (gs->nnodes == GRAPH_NODES_MAX) {
+		gs->lost++;
+		g->partial = true;
+		return NULL;
+	}
+	if (g->n == g->room) {
+		g->room = g->room ? 2 * g->room : 16;
+		g->nodes = xrealloc(g->nodes, g->room, sizeof(*g->nodes));
+	}
+	gs->nnodes++;
+	g->changed = true;
+	g->nodes[g->n] = (struct graph_node){ .kind = LAUNCH_KIND_MAX };
+	return &g->nodes[g->n++];
+}
+
+/* Most that are asked for were added last. */
+static struct graph_node *find_node(const struct graph *g, unsigned long long handle)
+{
+	for (unsigned i = g->n; handle && i; i--)
+		if (g->nodes[i - 1].handle == handle)
+			return &g->nodes[i - 1];
+	return NULL;
+}
+
+static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *from)
+{
+	to->partial |= from->partial;
+	for (unsigned i = 0; i < from->n; i++) {
+		struct graph_node *node = add_node(gs, to);
+
+		if (!node)
+			return;
+		*node = from->nodes[i];
+		kernel_get(node->kernel.kernel);
+		graph_content_get(node->child);
+	}
+}
+
+/* ---- Records */
+
+static void set_node(struct graphs *gs, struct execution *p, struct graph_node *node, const struct launch_node *e)
+{
+	const struct launch_key *key = &e->event.key;
+	struct graph *child;
+
+	node_clear(node);
+	node->kind = key->kind < LAUNCH_KIND_MAX ? key->kind : LAUNCH_KIND_MAX;
+	if (node->kind == LAUNCH_GRAPH) {
+		child = find(gs->all, key->func);
+		node->child = child ? content_of(gs, child) : NULL;
+	} else if (node->kind < LAUNCH_KIND_MAX) {
+		node->kernel = (struct graph_kernel){
+			.func = key->func, .kind = key->kind, .count = 1,
+			.kernel = kernel_get(execution_kernel(p, key->func)),
+		};
+		memcpy(node->kernel.grid, e->grid, sizeof(e->grid));
+		memcpy(node->kernel.block, e->block, sizeof(e->block));
+	}
+}
+
+/* A child's kernels may not be known: then those of the whole are not. */
+static bool is_partial(const struct graphs *gs, const struct launch_key *key)
+{
+	const struct graph *child = key->kind == LAUNCH_GRAPH ? find(gs->all, key->func) : NULL;
+
+	return key->kind == LAUNCH_GRAPH && (!child || child->partial);
+}
+
+static void on_captured(struct graphs *gs, struct execution *p, const struct launch_node *e)
+{
+	struct graph *g = find_or_add(gs, &gs->captures, e->event.subject);
+	struct graph_node *node = g ? add_node(gs, g) : NULL;
+
+	if (!node)
+		return;
+	g->partial |= is_partial(gs, &e->event.key);
+	set_node(gs, p, node, e);
+}
+
+static void note_node(struct graphs *gs, struct graph *g, unsigned long long handle)
+{
+	struct graph_node_of *of;
+
+	HASH_FIND(hh, gs->nodes, &handle, sizeof(handle), of);
+	if (!of) {
+		of = xcalloc(1, sizeof(*of));
+		of->handle = handle;
+		HASH_ADD(hh, gs->nodes, handle, sizeof(of->handle), of);
+	}
+	of->graph = g;
+}
+
+/* Returns the graph of a call about a node; NULL if it is not known. */
+static struct graph *graph_of_node(struct graphs *gs, unsigned long long graph, unsigned long long node)
+{
+	struct graph_node_of *of;
+
+	struct graph *g = graph ? find(gs->all, graph) : NULL;
+
+	if (graph && !g) {	/* it was created before tracing began */
+		g = find_or_add(gs, &gs->all, graph);
+		if (g)
+			g->partial = true;
+	}
+	if (graph)
+		return g;
+	HASH_FIND(hh, gs->nodes, &node, sizeof(node), of);
+	return of ? of->graph : NULL;
+}
+
+/* A node of an executable graph is known by the graph's: a captured one has no handle here, and stays as it was. */
+static void on_node(struct graphs *gs, struct execution *p, const struct launch_node *e)
+{
+	const struct launch_event *v = &e->event;
+	struct graph *g = graph_of_node(gs, v->subject, v->object);
+	struct graph_node *node = g ? find_node(g, v->object) : NULL;
+
+	if (!g)
+		return;
+	if (!node && v->key.generation)
+		return;
+	if (!node) {
+		node = add_node(gs, g);
+		if (!node)
+			return;
+		node->handle = v->object;
+		note_node(gs, g, v->object);
+	}
+	g->partial |= is_partial(gs, &v->key);
+	g->changed = true;
+	set_node(gs, p, node, e);
+}
+
+static void on_enabled(struct graphs *gs, const struct launch_event *e)
+{
+	struct graph *g = find(gs->all, e->subject);
+	struct graph_node *node = g ? find_node(g, e->object) : NULL;
+
+	if (!node)
+		return;
+	node->disabled = !e->owner;
+	g->changed = true;
+}
+
+static void on_node_gone(struct graphs *gs, const struct launch_event *e)
+{
+	struct graph *g = graph_of_node(gs, 0, e->object);
+	struct graph_node *node = g ? find_node(g, e->object) : NULL;
+
+	if (!node)
+		return;
+	forget_node(gs, g, e->object);
+	node_clear(node);
+	node->handle = 0;
+	g->changed = true;
+}
+
+/* The graph has what was captured, besides what it had if it existed. */
+static void on_capture_ended(struct graphs *gs, const struct launch_event *e)
+{
+	struct graph *from = find(gs->captures, e->subject), *to = find_or_add(gs, &gs->all, e->object);
+
+	if (to && !e->owner)
+		clear(gs, to);
+	if (to)
+		to->time = e->time;
+	if (to && from)
+		copy_nodes(gs, to, from);
+	if (from)
+		drop(gs, &gs->captures, from);
+}
+
+/* A graph that was never seen was made before tracing began. */
+static void on_copied(struct graphs *gs, const struct launch_event *e)
+{
+	struct graph *from = find(gs->all, e->object), *to;
+
+	if (!from && e->object) {
+		to = find(gs->all, e->subject);
+		if (to)
+			drop(gs, &gs->all, to);
+		return;
+	}
+	to = find_or_add(gs, &gs->all, e->subject);
+	if (!to || to == from)
+		return;
+	clear(gs, to);
+	to->time = e->time;
+	if (from)
+		copy_nodes(gs, to, from);
+}
+
+static void on_gone(struct graphs *gs, const struct launch_event *e)
+{
+	struct graph *g = find(gs->all, e->subject);
+
+	if (g && g->time < e->time)
+		drop(gs, &gs->all, g);
+}
+
+void graphs_record(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
+{
+	const bool whole = size >= sizeof(struct launch_node);
+
+	if (e->head.kind == LAUNCH_CAPTURED && whole)
+		on_captured(gs, p, (const struct launch_node *)e);
+	else if (e->head.kind == LAUNCH_NODE && whole)
+		on_node(gs, p, (const struct launch_node *)e);
+	else if (e->head.kind == LAUNCH_NODE_ENABLED)
+		on_enabled(gs, e);
+	else if (e->head.kind == LAUNCH_NODE_GONE)
+		on_node_gone(gs, e);
+	else if (e->head.kind == LAUNCH_CAPTURE_BEGAN)
+		gs->captured = true;
+	else if (e->head.kind == LAUNCH_CAPTURE_ENDED)
+		on_capture_ended(gs, e);
+	else if (e->head.kind == LAUNCH_INSTANTIATED || e->head.kind == LAUNCH_CLONED)
+		on_copied(gs, e);
+	else if (e->head.kind == LAUNCH_GRAPH_GONE)
+		on_gone(gs, e);
+}
+
+void graphs_free(struct graphs *gs)
+{
+	struct graph_content *c, *next;
+
+	while (gs->captures)
+		drop(gs, &gs->captures, gs->captures);
+	while (gs->all)
+		drop(gs, &gs->all, gs->all);
+	HASH_ITER(hh, gs->contents, c, next) {	/* counters have them */
+		HASH_DEL(gs->contents, c);
+		c->table = NULL;
+	}
+	*gs = (struct graphs){ 0 };
+}

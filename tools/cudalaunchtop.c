@@ -240,6 +240,7 @@ static void loaded(void *ctx)
 	if (session_is_alone(&t->session)) {
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
+		t->view.launches->graphs.whole = true;
 	}
 	t->view.launches->captures = (struct captures){
 		t->skel->maps.captures, t->skel->maps.capture_streams, t->skel->maps.capture_events,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "abi/launch.h"
 #include "base/die.h"
+#include "base/quota.h"
 #include "kernels/executions.h"
 #include "model/graphs.h"
 
@@ -32,7 +33,15 @@ struct graph_node_of {
 	UT_hash_handle hh;
 };
 
+/* Bytes on the heap, with the place in a table. */
+enum { GRAPH_COST = sizeof(struct graph) + 64, NODE_COST = sizeof(struct graph_node) + sizeof(struct graph_node_of) + 32 };
+
 /* ---- Contents */
+
+static size_t content_cost(const struct graph_content *c)
+{
+	return sizeof(*c) + c->n * sizeof(*c->all) + 64;
+}
 
 struct graph_content *graph_content_get(struct graph_content *c)
 {
@@ -54,6 +63,7 @@ void graph_content_put(struct graph_content *c)
 		return;
 	if (c->table)
 		HASH_DEL(*c->table, c);
+	quota_give(c->quota, c->user, content_cost(c));
 	drop_content(c);
 }
 
@@ -114,8 +124,8 @@ static struct graph_content *list_kernels(const struct graph *g)
 	return c;
 }
 
-/* Returns the content of a graph, the same for the same kernels; NULL if it has none. */
-static struct graph_content *make_content(struct graphs *gs, const struct graph *g)
+/* Returns the content of a graph, the same for the same kernels; NULL if it has none, or there is no room. */
+static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 {
 	struct graph_content *c = list_kernels(g), *same = NULL;
 	size_t size = c->n * sizeof(*c->all);
@@ -126,6 +136,14 @@ static struct graph_content *make_content(struct graphs *gs, const struct graph 
 		free(c);
 		return graph_content_get(same);
 	}
+	if (!quota_take(gs->quota, gs->user, gs->pid, content_cost(c))) {
+		free(c);
+		gs->lost++;
+		g->partial = true;
+		return NULL;
+	}
+	c->quota = gs->quota;
+	c->user = gs->user;
 	for (size_t i = 0; i < c->n; i++) {
 		kernel_get(c->all[i].kernel);
 		c->kernels += c->all[i].count;
@@ -148,11 +166,14 @@ static struct graph_content *content_of(struct graphs *gs, struct graph *g)
 
 struct graph_content *graphs_content(struct graphs *gs, unsigned long long exec, bool *known)
 {
+	struct graph_content *c = NULL;
 	struct graph *g;
 
 	HASH_FIND(hh, gs->all, &exec, sizeof(exec), g);
+	if (g && !g->partial)
+		c = content_of(gs, g);
 	*known = g && !g->partial;
-	return *known ? content_of(gs, g) : NULL;
+	return c;
 }
 
 /* ---- Graphs and their nodes */
@@ -182,6 +203,7 @@ static void clear(struct graphs *gs, struct graph *g)
 		if (g->nodes[i].handle)
 			forget_node(gs, g, g->nodes[i].handle);
 	}
+	quota_give(gs->quota, gs->user, g->n * NODE_COST);
 	gs->nnodes -= g->n;
 	g->n = 0;
 	g->partial = false;
@@ -193,6 +215,7 @@ static void drop(struct graphs *gs, struct graph **table, struct graph *g)
 	clear(gs, g);
 	graph_content_put(g->content);
 	HASH_DEL(*table, g);
+	quota_give(gs->quota, gs->user, GRAPH_COST);
 	gs->n--;
 	free(g->nodes);
 	free(g);
@@ -213,7 +236,7 @@ static struct graph *find_or_add(struct graphs *gs, struct graph **table, unsign
 
 	if (g || !handle)
 		return g;
-	if (gs->n == GRAPHS_MAX) {
+	if (gs->n == GRAPHS_MAX || !quota_take(gs->quota, gs->user, gs->pid, GRAPH_COST)) {
 		gs->lost++;
 		return NULL;
 	}
@@ -228,7 +251,7 @@ static struct graph *find_or_add(struct graphs *gs, struct graph **table, unsign
 /* Returns a new node; NULL if there are too many. */
 static struct graph_node *add_node(struct graphs *gs, struct graph *g)
 {
-	if (gs->nnodes == GRAPH_NODES_MAX) {
+	if (gs->nnodes == GRAPH_NODES_MAX || !quota_take(gs->quota, gs->user, gs->pid, NODE_COST)) {
 		gs->lost++;
 		g->partial = true;
 		return NULL;
@@ -342,12 +365,10 @@ static struct graph *graph_of_node(struct graphs *gs, unsigned long long graph, 
 static void on_node(struct graphs *gs, struct execution *p, const struct launch_node *e)
 {
 	const struct launch_event *v = &e->event;
-	struct graph *g = graph_of_node(gs, v->subject, v->object);
+	struct graph *g = v->object ? graph_of_node(gs, v->subject, v->object) : NULL;
 	struct graph_node *node = g ? find_node(g, v->object) : NULL;
 
-	if (!g)
-		return;
-	if (!node && v->key.generation)
+	if (!g || (!node && v->key.generation))
 		return;
 	if (!node) {
 		node = add_node(gs, g);
@@ -462,5 +483,5 @@ void graphs_free(struct graphs *gs)
 		HASH_DEL(gs->contents, c);
 		c->table = NULL;
 	}
-	*gs = (struct graphs){ 0 };
+	*gs = (struct graphs){ .quota = gs->quota, .user = gs->user, .pid = gs->pid };
 }

@@ -11,6 +11,7 @@ struct graph;
 struct graph_node_of;
 struct kernel;
 struct launch_event;
+struct quota;
 
 /* Of a graph's kernels those that are the same, with the same grid and block. */
 struct graph_kernel {
@@ -24,7 +25,8 @@ struct graph_kernel {
 /* What a launch runs.  Executable graphs with the same kernels share it, and so do the counters of their launches. */
 struct graph_content {
 	struct graph_content **table;	/* that it is in; NULL: none any more */
-	unsigned refs;
+	struct quota *quota;		/* that it takes from, for this user */
+	unsigned user, refs;
 	unsigned long long kernels;	/* the sum of their counts; > 0 */
 	size_t n;
 	UT_hash_handle hh;
@@ -34,14 +36,17 @@ struct graph_content {
 /* The limits of a process: beyond them, a graph's kernels are not known. */
 enum { GRAPHS_MAX = 4096, GRAPH_NODES_MAX = 65536 };
 
-/* Starts zeroed. */
+/* Starts zeroed but for the first three. */
 struct graphs {
+	struct quota *quota;		/* bytes of what is kept here: must outlive the contents */
+	unsigned user;
+	int pid;
 	struct graph *captures, *all;	/* by id; by handle, executable ones too */
 	struct graph_node_of *nodes;	/* that have a handle, by it */
 	struct graph_content *contents;
 	unsigned n, nnodes;
 	bool captured;			/* a capture has begun */
-	unsigned long long lost;	/* graphs and nodes beyond the limits */
+	unsigned long long lost;	/* graphs and nodes beyond the limits, or the quota */
 };
 
 /* Handles a record from LAUNCH_CAPTURED on; others are ignored.  p is the execution whose graphs these are. */

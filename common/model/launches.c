@@ -12,9 +12,10 @@
 
 /* Returns the program with this id.  comm: its name if it is gone, or NULL; parent: the id of the program
  * that it is a copy of, or 0. */
-static struct launch_execution *launch_execution_of(struct executions *all, unsigned long long id, int pid,
+static struct launch_execution *launch_execution_of(struct launches *l, unsigned long long id, int pid,
 					 const char *comm, unsigned long long parent)
 {
+	struct executions *all = l->programs;
 	struct execution *known = executions_find(all, id);
 	struct launch_execution *p;
 
@@ -22,21 +23,24 @@ static struct launch_execution *launch_execution_of(struct executions *all, unsi
 		return (struct launch_execution *)known;
 	p = (struct launch_execution *)(parent ? executions_fork(all, parent, id, pid) :
 				      executions_get(all, id, pid));
+	p->graphs.quota = &l->graphs;
+	p->graphs.user = p->program.user;
+	p->graphs.pid = pid;
 	if (!proc_comm(pid, p->comm) && comm)
 		memcpy(p->comm, comm, sizeof(p->comm) - 1);
 	return p;
 }
 
 /* Returns the counter with this key, NULL if there are too many. */
-static struct counter *launch_counter_of(struct counters *cs, struct executions *all, const struct launch_key *key,
-				  const char *comm)
+static struct counter *launch_counter_of(struct launches *l, const struct launch_key *key, const char *comm)
 {
+	struct counters *cs = &l->counters;
 	struct counter *c = counter_find(cs, key);
 	struct launch_execution *p;
 
 	if (c)
 		return c;
-	p = launch_execution_of(all, key->program, key->pid, comm, 0);
+	p = launch_execution_of(l, key->program, key->pid, comm, 0);
 	c = counter_new(cs, key, p);
 	if (!c)
 		return NULL;
@@ -71,6 +75,9 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 	l->syms = syms;
 	l->programs = executions_new(syms, sizeof(struct launch_execution));
 	l->programs->on_free = free_graphs;
+	l->graphs = (struct quota){
+		.limit = 64 << 20, .what = "nodes of CUDA graphs", .loss = "the kernels of further graphs are not known",
+	};
 	counters_init(&l->counters, counts, quick, shares);
 	return l;
 }
@@ -80,6 +87,7 @@ void launches_free(struct launches *l)
 	counters_drop_retired(&l->counters, true);
 	counters_free(&l->counters);
 	executions_free(l->programs);
+	quota_free(&l->graphs);
 	free(l);
 }
 
@@ -103,7 +111,7 @@ static void find_unreported(void *ctx, const struct launch_key *key)
 	over = p && p->over;
 	if (!counters_read(&l->counters, key, &sum) || !(sum.unreported || over))
 		return;		/* its record is still to come */
-	if (!launch_counter_of(&l->counters, l->programs, key, NULL) && over)
+	if (!launch_counter_of(l, key, NULL) && over)
 		counters_remove_key(&l->counters, key, sum.share);
 }
 
@@ -275,7 +283,7 @@ static void on_graph(struct launches *l, struct launch_execution *p, const struc
 static void on_first(struct launches *l, const struct launch_event *e, size_t size)
 {
 	const unsigned long long *stack = ((const struct launch_first *)e)->stack;
-	struct counter *c = launch_counter_of(&l->counters, l->programs, &e->key, e->comm);
+	struct counter *c = launch_counter_of(l, &e->key, e->comm);
 	int frames = e->head.frames;
 
 	if (!c)
@@ -287,7 +295,7 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 
 static void on_process(struct launches *l, const struct process_event *e)
 {
-	struct launch_execution *p = launch_execution_of(l->programs, e->program, e->head.pid, e->comm,
+	struct launch_execution *p = launch_execution_of(l, e->program, e->head.pid, e->comm,
 					      e->head.kind == RECORD_FORK ? e->parent_program : 0);
 	struct counter *c;
 
@@ -315,7 +323,7 @@ void launches_record(struct launches *l, const void *data, size_t size)
 		on_process(l, data);
 	if (size < sizeof(*e) || record_is_process_event(&e->head))
 		return;
-	p = launch_execution_of(l->programs, e->key.program, e->key.pid, e->comm, 0);
+	p = launch_execution_of(l, e->key.program, e->key.pid, e->comm, 0);
 	p->steps += RECORD_STEPS;
 	switch (e->head.kind) {
 	case LAUNCH_FIRST:

@@ -18,6 +18,7 @@ struct launches {
 	struct syms *syms;
 	struct executions *programs;
 	struct counters counters;
+	struct quota graphs;		/* bytes of the programs' graphs */
 	unsigned long long lost_nodes;	/* graphs and their nodes that were too many for a process */
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };

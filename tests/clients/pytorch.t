@@ -24,10 +24,11 @@ it "cudalaunchtop: each kernel as often as it was launched, by the name that the
 run env SIM_TRACE="$tmp/sim" cudalaunchtop -qjc "$torch $all >$tmp/truth"
 status 0
 silent
-kernels '.kind == "kernel"' >"$tmp/seen"
+# the graph's 2 kernels are captured once and run 5 times
+equal "$(jq -s 'map(.replayed) | sort | .[-3:]' "$tmp/out" | tr -d ' \n')" '[0,5,5]'
+jq -r 'select(.kind == "kernel") | "\(.launches - .replayed + .replayed / 5) \(.kernel)"' "$tmp/out" | sort >"$tmp/seen"
 registered "$tmp/sim" | diff - "$tmp/seen" >"$tmp/diff" || no "$(grep -c '^[<>]' "$tmp/diff") differ: $(head -n 3 "$tmp/diff")"
 [ "$(wc -l <"$tmp/seen")" -ge 15 ] || no "$(wc -l <"$tmp/seen") kernels"
-json 1 '.kind == "graph" and .launches == 5'
 
 it "cudatrace: each launch has the name of its kernel, too"
 run env SIM_TRACE="$tmp/trace2" cudatrace -qjc "$torch $all >$tmp/truth"

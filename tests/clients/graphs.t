@@ -1,0 +1,31 @@
+# shellcheck shell=sh disable=SC1091,SC2034,SC2086,SC2154 # rc, pid, tracer: the words'
+# CUDA graphs by PyTorch, against its program's own arithmetic: tests/clients/graphs.py
+. tests/clients.sh
+
+# did WORD...: what cudalaunchtop has is what the program says, on a line of its own
+did() {
+	run cudalaunchtop $attach -qjfc "$python tests/clients/graphs.py $*"
+	status 0
+	silent
+	for op in add:CUDAFunctorOnSelf_add mul:MulFunctor; do
+		sum "$(jq "select(.replayed and .add).${op%:*}" "$tmp/out")" \
+			"select(.type == \"launches\" and (.kernel | test(\"${op#*:}\"))).launches"
+	done
+	sum "$(jq 'select(.add).replayed' "$tmp/out")" 'select(.type == "launches").replayed'
+	json 0 '.kind == "graph"'
+}
+
+if ! client pytorch; then
+	it "PyTorch's graphs"
+	skip "$why_not"
+	return
+fi
+# not with a space, which has it run by nobody, who may not read PyTorch
+for attach in '' --attach=inject; do
+	it "${attach:-by probes}: graphs by PyTorch, beside eager calls"
+	did eager
+	it "${attach:-by probes}: 50 graphs of a server, replayed in random order"
+	did sizes
+	it "${attach:-by probes}: a graph of two streams, graphs of threads, graphs that are captured anew"
+	did streams threads twice
+done

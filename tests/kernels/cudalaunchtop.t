@@ -10,6 +10,6 @@ fi
 run cudalaunchtop --attach "$kind" -jkxc "$bin/mem launch 23 badlaunch 7 graph 5"
 json 1 '.kernel == "mem_kernel" and .launches == 23 and .failed == 0 and .stack[1].sym == "do_launch"'
 json 1 '.launches == 7 and .failed == 7 and .stack[1].sym == "do_badlaunch"'
-json 1 '.kind == "graph" and .launches == 5'
+json 1 '.launches == 15 and .replayed == 15'
 silent
 loads cudalaunchtop -P

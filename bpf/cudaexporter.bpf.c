@@ -24,6 +24,7 @@ struct thread_data {
 	};
 	struct kernel_calls kernels;
 	__u64 inside;		/* the driver's function that the launch in flight has launched */
+	__u64 capture;		/* that the call in flight is part of; 0: none */
 	__u64 reported;		/* the program that was reported to user space */
 	/* for its call in flight: see lib/off_cpu.bpf.h */
 	__u64 off_since, ran, off_ns;
@@ -40,8 +41,8 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
 					   struct inflight_call *to);
 #define INFLIGHT_TAKE export_inflight
-#define CUDA_BESIDE_ENDS(ctx, t) (export_kernels && kernel_call_ends(ctx, &(t)->data.kernels))
-#define CUDA_BESIDE_LEAVE(ctx, t) export_name_leave(ctx, t)
+#define CUDA_BESIDE_ENDS(ctx, t) kernel_call_ends(ctx, &(t)->data.kernels)
+#define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
@@ -74,10 +75,11 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	const struct cuda_args *row;
 	__u64 id;
 
-	if (export_kernels && export_names_kernel(ctx))
-		return export_name_enter(ctx, t);
+	if (export_is_beside(ctx))
+		return export_beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
+	t->data.capture = export_capture(t, id);
 	row = &cuda_rows[id];
 	switch (cuda_classes[id]) {
 	case CUDA_LAUNCH:
@@ -125,8 +127,10 @@ static __always_inline void count_launch(struct thread *t, struct export_key *ke
 	key->what = EXPORT_LAUNCH;
 	key->detail = t->call.data.arg2;
 	key->device = t->data.device;
-	if (export_kernels && key->detail != LAUNCH_GRAPH)
-		export_kernel(t, key, id);
+	if (export_kernels)
+		export_kernel(t, key, id, t->data.capture);
+	if (t->data.capture)
+		return;
 	v = export_values_of(key);
 	if (!v)
 		return;
@@ -211,6 +215,8 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 			export_failed(&key, id, ret);
 		else if (class == CUDA_LAUNCH)
 			count_launch(t, &key, id);
+		else if (t->data.capture)
+			;	/* it did not run */
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)

@@ -162,13 +162,24 @@ scrape text/plain
 go
 wait "$tracer"
 
+it "a kernel that a graph captures counts at each launch of the graph"
+exports 5 "$bin/graphs eager a 1500 begin launch a 2 launch b 3 end make destroy replay 1009 create other 1 make replay 5"
+lines 1 'cuda_launches_total.*kind="kernel"} 1500$'
+lines 1 'cuda_launches_total.*kind="graph"} 1014$'
+equal "$(launched)" '3027 b,3518 a,'
+exports 5 "$bin/graphs driver eager c 1000 begin launch a 2 fork b 3 end make replay 503"
+lines 1 'cuda_launches_total.*kind="kernel"} 1000$'
+equal "$(launched)" '1000 c,1006 a,1509 b,'
+
 long || leave
 
 for kind in $kinds; do
-	it "--attach $kind: launches of graphs are not those of kernels"
+	it "--attach $kind: a graph's kernels count at its launches, not when they are captured"
 	exports 5 "$bin/mem launch 1009 graph 13 drvlaunch 2003" --attach "$kind"
-	adds_up 3015
+	lines 1 'cuda_launches_total.*kind="kernel"} 3012$'
 	lines 1 'cuda_launches_total.*kind="graph"} 13$'
+	lines 1 'cuda_kernel_launches_total.*kernel="mem_kernel"} 1048$'
+	lines 1 'cuda_kernel_launches_total.*kernel="drv_kernel"} 2003$'
 done
 
 it "processes that ended have names of their own, and stay in the sum"

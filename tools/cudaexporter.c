@@ -62,6 +62,7 @@ static void check_kernels(struct app *app)
 	for (int i = 0; i < app->label_map.n; i++)
 		label_map_add(&naming->map, app->label_map.list[i]);
 	free(app->label_map.list);
+	app->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	if (naming->most)
 		app->classes |= 1 << CUDA_NAME;
 }
@@ -254,6 +255,10 @@ static void loaded(void *ctx)
 		},
 	};
 
+	app->exporter.kernels.captures = (struct captures){
+		skel->maps.captures, skel->maps.capture_streams, skel->maps.capture_events,
+		&skel->data_capture_shares->capture_shares,
+	};
 	exporter_open(&app->exporter, &app->session, &app->limits, &probes, app->off_cpu);
 }
 
@@ -329,7 +334,7 @@ int main(int argc, char **argv)
 {
 	struct app app = {
 		.session = SESSION_INIT,
-		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC,
+		.classes = MEMORY_CLASSES | 1 << CUDA_COPY | 1 << CUDA_LAUNCH | 1 << CUDA_SYNC | CUDA_GRAPH_CLASSES,
 		.ages = "60,600,3600", .interval_ns = -1, .limits = { .series = 10000, .processes = 256 },
 		.events = { .record = on_record, .tick = tick, .ctx = &app },
 	};

@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The calls that name kernels, which a thread makes beside the call that it is in, or inside of it. */
+/* The calls that name kernels or make graphs, which a thread makes beside the call that it is in, or inside of it. */
 #ifndef KERNEL_CALLS_BPF_H
 #define KERNEL_CALLS_BPF_H
 #include "lib/frames.bpf.h"
+#include "lib/graph.bpf.h"
 #include "lib/launch_names.bpf.h"
 
 /* Kept of a thread. */
 struct kernel_calls {
 	struct frames frames;
-	struct { struct name_call name; __u64 id; } of[FRAMES];
+	struct {
+		union {
+			struct name_call name;
+			struct graph_call graph;
+		};
+		__u64 id;
+	} of[FRAMES];
 	struct call call;	/* that is entered */
 	__u32 registered;	/* kernels, by the program */
 };
 
-/* At the entry of a call of class name; returns true if its return is wanted. */
+/* At the entry of a call of class name, graph or event; returns true if its return is wanted. */
 static __always_inline bool kernel_call_enter(struct pt_regs *ctx, struct kernel_calls *k, __u64 id, __u32 pid,
 					      __u64 program)
 {
 	const struct cuda_args *row = &cuda_rows[id];
+	bool graph = cuda_classes[id] == CUDA_GRAPH;
 	struct name_call name;
 	__u64 at;
 
 	k->call.sp = PT_REGS_SP(ctx);
 	keep_arguments(&k->call, ctx);
-	if (!row->out && row->name) {
+	if (cuda_classes[id] == CUDA_EVENT) {
+		capture_event_enter(&k->call, row, program);
+		return false;
+	}
+	if (!graph && !row->out && row->name) {
 		name_registered(&k->call, row, pid, program, k->registered++);
 		return false;
 	}
-	if (!name_enter(&k->call, row, &name))
+	if (!graph && !name_enter(&k->call, row, &name))
 		return false;
 	frames_drop_dead(&k->frames, k->call.sp);
 	at = frames_push(&k->frames, k->call.sp);
@@ -35,7 +47,10 @@ static __always_inline bool kernel_call_enter(struct pt_regs *ctx, struct kernel
 		lose(LOST_RETURN);
 		return false;
 	}
-	k->of[at].name = name;
+	if (graph)
+		graph_enter(&k->of[at].graph, &k->call, id);
+	else
+		k->of[at].name = name;
 	k->of[at].id = id;
 	return true;
 }
@@ -61,7 +76,10 @@ static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel
 	if (at >= FRAMES)
 		return;
 	id = bounded(k->of[at].id, CUDA_ID_MAX - 1);
-	name_leave(&k->of[at].name, id, PT_REGS_RC(ctx), pid, program);
+	if (cuda_classes[id] == CUDA_GRAPH)
+		graph_leave(&k->of[at].graph, pid, program, PT_REGS_RC(ctx));
+	else
+		name_leave(&k->of[at].name, id, PT_REGS_RC(ctx), pid, program);
 }
 
 /* Call where the thread's program is replaced. */

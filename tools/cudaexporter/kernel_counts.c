@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/die.h"
@@ -378,6 +379,37 @@ void kernel_counts_open(struct kernel_counts *k, struct syms *syms, const struct
 	k->launches = launches_new(syms, counts, quick, shares, false);
 }
 
+/* A program that has captured a graph. */
+struct capturing {
+	unsigned long long program;
+	UT_hash_handle hh;
+};
+
+static struct capturing *capturing_of(const struct kernel_counts *k, unsigned long long program)
+{
+	struct capturing *c;
+
+	HASH_FIND(hh, k->capturing, &program, sizeof(program), c);
+	return c;
+}
+
+static void note_capture(struct kernel_counts *k, unsigned long long program)
+{
+	struct capturing *c = capturing_of(k, program);
+
+	if (c)
+		return;
+	c = xcalloc(1, sizeof(*c));
+	c->program = program;
+	HASH_ADD(hh, k->capturing, program, sizeof(c->program), c);
+}
+
+static void drop_capturing(struct kernel_counts *k, struct capturing *c)
+{
+	HASH_DEL(k->capturing, c);
+	free(c);
+}
+
 static void drop_program(struct kernel_counts *k, struct kernel_execution *p)
 {
 	kernel_execution_clear(&k->naming, p);
@@ -391,6 +423,8 @@ void kernel_counts_free(struct kernel_counts *k)
 
 	HASH_ITER(hh, k->programs, p, next)
 		drop_program(k, p);
+	while (k->capturing)
+		drop_capturing(k, k->capturing);
 	kernel_naming_free(&k->naming);
 	if (k->launches)
 		launches_free(k->launches);
@@ -412,6 +446,10 @@ bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size
 	const struct record *r = data;
 	bool ours = r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX;
 
+	if (r->kind == LAUNCH_CAPTURE_BEGAN && size >= sizeof(struct launch_event))
+		note_capture(k, ((const struct launch_event *)data)->key.program);
+	if (r->kind == LAUNCH_CAPTURE_ENDED)
+		captures_drop_ended(&k->captures);
 	if (k->launches && (ours || r->kind == RECORD_FORK))
 		launches_record(k->launches, data, size);
 	return ours;
@@ -419,8 +457,13 @@ bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size
 
 void kernel_counts_ended(void *ctx, const struct process_event *event)
 {
-	const struct kernel_counts *k = ctx;
+	struct kernel_counts *k = ctx;
+	struct capturing *c = event->head.kind == RECORD_FORK ? NULL : capturing_of(k, event->program);
 
+	if (c) {
+		captures_drop_program(&k->captures, c->program);
+		drop_capturing(k, c);
+	}
 	if (k->launches)
 		launches_ended(k->launches, event);
 }
@@ -452,7 +495,7 @@ static void add_rows(struct kernel_counts *k)
 	struct launch_row *rows = launches_rows(k->launches, LAUNCHES_BY_FULL, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].last.launches)
+		if (rows[i].last.launches && rows[i].kind != LAUNCH_GRAPH)
 			kernel_execution_count(&k->naming, program_of(k, rows[i].program), rows[i].kernel,
 					     rows[i].last.launches);
 	free(rows);

@@ -9,6 +9,7 @@
 #include "base/quota.h"
 #include "cudaexporter/processes.h"
 #include "kernels/kernel_name.h"
+#include "model/captures.h"
 
 struct bpf_map;
 struct launches;
@@ -65,8 +66,10 @@ struct kernel_naming {
 
 struct kernel_counts {
 	struct kernel_naming naming;	/* map and most are set first; most 0: counts nothing */
+	struct captures captures;	/* set first */
 	struct launches *launches;
 	struct kernel_execution *programs;
+	struct capturing *capturing;	/* programs that have captured graphs */
 };
 
 /* Call after the maps of bpf/lib/launch_counts.bpf.h are made; they and syms must outlive k. */

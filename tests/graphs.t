@@ -97,9 +97,10 @@ ran b 60 60
 json 2 true
 
 it "what fails neither begins a capture nor ends one"
-run cudalaunchtop -jc "$bin/graphs begin fails launch a 2 end make replay 3"
+run cudalaunchtop -jc "$bin/graphs begin launch b 1 fork b 1 fails launch a 2 end make replay 3"
 ran a 6 6
-json 1 true
+ran b 6 6
+json 2 true
 
 it "threads that capture at the same time do not disturb each other"
 run cudalaunchtop -jc "$bin/graphs threads 7"

@@ -70,7 +70,7 @@ static __always_inline void capture_join(__u64 program, __u64 stream, __u64 id)
 /* Where a stream has begun to capture. */
 VERIFIED_ONCE int capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
 {
-	struct capture c = { .program = program, .graph = graph };
+	struct capture c = { .program = program, .stream = stream, .graph = graph };
 	struct launch_event e = {};
 	__u64 id = bpf_ktime_get_ns();
 
@@ -130,7 +130,8 @@ static __always_inline void capture_event_enter(const struct call *call, const s
 		capture_waited(program, stream, cuda_arg(call, row->event));
 }
 
-/* The capture has ended, in a graph or, if it failed, in none (0). */
+/* Where a stream was to end its capture: it has, in a graph or, if the capture had failed, in none (0).  A stream that has
+ * joined cannot end it. */
 VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph)
 {
 	__u64 id = capture_of(program, stream);
@@ -138,7 +139,7 @@ VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 gr
 	struct launch_event e = { .subject = id, .object = graph };
 	__u32 share;
 
-	if (!id || !c)
+	if (!id || !c || c->stream != stream)
 		return 0;
 	share = c->share;
 	e.owner = c->graph;

@@ -100,7 +100,8 @@ struct launch_node {
 
 /* A capture of launches on streams into a graph goes on: the value of its id, which is when it began, ns. */
 struct capture {
-	unsigned long long program, graph;	/* graph: that exists, and gets more nodes; else 0 */
+	unsigned long long program, stream;	/* stream: where it began, and ends */
+	unsigned long long graph;		/* that exists, and gets more nodes; else 0 */
 	unsigned int share, unused;
 };
 

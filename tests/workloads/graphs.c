@@ -22,7 +22,7 @@
  *   destroy        the graph
  *   unmake         the last one
  *   replay N       launches the last one N times
- *   fails          what fails: a stream that captures begins to, another one ends
+ *   fails          what fails: a stream that captures begins to, another one ends, and one that has joined
  *   threads N      as many threads each capture 2 launches of a and 3 of b, and replay them 5 times
  *   wait           prints "ready" and reads a line
  */
@@ -284,6 +284,7 @@ static void fails(void)
 	(void)cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
 	(void)cudaStreamCreate(&another);
 	(void)cudaStreamEndCapture(another, &none);
+	(void)cudaStreamEndCapture(other, &none);
 }
 
 static void *thread(void *unused)

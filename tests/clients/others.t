@@ -75,6 +75,12 @@ if client llama; then
 		(.stack | map(.sym) | contains(["ggml_backend_cuda_graph_compute(ggml_backend*, ggml_cgraph*)", "<module>"]))'
 	json 1 true
 	silent
+	# it captures and updates a graph for each, as for each token
+	run cudalaunchtop -qjc "env LD_LIBRARY_PATH=$sim:$sim/cuda12 $clients/llama/bin/python $here/llama_add.py 2>$tmp/said"
+	status 0
+	json 1 '.launches == 7 and .replayed == 7 and (.kernel | test("op_add"))'
+	json 1 true
+	silent
 	run cudamemcpysize -qjc "$llama"
 	json 1 '.direction == "HtoD" and .count == 2 and .bytes == 8000'
 	run cudaleak -qjc "$llama"

@@ -69,6 +69,18 @@ DRV_QUIET(cuGraphAddKernelNode_v2)(CUgraphNode *node, CUgraph graph, const CUgra
 	return r;
 }
 
+/* Without SIM_KERNELS nodes are not distinguished. */
+DRV_QUIET(cuGraphNodeGetType)(CUgraphNode node, CUgraphNodeType *type)
+{
+	if (!node || !type)
+		return CUDA_ERROR_INVALID_VALUE;
+	*type = !drv_kernels || node->run == grid_work_run ? CU_GRAPH_NODE_TYPE_KERNEL :
+		node->run == copy_box_run ? CU_GRAPH_NODE_TYPE_MEMCPY : node->run == fill_run ? CU_GRAPH_NODE_TYPE_MEMSET :
+		node->run == host_run ? CU_GRAPH_NODE_TYPE_HOST : node->child ? CU_GRAPH_NODE_TYPE_GRAPH :
+		CU_GRAPH_NODE_TYPE_EMPTY;
+	return CUDA_SUCCESS;
+}
+
 static CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	struct grid_work *work;

@@ -40,7 +40,7 @@
 	X(cuEventElapsedTime_v2) \
 	X(cuModuleLoadData) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) \
 	X(cuLibraryLoadData) X(cuLibraryGetKernel) X(cuLibraryGetGlobal) X(cuKernelGetFunction) \
-	X(cuGraphClone) X(cuGraphCreate) X(cuGraphExecUpdate_v2) X(cuGraphNodeSetEnabled) X(cuGraphAddKernelNode_v2) X(cuGraphGetNodes) \
+	X(cuGraphClone) X(cuGraphCreate) X(cuGraphExecUpdate_v2) X(cuGraphNodeGetType) X(cuGraphNodeSetEnabled) X(cuGraphAddKernelNode_v2) X(cuGraphGetNodes) \
 	X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphDestroy) \
 	X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddHostNode) X(cuGraphAddEmptyNode) \
 	X(cuGraphAddChildGraphNode) X(cuGraphAddDependencies_v2) \

@@ -150,6 +150,21 @@ RT(cudaGraphClone, (cudaGraph_t *clone, cudaGraph_t graph), (clone, graph), "0x%
 	return (cudaError_t)D->cuGraphClone(clone, graph);
 }
 
+RT(cudaGraphNodeGetType, (cudaGraphNode_t node, enum cudaGraphNodeType *type), (node, type), "0x%lx", P(node))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphNodeGetType(node, (CUgraphNodeType *)type);
+}
+
+/* As of a kernel that the runtime has no function of, such as one of cuBLAS. */
+RT(cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, struct cudaKernelNodeParams *p), (node, p), "0x%lx", P(node))
+{
+	pt_none;
+	RT_ENTER();
+	return node && p ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidValue;
+}
+
 RT(cudaGraphExecUpdate, (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
    (exec, graph, info), "0x%lx 0x%lx", P(exec), P(graph))
 {

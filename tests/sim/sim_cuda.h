@@ -305,6 +305,9 @@ typedef struct {
 	unsigned char from_port, to_port, type, reserved[5];
 } CUgraphEdgeData;
 
+typedef enum { CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_HOST,
+	CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_EMPTY } CUgraphNodeType;
+
 typedef struct {
 	int result;
 	CUgraphNode errorNode, errorFromNode;
@@ -516,6 +519,7 @@ CUresult cuFuncGetModule(CUmodule *, CUfunction);
 CUresult cuFuncGetParamInfo(CUfunction, size_t, size_t *, size_t *);
 CUresult cuGraphAddChildGraphNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUgraph);
 CUresult cuGraphClone(CUgraph *, CUgraph);
+CUresult cuGraphNodeGetType(CUgraphNode, CUgraphNodeType *);
 CUresult cuGraphExecUpdate_v2(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *);
 CUresult cuGraphNodeSetEnabled(CUgraphExec, CUgraphNode, unsigned);
 CUresult cuGraphAddDependencies_v2(CUgraph, const CUgraphNode *, const CUgraphNode *,
@@ -783,6 +787,7 @@ typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 typedef CUgraphEdgeData cudaGraphEdgeData;
 typedef CUgraphExecUpdateResultInfo cudaGraphExecUpdateResultInfo;
+enum cudaGraphNodeType { cudaGraphNodeTypeKernel };
 
 typedef CUlaunchAttribute cudaLaunchAttribute;
 typedef struct {
@@ -945,6 +950,8 @@ cudaError_t cudaGetSymbolSize(size_t *, const void *);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t,
 	cudaGraph_t);
 cudaError_t cudaGraphClone(cudaGraph_t *, cudaGraph_t);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t, struct cudaKernelNodeParams *);
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t, enum cudaGraphNodeType *);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *);
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t, cudaGraphNode_t, unsigned);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t *, const cudaGraphNode_t *,

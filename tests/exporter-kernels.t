@@ -170,6 +170,8 @@ equal "$(launched)" '3027 b,3518 a,'
 exports 5 "$bin/graphs driver eager c 1000 begin launch a 2 fork b 3 end make replay 503"
 lines 1 'cuda_launches_total.*kind="kernel"} 1000$'
 equal "$(launched)" '1000 c,1006 a,1509 b,'
+exports 5 "$bin/graphs many 4100 make replay 5"
+says 'graphs not followed, launches of their kernels do not count: more than 4096 graphs or 65536 nodes in a process'
 
 long || leave
 

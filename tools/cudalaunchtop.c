@@ -286,8 +286,7 @@ static int finish(void *ctx, int status)
 	struct top *t = ctx;
 
 	if (t->view.launches->lost_nodes)
-		warning(0, "%llu nodes of graphs not followed: more than %d graphs or %d nodes in a process",
-			t->view.launches->lost_nodes, GRAPHS_MAX, GRAPH_NODES_MAX);
+		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, t->view.launches->lost_nodes);
 	launches_free(t->view.launches);
 	free(t->who);
 	return status;

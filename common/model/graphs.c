@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi/launch.h"
+#include "base/clock.h"
 #include "base/die.h"
 #include "base/quota.h"
 #include "kernels/executions.h"
@@ -166,6 +167,7 @@ static struct graph_content *content_of(struct graphs *gs, struct graph *g)
 
 struct graph_content *graphs_content(struct graphs *gs, unsigned long long exec, bool *known)
 {
+	unsigned long long now = clock_ns();
 	struct graph_content *c = NULL;
 	struct graph *g;
 
@@ -173,6 +175,8 @@ struct graph_content *graphs_content(struct graphs *gs, unsigned long long exec,
 	if (g && !g->partial)
 		c = content_of(gs, g);
 	*known = g && !g->partial;
+	if (gs->time)
+		budget_charge(gs->time, gs->user, clock_ns() - now);
 	return c;
 }
 
@@ -449,7 +453,7 @@ static void on_gone(struct graphs *gs, const struct launch_event *e)
 		drop(gs, &gs->all, g);
 }
 
-void graphs_record(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
+static void handle(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
 {
 	const bool whole = size >= sizeof(struct launch_node);
 
@@ -471,7 +475,7 @@ void graphs_record(struct graphs *gs, struct execution *p, const struct launch_e
 		on_gone(gs, e);
 }
 
-void graphs_free(struct graphs *gs)
+static void drop_all(struct graphs *gs)
 {
 	struct graph_content *c, *next;
 
@@ -483,5 +487,28 @@ void graphs_free(struct graphs *gs)
 		HASH_DEL(gs->contents, c);
 		c->table = NULL;
 	}
-	*gs = (struct graphs){ .quota = gs->quota, .user = gs->user, .pid = gs->pid };
+}
+
+/* A program can make graphs of thousands of nodes, and copies of them, at less cost than it is to follow them. */
+void graphs_record(struct graphs *gs, struct execution *p, const struct launch_event *e, size_t size)
+{
+	unsigned long long now = clock_ns();
+
+	if (gs->blind || (gs->time && !budget_left(gs->time, gs->user, now))) {
+		if (!gs->blind)
+			drop_all(gs);
+		gs->blind = true;
+		gs->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
+		gs->lost++;
+		return;
+	}
+	handle(gs, p, e, size);
+	if (gs->time)
+		budget_charge(gs->time, gs->user, clock_ns() - now);
+}
+
+void graphs_free(struct graphs *gs)
+{
+	drop_all(gs);
+	*gs = (struct graphs){ .quota = gs->quota, .time = gs->time, .user = gs->user, .pid = gs->pid };
 }

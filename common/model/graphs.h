@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include "base/hash.h"
 
+struct budget;
 struct execution;
 struct graph;
 struct graph_node_of;
@@ -36,9 +37,12 @@ struct graph_content {
 /* The limits of a process: beyond them, a graph's kernels are not known. */
 enum { GRAPHS_MAX = 4096, GRAPH_NODES_MAX = 65536 };
 
-/* Starts zeroed but for the first three. */
+#define GRAPHS_LOST "more than 4096 graphs or 65536 nodes in a process, or its user's time is used up"
+
+/* Starts zeroed but for the first four. */
 struct graphs {
 	struct quota *quota;		/* bytes of what is kept here: must outlive the contents */
+	struct budget *time;		/* that their records take; NULL: any */
 	unsigned user;
 	int pid;
 	struct graph *captures, *all;	/* by id; by handle, executable ones too */
@@ -46,7 +50,8 @@ struct graphs {
 	struct graph_content *contents;
 	unsigned n, nnodes;
 	bool captured;			/* a capture has begun */
-	unsigned long long lost;	/* graphs and nodes beyond the limits, or the quota */
+	bool blind;			/* the time was used up: nothing is known any more */
+	unsigned long long lost;	/* graphs, nodes and records beyond the limits, the quota or the time */
 };
 
 /* Handles a record from LAUNCH_CAPTURED on; others are ignored.  p is the execution whose graphs these are. */

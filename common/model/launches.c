@@ -24,6 +24,7 @@ static struct launch_execution *launch_execution_of(struct launches *l, unsigned
 	p = (struct launch_execution *)(parent ? executions_fork(all, parent, id, pid) :
 				      executions_get(all, id, pid));
 	p->graphs.quota = &l->graphs;
+	p->graphs.time = l->graphs.whole ? NULL : &l->graph_time;
 	p->graphs.user = p->program.user;
 	p->graphs.pid = pid;
 	if (!proc_comm(pid, p->comm) && comm)
@@ -88,6 +89,7 @@ void launches_free(struct launches *l)
 	counters_free(&l->counters);
 	executions_free(l->programs);
 	quota_free(&l->graphs);
+	budget_free(&l->graph_time);
 	free(l);
 }
 

@@ -18,7 +18,8 @@ struct launches {
 	struct syms *syms;
 	struct executions *programs;
 	struct counters counters;
-	struct quota graphs;		/* bytes of the programs' graphs */
+	struct quota graphs;		/* bytes of the programs' graphs; whole: no other user is traced … */
+	struct budget graph_time;	/* … else the time that users' graphs take */
 	unsigned long long lost_nodes;	/* graphs and their nodes that were too many for a process */
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };

@@ -470,8 +470,12 @@ void kernel_counts_ended(void *ctx, const struct process_event *event)
 
 void kernel_counts_tick(struct kernel_counts *k)
 {
-	if (k->launches)
-		launches_tick(k->launches);
+	if (!k->launches)
+		return;
+	launches_tick(k->launches);
+	if (k->launches->lost_nodes && !k->said)
+		warning(0, "graphs not followed, launches of their kernels do not count: " GRAPHS_LOST);
+	k->said |= k->launches->lost_nodes;
 }
 
 static struct kernel_execution *program_of(struct kernel_counts *k, const struct execution *program)

@@ -70,6 +70,7 @@ struct kernel_counts {
 	struct launches *launches;
 	struct kernel_execution *programs;
 	struct capturing *capturing;	/* programs that have captured graphs */
+	bool said;			/* that graphs are not followed */
 };
 
 /* Call after the maps of bpf/lib/launch_counts.bpf.h are made; they and syms must outlive k. */

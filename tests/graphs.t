@@ -108,6 +108,13 @@ ran a 70 70
 ran b 105 105
 json 2 true
 
+it "… also on the default streams of threads, where another thread launches"
+run cudalaunchtop -jc "$bin/graphs own 7"
+ran a 70 70
+ran b 105 105
+ran c 2 0
+json 3 true
+
 it "a graph without kernels, and an empty one"
 run cudalaunchtop -jc "$bin/graphs create other 3 make replay 5"
 json 1 '.kind == "graph" and .launches == 5 and .replayed == 0 and .complete'

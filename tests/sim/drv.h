@@ -156,7 +156,7 @@ HIDDEN CUresult array_create_levels(CUmipmappedArray *handle, const CUDA_ARRAY3D
 struct CUstream_st {
 	CUgraph capturing;
 };
-HIDDEN CUstream drv_stream(CUstream stream);	/* NULL for the default ones */
+HIDDEN CUstream drv_stream(CUstream stream);	/* NULL for a context's default one, or 0 */
 
 /* Work of a stream: run(args) is to be done, now or by a graph; args, of size bytes, are copied. */
 typedef CUresult work_fn(void *args);

@@ -15,7 +15,9 @@ struct CUevent_st {
 
 CUstream drv_stream(CUstream stream)
 {
-	return IS_DEFAULT_STREAM(stream) ? NULL : stream;
+	static __thread struct CUstream_st own;
+
+	return stream == CU_STREAM_PER_THREAD ? &own : IS_DEFAULT_STREAM(stream) ? NULL : stream;
 }
 
 /* Captured nodes run in the order in which they were captured: no other order is right in more programs. */

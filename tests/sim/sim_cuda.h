@@ -29,6 +29,7 @@ typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
 typedef struct CUmipmappedArray_st *CUmipmappedArray;
 typedef struct CUstream_st *CUstream;
+#define CU_STREAM_PER_THREAD ((CUstream)2)
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
@@ -579,6 +580,7 @@ typedef enum {
 
 typedef CUstream cudaStream_t;
 typedef CUevent cudaEvent_t;
+#define cudaStreamPerThread ((cudaStream_t)2)
 typedef CUgraph cudaGraph_t;
 typedef CUgraphNode cudaGraphNode_t;
 typedef CUgraphExec cudaGraphExec_t;
@@ -610,7 +612,7 @@ enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
 enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };

@@ -24,6 +24,7 @@
  *   replay N       launches the last one N times
  *   fails          what fails: a stream that captures begins to, another one ends, and one that has joined
  *   threads N      as many threads each capture 2 launches of a and 3 of b, and replay them 5 times
+ *   own N          the same with each thread's default stream; this thread launches c on its own twice meanwhile
  *   wait           prints "ready" and reads a line
  */
 #include <dlfcn.h>
@@ -287,13 +288,16 @@ static void fails(void)
 	(void)cudaStreamEndCapture(other, &none);
 }
 
-static void *thread(void *unused)
+static void *thread(void *own)
 {
 	cudaStream_t s = NULL;
 	cudaGraph_t g = NULL;
 	cudaGraphExec_t e = NULL;
 
-	ok("stream", (int)cudaStreamCreate(&s));
+	if (own)
+		s = cudaStreamPerThread;
+	else
+		ok("stream", (int)cudaStreamCreate(&s));
 	ok("begin", (int)cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
 	launch(0, 2, s);
 	launch(1, 3, s);
@@ -302,15 +306,17 @@ static void *thread(void *unused)
 	ok("destroy", (int)cudaGraphDestroy(g));
 	for (int i = 0; i < 5; i++)
 		ok("launch", (int)cudaGraphLaunch(e, s));
-	return unused;
+	return own;
 }
 
-static void threads(int n)
+static void threads(int n, bool own)
 {
 	pthread_t all[64];
 
 	for (int i = 0; i < n && i < 64; i++)
-		pthread_create(&all[i], NULL, thread, NULL);
+		pthread_create(&all[i], NULL, thread, own ? all : NULL);
+	if (own)
+		launch(2, 2, cudaStreamPerThread);
 	for (int i = 0; i < n && i < 64; i++)
 		pthread_join(all[i], NULL);
 }
@@ -352,7 +358,9 @@ static int run(char **w)
 	if (!strcmp(word, "replay"))
 		return replay(atoi(w[1]), stream), 1;
 	if (!strcmp(word, "threads"))
-		return threads(atoi(w[1])), 1;
+		return threads(atoi(w[1]), false), 1;
+	if (!strcmp(word, "own"))
+		return threads(atoi(w[1]), true), 1;
 	if (!strcmp(word, "driver"))
 		load_driver();
 	else if (!strcmp(word, "begin"))

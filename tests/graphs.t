@@ -45,10 +45,10 @@ lines 1 ' 3 +3 13x1x1 +128x1x1 +1664 c$'
 
 it "a stream captures when it waits for an event of one that does; others do not"
 for layer in '' driver; do
-	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 fork b 3 beside c 5 launch a 1 end fork c 2 make replay 7"
+	run cudalaunchtop -jc "$bin/graphs $layer begin launch a 2 external c 3 fork b 3 beside c 5 launch a 1 end fork c 2 make replay 7"
 	ran a 21 21
 	ran b 21 21
-	ran c 7 0
+	ran c 10 0
 	json 3 true
 done
 

@@ -119,11 +119,14 @@ VERIFIED_ONCE int capture_waited(__u64 program, __u64 stream, __u64 event)
 	return 0;
 }
 
-/* At the entry of a call of class event, whose return does not matter. */
+/* At the entry of a call of class event, whose return does not matter.  Flag 1: a node of its own records the event or waits
+ * for it, and no stream joins (cudaEventRecordExternal, cudaEventWaitExternal). */
 static __always_inline void capture_event_enter(const struct call *call, const struct cuda_args *row, __u64 program)
 {
 	__u64 stream = capture_argument(call, row);
 
+	if (cuda_arg(call, row->flags) & 1)
+		return;
 	if (row->op == CUDA_RECORD)
 		capture_recorded(program, stream, cuda_arg(call, row->event));
 	else

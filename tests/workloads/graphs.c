@@ -5,6 +5,7 @@
  *   begin          a new stream begins to capture
  *   launch K N     launches K N times on that stream
  *   fork K N       another stream waits for an event of that stream, K is launched N times on it, and that stream waits
+ *   external K N   that other stream waits for an event of that stream by a node of its own, and K is launched there
  *   again          replays the last graph on that stream, once
  *   beside K N     launches K N times on a stream that does not capture
  *   end            the capture ends: the graph
@@ -337,6 +338,11 @@ static int run(char **w)
 		return launch(kernel_of(w[1]), atoi(w[2]), stream), 2;
 	if (!strcmp(word, "fork"))
 		return fork_join(kernel_of(w[1]), atoi(w[2])), 2;
+	if (!strcmp(word, "external")) {
+		CALL(cudaEventRecord(event, stream), drv.record((CUevent)event, (CUstream)stream));
+		CALL(cudaStreamWaitEvent(other, event, 1), drv.wait((CUstream)other, (CUevent)event, 1));
+		return launch(kernel_of(w[1]), atoi(w[2]), other), 2;
+	}
 	if (!strcmp(word, "node"))
 		return add(kernel_of(w[1]), atoi(w[2])), 2;
 	if (!strcmp(word, "set") || !strcmp(word, "node-set"))

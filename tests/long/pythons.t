@@ -70,10 +70,16 @@ for version in $versions; do
 	compare python "$tmp/truth" --may-stop storm
 	seen_or_lost 200000
 
-	# alone, for the same reason: a stack that is lost is a stack of its own
-	it_alone "Python $version: cudaleak holds the same stack of 3,001 calls as one"
+	it "Python $version: cudaleak holds the same stack of 3,001 calls as one"
 	run cudaleak -jc "$python $w/cases.py -n 3001 nesting >$tmp/truth"
-	json 2 '.count == 3001 and ([.stack[] | select(.kind == "python")] | .[-1].sym == "<module>")'
+	# beside another test some stacks are lost, which it says: they are stacks of their own
+	whole='(any(.stack[]; .kind == "note") | not) and ([.stack[] | select(.kind == "python")] | .[-1].sym == "<module>")'
+	if grep -q 'incomplete: [0-9]* without room in the ring buffer$' "$tmp/err"; then
+		json 2 ".count > 2001 and $whole"
+		sum 6002 'select(.type == "held").count'
+	else
+		json 2 ".count == 3001 and $whole"
+	fi
 done
 
 it "processes of several versions at once"

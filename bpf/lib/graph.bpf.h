@@ -271,74 +271,79 @@ VERIFIED_ONCE int graph_enter(struct graph_call *c, const struct call *call, __u
 	return 0;
 }
 
-static __always_inline void graph_node(const struct graph_call *c, __u64 node, __u32 pid, __u64 program)
-{
-	__u64 func = c->kind == LAUNCH_GRAPH ? c->child : c->kernel;
-	__u32 generation = c->exec ? generation_named(program, c->exec, 0) : 0;
-	struct launch_node *n = node_reserve();
+/* The functions below are called beside each other, not one from another: each has a record on the stack, of which the verifier
+ * adds up those of nested calls. */
 
+VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, __u64 program)
+{
+	struct launch_node *n;
+	__u32 generation;
+
+	if (!c)
+		return 0;
+	generation = c->exec ? generation_named(program, c->exec, 0) : 0;
+	n = node_reserve();
 	if (!n)
-		return;
+		return 0;
 	n->event.head.pid = pid;
-	n->event.key = (struct launch_key){
-		.program = program, .func = func, .pid = pid, .kind = c->kind, .generation = generation,
-	};
+	n->event.key.program = program;
+	n->event.key.func = c->kind == LAUNCH_GRAPH ? c->child : c->kernel;
+	n->event.key.pid = pid;
+	n->event.key.kind = c->kind;
+	n->event.key.generation = generation;
 	n->event.subject = c->exec ?: c->graph;
 	n->event.object = node;
 	__builtin_memcpy(n->grid, c->shape.grid, sizeof(n->grid));
 	__builtin_memcpy(n->block, c->shape.block, sizeof(n->block));
 	node_submit(n, LAUNCH_NODE);
+	return 0;
 }
 
-/* What a call of exec's does to it begins a new generation of its launches. */
-static __always_inline void graph_event(const struct graph_call *c, __u32 what, __u64 subject, __u64 object,
-					__u64 exec, __u32 pid, __u64 program)
+/* What is done to an executable graph begins a new generation of its launches.  out: the graph that was made, or 0. */
+VERIFIED_ONCE int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program)
 {
-	struct launch_event e = { .subject = subject, .object = object, .owner = !!c->enabled };
-
-	if (exec)
-		e.key.generation = generation_named(program, exec, 0);
-	e.time = c->op == CUDA_DESTROY ? c->time : bpf_ktime_get_ns();
-	send_event(&e, pid, program, what, true);
-}
-
-/* At the return of a call that succeeded; of CUDA_END in any case, with failed. */
-VERIFIED_ONCE int graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed)
-{
-	__u64 out;
+	struct launch_event e = {};
+	__u64 exec;
+	__u32 what;
 
 	if (!c)
 		return 0;
-	out = c->out && !failed ? read_u64(c->out) : 0;
-	if (c->op == CUDA_END)
-		return capture_ended(pid, program, c->stream, out);
-	if (failed)
-		return 0;
-	switch (c->op) {
-	case CUDA_BEGIN_ANEW:
-		return capture_began(pid, program, c->stream, 0);
-	case CUDA_BEGIN:
-		return capture_began(pid, program, c->stream, c->graph);
-	case CUDA_INSTANTIATE:
-		out = out ?: c->exec;
-		graph_event(c, LAUNCH_INSTANTIATED, out, c->graph, out, pid, program);
-		break;
-	case CUDA_CLONE:
-		graph_event(c, LAUNCH_CLONED, out, c->child, 0, pid, program);
-		break;
-	case CUDA_ENABLE:
-		graph_event(c, LAUNCH_NODE_ENABLED, c->exec, c->node, c->exec, pid, program);
-		break;
-	case CUDA_DESTROY:
-		if (c->node)
-			graph_event(c, LAUNCH_NODE_GONE, 0, c->node, 0, pid, program);
-		else
-			graph_event(c, LAUNCH_GRAPH_GONE, c->exec ?: c->graph, 0, c->exec, pid, program);
-		break;
-	default:
-		graph_node(c, out ?: c->node, pid, program);
+	exec = c->exec;
+	e.subject = exec ?: c->graph;
+	e.object = c->node;
+	e.owner = !!c->enabled;
+	e.time = c->op == CUDA_DESTROY ? c->time : bpf_ktime_get_ns();
+	what = c->op == CUDA_ENABLE ? LAUNCH_NODE_ENABLED : c->node ? LAUNCH_NODE_GONE : LAUNCH_GRAPH_GONE;
+	if (c->op == CUDA_INSTANTIATE) {
+		what = LAUNCH_INSTANTIATED;
+		exec = e.subject = out ?: c->exec;
+		e.object = c->graph;
+	} else if (c->op == CUDA_CLONE) {
+		what = LAUNCH_CLONED;
+		e.subject = out;
+		e.object = c->child;
 	}
+	if (exec)
+		e.key.generation = generation_named(program, exec, 0);
+	send_event(&e, pid, program, what, true);
 	return 0;
+}
+
+/* At the return. */
+static __always_inline void graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed)
+{
+	__u64 out = c->out && !failed ? read_u64(c->out) : 0;
+
+	if (c->op == CUDA_END)
+		capture_ended(pid, program, c->stream, out);
+	else if (failed)
+		;
+	else if (c->op == CUDA_BEGIN || c->op == CUDA_BEGIN_ANEW)
+		capture_began(pid, program, c->stream, c->op == CUDA_BEGIN ? c->graph : 0);
+	else if (c->op == CUDA_KERNEL_NODE || c->op == CUDA_ANY_NODE || c->op == CUDA_CHILD_NODE)
+		graph_node(c, out ?: c->node, pid, program);
+	else
+		graph_changed(c, out, pid, program);
 }
 
 #endif

@@ -22,31 +22,18 @@ static bool is_over(const struct captures *c, const struct capture_member *m, un
 	return program ? owner == program : !is_live(c, m->capture);
 }
 
-static void drop_streams(const struct captures *c, unsigned long long program)
+/* Both kinds of members have their program first in the key. */
+static void drop_members(const struct captures *c, const struct bpf_map *map, struct shares *shares, unsigned long long program)
 {
-	struct capture_stream key, next;
-	bool more = !bmap_next(c->streams, NULL, &next);
+	union { unsigned long long program; struct capture_stream stream; struct capture_event event; } key, next;
+	bool more = !bmap_next(map, NULL, &next);
 	struct capture_member m;
 
 	while (more) {
 		key = next;
-		more = !bmap_next(c->streams, &key, &next);
-		if (!bmap_lookup(c->streams, &key, &m) && is_over(c, &m, key.program, program) && !bmap_delete(c->streams, &key))
-			shares_give_back(&c->shares->streams, m.share);
-	}
-}
-
-static void drop_events(const struct captures *c, unsigned long long program)
-{
-	struct capture_event key, next;
-	bool more = !bmap_next(c->events, NULL, &next);
-	struct capture_member m;
-
-	while (more) {
-		key = next;
-		more = !bmap_next(c->events, &key, &next);
-		if (!bmap_lookup(c->events, &key, &m) && is_over(c, &m, key.program, program) && !bmap_delete(c->events, &key))
-			shares_give_back(&c->shares->events, m.share);
+		more = !bmap_next(map, &key, &next);
+		if (!bmap_lookup(map, &key, &m) && is_over(c, &m, key.program, program) && !bmap_delete(map, &key))
+			shares_give_back(shares, m.share);
 	}
 }
 
@@ -64,8 +51,8 @@ void captures_drop_program(const struct captures *c, unsigned long long program)
 		if (!bmap_lookup(c->captures, &id, &capture) && capture.program == program && !bmap_delete(c->captures, &id))
 			shares_give_back(&c->shares->captures, capture.share);
 	}
-	drop_streams(c, program);
-	drop_events(c, program);
+	drop_members(c, c->streams, &c->shares->streams, program);
+	drop_members(c, c->events, &c->shares->events, program);
 }
 
 void captures_drop_ended(const struct captures *c)
@@ -73,7 +60,7 @@ void captures_drop_ended(const struct captures *c)
 	if (!c->captures)
 		return;
 	if (c->shares->streams.used > FEW)
-		drop_streams(c, 0);
+		drop_members(c, c->streams, &c->shares->streams, 0);
 	if (c->shares->events.used > FEW)
-		drop_events(c, 0);
+		drop_members(c, c->events, &c->shares->events, 0);
 }

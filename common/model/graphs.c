@@ -189,11 +189,18 @@ static void node_clear(struct graph_node *node)
 	*node = (struct graph_node){ .handle = node->handle, .kind = LAUNCH_KIND_MAX };
 }
 
-static void forget_node(struct graphs *gs, const struct graph *g, unsigned long long handle)
+static struct graph_node_of *node_of(const struct graphs *gs, unsigned long long handle)
 {
 	struct graph_node_of *of;
 
 	HASH_FIND(hh, gs->nodes, &handle, sizeof(handle), of);
+	return of;
+}
+
+static void forget_node(struct graphs *gs, const struct graph *g, unsigned long long handle)
+{
+	struct graph_node_of *of = node_of(gs, handle);
+
 	if (!of || of->graph != g)
 		return;
 	HASH_DEL(gs->nodes, of);
@@ -336,9 +343,8 @@ static void on_captured(struct graphs *gs, struct execution *p, const struct lau
 
 static void note_node(struct graphs *gs, struct graph *g, unsigned long long handle)
 {
-	struct graph_node_of *of;
+	struct graph_node_of *of = node_of(gs, handle);
 
-	HASH_FIND(hh, gs->nodes, &handle, sizeof(handle), of);
 	if (!of) {
 		of = xcalloc(1, sizeof(*of));
 		of->handle = handle;
@@ -361,7 +367,7 @@ static struct graph *graph_of_node(struct graphs *gs, unsigned long long graph, 
 	}
 	if (graph)
 		return g;
-	HASH_FIND(hh, gs->nodes, &node, sizeof(node), of);
+	of = node_of(gs, node);
 	return of ? of->graph : NULL;
 }
 

@@ -41,12 +41,11 @@ static __always_inline void export_nested(struct pt_regs *ctx, struct thread *t,
 static __always_inline bool export_inflight(const struct task_struct *task, const struct thread *t,
 					   struct inflight_call *to);
 #define INFLIGHT_TAKE export_inflight
-#define CUDA_BESIDE_ENDS(ctx, t) kernel_call_ends(ctx, &(t)->data.kernels)
-#define CUDA_BESIDE_LEAVE(ctx, t) export_beside_leave(ctx, t)
 #include "lib/memory_call.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_device.bpf.h"
 #include "lib/export_counts.bpf.h"
+#include "lib/graph_calls.bpf.h"
 #include "lib/off_cpu.bpf.h"
 #include "lib/inflight.bpf.h"
 
@@ -75,11 +74,11 @@ static __always_inline bool export_enter(struct pt_regs *ctx, struct thread *t)
 	const struct cuda_args *row;
 	__u64 id;
 
-	if (export_is_beside(ctx))
-		return export_beside_enter(ctx, t);
+	if (is_beside(ctx))
+		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
-	t->data.capture = export_capture(t, id);
+	t->data.capture = capture_now(t, id);
 	row = &cuda_rows[id];
 	switch (cuda_classes[id]) {
 	case CUDA_LAUNCH:
@@ -190,6 +189,18 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 		__sync_fetch_and_add(&v->off_ns, off_cpu_end(t, now, ns));
 }
 
+/* It did not run. */
+static __always_inline void export_captured(struct thread *t, unsigned char class)
+{
+	struct captured c = {
+		.capture = t->data.capture, .program = t->program, .pid = thread_pid(), .kind = NODE_COPY,
+		.bytes = t->call.data.bytes.n, .direction = t->call.data.bytes.direction,
+	};
+
+	if (export_kernels && class == CUDA_COPY)
+		graph_captured_call(&c);
+}
+
 static __always_inline void send_memory(struct thread *t, __u64 id)
 {
 	struct memory_event *e = &t->data.event;
@@ -216,7 +227,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 		else if (class == CUDA_LAUNCH)
 			count_launch(t, &key, id);
 		else if (t->data.capture)
-			;	/* it did not run */
+			export_captured(t, class);
 		else if (class == CUDA_COPY)
 			count_copy(t, &key, id, now);
 		else if (class != CUDA_SYNC)

@@ -35,6 +35,7 @@ struct launch_frame {
 	union {
 		struct name_call name;	/* of a function that names a kernel */
 		struct graph_call graph;	/* that makes or changes a graph */
+		struct captured captured;	/* of another kind, that is captured */
 		struct launch_key key;	/* of a launch */
 	};
 	__u32 id;
@@ -51,6 +52,7 @@ struct thread_data {
 	struct frames frames;
 	struct launch_frame of_frame[FRAMES];
 	struct launch_first first;
+	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
 	/* of the launch that is entered: together with the unwinder's they would not fit the stack */
 	struct launch_key key;
@@ -67,6 +69,7 @@ struct thread_data {
 const volatile bool launch_failures;	/* -x */
 const volatile bool launch_stacks;
 const volatile bool launch_streams;	/* count by stream */
+const volatile bool launch_graphs;	/* show graphs: where they are made, their copies and memory */
 const volatile bool launch_pairs;	/* launches of both the runtime and the driver are probed */
 
 /* Runtime launches that did not reach the driver. */
@@ -221,7 +224,53 @@ RARELY bool enter_name(struct thread *t, const struct cuda_args *row, __u32 id)
 	return p;
 }
 
-RARELY bool enter_graph(struct thread *t, const struct cuda_args *row, __u32 id)
+/* A call that is no launch, in a stream that captures or by a thread that does.  Sets what is known at its entry. */
+static __always_inline bool is_captured(struct thread *t, const struct cuda_args *row, __u64 id, struct captured *c)
+{
+	__u32 class = cuda_classes[id];
+	struct bytes b = {};
+
+	*c = (struct captured){ .pid = thread_pid() };
+	c->program = program_of(t, c->pid);
+	if (!c->program)
+		return false;
+	if (row->stream || STREAM_CLASSES & 1u << class)
+		c->capture = capture_of(c->program, class == CUDA_GRAPH ? capture_argument(&t->call, row) : stream_in(&t->call, id));
+	c->kind = class == CUDA_COPY ? NODE_COPY : class == CUDA_SET ? NODE_SET : class == CUDA_ALLOC ? NODE_ALLOC :
+		  class == CUDA_FREE ? NODE_FREE : NODE_HOST;
+	if (!c->capture && class == CUDA_ALLOC && row->memory != CUDA_HOST) {
+		c->capture = t->data.capture;
+		c->kind = NODE_TAKEN;
+	}
+	if (!c->capture)
+		return false;
+	if (class == CUDA_COPY || class == CUDA_SET)
+		bytes_enter_copy(&t->call, id, &b);
+	else if (class == CUDA_ALLOC && row->size && row->shape == CUDA_BYTES)
+		b.n = cuda_arg(&t->call, row->size);
+	c->bytes = b.n;
+	c->direction = b.direction;
+	c->at = cuda_arg(&t->call, row->ptr);
+	return true;
+}
+
+RARELY bool enter_captured(struct thread *t, const struct cuda_args *row, __u64 id)
+{
+	struct launch_frame *p;
+
+	if (!captures_any() || !task_wanted())
+		return false;
+	frames_drop_dead(&t->data.frames, t->call.sp);
+	if (t->data.frames.used)	/* the driver's function inside */
+		return false;
+	p = push(t, id);
+	if (!p || is_captured(t, row, id, &p->captured))
+		return p;
+	t->data.frames.used = 0;
+	return false;
+}
+
+RARELY bool enter_graph(struct pt_regs *ctx, struct thread *t, const struct cuda_args *row, __u64 id)
 {
 	struct launch_frame *p;
 	__u64 program;
@@ -232,10 +281,16 @@ RARELY bool enter_graph(struct thread *t, const struct cuda_args *row, __u32 id)
 			capture_event_enter(&t->call, row, program);
 		return false;
 	}
+	if (row->op == CUDA_HOST_CALL)
+		return launch_graphs && enter_captured(t, row, id);
 	p = push(t, id);
-	if (p)
-		graph_enter(&p->graph, &t->call, id);
-	return p;
+	if (!p)
+		return false;
+	graph_enter(&p->graph, &t->call, id);
+	/* of the runtime's call, not of the driver's inside it */
+	if (launch_graphs && t->data.frames.used == 1 && graph_is_made(id))
+		t->data.first.event.head.frames = stack_take(ctx, t->data.first.stack, t->call.sp);
+	return true;
 }
 
 /* Remembers a runtime launch, also one that cannot be counted: the driver's launch inside is a part of
@@ -338,7 +393,9 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (device_alone(id))
 		return device_enter(ctx, &t->device, id);
 	if (cuda_classes[id] == CUDA_GRAPH || cuda_classes[id] == CUDA_EVENT)
-		return enter_graph(t, row, id);
+		return enter_graph(ctx, t, row, id);
+	if (launch_graphs && cuda_classes[id] != CUDA_LAUNCH)
+		return enter_captured(t, row, id);
 	if (!task_wanted())
 		return false;
 	driver = cuda_libs[id] == CUDA_DRV;
@@ -362,7 +419,16 @@ static __always_inline void leave_graph(struct thread *t, const struct graph_cal
 	__u64 program = program_of(t, pid);
 
 	if (program)
-		graph_leave(c, pid, program, ret);
+		graph_leave(c, pid, program, ret, launch_graphs ? &t->data.first : NULL, &t->data.capture);
+}
+
+static __always_inline void leave_captured(struct captured *c, __u64 id, int ret)
+{
+	if (ret)
+		return;
+	if (cuda_classes[id] == CUDA_ALLOC)
+		c->at = read_u64(c->at);
+	graph_captured_call(c);
 }
 
 RARELY void leave(struct pt_regs *ctx)
@@ -380,15 +446,19 @@ RARELY void leave(struct pt_regs *ctx)
 		return;
 	p = &t->data.of_frame[at];
 	id = p->id;
-	if (!id || id >= CUDA_ID_MAX)
+	if (id >= CUDA_ID_MAX)
 		return;
 	id = bounded(id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_NAME) {
 		leave_name(t, &p->name, id, ret);
 		return;
 	}
-	if (cuda_classes[id] == CUDA_GRAPH) {
+	if (cuda_classes[id] == CUDA_GRAPH && cuda_rows[id].op != CUDA_HOST_CALL) {
 		leave_graph(t, &p->graph, ret);
+		return;
+	}
+	if (cuda_classes[id] != CUDA_LAUNCH) {
+		leave_captured(&p->captured, id, ret);
 		return;
 	}
 	c = ret ? bpf_map_lookup_elem(&counts, &p->key) : NULL;
@@ -422,6 +492,7 @@ static __always_inline void launch_dropped(struct thread *t)
 	t->data.outer.sp = 0;
 	t->data.frames.used = 0;
 	t->data.registered = 0;
+	t->data.capture = 0;
 	device_dropped(&t->device);
 }
 

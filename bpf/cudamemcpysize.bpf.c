@@ -6,27 +6,50 @@
 #include "api/cuda_api.h"
 #include "abi/cudamemcpysize.h"
 #include "abi/aggregate.h"
+#include "abi/launch.h"
 
 struct call_data {
 	struct bytes bytes;	/* the direction may also be COPY_SET */
 	__u64 stream;		/* as passed */
+	__u64 capture;		/* that it is part of; 0: none */
 };
 #define CALL_DATA struct call_data
 
-struct thread_data { struct aggregate_record record; };
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+
+struct thread_data {
+	union {			/* what is sent at a return */
+		struct aggregate_record record;
+		struct launch_first first;
+	};
+	struct kernel_calls kernels;
+};
 #define THREAD_DATA struct thread_data
 
+struct thread;
+static __always_inline void copy_dropped(struct thread *t);
+#define AGGREGATE_DROPPED copy_dropped
 #define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #include "lib/bytes.bpf.h"
 #include "lib/cuda.bpf.h"
 #include "lib/aggregate.bpf.h"
 #include "lib/call.bpf.h"
+#include "lib/graph_calls.bpf.h"
+#include "lib/launch_counts.bpf.h"
+#include "lib/launch_device.bpf.h"
 
 /* Set by the tool. */
 const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
 const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
+
+static __always_inline void copy_dropped(struct thread *t)
+{
+	call_dropped(t);
+	kernel_calls_dropped(&t->data.kernels);
+}
 
 /* Return true if the copy is selected, by what is known of it so far. */
 static __always_inline bool copy_selected(const struct call *call)
@@ -35,6 +58,8 @@ static __always_inline bool copy_selected(const struct call *call)
 	__u64 id = call->id;
 
 	if (id >= CUDA_ID_MAX || b->n < copy_min || (copy_direction && copy_direction != b->direction))
+		return false;
+	if (cuda_classes[bounded(id, CUDA_ID_MAX - 1)] == CUDA_LAUNCH)
 		return false;
 	return copy_shown == COPY_SIZES || !cuda_rows[bounded(id, CUDA_ID_MAX - 1)].async;
 }
@@ -80,8 +105,13 @@ static __always_inline bool copy_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
 
+	if (is_beside(ctx))
+		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
+	t->call.data.capture = capture_now(t, id);
+	if (cuda_classes[id] == CUDA_LAUNCH)
+		return true;
 	bytes_enter_copy(&t->call, id, &t->call.data.bytes);
 	if (cuda_classes[id] == CUDA_SET)
 		t->call.data.bytes.direction = COPY_SET;
@@ -127,6 +157,40 @@ static __always_inline bool copy_devices(struct thread *t, __u64 id, struct aggr
 	return device_config.only & device_bit(key->peer) || device_wanted(key->device);
 }
 
+/* A launch of a graph: what it copies is known to user space. */
+static __always_inline void replay_leave(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	struct launch_key key = { .device = launch_device(t, &cuda_rows[id]) };
+	struct launch_count *c;
+	__u32 n = 0;
+
+	if (PT_REGS_RC(ctx) || !device_wanted(key.device) || !graph_launched(t, &key, t->call.data.capture))
+		return;
+	if (aggregate_streams)
+		key.stream = stream_in(&t->call, id);
+	if (aggregate_stacks) {
+		n = stack_take(ctx, t->data.first.stack, 0);
+		key.stack = stack_hash((void *)t->data.first.stack, n);
+	}
+	c = count_of(&t->data.first, &key, cuda_libs[id] == CUDA_DRV, stack_bytes(n));
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->launches, 1);
+	c->time = bpf_jiffies64();
+}
+
+static __always_inline void copy_captured(struct pt_regs *ctx, struct thread *t)
+{
+	const struct bytes *b = &t->call.data.bytes;
+	struct captured c = {
+		.capture = t->call.data.capture, .program = t->program, .pid = thread_pid(),
+		.kind = b->direction == COPY_SET ? NODE_SET : NODE_COPY, .bytes = b->n, .direction = b->direction,
+	};
+
+	if (!PT_REGS_RC(ctx))
+		graph_captured_call(&c);
+}
+
 static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 {
 	const struct bytes *b = &t->call.data.bytes;
@@ -137,6 +201,14 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 	struct aggregate_key key;
 
 	t->call.sp = 0;
+	if (cuda_classes[id] == CUDA_LAUNCH) {
+		replay_leave(ctx, t, id);
+		return;
+	}
+	if (t->call.data.capture) {
+		copy_captured(ctx, t);
+		return;
+	}
 	if (!copy_selected(&t->call) || (copy_slower && ns < copy_slower))
 		return;
 	if (cuda_rows[id].async) {

@@ -68,7 +68,8 @@ function variant(name, suffix,   plain) {
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
 	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event", classes)
-	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node enable", w)
+	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
+	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]
 	split("push pop keep", w); for (i in w) words["stack", w[i]]
 	split("device managed host array pool vmm ipc tensor", w); for (i in w) words["memory", w[i]]

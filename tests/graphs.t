@@ -120,6 +120,110 @@ run cudalaunchtop -jc "$bin/graphs create other 3 make replay 5"
 json 1 '.kind == "graph" and .launches == 5 and .replayed == 0 and .complete'
 json 1 true
 
+# graph KERNELS NODES MEMORY TAKEN LAUNCHES: its one row of --graphs
+graph() {
+	json 1 ".known and .kernels == $1 and .node_count == $2 and .memory == $3 and .capture_memory == $4 and .launches == $5"
+}
+# node KIND COUNT BYTES DIRECTION
+node() { json 1 "any(.nodes[]; .kind == \"$1\" and .count == $2 and .bytes == $3 and .direction == $4)"; }
+
+everything="begin launch a 2 copy 5 4096 fill 3 64 call 2 alloc 1024 free take 77777 launch b 3 end make replay 7 \
+create node c 3 copy-node 2 100 fill-node 1 400 call-node 1 alloc-node 555 free-node other 3 any a 2 copy-any 1 333 make replay 11"
+for layer in '' driver; do
+	it "${layer:-runtime}: --graphs shows what each graph does, by kinds of nodes, and where it was made"
+	run cudalaunchtop --graphs -jc "$bin/graphs $layer $everything"
+	graph 5 17 1024 77777 7
+	graph 5 15 555 0 11
+	json 2 true
+	json 1 '.nodes[0] == { kind: "kernel", kernel: "b", count: 3, direction: null, bytes: null } and .nodes[1].kernel == "a"'
+	node memcpy 5 4096 '"HtoD"'
+	node memset 3 64 null
+	node host 2 null null
+	node alloc 1 1024 null
+	node memcpy 2 100 '"HtoD"'
+	node memset 1 400 null
+	node alloc 1 555 null
+	node other 3 null null
+	json 2 'any(.nodes[]; .kind == "free" and .count == 1)'
+	json 2 '.stack[0].sym | test("^(end|make|main)$")'
+	silent
+done
+
+it "… in text, live graphs apart from each other and from their former selves"
+run cudalaunchtop --graphs -c "$bin/graphs $everything"
+lines 1 '^PID +COMM +LAUNCHES/S +LAUNCHES +TOTAL +KERNELS +NODES +MEMORY +GRAPH$'
+lines 1 ' 11 +11 +5 +15 +555 bytes 0x[0-9a-f]+$'
+lines 1 '^        3 x b$'
+lines 1 '^        5 x memcpy HtoD 4096 bytes$'
+lines 1 '^        77777 bytes allocated during capture$'
+run cudalaunchtop --graphs -jc "$bin/graphs create node a 2 node b 3 make replay 7 set 0 c replay 11 set 0 a replay 2"
+json 1 '.kernels == 5 and .launches == 9 and (.nodes | length) == 2'
+json 1 '.kernels == 5 and .launches == 11 and (.nodes | length) == 3'
+json 2 true
+fails 2 'graphs cannot be combined with --per-process or --folded' cudalaunchtop --graphs -P -c "$bin/graphs"
+fails 2 'graphs cannot be combined with --per-process or --folded' cudalaunchtop --graphs --folded -c "$bin/graphs"
+
+it "--graphs names a graph that was made before tracing began as unknown"
+program "$bin/graphs" begin launch a 2 end make wait replay 5
+tool cudalaunchtop --graphs -jp "$pid"
+go
+wait "$tracer"
+json 1 '.type == "graph" and .known == false and .launches == 5 and .nodes == [] and .stack == null'
+
+copies="copy-beside 3 1000 begin copy 5 4096 fill 3 64 end make replay 7 \
+create copy-node 2 100 fill-node 1 400 copy-any 1 333 make replay 11 copy-set 0 107 replay 2"
+for layer in '' driver; do
+	it "${layer:-runtime}: cudamemcpysize counts the copies of graphs at each launch, not where they are captured"
+	run cudamemcpysize --memset -jc "$bin/graphs $layer $copies"
+	# 3 of 1000 eager, 35 of 4096, 24 of 100, 2 of 107
+	json 1 '.direction == "HtoD" and .async and .count == 64 and .replayed == 61 and .bytes == 148974 and .min == 100 and .max == 4096'
+	json 1 '.direction == "DtoH" and .async and .count == 13 and .replayed == 13 and .bytes == 4329'
+	json 1 '.direction == "memset" and .count == 34 and .replayed == 34 and .bytes == 6544'
+	json 3 true
+	silent
+	run cudamemcpysize -k -m 101 --direction HtoD -jc "$bin/graphs $layer $copies"
+	json 1 '.count == 37 and .replayed == 37 and .bytes == 143574 and .stack[0].sym == "replay"'
+	json 1 '.count == 3 and .replayed == 0'
+	json 2 true
+done
+run cudamemcpysize -c "$bin/graphs $copies"
+lines 1 '^HtoD, asynchronous; .*; 61 by CUDA graphs$'
+
+it "… copies that are captured take no time"
+run cudamemcpysize --time -jc "$bin/graphs $copies"
+lines 0 ''
+
+it "… and of graphs that were made before, launches are said"
+program "$bin/graphs" begin copy 2 100 end make wait replay 5 copy-beside 3 1000
+tool cudamemcpysize -jp "$pid"
+go
+wait "$tracer"
+json 1 '.count == 3 and .replayed == 0 and .complete == false'
+says '5 launches of CUDA graphs that were made before tracing began: their copies are not counted'
+
+allocs='begin alloc 1024 free alloc 3001 end make replay 7 create alloc-node 555 free-node alloc-node 777 make replay 3'
+for layer in '' driver; do
+	it "${layer:-runtime}: cudaleak holds what a graph allocates and does not free, from its first launch on"
+	run cudaleak -jac "$bin/graphs $layer $allocs"
+	json 1 '.at == "exit" and .bytes == 3001 and .memory == "pool"'
+	json 1 '.at == "exit" and .bytes == 777 and .memory == "pool"'
+	json 2 true
+	run cudaleak -jc "$bin/graphs $layer $allocs free"
+	json 1 '.bytes == 3001 and .count == 1 and (.stack[0].sym | test("^(end|main)$"))'
+	json 1 true
+	run cudaleak -jc "$bin/graphs $layer begin alloc 1024 end make"
+	json 1 '.bytes == 0 and .count == 0'
+	json 1 true
+done
+
+it "cudamallocsnoop marks calls that are captured"
+run cudamallocsnoop -jc "$bin/graphs $allocs free"
+json 3 '.captured and .ret == 0'
+json 1 '.captured and .op == "alloc" and .size == 3001'
+json 1 '.captured == false and .op == "free"'
+run cudamallocsnoop -c "$bin/graphs $allocs"
+lines 3 ' captured$'
+
 it "a graph that was made before tracing began counts as launches of a graph, and that is said"
 program "$bin/graphs" begin launch a 2 end make begin launch b 3 end wait replay 5 make replay 7 eager a 3
 tool cudalaunchtop -jp "$pid"

@@ -36,11 +36,15 @@ static const struct usage usage = {
 	"  cudalaunchtop --per-stream -p 181 -b 5 # launches by stream\n"
 	"  cudalaunchtop -k -r 3 -p 181 -d 1   # the 3 call sites with the most launches\n"
 	"  cudalaunchtop -xj -p 181 1          # failed launches too, as JSON\n"
+	"  cudalaunchtop --graphs -p 181 -d 10 # CUDA graphs: what they run, how often\n"
 	"  cudalaunchtop --folded -p 181 -d 10 >launches # flamegraph.pl input\n",
 };
 
 /* Bytes of counters if one process, or a command, is traced; rows of text without -r. */
 enum { COUNTERS_ALONE = 128 << 20, TEXT_ROWS = 20 };
+
+/* With --graphs: what else may be captured, or take memory meanwhile. */
+enum { CAPTURED_CLASSES = 1 << CUDA_COPY | 1 << CUDA_SET | 1 << CUDA_ALLOC | 1 << CUDA_FREE };
 
 struct top {
 	struct launch_view view;
@@ -49,6 +53,7 @@ struct top {
 	bool folded;		/* all lines, each with its stack, for flame graphs */
 	bool reported;		/* a block of text was already printed */
 	char *who;
+	unsigned classes;
 	struct session session;
 	struct event_loop events;
 	struct cudalaunchtop_bpf *skel;
@@ -83,6 +88,33 @@ static const struct field all_fields[] = {	/* for JSON; launch_view_line() print
 	{ 0 }
 };
 
+OUT_WORD(graph_type, "graph");
+
+static const struct field graph_fields[] = {	/* for JSON, with --graphs */
+	{ "type", NULL, 0, &graph_type, 0 },	/* launches of a CUDA graph, with --graphs */
+	{ "time", NULL, 0, OUT_TIME, AT(time) },
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
+	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
+	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },	/* name of its main thread */
+	{ "container", NULL, 0, OUT_STR, AT(container_or_null) },
+	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
+	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
+	{ "graph", NULL, 0, OUT_STR, AT(kernel) },	/* handle of the executable graph */
+	{ "known", NULL, 0, OUT_BOOL, AT(known) },	/* whether it was made while tracing: otherwise its nodes are unknown */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
+	{ "launches", NULL, 0, OUT_UINT, AT(row.last.launches) },	/* in the interval */
+	{ "launches_per_s", NULL, 0, OUT_REAL, AT(rate) },	/* in the interval */
+	{ "total", NULL, 0, OUT_UINT, AT(row.total.launches) },	/* launches since tracing began */
+	{ "kernels", NULL, 0, OUT_UINT, AT(items.kernels) },	/* that one launch runs */
+	{ "node_count", NULL, 0, OUT_UINT, AT(items.nodes) },	/* nodes of the graph, including those of child graphs */
+	{ "nodes", NULL, 0, OUT_PRINT, AT(nodes) },	/* array of node: nodes that do the same: kernels first, then by count */
+	{ "memory", NULL, 0, OUT_UINT, AT(items.memory) },	/* bytes: that its nodes allocate */
+	{ "capture_memory", NULL, 0, OUT_UINT, AT(items.taken) },	/* bytes: that the capturing thread allocated meanwhile */
+	[FAILED] = { "failed", NULL, 0, OUT_UINT, AT(row.last.failed) },	/* with --failed: launches that returned an error */
+	[STACK] = { "stack", NULL, 0, OUT_STACK, AT(row.stack) },	/* of the call that ended its capture, or else that instantiated it */
+	{ 0 }
+};
+
 /* Returns the columns of the terminal, which would wrap longer lines; INT_MAX if the output is not
  * a terminal. */
 static int columns_of_output(void)
@@ -99,7 +131,8 @@ static void report_json(struct top *t, size_t n)
 	struct launch_view *v = &t->view;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];
 
-	memcpy(fields, all_fields, sizeof(fields));
+	_Static_assert(sizeof(graph_fields) == sizeof(all_fields), "STREAM, FAILED and STACK are the same in both");
+	memcpy(fields, v->by_graph ? graph_fields : all_fields, sizeof(fields));
 	fields[STREAM].key = v->streams ? "stream" : NULL;
 	fields[FAILED].key = v->failed ? "failed" : NULL;
 	fields[STACK].key = v->stacks ? "stack" : NULL;
@@ -108,6 +141,8 @@ static void report_json(struct top *t, size_t n)
 
 		l->complete = process_is_complete(&t->session.processes, l->row.pid);
 		l->container_or_null = *l->container ? l->container : NULL;
+		l->known = !l->row.unknown;
+		l->nodes = (struct out_print){ graph_items_json, &l->items };
 		out_row(fields, l);
 	}
 }
@@ -138,6 +173,7 @@ static void report_text(struct top *t, size_t n)
 	putchar('\n');
 	for (size_t i = 0; i < n; i++) {
 		print_line(v, i, columns);
+		graph_items_text(&v->lines[i].items);
 		if (v->stacks)
 			stack_text(v->lines[i].row.stack);
 	}
@@ -207,11 +243,16 @@ static void check(void *ctx)
 	struct top *t = ctx;
 	const struct launch_view *v = &t->view;
 
+	if (v->by_graph && (v->by_process || t->folded))
+		usage_error("--graphs cannot be combined with --per-process or --folded");
 	if (v->by_process && v->stacks)
 		usage_error("--per-process and --stacks are mutually exclusive");
+	t->view.stacks |= v->by_graph;
+	t->classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES | (v->by_graph ? CAPTURED_CLASSES : 0);
 	t->view.devices.several = t->session.devices;
-	t->session.probes.return_classes = 1 << CUDA_NAME | 1 << CUDA_GRAPH | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0);
-	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && !v->stacks)
+	t->session.probes.return_classes = 1 << CUDA_NAME | 1 << CUDA_GRAPH | CUDA_DEVICE_CLASSES | (v->failed ? 1 << CUDA_LAUNCH : 0) |
+					  (v->by_graph ? CAPTURED_CLASSES : 0);
+	if (t->session.layer == SESSION_LAYER_ALL && !v->failed && (!v->stacks || v->by_graph))
 		t->session.probes.detachable_classes = 1 << CUDA_LAUNCH;
 }
 
@@ -224,7 +265,8 @@ static void *open_skel(void *ctx)
 	if (!t->skel)
 		return NULL;
 	t->skel->rodata->launch_failures = t->view.failed;
-	t->skel->rodata->launch_stacks = t->view.stacks;
+	t->skel->rodata->launch_stacks = t->view.stacks && !t->view.by_graph;
+	t->skel->rodata->launch_graphs = t->view.by_graph;
 	t->skel->rodata->launch_streams = t->view.streams;
 	t->skel->rodata->launch_pairs = t->session.layer == SESSION_LAYER_ALL;
 	bpf_mmap_per_cpu(t->skel->maps.quick, LAUNCH_SLOTS);
@@ -237,6 +279,7 @@ static void loaded(void *ctx)
 
 	t->view.launches = launches_new(t->session.syms, t->skel->maps.counts, t->skel->maps.quick,
 					&t->skel->bss->counts_shares, t->session.pid_list || t->session.command);
+	t->view.launches->counters.by_graph = t->view.by_graph;
 	if (session_is_alone(&t->session)) {
 		t->view.launches->counters.quota.limit = COUNTERS_ALONE;
 		t->view.launches->counters.quota.whole = true;
@@ -298,12 +341,12 @@ int main(int argc, char **argv)
 		.session = SESSION_INIT,
 		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &top },
 	};
-	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_NAME | CUDA_GRAPH_CLASSES;
 	const struct opt opts[] = {
 		OPT_TARGET(&top.session),
 		OPT_DEVICE(&top.session),
 		OPT_FLAG('b', "batch", &top.batch, "print blocks of text even on a terminal"),
 		OPT_FLAG('P', "per-process", &top.view.by_process, "show processes instead of kernels"),
+		OPT_FLAG(0, "graphs", &top.view.by_graph, "show CUDA graphs: what they run, how often, where they were made"),
 		OPT_FLAG(0, "per-stream", &top.view.streams, "show each stream separately"),
 		OPT_FLAG('k', "stacks", &top.view.stacks, "show each call site separately, with call stacks"),
 		OPT_STACKS(&top.session),
@@ -317,7 +360,7 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .interval = true, .session = &top.session,
 		.events = &top.events, .stacks = &top.view.stacks, .folded = &top.folded,
-		.classes = &classes, .devices = true, .ctx = &top, .check = check,
+		.classes = &top.classes, .devices = true, .ctx = &top, .check = check,
 		.open = open_skel, .loaded = loaded, .start = start, .stop = stop, .close = finish,
 	};
 

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "base/die.h"
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudaleak/leak_screen.h"
 #include "cudaleak/leak_view.h"
+#include "model/graph_table.h"
 #include "proc/proc.h"
 #include "session/live.h"
 #include "session/tool.h"
@@ -36,6 +38,7 @@ enum { SAMPLE_MAX = 1000000 };
 
 struct leak {
 	struct memory memory;
+	struct graph_table graphs;
 	struct leak_view view;
 	struct leak_screen screen;
 	long min, max;
@@ -203,6 +206,36 @@ static void on_end(void *ctx, const struct process_event *e)
 		chrome_name(&l->timeline, process->pid, 0, process->comm);
 	}
 	memory_forget(process);
+	graph_table_ended(&l->graphs, e);
+}
+
+static void on_replay(struct leak *l, const struct launch_event *e)
+{
+	struct graph_now graph = graph_table_now(&l->graphs, e->key.program, e->subject);
+	struct memory_replay r = {
+		.pid = e->head.pid, .comm = e->comm, .time = e->time, .device = e->key.device, .content = graph.content,
+		.made = graph.made,
+	};
+
+	if (!graph.content)
+		return;
+	memory_replay(&l->memory, &r);
+	if (l->chrome && (r.allocs || r.frees))
+		chrome_held(&l->timeline, r.process, e->time, l->view.options.sample);
+	l->allocs += r.allocs;
+	l->frees += r.frees;
+	graph_content_put(graph.content);
+}
+
+static void on_graph(struct leak *l, const struct launch_event *e, size_t size)
+{
+	if (size < sizeof(*e))
+		return;
+	process_container(&l->session.processes, e->head.pid);
+	if (e->head.kind == LAUNCH_REPLAYED)
+		on_replay(l, e);
+	else
+		graph_table_record(&l->graphs, e, size);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -212,6 +245,10 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct stack *stack;
 	struct memory_effect did;
 
+	if (e->head.kind >= LAUNCH_FIRST && e->head.kind < LAUNCH_WHAT_MAX) {
+		on_graph(l, data, size);
+		return 0;
+	}
 	if (!memory_event_is_right(data, size))
 		return 0;
 	process_container(&l->session.processes, e->head.pid);	/* the process may have exited by the report */
@@ -262,6 +299,7 @@ static void check(void *ctx)
 	l->memory.filter.devices = l->session.devices;
 	l->memory.filter.any = l->min || l->max != LONG_MAX || v->options.sample > 1;
 	l->memory.filter.min = l->min;
+	l->memory.filter.max = l->max != LONG_MAX ? l->max : 0;
 	l->memory.filter.sample = v->options.sample;
 	v->filtered = l->memory.filter.any || l->session.devices;
 	v->devices.several = l->session.devices;
@@ -283,6 +321,8 @@ static void *open_skel(void *ctx)
 	}
 	l->session.probes.usdt = l->skel->rodata->memory_tensors = l->view.options.tensors;
 	l->skel->rodata->memory_stacks = l->stacks;
+	l->skel->rodata->memory_graphs = true;
+	l->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	l->skel->rodata->memory_min = l->min;
 	l->skel->rodata->memory_max = l->max;
 	l->skel->rodata->memory_sample = l->view.options.sample;
@@ -301,6 +341,12 @@ static void loaded(void *ctx)
 {
 	struct leak *l = ctx;
 
+	graph_table_init(&l->graphs, l->session.syms);
+	l->graphs.quota.whole = session_is_alone(&l->session);
+	l->graphs.captures = (struct captures){
+		l->skel->maps.captures, l->skel->maps.capture_streams, l->skel->maps.capture_events,
+		&l->skel->data_capture_shares->capture_shares,
+	};
 	if (l->chrome && !l->session.list)
 		chrome_open(&l->timeline, l->chrome);
 }
@@ -310,6 +356,9 @@ static int finish(void *ctx, int status)
 	struct leak *l = ctx;
 
 	session_check_usdt(&l->session);
+	if (l->graphs.lost)
+		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, l->graphs.lost);
+	graph_table_free(&l->graphs);
 	if (l->timeline.file) {
 		for (const struct mem_process *p = l->memory.processes; p; p = p->hh.next)
 			chrome_name(&l->timeline, p->pid, 0, p->comm);
@@ -331,7 +380,7 @@ int main(int argc, char **argv)
 			.ctx = &leak,
 		},
 	};
-	const unsigned classes = MEMORY_CLASSES;
+	const unsigned classes = MEMORY_CLASSES | CUDA_REPLAYS | CUDA_GRAPH_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&leak.session),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* cudamallocsnoop - print each CUDA allocation and free as it is made */
+#include "abi/launch.h"
 #include "api/cuda_err.h"
 #include "cli/row.h"
+#include "model/captures.h"
 #include "model/inflight.h"
 #include "model/memory.h"
 #include "model/stack_sums.h"
@@ -30,7 +32,7 @@ struct snoop_row {
 	int pid, tid, ret;
 	unsigned int device;
 	const char *comm, *container, *layer, *func, *op, *memory, *result, *error;
-	bool complete;
+	bool complete, captured;
 	const struct stack *stack;
 };
 
@@ -54,6 +56,7 @@ static const struct field all_fields[] = {
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if size and memory of a free may be unknown */
 	{ "ptr", "POINTER", -14, OUT_PTR, AT(ptr) },	/* address or handle */
 	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call */
+	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
 	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success */
 	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
 	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
@@ -66,6 +69,8 @@ struct snoop {
 	long min, slower;	/* bytes; ns */
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
+	struct captures captures;
+	bool captured;		/* a capture has begun */
 	struct stack_sums sums;	/* with --folded: calls */
 	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
@@ -149,15 +154,29 @@ static void show(struct snoop *s, const struct memory_event *e)
 	}
 	r.complete = process_is_complete(&s->session.processes, r.pid);
 	r.container = process_container(&s->session.processes, r.pid);
-	r.result = cuda_err_text(fn->lib, e->ret, number);
+	r.captured = e->captured;
+	r.result = e->captured ? "captured" : cuda_err_text(fn->lib, e->ret, number);
 	add_columns(s, &r);
 	out_row(s->fields, &r);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	struct snoop *s = ctx;
+
+	memory_ended(&s->memory, e);
+	if (s->captured)
+		captures_drop_program(&s->captures, e->program);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
+
+	s->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
+	if (e->head.kind == LAUNCH_CAPTURE_ENDED)
+		captures_drop_ended(&s->captures);
 
 	if (memory_event_is_right(data, size))
 		show(s, e);
@@ -178,7 +197,7 @@ static void *open_skel(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	process_on_end(&s->session.processes, memory_ended, &s->memory);
+	process_on_end(&s->session.processes, on_end, s);
 	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
 	s->devices.several = s->session.devices;
 	if (s->devices.several)
@@ -188,11 +207,22 @@ static void *open_skel(void *ctx)
 		return NULL;
 	s->skel->rodata->memory_stacks = s->skel->rodata->memory_stacks_all = s->stacks;
 	s->session.probes.usdt = s->skel->rodata->memory_tensors = s->tensors;
+	s->session.probes.return_classes = ~(1u << CUDA_EVENT);
 	s->skel->rodata->memory_latencies = true;
 	s->skel->rodata->memory_failures = true;
 	s->skel->rodata->memory_failed_only = s->failed;
 	s->skel->rodata->memory_min = s->min;
 	return s->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	s->captures = (struct captures){
+		s->skel->maps.captures, s->skel->maps.capture_streams, s->skel->maps.capture_events,
+		&s->skel->data_capture_shares->capture_shares,
+	};
 }
 
 static void start(void *ctx)
@@ -233,7 +263,7 @@ int main(int argc, char **argv)
 		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
-	const unsigned classes = MEMORY_CLASSES;
+	const unsigned classes = MEMORY_CLASSES | CUDA_GRAPH_CLASSES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),
@@ -254,8 +284,8 @@ int main(int argc, char **argv)
 	const struct tool tool = {
 		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
 		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
-		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .start = start, .stop = stop,
-		.close = finish,
+		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = stop, .close = finish,
 	};
 
 	status = tool_run(&tool, argc, argv);

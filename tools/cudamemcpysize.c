@@ -6,11 +6,14 @@
 #include "abi/device.h"
 #include "api/cuda_fn.h"
 #include "base/clock.h"
+#include "base/die.h"
 #include "base/util.h"
+#include "bpf/bpf_mmap.h"
 #include "cli/hist.h"
 #include "cli/row.h"
 #include "model/aggregate.h"
 #include "model/inflight.h"
+#include "model/launches.h"
 #include "session/preexisting.h"
 #include "session/tool.h"
 #include "sym/stack.h"
@@ -39,6 +42,7 @@ struct copy_row {
 	unsigned long long time;	/* of the report: CLOCK_MONOTONIC, ns */
 	unsigned long long stream;	/* as in abi/stream.h; 0: not grouped by stream */
 	unsigned long long count, failed, bytes;	/* count and bytes: of calls that succeeded */
+	unsigned long long replayed;	/* of count: by graphs */
 	unsigned long long total, rate;	/* ns; bytes/s; OUT_NONE if asynchronous */
 	struct hist_spread spread;	/* of the values in the histogram */
 	int pid;			/* 0: all processes; comm likewise */
@@ -65,7 +69,8 @@ static const struct field all_fields[] = {	/* for JSON; print_text() prints text
 	{ "stream", NULL, 0, OUT_STREAM, AT(stream) },	/* with --per-stream: of the copies */
 	{ "async", NULL, 0, OUT_BOOL, AT(async) },	/* the function may return before the copy is done */
 	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },
-	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded */
+	{ "count", NULL, 0, OUT_UINT, AT(count) },	/* calls that succeeded, and copies by launches of graphs */
+	{ "replayed", NULL, 0, OUT_UINT, AT(replayed) },	/* of count: by launches of graphs that have the copy */
 	{ "failed", NULL, 0, OUT_UINT, AT(failed) },	/* calls that failed; other figures exclude them */
 	{ "bytes", NULL, 0, OUT_UINT, AT(bytes) },	/* bytes: copied */
 	{ "min", NULL, 0, OUT_UINT, AT(spread.min) },	/* by default: bytes: smallest size; null if none succeeded */
@@ -111,6 +116,8 @@ struct copies {
 	struct devices_seen devices;	/* several: shown in text */
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* for JSON */
 	struct aggregates aggregates;
+	struct launches *replays;	/* launches of graphs; NULL: not counted */
+	unsigned long long unknown;	/* of those, launches of graphs that were made before tracing began */
 	struct inflight inflight;
 	struct session session;
 	struct event_loop events;
@@ -161,6 +168,8 @@ static void head(const struct copies *c, const struct copy_row *r)
 		fputs("; time and bandwidth unknown: the calls return before the copy is done", stdout);
 	else if (r->count)
 		printf("; %s at %s", out_ns(r->total), out_amount(r->rate, OUT_UNIT_BYTES_PER_S));
+	if (r->replayed)
+		printf("; %llu by CUDA graphs", r->replayed);
 	if (r->failed)
 		printf("; %llu call%s failed", r->failed, plural(r->failed));
 	putchar('\n');
@@ -187,7 +196,7 @@ static struct copy_row copy_row(struct copies *c, const struct aggregate *g, uns
 		.container = c->pids ? process_container(&c->session.processes, g->key.pid) : NULL,
 		.direction = cuda_direction_name(g->key.key & COPY_WHAT) ?: "memset",
 		.stream = g->key.stream, .device = g->key.device, .peer = peers ? g->key.peer : DEVICE_NONE,
-		.count = g->count, .failed = g->failed, .bytes = g->sum,
+		.count = g->count, .replayed = g->replayed, .failed = g->failed, .bytes = g->sum,
 		.total = async ? OUT_NONE : g->ns,
 		.rate = async || !g->ns ? OUT_NONE : (unsigned long long)(g->sum * 1e9 / g->ns),
 		.spread = hist_spread(g->slots, g->least, g->most), .slots = g->slots, .stack = g->key.stack,
@@ -206,6 +215,31 @@ static void print(struct copies *c, const struct aggregate *g, unsigned long lon
 		print_text(c, &row);
 }
 
+/* Adds the copies that launches of a graph have done. */
+static void add_replay(void *ctx, const struct counter *graph)
+{
+	struct copies *c = ctx;
+	const struct graph_content *content = graph->graph.content;
+	struct aggregate_replays r = {
+		.key = { .pid = c->pids ? graph->key.pid : 0, .device = graph->key.device, .stream = graph->key.stream },
+		.stack = graph->stack, .pid = graph->key.pid, .comm = graph->program->comm,
+	};
+
+	c->unknown += graph->graph.known ? 0 : graph->last.launches;
+	for (size_t i = 0; content && i < content->n; i++) {
+		const struct graph_work *w = &content->all[i];
+		const bool set = w->kind == NODE_SET, copy = w->kind == NODE_COPY;
+
+		if (!(copy || (set && c->memset)) || (copy && c->direction >= 0 && (int)w->direction != c->direction + 1) ||
+		    w->bytes < (unsigned long long)c->min)
+			continue;
+		r.key.key = (set ? COPY_SET : w->direction) | COPY_ASYNC;
+		r.value = w->bytes;
+		r.n = w->count * graph->last.launches;
+		aggregate_add_replays(&c->aggregates, &r);
+	}
+}
+
 /* Prints the copies since the last report. */
 static void report(void *ctx)
 {
@@ -215,6 +249,10 @@ static void report(void *ctx)
 	struct aggregate **groups;
 	size_t n;
 
+	if (c->replays) {
+		launches_count(c->replays);
+		launches_each_graph(c->replays, add_replay, c);
+	}
 	aggregate_collect(&c->aggregates, c->skel->maps.aggregates, epoch);
 	groups = aggregate_sorted(&c->aggregates, c->stacks, &n);
 	inflight_collect(&c->inflight);
@@ -234,10 +272,23 @@ static void report(void *ctx)
 
 static int on_record(void *ctx, void *data, size_t size)
 {
+	const struct record *r = data;
 	struct copies *c = ctx;
 
-	aggregate_record(&c->aggregates, data, size);
+	if (c->replays && r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX)
+		launches_record(c->replays, data, size);
+	else
+		aggregate_record(&c->aggregates, data, size);
 	return 0;
+}
+
+static bool tick(void *ctx)
+{
+	struct copies *c = ctx;
+
+	if (c->replays)
+		launches_tick(c->replays);
+	return true;
 }
 
 static void choose_fields(struct copies *c)
@@ -264,6 +315,10 @@ static void check(void *ctx)
 	c->devices.several = c->session.devices;
 	c->shown = c->times ? COPY_TIMES : c->bandwidths ? COPY_BANDWIDTHS : COPY_SIZES;
 	c->classes = 1 << CUDA_COPY | (c->memset ? 1 << CUDA_SET : 0);
+	/* copies of graphs are asynchronous: they have no times, and those of their launches are not theirs */
+	if (c->shown == COPY_SIZES)
+		c->classes |= CUDA_REPLAYS | CUDA_GRAPH_CLASSES;
+	c->session.probes.return_classes = ~(1u << CUDA_EVENT);
 }
 
 static void *open_skel(void *ctx)
@@ -281,9 +336,26 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_direction = c->direction + 1;
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
+	bpf_mmap_per_cpu(c->skel->maps.quick, LAUNCH_SLOTS);
+	c->aggregates.other_records = true;
 	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms, &c->session.processes);
 	c->session.processes.keeps_ended = true;
 	return c->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct copies *c = ctx;
+
+	if (!(c->classes & CUDA_REPLAYS))
+		return;
+	c->replays = launches_new(c->session.syms, c->skel->maps.counts, c->skel->maps.quick, &c->skel->bss->counts_shares, false);
+	c->replays->graphs.whole = session_is_alone(&c->session);
+	c->replays->captures = (struct captures){
+		c->skel->maps.captures, c->skel->maps.capture_streams, c->skel->maps.capture_events,
+		&c->skel->data_capture_shares->capture_shares,
+	};
+	process_on_end(&c->session.processes, launches_ended, c->replays);
 }
 
 static void start(void *ctx)
@@ -299,6 +371,12 @@ static int finish(void *ctx, int status)
 {
 	struct copies *c = ctx;
 
+	if (c->unknown)
+		warning(0, "%llu launches of CUDA graphs that were made before tracing began: their copies are not counted", c->unknown);
+	if (c->replays && c->replays->lost_nodes)
+		warning(0, "%llu nodes of graphs not followed: " GRAPHS_LOST, c->replays->lost_nodes);
+	if (c->replays)
+		launches_free(c->replays);
 	inflight_free(&c->inflight);
 	aggregate_free(&c->aggregates);
 	return status;
@@ -308,7 +386,7 @@ int main(int argc, char **argv)
 {
 	struct copies copies = {
 		.direction = -1, .session = SESSION_INIT,
-		.events = { .record = on_record, .report = report, .ctx = &copies },
+		.events = { .record = on_record, .report = report, .tick = tick, .ctx = &copies },
 	};
 	const struct opt opts[] = {
 		OPT_TARGET(&copies.session),
@@ -330,7 +408,7 @@ int main(int argc, char **argv)
 		.usage = &usage, .opts = opts, .interval = true, .session = &copies.session,
 		.events = &copies.events, .stacks = &copies.stacks, .folded = &copies.folded,
 		.classes = &copies.classes, .devices = true, .ctx = &copies, .check = check, .open = open_skel,
-		.start = start, .close = finish,
+		.loaded = loaded, .start = start, .close = finish,
 	};
 
 	return tool_run(&tool, argc, argv);

@@ -133,8 +133,12 @@ static __always_inline struct aggregate_key aggregate_key(__u32 id)
 	return key;
 }
 
-/* Needed only with records: stacks get their names from the mappings. */
-PROCESS_PROGRAMS(call_dropped)
+/* Needed only with records: stacks get their names from the mappings.  A tool that follows other calls than the one in flight
+ * defines what drops them, too. */
+#ifndef AGGREGATE_DROPPED
+#define AGGREGATE_DROPPED call_dropped
+#endif
+PROCESS_PROGRAMS(AGGREGATE_DROPPED)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

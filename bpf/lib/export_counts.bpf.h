@@ -250,35 +250,6 @@ static __always_inline void export_exemplar(const struct export_key *key, __u32 
 /* Set by the tool. */
 const volatile bool export_kernels;
 
-static __always_inline bool export_is_beside(struct pt_regs *ctx)
-{
-	const __u32 beside = 1u << CUDA_NAME | CUDA_GRAPH_CLASSES;
-	__u64 id = cuda_id(ctx);
-
-	return id < CUDA_ID_MAX && beside & 1u << cuda_classes[bounded(id, CUDA_ID_MAX - 1)];
-}
-
-/* For a call that names kernels, or that graphs are followed by.  Returns true if its return must be traced. */
-static __always_inline bool export_beside_enter(struct pt_regs *ctx, struct thread *t)
-{
-	__u32 pid = thread_pid();
-	bool first;
-
-	if (cuda_classes[bounded(cuda_id(ctx), CUDA_ID_MAX - 1)] == CUDA_EVENT && !captures_any())
-		return false;
-	return task_wanted() && process_known(t, pid, &first) &&
-	       kernel_call_enter(ctx, &t->data.kernels, bounded(cuda_id(ctx), CUDA_ID_MAX - 1), pid, t->program);
-}
-
-static __always_inline void export_beside_leave(struct pt_regs *ctx, struct thread *t)
-{
-	__u32 pid = thread_pid();
-	bool first;
-
-	if (process_known(t, pid, &first))
-		kernel_call_leave(ctx, &t->data.kernels, pid, t->program);
-}
-
 /* Call at the driver's launch inside the runtime's in flight: records its function. */
 static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
@@ -290,14 +261,6 @@ static __always_inline void export_launch_inside(struct pt_regs *ctx, struct thr
 	barrier_var(second);
 	if (!row->handle && !row->count)
 		t->data.inside = row->func == 1 ? first : second;
-}
-
-/* Returns the capture that the call which is entered is part of; 0: none. */
-static __always_inline __u64 export_capture(struct thread *t, __u64 id)
-{
-	bool first;
-
-	return captures_any() && process_known(t, thread_pid(), &first) ? capture_of(t->program, stream_in(&t->call, id)) : 0;
 }
 
 /* Call when t->call, a launch, has succeeded; key is that of its count.  capture: it is a part of. */

@@ -8,6 +8,7 @@
  * begin to, a node that is known is not added. */
 #ifndef GRAPH_BPF_H
 #define GRAPH_BPF_H
+#include "lib/bytes.bpf.h"
 #include "lib/launch.bpf.h"
 #include "lib/launch_names.bpf.h"
 #include "lib/shares.bpf.h"
@@ -67,8 +68,8 @@ static __always_inline void capture_join(__u64 program, __u64 stream, __u64 id)
 		lose(LOST_GROUP);
 }
 
-/* Where a stream has begun to capture. */
-VERIFIED_ONCE int capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
+/* Where a stream has begun to capture.  Returns the id; 0 if it did before. */
+VERIFIED_ONCE __u64 capture_began(__u32 pid, __u64 program, __u64 stream, __u64 graph)
 {
 	struct capture c = { .program = program, .stream = stream, .graph = graph };
 	struct launch_event e = {};
@@ -83,7 +84,7 @@ VERIFIED_ONCE int capture_began(__u32 pid, __u64 program, __u64 stream, __u64 gr
 	capture_join(program, stream, id);
 	e.subject = id;
 	send_event(&e, pid, program, LAUNCH_CAPTURE_BEGAN, false);
-	return 0;
+	return id;
 }
 
 /* An event is recorded in a stream that captures, or in another one. */
@@ -133,9 +134,27 @@ static __always_inline void capture_event_enter(const struct call *call, const s
 		capture_waited(program, stream, cuda_arg(call, row->event));
 }
 
+/* Sends a record with the stack that was taken where the call began, if there is one. */
+static __always_inline void send_made(struct launch_event *e, struct launch_first *first, __u32 pid, __u64 program, __u32 what)
+{
+	__u32 frames = first ? first->event.head.frames : 0;
+
+	if (!frames || frames > STACK_FRAMES) {
+		send_event(e, pid, program, what, true);
+		return;
+	}
+	first->event = *e;
+	first->event.head.pid = first->event.key.pid = pid;
+	first->event.head.kind = what;
+	first->event.head.frames = frames;
+	first->event.key.program = program;
+	thread_comm(first->event.comm);
+	records_send(first, sizeof(*e) + 8 * (__u64)bounded(frames, STACK_FRAMES), true);
+}
+
 /* Where a stream was to end its capture: it has, in a graph or, if the capture had failed, in none (0).  A stream that has
  * joined cannot end it. */
-VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph)
+VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 graph, struct launch_first *first)
 {
 	__u64 id = capture_of(program, stream);
 	struct capture *c = bpf_map_lookup_elem(&captures, &id);
@@ -149,7 +168,7 @@ VERIFIED_ONCE int capture_ended(__u32 pid, __u64 program, __u64 stream, __u64 gr
 	if (!bpf_map_delete_elem(&captures, &id))
 		share_give_back(&capture_shares.captures, share);
 	capture_of(program, stream);	/* drops the stream's entry */
-	send_event(&e, pid, program, LAUNCH_CAPTURE_ENDED, true);
+	send_made(&e, first, pid, program, LAUNCH_CAPTURE_ENDED);
 	return 0;
 }
 
@@ -191,6 +210,34 @@ VERIFIED_ONCE int graph_captured(const struct launch_key *key, const struct shap
 	return 0;
 }
 
+/* What a call does that is captured, or whose memory a thread takes while it captures. */
+struct captured {
+	__u64 capture, program;
+	__u32 pid, kind;	/* kind: enum node_kind, from NODE_COPY on */
+	__u64 at, bytes;	/* at: of memory, its address */
+	__u32 direction;
+};
+
+VERIFIED_ONCE int graph_captured_call(const struct captured *c)
+{
+	struct launch_node *n;
+
+	if (!c)
+		return 0;
+	n = node_reserve();
+	if (!n)
+		return 0;
+	n->event.head.pid = n->event.key.pid = c->pid;
+	n->event.key.program = c->program;
+	n->event.key.kind = c->kind;
+	n->event.key.func = c->at;
+	n->event.subject = c->capture;
+	n->bytes = c->bytes;
+	n->direction = c->direction;
+	node_submit(n, LAUNCH_CAPTURED);
+	return 0;
+}
+
 /* A call of class graph from its entry to its return. */
 struct graph_call {
 	__u64 out;		/* where a graph, exec or node is stored */
@@ -198,7 +245,9 @@ struct graph_call {
 	__u64 kernel;
 	__u64 time;		/* of its entry */
 	struct shape shape;	/* of the kernel */
-	__u32 op, kind, enabled;	/* kind: enum launch_kind of a node */
+	__u64 bytes;
+	__u32 op, kind, enabled;	/* kind: enum node_kind */
+	__u32 direction;
 };
 
 /* Of a kernel's node: the function, its grid and block (driver_types.h: cudaKernelNodeParams; cuda.h:
@@ -215,20 +264,103 @@ static __always_inline void node_kernel(struct graph_call *c, __u64 params, bool
 		lose(LOST_READ);
 }
 
-/* Of any node: its kind, and what is like the parameters of that kind (cudaGraphNodeParams, CUgraphNodeParams). */
-enum { NODE_PARAMS = 16, NODE_IS_KERNEL = 0, NODE_IS_GRAPH = 4 };
+/* Where a cudaMemcpy3DParms and a CUDA_MEMCPY3D have their width, kind or two types (driver_types.h, cuda.h). */
+enum { RT_WIDTH = 128, RT_KIND = 152, DRV_WIDTH = 176, DRV_SRC = 32, DRV_DST = 120 };
+
+static __always_inline void node_copy(struct graph_call *c, __u64 params, bool driver)
+{
+	c->kind = NODE_COPY;
+	c->bytes = piece(params + (driver ? DRV_WIDTH : RT_WIDTH), false);
+	c->direction = driver ? direction_of_types(read_u32(params + DRV_SRC), read_u32(params + DRV_DST)) :
+		       direction_of_kind(read_u32(params + RT_KIND));
+	/* with an array its width is in elements: only the driver's call inside has the bytes */
+	if (!driver && (read_u64(params) || read_u64(params + 64)))
+		c->bytes = ~0ull;
+}
+
+/* A cudaMemsetParams or CUDA_MEMSET_NODE_PARAMS. */
+static __always_inline void node_set(struct graph_call *c, __u64 params)
+{
+	struct { __u64 dst, pitch; __u32 value, element; __u64 width, height; } p = {};
+
+	c->kind = NODE_SET;
+	if (bpf_probe_read_user(&p, sizeof(p), (void *)params))
+		lose(LOST_READ);
+	c->bytes = p.element * p.width * p.height;
+}
+
+/* A cudaMemAllocNodeParams or CUDA_MEM_ALLOC_NODE_PARAMS: the size, and where the address is stored. */
+enum { ALLOC_SIZE = 104, ALLOC_AT = 112 };
+
+static __always_inline void node_alloc(struct graph_call *c, __u64 params)
+{
+	c->kind = NODE_ALLOC;
+	c->bytes = read_u64(params + ALLOC_SIZE);
+	c->kernel = params + ALLOC_AT;
+}
+
+/* Of any node: its kind, and what is like the parameters of that kind (cudaGraphNodeParams, CUgraphNodeParams; those of a copy
+ * have 16 bytes before them). */
+enum {
+	NODE_PARAMS = 16, NODE_IS_KERNEL = 0, NODE_IS_COPY = 1, NODE_IS_SET = 2, NODE_IS_HOST = 3, NODE_IS_GRAPH = 4,
+	NODE_IS_ALLOC = 10, NODE_IS_FREE = 11, NODE_IS_CONDITIONAL = 13,
+};
 
 static __always_inline void node_any(struct graph_call *c, __u64 params, bool driver)
 {
 	__u32 kind = read_u64(params);
 
+	params += NODE_PARAMS;
 	if (kind == NODE_IS_KERNEL) {
-		node_kernel(c, params + NODE_PARAMS, driver);
-	} else if (kind == NODE_IS_GRAPH) {
-		c->kind = LAUNCH_GRAPH;
-		c->child = read_u64(params + NODE_PARAMS);
+		node_kernel(c, params, driver);
+	} else if (kind == NODE_IS_COPY) {
+		node_copy(c, params + 16, driver);
+	} else if (kind == NODE_IS_SET) {
+		node_set(c, params);
+	} else if (kind == NODE_IS_ALLOC) {
+		node_alloc(c, params);
+	} else if (kind == NODE_IS_GRAPH || kind == NODE_IS_FREE) {
+		c->kind = kind == NODE_IS_GRAPH ? LAUNCH_GRAPH : NODE_FREE;
+		c->child = c->kernel = read_u64(params);
 	} else {
-		c->kind = LAUNCH_KIND_MAX;
+		c->kind = kind == NODE_IS_HOST ? NODE_HOST : kind == NODE_IS_CONDITIONAL ? NODE_CONDITIONAL : NODE_OTHER;
+	}
+}
+
+/* Of the functions for one kind of nodes. */
+static __always_inline void node_of_kind(struct graph_call *c, const struct call *call, const struct cuda_args *row, bool driver)
+{
+	__u64 params = cuda_arg(call, row->params);
+
+	switch (row->op) {
+	case CUDA_KERNEL_NODE:
+		node_kernel(c, params, driver);
+		break;
+	case CUDA_COPY_NODE:
+		if (row->params) {
+			node_copy(c, params, driver);
+			break;
+		}
+		c->kind = NODE_COPY;
+		c->bytes = cuda_arg(call, row->size);
+		c->direction = direction_of_kind(cuda_arg(call, row->kind));
+		break;
+	case CUDA_SET_NODE:
+		node_set(c, params);
+		break;
+	case CUDA_ALLOC_NODE:
+		node_alloc(c, params);
+		break;
+	case CUDA_FREE_NODE:
+		c->kind = NODE_FREE;
+		c->kernel = cuda_arg(call, row->ptr);
+		break;
+	case CUDA_HOST_NODE:
+		c->kind = NODE_HOST;
+		break;
+	case CUDA_OTHER_NODE:
+		c->kind = NODE_OTHER;
+		break;
 	}
 }
 
@@ -264,10 +396,10 @@ VERIFIED_ONCE int graph_enter(struct graph_call *c, const struct call *call, __u
 	if (row->stream)
 		c->stream = capture_argument(call, row);
 	c->kind = LAUNCH_GRAPH;
-	if (row->op == CUDA_KERNEL_NODE)
-		node_kernel(c, cuda_arg(call, row->params), driver);
-	else if (row->op == CUDA_ANY_NODE)
+	if (row->op == CUDA_ANY_NODE)
 		node_any(c, node_parameters(call, row), driver);
+	else
+		node_of_kind(c, call, row, driver);
 	return 0;
 }
 
@@ -287,7 +419,7 @@ VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, 
 		return 0;
 	n->event.head.pid = pid;
 	n->event.key.program = program;
-	n->event.key.func = c->kind == LAUNCH_GRAPH ? c->child : c->kernel;
+	n->event.key.func = c->kind == LAUNCH_GRAPH ? c->child : c->kind == NODE_ALLOC ? read_u64(c->kernel) : c->kernel;
 	n->event.key.pid = pid;
 	n->event.key.kind = c->kind;
 	n->event.key.generation = generation;
@@ -295,12 +427,14 @@ VERIFIED_ONCE int graph_node(const struct graph_call *c, __u64 node, __u32 pid, 
 	n->event.object = node;
 	__builtin_memcpy(n->grid, c->shape.grid, sizeof(n->grid));
 	__builtin_memcpy(n->block, c->shape.block, sizeof(n->block));
+	n->bytes = c->bytes;
+	n->direction = c->direction;
 	node_submit(n, LAUNCH_NODE);
 	return 0;
 }
 
 /* What is done to an executable graph begins a new generation of its launches.  out: the graph that was made, or 0. */
-VERIFIED_ONCE int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program)
+VERIFIED_ONCE int graph_changed(const struct graph_call *c, __u64 out, __u32 pid, __u64 program, struct launch_first *first)
 {
 	struct launch_event e = {};
 	__u64 exec;
@@ -325,25 +459,37 @@ VERIFIED_ONCE int graph_changed(const struct graph_call *c, __u64 out, __u32 pid
 	}
 	if (exec)
 		e.key.generation = generation_named(program, exec, 0);
-	send_event(&e, pid, program, what, true);
+	send_made(&e, what == LAUNCH_INSTANTIATED ? first : NULL, pid, program, what);
 	return 0;
 }
 
-/* At the return. */
-static __always_inline void graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed)
+/* Return true if the function ends a capture, or instantiates a graph. */
+static __always_inline bool graph_is_made(__u64 id)
+{
+	__u32 op = cuda_rows[id].op;
+
+	return op == CUDA_END || op == CUDA_INSTANTIATE;
+}
+
+/* At the return.  first: has the stack where the call began, as many frames as head.frames says, or is NULL.  capture: the one
+ * that the thread has begun. */
+static __always_inline void graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed,
+					struct launch_first *first, __u64 *capture)
 {
 	__u64 out = c->out && !failed ? read_u64(c->out) : 0;
 
-	if (c->op == CUDA_END)
-		capture_ended(pid, program, c->stream, out);
-	else if (failed)
+	if (c->op == CUDA_END) {
+		capture_ended(pid, program, c->stream, out, first);
+		*capture = 0;
+	} else if (failed) {
 		;
-	else if (c->op == CUDA_BEGIN || c->op == CUDA_BEGIN_ANEW)
-		capture_began(pid, program, c->stream, c->op == CUDA_BEGIN ? c->graph : 0);
-	else if (c->op == CUDA_KERNEL_NODE || c->op == CUDA_ANY_NODE || c->op == CUDA_CHILD_NODE)
+	} else if (c->op == CUDA_BEGIN || c->op == CUDA_BEGIN_ANEW) {
+		*capture = capture_began(pid, program, c->stream, c->op == CUDA_BEGIN ? c->graph : 0) ?: *capture;
+	} else if (c->op >= CUDA_KERNEL_NODE && c->op <= CUDA_OTHER_NODE) {
 		graph_node(c, out ?: c->node, pid, program);
-	else
-		graph_changed(c, out, pid, program);
+	} else {
+		graph_changed(c, out, pid, program, first);
+	}
 }
 
 #endif

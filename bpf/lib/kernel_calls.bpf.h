@@ -6,6 +6,9 @@
 #include "lib/graph.bpf.h"
 #include "lib/launch_names.bpf.h"
 
+#define CUDA_BESIDE_ENDS(ctx, t) kernel_call_ends(ctx, &(t)->data.kernels)
+#define CUDA_BESIDE_LEAVE(ctx, t) beside_leave(ctx, t)
+
 /* Kept of a thread. */
 struct kernel_calls {
 	struct frames frames;
@@ -17,6 +20,7 @@ struct kernel_calls {
 		__u64 id;
 	} of[FRAMES];
 	struct call call;	/* that is entered */
+	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
 };
 
@@ -35,6 +39,8 @@ static __always_inline bool kernel_call_enter(struct pt_regs *ctx, struct kernel
 		capture_event_enter(&k->call, row, program);
 		return false;
 	}
+	if (row->op == CUDA_HOST_CALL)
+		return false;
 	if (!graph && !row->out && row->name) {
 		name_registered(&k->call, row, pid, program, k->registered++);
 		return false;
@@ -68,8 +74,9 @@ static __always_inline bool kernel_call_ends(struct pt_regs *ctx, const struct k
 	return ends;
 }
 
+/* first: has the stack where a graph is made, or is NULL: see graph_leave(). */
 static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel_calls *k, __u32 pid,
-					      __u64 program)
+					      __u64 program, struct launch_first *first)
 {
 	__u64 at = frames_pop(&k->frames, ctx), id;
 
@@ -77,7 +84,7 @@ static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel
 		return;
 	id = bounded(k->of[at].id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_GRAPH)
-		graph_leave(&k->of[at].graph, pid, program, PT_REGS_RC(ctx));
+		graph_leave(&k->of[at].graph, pid, program, PT_REGS_RC(ctx), first, &k->capture);
 	else
 		name_leave(&k->of[at].name, id, PT_REGS_RC(ctx), pid, program);
 }
@@ -86,6 +93,7 @@ static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel
 static __always_inline void kernel_calls_dropped(struct kernel_calls *k)
 {
 	k->frames.used = 0;
+	k->capture = 0;
 	k->registered = 0;
 }
 

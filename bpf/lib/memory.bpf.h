@@ -7,34 +7,47 @@
 #include <linux/types.h>
 
 #include "abi/bytes.h"
+#include "abi/launch.h"
 #include "abi/memory_event.h"
 
 struct call_data {
 	__u64 ptr, arg2;
 	struct bytes bytes;
+	__u64 capture;		/* that the call is part of; 0: none */
 };
 #define CALL_DATA struct call_data
 
-struct thread_data { struct memory_event event; };
+#define FRAMES 4
+#include "lib/kernel_calls.bpf.h"
+
+struct thread_data {
+	struct memory_event event;
+	struct launch_first first;
+	struct kernel_calls kernels;
+};
 #define THREAD_DATA struct thread_data
 
 /* Set by the tool: calls that allocate get a start, too; others always do. */
 const volatile bool memory_latencies;
+const volatile bool memory_stacks;	/* user call stacks of successful allocations */
+const volatile bool memory_graphs;	/* what is captured, and launches of graphs, in place of records of captured calls */
 
 struct pt_regs;
 struct thread;
 static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t);
 #define CUDA_USDT_ENTER tensor_enter
+#define GRAPH_STACKS (memory_graphs && memory_stacks)
 #define CUDA_TIMED(id) (memory_latencies || (id < CUDA_ID_MAX && cuda_classes[id] != CUDA_ALLOC))
 #include "lib/cuda.bpf.h"
 #include "lib/memory_call.bpf.h"
 #include "lib/processes.bpf.h"
 #include "lib/stack.bpf.h"
+#include "lib/graph_calls.bpf.h"
+#include "lib/launch_device.bpf.h"
 #include "lib/usdt.bpf.h"
 
 /* Set by the tool. */
-const volatile bool memory_stacks;	/* user call stacks of successful allocations */
-const volatile bool memory_stacks_all;	/* … and of every other call */
+const volatile bool memory_stacks_all;	/* call stacks of every other call, too */
 const volatile __u32 memory_sample = 1;	/* record one allocation in this many */
 const volatile bool memory_failed_only;
 const volatile bool memory_failures;	/* failed calls are wanted, too */
@@ -45,9 +58,13 @@ static __always_inline bool memory_enter(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id;
 
+	if (is_beside(ctx))
+		return beside_enter(ctx, t);
 	if (!call_enter(ctx, t, &id))
 		return false;
-	memory_arguments(&t->call, &cuda_rows[id]);
+	t->call.data.capture = cuda_rows[id].stream ? capture_now(t, id) : 0;
+	if (cuda_classes[id] != CUDA_LAUNCH)
+		memory_arguments(&t->call, &cuda_rows[id]);
 	return true;
 }
 
@@ -103,14 +120,48 @@ static __always_inline void memory_send(struct pt_regs *ctx, struct thread *t, s
 	records_send(e, head + stack_bytes(n), first);
 }
 
+/* What is captured is a part of a graph; what a graph that is launched does is known to user space. */
+static __always_inline void memory_graph(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	const struct cuda_args *row = &cuda_rows[id];
+	struct launch_event e = {};
+	struct captured c = {
+		.capture = t->call.data.capture, .pid = thread_pid(), .bytes = t->call.data.bytes.n,
+		.kind = cuda_classes[id] == CUDA_ALLOC ? NODE_ALLOC : NODE_FREE,
+	};
+	bool first;
+
+	if (PT_REGS_RC(ctx) || !process_known(t, c.pid, &first))
+		return;
+	c.program = t->program;
+	if (cuda_classes[id] != CUDA_LAUNCH) {
+		c.at = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+		graph_captured_call(&c);
+		return;
+	}
+	e.key.device = launch_device(t, row);
+	if (!graph_launched(t, &e.key, c.capture))
+		return;
+	e.subject = e.key.func;
+	e.time = bpf_ktime_get_ns();
+	send_event(&e, c.pid, c.program, LAUNCH_REPLAYED, false);
+}
+
 static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 {
+	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1);
 	struct memory_event *e = &t->data.event;
-	bool wanted = memory_record(ctx, t, e);
+	bool launch = cuda_classes[id] == CUDA_LAUNCH, wanted = false;
 
+	if (launch || (memory_graphs && t->call.data.capture))
+		memory_graph(ctx, t, id);
+	else
+		wanted = memory_record(ctx, t, e);
 	t->call.sp = 0;
-	if (wanted)
-		memory_send(ctx, t, e);
+	if (!wanted)
+		return;
+	e->captured = !!t->call.data.capture;
+	memory_send(ctx, t, e);
 }
 
 /* The record of a USDT probe, by its row of the table: an allocation or a free that is done.  Returns false if it is not
@@ -132,6 +183,7 @@ static __always_inline bool tensor_record(struct pt_regs *ctx, const struct usdt
 	e->time = e->start = bpf_ktime_get_ns();
 	e->arg2 = e->location = 0;
 	e->ret = 0;
+	e->captured = 0;
 	e->head.pid = task->tgid;
 	e->head.kind = id;
 	e->tid = task->pid;
@@ -154,7 +206,13 @@ static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(memory_enter, memory_leave)
 
-PROCESS_PROGRAMS(call_dropped)
+static __always_inline void memory_dropped(struct thread *t)
+{
+	call_dropped(t);
+	kernel_calls_dropped(&t->data.kernels);
+}
+
+PROCESS_PROGRAMS(memory_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

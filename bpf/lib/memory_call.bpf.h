@@ -44,6 +44,7 @@ static __always_inline void memory_place(struct thread *t, __u64 id, const struc
 	e->location = t->device.place;
 	e->stream = cuda_arg(&t->call, row->stream);
 	e->device = device_in(&t->device, e->stream);
+	e->captured = 0;
 	e->head.pid = task->tgid;
 	e->head.kind = id;
 	e->head.frames = 0;

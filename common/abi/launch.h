@@ -9,6 +9,15 @@
 
 enum launch_kind { LAUNCH_KERNEL, LAUNCH_COOPERATIVE, LAUNCH_GRAPH, LAUNCH_KIND_MAX };
 
+/* What a node of a graph does: an enum launch_kind, or one of these. */
+enum node_kind {
+	NODE_COPY = LAUNCH_KIND_MAX, NODE_SET, NODE_HOST, NODE_ALLOC, NODE_FREE,
+	NODE_CONDITIONAL,	/* the GPU decides what it runs, and how often */
+	NODE_OTHER,
+	NODE_TAKEN,		/* no node: memory that the thread allocated while its stream captured */
+	NODE_KIND_MAX
+};
+
 /* Launches are counted separately by these. */
 struct launch_key {
 	unsigned long long program;	/* one execution of a program in a process:
@@ -63,16 +72,18 @@ enum launch_what {
 	LAUNCH_PAIR,	/* launching subject launched the driver function object */
 	LAUNCH_UNLOADED, /* a call that began at time unloaded the owner subject */
 	/* of CUDA graphs; the first two are a struct launch_node */
-	LAUNCH_CAPTURED,	/* key was launched on a stream of the capture subject: it did not run */
-	LAUNCH_NODE,		/* object, in the graph or exec subject (0: not known), is a node of key.kind: of the kernel
-				 * key.func, of the graph (LAUNCH_GRAPH), or of another kind (LAUNCH_KIND_MAX) */
+	LAUNCH_CAPTURED,	/* key was called on a stream of the capture subject: it did not run */
+	LAUNCH_NODE,		/* object, in the graph or exec subject (0: not known), is a node of key.kind, an enum node_kind:
+				 * of the kernel or graph key.func, or the memory there */
 	LAUNCH_NODE_ENABLED,	/* object in the exec subject: owner is 1 or 0 */
 	LAUNCH_NODE_GONE,	/* object was destroyed */
 	LAUNCH_CAPTURE_BEGAN,	/* subject */
+	/* these two have a stack like LAUNCH_FIRST, where the tool wants it */
 	LAUNCH_CAPTURE_ENDED,	/* subject, in the graph object; 0: it failed.  owner: the graph existed */
 	LAUNCH_INSTANTIATED,	/* the exec subject runs what the graph object has now; key.generation is the exec's */
 	LAUNCH_CLONED,		/* the graph subject is a copy of the graph object, or if that is 0, empty */
 	LAUNCH_GRAPH_GONE,	/* a call that began at time destroyed the graph or exec subject */
+	LAUNCH_REPLAYED,	/* the exec subject was launched, on key.device; of tools that do not count launches */
 	LAUNCH_WHAT_MAX
 };
 
@@ -96,6 +107,9 @@ struct launch_event {
 struct launch_node {
 	struct launch_event event;
 	unsigned int grid[3], block[3];	/* 0 = unknown */
+	unsigned long long bytes;	/* of a copy, memset or memory */
+	unsigned int direction;		/* of a copy: enum cuda_direction */
+	unsigned int unused;
 };
 
 /* A capture of launches on streams into a graph goes on: the value of its id, which is when it began, ns. */

@@ -17,7 +17,7 @@ struct memory_event {
 	unsigned int tid;
 	int ret;
 	unsigned int device;		/* see abi/device.h */
-	unsigned int unused;
+	unsigned int captured;		/* 1: it is part of a CUDA graph, and did not run */
 	char comm[16];
 	unsigned long long stack[STACK_FRAMES];
 };

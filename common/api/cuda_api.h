@@ -84,7 +84,14 @@ enum cuda_op {
 	CUDA_KERNEL_NODE,	/* node of graph or handle has the kernel in *params */
 	CUDA_ANY_NODE,		/* *params says which kind of node it is */
 	CUDA_CHILD_NODE,	/* node has the graph child */
+	CUDA_COPY_NODE,		/* it copies: bytes and direction as of a copy */
+	CUDA_SET_NODE,		/* it sets memory: *params says how much */
+	CUDA_HOST_NODE,		/* it calls a function of the host */
+	CUDA_ALLOC_NODE,	/* it allocates what *params says, and stores the address there */
+	CUDA_FREE_NODE,		/* it frees ptr */
+	CUDA_OTHER_NODE,	/* none of these */
 	CUDA_ENABLE,		/* node of handle: flags says whether it runs */
+	CUDA_HOST_CALL,		/* a function of the host is called in stream */
 };
 
 /* Where a call's arguments are, counted from 1; 0 = it has no such argument.  1 to 6 are

@@ -15,9 +15,13 @@ struct cuda_fn {
 /* In a mask of classes: every function that waits, whatever its class. */
 #define CUDA_WAITS (1u << CUDA_CLASS_MAX)
 
+/* … and of class launch the functions that launch a graph. */
+#define CUDA_REPLAYS (2u << CUDA_CLASS_MAX)
+
 static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 {
-	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits);
+	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits) ||
+	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle);
 }
 
 /* Return true if the byte count of a call is known. */

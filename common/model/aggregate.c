@@ -24,10 +24,11 @@ void aggregate_prepare(struct aggregates *aggregates, struct bpf_object *obj, st
 		.limit = 64 << 20, .what = "groups of calls by call stack",
 		.loss = "calls of further groups are not counted",
 	};
-	process_progs_prepare(obj, syms);
+	process_progs_prepare(obj, syms || aggregates->other_records);
 	if (syms)
 		return;
-	bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
+	if (!aggregates->other_records)
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "events"), getpagesize());
 	aggregates->slots = bpf_object__find_map_by_name(obj, "aggregate_slots");
 	bpf_mmap_per_cpu(aggregates->slots, AGGREGATE_SLOTS);
 }
@@ -143,6 +144,7 @@ static void add_group(struct aggregate *to, const struct aggregate *from)
 {
 	to->count += from->count;
 	to->failed += from->failed;
+	to->replayed += from->replayed;
 	to->sum += from->sum;
 	to->ns += from->ns;
 	if (from->least < to->least)
@@ -207,40 +209,63 @@ void aggregate_collect(struct aggregates *aggregates, struct bpf_map *rest, unsi
 	join_shown(aggregates);
 }
 
+/* Returns the group, a new one if need be; NULL: too many. */
+static struct aggregate *find_or_add(struct aggregates *aggregates, const struct aggregate_group *key, int pid, const char *comm)
+{
+	struct aggregate *g = find(aggregates, key);
+	unsigned user;
+
+	if (g)
+		return g;
+	user = process_user(aggregates->processes, pid);
+	if (!quota_take(&aggregates->quota, user, pid, GROUP_COST))
+		return NULL;
+	g = add(aggregates, key);
+	g->user = user;
+	g->charged = true;
+	set_comm(g, comm);
+	return g;
+}
+
 struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggregate_record *r,
 			       unsigned int series)
 {
 	const struct stack *stack = stack_get(aggregates->syms, r->head.pid, r->stack,
 					   r->head.frames);
-	struct aggregate_group key = group_key(stack, &r->key, series);
-	struct aggregate *g = find(aggregates, &key);
-	unsigned user;
+	const struct aggregate_group key = group_key(stack, &r->key, series);
 
-	if (g)
-		return g;
-	user = process_user(aggregates->processes, r->head.pid);
-	if (!quota_take(&aggregates->quota, user, r->head.pid, GROUP_COST))
-		return NULL;
-	g = add(aggregates, &key);
-	g->user = user;
-	g->charged = true;
-	set_comm(g, r->comm);
-	return g;
+	return find_or_add(aggregates, &key, r->head.pid, r->comm);
 }
 
-void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
-			 unsigned long long shown)
+static void add_value(struct aggregate *g, unsigned long long value, unsigned long long ns, unsigned long long shown,
+		      unsigned long long n)
 {
-	if (!g)
-		return;
-	g->count++;
-	g->sum += value;
+	g->count += n;
+	g->sum += value * n;
 	g->ns += ns;
 	if (shown < g->least)
 		g->least = shown;
 	if (shown > g->most)
 		g->most = shown;
-	g->slots[shown ? 63 - __builtin_clzll(shown) : 0]++;
+	g->slots[shown ? 63 - __builtin_clzll(shown) : 0] += n;
+}
+
+void aggregate_add_replays(struct aggregates *aggregates, const struct aggregate_replays *r)
+{
+	const struct aggregate_group key = group_key(r->stack, &r->key, r->key.series);
+	struct aggregate *g = find_or_add(aggregates, &key, r->pid, r->comm);
+
+	if (!g)
+		return;
+	g->replayed += r->n;
+	add_value(g, r->value, 0, r->value, r->n);
+}
+
+void aggregate_add_value(struct aggregate *g, unsigned long long value, unsigned long long ns,
+			 unsigned long long shown)
+{
+	if (g)
+		add_value(g, value, ns, shown, 1);
 }
 
 bool aggregate_record(struct aggregates *aggregates, const void *data, size_t size)

@@ -23,6 +23,7 @@ struct aggregate {
 		unsigned long long stream;	/* likewise */
 	} key;
 	unsigned long long count, failed;
+	unsigned long long replayed;	/* of count: done by launches of graphs */
 	unsigned long long sum, ns, least, most;	/* least and most: of the values in slots */
 	unsigned long long slots[AGGREGATE_BINS];
 	char comm[16];		/* of one of its threads */
@@ -33,6 +34,7 @@ struct aggregate {
 
 /* All groups of one BPF object; starts zeroed. */
 struct aggregates {
+	bool other_records;	/* set by the tool: the programs also send records that are no calls */
 	struct syms *syms;	/* NULL: no stacks */
 	struct aggregate *groups;
 	struct bpf_map *slots;	/* struct aggregate_slot; NULL: calls are sent, not counted */
@@ -70,6 +72,16 @@ struct aggregate *aggregate_of(struct aggregates *aggregates, const struct aggre
 /* Adds a call to the group; NULL is ignored. */
 void aggregate_add_value(struct aggregate *group, unsigned long long value, unsigned long long ns,
 			 unsigned long long shown);
+
+/* Adds calls by launches of graphs, which took no known time. */
+struct aggregate_replays {
+	struct aggregate_key key;
+	const struct stack *stack;
+	int pid;		/* who is charged for it */
+	const char *comm;
+	unsigned long long value, n;	/* n calls of this value each */
+};
+void aggregate_add_replays(struct aggregates *aggregates, const struct aggregate_replays *replays);
 
 /* Returns the *n groups of series 0, sorted by process and key, or by sum, largest first.  The
  * groups are valid until aggregate_clear(); the caller frees the array. */

@@ -2,18 +2,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi/launch.h"
+#include "api/cuda_api.h"
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/quota.h"
 #include "kernels/executions.h"
 #include "model/graphs.h"
+#include "sym/stack.h"
+#include "sym/syms.h"
 
 struct graph_node {
 	unsigned long long handle;	/* 0: it was captured */
-	unsigned kind;			/* of kernel; LAUNCH_GRAPH: child's; LAUNCH_KIND_MAX: it runs none */
 	bool disabled;
-	struct graph_kernel kernel;
-	struct graph_content *child;	/* NULL: it has no kernels, or they are not known */
+	struct graph_work work;		/* kind NODE_KIND_MAX: none */
+	struct graph_content *child;	/* of LAUNCH_GRAPH; NULL: it does nothing, or that is not known */
 };
 
 /* A graph, an executable graph or a capture. */
@@ -24,6 +26,7 @@ struct graph {
 	bool partial;			/* more than is here */
 	bool changed;			/* since content was made */
 	struct graph_content *content;
+	const struct stack *made;	/* see struct graph_now */
 	UT_hash_handle hh;
 };
 
@@ -36,6 +39,16 @@ struct graph_node_of {
 
 /* Bytes on the heap, with the place in a table. */
 enum { GRAPH_COST = sizeof(struct graph) + 64, NODE_COST = sizeof(struct graph_node) + sizeof(struct graph_node_of) + 32 };
+
+const char *node_kind_name(unsigned kind)
+{
+	static const char *const names[NODE_KIND_MAX] = {
+		[LAUNCH_KERNEL] = "kernel", [LAUNCH_COOPERATIVE] = "cooperative", [NODE_COPY] = "memcpy", [NODE_SET] = "memset",
+		[NODE_HOST] = "host", [NODE_ALLOC] = "alloc", [NODE_FREE] = "free", [NODE_CONDITIONAL] = "conditional",
+	};
+
+	return kind < NODE_KIND_MAX && names[kind] ? names[kind] : "other";
+}
 
 /* ---- Contents */
 
@@ -68,9 +81,9 @@ void graph_content_put(struct graph_content *c)
 	drop_content(c);
 }
 
-static int by_kernel(const void *a, const void *b)
+static int by_work(const void *a, const void *b)
 {
-	const struct graph_kernel *p = a, *q = b;
+	const struct graph_work *p = a, *q = b;
 
 	if (p->func != q->func)
 		return p->func < q->func ? -1 : 1;
@@ -78,16 +91,20 @@ static int by_kernel(const void *a, const void *b)
 		return p->kernel < q->kernel ? -1 : 1;
 	if (p->kind != q->kind)
 		return p->kind < q->kind ? -1 : 1;
+	if (p->bytes != q->bytes)
+		return p->bytes < q->bytes ? -1 : 1;
+	if (p->direction != q->direction)
+		return p->direction < q->direction ? -1 : 1;
 	return memcmp(p->grid, q->grid, sizeof(p->grid)) ?: memcmp(p->block, q->block, sizeof(p->block));
 }
 
-/* Joins the same kernels of a sorted list; returns how many are left. */
-static size_t join(struct graph_kernel *all, size_t n)
+/* Joins what is the same in a sorted list; returns how many are left. */
+static size_t join(struct graph_work *all, size_t n)
 {
 	size_t to = 0;
 
 	for (size_t i = 1; i < n; i++) {
-		if (by_kernel(&all[to], &all[i]))
+		if (by_work(&all[to], &all[i]))
 			all[++to] = all[i];
 		else
 			all[to].count += all[i].count;
@@ -95,40 +112,40 @@ static size_t join(struct graph_kernel *all, size_t n)
 	return n ? to + 1 : 0;
 }
 
-static size_t count_kernels(const struct graph *g)
+static size_t count_work(const struct graph *g)
 {
 	size_t n = 0;
 
 	for (unsigned i = 0; i < g->n; i++)
-		n += g->nodes[i].kind == LAUNCH_GRAPH ? g->nodes[i].child ? g->nodes[i].child->n : 0 : 1;
+		n += g->nodes[i].work.kind == LAUNCH_GRAPH ? g->nodes[i].child ? g->nodes[i].child->n : 0 : 1;
 	return n;
 }
 
-static struct graph_content *list_kernels(const struct graph *g)
+static struct graph_content *list_work(const struct graph *g)
 {
-	struct graph_content *c = xcalloc(1, sizeof(*c) + count_kernels(g) * sizeof(*c->all));
+	struct graph_content *c = xcalloc(1, sizeof(*c) + count_work(g) * sizeof(*c->all));
 
 	for (unsigned i = 0; i < g->n; i++) {
 		const struct graph_node *node = &g->nodes[i];
 
-		if (node->disabled || node->kind == LAUNCH_KIND_MAX)
+		if (node->disabled || node->work.kind == NODE_KIND_MAX)
 			continue;
-		if (node->kind != LAUNCH_GRAPH) {
-			c->all[c->n++] = node->kernel;
+		if (node->work.kind != LAUNCH_GRAPH) {
+			c->all[c->n++] = node->work;
 		} else if (node->child) {
 			memcpy(c->all + c->n, node->child->all, node->child->n * sizeof(*c->all));
 			c->n += node->child->n;
 		}
 	}
-	qsort(c->all, c->n, sizeof(*c->all), by_kernel);
+	qsort(c->all, c->n, sizeof(*c->all), by_work);
 	c->n = join(c->all, c->n);
 	return c;
 }
 
-/* Returns the content of a graph, the same for the same kernels; NULL if it has none, or there is no room. */
+/* Returns the content of a graph, the same for the same work; NULL if it has none, or there is no room. */
 static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 {
-	struct graph_content *c = list_kernels(g), *same = NULL;
+	struct graph_content *c = list_work(g), *same = NULL;
 	size_t size = c->n * sizeof(*c->all);
 
 	if (size)
@@ -147,7 +164,7 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 	c->user = gs->user;
 	for (size_t i = 0; i < c->n; i++) {
 		kernel_get(c->all[i].kernel);
-		c->kernels += c->all[i].count;
+		c->kernels += graph_work_is_kernel(&c->all[i]) ? c->all[i].count : 0;
 	}
 	c->table = &gs->contents;
 	c->refs = 1;
@@ -165,28 +182,29 @@ static struct graph_content *content_of(struct graphs *gs, struct graph *g)
 	return graph_content_get(g->content);
 }
 
-struct graph_content *graphs_content(struct graphs *gs, unsigned long long exec, bool *known)
+struct graph_now graphs_now(struct graphs *gs, unsigned long long exec)
 {
 	unsigned long long now = clock_ns();
-	struct graph_content *c = NULL;
+	struct graph_now is = { 0 };
 	struct graph *g;
 
 	HASH_FIND(hh, gs->all, &exec, sizeof(exec), g);
 	if (g && !g->partial)
-		c = content_of(gs, g);
-	*known = g && !g->partial;
+		is.content = content_of(gs, g);
+	is.known = g && !g->partial;
+	is.made = g ? g->made : NULL;
 	if (gs->time)
 		budget_charge(gs->time, gs->user, clock_ns() - now);
-	return c;
+	return is;
 }
 
 /* ---- Graphs and their nodes */
 
 static void node_clear(struct graph_node *node)
 {
-	kernel_put(node->kernel.kernel);
+	kernel_put(node->work.kernel);
 	graph_content_put(node->child);
-	*node = (struct graph_node){ .handle = node->handle, .kind = LAUNCH_KIND_MAX };
+	*node = (struct graph_node){ .handle = node->handle, .work.kind = NODE_KIND_MAX };
 }
 
 static struct graph_node_of *node_of(const struct graphs *gs, unsigned long long handle)
@@ -273,7 +291,7 @@ static struct graph_node *add_node(struct graphs *gs, struct graph *g)
 	}
 	gs->nnodes++;
 	g->changed = true;
-	g->nodes[g->n] = (struct graph_node){ .kind = LAUNCH_KIND_MAX };
+	g->nodes[g->n] = (struct graph_node){ .work.kind = NODE_KIND_MAX };
 	return &g->nodes[g->n++];
 }
 
@@ -295,7 +313,7 @@ static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *
 		if (!node)
 			return;
 		*node = from->nodes[i];
-		kernel_get(node->kernel.kernel);
+		kernel_get(node->work.kernel);
 		graph_content_get(node->child);
 	}
 }
@@ -305,20 +323,25 @@ static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *
 static void set_node(struct graphs *gs, struct execution *p, struct graph_node *node, const struct launch_node *e)
 {
 	const struct launch_key *key = &e->event.key;
+	struct graph_work was = node->work, *work = &node->work;
 	struct graph *child;
 
 	node_clear(node);
-	node->kind = key->kind < LAUNCH_KIND_MAX ? key->kind : LAUNCH_KIND_MAX;
-	if (node->kind == LAUNCH_GRAPH) {
+	work->kind = key->kind < NODE_KIND_MAX ? key->kind : NODE_OTHER;
+	work->count = 1;
+	if (work->kind == LAUNCH_GRAPH) {
 		child = find(gs->all, key->func);
 		node->child = child ? content_of(gs, child) : NULL;
-	} else if (node->kind < LAUNCH_KIND_MAX) {
-		node->kernel = (struct graph_kernel){
-			.func = key->func, .kind = key->kind, .count = 1,
-			.kernel = kernel_get(execution_kernel(p, key->func)),
-		};
-		memcpy(node->kernel.grid, e->grid, sizeof(e->grid));
-		memcpy(node->kernel.block, e->block, sizeof(e->block));
+	} else if (graph_work_is_kernel(work)) {
+		work->func = key->func;
+		work->kernel = kernel_get(execution_kernel(p, key->func));
+		memcpy(work->grid, e->grid, sizeof(e->grid));
+		memcpy(work->block, e->block, sizeof(e->block));
+	} else {
+		work->func = work->kind == NODE_ALLOC || work->kind == NODE_FREE ? key->func : 0;
+		/* the runtime's call and the driver's in it: one of them may know less */
+		work->bytes = e->bytes != ~0ull ? e->bytes : was.kind == NODE_COPY ? was.bytes : 0;
+		work->direction = e->direction != CUDA_DEFAULT || was.kind != NODE_COPY ? e->direction : was.direction;
 	}
 }
 
@@ -416,15 +439,26 @@ static void on_node_gone(struct graphs *gs, const struct launch_event *e)
 	g->changed = true;
 }
 
+/* The stack behind a record; NULL if it has none. */
+static const struct stack *made_at(const struct graphs *gs, const struct launch_event *e, size_t size)
+{
+	size_t frames = e->head.frames;
+
+	return gs->syms && frames && frames <= (size - sizeof(*e)) / 8 ?
+	       stack_get(gs->syms, e->key.pid, ((const struct launch_first *)e)->stack, frames) : NULL;
+}
+
 /* The graph has what was captured, besides what it had if it existed. */
-static void on_capture_ended(struct graphs *gs, const struct launch_event *e)
+static void on_capture_ended(struct graphs *gs, const struct launch_event *e, size_t size)
 {
 	struct graph *from = find(gs->captures, e->subject), *to = find_or_add(gs, &gs->all, e->object);
 
 	if (to && !e->owner)
 		clear(gs, to);
-	if (to)
+	if (to) {
 		to->time = e->time;
+		to->made = made_at(gs, e, size);
+	}
 	if (to && from)
 		copy_nodes(gs, to, from);
 	if (from)
@@ -432,7 +466,7 @@ static void on_capture_ended(struct graphs *gs, const struct launch_event *e)
 }
 
 /* A graph that was never seen was made before tracing began. */
-static void on_copied(struct graphs *gs, const struct launch_event *e)
+static void on_copied(struct graphs *gs, const struct launch_event *e, size_t size)
 {
 	struct graph *from = find(gs->all, e->object), *to;
 
@@ -447,6 +481,7 @@ static void on_copied(struct graphs *gs, const struct launch_event *e)
 		return;
 	clear(gs, to);
 	to->time = e->time;
+	to->made = from && from->made ? from->made : made_at(gs, e, size);
 	if (from)
 		copy_nodes(gs, to, from);
 }
@@ -474,9 +509,9 @@ static void handle(struct graphs *gs, struct execution *p, const struct launch_e
 	else if (e->head.kind == LAUNCH_CAPTURE_BEGAN)
 		gs->captured = true;
 	else if (e->head.kind == LAUNCH_CAPTURE_ENDED)
-		on_capture_ended(gs, e);
+		on_capture_ended(gs, e, size);
 	else if (e->head.kind == LAUNCH_INSTANTIATED || e->head.kind == LAUNCH_CLONED)
-		on_copied(gs, e);
+		on_copied(gs, e, size);
 	else if (e->head.kind == LAUNCH_GRAPH_GONE)
 		on_gone(gs, e);
 }
@@ -516,5 +551,5 @@ void graphs_record(struct graphs *gs, struct execution *p, const struct launch_e
 void graphs_free(struct graphs *gs)
 {
 	drop_all(gs);
-	*gs = (struct graphs){ .quota = gs->quota, .time = gs->time, .user = gs->user, .pid = gs->pid };
+	*gs = (struct graphs){ .quota = gs->quota, .time = gs->time, .syms = gs->syms, .user = gs->user, .pid = gs->pid };
 }

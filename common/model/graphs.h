@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The CUDA graphs of one execution of a program: how they are made, and which kernels one launch of each runs. */
+/* The CUDA graphs of one execution of a program: how they are made, and what one launch of each runs. */
 #ifndef MODEL_GRAPHS_H
 #define MODEL_GRAPHS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include "abi/launch.h"
 #include "base/hash.h"
 
 struct budget;
@@ -13,25 +14,37 @@ struct graph_node_of;
 struct kernel;
 struct launch_event;
 struct quota;
+struct stack;
+struct syms;
 
-/* Of a graph's kernels those that are the same, with the same grid and block. */
-struct graph_kernel {
-	unsigned long long func;	/* as passed */
-	const struct kernel *kernel;	/* NULL: its name is not known */
-	unsigned int kind;		/* enum launch_kind */
+/* What nodes of a graph do that are the same. */
+struct graph_work {
+	unsigned long long func;	/* of a kernel: as passed; of memory that is allocated or freed: its address */
+	const struct kernel *kernel;	/* NULL: its name is not known, or it is none */
+	unsigned int kind;		/* enum node_kind, but for graphs: what those do is here */
 	unsigned int count;
-	unsigned int grid[3], block[3];	/* 0 = unknown */
+	unsigned int grid[3], block[3];	/* of kernels; 0 = unknown */
+	unsigned long long bytes;	/* of each: of copies, memsets and memory */
+	unsigned int direction, unused;	/* direction: of copies, enum cuda_direction */
 };
 
-/* What a launch runs.  Executable graphs with the same kernels share it, and so do the counters of their launches. */
+/* Returns "kernel", "cooperative", "memcpy", "memset", "host", "alloc", "free", "conditional" or "other". */
+const char *node_kind_name(unsigned kind);
+
+static inline bool graph_work_is_kernel(const struct graph_work *w)
+{
+	return w->kind < LAUNCH_GRAPH;
+}
+
+/* What a launch runs.  Executable graphs that do the same share it, and so do the counters of their launches. */
 struct graph_content {
 	struct graph_content **table;	/* that it is in; NULL: none any more */
 	struct quota *quota;		/* that it takes from, for this user */
 	unsigned user, refs;
-	unsigned long long kernels;	/* the sum of their counts; > 0 */
-	size_t n;
+	unsigned long long kernels;	/* how many one launch runs */
+	size_t n;			/* > 0 */
 	UT_hash_handle hh;
-	struct graph_kernel all[];
+	struct graph_work all[];
 };
 
 /* The limits of a process: beyond them, a graph's kernels are not known. */
@@ -39,10 +52,11 @@ enum { GRAPHS_MAX = 4096, GRAPH_NODES_MAX = 65536 };
 
 #define GRAPHS_LOST "more than 4096 graphs or 65536 nodes in a process, or its user's time is used up"
 
-/* Starts zeroed but for the first four. */
+/* Starts zeroed but for the first five. */
 struct graphs {
 	struct quota *quota;		/* bytes of what is kept here: must outlive the contents */
 	struct budget *time;		/* that their records take; NULL: any */
+	struct syms *syms;		/* for the stacks of the records */
 	unsigned user;
 	int pid;
 	struct graph *captures, *all;	/* by id; by handle, executable ones too */
@@ -57,9 +71,15 @@ struct graphs {
 /* Handles a record from LAUNCH_CAPTURED on; others are ignored.  p is the execution whose graphs these are. */
 void graphs_record(struct graphs *g, struct execution *p, const struct launch_event *e, size_t size);
 
-/* Returns what the executable graph runs now, which the caller puts back; NULL if it is not known.  Sets *known if it is
- * known, also if that is no kernel. */
-struct graph_content *graphs_content(struct graphs *g, unsigned long long exec, bool *known);
+/* What an executable graph is now. */
+struct graph_now {
+	struct graph_content *content;	/* with a reference; NULL: nothing, or it is not known */
+	bool known;
+	const struct stack *made;	/* the calls that captured it, or else that instantiated it; NULL: not known */
+};
+
+/* The caller puts the content back. */
+struct graph_now graphs_now(struct graphs *g, unsigned long long exec);
 
 struct graph_content *graph_content_get(struct graph_content *c);
 

@@ -32,7 +32,7 @@ static void counter_free(struct counters *cs, struct counter *c)
 	quota_give(&cs->quota, c->program->program.user, c->retired ? FORMER_COST : COUNTER_COST);
 	if (c->fixed)
 		kernel_put(c->kernel);
-	graph_content_put(c->content);
+	graph_content_put(c->graph.content);
 	free(c);
 }
 
@@ -187,7 +187,7 @@ void counter_pull(struct counters *cs, struct counter *c)
 	c->seen = sum;
 	tally_add(&c->pending, &new);
 	tally_add(&c->total, &new);
-	cs->total += new.launches * (c->content ? c->content->kernels : 1);
+	cs->total += new.launches * (c->graph.content ? c->graph.content->kernels ?: 1 : 1);
 	cs->impossible += new.impossible;
 }
 
@@ -282,14 +282,15 @@ void counter_begins(struct counters *cs, struct counter *c)
 
 /* Former counters have the kernel in their keys, or the address to show, so that there is one for what
  * is one row. */
-static struct launch_key retired_key(const struct counter *c, const struct kernel *kernel,
+static struct launch_key retired_key(const struct counters *cs, const struct counter *c, const struct kernel *kernel,
 				    unsigned long long func)
 {
-	const void *same = kernel ?: (const void *)c->content;
+	const bool apart = cs->by_graph && c->graph.content;
+	const void *same = kernel ?: apart ? NULL : (const void *)c->graph.content;
 
 	return (struct launch_key){
 		.program = c->key.program, .func = same ? (unsigned long)same : func,
-		.stack = (unsigned long)c->stack, .pid = c->key.pid, .kind = c->key.kind,
+		.stack = apart ? (unsigned long)c->graph.content : (unsigned long)c->stack, .pid = c->key.pid, .kind = c->key.kind,
 		.generation = !!same, .device = c->key.device, .stream = c->key.stream,
 	};
 }
@@ -298,7 +299,7 @@ static struct launch_key retired_key(const struct counter *c, const struct kerne
 static struct counter *retired_of(struct counters *cs, const struct counter *c,
 				 const struct kernel *kernel, unsigned long long func)
 {
-	const struct launch_key key = retired_key(c, kernel, func);
+	const struct launch_key key = retired_key(cs, c, kernel, func);
 	const struct execution *p = &c->program->program;
 	struct counter *was;
 
@@ -310,8 +311,8 @@ static struct counter *retired_of(struct counters *cs, const struct counter *c,
 	was->program = c->program;
 	was->stack = c->stack;
 	was->kernel = kernel_get(kernel);
-	was->content = graph_content_get(c->content);
-	was->known = c->known;
+	was->graph = c->graph;
+	graph_content_get(was->graph.content);
 	was->shown = func;
 	was->fixed = was->retired = true;
 	HASH_ADD(hh, cs->retired, key, sizeof(key), was);
@@ -344,11 +345,11 @@ void counter_split(struct counters *cs, struct counter *c, const struct kernel *
 static struct counter *successor_of(const struct counters *cs, const struct counter *c)
 {
 	struct counter_address *a = counters_at(cs, c->key.program, c->key.func);
-	struct counter *s = a && (c->kernel || c->content) ? LIST_FIRST(&a->counters) : NULL;
+	struct counter *s = a && (c->kernel || c->graph.content) ? LIST_FIRST(&a->counters) : NULL;
 
 	while (s && (s->key.kind != c->key.kind || s->key.stack != c->key.stack ||
 		     s->key.device != c->key.device || s->key.stream != c->key.stream ||
-		     s->content != c->content || counter_kernel(s) != c->kernel))
+		     s->graph.content != c->graph.content || counter_kernel(s) != c->kernel))
 		s = LIST_NEXT(s, in_address);
 	return s;
 }
@@ -369,7 +370,7 @@ static void give_back(struct counters *cs, struct counter *c)
 	if (to)
 		move(to, c);
 	kernel_put(c->kernel);
-	graph_content_put(c->content);
+	graph_content_put(c->graph.content);
 	free(c);
 }
 

@@ -59,8 +59,7 @@ struct counter {
 	const struct stack *stack;
 	struct launch_count seen;	/* as of the last counter_pull() */
 	struct launch_tally pending, last, total;	/* in this interval, the last one, and ever */
-	struct graph_content *content;	/* of a graph: what a launch runs; NULL: no kernel, or it is not known */
-	bool known;			/* it is known what the graph runs */
+	struct graph_now graph;		/* what a launch of a graph runs */
 	bool fixed, retired;
 	unsigned long long shown;	/* if fixed: counter_func() */
 	/* for cudalaunchtop's launch_probes.c: total at its last check; number of checks since it changed; the
@@ -81,6 +80,7 @@ struct counters {
 	struct counter_address *addresses;
 	struct counter_queue retiring;
 	unsigned long long made;	/* counters of keys so far */
+	bool by_graph;			/* retired counters of different graphs are not joined: no stacks are counted then */
 	unsigned long long total, impossible;	/* launches of kernels, and of other graphs, that counter_pull() has added */
 	struct quota quota;		/* bytes of counters and of their rows */
 	/* the probes' hash map, and their array for the first keys */

@@ -25,6 +25,7 @@ static struct launch_execution *launch_execution_of(struct launches *l, unsigned
 				      executions_get(all, id, pid));
 	p->graphs.quota = &l->graphs;
 	p->graphs.time = l->graphs.whole ? NULL : &l->graph_time;
+	p->graphs.syms = l->syms;
 	p->graphs.user = p->program.user;
 	p->graphs.pid = pid;
 	if (!proc_comm(pid, p->comm) && comm)
@@ -46,7 +47,7 @@ static struct counter *launch_counter_of(struct launches *l, const struct launch
 	if (!c)
 		return NULL;
 	if (key->kind == LAUNCH_GRAPH)
-		c->content = graphs_content(&p->graphs, key->func, &c->known);
+		c->graph = graphs_now(&p->graphs, key->func);
 	counter_begins(cs, c);
 	return c;
 }
@@ -173,6 +174,19 @@ void launches_tick(struct launches *l)
 	counters_give_back(&l->counters, false);
 }
 
+static void each_graph(struct counter *all, launches_graph_fn *fn, void *ctx)
+{
+	for (struct counter *c = all; c; c = c->hh.next)
+		if (c->key.kind == LAUNCH_GRAPH && c->last.launches)
+			fn(ctx, c);
+}
+
+void launches_each_graph(const struct launches *l, launches_graph_fn *fn, void *ctx)
+{
+	each_graph(l->counters.all, fn, ctx);
+	each_graph(l->counters.retired, fn, ctx);
+}
+
 unsigned long long launches_total(const struct launches *l)
 {
 	return l->counters.total;
@@ -290,7 +304,7 @@ static void on_first(struct launches *l, const struct launch_event *e, size_t si
 
 	if (!c)
 		return;
-	if (frames <= (int)((size - sizeof(*e)) / 8))
+	if (l->syms && frames <= (int)((size - sizeof(*e)) / 8))
 		c->stack = stack_get(l->syms, e->key.pid, stack, frames);
 	launch_look(c);		/* while it is alive */
 }
@@ -381,7 +395,7 @@ struct shown {
 
 static struct launch_row *row_of(struct row_gathering *g, struct counter *c, const struct shown *shown)
 {
-	bool by_process = g->by == LAUNCHES_BY_PROCESS;
+	bool by_process = g->by == LAUNCHES_BY_PROCESS, by_graph = g->by == LAUNCHES_BY_GRAPH;
 	const struct kernel *k = by_process ? NULL : shown->kernel;
 	struct row_index *i, want;
 
@@ -390,9 +404,9 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c, con
 	want.key.device = c->key.device;
 	want.key.stream = c->key.stream;
 	if (!by_process) {
-		want.key.name = !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
+		want.key.name = by_graph ? (const void *)c->graph.content : !k ? NULL : g->by == LAUNCHES_BY_FULL ? k->full : k->brief;
 		want.key.func = k ? 0 : shown->func;
-		want.key.stack = stack_shown(c->stack);
+		want.key.stack = stack_shown(by_graph ? c->graph.made : c->stack);
 		want.key.kind = shown->kind;
 	}
 	HASH_FIND(hh, g->indexes, &want.key, sizeof(want.key), i);
@@ -410,7 +424,7 @@ static struct launch_row *row_of(struct row_gathering *g, struct counter *c, con
 		.program = &c->program->program, .pid = c->program->program.pid, .device = c->key.device, .stream = c->key.stream,
 		.comm = c->program->comm, .kernel = k,
 		.func = by_process ? 0 : shown->func, .stack = want.key.stack,
-		.kind = by_process ? -1 : shown->kind, .unknown = shown->unknown,
+		.kind = by_process ? -1 : shown->kind, .unknown = shown->unknown, .graph = by_graph ? &c->graph : NULL,
 	};
 	return &g->rows[g->n++];
 }
@@ -440,26 +454,27 @@ static void gather_graph(struct row_gathering *g, struct counter *c)
 {
 	const struct kernel_map *kernels = c->program->program.kernels;
 
-	for (size_t i = 0; i < c->content->n; i++) {
-		const struct graph_kernel *k = &c->content->all[i];
+	for (size_t i = 0; i < c->graph.content->n; i++) {
+		const struct graph_work *k = &c->graph.content->all[i];
 		const struct launch_tally last = times(&c->last, k->count), total = times(&c->total, k->count);
 		const struct shown shown = {
 			k->kernel ?: kernel_map_find(kernels, k->func), kernel_map_handle(kernels, k->func), k->kind, false,
 		};
 
-		add_to_row(g, c, row_of(g, c, &shown), &last, &total, k->grid, k->block);
+		if (graph_work_is_kernel(k))
+			add_to_row(g, c, row_of(g, c, &shown), &last, &total, k->grid, k->block);
 	}
 }
 
 static void gather(struct row_gathering *g, struct counter *c)
 {
 	const struct shown shown = {
-		counter_kernel(c), counter_func(c), c->key.kind, c->key.kind == LAUNCH_GRAPH && !c->known,
+		counter_kernel(c), counter_func(c), c->key.kind, c->key.kind == LAUNCH_GRAPH && !c->graph.known,
 	};
 
-	if (!c->total.launches)
+	if (!c->total.launches || (g->by == LAUNCHES_BY_GRAPH && c->key.kind != LAUNCH_GRAPH))
 		return;
-	if (c->content)
+	if (c->graph.content && c->graph.content->kernels && g->by != LAUNCHES_BY_GRAPH)
 		gather_graph(g, c);
 	else
 		add_to_row(g, c, row_of(g, c, &shown), &c->last, &c->total, c->seen.grid, c->seen.block);

@@ -24,8 +24,9 @@ struct launches {
 	unsigned long long walked;	/* when the probes' keys were looked through, ns */
 };
 
-/* By process, device, stream and kernel, merging those with the same full or brief name; or without the kernel. */
-enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS };
+/* By process, device, stream and kernel, merging those with the same full or brief name; or without the kernel; or by
+ * executable graph and what that runs, without other launches. */
+enum launches_by { LAUNCHES_BY_BRIEF, LAUNCHES_BY_FULL, LAUNCHES_BY_PROCESS, LAUNCHES_BY_GRAPH };
 
 struct launch_row {
 	const struct execution *program;
@@ -37,7 +38,8 @@ struct launch_row {
 	unsigned long long func;	/* as passed; 0 by process */
 	int kind;			/* enum launch_kind; -1 by process; LAUNCH_GRAPH: one without kernels, or … */
 	bool unknown;			/* … whose kernels are not known */
-	const struct stack *stack;
+	const struct graph_now *graph;		/* by graph: what it runs; else NULL */
+	const struct stack *stack;		/* by graph: where it was made */
 	struct launch_tally last;		/* in the last interval */
 	struct launch_tally total;		/* since tracing began */
 	unsigned long long time;		/* of the last launch: CLOCK_MONOTONIC, ns */
@@ -69,6 +71,11 @@ void launches_count(struct launches *l);
 /* All launches as of the last launches_count(): *n rows, unsorted.  The caller frees the array;
  * what it points to is valid until the next launches_count(). */
 struct launch_row *launches_rows(const struct launches *l, enum launches_by by, size_t *n);
+
+/* Calls fn for each executable graph that was launched in the last interval: how often, from which stack, and what it runs;
+ * with counters of the same graph on other devices, streams or from other stacks apart. */
+typedef void launches_graph_fn(void *ctx, const struct counter *graph);
+void launches_each_graph(const struct launches *l, launches_graph_fn *fn, void *ctx);
 
 /* The number of launches, including those no longer shown. */
 unsigned long long launches_total(const struct launches *l);

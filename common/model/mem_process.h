@@ -78,6 +78,7 @@ struct vmm_mapping {
 struct memory_filter {
 	bool any;		/* the probes leave out some */
 	unsigned long long min;	/* bytes: what has no size is smaller than any but 0 */
+	unsigned long long max;	/* bytes, of what graphs allocate; 0 = any */
 	unsigned sample;	/* keep one in this many; 0 = all */
 	unsigned long long devices;	/* bit n: on device n; 0 = on all */
 };

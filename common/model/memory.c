@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "abi/inflight_call.h"
+#include "model/graphs.h"
 #include "model/memory.h"
 #include "proc/process_table.h"
 #include "proc/user.h"
@@ -297,6 +298,8 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	if (!done.process)
 		return done;
 	saw_where(done.process, place(fn, event->location));
+	if (event->captured)
+		return done;
 	if (fn->class == CUDA_ALLOC) {
 		if (!event->ret && event->ptr)
 			done.left_out = !allocate(done.process, event, fn, stack);
@@ -310,6 +313,62 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 		done = reset(done.process, event, fn);
 	}
 	return done;
+}
+
+/* Return true if a node of that kind is about this memory. */
+static bool has_node(const struct graph_content *c, enum node_kind kind, unsigned long long ptr)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->all[i].kind == kind && c->all[i].func == ptr)
+			return true;
+	return false;
+}
+
+static bool keeps(const struct memory_filter *f, unsigned long long size, unsigned device)
+{
+	return size >= f->min && (!f->max || size <= f->max) && !elsewhere(f, device) && (f->sample < 2 || one_in(f->sample));
+}
+
+static void node_allocates(struct memory_replay *r, const struct graph_work *w)
+{
+	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
+
+	if (allocation || has_node(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, r->device))
+		return;
+	r->allocs++;
+	allocation = allocation_add(r->process, w->func, CUDA_POOL, r->device, r->made, w->bytes);
+	if (!allocation)
+		return;
+	allocation->time = r->time;
+	allocation->tid = r->pid;
+	allocation->id = CUDA_ID_cudaGraphLaunch;
+	allocation->refs = 1;
+}
+
+static void node_frees(struct memory_replay *r, const struct graph_work *w)
+{
+	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
+
+	if (has_node(r->content, NODE_ALLOC, w->func))
+		return;
+	r->frees++;
+	if (allocation)
+		allocation_drop(r->process, allocation);
+	else
+		r->process->unknown++;
+}
+
+void memory_replay(struct memory *memory, struct memory_replay *r)
+{
+	r->process = process_of(memory, r->pid, r->comm);
+	for (size_t i = 0; r->process && i < r->content->n; i++) {
+		const struct graph_work *w = &r->content->all[i];
+
+		if (w->kind == NODE_ALLOC && w->func)
+			node_allocates(r, w);
+		else if (w->kind == NODE_FREE && w->func)
+			node_frees(r, w);
+	}
 }
 
 unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call)

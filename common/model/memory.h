@@ -7,6 +7,7 @@
 #include "abi/memory_event.h"
 #include "model/mem_process.h"
 
+struct graph_content;
 struct inflight_call;
 struct stack;
 
@@ -30,6 +31,23 @@ bool memory_event_is_right(const void *record, size_t size);
  * record allocates; it may be NULL. */
 struct memory_effect memory_apply(struct memory *memory, const struct memory_event *event,
 				  const struct stack *stack);
+
+/* A launch of a CUDA graph. */
+struct memory_replay {
+	int pid;
+	const char *comm;		/* 16 bytes */
+	unsigned long long time;	/* CLOCK_MONOTONIC, ns */
+	unsigned int device;		/* see abi/device.h */
+	const struct graph_content *content;	/* what the graph does */
+	const struct stack *made;	/* where it was made; NULL: not known */
+	/* results */
+	struct mem_process *process;	/* NULL: there is no room for it */
+	unsigned long long allocs, frees;
+};
+
+/* What nodes of the graph allocate is held until it is freed by another node or a call.  Memory that the graph held before
+ * stays: a launch frees it before it allocates it again (cudaGraphInstantiateFlagAutoFreeOnLaunch), or would have failed. */
+void memory_replay(struct memory *memory, struct memory_replay *replay);
 
 /* Returns the device that memory_apply() will report for a call in flight, as far as is known. */
 unsigned int memory_call_device(const struct memory *memory, const struct inflight_call *call);

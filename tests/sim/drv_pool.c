@@ -67,6 +67,20 @@ DRV_PTSZ(cuMemAllocAsync, (CUdeviceptr *ptr, size_t size, CUstream stream), (ptr
 	return pool_alloc(ptr, size, NULL);
 }
 
+/* The memory is there from now on, and stays: the real one has it while the graph's launches use it. */
+DRV_QUIET(cuGraphAddMemAllocNode)(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t num_after,
+				  CUDA_MEM_ALLOC_NODE_PARAMS *params)
+{
+	CUresult r = params ? cuGraphAddEmptyNode(node, graph, after, num_after) : CUDA_ERROR_INVALID_VALUE;
+
+	return r ? r : pool_alloc(&params->dptr, params->bytesize, NULL);
+}
+
+DRV_QUIET(cuGraphAddMemFreeNode)(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t num_after, CUdeviceptr ptr)
+{
+	return ptr ? cuGraphAddEmptyNode(node, graph, after, num_after) : CUDA_ERROR_INVALID_VALUE;
+}
+
 DRV_PTSZ(cuMemAllocFromPoolAsync,
 	 (CUdeviceptr *ptr, size_t size, CUmemoryPool pool, CUstream stream),
 	 (ptr, size, pool, stream), "%zu 0x%lx 0x%lx", size, P(pool), OUT(ptr))

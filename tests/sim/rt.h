@@ -43,6 +43,7 @@
 	X(cuGraphClone) X(cuGraphCreate) X(cuGraphExecUpdate_v2) X(cuGraphNodeGetType) X(cuGraphNodeSetEnabled) X(cuGraphAddKernelNode_v2) X(cuGraphGetNodes) \
 	X(cuGraphInstantiateWithFlags) X(cuGraphExecDestroy) X(cuGraphDestroy) \
 	X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddHostNode) X(cuGraphAddEmptyNode) \
+	X(cuGraphAddMemAllocNode) X(cuGraphAddMemFreeNode) X(cuGraphExecMemcpyNodeSetParams) \
 	X(cuGraphAddChildGraphNode) X(cuGraphAddDependencies_v2) \
 	X(cuGraphKernelNodeSetParams_v2) X(cuGraphExecKernelNodeSetParams_v2) \
 	X(cuLibraryGetManaged) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \

@@ -78,6 +78,22 @@ RT(cudaGraphAddMemcpyNode1D,
 	return (cudaError_t)D->cuGraphAddMemcpyNode(node, graph, after, num_after, &c, NULL);
 }
 
+RT(cudaGraphExecMemcpyNodeSetParams1D,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src, size_t size, enum cudaMemcpyKind kind),
+   (exec, node, dst, src, size, kind), "0x%lx %zu", P(exec), size)
+{
+	pt_none;
+	CUDA_MEMCPY3D c = {
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = P(src), .srcPitch = size,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = P(dst), .dstPitch = size,
+		.WidthInBytes = size, .Height = 1, .Depth = 1,
+	};
+
+	(void)kind;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphExecMemcpyNodeSetParams(exec, node, &c, NULL);
+}
+
 RT(cudaGraphAddMemcpyNode,
    (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after,
     const struct cudaMemcpy3DParms *p),
@@ -179,6 +195,56 @@ RT(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigne
 	pt_none;
 	RT_ENTER();
 	return (cudaError_t)D->cuGraphNodeSetEnabled(exec, node, enabled);
+}
+
+RT(cudaGraphAddMemAllocNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after, struct cudaMemAllocNodeParams *p),
+   (node, graph, after, num_after, p), "0x%lx", P(graph))
+{
+	pt_none;
+	CUDA_MEM_ALLOC_NODE_PARAMS params = { .bytesize = p ? p->bytesize : 0 };
+	cudaError_t r;
+
+	RT_ENTER();
+	r = (cudaError_t)D->cuGraphAddMemAllocNode(node, graph, after, num_after, p ? &params : NULL);
+	if (!r)
+		p->dptr = (void *)(uintptr_t)params.dptr;
+	return r;
+}
+
+RT(cudaGraphAddMemFreeNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after, void *ptr),
+   (node, graph, after, num_after, ptr), "0x%lx 0x%lx", P(graph), P(ptr))
+{
+	pt_none;
+	RT_ENTER();
+	return (cudaError_t)D->cuGraphAddMemFreeNode(node, graph, after, num_after, P(ptr));
+}
+
+/* CUDA 12 has it without edges; the programs of the tests are compiled with CUDA 13's header. */
+RT(cudaGraphAddNode,
+   (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t num_after,
+    struct cudaGraphNodeParams *p),
+   (node, graph, after, edges, num_after, p), "0x%lx", P(graph))
+{
+	pt_none;
+	struct cudaKernelNodeParams of_kernel;
+	CUDA_KERNEL_NODE_PARAMS k;
+	CUDA_MEMCPY3D c;
+	cudaError_t r = cudaErrorInvalidValue;
+
+	(void)edges;
+	RT_ENTER();
+	if (p && p->type == cudaGraphNodeTypeKernel) {
+		memcpy(&of_kernel, &p->kernel, sizeof(of_kernel));
+		r = kernel(&k, &of_kernel);
+		return r ? r : (cudaError_t)D->cuGraphAddKernelNode_v2(node, graph, after, num_after, &k);
+	}
+	if (p && p->type == cudaGraphNodeTypeMemcpy) {
+		r = rt_box(&c, &p->memcpy.copyParams);
+		return r ? r : (cudaError_t)D->cuGraphAddMemcpyNode(node, graph, after, num_after, &c, NULL);
+	}
+	return r;
 }
 
 /* CUDA 12 has it by another prototype. */

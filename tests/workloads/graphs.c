@@ -12,6 +12,21 @@
  *   create         an empty graph
  *   node K N       adds N nodes of K to it
  *   other N        adds N nodes without kernels
+ *   any K N        the same by cudaGraphAddNode()
+ *   copy N B       N copies of B bytes to the device, on the stream that captures
+ *   copy-beside N B  the same on a stream that does not
+ *   fill N B       N memsets of B bytes
+ *   call N         N functions of the host
+ *   alloc B        allocates B bytes in the order of that stream
+ *   free           frees them in the order of that stream
+ *   take B         allocates B bytes by cudaMalloc()
+ *   copy-node N B  adds N nodes that copy B bytes to the device
+ *   copy-set I B   node I that was added, of the last one, copies B bytes
+ *   copy-any N B   N copies by cudaGraphAddNode(), from the device to the host
+ *   fill-node N B  … that set B bytes
+ *   call-node N    … that call a function of the host
+ *   alloc-node B   … that allocates B bytes
+ *   free-node      … that frees them
  *   many N         N graphs of a node of a each, which stay
  *   child          adds the graph before it to it, as a child
  *   clone          a copy of the graph
@@ -52,6 +67,8 @@ static cudaGraph_t graph, before;
 static cudaGraphExec_t exec;
 static cudaGraphNode_t nodes[MANY];
 static int n_nodes;
+static void *memory;	/* that was allocated last in the order of a stream, or by a node */
+static char from[1 << 20], to[1 << 20];
 
 extern void **__cudaRegisterFatBinary(void *);
 extern void __cudaRegisterFatBinaryEnd(void **);
@@ -62,6 +79,17 @@ static struct {
 	IS(cuGraphAddKernelNode_v2) add;
 	IS(cuGraphAddChildGraphNode) child;
 	IS(cuGraphAddEmptyNode) empty;
+	IS(cuGraphAddMemcpyNode) add_copy;
+	IS(cuGraphAddMemsetNode) add_fill;
+	IS(cuGraphAddHostNode) add_call;
+	IS(cuGraphAddMemAllocNode) add_alloc;
+	IS(cuGraphAddMemFreeNode) add_free;
+	IS(cuGraphExecMemcpyNodeSetParams) set_copy;
+	IS(cuMemcpyHtoDAsync_v2) copy;
+	IS(cuMemsetD8Async) fill;
+	IS(cuLaunchHostFunc) call;
+	IS(cuMemAllocAsync) alloc;
+	IS(cuMemFreeAsync) free;
 	IS(cuGraphClone) clone;
 	IS(cuGraphCreate) create;
 	IS(cuGraphDestroy) destroy;
@@ -124,6 +152,17 @@ static void load_driver(void)
 	drv.add = (IS(cuGraphAddKernelNode_v2))symbol(lib, "cuGraphAddKernelNode_v2");
 	drv.child = (IS(cuGraphAddChildGraphNode))symbol(lib, "cuGraphAddChildGraphNode");
 	drv.empty = (IS(cuGraphAddEmptyNode))symbol(lib, "cuGraphAddEmptyNode");
+	drv.add_copy = (IS(cuGraphAddMemcpyNode))symbol(lib, "cuGraphAddMemcpyNode");
+	drv.add_fill = (IS(cuGraphAddMemsetNode))symbol(lib, "cuGraphAddMemsetNode");
+	drv.add_call = (IS(cuGraphAddHostNode))symbol(lib, "cuGraphAddHostNode");
+	drv.add_alloc = (IS(cuGraphAddMemAllocNode))symbol(lib, "cuGraphAddMemAllocNode");
+	drv.add_free = (IS(cuGraphAddMemFreeNode))symbol(lib, "cuGraphAddMemFreeNode");
+	drv.set_copy = (IS(cuGraphExecMemcpyNodeSetParams))symbol(lib, "cuGraphExecMemcpyNodeSetParams");
+	drv.copy = (IS(cuMemcpyHtoDAsync_v2))symbol(lib, "cuMemcpyHtoDAsync_v2");
+	drv.fill = (IS(cuMemsetD8Async))symbol(lib, "cuMemsetD8Async");
+	drv.call = (IS(cuLaunchHostFunc))symbol(lib, "cuLaunchHostFunc");
+	drv.alloc = (IS(cuMemAllocAsync))symbol(lib, "cuMemAllocAsync");
+	drv.free = (IS(cuMemFreeAsync))symbol(lib, "cuMemFreeAsync");
 	drv.clone = (IS(cuGraphClone))symbol(lib, "cuGraphClone");
 	drv.create = (IS(cuGraphCreate))symbol(lib, "cuGraphCreate");
 	drv.destroy = (IS(cuGraphDestroy))symbol(lib, "cuGraphDestroy");
@@ -223,6 +262,149 @@ static void other_nodes(int n)
 
 	for (; n; n--)
 		CALL(cudaGraphAddEmptyNode(&node, graph, NULL, 0), drv.empty((CUgraphNode *)&node, (CUgraph)graph, NULL, 0));
+}
+
+static void any(int kernel, int n)
+{
+#if CUDART_VERSION >= 13000
+	const struct cudaKernelNodeParams rt = rt_params(kernel);
+	struct cudaGraphNodeParams params;
+
+	memset(&params, 0, sizeof(params));
+	params.type = cudaGraphNodeTypeKernel;
+	memcpy(&params.kernel, &rt, sizeof(rt));
+	for (; n && n_nodes < MANY; n--, n_nodes++)
+		ok("node", (int)cudaGraphAddNode(&nodes[n_nodes], graph, NULL, NULL, 0, &params));
+#else
+	add(kernel, n);
+#endif
+}
+
+static void copies(int n, size_t bytes, cudaStream_t on)
+{
+	for (; n; n--)
+		CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on),
+		     drv.copy((CUdeviceptr)(uintptr_t)to, from, bytes, (CUstream)on));
+}
+
+static void fills(int n, size_t bytes)
+{
+	for (; n; n--)
+		CALL(cudaMemsetAsync(to, 0, bytes, stream), drv.fill((CUdeviceptr)(uintptr_t)to, 0, bytes, (CUstream)stream));
+}
+
+static void nothing(void *data)
+{
+	(void)data;
+}
+
+static void calls(int n)
+{
+	for (; n; n--)
+		CALL(cudaLaunchHostFunc(stream, nothing, NULL), drv.call((CUstream)stream, nothing, NULL));
+}
+
+static CUDA_MEMCPY3D drv_copy(size_t bytes)
+{
+	CUDA_MEMCPY3D c;
+
+	memset(&c, 0, sizeof(c));
+	c.srcMemoryType = CU_MEMORYTYPE_HOST;
+	c.srcHost = from;
+	c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+	c.dstDevice = (CUdeviceptr)(uintptr_t)to;
+	c.WidthInBytes = bytes;
+	c.Height = c.Depth = 1;
+	return c;
+}
+
+static void copy_nodes(int n, size_t bytes)
+{
+	const CUDA_MEMCPY3D c = drv_copy(bytes);
+
+	for (; n && n_nodes < MANY; n--, n_nodes++)
+		CALL(cudaGraphAddMemcpyNode1D(&nodes[n_nodes], graph, NULL, 0, to, from, bytes, cudaMemcpyHostToDevice),
+		     drv.add_copy((CUgraphNode *)&nodes[n_nodes], (CUgraph)graph, NULL, 0, &c, NULL));
+}
+
+static void any_copies(int n, size_t bytes)
+{
+#if CUDART_VERSION >= 13000
+	struct cudaGraphNodeParams params;
+
+	memset(&params, 0, sizeof(params));
+	params.type = cudaGraphNodeTypeMemcpy;
+	params.memcpy.copyParams.srcPtr.ptr = from;
+	params.memcpy.copyParams.dstPtr.ptr = to;
+	params.memcpy.copyParams.srcPtr.pitch = params.memcpy.copyParams.dstPtr.pitch = bytes;
+	params.memcpy.copyParams.extent.width = bytes;
+	params.memcpy.copyParams.extent.height = params.memcpy.copyParams.extent.depth = 1;
+	params.memcpy.copyParams.kind = cudaMemcpyDeviceToHost;
+	for (; n && n_nodes < MANY; n--, n_nodes++)
+		ok("node", (int)cudaGraphAddNode(&nodes[n_nodes], graph, NULL, NULL, 0, &params));
+#else
+	copy_nodes(n, bytes);
+#endif
+}
+
+static void set_copy(int node, size_t bytes)
+{
+	const CUDA_MEMCPY3D c = drv_copy(bytes);
+
+	CALL(cudaGraphExecMemcpyNodeSetParams1D(exec, nodes[node], to, from, bytes, cudaMemcpyHostToDevice),
+	     drv.set_copy((CUgraphExec)exec, (CUgraphNode)nodes[node], &c, NULL));
+}
+
+static void fill_nodes(int n, size_t bytes)
+{
+	struct cudaMemsetParams rt;
+	CUDA_MEMSET_NODE_PARAMS dr;
+
+	memset(&rt, 0, sizeof(rt));
+	memset(&dr, 0, sizeof(dr));
+	rt.dst = to;
+	dr.dst = (CUdeviceptr)(uintptr_t)to;
+	rt.elementSize = dr.elementSize = 4;
+	rt.width = dr.width = bytes / 4;
+	rt.height = dr.height = 1;
+	for (; n && n_nodes < MANY; n--, n_nodes++)
+		CALL(cudaGraphAddMemsetNode(&nodes[n_nodes], graph, NULL, 0, &rt),
+		     drv.add_fill((CUgraphNode *)&nodes[n_nodes], (CUgraph)graph, NULL, 0, &dr, NULL));
+}
+
+static void call_nodes(int n)
+{
+	struct cudaHostNodeParams rt;
+	CUDA_HOST_NODE_PARAMS dr;
+
+	memset(&rt, 0, sizeof(rt));
+	memset(&dr, 0, sizeof(dr));
+	rt.fn = dr.fn = nothing;
+	for (; n && n_nodes < MANY; n--, n_nodes++)
+		CALL(cudaGraphAddHostNode(&nodes[n_nodes], graph, NULL, 0, &rt),
+		     drv.add_call((CUgraphNode *)&nodes[n_nodes], (CUgraph)graph, NULL, 0, &dr));
+}
+
+static void alloc_node(size_t bytes)
+{
+	struct cudaMemAllocNodeParams rt;
+	CUDA_MEM_ALLOC_NODE_PARAMS dr;
+	cudaGraphNode_t node;
+
+	memset(&rt, 0, sizeof(rt));
+	memset(&dr, 0, sizeof(dr));
+	rt.bytesize = dr.bytesize = bytes;
+	CALL(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &rt),
+	     drv.add_alloc((CUgraphNode *)&node, (CUgraph)graph, NULL, 0, &dr));
+	memory = by_driver ? (void *)(uintptr_t)dr.dptr : rt.dptr;
+}
+
+static void free_node(void)
+{
+	cudaGraphNode_t node;
+
+	CALL(cudaGraphAddMemFreeNode(&node, graph, NULL, 0, memory),
+	     drv.add_free((CUgraphNode *)&node, (CUgraph)graph, NULL, 0, (CUdeviceptr)(uintptr_t)memory));
 }
 
 static void make(void)
@@ -359,6 +541,37 @@ static int run(char **w)
 		}
 		return 1;
 	}
+	if (!strcmp(word, "any"))
+		return any(kernel_of(w[1]), atoi(w[2])), 2;
+	if (!strcmp(word, "copy") || !strcmp(word, "copy-beside"))
+		return copies(atoi(w[1]), (size_t)atoi(w[2]), word[4] ? other : stream), 2;
+	if (!strcmp(word, "fill"))
+		return fills(atoi(w[1]), (size_t)atoi(w[2])), 2;
+	if (!strcmp(word, "call"))
+		return calls(atoi(w[1])), 1;
+	if (!strcmp(word, "alloc")) {
+		CALL(cudaMallocAsync(&memory, (size_t)atoi(w[1]), stream),
+		     drv.alloc((CUdeviceptr *)&memory, (size_t)atoi(w[1]), (CUstream)stream));
+		return 1;
+	}
+	if (!strcmp(word, "take")) {
+		void *taken = NULL;
+
+		ok("take", (int)cudaMalloc(&taken, (size_t)atoi(w[1])));
+		return 1;
+	}
+	if (!strcmp(word, "copy-node"))
+		return copy_nodes(atoi(w[1]), (size_t)atoi(w[2])), 2;
+	if (!strcmp(word, "copy-set"))
+		return set_copy(atoi(w[1]), (size_t)atoi(w[2])), 2;
+	if (!strcmp(word, "copy-any"))
+		return any_copies(atoi(w[1]), (size_t)atoi(w[2])), 2;
+	if (!strcmp(word, "fill-node"))
+		return fill_nodes(atoi(w[1]), (size_t)atoi(w[2])), 2;
+	if (!strcmp(word, "call-node"))
+		return call_nodes(atoi(w[1])), 1;
+	if (!strcmp(word, "alloc-node"))
+		return alloc_node((size_t)atoi(w[1])), 1;
 	if (!strcmp(word, "other"))
 		return other_nodes(atoi(w[1])), 1;
 	if (!strcmp(word, "replay"))
@@ -369,6 +582,10 @@ static int run(char **w)
 		return threads(atoi(w[1]), true), 1;
 	if (!strcmp(word, "driver"))
 		load_driver();
+	else if (!strcmp(word, "free"))
+		CALL(cudaFreeAsync(memory, stream), drv.free((CUdeviceptr)(uintptr_t)memory, (CUstream)stream));
+	else if (!strcmp(word, "free-node"))
+		free_node();
 	else if (!strcmp(word, "begin"))
 		begin();
 	else if (!strcmp(word, "end"))

@@ -327,6 +327,30 @@ static void show(struct kernel_naming *n, struct kernel_execution *p, struct ker
 	name->new = 0;
 }
 
+static void show_copies(const struct graph_counts *graphs, struct label_set *set)
+{
+	for (unsigned d = 0; d <= CUDA_DEFAULT; d++)
+		if (graphs->copies[d].n)
+			series_observe(set, METRIC_COPY_SIZE, metric_labels(d, 1), graphs->copies[d].sizes, graphs->copies[d].bytes, false);
+}
+
+static void show_graphs(struct kernel_execution *p, struct label_set *set)
+{
+	const struct graph_counts *graphs = p->graphs;
+
+	if (!graphs)
+		return;
+	for (unsigned known = 0; known < 2; known++)
+		if (graphs->launches[known])
+			series_count(set, METRIC_GRAPH_LAUNCHES, metric_labels(known, 0), graphs->launches[known]);
+	for (unsigned kind = 0; kind < NODE_KIND_MAX; kind++)
+		if (graphs->nodes[kind])
+			series_count(set, METRIC_GRAPH_NODES, metric_labels(kind, 0), graphs->nodes[kind]);
+	show_copies(graphs, set);
+	free(p->graphs);
+	p->graphs = NULL;
+}
+
 void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, struct label_set *set)
 {
 	struct kernel_name *name;
@@ -334,6 +358,7 @@ void kernel_execution_show(struct kernel_naming *n, struct kernel_execution *p, 
 	if (!p->changed)
 		return;
 	p->changed = false;
+	show_graphs(p, set);
 	if (p->named < n->most)
 		HASH_SORT(p->names, by_launches);
 	for (name = p->names; name; name = name->hh.next)
@@ -349,6 +374,8 @@ void kernel_execution_clear(struct kernel_naming *n, struct kernel_execution *p)
 	struct kernel_called *called, *next;
 	struct kernel_name *name, *next_name;
 
+	free(p->graphs);
+	p->graphs = NULL;
 	HASH_ITER(hh, p->called, called, next) {
 		HASH_DEL(p->called, called);
 		quota_give(&n->quota, p->user, CALLED_COST);
@@ -505,6 +532,38 @@ static void add_rows(struct kernel_counts *k)
 	free(rows);
 }
 
+static void add_copies(struct graph_counts *graphs, const struct graph_work *w, unsigned long long n)
+{
+	const unsigned direction = w->direction <= CUDA_DEFAULT ? w->direction : CUDA_DEFAULT;
+	const unsigned long long bytes = w->bytes < EXPORT_BYTES_MAX ? w->bytes : EXPORT_BYTES_MAX;
+	const unsigned bits = bytes < 2 ? 0 : 64 - __builtin_clzll(bytes - 1);
+
+	graphs->copies[direction].n += n;
+	graphs->copies[direction].bytes += bytes * n;
+	graphs->copies[direction].sizes[export_size_bucket(bits)] += n;
+}
+
+static void add_graph(void *ctx, const struct counter *graph)
+{
+	struct kernel_execution *p = program_of(ctx, &graph->program->program);
+	const struct graph_content *content = graph->graph.content;
+
+	if (!p->graphs)
+		p->graphs = xcalloc(1, sizeof(*p->graphs));
+	p->changed = true;
+	p->graphs->launches[graph->graph.known] += graph->last.launches;
+	for (size_t i = 0; content && i < content->n; i++) {
+		const struct graph_work *w = &content->all[i];
+		const unsigned long long n = w->count * graph->last.launches;
+
+		if (w->kind == NODE_TAKEN)
+			continue;
+		p->graphs->nodes[w->kind] += n;
+		if (w->kind == NODE_COPY)
+			add_copies(p->graphs, w, n);
+	}
+}
+
 /* With only_over, leaves launches of live processes for the next page: the kernel may have a series by then.  Returns
  * false if the record of the process is still to come. */
 static bool show_program(struct kernel_counts *k, struct kernel_execution *p, struct processes *processes, bool only_over)
@@ -525,6 +584,7 @@ void kernel_counts_read(struct kernel_counts *k, struct processes *processes, bo
 	launches_count(k->launches);
 	k->naming.until = clock_ns() + NAMING_NS;
 	add_rows(k);
+	launches_each_graph(k->launches, add_graph, k);
 	HASH_ITER(hh, k->programs, p, next) {
 		bool gone = !executions_find(k->launches->programs, p->id);
 

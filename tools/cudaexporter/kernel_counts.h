@@ -5,6 +5,9 @@
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "abi/cudaexporter.h"
+#include "abi/launch.h"
+#include "api/cuda_api.h"
 #include "base/hash.h"
 #include "base/quota.h"
 #include "cudaexporter/processes.h"
@@ -40,6 +43,13 @@ struct kernel_text {
 /* How often a kernel is launched before it gets a series. */
 enum { KERNEL_LAUNCHES = 1000 };
 
+/* What launches of graphs have done that is not shown yet. */
+struct graph_counts {
+	unsigned long long launches[2];		/* of graphs whose nodes are not known, and are */
+	unsigned long long nodes[NODE_KIND_MAX];
+	struct { unsigned long long n, bytes, sizes[EXPORT_SIZES]; } copies[CUDA_DEFAULT + 1];
+};
+
 /* The kernels of one program, by their labels. */
 struct kernel_execution {
 	unsigned long long id;
@@ -50,6 +60,7 @@ struct kernel_execution {
 	bool changed;
 	struct kernel_name *names;	/* by text */
 	struct kernel_called *called;	/* by struct kernel */
+	struct graph_counts *graphs;	/* NULL: none */
 	UT_hash_handle hh;
 };
 

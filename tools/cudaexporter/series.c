@@ -7,6 +7,7 @@
 #include "api/cuda_err.h"
 #include "api/cuda_fn.h"
 #include "cudaexporter/series.h"
+#include "model/graphs.h"
 #include "model/memory.h"
 
 /* METRIC_INFO: a gauge that is always 1 and exists for its labels. */
@@ -94,6 +95,12 @@ static void print_labels(FILE *f, enum metric m, const struct metric_labels *l)
 	case METRIC_LAUNCHES:
 		print_device(f, l->a);
 		fprintf(f, "kind=\"%s\"", l->b < LAUNCH_KIND_MAX ? kinds[l->b] : "kernel");
+		return;
+	case METRIC_GRAPH_LAUNCHES:
+		fprintf(f, "known=\"%s\"", l->a ? "true" : "false");
+		return;
+	case METRIC_GRAPH_NODES:
+		fprintf(f, "node=\"%s\"", node_kind_name(l->a));
 		return;
 	case METRIC_CALLS_RUNNING: case METRIC_CALL_RUNNING: case METRIC_PROBE_HITS:
 		fprintf(f, "group=\"%s\"", l->a < EXPORT_GROUPS ? groups[l->a] : "alloc");

@@ -19,6 +19,7 @@ enum metric {
 /* What distinguishes a series from the others of its metric and label set, by the labels of the metric:
  * device,memory: a as in abi/device.h, b an enum cuda_memory     device,age: b in seconds
  * device,kind: b an enum launch_kind                             group: a an enum export_group
+ * known: a 0 or 1                                                node: a an enum node_kind
  * function,error: a an enum cuda_id, b the error; a METRIC_OTHER: "other" both
  * error: a an enum cuda_lib, b the error                         function: a an enum cuda_id + 1, or 0: all
  * direction,async: a an enum cuda_direction, b 0 or 1            direction: a likewise

@@ -7,6 +7,7 @@
 #include "base/die.h"
 #include "base/escape.h"
 #include "base/util.h"
+#include "cli/out.h"
 #include "cli/top_screen.h"
 #include "cudalaunchtop/launch_view.h"
 #include "cudalaunchtop/name_fit.h"
@@ -72,6 +73,9 @@ static void set_kernel(const struct launch_view *v, struct launch_line *l)
 	static const char *const kinds[] = { "kernel", "cooperative", "graph" };
 	const struct launch_row *r = &l->row;
 
+	if (v->by_graph)
+		l->items = graph_items(r, v->full);
+
 	if (r->kind < 0)
 		return;
 	l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
@@ -82,7 +86,7 @@ static void set_kernel(const struct launch_view *v, struct launch_line *l)
 /* Sets the lines; idle: also those that were launched only before the interval. */
 static void set_lines(struct launch_view *v, bool whole, bool idle)
 {
-	enum launches_by by = v->by_process ? LAUNCHES_BY_PROCESS : v->full ? LAUNCHES_BY_FULL :
+	enum launches_by by = v->by_graph ? LAUNCHES_BY_GRAPH : v->by_process ? LAUNCHES_BY_PROCESS : v->full ? LAUNCHES_BY_FULL :
 			      LAUNCHES_BY_BRIEF;
 	size_t nrows;
 	struct launch_row *rows = launches_rows(v->launches, by, &nrows);
@@ -130,8 +134,10 @@ void launch_view_clear(struct launch_view *v)
 {
 	name_fit_free(v->fit);
 	v->fit = NULL;
-	for (size_t i = 0; i < v->n; i++)
+	for (size_t i = 0; i < v->n; i++) {
 		free(v->lines[i].address);
+		graph_items_free(&v->lines[i].items);
+	}
 	free(v->lines);
 	v->lines = NULL;
 	v->n = 0;
@@ -169,7 +175,7 @@ static void widest(struct launch_view *v, size_t n, bool narrow)
 	char buf[40];
 
 	v->narrow = narrow;
-	v->shapes = !narrow;
+	v->shapes = !narrow && !v->by_graph;
 	v->comm = narrow ? 10 : 15;
 	v->grid = 11;
 	v->block = 10;
@@ -206,7 +212,7 @@ static int columns_before(const struct launch_view *v)
 	launch_view_head(v, f);
 	fclose(f);
 	free(buf);
-	return v->by_process ? size : size - strlen("KERNEL");
+	return v->by_process ? size : size - strlen(v->by_graph ? "GRAPH" : "KERNEL");
 }
 
 /* Names get the rest of the terminal.  If that is too little, GRID and BLOCK are omitted first. */
@@ -216,7 +222,7 @@ void launch_view_columns(struct launch_view *v, size_t n, int columns)
 
 	v->name = INT_MAX;
 	widest(v, n, columns < WIDE && v->by_process);
-	if (columns == INT_MAX || v->by_process)
+	if (columns == INT_MAX || v->by_process || v->by_graph)
 		return;
 	v->fit = fit_names(v, n);
 	wanted = name_fit_longest(v->fit) < NAME ? name_fit_longest(v->fit) : NAME;
@@ -245,6 +251,10 @@ void launch_view_head(const struct launch_view *v, FILE *f)
 		fprintf(f, " %-*s", CONTAINER_ID - 1, "CONTAINER");
 	if (v->by_process)
 		return;
+	if (v->by_graph) {
+		fprintf(f, " %7s %5s %10s GRAPH", "KERNELS", "NODES", "MEMORY");
+		return;
+	}
 	if (v->shapes)
 		fprintf(f, " %-*s %-*s", v->grid, "GRID", v->block, "BLOCK");
 	if (!v->narrow)
@@ -287,6 +297,16 @@ static void kernel(const struct launch_view *v, FILE *f, size_t i)
 	free(name);
 }
 
+static void graph_columns(FILE *f, const struct launch_line *l)
+{
+	if (l->row.unknown)
+		fprintf(f, " %7s %5s %10s", "-", "-", "-");
+	else
+		fprintf(f, " %7llu %5llu %10s", l->items.kernels, l->items.nodes,
+			out_amount(l->items.memory + l->items.taken, OUT_UNIT_BYTES));
+	fprintf(f, " %s%s", l->row.unknown ? "[kernels unknown] " : "", l->kernel);
+}
+
 void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 {
 	const struct launch_line *l = &v->lines[i];
@@ -311,6 +331,10 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 		fprintf(f, " %-*s", CONTAINER_ID - 1, *l->container ? l->container : "-");
 	if (v->by_process)
 		return;
+	if (v->by_graph) {
+		graph_columns(f, l);
+		return;
+	}
 	if (v->shapes) {
 		dim(f, v->grid, r->grid);
 		dim(f, v->block, r->block);
@@ -342,6 +366,8 @@ static void line(void *ctx, FILE *f, size_t i)
 	const struct launch_view *v = ctx;
 
 	launch_view_line(v, f, i);
+	if (v->by_graph)
+		graph_items_line(f, &v->lines[i].items);
 	if (v->stacks && !v->by_process)
 		stack_view_callers(f, v->lines[i].row.stack);
 }
@@ -373,7 +399,7 @@ static void press(void *ctx, int key)
 		v->sort = sort;
 	v->reverse ^= key == 'r';
 	v->full ^= key == 'f';
-	v->by_process ^= key == 'v';
+	v->by_process ^= key == 'v' && !v->by_graph;
 }
 
 void launch_screen_init(struct launch_view *v)

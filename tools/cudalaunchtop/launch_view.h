@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "cli/top_screen.h"
+#include "cudalaunchtop/graph_view.h"
 #include "model/launches.h"
+#include "cli/field.h"
 #include "proc/process_table.h"
 #include "view/columns.h"
 
@@ -17,18 +19,20 @@ struct launch_line {
 	const char *kernel, *kind;
 	char container[CONTAINER_ID];	/* of the process; "": none */
 	char *address;		/* kernel points here if it has no name */
+	struct graph_items items;	/* of a graph; none otherwise */
 	unsigned long long time, threads;	/* threads: of a launch; NO_VALUE: unknown */
 	double interval, rate;
-	/* for JSON, set by the report: container, and whether all launches of the process were seen */
+	/* for JSON, set by the report: container, and whether all launches of the process were seen, and the graph's nodes */
 	const char *container_or_null;
-	bool complete;
+	bool complete, known;
+	struct out_print nodes;
 };
 
 struct launch_view {
 	/* set by the tool */
 	struct launches *launches;
 	struct process_table *processes;
-	bool by_process, streams, stacks, full, failed;
+	bool by_process, by_graph, streams, stacks, full, failed;
 	long rows;		/* at most this many; 0 = all in JSON, 20 in text */
 	int sort;		/* index into LAUNCH_SORT_WORDS */
 	struct top_view screen;	/* the tool sets who */

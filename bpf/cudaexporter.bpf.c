@@ -193,11 +193,13 @@ static __always_inline void count_wait(struct thread *t, struct export_key *key,
 static __always_inline void export_captured(struct thread *t, unsigned char class)
 {
 	struct captured c = {
-		.capture = t->data.capture, .program = t->program, .pid = thread_pid(), .kind = NODE_COPY,
-		.bytes = t->call.data.bytes.n, .direction = t->call.data.bytes.direction,
+		.capture = t->data.capture, .program = t->program, .pid = thread_pid(), .bytes = t->call.data.bytes.n,
+		.kind = class == CUDA_COPY ? NODE_COPY : class == CUDA_ALLOC ? NODE_ALLOC : NODE_FREE,
 	};
 
-	if (export_kernels && class == CUDA_COPY)
+	if (class == CUDA_COPY)
+		c.direction = t->call.data.bytes.direction;
+	if (export_kernels && (class == CUDA_COPY || class == CUDA_ALLOC || class == CUDA_FREE))
 		graph_captured_call(&c);
 }
 

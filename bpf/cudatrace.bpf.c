@@ -11,6 +11,7 @@
 /* programs make 100,000 calls in 0.2 s, faster than they are printed */
 #define RECORDS_BYTES (16 * 1024 * 1024)
 #include "lib/frames.bpf.h"
+#include "lib/kernel_calls.bpf.h"
 
 /* A call in flight. */
 struct frame {
@@ -20,6 +21,7 @@ struct frame {
 	__u32 device;		/* at its entry: a call may change it */
 	__u16 depth;		/* number of frames below it that count */
 	bool counts;		/* calls inside it are part of it */
+	bool captured;
 	__u8 held;		/* HELD, INNER */
 };
 
@@ -35,6 +37,7 @@ enum {
 struct thread_data {
 	struct frames frames;
 	struct frame frame[FRAMES];
+	struct kernel_calls kernels;	/* those that capture */
 };
 #define THREAD_DATA struct thread_data
 
@@ -70,6 +73,7 @@ const volatile __u64 trace_slower;	/* ns: only calls that took at least this lon
 const volatile bool trace_entries, trace_no_returns;
 const volatile bool trace_held;		/* held memory is wanted */
 const volatile bool trace_devices;	/* devices are followed */
+const volatile bool trace_captures;	/* what is captured is marked */
 const volatile bool trace_all_devices;	/* send calls on unwanted devices, too */
 
 /* By id; the tool sets the number of entries. */
@@ -249,6 +253,63 @@ static __always_inline bool follow_device(struct pt_regs *ctx, struct thread *t,
 	       device_enter(ctx, &t->device, bounded(role, CUDA_ID_MAX - 1));
 }
 
+/* ---- Captures */
+
+/* The role of a function that captures; CUDA_ID_MAX if it does not. */
+static __always_inline __u64 capturing_role(const struct trace_function *fn)
+{
+	__u64 role = fn->role - 1;
+	__u32 class, op;
+
+	if (!trace_captures || role >= CUDA_ID_MAX)
+		return CUDA_ID_MAX;
+	role = bounded(role, CUDA_ID_MAX - 1);
+	class = cuda_classes[role];
+	op = cuda_rows[role].op;
+	return class == CUDA_EVENT || (class == CUDA_GRAPH && op >= CUDA_BEGIN && op <= CUDA_END) ? role : CUDA_ID_MAX;
+}
+
+/* Call at every entry.  Returns true if the return is wanted to follow captures. */
+static __always_inline bool follow_capture(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+{
+	__u64 role = capturing_role(fn);
+	__u32 pid = thread_pid();
+	bool first;
+
+	if (role >= CUDA_ID_MAX || (cuda_classes[bounded(role, CUDA_ID_MAX - 1)] == CUDA_EVENT && !captures_any()))
+		return false;
+	return process_known(t, pid, &first) &&
+	       kernel_call_enter(ctx, &t->data.kernels, bounded(role, CUDA_ID_MAX - 1), pid, t->program);
+}
+
+/* Call at every return. */
+static __always_inline void leave_capture(struct pt_regs *ctx, struct thread *t)
+{
+	__u32 pid = thread_pid();
+	bool first;
+
+	if (trace_captures && kernel_call_ends(ctx, &t->data.kernels) && process_known(t, pid, &first))
+		kernel_call_leave(ctx, &t->data.kernels, pid, t->program, NULL);
+}
+
+/* Return true if the call that is entered is part of a graph. */
+RARELY bool is_captured(struct pt_regs *ctx, struct thread *t, const struct trace_function *fn)
+{
+	const __u32 classes = STREAM_CLASSES | 1u << CUDA_ALLOC | 1u << CUDA_FREE | CUDA_GRAPH_CLASSES;
+	__u64 role = fn->role - 1;
+	struct call *call = &t->data.kernels.call;
+	bool first;
+
+	if (role >= CUDA_ID_MAX || !process_known(t, thread_pid(), &first))
+		return false;
+	role = bounded(role, CUDA_ID_MAX - 1);
+	if (!(classes & 1u << cuda_classes[role]) || (cuda_classes[role] == CUDA_GRAPH && cuda_rows[role].op != CUDA_HOST_CALL))
+		return false;
+	call->sp = PT_REGS_SP(ctx);
+	keep_arguments(call, ctx);
+	return capture_of(t->program, stream_in(call, role));
+}
+
 /* ---- Records */
 
 static __always_inline bool is_failure(const struct trace_function *fn, __u32 ret)
@@ -282,6 +343,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->device = f->device;
 	e->depth = f->depth;
 	e->inner = trace_held && f->held & INNER;
+	e->captured = f->captured;
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
 	thread_comm(e->comm);
 	for (__u32 i = 0; i < TRACE_WORDS; i++)
@@ -326,6 +388,7 @@ static __always_inline bool enter_call(struct pt_regs *ctx, struct thread *t,
 	f->counts = fn->flags & TRACE_SHOWN || (fn->flags & TRACE_HIDES && !trace_nested);
 	if (trace_held && fn->flags & TRACE_HELD)
 		f->held |= HELD;
+	f->captured = trace_captures && captures_any() && is_captured(ctx, t, fn);
 	keep_words(f, ctx, fn->words);
 	if (trace_devices)
 		f->device = device_of(ctx, t, f, fn) ?: f->device;
@@ -349,9 +412,11 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	if (!t)
 		return false;
 	/* unwanted threads create streams, too */
-	if (!trace_devices || (!(fn->flags & TRACE_DEVICE_ONLY) && task_wanted()))
+	if (!(fn->flags & TRACE_HELPER) && (!trace_devices || task_wanted()))
 		wanted = enter_call(ctx, t, fn, id);
-	return follow_device(ctx, t, fn) | wanted;
+	wanted |= follow_device(ctx, t, fn);
+	wanted |= follow_capture(ctx, t, fn);
+	return wanted;
 }
 
 /* The stack pointer at the entry of the thread's runtime function in flight; 0: none. */
@@ -371,6 +436,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 
 	if (trace_devices && t && device_ends(ctx, &t->device))
 		device_leave(ctx, &t->device, runtime_in_flight(t));
+	if (t)
+		leave_capture(ctx, t);
 	at = t ? frames_pop(&t->data.frames, ctx) : FRAMES;
 
 	if (!t || at >= FRAMES)
@@ -455,6 +522,7 @@ SEC("raw_tp/sched_process_exec") int trace_exec(void *ctx)
 
 	if (t) {
 		t->data.frames.used = 0;
+		kernel_calls_dropped(&t->data.kernels);
 		device_dropped(&t->device);
 	}
 	handles_dropped();

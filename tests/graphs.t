@@ -224,6 +224,19 @@ json 1 '.captured == false and .op == "free"'
 run cudamallocsnoop -c "$bin/graphs $allocs"
 lines 3 ' captured$'
 
+for kind in session perf inject; do
+	it "--attach $kind: cudatrace marks calls that are captured, also if those that capture are not selected"
+	run cudatrace --attach $kind -e cudaLaunchKernel,cudaMemcpyAsync,cudaLaunchHostFunc -jc \
+		"$bin/graphs eager a 3 begin launch a 2 fork b 5 copy 7 100 call 1 end make replay 1 copy-beside 11 9 eager b 2"
+	json 7 '.captured and .func == "cudaLaunchKernel"'
+	json 7 '.captured and .func == "cudaMemcpyAsync"'
+	json 1 '.captured and .func == "cudaLaunchHostFunc"'
+	json 16 '.captured | not'
+done
+run cudatrace -c "$bin/graphs begin launch a 2 end make replay 1"
+lines 2 '^cudaLaunchKernel\(.* \[captured\]$'
+lines 2 ' \[captured\]$'
+
 it "a graph that was made before tracing began counts as launches of a graph, and that is said"
 program "$bin/graphs" begin launch a 2 end make begin launch b 3 end wait replay 5 make replay 7 eager a 3
 tool cudalaunchtop -jp "$pid"

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <bpf/libbpf.h>
+#include "abi/launch.h"
 #include "base/die.h"
 #include "bpf/map_backend.h"
 #include "cli/out.h"
@@ -89,6 +90,7 @@ static void *open_skel(void *ctx)
 	t->skel->rodata->trace_stacks = t->trace.lines.stacks;
 	t->skel->rodata->trace_held = t->trace.allocations;
 	t->skel->rodata->trace_devices = t->trace.devices;
+	t->skel->rodata->trace_captures = t->trace.marks_captured;
 	t->skel->rodata->trace_all_devices = t->trace.tree || t->trace.unchecked;
 	if (bpf_map__set_max_entries(t->skel->maps.functions, cuda_protos_n))
 		die(errno, "cannot resize the function table");
@@ -103,6 +105,10 @@ static void loaded(void *ctx)
 	for (int i = 0; i < cuda_protos_n; i++)
 		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
+	t->trace.captures = (struct captures){
+		t->skel->maps.captures, t->skel->maps.capture_streams, t->skel->maps.capture_events,
+		&t->skel->data_capture_shares->capture_shares,
+	};
 	if (t->trace.chrome && !t->session.list)
 		chrome_open(&t->trace.timeline.out, t->trace.chrome);
 }

@@ -36,7 +36,7 @@ enum {
 	TRACE_ALWAYS = 8,	/* record its successes even if only failures are printed */
 	TRACE_NAMES = 16,	/* its strings are kernel names: longer, perhaps not present */
 	TRACE_HELD = 32,	/* record it even if it hides: it changes held memory */
-	TRACE_DEVICE_ONLY = 64,	/* probed only to find the device of other calls */
+	TRACE_HELPER = 64,	/* probed only to find the device of other calls, or what is captured */
 	TRACE_RUNTIME = 128,	/* of the runtime */
 };
 
@@ -71,7 +71,8 @@ struct trace_event {
 	unsigned short read[TRACE_READS];	/* bytes of each, of a string with its '\0'; 0: not
 						 * due now, or could not be read */
 	char comm[16];			/* of the thread */
-	unsigned int device, unused;	/* device: see abi/device.h */
+	unsigned int device;		/* see abi/device.h */
+	unsigned int captured;		/* 1: the call is part of a CUDA graph, and did not run */
 };
 
 /* Not a failure: cudaErrorNotReady, CUDA_ERROR_NOT_READY. */

@@ -14,6 +14,7 @@
 #include "abi/bytes.h"
 #include "abi/device.h"
 #include "abi/filter.h"
+#include "abi/launch.h"
 #include "abi/lost.h"
 #include "abi/python.h"
 #include "abi/shares.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <string.h>
 #include "abi/device.h"
+#include "abi/launch.h"
 #include "cudatrace/trace_call.h"
 #include "cudatrace/trace_execution.h"
 #include "cudatrace/trace_records.h"
@@ -19,6 +20,8 @@ void trace_ended(void *ctx, const struct process_event *e)
 	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	trace_execution_forget(t->programs, e->head.pid);
+	if (t->captured)
+		captures_drop_program(&t->captures, e->program);
 }
 
 static void set_container(struct trace *t, struct trace_call *call)
@@ -89,7 +92,10 @@ int trace_record(void *ctx, void *data, size_t size)
 			trace_execution_fork(t->programs, process->parent, process->head.pid);
 		return 0;
 	}
-	if (!trace_call_read(&call, t->functions, data, size))
+	t->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
+	if (e->head.kind == LAUNCH_CAPTURE_ENDED)
+		captures_drop_ended(&t->captures);
+	if (e->head.kind > TRACE_UNFINISHED || !trace_call_read(&call, t->functions, data, size))
 		return 0;
 	trace_execution_call(t->programs, t->probes, &call);
 	if (t->allocations)

@@ -9,6 +9,7 @@
 #include "cudatrace/trace_errors.h"
 #include "cudatrace/trace_line.h"
 #include "cudatrace/trace_summary.h"
+#include "model/captures.h"
 #include "model/stack_sums.h"
 #include "probe/probe_source.h"
 #include "proc/process_table.h"
@@ -29,7 +30,10 @@ struct trace {			/* all zero except the options and sums */
 	unsigned char *selected;	/* by id: enum trace_selected */
 	bool launches;		/* launches are shown, so kernel names are wanted */
 	bool devices;		/* the device of each call is found */
+	bool marks_captured;	/* and whether it is captured */
 	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
+	struct captures captures;	/* set by the tool */
+	bool captured;		/* a capture has begun */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
 	struct probe_source source;	/* the selected functions and others that are needed */
 	long shown;		/* calls */

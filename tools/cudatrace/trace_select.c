@@ -184,6 +184,20 @@ static bool is_device_only(const struct trace *t, const struct cuda_proto *p)
 	       cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
 }
 
+/* Return true if it is probed only to find what is captured: see bpf/lib/graph.bpf.h. */
+static bool is_capture_only(const struct trace *t, const struct cuda_proto *p)
+{
+	const struct cuda_fn *fn = trace_role(p);
+
+	return t->marks_captured && !t->selected[p - cuda_protos] && !is_needed(t, p) && fn &&
+	       (fn->class == CUDA_EVENT || (fn->class == CUDA_GRAPH && fn->args.op >= CUDA_BEGIN && fn->args.op <= CUDA_END));
+}
+
+static bool is_helper(const struct trace *t, const struct cuda_proto *p)
+{
+	return is_device_only(t, p) || is_capture_only(t, p);
+}
+
 static int find(const void *ctx, const char *symbol)
 {
 	(void)ctx;
@@ -197,8 +211,8 @@ static struct function get(const struct probes *probes, int id)
 
 	return (struct function){
 		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
-		.wanted = t->selected[id] || is_needed(t, p) || is_device_only(t, p),
-		.helper_only = is_device_only(t, p),
+		.wanted = t->selected[id] || is_needed(t, p) || is_helper(t, p),
+		.helper_only = is_helper(t, p),
 	};
 }
 
@@ -217,8 +231,8 @@ static unsigned flags_of(const struct trace *t, int id)
 		flags |= TRACE_ALWAYS;
 	if (t->allocations && trace_changes_held(p))
 		flags |= TRACE_HELD | TRACE_ALWAYS;
-	if (is_device_only(t, p))
-		flags |= TRACE_DEVICE_ONLY;
+	if (is_helper(t, p))
+		flags |= TRACE_HELPER;
 	return flags;
 }
 
@@ -227,6 +241,18 @@ static bool shows_allocations(const struct trace *t)
 {
 	for (int i = 0; i < cuda_protos_n && t->chrome; i++)
 		if (t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_ALLOC)
+			return true;
+	return false;
+}
+
+/* Return true if a selected function may be captured. */
+static bool may_capture(const struct trace *t)
+{
+	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET | 1 << CUDA_ALLOC | 1 << CUDA_FREE;
+
+	for (int i = 0; i < cuda_protos_n; i++)
+		if (t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) < CUDA_CLASS_MAX &&
+		    classes & 1 << class_of(&cuda_protos[i]))
 			return true;
 	return false;
 }
@@ -246,6 +272,7 @@ void trace_prepare(struct trace *t)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
 	t->allocations = shows_allocations(t);
 	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
+	t->marks_captured = !(t->no_returns || t->unchecked || t->folded || t->summary) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);

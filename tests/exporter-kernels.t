@@ -170,7 +170,26 @@ equal "$(launched)" '3027 b,3518 a,'
 exports 5 "$bin/graphs driver eager c 1000 begin launch a 2 fork b 3 end make replay 503"
 lines 1 'cuda_launches_total.*kind="kernel"} 1000$'
 equal "$(launched)" '1000 c,1006 a,1509 b,'
+
+for layer in '' driver; do
+	it "${layer:-runtime}: nodes and copies of graphs count at each launch, and launches of graphs"
+	exports 5 "$bin/graphs $layer copy-beside 3 200 begin launch a 2 copy 5 4097 alloc 100 end make replay 7 \
+create copy-node 2 100 fill-node 1 400 call-node 1 other 3 make replay 11"
+	lines 1 'cuda_graph_launches_total.*known="true"} 18$'
+	lines 0 'cuda_graph_launches_total.*known="false"'
+	lines 1 'cuda_graph_nodes_total.*node="kernel"} 14$'
+	lines 1 'cuda_graph_nodes_total.*node="memcpy"} 57$'
+	lines 1 'cuda_graph_nodes_total.*node="memset"} 11$'
+	lines 1 'cuda_graph_nodes_total.*node="host"} 11$'
+	lines 1 'cuda_graph_nodes_total.*node="alloc"} 7$'
+	lines 1 'cuda_graph_nodes_total.*node="other"} 33$'
+	# 3 of 200, 22 of 100, 35 of 4097 bytes
+	lines 1 'cuda_copy_size_bytes_bucket.*direction="HtoD",async="true",le="256.0"} 25$'
+	lines 1 'cuda_copy_size_bytes_count.*direction="HtoD",async="true"} 60$'
+	lines 1 'cuda_copy_size_bytes_sum.*direction="HtoD",async="true"} 146195$'
+done
 exports 5 "$bin/graphs many 4100 make replay 5"
+lines 1 'cuda_graph_launches_total.*known="false"} 5$'
 says 'graphs not followed, launches of their kernels do not count: more than 4096 graphs or 65536 nodes in a process'
 
 long || leave

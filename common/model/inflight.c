@@ -466,6 +466,7 @@ void inflight_start(struct inflight *r)
 	r->since = clock_ns();
 	r->quota = (struct quota){
 		.limit = MOST, .what = "calls in flight", .loss = "further ones of its processes are dropped",
+		.whole = r->alone,
 	};
 	inflight_collect(r);
 	inflight_clear(r);

@@ -23,7 +23,7 @@ struct syms;
 #define INFLIGHT_OF(skel, target, with_stacks) {							\
 	.link = (skel)->links.inflight_calls, .all = &(skel)->bss->inflight_all,			\
 	.probes = &(target)->probes, .processes = &(target)->processes,				\
-	.stacks = (with_stacks), .lines = (target)->lines,					\
+	.stacks = (with_stacks), .lines = (target)->lines, .alone = session_is_alone(target),	\
 	.only = (target)->devices }
 
 struct inflight_row {
@@ -58,6 +58,7 @@ struct inflight {
 	const struct probes *probes;
 	struct process_table *processes;
 	bool stacks, lines;		/* wanted in the rows; with source lines */
+	bool alone;			/* no other user is traced: session_is_alone() */
 	unsigned long long only;	/* bit n: calls on device n; 0: on every device */
 	/* Set then, or NULL. */
 	const struct memory *memory;	/* a call that frees memory is on the device of the memory */

@@ -6,6 +6,8 @@
   streams  a graph that is captured on two streams
   threads  3 threads that each capture a graph of their own, with thread-local errors
   twice    a graph that is captured anew, and one that is gone
+  callable a function that torch.cuda.make_graphed_callables() has made a graph of
+  copies   a graph that copies, beside eager copies; prints the bytes, too
 """
 import json
 import random
@@ -121,6 +123,36 @@ def do_twice():
     replay(graph, 0, 3, 7)
     del graph
     replay(capture(x, 1, 1), 1, 1, 11)
+
+
+def do_callable():
+    """It is called 3 times before it is captured."""
+    x = torch.empty(64, device="cuda", requires_grad=False)
+    f = torch.cuda.make_graphed_callables(lambda y: mul(add(y, 2), 3), (x,), num_warmup_iters=3)
+    with lock:
+        ran["add"] += 2 * 3
+        ran["mul"] += 3 * 3
+    for _ in range(7):
+        f(x)
+    with lock:
+        ran["add"] += 2 * 7
+        ran["mul"] += 3 * 7
+        ran["replayed"] += (2 + 3) * 7
+
+
+def do_copies():
+    """From pinned memory, and within the device."""
+    host = torch.empty(1024, dtype=torch.uint8, pin_memory=True)
+    x = torch.empty(1024, dtype=torch.uint8, device="cuda")
+    y = torch.empty(1024, dtype=torch.uint8, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x.copy_(host, non_blocking=True)
+        y.copy_(x)
+    for _ in range(11):
+        graph.replay()
+    x.copy_(host, non_blocking=True)
+    print(json.dumps({"HtoD": 12 * 1024, "DtoD": 11 * 1024}))
 
 
 if __name__ == "__main__":

@@ -28,4 +28,15 @@ for attach in '' --attach=inject; do
 	did sizes
 	it "${attach:-by probes}: a graph of two streams, graphs of threads, graphs that are captured anew"
 	did streams threads twice
+	it "${attach:-by probes}: make_graphed_callables()"
+	did callable
+	it "${attach:-by probes}: cudamemcpysize counts the copies of a graph at each launch"
+	run cudamemcpysize $attach -qjc "$python tests/clients/graphs.py copies"
+	status 0
+	json 1 '.type == "copies" and .direction == "HtoD" and .async and .count >= 12 and .replayed == 11 and .bytes >= 12288'
+	json 1 '.type == "copies" and .direction == "DtoD" and .async and .replayed == 11 and .bytes >= 11264'
+	it "${attach:-by probes}: --graphs has the line of Python that captured a graph"
+	run cudalaunchtop --graphs $attach -qjc "$python tests/clients/graphs.py eager"
+	json 1 '.type == "graph" and .known and .launches == 7 and .kernels == 4 and any(.stack[]; .sym == "capture")'
+	json 1 '.type == "graph" and .known and .launches == 11 and .kernels == 2 and any(.stack[]; .sym == "do_eager")'
 done

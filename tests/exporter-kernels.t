@@ -184,9 +184,9 @@ create copy-node 2 100 fill-node 1 400 call-node 1 other 3 make replay 11"
 	lines 1 'cuda_graph_nodes_total.*node="alloc"} 7$'
 	lines 1 'cuda_graph_nodes_total.*node="other"} 33$'
 	# 3 of 200, 22 of 100, 35 of 4097 bytes
-	lines 1 'cuda_copy_size_bytes_bucket.*direction="HtoD",async="true",le="256.0"} 25$'
-	lines 1 'cuda_copy_size_bytes_count.*direction="HtoD",async="true"} 60$'
-	lines 1 'cuda_copy_size_bytes_sum.*direction="HtoD",async="true"} 146195$'
+	lines 1 'cuda_copy_size_bytes_bucket.*direction="h2d",async="true",le="256"} 25$'
+	lines 1 'cuda_copy_size_bytes_count.*direction="h2d",async="true"} 60$'
+	lines 1 'cuda_copy_size_bytes_sum.*direction="h2d",async="true"} 146195$'
 done
 exports 5 "$bin/graphs many 4100 make replay 5"
 lines 1 'cuda_graph_launches_total.*known="false"} 5$'

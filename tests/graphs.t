@@ -288,3 +288,10 @@ it "more than 4,096 graphs of a process are not followed, and that is said"
 run cudalaunchtop -jc "$bin/graphs begin launch b 3 end make many 4100 make replay 5 begin launch c 2 end make replay 7"
 json 2 '.kind == "graph"'
 says 'nodes of graphs not followed: more than 4096 graphs or 65536 nodes in a process, or'
+
+it "… nor what child graphs multiply beyond that"
+run cudalaunchtop -jc "$bin/graphs create $(seq -f "copy-node 1 %g" 307 | tr '\n' ' ') create \
+$(yes child | head -n 223 | tr '\n' ' ') make replay 3 create node b 2 make replay 5"
+json 1 '.kind == "graph" and .launches == 3'
+ran b 10 10
+says 'nodes of graphs not followed: more than 4096 graphs or 65536 nodes in a process, or'

@@ -8,9 +8,9 @@
 #include "base/util.h"
 #include "cli/out.h"
 #include "cli/top_screen.h"
+#include "cudaleak/graph_table.h"
 #include "cudaleak/leak_screen.h"
 #include "cudaleak/leak_view.h"
-#include "model/graph_table.h"
 #include "proc/proc.h"
 #include "session/live.h"
 #include "session/tool.h"
@@ -211,16 +211,17 @@ static void on_end(void *ctx, const struct process_event *e)
 
 static void on_replay(struct leak *l, const struct launch_event *e)
 {
+	unsigned long long began = clock_ns();
 	struct graph_now graph = graph_table_now(&l->graphs, e->key.program, e->subject);
 	struct memory_replay r = {
 		.pid = e->head.pid, .comm = e->comm, .time = e->time, .device = e->key.device, .content = graph.content,
 		.made = graph.made,
 	};
 
-	if (!graph.content)
-		return;
-	memory_replay(&l->memory, &r);
-	if (l->chrome && (r.allocs || r.frees))
+	if (graph.content && graph.content->memory)
+		memory_replay(&l->memory, &r);
+	graph_table_charge(&l->graphs, e->key.program, began);
+	if (l->chrome && r.process && (r.allocs || r.frees))
 		chrome_held(&l->timeline, r.process, e->time, l->view.options.sample);
 	l->allocs += r.allocs;
 	l->frees += r.frees;

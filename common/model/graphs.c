@@ -16,6 +16,7 @@ struct graph_node {
 	bool disabled;
 	struct graph_work work;		/* kind NODE_KIND_MAX: none */
 	struct graph_content *child;	/* of LAUNCH_GRAPH; NULL: it does nothing, or that is not known */
+	unsigned within;		/* of the child: counted in nnodes */
 };
 
 /* A graph, an executable graph or a capture. */
@@ -98,6 +99,25 @@ static int by_work(const void *a, const void *b)
 	return memcmp(p->grid, q->grid, sizeof(p->grid)) ?: memcmp(p->block, q->block, sizeof(p->block));
 }
 
+/* The first three of by_work(): memory has no kernel. */
+static int by_memory(const void *a, const void *b)
+{
+	const struct graph_work *p = a, *q = b;
+
+	if (p->func != q->func)
+		return p->func < q->func ? -1 : 1;
+	if (p->kernel != q->kernel)
+		return p->kernel < q->kernel ? -1 : 1;
+	return p->kind < q->kind ? -1 : p->kind > q->kind;
+}
+
+bool graph_content_has(const struct graph_content *c, enum node_kind kind, unsigned long long at)
+{
+	const struct graph_work want = { .func = at, .kind = kind };
+
+	return bsearch(&want, c->all, c->n, sizeof(*c->all), by_memory);
+}
+
 /* Joins what is the same in a sorted list; returns how many are left. */
 static size_t join(struct graph_work *all, size_t n)
 {
@@ -165,6 +185,7 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 	for (size_t i = 0; i < c->n; i++) {
 		kernel_get(c->all[i].kernel);
 		c->kernels += graph_work_is_kernel(&c->all[i]) ? c->all[i].count : 0;
+		c->memory |= c->all[i].kind == NODE_ALLOC || c->all[i].kind == NODE_FREE;
 	}
 	c->table = &gs->contents;
 	c->refs = 1;
@@ -200,8 +221,9 @@ struct graph_now graphs_now(struct graphs *gs, unsigned long long exec)
 
 /* ---- Graphs and their nodes */
 
-static void node_clear(struct graph_node *node)
+static void node_clear(struct graphs *gs, struct graph_node *node)
 {
+	gs->nnodes -= node->within;
 	kernel_put(node->work.kernel);
 	graph_content_put(node->child);
 	*node = (struct graph_node){ .handle = node->handle, .work.kind = NODE_KIND_MAX };
@@ -228,7 +250,7 @@ static void forget_node(struct graphs *gs, const struct graph *g, unsigned long 
 static void clear(struct graphs *gs, struct graph *g)
 {
 	for (unsigned i = 0; i < g->n; i++) {
-		node_clear(&g->nodes[i]);
+		node_clear(gs, &g->nodes[i]);
 		if (g->nodes[i].handle)
 			forget_node(gs, g, g->nodes[i].handle);
 	}
@@ -304,6 +326,19 @@ static struct graph_node *find_node(const struct graph *g, unsigned long long ha
 	return NULL;
 }
 
+/* What a child does is listed again in each graph that has it: it counts as that many nodes. */
+static void set_child(struct graphs *gs, struct graph *g, struct graph_node *node, struct graph_content *child)
+{
+	if (child && gs->nnodes + child->n > GRAPH_NODES_MAX) {
+		gs->lost += child->n;
+		g->partial = true;
+	} else if (child) {
+		node->child = graph_content_get(child);
+		node->within = child->n;
+		gs->nnodes += child->n;
+	}
+}
+
 static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *from)
 {
 	to->partial |= from->partial;
@@ -313,25 +348,30 @@ static void copy_nodes(struct graphs *gs, struct graph *to, const struct graph *
 		if (!node)
 			return;
 		*node = from->nodes[i];
+		node->child = NULL;
+		node->within = 0;
 		kernel_get(node->work.kernel);
-		graph_content_get(node->child);
+		set_child(gs, to, node, from->nodes[i].child);
 	}
 }
 
 /* ---- Records */
 
-static void set_node(struct graphs *gs, struct execution *p, struct graph_node *node, const struct launch_node *e)
+static void set_node(struct graphs *gs, struct execution *p, struct graph *g, struct graph_node *node, const struct launch_node *e)
 {
 	const struct launch_key *key = &e->event.key;
 	struct graph_work was = node->work, *work = &node->work;
+	struct graph_content *content;
 	struct graph *child;
 
-	node_clear(node);
+	node_clear(gs, node);
 	work->kind = key->kind < NODE_KIND_MAX ? key->kind : NODE_OTHER;
 	work->count = 1;
 	if (work->kind == LAUNCH_GRAPH) {
 		child = find(gs->all, key->func);
-		node->child = child ? content_of(gs, child) : NULL;
+		content = child ? content_of(gs, child) : NULL;
+		set_child(gs, g, node, content);
+		graph_content_put(content);
 	} else if (graph_work_is_kernel(work)) {
 		work->func = key->func;
 		work->kernel = kernel_get(execution_kernel(p, key->func));
@@ -361,7 +401,7 @@ static void on_captured(struct graphs *gs, struct execution *p, const struct lau
 	if (!node)
 		return;
 	g->partial |= is_partial(gs, &e->event.key);
-	set_node(gs, p, node, e);
+	set_node(gs, p, g, node, e);
 }
 
 static void note_node(struct graphs *gs, struct graph *g, unsigned long long handle)
@@ -412,7 +452,7 @@ static void on_node(struct graphs *gs, struct execution *p, const struct launch_
 	}
 	g->partial |= is_partial(gs, &v->key);
 	g->changed = true;
-	set_node(gs, p, node, e);
+	set_node(gs, p, g, node, e);
 }
 
 static void on_enabled(struct graphs *gs, const struct launch_event *e)
@@ -434,7 +474,7 @@ static void on_node_gone(struct graphs *gs, const struct launch_event *e)
 	if (!node)
 		return;
 	forget_node(gs, g, e->object);
-	node_clear(node);
+	node_clear(gs, node);
 	node->handle = 0;
 	g->changed = true;
 }

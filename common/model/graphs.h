@@ -10,6 +10,7 @@
 struct budget;
 struct execution;
 struct graph;
+struct graph_content;
 struct graph_node_of;
 struct kernel;
 struct launch_event;
@@ -31,6 +32,9 @@ struct graph_work {
 /* Returns "kernel", "cooperative", "memcpy", "memset", "host", "alloc", "free", "conditional" or "other". */
 const char *node_kind_name(unsigned kind);
 
+/* Return true if a node does that with the memory at an address. */
+bool graph_content_has(const struct graph_content *c, enum node_kind kind, unsigned long long at);
+
 static inline bool graph_work_is_kernel(const struct graph_work *w)
 {
 	return w->kind < LAUNCH_GRAPH;
@@ -42,12 +46,14 @@ struct graph_content {
 	struct quota *quota;		/* that it takes from, for this user */
 	unsigned user, refs;
 	unsigned long long kernels;	/* how many one launch runs */
+	bool memory;			/* some nodes allocate or free */
 	size_t n;			/* > 0 */
 	UT_hash_handle hh;
 	struct graph_work all[];
 };
 
-/* The limits of a process: beyond them, a graph's kernels are not known. */
+/* The limits of a process: beyond them, a graph's kernels are not known.  A child graph counts as one node, and one for each
+ * work of its own. */
 enum { GRAPHS_MAX = 4096, GRAPH_NODES_MAX = 65536 };
 
 #define GRAPHS_LOST "more than 4096 graphs or 65536 nodes in a process, or its user's time is used up"

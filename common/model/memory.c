@@ -315,15 +315,6 @@ struct memory_effect memory_apply(struct memory *memory, const struct memory_eve
 	return done;
 }
 
-/* Return true if a node of that kind is about this memory. */
-static bool has_node(const struct graph_content *c, enum node_kind kind, unsigned long long ptr)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->all[i].kind == kind && c->all[i].func == ptr)
-			return true;
-	return false;
-}
-
 static bool keeps(const struct memory_filter *f, unsigned long long size, unsigned device)
 {
 	return size >= f->min && (!f->max || size <= f->max) && !elsewhere(f, device) && (f->sample < 2 || one_in(f->sample));
@@ -333,7 +324,7 @@ static void node_allocates(struct memory_replay *r, const struct graph_work *w)
 {
 	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
 
-	if (allocation || has_node(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, r->device))
+	if (allocation || graph_content_has(r->content, NODE_FREE, w->func) || !keeps(&r->process->model->filter, w->bytes, r->device))
 		return;
 	r->allocs++;
 	allocation = allocation_add(r->process, w->func, CUDA_POOL, r->device, r->made, w->bytes);
@@ -349,7 +340,7 @@ static void node_frees(struct memory_replay *r, const struct graph_work *w)
 {
 	struct allocation *allocation = allocation_find(r->process, w->func, SPACE_ADDRESS);
 
-	if (has_node(r->content, NODE_ALLOC, w->func))
+	if (graph_content_has(r->content, NODE_ALLOC, w->func))
 		return;
 	r->frees++;
 	if (allocation)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* The CUDA graphs of all traced programs, for tools that do not count launches by kernel (model/launches.h has both). */
+/* The CUDA graphs of all traced programs. */
 #ifndef GRAPH_TABLE_H
 #define GRAPH_TABLE_H
 #include <stddef.h>
@@ -30,7 +30,11 @@ void graph_table_record(struct graph_table *t, const struct launch_event *e, siz
 /* Call when a process has ended or runs another program (proc/process_table.h); t is a struct graph_table *. */
 void graph_table_ended(void *t, const struct process_event *event);
 
-/* Returns what the executable graph of a launch is; the caller puts the content back. */
+/* Returns what the executable graph of a launch is; the caller puts the content back.  Not known if the user's time is used
+ * up, which counts as lost. */
 struct graph_now graph_table_now(struct graph_table *t, unsigned long long program, unsigned long long exec);
+
+/* Charges the program's user for the time since began, CLOCK_MONOTONIC, ns. */
+void graph_table_charge(struct graph_table *t, unsigned long long program, unsigned long long began);
 
 #endif

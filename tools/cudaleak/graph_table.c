@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include "abi/process.h"
 #include "abi/record.h"
+#include "base/clock.h"
 #include "kernels/executions.h"
-#include "model/graph_table.h"
+#include "cudaleak/graph_table.h"
 
 struct graph_execution {
 	struct execution program;
@@ -76,5 +77,19 @@ struct graph_now graph_table_now(struct graph_table *t, unsigned long long progr
 {
 	struct execution *p = executions_find(t->programs, program);
 
-	return p ? graphs_now(&((struct graph_execution *)p)->graphs, exec) : (struct graph_now){ 0 };
+	if (!p)
+		return (struct graph_now){ 0 };
+	if (!t->quota.whole && !budget_left(&t->time, p->user, clock_ns())) {
+		t->lost++;
+		return (struct graph_now){ 0 };
+	}
+	return graphs_now(&((struct graph_execution *)p)->graphs, exec);
+}
+
+void graph_table_charge(struct graph_table *t, unsigned long long program, unsigned long long began)
+{
+	struct execution *p = executions_find(t->programs, program);
+
+	if (p && !t->quota.whole)
+		budget_charge(&t->time, p->user, clock_ns() - began);
 }

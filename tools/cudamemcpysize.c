@@ -337,7 +337,7 @@ static void *open_skel(void *ctx)
 	c->skel->rodata->copy_min = c->min;
 	c->skel->rodata->copy_slower = c->slower;
 	bpf_mmap_per_cpu(c->skel->maps.quick, LAUNCH_SLOTS);
-	c->aggregates.other_records = true;
+	c->aggregates.other_records = c->classes & CUDA_REPLAYS;
 	aggregate_prepare(&c->aggregates, c->skel->obj, c->session.syms, &c->session.processes);
 	c->session.processes.keeps_ended = true;
 	return c->skel;

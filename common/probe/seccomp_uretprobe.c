@@ -18,8 +18,7 @@ static int count_returns(const struct dso *d)
 	return n;
 }
 
-/* Return true if nothing of what the tool shows is left without return probes. */
-static bool all_need_returns(const struct probes *p, const struct dso *d)
+bool uretprobe_is_all(const struct probes *p, const struct dso *d)
 {
 	for (int i = 0; i < d->scan.n; i++)
 		if (!d->scan.probes[i].returns && !p->source->get(p, d->scan.probes[i].id).helper_only)
@@ -63,8 +62,8 @@ bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said)
 	if (!count_returns(d) || (pid && !proc_has_filter(pid)) || !uretprobe_kills(p))
 		return false;
 	if (!pid)
-		say_everywhere(p, all_need_returns(p, d));
+		say_everywhere(p, uretprobe_is_all(p, d));
 	else if (!said)
-		say_process(pid, all_need_returns(p, d));
+		say_process(pid, uretprobe_is_all(p, d));
 	return true;
 }

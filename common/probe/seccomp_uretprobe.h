@@ -12,6 +12,9 @@ struct probes;
  * file is left for all processes, sets p->failure. */
 bool uretprobe_unsafe(struct probes *p, const struct dso *d, int pid, bool said);
 
+/* Return true if nothing of what the tool shows is left in this file without return probes. */
+bool uretprobe_is_all(const struct probes *p, const struct dso *d);
+
 /* Return true if a return probe in all processes would kill those that have a filter. */
 bool uretprobe_kills(struct probes *p);
 

@@ -244,7 +244,7 @@ int uprobes_attach(struct probes *p, struct dso *d, int pid)
 	s = xcalloc(1, sizeof(*s));
 	s->key = want.key;
 	s->filtered = p->attacher.kind != ATTACH_INJECT && uretprobe_unsafe(p, d, pid, said_filtered(all, pid));
-	if (p->attacher.kind == ATTACH_INJECT) {
+	if (p->attacher.kind == ATTACH_INJECT || (s->filtered && uretprobe_is_all(p, d))) {
 		err = 0;
 	} else if (d->scan.n && p->on_dso) {
 		if (!s->filtered)

@@ -70,6 +70,10 @@ it "cudalaunchtop: each line is as the schema says"
 for lists in '' -P '-kx --per-stream'; do
 	prints cudalaunchtop -j $lists -c "$bin/mem launch 3 badlaunch 2 coop 1 graph 1 drvlaunch 1"
 done
+for lists in '' '-x --per-stream'; do
+	prints cudalaunchtop -j --graphs $lists -c "$bin/graphs begin launch a 2 take 7 end make replay 3 create copy-node 1 7 \
+		alloc-node 5 make replay 5"
+done
 
 it "cudasynclatency: each line is as the schema says"
 for lists in '' '-kO --per-stream'; do prints cudasynclatency -j $lists -c "$bin/mem sync 3 streamsync 5 eventsync 2"; done

@@ -3,6 +3,9 @@
  * and launches of graphs.  Their struct thread_data has struct kernel_calls kernels. */
 #ifndef GRAPH_CALLS_BPF_H
 #define GRAPH_CALLS_BPF_H
+#ifndef THREAD_DATA
+#error "define THREAD_DATA before this"
+#endif
 #include "lib/kernel_calls.bpf.h"
 #include "lib/processes.bpf.h"
 

@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 		.memory = MEMORY_INIT, .sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
 		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
 	};
-	const unsigned classes = MEMORY_CLASSES | CUDA_GRAPH_CLASSES;
+	const unsigned classes = MEMORY_CLASSES | CUDA_CAPTURES;
 	int status;
 	const struct opt opts[] = {
 		OPT_TARGET(&snoop.session),

@@ -18,10 +18,19 @@ struct cuda_fn {
 /* … and of class launch the functions that launch a graph. */
 #define CUDA_REPLAYS (2u << CUDA_CLASS_MAX)
 
+/* … and those that begin or end a capture, or by which a stream joins one. */
+#define CUDA_CAPTURES (4u << CUDA_CLASS_MAX)
+
+static inline bool cuda_fn_captures(const struct cuda_fn *fn)
+{
+	return fn->class == CUDA_EVENT || (fn->class == CUDA_GRAPH && fn->args.op >= CUDA_BEGIN && fn->args.op <= CUDA_END);
+}
+
 static inline bool cuda_fn_in(const struct cuda_fn *fn, unsigned classes)
 {
 	return classes & 1u << fn->class || (classes & CUDA_WAITS && fn->args.waits) ||
-	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle);
+	       (classes & CUDA_REPLAYS && fn->class == CUDA_LAUNCH && fn->args.handle) ||
+	       (classes & CUDA_CAPTURES && cuda_fn_captures(fn));
 }
 
 /* Return true if the byte count of a call is known. */

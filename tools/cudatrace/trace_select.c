@@ -189,8 +189,7 @@ static bool is_capture_only(const struct trace *t, const struct cuda_proto *p)
 {
 	const struct cuda_fn *fn = trace_role(p);
 
-	return t->marks_captured && !t->selected[p - cuda_protos] && !is_needed(t, p) && fn &&
-	       (fn->class == CUDA_EVENT || (fn->class == CUDA_GRAPH && fn->args.op >= CUDA_BEGIN && fn->args.op <= CUDA_END));
+	return t->marks_captured && !t->selected[p - cuda_protos] && !is_needed(t, p) && fn && cuda_fn_captures(fn);
 }
 
 static bool is_helper(const struct trace *t, const struct cuda_proto *p)

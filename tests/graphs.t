@@ -224,7 +224,7 @@ json 1 '.captured == false and .op == "free"'
 run cudamallocsnoop -c "$bin/graphs $allocs"
 lines 3 ' captured$'
 
-for kind in session perf inject; do
+for kind in session inject; do
 	it "--attach $kind: cudatrace marks calls that are captured, also if those that capture are not selected"
 	run cudatrace --attach $kind -e cudaLaunchKernel,cudaMemcpyAsync,cudaLaunchHostFunc -jc \
 		"$bin/graphs eager a 3 begin launch a 2 fork b 5 copy 7 100 call 1 end make replay 1 copy-beside 11 9 eager b 2"

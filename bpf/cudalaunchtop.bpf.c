@@ -229,6 +229,7 @@ static __always_inline bool is_captured(struct thread *t, const struct cuda_args
 {
 	__u32 class = cuda_classes[id];
 	struct bytes b = {};
+	__u64 begun = t->data.capture;
 
 	*c = (struct captured){ .pid = thread_pid() };
 	c->program = program_of(t, c->pid);
@@ -239,7 +240,7 @@ static __always_inline bool is_captured(struct thread *t, const struct cuda_args
 	c->kind = class == CUDA_COPY ? NODE_COPY : class == CUDA_SET ? NODE_SET : class == CUDA_ALLOC ? NODE_ALLOC :
 		  class == CUDA_FREE ? NODE_FREE : NODE_HOST;
 	if (!c->capture && class == CUDA_ALLOC && row->memory != CUDA_HOST) {
-		c->capture = t->data.capture;
+		c->capture = begun && bpf_map_lookup_elem(&captures, &begun) ? begun : 0;	/* another thread may have ended it */
 		c->kind = NODE_TAKEN;
 	}
 	if (!c->capture)
@@ -426,7 +427,7 @@ static __always_inline void leave_captured(struct captured *c, __u64 id, int ret
 {
 	if (ret)
 		return;
-	if (cuda_classes[id] == CUDA_ALLOC)
+	if (c->kind == NODE_ALLOC)
 		c->at = read_u64(c->at);
 	graph_captured_call(c);
 }

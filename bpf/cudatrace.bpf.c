@@ -343,7 +343,7 @@ static __always_inline void send(void *ctx, struct thread *t, const struct trace
 	e->device = f->device;
 	e->depth = f->depth;
 	e->inner = trace_held && f->held & INNER;
-	e->captured = f->captured;
+	e->captured = f->captured && !(what == TRACE_CALL && is_failure(fn, ret));
 	e->words = n <= TRACE_WORDS ? n : TRACE_WORDS;
 	thread_comm(e->comm);
 	for (__u32 i = 0; i < TRACE_WORDS; i++)

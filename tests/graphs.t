@@ -54,6 +54,8 @@ done
 
 it "graphs are made of nodes, which can be changed, left out and destroyed"
 for layer in '' driver; do
+	run cudalaunchtop -jc "$bin/graphs $layer create node a 1 make enable 0 0 replay 5 set 0 c replay 7 enable 0 1 replay 2"
+	ran c 2 2
 	run cudalaunchtop -jc "$bin/graphs $layer create node a 2 node b 3 other 5 make replay 7 set 0 c replay 11 \
 		enable 4 0 replay 13 enable 4 1 replay 2 node-set 1 c make replay 17"
 	# 7 of a a b b b, 11 of c a b b b, 13 of c a b b, 2 of c a b b b, 17 of a c b b b
@@ -192,6 +194,10 @@ lines 1 '^HtoD, asynchronous; .*; 61 by CUDA graphs$'
 it "… copies that are captured take no time"
 run cudamemcpysize --time -jc "$bin/graphs $copies"
 lines 0 ''
+run cudamemcpysize --slower 1 -jc "env SIM_LATENCY_US=cuMemcpyHtoDAsync_v2=1000 $bin/graphs $copies"
+json 0 '.replayed > 0'
+json 1 '.direction == "HtoD" and .count == 3'
+json 1 true
 
 it "… and of graphs that were made before, launches are said"
 program "$bin/graphs" begin copy 2 100 end make wait replay 5 copy-beside 3 1000
@@ -223,6 +229,14 @@ json 1 '.captured and .op == "alloc" and .size == 3001'
 json 1 '.captured == false and .op == "free"'
 run cudamallocsnoop -c "$bin/graphs $allocs"
 lines 3 ' captured$'
+run cudamallocsnoop -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
+json 1 '.captured == false and .ret == 2'
+run cudatrace -e cudaMallocAsync -jc "env SIM_FAIL=cuMemAllocAsync:*=2 $bin/graphs begin alloc 1024 end"
+json 1 '.captured == false and .error == "cudaErrorMemoryAllocation"'
+
+it "cudatrace --chrome: what is captured is not held"
+run cudatrace --chrome "$tmp/chrome" -c "$bin/graphs begin alloc 1024 end"
+equal "$(jq '[.. | objects | select(.ph? == "C") | .args | add] | max // 0' "$tmp/chrome")" 0
 
 for kind in session inject; do
 	it "--attach $kind: cudatrace marks calls that are captured, also if those that capture are not selected"

@@ -143,7 +143,9 @@ static void report_json(struct top *t, size_t n)
 		l->container_or_null = *l->container ? l->container : NULL;
 		l->known = !l->row.unknown;
 		l->nodes = (struct out_print){ graph_items_json, &l->items };
+		launch_view_items(v, i);
 		out_row(fields, l);
+		launch_view_items_free(v, i);
 	}
 }
 
@@ -172,8 +174,10 @@ static void report_text(struct top *t, size_t n)
 	launch_view_head(v, stdout);
 	putchar('\n');
 	for (size_t i = 0; i < n; i++) {
+		launch_view_items(v, i);
 		print_line(v, i, columns);
 		graph_items_text(&v->lines[i].items);
+		launch_view_items_free(v, i);
 		if (v->stacks)
 			stack_text(v->lines[i].row.stack);
 	}

@@ -225,6 +225,8 @@ static void add_replay(void *ctx, const struct counter *graph)
 		.stack = graph->stack, .pid = graph->key.pid, .comm = graph->program->comm,
 	};
 
+	if (c->slower)		/* they have no time */
+		return;
 	c->unknown += graph->graph.known ? 0 : graph->last.launches;
 	for (size_t i = 0; content && i < content->n; i++) {
 		const struct graph_work *w = &content->all[i];

@@ -160,7 +160,7 @@ static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 	t->call.sp = 0;
 	if (!wanted)
 		return;
-	e->captured = !!t->call.data.capture;
+	e->captured = t->call.data.capture && !e->ret;
 	memory_send(ctx, t, e);
 }
 

@@ -361,16 +361,19 @@ static void set_node(struct graphs *gs, struct execution *p, struct graph *g, st
 {
 	const struct launch_key *key = &e->event.key;
 	struct graph_work was = node->work, *work = &node->work;
+	const bool disabled = node->disabled;
 	struct graph_content *content;
 	struct graph *child;
 
 	node_clear(gs, node);
+	node->disabled = disabled;	/* "unaffected by individual node update" (CUDA Programming Guide) */
 	work->kind = key->kind < NODE_KIND_MAX ? key->kind : NODE_OTHER;
 	work->count = 1;
 	if (work->kind == LAUNCH_GRAPH) {
 		child = find(gs->all, key->func);
 		content = child ? content_of(gs, child) : NULL;
 		set_child(gs, g, node, content);
+		g->partial |= child && child->partial;	/* there was no room for its content */
 		graph_content_put(content);
 	} else if (graph_work_is_kernel(work)) {
 		work->func = key->func;

@@ -73,9 +73,6 @@ static void set_kernel(const struct launch_view *v, struct launch_line *l)
 	static const char *const kinds[] = { "kernel", "cooperative", "graph" };
 	const struct launch_row *r = &l->row;
 
-	if (v->by_graph)
-		l->items = graph_items(r, v->full);
-
 	if (r->kind < 0)
 		return;
 	l->kind = kinds[r->kind % LAUNCH_KIND_MAX];
@@ -134,10 +131,8 @@ void launch_view_clear(struct launch_view *v)
 {
 	name_fit_free(v->fit);
 	v->fit = NULL;
-	for (size_t i = 0; i < v->n; i++) {
+	for (size_t i = 0; i < v->n; i++)
 		free(v->lines[i].address);
-		graph_items_free(&v->lines[i].items);
-	}
 	free(v->lines);
 	v->lines = NULL;
 	v->n = 0;
@@ -347,6 +342,17 @@ void launch_view_line(const struct launch_view *v, FILE *f, size_t i)
 	kernel(v, f, i);
 }
 
+void launch_view_items(struct launch_view *v, size_t i)
+{
+	if (v->by_graph)
+		v->lines[i].items = graph_items(&v->lines[i].row, v->full);
+}
+
+void launch_view_items_free(struct launch_view *v, size_t i)
+{
+	graph_items_free(&v->lines[i].items);
+}
+
 /* ---- On the screen */
 
 static void title(void *ctx, FILE *f)
@@ -363,11 +369,13 @@ static void head(void *ctx, FILE *f)
 
 static void line(void *ctx, FILE *f, size_t i)
 {
-	const struct launch_view *v = ctx;
+	struct launch_view *v = ctx;
 
+	launch_view_items(v, i);
 	launch_view_line(v, f, i);
 	if (v->by_graph)
 		graph_items_line(f, &v->lines[i].items);
+	launch_view_items_free(v, i);
 	if (v->stacks && !v->by_process)
 		stack_view_callers(f, v->lines[i].row.stack);
 }

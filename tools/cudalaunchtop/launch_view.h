@@ -61,6 +61,10 @@ void launch_view_count(struct launch_view *v, bool whole);
  * needed. */
 void launch_view_columns(struct launch_view *v, size_t n, int columns);
 
+/* With by_graph, call before line i is printed: lists what its graph does, which may be much; and afterwards. */
+void launch_view_items(struct launch_view *v, size_t i);
+void launch_view_items_free(struct launch_view *v, size_t i);
+
 /* Print the headings, and a line, without a newline. */
 void launch_view_head(const struct launch_view *v, FILE *f);
 void launch_view_line(const struct launch_view *v, FILE *f, size_t i);

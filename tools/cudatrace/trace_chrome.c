@@ -90,7 +90,8 @@ static unsigned long long stream_used(const struct trace_call *call)
 	const unsigned work = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET;
 	unsigned long long passed;
 
-	if (!fn || !cuda_fn_in(fn, work) || !fn->args.async || call->failed || call->event->depth)
+	if (!fn || !cuda_fn_in(fn, work) || !fn->args.async || call->failed || call->event->depth ||
+	    call->event->captured)
 		return OUT_NONE;
 	if (!call->function->handle_at)
 		return stream_of(fn, trace_word(call, fn->args.stream));
@@ -353,7 +354,7 @@ static struct memory_event event_of(const struct trace_held *h, const struct tra
 	struct memory_event m = {
 		.head = { .pid = e->head.pid, .kind = fn - cuda_fns }, .time = e->time, .start = e->start,
 		.ptr = trace_word(call, row->ptr ?: row->handle ?: row->ctx),
-		.size = trace_bytes(call, row), .tid = e->tid, .location = thread ? thread->location : 0,
+		.size = trace_bytes(call, row), .tid = e->tid, .captured = e->captured, .location = thread ? thread->location : 0,
 		.arg2 = trace_word(call, row->ptr ? row->handle : row->dev),
 	};
 

@@ -271,7 +271,7 @@ void trace_prepare(struct trace *t)
 		t->launches |= full && t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) == CUDA_LAUNCH;
 	t->allocations = shows_allocations(t);
 	t->devices = t->only || !(t->no_returns || t->unchecked || t->folded);
-	t->marks_captured = !(t->no_returns || t->unchecked || t->folded || t->summary) && may_capture(t);
+	t->marks_captured = !(t->no_returns || t->unchecked) && (t->chrome || !(t->folded || t->summary)) && may_capture(t);
 	t->lines.seen.several = t->calls.seen.several = t->only;
 	for (int i = 0; i < cuda_protos_n; i++)
 		t->functions[i] = trace_describe(i, flags_of(t, i), full);

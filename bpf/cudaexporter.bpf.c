@@ -194,7 +194,7 @@ static __always_inline void export_captured(struct thread *t, unsigned char clas
 {
 	struct captured c = {
 		.capture = t->data.capture, .program = t->program, .pid = thread_pid(), .bytes = t->call.data.bytes.n,
-		.kind = class == CUDA_COPY ? NODE_COPY : class == CUDA_ALLOC ? NODE_ALLOC : NODE_FREE,
+		.kind = node_of_class(class),
 	};
 
 	if (class == CUDA_COPY)
@@ -244,13 +244,7 @@ static __always_inline void export_leave(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(export_enter, export_leave)
 
-static __always_inline void export_dropped(struct thread *t)
-{
-	call_dropped(t);
-	kernel_calls_dropped(&t->data.kernels);
-}
-
-PROCESS_PROGRAMS(export_dropped)
+PROCESS_PROGRAMS(calls_dropped)
 
 /* Loaded with export_kernels only: a child has the same kernels at the same addresses. */
 SEC("raw_tp/sched_process_fork") int process_fork(struct bpf_raw_tracepoint_args *ctx)

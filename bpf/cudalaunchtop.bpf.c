@@ -237,8 +237,7 @@ static __always_inline bool is_captured(struct thread *t, const struct cuda_args
 		return false;
 	if (row->stream || STREAM_CLASSES & 1u << class)
 		c->capture = capture_of(c->program, class == CUDA_GRAPH ? capture_argument(&t->call, row) : stream_in(&t->call, id));
-	c->kind = class == CUDA_COPY ? NODE_COPY : class == CUDA_SET ? NODE_SET : class == CUDA_ALLOC ? NODE_ALLOC :
-		  class == CUDA_FREE ? NODE_FREE : NODE_HOST;
+	c->kind = node_of_class(class);
 	if (!c->capture && class == CUDA_ALLOC && row->memory != CUDA_HOST) {
 		c->capture = begun && bpf_map_lookup_elem(&captures, &begun) ? begun : 0;	/* another thread may have ended it */
 		c->kind = NODE_TAKEN;

@@ -28,8 +28,8 @@ struct thread_data {
 #define THREAD_DATA struct thread_data
 
 struct thread;
-static __always_inline void copy_dropped(struct thread *t);
-#define AGGREGATE_DROPPED copy_dropped
+static __always_inline void calls_dropped(struct thread *t);
+#define AGGREGATE_DROPPED calls_dropped
 #define CUDA_NESTED(ctx, t, id) bytes_nested(ctx, id, &(t)->call.data.bytes)
 #include "lib/bytes.bpf.h"
 #include "lib/cuda.bpf.h"
@@ -44,12 +44,6 @@ const volatile __u32 copy_shown;	/* enum copy_shown */
 const volatile __u32 copy_direction;	/* only this one; 0 = all */
 const volatile __u64 copy_min;
 const volatile __u64 copy_slower;	/* ns: only calls that took at least this long */
-
-static __always_inline void copy_dropped(struct thread *t)
-{
-	call_dropped(t);
-	kernel_calls_dropped(&t->data.kernels);
-}
 
 /* Return true if the copy is selected, by what is known of it so far. */
 static __always_inline bool copy_selected(const struct call *call)
@@ -179,12 +173,12 @@ static __always_inline void replay_leave(struct pt_regs *ctx, struct thread *t, 
 	c->time = bpf_jiffies64();
 }
 
-static __always_inline void copy_captured(struct pt_regs *ctx, struct thread *t)
+static __always_inline void copy_captured(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
 	const struct bytes *b = &t->call.data.bytes;
 	struct captured c = {
 		.capture = t->call.data.capture, .program = t->program, .pid = thread_pid(),
-		.kind = b->direction == COPY_SET ? NODE_SET : NODE_COPY, .bytes = b->n, .direction = b->direction,
+		.kind = node_of_class(cuda_classes[id]), .bytes = b->n, .direction = b->direction,
 	};
 
 	if (!PT_REGS_RC(ctx))
@@ -206,7 +200,7 @@ static __always_inline void copy_leave(struct pt_regs *ctx, struct thread *t)
 		return;
 	}
 	if (t->call.data.capture) {
-		copy_captured(ctx, t);
+		copy_captured(ctx, t, id);
 		return;
 	}
 	if (!copy_selected(&t->call) || (copy_slower && ns < copy_slower))

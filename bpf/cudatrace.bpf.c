@@ -407,15 +407,15 @@ static __always_inline bool enter(struct pt_regs *ctx)
 	__u64 id = probe_cookie(ctx);
 	struct trace_function *fn = function_of(id);
 	struct thread *t = fn && (trace_devices || task_wanted()) ? thread_at(ctx) : NULL;
-	bool wanted = false;
+	bool ours, wanted = false;
 
 	if (!t)
 		return false;
-	/* unwanted threads create streams, too */
-	if (!(fn->flags & TRACE_HELPER) && (!trace_devices || task_wanted()))
+	ours = !trace_devices || task_wanted();	/* unwanted threads create streams, too */
+	if (ours && !(fn->flags & TRACE_HELPER))
 		wanted = enter_call(ctx, t, fn, id);
 	wanted |= follow_device(ctx, t, fn);
-	wanted |= follow_capture(ctx, t, fn);
+	wanted |= ours && follow_capture(ctx, t, fn);
 	return wanted;
 }
 

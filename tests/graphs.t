@@ -247,6 +247,10 @@ for kind in session inject; do
 	json 1 '.captured and .func == "cudaLaunchHostFunc"'
 	json 16 '.captured | not'
 done
+run cudatrace -e cudaLaunchHostFunc -jc "$bin/graphs begin call 5 end"
+json 5 '.captured'
+run cudatrace -e cudaEventRecord -jc "$bin/graphs begin fork a 3 end"
+json 2 '.captured'
 run cudatrace -c "$bin/graphs begin launch a 2 end make replay 1"
 lines 2 '^cudaLaunchKernel\(.* \[captured\]$'
 lines 2 ' \[captured\]$'

@@ -255,10 +255,7 @@ static void loaded(void *ctx)
 		},
 	};
 
-	app->exporter.kernels.captures = (struct captures){
-		skel->maps.captures, skel->maps.capture_streams, skel->maps.capture_events,
-		&skel->data_capture_shares->capture_shares,
-	};
+	app->exporter.kernels.captures = (struct captures)CAPTURES_OF(skel);
 	exporter_open(&app->exporter, &app->session, &app->limits, &probes, app->off_cpu);
 }
 

@@ -61,16 +61,19 @@ struct top {
 
 OUT_WORD(row_type, "launches");
 
+#define LAUNCH_FIELDS \
+	{ "time", NULL, 0, OUT_TIME, AT(time) }, \
+	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */ \
+	{ "pid", NULL, 0, OUT_INT, AT(row.pid) }, \
+	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },	/* name of its main thread */ \
+	{ "container", NULL, 0, OUT_STR, AT(container_or_null) }, \
+	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) }
+
 #define AT(f) offsetof(struct launch_line, f)
 enum { STREAM = 7, GRID = 15, FAILED = 19, STACK };
 static const struct field all_fields[] = {	/* for JSON; launch_view_line() prints text */
 	{ "type", NULL, 0, &row_type, 0 },	/* launches of a kernel or graph */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
-	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },	/* name of its main thread */
-	{ "container", NULL, 0, OUT_STR, AT(container_or_null) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
+	LAUNCH_FIELDS,
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
 	{ "kernel", NULL, 0, OUT_STR, AT(kernel) },	/* name, address, or handle of a graph; null with --per-process */
 	{ "kind", NULL, 0, OUT_STR, AT(kind) },	/* kernel, cooperative or graph; null with --per-process */
@@ -92,12 +95,7 @@ OUT_WORD(graph_type, "graph");
 
 static const struct field graph_fields[] = {	/* for JSON, with --graphs */
 	{ "type", NULL, 0, &graph_type, 0 },	/* launches of a CUDA graph, with --graphs */
-	{ "time", NULL, 0, OUT_TIME, AT(time) },
-	{ "interval_s", NULL, 0, OUT_REAL, AT(interval) },	/* s: length of the interval */
-	{ "pid", NULL, 0, OUT_INT, AT(row.pid) },
-	{ "comm", NULL, 0, OUT_STR, AT(row.comm) },	/* name of its main thread */
-	{ "container", NULL, 0, OUT_STR, AT(container_or_null) },
-	{ "device", NULL, 0, OUT_DEVICE, AT(row.device) },
+	LAUNCH_FIELDS,
 	[STREAM] = { "stream", NULL, 0, OUT_STREAM, AT(row.stream) },	/* with --per-stream: of the launches */
 	{ "graph", NULL, 0, OUT_STR, AT(kernel) },	/* handle of the executable graph */
 	{ "known", NULL, 0, OUT_BOOL, AT(known) },	/* whether it was made while tracing: otherwise its nodes are unknown */
@@ -289,10 +287,7 @@ static void loaded(void *ctx)
 		t->view.launches->counters.quota.whole = true;
 		t->view.launches->graphs.whole = true;
 	}
-	t->view.launches->captures = (struct captures){
-		t->skel->maps.captures, t->skel->maps.capture_streams, t->skel->maps.capture_events,
-		&t->skel->data_capture_shares->capture_shares,
-	};
+	t->view.launches->captures = (struct captures)CAPTURES_OF(t->skel);
 	process_on_end(&t->session.processes, launches_ended, t->view.launches);
 	t->session.processes.keeps_ended = t->session.reads_at_exec = true;
 	launch_probes_init(&t->probes, &t->session, t->view.launches, &t->skel->bss->launches_refused);

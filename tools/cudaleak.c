@@ -246,7 +246,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct stack *stack;
 	struct memory_effect did;
 
-	if (e->head.kind >= LAUNCH_FIRST && e->head.kind < LAUNCH_WHAT_MAX) {
+	if (launch_is_record(&e->head)) {
 		on_graph(l, data, size);
 		return 0;
 	}
@@ -344,10 +344,7 @@ static void loaded(void *ctx)
 
 	graph_table_init(&l->graphs, l->session.syms);
 	l->graphs.quota.whole = session_is_alone(&l->session);
-	l->graphs.captures = (struct captures){
-		l->skel->maps.captures, l->skel->maps.capture_streams, l->skel->maps.capture_events,
-		&l->skel->data_capture_shares->capture_shares,
-	};
+	l->graphs.captures = (struct captures)CAPTURES_OF(l->skel);
 	if (l->chrome && !l->session.list)
 		chrome_open(&l->timeline, l->chrome);
 }

@@ -70,7 +70,6 @@ struct snoop {
 	long max, printed;	/* lines; max: 0 = no limit */
 	struct memory memory;
 	struct captures captures;
-	bool captured;		/* a capture has begun */
 	struct stack_sums sums;	/* with --folded: calls */
 	struct inflight inflight;
 	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
@@ -165,8 +164,7 @@ static void on_end(void *ctx, const struct process_event *e)
 	struct snoop *s = ctx;
 
 	memory_ended(&s->memory, e);
-	if (s->captured)
-		captures_drop_program(&s->captures, e->program);
+	captures_program_ended(&s->captures, e->program);
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -174,10 +172,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct memory_event *e = data;
 	struct snoop *s = ctx;
 
-	s->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
-	if (e->head.kind == LAUNCH_CAPTURE_ENDED)
-		captures_drop_ended(&s->captures);
-
+	captures_record(&s->captures, &e->head);
 	if (memory_event_is_right(data, size))
 		show(s, e);
 	return 0;
@@ -219,10 +214,7 @@ static void loaded(void *ctx)
 {
 	struct snoop *s = ctx;
 
-	s->captures = (struct captures){
-		s->skel->maps.captures, s->skel->maps.capture_streams, s->skel->maps.capture_events,
-		&s->skel->data_capture_shares->capture_shares,
-	};
+	s->captures = (struct captures)CAPTURES_OF(s->skel);
 }
 
 static void start(void *ctx)

@@ -277,7 +277,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	const struct record *r = data;
 	struct copies *c = ctx;
 
-	if (c->replays && r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX)
+	if (c->replays && launch_is_record(r))
 		launches_record(c->replays, data, size);
 	else
 		aggregate_record(&c->aggregates, data, size);
@@ -353,10 +353,7 @@ static void loaded(void *ctx)
 		return;
 	c->replays = launches_new(c->session.syms, c->skel->maps.counts, c->skel->maps.quick, &c->skel->bss->counts_shares, false);
 	c->replays->graphs.whole = session_is_alone(&c->session);
-	c->replays->captures = (struct captures){
-		c->skel->maps.captures, c->skel->maps.capture_streams, c->skel->maps.capture_events,
-		&c->skel->data_capture_shares->capture_shares,
-	};
+	c->replays->captures = (struct captures)CAPTURES_OF(c->skel);
 	process_on_end(&c->session.processes, launches_ended, c->replays);
 }
 

@@ -105,10 +105,7 @@ static void loaded(void *ctx)
 	for (int i = 0; i < cuda_protos_n; i++)
 		if (bmap_update(functions, &i, &t->trace.functions[i], BPF_ANY))
 			die(errno, "cannot fill the function table");
-	t->trace.captures = (struct captures){
-		t->skel->maps.captures, t->skel->maps.capture_streams, t->skel->maps.capture_events,
-		&t->skel->data_capture_shares->capture_shares,
-	};
+	t->trace.captures = (struct captures)CAPTURES_OF(t->skel);
 	if (t->trace.chrome && !t->session.list)
 		chrome_open(&t->trace.timeline.out, t->trace.chrome);
 }

@@ -210,6 +210,22 @@ VERIFIED_ONCE int graph_captured(const struct launch_key *key, const struct shap
 	return 0;
 }
 
+/* The node of a captured call that is no launch. */
+static __always_inline __u32 node_of_class(__u32 class)
+{
+	switch (class) {
+	case CUDA_COPY:
+		return NODE_COPY;
+	case CUDA_SET:
+		return NODE_SET;
+	case CUDA_ALLOC:
+		return NODE_ALLOC;
+	case CUDA_FREE:
+		return NODE_FREE;
+	}
+	return NODE_HOST;
+}
+
 /* What a call does that is captured, or whose memory a thread takes while it captures. */
 struct captured {
 	__u64 capture, program;
@@ -264,18 +280,14 @@ static __always_inline void node_kernel(struct graph_call *c, __u64 params, bool
 		lose(LOST_READ);
 }
 
-/* Where a cudaMemcpy3DParms and a CUDA_MEMCPY3D have their width, kind or two types (driver_types.h, cuda.h). */
-enum { RT_WIDTH = 128, RT_KIND = 152, DRV_WIDTH = 176, DRV_SRC = 32, DRV_DST = 120 };
-
+/* Of a copy's node: a cudaMemcpy3DParms or a CUDA_MEMCPY3D.  With an array only the driver's call inside has the bytes. */
 static __always_inline void node_copy(struct graph_call *c, __u64 params, bool driver)
 {
+	const struct cuda_args *row = &cuda_rows[driver ? CUDA_ID_cuGraphAddMemcpyNode : CUDA_ID_cudaGraphAddMemcpyNode];
+
 	c->kind = NODE_COPY;
-	c->bytes = piece(params + (driver ? DRV_WIDTH : RT_WIDTH), false);
-	c->direction = driver ? direction_of_types(read_u32(params + DRV_SRC), read_u32(params + DRV_DST)) :
-		       direction_of_kind(read_u32(params + RT_KIND));
-	/* with an array its width is in elements: only the driver's call inside has the bytes */
-	if (!driver && (read_u64(params) || read_u64(params + 64)))
-		c->bytes = ~0ull;
+	c->bytes = has_array(row, params) ? ~0ull : piece(params + row->size_at, false);
+	c->direction = direction_of(row, 0, params);
 }
 
 /* A cudaMemsetParams or CUDA_MEMSET_NODE_PARAMS. */
@@ -472,24 +484,26 @@ static __always_inline bool graph_is_made(__u64 id)
 }
 
 /* At the return.  first: has the stack where the call began, as many frames as head.frames says, or is NULL.  capture: the one
- * that the thread has begun. */
+ * that the thread has begun, or NULL. */
 static __always_inline void graph_leave(const struct graph_call *c, __u32 pid, __u64 program, int failed,
 					struct launch_first *first, __u64 *capture)
 {
-	__u64 out = c->out && !failed ? read_u64(c->out) : 0;
+	__u64 out = c->out && !failed ? read_u64(c->out) : 0, begun = capture ? *capture : 0;
 
 	if (c->op == CUDA_END) {
 		capture_ended(pid, program, c->stream, out, first);
-		*capture = 0;
+		begun = 0;
 	} else if (failed) {
 		;
 	} else if (c->op == CUDA_BEGIN || c->op == CUDA_BEGIN_ANEW) {
-		*capture = capture_began(pid, program, c->stream, c->op == CUDA_BEGIN ? c->graph : 0) ?: *capture;
+		begun = capture_began(pid, program, c->stream, c->op == CUDA_BEGIN ? c->graph : 0) ?: begun;
 	} else if (c->op >= CUDA_KERNEL_NODE && c->op <= CUDA_OTHER_NODE) {
 		graph_node(c, out ?: c->node, pid, program);
 	} else {
 		graph_changed(c, out, pid, program, first);
 	}
+	if (capture)
+		*capture = begun;
 }
 
 #endif

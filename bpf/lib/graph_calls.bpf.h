@@ -53,6 +53,13 @@ static __always_inline void beside_leave(struct pt_regs *ctx, struct thread *t)
 		kernel_call_leave(ctx, &t->data.kernels, pid, t->program, GRAPH_FIRST(t));
 }
 
+/* Call where the thread's program is replaced. */
+static __always_inline void calls_dropped(struct thread *t)
+{
+	call_dropped(t);
+	kernel_calls_dropped(&t->data.kernels);
+}
+
 /* Returns the capture that the call which is entered is part of; 0: none. */
 static __always_inline __u64 capture_now(struct thread *t, __u64 id)
 {

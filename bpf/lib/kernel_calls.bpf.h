@@ -20,7 +20,6 @@ struct kernel_calls {
 		__u64 id;
 	} of[FRAMES];
 	struct call call;	/* that is entered */
-	__u64 capture;		/* that the thread has begun */
 	__u32 registered;	/* kernels, by the program */
 };
 
@@ -84,7 +83,7 @@ static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel
 		return;
 	id = bounded(k->of[at].id, CUDA_ID_MAX - 1);
 	if (cuda_classes[id] == CUDA_GRAPH)
-		graph_leave(&k->of[at].graph, pid, program, PT_REGS_RC(ctx), first, &k->capture);
+		graph_leave(&k->of[at].graph, pid, program, PT_REGS_RC(ctx), first, NULL);
 	else
 		name_leave(&k->of[at].name, id, PT_REGS_RC(ctx), pid, program);
 }
@@ -93,7 +92,6 @@ static __always_inline void kernel_call_leave(struct pt_regs *ctx, struct kernel
 static __always_inline void kernel_calls_dropped(struct kernel_calls *k)
 {
 	k->frames.used = 0;
-	k->capture = 0;
 	k->registered = 0;
 }
 

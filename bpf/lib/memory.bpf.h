@@ -120,41 +120,43 @@ static __always_inline void memory_send(struct pt_regs *ctx, struct thread *t, s
 	records_send(e, head + stack_bytes(n), first);
 }
 
-/* What is captured is a part of a graph; what a graph that is launched does is known to user space. */
-static __always_inline void memory_graph(struct pt_regs *ctx, struct thread *t, __u64 id)
+static __always_inline void memory_captured(struct pt_regs *ctx, struct thread *t, __u64 id)
 {
-	const struct cuda_args *row = &cuda_rows[id];
-	struct launch_event e = {};
 	struct captured c = {
 		.capture = t->call.data.capture, .pid = thread_pid(), .bytes = t->call.data.bytes.n,
-		.kind = cuda_classes[id] == CUDA_ALLOC ? NODE_ALLOC : NODE_FREE,
+		.kind = node_of_class(cuda_classes[id]),
 	};
 	bool first;
 
 	if (PT_REGS_RC(ctx) || !process_known(t, c.pid, &first))
 		return;
 	c.program = t->program;
-	if (cuda_classes[id] != CUDA_LAUNCH) {
-		c.at = row->out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
-		graph_captured_call(&c);
-		return;
-	}
-	e.key.device = launch_device(t, row);
-	if (!graph_launched(t, &e.key, c.capture))
+	c.at = cuda_rows[id].out ? read_u64(t->call.data.ptr) : t->call.data.ptr;
+	graph_captured_call(&c);
+}
+
+/* A launch of a graph: what it does is known to user space. */
+static __always_inline void memory_launched(struct pt_regs *ctx, struct thread *t, __u64 id)
+{
+	struct launch_event e = { .key.device = launch_device(t, &cuda_rows[id]) };
+
+	if (PT_REGS_RC(ctx) || !graph_launched(t, &e.key, t->call.data.capture))
 		return;
 	e.subject = e.key.func;
 	e.time = bpf_ktime_get_ns();
-	send_event(&e, c.pid, c.program, LAUNCH_REPLAYED, false);
+	send_event(&e, e.key.pid, e.key.program, LAUNCH_REPLAYED, false);
 }
 
 static __always_inline void memory_leave(struct pt_regs *ctx, struct thread *t)
 {
 	__u64 id = bounded(t->call.id, CUDA_ID_MAX - 1);
 	struct memory_event *e = &t->data.event;
-	bool launch = cuda_classes[id] == CUDA_LAUNCH, wanted = false;
+	bool wanted = false;
 
-	if (launch || (memory_graphs && t->call.data.capture))
-		memory_graph(ctx, t, id);
+	if (cuda_classes[id] == CUDA_LAUNCH)
+		memory_launched(ctx, t, id);
+	else if (memory_graphs && t->call.data.capture)
+		memory_captured(ctx, t, id);
 	else
 		wanted = memory_record(ctx, t, e);
 	t->call.sp = 0;
@@ -206,13 +208,7 @@ static __always_inline bool tensor_enter(struct pt_regs *ctx, struct thread *t)
 
 CUDA_PROGRAMS(memory_enter, memory_leave)
 
-static __always_inline void memory_dropped(struct thread *t)
-{
-	call_dropped(t);
-	kernel_calls_dropped(&t->data.kernels);
-}
-
-PROCESS_PROGRAMS(memory_dropped)
+PROCESS_PROGRAMS(calls_dropped)
 
 char LICENSE[] SEC("license") = "GPL";
 #endif

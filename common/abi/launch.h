@@ -93,6 +93,12 @@ enum { LAUNCH_NAME = 256, LAUNCH_LONG_NAME = 8192 };
  * when a program starts, few are launched. */
 enum { LAUNCH_REGISTRATIONS = 4096 };
 
+/* Return true if a record is one of these. */
+static inline bool launch_is_record(const struct record *r)
+{
+	return r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX;
+}
+
 struct launch_event {
 	struct record head;
 	struct launch_key key;		/* of LAUNCH_FIRST; the others set program and pid, and

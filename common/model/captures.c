@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-#include <stdbool.h>
 #include <stddef.h>
 #include "abi/launch.h"
 #include "bpf/map_backend.h"
@@ -63,4 +62,17 @@ void captures_drop_ended(const struct captures *c)
 		drop_members(c, c->streams, &c->shares->streams, 0);
 	if (c->shares->events.used > FEW)
 		drop_members(c, c->events, &c->shares->events, 0);
+}
+
+void captures_record(struct captures *c, const struct record *record)
+{
+	c->begun |= record->kind == LAUNCH_CAPTURE_BEGAN;
+	if (record->kind == LAUNCH_CAPTURE_ENDED)
+		captures_drop_ended(c);
+}
+
+void captures_program_ended(const struct captures *c, unsigned long long program)
+{
+	if (c->begun)
+		captures_drop_program(c, program);
 }

@@ -82,24 +82,7 @@ void graph_content_put(struct graph_content *c)
 	drop_content(c);
 }
 
-static int by_work(const void *a, const void *b)
-{
-	const struct graph_work *p = a, *q = b;
-
-	if (p->func != q->func)
-		return p->func < q->func ? -1 : 1;
-	if (p->kernel != q->kernel)
-		return p->kernel < q->kernel ? -1 : 1;
-	if (p->kind != q->kind)
-		return p->kind < q->kind ? -1 : 1;
-	if (p->bytes != q->bytes)
-		return p->bytes < q->bytes ? -1 : 1;
-	if (p->direction != q->direction)
-		return p->direction < q->direction ? -1 : 1;
-	return memcmp(p->grid, q->grid, sizeof(p->grid)) ?: memcmp(p->block, q->block, sizeof(p->block));
-}
-
-/* The first three of by_work(): memory has no kernel. */
+/* All that is needed of memory, which has no kernel. */
 static int by_memory(const void *a, const void *b)
 {
 	const struct graph_work *p = a, *q = b;
@@ -109,6 +92,20 @@ static int by_memory(const void *a, const void *b)
 	if (p->kernel != q->kernel)
 		return p->kernel < q->kernel ? -1 : 1;
 	return p->kind < q->kind ? -1 : p->kind > q->kind;
+}
+
+static int by_work(const void *a, const void *b)
+{
+	const struct graph_work *p = a, *q = b;
+	int order = by_memory(a, b);
+
+	if (order)
+		return order;
+	if (p->bytes != q->bytes)
+		return p->bytes < q->bytes ? -1 : 1;
+	if (p->direction != q->direction)
+		return p->direction < q->direction ? -1 : 1;
+	return memcmp(p->grid, q->grid, sizeof(p->grid)) ?: memcmp(p->block, q->block, sizeof(p->block));
 }
 
 bool graph_content_has(const struct graph_content *c, enum node_kind kind, unsigned long long at)

@@ -61,17 +61,22 @@ RT(cudaGraphExecKernelNodeSetParams,
 	return r ? r : (cudaError_t)D->cuGraphExecKernelNodeSetParams_v2(exec, node, &params);
 }
 
+static CUDA_MEMCPY3D flat(void *dst, const void *src, size_t size)
+{
+	return (CUDA_MEMCPY3D){
+		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = P(src), .srcPitch = size,
+		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = P(dst), .dstPitch = size,
+		.WidthInBytes = size, .Height = 1, .Depth = 1,
+	};
+}
+
 RT(cudaGraphAddMemcpyNode1D,
    (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t num_after, void *dst,
     const void *src, size_t size, enum cudaMemcpyKind kind),
    (node, graph, after, num_after, dst, src, size, kind), "0x%lx %zu", P(graph), size)
 {
 	pt_none;
-	CUDA_MEMCPY3D c = {
-		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = P(src), .srcPitch = size,
-		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = P(dst), .dstPitch = size,
-		.WidthInBytes = size, .Height = 1, .Depth = 1,
-	};
+	CUDA_MEMCPY3D c = flat(dst, src, size);
 
 	(void)kind;
 	RT_ENTER();
@@ -83,11 +88,7 @@ RT(cudaGraphExecMemcpyNodeSetParams1D,
    (exec, node, dst, src, size, kind), "0x%lx %zu", P(exec), size)
 {
 	pt_none;
-	CUDA_MEMCPY3D c = {
-		.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = P(src), .srcPitch = size,
-		.dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = P(dst), .dstPitch = size,
-		.WidthInBytes = size, .Height = 1, .Depth = 1,
-	};
+	CUDA_MEMCPY3D c = flat(dst, src, size);
 
 	(void)kind;
 	RT_ENTER();

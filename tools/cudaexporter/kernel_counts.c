@@ -471,7 +471,7 @@ void kernel_counts_scan(struct kernel_counts *k)
 bool kernel_counts_record(struct kernel_counts *k, const void *data, size_t size)
 {
 	const struct record *r = data;
-	bool ours = r->kind >= LAUNCH_FIRST && r->kind < LAUNCH_WHAT_MAX;
+	bool ours = launch_is_record(r);
 
 	if (r->kind == LAUNCH_CAPTURE_BEGAN && size >= sizeof(struct launch_event))
 		note_capture(k, ((const struct launch_event *)data)->key.program);

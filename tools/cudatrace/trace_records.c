@@ -20,8 +20,7 @@ void trace_ended(void *ctx, const struct process_event *e)
 	trace_held_forget(&t->held, e->head.pid);
 	trace_chrome_forget(&t->timeline, e->head.pid);
 	trace_execution_forget(t->programs, e->head.pid);
-	if (t->captured)
-		captures_drop_program(&t->captures, e->program);
+	captures_program_ended(&t->captures, e->program);
 }
 
 static void set_container(struct trace *t, struct trace_call *call)
@@ -92,9 +91,7 @@ int trace_record(void *ctx, void *data, size_t size)
 			trace_execution_fork(t->programs, process->parent, process->head.pid);
 		return 0;
 	}
-	t->captured |= e->head.kind == LAUNCH_CAPTURE_BEGAN;
-	if (e->head.kind == LAUNCH_CAPTURE_ENDED)
-		captures_drop_ended(&t->captures);
+	captures_record(&t->captures, &e->head);
 	if (e->head.kind > TRACE_UNFINISHED || !trace_call_read(&call, t->functions, data, size))
 		return 0;
 	trace_execution_call(t->programs, t->probes, &call);

@@ -33,7 +33,6 @@ struct trace {			/* all zero except the options and sums */
 	bool marks_captured;	/* and whether it is captured */
 	bool allocations;	/* allocations are in the timeline, so held memory is wanted */
 	struct captures captures;	/* set by the tool */
-	bool captured;		/* a capture has begun */
 	struct trace_function *functions;	/* by id, cuda_protos_n: what the probes do */
 	struct probe_source source;	/* the selected functions and others that are needed */
 	long shown;		/* calls */

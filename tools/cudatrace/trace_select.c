@@ -184,7 +184,7 @@ static bool is_device_only(const struct trace *t, const struct cuda_proto *p)
 	       cuda_fn_in(fn, CUDA_DEVICE_CLASSES);
 }
 
-/* Return true if it is probed only to find what is captured: see bpf/lib/graph.bpf.h. */
+/* Return true if it is probed only to find what is captured: see bpf/lib/graph.bpf.h.  Of events the entry is enough. */
 static bool is_capture_only(const struct trace *t, const struct cuda_proto *p)
 {
 	const struct cuda_fn *fn = trace_role(p);
@@ -209,7 +209,7 @@ static struct function get(const struct probes *probes, int id)
 	const struct cuda_proto *p = &cuda_protos[id];
 
 	return (struct function){
-		.name = p->name, .lib = p->lib, .returns = !t->no_returns,
+		.name = p->name, .lib = p->lib, .returns = !t->no_returns && !(is_helper(t, p) && class_of(p) == CUDA_EVENT),
 		.wanted = t->selected[id] || is_needed(t, p) || is_helper(t, p),
 		.helper_only = is_helper(t, p),
 	};
@@ -247,12 +247,15 @@ static bool shows_allocations(const struct trace *t)
 /* Return true if a selected function may be captured. */
 static bool may_capture(const struct trace *t)
 {
-	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET | 1 << CUDA_ALLOC | 1 << CUDA_FREE;
+	const unsigned classes = 1 << CUDA_LAUNCH | 1 << CUDA_COPY | 1 << CUDA_SET | 1 << CUDA_ALLOC | 1 << CUDA_FREE |
+				 1 << CUDA_EVENT;
 
-	for (int i = 0; i < cuda_protos_n; i++)
-		if (t->selected[i] == TRACE_SELECTED && class_of(&cuda_protos[i]) < CUDA_CLASS_MAX &&
-		    classes & 1 << class_of(&cuda_protos[i]))
+	for (int i = 0; i < cuda_protos_n; i++) {
+		const struct cuda_fn *fn = t->selected[i] == TRACE_SELECTED ? trace_role(&cuda_protos[i]) : NULL;
+
+		if (fn && (cuda_fn_in(fn, classes) || fn->args.op == CUDA_HOST_CALL))
 			return true;
+	}
 	return false;
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stddef.h>
 #include "abi/launch.h"
+#include "base/clock.h"
 #include "bpf/map_backend.h"
 #include "model/captures.h"
 
 /* Streams and events: up to so many, others of the same user have room enough. */
 enum { FEW = 1024 };
+
+/* That is looked for in a tenth of the time, as a program may capture all the time. */
+enum { PAUSE = 9 };
 
 static bool is_live(const struct captures *c, unsigned long long id)
 {
@@ -54,14 +58,20 @@ void captures_drop_program(const struct captures *c, unsigned long long program)
 	drop_members(c, c->events, &c->shares->events, program);
 }
 
-void captures_drop_ended(const struct captures *c)
+void captures_drop_ended(struct captures *c)
 {
-	if (!c->captures)
+	unsigned long long now;
+
+	if (!c->captures || (c->shares->streams.used <= FEW && c->shares->events.used <= FEW))
+		return;
+	now = clock_ns();
+	if (now < c->next)
 		return;
 	if (c->shares->streams.used > FEW)
 		drop_members(c, c->streams, &c->shares->streams, 0);
 	if (c->shares->events.used > FEW)
 		drop_members(c, c->events, &c->shares->events, 0);
+	c->next = clock_ns() + PAUSE * (clock_ns() - now);
 }
 
 void captures_record(struct captures *c, const struct record *record)

@@ -13,6 +13,7 @@ struct captures {
 	const struct bpf_map *captures, *streams, *events;
 	struct capture_shares *shares;
 	bool begun;	/* captures_record() has seen one begin */
+	unsigned long long next;	/* not before: what ended captures left is looked for, ns */
 };
 
 /* Of a tool's skeleton that is loaded. */
@@ -25,7 +26,7 @@ struct captures {
 void captures_drop_program(const struct captures *c, unsigned long long program);
 
 /* Drops what belongs to captures that have ended, if there is much in the tables.  Call where one has. */
-void captures_drop_ended(const struct captures *c);
+void captures_drop_ended(struct captures *c);
 
 /* For a tool that follows no graphs: does what is to be done about a record, and about the end of a program. */
 void captures_record(struct captures *c, const struct record *record);

@@ -58,10 +58,17 @@ static size_t content_cost(const struct graph_content *c)
 	return sizeof(*c) + c->n * sizeof(*c->all) + 64;
 }
 
+/* Of each reference: who has one lists the works, and may print a row for each. */
+static size_t reference_cost(const struct graph_content *c)
+{
+	return c->n * 64;
+}
+
 struct graph_content *graph_content_get(struct graph_content *c)
 {
-	if (c)
-		c->refs++;
+	if (!c || !quota_take(c->quota, c->user, c->pid, reference_cost(c)))
+		return NULL;
+	c->refs++;
 	return c;
 }
 
@@ -74,8 +81,12 @@ static void drop_content(struct graph_content *c)
 
 void graph_content_put(struct graph_content *c)
 {
-	if (!c || --c->refs)
+	if (!c)
 		return;
+	if (--c->refs) {
+		quota_give(c->quota, c->user, reference_cost(c));
+		return;
+	}
 	if (c->table)
 		HASH_DEL(*c->table, c);
 	quota_give(c->quota, c->user, content_cost(c));
@@ -159,6 +170,12 @@ static struct graph_content *list_work(const struct graph *g)
 	return c;
 }
 
+static void lose_content(struct graphs *gs, struct graph *g)
+{
+	gs->lost++;
+	g->partial = true;
+}
+
 /* Returns the content of a graph, the same for the same work; NULL if it has none, or there is no room. */
 static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 {
@@ -169,16 +186,19 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 		HASH_FIND(hh, gs->contents, c->all, size, same);
 	if (same || !size) {
 		free(c);
-		return graph_content_get(same);
+		c = graph_content_get(same);
+		if (same && !c)
+			lose_content(gs, g);
+		return c;
 	}
 	if (!quota_take(gs->quota, gs->user, gs->pid, content_cost(c))) {
 		free(c);
-		gs->lost++;
-		g->partial = true;
+		lose_content(gs, g);
 		return NULL;
 	}
 	c->quota = gs->quota;
 	c->user = gs->user;
+	c->pid = gs->pid;
 	for (size_t i = 0; i < c->n; i++) {
 		kernel_get(c->all[i].kernel);
 		c->kernels += graph_work_is_kernel(&c->all[i]) ? c->all[i].count : 0;
@@ -192,12 +212,17 @@ static struct graph_content *make_content(struct graphs *gs, struct graph *g)
 
 static struct graph_content *content_of(struct graphs *gs, struct graph *g)
 {
+	struct graph_content *content;
+
 	if (g->changed) {
 		graph_content_put(g->content);
 		g->content = make_content(gs, g);
 		g->changed = false;
 	}
-	return graph_content_get(g->content);
+	content = graph_content_get(g->content);
+	if (g->content && !content)
+		lose_content(gs, g);
+	return content;
 }
 
 struct graph_now graphs_now(struct graphs *gs, unsigned long long exec)
@@ -326,13 +351,16 @@ static struct graph_node *find_node(const struct graph *g, unsigned long long ha
 /* What a child does is listed again in each graph that has it: it counts as that many nodes. */
 static void set_child(struct graphs *gs, struct graph *g, struct graph_node *node, struct graph_content *child)
 {
-	if (child && gs->nnodes + child->n > GRAPH_NODES_MAX) {
-		gs->lost += child->n;
-		g->partial = true;
-	} else if (child) {
+	if (!child)
+		return;
+	if (gs->nnodes + child->n <= GRAPH_NODES_MAX)
 		node->child = graph_content_get(child);
+	if (node->child) {
 		node->within = child->n;
 		gs->nnodes += child->n;
+	} else {
+		gs->lost += child->n;
+		g->partial = true;
 	}
 }
 

@@ -44,6 +44,7 @@ static inline bool graph_work_is_kernel(const struct graph_work *w)
 struct graph_content {
 	struct graph_content **table;	/* that it is in; NULL: none any more */
 	struct quota *quota;		/* that it takes from, for this user */
+	int pid;
 	unsigned user, refs;
 	unsigned long long kernels;	/* how many one launch runs */
 	bool memory;			/* some nodes allocate or free */
@@ -87,6 +88,7 @@ struct graph_now {
 /* The caller puts the content back. */
 struct graph_now graphs_now(struct graphs *g, unsigned long long exec);
 
+/* Returns c with another reference; NULL if c is NULL, or the user has too much. */
 struct graph_content *graph_content_get(struct graph_content *c);
 
 /* c may be NULL. */

@@ -312,7 +312,8 @@ static struct counter *retired_of(struct counters *cs, const struct counter *c,
 	was->stack = c->stack;
 	was->kernel = kernel_get(kernel);
 	was->graph = c->graph;
-	graph_content_get(was->graph.content);
+	was->graph.content = graph_content_get(c->graph.content);
+	was->graph.known &= was->graph.content == c->graph.content;
 	was->shown = func;
 	was->fixed = was->retired = true;
 	HASH_ADD(hh, cs->retired, key, sizeof(key), was);

@@ -78,7 +78,7 @@ struct launches *launches_new(struct syms *syms, const struct bpf_map *counts,
 	l->programs = executions_new(syms, sizeof(struct launch_execution));
 	l->programs->on_free = free_graphs;
 	l->graphs = (struct quota){
-		.limit = 64 << 20, .what = "nodes of CUDA graphs", .loss = "the kernels of further graphs are not known",
+		.limit = 96 << 20, .what = "nodes of CUDA graphs", .loss = "the kernels of further graphs are not known",
 	};
 	counters_init(&l->counters, counts, quick, shares);
 	return l;

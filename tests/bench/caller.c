@@ -9,6 +9,7 @@
  *   deep drvdeep       the same with ten frames on the stack
  *   stackN             alloc with N frames: 10, 50 or 100
  *   keep               allocates; nothing is freed
+ *   replayN drvreplayN a graph of N kernels: 1 or 1000
  * "kernels N" launches N kernels, each with its own name; "fail N" makes N launches that the
  * runtime refuses. */
 #include <dlfcn.h>
@@ -30,9 +31,10 @@ static CUdeviceptr room;
 
 /* All functions called: X(name) */
 #define RUNTIME(X) X(cudaMalloc) X(cudaFree) X(cudaMemcpy) X(cudaStreamSynchronize) \
-	X(cudaLaunchKernel)
+	X(cudaLaunchKernel) X(cudaGraphLaunch)
 #define DRIVER(X) X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemcpyHtoD_v2) X(cuStreamSynchronize) \
-	X(cuLaunchKernel) X(cuModuleLoadData) X(cuModuleGetFunction)
+	X(cuLaunchKernel) X(cuModuleLoadData) X(cuModuleGetFunction) \
+	X(cuGraphCreate) X(cuGraphAddKernelNode_v2) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)
 #define POINTER(name) __typeof__(&name) name;
 static struct { RUNTIME(POINTER) DRIVER(POINTER) } call;
 
@@ -134,6 +136,74 @@ static int keep(void)
 	return call.cudaMalloc(&p, 256);
 }
 
+/* Made when first launched, so that a tool sees it. */
+static CUgraphExec graph_of(int n)
+{
+	CUDA_KERNEL_NODE_PARAMS kernel = {
+		.func = function, .gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1,
+	};
+	CUgraphExec exec;
+	CUgraphNode node;
+	CUgraph graph;
+
+	if (call.cuGraphCreate(&graph, 0))
+		_exit(3);
+	for (int i = 0; i < n; i++)
+		if (call.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &kernel))
+			_exit(3);
+	if (call.cuGraphInstantiateWithFlags(&exec, graph, 0))
+		_exit(3);
+	return exec;
+}
+
+static CUgraphExec one, thousand;
+
+static void make_one(void)
+{
+	one = graph_of(1);
+}
+
+static void make_thousand(void)
+{
+	thousand = graph_of(1000);
+}
+
+static CUgraphExec graph_one(void)
+{
+	static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+	pthread_once(&made, make_one);
+	return one;
+}
+
+static CUgraphExec graph_thousand(void)
+{
+	static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+	pthread_once(&made, make_thousand);
+	return thousand;
+}
+
+static int replay1(void)
+{
+	return call.cudaGraphLaunch(graph_one(), NULL);
+}
+
+static int drvreplay1(void)
+{
+	return call.cuGraphLaunch(graph_one(), NULL);
+}
+
+static int replay1000(void)
+{
+	return call.cudaGraphLaunch(graph_thousand(), NULL);
+}
+
+static int drvreplay1000(void)
+{
+	return call.cuGraphLaunch(graph_thousand(), NULL);
+}
+
 static const struct word { const char *name; int (*fn)(void); int calls; } words[] = {
 	{ "launch", launch, 1 }, { "drvlaunch", drvlaunch, 1 },
 	{ "copy", copy, 1 }, { "drvcopy", drvcopy, 1 },
@@ -142,6 +212,8 @@ static const struct word { const char *name; int (*fn)(void); int calls; } words
 	{ "deep", deep, 2 }, { "drvdeep", drvdeep, 2 },
 	{ "stack10", stack10, 2 }, { "stack50", stack50, 2 }, { "stack100", stack100, 2 },
 	{ "keep", keep, 1 },
+	{ "replay1", replay1, 1 }, { "drvreplay1", drvreplay1, 1 },
+	{ "replay1000", replay1000, 1 }, { "drvreplay1000", drvreplay1000, 1 },
 };
 
 static struct {

@@ -90,6 +90,7 @@ class Subject:
 
 
 MALLOC = (['cudaMalloc', 'cudaFree'], ['cuMemAlloc_v2', 'cuMemFree_v2'])
+REPLAY = (['cudaGraphLaunch'], ['cuGraphLaunch'])
 SUBJECTS = [
     Subject('cudalaunchtop', ['cudalaunchtop', '-b'], 'launch', ['cudaLaunchKernel'],
             ['cuLaunchKernel'], None, 1.10, 0.35),
@@ -103,6 +104,10 @@ SUBJECTS = [
             'alloc', *MALLOC, 'record', None, None),
     Subject('cudamallocsnoop -k', ['cudamallocsnoop', '-k'], 'deep', *MALLOC, 'record', None, 1.0),
     Subject('cudaleak', ['cudaleak'], 'deep', *MALLOC, 'record', None, 1.0),
+    Subject('cudalaunchtop, a graph of 1 kernel', ['cudalaunchtop', '-b'], 'replay1', *REPLAY, None, None, None),
+    Subject('cudalaunchtop, of 1,000', ['cudalaunchtop', '-b'], 'replay1000', *REPLAY, None, None, None),
+    Subject('cudamemcpysize, a graph of 1,000', ['cudamemcpysize'], 'replay1000', *REPLAY, 'time', None, None),
+    Subject('cudaleak -C, a graph of 1,000', ['cudaleak', '-C'], 'replay1000', *REPLAY, 'record', None, None),
 ]
 
 

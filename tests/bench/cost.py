@@ -102,12 +102,12 @@ SUBJECTS = [
     Subject('cudaleak -C', ['cudaleak', '-C'], 'alloc', *MALLOC, 'record', 1.20, None),
     Subject('cudatrace', ['cudatrace', '-o', '/dev/null', '-e', ','.join(MALLOC[0] + MALLOC[1])],
             'alloc', *MALLOC, 'record', None, None),
-    Subject('cudamallocsnoop -k', ['cudamallocsnoop', '-k'], 'deep', *MALLOC, 'record', None, 1.0),
-    Subject('cudaleak', ['cudaleak'], 'deep', *MALLOC, 'record', None, 1.0),
     Subject('cudalaunchtop, a graph of 1 kernel', ['cudalaunchtop', '-b'], 'replay1', *REPLAY, None, None, None),
     Subject('cudalaunchtop, of 1,000', ['cudalaunchtop', '-b'], 'replay1000', *REPLAY, None, None, None),
     Subject('cudamemcpysize, a graph of 1,000', ['cudamemcpysize'], 'replay1000', *REPLAY, 'time', None, None),
     Subject('cudaleak -C, a graph of 1,000', ['cudaleak', '-C'], 'replay1000', *REPLAY, 'record', None, None),
+    Subject('cudamallocsnoop -k', ['cudamallocsnoop', '-k'], 'deep', *MALLOC, 'record', None, 1.0),
+    Subject('cudaleak', ['cudaleak'], 'deep', *MALLOC, 'record', None, 1.0),
 ]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 # Turns cuda_api.tbl, whose head describes its rows, into one line per symbol, with place.awk's
 # places and the roles of common/api/cuda_roles.tbl:
-# CUDA_API(name, RT or DRV, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
+# CUDA_API(name, RT, DRV or NCCL, CLASS, .field = value, ...), or for a USDT probe CUDA_API_USDT(provider, probe, CLASS,
 # ...), which is CUDA_API(provider_probe, USDT, CLASS, ...) where nobody defines it.
 function fail(msg) { printf "%s:%d: %s\n", FILENAME, FNR, msg > "/dev/stderr"; bad = 1 }
 
@@ -67,7 +67,7 @@ function variant(name, suffix,   plain) {
 
 BEGIN {
 	read_roles("common/api/cuda_roles.tbl")
-	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event", classes)
+	list("alloc free map unmap reset ctx stream copy set launch sync name wait graph event operation comm group layout", classes)
 	split("begin begin_anew end record await instantiate clone destroy kernel_node any_node child_node copy_node " \
 	      "set_node host_node alloc_node free_node other_node enable host_call", w)
 	for (i in w) words["op", w[i]]
@@ -86,7 +86,7 @@ BEGIN {
 
 /^[ \t]*(#|$)/ { next }
 length($0) > 4000 { fail("more than 4000 characters"); next }	# mawk has room for 8191
-$1 !~ /^(rt|drv|usdt)$/ { fail("unknown library '" $1 "'"); next }
+$1 !~ /^(rt|drv|usdt|nccl)$/ { fail("unknown library '" $1 "'"); next }
 $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME... : reason'"); next }
 !($2 in classes) { fail("unknown class '" $2 "'"); next }
 !match($0, /^[a-z]+[ \t]+[a-z]+[ \t]+[A-Za-z_][A-Za-z0-9_]*(:[a-z_]+)?\([^()]*\)/) { fail("expected NAME(ARGUMENT, ...) after the class"); next }
@@ -103,7 +103,7 @@ $2 == "none" { if ($0 !~ /none( +[A-Za-z0-9_*]+)+ *: ./) fail("expected 'NAME...
 	n_needs = split(shape, w, ",")
 	for (i = 1; i <= n_needs; i++) if (!((NR, w[i]) in given)) fail("this shape requires '" w[i] "'")
 	if ($2 ~ /^(alloc|free)$/ && !((NR, "memory") in given)) fail("memory= is missing")
-	if ($2 ~ /^(graph|event)$/ && !((NR, "op") in given)) fail("op= is missing")
+	if ($2 ~ /^(graph|event|group)$/ && !((NR, "op") in given)) fail("op= is missing")
 	if ($2 == "copy" && init !~ /\.(direction|kind|kind_at|src_at) =/) fail("neither direction= nor kind")
 	if ($2 == "copy" && !((NR, "async") in given)) set("waits", 1)
 	emit(name)

@@ -10,7 +10,7 @@ BEGIN {
 		"MemMap|MemUnmap|MemCreate|HostRegister|HostUnregister|RegisterFunction|Ipc(Open|Close)|Mapped|" \
 		"(Array|Array3D|Ctx|Multicast|Stream)Create|PrimaryCtxRetain|SetCurrent|PushCurrent|PopCurrent|InitDevice|SetDevice|GetFunc|GetKernel|" \
 		"FuncGetName|KernelGet|LibraryGet.*(Kernel|Function|Module)"
-	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"
+	lib["rt"] = "libcudart"; lib["drv"] = "libcuda"; lib["nccl"] = "libnccl"
 	print "#include <stddef.h>\n#include <cuda.h>\n#include <cuda_runtime_api.h>"
 }
 
@@ -27,7 +27,7 @@ file == 1 { next }
 file == 2 && $1 == "type" {
 	name = $0; gsub(/^type +[a-z0-9]+ +[0-9]+ | = .*/, "", name); bytes[name] = $3
 }
-file == 2 && $1 ~ /^(rt|drv)$/ { prototype($0) }
+file == 2 && $1 ~ /^(rt|drv|nccl)$/ { prototype($0); nccl += $1 == "nccl" }
 file == 2 { next }
 
 function prototype(s,   name, i, n, p) {
@@ -46,8 +46,8 @@ file == 3 { exported[$1, $2]; libraries[$1]; next }
 
 /^[ \t]*(#|$)/ { next }
 
-# no file of NVIDIA's has them
-$1 == "usdt" { next }
+# no file of NVIDIA's has them, or there is no nccl.h
+$1 == "usdt" || $1 == "nccl" && $2 != "none" && !nccl { next }
 $2 == "none" {
 	for (i = 3; $i != ":"; i++) {
 		name = $i; gsub(/\*/, ".*", name); none[$1] = none[$1] "|" name
@@ -89,12 +89,13 @@ function stream_order(words) {
 
 # A parameter whose name says its role has one; not handles of IPC, devices of copies, pitches, flags.
 function has_role(text, t, p,   k, w) {
-	if (text ~ /:/ || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p ~ /^[Ff]lags$/) return 0
+	if (text ~ /:/ || $1 == "nccl" || p ~ /Device$/ && t ~ /^(int|CUdevice|CUcontext)$/ || p == "pitch" && t == "size_t" || p ~ /^[Ff]lags$/) return 0
 	for (k in known) { split(k, w, SUBSEP); if (w[2] == p) return 1 }
 }
 
 function symbol(name,   i, j, n, role, has) {
 	symbols++; row[$1, name]; has = ($1, name) in exported
+	if ($1 == "nccl") since = since > nccl_version ? 99999 : 0
 	if (!has && $1 in libraries && version >= since && !(until && version > until)) fail(lib[$1] " has no " name)
 	if (has && until && version > until) fail(name " is exported: wrong until=")
 	if (!(name in declared)) { missing = missing " " name; absent++; return }
@@ -148,7 +149,7 @@ function check(name, role, text, j,   t, what, left, is_dim3, size, at) {
 END {
 	for (i in exported) {
 		split(i, w, SUBSEP)
-		if (w[2] ~ candidate && !(i in row) && w[2] !~ "^(" substr(none[w[1]], 2) ")$") {
+		if ((w[2] ~ candidate || w[1] == "nccl") && !(i in row) && w[2] !~ "^(" substr(none[w[1]], 2) ")$") {
 			printf "%s: no row for %s, which %s exports\n", FILENAME, w[2], lib[w[1]] > "/dev/stderr"; bad = 1
 		}
 	}

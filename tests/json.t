@@ -50,6 +50,19 @@ prints cudamallocsnoop -jk -c "$bin/nofp large_hole >/dev/null"
 shows_in_flight 'cudamallocsnoop -k' cudaMalloc "malloc 3 64"
 of cudamallocsnoop
 
+it "ncclsnoop: each line is as the schema says"
+SIM_NCCL_DIR=$tmp
+export SIM_NCCL_DIR
+prints ncclsnoop -jk --lines -c "$bin/nccl 2 init allreduce 3 64 reduce 2 1 ring 2 1 bad 1 null capture 2 1 destroy >/dev/null"
+program "$bin/nccl" 1 wait lost
+tool ncclsnoop -kjp "$(sed -n 's/^ready //p' "$tmp/ready")"
+echo >&3
+sleep .3
+stop
+exec 3>&-
+kill -9 "$pid"
+of ncclsnoop
+
 it "cudaleak: each line is as the schema says"
 words="malloc 7 64 fork '(' free 3 ')' join"
 for lists in '' -a '-C -s 2' '--growth --lines' --tensors; do prints cudaleak -j $lists -c "$bin/mem $words"; done

@@ -52,7 +52,7 @@ T_CUDART_A := $(T_LIB)/libcudart_static.a
 # program-variant: which objects and libraries it is linked from.
 T_PROGRAMS := mem graphs deep deep-c churn longname jump launches args calls storm
 T_SIM_BINS := $(T_PROGRAMS) $(T_PROGRAMS:%=%-static) $(T_PROGRAMS:%=%-stripped) \
-	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed
+	$(T_PROGRAMS:%=%-12) mem-dlopen mem-drv drvkern gpuprobed gpuprobed_edges usdt lanes timed nccl
 T_REAL_BINS := $(if $(T_REAL),$(T_PROGRAMS:%=%-real))
 T_NVCC_BINS := $(if $(T_NVCC),kern kern-static kern-stripped kern-legacy kern-12 kern-ptsz \
 	args-nvcc args-nvcc-static args-nvcc-12 args-nvcc-ptsz gpu gpu-static gpu-12 inside \
@@ -67,11 +67,12 @@ T_CFI_static := -O2 -fomit-frame-pointer
 T_CFI_WAYS := o2 o3 fp realign static
 T_CFI_BINS := $(T_CFI_WAYS:%=cfi-%)
 T_NVML := $(T_LIB)/libnvidia-ml.so.1
+T_NCCL := $(T_LIB)/libnccl.so.2
 # libraries that have one version's function for processes alone
 T_NVML_ONLY := $(foreach v,1 3,$(T_LIB)/nvml-v$v/libnvidia-ml.so.1)
-TEST_FILES := $(T_NVML) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
+TEST_FILES := $(T_NVML) $(T_NCCL) $(T_NVML_ONLY) $(T_LIBCUDA) $(T_KERNELS) $(T_CUDART) $(T_CUDART12) $(T_CUDART_A) \
 	$(addprefix $(T_BIN)/,$(T_SIM_BINS) $(T_REAL_BINS) $(T_NVCC_BINS) gpurun helper reused models ptxrun python stacks web filtered fatbin gpuprobe-receive \
-	alu matrix texture ptxrw cgroup-names kernel-label labels exporter-nvml exporter-devices \
+	alu matrix texture ptxrw nccl-layout cgroup-names kernel-label labels exporter-nvml exporter-devices \
 	gpuprobe-send gpuprobe-flood cubin registers inject-bpf inject-clock shmmap unwind unwind-table python-codes \
 	kills-cudaleak kills-cudalaunchtop kills-cudabt $(T_CFI_BINS)) $(GPU_PTX)
 
@@ -106,6 +107,9 @@ $(T_CUDART_A): $(T_RT:%=$(T_OBJ)/static/%.o) | $(T_LIB)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(T_NVML): $(T_OBJ)/sim/nvml.o | $(T_LIB)
+	$(T_LINK_SO)
+
+$(T_NCCL): $(T_OBJ)/sim/nccl.o | $(T_LIB)
 	$(T_LINK_SO)
 
 $(T_NVML_ONLY): $(T_LIB)/nvml-v%/libnvidia-ml.so.1: $(T_DIR)/sim/nvml.c
@@ -155,6 +159,9 @@ $(T_BIN)/mem-dlopen: $(T_MEM:%=$(T_OBJ)/workloads/%-dlopen.o) $(T_CUDART) $(T_LI
 
 $(T_BIN)/mem-drv: $(patsubst %,$(T_OBJ)/workloads/%-drv.o,mem mem_drv) $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread -ldl
+
+$(T_BIN)/nccl: $(T_OBJ)/workloads/nccl.o $(T_NCCL) $(T_CUDART) $(T_LIBCUDA) | $(T_BIN)
+	$(Q)$(CC) -o $@ $^ $(T_RPATH) -pthread
 
 $(T_BIN)/lanes $(T_BIN)/timed: $(T_BIN)/%: $(T_OBJ)/workloads/%.o $(T_LIBCUDA) | $(T_BIN)
 	$(Q)$(CC) -o $@ $^ $(T_RPATH)
@@ -335,6 +342,9 @@ $(T_BIN)/ptxrw: $(O)/tests/unit/ptxrw.o $(O)/libcommon.a | $(T_BIN)
 T_SHM := $(patsubst %,$(O)/tests/unit/%.o,shmmap shmmap_bench shmmap_ring shmmap_storm shmmap_types)
 $(T_BIN)/shmmap: $(T_SHM) $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -pthread -o $@
+
+$(T_BIN)/nccl-layout: $(O)/tests/unit/nccl_layout.o $(O)/tools/ncclsnoop/comm_layout.o $(O)/libcommon.a | $(T_BIN)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(T_BIN)/cgroup-names: $(O)/tests/unit/cgroup_names.o $(O)/libcommon.a | $(T_BIN)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@

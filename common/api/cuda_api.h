@@ -6,8 +6,8 @@
 #define CUDA_API_H
 #include "cuda_roles.def"
 
-/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; it is of no layer. */
-enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT };
+/* CUDA_USDT: a probe that a library above CUDA has, see abi/usdt.h; that and NCCL are of no layer. */
+enum cuda_lib { CUDA_RT, CUDA_DRV, CUDA_LIB_MAX, CUDA_USDT, CUDA_NCCL };
 
 enum cuda_class {
 	CUDA_ALLOC,	/* makes memory, or a handle that holds memory */
@@ -25,6 +25,10 @@ enum cuda_class {
 	CUDA_WAIT,	/* of no other class, but may wait for the GPU */
 	CUDA_GRAPH,	/* makes, changes or destroys a graph: see enum cuda_op */
 	CUDA_EVENT,	/* may make a stream take part in a capture: the same */
+	CUDA_OPERATION,	/* of NCCL, by all ranks of a communicator or between two */
+	CUDA_COMM,	/* makes a communicator of NCCL, or ends one: CUDA_DESTROY */
+	CUDA_GROUP,	/* begins or ends a group of NCCL's operations: CUDA_BEGIN, CUDA_END */
+	CUDA_LAYOUT,	/* its code says where a communicator has what it returns */
 	CUDA_CLASS_MAX
 };
 
@@ -71,7 +75,7 @@ enum cuda_stack {
 	CUDA_KEEP,	/* the current one stays: it is a device's primary context */
 };
 
-/* What a call of CUDA_GRAPH or CUDA_EVENT does.  handle is an executable graph. */
+/* What a call of CUDA_GRAPH, CUDA_EVENT, CUDA_COMM or CUDA_GROUP does.  handle is an executable graph. */
 enum cuda_op {
 	CUDA_NO_OP,
 	CUDA_BEGIN,		/* stream begins to capture, into graph if it has one … */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 #include <stdio.h>
 #include "api/cuda_err.h"
+#include "api/nccl.h"
 
 /* Each switch takes its own library's rows and skips the other's. */
 static const char *rt_name(int code)
@@ -28,7 +29,7 @@ static const char *drv_name(int code)
 
 const char *cuda_err_name(enum cuda_lib lib, int code)
 {
-	return lib == CUDA_RT ? rt_name(code) : drv_name(code);
+	return lib == CUDA_NCCL ? nccl_result_name(code) : lib == CUDA_RT ? rt_name(code) : drv_name(code);
 }
 
 const char *cuda_err_text(enum cuda_lib lib, int code, char number[CUDA_ERR_NUMBER])

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* Names of CUDA's error codes, which are not dense and differ between the two libraries. */
+/* Names of the error codes of CUDA's two libraries, which are not dense and differ, and of NCCL. */
 #ifndef CUDA_ERR_H
 #define CUDA_ERR_H
 #include "api/cuda_api.h"
 
-/* Returns the name of an error code of that library: "cudaErrorNoDevice" or
- * "CUDA_ERROR_NO_DEVICE"; "cudaSuccess" or "CUDA_SUCCESS" for 0; NULL for a code that
- * cuda_protos.tbl lacks: print the number then.  The text is static. */
+/* Returns the name of an error code of that library: "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE" or
+ * "ncclRemoteError"; "cudaSuccess", "CUDA_SUCCESS" or "ncclSuccess" for 0; NULL for an unknown code: print
+ * the number then.  The text is static. */
 const char *cuda_err_name(enum cuda_lib lib, int code);
 
 enum { CUDA_ERR_NUMBER = 16 };

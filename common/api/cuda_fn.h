@@ -57,10 +57,16 @@ int cuda_fn_find(const char *name);
 /* The same for a USDT probe, "PROVIDER:NAME". */
 int cuda_usdt_find(const char *name);
 
-/* "runtime", "driver" or "usdt". */
+/* "runtime", "driver", "nccl" or "usdt". */
 static inline const char *cuda_lib_name(enum cuda_lib lib)
 {
-	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : "usdt";
+	return lib == CUDA_RT ? "runtime" : lib == CUDA_DRV ? "driver" : lib == CUDA_NCCL ? "nccl" : "usdt";
+}
+
+/* Return true if --layer selects a function of this library; layer: CUDA_RT, CUDA_DRV, or CUDA_LIB_MAX for both. */
+static inline bool cuda_lib_in_layer(enum cuda_lib lib, int layer)
+{
+	return layer == CUDA_LIB_MAX || lib > CUDA_LIB_MAX || layer == (int)lib;
 }
 
 /* "HtoD", "DtoH", …, "default", or NULL for CUDA_BY_KIND. */

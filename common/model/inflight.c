@@ -157,7 +157,7 @@ static int traced(const struct probes *p, const char *name)
 
 	if (id >= 0)
 		fn = p->source->get(p, id);
-	return fn.wanted && !fn.helper_only && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn.lib) ? id : -1;
+	return fn.wanted && !fn.helper_only && cuda_lib_in_layer(fn.lib, p->layer) ? id : -1;
 }
 
 static bool is_traced(const void *ctx, const char *name)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "api/cuda_fn.h"
 #include "base/die.h"
 #include "base/hash.h"
 #include "probe/dso.h"
@@ -58,7 +59,7 @@ static void select_probes(const struct probes *p, const char *path, struct elf_s
 	for (int i = 0; i < scan->n; i++) {
 		struct elf_probe *at = &scan->probes[i];
 		struct function fn = p->source->get(p, at->id);
-		bool skipped = p->layer != CUDA_LIB_MAX && p->layer != (int)fn.lib && !at->usdt;
+		bool skipped = !cuda_lib_in_layer(fn.lib, p->layer);
 
 		if (!fn.wanted)
 			continue;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
+#include "api/cuda_fn.h"
 #include "abi/python.h"
 #include "api/cuda_protos.h"
 #include "base/clock.h"
@@ -150,7 +151,7 @@ static void *run(void *ctx, const char *program, size_t size, size_t *n)
 
 static bool is_wanted(const struct probes *p, const struct function *fn)
 {
-	return fn->wanted && fn->lib != CUDA_USDT && (p->layer == CUDA_LIB_MAX || p->layer == (int)fn->lib);
+	return fn->wanted && fn->lib != CUDA_USDT && cuda_lib_in_layer(fn->lib, p->layer);
 }
 
 /* How much of its caller's stack the function takes as arguments. */

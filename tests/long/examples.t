@@ -13,12 +13,12 @@ mkdir "$home" "$tmp/set"
 # before 3.11 Python's functions have no classes
 no_classes=
 /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-	no_classes='; s/(train\.py:N) [A-Z][a-z]+\./\1 /'
+	no_classes='; s/((train|ranks)\.py:N) [A-Z][a-z]+\./\1 /'
 
 # normal: numbers, times, addresses and places are not the same twice
 normal() {
 	sed -E 's/0x[0-9a-f]+/X/g; s/[0-9][0-9:.]*/N/g; s/N (ns|us|ms|s)([ ,;]|$)/N s\2/g
-		s/N (bytes|[KMGTP]iB)/N bytes/g; s/N [kMGT]?B\/s/N B\/s/g; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/(train\.py\:): \1:
+		s/N (bytes|[KMGTP]iB)/N bytes/g; s/N [kMGT]?B\/s/N B\/s/g; s/ -([ $])/ N\1/g; s:\(/[^()]*/([^/()]+)\):(\1):; s: /[^ ()]*/((train|ranks)\.py\:): \1:
 		s/^train;.*;main;/train;main;/; s/^pythonN;.*;<module>/pythonN;<module>/
 		s/ +/ /g; s/ $//'"$no_classes"
 }
@@ -106,20 +106,22 @@ have_run() {
 	done
 }
 
-ln -s "$O/examples/train" "$O/examples/train.py" "$home"
+ln -s "$O/examples/train" "$O/examples/train.py" "$O/examples/ranks.py" "$home"
 "$home/train" 100000 >/dev/null & train=$!
 pids="$pids $train"
 sleep 1
 
 for t in $tools; do
 	# a simulated GPU is slow
+	program=train
 	case $t in
+	ncclsnoop) a='' program=ranks.py rounds=2 ;;
 	cudabounds | cudacoalesce) a='--blocks 1/64' rounds=1 ;;
 	cudakerneltime) a='' rounds=1 ;;
 	*) a='' rounds=7 ;;
 	esac
 	for o in '' -k --lines '-k --lines' -a '-a -C' '-s 2' '-T 1' -S --enter --tree --unchecked; do
-		echo "$t -j $o $a -c '$home/train $rounds'"
+		echo "$t -j $o $a -c '$home/$program $rounds'"
 	done | to_run "$t.keys"
 	# what train does not call
 	cat <<-END | to_run "$t.more"

@@ -135,10 +135,11 @@ void stubs_close(struct injected *a, __u64 object)
 
 enum { PAGE = 4096, GIVES = 6 };
 
-/* Before the tool has sent its list of functions, a library with one of these is CUDA's. */
+/* Before the tool has sent its list of functions, a library with one of these is CUDA's or NCCL. */
 static const char known[][24] = {
 	"cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuLaunchKernel", "cuStreamSynchronize", "cuGetProcAddress",
 	"cudaMalloc", "cudaFree", "cudaMemcpy", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize",
+	"ncclAllReduce",
 };
 
 /* These store a function's address at their second argument. */
@@ -158,14 +159,15 @@ struct binding {
 
 static bool is_cuda(const struct object *o, const char *path)
 {
-	static const char prefix[] = "libcuda";
+	static const char prefixes[][8] = { "libcuda", "libnccl" };
 	const char *base = path;
 
 	for (; *path; path++)
 		if (*path == '/')
 			base = path + 1;
-	if (!memcmp(base, prefix, length(base) < sizeof(prefix) - 1 ? length(base) + 1 : sizeof(prefix) - 1))
-		return true;
+	for (int i = 0; i < 2; i++)
+		if (length(base) >= 7 && !memcmp(base, prefixes[i], 7))
+			return true;
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (object_symbol(o, known[i], object_hash(known[i]), NULL))
 			return true;

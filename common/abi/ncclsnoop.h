@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* The records of ncclsnoop's probes: a call of NCCL. */
+#ifndef NCCLSNOOP_H
+#define NCCLSNOOP_H
+#include "abi/record.h"
+#include "abi/stack_frames.h"
+
+/* Of ncclResult_t: no error, a call of a nonblocking communicator goes on. */
+enum { NCCL_IN_PROGRESS = 7 };
+
+struct nccl_event {
+	struct record head;		/* kind: enum cuda_id */
+	unsigned long long time, start;	/* return and entry: CLOCK_MONOTONIC, ns */
+	unsigned long long program;	/* see abi/record.h */
+	unsigned long long code;	/* an address in the function */
+	unsigned long long handle;	/* the ncclComm_t: passed, or made; 0: none */
+	unsigned long long hash;	/* of what is made: of its ncclUniqueId; 0: it has none */
+	unsigned long long count, stream;	/* as passed */
+	unsigned int tid;
+	int ret;
+	int other;			/* root or peer; -1: none */
+	int rank, nranks;		/* of what is made; nranks 0: not known */
+	unsigned int type, op;		/* ncclDataType_t, ncclRedOp_t */
+	unsigned int device;		/* see abi/device.h */
+	bool captured;			/* it is part of a CUDA graph */
+	bool grouped;			/* between ncclGroupStart() and ncclGroupEnd() */
+	bool made;			/* handle is new */
+	char unused[5];
+	char comm[16];			/* of the thread */
+	unsigned long long stack[STACK_FRAMES];
+};
+
+#endif

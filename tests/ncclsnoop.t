@@ -1,0 +1,155 @@
+# shellcheck shell=sh disable=SC2016,SC2086 # jq; words
+# On the simulated libnccl (tests/sim/nccl.c): the program prints the hash, rank and size of each communicator that it has.
+
+public=$(mktemp -d) && chmod 777 "$public"	# where any user may write
+trap 'rm -rf "$public"; finish' EXIT
+export SIM_NCCL_DIR="$public"
+
+# ranks_are, ranks_seen: [hash, rank, size] of the communicators, as the program or the tool says
+ranks_are() { sed -nE 's/^rank ([0-9]+) of ([0-9]+): (0x[0-9a-f]+)$/["\3",\1,\2]/p' "$tmp/said" | sort; }
+ranks_seen() { jq -c "select($1) | [.communicator, .rank, .nranks]" "$tmp/out" | sort -u; }
+
+# nccl OPTIONS WORDS: traces the program; what it prints is in $tmp/said
+nccl() {
+	rm -f "$public/said"
+	run ncclsnoop $1 -c "$bin/nccl $2 >$public/said"
+	cp "$public/said" "$tmp/said"
+}
+
+it "a line for each call: communicator, rank, what it is about"
+nccl '' '2 init allreduce 5 100 reduce 3 1000 broadcast 1 7 destroy'
+status 0
+hash=$(sed -n 's/^rank 0 of 2: //p' "$tmp/said")
+lines 2 "^[0-9]+ +nccl +$hash +[01]/2 +- ncclCommInitRankConfig +- - +- +- +- +[0-9.]+ ok$"
+for rank in 0 1; do
+	for n in 1 2 3 4 5; do
+		lines 1 "^[0-9]+ +nccl +$hash +$rank/2 +$n ncclAllReduce +100 f32 +sum +- +400 +[0-9.]+ ok$"
+	done
+	lines 3 "^[0-9]+ +nccl +$hash +$rank/2 +[678] ncclReduce +1000 f32 +max +1 +4000 +[0-9.]+ ok$"
+	lines 1 "^[0-9]+ +nccl +$hash +$rank/2 +9 ncclBroadcast +7 f32 +- +0 +28 +[0-9.]+ ok$"
+	lines 1 "^[0-9]+ +nccl +$hash +$rank/2 +- ncclCommDestroy +- - +- +- +- +[0-9.]+ ok$"
+done
+lines 23 ''
+silent
+
+for kind in session multi perf inject; do
+	it "--attach $kind: each function once, also where one calls another"
+	nccl "--attach $kind -j" '3 init allreduce 7 1 reduce 2 11 broadcast 3 1 bcast 5 13 allgather 2 1 reducescatter 1 17 alltoall 3 1 gather 1 1 scatter 2 19 ring 3 23 destroy'
+	status 0
+	json 21 '.func == "ncclAllReduce" and .count == 1 and .operator == "sum"'
+	json 6 '.func == "ncclReduce" and .size == 44 and .operator == "max" and .root == 2'
+	json 9 '.func == "ncclBroadcast"'
+	json 15 '.func == "ncclBcast" and .size == 52 and .root == 0 and .peer == null'
+	json 6 '.func == "ncclAllGather"'
+	json 3 '.func == "ncclReduceScatter" and .operator == "avg"'
+	json 9 '.func == "ncclAlltoAll"'
+	json 3 '.func == "ncclGather" and .root == 2'
+	json 6 '.func == "ncclScatter"'
+	json 9 '.func == "ncclSend" and .peer == (.rank + 1) % 3 and .grouped and .root == null'
+	json 9 '.func == "ncclRecv" and .peer == (.rank + 2) % 3 and .grouped'
+	json 9 '.func == "ncclGroupEnd" and (.grouped | not)'
+	json 3 '.func == "ncclCommInitRankConfig" and .complete'
+	json 3 '.func == "ncclCommDestroy"'
+	json 111 true
+	# of each rank the last operation is the 32nd
+	json 3 '.number == 32 and .func == "ncclRecv"'
+	equal "$(ranks_seen .communicator)" "$(ranks_are)"
+	silent
+done
+
+it "the hash is NCCL's own, of the first ncclUniqueId, whatever makes the communicator"
+for how in init-rank init-scalable init-nonblocking; do
+	nccl -j "2 $how allreduce 3 1 destroy"
+	equal "$(ranks_seen '.func == "ncclAllReduce"')" "$(ranks_are)"
+	json 6 '.func == "ncclAllReduce" and .complete'
+done
+json 2 '.func == "ncclCommInitRankConfig" and .error == "ncclInProgress" and .ret == 7'
+nccl '-jx' '2 init-nonblocking bad 3 destroy'
+json 6 '.error == "ncclInvalidArgument" and .nranks == 2'
+json 6 true
+# getHash() of NCCL 2.30 (src/include/bitops.h), compiled, of the bytes 0 to 127
+cat >"$tmp/known.c" <<'END'
+#include "tests/sim/sim_nccl.h"
+int main(void)
+{
+	ncclUniqueId id;
+	ncclComm_t c;
+
+	for (int i = 0; i < 128; i++)
+		id.internal[i] = i;
+	return ncclCommInitRank(&c, 1, id, 0) || ncclCommDestroy(c);
+}
+END
+${CC:-cc} -I. "$tmp/known.c" "$lib/libnccl.so.2" -Wl,-rpath,"$lib" -o "$tmp/known"
+run ncclsnoop -jc "$tmp/known"
+json 2 '.communicator == "0x6afe1cc17717e1f4"'
+
+it "the code of a libnccl says where a communicator has its rank, that of NVIDIA's too"
+equal "$("$bin/nccl-layout" "$lib/libnccl.so.2")" 492728
+equal "$("$bin/nccl-layout" "$lib/libcudart.so.13")" 0
+for real in "${CUDA:-/usr/local/cuda}"/lib*/libnccl.so.2; do
+	[ ! -e "$real" ] || [ "$("$bin/nccl-layout" "$real")" -gt 1000 ] || no "not $real"
+done
+
+it "a communicator that is split is known by its own hash and rank"
+program "$bin/nccl" 3 init split 2 wait allreduce 5 1 wait destroy broadcast 7 1 wait destroy
+cp "$tmp/ready" "$tmp/said"
+tool ncclsnoop -jp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+echo >&3
+until_true eval '[ "$(grep -c ready "$tmp/ready")" = 2 ]'
+until_true eval '[ "$(grep -c AllReduce "$tmp/out")" = 15 ]'
+echo >&3
+until_true eval '[ "$(grep -c Broadcast "$tmp/out")" = 21 ]'
+go
+stop
+status 0
+equal "$(ranks_seen '.func == "ncclAllReduce" or .func == "ncclBroadcast"')" "$(ranks_are)"
+json 36 '.number and (.complete | not)'
+json 3 '.number == 5 and .func == "ncclAllReduce"'
+json 3 '.number == 7 and .func == "ncclBroadcast"'
+
+it "communicators of one process with several ranks"
+nccl -j '1 init-all 3 allreduce 5 1 destroy'
+json 5 '.func == "ncclAllReduce"'
+json 1 '.func == "ncclCommInitAll"'
+
+it "calls that fail, and those without a communicator"
+nccl -j '1 init bad 3 null allreduce 2 1 destroy'
+json 3 '.error == "ncclInvalidArgument" and .rank == 0 and .data_type == null and .size == null'
+json 1 '.error == "ncclInvalidArgument" and .communicator == null and .handle == null'
+json 1 '.number == 2 and .func == "ncclAllReduce" and .ret == 0'
+nccl -x '1 init bad 3 null allreduce 2 1 destroy'
+lines 4 'ncclInvalidArgument$'
+lines 5 ''
+
+it "what is captured into a CUDA graph is marked, and has no number"
+nccl -j '2 init allreduce 3 1 capture 7 1 allreduce 2 1 destroy'
+json 14 '.captured and .func == "ncclAllReduce" and .number == null and (.stream | startswith("0x"))'
+json 10 '.captured == false and .func == "ncclAllReduce"'
+json 2 '.number == 5'
+
+it "a rank that waits for the others is a call in flight"
+program "$bin/nccl" 2 wait lost wait
+tool ncclsnoop -kjp "$(sed -n 's/^ready //p' "$tmp/ready" | tr ' ' ,)"
+echo >&3
+sleep .3
+stop
+json 1 '.running and .func == "ncclCommInitRank" and (.stack | map(.sym) | contains(["lost", "main"]))'
+exec 3>&-
+kill -9 "$pid"
+
+it "-m, --slower, -n, -T, -k and --folded select and show as they say"
+nccl '-jm 1k' '2 init allreduce 3 256 allreduce 2 255 destroy'
+json 6 '.size == 1024'
+json 6 true
+nccl '-jn 5' '2 init allreduce 30 1 destroy'
+json 5 true
+nccl '-j --slower 20000000' '2 init allreduce 30 1 destroy'
+json 0 true
+nccl -T '1 init allreduce 3 1 destroy'
+lines 3 '^[0-9:.]{12} +[0-9]+ +nccl .* ncclAllReduce '
+nccl -jk '1 init allreduce 3 1 destroy'
+json 3 '.func == "ncclAllReduce" and (.stack | map(.sym) | contains(["call", "main"]))'
+nccl --folded '1 init allreduce 3 1 destroy'
+lines 1 '^nccl;.*main;.*;ncclAllReduce 3$'
+fails 2 '--folded prints no calls' ncclsnoop --folded -Tc true

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* A simulated libnccl.so.2.  The ranks of a communicator meet in shared memory that its hash names, as processes or threads.
+ * Operations are checked and return; they move nothing.
+ *
+ * SIM_NCCL_DIR where the memory's files are (/dev/shm)
+ * SIM_NCCL_MS  how long a rank waits for the others before its call fails (20000) */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include "sim_nccl.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+/* As NCCL does: two names of one function. */
+#define API(name) EXPORTED extern __typeof__(name) name __attribute__((weak, alias("p" #name))); \
+	EXPORTED ncclResult_t p##name
+
+enum { RANKS = 256, SPLITS = 64, CONFIG_MAGIC = 0xcafebeef - 0x100000000ll };
+
+/* Shared by the ranks. */
+struct meeting {
+	atomic_int nranks, arrived, left;
+	struct split { atomic_int arrived; struct { int color, key; } of[RANKS]; } splits[SPLITS];
+};
+
+/* These four are beside each other in NCCL's, far from its beginning. */
+struct ncclComm {
+	char before[0x784a8];
+	uint64_t magic;
+	uint64_t hash;
+	int rank, nranks, device;
+	int children;
+	struct meeting *meeting;
+};
+
+static _Thread_local int groups;
+
+/* ---- Hashes: src/include/bitops.h */
+
+static void eat(uint64_t h[2], const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	h[0] ^= size;
+	while (size) {
+		size_t n = size < 8 ? size : 8;
+		uint64_t x = 0;
+
+		h[0] += h[1];
+		h[1] ^= h[0];
+		h[0] ^= h[0] >> 31;
+		h[0] *= 0x9de62bbc8cef3ce3;
+		h[1] ^= h[1] >> 32;
+		h[1] *= 0x485cd6311b599e79;
+		memcpy(&x, at, n);
+		at += n;
+		size -= n;
+		h[0] += x;
+	}
+}
+
+static uint64_t digest(const uint64_t h[2])
+{
+	uint64_t d = h[0];
+
+	d ^= d >> 31;
+	d *= 0xbac3bd562846de6b;
+	d += h[1];
+	d ^= d >> 32;
+	return d * 0x995a187a14e7b445;
+}
+
+/* ---- Where ranks meet */
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
+}
+
+/* Waits until n have arrived. */
+static ncclResult_t await(atomic_int *arrived, int n)
+{
+	const char *limit = getenv("SIM_NCCL_MS");
+	double until = now() + (limit ? atof(limit) : 20000);
+	const struct timespec pause = { .tv_nsec = 200000 };
+
+	while (atomic_load(arrived) < n) {
+		if (now() > until)
+			return ncclRemoteError;
+		nanosleep(&pause, NULL);
+	}
+	return ncclSuccess;
+}
+
+static void meeting_name(char name[256], uint64_t hash)
+{
+	const char *dir = getenv("SIM_NCCL_DIR");
+
+	snprintf(name, 256, "%s/sim-nccl-%016llx", dir ? dir : "/dev/shm", (unsigned long long)hash);
+}
+
+static struct meeting *meeting_of(uint64_t hash)
+{
+	char name[256];
+	void *at;
+	int fd;
+
+	meeting_name(name, hash);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || ftruncate(fd, sizeof(struct meeting)))
+		return NULL;
+	at = mmap(NULL, sizeof(struct meeting), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static ncclResult_t begin(ncclComm_t *to, uint64_t hash, int nranks, int rank)
+{
+	ncclComm_t c;
+
+	if (!to || nranks < 1 || nranks > RANKS || rank < 0 || rank >= nranks)
+		return ncclInvalidArgument;
+	c = calloc(1, sizeof(*c));
+	if (!c || !(c->meeting = meeting_of(hash)))
+		return ncclSystemError;
+	c->magic = 0x0280028002800280;
+	c->rank = rank;
+	c->nranks = nranks;
+	*to = c;
+	atomic_fetch_add(&c->meeting->arrived, 1);
+	if (!groups && await(&c->meeting->arrived, nranks)) {
+		*to = NULL;
+		free(c);
+		return ncclRemoteError;
+	}
+	c->hash = hash;
+	return ncclSuccess;
+}
+
+static ncclResult_t check(const struct ncclComm *c)
+{
+	return c && c->magic == 0x0280028002800280 ? ncclSuccess : ncclInvalidArgument;
+}
+
+static ncclResult_t end(ncclComm_t c)
+{
+	char name[256];
+
+	if (check(c))
+		return ncclInvalidArgument;
+	meeting_name(name, c->hash);
+	if (atomic_fetch_add(&c->meeting->left, 1) + 1 == c->nranks)
+		unlink(name);
+	munmap(c->meeting, sizeof(*c->meeting));
+	c->magic = 0;
+	free(c);
+	return ncclSuccess;
+}
+
+/* ---- Communicators */
+
+API(ncclGetVersion)(int *version)
+{
+	*version = 22809;
+	return ncclSuccess;
+}
+
+API(ncclGetUniqueId)(ncclUniqueId *id)
+{
+	return getrandom(id, sizeof(*id), 0) == sizeof(*id) ? ncclSuccess : ncclSystemError;
+}
+
+EXPORTED const char *ncclGetErrorString(ncclResult_t result)
+{
+	return result ? "simulated error" : "no error";
+}
+
+EXPORTED const char *ncclGetLastError(ncclComm_t comm)
+{
+	(void)comm;
+	return "";
+}
+
+static uint64_t hash_of(const ncclUniqueId *id)
+{
+	uint64_t h[2] = { 1, 1 };
+
+	eat(h, id, sizeof(*id));
+	return digest(h);
+}
+
+API(ncclCommInitRank)(ncclComm_t *comm, int nranks, ncclUniqueId id, int rank)
+{
+	return begin(comm, hash_of(&id), nranks, rank);
+}
+
+API(ncclCommInitRankConfig)(ncclComm_t *comm, int nranks, ncclUniqueId id, int rank, ncclConfig_t *config)
+{
+	ncclResult_t r;
+
+	if (config && config->magic != (unsigned)CONFIG_MAGIC)
+		return ncclInvalidArgument;
+	r = begin(comm, hash_of(&id), nranks, rank);
+	return !r && config && !config->blocking ? ncclInProgress : r;
+}
+
+API(ncclCommInitRankScalable)(ncclComm_t *comm, int nranks, int rank, int n, ncclUniqueId *ids, ncclConfig_t *config)
+{
+	(void)config;
+	return n < 1 ? ncclInvalidArgument : begin(comm, hash_of(ids), nranks, rank);
+}
+
+API(ncclCommInitAll)(ncclComm_t *comms, int n, const int *devices)
+{
+	ncclUniqueId id;
+	ncclResult_t r = pncclGetUniqueId(&id);
+
+	groups++;
+	for (int i = 0; !r && i < n; i++) {
+		r = begin(&comms[i], hash_of(&id), n, i);
+		if (!r)
+			comms[i]->device = devices ? devices[i] : i;
+	}
+	groups--;
+	return r;
+}
+
+API(ncclCommSplit)(ncclComm_t c, int color, int key, ncclComm_t *to, ncclConfig_t *config)
+{
+	uint64_t h[2] = { 1, 1 };
+	int rank = 0, n = 0;
+	struct split *s;
+
+	(void)config;
+	if (!c || !to || c->children == SPLITS)
+		return ncclInvalidArgument;
+	s = &c->meeting->splits[c->children++];
+	s->of[c->rank].color = color;
+	s->of[c->rank].key = key;
+	atomic_fetch_add(&s->arrived, 1);
+	if (await(&s->arrived, c->nranks))
+		return ncclRemoteError;
+	*to = NULL;
+	if (color == NCCL_SPLIT_NOCOLOR)
+		return ncclSuccess;
+	for (int i = 0; i < c->nranks; i++) {
+		if (s->of[i].color != color)
+			continue;
+		n++;
+		rank += s->of[i].key < key || (s->of[i].key == key && i < c->rank);
+	}
+	eat(h, &c->hash, sizeof(c->hash));
+	eat(h, &c->children, sizeof(c->children));
+	eat(h, &color, sizeof(color));
+	return begin(to, digest(h), n, rank);
+}
+
+API(ncclCommFinalize)(ncclComm_t c)
+{
+	return check(c);
+}
+
+API(ncclCommDestroy)(ncclComm_t c)
+{
+	return end(c);
+}
+
+API(ncclCommAbort)(ncclComm_t c)
+{
+	return end(c);
+}
+
+API(ncclCommGetAsyncError)(ncclComm_t c, ncclResult_t *result)
+{
+	*result = ncclSuccess;
+	return c ? ncclSuccess : ncclInvalidArgument;
+}
+
+API(ncclCommCount)(ncclComm_t c, int *n)
+{
+	ncclResult_t r = check(c);
+
+	if (!r)
+		*n = c->nranks;
+	return r;
+}
+
+API(ncclCommCuDevice)(ncclComm_t c, int *device)
+{
+	ncclResult_t r = check(c);
+
+	if (!r)
+		*device = c->device;
+	return r;
+}
+
+API(ncclCommUserRank)(ncclComm_t c, int *rank)
+{
+	ncclResult_t r = check(c);
+
+	if (!r)
+		*rank = c->rank;
+	return r;
+}
+
+EXPORTED uint64_t sim_nccl_hash(ncclComm_t c)
+{
+	return c->hash;
+}
+
+/* ---- Operations */
+
+API(ncclGroupStart)(void)
+{
+	groups++;
+	return ncclSuccess;
+}
+
+API(ncclGroupEnd)(void)
+{
+	if (!groups)
+		return ncclInvalidUsage;
+	groups--;
+	return ncclSuccess;
+}
+
+static ncclResult_t operation(const struct ncclComm *c, size_t n, ncclDataType_t type, int rank)
+{
+	(void)n;
+	if (check(c) || type < 0 || type > ncclBfloat16 || rank < 0 || rank >= c->nranks)
+		return ncclInvalidArgument;
+	return ncclSuccess;
+}
+
+#define OPERATION(name, rank, ...) API(name)(__VA_ARGS__)		\
+{									\
+	(void)from;							\
+	(void)to;							\
+	(void)stream;							\
+	return operation(comm, n, type, rank);				\
+}
+
+OPERATION(ncclBroadcast, root, const void *from, void *to, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
+	  simStream_t stream)
+OPERATION(ncclAllGather, 0, const void *from, void *to, size_t n, ncclDataType_t type, ncclComm_t comm, simStream_t stream)
+OPERATION(ncclAlltoAll, 0, const void *from, void *to, size_t n, ncclDataType_t type, ncclComm_t comm, simStream_t stream)
+OPERATION(ncclGather, root, const void *from, void *to, size_t n, ncclDataType_t type, int root, ncclComm_t comm, simStream_t stream)
+OPERATION(ncclScatter, root, const void *from, void *to, size_t n, ncclDataType_t type, int root, ncclComm_t comm,
+	  simStream_t stream)
+
+#define REDUCTION(name, rank, ...) API(name)(__VA_ARGS__)		\
+{									\
+	(void)from;							\
+	(void)to;							\
+	(void)stream;							\
+	return op < 0 ? ncclInvalidArgument : operation(comm, n, type, rank);	\
+}
+
+REDUCTION(ncclReduce, root, const void *from, void *to, size_t n, ncclDataType_t type, ncclRedOp_t op, int root, ncclComm_t comm,
+	  simStream_t stream)
+REDUCTION(ncclAllReduce, 0, const void *from, void *to, size_t n, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+	  simStream_t stream)
+REDUCTION(ncclReduceScatter, 0, const void *from, void *to, size_t n, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+	  simStream_t stream)
+
+API(ncclBcast)(void *buffer, size_t n, ncclDataType_t type, int root, ncclComm_t comm, simStream_t stream)
+{
+	return pncclBroadcast(buffer, buffer, n, type, root, comm, stream);
+}
+
+API(ncclSend)(const void *from, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
+{
+	(void)from;
+	(void)stream;
+	return operation(comm, n, type, peer);
+}
+
+API(ncclRecv)(void *to, size_t n, ncclDataType_t type, int peer, ncclComm_t comm, simStream_t stream)
+{
+	(void)to;
+	(void)stream;
+	return operation(comm, n, type, peer);
+}

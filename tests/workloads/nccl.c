@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* nccl N WORD...: N processes, each a rank, do the words from left to right.
+ *   init             a communicator by ncclCommInitRankConfig; prints "rank R of N: 0xHASH", as after each word that makes one
+ *   init-rank        … by ncclCommInitRank
+ *   init-scalable    … by ncclCommInitRankScalable
+ *   init-nonblocking … that does not block
+ *   init-all N       one process: ncclCommInitAll; the first rank's is used
+ *   split C          ranks of the same remainder by C make one, the last one first; it is used until it is destroyed
+ *   FUNCTION N COUNT N calls, of COUNT values of f32: allreduce reduce broadcast bcast allgather reducescatter alltoall gather
+ *                    scatter; reduce and gather to the last rank
+ *   ring N COUNT     N times: sends to the next rank and receives from the one before, in a group
+ *   bad N            N calls with a type that does not exist
+ *   null             a call without a communicator
+ *   capture N COUNT  N calls of ncclAllReduce on a stream that captures
+ *   late N           of rank 0 only: N calls of ncclAllReduce of one i32
+ *   finalize destroy abort
+ *   lost             a communicator that the other ranks do not come to: only rank 0
+ *   wait             when all are there prints "ready" and their process ids, and reads a line
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cuda_api.h"
+#include "../sim/sim_nccl.h"
+
+enum { RANKS = 256, IDS = 16, CONFIG_MAGIC = (int)0xcafebeef, DEPTH = 8 };
+
+static struct shared {
+	ncclUniqueId ids[IDS];
+	atomic_int waiting, released;
+	int pids[RANKS];
+} *shared;
+
+static int rank, nranks, nids, nwaits;
+static ncclComm_t comms[DEPTH];
+static int depth;
+static float *data;
+
+static void ok(const char *what, int result)
+{
+	if (!result || result == ncclInProgress)
+		return;
+	printf("nccl: %s: %d\n", what, result);
+	fflush(stdout);
+	_exit(1);
+}
+
+static void say(ncclComm_t c)
+{
+	int r, n;
+
+	ok("rank", ncclCommUserRank(c, &r) ?: ncclCommCount(c, &n));
+	printf("rank %d of %d: 0x%llx\n", r, n, (unsigned long long)sim_nccl_hash(c));
+	fflush(stdout);
+}
+
+static void use(ncclComm_t c)
+{
+	if (!c)
+		return;
+	comms[depth++] = c;
+	say(c);
+}
+
+static ncclComm_t comm(void)
+{
+	return depth ? comms[depth - 1] : NULL;
+}
+
+static void init(const char *how)
+{
+	ncclConfig_t config = { .size = sizeof(config), .magic = CONFIG_MAGIC, .version = 22809, .blocking = 1 };
+	ncclUniqueId *id = &shared->ids[nids++];
+	ncclComm_t c = NULL;
+
+	if (!strcmp(how, "-rank")) {
+		ok("init", ncclCommInitRank(&c, nranks, *id, rank));
+	} else if (!strcmp(how, "-scalable")) {
+		ok("init", ncclCommInitRankScalable(&c, nranks, rank, 1, id, &config));
+	} else {
+		config.blocking = strcmp(how, "-nonblocking");
+		ok("init", ncclCommInitRankConfig(&c, nranks, *id, rank, &config));
+	}
+	use(c);
+}
+
+static void split(int by)
+{
+	ncclComm_t c = NULL;
+
+	ok("split", ncclCommSplit(comm(), rank % by, -rank, &c, NULL));
+	use(c);
+}
+
+__attribute__((noinline)) static int call(const char *function, size_t n)
+{
+	ncclComm_t c = comm();
+	int size = 1;
+
+	ncclCommCount(c, &size);
+	if (!strcmp(function, "allreduce"))
+		return ncclAllReduce(data, data, n, ncclFloat32, ncclSum, c, NULL);
+	if (!strcmp(function, "reduce"))
+		return ncclReduce(data, data, n, ncclFloat32, ncclMax, size - 1, c, NULL);
+	if (!strcmp(function, "broadcast"))
+		return ncclBroadcast(data, data, n, ncclFloat32, 0, c, NULL);
+	if (!strcmp(function, "bcast"))
+		return ncclBcast(data, n, ncclFloat32, 0, c, NULL);
+	if (!strcmp(function, "allgather"))
+		return ncclAllGather(data, data, n, ncclFloat32, c, NULL);
+	if (!strcmp(function, "reducescatter"))
+		return ncclReduceScatter(data, data, n, ncclFloat32, ncclAvg, c, NULL);
+	if (!strcmp(function, "alltoall"))
+		return ncclAlltoAll(data, data, n, ncclFloat32, c, NULL);
+	if (!strcmp(function, "gather"))
+		return ncclGather(data, data, n, ncclFloat32, size - 1, c, NULL);
+	if (!strcmp(function, "scatter"))
+		return ncclScatter(data, data, n, ncclFloat32, 0, c, NULL);
+	printf("nccl: %s: unknown word\n", function);
+	_exit(2);
+}
+
+static void ring(size_t n)
+{
+	ok("group", ncclGroupStart());
+	ok("send", ncclSend(data, n, ncclFloat32, (rank + 1) % nranks, comm(), NULL));
+	ok("recv", ncclRecv(data, n, ncclFloat32, (rank + nranks - 1) % nranks, comm(), NULL));
+	ok("group", ncclGroupEnd());
+}
+
+static void capture(int calls, size_t n)
+{
+	cudaStream_t stream;
+	cudaGraph_t graph;
+
+	ok("stream", (int)cudaStreamCreate(&stream));
+	ok("capture", (int)cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+	for (int i = 0; i < calls; i++)
+		ok("captured", ncclAllReduce(data, data, n, ncclFloat32, ncclSum, comm(), (simStream_t)stream));
+	ok("capture", (int)cudaStreamEndCapture(stream, &graph));
+}
+
+static void init_all(int n)
+{
+	ncclComm_t all[RANKS];
+
+	ok("init", ncclCommInitAll(all, n, NULL));
+	use(all[0]);
+}
+
+__attribute__((noinline)) static void lost(void)
+{
+	ncclComm_t c;
+
+	if (!rank)
+		ncclCommInitRank(&c, nranks + 1, shared->ids[IDS - 1], rank);
+}
+
+static void pause_ms(void)
+{
+	const struct timespec ts = { .tv_nsec = 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+static void wait_here(void)
+{
+	nwaits++;
+	atomic_fetch_add(&shared->waiting, 1);
+	while (atomic_load(&shared->released) < nwaits)
+		pause_ms();
+}
+
+/* Does one word; returns how many operands it had. */
+static int word(char **w)
+{
+	if (!strncmp(*w, "init", 4) && strcmp(*w, "init-all"))
+		return init(*w + 4), 0;
+	if (!strcmp(*w, "init-all"))
+		return init_all(atoi(w[1])), 1;
+	if (!strcmp(*w, "split"))
+		return split(atoi(w[1])), 1;
+	if (!strcmp(*w, "capture"))
+		return capture(atoi(w[1]), atoi(w[2])), 2;
+	if (!strcmp(*w, "ring")) {
+		for (int i = atoi(w[1]); i; i--)
+			ring(atoi(w[2]));
+		return 2;
+	}
+	if (!strcmp(*w, "bad")) {
+		for (int i = atoi(w[1]); i; i--)
+			ncclAllReduce(data, data, 1, 99, ncclSum, comm(), NULL);
+		return 1;
+	}
+	if (!strcmp(*w, "null"))
+		return ncclAllReduce(data, data, 1, ncclInt32, ncclSum, NULL, NULL), 0;
+	if (!strcmp(*w, "late")) {
+		for (int i = rank ? 0 : atoi(w[1]); i; i--)
+			ok("late", ncclAllReduce(data, data, 1, ncclInt32, ncclSum, comm(), NULL));
+		return 1;
+	}
+	if (!strcmp(*w, "finalize"))
+		return ok("finalize", ncclCommFinalize(comm())), 0;
+	if (!strcmp(*w, "destroy"))
+		return ok("destroy", ncclCommDestroy(comms[--depth])), 0;
+	if (!strcmp(*w, "abort"))
+		return ok("abort", ncclCommAbort(comms[--depth])), 0;
+	if (!strcmp(*w, "lost"))
+		return lost(), 0;
+	if (!strcmp(*w, "wait"))
+		return wait_here(), 0;
+	for (int i = atoi(w[1]); i; i--)
+		ok(*w, call(*w, strtoul(w[2], NULL, 10)));
+	return 2;
+}
+
+static void child(char **w)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	shared->pids[rank] = getpid();
+	ok("memory", (int)cudaMalloc((void **)&data, 1 << 20));
+	for (; *w; w++)
+		w += word(w);
+	_exit(0);
+}
+
+/* Lets the ranks go on from each word `wait`. */
+static void release(char **w)
+{
+	char line[16];
+
+	for (int n = 0; *w; w++) {
+		if (strcmp(*w, "wait"))
+			continue;
+		n++;
+		while (atomic_load(&shared->waiting) < n * nranks)
+			pause_ms();
+		printf("ready");
+		for (int i = 0; i < nranks; i++)
+			printf(" %d", shared->pids[i]);
+		puts("");
+		fflush(stdout);
+		if (!fgets(line, sizeof(line), stdin))
+			line[0] = 0;
+		atomic_store(&shared->released, n);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0, status;
+
+	nranks = argc > 1 ? atoi(argv[1]) : 0;
+	if (nranks < 1 || nranks > RANKS) {
+		fprintf(stderr, "usage: nccl RANKS WORD...\n");
+		return 2;
+	}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < IDS; i++)
+		ok("id", ncclGetUniqueId(&shared->ids[i]));
+	for (rank = 0; rank < nranks; rank++)
+		if (!fork())
+			child(argv + 2);
+	release(argv + 2);
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}

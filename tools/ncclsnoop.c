@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* ncclsnoop - print each call of NCCL that begins an operation, or makes or ends a communicator */
+#include "abi/ncclsnoop.h"
+#include "abi/launch.h"
+#include "api/cuda_err.h"
+#include "api/nccl.h"
+#include "cli/row.h"
+#include "model/captures.h"
+#include "model/inflight.h"
+#include "model/stack_sums.h"
+#include "ncclsnoop/communicators.h"
+#include "session/tool.h"
+#include "sym/syms.h"
+#include "view/columns.h"
+#include "view/inflight_view.h"
+#include "view/stack_view.h"
+#include "ncclsnoop.skel.h"
+
+static const struct usage usage = {
+	.args = "",
+	.what = "Print each call of NCCL: the communicator and the rank, what is sent or reduced, the time\n"
+		"that the call took, and the error if it failed.",
+	.examples =
+	"  ncclsnoop                         # everything, of all processes\n"
+	"  ncclsnoop -p 181 -x -k            # failures, with call stacks\n"
+	"  ncclsnoop -m 64m -T               # operations on 64 MiB and more; the time\n"
+	"  ncclsnoop --slower 1000           # calls that took a millisecond and more\n"
+	"  ncclsnoop -jc './ranks.py 4'      # one command, as JSON lines\n",
+};
+
+struct snoop_row {
+	unsigned long long time, number, count, size, latency, stream, handle, hash;
+	unsigned long long rank, nranks, root, peer;
+	int pid, tid, ret;
+	unsigned int device;
+	const char *comm, *container, *ranks, *func, *type, *op, *other, *result, *error;
+	bool complete, captured, grouped;
+	const struct stack *stack;
+};
+
+OUT_WORD(row_type, "nccl");
+
+#define AT(f) offsetof(struct snoop_row, f)
+static const struct field all_fields[] = {
+	{ "type", NULL, 0, &row_type, 0 },	/* a call of NCCL */
+	{ "time", "TIME", -12, OUT_TIME, AT(time) },
+	{ "pid", "PID", -7, OUT_INT, AT(pid) },
+	{ "tid", NULL, 0, OUT_INT, AT(tid) },
+	{ "comm", "COMM", -15, OUT_STR, AT(comm) },
+	{ "container", NULL, -12, OUT_STR, AT(container) },
+	{ "communicator", "COMMUNICATOR", -18, OUT_PTR, AT(hash) },	/* its hash, as in messages of NCCL; null if unknown */
+	{ "handle", NULL, 0, OUT_PTR, AT(handle) },	/* the ncclComm_t; null if there is none */
+	{ NULL, "RANK", -9, OUT_STR, AT(ranks) },
+	{ "rank", NULL, 0, OUT_UINT, AT(rank) },	/* in the communicator; null if unknown */
+	{ "nranks", NULL, 0, OUT_UINT, AT(nranks) },	/* of the communicator; null if unknown */
+	{ "number", "NUMBER", 7, OUT_UINT, AT(number) },	/* of operations of the communicator by the process so far, with this one */
+	{ "func", "FUNCTION", -18, OUT_STR, AT(func) },
+	{ "count", "COUNT", 10, OUT_UINT, AT(count) },	/* of values, as passed; null if there are none */
+	{ "data_type", "TYPE", -6, OUT_STR, AT(type) },	/* i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, f8e4m3 or f8e5m2 */
+	{ "operator", "OP", -6, OUT_STR, AT(op) },	/* sum, prod, max, min, avg or custom */
+	{ NULL, "ROOT/PEER", -9, OUT_STR, AT(other) },
+	{ "root", NULL, 0, OUT_UINT, AT(root) },	/* rank; null if there is none */
+	{ "peer", NULL, 0, OUT_UINT, AT(peer) },	/* rank; null if there is none */
+	{ "size", "BYTES", 10, OUT_SIZE, AT(size) },	/* of count values */
+	{ "device", NULL, 6, OUT_DEVICE, AT(device) },	/* of the stream; null if unknown */
+	{ "stream", NULL, -14, OUT_STREAM, AT(stream) },	/* of the operation */
+	{ "complete", NULL, 0, OUT_BOOL, AT(complete) },	/* false if the communicator was made before tracing began */
+	{ "latency_ns", "LAT(us)", 9, OUT_US, AT(latency) },	/* of the call: the operation itself may last longer */
+	{ "captured", NULL, 0, OUT_BOOL, AT(captured) },	/* the call is part of a CUDA graph, and did not run */
+	{ "grouped", NULL, 0, OUT_BOOL, AT(grouped) },	/* the call is in a group, and takes effect at its end */
+	{ "ret", NULL, 0, OUT_INT, AT(ret) },	/* result; 0: success, 7: it goes on */
+	{ "error", NULL, 0, OUT_STR, AT(error) },	/* its name; null if none or unknown */
+	{ NULL, "RESULT", -1, OUT_STR, AT(result) },
+	{ "stack", NULL, 0, OUT_STACK, AT(stack) },
+	{ 0 }
+};
+
+struct snoop {
+	bool failed, times, stacks, folded;
+	long min, slower;	/* bytes; ns */
+	long max, printed;	/* lines; max: 0 = no limit */
+	struct communicators communicators;
+	struct captures captures;
+	struct stack_sums sums;	/* with --folded: calls */
+	struct inflight inflight;
+	struct field fields[sizeof(all_fields) / sizeof(*all_fields)];	/* the columns */
+	struct devices_seen devices;	/* several: with a column */
+	struct session session;
+	struct event_loop events;
+	struct ncclsnoop_bpf *skel;
+};
+
+/* What a row's texts are in. */
+struct texts { char ranks[24], other[16]; };
+
+static unsigned long long size_of(const struct nccl_event *e, const struct cuda_fn *fn)
+{
+	unsigned size = fn->args.count ? nccl_type_size(e->type) : 0;
+	unsigned long long bytes;
+
+	return !size || __builtin_mul_overflow(e->count, size, &bytes) ? OUT_NONE : bytes;
+}
+
+/* Returns the row of a call, without what the session knows of its process. */
+static struct snoop_row snoop_row(const struct nccl_event *e, const struct communicator *c, struct texts *t)
+{
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+	const struct cuda_args *args = &fn->args;
+	bool operation = fn->class == CUDA_OPERATION;
+
+	snprintf(t->ranks, sizeof(t->ranks), "%d/%d", c->rank, c->nranks);
+	snprintf(t->other, sizeof(t->other), "%d", e->other);
+	return (struct snoop_row){
+		.time = e->time, .count = args->count ? e->count : OUT_NONE, .size = size_of(e, fn), .latency = e->time - e->start,
+		.stream = args->stream ? stream_of(fn, e->stream) : OUT_NONE, .handle = e->handle ?: OUT_NONE,
+		.hash = c->hash ?: OUT_NONE, .ranks = c->nranks ? t->ranks : NULL,
+		.number = operation && c->handle && !e->captured ? c->operations : OUT_NONE,
+		.rank = c->nranks ? (unsigned)c->rank : OUT_NONE, .nranks = c->nranks ? (unsigned)c->nranks : OUT_NONE,
+		.root = args->root ? (unsigned)e->other : OUT_NONE, .peer = args->peer ? (unsigned)e->other : OUT_NONE,
+		.pid = e->head.pid, .tid = e->tid, .ret = e->ret, .device = e->device, .comm = e->comm, .func = fn->name,
+		.type = args->dtype ? nccl_type_name(e->type) : NULL, .op = args->redop ? nccl_operator_name(e->op) : NULL,
+		.other = args->root || args->peer ? t->other : NULL,
+		.error = e->ret ? cuda_err_name(fn->lib, e->ret) : NULL,
+		.complete = c->whole, .captured = e->captured, .grouped = e->grouped,
+	};
+}
+
+/* A column that is first needed by this row is added, and the head printed again. */
+static void add_columns(struct snoop *s, const struct snoop_row *r)
+{
+	bool more = false;
+
+	devices_see(&s->devices, r->device);
+	if (s->devices.several)
+		more |= columns_show(s->fields, "device", "DEVICE");
+	if (r->container)
+		more |= columns_show(s->fields, "container", "CONTAINER");
+	if (more)
+		out_head(s->fields);
+}
+
+static bool wanted(const struct snoop *s, const struct snoop_row *r, const struct nccl_event *e)
+{
+	if ((s->failed && !nccl_event_failed(e)) || (s->slower && r->latency < (unsigned long)s->slower))
+		return false;
+	if (s->session.devices && !device_is_in(s->session.devices, r->device))
+		return false;
+	return !s->min || (r->size != OUT_NONE && r->size >= (unsigned long)s->min);
+}
+
+static bool is_done(const struct snoop *s)
+{
+	return s->max && s->printed >= s->max;
+}
+
+static bool tick(void *ctx)
+{
+	return !is_done(ctx);
+}
+
+static void show(struct snoop *s, const struct nccl_event *e)
+{
+	const struct cuda_fn *fn = &cuda_fns[e->head.kind];
+	const struct communicator c = communicators_call(&s->communicators, e);
+	struct texts texts;
+	struct snoop_row r = snoop_row(e, &c, &texts);
+	char number[CUDA_ERR_NUMBER];
+
+	if (!wanted(s, &r, e) || is_done(s))
+		return;
+	s->printed++;
+	r.stack = stack_get(s->session.syms, e->head.pid, e->stack, e->head.frames);
+	if (s->folded) {
+		stack_sums_add(&s->sums, r.pid, r.comm, r.stack, fn->name, 1);
+		return;
+	}
+	r.container = process_container(&s->session.processes, r.pid);
+	r.result = e->captured ? "captured" : e->grouped && !e->ret ? "grouped" : cuda_err_text(fn->lib, e->ret, number);
+	add_columns(s, &r);
+	out_row(s->fields, &r);
+}
+
+static void on_end(void *ctx, const struct process_event *e)
+{
+	struct snoop *s = ctx;
+
+	communicators_ended(&s->communicators, e);
+	captures_program_ended(&s->captures, e->program);
+}
+
+static bool is_call(const struct nccl_event *e, size_t size)
+{
+	return !record_is_process_event(&e->head) && record_is_whole(&e->head, size, offsetof(struct nccl_event, stack)) &&
+	       e->head.kind < CUDA_ID_MAX && cuda_fns[e->head.kind].lib == CUDA_NCCL && !e->comm[sizeof(e->comm) - 1];
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	const struct nccl_event *e = data;
+	struct snoop *s = ctx;
+
+	captures_record(&s->captures, &e->head);
+	if (is_call(e, size))
+		show(s, e);
+	return 0;
+}
+
+static void check(void *ctx)
+{
+	const struct snoop *s = ctx;
+
+	if (s->folded && s->times)
+		usage_error("--folded prints no calls; it cannot be combined with --timestamp");
+}
+
+static void *open_skel(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	process_on_end(&s->session.processes, on_end, s);
+	columns_of_calls(s->fields, all_fields, s->times, s->stacks);
+	s->devices.several = s->session.devices;
+	if (s->devices.several)
+		columns_show(s->fields, "device", "DEVICE");
+	s->skel = ncclsnoop_bpf__open();
+	if (!s->skel)
+		return NULL;
+	s->skel->rodata->nccl_stacks = s->stacks;
+	s->session.probes.return_classes = ~(1u << CUDA_EVENT | 1u << CUDA_LAYOUT);
+	return s->skel;
+}
+
+static void loaded(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	s->captures = (struct captures)CAPTURES_OF(s->skel);
+	communicators_init(&s->communicators, &s->session.probes, session_is_alone(&s->session));
+}
+
+static void start(void *ctx)
+{
+	struct snoop *s = ctx;
+
+	s->inflight = (struct inflight)INFLIGHT_OF(s->skel, &s->session, s->stacks);
+	s->inflight.devices = &s->devices;
+	inflight_start(&s->inflight);
+}
+
+static int stop(void *ctx, int sig)
+{
+	struct snoop *s = ctx;
+
+	if (s->folded) {
+		folded_sums(&s->sums);
+		return sig;
+	}
+	inflight_collect(&s->inflight);
+	inflight_view(&s->inflight);
+	return sig;
+}
+
+static int finish(void *ctx, int status)
+{
+	struct snoop *s = ctx;
+
+	inflight_free(&s->inflight);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct snoop snoop = {
+		.sums = STACK_SUMS_INIT(&snoop.session.processes), .session = SESSION_INIT,
+		.events = { .record = on_record, .tick = tick, .ctx = &snoop },
+	};
+	const unsigned classes = 1 << CUDA_OPERATION | 1 << CUDA_COMM | 1 << CUDA_GROUP | 1 << CUDA_LAYOUT | CUDA_CAPTURES;
+	int status;
+	const struct opt opts[] = {
+		OPT_TARGET(&snoop.session),
+		OPT_FLAG('x', "failed", &snoop.failed, "print only failed calls"),
+		OPT_DEVICE(&snoop.session),
+		OPT_SIZE('m', "min", "SIZE", &snoop.min, "print only operations on at least SIZE"),
+		OPT_TIME(0, "slower", "US", &snoop.slower, VALUE_US, 0, "print only calls that took at least US microseconds"),
+		OPT_NUM('n', "max-events", "N", &snoop.max, 1, "stop after N calls"),
+		OPT_FLAG('T', "timestamp", &snoop.times, "print a column with the time of day"),
+		OPT_FLAG('k', "stacks", &snoop.stacks, "print call stacks"),
+		OPT_STACKS(&snoop.session),
+		OPT_FLAG(0, "folded", &snoop.folded, "at the end, print one line per stack, for flame graphs: calls"),
+		OPT_END
+	};
+	const struct tool tool = {
+		.usage = &usage, .opts = opts, .session = &snoop.session, .events = &snoop.events,
+		.stacks = &snoop.stacks, .folded = &snoop.folded, .fields = snoop.fields,
+		.classes = &classes, .devices = true, .ctx = &snoop, .check = check, .open = open_skel, .loaded = loaded,
+		.start = start, .stop = stop, .close = finish,
+	};
+
+	status = tool_run(&tool, argc, argv);
+	stack_sums_free(&snoop.sums);
+	communicators_free(&snoop.communicators);
+	return status;
+}
